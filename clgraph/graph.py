@@ -1,0 +1,454 @@
+"""Host-side graph in compressed sparse row (CSR) form: validated once, then immutable."""
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array, issparse
+
+from clgraph.csr import (
+    MAX_VERTICES,
+    REDUCTIONS,
+    Duplicates,
+    as_csr_array,
+    as_integers,
+    as_weights,
+    asymmetric_entry,
+    check_choice,
+    check_range,
+    merge_duplicates,
+    offset_dtype,
+    pack,
+    sorted_csr,
+)
+from clgraph.errors import GraphError, InputError
+from clgraph.stats import GraphStats, graph_stats
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+SelfLoops: TypeAlias = Literal["keep", "drop", "error"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Graph:
+    """An immutable graph; an undirected one stores both directions of every edge.
+
+    The constructor takes CSR arrays and checks all of them; :meth:`from_edges`, :meth:`from_scipy`
+    and :meth:`from_networkx` build them. Arrays of the right type are not copied, only seen through
+    read-only views, so the caller must not change them afterwards. Two graphs are equal only if
+    they are the same object, which makes a graph usable as a dictionary key.
+
+    Parameters
+    ----------
+    row_offsets : integer array, shape (n_vertices + 1,)
+        The entries of vertex ``v`` occupy ``row_offsets[v]:row_offsets[v + 1]``. Stored as int32,
+        or as int64 when there are 2**31 entries or more.
+    column_indices : integer array, shape (n_edges,)
+        The other end of each entry; stored as int32.
+    edge_weights : array, shape (n_edges,), optional
+        One weight per entry, stored as int32, int64, float32 or float64 (narrower types are
+        widened). ``None`` means unweighted.
+    directed : bool
+        ``False`` promises that each entry (u, v) has its reverse (v, u) with the same weight.
+    labels : array, shape (n_vertices,), optional
+        The user's own vertex ids.
+
+    Raises
+    ------
+    GraphError
+        If the arrays do not describe such a graph; the message names value, position and limit.
+    """
+
+    row_offsets: NDArray[Any]
+    column_indices: NDArray[np.int32]
+    edge_weights: NDArray[Any] | None = None
+    directed: bool = False
+    labels: NDArray[Any] | None = None
+
+    def __post_init__(self) -> None:
+        offsets = as_integers("row_offsets", self.row_offsets)
+        columns = as_integers("column_indices", self.column_indices)
+        n, m = offsets.size - 1, columns.size
+        if n < 0 or n > MAX_VERTICES:
+            raise GraphError(
+                f"row_offsets has {n + 1} elements; needed: n_vertices + 1, with 0 to {MAX_VERTICES} vertices"
+            )
+        if offsets[0] != 0 or offsets[-1] != m:
+            raise GraphError(
+                f"row_offsets runs from {offsets[0]} to {offsets[-1]}; "
+                f"it must start at 0 and end at n_edges = {m}"
+            )
+        falls = offsets[1:] < offsets[:-1]
+        if falls.any():
+            at = int(falls.argmax())
+            raise GraphError(
+                f"row_offsets[{at + 1}] = {offsets[at + 1]} is below row_offsets[{at}] = {offsets[at]}; "
+                "offsets must not decrease"
+            )
+        check_range("column_indices", columns, n)
+        offsets, columns = offsets.astype(offset_dtype(m), copy=False), columns.astype(np.int32, copy=False)
+        weights = None if self.edge_weights is None else as_weights(self.edge_weights, m)
+        labels = None if self.labels is None else _id_array(self.labels)
+        if labels is not None and labels.shape != (n,):
+            raise GraphError(f"labels has shape {labels.shape}; needed: one per vertex, ({n},)")
+        self._fill(offsets, columns, weights, bool(self.directed), labels)
+        if not self.directed and (entry := asymmetric_entry(offsets, columns, weights)):
+            u, v = entry
+            raise GraphError(
+                f"entry ({u}, {v}) lacks a matching reverse entry ({v}, {u}) of the same weight; store both "
+                "directions of an undirected edge, use Graph.from_edges, or pass directed=True"
+            )
+
+    def _fill(
+        self,
+        offsets: NDArray[Any],
+        columns: NDArray[np.int32],
+        weights: NDArray[Any] | None,
+        directed: bool,
+        labels: NDArray[Any] | None,
+    ) -> None:
+        values = (_read_only(offsets), _read_only(columns), _read_only(weights), directed, _read_only(labels))
+        for name, value in zip(self.__dataclass_fields__, values, strict=True):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def _trusted(
+        cls,
+        row_offsets: NDArray[Any],
+        column_indices: NDArray[np.int32],
+        edge_weights: NDArray[Any] | None = None,
+        *,
+        directed: bool = False,
+        labels: NDArray[Any] | None = None,
+        sorted_rows: bool | None = None,
+    ) -> Graph:
+        """Wrap arrays that are valid by construction; *sorted_rows* tells what the builder knows."""
+        graph = object.__new__(cls)
+        offsets = row_offsets.astype(offset_dtype(column_indices.size), copy=False)
+        graph._fill(offsets, column_indices, edge_weights, directed, labels)
+        if sorted_rows is not None:
+            graph.__dict__["has_sorted_rows"] = sorted_rows
+        return graph
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        weights = "unweighted" if self.edge_weights is None else f"{self.edge_weights.dtype} weights"
+        return f"Graph(n_vertices={self.n_vertices}, n_edges={self.n_edges}, {kind}, {weights})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._fill(*state.values())
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return self.row_offsets.size - 1
+
+    @property
+    def n_edges(self) -> int:
+        """Number of stored entries: an undirected edge counts twice, a self-loop once."""
+        return self.column_indices.size
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the CSR arrays and weights."""
+        weights = 0 if self.edge_weights is None else self.edge_weights.nbytes
+        return self.row_offsets.nbytes + self.column_indices.nbytes + weights
+
+    @cached_property
+    def degrees(self) -> NDArray[Any]:
+        """Stored entries of each vertex (out-degrees when directed), shape (n_vertices,)."""
+        degrees: NDArray[Any] = _read_only(np.diff(self.row_offsets))
+        return degrees
+
+    @cached_property
+    def has_sorted_rows(self) -> bool:
+        """Whether the column indices of every row do not decrease."""
+        columns, offsets = self.column_indices, self.row_offsets
+        starts = offsets[1:-1][(offsets[1:-1] != offsets[:-2]) & (offsets[1:-1] != self.n_edges)]
+        at_starts = np.count_nonzero(columns[starts] < columns[starts - 1])
+        return bool(np.count_nonzero(columns[1:] < columns[:-1]) == at_starts)
+
+    @cached_property
+    def stats(self) -> GraphStats:
+        """What the cost model may know of this graph."""
+        return graph_stats(self)
+
+    def sources(self) -> NDArray[np.int32]:
+        """Return the row of every stored entry, int32, shape (n_edges,)."""
+        return np.repeat(np.arange(self.n_vertices, dtype=np.int32), self.degrees)
+
+    @classmethod
+    def from_edges(
+        cls,
+        src: ArrayLike,
+        dst: ArrayLike,
+        weight: ArrayLike | None = None,
+        *,
+        n: int | None = None,
+        directed: bool = False,
+        duplicates: Duplicates = "keep",
+        self_loops: SelfLoops = "keep",
+        labels: ArrayLike | Literal["auto"] | None = None,
+    ) -> Graph:
+        """Build a graph with sorted rows from a list of edges.
+
+        Parameters
+        ----------
+        src, dst : array, shape (m,)
+            The ends of each edge. An undirected edge is listed once, in either order; a list with
+            both orders gives parallel edges, which *duplicates* can merge.
+        weight : array, shape (m,), optional
+            Weight of each edge.
+        n : int, optional
+            Number of vertices; by default one more than the largest vertex number.
+        directed : bool
+            If false, the reverse of each edge is stored too (a self-loop is stored once).
+        duplicates : {"keep", "min", "max", "sum", "first", "error"}
+            Keep parallel edges, merge them by their weights (an unweighted graph just drops the
+            repeats; sums of integers are int64), or refuse them.
+        self_loops : {"keep", "drop", "error"}
+            What to do with edges (v, v).
+        labels : array, shape (n,), or "auto", optional
+            ``None``: *src* and *dst* are vertex numbers in ``[0, n)``. An array: they are ids, and
+            ``labels[v]`` is the id of vertex ``v``. ``"auto"``: they are ids, and the sorted
+            distinct ids become the labels (ids that do not sort: in order of first appearance).
+
+        Raises
+        ------
+        GraphError
+            For an id out of range or unknown, a NaN weight, or edges refused by the options.
+        """
+        check_choice("duplicates", duplicates, ("keep", *REDUCTIONS, "error"))
+        check_choice("self_loops", self_loops, ("keep", "drop", "error"))
+        label_array = None
+        if labels is None:
+            source, target = as_integers("src", src), as_integers("dst", dst)
+            if n is None:
+                n = 1 + max(int(source.max(initial=-1)), int(target.max(initial=-1)))
+        else:
+            source, target, label_array = _number_ids(_id_array(src), _id_array(dst), labels)
+            if n not in (None, label_array.size):
+                raise InputError(f"n = {n}, but there are {label_array.size} labels")
+            n = label_array.size
+        if not 0 <= n <= MAX_VERTICES:
+            raise GraphError(f"n = {n} vertices; allowed: 0 to {MAX_VERTICES}")
+        if source.shape != target.shape:
+            raise GraphError(f"src has {source.size} elements and dst {target.size}; they must be as many")
+        check_range("src", source, n)
+        check_range("dst", target, n)
+        weights = None if weight is None else as_weights(weight, source.size)
+        if self_loops != "keep" and (loops := source == target).any():
+            if self_loops == "error":
+                at = int(loops.argmax())
+                raise GraphError(f"edge {at} is a self-loop at vertex {source[at]}; self_loops='error'")
+            source, target = source[~loops], target[~loops]
+            weights = None if weights is None else weights[~loops]
+        return _from_pairs(n, source, target, weights, directed, duplicates, label_array)
+
+    @classmethod
+    def from_scipy(
+        cls,
+        matrix: Any,
+        *,
+        directed: bool | None = None,
+        asymmetry: Literal["error", "symmetrize"] = "error",
+    ) -> Graph:
+        """Build a graph from a square scipy sparse array.
+
+        Parameters
+        ----------
+        matrix : scipy sparse array or matrix, shape (n, n)
+            Entry (u, v) is an edge and its value the weight; a bool matrix is unweighted. Explicit
+            zeros are edges of weight zero. Repeated entries are summed, as scipy does.
+        directed : bool, optional
+            By default, found out: undirected if the matrix is symmetric.
+        asymmetry : {"error", "symmetrize"}
+            With ``directed=False``, refuse an asymmetric matrix or add the missing reverse entries
+            (where both directions differ the lesser weight is taken, as scipy.sparse.csgraph does).
+        """
+        check_choice("asymmetry", asymmetry, ("error", "symmetrize"))
+        if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+            raise GraphError(f"a matrix of shape {matrix.shape} is no adjacency matrix; it must be square")
+        csr = csr_array(matrix)
+        if not csr.has_canonical_format:
+            csr = csr.copy()
+            csr.sum_duplicates()
+        offsets, columns = csr.indptr, csr.indices.astype(np.int32, copy=False)
+        weights = None if csr.dtype == bool else as_weights(csr.data, columns.size)
+        if directed is None:
+            directed = asymmetric_entry(offsets, columns, weights) is not None
+        elif not directed and (entry := asymmetric_entry(offsets, columns, weights)):
+            if asymmetry == "error":
+                raise GraphError(
+                    f"the matrix is not symmetric: see entry {entry} and its reverse; "
+                    "pass directed=True or asymmetry='symmetrize'"
+                )
+            rows = np.repeat(np.arange(csr.shape[0], dtype=np.int32), np.diff(offsets))
+            return _from_pairs(csr.shape[0], rows, columns, weights, False, "min", None)
+        return cls._trusted(offsets, columns, weights, directed=directed, sorted_rows=True)
+
+    @classmethod
+    def from_networkx(cls, graph: nx.Graph, weight: str | None = None) -> Graph:
+        """Build a graph from any networkx graph; parallel edges are kept.
+
+        Vertices are numbered in the order of ``graph.nodes``, which becomes ``labels`` unless it is
+        0, 1, 2, …. *weight* names the edge attribute to use; edges without it weigh 1.
+        """
+        nodes = list(graph.nodes)
+        number = {node: i for i, node in enumerate(nodes)}
+        pairs = np.array([(number[u], number[v]) for u, v in graph.edges()], np.int32).reshape(-1, 2)
+        weights = None if weight is None else np.array([w for _, _, w in graph.edges(data=weight, default=1)])
+        labels = None if nodes == list(range(len(nodes))) else _id_array(nodes)
+        if weights is not None:
+            weights = as_weights(weights, len(pairs))
+        rows, columns = pairs.T
+        return _from_pairs(len(nodes), rows, columns, weights, graph.is_directed(), labels=labels)
+
+    def to_scipy(self) -> csr_array:
+        """Return the adjacency matrix; its data are the weights, or True for an unweighted graph."""
+        data = np.ones(self.n_edges, bool) if self.edge_weights is None else self.edge_weights
+        return as_csr_array(self.row_offsets, self.column_indices, data)
+
+    def to_networkx(self) -> nx.Graph:
+        """Return a networkx graph with the labels as nodes; a multigraph if edges are parallel."""
+        import networkx as nx
+
+        rows, columns = self.sources(), self.column_indices
+        weights = self.edge_weights
+        if not self.directed:
+            once = rows <= columns
+            rows, columns = rows[once], columns[once]
+            weights = None if weights is None else weights[once]
+        parallel = np.unique(pack(rows, columns)).size < rows.size
+        kinds = ((nx.Graph, nx.MultiGraph), (nx.DiGraph, nx.MultiDiGraph))
+        result = kinds[self.directed][parallel]()
+        nodes = range(self.n_vertices) if self.labels is None else self.labels.tolist()
+        result.add_nodes_from(nodes)
+        pairs = ((nodes[u], nodes[v]) for u, v in zip(rows.tolist(), columns.tolist(), strict=True))
+        if weights is None:
+            result.add_edges_from(pairs)
+        else:
+            result.add_weighted_edges_from(
+                (u, v, w) for (u, v), w in zip(pairs, weights.tolist(), strict=True)
+            )
+        return result
+
+    def expanded(self, k: int) -> Graph:
+        """Return *k* disjoint replicas, numbered one after the other; labels are dropped."""
+        n, m = self.n_vertices, self.n_edges
+        if not 0 <= k * n <= MAX_VERTICES or k < 0:
+            raise GraphError(f"{k} replicas of {n} vertices; allowed: 0 to {MAX_VERTICES} vertices in all")
+        replica = np.arange(k)[:, None]
+        offsets = np.concatenate([(self.row_offsets[:-1] + replica * m).ravel(), [k * m]])
+        columns = (self.column_indices + (replica * n).astype(np.int32)).ravel()
+        weights = None if self.edge_weights is None else np.tile(self.edge_weights, k)
+        return Graph._trusted(
+            offsets, columns, weights, directed=self.directed, sorted_rows=self.has_sorted_rows
+        )
+
+    def permuted(self, seed: int) -> Graph:
+        """Return the graph with its vertices renumbered at random, rows sorted, labels carried along."""
+        order = np.random.default_rng(seed).permutation(self.n_vertices).astype(np.int32)
+        rows, columns = order[self.sources()], order[self.column_indices]
+        labels = None
+        if self.labels is not None:
+            labels = np.empty_like(self.labels)
+            labels[order] = self.labels
+        offsets, columns, weights = sorted_csr(self.n_vertices, rows, columns, self.edge_weights)
+        return Graph._trusted(
+            offsets, columns, weights, directed=self.directed, labels=labels, sorted_rows=True
+        )
+
+
+def as_graph(source: Any, *, weight: str | None = None) -> Graph:
+    """Return *source*, a Graph, a scipy sparse array or a networkx graph, as a Graph.
+
+    *weight* names the edge attribute of a networkx graph to use as weight.
+    """
+    if isinstance(source, Graph):
+        return source
+    if issparse(source):
+        return Graph.from_scipy(source)
+    networkx = sys.modules.get("networkx")
+    if networkx is not None and isinstance(source, networkx.Graph):
+        return Graph.from_networkx(source, weight)
+    raise InputError(
+        f"{type(source).__module__}.{type(source).__qualname__} is not a graph; "
+        "accepted: clgraph.Graph, a scipy sparse array, a networkx graph"
+    )
+
+
+def _from_pairs(
+    n: int,
+    rows: NDArray[Any],
+    columns: NDArray[Any],
+    weights: NDArray[Any] | None,
+    directed: bool,
+    duplicates: Duplicates = "keep",
+    labels: NDArray[Any] | None = None,
+) -> Graph:
+    """Build from checked vertex numbers: symmetrise if undirected, sort, then merge duplicates."""
+    if not directed:
+        # Lesser end first, so that both directions meet parallel edges in the same order.
+        rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)
+        proper = rows != columns
+        if weights is not None:
+            weights = np.concatenate([weights, weights[proper]])
+        rows, columns = np.concatenate([rows, columns[proper]]), np.concatenate([columns, rows[proper]])
+    offsets, columns, weights = sorted_csr(n, rows, columns, weights)
+    if duplicates != "keep":
+        offsets, columns, weights = merge_duplicates(offsets, columns, weights, duplicates)
+    return Graph._trusted(offsets, columns, weights, directed=directed, labels=labels, sorted_rows=True)
+
+
+def _read_only(array: Any) -> Any:
+    if array is None:
+        return None
+    view = np.ascontiguousarray(array).view()
+    view.setflags(write=False)
+    return view
+
+
+def _id_array(values: Any) -> NDArray[Any]:
+    """Return ids as a one-dimensional array: as given, of int64, of str, or of objects."""
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        return values
+    ids = list(values)
+    if all(type(i) is int for i in ids) or all(type(i) is str for i in ids):
+        try:
+            return np.array(ids) if ids else np.zeros(0, np.int64)
+        except OverflowError:
+            pass
+    array = np.empty(len(ids), object)
+    for i, value in enumerate(ids):
+        array[i] = value
+    return array
+
+
+def _number_ids(
+    source: NDArray[Any], target: NDArray[Any], labels: Any
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Turn ids into vertex numbers; return them with the labels."""
+    kinds = {ids.dtype.kind for ids in (source, target) if ids.size}
+    both = np.concatenate([source, target], dtype=object if len(kinds) > 1 else None)
+    auto = isinstance(labels, str) and labels == "auto"
+    if auto and both.dtype.kind != "O":
+        names, numbers = np.unique(both, return_inverse=True)
+        return numbers[: source.size], numbers[source.size :], names
+    names = _id_array(dict.fromkeys(both.tolist()) if auto else labels)
+    number = {name: i for i, name in enumerate(names.tolist())}
+    if len(number) != names.size:
+        raise GraphError("labels must be distinct")
+    try:
+        numbers = np.fromiter((number[i] for i in both.tolist()), np.int32, both.size)
+    except KeyError as error:
+        raise GraphError(f"id {error.args[0]!r} is not among the labels") from None
+    return numbers[: source.size], numbers[source.size :], names

@@ -1,0 +1,71 @@
+"""Sequential oracle and check of the definition for connected components."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components as scipy_components
+
+from clgraph.errors import VerificationError
+from clgraph.graph import Graph
+
+_CHUNK = 1 << 22
+
+
+def connected_components(graph: Graph) -> NDArray[np.int32]:
+    """Return the smallest vertex of the component of each vertex, int32, shape (n_vertices,).
+
+    Computed by scipy; components of a directed graph are the weak ones.
+    """
+    n = graph.n_vertices
+    if n == 0:
+        return np.zeros(0, np.int32)
+    connection = "weak" if graph.directed else "strong"  # the same on symmetric arrays, and quicker
+    _, labels = scipy_components(graph.to_scipy(), directed=True, connection=connection)
+    smallest = np.full(n, n, np.int32)
+    np.minimum.at(smallest, labels, np.arange(n, dtype=np.int32))
+    result: NDArray[np.int32] = smallest[labels]
+    return result
+
+
+def check_components(graph: Graph, labels: NDArray[Any]) -> None:
+    """Raise unless *labels* numbers each vertex by the smallest vertex of its component.
+
+    Checks the definition: equal labels across every entry, each label its own representative and
+    not above any of its members, and as many labels as the oracle finds components.
+
+    Raises
+    ------
+    VerificationError
+        Naming the vertex or the entry that fails.
+    """
+    n = graph.n_vertices
+    if labels.shape != (n,) or labels.dtype != np.int32:
+        raise VerificationError(f"labels are {labels.dtype} {labels.shape}; needed: int32 ({n},)")
+    vertices = np.arange(n, dtype=np.int32)
+    bad = (labels < 0) | (labels > vertices)
+    if bad.any():
+        v = int(bad.argmax())
+        raise VerificationError(f"label {labels[v]} of vertex {v} is not a vertex from 0 to {v}")
+    bad = labels[labels] != labels
+    if bad.any():
+        v = int(bad.argmax())
+        raise VerificationError(
+            f"label {labels[v]} of vertex {v} is not its own representative: it has label {labels[labels[v]]}"
+        )
+    row = 0
+    while row < n:
+        first = int(graph.row_offsets[row])
+        stop = max(row + 1, int(np.searchsorted(graph.row_offsets, first + _CHUNK, "right")) - 1)
+        targets = graph.column_indices[first : graph.row_offsets[stop]]
+        bad = np.repeat(labels[row:stop], graph.degrees[row:stop]) != labels[targets]
+        if bad.any():
+            at = first + int(bad.argmax())
+            u, v = int(np.searchsorted(graph.row_offsets, at, "right")) - 1, int(graph.column_indices[at])
+            raise VerificationError(f"entry ({u}, {v}) joins the labels {labels[u]} and {labels[v]}")
+        row = stop
+    n_labels = np.count_nonzero(labels == vertices)
+    n_components = np.count_nonzero(connected_components(graph) == vertices)
+    if n_labels != n_components:
+        raise VerificationError(f"{n_labels} distinct labels, but {n_components} components")

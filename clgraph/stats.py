@@ -1,0 +1,133 @@
+"""What the cost model may know of a graph: degrees, locality, a bound on the diameter."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.sparse.csgraph import breadth_first_order
+
+if TYPE_CHECKING:
+    from clgraph.graph import Graph
+
+_N_SAMPLES = 1 << 14
+_FAR = 1 << 15
+_COUNTED_DEGREE = 1 << 16
+
+
+@dataclass(frozen=True)
+class GraphStats:
+    """Statistics of one graph, cheap enough to compute before every choice of a strategy.
+
+    Attributes
+    ----------
+    n_vertices, n_edges : int
+        ``n_edges`` counts stored entries, so an undirected edge counts twice.
+    directed, weighted : bool
+        Flags of the graph.
+    min_degree, max_degree : int
+        Extreme degrees (out-degrees when directed).
+    mean_degree, degree_std : float
+        Mean and standard deviation of the degrees.
+    degree_second_moment : float
+        Mean of the squared degrees.
+    n_isolated : int
+        Vertices without a stored entry.
+    degree_vertex_counts, degree_edge_counts : tuple of int
+        Vertices and stored entries by degree: bin 0 is degree 0, bin ``k`` the degrees
+        ``2**(k-1) <= d < 2**k``.
+    has_sorted_rows : bool
+        Whether the column indices of every row do not decrease.
+    mean_log2_neighbor_distance : float
+        Mean of ``log2(1 + |u - v|)`` over 2**14 sampled entries (u, v): near 2 for well ordered
+        meshes, near ``log2(n)`` for random numberings.
+    far_neighbor_share : float
+        Share of the same sample with ``|u - v| > 2**15``: 4-byte values of such neighbours lie more
+        than 128 KiB apart, outside any first-level cache.
+    """
+
+    n_vertices: int
+    n_edges: int
+    directed: bool
+    weighted: bool
+    min_degree: int
+    max_degree: int
+    mean_degree: float
+    degree_std: float
+    degree_second_moment: float
+    n_isolated: int
+    degree_vertex_counts: tuple[int, ...]
+    degree_edge_counts: tuple[int, ...]
+    has_sorted_rows: bool
+    mean_log2_neighbor_distance: float
+    far_neighbor_share: float
+
+
+def graph_stats(graph: Graph) -> GraphStats:
+    """Compute the statistics of *graph*; entries are sampled with a fixed seed."""
+    n, m = graph.n_vertices, graph.n_edges
+    degrees = graph.degrees
+    high = degrees[degrees >= _COUNTED_DEGREE]
+    counts = np.bincount(degrees[degrees < _COUNTED_DEGREE] if high.size else degrees)
+    values, high_counts = np.unique(high, return_counts=True)
+    present = np.flatnonzero(counts)
+    degree = np.concatenate([present, values]).astype(np.int64)
+    count = np.concatenate([counts[present], high_counts]).astype(np.int64)
+    bins = np.frexp(degree.astype(float))[1]
+    n_bins = int(bins[-1]) + 1 if bins.size else 0
+    mean = m / n if n else 0.0
+    second_moment = float(degree.astype(float) ** 2 @ count) / n if n else 0.0
+    distances = _sampled_distances(graph)
+    return GraphStats(
+        n_vertices=n,
+        n_edges=m,
+        directed=graph.directed,
+        weighted=graph.edge_weights is not None,
+        min_degree=int(degree[0]) if n else 0,
+        max_degree=int(degree[-1]) if n else 0,
+        mean_degree=mean,
+        degree_std=max(0.0, second_moment - mean**2) ** 0.5,
+        degree_second_moment=second_moment,
+        n_isolated=int(count[0]) if n and degree[0] == 0 else 0,
+        degree_vertex_counts=tuple(np.bincount(bins, count, n_bins).astype(int).tolist()),
+        degree_edge_counts=tuple(np.bincount(bins, count * degree, n_bins).astype(int).tolist()),
+        has_sorted_rows=graph.has_sorted_rows,
+        mean_log2_neighbor_distance=float(np.log2(1.0 + distances).mean()) if m else 0.0,
+        far_neighbor_share=float((distances > _FAR).mean()) if m else 0.0,
+    )
+
+
+def _sampled_distances(graph: Graph) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    m = graph.n_edges
+    entries = np.random.default_rng(0).integers(m, size=_N_SAMPLES) if m > _N_SAMPLES else np.arange(m)
+    rows = np.searchsorted(graph.row_offsets, entries, "right") - 1
+    return np.abs(rows - graph.column_indices[entries].astype(np.int64))
+
+
+def diameter_bound(graph: Graph) -> int:
+    """Return a lower bound on the diameter of the component of a vertex of the largest degree.
+
+    Two breadth-first searches, the second from a vertex farthest in the first (a pseudo-peripheral
+    vertex); exact on trees, and close in practice [1]_. Directions are ignored.
+
+    References
+    ----------
+    .. [1] C. Magnien, M. Latapy, M. Habib. "Fast computation of empirically tight bounds for the
+       diameter of massive graphs." ACM J. Experimental Algorithmics 13, 2009.
+    """
+    if graph.n_edges == 0:
+        return 0
+    matrix = graph.to_scipy()
+    if graph.directed:
+        matrix = matrix + matrix.T
+    start, depth = int(graph.degrees.argmax()), 0
+    for _ in range(2):
+        order, predecessors = breadth_first_order(matrix, start, directed=True)
+        position = np.empty(graph.n_vertices, np.int32)
+        position[order] = np.arange(order.size, dtype=np.int32)
+        # In breadth-first order predecessors do not move back, so each level is one slice.
+        parent = position[predecessors[order[1:]]]
+        start, depth, level = int(order[-1]), 0, 0
+        while (following := 1 + int(np.searchsorted(parent, level))) < order.size:
+            level, depth = following, depth + 1
+    return depth
