@@ -1,0 +1,79 @@
+"""The zoo: small graphs that every algorithm must survive, by name."""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from clgraph import generators
+from clgraph.graph import Graph
+
+
+def _random_directed(n: int, m: int, seed: int) -> Graph:
+    src, dst = np.random.default_rng(seed).integers(n, size=(2, m))
+    return Graph.from_edges(src, dst, n=n, directed=True)
+
+
+def _messy() -> Graph:
+    """Parallel edges and self-loops, also on a vertex that has nothing else."""
+    src, dst = np.random.default_rng(3).integers(60, size=(2, 400))
+    return Graph.from_edges(np.append(src, [0, 0, 61]), np.append(dst, [0, 0, 61]), n=64)
+
+
+def _unsorted() -> Graph:
+    """A star and a cycle whose rows run backwards."""
+    graph = Graph.from_edges([0] * 40 + list(range(41, 99)), [*range(1, 41), *range(42, 99), 41], n=99)
+    columns = graph.column_indices.copy()
+    for first, stop in zip(graph.row_offsets[:-1], graph.row_offsets[1:], strict=True):
+        columns[first:stop] = columns[first:stop][::-1]
+    return Graph(graph.row_offsets, columns)
+
+
+def _scattered() -> Graph:
+    """Many components of several sizes, ids mixed."""
+    n, sizes = 700, [1, 2, 3, 5, 8, 13, 40, 100]
+    src = np.arange(n - 1)
+    same = (np.searchsorted(np.cumsum(np.tile(sizes, 5)), src, "right")
+            == np.searchsorted(np.cumsum(np.tile(sizes, 5)), src + 1, "right"))
+    return Graph.from_edges(src[same], src[same] + 1, n=n).permuted(5)
+
+
+UNDIRECTED: dict[str, Callable[[], Graph]] = {
+    "empty": lambda: Graph.from_edges([], []),
+    "one-vertex": lambda: Graph.from_edges([], [], n=1),
+    "one-self-loop": lambda: Graph.from_edges([0], [0]),
+    "isolated": lambda: Graph.from_edges([], [], n=300),
+    "some-isolated": lambda: Graph.from_edges([5, 7, 100], [7, 200, 101], n=301),
+    "path": lambda: generators.path(257),
+    "path-permuted": lambda: generators.path(1000).permuted(1),
+    "cycle": lambda: generators.cycle(301).permuted(2),
+    "star": lambda: generators.star(1001),
+    "star-last-centre": lambda: Graph.from_edges(np.full(600, 600), np.arange(600)),
+    "tree": lambda: generators.tree(1000),
+    "tree-permuted": lambda: generators.tree(777, arity=3).permuted(4),
+    "grid": lambda: generators.grid(20, 30),
+    "two-cliques": lambda: generators.two_cliques(40),
+    "bridged-cliques": lambda: generators.two_cliques(33, bridge=True),
+    "random": lambda: generators.uniform_random(2000, 1600, seed=7),
+    "random-dense": lambda: generators.uniform_random(200, 4000, seed=8),
+    "scale-free": lambda: generators.rmat(10, 8, seed=7),
+    "road-like": lambda: generators.road_like(1500, seed=1),
+    "delaunay": lambda: generators.delaunay_points(600, seed=2),
+    "scattered": _scattered,
+    "duplicates-self-loops": _messy,
+    "unsorted-rows": _unsorted,
+    "size-511": lambda: generators.uniform_random(511, 700, seed=511),
+    "size-512": lambda: generators.uniform_random(512, 700, seed=512),
+    "size-513": lambda: generators.uniform_random(513, 700, seed=513),
+}
+
+DIRECTED: dict[str, Callable[[], Graph]] = {
+    "directed-empty": lambda: Graph.from_edges([], [], directed=True),
+    "directed-path": lambda: Graph.from_edges(np.arange(300), np.arange(1, 301), directed=True),
+    "directed-path-backwards": lambda: Graph.from_edges(np.arange(1, 301), np.arange(300), directed=True),
+    "directed-in-star": lambda: Graph.from_edges(np.arange(1, 500), np.zeros(499, int), directed=True),
+    "directed-random": lambda: _random_directed(1000, 1300, seed=5),
+    "directed-scale-free": lambda: _random_directed(513, 6000, seed=6),
+}
+
+GRAPHS: dict[str, Callable[[], Graph]] = UNDIRECTED | DIRECTED
