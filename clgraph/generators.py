@@ -1,0 +1,234 @@
+"""Graphs made from a seed: the same arguments give the same graph."""
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+from scipy.spatial import Delaunay, cKDTree
+
+from clgraph.csr import MAX_VERTICES, check_choice
+from clgraph.errors import InputError
+from clgraph.graph import Graph
+
+Ids: TypeAlias = Literal["random", "spatial"]
+
+_CHUNK = 1 << 18  # edges drawn at a time: small enough for the second-level cache
+
+
+def rmat(
+    scale: int,
+    edge_factor: int = 16,
+    *,
+    a: float = 0.57,
+    b: float = 0.19,
+    c: float = 0.19,
+    seed: int = 0,
+    permute: bool = True,
+) -> Graph:
+    """Return a scale-free undirected R-MAT graph [1]_ of ``2**scale`` vertices.
+
+    ``edge_factor * 2**scale`` edges are drawn; repeats and self-loops are removed. The defaults are
+    those of Graph500. *permute* renumbers the vertices at random, which hides the order by degree.
+
+    References
+    ----------
+    .. [1] D. Chakrabarti, Y. Zhan, C. Faloutsos. "R-MAT: A recursive model for graph mining."
+       SIAM International Conference on Data Mining, 2004.
+    """
+    if not 0 <= scale <= 30:
+        raise InputError(f"scale = {scale}; allowed: 0 to 30")
+    if min(a, b, c) < 0 or a + b + c > 1:
+        raise InputError(f"a, b, c = {a}, {b}, {c}; they are probabilities with a sum of at most 1")
+    n = 1 << scale
+    src, dst = np.empty((2, _n_draws(n * edge_factor)), np.int32)
+    order = np.random.default_rng(seed).permutation(n).astype(np.int32) if permute else None
+    for i, start in enumerate(range(0, src.size, _CHUNK)):
+        rng = np.random.default_rng([seed, i])
+        u, v = np.zeros((2, min(_CHUNK, src.size - start)), np.int32)
+        for _ in range(scale):
+            draw = rng.random(u.size, np.float32)
+            down = draw >= a + b
+            right = (draw >= a) ^ down ^ (draw >= a + b + c)
+            u += u
+            u += down
+            v += v
+            v += right
+        chunk = slice(start, start + u.size)
+        src[chunk], dst[chunk] = (u, v) if order is None else (order[u], order[v])
+    return Graph.from_edges(src, dst, n=n, duplicates="first", self_loops="drop")
+
+
+def uniform_random(n: int, n_edges: int, seed: int = 0) -> Graph:
+    """Return an undirected graph of *n_edges* edges drawn uniformly, less repeats and self-loops."""
+    n, n_edges = _size(n), _n_draws(n_edges)
+    if n == 0 and n_edges:
+        raise InputError(f"n_edges = {n_edges} edges need at least one vertex")
+    rng = np.random.default_rng(seed)
+    src, dst = rng.integers(max(n, 1), size=(2, n_edges), dtype=np.int32)
+    return Graph.from_edges(src, dst, n=n, duplicates="first", self_loops="drop")
+
+
+def grid(rows: int, cols: int) -> Graph:
+    """Return the 4-point grid; vertex ``r * cols + c`` is at row ``r``, column ``c``."""
+    n = _size(rows * cols)
+    vertex = np.arange(n, dtype=np.int32).reshape(rows, cols)
+    neighbors = vertex[..., None] + np.array([-cols, -1, 1, cols], np.int32)
+    exists = np.ones(neighbors.shape, bool)
+    exists[:1, :, 0] = exists[:, :1, 1] = exists[:, -1:, 2] = exists[-1:, :, 3] = False
+    offsets = np.zeros(n + 1, np.int64)
+    np.cumsum(exists.sum(-1, dtype=np.int8).ravel(), out=offsets[1:])
+    return Graph._trusted(offsets, neighbors[exists], sorted_rows=True)
+
+
+def road_like(n: int, seed: int = 0) -> Graph:
+    """Return a connected graph shaped like a road network: mean degree 2.4, diameter near ``2 sqrt(n)``.
+
+    Crossings form a grid in which each is joined to its left or its upper neighbour at random (a
+    spanning tree) and in three cases of ten to the other as well; the rest of the *n* vertices
+    subdivide random roads. Ids run row by row, so that neighbours are near, as in road files.
+    """
+    n = _size(n)
+    rng = np.random.default_rng(seed)
+    n_crossings = n if n < 8 else round(n / 1.5)
+    width = max(1, round(n_crossings**0.5))
+    crossing = np.arange(n_crossings, dtype=np.int32)
+    draw = rng.random(n_crossings, np.float32)
+    has_left, has_upper = crossing % width > 0, crossing >= width
+    left = has_left & (~has_upper | (draw < 0.65))
+    upper = has_upper & (~has_left | (draw >= 0.35))
+    near = np.concatenate([crossing[left], crossing[upper]])
+    far = np.concatenate([crossing[left] - 1, crossing[upper] - width])
+    # Each road's subdividing vertices follow its nearer crossing.
+    bends = np.bincount(rng.integers(near.size, size=n - n_crossings), minlength=near.size)
+    n_left = np.count_nonzero(left)
+    own = np.zeros(n_crossings, np.int64)
+    own[left] += bends[:n_left]
+    first_upper = 1 + own
+    own[upper] += bends[n_left:]
+    number = np.cumsum(own + 1) - (own + 1)
+    first = number[near] + np.concatenate([np.ones(n_left, np.int64), first_upper[upper]])
+    bent = bends > 0
+    last = (first + bends - 1)[bent]
+    inner = np.ones(n, bool)  # vertices followed along their road by the next number
+    inner[number] = inner[last] = False
+    along = np.flatnonzero(inner)
+    src = np.concatenate([number[far], last, along])
+    dst = np.concatenate([np.where(bent, first, number[near]), number[near][bent], along + 1])
+    return Graph.from_edges(src, dst, n=n)
+
+
+def random_geometric(n: int, degree: float = 14, seed: int = 0, *, ids: Ids = "spatial") -> Graph:
+    """Return the graph of *n* random points in the unit square, joined when near.
+
+    The radius is such that an inner point has *degree* neighbours on average. *ids* numbers the
+    points in the order of a k-d tree's leaves ("spatial") or at random.
+    """
+    points = _points(n, seed, ids)
+    radius = (degree / (np.pi * max(n, 1))) ** 0.5
+    pairs = cKDTree(points).query_pairs(radius, output_type="ndarray")
+    return Graph.from_edges(pairs[:, 0], pairs[:, 1], n=n)
+
+
+def delaunay_points(n: int, seed: int = 0, *, ids: Ids = "random") -> Graph:
+    """Return the Delaunay triangulation of *n* random points in the unit square.
+
+    *ids* is as in :func:`random_geometric`.
+    """
+    if n < 3:
+        return path(n)
+    corners = Delaunay(_points(n, seed, ids)).simplices
+    src, dst = corners[:, [0, 1, 2]].ravel(), corners[:, [1, 2, 0]].ravel()
+    return Graph.from_edges(src, dst, n=n, duplicates="first")
+
+
+def star(n: int) -> Graph:
+    """Return the star of *n* vertices with centre 0."""
+    leaves = np.arange(1, _size(n), dtype=np.int32)
+    return Graph.from_edges(np.zeros_like(leaves), leaves, n=n)
+
+
+def path(n: int) -> Graph:
+    """Return the path 0 - 1 - … - (n - 1)."""
+    vertices = np.arange(_size(n), dtype=np.int32)
+    return Graph.from_edges(vertices[:-1], vertices[1:], n=n)
+
+
+def cycle(n: int) -> Graph:
+    """Return the cycle of *n* vertices, at least 3."""
+    if n < 3:
+        raise InputError(f"n = {n}; a cycle has at least 3 vertices")
+    vertices = np.arange(_size(n), dtype=np.int32)
+    return Graph.from_edges(vertices, np.roll(vertices, -1), n=n)
+
+
+def tree(n: int, arity: int = 2) -> Graph:
+    """Return the complete tree of *n* vertices in which vertex ``v > 0`` has parent ``(v - 1) // arity``."""
+    if arity < 1:
+        raise InputError(f"arity = {arity}; allowed: 1 and above")
+    children = np.arange(1, _size(n), dtype=np.int32)
+    return Graph.from_edges((children - 1) // arity, children, n=n)
+
+
+def two_cliques(size: int, *, bridge: bool = False) -> Graph:
+    """Return two complete graphs of *size* vertices each, joined by one edge if *bridge*."""
+    src, dst = np.triu_indices(_size(size), 1)
+    src, dst = np.concatenate([src, src + size]), np.concatenate([dst, dst + size])
+    if bridge and size:
+        src, dst = np.append(src, size - 1), np.append(dst, size)
+    return Graph.from_edges(src, dst, n=2 * size)
+
+
+def random_weights(
+    graph: Graph, seed: int = 0, *, low: float = 1, high: float = 256, dtype: DTypeLike = np.int32
+) -> Graph:
+    """Return *graph* with random weights in ``[low, high)``, equal in both directions of an edge.
+
+    Each weight is a hash (the finaliser of SplitMix64) of the edge's two ends and the seed, so
+    parallel edges weigh the same.
+    """
+    if not low < high:
+        raise InputError(f"low = {low}, high = {high}; low must be below high")
+    kind = np.dtype(dtype)
+    rows, columns = graph.sources(), graph.column_indices
+    weights = np.empty(graph.n_edges, kind)
+    for start in range(0, weights.size, _CHUNK):
+        u, v = rows[start : start + _CHUNK], columns[start : start + _CHUNK]
+        if not graph.directed:
+            u, v = np.minimum(u, v), np.maximum(u, v)
+        draw = _hashed(u.astype(np.uint64) << np.uint64(32) | v.astype(np.uint64), seed)
+        values = low + draw * (high - low)
+        weights[start : start + _CHUNK] = values if kind.kind == "f" else np.floor(values)
+    return Graph._trusted(
+        graph.row_offsets, columns, weights,
+        directed=graph.directed, labels=graph.labels, sorted_rows=graph.has_sorted_rows,
+    )
+
+
+def _hashed(keys: NDArray[np.uint64], seed: int) -> NDArray[Any]:
+    """Return a number in [0, 1) for each key."""
+    keys = keys + np.uint64((seed + 1) * 0x9E3779B97F4A7C15 % 2**64)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        keys ^= keys >> np.uint64(shift)
+        keys *= np.uint64(factor)
+    keys ^= keys >> np.uint64(31)
+    draws: NDArray[Any] = (keys >> np.uint64(11)) * 2.0**-53
+    return draws
+
+
+def _points(n: int, seed: int, ids: Ids) -> NDArray[Any]:
+    check_choice("ids", ids, ("random", "spatial"))
+    points = np.random.default_rng(seed).random((_size(n), 2))
+    return points[cKDTree(points).indices] if ids == "spatial" else points
+
+
+def _size(n: int) -> int:
+    if not 0 <= n <= MAX_VERTICES:
+        raise InputError(f"{n} vertices; allowed: 0 to {MAX_VERTICES}")
+    return n
+
+
+def _n_draws(n_edges: int) -> int:
+    if n_edges < 0:
+        raise InputError(f"{n_edges} edges; allowed: 0 and above")
+    return n_edges
