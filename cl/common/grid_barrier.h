@@ -1,0 +1,73 @@
+/* A device-wide barrier for persistent kernels.
+ *
+ * No OpenCL version promises that unfinished work-groups make progress together.  What holds in practice
+ * is the occupancy-bound model: a group that has started keeps running (T. Sorensen et al., "Portable
+ * Inter-workgroup Barrier Synchronisation for GPUs", OOPSLA 2016).  So groups that have started join, the
+ * door closes, late groups leave, and only the participants synchronise.  Not for CPUs: two runtimes made
+ * no progress (runtime/quirks.py: has_grid_barrier).
+ *
+ * control: GRID_CONTROL_WORDS uints, zeroed before the launch.
+ */
+#ifndef CLGRAPH_GRID_BARRIER_H
+#define CLGRAPH_GRID_BARRIER_H
+#include "common/status.h"
+
+#define GRID_CONTROL_WORDS 8
+#define GRID_LOCK 0
+#define GRID_CLOSED 1
+#define GRID_MEMBERS 2
+#define GRID_TICKET 3
+#define GRID_STATUS 4
+#define GRID_OUTSIDE 0xffffffffu
+#ifndef SPIN_LIMIT               /* no wait is unbounded */
+#define SPIN_LIMIT 100000000u
+#endif
+
+INLINE int grid_lock_(volatile __global uint *control) {
+  for (uint turn = 0; turn < SPIN_LIMIT; turn++)
+    if (try_lock(control + GRID_LOCK)) return 1;
+  report_status(control + GRID_STATUS, STATUS_TIMEOUT);
+  return 0;
+}
+
+/* One work-item of a group calls; returns its member number, or GRID_OUTSIDE: the group must leave.
+ * linger: turns to wait for other groups to start before the door closes. */
+INLINE uint grid_join(volatile __global uint *control, uint linger) {
+  if (!grid_lock_(control)) return GRID_OUTSIDE;
+  uint member = GRID_OUTSIDE;
+  if (!load_relaxed(control + GRID_CLOSED)) {
+    member = load_relaxed(control + GRID_MEMBERS);
+    store_relaxed(control + GRID_MEMBERS, member + 1u);
+  }
+  unlock(control + GRID_LOCK);
+  if (member == GRID_OUTSIDE) return member;
+  for (uint turn = 0; turn < linger && !load_relaxed(control + GRID_CLOSED); turn++) {}
+  if (!grid_lock_(control)) return GRID_OUTSIDE;
+  store_relaxed(control + GRID_CLOSED, 1u);
+  unlock(control + GRID_LOCK);
+  return member;
+}
+/* Valid after grid_join. */
+INLINE uint grid_members(volatile __global uint *control) { fence_device(); return load_relaxed(control + GRID_MEMBERS); }
+
+#ifndef HOST_BUILD
+/* Every work-item of every member group calls; 0 on a time-out, after which the kernel must end. */
+INLINE int grid_barrier(volatile __global uint *control, uint members, __local int *passed) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  if (get_local_id(0) == 0) {
+    fence_device();
+    uint ticket = fetch_add(control + GRID_TICKET, 1u), goal = ticket - ticket % members + members, turn = 0u;
+    *passed = 1;
+    while ((int)(load_relaxed(control + GRID_TICKET) - goal) < 0)
+      if (++turn >= SPIN_LIMIT || ((turn & 1023u) == 0u && load_relaxed(control + GRID_STATUS))) {
+        report_status(control + GRID_STATUS, STATUS_TIMEOUT);
+        *passed = 0;
+        break;
+      }
+    fence_device();
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  return *passed;
+}
+#endif
+#endif

@@ -1,0 +1,27 @@
+/* Counter-based random numbers: a pure function of (seed, counter), so every device and every order of
+ * execution draws the same ones.  squares32: B. Widynski, "Squares: A Fast Counter-Based RNG", 2020. */
+#ifndef CLGRAPH_RANDOM_H
+#define CLGRAPH_RANDOM_H
+#include "common/types.h"
+
+/* murmur3's 64-bit finaliser, made odd: a usable key from any seed, small ones too */
+INLINE ulong random_key(ulong seed) {
+  ulong x = seed + 0x9e3779b97f4a7c15ul;
+  x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdul;
+  x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53ul;
+  return (x ^ (x >> 33)) | 1ul;
+}
+INLINE uint random_uint(ulong key, ulong counter) {
+  ulong x = counter * key, y = x, z = y + key;
+  x = x * x + y; x = (x >> 32) | (x << 32);
+  x = x * x + z; x = (x >> 32) | (x << 32);
+  x = x * x + y; x = (x >> 32) | (x << 32);
+  return (uint)((x * x + z) >> 32);
+}
+/* uniform in [0, n): the high word of a product; bias below n / 2^32 */
+INLINE uint random_below(ulong key, ulong counter, uint n) {
+  return (uint)(((ulong)random_uint(key, counter) * n) >> 32);
+}
+/* uniform in [0, 1) with 24 bits */
+INLINE float random_float(ulong key, ulong counter) { return (float)(random_uint(key, counter) >> 8) * 0x1p-24f; }
+#endif

@@ -1,0 +1,9 @@
+/* The status word: a kernel that cannot go on writes why; the host raises it (runtime/failure.py). */
+#ifndef CLGRAPH_STATUS_H
+#define CLGRAPH_STATUS_H
+#include "common/atomics.h"
+#define STATUS_OK 0u
+#define STATUS_CAPACITY 1u
+#define STATUS_TIMEOUT 2u
+INLINE void report_status(volatile __global uint *status, uint code) { compare_exchange(status, STATUS_OK, code); }
+#endif

@@ -1,0 +1,45 @@
+/* Names every kernel uses.  The host puts the DEV_* facts and the tunables in front of this text;
+ * the defaults here let a kernel be read, compiled offline and run under other tools. */
+#ifndef CLGRAPH_TYPES_H
+#define CLGRAPH_TYPES_H
+
+#ifndef WG_SIZE
+#define WG_SIZE 256
+#endif
+#ifndef DEV_IS_CPU
+#define DEV_IS_CPU 0
+#endif
+#ifndef DEV_HAS_INT64_ATOMICS
+#define DEV_HAS_INT64_ATOMICS 0
+#endif
+#ifndef DEV_HAS_FP64
+#define DEV_HAS_FP64 0
+#endif
+#ifndef DEV_LOCAL_MEM_BYTES
+#define DEV_LOCAL_MEM_BYTES 32768
+#endif
+#ifndef DEV_KERNEL_ATTRIBUTE
+#define DEV_KERNEL_ATTRIBUTE
+#endif
+#ifndef DEV_NVIDIA_SM
+#define DEV_NVIDIA_SM 0
+#endif
+#ifndef OFFSET_T                 /* type of row_offsets: int, or long from 2^31 entries on */
+#define OFFSET_T int
+#endif
+
+#ifdef HOST_BUILD                /* the kernels as C++ under a sanitizer or a seeded scheduler */
+#define INLINE static inline
+#define KERNEL extern "C" void
+#define LOCAL_ARRAY static
+#else
+#define INLINE static inline __attribute__((overloadable))
+#define KERNEL __kernel DEV_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(WG_SIZE, 1, 1))) void
+#define LOCAL_ARRAY __local      /* declares local memory at the head of a kernel */
+#endif
+
+typedef OFFSET_T offset_t;
+
+INLINE int ceil_div(int a, int b) { return (a + b - 1) / b; }
+
+#endif

@@ -1,0 +1,39 @@
+"""Irregular graph algorithms on any OpenCL device, with strategies picked by measured rates.
+
+Public names are imported on first use, so that ``import clgraph`` costs nothing beyond numpy.
+"""
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_EXPORTS = {
+    "Components": "clgraph.algorithms.components",
+    "DeviceProfile": "clgraph.device.profile",
+    "Graph": "clgraph.graph",
+    "Session": "clgraph.runtime.session",
+    "connected_components": "clgraph.algorithms.components",
+    "devices": "clgraph.runtime.query",
+    "explain": "clgraph.algorithms.explain",
+    "generators": "clgraph.generators",
+    "probe": "clgraph.probing",
+    "read": "clgraph.io",
+    "write": "clgraph.io",
+}
+
+__all__ = ["__version__", *sorted(_EXPORTS)]  # noqa: PLE0604
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _EXPORTS:
+        raise AttributeError(f"module 'clgraph' has no attribute {name!r}")
+    module = importlib.import_module(_EXPORTS[name])
+    value = module if module.__name__ == f"clgraph.{name}" and name == "generators" else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,80 @@
+"""Static properties of one device, as the driver reports them."""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How kernels are written for a device: which words of ``cl/common`` it gets.
+
+    The values name branches of ``cl/common/*.h``; :mod:`clgraph.runtime.quirks` chooses them.
+    """
+
+    standard: str = "CL1.2"
+    sub_group: str = "SUB_GROUP_SINGLE"  # SINGLE, PTX, KHR, AMDGCN
+    atomics: str = "ATOMICS_CL12"  # CL12, C11
+    loads: str = "LOADS_VOLATILE"  # VOLATILE, C11, PTX, ATOMIC
+    float_add: str = "FLOAT_ADD_CAS"  # CAS, PTX, EXT, AMDGCN
+    kernel_attribute: str = ""
+    nvidia_sm: int = 0
+    has_grid_barrier: bool = False  # work-groups found resident make progress together
+
+
+@dataclass(frozen=True)
+class DeviceFacts:
+    """Queried by :func:`clgraph.runtime.query.query_facts`; units are in the names."""
+
+    name: str
+    vendor: str
+    platform: str
+    platform_version: str
+    driver_version: str
+    is_cpu: bool
+    compute_units: int
+    sub_group_size: int
+    max_work_group_size: int
+    local_mem_bytes: int
+    global_mem_bytes: int
+    max_alloc_bytes: int
+    has_int64_atomics: bool
+    has_fp64: bool
+    dialect: Dialect = field(default_factory=Dialect)
+
+    def defines(self) -> dict[str, int | str]:
+        """Return these facts as preprocessor names, the only place they are named."""
+        return {
+            "DEV_IS_CPU": int(self.is_cpu),
+            "DEV_COMPUTE_UNITS": self.compute_units,
+            "DEV_LOCAL_MEM_BYTES": self.local_mem_bytes,
+            "DEV_HAS_INT64_ATOMICS": int(self.has_int64_atomics),
+            "DEV_HAS_FP64": int(self.has_fp64),
+            "DEV_SUB_GROUP": self.dialect.sub_group,
+            "DEV_SUB_GROUP_SIZE": self.sub_group_size,
+            "DEV_ATOMICS": self.dialect.atomics,
+            "DEV_LOADS": self.dialect.loads,
+            "DEV_FLOAT_ADD": self.dialect.float_add,
+            "DEV_KERNEL_ATTRIBUTE": self.dialect.kernel_attribute,
+            "DEV_NVIDIA_SM": self.dialect.nvidia_sm,
+        }
+
+
+@dataclass(frozen=True)
+class DeviceInfo:
+    """One row of :func:`clgraph.devices`.
+
+    Attributes
+    ----------
+    id : str
+        ``"platform:device"``, accepted by ``Session`` and ``CLGRAPH_DEVICE``.
+    facts : DeviceFacts or None
+        ``None`` when the device cannot be used.
+    reason : str or None
+        Why it cannot be used.
+    """
+
+    id: str
+    platform: str
+    name: str
+    facts: DeviceFacts | None = None
+    reason: str | None = None

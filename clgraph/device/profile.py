@@ -1,0 +1,163 @@
+"""Measured rates and tuned sizes, one JSON file per device.
+
+Look-up order, first hit wins: the user's measurement, the file shipped for this device,
+the vendor's default, the generic default.
+"""
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clgraph.device.facts import DeviceFacts
+from clgraph.errors import InputError
+
+SCHEMA_VERSION = 1
+
+Curve = Mapping[int, float]  # x -> rate; read between the points by interpolation over log2(x)
+
+
+@dataclass(frozen=True)
+class DeviceRates:
+    """What the cost model divides work by; rates are per second, over the whole device.
+
+    Attributes
+    ----------
+    stream_bytes_per_second : float
+        Reading consecutive words, the array far larger than any cache.
+    gathers_per_second : Curve
+        Independent random 4-byte loads, by working set in bytes.
+    dependent_load_seconds : Curve
+        One load whose address is the previous load's value, by working set in bytes.
+    same_address_atomics_per_second : mapping of operation to Curve
+        All work-items on one word, by number of work-items; operations are ``add_int32``,
+        ``min_int32``, ``cmpxchg_int32``, ``min_int64``, ``add_float32``, ``add_float32_cas``.
+    group_address_atomics_per_second, local_atomics_per_second : mapping of operation to float
+        One word per work-group in global memory; one word per work-group in local memory.
+    spread_atomics_per_second : mapping of operation to Curve
+        Random words, by number of words.
+    lock_seconds : float
+        One uncontended acquire and release by one work-item.
+    launch_seconds, read_back_seconds, grid_barrier_seconds : float
+        One of many launches in a row; launch and 4-byte read; one device-wide barrier inside a
+        kernel (``inf`` where the device has none).
+    """
+
+    stream_bytes_per_second: float
+    gathers_per_second: Curve
+    dependent_load_seconds: Curve
+    same_address_atomics_per_second: Mapping[str, Curve]
+    group_address_atomics_per_second: Mapping[str, float]
+    spread_atomics_per_second: Mapping[str, Curve]
+    local_atomics_per_second: Mapping[str, float]
+    lock_seconds: float
+    launch_seconds: float
+    read_back_seconds: float
+    grid_barrier_seconds: float
+
+
+def at(curve: Curve, x: float) -> float:
+    """Read *curve* at *x*: linear in log2(x) and log(rate), constant beyond the ends."""
+    points = sorted(curve.items())
+    xs = [float(np.log2(max(1, k))) for k, _ in points]
+    ys = [float(np.log(v)) for _, v in points]
+    return float(np.exp(np.interp(np.log2(max(1.0, x)), xs, ys)))
+
+
+@dataclass(frozen=True)
+class DeviceProfile:
+    """Everything measured or tuned about one device, and where it came from.
+
+    Attributes
+    ----------
+    origin : str
+        ``"measured"``, ``"shipped"``, ``"vendor"``, ``"generic"`` or ``"literature"``.
+    tuning : mapping of kernel file to defines
+    spread : mapping of rate name to float
+        Relative spread (max − min) / median of the trials.
+    """
+
+    rates: DeviceRates
+    device: str = "generic"
+    origin: str = "generic"
+    source: str = ""
+    tuning: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    spread: Mapping[str, float] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON-ready document, numbers rounded to four figures."""
+        return {"schema": SCHEMA_VERSION, **_rounded(asdict(self))}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any], origin: str | None = None) -> DeviceProfile:
+        """Read :meth:`to_json`'s form; *origin* overrides the stored one."""
+        if document.get("schema") != SCHEMA_VERSION:
+            raise InputError(f"profile schema {document.get('schema')!r}, expected {SCHEMA_VERSION}")
+        fields = {k: v for k, v in document.items() if k != "schema"}
+        try:
+            rates = {name: _with_int_keys(value) for name, value in fields.pop("rates").items()}
+            if rates.get("grid_barrier_seconds") is None:
+                rates["grid_barrier_seconds"] = float("inf")
+            return cls(DeviceRates(**rates), **({**fields, "origin": origin} if origin else fields))
+        except (KeyError, TypeError) as error:
+            raise InputError(f"not a device profile: {error}") from error
+
+
+def load_profile(facts: DeviceFacts) -> DeviceProfile:
+    """Return the best profile known for the device with these *facts*."""
+    shipped = files("clgraph.device") / "profiles"
+    device = f"{_slug(facts.platform)}--{_slug(facts.name)}"
+    candidates = [
+        (None, user_path(facts)),
+        ("shipped", shipped / f"{device}.json"),
+        ("vendor", shipped / f"{_slug(facts.platform)}.json"),
+        ("generic", shipped / f"generic-{'cpu' if facts.is_cpu else 'gpu'}.json"),
+    ]
+    for origin, path in candidates:
+        try:
+            return DeviceProfile.from_json(json.loads(path.read_text(encoding="utf-8")), origin)
+        except (OSError, ValueError):  # missing, damaged or of an older schema: the next one
+            continue
+    raise AssertionError("the generic profiles are part of the package")
+
+
+def save_profile(facts: DeviceFacts, profile: DeviceProfile) -> Path:
+    """Write *profile* to the user's cache (whole or not at all) and return the path."""
+    path = user_path(facts)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(f".{os.getpid()}.part")
+    part.write_text(json.dumps(profile.to_json(), indent=1) + "\n", encoding="utf-8")
+    os.replace(part, path)
+    return path
+
+
+def user_path(facts: DeviceFacts) -> Path:
+    """Return where a measurement of this platform, device and driver is kept."""
+    default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "clgraph"
+    root = Path(os.environ.get("CLGRAPH_CACHE_DIR", default)) / "profiles"
+    return root / f"{_slug(facts.platform)}--{_slug(facts.name)}--{_slug(facts.driver_version)}.json"
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(k): _rounded(v) for k, v in value.items()}
+    if isinstance(value, float):
+        return float(f"{value:.4g}") if np.isfinite(value) else None
+    return value
+
+
+def _with_int_keys(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {int(k) if k.lstrip("-").isdigit() else k: _with_int_keys(v) for k, v in value.items()}
+    return value

@@ -1,0 +1,62 @@
+"""Exceptions raised by clgraph; every one derives from :class:`ClgraphError`.
+
+Each message names the offending value, where it stands, and what is allowed, so that
+the reader can act without opening the source.
+"""
+from __future__ import annotations
+
+
+class ClgraphError(Exception):
+    """Base class of all errors raised on purpose by clgraph."""
+
+
+class InputError(ClgraphError, ValueError):
+    """An argument or an input file is not acceptable."""
+
+
+class GraphError(InputError):
+    """The arrays do not describe a valid graph (indices, offsets, weights, symmetry)."""
+
+
+class GraphFileError(InputError):
+    """A graph file cannot be read; names the file, the line, its text and the expected form."""
+
+
+class UnsupportedStrategyError(InputError):
+    """The requested strategy is unknown, or this device cannot run it."""
+
+
+class DeviceError(ClgraphError, RuntimeError):
+    """The OpenCL runtime reported an error."""
+
+
+class NoDeviceError(DeviceError):
+    """No usable OpenCL device matches the request."""
+
+
+class DeviceMemoryError(DeviceError, MemoryError):
+    """The data does not fit on the device; says how much is needed and available."""
+
+
+class CapacityError(DeviceError):
+    """A kernel ran out of room in a buffer that was not sized for this input."""
+
+
+class DeviceTimeoutError(DeviceError):
+    """A bounded wait on the device (lock, grid barrier) ran out."""
+
+
+class KernelSourceError(ClgraphError):
+    """A kernel source file is missing."""
+
+
+class KernelBuildError(DeviceError):
+    """The OpenCL compiler rejected a program; carries the build log."""
+
+
+class ForkError(ClgraphError, RuntimeError):
+    """The process was forked after OpenCL was used; no OpenCL runtime survives that."""
+
+
+class VerificationError(ClgraphError, AssertionError):
+    """A result does not satisfy the definition of the problem."""

@@ -1,0 +1,1 @@
+"""Predict and choose: pure functions of graph statistics and device rates."""

@@ -1,0 +1,99 @@
+"""Strategies of an algorithm, and the choice among them."""
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from clgraph.device.facts import DeviceFacts
+from clgraph.device.profile import DeviceRates
+from clgraph.errors import UnsupportedStrategyError
+from clgraph.model.cost import Estimate, Work, estimate
+from clgraph.stats import GraphStats
+
+logger = logging.getLogger(__name__)
+
+Kind = Literal["online", "offline"]
+
+
+def _runs_anywhere(_facts: DeviceFacts) -> str | None:
+    return None
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """One way to run an algorithm.
+
+    Attributes
+    ----------
+    kind : {"online", "offline"}
+        Online resolves conflicts while it runs (atomics, locks); offline avoids them beforehand.
+    plan : callable
+        ``plan(session, input, **options)`` compiles and allocates; its ``run()`` may be called again.
+    work : callable
+        ``work(stats, facts)`` estimates the :class:`Work` of one run, without a device.
+    unsupported : callable
+        ``unsupported(facts)`` is the reason a device cannot run it, or ``None``.
+    """
+
+    kind: Kind
+    plan: Callable[..., Any]
+    work: Callable[[GraphStats, DeviceFacts], Work]
+    unsupported: Callable[[DeviceFacts], str | None] = _runs_anywhere
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What :func:`choose` decided, and why.
+
+    Attributes
+    ----------
+    strategy : str
+        The pick.
+    requested : str
+        ``"auto"`` or the forced strategy.
+    predicted : dict of str to Estimate
+        Every strategy this device can run, fastest first.
+    unsupported : dict of str to str
+        Why the others cannot run.
+    """
+
+    strategy: str
+    requested: str
+    predicted: Mapping[str, Estimate]
+    unsupported: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        return {name: estimated.seconds for name, estimated in self.predicted.items()}
+
+
+def choose(
+    strategies: Mapping[str, Strategy],
+    requested: str,
+    stats: Callable[[], GraphStats],
+    facts: DeviceFacts,
+    rates: DeviceRates,
+) -> Choice:
+    """Return *requested*, or for ``"auto"`` the strategy predicted to be fastest.
+
+    Raises
+    ------
+    UnsupportedStrategyError
+        The name is unknown, or this device cannot run it.
+    """
+    if requested != "auto" and requested not in strategies:
+        known = ", ".join(strategies)
+        raise UnsupportedStrategyError(f"unknown strategy {requested!r}; known: auto, {known}")
+    reasons = {name: s.unsupported(facts) for name, s in strategies.items()}
+    blocked = {name: reason for name, reason in reasons.items() if reason is not None}
+    if requested in blocked:
+        raise UnsupportedStrategyError(f"{requested!r} cannot run on {facts.name}: {blocked[requested]}")
+    estimates = {
+        name: estimate(s.work(stats(), facts), rates) for name, s in strategies.items() if name not in blocked
+    }
+    ranked = dict(sorted(estimates.items(), key=lambda item: item[1].seconds))
+    picked = next(iter(ranked)) if requested == "auto" else requested
+    logger.info("%s: %s", picked, {name: f"{e.seconds:.2e} s" for name, e in ranked.items()})
+    return Choice(picked, requested, ranked, blocked)

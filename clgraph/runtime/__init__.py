@@ -1,0 +1,1 @@
+"""The OpenCL boundary: devices, sessions, programs, launches and their times."""

@@ -1,0 +1,117 @@
+"""Built programs and launches with pre-set arguments."""
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyopencl as cl
+
+from clgraph.errors import KernelBuildError, KernelSourceError
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.cache import build_lock
+from clgraph.runtime.failure import typed_errors
+from clgraph.runtime.quirks import needs_serial_first_launch
+from clgraph.runtime.source import flatten
+
+if TYPE_CHECKING:
+    from clgraph.runtime.session import Session
+
+logger = logging.getLogger(__name__)
+
+
+def build_program(session: Session, source: str, defines: Mapping[str, int | str]) -> Program:
+    """Compile kernel file *source*; the log of a failed build is in the error."""
+    values = {**session.facts.defines(), **defines}
+    # Values with blanks or brackets would need quoting that compilers disagree on: they go into the text.
+    header = "".join(f"#define {name} {value}\n" for name, value in sorted(values.items()))
+    options = [f"-cl-std={session.facts.dialect.standard}"]
+    text = header + flatten(source)
+    logger.debug("building %s with %s", source, dict(defines))
+    with build_lock():
+        for last in (False, True):  # one retry: caches of some drivers race between processes
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", cl.CompilerWarning)
+                    program = cl.Program(session.context, text).build(options, [session.device])
+                return Program(session, source, program, int(values["WG_SIZE"]))
+            except cl.Error as error:
+                if last:
+                    raise KernelBuildError(f"{source} on {session.facts.name}:\n{error}") from error
+    raise AssertionError("unreachable")
+
+
+class Program:
+    """A compiled kernel file."""
+
+    def __init__(self, session: Session, source: str, program: cl.Program, work_group_size: int) -> None:
+        self._session = session
+        self._program = program
+        self._serial_first = needs_serial_first_launch(session.device)
+        self._launched: set[str] = set()
+        self.source = source
+        self.work_group_size = work_group_size
+
+    def bind(self, kernel: str, n_items: int, *args: Any, max_groups: int | None = None) -> Launch:
+        """Return *kernel* with its arguments set, to be enqueued over at least *n_items* work-items.
+
+        Parameters
+        ----------
+        kernel : str
+            Name in the source.
+        n_items : int
+            Rounded up to whole work-groups, at least one. Kernels use grid-stride loops or guards.
+        *args
+            :class:`DeviceArray` for buffers, numpy scalars for values, ``cl.LocalMemory``.
+        max_groups : int, optional
+            Upper limit of work-groups, for kernels with grid-stride loops.
+        """
+        try:
+            handle = cl.Kernel(self._program, kernel)
+        except cl.Error as error:
+            raise KernelSourceError(f"{self.source} has no kernel {kernel!r}") from error
+        groups = max(1, -(-n_items // self.work_group_size))
+        if max_groups is not None:
+            groups = min(groups, max_groups)
+        with typed_errors(f"setting the arguments of {kernel}"):
+            handle.set_args(*(a.buffer if isinstance(a, DeviceArray) else a for a in args))
+        return Launch(self, kernel, handle, groups, args)
+
+    def enqueue(self, name: str, handle: cl.Kernel, groups: int) -> cl.Event:
+        size = self.work_group_size
+        with typed_errors(f"launching {name}"):
+            return cl.enqueue_nd_range_kernel(self._session.queue, handle, (groups * size,), (size,))
+
+    def launch(self, name: str, handle: cl.Kernel, groups: int) -> cl.Event:
+        if self._serial_first and name not in self._launched:
+            with build_lock():  # compiles now
+                event = self.enqueue(name, handle, groups)
+                self._session.finish()
+            self._launched.add(name)
+        else:
+            event = self.enqueue(name, handle, groups)
+        self._session.record_kernel(name, event)
+        return event
+
+
+class Launch:
+    """One kernel with pre-set arguments; call it to enqueue it. Not shared between threads."""
+
+    __slots__ = ("_arguments", "_handle", "_program", "kernel", "n_groups")
+
+    def __init__(self, program: Program, kernel: str, handle: cl.Kernel, groups: int, arguments: Any) -> None:
+        self._program = program
+        self._handle = handle
+        self._arguments = arguments  # a cl.Kernel does not keep its buffers alive
+        self.kernel = kernel
+        self.n_groups = groups
+
+    def __call__(self, n_groups: int | None = None) -> cl.Event:
+        """Enqueue, over *n_groups* work-groups if given; return the event."""
+        return self._program.launch(self.kernel, self._handle, n_groups or self.n_groups)
+
+    def set_scalar(self, index: int, value: np.generic) -> None:
+        """Change the value of argument *index*."""
+        self._handle.set_arg(index, value)

@@ -1,0 +1,187 @@
+"""Find devices and ask the driver for their facts."""
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from functools import lru_cache
+from pathlib import Path
+
+import pyopencl as cl
+
+from clgraph.device.facts import DeviceFacts, DeviceInfo
+from clgraph.errors import NoDeviceError
+from clgraph.runtime.cache import cache_dir
+from clgraph.runtime.fork import mark_opencl_used
+from clgraph.runtime.pocl_cpu import name_unknown_cpu
+from clgraph.runtime.quirks import dialect_of, has_int64_atomics
+
+_VENDORS = Path("/etc/OpenCL/vendors")
+
+
+def platforms() -> list[cl.Platform]:
+    """Return the OpenCL platforms, those installed from wheels included."""
+    _prepare_environment()
+    mark_opencl_used()
+    try:
+        found = cl.get_platforms()
+    except cl.Error:  # the loader reports "no platform" as an error
+        return []
+    unique = {(p.name, p.version): p for p in reversed(found)}
+    _repair(*unique.values())
+    return list(reversed(unique.values()))
+
+
+def _repair(*found: cl.Platform) -> None:
+    for platform in found:
+        if "Portable Computing Language" in platform.name:
+            with contextlib.suppress(cl.Error):
+                for device in platform.get_devices():
+                    name_unknown_cpu(device)
+
+
+@lru_cache(maxsize=1)
+def _prepare_environment() -> None:
+    """Register Intel's CPU runtime from its wheel, and give PoCL a kernel cache of its own."""
+    os.environ.setdefault("POCL_CACHE_DIR", str(cache_dir("pocl")))
+    os.environ.setdefault("PYOPENCL_COMPILER_OUTPUT", "0")
+    intel = Path(sys.prefix) / "lib" / "libintelocl.so"
+    if "OCL_ICD_VENDORS" in os.environ or not intel.exists():
+        return
+    registry = cache_dir(f"icd-{os.getuid()}")
+    (registry / "intel-wheel.icd").write_text(f"{intel}\n", encoding="utf-8")
+    for icd in _VENDORS.glob("*.icd") if _VENDORS.is_dir() else ():
+        (registry / icd.name).write_text(icd.read_text(encoding="utf-8"), encoding="utf-8")
+    os.environ["OCL_ICD_VENDORS"] = str(registry)
+
+
+def query_facts(device: cl.Device) -> DeviceFacts:
+    """Return the :class:`DeviceFacts` of *device*."""
+    dialect, width = dialect_of(device)
+    return DeviceFacts(
+        name=device.name.strip(),
+        vendor=device.vendor.strip(),
+        platform=device.platform.name.strip(),
+        platform_version=device.platform.version.strip(),
+        driver_version=device.driver_version.strip(),
+        is_cpu=bool(device.type & cl.device_type.CPU),
+        compute_units=int(device.max_compute_units),
+        sub_group_size=width,
+        max_work_group_size=int(device.max_work_group_size),
+        local_mem_bytes=int(device.local_mem_size),
+        global_mem_bytes=int(device.global_mem_size),
+        max_alloc_bytes=int(device.max_mem_alloc_size),
+        has_int64_atomics=has_int64_atomics(device),
+        has_fp64="cl_khr_fp64" in device.extensions.split() or bool(device.double_fp_config),
+        dialect=dialect,
+    )
+
+
+def enumerate_devices() -> list[tuple[str, cl.Device]]:
+    """Return every device with its ``"platform:device"`` id."""
+    found = []
+    for i, platform in enumerate(platforms()):
+        try:
+            found += [(f"{i}:{j}", device) for j, device in enumerate(platform.get_devices())]
+        except cl.Error:
+            continue
+    return found
+
+
+def devices() -> list[DeviceInfo]:
+    """List every OpenCL device; never raises.
+
+    Returns
+    -------
+    list of DeviceInfo
+        Unusable ones carry ``facts=None`` and the ``reason``.
+    """
+    rows = []
+    for i, platform in enumerate(platforms()):
+        try:
+            members = platform.get_devices()
+        except cl.Error as error:
+            rows.append(DeviceInfo(f"{i}:-", platform.name, "", reason=str(error)))
+            continue
+        for j, device in enumerate(members):
+            name, facts, reason = "", None, None
+            try:
+                name = device.name.strip()
+                facts = query_facts(device)
+            except cl.Error as error:
+                reason = str(error)
+            rows.append(DeviceInfo(f"{i}:{j}", platform.name.strip(), name, facts, reason))
+    return rows
+
+
+def select_device(request: object = None) -> tuple[cl.Device, str]:
+    """Return the device that *request* means, and why it was chosen.
+
+    Order: argument, ``CLGRAPH_DEVICE``, ``PYOPENCL_CTX``, best GPU, CPU.
+    """
+    if isinstance(request, cl.Device):
+        return request, "given as a pyopencl Device"
+    if isinstance(request, str):
+        return _matching(request), f"asked for {request!r}"
+    if request is not None:
+        raise NoDeviceError(f"cannot make a device of {request!r}; pass a name such as 'gpu', 'pocl' or '0:0'")
+    if wanted := os.environ.get("CLGRAPH_DEVICE"):
+        return _matching(wanted), f"CLGRAPH_DEVICE={wanted}"
+    if os.environ.get("PYOPENCL_CTX"):
+        platforms()
+        return cl.choose_devices(interactive=False)[0], "PYOPENCL_CTX"
+    found = [device for _, device in enumerate_devices()]
+    for kind, why in ((cl.device_type.GPU, "best GPU"), (cl.device_type.CPU, "no GPU found: best CPU")):
+        if ranked := sorted((d for d in found if d.type & kind), key=_rank):
+            return ranked[-1], why
+    raise NoDeviceError(
+        "no OpenCL device found; for a CPU device install the 'pocl' extra, for a GPU its vendor's OpenCL "
+        "driver (see `clgraph doctor`)"
+    )
+
+
+def _rank(device: cl.Device) -> tuple[bool, int, int]:
+    # On a CPU, PoCL before Intel: its launches cost less and it is the runtime the tests run first.
+    return "Portable" in device.platform.name, device.max_compute_units, device.global_mem_size
+
+
+def _matching(request: str) -> cl.Device:
+    text, _, number = request.strip().lower().partition(":")
+    found = enumerate_devices()
+    by_id = {key: device for key, device in found}
+    if request.strip() in by_id:
+        return by_id[request.strip()]
+    index = int(number) if number.isdigit() else 0 if not number else -1
+    matches = sorted((d for _, d in found if _means(text, d)), key=_rank, reverse=True)
+    if 0 <= index < len(matches):
+        return matches[index]
+    known = "; ".join(f"{key} {d.platform.name} / {d.name}" for key, d in found) or "none"
+    raise NoDeviceError(f"no device matches {request!r}; devices here: {known}")
+
+
+def _means(text: str, device: cl.Device) -> bool:
+    if text in ("gpu", "cpu"):
+        return bool(device.type & getattr(cl.device_type, text.upper()))
+    alias = {"pocl": "portable computing language"}.get(text, text)
+    return alias in f"{device.platform.name} {device.vendor} {device.name}".lower()
+
+
+def available_bytes(facts: DeviceFacts) -> int:
+    """Return how much memory new buffers may take: on a CPU device, free host memory."""
+    if not facts.is_cpu:
+        return int(0.95 * facts.global_mem_bytes)
+    try:
+        pages = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        cached = _meminfo_available()
+    except (ValueError, OSError):
+        return facts.global_mem_bytes
+    return int(0.95 * min(facts.global_mem_bytes, max(pages, cached)))
+
+
+def _meminfo_available() -> int:
+    try:
+        text = Path("/proc/meminfo").read_text(encoding="ascii")
+    except OSError:
+        return 0
+    rows = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+    return 1024 * int(rows.get("MemAvailable", "0 kB").split()[0])

@@ -1,0 +1,75 @@
+"""What differs between vendors, in one place.
+
+Each rule was measured: see ``benchmarks/NOTES.md`` and the table in ``cl/README.md``.
+"""
+from __future__ import annotations
+
+import os
+
+import pyopencl as cl
+
+from clgraph.device.facts import Dialect
+
+_INT64_ATOMICS = {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"}
+
+
+def has_int64_atomics(device: cl.Device) -> bool:
+    return set(device.extensions.split()) >= _INT64_ATOMICS
+
+
+def dialect_of(device: cl.Device) -> tuple[Dialect, int]:
+    """Return how to write kernels for *device*, and its sub-group width."""
+    platform, extensions = device.platform.name, device.extensions.split()
+    is_gpu = bool(device.type & cl.device_type.GPU)
+    if "NVIDIA" in platform:
+        # No cl_khr_subgroups there: warps are reached through inline PTX.
+        sm = 10 * device.compute_capability_major_nv + device.compute_capability_minor_nv
+        modern = sm >= 70  # scoped loads, independent thread scheduling
+        return Dialect(
+            sub_group="SUB_GROUP_PTX" if modern else "SUB_GROUP_SINGLE",
+            loads="LOADS_PTX" if modern else "LOADS_VOLATILE",
+            float_add="FLOAT_ADD_PTX",
+            nvidia_sm=sm,
+            has_grid_barrier=modern,
+        ), (32 if modern else 1)
+    if "AMD" in platform and is_gpu:
+        # mem_fence of OpenCL C 1.2 is unsound there; C11 atomics are not.
+        native_add = device.name.startswith(("gfx90a", "gfx94", "gfx95"))
+        return Dialect(
+            standard="CL2.0",
+            sub_group="SUB_GROUP_AMDGCN",
+            atomics="ATOMICS_C11",
+            loads="LOADS_C11",
+            float_add="FLOAT_ADD_AMDGCN" if native_add else "FLOAT_ADD_CAS",
+            has_grid_barrier=True,
+        ), int(device.wavefront_width_amd)
+    if "Intel" in platform and is_gpu:
+        return Dialect(
+            standard="CL3.0", sub_group="SUB_GROUP_KHR", atomics="ATOMICS_C11", loads="LOADS_C11",
+            kernel_attribute="__attribute__((intel_reqd_sub_group_size(16)))",
+        ), 16
+    if "Intel" in platform:
+        return _intel_cpu(extensions)
+    if "Oclgrind" in platform:
+        # An intended race must be an atomic there, or its race detector reports it.
+        return Dialect(loads="LOADS_ATOMIC"), 1
+    return Dialect(), 1  # PoCL, rusticl, unknown: legal everywhere
+
+
+def _intel_cpu(extensions: list[str]) -> tuple[Dialect, int]:
+    """Width 1 unless CLGRAPH_INTEL_SUB_GROUP asks for 4 ... 64 (the portability tests do)."""
+    float_add = "FLOAT_ADD_EXT" if "cl_ext_float_atomics" in extensions else "FLOAT_ADD_CAS"
+    width = int(os.environ.get("CLGRAPH_INTEL_SUB_GROUP", "1"))
+    if width > 1:
+        return Dialect(
+            standard="CL3.0", sub_group="SUB_GROUP_KHR", float_add=float_add,
+            kernel_attribute=f"__attribute__((intel_reqd_sub_group_size({width})))",
+        ), width
+    # Its implicit vectoriser makes irregular kernels 2-10 times slower.
+    hint = "__attribute__((intel_vec_len_hint(1)))" if "cl_intel_vec_len_hint" in extensions else ""
+    return Dialect(standard="CL3.0", float_add=float_add, kernel_attribute=hint), 1
+
+
+def needs_serial_first_launch(device: cl.Device) -> bool:
+    """PoCL compiles at the first enqueue, and its cache races between processes."""
+    return "Portable Computing Language" in device.platform.name

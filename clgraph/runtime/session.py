@@ -1,0 +1,226 @@
+"""One context, one in-order queue, one memory pool, one program cache."""
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pyopencl as cl
+from numpy.typing import DTypeLike, NDArray
+from pyopencl.tools import ImmediateAllocator, MemoryPool
+
+from clgraph.device.profile import DeviceProfile, load_profile
+from clgraph.errors import DeviceMemoryError, InputError
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.failure import typed_errors
+from clgraph.runtime.fork import check_fork
+from clgraph.runtime.program import Program, build_program
+from clgraph.runtime.query import available_bytes, platforms, query_facts, select_device
+from clgraph.runtime.timing import Recorder
+
+logger = logging.getLogger(__name__)
+
+_SPIN_SECONDS = 200e-6  # a waiting host polls this long before it starts to sleep
+
+
+class Session:
+    """Owns every OpenCL object of one device.
+
+    Parameters
+    ----------
+    device : None, str, pyopencl.Device, pyopencl.Context or pyopencl.CommandQueue
+        ``None`` takes the best device; a string is ``"gpu"``, ``"cpu"``, a part of a platform,
+        vendor or device name (``"nvidia"``, ``"amd:1"``, ``"pocl"``), or a ``"platform:device"`` id.
+
+    Attributes
+    ----------
+    facts : DeviceFacts
+    profile : DeviceProfile
+        Measured rates and tuned sizes, and where they came from.
+    why : str
+        How the device was chosen.
+
+    Raises
+    ------
+    NoDeviceError
+        No usable device matches.
+    ForkError
+        The process was forked after OpenCL was used.
+    """
+
+    def __init__(self, device: object = None) -> None:
+        check_fork()
+        flags = cl.command_queue_properties.PROFILING_ENABLE
+        with typed_errors("creating a session"):
+            platforms()  # sets up what the drivers read from the environment
+            if isinstance(device, cl.CommandQueue):
+                self.context, self.device, self.why = device.context, device.device, "given as a queue"
+            elif isinstance(device, cl.Context):
+                self.context, self.device, self.why = device, device.devices[0], "given as a context"
+            else:
+                self.device, self.why = select_device(device)
+                self.context = cl.Context([self.device])
+            self.queue = cl.CommandQueue(self.context, self.device, properties=flags)
+            self.facts = query_facts(self.device)
+        self.profile: DeviceProfile = load_profile(self.facts)
+        self._pool = MemoryPool(ImmediateAllocator(self.queue))
+        self._programs: dict[tuple[Any, ...], Program] = {}
+        self._recorder: Recorder | None = None
+        self._lock = threading.RLock()
+        self.device_graphs: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+
+    def __repr__(self) -> str:
+        return f"Session({self.facts.platform} / {self.facts.name})"
+
+    # ---- programs
+
+    def program(
+        self,
+        source: str,
+        defines: Mapping[str, int | str] | None = None,
+        *,
+        work_group_size: int | None = None,
+    ) -> Program:
+        """Build kernel file *source* once for these defines.
+
+        The work-group size is the argument, else the profile's tuned ``WG_SIZE``, else 256.
+        """
+        check_fork()
+        merged = {**self.profile.tuning.get(source, {}), **(defines or {})}
+        size = work_group_size or int(merged.pop("WG_SIZE", 256))
+        merged["WG_SIZE"] = min(size, self.facts.max_work_group_size)
+        key = (source, tuple(sorted(merged.items())))
+        with self._lock:
+            if key not in self._programs:
+                started = time.perf_counter()
+                self._programs[key] = build_program(self, source, merged)
+                self.record_compile(time.perf_counter() - started)
+            return self._programs[key]
+
+    # ---- memory
+
+    def check_memory(self, sizes: Mapping[str, int]) -> None:
+        """Raise :class:`DeviceMemoryError` unless buffers of these sizes (bytes) fit together."""
+        available = available_bytes(self.facts) - (0 if self.facts.is_cpu else self._pool.active_bytes)
+        total = sum(sizes.values())
+        name, largest = max(sizes.items(), key=lambda item: item[1])
+        if largest > self.facts.max_alloc_bytes:
+            raise DeviceMemoryError(
+                f"{name} needs {largest:,} bytes in one buffer; {self.facts.name} allows "
+                f"{self.facts.max_alloc_bytes:,}. Use a device with larger buffers, or split the input"
+            )
+        if total > available:
+            parts = ", ".join(f"{key} {size:,}" for key, size in sizes.items())
+            raise DeviceMemoryError(
+                f"needs {total:,} bytes ({parts}); {self.facts.name} has {available:,} available. "
+                "Use a larger device, or free graphs that this session still holds"
+            )
+
+    def upload(self, host: NDArray[Any]) -> DeviceArray:
+        """Copy *host* to the device; a CPU device reads it in place. Kernels must not write it."""
+        flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
+        if self.facts.is_cpu and host.size and host.flags.c_contiguous and not host.ctypes.data % 64:
+            with typed_errors("wrapping a host array"):
+                return DeviceArray(self, cl.Buffer(self.context, flags, hostbuf=host), host.dtype, host.size, host)
+        array = self.empty(host.size, host.dtype)
+        if host.size:
+            array.set(host)
+        return array
+
+    def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:
+        """Allocate *size* items, uninitialised."""
+        check_fork()
+        kind = np.dtype(dtype)
+        n_bytes = max(1, size) * kind.itemsize
+        if n_bytes > self.facts.max_alloc_bytes:
+            self.check_memory({f"an array of {size} {kind}": n_bytes})
+        with typed_errors(f"allocating {n_bytes:,} bytes"):
+            return DeviceArray(self, self._pool.allocate(n_bytes), kind, size)
+
+    def zeros(self, size: int, dtype: DTypeLike) -> DeviceArray:
+        """Allocate *size* items set to zero."""
+        array = self.empty(size, dtype)
+        array.fill(0)
+        return array
+
+    # ---- waiting and timing
+
+    def wait(self, event: cl.Event) -> None:
+        """Wait for *event*; Ctrl-C ends the wait once what is in flight has finished."""
+        with typed_errors("waiting for the device"):
+            self.queue.flush()
+            started, pause = time.perf_counter(), 20e-6
+            try:
+                while event.command_execution_status > cl.command_execution_status.COMPLETE:
+                    if time.perf_counter() - started > _SPIN_SECONDS:
+                        time.sleep(pause)
+                        pause = min(2e-3, 1.3 * pause)
+                if event.command_execution_status < 0:
+                    event.wait()  # raises the error
+            except KeyboardInterrupt:
+                self.queue.finish()
+                raise
+
+    def finish(self) -> None:
+        """Wait for everything enqueued."""
+        self.wait(cl.enqueue_marker(self.queue))
+
+    @contextlib.contextmanager
+    def measure(self) -> Iterator[Recorder]:
+        """Record events and compile times inside the ``with`` block.
+
+        Yields
+        ------
+        Recorder
+            Its ``seconds`` and ``kernels()`` can be read after the block.
+        """
+        outer, recorder = self._recorder, Recorder()
+        self._recorder = recorder
+        try:
+            yield recorder
+            self.finish()
+            recorder.stop()
+        finally:
+            self._recorder = outer
+        if outer is not None:
+            outer.compile_seconds += recorder.compile_seconds
+            outer.kernel_events += recorder.kernel_events
+            outer.transfer_events += recorder.transfer_events
+
+    def record_kernel(self, name: str, event: cl.Event) -> None:
+        if self._recorder is not None:
+            self._recorder.kernel_events.append((name, event))
+
+    def record_transfer(self, event: cl.Event) -> None:
+        if self._recorder is not None:
+            self._recorder.transfer_events.append(event)
+
+    def record_compile(self, seconds: float) -> None:
+        if self._recorder is not None:
+            self._recorder.compile_seconds += seconds
+
+    def release(self) -> None:
+        """Drop cached graphs and free the memory the pool holds."""
+        self.device_graphs.clear()
+        self._pool.free_held()
+
+
+_default: dict[str | None, Session] = {}
+
+
+def as_session(session: Session | str | None) -> Session:
+    """Return *session*; ``None`` or a device name stands for one shared session per process."""
+    if isinstance(session, Session):
+        check_fork()
+        return session
+    if session is not None and not isinstance(session, str):
+        raise InputError(f"session must be a Session, a device name or None, not {type(session).__name__}")
+    check_fork()
+    if session not in _default:
+        _default[session] = Session(session)
+    return _default[session]

@@ -1,0 +1,52 @@
+"""Find kernel sources and flatten their ``#include`` directives on the host.
+
+The flattened text is the complete build input, so every binary cache below us keys on
+the helper headers too; NVIDIA's and PoCL's own caches would miss a changed header.
+"""
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path
+
+from clgraph.errors import KernelSourceError
+
+_INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]+"([^"]+)"')
+
+
+@lru_cache(maxsize=1)
+def kernel_root() -> Path:
+    """Return the directory of the kernel sources: ``clgraph/cl`` in a wheel, ``cl`` in a checkout."""
+    package = Path(__file__).parents[1]
+    for root in (package / "cl", package.parent / "cl"):
+        if (root / "common" / "types.h").is_file():
+            return root
+    raise KernelSourceError(f"no kernel sources under {package} or beside it; the installation is incomplete")
+
+
+@lru_cache(maxsize=256)
+def flatten(name: str) -> str:
+    """Return kernel file *name* with each include expanded once.
+
+    ``#line`` directives keep compiler messages pointing at the real files.
+    """
+    lines: list[str] = []
+    _expand(name, lines, seen=set())
+    return "\n".join(lines) + "\n"
+
+
+def _expand(name: str, lines: list[str], seen: set[str]) -> None:
+    if name in seen:
+        return
+    seen.add(name)
+    try:
+        text = (kernel_root() / name).read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise KernelSourceError(f"kernel source not found: {name} in {kernel_root()}") from error
+    lines.append(f'#line 1 "{name}"')
+    for number, line in enumerate(text.splitlines(), start=1):
+        if include := _INCLUDE.match(line):
+            _expand(include[1], lines, seen)
+            lines.append(f'#line {number + 1} "{name}"')
+        else:
+            lines.append(line)

@@ -1,0 +1,83 @@
+"""Where the time of a call went, from OpenCL events and the host clock."""
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyopencl as cl
+
+
+@dataclass(frozen=True)
+class Seconds:
+    """Seconds of one call; ``host`` is what is left of ``total``."""
+
+    total: float
+    compile: float
+    transfer: float
+    kernel: float
+
+    @property
+    def host(self) -> float:
+        return max(0.0, self.total - self.compile - self.transfer - self.kernel)
+
+
+@dataclass
+class Recorder:
+    """Collects the events and compile times of one call; see :meth:`Session.measure`."""
+
+    compile_seconds: float = 0.0
+    kernel_events: list[tuple[str, cl.Event]] = field(default_factory=list)
+    transfer_events: list[cl.Event] = field(default_factory=list)
+    seconds: Seconds | None = None
+    _started: float = field(default_factory=time.perf_counter)
+
+    def stop(self) -> None:
+        """Read the events; every command must have finished."""
+        total = time.perf_counter() - self._started
+        transfer = sum(map(event_seconds, self.transfer_events))
+        kernel = sum(event_seconds(event) for _, event in self.kernel_events)
+        self.seconds = Seconds(total, self.compile_seconds, transfer, kernel)
+
+    def kernels(self) -> dict[str, tuple[int, float]]:
+        """Return launches and seconds of each kernel, in order of first launch."""
+        table: dict[str, list[float]] = defaultdict(list)
+        for name, event in self.kernel_events:
+            table[name].append(event_seconds(event))
+        return {name: (len(times), sum(times)) for name, times in table.items()}
+
+
+def event_seconds(event: cl.Event) -> float:
+    """Return the device time of a finished command."""
+    return 1e-9 * (event.profile.end - event.profile.start)
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """What a result's ``info`` tells of the run.
+
+    Attributes
+    ----------
+    strategy, kind : str
+        What ran, and whether it is "online" or "offline".
+    device, why : str
+        Where it ran, and how that device was chosen.
+    seconds : Seconds
+        Split in compile, transfer, kernel and host.
+    predicted_seconds : dict of str to float
+        The cost model's estimate of every strategy this device can run.
+    kernels : dict of str to (int, float)
+        Launches and seconds of each kernel.
+    counters : dict
+        What the strategy counted (rounds, read-backs, …).
+    """
+
+    strategy: str
+    kind: str
+    device: str
+    why: str
+    seconds: Seconds
+    predicted_seconds: dict[str, float]
+    kernels: dict[str, tuple[int, float]]
+    counters: dict[str, Any] = field(default_factory=dict)
