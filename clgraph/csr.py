@@ -1,4 +1,4 @@
-"""CSR arrays: checks at the public edge, building from pairs, merging, symmetry."""
+"""CSR arrays and vertex ids: checks at the public edge, building from pairs, merging, symmetry."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -12,6 +12,7 @@ from clgraph.errors import GraphError, InputError
 
 Duplicates: TypeAlias = Literal["keep", "min", "max", "sum", "first", "error"]
 MAX_VERTICES = 2**31 - 1
+_CHUNK = 1 << 18  # entries handled at a time where memory counts
 REDUCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
     "min": np.minimum.reduceat,
     "max": np.maximum.reduceat,
@@ -20,27 +21,84 @@ REDUCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
 }
 
 
+def check_arrays(offsets: NDArray[Any], columns: NDArray[Any]) -> None:
+    """Raise unless the arrays are CSR: offsets from 0 up to n_edges, columns among the vertices."""
+    n, m = offsets.size - 1, columns.size
+    if not 0 <= n <= MAX_VERTICES:
+        raise GraphError(
+            f"row_offsets has {n + 1} elements; needed: n_vertices + 1, with 0 to {MAX_VERTICES} vertices"
+        )
+    if offsets[0] != 0 or offsets[-1] != m:
+        raise GraphError(
+            f"row_offsets runs from {offsets[0]} to {offsets[-1]}; "
+            f"it must start at 0 and end at n_edges = {m}"
+        )
+    falls = offsets[1:] < offsets[:-1]
+    if falls.any():
+        at = int(falls.argmax())
+        raise GraphError(
+            f"row_offsets[{at + 1}] = {offsets[at + 1]} is below row_offsets[{at}] = {offsets[at]}; "
+            "offsets must not decrease"
+        )
+    check_range("column_indices", columns, n)
+
+
 def pack(rows: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.int64]:
-    """Return keys that sort as (row, column)."""
+    """Return keys ``row << 32 | column``, which sort as (row, column)."""
     keys = rows.astype(np.int64)
     keys <<= 32
     keys |= columns
     return keys
 
 
-def offsets_of(keys: NDArray[np.int64], n: int) -> NDArray[Any]:
-    """Return the row offsets of sorted *keys*."""
-    return np.searchsorted(keys, np.arange(n + 1, dtype=np.int64) << 32).astype(offset_dtype(keys.size))
+def pack_blocks(blocks: list[tuple[NDArray[Any], NDArray[Any]]], *, mirror: bool) -> NDArray[np.int64]:
+    """Return the keys of all pairs, with *mirror* in both directions (a self-loop once); empties *blocks*."""
+    size = sum(rows.size for rows, _ in blocks)
+    if mirror:
+        size += sum(int(np.count_nonzero(rows != columns)) for rows, columns in blocks)
+    keys = np.empty(size, np.int64)
+    while blocks:
+        rows, columns = blocks.pop()
+        size -= rows.size
+        keys[size : size + rows.size] = pack(rows, columns)
+        if mirror:
+            proper = rows != columns
+            if not proper.all():
+                rows, columns = rows[proper], columns[proper]
+            size -= rows.size
+            keys[size : size + rows.size] = pack(columns, rows)
+    return keys
+
+
+def csr_from_keys(
+    n: int, keys: NDArray[np.int64], *, unique: bool
+) -> tuple[NDArray[Any], NDArray[np.int32]]:
+    """Return row offsets and columns of packed *keys*; the columns take over the keys' memory."""
+    keys.sort()
+    size = keys.size
+    if unique:
+        size, last = 0, np.int64(-1)
+        for start in range(0, keys.size, _CHUNK):
+            chunk = keys[start : start + _CHUNK]
+            kept = chunk[np.diff(chunk, prepend=last) != 0]
+            last = chunk[-1]
+            keys[size : size + kept.size] = kept
+            size += kept.size
+    offsets = np.empty(n + 1, offset_dtype(size))
+    for start in range(0, n + 1, _CHUNK):
+        rows = np.arange(start, min(start + _CHUNK, n + 1), dtype=np.int64)
+        offsets[start : start + _CHUNK] = np.searchsorted(keys[:size], rows << 32)
+    for start in range(0, size, _CHUNK):
+        columns = keys[start : min(start + _CHUNK, size)].astype(np.int32)
+        keys.view(np.int32)[start : start + columns.size] = columns
+    keys.resize((size + 1) // 2, refcheck=False)
+    return offsets, keys.view(np.int32)[:size]
 
 
 def sorted_csr(
-    n: int, rows: NDArray[Any], columns: NDArray[Any], weights: NDArray[Any] | None
-) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
+    n: int, rows: NDArray[Any], columns: NDArray[Any], weights: NDArray[Any]
+) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any]]:
     """Return CSR arrays with sorted rows; parallel entries stay in their order."""
-    if weights is None:
-        keys = pack(rows, columns)
-        keys.sort()
-        return offsets_of(keys, n), keys.astype(np.int32), None
     if n == 0:
         return np.zeros(1, np.int32), np.zeros(0, np.int32), weights
     # Two counting passes (to CSC, then to CSR) are a stable radix sort by (row, column).
@@ -53,7 +111,7 @@ def sorted_csr(
 def merge_duplicates(
     offsets: NDArray[Any], columns: NDArray[np.int32], weights: NDArray[Any] | None, how: Duplicates
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
-    """Merge equal neighbours in sorted rows."""
+    """Merge equal neighbours in sorted rows, or refuse them."""
     first = np.ones(columns.size, bool)
     np.not_equal(columns[1:], columns[:-1], out=first[1:])
     first[offsets[:-1][offsets[:-1] < columns.size]] = True
@@ -156,3 +214,40 @@ def as_weights(values: ArrayLike, m: int) -> NDArray[Any]:
 def check_choice(name: str, value: str, allowed: Iterable[str]) -> None:
     if value not in (known := tuple(allowed)):
         raise InputError(f"{name} = {value!r}; allowed: {', '.join(map(repr, known))}")
+
+
+def as_ids(values: Any) -> NDArray[Any]:
+    """Return ids as a one-dimensional array: as given, of int64, of str, or of objects."""
+    if isinstance(values, np.ndarray) and values.ndim == 1:
+        return values
+    ids = list(values)
+    if all(type(i) is int for i in ids) or all(type(i) is str for i in ids):
+        try:
+            return np.array(ids) if ids else np.zeros(0, np.int64)
+        except OverflowError:
+            pass
+    array = np.empty(len(ids), object)
+    for i, value in enumerate(ids):
+        array[i] = value
+    return array
+
+
+def number_ids(
+    source: NDArray[Any], target: NDArray[Any], labels: Any
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Turn ids into vertex numbers; return them with the labels."""
+    kinds = {ids.dtype.kind for ids in (source, target) if ids.size}
+    both = np.concatenate([source, target], dtype=object if len(kinds) > 1 else None)
+    auto = isinstance(labels, str) and labels == "auto"
+    if auto and both.dtype.kind != "O":
+        names, numbers = np.unique(both, return_inverse=True)
+        return numbers[: source.size], numbers[source.size :], names
+    names = as_ids(dict.fromkeys(both.tolist()) if auto else labels)
+    number = {name: i for i, name in enumerate(names.tolist())}
+    if len(number) != names.size:
+        raise GraphError("labels must be distinct")
+    try:
+        numbers = np.fromiter((number[i] for i in both.tolist()), np.int32, both.size)
+    except KeyError as error:
+        raise GraphError(f"id {error.args[0]!r} is not among the labels") from None
+    return numbers[: source.size], numbers[source.size :], names

@@ -15,14 +15,19 @@ from clgraph.csr import (
     REDUCTIONS,
     Duplicates,
     as_csr_array,
+    as_ids,
     as_integers,
     as_weights,
     asymmetric_entry,
+    check_arrays,
     check_choice,
     check_range,
+    csr_from_keys,
     merge_duplicates,
+    number_ids,
     offset_dtype,
     pack,
+    pack_blocks,
     sorted_csr,
 )
 from clgraph.errors import GraphError, InputError
@@ -73,27 +78,11 @@ class Graph:
     def __post_init__(self) -> None:
         offsets = as_integers("row_offsets", self.row_offsets)
         columns = as_integers("column_indices", self.column_indices)
+        check_arrays(offsets, columns)
         n, m = offsets.size - 1, columns.size
-        if n < 0 or n > MAX_VERTICES:
-            raise GraphError(
-                f"row_offsets has {n + 1} elements; needed: n_vertices + 1, with 0 to {MAX_VERTICES} vertices"
-            )
-        if offsets[0] != 0 or offsets[-1] != m:
-            raise GraphError(
-                f"row_offsets runs from {offsets[0]} to {offsets[-1]}; "
-                f"it must start at 0 and end at n_edges = {m}"
-            )
-        falls = offsets[1:] < offsets[:-1]
-        if falls.any():
-            at = int(falls.argmax())
-            raise GraphError(
-                f"row_offsets[{at + 1}] = {offsets[at + 1]} is below row_offsets[{at}] = {offsets[at]}; "
-                "offsets must not decrease"
-            )
-        check_range("column_indices", columns, n)
         offsets, columns = offsets.astype(offset_dtype(m), copy=False), columns.astype(np.int32, copy=False)
         weights = None if self.edge_weights is None else as_weights(self.edge_weights, m)
-        labels = None if self.labels is None else _id_array(self.labels)
+        labels = None if self.labels is None else as_ids(self.labels)
         if labels is not None and labels.shape != (n,):
             raise GraphError(f"labels has shape {labels.shape}; needed: one per vertex, ({n},)")
         self._fill(offsets, columns, weights, bool(self.directed), labels)
@@ -234,7 +223,7 @@ class Graph:
             if n is None:
                 n = 1 + max(int(source.max(initial=-1)), int(target.max(initial=-1)))
         else:
-            source, target, label_array = _number_ids(_id_array(src), _id_array(dst), labels)
+            source, target, label_array = number_ids(as_ids(src), as_ids(dst), labels)
             if n not in (None, label_array.size):
                 raise InputError(f"n = {n}, but there are {label_array.size} labels")
             n = label_array.size
@@ -306,7 +295,7 @@ class Graph:
         number = {node: i for i, node in enumerate(nodes)}
         pairs = np.array([(number[u], number[v]) for u, v in graph.edges()], np.int32).reshape(-1, 2)
         weights = None if weight is None else np.array([w for _, _, w in graph.edges(data=weight, default=1)])
-        labels = None if nodes == list(range(len(nodes))) else _id_array(nodes)
+        labels = None if nodes == list(range(len(nodes))) else as_ids(nodes)
         if weights is not None:
             weights = as_weights(weights, len(pairs))
         rows, columns = pairs.T
@@ -362,7 +351,11 @@ class Graph:
         if self.labels is not None:
             labels = np.empty_like(self.labels)
             labels[order] = self.labels
-        offsets, columns, weights = sorted_csr(self.n_vertices, rows, columns, self.edge_weights)
+        n, weights = self.n_vertices, self.edge_weights
+        if weights is None:
+            offsets, columns = csr_from_keys(n, pack(rows, columns), unique=False)
+        else:
+            offsets, columns, weights = sorted_csr(n, rows, columns, weights)
         return Graph._trusted(
             offsets, columns, weights, directed=self.directed, labels=labels, sorted_rows=True
         )
@@ -396,17 +389,33 @@ def _from_pairs(
     labels: NDArray[Any] | None = None,
 ) -> Graph:
     """Build from checked vertex numbers: symmetrise if undirected, sort, then merge duplicates."""
+    if weights is None:
+        return _from_blocks(n, [(rows, columns)], directed, duplicates, labels)
     if not directed:
         # Lesser end first, so that both directions meet parallel edges in the same order.
         rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)
         proper = rows != columns
-        if weights is not None:
-            weights = np.concatenate([weights, weights[proper]])
+        weights = np.concatenate([weights, weights[proper]])
         rows, columns = np.concatenate([rows, columns[proper]]), np.concatenate([columns, rows[proper]])
-    offsets, columns, weights = sorted_csr(n, rows, columns, weights)
+    offsets, columns, merged = sorted_csr(n, rows, columns, weights)
     if duplicates != "keep":
-        offsets, columns, weights = merge_duplicates(offsets, columns, weights, duplicates)
-    return Graph._trusted(offsets, columns, weights, directed=directed, labels=labels, sorted_rows=True)
+        offsets, columns, merged = merge_duplicates(offsets, columns, merged, duplicates)
+    return Graph._trusted(offsets, columns, merged, directed=directed, labels=labels, sorted_rows=True)
+
+
+def _from_blocks(
+    n: int,
+    blocks: list[tuple[NDArray[Any], NDArray[Any]]],
+    directed: bool,
+    duplicates: Duplicates = "keep",
+    labels: NDArray[Any] | None = None,
+) -> Graph:
+    """Build an unweighted graph from blocks of (rows, columns), emptying the list to save memory."""
+    keys = pack_blocks(blocks, mirror=not directed)
+    offsets, columns = csr_from_keys(n, keys, unique=duplicates not in ("keep", "error"))
+    if duplicates == "error":
+        merge_duplicates(offsets, columns, None, duplicates)
+    return Graph._trusted(offsets, columns, directed=directed, labels=labels, sorted_rows=True)
 
 
 def _read_only(array: Any) -> Any:
@@ -415,40 +424,3 @@ def _read_only(array: Any) -> Any:
     view = np.ascontiguousarray(array).view()
     view.setflags(write=False)
     return view
-
-
-def _id_array(values: Any) -> NDArray[Any]:
-    """Return ids as a one-dimensional array: as given, of int64, of str, or of objects."""
-    if isinstance(values, np.ndarray) and values.ndim == 1:
-        return values
-    ids = list(values)
-    if all(type(i) is int for i in ids) or all(type(i) is str for i in ids):
-        try:
-            return np.array(ids) if ids else np.zeros(0, np.int64)
-        except OverflowError:
-            pass
-    array = np.empty(len(ids), object)
-    for i, value in enumerate(ids):
-        array[i] = value
-    return array
-
-
-def _number_ids(
-    source: NDArray[Any], target: NDArray[Any], labels: Any
-) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Turn ids into vertex numbers; return them with the labels."""
-    kinds = {ids.dtype.kind for ids in (source, target) if ids.size}
-    both = np.concatenate([source, target], dtype=object if len(kinds) > 1 else None)
-    auto = isinstance(labels, str) and labels == "auto"
-    if auto and both.dtype.kind != "O":
-        names, numbers = np.unique(both, return_inverse=True)
-        return numbers[: source.size], numbers[source.size :], names
-    names = _id_array(dict.fromkeys(both.tolist()) if auto else labels)
-    number = {name: i for i, name in enumerate(names.tolist())}
-    if len(number) != names.size:
-        raise GraphError("labels must be distinct")
-    try:
-        numbers = np.fromiter((number[i] for i in both.tolist()), np.int32, both.size)
-    except KeyError as error:
-        raise GraphError(f"id {error.args[0]!r} is not among the labels") from None
-    return numbers[: source.size], numbers[source.size :], names
