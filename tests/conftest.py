@@ -1,0 +1,65 @@
+"""Fixtures: a session on each OpenCL device the tests know, and a cache directory of their own."""
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from clgraph.runtime.session import Session
+
+ROOT = Path(__file__).resolve().parent.parent
+DEVICES = ("pocl", "intel")
+
+sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
+
+if "CLGRAPH_TEST_CACHE_OWNER" not in os.environ:  # workers of pytest-xdist share their parent's
+    os.environ["CLGRAPH_TEST_CACHE_OWNER"] = str(os.getpid())
+    os.environ["CLGRAPH_CACHE_DIR"] = tempfile.mkdtemp(prefix="clgraph-tests-")
+    atexit.register(shutil.rmtree, os.environ["CLGRAPH_CACHE_DIR"], ignore_errors=True)
+for name in ("CLGRAPH_DEVICE", "PYOPENCL_CTX"):  # a user's choice of device is not the tests'
+    os.environ.pop(name, None)
+
+
+@lru_cache(maxsize=None)
+def session_on(device: str) -> Session:
+    """Return the one session of this test run on *device*; skip, or fail in CI, where there is none."""
+    from clgraph.errors import NoDeviceError
+    from clgraph.runtime.session import Session
+
+    try:
+        return Session(device)
+    except NoDeviceError as error:
+        missing = str(error)
+    if os.environ.get("CLGRAPH_REQUIRE_DEVICES"):
+        pytest.fail(f"CLGRAPH_REQUIRE_DEVICES is set, and {missing}", pytrace=False)
+    pytest.skip(missing)
+
+
+@pytest.fixture(scope="session", params=DEVICES)
+def session(request: pytest.FixtureRequest) -> Session:
+    """A session on each device in turn."""
+    return session_on(request.param)
+
+
+@pytest.fixture(scope="session")
+def pocl() -> Session:
+    """A session on PoCL, for tests that need only one device."""
+    return session_on("pocl")
+
+
+def require_tool(name: str) -> str:
+    """Return the path of program *name*; skip, or fail in CI, where there is none."""
+    path = shutil.which(name)
+    if path is not None:
+        return path
+    if os.environ.get("CLGRAPH_REQUIRE_TOOLS"):
+        pytest.fail(f"CLGRAPH_REQUIRE_TOOLS is set, and {name} is not on the path", pytrace=False)
+    pytest.skip(f"{name} is not on the path")
