@@ -11,6 +11,8 @@
  *       may come from a cache that other compute units do not update, but is still performed where it
  *       stands: for monotone data (union-find parents) for which any earlier value will do.
  *       Never wait for a change with it.
+ *   load_stale4(p), store_relaxed4(p, v)
+ *       four consecutive ints at once, 16-byte aligned; each of them as load_stale and store_relaxed
  *   lower_to(p, v)      min that looks first; 1 if this call lowered *p (up to 100x on a hot word)
  *   fence_device()      acquire-release, device scope, __global memory
  *   float_add(p, v)  relaxed, result unused
@@ -172,6 +174,27 @@ INLINE void store_relaxed(volatile __global float *p, float v) { exchange((volat
 #else
 DEFINE_LOADS_(float, atomic_float)
 #endif
+#endif
+
+#if DEV_LOADS == LOADS_PTX
+INLINE int4 load_stale4(const volatile __global int *p) {
+  int4 v;
+  __asm__ volatile(STALE_PTX_ "v4.s32 {%0, %1, %2, %3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"((ulong)p));
+  return v;
+}
+INLINE void store_relaxed4(volatile __global int *p, int4 v) {
+  __asm__ volatile("st.relaxed.gpu.global.v4.s32 [%0], {%1, %2, %3, %4};" :: "l"((ulong)p), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w));
+}
+#elif DEV_LOADS == LOADS_VOLATILE && !DEV_IS_CPU
+INLINE int4 load_stale4(const volatile __global int *p) { return *(const volatile __global int4 *)p; }
+INLINE void store_relaxed4(volatile __global int *p, int4 v) { *(volatile __global int4 *)p = v; }
+#else
+INLINE int4 load_stale4(const volatile __global int *p) {
+  int4 v; v.x = load_stale(p); v.y = load_stale(p + 1); v.z = load_stale(p + 2); v.w = load_stale(p + 3); return v;
+}
+INLINE void store_relaxed4(volatile __global int *p, int4 v) {
+  store_relaxed(p, v.x); store_relaxed(p + 1, v.y); store_relaxed(p + 2, v.z); store_relaxed(p + 3, v.w);
+}
 #endif
 
 #define DEFINE_LOWER_(T)                                                                              \

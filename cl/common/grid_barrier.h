@@ -50,7 +50,6 @@ INLINE uint grid_join(volatile __global uint *control, uint linger) {
 /* Valid after grid_join. */
 INLINE uint grid_members(volatile __global uint *control) { fence_device(); return load_relaxed(control + GRID_MEMBERS); }
 
-#ifndef HOST_BUILD
 /* Every work-item of every member group calls; 0 on a time-out, after which the kernel must end. */
 INLINE int grid_barrier(volatile __global uint *control, uint members, __local int *passed) {
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -69,5 +68,4 @@ INLINE int grid_barrier(volatile __global uint *control, uint members, __local i
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   return *passed;
 }
-#endif
 #endif

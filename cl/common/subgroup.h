@@ -1,11 +1,11 @@
 /* Sub-groups of SUB_GROUP_SIZE lanes: NVIDIA warps (PTX), AMD waves (amdgcn builtins), cl_khr_subgroups,
  * and the width 1 of CPUs, under one set of words:
  *
- *   sg_lane()  sg_in_group()  sg_sync()
+ *   sg_lane()  sg_in_group()                sg_sync()  orders memory accesses of the lanes
  *   sg_ballot(predicate) -> lane_mask_t      sg_any(p)  sg_all(p)
  *   sg_broadcast(x, lane)  sg_xor(x, mask)
  *   sg_sum(x)  sg_least(x)  sg_greatest(x)  sg_exclusive_sum(x)
- *       for int, uint, long, ulong, float
+ *       for int, uint, long, ulong, float; any bits of a predicate count
  *   lanes_below_mask()  lowest_lane(mask)  lane_count(mask)
  *
  * Contract: every lane of the sub-group arrives (uniform control flow inside it), the work-group size is a
@@ -48,13 +48,19 @@ INLINE uint lane_count(ulong m) { return (uint)popcount(m); }
 #define sg_ballot(p) ((lane_mask_t)((p) != 0))
 #define sg_any(p) ((p) != 0)
 #define sg_all(p) ((p) != 0)
-#define lanes_below_mask() 0u
-#define sg_broadcast(x, lane) (x)
-#define sg_xor(x, mask) (x)
-#define sg_sum(x) (x)
-#define sg_least(x) (x)
-#define sg_greatest(x) (x)
-#define sg_exclusive_sum(x) ((x) - (x))
+#define lanes_below_mask() ((lane_mask_t)0)
+#define DEFINE_SINGLE_(T)          /* functions: an argument is evaluated once, as on wider devices */ \
+  INLINE T sg_broadcast(T x, uint lane) { return x; }                                                 \
+  INLINE T sg_xor(T x, uint mask) { return x; }                                                       \
+  INLINE T sg_sum(T x) { return x; }                                                                  \
+  INLINE T sg_least(T x) { return x; }                                                                \
+  INLINE T sg_greatest(T x) { return x; }                                                             \
+  INLINE T sg_exclusive_sum(T x) { return (T)0; }
+DEFINE_SINGLE_(int)
+DEFINE_SINGLE_(uint)
+DEFINE_SINGLE_(long)
+DEFINE_SINGLE_(ulong)
+DEFINE_SINGLE_(float)
 
 #elif DEV_SUB_GROUP == SUB_GROUP_PTX
 #define FULL_WARP "0xffffffff"
@@ -62,11 +68,12 @@ INLINE uint sg_lane(void) { uint l; __asm__("mov.u32 %0, %%laneid;" : "=r"(l)); 
 INLINE uint lanes_below_mask(void) { uint m; __asm__("mov.u32 %0, %%lanemask_lt;" : "=r"(m)); return m; }
 #define sg_in_group() ((uint)get_local_id(0) >> 5)
 INLINE void sg_sync(void) { __asm__ volatile("bar.warp.sync " FULL_WARP ";" ::: "memory"); }
-INLINE uint sg_ballot(int p) {
+INLINE uint ballot_ptx_(int p) {
   uint m;
   __asm__ volatile("{ .reg .pred p; setp.ne.s32 p, %1, 0; vote.sync.ballot.b32 %0, p, " FULL_WARP "; }" : "=r"(m) : "r"(p));
   return m;
 }
+#define sg_ballot(p) ballot_ptx_((p) != 0)     /* != 0 here: a 64-bit predicate would lose its high word */
 #define sg_any(p) (sg_ballot(p) != 0u)
 #define sg_all(p) (sg_ballot(p) == 0xffffffffu)
 INLINE uint sg_broadcast(uint x, uint lane) {
@@ -94,16 +101,17 @@ DEFINE_REDUX_(int, greatest, "max.s32")
 #define sg_in_group() ((uint)get_sub_group_id())
 #define sg_sync() sub_group_barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define lanes_below_mask() ((lane_mask_t)((1ul << get_sub_group_local_id()) - 1ul))
-INLINE lane_mask_t sg_ballot(int p) {
-  uint4 b = sub_group_ballot(p != 0);
+INLINE lane_mask_t ballot_khr_(int p) {
+  uint4 b = sub_group_ballot(p);
 #if SUB_GROUP_SIZE > 32
   return ((ulong)b.y << 32) | b.x;
 #else
   return b.x;
 #endif
 }
-#define sg_any(p) (sub_group_any(p) != 0)
-#define sg_all(p) (sub_group_all(p) != 0)
+#define sg_ballot(p) ballot_khr_((p) != 0)
+#define sg_any(p) (sub_group_any((p) != 0) != 0)
+#define sg_all(p) (sub_group_all((p) != 0) != 0)
 #define sg_broadcast(x, lane) sub_group_shuffle(x, lane)   /* sub_group_broadcast wants a uniform lane */
 #define sg_xor(x, mask) sub_group_shuffle_xor(x, mask)
 #define sg_sum(x) sub_group_reduce_add(x)
@@ -115,20 +123,27 @@ INLINE lane_mask_t sg_ballot(int p) {
 #if defined(__AMDGCN_WAVEFRONT_SIZE) && __AMDGCN_WAVEFRONT_SIZE != SUB_GROUP_SIZE
 #error "DEV_SUB_GROUP_SIZE is not the wave size this is compiled for"
 #endif
+#if SUB_GROUP_SIZE == 64 && (defined(__GFX10__) || defined(__GFX11__))
+#error "ds_bpermute reaches only 32 lanes of an RDNA wave64: use SUB_GROUP_SINGLE (runtime/quirks.py)"
+#endif
 #if SUB_GROUP_SIZE == 32
 #define sg_lane() ((uint)__builtin_amdgcn_mbcnt_lo(~0u, 0u))
 #else
 #define sg_lane() ((uint)__builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u)))
 #endif
-#if !__has_builtin(__builtin_amdgcn_ballot_w64)      /* clang before 17: integer compare, predicate 33 is "ne" */
-#define sg_ballot(p) ((lane_mask_t)__builtin_amdgcn_uicmp((uint)((p) != 0), 0u, 33))
-#elif SUB_GROUP_SIZE == 32
+#if SUB_GROUP_SIZE == 32 && __has_builtin(__builtin_amdgcn_ballot_w32)
 #define sg_ballot(p) ((lane_mask_t)__builtin_amdgcn_ballot_w32((p) != 0))
-#else
+#elif SUB_GROUP_SIZE == 64 && __has_builtin(__builtin_amdgcn_ballot_w64)
 #define sg_ballot(p) ((lane_mask_t)__builtin_amdgcn_ballot_w64((p) != 0))
+#else                            /* older clang: an integer comparison of all lanes; predicate 33 is "ne" */
+#define sg_ballot(p) ((lane_mask_t)__builtin_amdgcn_uicmp((uint)((p) != 0), 0u, 33))
 #endif
 #define sg_in_group() ((uint)get_local_id(0) / SUB_GROUP_SIZE)
-#define sg_sync() __builtin_amdgcn_wave_barrier()
+INLINE void sg_sync(void) {      /* lanes run in lockstep; the fences keep the compiler from moving memory accesses */
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
+  __builtin_amdgcn_wave_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
+}
 #define sg_any(p) (sg_ballot(p) != 0)
 #define sg_all(p) (sg_ballot(!(p)) == 0)
 #define lanes_below_mask() ((lane_mask_t)((1ul << sg_lane()) - 1ul))

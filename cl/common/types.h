@@ -38,7 +38,10 @@
 #define LOCAL_ARRAY __local      /* declares local memory at the head of a kernel */
 #endif
 
+#define PASTE_(a, b) a##b
+#define PASTE(a, b) PASTE_(a, b)
 typedef OFFSET_T offset_t;
+typedef PASTE(OFFSET_T, 4) offset4_t;
 
 INLINE int ceil_div(int a, int b) { return (a + b - 1) / b; }
 

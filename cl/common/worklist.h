@@ -12,7 +12,6 @@ INLINE uint push_sub_group(volatile __global uint *size, int wanted) {
   return sg_broadcast(base, leader) + lane_count(m & lanes_below_mask());
 }
 
-#ifndef HOST_BUILD
 /* Every work-item of the group calls; room is two words of local memory. One atomic a work-group. */
 INLINE uint push_group(volatile __global uint *size, int wanted, __local uint *room) {
   if (get_local_id(0) == 0) room[0] = 0u;
@@ -28,5 +27,4 @@ INLINE uint push_group(volatile __global uint *size, int wanted, __local uint *r
   barrier(CLK_LOCAL_MEM_FENCE);  /* room may be used again */
   return base + slot;
 }
-#endif
 #endif

@@ -1,0 +1,1 @@
+"""Algorithms: each module has a public function, ``STRATEGIES`` and their plans."""
