@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from clgraph.runtime.session import Session
 
 ROOT = Path(__file__).resolve().parent.parent
-DEVICES = ("pocl", "intel")
+DEVICES = os.environ.get("CLGRAPH_TEST_DEVICES", "pocl,intel").split(",")
 
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
@@ -28,7 +28,7 @@ for name in ("CLGRAPH_DEVICE", "PYOPENCL_CTX"):  # a user's choice of device is 
     os.environ.pop(name, None)
 
 
-@lru_cache(maxsize=None)
+@cache
 def session_on(device: str) -> Session:
     """Return the one session of this test run on *device*; skip, or fail in CI, where there is none."""
     from clgraph.errors import NoDeviceError

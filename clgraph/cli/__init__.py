@@ -1,0 +1,1 @@
+"""The ``clgraph`` command: one module per sub-command."""

@@ -1,0 +1,24 @@
+"""``clgraph convert IN OUT``: read a graph and write it in another format."""
+from __future__ import annotations
+
+import argparse
+
+from clgraph.cli.options import read_graph
+from clgraph.cli.terminal import busy
+
+HELP = "convert a graph file to another format"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("input", metavar="IN", help="graph file; its content decides the format")
+    parser.add_argument("output", metavar="OUT", help="file to write; its suffix decides the format")
+
+
+def run(args: argparse.Namespace) -> int:
+    from clgraph.io import write
+
+    graph = read_graph(args.input)
+    with busy(f"writing {args.output}"):
+        write(graph, args.output)
+    print(f"{args.output}: {graph.n_vertices:,} vertices, {graph.n_edges:,} stored entries")
+    return 0

@@ -1,0 +1,71 @@
+"""``clgraph explain ALGORITHM GRAPH``: what the cost model would pick, and why."""
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from clgraph.cli.options import add_device, add_graph, add_json, open_session, read_graph
+from clgraph.cli.terminal import busy, milliseconds, print_json, print_table
+
+if TYPE_CHECKING:
+    from clgraph.model.cost import Estimate
+    from clgraph.model.strategy import Choice
+
+HELP = "show the predicted time of every strategy, and why one is picked"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("algorithm", metavar="ALGORITHM", help="such as components")
+    add_graph(parser)
+    add_device(parser)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from clgraph.algorithms.explain import explain
+
+    graph = read_graph(args.graph)
+    session = open_session(args)
+    with busy("predicting"):
+        choice = explain(args.algorithm, graph, session=session)
+    if args.json:
+        print_json({
+            "algorithm": args.algorithm, "graph": args.graph, "device": session.facts.name,
+            "profile": session.profile.origin, "strategy": choice.strategy,
+            "predicted": {
+                name: {"seconds": e.seconds, "parts": dict(e.parts)} for name, e in choice.predicted.items()
+            },
+            "unsupported": dict(choice.unsupported),
+        })  # fmt: skip
+        return 0
+    facts = session.facts
+    print(f"{args.algorithm} on {facts.name} ({facts.platform}), rates: {session.profile.origin}\n")
+    best = choice.predicted[choice.strategy]
+    print_table(
+        ["", "strategy", "predicted ms", "of which ms", "against the pick"],
+        [
+            ["->" if name == choice.strategy else "", name, milliseconds(e.seconds), _parts(e), _why(e, best)]
+            for name, e in choice.predicted.items()
+        ],
+    )
+    _print_unsupported(choice)
+    return 0
+
+
+def _parts(estimate: Estimate) -> str:
+    """Name the parts of at least a twentieth of the whole, largest first."""
+    large = sorted(estimate.parts.items(), key=lambda item: -item[1])
+    return ", ".join(f"{name} {milliseconds(s)}" for name, s in large if s > 0.05 * estimate.seconds)
+
+
+def _why(estimate: Estimate, best: Estimate) -> str:
+    if estimate is best:
+        return "picked"
+    more = {name: seconds - best.parts.get(name, 0.0) for name, seconds in estimate.parts.items()}
+    part = max(more, key=more.__getitem__)
+    return f"{estimate.seconds / best.seconds:.2f} x, {milliseconds(more[part])} ms more of {part}"
+
+
+def _print_unsupported(choice: Choice) -> None:
+    for name, reason in choice.unsupported.items():
+        print(f"{name}: cannot run here: {reason}")

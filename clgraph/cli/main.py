@@ -1,0 +1,82 @@
+"""Entry point of ``clgraph``: parse, dispatch to a sub-command, turn errors into exit codes.
+
+A sub-command is a module with ``HELP``, ``add_arguments(parser)`` and ``run(args) -> int``. It
+imports what it needs inside ``run``, so that ``clgraph --help`` loads neither numpy nor OpenCL.
+"""
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+from clgraph import __version__, errors
+
+COMMANDS = (
+    "devices", "doctor", "info", "convert", "cc", "explain", "bench", "report", "cache",
+)  # fmt: skip
+OK, FAILED, USAGE, NO_DEVICE, BAD_INPUT, DEVICE_MEMORY, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+_EPILOG = (
+    "exit codes: 0 success, 1 failure, 2 wrong usage, 3 no usable device, 4 bad input, "
+    "5 out of device memory, 130 interrupted"
+)
+_CODES: tuple[tuple[type[BaseException], int], ...] = (  # the first that fits
+    (errors.NoDeviceError, NO_DEVICE),
+    (errors.DeviceMemoryError, DEVICE_MEMORY),
+    (errors.UnsupportedStrategyError, USAGE),
+    (errors.InputError, BAD_INPUT),
+    (OSError, BAD_INPUT),  # a file that is not there, or may not be read or written
+    (KeyboardInterrupt, INTERRUPTED),
+    (Exception, FAILED),
+)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line *argv* and return its exit code."""
+    args = _parser().parse_args(argv)
+    try:
+        code: int = args.run(args)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # The reader, such as `head`, has seen enough. Python flushes stdout once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except (Exception, KeyboardInterrupt) as error:
+        if args.debug:
+            raise
+        print(f"clgraph: {_message(error)}", file=sys.stderr)
+        return next(code for kind, code in _CODES if isinstance(error, kind))
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="clgraph", description="Irregular graph algorithms on any OpenCL device.", epilog=_EPILOG
+    )
+    parser.add_argument("--version", action="version", version=f"clgraph {__version__}")
+    parser.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        module = importlib.import_module(f"clgraph.cli.{name}")
+        command = commands.add_parser(name, help=module.HELP, description=f"{module.HELP}.", epilog=_EPILOG)
+        command.add_argument(
+            "--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
+        )
+        module.add_arguments(command)
+        command.set_defaults(run=module.run)
+    return parser
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted"
+    if isinstance(error, errors.ClgraphError):
+        return str(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return f"{type(error).__name__}: {error} (--debug shows where)"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

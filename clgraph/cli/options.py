@@ -1,0 +1,42 @@
+"""Options that several sub-commands share, and what they stand for."""
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from clgraph.cli.terminal import busy
+
+if TYPE_CHECKING:
+    from clgraph.graph import Graph
+    from clgraph.runtime.session import Session
+
+
+def add_device(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-d", "--device", metavar="DEVICE",
+        help="gpu, cpu, part of a platform, vendor or device name (nvidia, amd:1, pocl), or an id of "
+        "`clgraph devices`; the default is CLGRAPH_DEVICE, then the best GPU, then the CPU",
+    )  # fmt: skip
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of text")
+
+
+def add_graph(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("graph", metavar="GRAPH", help="graph file; its content decides the format")
+
+
+def open_session(args: argparse.Namespace) -> Session:
+    """Return a session on the device of ``--device``."""
+    from clgraph.runtime.session import Session
+
+    return Session(args.device)
+
+
+def read_graph(path: str) -> Graph:
+    """Read graph file *path*, saying so on a terminal."""
+    from clgraph.io import read
+
+    with busy(f"reading {path}"):
+        return read(path)

@@ -1,0 +1,33 @@
+"""``clgraph report FILE …``: tables of benchmark results."""
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+HELP = "print tables of benchmark results (GitHub, LaTeX, CSV)"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    from clgraph.report import FORMATS, TABLES
+
+    parser.add_argument("results", metavar="FILE", nargs="+", help="JSON written by a benchmark")
+    parser.add_argument("-f", "--format", choices=FORMATS, default="github")
+    parser.add_argument("-t", "--table", choices=TABLES, default="strategies", help="(default: strategies)")
+    parser.add_argument("-b", "--benchmark", default="components", help="such as components (the default)")
+    parser.add_argument(
+        "--into", metavar="FILE",
+        help="replace what stands between the lines <!-- report --> and <!-- /report --> of FILE",
+    )  # fmt: skip
+
+
+def run(args: argparse.Namespace) -> int:
+    from clgraph.report import insert, read_rows, tabulate_rows
+
+    rows = [row for path in args.results for row in read_rows(path)]
+    text = tabulate_rows([row for row in rows if row["benchmark"] == args.benchmark], args.table, args.format)
+    if args.into is None:
+        print(text)
+    else:
+        path = Path(args.into)
+        path.write_text(insert(path.read_text(encoding="utf-8"), text), encoding="utf-8")
+    return 0

@@ -1,0 +1,57 @@
+"""Text for people on stdout, JSON for programs, progress on stderr."""
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+
+def print_json(document: Any) -> None:
+    """Print one JSON document; numpy numbers become plain ones, and NaN or infinity ``null``."""
+    print(json.dumps(_plain(document), indent=1, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, float) and not (abs(value) < float("inf")):
+        return None
+    return value
+
+
+def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print rows under *headers*; numbers are aligned to the right."""
+    from tabulate import tabulate
+
+    print(tabulate([list(row) for row in rows], headers, tablefmt="simple", disable_numparse=False))
+
+
+def print_fields(fields: Mapping[str, object]) -> None:
+    """Print one ``name  value`` line per field."""
+    width = max(map(len, fields))
+    for name, value in fields.items():
+        print(f"{name:<{width}}  {value}")
+
+
+def milliseconds(seconds: float) -> str:
+    """Return *seconds* in ms with three significant figures."""
+    value = 1e3 * seconds
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+@contextlib.contextmanager
+def busy(message: str) -> Iterator[None]:
+    """Show *message* with a spinner on stderr while the block runs, on a terminal only."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(message):
+        yield

@@ -1,0 +1,199 @@
+"""Tables from the rows that benchmarks write: plain functions of JSON documents.
+
+A row is one measurement of one strategy on one graph and device; ``benchmarks/harness.py`` makes
+rows and says what its fields mean.
+"""
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from clgraph.errors import InputError
+
+Row: TypeAlias = Mapping[str, Any]
+Cells: TypeAlias = tuple[list[str], list[list[Any]]]
+
+SCHEMA_VERSION = 1
+FORMATS = ("github", "latex", "csv")
+TABLES = ("strategies", "rows", "regret")
+_REQUIRED = ("benchmark", "device", "graph", "strategy", "wall_seconds")
+_BEGIN, _END = "<!-- report -->", "<!-- /report -->"
+
+
+def read_rows(path: str | Path) -> list[dict[str, Any]]:
+    """Read the rows of one result file.
+
+    Raises
+    ------
+    InputError
+        The file is no result file, or of another schema.
+    """
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path}: not JSON: {error}") from error
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA_VERSION:
+        raise InputError(f"{path}: not benchmark results of schema {SCHEMA_VERSION}")
+    rows: list[dict[str, Any]] = document["rows"]
+    for number, row in enumerate(rows):
+        if missing := [name for name in _REQUIRED if name not in row]:
+            raise InputError(f"{path}: row {number} lacks {', '.join(missing)}")
+    return rows
+
+
+def merge_rows(old: Iterable[Row], new: Iterable[Row]) -> list[Row]:
+    """Return *old* and *new* rows, a new one in the place of an old one of the same measurement."""
+    def key(row: Row) -> tuple[Any, ...]:
+        return tuple(row[name] for name in ("benchmark", "device", "graph", "strategy"))
+
+    return list(({key(row): row for row in old} | {key(row): row for row in new}).values())
+
+
+def write_rows(path: str | Path, rows: Iterable[Row]) -> None:
+    """Add *rows* to result file *path*, which is made if missing."""
+    target = Path(path)
+    merged = merge_rows(read_rows(target) if target.exists() else [], rows)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    document = {"schema": SCHEMA_VERSION, "rows": merged}
+    target.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def insert(text: str, table: str) -> str:
+    """Return *text* with *table* between its two report marks.
+
+    Raises
+    ------
+    InputError
+        The marks are missing.
+    """
+    head, begin, rest = text.partition(_BEGIN)
+    _, end, tail = rest.partition(_END)
+    if not begin or not end:
+        raise InputError(f"the file has no place for a table: two lines, {_BEGIN} and {_END}")
+    return f"{head}{begin}\n{table}\n{end}{tail}"
+
+
+def tabulate_rows(rows: Sequence[Row], table: str, style: str) -> str:
+    """Return *table* of the rows as text.
+
+    Parameters
+    ----------
+    table : {"strategies", "rows", "regret"}
+        One line per device and graph with a column per strategy (milliseconds; ``*`` marks the cost
+        model's pick, bold the fastest); every row with its prediction; or how much slower the pick
+        was than the best.
+    style : {"github", "latex", "csv"}
+    """
+    if not rows:
+        raise InputError("no rows of that benchmark in the results")
+    headers, cells = {"strategies": _strategies, "rows": _every_row, "regret": _regret}[table](rows, style)
+    if style == "csv":
+        buffer = io.StringIO()
+        csv.writer(buffer, lineterminator="\n").writerows([headers, *cells])
+        return buffer.getvalue().rstrip("\n")
+    from tabulate import tabulate
+
+    tablefmt = "latex_booktabs" if style == "latex" else "github"
+    text: str = tabulate(
+        cells, headers, tablefmt=tablefmt, disable_numparse=True, colalign=_alignment(cells)
+    )
+    return text
+
+
+def regrets(rows: Iterable[Row]) -> dict[tuple[str, str], tuple[str, str, float]]:
+    """Return for each device and graph the pick, the best strategy, and ``time(pick) / time(best)``.
+
+    Graphs without a row marked ``picked`` are left out. The times are wall seconds of a run, which
+    is what the cost model predicts.
+    """
+    groups: dict[tuple[str, str], dict[str, Row]] = defaultdict(dict)
+    for row in rows:
+        if row.get("kind"):
+            groups[row["device"], row["graph"]][row["strategy"]] = row
+    table = {}
+    for key, strategies in groups.items():
+        picks = [name for name, row in strategies.items() if row.get("picked")]
+        if picks:
+            best = min(strategies, key=lambda name: float(strategies[name]["wall_seconds"]))
+            ratio = strategies[picks[0]]["wall_seconds"] / strategies[best]["wall_seconds"]
+            table[key] = (picks[0], best, float(ratio))
+    return table
+
+
+def geometric_mean(values: Iterable[float]) -> float:
+    """Return the geometric mean of positive *values*, at least one."""
+    logs = [math.log(value) for value in values]
+    return math.exp(sum(logs) / len(logs))
+
+
+def _strategies(rows: Sequence[Row], style: str) -> Cells:
+    names = list(dict.fromkeys(row["strategy"] for row in rows if row.get("kind")))
+    groups: dict[tuple[str, str], dict[str, Row]] = defaultdict(dict)
+    for row in rows:
+        groups[row["device"], row["graph"]][row["strategy"]] = row
+    cells = []
+    for (device, graph), group in groups.items():
+        times = [float(group[name]["wall_seconds"]) for name in names if name in group]
+        times_of = [_time_cell(group[name], min(times), style) if name in group else "" for name in names]
+        cells.append([device, graph, *times_of])
+    return ["device", "graph", *names], cells
+
+
+def _time_cell(row: Row, best: float, style: str) -> str:
+    seconds = float(row["wall_seconds"])
+    text = _ms(seconds)
+    if style == "csv":
+        return text
+    if seconds == best:
+        text = f"**{text}**" if style == "github" else text
+    return f"{text} *" if row.get("picked") else text
+
+
+def _every_row(rows: Sequence[Row], style: str) -> Cells:
+    headers = [
+        "device", "graph", "strategy", "kind", "picked",
+        "predicted ms", "wall ms", "kernel ms", "least kernel ms",
+    ]  # fmt: skip
+    cells = [
+        [
+            row["device"], row["graph"], row["strategy"], row.get("kind") or "",
+            "yes" if row.get("picked") else "",
+            *(_ms(row.get(f"{name}_seconds")) for name in ("predicted", "wall", "kernel", "least_kernel")),
+        ]
+        for row in rows
+    ]  # fmt: skip
+    return headers, cells
+
+
+def _regret(rows: Sequence[Row], style: str) -> Cells:
+    table = regrets(rows)
+    if not table:
+        raise InputError("no row is marked as the cost model's pick")
+    cells = [[device, graph, *rest, f"{ratio:.2f}"] for (device, graph), (*rest, ratio) in table.items()]
+    for device in dict.fromkeys(device for device, _ in table):
+        ratios = [ratio for (name, _), (*_, ratio) in table.items() if name == device]
+        cells.append([device, "geometric mean", "", "", f"{geometric_mean(ratios):.2f}"])
+        cells.append([device, "worst", "", "", f"{max(ratios):.2f}"])
+    return ["device", "graph", "pick", "best", "pick / best"], cells
+
+
+def _ms(seconds: float | None) -> str:
+    if seconds is None:
+        return ""
+    value = 1e3 * seconds
+    return f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def _alignment(cells: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Align columns of numbers to the right."""
+    def number(text: str) -> bool:
+        return text.strip("* ").replace(".", "", 1).replace("e-", "", 1).isdigit()
+
+    columns = zip(*cells, strict=True)
+    return tuple("right" if all(number(t) for t in column if t) else "left" for column in columns)
