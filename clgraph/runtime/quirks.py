@@ -22,27 +22,9 @@ def dialect_of(device: cl.Device) -> tuple[Dialect, int]:
     platform, extensions = device.platform.name, device.extensions.split()
     is_gpu = bool(device.type & cl.device_type.GPU)
     if "NVIDIA" in platform:
-        # No cl_khr_subgroups there: warps are reached through inline PTX.
-        sm = 10 * device.compute_capability_major_nv + device.compute_capability_minor_nv
-        modern = sm >= 70  # scoped loads, independent thread scheduling
-        return Dialect(
-            sub_group="SUB_GROUP_PTX" if modern else "SUB_GROUP_SINGLE",
-            loads="LOADS_PTX" if modern else "LOADS_VOLATILE",
-            float_add="FLOAT_ADD_PTX",
-            nvidia_sm=sm,
-            has_grid_barrier=modern,
-        ), (32 if modern else 1)
+        return nvidia_dialect(10 * device.compute_capability_major_nv + device.compute_capability_minor_nv)
     if "AMD" in platform and is_gpu:
-        # mem_fence of OpenCL C 1.2 is unsound there; C11 atomics are not.
-        native_add = device.name.startswith(("gfx90a", "gfx94", "gfx95"))
-        return Dialect(
-            standard="CL2.0",
-            sub_group="SUB_GROUP_AMDGCN",
-            atomics="ATOMICS_C11",
-            loads="LOADS_C11",
-            float_add="FLOAT_ADD_AMDGCN" if native_add else "FLOAT_ADD_CAS",
-            has_grid_barrier=True,
-        ), int(device.wavefront_width_amd)
+        return amd_dialect(device.name, int(device.wavefront_width_amd))
     if "Intel" in platform and is_gpu:
         return Dialect(
             standard="CL3.0", sub_group="SUB_GROUP_KHR", atomics="ATOMICS_C11", loads="LOADS_C11",
@@ -54,6 +36,34 @@ def dialect_of(device: cl.Device) -> tuple[Dialect, int]:
         # An intended race must be an atomic there, or its race detector reports it.
         return Dialect(loads="LOADS_ATOMIC"), 1
     return Dialect(), 1  # PoCL, rusticl, unknown: legal everywhere
+
+
+def nvidia_dialect(sm: int) -> tuple[Dialect, int]:
+    """Return the dialect and sub-group width of compute capability *sm* (70 for 7.0)."""
+    # No cl_khr_subgroups there: warps are reached through inline PTX.
+    modern = sm >= 70  # scoped loads, independent thread scheduling
+    return Dialect(
+        sub_group="SUB_GROUP_PTX" if modern else "SUB_GROUP_SINGLE",
+        loads="LOADS_PTX" if modern else "LOADS_VOLATILE",
+        float_add="FLOAT_ADD_PTX",
+        nvidia_sm=sm,
+        has_grid_barrier=modern,
+    ), (32 if modern else 1)
+
+
+def amd_dialect(name: str, wave_width: int) -> tuple[Dialect, int]:
+    """Return the dialect and sub-group width of the AMD GPU *name* (``gfx90a:sramecc+``) and its waves."""
+    # ds_bpermute reaches only half of a wave64 on gfx10 and gfx11; their drivers run wave32 by default.
+    half_shuffles = wave_width == 64 and name.startswith(("gfx10", "gfx11"))
+    native_add = name.startswith(("gfx90a", "gfx94", "gfx95"))
+    return Dialect(
+        standard="CL2.0",  # mem_fence of OpenCL C 1.2 is unsound there; C11 atomics are not
+        sub_group="SUB_GROUP_SINGLE" if half_shuffles else "SUB_GROUP_AMDGCN",
+        atomics="ATOMICS_C11",
+        loads="LOADS_C11",
+        float_add="FLOAT_ADD_AMDGCN" if native_add else "FLOAT_ADD_CAS",
+        has_grid_barrier=True,
+    ), (1 if half_shuffles else wave_width)
 
 
 def _intel_cpu(extensions: list[str]) -> tuple[Dialect, int]:
