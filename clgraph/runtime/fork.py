@@ -20,5 +20,5 @@ def check_fork() -> None:
     if _used_in is not None and _used_in != os.getpid():
         raise ForkError(
             f"OpenCL was used in process {_used_in} before it forked this one; no OpenCL runtime survives "
-            "that. Start children with multiprocessing.get_context('spawn'), or use clgraph first in the child"
+            "that. Start children with multiprocessing.get_context('spawn'), or first use clgraph in them"
         )

@@ -124,7 +124,7 @@ def select_device(request: object = None) -> tuple[cl.Device, str]:
     if isinstance(request, str):
         return _matching(request), f"asked for {request!r}"
     if request is not None:
-        raise NoDeviceError(f"cannot make a device of {request!r}; pass a name such as 'gpu', 'pocl' or '0:0'")
+        raise NoDeviceError(f"no device can be made of {request!r}; pass a name: 'gpu', 'pocl' or '0:0'")
     if wanted := os.environ.get("CLGRAPH_DEVICE"):
         return _matching(wanted), f"CLGRAPH_DEVICE={wanted}"
     if os.environ.get("PYOPENCL_CTX"):
@@ -148,7 +148,7 @@ def _rank(device: cl.Device) -> tuple[bool, int, int]:
 def _matching(request: str) -> cl.Device:
     text, _, number = request.strip().lower().partition(":")
     found = enumerate_devices()
-    by_id = {key: device for key, device in found}
+    by_id = dict(found)
     if request.strip() in by_id:
         return by_id[request.strip()]
     index = int(number) if number.isdigit() else 0 if not number else -1

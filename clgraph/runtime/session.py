@@ -126,7 +126,8 @@ class Session:
         flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
         if self.facts.is_cpu and host.size and host.flags.c_contiguous and not host.ctypes.data % 64:
             with typed_errors("wrapping a host array"):
-                return DeviceArray(self, cl.Buffer(self.context, flags, hostbuf=host), host.dtype, host.size, host)
+                buffer = cl.Buffer(self.context, flags, hostbuf=host)
+            return DeviceArray(self, buffer, host.dtype, host.size, host)
         array = self.empty(host.size, host.dtype)
         if host.size:
             array.set(host)
