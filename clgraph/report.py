@@ -133,15 +133,16 @@ def geometric_mean(values: Iterable[float]) -> float:
 
 
 def _strategies(rows: Sequence[Row], style: str) -> Cells:
-    names = list(dict.fromkeys(row["strategy"] for row in rows if row.get("kind")))
+    names = list(dict.fromkeys(row["strategy"] for row in rows))
     groups: dict[tuple[str, str], dict[str, Row]] = defaultdict(dict)
     for row in rows:
         groups[row["device"], row["graph"]][row["strategy"]] = row
     cells = []
     for (device, graph), group in groups.items():
-        times = [float(group[name]["wall_seconds"]) for name in names if name in group]
-        times_of = [_time_cell(group[name], min(times), style) if name in group else "" for name in names]
-        cells.append([device, graph, *times_of])
+        times = [float(row["wall_seconds"]) for row in group.values() if row.get("kind")]
+        best = min(times, default=0.0)
+        shown = {name: _time_cell(row, best, style) for name, row in group.items()}
+        cells.append([device, graph, *(shown.get(name, "") for name in names)])
     return ["device", "graph", *names], cells
 
 

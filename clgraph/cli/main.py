@@ -9,7 +9,7 @@ import argparse
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from clgraph import __version__, errors
 
@@ -35,8 +35,13 @@ _CODES: tuple[tuple[type[BaseException], int], ...] = (  # the first that fits
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line *argv* and return its exit code."""
     args = _parser().parse_args(argv)
+    return guarded(args.run, args)
+
+
+def guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) -> int:
+    """Return the exit code of *run*; its errors become one line on stderr and their own code."""
     try:
-        code: int = args.run(args)
+        code = run(args)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
@@ -44,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
     except (Exception, KeyboardInterrupt) as error:
-        if args.debug:
+        if getattr(args, "debug", False):
             raise
         print(f"clgraph: {_message(error)}", file=sys.stderr)
         return next(code for kind, code in _CODES if isinstance(error, kind))

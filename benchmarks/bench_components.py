@@ -1,0 +1,82 @@
+"""Time every strategy of connected components, and what the cost model picks.
+
+    benchmarks/bench_components.py --device pocl --graphs rmat-18 road-FLA --json results.json
+"""
+from __future__ import annotations
+
+import sys
+import time
+from functools import partial
+from typing import Any
+
+import harness
+import inputs
+
+from clgraph.algorithms.components import STRATEGIES
+from clgraph.graph import Graph
+from clgraph.model.strategy import choose
+from clgraph.reference.components import check_components
+from clgraph.reference.components import connected_components as reference_components
+from clgraph.runtime.session import Session
+
+
+def measure(
+    session: Session, name: str, graph: Graph, *, strategies: list[str] | None = None, **timing: Any
+) -> list[dict[str, Any]]:
+    """Return one row per strategy on *graph*."""
+    choice = choose(STRATEGIES, "auto", lambda: graph.stats, session.facts, session.profile.rates)
+    rows = harness.time_strategies(
+        session, graph, STRATEGIES, choice, partial(_verify, graph), names=strategies or (), **timing
+    )
+    return harness.described(rows, "components", name, graph)
+
+
+def _verify(graph: Graph, plan: Any) -> None:
+    check_components(graph, plan.labels.get(0, graph.n_vertices))
+
+
+def _scipy_row(name: str, graph: Graph, repeats: int) -> dict[str, Any]:
+    """Time scipy on one host thread, its labels renumbered as ours are."""
+    seconds = []
+    for _ in range(min(3, repeats)):
+        started = time.perf_counter()
+        reference_components(graph)
+        seconds.append(time.perf_counter() - started)
+    row = {"strategy": "scipy", "wall_seconds": min(seconds), "repeats": len(seconds)}
+    return harness.described([row], "components", name, graph)[0]
+
+
+def main() -> int:
+    parser = harness.parser(str(__doc__).partition("\n")[0])
+    parser.add_argument("--strategies", nargs="+", choices=[*STRATEGIES, "auto"], help="(default: all)")
+    parser.add_argument("--scipy", action="store_true", help="time scipy too")
+    args = parser.parse_args()
+    graphs = args.graphs or list(inputs.COMPONENTS)
+    inputs.prepare(graphs, args.workers)
+    session = Session(args.device)
+    origin = harness.provenance(session)
+    rows = []
+    for name in graphs:
+        graph = inputs.load(name)
+        wanted = _expanded(args.strategies, session, graph)
+        measured = measure(
+            session, name, graph, strategies=wanted, repeats=args.repeats, budget_seconds=args.budget
+        )
+        if args.scipy:
+            measured.append(_scipy_row(name, graph, args.repeats))
+        rows += [{**row, **origin} for row in measured]
+        session.release()
+        harness.finish(args, rows[-len(measured) :])
+    return 0
+
+
+def _expanded(names: list[str] | None, session: Session, graph: Graph) -> list[str] | None:
+    """Replace "auto" by the strategy it picks."""
+    if not names or "auto" not in names:
+        return names
+    choice = choose(STRATEGIES, "auto", lambda: graph.stats, session.facts, session.profile.rates)
+    return [choice.strategy, *(name for name in names if name != "auto")]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

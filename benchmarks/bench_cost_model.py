@@ -1,0 +1,41 @@
+"""How much time the cost model's picks lose: time of the pick / time of the best strategy.
+
+    benchmarks/bench_cost_model.py                       # measure small graphs here
+    benchmarks/bench_cost_model.py --results FILE …      # from rows measured before
+"""
+from __future__ import annotations
+
+import sys
+
+import bench_components
+import harness
+import inputs
+
+from clgraph.report import read_rows, tabulate_rows
+from clgraph.runtime.session import Session
+
+
+def main() -> int:
+    parser = harness.parser(str(__doc__).partition("\n")[0])
+    parser.add_argument("--results", nargs="+", metavar="FILE", help="use these rows; measure nothing")
+    args = parser.parse_args()
+    if args.results:
+        print(tabulate_rows([row for path in args.results for row in read_rows(path)], "regret", "github"))
+        return 0
+    graphs = args.graphs or list(inputs.SMALL)
+    inputs.prepare(graphs, args.workers)
+    session = Session(args.device)
+    origin = harness.provenance(session)
+    rows = []
+    for name in graphs:
+        measured = bench_components.measure(
+            session, name, inputs.load(name), repeats=args.repeats, budget_seconds=args.budget
+        )
+        rows += [{**row, **origin} for row in measured]
+        session.release()
+    harness.finish(args, rows, "regret")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,152 @@
+"""Time plans and describe the measurements as rows of JSON.
+
+A plan is built, its graph uploaded and its result verified once, outside the timing. Then come
+warm-up runs, then the timed ones. A row holds, besides what it was measured on:
+
+``wall_seconds, least_wall_seconds``
+    Median and least host time of ``run()`` until the device is idle: what the cost model predicts.
+``kernel_seconds, least_kernel_seconds``
+    Median and least sum of the kernels' device times, without the gaps between them.
+``predicted_seconds``
+    The cost model's estimate, and ``picked`` whether it chose this strategy.
+"""
+from __future__ import annotations
+
+import argparse
+import datetime
+import os
+import platform
+import shlex
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from checkout import ROOT
+
+from clgraph.cli.terminal import busy
+from clgraph.graph import Graph
+from clgraph.model.strategy import Choice, Strategy
+from clgraph.report import tabulate_rows, write_rows
+from clgraph.runtime.session import Session
+
+REPEATS = 7
+WARM_UPS = 2
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Median and least seconds over ``repeats`` runs; see the module."""
+
+    wall_seconds: float
+    least_wall_seconds: float
+    kernel_seconds: float
+    least_kernel_seconds: float
+    repeats: int
+
+
+def time_run(
+    session: Session, run: Callable[[], Any], *, repeats: int = REPEATS, budget_seconds: float = 60.0
+) -> Timing:
+    """Time *run*; a slow one is repeated less once the budget is spent, but at least once."""
+    started = time.perf_counter()
+    wall: list[float] = []
+    kernel: list[float] = []
+    for i in range(WARM_UPS + repeats):
+        late = time.perf_counter() - started > budget_seconds
+        if late and wall:
+            break
+        with session.measure() as recorder:
+            run()
+        if i >= WARM_UPS or late:
+            assert recorder.seconds is not None
+            wall.append(recorder.seconds.total)
+            kernel.append(recorder.seconds.kernel)
+    return Timing(statistics.median(wall), min(wall), statistics.median(kernel), min(kernel), len(wall))
+
+
+def time_strategies(
+    session: Session,
+    graph: Graph,
+    strategies: Mapping[str, Strategy],
+    choice: Choice,
+    verify: Callable[[Any], None],
+    *,
+    names: Iterable[str] = (),
+    repeats: int = REPEATS,
+    budget_seconds: float = 60.0,
+) -> list[dict[str, Any]]:
+    """Return one row for each strategy this device can run (or those in *names*), in *choice*'s order.
+
+    *verify* is called with each plan after its first run, and raises if the result is wrong.
+    """
+    wanted = set(names) or set(choice.predicted)
+    rows = []
+    for name in (name for name in choice.predicted if name in wanted):
+        with busy(f"timing {name} on {session.facts.name}"):
+            plan = strategies[name].plan(session, graph)
+            plan.run()
+            verify(plan)
+            timing = time_run(session, plan.run, repeats=repeats, budget_seconds=budget_seconds)
+        rows.append({
+            "strategy": name, "kind": strategies[name].kind, "picked": name == choice.strategy,
+            "predicted_seconds": choice.predicted[name].seconds, "verified": True, **asdict(timing),
+        })
+    return rows
+
+
+def described(
+    rows: Iterable[Mapping[str, Any]], benchmark: str, name: str, graph: Graph
+) -> list[dict[str, Any]]:
+    """Return *rows* with the benchmark, the graph *name* and its size."""
+    sizes = {"n_vertices": graph.n_vertices, "n_edges": graph.n_edges}
+    return [{"benchmark": benchmark, "graph": name, **sizes, **row} for row in rows]
+
+
+def provenance(session: Session) -> dict[str, Any]:
+    """Return what every row says of device, code and command."""
+    facts = session.facts
+    return {
+        "device": facts.name, "platform": facts.platform, "driver": facts.driver_version,
+        "compute_units": facts.compute_units, "profile": session.profile.origin, "commit": commit(),
+        "date": datetime.date.today().isoformat(), "python": platform.python_version(),
+        "command": shlex.join([f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]]),
+    }
+
+
+def commit() -> str:
+    """Return the commit of the checkout, ``+`` added if files differ; ``CLGRAPH_COMMIT`` where git is not."""
+    try:
+        described_as = subprocess.run(
+            ["git", "describe", "--always", "--dirty=+", "--exclude=*"], cwd=ROOT, capture_output=True,
+            text=True, check=True,
+        ).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return os.environ.get("CLGRAPH_COMMIT", "unknown")
+    return described_as
+
+
+def parser(description: str) -> argparse.ArgumentParser:
+    """Return a parser with the options all benchmarks share."""
+    made = argparse.ArgumentParser(description=description)
+    made.add_argument("-d", "--device", help="as for `clgraph`; the default is the best device")
+    made.add_argument("--graphs", nargs="+", metavar="GRAPH", help="names of benchmarks/inputs.py, or files")
+    made.add_argument("--repeats", type=int, default=REPEATS, help=f"timed runs (default {REPEATS})")
+    made.add_argument(
+        "--budget", type=float, default=60.0, metavar="SECONDS",
+        help="repeat a strategy less once it took this long (default 60)",
+    )
+    made.add_argument("--workers", type=int, default=os.cpu_count(), help="processes that generate graphs")
+    made.add_argument("--json", metavar="FILE", help="add the rows to this result file")
+    return made
+
+
+def finish(args: argparse.Namespace, rows: list[dict[str, Any]], table: str = "rows") -> None:
+    """Print the rows as a table and add them to the file of ``--json``."""
+    print(tabulate_rows(rows, table, "github"))
+    if args.json:
+        write_rows(args.json, rows)

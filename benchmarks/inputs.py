@@ -1,0 +1,95 @@
+"""The graphs of the benchmarks, by name; made once and kept in the cache directory.
+
+A name is a key of :data:`GENERATED`, the stem of a file in :data:`DATA` (``road-FLA``), or a path.
+"""
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+
+from clgraph import csr, generators
+from clgraph.errors import InputError
+from clgraph.graph import Graph
+from clgraph.io import read
+from clgraph.runtime.cache import cache_dir
+
+DATA = Path(os.environ.get("CLGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+
+COMPONENTS: dict[str, Callable[[], Graph]] = {
+    "rmat-22": partial(generators.rmat, 22, 16),
+    "uniform-random": partial(generators.uniform_random, 1 << 22, 1 << 26),
+    "random-geometric": partial(generators.random_geometric, 1 << 22, 14),
+    "delaunay": partial(generators.delaunay_points, 1 << 21, ids="random"),
+    "grid-4096": partial(generators.grid, 4096, 4096),
+    "road-like": partial(generators.road_like, 16_600_000),
+    "rmat-20": partial(generators.rmat, 20, 8),
+}
+SMALL: dict[str, Callable[[], Graph]] = {
+    "rmat-16": partial(generators.rmat, 16, 16),
+    "rmat-18": partial(generators.rmat, 18, 8),
+    "uniform-16": partial(generators.uniform_random, 1 << 16, 1 << 20),
+    "uniform-sparse-18": partial(generators.uniform_random, 1 << 18, 1 << 18),
+    "geometric-17": partial(generators.random_geometric, 1 << 17, 14),
+    "delaunay-17": partial(generators.delaunay_points, 1 << 17, ids="random"),
+    "delaunay-17-spatial": partial(generators.delaunay_points, 1 << 17, ids="spatial"),
+    "grid-512": partial(generators.grid, 512, 512),
+    "road-like-18": partial(generators.road_like, 1 << 18),
+    "star-18": partial(generators.star, 1 << 18),
+    "path-18": partial(generators.path, 1 << 18),
+    "tree-18": partial(generators.tree, 1 << 18),
+}
+GENERATED = COMPONENTS | SMALL
+
+
+def load(name: str) -> Graph:
+    """Return graph *name*, generated on first use.
+
+    Raises
+    ------
+    InputError
+        Nothing has that name.
+    """
+    if name in GENERATED:
+        path = _cached(name)
+        if path.exists():
+            with np.load(path) as arrays:
+                # Our own generator wrote them: checking 10**8 entries again would take longer than reading.
+                return Graph._trusted(arrays["row_offsets"], arrays["column_indices"], sorted_rows=True)
+        graph = GENERATED[name]()
+        part = path.with_suffix(f".{os.getpid()}.part.npz")
+        np.savez(part, row_offsets=graph.row_offsets, column_indices=graph.column_indices)
+        os.replace(part, path)
+        return graph
+    files = [path for path in (Path(name), *sorted(DATA.glob(f"{name}.*"))) if path.is_file()]
+    if not files:
+        raise InputError(f"no graph {name!r}: no such file, and the known names are {', '.join(GENERATED)}")
+    return read(files[0])
+
+
+def prepare(names: Iterable[str], workers: int | None = None) -> None:
+    """Generate what is missing of *names* in *workers* processes, the largest graphs first.
+
+    Call it before the first session: the processes are forked.
+    """
+    missing = [name for name in GENERATED if name in set(names) and not _cached(name).exists()]
+    if len(missing) > 1:
+        with ProcessPoolExecutor(min(workers or 1, len(missing)), get_context("fork")) as pool:
+            for future in [pool.submit(_generate, name) for name in missing]:
+                future.result()
+
+
+def _generate(name: str) -> None:
+    load(name)
+
+
+def _cached(name: str) -> Path:
+    """Return the file of graph *name*, which depends on the code that makes it."""
+    code = b"".join(Path(str(module.__file__)).read_bytes() for module in (generators, csr))
+    return cache_dir("graphs") / f"{name}-{hashlib.sha256(code).hexdigest()[:8]}.npz"
