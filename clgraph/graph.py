@@ -174,6 +174,19 @@ class Graph:
         """Return the row of every stored entry, int32, shape (n_edges,)."""
         return np.repeat(np.arange(self.n_vertices, dtype=np.int32), self.degrees)
 
+    def edge_list(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any] | None]:
+        """Return sources, targets and weights; an undirected edge is there once, lesser end first."""
+        rows, columns, weights = self.sources(), self.column_indices, self.edge_weights
+        if self.directed:
+            return rows, columns, weights
+        once = rows <= columns
+        return rows[once], columns[once], None if weights is None else weights[once]
+
+    def is_symmetric(self) -> bool:
+        """Return whether each entry has its reverse with the same weight (true when undirected)."""
+        arrays = self.row_offsets, self.column_indices, self.edge_weights
+        return not self.directed or asymmetric_entry(*arrays) is None
+
     @classmethod
     def from_edges(
         cls,
@@ -310,12 +323,7 @@ class Graph:
         """Return a networkx graph with the labels as nodes; a multigraph if edges are parallel."""
         import networkx as nx
 
-        rows, columns = self.sources(), self.column_indices
-        weights = self.edge_weights
-        if not self.directed:
-            once = rows <= columns
-            rows, columns = rows[once], columns[once]
-            weights = None if weights is None else weights[once]
+        rows, columns, weights = self.edge_list()
         parallel = np.unique(pack(rows, columns)).size < rows.size
         kinds = ((nx.Graph, nx.MultiGraph), (nx.DiGraph, nx.MultiDiGraph))
         result = kinds[self.directed][parallel]()
@@ -397,10 +405,11 @@ def _from_pairs(
         proper = rows != columns
         weights = np.concatenate([weights, weights[proper]])
         rows, columns = np.concatenate([rows, columns[proper]]), np.concatenate([columns, rows[proper]])
-    offsets, columns, merged = sorted_csr(n, rows, columns, weights)
+    arrays: tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]
+    arrays = sorted_csr(n, rows, columns, weights)
     if duplicates != "keep":
-        offsets, columns, merged = merge_duplicates(offsets, columns, merged, duplicates)
-    return Graph._trusted(offsets, columns, merged, directed=directed, labels=labels, sorted_rows=True)
+        arrays = merge_duplicates(*arrays, duplicates)
+    return Graph._trusted(*arrays, directed=directed, labels=labels, sorted_rows=True)
 
 
 def _from_blocks(

@@ -1,0 +1,131 @@
+"""Graph files: one module per format; :func:`read` picks it by content and suffix."""
+from __future__ import annotations
+
+import inspect
+import os
+from pathlib import Path
+from typing import Any
+
+from clgraph.csr import check_choice
+from clgraph.errors import GraphError, GraphFileError, InputError
+from clgraph.graph import Graph, as_graph
+from clgraph.io import cache as _cache
+from clgraph.io import dimacs9, edge_list, matrix_market, metis, npz
+from clgraph.io.text import Progress, reading, writing
+
+__all__ = ["FORMATS", "read", "write"]
+
+FORMATS = {
+    "matrix_market": matrix_market,
+    "edge_list": edge_list,
+    "dimacs9": dimacs9,
+    "metis": metis,
+    "npz": npz,
+}
+_HEAD_BYTES = 4096
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    directed: bool | None = None,
+    cache: bool = False,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Graph:
+    """Read a graph from a file, which may be compressed by gzip, xz or bzip2.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    format : {"matrix_market", "edge_list", "dimacs9", "metis", "npz"}, optional
+        By default found out from the content (Matrix Market, npz and DIMACS 9 files say what they
+        are), then from the suffix; what is left is an edge list.
+    directed : bool, optional
+        Make a directed or undirected graph; by default what the file says, see the format's module.
+    cache : bool
+        Keep a binary copy in the cache directory (``CLGRAPH_CACHE_DIR``, else
+        ``XDG_CACHE_HOME/clgraph``) and map it into memory the next time.
+    progress : callable, optional
+        Called with the number of bytes read so far, after decompression.
+    **options
+        Options of the format's ``read``, such as ``ids="compact"`` of :mod:`clgraph.io.edge_list`.
+
+    Returns
+    -------
+    Graph
+
+    Raises
+    ------
+    GraphFileError
+        Naming the file, the line, its text and what was expected.
+    """
+    source = Path(path)
+    if format is None:
+        format = _detect(source)
+    check_choice("format", format, FORMATS)
+    reader = FORMATS[format].read
+    known = set(inspect.signature(reader).parameters) - {"path"}
+    if unknown := set(options) - known:
+        raise InputError(f"options unknown to {format}: {sorted(unknown)}; known: {sorted(known)}")
+    options["directed"] = directed
+    copy = _cache.place(source, {"format": format, **options}) if cache and source.is_file() else None
+    if copy is not None and (known_graph := _cache.load(copy)) is not None:
+        return known_graph
+    try:
+        graph: Graph = reader(source, progress=progress, **options)
+    except GraphFileError:
+        raise
+    except GraphError as error:
+        raise GraphFileError(f"{source}: {error}") from error
+    if copy is not None:
+        _cache.save(graph, copy)
+    return graph
+
+
+def write(graph: Any, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+    """Write *graph* to a file, compressed if the path ends in .gz, .xz or .bz2.
+
+    The file is replaced at the end in one step. Only "npz" keeps labels; the other formats number
+    the vertices.
+
+    Parameters
+    ----------
+    graph : Graph, scipy sparse array or networkx graph
+        The graph.
+    path : path
+        The file; its suffix tells the format unless *format* does.
+    format : str, optional
+        As in :func:`read`.
+    """
+    target = Path(path)
+    if format is None:
+        suffix = _suffix(target)
+        format = next((name for name, module in FORMATS.items() if suffix in module.SUFFIXES), None)
+        if format is None:
+            known = ", ".join(s for module in FORMATS.values() for s in module.SUFFIXES)
+            raise InputError(f"{target}: the suffix {suffix!r} tells no format; known: {known}")
+    check_choice("format", format, FORMATS)
+    with writing(target) as stream:
+        FORMATS[format].write(as_graph(graph), stream)
+
+
+def _detect(path: Path) -> str:
+    with reading(path) as stream:
+        head = stream.read(_HEAD_BYTES)
+    if head.startswith(b"PK\x03\x04"):
+        return "npz"
+    if head.startswith(matrix_market.BANNER):
+        return "matrix_market"
+    first = next((line for line in head.split(b"\n") if line.strip() and not line.startswith(b"c")), b"")
+    if first.startswith(b"p sp "):
+        return "dimacs9"
+    suffix = _suffix(path)
+    return next((name for name, module in FORMATS.items() if suffix in module.SUFFIXES), "edge_list")
+
+
+def _suffix(path: Path) -> str:
+    suffixes = [s.lower() for s in path.suffixes if s.lower() not in (".gz", ".xz", ".bz2")]
+    return suffixes[-1] if suffixes else ""

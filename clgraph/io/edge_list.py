@@ -1,0 +1,106 @@
+"""Edge lists as SNAP, KONECT and spreadsheets write them: one edge per line."""
+from __future__ import annotations
+
+import re
+import warnings
+from pathlib import Path
+from typing import IO, Literal
+
+import numpy as np
+
+from clgraph.csr import Duplicates, check_choice
+from clgraph.errors import InputError
+from clgraph.graph import Graph, _from_pairs
+from clgraph.io.edges import Edges
+from clgraph.io.text import Progress, file_error, read_blocks, read_header, reading, write_rows
+
+SUFFIXES = (".txt", ".el", ".edges", ".edgelist", ".tsv", ".csv")
+EXPECTED = "'source target' or 'source target weight', ids being integers"
+_COMMENTS = b"#%"
+
+
+def read(
+    path: Path,
+    *,
+    directed: bool | None = None,
+    base: Literal[0, 1] | None = None,
+    ids: Literal["auto", "keep", "compact"] = "auto",
+    duplicates: Duplicates = "first",
+    progress: Progress | None = None,
+) -> Graph:
+    """Read an edge list: two ids and perhaps a weight per line, split by blanks, tabs or commas.
+
+    Parameters
+    ----------
+    path : Path
+        The file; lines that start with ``#`` or ``%`` are comments.
+    directed : bool, optional
+        By default what the comments at the head say ("Directed graph" or "Undirected graph", as
+        SNAP's do), else false.
+    base : {0, 1}, optional
+        The lowest id. By default 1, with a warning, if the smallest id in the file is 1 and the
+        head does not say "numbered from 0".
+    ids : {"auto", "keep", "compact"}
+        "keep" takes the ids (less *base*) as vertex numbers, so that an id that does not occur
+        becomes an isolated vertex. "compact" numbers the ids that occur and keeps them as
+        ``labels``. "auto" keeps them unless the largest is above 2**24 + 64 times the edges.
+    duplicates : str
+        As in :meth:`Graph.from_edges`; "first" because many lists give both directions of an edge.
+    """
+    check_choice("ids", ids, ("auto", "keep", "compact"))
+    if base not in (None, 0, 1):
+        raise InputError(f"base = {base!r}; allowed: 0, 1, None")
+    edges = Edges(path, EXPECTED, base=base or 0)
+    with reading(path) as stream:
+        comments, head, line = read_header(stream, _COMMENTS)
+        width = len(_split_commas(head).split())
+        if head and width not in (2, 3):
+            raise file_error(path, EXPECTED, line=line, text=head)
+        for block in read_blocks(
+            stream, path, EXPECTED, comments=_COMMENTS, clean=_split_commas,
+            head=head, first_line=line, progress=progress,
+        ):
+            edges.add(block, width)
+    about = b"\n".join(comments).lower()
+    n_claimed, n_edges = (
+        int(found[1]) if (found := re.search(word + rb":\s*(\d{1,18})\b", about)) else None
+        for word in (rb"nodes", rb"edges")
+    )
+    if not head and n_claimed is None:
+        raise file_error(path, f"the file has no edges; expected lines of {EXPECTED}")
+    if n_edges is not None and n_edges > edges.n_edges:
+        warnings.warn(f"{path}: the head tells of {n_edges} edges, there are {edges.n_edges}", stacklevel=3)
+    if directed is None:
+        directed = re.search(rb"\bdirected", about) is not None
+    if base is None and edges.smallest == 1 and b"numbered from 0" not in about:
+        edges.base = 1
+        warnings.warn(
+            f"{path}: the smallest id is 1, so vertices are taken to be numbered from 1; "
+            "pass base=0 or base=1 to say so", stacklevel=3,
+        )
+    n = edges.largest + 1 - edges.base
+    if ids == "compact" or (ids == "auto" and n > edges.spare_vertices):
+        src, dst = edges.pairs()
+        labels, numbers = np.unique(np.concatenate([src, dst]), return_inverse=True)
+        src, dst = numbers[: src.size], numbers[src.size :]
+        return _from_pairs(labels.size, src, dst, edges.weights(), directed, duplicates, labels)
+    if n_claimed is not None and n < n_claimed <= edges.spare_vertices:
+        n = n_claimed
+    return edges.graph(n, directed=directed, duplicates=duplicates)
+
+
+def write(graph: Graph, stream: IO[bytes]) -> None:
+    """Write vertex numbers from 0, each undirected edge once, with a head like SNAP's."""
+    src, dst, weights = graph.edge_list()
+    kind = "Directed" if graph.directed else "Undirected"
+    stream.write(
+        f"# {kind} graph, vertices numbered from 0\n# Nodes: {graph.n_vertices} Edges: {src.size}\n".encode()
+    )
+    if weights is None:
+        write_rows(stream, "%d\t%d\n", src, dst)
+    else:
+        write_rows(stream, "%d\t%d\t%r\n", src, dst, weights)
+
+
+def _split_commas(text: bytes) -> bytes:
+    return text.replace(b",", b" ") if b"," in text else text

@@ -1,0 +1,86 @@
+"""Matrix Market coordinate files: an adjacency matrix, one entry per line."""
+from __future__ import annotations
+
+from pathlib import Path
+from typing import IO
+
+from clgraph.csr import Duplicates
+from clgraph.graph import Graph
+from clgraph.io.edges import Edges, as_directed, settle_direction
+from clgraph.io.text import Progress, file_error, read_blocks, read_header, reading, write_rows
+
+SUFFIXES = (".mtx", ".mm")
+BANNER = b"%%MatrixMarket"
+_FIELDS = ("pattern", "real", "double", "integer")
+_SYMMETRIES = ("general", "symmetric", "skew-symmetric")
+
+
+def read(
+    path: Path,
+    *,
+    directed: bool | None = None,
+    duplicates: Duplicates = "sum",
+    progress: Progress | None = None,
+) -> Graph:
+    """Read a square coordinate matrix of pattern, integer or real values.
+
+    Entry (i, j) is the edge from vertex ``i - 1`` to ``j - 1``, its value the weight. By default
+    (*directed* is ``None``) a symmetric matrix, whether declared or found so, is an undirected
+    graph, and any other a directed one; ``directed=False`` joins both directions of a general
+    matrix (the lesser weight is kept where they differ). Repeated entries are added up, as scipy
+    does.
+    """
+    with reading(path) as stream:
+        banner = stream.readline(1000)
+        words = banner.decode("ascii", "replace").lower().split()
+        if (
+            len(words) != 5
+            or words[:3] != ["%%matrixmarket", "matrix", "coordinate"]
+            or words[3] not in _FIELDS
+            or words[4] not in _SYMMETRIES
+        ):
+            raise file_error(
+                path,
+                f"'%%MatrixMarket matrix coordinate {'|'.join(_FIELDS)} {'|'.join(_SYMMETRIES)}'",
+                line=1, text=banner,
+            )
+        field, symmetry = words[3:]
+        _, size, line = read_header(stream, b"%", first_line=2)
+        numbers = [int(word) if word.isdigit() else -1 for word in size.split()]
+        if len(numbers) != 3 or min(numbers) < 0 or numbers[0] != numbers[1]:
+            raise file_error(
+                path, "the size line 'rows columns entries' of a square matrix", line=line, text=size
+            )
+        n, _, n_entries = numbers
+        expected = "'row column'" if field == "pattern" else "'row column value'"
+        edges = Edges(path, expected, base=1, n=n)
+        for block in read_blocks(
+            stream, path, expected, comments=b"%", first_line=line + 1, progress=progress
+        ):
+            edges.add(block, 2 if field == "pattern" else 3)
+    if edges.n_edges != n_entries:
+        raise file_error(
+            path, f"as many entries as there are, {edges.n_edges}, not {n_entries}", line=line, text=size
+        )
+    if symmetry == "symmetric":
+        return as_directed(edges.graph(n, directed=False, duplicates=duplicates), bool(directed))
+    if symmetry == "skew-symmetric":
+        if directed is False:
+            raise file_error(path, "a skew-symmetric matrix is a directed graph, pass directed=True or None")
+        edges.mirror_negated()
+        return edges.graph(n, directed=True, duplicates=duplicates)
+    return settle_direction(edges.graph(n, directed=True, duplicates=duplicates), directed)
+
+
+def write(graph: Graph, stream: IO[bytes]) -> None:
+    """Write a general matrix if *graph* is directed, else the lower triangle of a symmetric one."""
+    src, dst, weights = graph.edge_list()
+    field = "pattern" if weights is None else "integer" if weights.dtype.kind == "i" else "real"
+    symmetry = "general" if graph.directed else "symmetric"
+    rows, columns = (src, dst) if graph.directed else (dst, src)
+    stream.write(f"%%MatrixMarket matrix coordinate {field} {symmetry}\n".encode())
+    stream.write(f"{graph.n_vertices} {graph.n_vertices} {src.size}\n".encode())
+    if weights is None:
+        write_rows(stream, "%d %d\n", rows + 1, columns + 1)
+    else:
+        write_rows(stream, "%d %d %r\n", rows + 1, columns + 1, weights)

@@ -1,0 +1,254 @@
+"""Text files of numbers: opened, cut into blocks of whole lines, parsed on two threads.
+
+The common ground of the text formats. Numbers are parsed by ``numpy.fromstring``; in addition the
+tokens of every line are counted, so that a misplaced token cannot shift the ones behind it. Memory
+follows the bytes that are really there, never a header.
+"""
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import re
+import tempfile
+import warnings
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.errors import GraphFileError
+
+Progress = Callable[[int], None]
+
+_BLOCK_BYTES = 1 << 20
+_THREADS = 2
+_SHOWN = 60
+_INT64_MAX = np.iinfo(np.int64).max
+_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_COMPRESSED: dict[bytes, tuple[str, Callable[..., Any]]] = {
+    b"\x1f\x8b": (".gz", partial(gzip.open, compresslevel=6)),
+    b"\xfd7zXZ": (".xz", lzma.open),
+    b"BZh": (".bz2", bz2.open),
+}
+
+
+def file_error(
+    path: Path, expected: str, *, line: int | None = None, text: bytes | None = None
+) -> GraphFileError:
+    """Return the error for *line* (counted from 1) of *path* and its *text*, shortened."""
+    place = f"{path}" if line is None else f"{path}, line {line}"
+    if text is None:
+        return GraphFileError(f"{place}: {expected}")
+    shown = text.strip().decode("ascii", "backslashreplace")
+    shown = shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "…"
+    return GraphFileError(f"{place}: {shown!r}; expected {expected}")
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[IO[bytes]]:
+    """Open *path*, decompressing what begins like gzip, xz or bzip2; errors become GraphFileError."""
+    try:
+        with open(path, "rb") as raw:
+            head = raw.read(6)
+            raw.seek(0)
+            opener = next((o for magic, (_, o) in _COMPRESSED.items() if head.startswith(magic)), None)
+            if opener is None:
+                yield raw
+            else:
+                with opener(raw, "rb") as stream:
+                    yield stream
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise GraphFileError(f"{path}: cannot be read: {reason}") from error
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[IO[bytes]]:
+    """Open a temporary file beside *path* that replaces it at the end; compresses by suffix."""
+    opener = next((o for suffix, o in _COMPRESSED.values() if path.suffix == suffix), None)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as error:
+        raise GraphFileError(f"{path}: cannot be written: {error.strerror}") from error
+    try:
+        with os.fdopen(handle, "wb") as raw:
+            if opener is None:
+                yield raw
+            else:
+                with opener(raw, "wb") as stream:
+                    yield stream
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, path)
+    except BaseException as error:
+        os.unlink(name)
+        if isinstance(error, OSError):
+            raise GraphFileError(f"{path}: cannot be written: {error.strerror}") from error
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write_rows(stream: IO[bytes], form: str, *columns: NDArray[Any]) -> None:
+    """Write one line of *form* per row of *columns*, some rows at a time."""
+    for start in range(0, columns[0].size, 1 << 16):
+        rows = zip(*(c[start : start + (1 << 16)].tolist() for c in columns), strict=True)
+        stream.write("".join([form % row for row in rows]).encode())
+
+
+@dataclass
+class Block:
+    """Some whole lines of a file and their numbers.
+
+    Attributes
+    ----------
+    values : int64 or float64 array
+        All numbers of the block, in order.
+    counts : int64 array, shape (n_lines,)
+        Numbers on each line; -1 for a comment.
+    first_line : int
+        Number of the first line in the file, from 1.
+    """
+
+    path: Path
+    text: bytes
+    values: NDArray[Any]
+    counts: NDArray[Any]
+    first_line: int = 0
+
+    def line_error(self, line: int, expected: str) -> GraphFileError:
+        """Return the error for the line of index *line* in this block."""
+        text = self.text.split(b"\n", line + 1)[line]
+        return file_error(self.path, expected, line=self.first_line + line, text=text)
+
+    def value_error(self, at: int, expected: str) -> GraphFileError:
+        """Return the error for the line that holds ``values[at]``."""
+        return self.line_error(self.line_of(at), expected)
+
+    def line_of(self, at: int) -> int:
+        """Return the index of the line that holds ``values[at]``."""
+        return int(np.searchsorted(np.cumsum(np.maximum(self.counts, 0)), at, "right"))
+
+    def rows(self, width: int, expected: str) -> NDArray[Any]:
+        """Return the values with shape (n, width); every line has *width* numbers or is blank."""
+        wrong = self.counts != width
+        if wrong.any():
+            wrong &= self.counts > 0
+            if wrong.any():
+                raise self.line_error(int(wrong.argmax()), expected)
+        return self.values.reshape(-1, width)
+
+
+def read_header(stream: IO[bytes], comments: bytes, first_line: int = 1) -> tuple[list[bytes], bytes, int]:
+    """Read up to the first line that is neither comment nor blank; return comments, that line, its number."""
+    header = []
+    while line := stream.readline():
+        text = line.strip()
+        if text and text[0] not in comments:
+            break
+        header.append(text)
+        first_line += 1
+    return header, line, first_line
+
+
+def read_blocks(
+    stream: IO[bytes],
+    path: Path,
+    expected: str,
+    *,
+    comments: bytes,
+    clean: Callable[[bytes], bytes] = bytes,
+    head: bytes = b"",
+    first_line: int = 1,
+    progress: Progress | None = None,
+) -> Iterator[Block]:
+    """Yield *head* and the rest of *stream* as blocks of numbers.
+
+    Lines that start with one of the characters *comments* hold none; *clean* may change the bytes
+    of a block before they are parsed, but not the number of lines. *expected* describes a line for
+    the error messages. *first_line* is the number of the line at the start.
+    """
+    pending: deque[Future[Block]] = deque()
+    texts = _whole_lines(stream, head, progress)
+    with warnings.catch_warnings(), ThreadPoolExecutor(_THREADS) as pool:
+        # numpy.fromstring tells of a text it cannot parse by this warning (and a short result).
+        warnings.filterwarnings("ignore", "string or file could not be read", DeprecationWarning)
+        while True:
+            for text in islice(texts, 2 * _THREADS - len(pending)):
+                pending.append(pool.submit(_parse, path, text, comments, clean))
+            if not pending:
+                break
+            block = pending.popleft().result()
+            block.first_line = first_line
+            first_line += block.counts.size
+            if block.values.size != np.maximum(block.counts, 0).sum():
+                raise _explained(block, expected, clean)
+            yield block
+
+
+def _whole_lines(stream: IO[bytes], head: bytes, progress: Progress | None) -> Iterator[bytes]:
+    parts, n_bytes = [head], len(head)
+    while data := stream.read(_BLOCK_BYTES):
+        n_bytes += len(data)
+        if progress is not None:
+            progress(n_bytes)
+        if cut := data.rfind(b"\n") + 1:
+            yield b"".join([*parts, data[:cut]])
+            parts = []
+        parts.append(data[cut:])
+    if rest := b"".join(parts):
+        yield rest if rest.endswith(b"\n") else rest + b"\n"
+
+
+def _parse(path: Path, text: bytes, comments: bytes, clean: Callable[[bytes], bytes]) -> Block:
+    data, comment_starts = clean(text), []
+    if any(sign in data for sign in comments):
+        pattern = re.compile(rb"^[ \t]*[" + re.escape(comments) + rb"].*", re.MULTILINE)
+        comment_starts = [match.start() for match in pattern.finditer(data)]
+        data = pattern.sub(lambda match: b" " * len(match[0]), data)
+    characters = np.frombuffer(data, np.uint8)
+    newline, white = characters == ord("\n"), characters <= ord(" ")
+    mark = newline.copy()  # line ends and first characters of tokens
+    mark[0] |= not white[0]
+    mark[1:] |= white[:-1] > white[1:]
+    counts = np.diff(np.flatnonzero(newline[mark]), prepend=-1) - 1
+    values = _numbers(data, int(counts.sum()))
+    if comment_starts:
+        counts[np.searchsorted(np.flatnonzero(newline), comment_starts)] = -1
+    return Block(path, text, values, counts)
+
+
+def _numbers(data: bytes, n: int) -> NDArray[Any]:
+    """Return the *n* numbers in *data* as int64 or else as float64; fewer or more if one is malformed."""
+    if n == 0:
+        return np.zeros(0, np.int64)
+    for dtype in (np.int64, np.float64):
+        try:
+            values = np.fromstring(data, dtype, sep=" ")
+        except ValueError:
+            continue
+        if values.size == n and (dtype is np.float64 or values.max() < _INT64_MAX):
+            return values
+    return np.zeros(0)
+
+
+def _explained(block: Block, expected: str, clean: Callable[[bytes], bytes]) -> GraphFileError:
+    """Return the error for the first line with a token that is not a number."""
+    for line, text in enumerate(clean(block.text).split(b"\n")[:-1]):
+        if block.counts[line] > 0 and not all(map(_NUMBER.fullmatch, text.split())):
+            return block.line_error(line, expected)
+    return block.line_error(0, f"{expected} on this line and those behind it")
