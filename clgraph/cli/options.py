@@ -38,5 +38,5 @@ def read_graph(path: str) -> Graph:
     """Read graph file *path*, saying so on a terminal."""
     from clgraph.io import read
 
-    with busy(f"reading {path}"):
-        return read(path)
+    with busy(f"reading {path}") as show:
+        return read(path, progress=lambda n_bytes: show(f"{n_bytes / 2**20:.0f} MiB"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 
@@ -46,12 +46,18 @@ def milliseconds(seconds: float) -> str:
 
 
 @contextlib.contextmanager
-def busy(message: str) -> Iterator[None]:
-    """Show *message* with a spinner on stderr while the block runs, on a terminal only."""
+def busy(message: str) -> Iterator[Callable[[str], None]]:
+    """Show *message* with a spinner on stderr while the block runs, on a terminal only.
+
+    Yields
+    ------
+    callable
+        Call it with what to show after the message.
+    """
     if not sys.stderr.isatty():
-        yield
+        yield lambda text: None
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(message):
-        yield
+    with Console(stderr=True).status(message) as status:
+        yield lambda text: status.update(f"{message}: {text}")

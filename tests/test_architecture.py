@@ -1,0 +1,133 @@
+"""The layers of the package, checked on the syntax tree of every module."""
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "clgraph"
+
+DATA = {"csr", "graph", "mesh", "ratings", "stats", "generators", "io"}
+TOP = {"hetero", "distributed", "csgraph", "networkx_backend", "cli", "report"}
+BELOW = {  # a part of the package -> the parts it may import, beside itself
+    "errors": set[str](),
+    **dict.fromkeys(DATA, {"errors", *DATA}),
+    "reference": {"errors", *DATA},
+    "device": {"errors", *DATA},
+    "model": {"errors", *DATA, "device"},
+    "runtime": {"errors", *DATA, "device"},
+    "primitives": {"errors", *DATA, "device", "runtime"},
+    "algorithms": {"errors", *DATA, "device", "model", "runtime", "primitives"},
+    "probing": {"errors", *DATA, "device", "runtime", "primitives"},
+}
+BELOW |= dict.fromkeys(TOP, {*BELOW, *TOP} - {"reference"})
+USE_OPENCL = {"runtime", "primitives", "algorithms", "probing", "hetero"}
+VERIFY = {"algorithms", "cli"}  # may import the reference inside a function
+JOINS_ALGORITHMS = {"clgraph.algorithms.explain"}  # looks up any algorithm's table by name
+
+
+def imports(tree: ast.AST, module: str) -> Iterator[tuple[str, bool]]:
+    """Yield the full name of everything *module* imports, and whether inside a function."""
+
+    def visit(node: ast.AST, inside: bool) -> Iterator[tuple[str, bool]]:
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, inside) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                base = ".".join([*module.split(".")[: -node.level], *([base] if base else [])])
+            # `from clgraph import graph` names a module; `from clgraph.graph import Graph` is in one.
+            yield from ((f"{base}.{alias.name}", inside) for alias in node.names)
+        inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        for child in ast.iter_child_nodes(node):
+            yield from visit(child, inside)
+
+    return visit(tree, False)
+
+
+def violations(module: str, source: str) -> list[str]:
+    """Return what *module* (a dotted name) imports against the layers."""
+    part = module.split(".")[1]
+    if part not in BELOW:
+        return [f"{module} is in no layer: add it to this test and to the design"]
+    found = []
+    for name, inside in imports(ast.parse(source), module):
+        top, _, rest = name.partition(".")
+        target = rest.partition(".")[0]
+        if top == "pyopencl" and part not in USE_OPENCL:
+            found.append(f"{module} imports pyopencl")
+        if top != "clgraph" or target == "__version__":
+            continue
+        if target == "reference" and part != "reference":
+            if part not in VERIFY or not inside:
+                found.append(f"{module} imports {name} outside a verification")
+        elif target != part and target not in BELOW[part]:
+            found.append(f"{module} imports {name}, which is not below it")
+        elif part == "algorithms" and target == part and module not in JOINS_ALGORITHMS:
+            own, other = module.split(".")[2:3], name.split(".")[2:3]
+            if own != other:
+                found.append(f"{module} imports {name}, another algorithm")
+    return found
+
+
+def modules() -> list[Path]:
+    return [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
+
+
+def dotted(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@pytest.mark.parametrize("path", modules(), ids=dotted)
+def test_a_module_imports_only_what_is_below_it(path: Path) -> None:
+    name = dotted(path) + (".__init__" if path.name == "__init__.py" else "")
+    assert violations(name, path.read_text(encoding="utf-8")) == []
+
+
+def test_the_package_itself_only_knows_names() -> None:
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    assert {name for name, _ in imports(tree, "clgraph.__init__")} <= {
+        "__future__.annotations", "importlib", "typing.Any",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("clgraph.errors", "from clgraph import graph"),
+        ("clgraph.graph", "import pyopencl as cl"),
+        ("clgraph.device.facts", "from clgraph.runtime.session import Session"),
+        ("clgraph.model.cost", "import clgraph.runtime.timing"),
+        ("clgraph.model.cost", "def f():\n    from clgraph.runtime import timing"),
+        ("clgraph.runtime.session", "from ..model import cost"),
+        ("clgraph.primitives.scan", "from clgraph.model.cost import Work"),
+        ("clgraph.algorithms.bfs", "from clgraph.algorithms.components import STRATEGIES"),
+        ("clgraph.algorithms.bfs", "from . import components"),
+        ("clgraph.algorithms.bfs", "from clgraph.reference.bfs import check_bfs"),
+        ("clgraph.cli.cc", "import clgraph.reference"),
+        ("clgraph.cli.cc", "def f():\n    import pyopencl.array"),
+        ("clgraph.cli.cc", "from clgraph import connected_components"),
+        ("clgraph.report", "def f():\n    from clgraph.reference import components"),
+        ("clgraph.utils", ""),
+    ],
+)
+def test_a_planted_violation_is_found(module: str, source: str) -> None:
+    assert len(violations(module, source)) == 1
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("clgraph.graph", "from clgraph.stats import graph_stats\nfrom clgraph import csr"),
+        ("clgraph.runtime.session", "from .arrays import DeviceArray\nimport pyopencl as cl"),
+        ("clgraph.algorithms.bfs", "def f():\n    from clgraph.reference.bfs import check_bfs"),
+        ("clgraph.algorithms.partition.api", "from clgraph.algorithms.partition import refine"),
+        ("clgraph.cli.main", "from clgraph import __version__, errors"),
+    ],
+)
+def test_an_allowed_import_passes(module: str, source: str) -> None:
+    assert violations(module, source) == []
