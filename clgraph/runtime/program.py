@@ -14,7 +14,7 @@ from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.cache import build_lock
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.quirks import needs_serial_first_launch
-from clgraph.runtime.source import flatten
+from clgraph.runtime.source import build_input
 
 if TYPE_CHECKING:
     from clgraph.runtime.session import Session
@@ -25,10 +25,8 @@ logger = logging.getLogger(__name__)
 def build_program(session: Session, source: str, defines: Mapping[str, int | str]) -> Program:
     """Compile kernel file *source*; the log of a failed build is in the error."""
     values = {**session.facts.defines(), **defines}
-    # Values with blanks or brackets would need quoting that compilers disagree on: they go into the text.
-    header = "".join(f"#define {name} {value}\n" for name, value in sorted(values.items()))
     options = [f"-cl-std={session.facts.dialect.standard}"]
-    text = header + flatten(source)
+    text = build_input(source, values)
     logger.debug("building %s with %s", source, dict(defines))
     with build_lock():
         for last in (False, True):  # one retry: caches of some drivers race between processes

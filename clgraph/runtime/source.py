@@ -6,6 +6,7 @@ the helper headers too; NVIDIA's and PoCL's own caches would miss a changed head
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -22,6 +23,12 @@ def kernel_root() -> Path:
         if (root / "common" / "types.h").is_file():
             return root
     raise KernelSourceError(f"no kernel sources under {package} or beside it; the installation is incomplete")
+
+
+def build_input(name: str, values: Mapping[str, int | str]) -> str:
+    """Return what the OpenCL compiler gets: *values* as definitions, then the flattened *name*."""
+    # Values with blanks or brackets would need quoting that compilers disagree on: they go into the text.
+    return "".join(f"#define {key} {value}\n" for key, value in sorted(values.items())) + flatten(name)
 
 
 @lru_cache(maxsize=256)

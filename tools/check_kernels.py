@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""Compile every kernel for GPUs that are not here, and show what each costs.
+
+    tools/check_kernels.py [--vendor amd|nvidia] [--kernels] [file.cl ...]
+
+AMD: clang with rocm-device-libs, down to the machine code of gfx906, gfx90a and gfx1030; the table shows
+registers, local memory and wave size, and a register spill or scratch memory fails. NVIDIA: clang's NVPTX
+target for the front end and the inline PTX, and ``ptxas`` where it is on the path; the vendor's compiler
+allocates registers differently, so nothing is said about them.
+
+The definitions come from the same device facts and dialects as on a real device. The exit status is 1 if
+anything does not compile, spills or uses scratch, and 2 if a compiler is missing.
+"""
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tabulate import tabulate  # noqa: E402
+
+from clgraph.device.facts import DeviceFacts, Dialect  # noqa: E402
+from clgraph.runtime.quirks import amd_dialect, nvidia_dialect  # noqa: E402
+from clgraph.runtime.source import build_input  # noqa: E402
+
+CLANG = os.environ.get("CLANG", "clang-15")
+DEVICE_LIBS = Path(os.environ.get("ROCM_DEVICE_LIBS", "/usr/lib/x86_64-linux-gnu/amdgcn/bitcode"))
+WORK_GROUP_SIZE = 256
+EXTRA_SOURCES = ("tests/kernels/vocabulary.cl",)
+
+# What programs are built with besides the defaults; each is one more row of the table.
+_ROWS: tuple[dict[str, int | str], ...] = (
+    {"OFFSET_T": "long"}, {"SYMMETRIC": 0}, {"SORTED_ROWS": 1, "FIRST_IS_LINKED": 1},
+)
+VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
+    "components/phases.cl": ({"OFFSET_T": "long"}, {"HOOK_FIRST": 0}),
+    "components/hook_compress.cl": _ROWS,
+    "components/rem.cl": _ROWS,
+    "components/afforest.cl": _ROWS,
+    "components/degree_classes.cl": _ROWS,
+    "primitives/fill.cl": ({"T": "uint"}, {"T": "long"}, {"T": "float"}),
+}
+
+
+@dataclass(frozen=True)
+class Target:
+    """A GPU to compile for: its facts, and what clang is told."""
+
+    name: str
+    facts: DeviceFacts
+    arguments: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What one kernel takes on one target."""
+
+    name: str
+    vector_registers: int
+    scalar_registers: int
+    spills: int
+    scratch_bytes: int
+    local_bytes: int
+    wave: int
+
+
+def _facts(name: str, vendor: str, dialect: Dialect, width: int) -> DeviceFacts:
+    return DeviceFacts(
+        name=name, vendor=vendor, platform=vendor, platform_version="", driver_version="",
+        is_cpu=False, compute_units=64, sub_group_size=width, max_work_group_size=1024,
+        local_mem_bytes=65536, global_mem_bytes=16 << 30, max_alloc_bytes=4 << 30,
+        has_int64_atomics=True, has_fp64=True, dialect=dialect,
+    )
+
+
+def amd_target(gpu: str, wave: int) -> Target:
+    mode = {32: "-mno-wavefrontsize64", 64: "-mwavefrontsize64"}[wave]
+    return Target(
+        f"{gpu} wave{wave}",
+        _facts(gpu, "AMD", *amd_dialect(gpu, wave)),
+        ("-target", "amdgcn-amd-amdhsa", f"-mcpu={gpu}", mode, f"--rocm-device-lib-path={DEVICE_LIBS}"),
+    )
+
+
+def nvidia_target(sm: int) -> Target:
+    # clang 15 knows GPUs up to sm_86; the inline PTX is chosen by DEV_NVIDIA_SM, not by clang.
+    known = min(sm, 86)
+    return Target(
+        f"sm_{sm}",
+        _facts(f"sm_{sm}", "NVIDIA", *nvidia_dialect(sm)),
+        ("-target", "nvptx64--", "-Xclang", "-target-cpu", "-Xclang", f"sm_{known}",
+         "-Xclang", "-target-feature", "-Xclang", "+ptx75",
+         "-Xclang", "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics"),
+    )
+
+
+TARGETS = {
+    "amd": [
+        amd_target(gpu, wave)
+        for gpu, wave in (("gfx906", 64), ("gfx90a", 64), ("gfx1030", 32), ("gfx1030", 64))
+    ],
+    "nvidia": [nvidia_target(70), nvidia_target(90)],
+}
+
+
+def programs(names: Sequence[str] = ()) -> Iterator[tuple[str, str, dict[str, int | str]]]:
+    """Yield (label, path, definitions) of every program, or of those in *names*."""
+    kernels = ROOT / "cl"
+    found = [str(path.relative_to(kernels)) for path in sorted(kernels.rglob("*.cl"))]
+    for name in names or (*found, *(str(ROOT / extra) for extra in EXTRA_SOURCES)):
+        path = name if name in found else str(Path(name).resolve())
+        label = name if name in found else str(Path(path).name)
+        yield label, path, {}
+        for variant in VARIANTS.get(name, ()):
+            yield f"{label} {' '.join(f'{k}={v}' for k, v in variant.items())}", path, variant
+
+
+def compile_program(path: str, defines: dict[str, int | str], target: Target) -> str:
+    """Return the assembly of one program; :class:`RuntimeError` with clang's message if there is none."""
+    values = {**target.facts.defines(), "WG_SIZE": WORK_GROUP_SIZE, **defines}
+    command = [
+        CLANG, "-x", "cl", f"-cl-std={target.facts.dialect.standard}", *target.arguments,
+        "-O3", "-S", "-Werror=implicit-function-declaration", "-Xclang", "-finclude-default-header",
+        "-", "-o", "-",
+    ]
+    text = build_input(path, values)
+    run = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    if run.returncode:
+        raise RuntimeError(run.stderr)
+    return run.stdout
+
+
+def amd_kernels(assembly: str) -> list[Kernel]:
+    """Read the metadata at the end of amdgcn assembly."""
+    _, _, metadata = assembly.partition(".amdgpu_metadata")
+    kernels = []
+    for block in re.split(r"^  - ", metadata, flags=re.MULTILINE)[1:]:
+        fields = dict(re.findall(r"^    \.(\w+): +(\S+)$", block, re.MULTILINE))
+        if "vgpr_count" not in fields:
+            continue
+        number = {key: int(value) for key, value in fields.items() if value.isdigit()}
+        kernels.append(Kernel(
+            fields["name"], number["vgpr_count"], number["sgpr_count"],
+            number["vgpr_spill_count"] + number["sgpr_spill_count"],
+            number["private_segment_fixed_size"], number["group_segment_fixed_size"],
+            number["wavefront_size"],
+        ))
+    return kernels
+
+
+def assemble_ptx(ptx: str, sm: int, ptxas: str) -> None:
+    """Assemble *ptx*; :class:`RuntimeError` with the message of ptxas if it refuses."""
+    if sm > 86:  # say what clang 15 could not
+        ptx = re.sub(r"^\.version .*", ".version 7.8", ptx, flags=re.MULTILINE)
+        ptx = re.sub(r"^\.target sm_\d+", f".target sm_{sm}", ptx, flags=re.MULTILINE)
+    with tempfile.TemporaryDirectory() as directory:
+        source = Path(directory) / "kernel.ptx"
+        source.write_text(ptx, encoding="ascii")
+        # Relocatable: the OpenCL built-ins stay undefined. CUDA 13 assembles for sm_75 and later only.
+        command = [ptxas, "-c", f"-arch=sm_{max(75, sm)}", str(source), "-o", str(source) + ".o"]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if run.returncode:
+        raise RuntimeError(run.stdout + run.stderr)
+
+
+def check_amd(names: Sequence[str], every_kernel: bool) -> tuple[list[list[object]], list[str]]:
+    """Compile for AMD; return table rows and what is wrong."""
+    rows: list[list[object]] = []
+    wrong: list[str] = []
+    for label, path, defines in programs(names):
+        for target in TARGETS["amd"]:
+            try:
+                kernels = amd_kernels(compile_program(path, defines, target))
+            except RuntimeError as error:
+                wrong.append(f"{label} for {target.name} does not compile:\n{error}")
+                continue
+            if not kernels:
+                wrong.append(f"{label} for {target.name} has no kernels")
+                continue
+            wrong += [
+                f"{label} for {target.name}: {k.name} spills {k.spills} registers, "
+                f"uses {k.scratch_bytes} bytes of scratch"
+                for k in kernels if k.spills or k.scratch_bytes
+            ]
+            shown = [[k] for k in kernels] if every_kernel else [kernels]
+            rows += [
+                [label, target.name, group[0].name if every_kernel else len(group),
+                 max(k.vector_registers for k in group), max(k.scalar_registers for k in group),
+                 sum(k.spills for k in group), max(k.scratch_bytes for k in group),
+                 max(k.local_bytes for k in group)]
+                for group in shown
+            ]
+    return rows, wrong
+
+
+def check_nvidia(names: Sequence[str]) -> tuple[list[list[object]], list[str]]:
+    """Compile for NVIDIA and assemble where possible; return table rows and what is wrong."""
+    rows: list[list[object]] = []
+    wrong: list[str] = []
+    ptxas = shutil.which("ptxas")
+    for label, path, defines in programs(names):
+        for target in TARGETS["nvidia"]:
+            try:
+                ptx = compile_program(path, defines, target)
+                if ptxas:
+                    assemble_ptx(ptx, target.facts.dialect.nvidia_sm, ptxas)
+            except RuntimeError as error:
+                wrong.append(f"{label} for {target.name} does not compile:\n{error}")
+                continue
+            how = "assembled" if ptxas else "not assembled: no ptxas"
+            rows.append([label, target.name, ptx.count(".entry"), how])
+    return rows, wrong
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--vendor", choices=sorted(TARGETS), help="only this vendor")
+    parser.add_argument("--kernels", action="store_true", help="a row for every kernel")
+    parser.add_argument("files", nargs="*", help="only these kernel files, as named below cl/ or by path")
+    options = parser.parse_args(arguments)
+    if not shutil.which(CLANG):
+        print(f"{CLANG} is not on the path; install it, or name a clang in the environment variable CLANG")
+        return 2
+    wrong: list[str] = []
+    if options.vendor in (None, "amd"):
+        if not DEVICE_LIBS.is_dir():
+            print(f"no {DEVICE_LIBS}; install rocm-device-libs, or name its directory in ROCM_DEVICE_LIBS")
+            return 2
+        rows, found = check_amd(options.files, options.kernels)
+        wrong += found
+        what = "kernel" if options.kernels else "kernels"
+        columns = ["program", "target", what, "VGPRs", "SGPRs", "spills", "scratch B", "local B"]
+        print(tabulate(rows, columns))
+    if options.vendor in (None, "nvidia"):
+        rows, found = check_nvidia(options.files)
+        wrong += found
+        print(tabulate(rows, ["program", "target", "kernels", "inline PTX"]))
+    for message in wrong:
+        print(f"\nFAILED: {message}")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
