@@ -14,7 +14,7 @@ DATA = {"csr", "graph", "mesh", "ratings", "stats", "generators", "io"}
 TOP = {"hetero", "distributed", "csgraph", "networkx_backend", "cli", "report"}
 BELOW = {  # a part of the package -> the parts it may import, beside itself
     "errors": set[str](),
-    **dict.fromkeys(DATA, {"errors", *DATA}),
+    **{part: {"errors", *DATA} for part in DATA},
     "reference": {"errors", *DATA},
     "device": {"errors", *DATA},
     "model": {"errors", *DATA, "device"},
@@ -23,7 +23,7 @@ BELOW = {  # a part of the package -> the parts it may import, beside itself
     "algorithms": {"errors", *DATA, "device", "model", "runtime", "primitives"},
     "probing": {"errors", *DATA, "device", "runtime", "primitives"},
 }
-BELOW |= dict.fromkeys(TOP, {*BELOW, *TOP} - {"reference"})
+BELOW |= {part: {*BELOW, *TOP} - {"reference"} for part in TOP}
 USE_OPENCL = {"runtime", "primitives", "algorithms", "probing", "hetero"}
 VERIFY = {"algorithms", "cli"}  # may import the reference inside a function
 JOINS_ALGORITHMS = {"clgraph.algorithms.explain"}  # looks up any algorithm's table by name

@@ -1,0 +1,272 @@
+"""The ``clgraph`` command: exit codes, output for people and for programs, bad input."""
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import ROOT, require_tool, session_on
+
+from clgraph import errors
+from clgraph.cli import doctor, info
+from clgraph.cli.main import COMMANDS, main
+
+# Two triangles, one vertex pair and an isolated vertex; ids as a user would give them.
+EDGES = "# two triangles and a pair\n0 1\n1 2\n2 0\n3 4\n4 5\n5 3\n7 8\n"
+
+
+@pytest.fixture
+def graph_file(tmp_path: Path) -> str:
+    path = tmp_path / "graph.txt"
+    path.write_text(EDGES, encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def on_pocl() -> list[str]:
+    session_on("pocl")
+    return ["--device", "pocl"]
+
+
+def output_of(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> str:
+    assert main(arguments) == code
+    return capsys.readouterr().out
+
+
+def document_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    return json.loads(output_of(capsys, *arguments, "--json"))
+
+
+def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "clgraph.cli.main", *arguments], cwd=ROOT, capture_output=True, text=True,
+        check=False, timeout=120, env={**os.environ, **environment},
+    )  # fmt: skip
+
+
+# ---- parsing and exit codes
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main([name, "--help"])
+    assert stop.value.code == 0
+    assert f"clgraph {name}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["nonsense"], ["cc"], ["info", "a", "--nonsense"], ["cache", "burn"]]
+)
+def test_wrong_usage_is_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(arguments)
+    assert stop.value.code == 2
+    assert "usage: clgraph" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (errors.NoDeviceError("nothing here"), 3, "nothing here"),
+        (errors.DeviceMemoryError("too large"), 5, "too large"),
+        (errors.GraphError("bad offsets"), 4, "bad offsets"),
+        (errors.UnsupportedStrategyError("unknown strategy"), 2, "unknown strategy"),
+        (errors.VerificationError("wrong labels"), 1, "wrong labels"),
+        (errors.DeviceError("broken"), 1, "broken"),
+        (FileNotFoundError(2, "No such file", "gone.mtx"), 4, "gone.mtx: No such file"),
+        (ZeroDivisionError("oops"), 1, "ZeroDivisionError: oops"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+    ],
+)
+def test_each_error_has_its_code_and_one_line(
+    error: BaseException, code: int, message: str, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    def fail(_args: object) -> int:
+        raise error
+
+    monkeypatch.setattr(info, "run", fail)
+    assert main(["info", "graph.txt"]) == code
+    captured = capsys.readouterr()
+    assert captured.out == "" and captured.err.count("\n") == 1
+    assert captured.err.startswith("clgraph: ") and message in captured.err
+    for arguments in (["--debug", "info", "x"], ["info", "x", "--debug"]):
+        with pytest.raises(type(error)):
+            main(arguments)
+
+
+def test_a_reader_that_leaves_early_is_no_error(graph_file: str) -> None:
+    child = subprocess.run(
+        ["bash", "-c", '"$0" -m clgraph.cli.main info "$1" | head -n 0; echo "${PIPESTATUS[0]}"',
+         sys.executable, graph_file],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert (child.stdout, child.stderr) == ("0\n", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [("0 1\n2 x\n", "line 2"), ("%%MatrixMarket matrix coordinate real general\n2 2 9\n", "9")],
+)
+def test_a_damaged_file_is_4_and_says_where(
+    tmp_path: Path, text: str, hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "damaged"
+    path.write_text(text, encoding="utf-8")
+    assert main(["info", str(path)]) == 4
+    error = capsys.readouterr().err
+    assert "damaged" in error and hint in error and error.count("\n") == 1
+
+
+# ---- without a device
+
+
+def test_info(graph_file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    document = document_of(capsys, "info", graph_file, "--diameter")
+    assert (document["n_vertices"], document["max_degree"], document["n_isolated"]) == (9, 2, 1)
+    assert document["diameter_bound"] == 1
+    text = output_of(capsys, "info", graph_file)
+    assert f"n_edges{'':22}{document['n_edges']}\n" in text
+
+
+def test_convert_keeps_the_graph(graph_file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from clgraph.io import read
+
+    target = str(tmp_path / "graph.mtx")
+    assert "9 vertices" in output_of(capsys, "convert", graph_file, target)
+    before, after = read(graph_file), read(target)
+    np.testing.assert_array_equal(before.column_indices, after.column_indices)
+    np.testing.assert_array_equal(before.row_offsets, after.row_offsets)
+    assert main(["convert", graph_file, str(tmp_path / "absent" / "graph.mtx")]) == 4
+
+
+def test_cache_clear_removes_only_what_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path))
+    for name in ("profiles/a.json", "pocl/x/kernel", "graphs/g.npz", "h.clgraph", "mine.txt"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("12345", encoding="utf-8")
+    document = document_of(capsys, "cache")
+    assert document["graphs"] == {"files": 2, "bytes": 10} and document["kernels"] == {"files": 1, "bytes": 5}
+    assert document_of(capsys, "cache", "clear", "graphs")["profiles"]["files"] == 1
+    assert not (tmp_path / "h.clgraph").exists()
+    output_of(capsys, "cache", "clear")
+    assert not (tmp_path / "profiles/a.json").exists() and (tmp_path / "mine.txt").exists()
+
+
+def test_bench_lists_and_refuses(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from clgraph.cli import bench
+
+    assert {"components", "cost_model"} <= set(output_of(capsys, "bench").split())
+    assert main(["bench", "nonsense"]) == 4
+    monkeypatch.setattr(bench, "_FOLDER", Path("/nowhere"))
+    assert main(["bench", "components"]) == 4
+    assert "checkout" in capsys.readouterr().err
+
+
+# ---- devices
+
+
+def test_devices(capsys: pytest.CaptureFixture[str], on_pocl: list[str]) -> None:
+    rows = document_of(capsys, "devices")
+    assert any("Portable" in row["platform"] and row["facts"]["compute_units"] > 0 for row in rows)
+    assert sum(row["default"] for row in rows) == 1
+    assert "Portable Computing Language" in output_of(capsys, "devices")
+
+
+def test_an_unknown_device_is_3(graph_file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cc", graph_file, "-d", "abacus"]) == 3
+    assert "abacus" in capsys.readouterr().err
+
+
+def test_cc(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    document = document_of(capsys, "cc", graph_file, "--verify", *on_pocl)
+    assert (document["n_components"], document["largest"]) == (4, [3, 3, 2, 1])
+    assert document["verified"] is True and document["seconds"]["total"] > 0
+    assert document["strategy"] == min(document["predicted_seconds"], key=document["predicted_seconds"].get)
+    text = output_of(capsys, "cc", graph_file, *on_pocl, "--largest", "2")
+    assert "components  4\n" in text and "3, 3\n" in text and "picked" in text
+
+
+def test_cc_writes_labels(
+    graph_file: str, on_pocl: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected = [0, 0, 0, 3, 3, 3, 6, 7, 7]
+    array = str(tmp_path / "labels.npy")
+    output_of(capsys, "cc", graph_file, *on_pocl, "-o", array)
+    _, first = np.unique(np.load(array), return_index=True)
+    assert first.tolist() == sorted(set(expected))
+    text = output_of(capsys, "cc", graph_file, *on_pocl, "-o", "-")
+    assert text == "".join(f"{v}\t{label}\n" for v, label in enumerate(expected))
+
+
+def test_every_strategy_can_be_forced(
+    graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    from clgraph.algorithms.components import STRATEGIES
+
+    for name in STRATEGIES:
+        document = document_of(capsys, "cc", graph_file, "--strategy", name, *on_pocl)
+        assert (document["strategy"], document["n_components"]) == (name, 4)
+    assert main(["cc", graph_file, "--strategy", "nonsense", *on_pocl]) == 2
+    assert "known: auto" in capsys.readouterr().err
+
+
+def test_explain(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    document = document_of(capsys, "explain", "components", graph_file, *on_pocl)
+    seconds = {name: predicted["seconds"] for name, predicted in document["predicted"].items()}
+    assert document["strategy"] == min(seconds, key=seconds.__getitem__)
+    assert output_of(capsys, "explain", "components", graph_file, *on_pocl).count(" x, ") == len(seconds) - 1
+    assert main(["explain", "nonsense", graph_file, *on_pocl]) == 4
+
+
+# ---- the doctor
+
+
+def test_the_doctor_finds_pocl_at_work(capsys: pytest.CaptureFixture[str], on_pocl: list[str]) -> None:
+    report = json.loads(command("doctor", "--json").stdout)
+    works = {device["platform"]: device["works"] for device in report["devices"]}
+    assert works["Portable Computing Language"] is True
+    assert report["versions"]["pyopencl"][0].isdigit()
+
+
+def test_the_doctor_survives_a_driver_that_kills_its_process(tmp_path: Path, on_pocl: list[str]) -> None:
+    compiler = shutil.which("cc") or shutil.which("clang-14") or require_tool("clang-15")
+    library = tmp_path / "libcrash.so"
+    source = tmp_path / "crash.c"
+    source.write_text(
+        "#include <stdlib.h>\n__attribute__((constructor)) static void crash(void) { abort(); }\n",
+        encoding="utf-8",
+    )
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+    (tmp_path / "crash.icd").write_text(f"{library}\n", encoding="utf-8")
+    child = command("doctor", "--json", OCL_ICD_VENDORS=str(tmp_path))
+    report = json.loads(child.stdout)
+    assert child.returncode in (1, 3) and report["error"] == "died of SIGABRT"
+    assert any(str(library) in f"{driver['library']}" and driver["error"] for driver in report["drivers"])
+    assert any("crash.icd" in line for line in report["advice"])
+
+
+def test_a_child_that_hangs_or_dies_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+
+    def child(name: str, code: str) -> tuple[Any, str | None]:
+        (tmp_path / f"{name}.py").write_text(code, encoding="utf-8")
+        return doctor.run_child([], 5.0 if name != "hangs" else 0.3, name)
+
+    assert child("answers", "print('noise'); print('[1]')") == ([1], None)
+    assert child("hangs", "import time; time.sleep(60)") == (None, "did not answer within 0.3 s")
+    assert child("dies", f"import os; os.kill(os.getpid(), {signal.SIGSEGV:d})") == (None, "died of SIGSEGV")
+    assert child("raises", "raise ValueError('no platform')") == (None, "ValueError: no platform")
+    assert child("babbles", "print('hello')") == (None, "unexpected output: 'hello'")

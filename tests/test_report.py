@@ -1,0 +1,103 @@
+"""Tables of benchmark results."""
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clgraph import report
+from clgraph.cli.main import main
+from clgraph.errors import InputError
+
+
+def row(graph: str, strategy: str, seconds: float, **fields: Any) -> dict[str, Any]:
+    return {
+        "benchmark": "components", "device": "Test 1", "graph": graph, "strategy": strategy, "kind": "online",
+        "wall_seconds": seconds, "predicted_seconds": 2 * seconds, "kernel_seconds": seconds / 2, **fields,
+    }  # fmt: skip
+
+
+ROWS = [
+    row("road", "rem", 0.004, picked=True),
+    row("road", "afforest", 0.001),
+    row("road", "scipy", 0.0001, kind=None),
+    row("rmat", "rem", 0.002),
+    row("rmat", "afforest", 0.002, picked=True),
+]
+
+
+def test_strategies_marks_the_pick_and_the_fastest_strategy() -> None:
+    lines = report.tabulate_rows(ROWS, "strategies", "github").splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert cells[0] == ["device", "graph", "rem", "afforest", "scipy"]
+    assert cells[2] == ["Test 1", "road", "4 *", "**1**", "0.1"]  # scipy is no strategy: never the fastest
+    assert cells[3] == ["Test 1", "rmat", "**2**", "**2** *", ""]
+
+
+def test_csv_holds_plain_numbers_and_quotes_commas() -> None:
+    text = report.tabulate_rows([row("a,b", "rem", 0.0125)], "strategies", "csv")
+    assert list(csv.reader(text.splitlines())) == [["device", "graph", "rem"], ["Test 1", "a,b", "12.5"]]
+
+
+def test_latex_is_a_tabular_with_escapes() -> None:
+    text = report.tabulate_rows([row("a_b", "rem", 1.5)], "rows", "latex")
+    assert text.startswith(r"\begin{tabular}") and text.endswith(r"\end{tabular}")
+    assert r"a\_b" in text and "1500" in text and "3000" in text and "750" in text
+
+
+def test_regrets_divide_the_pick_by_the_best() -> None:
+    assert report.regrets(ROWS) == {
+        ("Test 1", "road"): ("rem", "afforest", pytest.approx(4)),
+        ("Test 1", "rmat"): ("afforest", "rem", pytest.approx(1)),
+    }
+    text = report.tabulate_rows(ROWS, "regret", "csv")
+    assert "Test 1,geometric mean,,,2.00" in text and "Test 1,worst,,,4.00" in text
+
+
+def test_written_rows_replace_those_of_the_same_measurement(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "results.json"
+    report.write_rows(path, ROWS)
+    report.write_rows(path, [row("rmat", "rem", 7.0), row("grid", "rem", 8.0)])
+    seconds = {(r["graph"], r["strategy"]): r["wall_seconds"] for r in report.read_rows(path)}
+    assert len(seconds) == len(ROWS) + 1
+    assert seconds["rmat", "rem"] == 7.0 and seconds["road", "rem"] == 0.004
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nonsense", "not JSON"),
+        ("[]", "schema"),
+        ('{"schema": 99, "rows": []}', "schema"),
+        ('{"schema": 1, "rows": [{"benchmark": "components"}]}', "row 0 lacks device, graph"),
+    ],
+)
+def test_a_file_that_holds_no_results_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "results.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=message):
+        report.read_rows(path)
+
+
+def test_the_command_fills_the_place_in_a_file(tmp_path: Path) -> None:
+    results, page = tmp_path / "results.json", tmp_path / "page.md"
+    results.write_text(json.dumps({"schema": 1, "rows": ROWS}), encoding="utf-8")
+    page.write_text("above\n<!-- report -->\nold\n<!-- /report -->\nbelow\n", encoding="utf-8")
+    for _ in range(2):  # the second time changes nothing
+        assert main(["report", str(results), "--table", "regret", "--into", str(page)]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("above\n<!-- report -->\n| device") and text.endswith("<!-- /report -->\nbelow\n")
+    assert "old" not in text and text.count("geometric mean") == 1
+
+
+def test_a_page_without_a_place_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results, page = tmp_path / "results.json", tmp_path / "page.md"
+    results.write_text(json.dumps({"schema": 1, "rows": ROWS}), encoding="utf-8")
+    page.write_text("no marks", encoding="utf-8")
+    assert main(["report", str(results), "--into", str(page)]) == 4
+    assert "<!-- report -->" in capsys.readouterr().err
+    assert page.read_text(encoding="utf-8") == "no marks"
+    assert main(["report", str(results), "--benchmark", "sssp"]) == 4
