@@ -1,4 +1,5 @@
 """CSR arrays and vertex ids: checks at the public edge, building from pairs, merging, symmetry."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -70,9 +71,7 @@ def pack_blocks(blocks: list[tuple[NDArray[Any], NDArray[Any]]], *, mirror: bool
     return keys
 
 
-def csr_from_keys(
-    n: int, keys: NDArray[np.int64], *, unique: bool
-) -> tuple[NDArray[Any], NDArray[np.int32]]:
+def csr_from_keys(n: int, keys: NDArray[np.int64], *, unique: bool) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return row offsets and columns of packed *keys*; the columns take over the keys' memory."""
     keys.sort()
     size = keys.size

@@ -1,4 +1,5 @@
 """Graphs made from a seed: the same arguments give the same graph."""
+
 from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
@@ -200,8 +201,12 @@ def random_weights(
         values = low + draw * (high - low)
         weights[start : start + _CHUNK] = values if kind.kind == "f" else np.floor(values)
     return Graph._trusted(
-        graph.row_offsets, columns, weights,
-        directed=graph.directed, labels=graph.labels, sorted_rows=graph.has_sorted_rows,
+        graph.row_offsets,
+        columns,
+        weights,
+        directed=graph.directed,
+        labels=graph.labels,
+        sorted_rows=graph.has_sorted_rows,
     )
 
 

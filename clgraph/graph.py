@@ -1,4 +1,5 @@
 """Host-side graph in compressed sparse row (CSR) form: validated once, then immutable."""
+
 from __future__ import annotations
 
 import sys

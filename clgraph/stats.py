@@ -1,4 +1,5 @@
 """What the cost model may know of a graph: degrees, locality, a bound on the diameter."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
 """The zoo: small graphs that every algorithm must survive, by name."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -33,8 +34,9 @@ def _scattered() -> Graph:
     """Many components of several sizes, ids mixed."""
     n, sizes = 700, [1, 2, 3, 5, 8, 13, 40, 100]
     src = np.arange(n - 1)
-    same = (np.searchsorted(np.cumsum(np.tile(sizes, 5)), src, "right")
-            == np.searchsorted(np.cumsum(np.tile(sizes, 5)), src + 1, "right"))
+    same = np.searchsorted(np.cumsum(np.tile(sizes, 5)), src, "right") == np.searchsorted(
+        np.cumsum(np.tile(sizes, 5)), src + 1, "right"
+    )
     return Graph.from_edges(src[same], src[same] + 1, n=n).permuted(5)
 
 

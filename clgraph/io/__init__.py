@@ -1,4 +1,5 @@
 """Graph files: one module per format; :func:`read` picks it by content and suffix."""
+
 from __future__ import annotations
 
 import inspect

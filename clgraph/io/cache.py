@@ -4,6 +4,7 @@ A cache file is a magic line, a line of JSON (the directed flag; name, type, sha
 array), then the arrays at multiples of 64 bytes. Its name holds a hash of the source's absolute
 path, size, time of change and reading options, so a changed source is read anew.
 """
+
 from __future__ import annotations
 
 import hashlib
@@ -48,7 +49,8 @@ def load(path: Path) -> Graph | None:
             header = json.loads(stream.readline(1 << 16))
         arrays = {
             name: np.memmap(path, np.dtype(dtype), "r", offset, tuple(shape))
-            if shape != [0] else np.zeros(0, dtype)
+            if shape != [0]
+            else np.zeros(0, dtype)
             for name, (dtype, shape, offset) in header["arrays"].items()
         }
         check_arrays(arrays["row_offsets"], arrays["column_indices"])

@@ -1,4 +1,5 @@
 """Arc files of the 9th DIMACS implementation challenge on shortest paths (``.gr``)."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -38,8 +39,13 @@ def read(
         n, n_arcs = map(int, words[2:])
         edges = Edges(path, EXPECTED, base=1, n=n)
         for block in read_blocks(
-            stream, path, EXPECTED, comments=b"c", clean=_number_letter,
-            first_line=line + 1, progress=progress,
+            stream,
+            path,
+            EXPECTED,
+            comments=b"c",
+            clean=_number_letter,
+            first_line=line + 1,
+            progress=progress,
         ):
             edges.add(block, 4, marker=_ARC)
     if edges.n_edges != n_arcs:

@@ -1,4 +1,5 @@
 """Edge lists as SNAP, KONECT and spreadsheets write them: one edge per line."""
+
 from __future__ import annotations
 
 import re
@@ -57,8 +58,14 @@ def read(
         if head and width not in (2, 3):
             raise file_error(path, EXPECTED, line=line, text=head)
         for block in read_blocks(
-            stream, path, EXPECTED, comments=_COMMENTS, clean=_split_commas,
-            head=head, first_line=line, progress=progress,
+            stream,
+            path,
+            EXPECTED,
+            comments=_COMMENTS,
+            clean=_split_commas,
+            head=head,
+            first_line=line,
+            progress=progress,
         ):
             edges.add(block, width)
     about = b"\n".join(comments).lower()
@@ -76,7 +83,8 @@ def read(
         edges.base = 1
         warnings.warn(
             f"{path}: the smallest id is 1, so vertices are taken to be numbered from 1; "
-            "pass base=0 or base=1 to say so", stacklevel=3,
+            "pass base=0 or base=1 to say so",
+            stacklevel=3,
         )
     n = edges.largest + 1 - edges.base
     if ids == "compact" or (ids == "auto" and n > edges.spare_vertices):

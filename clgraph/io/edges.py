@@ -1,4 +1,5 @@
 """Edges gathered block by block from a text file, checked, and made into a graph."""
+
 from __future__ import annotations
 
 from pathlib import Path

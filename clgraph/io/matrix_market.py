@@ -1,4 +1,5 @@
 """Matrix Market coordinate files: an adjacency matrix, one entry per line."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -42,7 +43,8 @@ def read(
             raise file_error(
                 path,
                 f"'%%MatrixMarket matrix coordinate {'|'.join(_FIELDS)} {'|'.join(_SYMMETRIES)}'",
-                line=1, text=banner,
+                line=1,
+                text=banner,
             )
         field, symmetry = words[3:]
         _, size, line = read_header(stream, b"%", first_line=2)

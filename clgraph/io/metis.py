@@ -1,4 +1,5 @@
 """METIS graph files, also those of the 10th DIMACS challenge: one line of neighbours per vertex."""
+
 from __future__ import annotations
 
 import warnings

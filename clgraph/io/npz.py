@@ -1,4 +1,5 @@
 """Graphs as numpy archives: our own arrays, or a matrix saved by ``scipy.sparse.save_npz``."""
+
 from __future__ import annotations
 
 import zipfile
@@ -37,8 +38,19 @@ def read(path: Path, *, directed: bool | None = None, progress: Progress | None 
                     raise file_error(path, f"expected an array row_offsets, found {', '.join(archive)}")
         except GraphFileError:
             raise
-        except (GraphError, KeyError, ValueError, TypeError, AttributeError, NotImplementedError,
-                MemoryError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+        except (
+            GraphError,
+            KeyError,
+            ValueError,
+            TypeError,
+            AttributeError,
+            NotImplementedError,
+            MemoryError,
+            EOFError,
+            RuntimeError,
+            zipfile.BadZipFile,
+            zlib.error,
+        ) as error:
             raise file_error(path, f"not a graph saved as .npz: {error}") from error
     if progress is not None:
         progress(graph.nbytes)

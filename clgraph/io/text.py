@@ -4,6 +4,7 @@ The common ground of the text formats. Numbers are parsed by ``numpy.fromstring`
 tokens of every line are counted, so that a misplaced token cannot shift the ones behind it. Memory
 follows the bytes that are really there, never a header.
 """
+
 from __future__ import annotations
 
 import bz2
@@ -31,7 +32,7 @@ from clgraph.errors import GraphFileError
 
 Progress = Callable[[int], None]
 
-_BLOCK_BYTES = 1 << 20
+_BLOCK_BYTES = 1 << 19
 _THREADS = 2
 _SHOWN = 60
 _INT64_MAX = np.iinfo(np.int64).max

@@ -1,4 +1,5 @@
 """Sequential oracle and check of the definition for connected components."""
+
 from __future__ import annotations
 
 from typing import Any

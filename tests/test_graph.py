@@ -1,0 +1,347 @@
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from graphs import DIRECTED, GRAPHS, UNDIRECTED
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from clgraph.csr import offset_dtype
+from clgraph.errors import GraphError, InputError
+from clgraph.generators import path, random_weights
+from clgraph.graph import Graph, as_graph
+
+
+def entries(graph: Graph) -> list[tuple[Any, ...]]:
+    """All stored entries, sorted: (row, column) or (row, column, weight)."""
+    columns = [graph.sources(), graph.column_indices]
+    if graph.edge_weights is not None:
+        columns.append(graph.edge_weights)
+    return sorted(zip(*(c.tolist() for c in columns), strict=True))
+
+
+def check(graph: Graph) -> None:
+    """Run the public constructor's checks on what a trusted builder made."""
+    again = Graph(
+        graph.row_offsets,
+        graph.column_indices,
+        graph.edge_weights,
+        directed=graph.directed,
+        labels=graph.labels,
+    )
+    assert again.has_sorted_rows == graph.has_sorted_rows
+    for name in ("row_offsets", "column_indices", "edge_weights"):
+        array = getattr(graph, name)
+        assert array is None or not array.flags.writeable
+
+
+@st.composite
+def edge_lists(draw: st.DrawFn) -> dict[str, Any]:
+    n = draw(st.integers(1, 12))
+    m = draw(st.integers(0, 40))
+    vertex = hnp.arrays(np.int64, m, elements=st.integers(0, n - 1))
+    weight = draw(st.sampled_from(["none", "int", "float"]))
+    weights = {
+        "none": None,
+        "int": draw(hnp.arrays(np.int32, m, elements=st.integers(-9, 9))),
+        "float": draw(hnp.arrays(np.float64, m, elements=st.floats(-1e3, 1e3))),
+    }[weight]
+    return {
+        "src": draw(vertex),
+        "dst": draw(vertex),
+        "weight": weights,
+        "n": n,
+        "directed": draw(st.booleans()),
+    }
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_zoo_is_valid_and_survives_conversions(name: str) -> None:
+    graph = GRAPHS[name]()
+    check(graph)
+    check(graph.permuted(1))
+    check(graph.expanded(3))
+    assert graph.directed == (name in DIRECTED)
+    assert entries(Graph.from_networkx(graph.to_networkx())) == entries(graph)
+
+
+@given(edge_lists())
+def test_from_edges_keeps_every_edge_in_both_directions(edges: dict[str, Any]) -> None:
+    graph = Graph.from_edges(**edges)
+    check(graph)
+    weights = (
+        [()] * edges["src"].size if edges["weight"] is None else [(w,) for w in edges["weight"].tolist()]
+    )
+    expected = []
+    for u, v, w in zip(edges["src"].tolist(), edges["dst"].tolist(), weights, strict=True):
+        expected.append((u, v, *w))
+        if not edges["directed"] and u != v:
+            expected.append((v, u, *w))
+    assert entries(graph) == sorted(expected)
+    assert graph.n_vertices == edges["n"] and graph.has_sorted_rows
+
+
+@given(edge_lists(), st.sampled_from(["min", "max", "sum", "first"]))
+def test_duplicates_are_merged_the_same_in_both_directions(edges: dict[str, Any], how: Any) -> None:
+    graph = Graph.from_edges(**edges, duplicates=how)
+    check(graph)
+    merge = {"min": min, "max": max, "sum": sum, "first": lambda values: values[0]}[how]
+    groups: dict[tuple[int, int], list[Any]] = {}
+    weights = [1] * edges["src"].size if edges["weight"] is None else edges["weight"].tolist()
+    for u, v, w in zip(edges["src"].tolist(), edges["dst"].tolist(), weights, strict=True):
+        groups.setdefault((u, v) if edges["directed"] else (min(u, v), max(u, v)), []).append(w)
+    src, dst, merged = graph.edge_list()
+    assert list(zip(src.tolist(), dst.tolist(), strict=True)) == sorted(groups)
+    if merged is not None:
+        expected = [merge(groups[pair]) for pair in sorted(groups)]
+        np.testing.assert_allclose(merged, expected, rtol=1e-12, atol=1e-9)
+
+
+@given(edge_lists())
+def test_scipy_and_networkx_give_the_same_graph_back(edges: dict[str, Any]) -> None:
+    graph = Graph.from_edges(**edges, duplicates="first")
+    again = Graph.from_scipy(graph.to_scipy(), directed=graph.directed)
+    assert entries(again) == entries(graph)
+    again = Graph.from_networkx(graph.to_networkx(), weight=None if edges["weight"] is None else "weight")
+    assert entries(again) == entries(graph)
+    assert again.directed == graph.directed
+
+
+def test_integer_sums_do_not_wrap() -> None:
+    graph = Graph.from_edges([0, 0], [1, 1], np.array([2**31 - 1] * 2, np.int32), duplicates="sum")
+    assert graph.edge_weights is not None and graph.edge_weights.tolist() == [2**32 - 2] * 2
+
+
+@pytest.mark.parametrize(
+    ("duplicates", "self_loops", "message"),
+    [
+        ("error", "keep", r"edge \(1, 2\) is listed more than once"),
+        ("keep", "error", "edge 2 is a self-loop at vertex 4"),
+    ],
+)
+@pytest.mark.parametrize("weight", [None, [1, 2, 3]])
+def test_edges_can_be_refused(duplicates: Any, self_loops: Any, message: str, weight: Any) -> None:
+    with pytest.raises(GraphError, match=message):
+        Graph.from_edges([1, 2, 4], [2, 1, 4], weight, duplicates=duplicates, self_loops=self_loops)
+
+
+def test_self_loops_can_be_dropped() -> None:
+    graph = Graph.from_edges([0, 1], [0, 2], [7, 8], self_loops="drop")
+    assert entries(graph) == [(1, 2, 8), (2, 1, 8)]
+
+
+@pytest.mark.parametrize(
+    ("ids", "labels", "expected"),
+    [
+        (([30, 10], [10, 20]), "auto", [10, 20, 30]),
+        ((["b", "a"], ["a", "c"]), "auto", ["a", "b", "c"]),
+        (([(1, 2), "x"], ["x", 3]), "auto", [(1, 2), "x", 3]),
+        (([2**63 - 1, 5], [5, 7]), "auto", [5, 7, 2**63 - 1]),
+        (([30, 10], [10, 20]), [30, 20, 10], [30, 20, 10]),
+        ((["b"], ["a"]), ["z", "a", "b"], ["z", "a", "b"]),
+    ],
+)
+def test_ids_become_labels(ids: Any, labels: Any, expected: list[Any]) -> None:
+    graph = Graph.from_edges(*ids, labels=labels, directed=True)
+    assert graph.labels is not None and graph.labels.tolist() == expected
+    found = [(expected[u], expected[v]) for u, v in entries(graph)]
+    assert sorted(found, key=repr) == sorted(zip(*ids, strict=True), key=repr)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"row_offsets": [], "column_indices": []}, "row_offsets has 0 elements"),
+        ({"row_offsets": [1, 2], "column_indices": [0, 0]}, "from 1 to 2.*start at 0 and end at n_edges = 2"),
+        ({"row_offsets": [0, 1], "column_indices": [0, 0]}, "end at n_edges = 2"),
+        (
+            {"row_offsets": [0, 2, 1], "column_indices": [0]},
+            r"row_offsets\[2\] = 1 is below row_offsets\[1\] = 2",
+        ),
+        ({"row_offsets": [0, 1], "column_indices": [5]}, r"column_indices\[0\] = 5.*allowed: 0 to 0"),
+        ({"row_offsets": [0, 1], "column_indices": [-1]}, r"column_indices\[0\] = -1"),
+        ({"row_offsets": [0, 1], "column_indices": [2**40]}, r"column_indices\[0\] = 1099511627776"),
+        ({"row_offsets": [0], "column_indices": []}, None),
+        ({"row_offsets": [[0, 1]], "column_indices": [0]}, r"row_offsets has shape \(1, 2\)"),
+        ({"row_offsets": [0, 1], "column_indices": [0.5]}, "column_indices holds float64 values"),
+        ({"row_offsets": [0, 1], "column_indices": [0], "edge_weights": [np.nan]}, "weight 0 is NaN"),
+        ({"row_offsets": [0, 1], "column_indices": [0], "edge_weights": [1, 2]}, r"shape \(2,\).*\(1,\)"),
+        ({"row_offsets": [0, 1], "column_indices": [0], "edge_weights": [1j]}, "complex128"),
+        (
+            {"row_offsets": [0, 1], "column_indices": [0], "edge_weights": np.array([2**64 - 1], np.uint64)},
+            "above",
+        ),
+        ({"row_offsets": [0, 1], "column_indices": [0], "labels": ["a", "b"]}, r"labels has shape \(2,\)"),
+        (
+            {"row_offsets": [0, 1, 1], "column_indices": [1]},
+            r"entry \(0, 1\) lacks a matching reverse entry \(1, 0\)",
+        ),
+        ({"row_offsets": [0, 0, 1], "column_indices": [0]}, r"entry \(1, 0\)"),
+        ({"row_offsets": [0, 2, 3], "column_indices": [1, 1, 0]}, r"entry \(0, 1\)"),
+        ({"row_offsets": [0, 1, 2], "column_indices": [1, 0], "edge_weights": [1, 2]}, r"entry \(0, 1\)"),
+    ],
+)
+def test_invalid_arrays_are_refused(arguments: dict[str, Any], message: str | None) -> None:
+    if message is None:
+        assert Graph(**arguments).n_vertices == 0
+        return
+    with pytest.raises(GraphError, match=message):
+        Graph(**arguments)
+
+
+def test_parallel_edges_may_have_their_weights_in_any_order() -> None:
+    Graph([0, 2, 4], [1, 1, 0, 0], [3, 4, 4, 3])
+    with pytest.raises(GraphError, match="same weight"):
+        Graph([0, 2, 4], [1, 1, 0, 0], [3, 4, 4, 4])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: Graph.from_edges([0, 9], [1, 1], n=5), r"src\[1\] = 9 is not a vertex; allowed: 0 to 4"),
+        (lambda: Graph.from_edges([0], [-2]), r"dst\[0\] = -2"),
+        (lambda: Graph.from_edges([0], [1, 2]), "src has 1 elements and dst 2"),
+        (lambda: Graph.from_edges([0], [2**31]), "2147483649 vertices"),
+        (lambda: Graph.from_edges([0.0], [1.0]), "float64"),
+        (lambda: Graph.from_edges(["a"], ["b"], labels=["a"]), "id 'b' is not among the labels"),
+        (lambda: Graph.from_edges(["a"], ["a"], labels=["a", "a"]), "distinct"),
+        (
+            lambda: Graph.from_edges([0], [0], duplicates="mean"),
+            "duplicates = 'mean'; allowed: 'keep', 'min'",
+        ),  # type: ignore[arg-type]
+        (lambda: Graph.from_scipy(sp.csr_array(np.ones((2, 3)))), "square"),
+        (lambda: Graph.from_scipy(sp.csr_array(np.triu(np.ones((3, 3)))), directed=False), "not symmetric"),
+        (lambda: as_graph(np.eye(3)), "numpy.ndarray is not a graph; accepted"),
+        (lambda: as_graph("graph.txt"), "not a graph"),
+        (lambda: path(10).expanded(2**30), "replicas"),
+    ],
+)
+def test_invalid_input_is_refused(call: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def test_arrays_of_other_types_are_converted() -> None:
+    graph = Graph(
+        np.array([0, 1, 2], ">i8"),
+        np.array([1, 9, 0, 9], "u2")[::2],
+        np.array([5, 5], ">f2"),
+        labels=["x", "y"],
+    )
+    assert (graph.row_offsets.dtype, graph.column_indices.dtype) == (np.int32, np.int32)
+    assert graph.edge_weights is not None and graph.edge_weights.dtype == np.float32
+    assert graph.column_indices.flags.c_contiguous and graph.column_indices.dtype.isnative
+    assert entries(graph) == [(0, 1, 5.0), (1, 0, 5.0)]
+
+
+def test_right_arrays_are_not_copied_and_stay_writeable_for_the_caller() -> None:
+    offsets, columns = np.array([0, 1, 2], np.int32), np.array([1, 0], np.int32)
+    graph = Graph(offsets, columns)
+    assert np.shares_memory(graph.column_indices, columns) and columns.flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        graph.column_indices[0] = 0
+    with pytest.raises(AttributeError):
+        graph.directed = True  # type: ignore[misc]
+
+
+def test_offsets_widen_when_an_index_would_not_fit() -> None:
+    assert offset_dtype(2**31 - 1) is np.int32
+    assert offset_dtype(2**31) is np.int64
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dia"])
+def test_scipy_formats(form: str) -> None:
+    dense = np.array([[0, 2, 0], [2, 0, 3], [0, 3, 0]])
+    for matrix in (sp.csr_array(dense).asformat(form), sp.csr_matrix(dense).asformat(form)):
+        graph = as_graph(matrix)
+        assert not graph.directed and graph.edge_weights is not None
+        assert entries(graph) == [(0, 1, 2), (1, 0, 2), (1, 2, 3), (2, 1, 3)]
+
+
+def test_scipy_asymmetry_is_found_refused_or_mended() -> None:
+    matrix = sp.csr_array(np.array([[0, 5, 0], [2, 0, 3], [0, 0, 0]]))
+    assert Graph.from_scipy(matrix).directed
+    mended = Graph.from_scipy(matrix, directed=False, asymmetry="symmetrize")
+    assert entries(mended) == [(0, 1, 2), (1, 0, 2), (1, 2, 3), (2, 1, 3)]
+
+
+def test_scipy_repeats_are_summed_and_explicit_zeros_kept() -> None:
+    matrix = sp.coo_array(([1, 2, 0], ([0, 0, 1], [1, 1, 2])), shape=(3, 3)).tocsr(copy=False)
+    repeated = sp.csr_array((np.array([1, 2, 0]), np.array([1, 1, 2]), np.array([0, 2, 3, 3])), shape=(3, 3))
+    assert entries(Graph.from_scipy(matrix)) == entries(Graph.from_scipy(repeated)) == [(0, 1, 3), (1, 2, 0)]
+    assert repeated.nnz == 3, "the caller's matrix is left alone"
+
+
+def test_networkx_nodes_and_weights() -> None:
+    source = nx.Graph()
+    source.add_edge("b", "a", weight=2.5)
+    source.add_edge("b", ("t", 1))
+    graph = as_graph(source, weight="weight")
+    assert graph.labels is not None and graph.labels.tolist() == ["b", "a", ("t", 1)]
+    assert entries(graph) == [(0, 1, 2.5), (0, 2, 1.0), (1, 0, 2.5), (2, 0, 1.0)]
+    assert nx.utils.graphs_equal(as_graph(source).to_networkx(), nx.Graph(source.edges()))
+    assert as_graph(nx.path_graph(4)).labels is None
+
+
+@pytest.mark.parametrize("name", UNDIRECTED)
+def test_permuted_is_isomorphic_and_expanded_repeats(name: str) -> None:
+    graph = random_weights(UNDIRECTED[name](), seed=3)
+    moved = graph.permuted(9)
+    assert sorted(moved.degrees) == sorted(graph.degrees)
+    order = np.random.default_rng(9).permutation(graph.n_vertices)
+    expected = [(int(order[u]), int(order[v]), w) for u, v, w in entries(graph)]
+    assert entries(moved) == sorted(expected)
+    n = graph.n_vertices
+    copies = [(u + k * n, v + k * n, w) for k in range(3) for u, v, w in entries(graph)]
+    assert entries(graph.expanded(3)) == sorted(copies)
+    assert graph.expanded(0).n_vertices == 0
+
+
+def test_permuted_carries_labels() -> None:
+    graph = Graph.from_edges(["a", "b"], ["b", "c"], labels="auto").permuted(0)
+    assert graph.labels is not None
+    assert {frozenset((graph.labels[u], graph.labels[v])) for u, v in entries(graph)} == {
+        frozenset("ab"),
+        frozenset("bc"),
+    }
+
+
+def test_pickle_keeps_arrays_read_only() -> None:
+    graph = Graph.from_edges([0], [1], [2.0])
+    again = pickle.loads(pickle.dumps(graph))
+    assert entries(again) == entries(graph) and not again.column_indices.flags.writeable
+
+
+def test_symmetry_of_a_directed_graph() -> None:
+    assert Graph.from_edges([0, 1], [1, 0], directed=True).is_symmetric()
+    assert not Graph.from_edges([0, 1], [1, 0], [1, 2], directed=True).is_symmetric()
+    assert repr(path(3)) == "Graph(n_vertices=3, n_edges=4, undirected, unweighted)"
+
+
+@settings(max_examples=50)
+@given(edge_lists())
+def test_asymmetry_names_an_entry_that_lacks_its_reverse(edges: dict[str, Any]) -> None:
+    graph = Graph.from_edges(**(edges | {"directed": True}))
+    matrix = graph.to_scipy().astype(float).toarray()
+    count = (
+        Graph._trusted(graph.row_offsets, graph.column_indices, directed=True)
+        .to_scipy()
+        .astype(int)
+        .toarray()
+    )
+    if graph.is_symmetric():
+        np.testing.assert_allclose(matrix, matrix.T, atol=1e-9)
+        np.testing.assert_array_equal(count, count.T)
+    else:
+        with pytest.raises(GraphError, match=r"entry \(\d+, \d+\)") as error:
+            Graph(graph.row_offsets, graph.column_indices, graph.edge_weights)
+        u, v = map(int, str(error.value).split("(")[1].split(")")[0].split(","))
+        assert count[u, v] > 0
+        if edges["weight"] is None:
+            assert count[u, v] != count[v, u]
