@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from clgraph import generators
+from clgraph.errors import InputError
+from clgraph.graph import Graph
+from clgraph.reference.components import connected_components
+from clgraph.stats import diameter_bound
+
+SEEDED: dict[str, Callable[[int], Graph]] = {
+    "rmat": lambda seed: generators.rmat(9, 8, seed=seed),
+    "uniform_random": lambda seed: generators.uniform_random(500, 900, seed=seed),
+    "road_like": lambda seed: generators.road_like(900, seed=seed),
+    "random_geometric": lambda seed: generators.random_geometric(400, seed=seed),
+    "delaunay_points": lambda seed: generators.delaunay_points(300, seed=seed),
+    "random_weights": lambda seed: generators.random_weights(generators.grid(9, 9), seed=seed),
+}
+
+
+def same(one: Graph, other: Graph) -> bool:
+    return all(
+        np.array_equal(getattr(one, name), getattr(other, name))
+        for name in ("row_offsets", "column_indices", "edge_weights")
+        if getattr(one, name) is not None
+    )
+
+
+def check_simple(graph: Graph) -> None:
+    """Check that the graph is valid, undirected, and without self-loops and repeats."""
+    Graph(graph.row_offsets, graph.column_indices)
+    rows = graph.sources()
+    assert not graph.directed and graph.has_sorted_rows
+    assert (rows != graph.column_indices).all()
+    assert np.unique(rows * np.int64(graph.n_vertices) + graph.column_indices).size == graph.n_edges
+
+
+def n_components(graph: Graph) -> int:
+    return int(np.unique(connected_components(graph)).size)
+
+
+@pytest.mark.parametrize("name", SEEDED)
+def test_seed_decides(name: str) -> None:
+    assert same(SEEDED[name](3), SEEDED[name](3))
+    assert not same(SEEDED[name](3), SEEDED[name](4))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rmat_follows_its_probabilities(seed: int) -> None:
+    graph = generators.rmat(12, 16, seed=seed, permute=False)
+    check_simple(graph)
+    assert graph.n_vertices == 4096 and 0.7 * 2 * 65536 < graph.n_edges < 2 * 65536
+    # Ids with a leading one are ends with probability (b + d) / 2 + (c + d) / 2 = 0.24, before repeats go.
+    assert 0.20 < (graph.sources() >= 2048).mean() < 0.36
+    uniform = generators.rmat(12, 16, a=0.25, b=0.25, c=0.25, seed=seed, permute=False)
+    assert abs((uniform.sources() >= 2048).mean() - 0.5) < 0.01
+    assert uniform.stats.max_degree < 80 < 300 < graph.stats.max_degree
+    permuted = generators.rmat(12, 16, seed=seed)
+    assert sorted(permuted.degrees) == sorted(graph.degrees)
+    assert abs((permuted.sources() >= 2048).mean() - 0.5) < 0.1
+
+
+def test_rmat_draws_continue_over_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generators, "_CHUNK", 1000)
+    graph = generators.rmat(10, 8)
+    check_simple(graph)
+    assert graph.n_edges > 10_000
+
+
+def test_uniform_random_has_almost_all_edges() -> None:
+    graph = generators.uniform_random(10_000, 30_000, seed=1)
+    check_simple(graph)
+    assert 59_800 < graph.n_edges <= 60_000
+    assert generators.uniform_random(5, 0).n_vertices == 5
+    assert generators.uniform_random(0, 0).n_vertices == 0
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 4), (3, 0), (1, 1), (1, 6), (6, 1), (2, 2), (7, 11)])
+def test_grid(shape: tuple[int, int]) -> None:
+    graph = generators.grid(*shape)
+    expected = nx.grid_2d_graph(*shape)
+    number = {(r, c): r * shape[1] + c for r, c in expected}
+    assert nx.utils.graphs_equal(graph.to_networkx(), nx.relabel_nodes(expected, number))
+    assert graph.has_sorted_rows and Graph(graph.row_offsets, graph.column_indices).has_sorted_rows
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 5, 7, 8, 9, 10, 63, 64, 65, 1000])
+def test_road_like_is_connected_and_sparse(n: int) -> None:
+    graph = generators.road_like(n, seed=n)
+    check_simple(graph)
+    assert graph.n_vertices == n and n_components(graph) == min(n, 1)
+    assert n < 60 or 2.2 < graph.stats.mean_degree < 2.6
+
+
+def test_road_like_is_long_and_local() -> None:
+    graph = generators.road_like(40_000, seed=1)
+    assert graph.stats.mean_degree == pytest.approx(2.4, abs=0.02)
+    assert graph.stats.max_degree <= 4
+    assert diameter_bound(graph) > 300
+    assert graph.stats.mean_log2_neighbor_distance < 5
+
+
+@pytest.mark.parametrize("ids", ["spatial", "random"])
+def test_random_geometric_joins_what_is_near(ids: Any) -> None:
+    graph = generators.random_geometric(5000, degree=14, seed=2, ids=ids)
+    check_simple(graph)
+    assert 12 < graph.stats.mean_degree < 14  # less than 14 at the border
+    assert (graph.stats.mean_log2_neighbor_distance < 6) == (ids == "spatial")
+    for n in (0, 1, 2):
+        assert generators.random_geometric(n, ids=ids).n_vertices == n
+
+
+@pytest.mark.parametrize("ids", ["spatial", "random"])
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 4, 200])
+def test_delaunay_is_a_connected_plane_triangulation(n: int, ids: Any) -> None:
+    graph = generators.delaunay_points(n, seed=5, ids=ids)
+    check_simple(graph)
+    assert graph.n_vertices == n and n_components(graph) == min(n, 1)
+    if n >= 3:
+        planar, _ = nx.check_planarity(graph.to_networkx())
+        assert planar and 2 * n - 3 <= graph.n_edges // 2 <= 3 * n - 6 + (n == 3)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 10])
+def test_small_families_match_networkx(n: int) -> None:
+    def equal(graph: Graph, expected: nx.Graph) -> bool:
+        return bool(nx.utils.graphs_equal(graph.to_networkx(), expected))
+
+    assert equal(generators.path(n), nx.path_graph(n))
+    assert equal(generators.star(n), nx.star_graph(n - 1) if n else nx.empty_graph(0))
+    assert n < 3 or equal(generators.cycle(n), nx.cycle_graph(n))
+    assert equal(generators.tree(n, arity=3), nx.full_rary_tree(3, n) if n else nx.empty_graph(0))
+    cliques = nx.disjoint_union(nx.complete_graph(n), nx.complete_graph(n))
+    assert equal(generators.two_cliques(n), cliques)
+    if n:
+        cliques.add_edge(n - 1, n)
+    assert equal(generators.two_cliques(n, bridge=True), cliques)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64])
+def test_random_weights_are_symmetric_and_spread(dtype: Any) -> None:
+    graph = generators.random_weights(generators.rmat(10, 8), seed=2, low=-5, high=20, dtype=dtype)
+    weights = graph.edge_weights
+    assert weights is not None and weights.dtype == dtype
+    Graph(graph.row_offsets, graph.column_indices, weights)
+    assert weights.min() >= -5 and weights.max() < 20
+    assert weights.mean() == pytest.approx(7 if np.dtype(dtype).kind == "i" else 7.5, abs=0.4)
+    assert np.unique(np.floor(weights)).size == 25
+
+
+def test_random_weights_of_a_directed_graph_differ_by_direction() -> None:
+    graph = generators.random_weights(Graph.from_edges([0, 1], [1, 0], directed=True), high=2**30)
+    assert graph.directed and graph.edge_weights is not None
+    assert graph.edge_weights[0] != graph.edge_weights[1]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: generators.rmat(31), "scale = 31; allowed: 0 to 30"),
+        (lambda: generators.rmat(4, a=0.9), "probabilities"),
+        (lambda: generators.rmat(4, -1), "-16 edges"),
+        (lambda: generators.uniform_random(0, 3), "at least one vertex"),
+        (lambda: generators.grid(2**16, 2**16), "4294967296 vertices"),
+        (lambda: generators.path(-1), "-1 vertices"),
+        (lambda: generators.cycle(2), "n = 2"),
+        (lambda: generators.tree(4, arity=0), "arity = 0"),
+        (lambda: generators.delaunay_points(9, ids="hilbert"), "ids = 'hilbert'; allowed"),  # type: ignore[arg-type]
+        (lambda: generators.random_weights(generators.path(3), low=4, high=4), "low must be below high"),
+    ],
+)
+def test_impossible_sizes_are_refused(call: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call()

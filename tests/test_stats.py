@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+import pytest
+from graphs import GRAPHS, UNDIRECTED
+
+from clgraph import generators
+from clgraph.graph import Graph
+from clgraph.stats import GraphStats, diameter_bound, graph_stats
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_stats_match_their_definitions(name: str) -> None:
+    graph = GRAPHS[name]()
+    stats = graph.stats
+    n, m = graph.n_vertices, graph.n_edges
+    degrees = np.bincount(graph.sources(), minlength=n)
+    assert (stats.n_vertices, stats.n_edges, stats.directed, stats.weighted) == (n, m, graph.directed, False)
+    assert stats.n_isolated == np.count_nonzero(degrees == 0)
+    if n == 0:
+        assert stats.degree_vertex_counts == stats.degree_edge_counts == ()
+        return
+    assert (stats.min_degree, stats.max_degree) == (degrees.min(), degrees.max())
+    assert stats.mean_degree == pytest.approx(degrees.mean())
+    assert stats.degree_std == pytest.approx(degrees.std())
+    assert stats.degree_second_moment == pytest.approx((degrees.astype(float) ** 2).mean())
+    assert sum(stats.degree_vertex_counts) == n and sum(stats.degree_edge_counts) == m
+    for k, (vertices, edges) in enumerate(
+        zip(stats.degree_vertex_counts, stats.degree_edge_counts, strict=True)
+    ):
+        within = degrees == 0 if k == 0 else (degrees >= 2 ** (k - 1)) & (degrees < 2**k)
+        assert vertices == np.count_nonzero(within) and edges == degrees[within].sum()
+
+
+def test_high_degrees_are_counted_too() -> None:
+    stats = generators.star(200_001).stats
+    assert stats.degree_vertex_counts == (0, 200_000, *[0] * 16, 1)
+    assert stats.degree_edge_counts == (0, 200_000, *[0] * 16, 200_000)
+    assert (stats.max_degree, stats.min_degree) == (200_000, 1)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_sorted_rows_are_recognised(name: str) -> None:
+    graph = GRAPHS[name]()
+    offsets, columns = graph.row_offsets, graph.column_indices
+    rows = [columns[first:stop] for first, stop in pairwise(offsets)]
+    expected = all((np.diff(row) >= 0).all() for row in rows)
+    assert Graph(offsets, columns, directed=graph.directed).has_sorted_rows == expected
+    assert graph.stats.has_sorted_rows == expected
+
+
+def test_locality_tells_numberings_apart() -> None:
+    grid = generators.grid(400, 400)
+    shuffled = grid.permuted(0)
+    assert grid.stats.far_neighbor_share == 0
+    assert grid.stats.mean_log2_neighbor_distance == pytest.approx((1 + np.log2(401)) / 2, rel=0.02)
+    # Two independent uniform vertices: E log2(|u - v| / n) = -3 / (2 ln 2), and
+    # |u - v| > 2**15 has probability (1 - 2**15 / n)**2.
+    expected = np.log2(160_000) - 1.5 / np.log(2)
+    assert shuffled.stats.mean_log2_neighbor_distance == pytest.approx(expected, abs=0.1)
+    assert shuffled.stats.far_neighbor_share == pytest.approx((1 - 2**15 / 160_000) ** 2, abs=0.02)
+
+
+def test_stats_are_cached_and_repeatable() -> None:
+    graph = generators.rmat(10, 8)
+    assert graph.stats is graph.stats
+    assert graph_stats(graph) == graph.stats and isinstance(graph.stats, GraphStats)
+
+
+@pytest.mark.parametrize("name", UNDIRECTED)
+def test_diameter_bound_is_a_lower_bound(name: str) -> None:
+    graph = UNDIRECTED[name]()
+    bound = diameter_bound(graph)
+    if graph.n_edges == 0:
+        assert bound == 0
+        return
+    start = int(graph.degrees.argmax())
+    whole = nx.Graph(graph.to_networkx())
+    component = whole.subgraph(nx.node_connected_component(whole, start))
+    exact = nx.diameter(component, usebounds=True)
+    assert exact / 2 <= bound <= exact
+    if nx.is_tree(component):
+        assert bound == exact
+
+
+def test_diameter_bound_ignores_directions() -> None:
+    assert diameter_bound(GRAPHS["directed-path"]()) == 300
+    assert diameter_bound(GRAPHS["directed-in-star"]()) == 2
+
+
+@pytest.mark.slow
+def test_stats_of_a_large_graph_cost_little() -> None:
+    graph = generators.rmat(22, 16)
+    start = time.perf_counter()
+    graph_stats(graph)
+    assert time.perf_counter() - start < 0.2
