@@ -67,20 +67,18 @@ def load(name: str) -> Graph:
         np.savez(part, row_offsets=graph.row_offsets, column_indices=graph.column_indices)
         os.replace(part, path)
         return graph
-    files = [path for path in (Path(name), *sorted(DATA.glob(f"{name}.*"))) if path.is_file()]
+    files = [path for path in (Path(name), *sorted(DATA.glob("*"))) if path.is_file()]
+    files = [path for path in files if str(path) == name or path.name.partition(".")[0] == name]
     if not files:
         raise InputError(f"no graph {name!r}: no such file, and the known names are {', '.join(GENERATED)}")
     return read(files[0])
 
 
 def prepare(names: Iterable[str], workers: int | None = None) -> None:
-    """Generate what is missing of *names* in *workers* processes, the largest graphs first.
-
-    Call it before the first session: the processes are forked.
-    """
+    """Generate what is missing of *names* in *workers* processes, those of the first table first."""
     missing = [name for name in GENERATED if name in set(names) and not _cached(name).exists()]
     if len(missing) > 1:
-        with ProcessPoolExecutor(min(workers or 1, len(missing)), get_context("fork")) as pool:
+        with ProcessPoolExecutor(min(workers or 1, len(missing)), get_context("spawn")) as pool:
             for future in [pool.submit(_generate, name) for name in missing]:
                 future.result()
 

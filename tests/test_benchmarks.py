@@ -1,0 +1,146 @@
+"""The harness that times plans, and the store of its graphs."""
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import harness
+import inputs
+import numpy as np
+import pytest
+from conftest import ROOT
+
+from clgraph import generators
+from clgraph.device.facts import DeviceFacts
+from clgraph.errors import InputError, VerificationError
+from clgraph.graph import Graph
+from clgraph.model.cost import Work
+from clgraph.model.strategy import Choice, Strategy, choose
+from clgraph.runtime.session import Session
+from clgraph.stats import GraphStats
+
+
+class FillPlan:
+    """A plan of one kernel that counts its runs."""
+
+    def __init__(self, session: Session, graph: Graph) -> None:
+        n = 1 << 16
+        self.labels = session.empty(n, np.int32)
+        self.n_runs = 0
+        program = session.program("primitives/fill.cl", {"T": "int"})
+        self._launch = program.bind("iota", n, np.int64(n), self.labels)
+
+    def run(self) -> None:
+        self.n_runs += 1
+        self._launch()
+
+
+def strategy(launches: int) -> Strategy:
+    def work(_stats: GraphStats, _facts: DeviceFacts) -> Work:
+        return Work(launches=launches)
+
+    return Strategy("online", FillPlan, work)
+
+
+STRATEGIES = {"slow": strategy(10), "quick": strategy(1)}
+
+
+def choice_for(session: Session, graph: Graph) -> Choice:
+    return choose(STRATEGIES, "auto", lambda: graph.stats, session.facts, session.profile.rates)
+
+
+def test_a_plan_is_warmed_up_then_timed(session: Session) -> None:
+    plan = FillPlan(session, generators.path(3))
+    timing = harness.time_run(session, plan.run)
+    assert timing.repeats == 7 and plan.n_runs == timing.repeats + harness.WARM_UPS
+    assert 0 < timing.least_kernel_seconds <= timing.kernel_seconds <= timing.wall_seconds
+    assert timing.least_wall_seconds <= timing.wall_seconds < 5
+
+
+def test_a_slow_plan_is_repeated_less(pocl: Session) -> None:
+    plan = FillPlan(pocl, generators.path(3))
+
+    def slow() -> None:
+        time.sleep(0.05)
+        plan.run()
+
+    timing = harness.time_run(pocl, slow, repeats=50, budget_seconds=0.2)
+    assert 1 <= timing.repeats <= 4 and timing.wall_seconds >= 0.05
+    assert harness.time_run(pocl, slow, repeats=3, budget_seconds=0).repeats == 1
+
+
+def test_rows_say_what_was_measured(pocl: Session) -> None:
+    graph, checked = generators.path(3), list[Any]()
+    choice = choice_for(pocl, graph)
+    timed = harness.time_strategies(pocl, graph, STRATEGIES, choice, checked.append)
+    rows = harness.described(timed, "components", "path", graph)
+    assert [(row["strategy"], row["picked"]) for row in rows] == [("quick", True), ("slow", False)]
+    assert all(plan.n_runs > 7 for plan in checked) and len(checked) == 2
+    assert rows[1]["predicted_seconds"] == pytest.approx(10 * rows[0]["predicted_seconds"])
+    assert rows[0] | {"n_vertices": 3, "n_edges": 4, "graph": "path", "verified": True} == rows[0]
+    only = harness.time_strategies(pocl, graph, STRATEGIES, choice, checked.append, names=["slow"])
+    assert [row["strategy"] for row in only] == ["slow"]
+
+
+def test_a_wrong_result_is_not_timed(pocl: Session) -> None:
+    def refuse(plan: FillPlan) -> None:
+        assert plan.n_runs == 1
+        raise VerificationError("wrong")
+
+    graph = generators.path(3)
+    with pytest.raises(VerificationError):
+        harness.time_strategies(pocl, graph, STRATEGIES, choice_for(pocl, graph), refuse)
+
+
+def test_provenance_names_device_and_commit(pocl: Session) -> None:
+    origin = harness.provenance(pocl)
+    assert origin["device"] == pocl.facts.name and origin["driver"] == pocl.facts.driver_version
+    assert origin["commit"] and origin["date"].count("-") == 2
+
+
+def test_a_graph_is_generated_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path))
+    calls = []
+
+    def generate() -> Graph:
+        calls.append(1)
+        return generators.rmat(8, 4)
+
+    monkeypatch.setitem(inputs.GENERATED, "mine", generate)
+    first, second = inputs.load("mine"), inputs.load("mine")
+    assert len(calls) == 1 and second.stats == first.stats
+    np.testing.assert_array_equal(first.column_indices, second.column_indices)
+
+
+def test_graphs_are_prepared_in_other_processes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path))
+    inputs.prepare(["path-18", "star-18"], workers=2)
+    assert sorted(path.name.split("-18")[0] for path in tmp_path.glob("graphs/*.npz")) == ["path", "star"]
+    assert inputs.load("star-18").stats.max_degree == (1 << 18) - 1
+
+
+def test_files_and_unknown_names(tmp_path: Path) -> None:
+    path = tmp_path / "graph.txt"
+    path.write_text("0 1\n1 2\n", encoding="utf-8")
+    assert inputs.load(str(path)).n_vertices == 3
+    with pytest.raises(InputError, match="rmat-22"):
+        inputs.load("nonsense")
+
+
+def test_the_scripts_run_as_a_user_runs_them(tmp_path: Path) -> None:
+    graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
+    graph.write_text("0 1\n1 2\n4 5\n", encoding="utf-8")
+    options = ["-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1"]
+    for script, column in (("bench_components.py", "kernel ms"), ("bench_cost_model.py", "pick / best")):
+        child = subprocess.run(
+            [sys.executable, str(ROOT / "benchmarks" / script), *options], cwd=tmp_path,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert child.returncode == 0, child.stderr
+        assert column in child.stdout
+    again = [sys.executable, str(ROOT / "benchmarks/bench_cost_model.py"), "--results", str(results)]
+    table = subprocess.run(again, capture_output=True, text=True, check=True).stdout
+    assert table.count("geometric mean") == 1
