@@ -67,8 +67,8 @@ def load(name: str) -> Graph:
         np.savez(part, row_offsets=graph.row_offsets, column_indices=graph.column_indices)
         os.replace(part, path)
         return graph
-    files = [path for path in (Path(name), *sorted(DATA.glob("*"))) if path.is_file()]
-    files = [path for path in files if str(path) == name or path.name.partition(".")[0] == name]
+    named = (path for path in sorted(DATA.glob("*")) if path.name.partition(".")[0] == name)
+    files = [Path(name)] if Path(name).is_file() else list(named)
     if not files:
         raise InputError(f"no graph {name!r}: no such file, and the known names are {', '.join(GENERATED)}")
     return read(files[0])
