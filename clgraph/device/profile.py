@@ -9,7 +9,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
 
 SCHEMA_VERSION = 1
+_SHIPPED = files("clgraph.device") / "profiles"
 
 Curve = Mapping[int, float]  # x -> rate; read between the points by interpolation over log2(x)
 
@@ -38,9 +39,11 @@ class DeviceRates:
         One load whose address is the previous load's value, by working set in bytes.
     same_address_atomics_per_second : mapping of operation to Curve
         All work-items on one word, by number of work-items; operations are ``add_int32``,
-        ``min_int32``, ``cmpxchg_int32``, ``min_int64``, ``add_float32``, ``add_float32_cas``.
+        ``min_int32``, ``cmpxchg_int32`` (attempts, successful or not), ``min_int64`` (no entry
+        where the device has none), ``add_float32``, ``add_float32_cas``.
     group_address_atomics_per_second, local_atomics_per_second : mapping of operation to float
-        One word per work-group in global memory; one word per work-group in local memory.
+        One word per work-group in global memory; one word per work-group in local memory, where
+        there are the first three operations only.
     spread_atomics_per_second : mapping of operation to Curve
         Random words, by number of words.
     lock_seconds : float
@@ -81,7 +84,9 @@ class DeviceProfile:
         ``"measured"``, ``"shipped"``, ``"vendor"``, ``"generic"`` or ``"literature"``.
     tuning : mapping of kernel file to defines
     spread : mapping of rate name to float
-        Relative spread (max − min) / median of the trials.
+        Relative spread (max − min) / median of the trials; of a curve, at its worst point.
+    notes : mapping of rate name to str
+        What else is to be known of a rate, above all why it has the generic value.
     """
 
     rates: DeviceRates
@@ -90,6 +95,7 @@ class DeviceProfile:
     source: str = ""
     tuning: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     spread: Mapping[str, float] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-ready document, numbers rounded to four figures."""
@@ -98,34 +104,56 @@ class DeviceProfile:
     @classmethod
     def from_json(cls, document: Mapping[str, Any], origin: str | None = None) -> DeviceProfile:
         """Read :meth:`to_json`'s form; *origin* overrides the stored one."""
-        if document.get("schema") != SCHEMA_VERSION:
-            raise InputError(f"profile schema {document.get('schema')!r}, expected {SCHEMA_VERSION}")
-        fields = {k: v for k, v in document.items() if k != "schema"}
         try:
+            if document.get("schema") != SCHEMA_VERSION:
+                raise InputError(f"profile schema {document.get('schema')!r}, expected {SCHEMA_VERSION}")
+            fields = {k: v for k, v in document.items() if k != "schema"}
             rates = {name: _with_int_keys(value) for name, value in fields.pop("rates").items()}
             if rates.get("grid_barrier_seconds") is None:
                 rates["grid_barrier_seconds"] = float("inf")
+            for name, value in rates.items():
+                _check_positive(name, value)
             return cls(DeviceRates(**rates), **({**fields, "origin": origin} if origin else fields))
-        except (KeyError, TypeError) as error:
+        except (AttributeError, KeyError, TypeError) as error:
             raise InputError(f"not a device profile: {error}") from error
 
 
 def load_profile(facts: DeviceFacts) -> DeviceProfile:
     """Return the best profile known for the device with these *facts*."""
-    shipped = files("clgraph.device") / "profiles"
-    device = f"{_slug(facts.platform)}--{_slug(facts.name)}"
     candidates = [
         (None, user_path(facts)),
-        ("shipped", shipped / f"{device}.json"),
-        ("vendor", shipped / f"{_slug(facts.platform)}.json"),
-        ("generic", shipped / f"generic-{'cpu' if facts.is_cpu else 'gpu'}.json"),
+        ("shipped", _SHIPPED / shipped_name(facts)),
+        ("vendor", _SHIPPED / f"{_slug(facts.platform)}.json"),
     ]
     for origin, path in candidates:
         try:
-            return DeviceProfile.from_json(json.loads(path.read_text(encoding="utf-8")), origin)
+            profile = DeviceProfile.from_json(json.loads(path.read_text(encoding="utf-8")))
         except (OSError, ValueError):  # missing, damaged or of an older schema: the next one
             continue
-    raise AssertionError("the generic profiles are part of the package")
+        if origin is None or profile.origin == "literature":
+            return profile
+        return replace(profile, origin=origin)
+    return generic_profile(facts)
+
+
+def generic_profile(facts: DeviceFacts) -> DeviceProfile:
+    """Return the round numbers that stand for any CPU or any GPU."""
+    path = _SHIPPED / f"generic-{'cpu' if facts.is_cpu else 'gpu'}.json"
+    return DeviceProfile.from_json(json.loads(path.read_text(encoding="utf-8")))
+
+
+def shipped_name(facts: DeviceFacts) -> str:
+    """Return the file name under which a profile of exactly this device is shipped."""
+    return f"{_slug(facts.platform)}--{_slug(facts.name)}.json"
+
+
+def shipped_profiles() -> dict[str, DeviceProfile]:
+    """Return every profile that comes with the package, by file name without suffix."""
+    paths = sorted((path for path in _SHIPPED.iterdir() if path.name.endswith(".json")), key=lambda p: p.name)
+    return {
+        path.name.removesuffix(".json"): DeviceProfile.from_json(json.loads(path.read_text(encoding="utf-8")))
+        for path in paths
+    }
 
 
 def save_profile(facts: DeviceFacts, profile: DeviceProfile) -> Path:
@@ -143,6 +171,16 @@ def user_path(facts: DeviceFacts) -> Path:
     default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "clgraph"
     root = Path(os.environ.get("CLGRAPH_CACHE_DIR", default)) / "profiles"
     return root / f"{_slug(facts.platform)}--{_slug(facts.name)}--{_slug(facts.driver_version)}.json"
+
+
+def _check_positive(name: str, value: Any) -> None:
+    if isinstance(value, Mapping):
+        if not value:
+            raise InputError(f"not a device profile: {name} is empty")
+        for key, inner in value.items():
+            _check_positive(f"{name}[{key}]", inner)
+    elif not isinstance(value, (int, float)) or not value > 0:
+        raise InputError(f"not a device profile: {name} is {value!r}, not a positive number")
 
 
 def _slug(text: str) -> str:

@@ -1,0 +1,19 @@
+/* What a device-wide barrier costs: all resident work-groups pass `rounds` of them.
+ *
+ * passed[member]: rounds that member group got through; control as in common/grid_barrier.h, zeroed.
+ * Bounded: SPIN_LIMIT turns a wait, then the status word says so and every group leaves. */
+#include "common/grid_barrier.h"
+
+KERNEL grid_barriers(uint rounds, uint linger, volatile __global uint *control, __global uint *passed) {
+  LOCAL_ARRAY uint joined[2];
+  LOCAL_ARRAY int through;
+  if (get_local_id(0) == 0) {
+    joined[0] = grid_join(control, linger);
+    joined[1] = grid_members(control);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (joined[0] == GRID_OUTSIDE) return;
+  uint round = 0u;
+  while (round < rounds && grid_barrier(control, joined[1], &through)) round++;
+  if (get_local_id(0) == 0) passed[joined[0]] = round;
+}

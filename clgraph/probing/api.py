@@ -1,0 +1,269 @@
+"""``probe``: measure a device, or return what was measured before."""
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from clgraph.device.profile import Curve, DeviceProfile, DeviceRates, generic_profile, save_profile
+from clgraph.errors import ClgraphError, DeviceError
+from clgraph.probing.patterns import GLOBAL_ATOMICS, LINE_WORDS, LOCAL_ATOMICS, Bench
+from clgraph.probing.trials import Trial, read
+from clgraph.runtime.session import Session, as_session
+
+logger = logging.getLogger(__name__)
+
+Progress = Callable[[int, int, str], None]
+"""Called with how many measurements are done, how many there are, and the name of the next."""
+
+_LONGEST_SECONDS = 0.1  # a curve ends where one turn of all work-items might take longer
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How many points are measured, and for how long."""
+
+    name: str
+    long_enough: float  # seconds of a trial
+    items_step: int  # factor between points of the same-address curve
+    words_step: int  # factor between points of the random-address curves
+    most_words: int
+    bytes_step: int
+    cpu_scratch_bytes: int
+    gpu_scratch_bytes: int
+
+
+QUICK = Effort("quick", 1e-3, 8, 16, 1 << 24, 8, 1 << 27, 1 << 28)
+FULL = Effort("full", 2e-3, 2, 2, 1 << 27, 2, 1 << 30, 1 << 30)
+
+
+def probe(
+    session: Session | str | None = None,
+    *,
+    quick: bool = True,
+    use_cache: bool = True,
+    progress: Progress | None = None,
+) -> DeviceProfile:
+    """Measure what the cost model needs to know of a device.
+
+    The measurement is kept per platform, device and driver; later sessions load it by themselves.
+
+    Parameters
+    ----------
+    session : Session, str or None
+        A session, a device name, or ``None`` for the default session.
+    quick : bool
+        Some points of each curve, in seconds; otherwise all of them, within a minute or two.
+    use_cache : bool
+        Return a kept measurement of at least this detail. With ``False`` measure again.
+    progress : callable, optional
+        Called with (done, total, name) before each measurement.
+
+    Returns
+    -------
+    DeviceProfile
+        Also put into ``session.profile``. A rate that could not be measured has the generic value
+        and its reason in ``notes``.
+
+    Raises
+    ------
+    DeviceError
+        Nothing could be measured.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> cg.probe("pocl").rates.launch_seconds < 1e-2
+    True
+    """
+    owner = as_session(session)
+    kept = owner.profile
+    if use_cache and kept.origin == "measured" and (quick or kept.source.startswith(FULL.name)):
+        return kept
+    measured = _Measurement(owner, QUICK if quick else FULL, progress).profile()
+    try:
+        save_profile(owner.facts, measured)
+    except OSError as error:
+        logger.warning("the profile of %s is not kept: %s", owner.facts.name, error)
+    owner.profile = measured
+    return measured
+
+
+class _Measurement:
+    """One probe of one device; a failing measurement costs its own value, not the others."""
+
+    def __init__(self, session: Session, effort: Effort, progress: Progress | None) -> None:
+        facts = session.facts
+        self._session = session
+        self._effort = effort
+        self._progress = progress
+        self._done = 0
+        self._generic = generic_profile(facts)
+        self._spread: dict[str, float] = {}
+        self._notes: dict[str, str] = {}
+        self._bench = Bench(session, effort.cpu_scratch_bytes if facts.is_cpu else effort.gpu_scratch_bytes)
+        resolution = 1e-9 * session.device.profiling_timer_resolution
+        self._long_enough = max(effort.long_enough, 100.0 * resolution)
+        self._operations = [
+            name for name in GLOBAL_ATOMICS if facts.has_int64_atomics or not name.endswith("int64")
+        ]
+
+    def profile(self) -> DeviceProfile:
+        try:
+            rates = self._rates()
+        finally:
+            self._bench.release()
+        if not self._spread:
+            reason = next(iter(self._notes.values()), "no reason given")
+            raise DeviceError(f"nothing could be measured on {self._session.facts.name}: {reason}")
+        facts = self._session.facts
+        return DeviceProfile(
+            rates,
+            device=facts.name,
+            origin="measured",
+            source=f"{self._effort.name} probe; {facts.platform}, driver {facts.driver_version}",
+            tuning=self._session.profile.tuning,
+            spread=self._spread,
+            notes=self._notes,
+        )
+
+    def _rates(self) -> DeviceRates:
+        bench, operations = self._bench, self._operations
+        working_sets = _powers(1 << 12, bench.scratch_bytes, self._effort.bytes_step)
+        same, spread = self._same_address, self._spread_addresses
+        return DeviceRates(
+            launch_seconds=self._value("launch_seconds", bench.launches, seconds=True),
+            read_back_seconds=self._value("read_back_seconds", bench.read_backs, seconds=True),
+            grid_barrier_seconds=self._grid_barrier(),
+            lock_seconds=self._value("lock_seconds", bench.lock, seconds=True),
+            stream_bytes_per_second=self._value("stream_bytes_per_second", bench.stream),
+            gathers_per_second=self._curve("gathers_per_second", working_sets, bench.gather),
+            dependent_load_seconds=self._curve(
+                "dependent_load_seconds", working_sets, bench.chase, seconds=True
+            ),
+            same_address_atomics_per_second={name: same(name) for name in operations},
+            group_address_atomics_per_second={name: self._group_addresses(name) for name in operations},
+            spread_atomics_per_second={name: spread(name) for name in operations},
+            local_atomics_per_second={name: self._local(name) for name in LOCAL_ATOMICS},
+        )
+
+    # ---- the patterns
+
+    def _same_address(self, operation: str) -> Curve:
+        name = f"same_address_atomics_per_second.{operation}"
+        points = _powers(1, self._bench.resident_items, self._effort.items_step)
+        return self._curve(
+            name, points, lambda n_items: self._bench.atomics(operation, n_items, 1),
+            waiting=lambda n_items: (n_items, n_items),
+        )
+
+    def _spread_addresses(self, operation: str) -> Curve:
+        name = f"spread_atomics_per_second.{operation}"
+        item_bytes = np.dtype(GLOBAL_ATOMICS[operation]).itemsize
+        most = min(self._effort.most_words, self._bench.scratch_bytes // item_bytes)
+        n_items = self._bench.resident_items
+        curve = self._curve(
+            name, reversed(_powers(1, most, self._effort.words_step)),  # from little to much contention
+            lambda n_words: self._bench.atomics(operation, n_items, n_words),
+            waiting=lambda n_words: (n_items, n_items / n_words),
+        )
+        return dict(sorted(curve.items()))
+
+    def _group_addresses(self, operation: str) -> float:
+        name = f"group_address_atomics_per_second.{operation}"
+        n_items = self._bench.resident_items
+        return self._value(name, lambda: self._bench.atomics(operation, n_items, 1, LINE_WORDS))
+
+    def _local(self, operation: str) -> float:
+        name = f"local_atomics_per_second.{operation}"
+        return self._value(name, lambda: self._bench.local_atomics(operation))
+
+    def _grid_barrier(self) -> float:
+        facts = self._session.facts
+        if not facts.dialect.has_grid_barrier:
+            return float("inf")
+        return self._value(
+            "grid_barrier_seconds", lambda: self._bench.grid_barriers(facts.compute_units), seconds=True
+        )
+
+    # ---- measuring with a way out
+
+    def _value(self, name: str, start: Callable[[], Trial], *, seconds: bool = False) -> float:
+        self._announce(name)
+        try:
+            reading = read(start(), self._long_enough)
+        except (ClgraphError, MemoryError) as error:
+            self._notes[name] = f"not measured, generic value: {_first_line(error)}"
+            return float(self._fallback(name))
+        self._spread[name] = reading.spread
+        return reading.seconds if seconds else reading.per_second
+
+    def _curve(
+        self,
+        name: str,
+        points: Iterable[int],
+        start: Callable[[int], Trial],
+        *,
+        seconds: bool = False,
+        waiting: Callable[[int], tuple[int, float]] = lambda _: (0, 0.0),
+    ) -> Curve:
+        """Measure *start* at *points*.
+
+        ``waiting(x)`` tells how many work-items there are, and how many on each word: a loop of
+        failing compare-and-swaps slows down in proportion, to minutes on a GPU, so the curve ends
+        where that might happen.
+        """
+        self._announce(name)
+        curve: dict[int, float] = {}
+        worst, last = 0.0, 0
+        for x in points:
+            n_items, contenders = waiting(x)
+            slowdown = max(1.0, contenders) / max(1.0, waiting(last)[1]) if curve else 1.0
+            if curve and n_items / curve[last] * slowdown > _LONGEST_SECONDS:
+                self._notes[name] = f"ends at {last}: beyond, a launch might take over {_LONGEST_SECONDS} s"
+                break
+            try:
+                trial = start(x)
+                reading = read(trial, self._long_enough)
+                if note := trial.note():
+                    self._notes[name] = note
+            except (ClgraphError, MemoryError) as error:
+                self._notes[name] = f"ends at {last}: {_first_line(error)}"
+                break
+            curve[x] = reading.seconds if seconds else reading.per_second
+            worst, last = max(worst, reading.spread), x
+        if not curve:
+            self._notes[name] = self._notes[name].replace("ends at 0", "not measured, generic values")
+            return dict(self._fallback(name))
+        self._spread[name] = worst
+        return curve
+
+    def _fallback(self, name: str) -> Any:
+        """Return the generic profile's value of *name* (``rate`` or ``rate.operation``)."""
+        rate, _, operation = name.partition(".")
+        value = getattr(self._generic.rates, rate)
+        return value[operation] if operation else value
+
+    def _announce(self, name: str) -> None:
+        logger.debug("measuring %s", name)
+        if self._progress is not None:
+            barrier = self._session.facts.dialect.has_grid_barrier
+            total = 7 + barrier + 3 * len(self._operations) + len(LOCAL_ATOMICS)
+            self._progress(self._done, total, name)
+        self._done += 1
+
+
+def _powers(first: int, last: int, step: int) -> list[int]:
+    """Return *first*, *first* · *step*, … and the largest power of two up to *last*."""
+    largest = 1 << (last.bit_length() - 1)
+    points = [first]
+    while points[-1] * step < largest:
+        points.append(points[-1] * step)
+    return [*points, largest] if points[-1] < largest else points
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().partition("\n")[0]

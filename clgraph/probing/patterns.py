@@ -1,0 +1,284 @@
+"""What the probe runs on a device: each pattern is a trial of ``cl/probe`` with set arguments."""
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from clgraph.errors import DeviceError
+from clgraph.probing.trials import Trial
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.failure import check_status
+from clgraph.runtime.program import Launch
+from clgraph.runtime.query import available_bytes
+from clgraph.runtime.session import Session
+from clgraph.runtime.timing import event_seconds
+
+WORK_GROUP = 256
+LINE_WORDS = 64  # words of one work-group stand this far apart: at least a cache line of any device
+GLOBAL_ATOMICS = {
+    "add_int32": np.int32,
+    "min_int32": np.int32,
+    "cmpxchg_int32": np.int32,
+    "min_int64": np.int64,
+    "add_float32": np.float32,
+    "add_float32_cas": np.float32,
+}
+LOCAL_ATOMICS = ("add_int32", "min_int32", "cmpxchg_int32")  # those that cl/common has for local memory
+
+_MOST_OPERATIONS = 1 << 30  # of one trial: int32 sums and minima must not wrap
+_EXACT_FLOAT = 1 << 24  # additions of 1.0f to one word
+_RESET_WORDS = 1 << 16  # up to here every trial starts from fresh words, beyond it each series does
+_READS_PER_ITEM_BYTES, _WRITES_PER_ITEM_BYTES = 64, 4  # of the stream kernel
+_SPIN_LIMIT = 1_000_000  # of the barrier's wait: about a second
+_LINGER = 500  # turns for which the first group waits for the others to start
+
+
+class Bench:
+    """The buffers and programs of one probe.
+
+    Parameters
+    ----------
+    session : Session
+    scratch_bytes : int
+        Wanted size of the buffer that all patterns share; made smaller where it does not fit.
+    """
+
+    def __init__(self, session: Session, scratch_bytes: int) -> None:
+        facts = session.facts
+        fits = min(scratch_bytes, facts.max_alloc_bytes, available_bytes(facts) // 4)
+        self.session = session
+        self.scratch_bytes = 1 << (fits.bit_length() - 1)
+        # On a CPU a work-group runs on one core; some runtimes wake the others only for many groups.
+        per_unit = 64 * WORK_GROUP if facts.is_cpu else 2048  # work-items; a GPU's fit at once
+        self.resident_items = facts.compute_units * per_unit
+        self._buffer = session.empty(self.scratch_bytes, np.uint8)
+        n_out = max(self.resident_items, self.scratch_bytes // _READS_PER_ITEM_BYTES)
+        self.out = session.zeros(n_out, np.uint32)
+        self._seeds: Iterator[int] = itertools.count(1)
+
+    def release(self) -> None:
+        """Give the buffers back."""
+        self._buffer.release()
+        self.out.release()
+        self.session.release()
+
+    def words(self, dtype: Any, size: int) -> DeviceArray:
+        """Return the first *size* items of the scratch buffer as *dtype*."""
+        kind = np.dtype(dtype)
+        if size * kind.itemsize > self.scratch_bytes:
+            raise DeviceError(f"{size} words of {kind} do not fit in {self.scratch_bytes} bytes")
+        return DeviceArray(self.session, self._buffer.buffer, kind, size)
+
+    def seed(self) -> int:
+        """Return another number each time, so that no trial walks where the last one warmed the caches."""
+        return next(self._seeds)
+
+    def timed(self, launch: Launch) -> float:
+        """Run *launch* and return its device seconds."""
+        event = launch()
+        self.session.wait(event)
+        return event_seconds(event)
+
+    def bind(self, source: str, kernel: str, n_items: int, *args: Any) -> Launch:
+        """Return *kernel* of ``cl/probe/<source>.cl`` with its arguments set."""
+        program = self.session.program(f"probe/{source}.cl", work_group_size=WORK_GROUP)
+        return program.bind(kernel, n_items, *args)
+
+    # ---- atomics
+
+    def atomics(self, operation: str, n_items: int, n_words: int, group_stride: int = 0) -> Trial:
+        """Return *n_items* work-items on *n_words* words, or on as many for each group."""
+        pattern = AtomicPattern(self, operation, n_items, n_words, group_stride)
+        return Trial(pattern.run, pattern.most_turns, pattern.note)
+
+    def local_atomics(self, operation: str) -> Trial:
+        """Return all work-items of each group on one word of local memory."""
+        launch = self.bind(
+            "local_atomics", operation, self.resident_items, np.uint32(0), np.uint32(1), np.uint32(0),
+            np.int32(start_of(operation)), np.int32(1), self.words(np.int32, self.resident_items), self.out,
+        )
+        n_items = launch.n_groups * WORK_GROUP
+
+        def run(turns: int) -> tuple[float, float]:
+            launch.set_scalar(0, np.uint32(turns))
+            launch.set_scalar(2, np.uint32(self.seed()))
+            return n_items * turns, self.timed(launch)
+
+        return Trial(run, _MOST_OPERATIONS // n_items)
+
+    # ---- memory
+
+    def stream(self) -> Trial:
+        """Return passes over the whole scratch buffer; operations are bytes."""
+        self.words(np.uint32, self.scratch_bytes // 4).fill(1)
+        n_items = self.scratch_bytes // _READS_PER_ITEM_BYTES
+        launch = self.bind("memory", "stream", n_items, self._buffer, self.out)
+
+        def run(turns: int) -> tuple[float, float]:
+            seconds = sum(self.timed(launch) for _ in range(turns))
+            return turns * n_items * (_READS_PER_ITEM_BYTES + _WRITES_PER_ITEM_BYTES), seconds
+
+        return Trial(run)
+
+    def gather(self, working_set_bytes: int) -> Trial:
+        """Return random 4-byte loads out of *working_set_bytes*."""
+        words = self.words(np.uint32, working_set_bytes // 4)
+        words.fill(1)
+        launch = self.bind(
+            "memory", "gather", self.resident_items, np.uint32(0), np.uint32(words.size), np.uint32(0),
+            words, self.out,
+        )
+        n_items = launch.n_groups * WORK_GROUP
+
+        def run(turns: int) -> tuple[float, float]:
+            launch.set_scalar(0, np.uint32(turns))
+            launch.set_scalar(2, np.uint32(self.seed()))
+            return n_items * turns, self.timed(launch)
+
+        return Trial(run, _MOST_OPERATIONS // n_items)
+
+    def chase(self, working_set_bytes: int) -> Trial:
+        """Return a chain of dependent loads through a random cycle over *working_set_bytes*."""
+        n_words = working_set_bytes // 4
+        words = self.words(np.uint32, n_words)
+        self.bind("memory", "make_cycle", self.resident_items, np.uint32(n_words.bit_length() - 1), words)()
+        launch = self.bind("memory", "chase", 1, np.uint32(0), np.uint32(0), words, self.out)
+        warm = min(n_words, 1 << (18 if self.session.facts.is_cpu else 16))
+
+        def run(turns: int) -> tuple[float, float]:
+            launch.set_scalar(0, np.uint32(turns))
+            launch.set_scalar(1, np.uint32(self.seed() * 2654435769 % n_words))
+            return turns, self.timed(launch)
+
+        run(warm)  # brings what fits from other units' caches to where the chain runs
+        return Trial(run)
+
+    # ---- latency
+
+    def lock(self) -> Trial:
+        """Return one work-item that takes and frees locks nobody else wants."""
+        locks = self.words(np.uint32, 1024)
+        locks.fill(0)
+        launch = self.bind(
+            "latency", "lock", 1, np.uint32(0), np.uint32(locks.size), np.uint32(0), locks, self.out
+        )
+
+        def run(turns: int) -> tuple[float, float]:
+            launch.set_scalar(0, np.uint32(turns))
+            launch.set_scalar(2, np.uint32(self.seed()))
+            return turns, self.timed(launch)
+
+        return Trial(run)
+
+    def launches(self) -> Trial:
+        """Return launches in a row, by the host's clock: what it costs to enqueue them counts, too."""
+        launch = self.bind("latency", "touch", 1, np.uint32(1), self.out)
+
+        def run(turns: int) -> tuple[float, float]:
+            self.session.finish()
+            started = time.perf_counter()
+            for _ in range(turns - 1):
+                launch()
+            self.session.wait(launch())
+            return turns, time.perf_counter() - started
+
+        return Trial(run)
+
+    def read_backs(self) -> Trial:
+        """Return launches of which each is waited for by reading four bytes, by the host's clock."""
+        launch = self.bind("latency", "touch", 1, np.uint32(1), self.out)
+
+        def run(turns: int) -> tuple[float, float]:
+            self.session.finish()
+            started = time.perf_counter()
+            for _ in range(turns):
+                launch()
+                self.out.item()
+            return turns, time.perf_counter() - started
+
+        return Trial(run)
+
+    def grid_barriers(self, n_groups: int) -> Trial:
+        """Return device-wide barriers of *n_groups* work-groups, the start of the kernel taken off."""
+        control = self.words(np.uint32, 8)
+        program = self.session.program(
+            "probe/grid_barrier.cl", {"SPIN_LIMIT": f"{_SPIN_LIMIT}u"}, work_group_size=WORK_GROUP
+        )
+        n_items = n_groups * WORK_GROUP
+        launch = program.bind("grid_barriers", n_items, np.uint32(0), np.uint32(_LINGER), control, self.out)
+
+        def seconds_of(rounds: int) -> float:
+            launch.set_scalar(0, np.uint32(rounds))
+            control.fill(0)
+            seconds = self.timed(launch)
+            check_status(control.item(4), "grid barrier")
+            return seconds
+
+        seconds_of(1)
+        start = min(seconds_of(0) for _ in range(5))
+
+        def run(turns: int) -> tuple[float, float]:
+            return turns, max(0.0, seconds_of(turns) - start)
+
+        return Trial(run)
+
+
+class AtomicPattern:
+    """Atomics of one kind in global memory.
+
+    Attributes
+    ----------
+    words, done : DeviceArray
+        What the kernel changed, and how many operations of each work-item took effect.
+    most_turns : int
+        Beyond it a counter would wrap.
+    """
+
+    def __init__(self, bench: Bench, operation: str, n_items: int, n_words: int, group_stride: int) -> None:
+        dtype = GLOBAL_ATOMICS[operation]
+        n_groups = -(-n_items // WORK_GROUP)
+        self.words = bench.words(dtype, n_words + group_stride * (n_groups - 1))
+        self.done = bench.out
+        most = _MOST_OPERATIONS
+        if dtype is np.float32:
+            most = min(most, _EXACT_FLOAT * n_words)
+        self.most_turns = max(1, most // n_items)
+        self._bench = bench
+        self._operation = operation
+        self._n_items = n_items
+        self._turns = 0
+        self._start = start_of(operation)
+        self._launch = bench.bind(
+            "atomics", operation, n_items, np.uint32(n_items), np.uint32(0), np.uint32(n_words),
+            np.uint32(group_stride), np.uint32(0), dtype(1), self.words, self.done,
+        )
+        self.words.fill(self._start)
+
+    def run(self, turns: int) -> tuple[float, float]:
+        """Run once; return operations and seconds."""
+        if self.words.size <= _RESET_WORDS:
+            self.words.fill(self._start)
+        self._turns = turns
+        self._launch.set_scalar(1, np.uint32(turns))
+        self._launch.set_scalar(4, np.uint32(self._bench.seed()))
+        return self._n_items * turns, self._bench.timed(self._launch)
+
+    def n_done(self) -> int:
+        """Return how many operations of the last run took effect."""
+        return int(self.done.get(0, self._n_items).sum(dtype=np.int64))
+
+    def note(self) -> str:
+        """Return which share of the attempts changed a word, where some do not."""
+        if not self._operation.startswith(("cmpxchg", "min")):
+            return ""
+        share = self.n_done() / (self._n_items * self._turns)
+        return f"attempts; {share:.3g} of them took effect with {self._n_items} work-items"
+
+
+def start_of(operation: str) -> int:
+    """Return what the words hold at first."""
+    return 2**31 - 1 if operation.startswith("min") else 0
