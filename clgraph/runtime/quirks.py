@@ -83,3 +83,8 @@ def _intel_cpu(extensions: list[str]) -> tuple[Dialect, int]:
 def needs_serial_first_launch(device: cl.Device) -> bool:
     """PoCL compiles at the first enqueue, and its cache races between processes."""
     return "Portable Computing Language" in device.platform.name
+
+
+def works_while_waiting(device: cl.Device) -> bool:
+    """Intel's CPU runtime counts on the host thread: one core idles unless it waits inside the runtime."""
+    return "Intel" in device.platform.name and bool(device.type & cl.device_type.CPU)

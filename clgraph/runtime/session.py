@@ -21,6 +21,7 @@ from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.fork import check_fork
 from clgraph.runtime.program import Program, build_program
 from clgraph.runtime.query import available_bytes, platforms, query_facts, select_device
+from clgraph.runtime.quirks import works_while_waiting
 from clgraph.runtime.timing import Recorder
 
 logger = logging.getLogger(__name__)
@@ -68,6 +69,7 @@ class Session:
             self.queue = cl.CommandQueue(self.context, self.device, properties=flags)
             self.facts = query_facts(self.device)
         self.profile: DeviceProfile = load_profile(self.facts)
+        self._works_while_waiting = works_while_waiting(self.device)
         self._pool = MemoryPool(ImmediateAllocator(self.queue))
         self._programs: dict[tuple[Any, ...], Program] = {}
         self._recorder: Recorder | None = None
@@ -157,6 +159,8 @@ class Session:
             self.queue.flush()
             started, pause = time.perf_counter(), 20e-6
             try:
+                if self._works_while_waiting:
+                    event.wait()
                 while event.command_execution_status > cl.command_execution_status.COMPLETE:
                     if time.perf_counter() - started > _SPIN_SECONDS:
                         time.sleep(pause)
