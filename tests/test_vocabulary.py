@@ -232,11 +232,12 @@ def test_float_keys_keep_the_order(session, rng):
 def test_locks_lose_nothing(session):
     n_locks, sections = 7, 5
     zeros = np.zeros(n_locks, np.uint32)
-    words, counts, status = launch(
-        session, "locks", np.uint32(n_locks), np.uint32(sections), zeros, zeros, np.zeros(1, np.uint32)
+    words, counts, plain_counts, status = launch(
+        session, "locks", np.uint32(n_locks), np.uint32(sections), zeros, zeros, zeros, np.zeros(1, np.uint32)
     )
     assert status[0] == 0
     assert counts.sum() == N * sections
+    np.testing.assert_array_equal(plain_counts, counts)
     assert not words.any()
 
 

@@ -12,7 +12,8 @@ INLINE uint push_sub_group(volatile __global uint *size, int wanted) {
   return sg_broadcast(base, leader) + lane_count(m & lanes_below_mask());
 }
 
-/* Every work-item of the group calls; room is two words of local memory. One atomic a work-group. */
+/* Every work-item of the group calls; room is two words of local memory, free for the next call at once and
+ * for other use behind a barrier.  One atomic a work-group. */
 INLINE uint push_group(volatile __global uint *size, int wanted, __local uint *room) {
   if (get_local_id(0) == 0) room[0] = 0u;
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -23,8 +24,6 @@ INLINE uint push_group(volatile __global uint *size, int wanted, __local uint *r
   barrier(CLK_LOCAL_MEM_FENCE);
   if (get_local_id(0) == 0) room[1] = room[0] ? fetch_add(size, room[0]) : 0u;
   barrier(CLK_LOCAL_MEM_FENCE);
-  uint base = room[1];
-  barrier(CLK_LOCAL_MEM_FENCE);  /* room may be used again */
-  return base + slot;
+  return room[1] + slot;         /* the next call writes room[1] only behind barriers of its own */
 }
 #endif

@@ -167,11 +167,12 @@ KERNEL float_keys(__global const float *in, __global uint *keys, __global float 
   lower_to(least, keys[i]);
 }
 
-/* ---- locks: critical sections that add to plain words */
+/* ---- locks: critical sections that add to words; plain accesses are ordered by the lock, too */
 #ifndef LOCK_TURNS
 #define LOCK_TURNS 10000000u
 #endif
-KERNEL locks(uint n_locks, uint sections, __global uint *lock_words, __global uint *counts, __global uint *status) {
+KERNEL locks(uint n_locks, uint sections, __global uint *lock_words, __global uint *counts,
+             __global uint *plain_counts, __global uint *status) {
   uint i = (uint)get_global_id(0);
   for (uint section = 0; section < sections; section++) {
     uint k = (i * 2654435761u + section * 40503u) % n_locks, turns = 0u;
@@ -179,6 +180,9 @@ KERNEL locks(uint n_locks, uint sections, __global uint *lock_words, __global ui
     while (sg_any(!done)) {
       if (!done && try_lock(&lock_words[k])) {
         store_relaxed(&counts[k], load_relaxed(&counts[k]) + 1u);
+#if DEV_LOADS != LOADS_ATOMIC    /* Oclgrind knows no locks */
+        plain_counts[k]++;
+#endif
         unlock(&lock_words[k]);
         done = 1;
       }

@@ -1,0 +1,130 @@
+/* The strategies of connected components, launched as clgraph/algorithms/components.py does, on small graphs.
+ * Paths, stars and trees show a lost union; a dense graph hides it behind another path. */
+#pragma once
+#include <algorithm>
+#include <numeric>
+
+#ifndef HOOK_FIRST
+#define HOOK_FIRST 1
+#endif
+#define FIRST_IS_LINKED HOOK_FIRST
+#define SHORT_ROW 2              /* so that small graphs have medium and long rows */
+#define MEDIUM_ROW 5
+#include "components/afforest.cl"
+#include "components/degree_classes.cl"
+#include "components/hook_compress.cl"
+#include "components/phases.cl"
+#include "components/rem.cl"
+
+typedef std::vector<std::pair<int, int>> Edges;
+
+static Edges draw_edges(Random &random, ulong seed, int n) {
+  Edges edges;
+  switch (seed % 5) {
+    case 0: for (int v = 1; v < n; v++) edges.push_back({v - 1, v}); break;                     /* path */
+    case 1: for (int v = 1; v < n; v++) edges.push_back({0, v}); break;                         /* star */
+    case 2: for (int v = 1; v < n; v++) edges.push_back({(int)random.below(v), v}); break;      /* tree */
+    case 3:                                                                                     /* grid */
+      for (int v = 1; v < n; v++) {
+        if (v % 7) edges.push_back({v - 1, v});
+        if (v >= 7) edges.push_back({v - 7, v});
+      }
+      break;
+    default:                                               /* random, with parallel edges and self-loops */
+      for (int k = 0; k < n; k++) edges.push_back({(int)random.below(n), (int)random.below(n)});
+  }
+  std::vector<int> name(n);
+  std::iota(name.begin(), name.end(), 0);
+  for (int v = n - 1; v > 0; v--) std::swap(name[v], name[random.below(v + 1)]);
+  for (auto &edge : edges) edge = {name[edge.first], name[edge.second]};
+  return edges;
+}
+
+/* Smallest vertex of each vertex's component, by a sequential union-find. */
+static std::vector<int> expected_labels(int n, const Edges &edges) {
+  std::vector<int> label(n);
+  std::iota(label.begin(), label.end(), 0);
+  auto root = [&](int v) { while (label[v] != v) v = label[v] = label[label[v]]; return v; };
+  for (auto [u, v] : edges) {
+    int a = root(u), b = root(v);
+    label[std::max(a, b)] = std::min(a, b);
+  }
+  for (int v = 0; v < n; v++) label[v] = root(v);
+  return label;
+}
+
+struct Forest {
+  int n;
+  Edges edges;
+  std::vector<int> row_offsets, column_indices, parent;
+
+  Forest(Random &random, ulong seed) : n(20 + (int)random.below(30)), edges(draw_edges(random, seed, n)) {
+    std::vector<std::vector<int>> rows(n);
+    for (auto [u, v] : edges) {
+      rows[u].push_back(v);
+      if (u != v) rows[v].push_back(u);
+    }
+    row_offsets.push_back(0);
+    for (auto &row : rows) {
+      column_indices.insert(column_indices.end(), row.begin(), row.end());
+      row_offsets.push_back((int)column_indices.size());
+    }
+    parent.resize((n + 3) / 4 * 4);
+    launch((n + 3) / 4, [&] { initialize(n, offsets(), columns(), parent.data()); });
+  }
+  const int *offsets() const { return row_offsets.data(); }
+  const int *columns() const { return column_indices.data(); }
+  void compress() { launch((n + 3) / 4, [&] { ::compress(n, parent.data()); }); }
+  bool right() {
+    compress();
+    parent.resize(n);
+    return parent == expected_labels(n, edges);
+  }
+};
+
+static bool hook_compress_right(Random &random, ulong seed) {
+  Forest f(random, seed);
+  if (random.below(2)) {
+    f.compress();
+    launch(f.n, [&] { hook(f.n, f.offsets(), f.columns(), f.parent.data()); });
+  }
+  f.compress();
+  launch(f.n, [&] { hook_atomic(f.n, f.offsets(), f.columns(), f.parent.data()); });
+  return f.right();
+}
+
+static bool rem_right(Random &random, ulong seed) {
+  Forest f(random, seed);
+  f.compress();
+  launch(f.n, [&] { unite(f.n, f.offsets(), f.columns(), f.parent.data()); });
+  return f.right();
+}
+
+static bool afforest_right(Random &random, ulong seed) {
+  Forest f(random, seed);
+  f.compress();
+  if (random.below(2)) {
+    launch(f.n, [&] { link_neighbor(f.n, 1, f.offsets(), f.columns(), f.parent.data()); });
+    f.compress();
+  }
+  int giant[2];
+  launch(1, [&] { find_giant(f.n, f.parent.data(), giant); }, WITH_BARRIERS);
+  launch(f.n, [&] { link_rest(f.n, f.offsets(), f.columns(), giant, f.parent.data()); });
+  return f.right();
+}
+
+static bool degree_classes_right(Random &random, ulong seed) {
+  Forest f(random, seed);
+  f.compress();
+  std::vector<int> rows(f.n);
+  uint size[2] = {0, 0};
+  launch(f.n, [&] { link_short(f.n, f.offsets(), f.columns(), f.parent.data(), rows.data(), size); });
+  launch(2 * WG_SIZE, [&] { link_medium(f.offsets(), f.columns(), rows.data(), size, f.parent.data()); });
+  launch(2 * WG_SIZE, [&] { link_long(f.n, f.offsets(), f.columns(), rows.data(), size, f.parent.data()); });
+  return f.right();
+}
+
+static const Case cases[] = {
+  {"hook_compress", hook_compress_right}, {"rem", rem_right}, {"afforest", afforest_right},
+  {"degree_classes", degree_classes_right},
+};

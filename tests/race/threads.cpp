@@ -1,0 +1,71 @@
+/* Kernels as host threads, for ThreadSanitizer: it reports two accesses that nothing orders, at least one of
+ * them a write and at least one not atomic, whether or not the answer was wrong this time.
+ *
+ *   threads CASE RUNS
+ */
+#include <pthread.h>
+
+#include <thread>
+
+#include "host.h"
+
+#define SCHEDULE_POINT(p)
+
+static thread_local Place here;
+static thread_local pthread_barrier_t *group_barrier;
+static Place &place() { return here; }
+static void barrier(int) {
+  if (!group_barrier) {
+    fprintf(stderr, "a kernel with a barrier was launched as INDEPENDENT\n");
+    abort();
+  }
+  pthread_barrier_wait(group_barrier);
+}
+
+static void launch(size_t n_items, const std::function<void()> &body, Grouping grouping) {
+  const size_t n_groups = (n_items + WG_SIZE - 1) / WG_SIZE, n = n_groups * WG_SIZE, n_threads = 4;
+  if (grouping == INDEPENDENT) {
+    std::vector<std::thread> threads;
+    for (size_t t = 0; t < n_threads; t++)
+      threads.emplace_back([=, &body] {
+        for (size_t i = t; i < n; i += n_threads) {  /* neighbours on different threads */
+          here = {i, n};
+          body();
+        }
+      });
+    for (std::thread &thread : threads) thread.join();
+    return;
+  }
+  for (size_t group = 0; group < n_groups; group++) {
+    pthread_barrier_t meeting;
+    pthread_barrier_init(&meeting, nullptr, WG_SIZE);
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < WG_SIZE; i++)
+      threads.emplace_back([=, &body, &meeting] {
+        group_barrier = &meeting;
+        here = {group * WG_SIZE + i, n};
+        body();
+      });
+    for (std::thread &thread : threads) thread.join();
+    pthread_barrier_destroy(&meeting);
+  }
+}
+
+#include CASES
+
+int main(int n_arguments, char **arguments) {
+  if (n_arguments != 3) return 2;
+  for (const Case &one : cases)
+    if (!strcmp(arguments[1], one.name)) {
+      for (ulong seed = 1; seed <= strtoul(arguments[2], nullptr, 10); seed++) {
+        Random random(seed);
+        if (!one.right(random, seed)) {
+          printf("%s: WRONG in run %lu\n", one.name, seed);
+          return 1;
+        }
+      }
+      printf("%s: right\n", one.name);
+      return 0;
+    }
+  return 2;
+}

@@ -1,0 +1,167 @@
+"""The kernels as C++: under ThreadSanitizer, and as fibres under a seeded scheduler.
+
+ThreadSanitizer (race/threads.cpp) reports accesses that nothing orders, even when the answer is right; it
+cannot see a lost update made of atomic loads and stores. The scheduler (race/scheduler.cpp) sees wrong
+answers and replays them by their seed; it knows no weak memory. Bugs planted into copies of the kernels
+show that each lane finds what it should. CLGRAPH_RACE_SEEDS sets how many seeds each case gets.
+"""
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+RACE = ROOT / "tests" / "race"
+SEEDS = int(os.environ.get("CLGRAPH_RACE_SEEDS", "1500"))
+CASES = {
+    "vocabulary": ["locks", "pushes", "sub_group_pushes", "lower_to", "float_add"],
+    "components": ["hook_compress", "rem", "afforest", "degree_classes"],
+}
+BUILDS = {"vocabulary": [()], "components": [(), ("-DHOOK_FIRST=0",)]}
+LANES = {"scheduler": ["-O1"], "threads": ["-O1", "-g", "-fsanitize=thread", "-pthread"]}
+VECTOR_LITERAL = re.compile(r"\((int4|long4|offset4_t)\)\(")
+
+
+@dataclass(frozen=True)
+class Plant:
+    """A bug to plant: *old* becomes *new* in *file*, and *lane* must find it in *case*."""
+
+    file: str
+    old: str
+    new: str
+    lane: str
+    case: str
+    options: tuple[str, ...] = field(default=())
+
+
+PLANTS = {
+    # A hook by load and store instead of compare-exchange: two hooks of one root lose a union.
+    "lost-union": Plant(
+        "components/union_find.h", "int old = compare_exchange(parent + high, high, low);",
+        "int old = load_relaxed(parent + high); if (old == high) store_relaxed(parent + high, low);",
+        "scheduler", "hook_compress", ("-DHOOK_FIRST=0",),
+    ),
+    "lost-splice": Plant(
+        "components/rem.cl", "int old = compare_exchange(parent + u, p, q);",
+        "int old = load_relaxed(parent + u); if (old == p) store_relaxed(parent + u, q);",
+        "scheduler", "rem", ("-DHOOK_FIRST=0",),
+    ),
+    "plain-store": Plant(
+        "components/union_find.h", "store_relaxed(parent + v, g);", "*(int *)(parent + v) = g;",
+        "threads", "hook_compress", ("-DHOOK_FIRST=0",),
+    ),
+    "lock-that-never-fails": Plant(
+        "vocabulary.cl", "if (!done && try_lock(&lock_words[k])) {", "if (!done) {", "scheduler", "locks",
+    ),
+    "lock-without-acquire": Plant(
+        "common/atomics.h", "&free, 1u, 0, __ATOMIC_ACQUIRE,", "&free, 1u, 0, __ATOMIC_RELAXED,",
+        "threads", "locks",
+    ),
+    "push-without-atomic": Plant(
+        "common/worklist.h", "base = fetch_add(size, lane_count(m));",
+        "{ base = load_relaxed(size); store_relaxed(size, base + lane_count(m)); }",
+        "scheduler", "sub_group_pushes",
+    ),
+    "push-without-barrier": Plant(
+        "common/worklist.h", "room[0] = 0u;\n  barrier(CLK_LOCAL_MEM_FENCE);", "room[0] = 0u;",
+        "threads", "pushes",
+    ),
+    "unlooked-lower": Plant(
+        "common/atomics.h", "load_relaxed(p) > v && fetch_min(p, v) > v;",
+        "load_relaxed(p) > v && (store_relaxed(p, v), 1);", "scheduler", "lower_to",
+    ),
+}
+
+
+def _run(command: list[str], **options) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+@pytest.fixture(scope="module")
+def compiler(tmp_path_factory):
+    """A clang++ that can build and run under ThreadSanitizer."""
+    source = tmp_path_factory.mktemp("compiler") / "empty.cpp"
+    source.write_text("typedef int int4 __attribute__((ext_vector_type(4))); int main() { return 0; }")
+    for name in ("clang++", "clang++-18", "clang++-17", "clang++-16", "clang++-15", "clang++-14"):
+        if shutil.which(name):
+            built = _run([name, "-fsanitize=thread", str(source), "-o", str(source.with_suffix(""))])
+            if built.returncode == 0:
+                return name
+    if os.environ.get("CLGRAPH_REQUIRE_TOOLS"):
+        pytest.fail("CLGRAPH_REQUIRE_TOOLS is set, and no clang++ with ThreadSanitizer is on the path")
+    pytest.skip("needs clang++ with ThreadSanitizer (Debian: clang-14 libclang-rt-14-dev)")
+
+
+@pytest.fixture(scope="module")
+def kernels(tmp_path_factory) -> Path:
+    """A copy of cl/ that C++ can read."""
+    return _copy_kernels(tmp_path_factory.mktemp("kernels"))
+
+
+def _copy_kernels(directory: Path) -> Path:
+    copy = directory / "cl"
+    shutil.copytree(ROOT / "cl", copy)
+    shutil.copy(ROOT / "tests" / "kernels" / "vocabulary.cl", copy)
+    for path in (*copy.rglob("*.cl"), *copy.rglob("*.h")):
+        path.write_text(VECTOR_LITERAL.sub(r"make_\1(", path.read_text()))
+    return copy
+
+
+def _build(compiler: str, lane: str, subject: str, kernels: Path, options: tuple[str, ...]) -> Path:
+    target = kernels.parent / "-".join((lane, subject, *options))
+    if not target.exists():
+        built = _run([
+            compiler, "-std=c++17", "-w", *LANES[lane], *options, f"-I{kernels}", f"-I{RACE}",
+            f'-DCASES="{subject}.h"', str(RACE / f"{lane}.cpp"), "-o", str(target),
+        ])
+        assert built.returncode == 0, built.stderr[:4000]
+    return target
+
+
+def _check(program: Path, lane: str, case: str) -> subprocess.CompletedProcess[str]:
+    if lane == "scheduler":
+        return _run([str(program), case, "1", str(SEEDS)], timeout=200)
+    ran = _run([str(program), case, "6"], timeout=200)
+    if "unexpected memory mapping" in ran.stderr:  # too much address randomisation for older runtimes
+        ran = _run(["setarch", "-R", str(program), case, "6"], timeout=200)
+    return ran
+
+
+@pytest.mark.parametrize("lane", LANES)
+@pytest.mark.parametrize(
+    ("subject", "options", "case"),
+    [(subject, options, case) for subject in CASES for options in BUILDS[subject] for case in CASES[subject]],
+    ids=lambda value: "".join(value) if isinstance(value, tuple) else value,
+)
+def test_kernels_are_right(compiler, kernels, lane, subject, options, case):
+    ran = _check(_build(compiler, lane, subject, kernels, options), lane, case)
+    assert ran.returncode == 0, ran.stdout + ran.stderr[:4000]
+    assert "0 of" in ran.stdout or ": right" in ran.stdout
+
+
+@pytest.mark.parametrize("name", PLANTS)
+def test_planted_bug_is_found(compiler, tmp_path, name):
+    plant = PLANTS[name]
+    kernels = _copy_kernels(tmp_path)
+    path = kernels / plant.file
+    text = path.read_text()
+    assert text.count(plant.old) == 1, f"nowhere to plant {name}: {plant.file} has changed"
+    path.write_text(text.replace(plant.old, plant.new))
+    subject = next(subject for subject, cases in CASES.items() if plant.case in cases)
+    program = _build(compiler, plant.lane, subject, kernels, plant.options)
+    ran = _check(program, plant.lane, plant.case)
+    assert ran.returncode != 0, f"{name} was not found"
+    if plant.lane == "threads":
+        assert "ThreadSanitizer: data race" in ran.stderr
+        return
+    replay = re.search(rf"replay with: scheduler {plant.case} (\d+) 1", ran.stdout)
+    assert replay, ran.stdout + ran.stderr
+    again = [_run([str(program), plant.case, replay[1], "1"]) for _ in range(2)]
+    assert "1 of 1 seeds wrong" in again[0].stdout
+    assert again[0].stdout == again[1].stdout  # also the number of switches
