@@ -39,6 +39,7 @@ def read(
             or words[:3] != ["%%matrixmarket", "matrix", "coordinate"]
             or words[3] not in _FIELDS
             or words[4] not in _SYMMETRIES
+            or (words[3], words[4]) == ("pattern", "skew-symmetric")
         ):
             raise file_error(
                 path,

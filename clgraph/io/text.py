@@ -36,7 +36,7 @@ _BLOCK_BYTES = 1 << 19
 _THREADS = 2
 _SHOWN = 60
 _INT64_MAX = np.iinfo(np.int64).max
-_NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _COMPRESSED: dict[bytes, tuple[str, Callable[..., Any]]] = {
     b"\x1f\x8b": (".gz", partial(gzip.open, compresslevel=6)),
     b"\xfd7zXZ": (".xz", lzma.open),

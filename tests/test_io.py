@@ -1,0 +1,519 @@
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import mmap
+import os
+import tracemalloc
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from graphs import GRAPHS, UNDIRECTED
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from clgraph.errors import ClgraphError, GraphFileError, InputError
+from clgraph.generators import grid, path, random_weights, rmat, two_cliques
+from clgraph.graph import Graph
+from clgraph.io import FORMATS, cache, read, text, write
+
+DATA = Path(os.environ.get("CLGRAPH_TEST_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+SUFFIX = {"matrix_market": ".mtx", "edge_list": ".txt", "dimacs9": ".gr", "metis": ".graph", "npz": ".npz"}
+KEEP: dict[str, Any] = {"matrix_market": {"duplicates": "keep"}, "edge_list": {"duplicates": "keep"}}
+
+
+def check_same(one: Graph, other: Graph) -> None:
+    np.testing.assert_array_equal(one.row_offsets, other.row_offsets)
+    np.testing.assert_array_equal(one.column_indices, other.column_indices)
+    if one.n_edges:
+        assert (one.edge_weights is None) == (other.edge_weights is None)
+    if one.n_edges and one.edge_weights is not None:
+        np.testing.assert_array_equal(one.edge_weights, other.edge_weights)
+    assert one.directed == other.directed
+
+
+def saved(folder: Path, name: str, content: str | bytes) -> Path:
+    file = folder / name
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return file
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_zoo_survives_each_format(tmp_path: Path, name: str, format: str) -> None:
+    graph = GRAPHS[name]()
+    if format == "dimacs9":
+        graph = random_weights(graph, seed=1)
+    file = tmp_path / f"graph{SUFFIX[format]}"
+    if format == "metis" and (graph.directed or (graph.sources() == graph.column_indices).any()):
+        with pytest.raises(InputError, match="METIS"):
+            write(graph, file)
+        assert list(tmp_path.iterdir()) == []
+        return
+    write(graph, file)
+    again = read(file, directed=graph.directed, **KEEP.get(format, {}))
+    if format != "npz" and not graph.has_sorted_rows and format != "metis":
+        graph = Graph.from_edges(*graph.edge_list())
+    check_same(again, graph)
+    assert os.listdir(tmp_path) == [file.name], "no temporary file is left"
+
+
+@st.composite
+def weighted_graphs(draw: st.DrawFn) -> Graph:
+    n, m = draw(st.integers(1, 30)), draw(st.integers(0, 60))
+    src, dst = (draw(hnp.arrays(np.int64, m, elements=st.integers(0, n - 1))) for _ in range(2))
+    weight = draw(
+        st.one_of(
+            st.none(),
+            hnp.arrays(np.int32, m),
+            hnp.arrays(np.int64, m, elements=st.integers(-(2**63) + 1, 2**63 - 2)),
+            hnp.arrays(np.float64, m, elements=st.floats(allow_nan=False)),
+        )
+    )
+    return Graph.from_edges(src, dst, weight, n=n, directed=draw(st.booleans()), duplicates="first")
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(weighted_graphs(), st.sampled_from(["matrix_market", "edge_list", "npz", "dimacs9"]))
+def test_values_survive_exactly(tmp_path: Path, graph: Graph, format: str) -> None:
+    weights = graph.edge_weights
+    if format == "dimacs9" and (weights is None or weights.dtype.kind == "f"):
+        return
+    file = tmp_path / f"graph{SUFFIX[format]}"
+    write(graph, file)
+    again = read(file, directed=graph.directed)
+    np.testing.assert_array_equal(again.row_offsets, graph.row_offsets)
+    np.testing.assert_array_equal(again.column_indices, graph.column_indices)
+    if weights is None or graph.n_edges == 0:
+        assert again.edge_weights is None or graph.n_edges == 0
+    else:
+        np.testing.assert_array_equal(again.edge_weights, weights)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".xz", ".bz2"])
+def test_compressed_files(tmp_path: Path, suffix: str) -> None:
+    graph = grid(30, 30)
+    write(graph, tmp_path / f"graph.mtx{suffix}")
+    check_same(read(tmp_path / f"graph.mtx{suffix}"), graph)
+    opener: Any = {".gz": gzip, ".xz": lzma, ".bz2": bz2}[suffix]
+    assert opener.open(tmp_path / f"graph.mtx{suffix}").readline().startswith(b"%%MatrixMarket")
+
+
+@pytest.mark.parametrize("block_bytes", [1, 7, 64, 1 << 19])
+def test_blocks_cut_anywhere_give_the_same_graph(
+    tmp_path: Path, block_bytes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(text, "_BLOCK_BYTES", block_bytes)
+    graph = random_weights(rmat(6, 4), seed=1)
+    seen: list[int] = []
+    for format, suffix in SUFFIX.items():
+        write(graph, tmp_path / f"graph{suffix}")
+        check_same(read(tmp_path / f"graph{suffix}", progress=seen.append), graph)
+        assert seen and (format == "npz" or seen[-1] <= (tmp_path / f"graph{suffix}").stat().st_size)
+
+
+@pytest.mark.parametrize(
+    ("content", "n", "edges"),
+    [
+        ("0 1\n1 2\n", 3, [(0, 1), (1, 2)]),
+        ("0\t1\r\n1\t2\r\n", 3, [(0, 1), (1, 2)]),
+        ("0,1\n1, 2", 3, [(0, 1), (1, 2)]),
+        ("# c\n% d\n\n  0   1  \n\n# e 9 9\n 1 2\n%f", 3, [(0, 1), (1, 2)]),
+        ("# Nodes: 7 Edges: 1\n0 1\n", 7, [(0, 1)]),
+        ("# Nodes: 2 Edges: 1\n0 5\n", 6, [(0, 5)]),
+        ("# Nodes: 2000000000 Edges: 1\n0 1\n", 2, [(0, 1)]),
+        ("# Nodes: 4 Edges: 0\n", 4, []),
+        ("0 1\n1 0\n0 1\n", 2, [(0, 1)]),
+        ("+0 1.0\n", 2, [(0, 1)]),
+        ("3 4\n", 5, [(3, 4)]),
+    ],
+)
+def test_edge_list_forms(tmp_path: Path, content: str, n: int, edges: list[tuple[int, int]]) -> None:
+    graph = read(saved(tmp_path, "graph.txt", content))
+    src, dst, weights = graph.edge_list()
+    assert not graph.directed and weights is None
+    assert (graph.n_vertices, list(zip(src, dst, strict=True))) == (n, edges)
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype"),
+    [("5 -7", np.int32), ("5 4294967296", np.int64), ("5 2.5", np.float64), ("1e3 inf", np.float64)],
+)
+def test_edge_list_weights(tmp_path: Path, values: str, dtype: Any) -> None:
+    one, two = values.split()
+    graph = read(saved(tmp_path, "graph.csv", f"0,1,{one}\n2,1,{two}\n"), directed=True)
+    assert graph.edge_weights is not None and graph.edge_weights.dtype == dtype
+    assert graph.edge_weights.tolist() == [float(one), float(two)]
+
+
+def test_edge_list_directions_come_from_the_head(tmp_path: Path) -> None:
+    directed = saved(tmp_path, "directed.txt", "# Directed graph: web\n0 1\n")
+    undirected = saved(tmp_path, "undirected.txt", "# Undirected graph: friends\n0 1\n1 0\n")
+    assert read(directed).directed and not read(directed, directed=False).directed
+    assert not read(undirected).directed and read(undirected).n_edges == 2
+    assert read(undirected, duplicates="keep").n_edges == 4
+
+
+def test_edge_list_from_one_warns(tmp_path: Path) -> None:
+    file = saved(tmp_path, "graph.txt", "1 2\n2 3\n")
+    with pytest.warns(UserWarning, match="smallest id is 1"):
+        graph = read(file)
+    assert graph.n_vertices == 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read(file, base=1).n_vertices == 3
+        assert read(file, base=0).n_vertices == 4
+        write(Graph.from_edges([1], [2]), file)
+        assert read(file).n_vertices == 3, "our own files say that they count from 0"
+
+
+def test_edge_list_ids_are_compacted_if_sparse(tmp_path: Path) -> None:
+    file = saved(tmp_path, "graph.txt", "5 9000000000\n7 5\n")
+    graph = read(file)
+    assert graph.labels is not None and graph.labels.tolist() == [5, 7, 9000000000]
+    assert list(zip(*graph.edge_list()[:2], strict=True)) == [(0, 1), (0, 2)]
+    with pytest.raises(GraphFileError, match="9000000001 vertices with only 2 edges"):
+        read(file, ids="keep")
+    small = saved(tmp_path, "small.txt", "5 9 0.5\n7 5 1.5\n")
+    assert read(small).n_vertices == 10
+    compact = read(small, ids="compact")
+    assert compact.labels is not None and compact.labels.tolist() == [5, 7, 9]
+    assert compact.edge_weights is not None and compact.edge_weights.tolist() == [1.5, 0.5, 1.5, 0.5]
+
+
+def test_edge_list_shorter_than_its_head_says_warns(tmp_path: Path) -> None:
+    with pytest.warns(UserWarning, match="tells of 3 edges, there are 1"):
+        read(saved(tmp_path, "graph.txt", "# Nodes: 2 Edges: 3\n0 1\n"))
+
+
+@pytest.mark.parametrize(
+    ("field", "symmetry"),
+    [
+        ("pattern", "general"),
+        ("pattern", "symmetric"),
+        ("integer", "general"),
+        ("integer", "symmetric"),
+        ("integer", "skew-symmetric"),
+        ("real", "general"),
+        ("real", "symmetric"),
+        ("real", "skew-symmetric"),
+    ],
+)
+def test_matrix_market_agrees_with_scipy(tmp_path: Path, field: str, symmetry: str) -> None:
+    rng = np.random.default_rng(4)
+    matrix = sp.random_array(
+        (20, 20), density=0.2, rng=rng, data_sampler=lambda size: rng.integers(1, 99, size)
+    )
+    lower = sp.tril(matrix, -1)
+    matrix = {"general": matrix, "symmetric": lower + lower.T, "skew-symmetric": lower - lower.T}[symmetry]
+    file = tmp_path / "graph.mtx"
+    matrix = sp.csr_array(matrix.astype(int if field == "integer" else float))
+    scipy.io.mmwrite(file, matrix, field=field, symmetry=symmetry)
+    graph = read(file)
+    assert graph.directed == (symmetry != "symmetric")
+    expected = scipy.io.mmread(file).tocsr()
+    np.testing.assert_array_equal(graph.to_scipy().toarray(), expected.toarray())
+    assert (graph.edge_weights is None) == (field == "pattern")
+    check_same(read(file, directed=True), Graph.from_scipy(graph.to_scipy(), directed=True))
+
+
+def test_matrix_market_general_becomes_undirected_if_symmetric(tmp_path: Path) -> None:
+    head = "%%MatrixMarket matrix coordinate integer general\n% note\n\n3 3 "
+    assert not read(saved(tmp_path, "a.mtx", head + "2\n1 2 5\n2 1 5\n")).directed
+    uneven = saved(tmp_path, "b.mtx", head + "3\n1 2 5\n2 1 4\n2 3 1\n")
+    assert read(uneven).directed
+    assert read(uneven, directed=False).edge_list()[2].tolist() == [4, 1]  # type: ignore[union-attr]
+    assert read(saved(tmp_path, "c.mtx", head + "2\n1 2 5\n1 2 4\n")).edge_weights.tolist() == [9]  # type: ignore[union-attr]
+
+
+def test_dimacs9(tmp_path: Path) -> None:
+    arcs = "c road\np sp 4 4\nc arcs\na 1 2 7\na 2 1 7\nc more\na\t3 2 1\na 2 3 1\n"
+    graph = read(saved(tmp_path, "roads", arcs))
+    assert not graph.directed and graph.n_vertices == 4
+    assert [x.tolist() for x in graph.edge_list()] == [[0, 1], [1, 2], [7, 1]]  # type: ignore[union-attr]
+    one_way = read(saved(tmp_path, "one.gr", "p sp 2 1\na 2 1 3"))
+    assert one_way.directed and not read(tmp_path / "one.gr", directed=False).directed
+
+
+def test_metis_weights_comments_and_blank_rows(tmp_path: Path) -> None:
+    plain = read(saved(tmp_path, "a.graph", "% c\n4 2\n2\n% d\n1 3\n2\n\n\n"))
+    assert [x.tolist() for x in plain.edge_list()[:2]] == [[0, 1], [1, 2]] and plain.n_vertices == 4  # type: ignore[union-attr]
+    weighted = read(saved(tmp_path, "b.graph", "3 2 1\n2 10\n1 10 3 20\n2 20\n"))
+    assert weighted.edge_list()[2].tolist() == [10, 20]  # type: ignore[union-attr]
+    with pytest.warns(UserWarning, match="weights and sizes of vertices"):
+        both = read(saved(tmp_path, "c.graph", "3 2 111 2\n9 8 8 2 10\n9 8 8 1 10 3 20\n9 8 8 2 20\n"))
+    check_same(both, weighted)
+
+
+def test_npz_keeps_labels_and_reads_scipy(tmp_path: Path) -> None:
+    graph = Graph.from_edges(["x", "y"], ["y", "z"], [0.5, 1], labels="auto")
+    write(graph, tmp_path / "a.npz")
+    again = read(tmp_path / "a.npz")
+    check_same(again, graph)
+    assert again.labels is not None and again.labels.tolist() == ["x", "y", "z"]
+    sp.save_npz(tmp_path / "b.npz", sp.csr_array(graph.to_scipy()))
+    check_same(read(tmp_path / "b.npz"), graph)
+
+
+MM = "%%MatrixMarket matrix coordinate "
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.txt", "", "no edges"),
+        ("a.txt", "# only a comment\n", "no edges"),
+        ("a.txt", "0 1\n2\n3 4 5\n", r"line 2: '2'; expected 'source target'"),
+        ("a.txt", "0\n", "line 1: '0'"),
+        ("a.txt", "0 1 2 3\n", "line 1"),
+        ("a.txt", "0 1\n1 2 3\n4\n", "line 2: '1 2 3'"),
+        ("a.txt", "# x\n\n0 1\n1 abc\n", "line 4: '1 abc'"),
+        ("a.txt", "0 1\n1 -2\n", "line 2: '1 -2'.*ids from 0"),
+        ("a.txt", "0 1\n1 2.5\n", "line 2: '1 2.5'"),
+        ("a.txt", "0 1\n1 0x10\n", "line 2"),
+        ("a.txt", "0 1\n1 1_0\n", "line 2"),
+        ("a.txt", "0 1\n1 99999999999999999999\n", "line 2"),
+        ("a.txt", "0 1 1\n1 2 nan\n", "line 2: '1 2 nan'.*not NaN"),
+        ("a.txt", b"0 1\n1 \x00 2\n", r"line 2"),
+        ("a.txt", b"\x7fELF\x02\x01\x01\x00" * 99, r"line 1: '\\x7fELF"),
+        ("a.txt", "0 1 " + "9" * 5000 + "x\n", "line 1: '.{60}…'; expected"),
+        ("a.txt.gz", gzip.compress(b"0 1\n" * 9999)[:-20], "cannot be read"),
+        ("a.txt.gz", b"\x1f\x8b junk", "cannot be read"),
+        ("a.xz", b"\xfd7zXZ\x00junk", "cannot be read"),
+        ("a.bz2", b"BZhjunk", "cannot be read"),
+        ("a.mtx", "", "line 1: ''; expected '%%MatrixMarket"),
+        ("a.mtx", "1 1 1\n", "line 1: '1 1 1'"),
+        ("a.mtx", MM + "complex general\n1 1 1\n1 1 1 1\n", "line 1"),
+        ("a.mtx", "%%MatrixMarket matrix array real general\n1 1\n1\n", "line 1"),
+        ("a.mtx", MM + "pattern skew-symmetric\n1 1 1\n1 1\n", "line 1"),
+        ("a.mtx", MM + "pattern general\n", "line 2: ''; expected the size line"),
+        ("a.mtx", MM + "pattern general\n2 3 1\n1 1\n", "line 2: '2 3 1'.*square"),
+        ("a.mtx", MM + "pattern general\n2 -2 1\n1 1\n", "line 2"),
+        ("a.mtx", MM + "pattern general\n2 2 2\n1 1\n", "line 2: '2 2 2'.*as there are, 1, not 2"),
+        ("a.mtx", MM + "pattern general\n2 2 1\n1 1\n2 2\n", "as there are, 2, not 1"),
+        (
+            "a.mtx",
+            MM + "pattern general\n2 2 1\n0 1\n",
+            "line 3: '0 1'; expected 'row column', ids from 1 to 2",
+        ),
+        ("a.mtx", MM + "pattern general\n2 2 1\n1 3\n", "line 3: '1 3'.*from 1 to 2"),
+        ("a.mtx", MM + "pattern general\n2 2 1\n1 2 3\n", "line 3"),
+        ("a.mtx", MM + "real general\n%x\n2 2 2\n1 1 1\n%y\n1 2 nan\n", "line 6: '1 2 nan'"),
+        ("a.mtx", MM + "pattern general\n2000000000 2000000000 1\n1 1\n", "2000000000 vertices with only 1"),
+        ("a.gr", "", "line 1: ''; expected the problem line"),
+        ("a.gr", "p max 2 1\na 1 2 3\n", "line 1: 'p max 2 1'"),
+        ("a.gr", "p sp 2 1\n1 2 3\n", "line 2: '1 2 3'"),
+        ("a.gr", "p sp 2 1\n7 1 2 3\n", "line 2: '7 1 2 3'"),
+        ("a.gr", "p sp 2 1\ne 1 2 3\n", "line 2: 'e 1 2 3'"),
+        ("a.gr", "c x\np sp 2 1\na 1 9 3\n", "line 3: 'a 1 9 3'.*ids from 1 to 2"),
+        ("a.gr", "p sp 2 5\na 1 2 3\n", "line 1: 'p sp 2 5'.*as there are, 1, not 5"),
+        ("a.graph", "", "line 1: ''; expected the header"),
+        ("a.graph", "2\n", "line 1: '2'"),
+        ("a.graph", "2 1 7\n2\n1\n", "line 1: '2 1 7'"),
+        ("a.graph", "2 1\n2\n", "line 1: '2 1'; expected as many lines as there are, 1, not 2"),
+        ("a.graph", "2 1\n2\n1\n1\n", "line 4: '1'; expected no more lines"),
+        ("a.graph", "2 5\n2\n1\n", "line 1: '2 5'; expected half as many edges"),
+        ("a.graph", "2 1\n3\n1\n", "line 2: '3'; expected the neighbours"),
+        ("a.graph", "3 1\n2\n3\n\n", r"vertex 1 \(line 2\) and vertex 2|vertex 2 \(line 3\) and vertex"),
+        ("a.graph", "2 1 1\n2 5\n1\n", "line 3: '1'; expected 0 numbers, then pairs of"),
+        ("a.graph", "2 1 1\n2 5\n1 6\n", r"vertex 1 \(line 2\)"),
+        ("a.graph", "2 1 10\n1 2\n\n", "line 3: ''; expected 1 numbers"),
+        ("a.graph", "1000000000000 0\n", "as there are, 0, not 1000000000000"),
+        ("a.npz", b"", "npz"),
+        ("a.npz", b"PK\x03\x04 junk", "npz"),
+    ],
+)
+def test_bad_files_are_refused_by_name_line_and_text(
+    tmp_path: Path, name: str, content: str | bytes, message: str
+) -> None:
+    file = saved(tmp_path, name, content)
+    with pytest.raises(GraphFileError, match=message) as error:
+        read(file)
+    assert str(file) in str(error.value)
+
+
+def test_missing_files_and_directories_are_refused(tmp_path: Path) -> None:
+    for file, message in [(tmp_path / "none.mtx", "No such file"), (tmp_path, "directory")]:
+        for options in ({}, {"format": "edge_list"}, {"format": "npz", "cache": True}):
+            with pytest.raises(GraphFileError, match=message):
+                read(file, **options)  # type: ignore[arg-type]
+    with pytest.raises(GraphFileError, match="cannot be written"):
+        write(path(3), tmp_path / "none" / "a.mtx")
+
+
+def test_options_are_checked(tmp_path: Path) -> None:
+    file = saved(tmp_path, "a.txt", "0 1\n")
+    with pytest.raises(InputError, match=r"options unknown to edge_list: \['weights'\]; known"):
+        read(file, weights=True)
+    with pytest.raises(InputError, match="format = 'gml'; allowed"):
+        read(file, format="gml")
+    with pytest.raises(InputError, match=r"suffix '\.gml' tells no format; known"):
+        write(path(3), tmp_path / "a.gml")
+    with pytest.raises(InputError, match="ids = 'some'"):
+        read(file, ids="some")
+    with pytest.raises(InputError, match="base = 2"):
+        read(file, base=2)
+    with pytest.raises(InputError, match="integer weights"):
+        write(random_weights(path(3), dtype=np.float32), tmp_path / "a.gr")
+
+
+def test_headers_do_not_make_us_allocate(tmp_path: Path) -> None:
+    files = [
+        saved(tmp_path, "a.mtx", MM + "pattern general\n2000000000 2000000000 2000000000\n1 1\n"),
+        saved(tmp_path, "a.gr", "p sp 2000000000 2000000000\na 1 2 3\n"),
+        saved(tmp_path, "a.graph", "2000000000 2000000000\n2\n1\n"),
+    ]
+    tracemalloc.start()
+    for file in files:
+        with pytest.raises(GraphFileError):
+            read(file)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 30e6
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    file = saved(tmp_path, "a.graph", "old")
+    with pytest.raises(InputError, match="directed"):
+        write(GRAPHS["directed-path"](), file)
+    assert file.read_text() == "old" and os.listdir(tmp_path) == ["a.graph"]
+
+
+@pytest.fixture
+def cache_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def test_cache_is_used_until_source_or_options_change(
+    tmp_path: Path, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = saved(tmp_path, "a.txt", "0 1 2.5\n1 2 3.5\n")
+    graph = read(file, cache=True)
+    with monkeypatch.context() as context:
+        context.setattr(FORMATS["edge_list"], "_split_commas", None)  # parsing would fail now
+        again = read(file, cache=True)
+    check_same(again, graph)
+    owner: Any = again.column_indices
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    assert isinstance(owner, mmap.mmap)
+    assert read(file, cache=True, directed=True).directed
+    saved(tmp_path, "a.txt", "0 1 2.5\n1 2 3.5\n0 2 1\n")
+    assert read(file, cache=True).n_edges == 6
+    assert len(list(cache_dir.iterdir())) == 3
+
+
+@pytest.mark.parametrize("name", [*UNDIRECTED, "directed-empty"])
+def test_cache_holds_every_graph(tmp_path: Path, cache_dir: Path, name: str) -> None:
+    cache.save(GRAPHS[name](), cache_dir / "copy")
+    again = cache.load(cache_dir / "copy")
+    assert again is not None
+    check_same(again, GRAPHS[name]())
+    assert again.has_sorted_rows == GRAPHS[name]().has_sorted_rows
+
+
+def test_damaged_cache_files_are_ignored(tmp_path: Path, cache_dir: Path) -> None:
+    file = saved(tmp_path, "a.txt", "".join(f"{v} {v + 1}\n" for v in range(500)))
+    graph = read(file, cache=True)
+    (copy,) = cache_dir.iterdir()
+    whole = copy.read_bytes()
+    for damaged in (b"", b"junk", whole[:3000], whole[:-999], whole[:5000] + b"\xff" * (len(whole) - 5000)):
+        copy.write_bytes(damaged)
+        check_same(read(file, cache=True), graph)
+        assert copy.read_bytes() == whole, "it is written anew"
+
+
+def test_cache_that_cannot_be_written_is_done_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(saved(tmp_path, "file", "x") / "below"))
+    assert read(saved(tmp_path, "a.txt", "0 1\n"), cache=True).n_edges == 2
+
+
+def test_cache_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CLGRAPH_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", "/x")
+    assert cache.directory() == Path("/x/clgraph")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    assert cache.directory() == Path.home() / ".cache" / "clgraph"
+
+
+TOKENS = [b"nan", b"-1", b"1e9", b"2147483648", b"99999999999999999999", b"x", b"\x00", b"\n", b" "]
+TOKENS += [b"%", b"#", b"0", b"1.5", b",", b"\xff\xfe", b"p sp 9 9\n"]
+
+
+def damaged(content: bytes, rng: np.random.Generator) -> bytes:
+    """Return *content* with one to three faults such as files pick up in transfer or by hand."""
+    for _ in range(rng.integers(1, 4)):
+        at = int(rng.integers(len(content) + 1))
+        before, after, token = content[:at], content[at:], TOKENS[rng.integers(len(TOKENS))]
+        faults = [
+            before,
+            before + token + after,
+            before + token + after[len(token) :],
+            before + after[:20] + after,
+            before + after[rng.integers(30) :],
+            before + rng.bytes(1) + after[1:],
+        ]
+        content = faults[rng.integers(len(faults))]
+    return content
+
+
+def fuzz(folder: Path, n_files: int) -> int:
+    """Read *n_files* damaged files; return how many were refused. Any other error passes through."""
+    seeds = []
+    for format, suffix in SUFFIX.items():
+        for graph in (two_cliques(4, bridge=True), random_weights(grid(3, 4))):
+            write(graph, folder / f"seed{suffix}")
+            seeds.append((format, suffix, (folder / f"seed{suffix}").read_bytes()))
+    seeds += [("edge_list", ".txt.gz", gzip.compress(seeds[2][2]))]
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(n_files):
+        format, suffix, content = seeds[rng.integers(len(seeds))]
+        file = saved(folder, f"graph{suffix}", damaged(content, rng))
+        graph = None
+        with warnings.catch_warnings(), suppress(ClgraphError):
+            warnings.simplefilter("ignore", UserWarning)
+            graph = read(file, format=format if rng.random() < 0.5 else None)
+        if graph is None:
+            refused += 1
+        else:
+            Graph(graph.row_offsets, graph.column_indices, graph.edge_weights, directed=graph.directed)
+    return refused
+
+
+def test_damaged_files_raise_only_our_errors(tmp_path: Path) -> None:
+    assert 100 < fuzz(tmp_path, 400) < 400
+
+
+@pytest.mark.slow
+def test_many_damaged_files_raise_only_our_errors(tmp_path: Path) -> None:
+    assert 2500 < fuzz(tmp_path, 10_000) < 10_000
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "n_edges", "directed"),
+    [
+        ("road-FLA.mtx.gz", 1070376, 2 * 1343951, False),
+        ("road-NY.mtx.gz", 264346, 2 * 365050, False),
+        ("web-NotreDame.txt.gz", 325729, 1497134, True),
+        ("4elt.graph.gz", 15606, 2 * 45878, False),
+        ("delaunay_n15.graph.gz", 32768, 2 * 98274, False),
+    ],
+)
+def test_real_files(name: str, n: int, n_edges: int, directed: bool) -> None:
+    if not (DATA / name).exists():
+        pytest.skip(f"{name} is not in {DATA}")
+    graph = read(DATA / name)
+    assert (graph.n_vertices, graph.n_edges, graph.directed) == (n, n_edges, directed)
+    Graph(graph.row_offsets, graph.column_indices, directed=directed)
