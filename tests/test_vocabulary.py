@@ -29,8 +29,8 @@ def rng():
     return np.random.default_rng(1)
 
 
-def launch(session: Session, kernel: str, *arguments, n: int = N):
-    """Run *kernel* over *n* work-items; arrays come back changed, in the order given."""
+def launch(session: Session, kernel: str, *arguments, n: int | None = None):
+    """Run *kernel* over *n* (else N) work-items; arrays come back changed, in the order given."""
     program = session.program(VOCABULARY, work_group_size=WG_SIZE)
     placed = []
     for argument in arguments:
@@ -40,7 +40,7 @@ def launch(session: Session, kernel: str, *arguments, n: int = N):
             placed.append(array)
         else:
             placed.append(argument)
-    program.bind(kernel, n, *placed)()
+    program.bind(kernel, n or N, *placed)()
     session.finish()
     return [array.get() for array in placed if hasattr(array, "get")]
 

@@ -1,0 +1,58 @@
+"""Kernels under Oclgrind: data races, reads of uninitialised memory, out-of-bounds accesses, API misuse.
+
+Its exit status is always 0, so its log decides. It runs one work-group at a time, so work-groups that wait
+for each other cannot run there; an intended race must be an atomic (LOADS_ATOMIC, runtime/quirks.py).
+"""
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT, require_tool
+
+# pyopencl asks every device for properties that only some vendors have.
+_PYOPENCL = re.compile(
+    r"Oclgrind - OpenCL runtime error detected\s+Function: clGetDeviceInfo\s+"
+    r"Error: +CL_INVALID_VALUE\s+For argument 'param_name'\s*"
+)
+PLANTS = {
+    "race": ("out[get_global_id(0) % 2u] = get_global_id(0);", "data race"),
+    "out-of-bounds": ("out[get_global_id(0) + 1u] = 1u;", "Invalid write of size 4"),
+    "uninitialised": ("if (unset[get_global_id(0)] > 3u) out[0] = 1u;", "uninitialized value"),
+    "local-race": (
+        "__local uint t[WG_SIZE]; t[get_local_id(0)] = (uint)get_local_id(0); "
+        "out[get_global_id(0)] = t[(get_local_id(0) + 1u) % WG_SIZE];",
+        "data race",
+    ),
+}
+
+
+def grind(directory, *arguments: str) -> str:
+    """Run grind.py under Oclgrind; return what its log complains about."""
+    log = directory / "oclgrind.log"
+    command = [
+        require_tool("oclgrind"), "--data-races", "--uninitialized", "--check-api", "--log", str(log),
+        sys.executable, str(ROOT / "tests" / "grind.py"), *arguments,
+    ]
+    child = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
+    assert "finished" in child.stdout, child.stdout + child.stderr[-4000:]
+    return _PYOPENCL.sub("", log.read_text() if log.exists() else "").strip()
+
+
+@pytest.mark.parametrize("what", ["vocabulary"])
+def test_kernels_are_clean(tmp_path, what):
+    complaints = grind(tmp_path, what)
+    assert not complaints, complaints[:4000]
+
+
+@pytest.mark.parametrize("name", PLANTS)
+def test_planted_bug_is_found(tmp_path, name):
+    body, message = PLANTS[name]
+    kernel = tmp_path / "planted.cl"
+    kernel.write_text(
+        '#include "common/types.h"\n'
+        f"KERNEL planted(__global const uint *unset, __global uint *out) {{ {body} }}\n"
+    )
+    assert message in grind(tmp_path, "planted", str(kernel))
