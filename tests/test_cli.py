@@ -202,13 +202,31 @@ def test_cc(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[s
 def test_cc_writes_labels(
     graph_file: str, on_pocl: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    expected = [0, 0, 0, 3, 3, 3, 6, 7, 7]
+    expected = [0, 0, 0, 1, 1, 1, 2, 3, 3]
     array = str(tmp_path / "labels.npy")
     output_of(capsys, "cc", graph_file, *on_pocl, "-o", array)
-    _, first = np.unique(np.load(array), return_index=True)
-    assert first.tolist() == sorted(set(expected))
+    assert np.load(array).tolist() == expected
     text = output_of(capsys, "cc", graph_file, *on_pocl, "-o", "-")
     assert text == "".join(f"{v}\t{label}\n" for v, label in enumerate(expected))
+
+
+@pytest.mark.parametrize(
+    "labels", [[0, 0, 0, 1, 1, 1, 2, 3, 2], [1, 1, 1, 0, 0, 0, 2, 3, 3], [0, 0, 0, 3, 3, 3, 6, 7, 7]]
+)
+def test_cc_verify_refuses_wrong_labels(
+    labels: list[int], graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    from clgraph.algorithms import components
+
+    right = components.connected_components
+    monkeypatch.setattr(
+        components, "connected_components",
+        lambda *args, **options: right(*args, **options)._replace(labels=np.array(labels, np.int32)),
+    )  # fmt: skip
+    assert main(["cc", graph_file, *on_pocl]) == 0
+    assert main(["cc", graph_file, "--verify", *on_pocl]) == 1
+    assert "clgraph: " in capsys.readouterr().err
 
 
 def test_every_strategy_can_be_forced(

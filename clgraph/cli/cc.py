@@ -27,8 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--verify", action="store_true", help="check the result against the definition")
     parser.add_argument(
         "-o", "--output", metavar="FILE",
-        help="write each vertex and its label (the smallest vertex of its component): an int32 array "
-        "of labels if FILE ends in .npy, else text; - is stdout",
+        help="write each vertex and the number of its component: an int32 array of numbers if FILE ends "
+        "in .npy, else text; - is stdout",
     )  # fmt: skip
     parser.add_argument(
         "--largest", metavar="K", type=int, default=5, help="how many of the largest sizes to show (5)"
@@ -44,10 +44,8 @@ def run(args: argparse.Namespace) -> int:
     with busy(f"running on {session.facts.name}"):
         result = connected_components(graph, strategy=args.strategy, session=session)
     if args.verify:
-        from clgraph.reference.components import check_components
-
         with busy("verifying"):
-            check_components(graph, result.labels)
+            _verify(graph, result.n_components, result.labels)
     if args.output is not None:
         _write_labels(args.output, graph, result.labels)
     info, sizes = result.info, _largest_sizes(result.labels, args.largest)
@@ -75,6 +73,21 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _verify(graph: Graph, n_components: int, labels: NDArray[Any]) -> None:
+    """Raise unless *labels* numbers the components, 0, 1, … in the order of their smallest vertices."""
+    import numpy as np
+
+    from clgraph.errors import VerificationError
+    from clgraph.reference.components import check_components
+
+    numbers, smallest = np.unique(labels, return_index=True)
+    if not np.array_equal(numbers, np.arange(n_components)) or (np.diff(smallest) < 0).any():
+        raise VerificationError(
+            f"the numbers of the {n_components} components are not 0, 1, … by their smallest vertices"
+        )
+    check_components(graph, smallest.astype(np.int32)[labels])
+
+
 def _largest_sizes(labels: NDArray[Any], k: int) -> list[int]:
     import numpy as np
 
@@ -96,4 +109,4 @@ def _write_labels(path: str, graph: Graph, labels: NDArray[Any]) -> None:
 
 def _write_text(handle: TextIO, graph: Graph, labels: NDArray[Any]) -> None:
     ids = range(graph.n_vertices) if graph.labels is None else graph.labels.tolist()
-    handle.writelines(f"{name}\t{ids[label]}\n" for name, label in zip(ids, labels.tolist(), strict=True))
+    handle.writelines(f"{name}\t{label}\n" for name, label in zip(ids, labels.tolist(), strict=True))

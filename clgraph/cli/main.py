@@ -34,7 +34,7 @@ _CODES: tuple[tuple[type[BaseException], int], ...] = (  # the first that fits
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line *argv* and return its exit code."""
-    args = _parser().parse_args(argv)
+    args = build_parser().parse_args(argv)
     return guarded(args.run, args)
 
 
@@ -55,7 +55,8 @@ def guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) 
         return next(code for kind, code in _CODES if isinstance(error, kind))
 
 
-def _parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
     parser = argparse.ArgumentParser(
         prog="clgraph", description="Irregular graph algorithms on any OpenCL device.", epilog=_EPILOG
     )

@@ -1,0 +1,68 @@
+"""What README.md shows must work: its Python, its command lines, and the demo."""
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, session_on
+
+from clgraph.cli.main import build_parser
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+
+
+def test_the_python_example_runs(tmp_path: Path) -> None:
+    session_on("pocl")
+    (example,) = blocks("python")
+    child = subprocess.run(
+        [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert child.returncode == 0, child.stderr
+    first, *_, last = child.stdout.splitlines()
+    assert first.split()[0] == last  # as many components with the forced strategy
+
+
+def test_every_command_line_parses() -> None:
+    lines = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("clgraph ")]
+    assert len(lines) >= 10
+    parser = build_parser()
+    for line in lines:
+        parser.parse_args(shlex.split(line, comments=True)[1:])
+
+
+def test_the_table_names_every_strategy() -> None:
+    from clgraph.algorithms.components import STRATEGIES
+
+    rows = re.findall(r"^\| `(\w+)` \| (\w+) \|", README, re.MULTILINE)
+    assert rows == [(name, strategy.kind) for name, strategy in STRATEGIES.items()]
+
+
+def test_the_demo_shows_every_strategy_on_a_file(tmp_path: Path) -> None:
+    from clgraph.algorithms.components import STRATEGIES
+
+    session_on("pocl")
+    graph = tmp_path / "graph.txt"
+    graph.write_text("".join(f"{v} {v + 1}\n" for v in range(3000)), encoding="utf-8")
+    command = [sys.executable, str(ROOT / "tools" / "demo.py"), "-d", "pocl"]
+    shown = subprocess.run([*command, str(graph)], capture_output=True, text=True, check=False)
+    assert shown.returncode == 0, shown.stderr
+    assert "3,001 vertices" in shown.stdout and shown.stdout.count("-> ") == 2
+    assert all(f" {name} " in shown.stdout for name in STRATEGIES)
+    missing = subprocess.run([*command, "absent.mtx"], capture_output=True, text=True, check=False)
+    assert missing.returncode == 4 and "absent.mtx" in missing.stderr
+
+
+@pytest.mark.parametrize("script", ["tools/demo", "tools/test", ".ci/run", "tools/environment.sh"])
+def test_a_shell_script_parses(script: str) -> None:
+    subprocess.run(["bash", "-n", str(ROOT / script)], check=True)
+    assert os.access(ROOT / script, os.X_OK) == (not script.endswith(".sh"))
