@@ -74,22 +74,26 @@ def pack_blocks(blocks: list[tuple[NDArray[Any], NDArray[Any]]], *, mirror: bool
 def csr_from_keys(n: int, keys: NDArray[np.int64], *, unique: bool) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return row offsets and columns of packed *keys*; the columns take over the keys' memory."""
     keys.sort()
-    size = keys.size
-    if unique:
-        size, last = 0, np.int64(-1)
-        for start in range(0, keys.size, _CHUNK):
-            chunk = keys[start : start + _CHUNK]
-            kept = chunk[np.diff(chunk, prepend=last) != 0]
-            last = chunk[-1]
-            keys[size : size + kept.size] = kept
-            size += kept.size
-    offsets = np.empty(n + 1, offset_dtype(size))
-    for start in range(0, n + 1, _CHUNK):
-        rows = np.arange(start, min(start + _CHUNK, n + 1), dtype=np.int64)
-        offsets[start : start + _CHUNK] = np.searchsorted(keys[:size], rows << 32)
-    for start in range(0, size, _CHUNK):
-        columns = keys[start : min(start + _CHUNK, size)].astype(np.int32)
-        keys.view(np.int32)[start : start + columns.size] = columns
+    offsets = np.zeros(n + 1, offset_dtype(keys.size))
+    columns = keys.view(np.int32)
+    size, last = 0, -1
+    for start in range(0, keys.size, _CHUNK):  # columns are written behind where keys are read
+        chunk = keys[start : start + _CHUNK]
+        if unique:
+            first = np.empty(chunk.size, bool)
+            first[0] = chunk[0] != last
+            np.not_equal(chunk[1:], chunk[:-1], out=first[1:])
+            last = int(chunk[-1])
+            if not first.all():
+                chunk = chunk[first]
+        rows = chunk >> 32
+        if rows.size:
+            counts = np.bincount(rows - rows[0])
+            offsets[rows[0] + 1 : rows[0] + 1 + counts.size] += counts
+        columns[size : size + chunk.size] = chunk.astype(np.int32)
+        size += chunk.size
+    np.cumsum(offsets, out=offsets)
+    del columns
     keys.resize((size + 1) // 2, refcheck=False)
     return offsets, keys.view(np.int32)[:size]
 

@@ -1,0 +1,104 @@
+"""Time reading an edge list of 20 million lines, and the memory it takes beyond the graph.
+
+Each reading is done by a new process, so that peaks do not mix. The file (two ids per line, about
+300 MB) is made first and removed at the end. ``python benchmarks/bench_io.py --json FILE`` keeps
+the figures.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from checkout import ROOT
+
+from clgraph.io import read, write
+from clgraph.io.text import write_rows
+
+MEASURE = "--measure"
+
+
+def resident_bytes(field: str) -> int:
+    """Return VmRSS (memory now) or VmHWM (its peak) of this process, from Linux's /proc."""
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(next(line.split()[1] for line in status.splitlines() if line.startswith(field)))
+
+
+def measure(path: str, options: dict[str, Any]) -> dict[str, float]:
+    """Read *path* in this process."""
+    before = resident_bytes("VmRSS")
+    start = time.perf_counter()
+    graph = read(path, **options)
+    seconds = time.perf_counter() - start
+    beyond = resident_bytes("VmHWM") - before - graph.nbytes
+    return {
+        "seconds": seconds,
+        "peak_bytes_beyond_graph": beyond,
+        "graph_bytes": graph.nbytes,
+        "n_vertices": graph.n_vertices,
+        "n_edges": graph.n_edges,
+    }
+
+
+def measured(path: Path, repeats: int, **options: Any) -> dict[str, Any]:
+    """Read *path* in *repeats* processes; return medians and the least time."""
+    command = [sys.executable, __file__, MEASURE, str(path), json.dumps(options)]
+    runs = []
+    for _ in range(repeats):
+        output = subprocess.run(command, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+        runs.append(json.loads(output))
+    figures: dict[str, Any] = {key: statistics.median(run[key] for run in runs) for key in runs[0]}
+    figures["least_seconds"] = min(run["seconds"] for run in runs)
+    return figures | {"options": options, "file_bytes": path.stat().st_size, "repeats": repeats}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--lines", type=int, default=20_000_000)
+    parser.add_argument("--vertices", type=int, default=1 << 22)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there")
+    args = parser.parse_args()
+    figures: dict[str, Any] = {
+        "command": shlex.join(["python", *sys.argv]),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "lines": args.lines,
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "edges.txt"
+        src, dst = np.random.default_rng(0).integers(args.vertices, size=(2, args.lines), dtype=np.int32)
+        src.sort()
+        with open(file, "wb") as stream:
+            write_rows(stream, "%d\t%d\n", src, dst)
+        figures["undirected"] = measured(file, args.repeats, directed=False)
+        figures["directed"] = measured(file, args.repeats, directed=True)
+        matrix = Path(folder) / "edges.mtx"
+        write(read(file, directed=True), matrix)
+        figures["matrix_market"] = measured(matrix, args.repeats, directed=True)
+    for name in ("undirected", "directed", "matrix_market"):
+        row = figures[name]
+        print(
+            f"{name}: {row['seconds']:.2f} s (least {row['least_seconds']:.2f}), the graph takes "
+            f"{row['graph_bytes'] / 1e6:.0f} MB, the peak {row['peak_bytes_beyond_graph'] / 1e6:.0f} MB more"
+        )
+    if args.json:
+        args.json.write_text(json.dumps(figures, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == [MEASURE]:
+        print(json.dumps(measure(sys.argv[2], json.loads(sys.argv[3]))))
+    else:
+        main()
