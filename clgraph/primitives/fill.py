@@ -1,0 +1,55 @@
+"""Arrays of one value, and of their own indices."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clgraph.primitives.types import c_type
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.program import Launch
+from clgraph.runtime.session import Session
+
+SOURCE = "primitives/fill.cl"
+
+
+class Fill:
+    """Set every item of *target* to *value*."""
+
+    def __init__(self, session: Session, target: DeviceArray, value: Any) -> None:
+        self.launches = _bind(session, "fill", target, target.dtype.type(value))
+
+    def run(self) -> None:
+        """Enqueue the fill."""
+        for launch in self.launches:
+            launch()
+
+
+class Iota:
+    """Set every item of *target* to its index."""
+
+    def __init__(self, session: Session, target: DeviceArray) -> None:
+        self.launches = _bind(session, "iota", target)
+
+    def run(self) -> None:
+        """Enqueue the fill."""
+        for launch in self.launches:
+            launch()
+
+
+def _bind(session: Session, kernel: str, target: DeviceArray, *value: Any) -> list[Launch]:
+    if not target.size:
+        return []
+    program = session.program(SOURCE, {"T": c_type(target.dtype)})
+    groups = (4 if session.facts.is_cpu else 16) * session.facts.compute_units
+    return [program.bind(kernel, target.size, np.int64(target.size), *value, target, max_groups=groups)]
+
+
+def fill(session: Session, target: DeviceArray, value: Any) -> None:
+    """Enqueue setting every item of *target* to *value*."""
+    Fill(session, target, value).run()
+
+
+def iota(session: Session, target: DeviceArray) -> None:
+    """Enqueue setting every item of *target* to its index."""
+    Iota(session, target).run()

@@ -1,0 +1,82 @@
+"""Sum, least and greatest of an array."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from clgraph.errors import InputError
+from clgraph.primitives.types import c_type, check_count, tuned
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.session import Session
+
+SOURCE = "primitives/reduce.cl"
+OPERATIONS = {"sum": "SUM_OF", "min": "LEAST_OF", "max": "GREATEST_OF"}
+_LIMITS = {
+    "int32": ("INT_MIN", "INT_MAX"),
+    "uint32": ("0u", "UINT_MAX"),
+    "int64": ("LONG_MIN", "LONG_MAX"),
+    "uint64": ("0ul", "ULONG_MAX"),
+    "float32": ("-INFINITY", "INFINITY"),
+}
+
+
+def operation_defines(operation: str, dtype: np.dtype[Any]) -> dict[str, int | str]:
+    """Return the defines of ``cl/primitives/operation.h``."""
+    if operation not in OPERATIONS:
+        raise InputError(f"operation {operation!r}; use one of {', '.join(OPERATIONS)}")
+    name = c_type(dtype)
+    lowest, highest = _LIMITS[dtype.name]
+    return {"T": name, "T_LOWEST": lowest, "T_HIGHEST": highest, "OPERATION": OPERATIONS[operation]}
+
+
+class Reduce:
+    """The sum, least or greatest item of an array, left on the device.
+
+    Parameters
+    ----------
+    source : DeviceArray
+        int32, uint32, int64, uint64 or float32.
+    target : DeviceArray
+        Its first item becomes the result; its type is the one that is summed in. Of no items the sum is 0,
+        the least the highest value of the type (infinity), the greatest the lowest.
+    operation : {"sum", "min", "max"}
+        A float sum is the same in every run on one device. With a NaN among the items, min and max are
+        unspecified.
+    tuning : mapping, optional
+        ``WG_SIZE`` and ``UNROLL`` in place of the tuned ones.
+    """
+
+    def __init__(
+        self, session: Session, source: DeviceArray, target: DeviceArray, operation: str = "sum", *,
+        tuning: Mapping[str, int] | None = None,
+    ) -> None:
+        check_count(source.size)
+        cpu, units = session.facts.is_cpu, session.facts.compute_units
+        sizes = tuned(session, SOURCE, {"WG_SIZE": 1 if cpu else 256, "UNROLL": 4}, tuning)
+        vec = 16 if cpu else 4
+        program = session.program(SOURCE, {
+            **sizes, **operation_defines(operation, target.dtype), "IN_T": c_type(source.dtype), "VEC": vec,
+        })
+        group = sizes["WG_SIZE"]
+        worth = max(4096, 4 * group * vec * sizes["UNROLL"])  # items that pay for one more work-group
+        groups = max(1, min((4 if cpu else 8) * units, -(-source.size // worth)))
+        chunk = vec * max(1, -(-source.size // (groups * vec)))
+        partials = session.empty(groups, target.dtype) if groups > 1 else target
+        n = np.int64(source.size)
+        self.launches = [program.bind("reduce_items", groups * group, n, np.int64(chunk), source, partials)]
+        if groups > 1:
+            self.launches.append(program.bind("reduce_partials", group, np.int64(groups), partials, target))
+
+    def run(self) -> None:
+        """Enqueue the reduction."""
+        for launch in self.launches:
+            launch()
+
+
+def reduce(session: Session, source: DeviceArray, operation: str = "sum") -> DeviceArray:
+    """Enqueue a reduction; return an array of one item. See :class:`Reduce`."""
+    target = session.empty(1, source.dtype)
+    Reduce(session, source, target, operation).run()
+    return target
