@@ -22,6 +22,7 @@ Cells: TypeAlias = tuple[list[str], list[list[Any]]]
 SCHEMA_VERSION = 1
 FORMATS = ("github", "latex", "csv")
 TABLES = ("strategies", "rows", "regret")
+TIMES = ("wall", "least_wall", "kernel", "least_kernel")
 _REQUIRED = ("benchmark", "device", "graph", "strategy", "wall_seconds")
 _BEGIN, _END = "<!-- report -->", "<!-- /report -->"
 
@@ -79,7 +80,7 @@ def insert(text: str, table: str) -> str:
     return f"{head}{begin}\n{table}\n{end}{tail}"
 
 
-def tabulate_rows(rows: Sequence[Row], table: str, style: str) -> str:
+def tabulate_rows(rows: Sequence[Row], table: str, style: str, time: str = "wall") -> str:
     """Return *table* of the rows as text.
 
     Parameters
@@ -89,10 +90,16 @@ def tabulate_rows(rows: Sequence[Row], table: str, style: str) -> str:
         model's pick, bold the fastest); every row with its prediction; or how much slower the pick
         was than the best.
     style : {"github", "latex", "csv"}
+    time : {"wall", "least_wall", "kernel", "least_kernel"}
+        Which of a row's times counts; rows without it are left out of the strategies and the regret.
     """
     if not rows:
         raise InputError("no rows of that benchmark in the results")
-    headers, cells = {"strategies": _strategies, "rows": _every_row, "regret": _regret}[table](rows, style)
+    if table == "rows":
+        headers, cells = _every_row(rows)
+    else:
+        timed = [row for row in rows if row.get(f"{time}_seconds") is not None]
+        headers, cells = _strategies(timed, style, time) if table == "strategies" else _regret(timed, time)
     if style == "csv":
         buffer = io.StringIO()
         csv.writer(buffer, lineterminator="\n").writerows([headers, *cells])
@@ -106,11 +113,10 @@ def tabulate_rows(rows: Sequence[Row], table: str, style: str) -> str:
     return text
 
 
-def regrets(rows: Iterable[Row]) -> dict[tuple[str, str], tuple[str, str, float]]:
+def regrets(rows: Iterable[Row], time: str = "wall") -> dict[tuple[str, str], tuple[str, str, float]]:
     """Return for each device and graph the pick, the best strategy, and ``time(pick) / time(best)``.
 
-    Graphs without a row marked ``picked`` are left out. The times are wall seconds of a run, which
-    is what the cost model predicts.
+    Graphs without a row marked ``picked`` are left out. Wall seconds are what the cost model predicts.
     """
     groups: dict[tuple[str, str], dict[str, Row]] = defaultdict(dict)
     for row in rows:
@@ -120,9 +126,9 @@ def regrets(rows: Iterable[Row]) -> dict[tuple[str, str], tuple[str, str, float]
     for key, strategies in groups.items():
         picks = [name for name, row in strategies.items() if row.get("picked")]
         if picks:
-            best = min(strategies, key=lambda name: float(strategies[name]["wall_seconds"]))
-            ratio = strategies[picks[0]]["wall_seconds"] / strategies[best]["wall_seconds"]
-            table[key] = (picks[0], best, float(ratio))
+            seconds = {name: float(row[f"{time}_seconds"]) for name, row in strategies.items()}
+            best = min(seconds, key=seconds.__getitem__)
+            table[key] = (picks[0], best, seconds[picks[0]] / seconds[best])
     return table
 
 
@@ -132,31 +138,33 @@ def geometric_mean(values: Iterable[float]) -> float:
     return math.exp(sum(logs) / len(logs))
 
 
-def _strategies(rows: Sequence[Row], style: str) -> Cells:
+def _strategies(rows: Sequence[Row], style: str, time: str) -> Cells:
     names = list(dict.fromkeys(row["strategy"] for row in rows))
     groups: dict[tuple[str, str], dict[str, Row]] = defaultdict(dict)
     for row in rows:
         groups[row["device"], row["graph"]][row["strategy"]] = row
     cells = []
     for (device, graph), group in groups.items():
-        times = [float(row["wall_seconds"]) for row in group.values() if row.get("kind")]
-        best = min(times, default=0.0)
-        shown = {name: _time_cell(row, best, style) for name, row in group.items()}
+        seconds = {name: float(row[f"{time}_seconds"]) for name, row in group.items()}
+        best = min((seconds[name] for name, row in group.items() if row.get("kind")), default=0.0)
+        shown = {
+            name: _time_cell(seconds[name], seconds[name] == best, bool(row.get("picked")), style)
+            for name, row in group.items()
+        }
         cells.append([device, graph, *(shown.get(name, "") for name in names)])
     return ["device", "graph", *names], cells
 
 
-def _time_cell(row: Row, best: float, style: str) -> str:
-    seconds = float(row["wall_seconds"])
+def _time_cell(seconds: float, is_best: bool, is_picked: bool, style: str) -> str:
     text = _ms(seconds)
     if style == "csv":
         return text
-    if seconds == best:
-        text = f"**{text}**" if style == "github" else text
-    return f"{text} *" if row.get("picked") else text
+    if is_best and style == "github":
+        text = f"**{text}**"
+    return f"{text} *" if is_picked else text
 
 
-def _every_row(rows: Sequence[Row], style: str) -> Cells:
+def _every_row(rows: Sequence[Row]) -> Cells:
     headers = [
         "device", "graph", "strategy", "kind", "picked",
         "predicted ms", "wall ms", "kernel ms", "least kernel ms",
@@ -172,8 +180,8 @@ def _every_row(rows: Sequence[Row], style: str) -> Cells:
     return headers, cells
 
 
-def _regret(rows: Sequence[Row], style: str) -> Cells:
-    table = regrets(rows)
+def _regret(rows: Sequence[Row], time: str) -> Cells:
+    table = regrets(rows, time)
     if not table:
         raise InputError("no row is marked as the cost model's pick")
     cells = [[device, graph, *rest, f"{ratio:.2f}"] for (device, graph), (*rest, ratio) in table.items()]

@@ -57,6 +57,14 @@ def test_regrets_divide_the_pick_by_the_best() -> None:
     assert "Test 1,geometric mean,,,2.00" in text and "Test 1,worst,,,4.00" in text
 
 
+def test_kernel_times_leave_out_what_has_none() -> None:
+    rows = [*ROWS[:2], row("road", "scipy", 0.0001, kind=None, kernel_seconds=None)]
+    rows[1] = {**rows[1], "kernel_seconds": 0.003}
+    text = report.tabulate_rows(rows, "strategies", "github", "kernel")
+    assert "**2** *" in text and " 3 |" in text and "scipy" not in text
+    assert report.regrets(rows[:2], "kernel") == {("Test 1", "road"): ("rem", "rem", 1.0)}
+
+
 def test_written_rows_replace_those_of_the_same_measurement(tmp_path: Path) -> None:
     path = tmp_path / "new" / "results.json"
     report.write_rows(path, ROWS)

@@ -8,11 +8,14 @@ HELP = "print tables of benchmark results (GitHub, LaTeX, CSV)"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from clgraph.report import FORMATS, TABLES
+    from clgraph.report import FORMATS, TABLES, TIMES
 
     parser.add_argument("results", metavar="FILE", nargs="+", help="JSON written by a benchmark")
     parser.add_argument("-f", "--format", choices=FORMATS, default="github")
     parser.add_argument("-t", "--table", choices=TABLES, default="strategies", help="(default: strategies)")
+    parser.add_argument(
+        "--time", choices=TIMES, default="wall", help="of a run (wall, the default) or of its kernels only"
+    )
     parser.add_argument("-b", "--benchmark", default="components", help="such as components (the default)")
     parser.add_argument(
         "--into", metavar="FILE",
@@ -24,7 +27,8 @@ def run(args: argparse.Namespace) -> int:
     from clgraph.report import insert, read_rows, tabulate_rows
 
     rows = [row for path in args.results for row in read_rows(path)]
-    text = tabulate_rows([row for row in rows if row["benchmark"] == args.benchmark], args.table, args.format)
+    rows = [row for row in rows if row["benchmark"] == args.benchmark]
+    text = tabulate_rows(rows, args.table, args.format, args.time)
     if args.into is None:
         print(text)
     else:
