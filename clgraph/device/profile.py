@@ -1,7 +1,7 @@
 """Measured rates and tuned sizes, one JSON file per device.
 
-Look-up order, first hit wins: the user's measurement, the file shipped for this device,
-the vendor's default, the generic default.
+Look-up order, first hit wins: the user's measurement, the file shipped for this device or the
+one it is a variant of, the platform's, the generic default.
 """
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -122,8 +123,8 @@ def load_profile(facts: DeviceFacts) -> DeviceProfile:
     """Return the best profile known for the device with these *facts*."""
     candidates = [
         (None, user_path(facts)),
-        ("shipped", _SHIPPED / shipped_name(facts)),
-        ("vendor", _SHIPPED / f"{_slug(facts.platform)}.json"),
+        *(("shipped", path) for path in _shipped_for(facts)),
+        ("vendor", _SHIPPED / platform_name(facts)),
     ]
     for origin, path in candidates:
         try:
@@ -145,6 +146,19 @@ def generic_profile(facts: DeviceFacts) -> DeviceProfile:
 def shipped_name(facts: DeviceFacts) -> str:
     """Return the file name under which a profile of exactly this device is shipped."""
     return f"{_slug(facts.platform)}--{_slug(facts.name)}.json"
+
+
+def _shipped_for(facts: DeviceFacts) -> list[Traversable]:
+    """Return the files whose device this is, or of which it is a variant: ``tesla-k40`` for a K40c."""
+    name = shipped_name(facts).removesuffix(".json")
+    stems = sorted((p.name.removesuffix(".json") for p in _SHIPPED.iterdir() if "--" in p.name), key=len)
+    fitting = [stem for stem in stems if re.match(re.escape(stem) + r"(?!\d)", name)]
+    return [_SHIPPED / f"{stem}.json" for stem in reversed(fitting)]
+
+
+def platform_name(facts: DeviceFacts) -> str:
+    """Return the file name under which a profile of all devices of this platform is shipped."""
+    return f"{_slug(facts.platform)}.json"
 
 
 def shipped_profiles() -> dict[str, DeviceProfile]:

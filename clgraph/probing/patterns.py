@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pyopencl as cl
 
 from clgraph.errors import DeviceError
 from clgraph.probing.trials import Trial
 from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.failure import check_status
+from clgraph.runtime.failure import check_status, typed_errors
 from clgraph.runtime.program import Launch
 from clgraph.runtime.query import available_bytes
 from clgraph.runtime.session import Session
@@ -55,23 +56,27 @@ class Bench:
         # On a CPU a work-group runs on one core; some runtimes wake the others only for many groups.
         per_unit = 64 * WORK_GROUP if facts.is_cpu else 2048  # work-items; a GPU's fit at once
         self.resident_items = facts.compute_units * per_unit
-        self._buffer = session.empty(self.scratch_bytes, np.uint8)
+        self._scratch = self._allocate(self.scratch_bytes)
         n_out = max(self.resident_items, self.scratch_bytes // _READS_PER_ITEM_BYTES)
-        self.out = session.zeros(n_out, np.uint32)
+        self.out = DeviceArray(session, self._allocate(4 * n_out), np.dtype(np.uint32), n_out)
         self._seeds: Iterator[int] = itertools.count(1)
 
     def release(self) -> None:
         """Give the buffers back."""
-        self._buffer.release()
+        self._scratch.release()
         self.out.release()
-        self.session.release()
+
+    def _allocate(self, n_bytes: int) -> cl.Buffer:
+        """Return memory from outside the session's pool, which would keep it."""
+        with typed_errors(f"allocating {n_bytes:,} bytes"):
+            return cl.Buffer(self.session.context, cl.mem_flags.READ_WRITE, n_bytes)
 
     def words(self, dtype: Any, size: int) -> DeviceArray:
         """Return the first *size* items of the scratch buffer as *dtype*."""
         kind = np.dtype(dtype)
         if size * kind.itemsize > self.scratch_bytes:
             raise DeviceError(f"{size} words of {kind} do not fit in {self.scratch_bytes} bytes")
-        return DeviceArray(self.session, self._buffer.buffer, kind, size)
+        return DeviceArray(self.session, self._scratch, kind, size)
 
     def seed(self) -> int:
         """Return another number each time, so that no trial walks where the last one warmed the caches."""
@@ -116,7 +121,7 @@ class Bench:
         """Return passes over the whole scratch buffer; operations are bytes."""
         self.words(np.uint32, self.scratch_bytes // 4).fill(1)
         n_items = self.scratch_bytes // _READS_PER_ITEM_BYTES
-        launch = self.bind("memory", "stream", n_items, self._buffer, self.out)
+        launch = self.bind("memory", "stream", n_items, self._scratch, self.out)
 
         def run(turns: int) -> tuple[float, float]:
             seconds = sum(self.timed(launch) for _ in range(turns))
@@ -181,9 +186,10 @@ class Bench:
         def run(turns: int) -> tuple[float, float]:
             self.session.finish()
             started = time.perf_counter()
-            for _ in range(turns - 1):
+            for _ in range(turns):
                 launch()
-            self.session.wait(launch())
+            with typed_errors("waiting for the device"):
+                self.session.queue.finish()  # Session.wait sleeps in between: too coarse a clock
             return turns, time.perf_counter() - started
 
         return Trial(run)

@@ -1,0 +1,59 @@
+"""Measure a device without installing clgraph, and write its profile in the form that is shipped.
+
+    python tools/probe_device.py --device nvidia --full --ship clgraph/device/profiles --plot out.png
+
+The options are those of ``clgraph probe``, and ``--ship PATH``: a file, or a folder in which the
+file gets the name under which ``clgraph`` looks for it.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from clgraph.cli import main, probe
+from clgraph.cli.options import open_session
+from clgraph.device.facts import DeviceFacts
+from clgraph.device.profile import DeviceProfile, platform_name, shipped_name
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of this program."""
+    made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    probe.add_arguments(made)
+    made.add_argument("--ship", metavar="PATH", type=Path, help="write the profile to this file or folder")
+    return made
+
+
+def run(args: argparse.Namespace) -> int:
+    """Measure, print, and write what *args* ask for."""
+    session = open_session(args)
+    profile = probe.measure(args, session)
+    if args.ship is not None:  # first: a picture may fail for want of matplotlib
+        print(f"wrote {ship(profile, session.facts, args.ship)}", file=sys.stderr)
+    probe.show(args, profile)
+    return 0
+
+
+def ship(profile: DeviceProfile, facts: DeviceFacts, path: Path) -> Path:
+    """Write *profile* for others to use.
+
+    A GPU's stands for GPUs of that name. A CPU's stands for every CPU under its platform, for
+    the platform decides more than the processor does, and their names have no end.
+    """
+    device, name = facts.name, shipped_name(facts)
+    if facts.is_cpu:
+        device, name = f"any CPU under {facts.platform}", platform_name(facts)
+        profile = replace(profile, source=f"{profile.source}, {facts.compute_units} cores")
+    target = path / name if path.is_dir() else path
+    document = replace(profile, device=device).to_json()
+    target.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    return target
+
+
+if __name__ == "__main__":
+    sys.exit(main.guarded(run, parser().parse_args()))
