@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.sparse.csgraph import breadth_first_order
 
+from clgraph.csr import as_csr_array
+
 if TYPE_CHECKING:
     from clgraph.graph import Graph
 
@@ -118,7 +120,7 @@ def diameter_bound(graph: Graph) -> int:
     """
     if graph.n_edges == 0:
         return 0
-    matrix = graph.to_scipy()
+    matrix = as_csr_array(graph.row_offsets, graph.column_indices, np.ones(graph.n_edges, bool))
     if graph.directed:
         matrix = matrix + matrix.T
     start, depth = int(graph.degrees.argmax()), 0

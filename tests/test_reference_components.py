@@ -24,6 +24,11 @@ def test_oracle_agrees_with_networkx_and_passes_its_check(name: str) -> None:
     components.check_components(graph, labels)
 
 
+def test_weights_do_not_matter() -> None:
+    graph = Graph.from_edges([0, 1, 1], [1, 0, 2], [5, -5, 0], directed=True)
+    assert components.connected_components(graph).tolist() == [0, 0, 0]
+
+
 @pytest.mark.parametrize(
     ("labels", "message"),
     [

@@ -90,6 +90,8 @@ def test_diameter_bound_is_a_lower_bound(name: str) -> None:
 def test_diameter_bound_ignores_directions() -> None:
     assert diameter_bound(GRAPHS["directed-path"]()) == 300
     assert diameter_bound(GRAPHS["directed-in-star"]()) == 2
+    cancelling = Graph.from_edges([0, 1, 1], [1, 0, 2], [5, -5, 0], directed=True)
+    assert diameter_bound(cancelling) == 2
 
 
 @pytest.mark.slow

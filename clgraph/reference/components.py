@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components as scipy_components
 
+from clgraph.csr import as_csr_array
 from clgraph.errors import VerificationError
 from clgraph.graph import Graph
 
@@ -23,7 +24,8 @@ def connected_components(graph: Graph) -> NDArray[np.int32]:
     if n == 0:
         return np.zeros(0, np.int32)
     connection = "weak" if graph.directed else "strong"  # the same on symmetric arrays, and quicker
-    _, labels = scipy_components(graph.to_scipy(), directed=True, connection=connection)
+    matrix = as_csr_array(graph.row_offsets, graph.column_indices, np.ones(graph.n_edges, bool))
+    _, labels = scipy_components(matrix, directed=True, connection=connection)
     smallest = np.full(n, n, np.int32)
     np.minimum.at(smallest, labels, np.arange(n, dtype=np.int32))
     result: NDArray[np.int32] = smallest[labels]
