@@ -4,6 +4,7 @@
 """
 from __future__ import annotations
 
+import argparse
 import sys
 import time
 from functools import partial
@@ -13,6 +14,7 @@ import harness
 import inputs
 
 from clgraph.algorithms.components import STRATEGIES
+from clgraph.cli.main import guarded
 from clgraph.graph import Graph
 from clgraph.model.strategy import choose
 from clgraph.reference.components import check_components
@@ -46,11 +48,7 @@ def _scipy_row(name: str, graph: Graph, repeats: int) -> dict[str, Any]:
     return harness.described([row], "components", name, graph)[0]
 
 
-def main() -> int:
-    parser = harness.parser(str(__doc__).partition("\n")[0])
-    parser.add_argument("--strategies", nargs="+", choices=[*STRATEGIES, "auto"], help="(default: all)")
-    parser.add_argument("--scipy", action="store_true", help="time scipy too")
-    args = parser.parse_args()
+def run(args: argparse.Namespace) -> int:
     graphs = args.graphs or list(inputs.COMPONENTS)
     inputs.prepare(graphs, args.workers)
     session = Session(args.device)
@@ -79,4 +77,7 @@ def _expanded(names: list[str] | None, session: Session, graph: Graph) -> list[s
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    parser = harness.parser(str(__doc__).partition("\n")[0])
+    parser.add_argument("--strategies", nargs="+", choices=[*STRATEGIES, "auto"], help="(default: all)")
+    parser.add_argument("--scipy", action="store_true", help="time scipy too")
+    sys.exit(guarded(run, parser.parse_args()))

@@ -5,20 +5,19 @@
 """
 from __future__ import annotations
 
+import argparse
 import sys
 
 import bench_components
 import harness
 import inputs
 
+from clgraph.cli.main import guarded
 from clgraph.report import read_rows, tabulate_rows
 from clgraph.runtime.session import Session
 
 
-def main() -> int:
-    parser = harness.parser(str(__doc__).partition("\n")[0])
-    parser.add_argument("--results", nargs="+", metavar="FILE", help="use these rows; measure nothing")
-    args = parser.parse_args()
+def run(args: argparse.Namespace) -> int:
     if args.results:
         print(tabulate_rows([row for path in args.results for row in read_rows(path)], "regret", "github"))
         return 0
@@ -38,4 +37,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    parser = harness.parser(str(__doc__).partition("\n")[0])
+    parser.add_argument("--results", nargs="+", metavar="FILE", help="use these rows; measure nothing")
+    sys.exit(guarded(run, parser.parse_args()))

@@ -49,13 +49,7 @@ GENERATED = COMPONENTS | SMALL
 
 
 def load(name: str) -> Graph:
-    """Return graph *name*, generated on first use.
-
-    Raises
-    ------
-    InputError
-        Nothing has that name.
-    """
+    """Return graph *name*, generated on first use."""
     if name in GENERATED:
         path = _cached(name)
         if path.exists():
@@ -67,20 +61,33 @@ def load(name: str) -> Graph:
         np.savez(part, row_offsets=graph.row_offsets, column_indices=graph.column_indices)
         os.replace(part, path)
         return graph
-    named = (path for path in sorted(DATA.glob("*")) if path.name.partition(".")[0] == name)
-    files = [Path(name)] if Path(name).is_file() else list(named)
-    if not files:
-        raise InputError(f"no graph {name!r}: no such file, and the known names are {', '.join(GENERATED)}")
-    return read(files[0])
+    return read(_file(name))
 
 
 def prepare(names: Iterable[str], workers: int | None = None) -> None:
-    """Generate what is missing of *names* in *workers* processes, those of the first table first."""
-    missing = [name for name in GENERATED if name in set(names) and not _cached(name).exists()]
+    """Generate what is missing of *names* in *workers* processes, those of the first table first.
+
+    Raises
+    ------
+    InputError
+        Nothing has one of the names.
+    """
+    names = set(names)
+    for name in names - set(GENERATED):
+        _file(name)
+    missing = [name for name in GENERATED if name in names and not _cached(name).exists()]
     if len(missing) > 1:
         with ProcessPoolExecutor(min(workers or 1, len(missing)), get_context("spawn")) as pool:
             for future in [pool.submit(_generate, name) for name in missing]:
                 future.result()
+
+
+def _file(name: str) -> Path:
+    named = (path for path in sorted(DATA.glob("*")) if path.name.partition(".")[0] == name)
+    found = Path(name) if Path(name).is_file() else next(named, None)
+    if found is None:
+        raise InputError(f"no graph {name!r}: no such file, and the known names are {', '.join(GENERATED)}")
+    return found
 
 
 def _generate(name: str) -> None:

@@ -51,7 +51,7 @@ def read_rows(path: str | Path) -> list[dict[str, Any]]:
 def merge_rows(old: Iterable[Row], new: Iterable[Row]) -> list[Row]:
     """Return *old* and *new* rows, a new one in the place of an old one of the same measurement."""
     def key(row: Row) -> tuple[Any, ...]:
-        return tuple(row[name] for name in ("benchmark", "device", "graph", "strategy"))
+        return _device(row), *(row[name] for name in ("benchmark", "graph", "strategy"))
 
     return list(({key(row): row for row in old} | {key(row): row for row in new}).values())
 
@@ -121,7 +121,7 @@ def regrets(rows: Iterable[Row], time: str = "wall") -> dict[tuple[str, str], tu
     groups: dict[tuple[str, str], dict[str, Row]] = defaultdict(dict)
     for row in rows:
         if row.get("kind"):
-            groups[row["device"], row["graph"]][row["strategy"]] = row
+            groups[_device(row), row["graph"]][row["strategy"]] = row
     table = {}
     for key, strategies in groups.items():
         picks = [name for name, row in strategies.items() if row.get("picked")]
@@ -142,7 +142,7 @@ def _strategies(rows: Sequence[Row], style: str, time: str) -> Cells:
     names = list(dict.fromkeys(row["strategy"] for row in rows))
     groups: dict[tuple[str, str], dict[str, Row]] = defaultdict(dict)
     for row in rows:
-        groups[row["device"], row["graph"]][row["strategy"]] = row
+        groups[_device(row), row["graph"]][row["strategy"]] = row
     cells = []
     for (device, graph), group in groups.items():
         seconds = {name: float(row[f"{time}_seconds"]) for name, row in group.items()}
@@ -171,7 +171,7 @@ def _every_row(rows: Sequence[Row]) -> Cells:
     ]  # fmt: skip
     cells = [
         [
-            row["device"], row["graph"], row["strategy"], row.get("kind") or "",
+            _device(row), row["graph"], row["strategy"], row.get("kind") or "",
             "yes" if row.get("picked") else "",
             *(_ms(row.get(f"{name}_seconds")) for name in ("predicted", "wall", "kernel", "least_kernel")),
         ]
@@ -190,6 +190,11 @@ def _regret(rows: Sequence[Row], time: str) -> Cells:
         cells.append([device, "geometric mean", "", "", f"{geometric_mean(ratios):.2f}"])
         cells.append([device, "worst", "", "", f"{max(ratios):.2f}"])
     return ["device", "graph", "pick", "best", "pick / best"], cells
+
+
+def _device(row: Row) -> str:
+    """Name the device and, as a processor may have several drivers, the platform."""
+    return f"{row['device']} ({row['platform']})" if "platform" in row else str(row["device"])
 
 
 def _ms(seconds: float | None) -> str:

@@ -128,6 +128,8 @@ def test_files_and_unknown_names(tmp_path: Path) -> None:
     assert inputs.load(str(path)).n_vertices == 3
     with pytest.raises(InputError, match="rmat-22"):
         inputs.load("nonsense")
+    with pytest.raises(InputError, match="nonsense"):  # before anything is generated
+        inputs.prepare(["rmat-22", "nonsense"])
 
 
 def test_the_scripts_run_as_a_user_runs_them(tmp_path: Path) -> None:

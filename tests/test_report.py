@@ -71,6 +71,8 @@ def test_written_rows_replace_those_of_the_same_measurement(tmp_path: Path) -> N
     report.write_rows(path, [row("rmat", "rem", 7.0), row("grid", "rem", 8.0)])
     seconds = {(r["graph"], r["strategy"]): r["wall_seconds"] for r in report.read_rows(path)}
     assert len(seconds) == len(ROWS) + 1
+    report.write_rows(path, [row("grid", "rem", 9.0, platform="Another")])  # the same processor
+    assert len(report.read_rows(path)) == len(ROWS) + 2
     assert seconds["rmat", "rem"] == 7.0 and seconds["road", "rem"] == 0.004
 
 
