@@ -66,10 +66,13 @@ class Program:
         max_groups : int, optional
             Upper limit of work-groups, for kernels with grid-stride loops.
         """
-        try:
-            handle = cl.Kernel(self._program, kernel)
-        except cl.Error as error:
-            raise KernelSourceError(f"{self.source} has no kernel {kernel!r}") from error
+        with typed_errors(f"creating kernel {kernel}"):
+            try:
+                handle = cl.Kernel(self._program, kernel)
+            except cl.Error as error:
+                if error.code != cl.status_code.INVALID_KERNEL_NAME:
+                    raise
+                raise KernelSourceError(f"{self.source} has no kernel {kernel!r}") from error
         groups = max(1, -(-n_items // self.work_group_size))
         if max_groups is not None:
             groups = min(groups, max_groups)

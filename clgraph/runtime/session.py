@@ -173,7 +173,9 @@ class Session:
 
     def finish(self) -> None:
         """Wait for everything enqueued."""
-        self.wait(cl.enqueue_marker(self.queue))
+        with typed_errors("waiting for the device"):
+            marker = cl.enqueue_marker(self.queue)
+        self.wait(marker)
 
     @contextlib.contextmanager
     def measure(self) -> Iterator[Recorder]:
@@ -189,7 +191,8 @@ class Session:
         try:
             yield recorder
             self.finish()
-            recorder.stop()
+            with typed_errors("reading event times"):
+                recorder.stop()
         finally:
             self._recorder = outer
         if outer is not None:

@@ -1,0 +1,141 @@
+"""Makes every OpenCL call of a piece of work fail in turn: ``LD_PRELOAD=clfault.so python drive.py WORK SHIM``.
+
+Prints a JSON object: for each function, how many calls it got and what came of their failures. What must
+not come of one is in ``bad``.
+"""
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import logging
+import re
+import sys
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
+
+from clgraph.errors import ClgraphError, DeviceError  # noqa: E402
+from clgraph.graph import Graph  # noqa: E402
+from clgraph.primitives.scan import Scan  # noqa: E402
+from clgraph.runtime.session import Session  # noqa: E402
+
+OUT_OF_RESOURCES, OUT_OF_HOST_MEMORY, MEM_OBJECT_ALLOCATION_FAILURE, BUILD_PROGRAM_FAILURE = -5, -6, -4, -11
+SET_UP = {  # of a session and its programs
+    "clCreateContext": OUT_OF_HOST_MEMORY,
+    "clCreateCommandQueueWithProperties": OUT_OF_HOST_MEMORY,
+    "clCreateCommandQueue": OUT_OF_HOST_MEMORY,
+    "clCreateProgramWithSource": OUT_OF_HOST_MEMORY,
+    "clCreateProgramWithBinary": OUT_OF_HOST_MEMORY,
+    "clBuildProgram": BUILD_PROGRAM_FAILURE,
+}
+WORK = {
+    "clCreateKernel": OUT_OF_HOST_MEMORY,
+    "clSetKernelArg": OUT_OF_RESOURCES,
+    "clCreateBuffer": MEM_OBJECT_ALLOCATION_FAILURE,
+    "clEnqueueNDRangeKernel": OUT_OF_RESOURCES,
+    "clEnqueueReadBuffer": OUT_OF_RESOURCES,
+    "clEnqueueWriteBuffer": MEM_OBJECT_ALLOCATION_FAILURE,
+    "clEnqueueFillBuffer": OUT_OF_RESOURCES,
+    "clEnqueueCopyBuffer": OUT_OF_RESOURCES,
+    "clEnqueueMarkerWithWaitList": OUT_OF_RESOURCES,
+    "clEnqueueMarker": OUT_OF_RESOURCES,
+    "clFlush": OUT_OF_RESOURCES,
+    "clFinish": OUT_OF_RESOURCES,
+    "clGetEventInfo": OUT_OF_HOST_MEMORY,
+    "clGetEventProfilingInfo": OUT_OF_HOST_MEMORY,
+    "clWaitForEvents": OUT_OF_RESOURCES,
+}
+EVER = 2**31 - 1
+
+
+def scan(session: Session) -> np.ndarray:
+    """Upload, fill, launch, measure and read back."""
+    lengths = np.arange(1000, dtype=np.int32) % 7
+    with session.measure():
+        source = session.empty(lengths.size, np.int32)
+        source.set(lengths)
+        target = session.zeros(lengths.size + 1, np.int64)
+        Scan(session, source, target).run()
+        return target.get()
+
+
+def components(session: Session) -> np.ndarray:
+    """Run connected components on a graph that is new to the session."""
+    from clgraph.algorithms.components import STRATEGIES, connected_components
+
+    src, dst = np.random.default_rng(5).integers(300, size=(2, 250))
+    graph = Graph.from_edges(src, dst, n=300)
+    answers = [connected_components(graph, strategy=name, session=session).labels for name in STRATEGIES]
+    return np.concatenate(answers)
+
+
+class Driver:
+    """Runs *work* with one function failing, on a session that lives on or a new one each time."""
+
+    def __init__(self, work, shim: ctypes.CDLL, fresh: bool) -> None:
+        self.work, self.shim, self.fresh = work, shim, fresh
+        self.session = Session("pocl")
+        self.expected = work(self.session)
+
+    def attempt(self) -> str:
+        try:
+            answer = self.work(Session("pocl") if self.fresh else self.session)
+        except DeviceError as error:
+            return type(error).__name__
+        except ClgraphError as error:
+            return f"{type(error).__name__}, which is no DeviceError"
+        except Exception as error:
+            return f"UNTYPED {type(error).__name__}: {str(error)[:200]}"
+        return "right all the same" if np.array_equal(answer, self.expected) else "SILENTLY WRONG"
+
+    def live(self) -> int:
+        gc.collect()
+        self.session.release()
+        gc.collect()
+        return self.shim.clfault_live_memory_objects()
+
+    def fail(self, function: str, code: int, first: int, last: int) -> tuple[str, int]:
+        """Return what came of failing calls *first* to *last*, and how many calls there were."""
+        before = self.live()
+        self.shim.clfault_arm(function.encode(), first, last, code)
+        outcome = self.attempt()
+        failures, calls = self.shim.clfault_failures(), self.shim.clfault_calls()
+        self.shim.clfault_disarm()
+        if not failures and first < EVER and function != "clGetEventInfo":  # called as often as time allows
+            outcome = f"NOT REACHED ({outcome})"
+        if (leaked := self.live() - before) > 0:
+            outcome += f", {leaked} buffers LEAKED"
+        after = self.attempt()
+        if after != "right all the same":
+            outcome += f", and UNUSABLE afterwards: {after}"
+        return outcome, calls
+
+
+def main(name: str, shim: str) -> None:
+    warnings.simplefilter("ignore")  # pyopencl warns of failures in its destructors
+    logging.disable()
+    library = ctypes.CDLL(shim)
+    report: dict[str, object] = {}
+    bad = []
+    for fresh in (False, True):
+        driver = Driver({"scan": scan, "components": components}[name], library, fresh)
+        for function, code in (SET_UP if fresh else WORK).items():
+            outcome, calls = driver.fail(function, code, EVER, EVER)
+            if outcome != "right all the same":
+                bad.append(f"{function} counted: {outcome}")
+            # A call fails once; or it fails, and every later one of its kind with it.
+            tried = min(calls, 4) if function == "clGetEventInfo" else calls
+            failures = [(n, last) for n in range(1, tried + 1) for last in (n, EVER)]
+            outcomes = Counter(driver.fail(function, code, *failure)[0] for failure in failures)
+            report[function] = {"calls": calls, **outcomes}
+            bad += [f"{function}: {o} ({k} times)" for o, k in outcomes.items() if re.search(r"[A-Z]{3}", o)]
+    print(json.dumps({"bad": bad, "report": report}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
