@@ -185,6 +185,15 @@ def test_devices(capsys: pytest.CaptureFixture[str], on_pocl: list[str]) -> None
     assert "Portable Computing Language" in output_of(capsys, "devices")
 
 
+def test_no_device_at_all_is_3(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    from clgraph.runtime import query
+
+    monkeypatch.setattr(query, "platforms", list)
+    assert main(["devices", "--json"]) == 3
+    captured = capsys.readouterr()
+    assert json.loads(captured.out) == [] and "clgraph doctor" in captured.err
+
+
 def test_an_unknown_device_is_3(graph_file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["cc", graph_file, "-d", "abacus"]) == 3
     assert "abacus" in capsys.readouterr().err
