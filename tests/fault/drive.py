@@ -1,4 +1,4 @@
-"""Makes every OpenCL call of a piece of work fail in turn: ``LD_PRELOAD=clfault.so python drive.py WORK SHIM``.
+"""Makes every OpenCL call of some work fail in turn: ``LD_PRELOAD=clfault.so python drive.py WORK SHIM``.
 
 Prints a JSON object: for each function, how many calls it got and what came of their failures. What must
 not come of one is in ``bad``.
