@@ -25,7 +25,7 @@ from clgraph.generators import grid, path, random_weights, rmat, two_cliques
 from clgraph.graph import Graph
 from clgraph.io import FORMATS, cache, read, text, write
 
-DATA = Path(os.environ.get("CLGRAPH_TEST_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+DATA = Path(os.environ.get("CLGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 SUFFIX = {"matrix_market": ".mtx", "edge_list": ".txt", "dimacs9": ".gr", "metis": ".graph", "npz": ".npz"}
 KEEP: dict[str, Any] = {"matrix_market": {"duplicates": "keep"}, "edge_list": {"duplicates": "keep"}}
 
