@@ -251,7 +251,7 @@ class _Measurement:
         logger.debug("measuring %s", name)
         if self._progress is not None:
             barrier = self._session.facts.dialect.has_grid_barrier
-            total = 7 + barrier + 3 * len(self._operations) + len(LOCAL_ATOMICS)
+            total = 6 + barrier + 3 * len(self._operations) + len(LOCAL_ATOMICS)
             self._progress(self._done, total, name)
         self._done += 1
 

@@ -1,0 +1,95 @@
+"""Which profile a device gets, and that none of those that are shipped is damaged."""
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from clgraph.device.facts import DeviceFacts
+from clgraph.device.profile import (
+    DeviceProfile,
+    generic_profile,
+    load_profile,
+    save_profile,
+    shipped_profiles,
+    user_path,
+)
+from clgraph.errors import InputError
+from clgraph.probing.patterns import GLOBAL_ATOMICS
+
+
+@pytest.fixture(autouse=True)
+def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path))
+
+
+def facts_of(platform: str, name: str, *, is_cpu: bool = False) -> DeviceFacts:
+    return DeviceFacts(
+        name=name, vendor="", platform=platform, platform_version="", driver_version="1", is_cpu=is_cpu,
+        compute_units=1, sub_group_size=1, max_work_group_size=1, local_mem_bytes=1, global_mem_bytes=1,
+        max_alloc_bytes=1, has_int64_atomics=False, has_fp64=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("platform", "name", "origin", "device"),
+    [
+        ("NVIDIA CUDA", "Tesla K40m", "literature", "Tesla K40"),
+        ("NVIDIA CUDA", "Tesla K40c", "literature", "Tesla K40"),
+        ("NVIDIA CUDA", "Tesla K401", "generic", "generic GPU"),
+        ("AMD Accelerated Parallel Processing", "Hawaii", "literature", "Radeon R9-290X"),
+        ("AMD Accelerated Parallel Processing", "gfx1100", "generic", "generic GPU"),
+    ],
+)
+def test_shipped_gpu_profiles_are_found(platform: str, name: str, origin: str, device: str) -> None:
+    profile = load_profile(facts_of(platform, name))
+    assert (profile.origin, profile.device) == (origin, device)
+
+
+def test_shipped_cpu_profiles_serve_any_cpu() -> None:
+    for platform in ("Portable Computing Language", "Intel(R) OpenCL"):
+        profile = load_profile(facts_of(platform, "a processor of the next century", is_cpu=True))
+        assert profile.origin == "vendor" and platform in profile.source
+    assert load_profile(facts_of("rusticl", "x", is_cpu=True)).origin == "generic"
+
+
+def test_shipped_profiles_are_complete() -> None:
+    found = shipped_profiles()
+    assert {"generic-cpu", "generic-gpu", "portable-computing-language", "intel-r-opencl"} <= set(found)
+    for name, profile in found.items():
+        assert set(profile.rates.same_address_atomics_per_second) == set(GLOBAL_ATOMICS), name
+        assert profile.source and (profile.origin == "measured") == bool(profile.spread), name
+    for name, rate in (("tesla-k40", 6e8), ("hawaii", 4.5e7)):
+        profile = next(p for key, p in found.items() if key.endswith(name))
+        curve = profile.rates.same_address_atomics_per_second["add_int32"]
+        assert curve[max(curve)] == rate and "only that figure is published" in profile.source
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "null", '{"schema": 1}', '{"schema": 1, "rates": []}', '{"schema": 9}', "\x00\xff"],
+)
+def test_a_damaged_profile_gives_way_to_the_next(text: str) -> None:
+    facts = facts_of("NVIDIA CUDA", "Tesla K40c")
+    path = user_path(facts)
+    path.parent.mkdir(parents=True)
+    path.write_text(text, encoding="utf-16" if "\x00" in text else "utf-8")
+    assert load_profile(facts).device == "Tesla K40"
+
+
+def test_a_kept_profile_comes_first() -> None:
+    facts = facts_of("NVIDIA CUDA", "Tesla K40c")
+    generic = generic_profile(facts)
+    assert save_profile(facts, replace(generic, origin="measured", notes={"lock_seconds": "why"})).exists()
+    kept = load_profile(facts)
+    assert kept.origin == "measured" and kept.notes == {"lock_seconds": "why"}
+    assert kept.rates == generic.rates
+
+
+@pytest.mark.parametrize("value", [0, -1.0, "1e9", float("nan"), None, {}])
+def test_a_rate_must_be_a_positive_number(value: object) -> None:
+    document = generic_profile(facts_of("", "")).to_json()
+    document["rates"]["stream_bytes_per_second"] = value
+    with pytest.raises(InputError, match="stream_bytes_per_second"):
+        DeviceProfile.from_json(document)
