@@ -1,16 +1,20 @@
 """The cache directory, and the lock under which programs are built.
 
 A driver's kernel cache damaged by a process that died while compiling kills every later
-process (seen with PoCL). So each builder leaves a marker; a marker whose process is gone
-means that the cache is wiped before it is used again.
+process (seen with PoCL). So each builder leaves a marker while it compiles; a marker that is left
+means that the cache is wiped before another process uses it.
 """
 from __future__ import annotations
 
+import atexit
 import contextlib
 import logging
 import os
 import shutil
+import tempfile
+import uuid
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 logger = logging.getLogger(__name__)
@@ -21,24 +25,46 @@ except ImportError:  # pragma: no cover  (no POSIX locks: builds are then not se
     fcntl = None  # type: ignore[assignment]
 
 
+@lru_cache(maxsize=1)
+def _own_root() -> Path:
+    path = Path(tempfile.mkdtemp(prefix="clgraph-"))
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return path
+
+
 def cache_root() -> Path:
-    """Return ``$CLGRAPH_CACHE_DIR``, or ``clgraph`` in the user's cache directory."""
-    default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "clgraph"
-    return Path(os.environ.get("CLGRAPH_CACHE_DIR", default))
+    """Return ``$CLGRAPH_CACHE_DIR``, or ``clgraph`` in the user's cache directory, made if missing.
+
+    Where neither can be written, a directory that lasts as long as this process.
+    """
+    try:
+        given = os.environ.get("CLGRAPH_CACHE_DIR")
+        path = Path(given or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "clgraph")
+        path.mkdir(parents=True, exist_ok=True)
+        if os.access(path, os.W_OK):
+            return path
+        reason = f"{path} cannot be written"
+    except (OSError, RuntimeError) as error:  # RuntimeError: the user has no home
+        reason = str(error)
+    if not _own_root.cache_info().currsize:
+        logger.warning("no cache is kept: %s; set CLGRAPH_CACHE_DIR", reason)
+    return _own_root()
 
 
 def cache_dir(name: str) -> Path:
-    """Return the cache directory *name*, made if missing; wiped after a builder died."""
+    """Return the cache directory *name*, made if missing; PoCL's is wiped after a builder died."""
     path = cache_root() / name
     path.mkdir(parents=True, exist_ok=True)
     if name == "pocl":
-        with build_lock():
-            _heal(path)
+        with build_lock() as locked:
+            if locked:
+                _heal(path)
     return path
 
 
 def _heal(path: Path) -> None:
-    dead = [marker for marker in cache_root().glob("building-*") if not _alive(marker)]
+    # Only a holder of the lock has a marker, so any other marker's owner is dead.
+    dead = [marker for marker in cache_root().glob("building-*") if marker.name != _marker()]
     if dead:
         logger.warning("a process died while compiling kernels; clearing %s", path)
         shutil.rmtree(path, ignore_errors=True)
@@ -47,27 +73,38 @@ def _heal(path: Path) -> None:
             marker.unlink(missing_ok=True)
 
 
-def _alive(marker: Path) -> bool:
-    try:
-        os.kill(int(marker.name.rpartition("-")[2]), 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, ValueError):
-        return True
-    return True
+@lru_cache(maxsize=1)
+def _marker() -> str:
+    # Not the process id alone: in containers a new process often has that of a dead one.
+    return f"building-{os.getpid()}-{uuid.uuid4().hex[:8]}"
 
 
 @contextlib.contextmanager
-def build_lock() -> Iterator[None]:
-    """Hold the inter-process lock under which programs are compiled."""
+def build_lock() -> Iterator[bool]:
+    """Hold the inter-process lock under which programs are compiled.
+
+    Yields
+    ------
+    bool
+        Whether there is such a lock: not on every file system, and not on Windows.
+    """
     root = cache_root()
-    root.mkdir(parents=True, exist_ok=True)
-    marker = root / f"building-{os.getpid()}"
+    marker = root / _marker()
     with open(root / "build.lock", "w", encoding="ascii") as handle:
-        if fcntl is not None:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+        locked = _lock(handle.fileno())
         marker.touch()
         try:
-            yield
+            yield locked
         finally:
             marker.unlink(missing_ok=True)
+
+
+def _lock(handle: int) -> bool:
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    except OSError as error:
+        logger.warning("programs are compiled without a lock: %s", error)
+        return False
+    return True

@@ -127,9 +127,12 @@ def select_device(request: object = None) -> tuple[cl.Device, str]:
         raise NoDeviceError(f"no device can be made of {request!r}; pass a name: 'gpu', 'pocl' or '0:0'")
     if wanted := os.environ.get("CLGRAPH_DEVICE"):
         return _matching(wanted), f"CLGRAPH_DEVICE={wanted}"
-    if os.environ.get("PYOPENCL_CTX"):
+    if wanted := os.environ.get("PYOPENCL_CTX"):
         platforms()
-        return cl.choose_devices(interactive=False)[0], "PYOPENCL_CTX"
+        try:
+            return cl.choose_devices(interactive=False)[0], "PYOPENCL_CTX"
+        except (cl.Error, RuntimeError, LookupError, ValueError) as error:
+            raise NoDeviceError(f"PYOPENCL_CTX={wanted!r} chooses no device: {error}") from error
     found = [device for _, device in enumerate_devices()]
     for kind, why in ((cl.device_type.GPU, "best GPU"), (cl.device_type.CPU, "no GPU found: best CPU")):
         if ranked := sorted((d for d in found if d.type & kind), key=_rank):
@@ -146,15 +149,16 @@ def _rank(device: cl.Device) -> tuple[bool, int, int]:
 
 
 def _matching(request: str) -> cl.Device:
-    text, _, number = request.strip().lower().partition(":")
+    text, _, number = request.strip().lower().rpartition(":")
+    if not text or not number.isdecimal():  # a name may have colons of its own: gfx90a:sramecc+:xnack-
+        text, number = request.strip().lower(), "0"
     found = enumerate_devices()
     by_id = dict(found)
     if request.strip() in by_id:
         return by_id[request.strip()]
-    index = int(number) if number.isdigit() else 0 if not number else -1
     matches = sorted((d for _, d in found if _means(text, d)), key=_rank, reverse=True)
-    if 0 <= index < len(matches):
-        return matches[index]
+    if int(number) < len(matches) and not text.isdecimal():
+        return matches[int(number)]
     known = "; ".join(f"{key} {d.platform.name} / {d.name}" for key, d in found) or "none"
     raise NoDeviceError(f"no device matches {request!r}; devices here: {known}")
 

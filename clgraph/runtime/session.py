@@ -66,11 +66,11 @@ class Session:
             else:
                 self.device, self.why = select_device(device)
                 self.context = cl.Context([self.device])
-            self.queue = cl.CommandQueue(self.context, self.device, properties=flags)
+            self._queue = cl.CommandQueue(self.context, self.device, properties=flags)
             self.facts = query_facts(self.device)
         self.profile: DeviceProfile = load_profile(self.facts)
         self._works_while_waiting = works_while_waiting(self.device)
-        self._pool = MemoryPool(ImmediateAllocator(self.queue))
+        self._pool = MemoryPool(ImmediateAllocator(self._queue))
         self._programs: dict[tuple[Any, ...], Program] = {}
         self._recorder: Recorder | None = None
         self._lock = threading.RLock()
@@ -78,6 +78,12 @@ class Session:
 
     def __repr__(self) -> str:
         return f"Session({self.facts.platform} / {self.facts.name})"
+
+    @property
+    def queue(self) -> cl.CommandQueue:
+        """The command queue; in a forked child, where it would hang, a :class:`ForkError`."""
+        check_fork()
+        return self._queue
 
     # ---- programs
 
@@ -125,6 +131,7 @@ class Session:
 
     def upload(self, host: NDArray[Any]) -> DeviceArray:
         """Copy *host* to the device; a CPU device reads it in place. Kernels must not write it."""
+        check_fork()
         flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
         if self.facts.is_cpu and host.size and host.flags.c_contiguous and not host.ctypes.data % 64:
             with typed_errors("wrapping a host array"):

@@ -1,0 +1,562 @@
+"""The OpenCL boundary: sources, devices, programs, memory, timing, and what must not hang or break."""
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import re
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pyopencl as cl
+import pytest
+from conftest import ROOT, session_on
+
+from clgraph import generators
+from clgraph.errors import (
+    CapacityError,
+    DeviceError,
+    DeviceMemoryError,
+    DeviceTimeoutError,
+    InputError,
+    KernelBuildError,
+    KernelSourceError,
+    NoDeviceError,
+)
+from clgraph.runtime import cache, pocl_cpu, query, source
+from clgraph.runtime import session as session_module
+from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.failure import check_status
+from clgraph.runtime.quirks import amd_dialect, nvidia_dialect
+from clgraph.runtime.session import Session, as_session
+
+IOTA = "primitives/fill.cl"
+KERNELS = sorted(str(path.relative_to(ROOT / "cl")) for path in (ROOT / "cl").rglob("*.cl"))
+
+
+def python(code: str, **environment: str) -> subprocess.Popen[str]:
+    """Start *code* in a new interpreter."""
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)], cwd=ROOT, text=True,
+        env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )
+
+
+def iota(session: Session, n: int) -> np.ndarray:
+    out = session.empty(n, np.int32)
+    session.program(IOTA).bind("iota", n, np.int64(n), out)()
+    return out.get()
+
+
+# ---- sources
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_flattened_lines_are_where_line_directives_say(name):
+    file, number, seen = None, 0, 0
+    for line in source.flatten(name).splitlines():
+        if directive := re.fullmatch(r'#line (\d+) "(.+)"', line):
+            number, file = int(directive[1]), directive[2]
+            continue
+        original = (source.kernel_root() / file).read_text().splitlines()
+        assert original[number - 1] == line
+        number += 1
+        seen += 1
+    assert seen > 5
+
+
+def test_each_header_is_included_once():
+    text = source.flatten("primitives/scan.cl")
+    assert text.count('#line 1 "common/types.h"') == 1
+
+
+def test_missing_source_and_missing_include(tmp_path):
+    with pytest.raises(KernelSourceError, match=r"no/such\.cl"):
+        source.flatten("no/such.cl")
+    kernel = tmp_path / "includes.cl"
+    kernel.write_text('#include "common/absent.h"\n')
+    with pytest.raises(KernelSourceError, match=r"common/absent\.h"):
+        source.flatten(str(kernel))
+
+
+def test_compile_error_names_the_real_file_and_line(session, tmp_path):
+    kernel = tmp_path / "broken.cl"
+    lines = ['#include "common/atomics.h"', "", "KERNEL k(__global int *out) {", "  out[0] = no_such_thing;", "}"]
+    kernel.write_text("\n".join(lines))
+    with pytest.raises(KernelBuildError, match=r"broken\.cl:4\b[\s\S]*no_such_thing"):
+        session.program(str(kernel))
+    assert np.array_equal(iota(session, 5), np.arange(5))
+
+
+def test_unknown_kernel(session):
+    with pytest.raises(KernelSourceError, match="absent_kernel"):
+        session.program(IOTA).bind("absent_kernel", 1)
+
+
+def test_programs_are_built_once(session):
+    first = session.program(IOTA, {"T": "uint"})
+    assert session.program(IOTA, {"T": "uint"}) is first
+    assert session.program(IOTA, {"T": "uint"}, work_group_size=64) is not first
+
+
+# ---- choice of devices
+
+
+def test_devices_are_found_by_name_kind_and_id(session):
+    for request in (session.facts.platform, session.facts.name.upper(), "cpu"):
+        assert Session(request).facts.is_cpu
+    key = next(key for key, device in query.enumerate_devices() if device == session.device)
+    by_id = Session(key)
+    assert by_id.device == session.device
+    assert by_id.why == f"asked for {key!r}"
+
+
+@pytest.mark.parametrize("request_", ["pocl:7", "no such device", "99:0", "0:99", "gpu:x", ":1"])
+def test_unmatched_request_lists_the_devices(pocl, request_):
+    with pytest.raises(NoDeviceError, match=r"no device matches.*Portable Computing Language"):
+        Session(request_)
+
+
+def test_names_with_colons(monkeypatch):
+    class Device:
+        type = cl.device_type.GPU
+        name, vendor = "gfx90a:sramecc+:xnack-", "AMD"
+        max_compute_units = global_mem_size = 1
+
+        class platform:
+            name = "AMD Accelerated Parallel Processing"
+
+    first, second = Device(), Device()
+    monkeypatch.setattr(query, "enumerate_devices", lambda: [("0:0", first), ("0:1", second)])
+    assert query.select_device("gfx90a:sramecc+:xnack-")[0] is first
+    assert query.select_device("gfx90a:sramecc+:xnack-:1")[0] is second
+    assert query.select_device("amd:1")[0] is second
+    with pytest.raises(NoDeviceError):
+        query.select_device("amd:2")
+
+
+@pytest.mark.parametrize("request_", [42, 1.5, ["pocl"], b"pocl"])
+def test_wrong_type_of_request(request_):
+    with pytest.raises(NoDeviceError, match="no device can be made of"):
+        Session(request_)
+    with pytest.raises(InputError, match="session must be"):
+        as_session(request_)
+
+
+def test_pyopencl_objects_are_accepted(pocl):
+    for given in (pocl.device, pocl.context, cl.CommandQueue(pocl.context)):
+        made = Session(given)
+        assert made.device == pocl.device
+        assert "given as a" in made.why
+        assert np.array_equal(iota(made, 10), np.arange(10))
+
+
+def test_environment_chooses_the_device(pocl, monkeypatch):
+    monkeypatch.setenv("CLGRAPH_DEVICE", "pocl")
+    assert Session().why == "CLGRAPH_DEVICE=pocl"
+    assert "Portable" in Session().facts.platform
+    monkeypatch.setenv("CLGRAPH_DEVICE", "absent")
+    with pytest.raises(NoDeviceError, match="absent"):
+        Session()
+    monkeypatch.delenv("CLGRAPH_DEVICE")
+    monkeypatch.setenv("PYOPENCL_CTX", "portable")
+    assert Session().why == "PYOPENCL_CTX"
+    assert "Portable" in Session().facts.platform
+    for wrong in ("absent", "99", "0:99"):
+        monkeypatch.setenv("PYOPENCL_CTX", wrong)
+        with pytest.raises(NoDeviceError, match="PYOPENCL_CTX"):
+            Session()
+
+
+def test_unusable_platforms_carry_the_reason(pocl, monkeypatch):
+    class Broken:
+        name = "Broken platform"
+
+        def get_devices(self):
+            raise cl.RuntimeError("driver and kernel module differ")
+
+    monkeypatch.setattr(query, "platforms", lambda: [Broken(), pocl.device.platform])
+    rows = query.devices()
+    assert (rows[0].facts, rows[0].reason) == (None, "driver and kernel module differ")
+    assert rows[1].facts == pocl.facts
+    assert [key for key, _ in query.enumerate_devices()] == ["1:0"]
+
+
+def test_default_session_is_shared(pocl, monkeypatch):
+    monkeypatch.setenv("CLGRAPH_DEVICE", "pocl")
+    assert as_session(None) is as_session(None)
+    assert as_session("pocl") is as_session("pocl")
+    assert as_session(pocl) is pocl
+
+
+def test_dialects_without_a_device():
+    assert nvidia_dialect(90)[1] == 32 and nvidia_dialect(60)[1] == 1
+    assert amd_dialect("gfx90a:sramecc+:xnack-", 64)[0].float_add == "FLOAT_ADD_AMDGCN"
+    assert amd_dialect("gfx906", 64) == (amd_dialect("gfx1030", 32)[0], 64)
+    assert amd_dialect("gfx1030", 64)[0].sub_group == "SUB_GROUP_SINGLE"
+
+
+# ---- memory
+
+
+@pytest.mark.parametrize("offset", [0, 1, 3])
+def test_read_only_and_unaligned_arrays_are_uploaded(session, offset):
+    host = np.arange(1000 + offset, dtype=np.int32)[offset:]
+    host.flags.writeable = False
+    assert np.array_equal(session.upload(host).get(), host)
+
+
+def test_aligned_arrays_are_read_in_place_and_kept_alive(session):
+    memory = np.arange(4096 + 16, dtype=np.int32)
+    start = -memory.ctypes.data % 64 // 4
+    aligned = memory[start : start + 4096]
+    expected, uploaded = aligned.copy(), session.upload(aligned)
+    del memory, aligned
+    gc.collect()
+    np.full(8192, -1, np.int32)  # would land on freed memory
+    assert np.array_equal(uploaded.get(), expected)
+
+
+def test_strided_and_empty_arrays(session):
+    strided = np.arange(100, dtype=np.int64)[::3]
+    assert np.array_equal(session.upload(strided).get(), strided)
+    assert session.upload(np.empty(0, np.float32)).get().shape == (0,)
+    assert session.zeros(0, np.int32).get().shape == (0,)
+
+
+def test_parts_of_arrays(session):
+    array = session.zeros(10, np.int32)
+    array.set([7, 8], offset=4)
+    array.fill(3, 8)
+    assert array.get().tolist() == [0, 0, 0, 0, 7, 8, 0, 0, 3, 3]
+    assert array.get(4, 6).tolist() == [7, 8]
+    assert array.item(5) == 8
+    for wrong in (lambda: array.get(5, 11), lambda: array.get(-1), lambda: array.set([1], offset=10),
+                  lambda: array.fill(0, 9, 12), lambda: array.get(6, 4)):
+        with pytest.raises(DeviceError, match="of a device array of 10"):
+            wrong()
+
+
+def test_one_buffer_larger_than_the_device_allows(session):
+    with pytest.raises(DeviceMemoryError, match=r"labels needs 1,000,000,000,000,000 bytes") as caught:
+        session.check_memory({"labels": 10**15, "small": 1})
+    assert f"{session.facts.max_alloc_bytes:,}" in str(caught.value)
+    with pytest.raises(DeviceMemoryError, match="one buffer"):
+        session.empty(2**50, np.int32)
+
+
+def test_all_buffers_together(session, monkeypatch):
+    monkeypatch.setattr(session_module, "available_bytes", lambda facts: 2000)
+    session.check_memory({"labels": 1200, "queue": 800})
+    message = r"needs 2,100 bytes \(labels 1,200, queue 900\).* 2,000 available"
+    with pytest.raises(DeviceMemoryError, match=message):
+        session.check_memory({"labels": 1200, "queue": 900})
+
+
+def test_available_memory_is_a_part_of_what_there_is(session):
+    assert 0 < query.available_bytes(session.facts) <= session.facts.global_mem_bytes
+
+
+def test_graphs_are_uploaded_once_and_let_go(session):
+    graph = generators.path(50)
+    before = len(session.device_graphs)
+    first = device_graph(session, graph)
+    assert device_graph(session, graph) is first
+    assert np.array_equal(first.column_indices.get(), graph.column_indices)
+    del graph, first
+    gc.collect()
+    assert len(session.device_graphs) == before
+
+
+def test_status_words_become_exceptions():
+    check_status(0, "here")
+    for status, kind in ((1, CapacityError), (2, DeviceTimeoutError), (9, DeviceError)):
+        with pytest.raises(kind, match="here"):
+            check_status(status, "here")
+
+
+# ---- time
+
+
+def test_measure_splits_the_time(session):
+    with session.measure() as first:
+        out = session.empty(1000, np.float32)
+        session.program(IOTA, {"T": "float", "DEV_UNUSED": time.time_ns()}).bind(
+            "iota", 1000, np.int64(1000), out)()
+        out.fill(1)
+        out.get()
+    seconds = first.seconds
+    assert seconds.compile > 0 and seconds.kernel > 0 and seconds.transfer > 0
+    assert seconds.total >= seconds.compile
+    assert seconds.host == pytest.approx(
+        max(0, seconds.total - seconds.compile - seconds.transfer - seconds.kernel))
+    assert [(name, launches) for name, (launches, _) in first.kernels().items()] == [("iota", 1), ("fill", 1)]
+    with session.measure() as second:
+        iota(session, 10)
+    assert second.seconds.compile == 0  # built above the first time `iota` ran in this session
+
+
+def test_measurements_nest(session):
+    with session.measure() as outer:
+        iota(session, 10)
+        with session.measure() as inner:
+            iota(session, 10)
+        iota(session, 10)
+    assert inner.kernels()["iota"][0] == 1
+    assert outer.kernels()["iota"][0] == 3
+    assert outer.seconds.kernel > inner.seconds.kernel
+
+
+def test_a_failed_measurement_leaves_none_running(session):
+    with pytest.raises(ZeroDivisionError), session.measure():
+        raise ZeroDivisionError
+    with session.measure() as recorder:
+        iota(session, 3)
+    assert recorder.kernels()["iota"][0] == 1
+
+
+# ---- threads, forks, signals, processes
+
+
+def test_two_threads_with_launches_of_their_own(session):
+    wrong = []
+
+    def work(seed: int) -> None:
+        for turn in range(30):
+            n = 100 + 37 * seed + turn
+            if not np.array_equal(iota(session, n), np.arange(n)):
+                wrong.append((seed, turn))
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    assert not wrong
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("device", ["pocl", "intel"])
+def test_forked_children_get_an_error_instead_of_a_hang(device):
+    session_on(device)
+    child = python(f"""
+        import os, signal, sys, numpy as np
+        from clgraph.errors import ForkError
+        from clgraph.runtime.session import Session, as_session
+        session = Session({device!r})
+        program = session.program("primitives/fill.cl")
+        array = session.zeros(100, np.int32)
+        launch = program.bind("iota", 100, np.int64(100), array)
+        launch(); session.finish()
+        attempts = [
+            lambda: Session({device!r}), lambda: as_session(session), lambda: as_session(None),
+            lambda: session.empty(3, np.int32), lambda: session.upload(np.zeros(64, np.int32)),
+            lambda: session.program("primitives/fill.cl"), array.get, lambda: array.set(np.zeros(9, np.int32)),
+            lambda: array.fill(1), launch, session.finish,
+        ]
+        for attempt in attempts:
+            child = os.fork()
+            if not child:
+                signal.alarm(10)  # a hang ends as a signal
+                try:
+                    attempt()
+                except ForkError as error:
+                    os._exit(0 if "spawn" in str(error) else 1)
+                os._exit(2)
+            print(os.waitpid(child, 0)[1])
+        if not os.fork():
+            signal.alarm(10)
+            sys.exit()  # the objects' destructors must not hang either
+        print(os.wait()[1])
+        print(array.get()[:3])  # the parent goes on
+    """)
+    output, errors = child.communicate(timeout=100)
+    assert output.split("\n")[:-1] == ["0"] * 12 + ["[0 1 2]"], output + errors
+
+
+def test_fork_before_the_first_use_is_fine(pocl):
+    child = python("""
+        import os, sys
+        import numpy as np
+        import clgraph
+        from clgraph.runtime.session import Session
+        child = os.fork()
+        status = os.waitpid(child, 0)[1] if child else 0
+        print(Session("pocl").zeros(3, np.int32).get(), status)
+    """)
+    output, errors = child.communicate(timeout=60)
+    assert output.splitlines() == ["[0 0 0] 0"] * 2, output + errors
+
+
+def test_control_c_ends_a_run_and_leaves_the_session_usable(session, tmp_path):
+    kernel = tmp_path / "spin.cl"
+    kernel.write_text("""
+        #include "common/atomics.h"
+        KERNEL spin(uint turns, __global uint *out) {
+          uint x = (uint)get_global_id(0);
+          for (uint k = 0; k < turns; k++) x = x * 1664525u + 1013904223u;
+          store_relaxed(&out[get_global_id(0)], x);
+        }
+    """)
+    child = python(f"""
+        import time, numpy as np
+        from clgraph.runtime.session import Session
+        session = Session({session.device.platform.name.split()[0]!r})
+        out = session.zeros(64, np.uint32)
+        launch = session.program({str(kernel)!r}, work_group_size=64).bind("spin", 64, np.uint32(1), out)
+        launch(); session.finish()
+        launch.set_scalar(0, np.uint32(1_000_000))  # about 0.1 s
+        try:
+            print("started", flush=True)
+            for _ in range(1000):
+                launch()
+                session.finish()
+            print("not interrupted")
+        except KeyboardInterrupt:
+            print(time.time())
+        print(session.upload(np.arange(5)).get())
+    """)
+    assert child.stdout.readline() == "started\n", child.communicate()
+    time.sleep(0.5)
+    sent = time.time()
+    child.send_signal(signal.SIGINT)
+    output, errors = child.communicate(timeout=60)
+    caught, answer = output.splitlines()
+    assert float(caught) - sent < 1.5, errors
+    assert answer == "[0 1 2 3 4]"
+
+
+_COLD = """
+    import numpy as np
+    from clgraph.runtime.session import Session
+    session = Session("pocl")
+    out = session.empty(1000, np.int32)
+    session.program("primitives/fill.cl", {"T": "int"}).bind("iota", 1000, np.int64(1000), out)()
+    print((out.get() == np.arange(1000)).all())
+"""
+
+
+def _cold(path: Path) -> dict[str, str]:
+    return {"CLGRAPH_CACHE_DIR": str(path), "POCL_CACHE_DIR": str(path / "pocl")}
+
+
+def test_processes_with_one_cold_cache(pocl, tmp_path):
+    children = [python(_COLD, **_cold(tmp_path)) for _ in range(6)]
+    for child in children:
+        output, errors = child.communicate(timeout=100)
+        assert (child.returncode, output) == (0, "True\n"), errors
+    assert not list(tmp_path.glob("building-*"))
+    assert any((tmp_path / "pocl").iterdir())
+
+
+def test_cache_is_cleared_after_a_builder_died(pocl, tmp_path):
+    dying = python("""
+        import os, signal
+        from clgraph.runtime.cache import build_lock
+        with build_lock():
+            os.kill(os.getpid(), signal.SIGKILL)
+    """, **_cold(tmp_path))
+    assert dying.wait(60) == -signal.SIGKILL
+    assert len(list(tmp_path.glob("building-*"))) == 1
+    damaged = tmp_path / "pocl" / "damaged"
+    damaged.parent.mkdir(exist_ok=True)
+    damaged.write_bytes(b"half a kernel")
+    output, errors = python(_COLD, **_cold(tmp_path)).communicate(timeout=100)
+    assert output == "True\n", errors
+    assert "a process died while compiling kernels" in errors
+    assert not damaged.exists() and not list(tmp_path.glob("building-*"))
+    kept = {path for path in (tmp_path / "pocl").rglob("*") if path.is_file()}
+    assert kept
+    python(_COLD, **_cold(tmp_path)).communicate(timeout=100)
+    assert kept <= set((tmp_path / "pocl").rglob("*"))  # nothing died: nothing is cleared
+
+
+def test_build_lock_keeps_other_processes_out(tmp_path):
+    code = "from clgraph.runtime.cache import build_lock\nwith build_lock(): print('in', flush=True)"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path))
+        with cache.build_lock() as locked:
+            assert locked
+            child = python(code)
+            time.sleep(1.5)
+            assert child.poll() is None
+        output, errors = child.communicate(timeout=60)
+    assert output == "in\n", errors
+
+
+def test_unwritable_cache_is_replaced(tmp_path, monkeypatch, caplog):
+    (tmp_path / "file").write_text("no directory")
+    monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path / "file" / "below"))
+    cache._own_root.cache_clear()
+    root = cache.cache_root()
+    assert root.is_dir() and root == cache.cache_root()
+    assert "CLGRAPH_CACHE_DIR" in caplog.text
+
+
+# ---- PoCL's processor name
+
+
+class _Structure:
+    """Memory laid out as the part of PoCL's device structure that holds the names."""
+
+    def __init__(self, triple: bytes, name: bytes) -> None:
+        self.texts = [ctypes.create_string_buffer(text) for text in (triple, name)]
+        words = [3, 0, 2**46 + 8, *(ctypes.addressof(text) for text in self.texts), 17, 0x1234]
+        self.words = (ctypes.c_uint64 * 512)(*words)
+        self.int_ptr = ctypes.addressof(self.words)
+
+    def name(self) -> bytes:
+        return ctypes.string_at(self.words[4])
+
+
+needs_x86 = pytest.mark.skipif(os.uname().machine != "x86_64", reason="only on x86-64")
+
+
+@needs_x86
+def test_generic_processor_gets_a_name():
+    device = _Structure(b"x86_64-pc-linux-gnu", b"generic")
+    level = pocl_cpu.name_unknown_cpu(device)
+    assert level in pocl_cpu._LEVELS
+    assert device.name() == level.encode()
+    assert pocl_cpu.name_unknown_cpu(device) is None  # it has a name now
+
+
+@needs_x86
+@pytest.mark.parametrize(
+    ("triple", "name"),
+    [(b"x86_64-pc-linux-gnu", b"znver3"), (b"aarch64-linux-gnu", b"generic"), (b"", b"generic")],
+)
+def test_other_structures_are_left_alone(triple, name):
+    device = _Structure(triple, name)
+    words = list(device.words)
+    assert pocl_cpu.name_unknown_cpu(device) is None
+    assert list(device.words) == words and device.name() == name
+
+
+@needs_x86
+def test_unreadable_structure_is_left_alone():
+    device = _Structure(b"x86_64-pc-linux-gnu", b"generic")
+    device.int_ptr = 2**46
+    assert pocl_cpu.name_unknown_cpu(device) is None
+
+
+@needs_x86
+@pytest.mark.parametrize(
+    ("flags", "level"),
+    [
+        ("fpu sse2", "x86-64"),
+        ("sse4_2 ssse3 popcnt", "x86-64-v2"),
+        ("sse4_2 ssse3 popcnt avx2 bmi1 bmi2 f16c fma movbe", "x86-64-v3"),
+        ("avx512f avx512bw avx512cd avx512dq avx512vl avx2 bmi1 bmi2 f16c fma movbe", "x86-64-v4"),
+    ],
+)
+def test_level_follows_the_features(monkeypatch, flags, level):
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: f"processor\t: 0\nflags\t\t: {flags}\n")
+    assert pocl_cpu._level() == level
