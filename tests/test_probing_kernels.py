@@ -1,7 +1,7 @@
 """The probe's kernels do all they are timed for, and its trials trust no short time."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ from clgraph.probing.patterns import (
     WORK_GROUP,
     AtomicPattern,
     Bench,
+    cycle_word,
 )
 from clgraph.probing.trials import TRIALS, Trial, read
 from clgraph.runtime.session import Session
@@ -105,6 +106,14 @@ def test_gather_makes_every_load(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("bits", [5, 10, 13])
+def test_host_and_device_know_the_same_cycle(bench: Bench, bits: int) -> None:
+    bench.chase(4 << bits)
+    after = bench.words(np.uint32, 1 << bits).get()
+    for index in (0, 1, 17, (1 << bits) - 1):
+        assert after[cycle_word(index, bits)] == cycle_word(index + 1, bits)
+
+
+@pytest.mark.parametrize("bits", [5, 10, 13])
 def test_chase_walks_one_cycle_through_every_word(bench: Bench, bits: int) -> None:
     bench.chase(4 << bits)
     after = bench.words(np.uint32, 1 << bits).get()
@@ -117,15 +126,25 @@ def test_chase_walks_one_cycle_through_every_word(bench: Bench, bits: int) -> No
     assert np.median(steps) > (1 << bits) / 8  # no prefetcher follows that
 
 
-def test_chain_ends_where_the_host_does(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    trial = bench.chase(1 << 12)
-    after = bench.words(np.uint32, 1 << 10).get()
-    monkeypatch.setattr(bench, "seed", lambda: 0)
-    trial.run(777)
-    at = 0
-    for _ in range(777):
-        at = int(after[at])
-    assert bench.out.item() == at
+@pytest.mark.parametrize(
+    "start",
+    [
+        lambda bench: bench.atomics("add_int32", 700, 3),
+        lambda bench: bench.atomics("add_float32", 700, 3),
+        lambda bench: bench.local_atomics("add_int32"),
+        lambda bench: bench.gather(1 << 14),
+        lambda bench: bench.chase(1 << 14),
+        lambda bench: bench.lock(),
+        lambda bench: bench.grid_barriers(1),
+    ],
+)
+def test_a_loop_cut_short_is_found(bench: Bench, start: Callable[[Bench], Trial]) -> None:
+    trial = start(bench)
+    trial.run(50)
+    trial.verify(50)
+    trial.run(1)
+    with pytest.raises(DeviceError, match=r"were done|instead of"):
+        trial.verify(50)
 
 
 def test_every_lock_is_taken_and_freed(bench: Bench) -> None:
@@ -135,8 +154,10 @@ def test_every_lock_is_taken_and_freed(bench: Bench) -> None:
 
 
 def test_grid_barrier_of_one_group_passes(bench: Bench) -> None:
-    bench.grid_barriers(1).run(20)
+    trial = bench.grid_barriers(1)
+    trial.run(20)
     assert bench.out.item() == 20
+    assert trial.verify(20) == "among 1 work-groups"
 
 
 def test_scratch_fits_or_says_so(session: Session) -> None:

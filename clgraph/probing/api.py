@@ -199,6 +199,8 @@ class _Measurement:
             self._notes[name] = f"not measured, generic value: {_first_line(error)}"
             return float(self._fallback(name))
         self._spread[name] = reading.spread
+        if reading.note:
+            self._notes[name] = reading.note
         return reading.seconds if seconds else reading.per_second
 
     def _curve(
@@ -226,10 +228,9 @@ class _Measurement:
                 self._notes[name] = f"ends at {last}: beyond, a launch might take over {_LONGEST_SECONDS} s"
                 break
             try:
-                trial = start(x)
-                reading = read(trial, self._long_enough)
-                if note := trial.note():
-                    self._notes[name] = note
+                reading = read(start(x), self._long_enough)
+                if reading.note:
+                    self._notes[name] = reading.note
             except (ClgraphError, MemoryError) as error:
                 self._notes[name] = f"ends at {last}: {_first_line(error)}"
                 break

@@ -34,6 +34,7 @@ _MOST_OPERATIONS = 1 << 30  # of one trial: int32 sums and minima must not wrap
 _EXACT_FLOAT = 1 << 24  # additions of 1.0f to one word
 _RESET_WORDS = 1 << 16  # up to here every trial starts from fresh words, beyond it each series does
 _READS_PER_ITEM_BYTES, _WRITES_PER_ITEM_BYTES = 64, 4  # of the stream kernel
+_GRID_CONTROL_WORDS, _GRID_MEMBERS, _GRID_STATUS = 8, 2, 4  # as in cl/common/grid_barrier.h
 _SPIN_LIMIT = 1_000_000  # of the barrier's wait: about a second
 _LINGER = 500  # turns for which the first group waits for the others to start
 
@@ -93,12 +94,17 @@ class Bench:
         program = self.session.program(f"probe/{source}.cl", work_group_size=WORK_GROUP)
         return program.bind(kernel, n_items, *args)
 
+    def _check_out(self, item: int, expected: int) -> str:
+        if (got := self.out.item(item)) != expected:
+            raise DeviceError(f"a kernel of the probe returned {got} instead of {expected}")
+        return ""
+
     # ---- atomics
 
     def atomics(self, operation: str, n_items: int, n_words: int, group_stride: int = 0) -> Trial:
         """Return *n_items* work-items on *n_words* words, or on as many for each group."""
         pattern = AtomicPattern(self, operation, n_items, n_words, group_stride)
-        return Trial(pattern.run, pattern.most_turns, pattern.note)
+        return Trial(pattern.run, pattern.most_turns, pattern.verify)
 
     def local_atomics(self, operation: str) -> Trial:
         """Return all work-items of each group on one word of local memory."""
@@ -113,7 +119,11 @@ class Bench:
             launch.set_scalar(2, np.uint32(self.seed()))
             return n_items * turns, self.timed(launch)
 
-        return Trial(run, _MOST_OPERATIONS // n_items)
+        def verify(turns: int) -> str:
+            done = int(self.out.get(0, n_items).sum(dtype=np.int64))
+            return _check_done(operation, done, n_items * turns, n_items)
+
+        return Trial(run, _MOST_OPERATIONS // n_items, verify)
 
     # ---- memory
 
@@ -127,7 +137,7 @@ class Bench:
             seconds = sum(self.timed(launch) for _ in range(turns))
             return turns * n_items * (_READS_PER_ITEM_BYTES + _WRITES_PER_ITEM_BYTES), seconds
 
-        return Trial(run)
+        return Trial(run, verify=lambda _: self._check_out(n_items - 1, _READS_PER_ITEM_BYTES // 4))
 
     def gather(self, working_set_bytes: int) -> Trial:
         """Return random 4-byte loads out of *working_set_bytes*."""
@@ -144,23 +154,27 @@ class Bench:
             launch.set_scalar(2, np.uint32(self.seed()))
             return n_items * turns, self.timed(launch)
 
-        return Trial(run, _MOST_OPERATIONS // n_items)
+        return Trial(run, _MOST_OPERATIONS // n_items, lambda turns: self._check_out(n_items - 1, turns))
 
     def chase(self, working_set_bytes: int) -> Trial:
         """Return a chain of dependent loads through a random cycle over *working_set_bytes*."""
         n_words = working_set_bytes // 4
+        bits = n_words.bit_length() - 1
         words = self.words(np.uint32, n_words)
-        self.bind("memory", "make_cycle", self.resident_items, np.uint32(n_words.bit_length() - 1), words)()
+        self.bind("memory", "make_cycle", self.resident_items, np.uint32(bits), words)()
         launch = self.bind("memory", "chase", 1, np.uint32(0), np.uint32(0), words, self.out)
         warm = min(n_words, 1 << (18 if self.session.facts.is_cpu else 16))
+        start = 0
 
         def run(turns: int) -> tuple[float, float]:
+            nonlocal start  # as the index on the cycle
+            start = self.seed() * 2654435769 % n_words
             launch.set_scalar(0, np.uint32(turns))
-            launch.set_scalar(1, np.uint32(self.seed() * 2654435769 % n_words))
+            launch.set_scalar(1, np.uint32(cycle_word(start, bits)))
             return turns, self.timed(launch)
 
         run(warm)  # brings what fits from other units' caches to where the chain runs
-        return Trial(run)
+        return Trial(run, verify=lambda turns: self._check_out(0, cycle_word(start + turns, bits)))
 
     # ---- latency
 
@@ -177,7 +191,7 @@ class Bench:
             launch.set_scalar(2, np.uint32(self.seed()))
             return turns, self.timed(launch)
 
-        return Trial(run)
+        return Trial(run, verify=lambda turns: self._check_out(0, turns))
 
     def launches(self) -> Trial:
         """Return launches in a row, by the host's clock: what it costs to enqueue them counts, too."""
@@ -210,7 +224,7 @@ class Bench:
 
     def grid_barriers(self, n_groups: int) -> Trial:
         """Return device-wide barriers of *n_groups* work-groups, the start of the kernel taken off."""
-        control = self.words(np.uint32, 8)
+        control = self.words(np.uint32, _GRID_CONTROL_WORDS)
         program = self.session.program(
             "probe/grid_barrier.cl", {"SPIN_LIMIT": f"{_SPIN_LIMIT}u"}, work_group_size=WORK_GROUP
         )
@@ -221,7 +235,7 @@ class Bench:
             launch.set_scalar(0, np.uint32(rounds))
             control.fill(0)
             seconds = self.timed(launch)
-            check_status(control.item(4), "grid barrier")
+            check_status(control.item(_GRID_STATUS), "grid barrier")
             return seconds
 
         seconds_of(1)
@@ -230,7 +244,11 @@ class Bench:
         def run(turns: int) -> tuple[float, float]:
             return turns, max(0.0, seconds_of(turns) - start)
 
-        return Trial(run)
+        def verify(turns: int) -> str:
+            self._check_out(0, turns)
+            return f"among {control.item(_GRID_MEMBERS)} work-groups"
+
+        return Trial(run, verify=verify)
 
 
 class AtomicPattern:
@@ -256,7 +274,6 @@ class AtomicPattern:
         self._bench = bench
         self._operation = operation
         self._n_items = n_items
-        self._turns = 0
         self._start = start_of(operation)
         self._launch = bench.bind(
             "atomics", operation, n_items, np.uint32(n_items), np.uint32(0), np.uint32(n_words),
@@ -268,7 +285,6 @@ class AtomicPattern:
         """Run once; return operations and seconds."""
         if self.words.size <= _RESET_WORDS:
             self.words.fill(self._start)
-        self._turns = turns
         self._launch.set_scalar(1, np.uint32(turns))
         self._launch.set_scalar(4, np.uint32(self._bench.seed()))
         return self._n_items * turns, self._bench.timed(self._launch)
@@ -277,12 +293,28 @@ class AtomicPattern:
         """Return how many operations of the last run took effect."""
         return int(self.done.get(0, self._n_items).sum(dtype=np.int64))
 
-    def note(self) -> str:
-        """Return which share of the attempts changed a word, where some do not."""
-        if not self._operation.startswith(("cmpxchg", "min")):
-            return ""
-        share = self.n_done() / (self._n_items * self._turns)
-        return f"attempts; {share:.3g} of them took effect with {self._n_items} work-items"
+    def verify(self, turns: int) -> str:
+        """Raise unless the last run did its work; return which share of the attempts took effect."""
+        return _check_done(self._operation, self.n_done(), self._n_items * turns, self._n_items)
+
+
+def _check_done(operation: str, done: int, attempts: int, n_items: int) -> str:
+    if not operation.startswith(("cmpxchg", "min")):
+        if done != attempts:
+            raise DeviceError(f"{done} of {attempts} operations were done")
+        return ""
+    if not 0 < done <= attempts:
+        raise DeviceError(f"{done} of {attempts} attempts took effect")
+    return f"attempts; {done / attempts:.3g} of them took effect with {n_items} work-items"
+
+
+def cycle_word(index: int, bits: int) -> int:
+    """Return the word at *index* on the cycle of ``make_cycle`` over ``2**bits`` words."""
+    word, mask = index, (1 << bits) - 1
+    for _ in range(2):
+        word = word * 2654435769 & mask
+        word ^= word >> (bits + 1) // 2
+    return word
 
 
 def start_of(operation: str) -> int:

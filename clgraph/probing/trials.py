@@ -21,21 +21,23 @@ class Trial:
         ``run(turns)`` works in proportion to *turns*; returns operations and seconds.
     most_turns : int
         Limit (a counter would overflow).
-    note : callable
-        What is to be told of the last run, if anything.
+    verify : callable
+        ``verify(turns)`` after ``run(turns)`` raises :class:`DeviceError` unless the work was done:
+        some drivers cut long loops short. Returns what else is to be told of the run.
     """
 
     run: Callable[[int], tuple[float, float]]
     most_turns: int = 1 << 22
-    note: Callable[[], str] = str
+    verify: Callable[[int], str] = lambda _: ""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Median of the trials' rates, and their relative spread (max − min) / median."""
+    """Median of the trials' rates, their relative spread (max − min) / median, what else is to be told."""
 
     per_second: float
     spread: float
+    note: str = ""
 
     @property
     def seconds(self) -> float:
@@ -55,7 +57,7 @@ def read(trial: Trial, long_enough: float) -> Reading:
     Raises
     ------
     DeviceError
-        The clock shows no time for the longest trial.
+        The clock shows no time for the longest trial, or the work was not done.
     """
     trial.run(1)  # not timed: a driver may compile now, and caches warm
     turns = 1
@@ -69,4 +71,4 @@ def read(trial: Trial, long_enough: float) -> Reading:
         raise DeviceError(f"the device clock shows no time for {turns} turns")
     rates = [operations / seconds for operations, seconds in results]
     median = statistics.median(rates)
-    return Reading(median, (max(rates) - min(rates)) / median)
+    return Reading(median, (max(rates) - min(rates)) / median, trial.verify(turns))
