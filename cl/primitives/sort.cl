@@ -1,0 +1,266 @@
+/* Stable least-significant-digit radix sort for GPUs; one launch of a scatter kernel per digit.
+ *
+ * A tile is WG_SIZE * ITEMS_PER_ITEM keys.  A sub-group owns a run of consecutive keys of it; a work-item takes
+ * every SUB_GROUP_SIZE-th key of that run, so loads are side by side and "item by item, lane by lane" is the
+ * order of the input.  A ballot per bit finds the lanes with an equal digit; the lowest of them adds the count to the
+ * sub-group's counter of that digit.  Keys are put in the tile's order in local memory before they are written,
+ * so that the writes of a digit are consecutive.
+ *
+ *   histogram, scan_histograms, scatter_look_back    "onesweep": the counts of all passes in one read of the keys,
+ *                        then one kernel a pass, in which a tile learns the counts of earlier tiles by look-back
+ *   count_tiles, (a scan), scatter_tiles             the classic three steps; no group waits for another
+ *
+ * counts of scatter_tiles are digit-major: counts[digit * tiles + tile].  State words of the look-back hold a
+ * stage in the two highest bits and a count below (STATE_T uint if n < 2^30, else ulong): see look_back.h for the
+ * stages and the intended races on them.
+ * Reference: A. Adinets, D. Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs", 2022.
+ */
+#ifndef ITEMS_PER_ITEM
+#define ITEMS_PER_ITEM 16
+#endif
+#ifndef N_PASSES
+#define N_PASSES 4
+#endif
+#ifndef HISTOGRAM_COPIES         /* of each counter, against lanes of a sub-group that add to the same one */
+#define HISTOGRAM_COPIES 2
+#endif
+#ifndef STATE_T
+#define STATE_T uint
+#define STATE_BITS 32
+#endif
+#ifndef HAS_VALUES
+#define HAS_VALUES 0
+#endif
+#ifndef VALUE_T                  /* an unsigned type of the values' size */
+#define VALUE_T uint
+#define VALUE_BYTES 4
+#endif
+#include "primitives/group_scan.h"
+#include "primitives/look_back.h"
+#include "primitives/sort_keys.h"
+
+#if RADIX > WG_SIZE
+#error "a work-item has at most one digit"
+#endif
+#define UNROLL_ITEMS __attribute__((opencl_unroll_hint(ITEMS_PER_ITEM)))
+#define TILE (WG_SIZE * ITEMS_PER_ITEM)
+#define COUNTER_BYTES (4 * RADIX * SUB_GROUPS_PER_GROUP)
+#define EXCHANGE_BYTES (TILE * (HAS_VALUES && VALUE_BYTES > KEY_BYTES ? VALUE_BYTES : KEY_BYTES))
+#define POOL_WORDS ((COUNTER_BYTES > EXCHANGE_BYTES ? COUNTER_BYTES : EXCHANGE_BYTES) / 8)
+#define ALL_LANES ((lane_mask_t)(SUB_GROUP_SIZE == 64 ? ~0ul : (1ul << (SUB_GROUP_SIZE & 63)) - 1ul))
+
+INLINE lane_mask_t lanes_with_digit(uint digit) {
+  lane_mask_t same = ALL_LANES;
+  for (int b = 0; b < RADIX_BITS; b++) {
+    lane_mask_t ones = sg_ballot((digit >> b) & 1u);
+    same &= (digit >> b) & 1u ? ones : ~ones;
+  }
+  return same;
+}
+
+/* Histograms of all passes, added to totals[pass * RADIX + digit] (zero before).  end_mask: the bits sorted by. */
+KERNEL histogram(long n, uint begin_bit, ulong end_mask, const __global key_bits_t *restrict keys,
+                 volatile __global uint *totals) {
+  LOCAL_ARRAY uint counts[HISTOGRAM_COPIES * N_PASSES * RADIX];
+  for (uint i = get_local_id(0); i < HISTOGRAM_COPIES * N_PASSES * RADIX; i += WG_SIZE) counts[i] = 0u;
+  local_barrier();
+  volatile __local uint *own = counts + get_local_id(0) % HISTOGRAM_COPIES * (N_PASSES * RADIX);
+  const long stride = get_global_size(0);
+  for (long first = get_global_id(0); first < n; first += 8 * stride) {
+    key_bits_t key[8];
+    __attribute__((opencl_unroll_hint(8)))
+    for (int k = 0; k < 8; k++) key[k] = first + k * stride < n ? keys[first + k * stride] : (key_bits_t)0;
+    __attribute__((opencl_unroll_hint(8)))
+    for (int k = 0; k < 8; k++) {
+      if (first + k * stride >= n) break;
+      key_bits_t rest = (ordered_bits(key[k]) & (key_bits_t)end_mask) >> begin_bit;
+      for (int p = 0; p < N_PASSES; p++, rest >>= RADIX_BITS)
+        fetch_add(own + p * RADIX + ((uint)rest & (RADIX - 1u)), 1u);
+    }
+  }
+  local_barrier();
+  for (uint i = get_local_id(0); i < N_PASSES * RADIX; i += WG_SIZE) {
+    uint sum = 0u;
+    for (uint c = 0; c < HISTOGRAM_COPIES; c++) sum += counts[c * N_PASSES * RADIX + i];
+    if (sum) fetch_add(totals + i, sum);
+  }
+}
+
+/* One work-group per pass: where each digit begins; clears the totals for the next run. */
+KERNEL scan_histograms(__global uint *restrict totals, __global uint *restrict starts) {
+  LOCAL_ARRAY uint scratch[GROUP_SCRATCH];
+  uint d = get_local_id(0), at = get_group_id(0) * RADIX + d, all;
+  uint start = group_exclusive_sum(d < RADIX ? totals[at] : 0u, scratch, &all);
+  if (d < RADIX) {
+    starts[at] = start;
+    totals[at] = 0u;
+  }
+}
+
+KERNEL count_tiles(long n, uint bit, uint mask, const __global key_bits_t *restrict keys, __global uint *restrict counts) {
+  LOCAL_ARRAY uint local_counts[RADIX];
+  uint lid = get_local_id(0);
+  if (lid < RADIX) local_counts[lid] = 0u;
+  local_barrier();
+  long first = (long)get_group_id(0) * TILE;
+  for (long i = first + lid; i < min(n, first + TILE); i += WG_SIZE)
+    fetch_add((volatile __local uint *)local_counts + digit_of(keys[i], bit, mask), 1u);
+  local_barrier();
+  if (lid < RADIX) counts[(long)lid * get_num_groups(0) + get_group_id(0)] = local_counts[lid];
+}
+
+typedef struct {
+  uint tile;
+  long first;                    /* this work-item's first key; the next ones are SUB_GROUP_SIZE apart */
+  uint total, start;             /* of digit get_local_id(0): keys in the tile, position of the first */
+  key_bits_t key[ITEMS_PER_ITEM];
+  uint position[ITEMS_PER_ITEM]; /* in the sorted tile */
+} tile_t;
+
+/* Loads a tile and ranks its keys; at the end the keys stand sorted in the pool, and starts[] is filled.
+ * Keys past the end count as the highest digit: they come last, and only the last tile has any. */
+INLINE void rank_keys(tile_t *t, long n, uint bit, uint mask, const __global key_bits_t *restrict keys,
+                      __local ulong *pool) {
+  uint lid = get_local_id(0);
+  __local uint *counts = (__local uint *)pool;
+  volatile __local uint *own = counts + sg_in_group() * RADIX;
+  for (uint i = lid; i < RADIX * SUB_GROUPS_PER_GROUP; i += WG_SIZE) counts[i] = 0u;
+  t->first = (long)t->tile * TILE + (long)sg_in_group() * (SUB_GROUP_SIZE * ITEMS_PER_ITEM) + sg_lane();
+  UNROLL_ITEMS
+  for (int i = 0; i < ITEMS_PER_ITEM; i++) {
+    long at = t->first + i * SUB_GROUP_SIZE;
+    t->key[i] = at < n ? keys[at] : (key_bits_t)0;
+  }
+  local_barrier();
+  UNROLL_ITEMS
+  for (int i = 0; i < ITEMS_PER_ITEM; i++) {
+    uint d = t->first + i * SUB_GROUP_SIZE < n ? digit_of(t->key[i], bit, mask) : mask;
+    lane_mask_t same = lanes_with_digit(d), below = same & lanes_below_mask();
+    uint before = own[d];
+    sg_sync();
+    if (!below) own[d] = before + lane_count(same);
+    sg_sync();
+    t->position[i] = before + lane_count(below);
+  }
+  local_barrier();
+  t->total = 0u;
+  if (lid < RADIX)
+    for (uint s = 0; s < SUB_GROUPS_PER_GROUP; s++) {
+      uint c = counts[s * RADIX + lid];
+      counts[s * RADIX + lid] = t->total;
+      t->total += c;
+    }
+}
+
+INLINE void place_keys(tile_t *t, long n, uint bit, uint mask, __local ulong *pool, __local uint *starts,
+                       __local uint *scratch) {
+  uint lid = get_local_id(0), all;
+  __local uint *counts = (__local uint *)pool, *own = counts + sg_in_group() * RADIX;
+  t->start = group_exclusive_sum(t->total, scratch, &all);
+  if (lid < RADIX) starts[lid] = t->start;
+  local_barrier();
+  UNROLL_ITEMS
+  for (int i = 0; i < ITEMS_PER_ITEM; i++) {
+    uint d = t->first + i * SUB_GROUP_SIZE < n ? digit_of(t->key[i], bit, mask) : mask;
+    t->position[i] += starts[d] + own[d];
+  }
+  local_barrier();
+  __local key_bits_t *exchanged = (__local key_bits_t *)pool;
+  UNROLL_ITEMS
+  for (int i = 0; i < ITEMS_PER_ITEM; i++) exchanged[t->position[i]] = t->key[i];
+}
+
+/* begin: where this tile's keys of digit get_local_id(0) go. */
+INLINE void write_keys(const tile_t *t, long n, uint bit, uint mask, uint begin, __local ulong *pool, __local uint *starts,
+                       __global key_bits_t *restrict out_keys
+#if HAS_VALUES
+                       , const __global VALUE_T *restrict values, __global VALUE_T *restrict out_values
+#endif
+                       ) {
+  uint lid = get_local_id(0), valid = (uint)min(n - (long)t->tile * TILE, (long)TILE), to[ITEMS_PER_ITEM];
+  if (lid < RADIX) starts[lid] = begin - t->start;
+  local_barrier();
+  const __local key_bits_t *exchanged = (__local key_bits_t *)pool;
+  UNROLL_ITEMS
+  for (int i = 0; i < ITEMS_PER_ITEM; i++) {
+    uint p = lid + i * WG_SIZE;
+    key_bits_t key = exchanged[p];
+    to[i] = p + (p < valid ? starts[digit_of(key, bit, mask)] : 0u);
+    if (p < valid) out_keys[to[i]] = key;
+  }
+#if HAS_VALUES
+  VALUE_T value[ITEMS_PER_ITEM];
+  UNROLL_ITEMS
+  for (int i = 0; i < ITEMS_PER_ITEM; i++) {
+    long at = t->first + i * SUB_GROUP_SIZE;
+    value[i] = at < n ? values[at] : (VALUE_T)0;
+  }
+  local_barrier();
+  __local VALUE_T *exchanged_values = (__local VALUE_T *)pool;
+  UNROLL_ITEMS
+  for (int i = 0; i < ITEMS_PER_ITEM; i++) exchanged_values[t->position[i]] = value[i];
+  local_barrier();
+  UNROLL_ITEMS
+  for (int i = 0; i < ITEMS_PER_ITEM; i++)
+    if (lid + i * WG_SIZE < valid) out_values[to[i]] = exchanged_values[lid + i * WG_SIZE];
+#endif
+}
+
+#if HAS_VALUES
+#define VALUES_IN , const __global VALUE_T *restrict values
+#define VALUES_OUT , __global VALUE_T *restrict out_values
+#define VALUES , values, out_values
+#else
+#define VALUES_IN
+#define VALUES_OUT
+#define VALUES
+#endif
+
+KERNEL scatter_tiles(long n, uint bit, uint mask, const __global uint *restrict begins,
+                     const __global key_bits_t *restrict keys VALUES_IN, __global key_bits_t *restrict out_keys VALUES_OUT) {
+  LOCAL_ARRAY ulong pool[POOL_WORDS];
+  LOCAL_ARRAY uint starts[RADIX], scratch[GROUP_SCRATCH];
+  tile_t t;
+  t.tile = get_group_id(0);
+  uint lid = get_local_id(0);
+  uint begin = lid < RADIX ? begins[(long)lid * get_num_groups(0) + t.tile] : 0u;
+  rank_keys(&t, n, bit, mask, keys, pool);
+  place_keys(&t, n, bit, mask, pool, starts, scratch);
+  write_keys(&t, n, bit, mask, begin, pool, starts, out_keys VALUES);
+}
+
+#define COUNT_BITS (STATE_BITS - 2)
+#define STATE(stage, count) (((STATE_T)(((stage) + nothing) & 3u) << COUNT_BITS) | (count))
+
+KERNEL scatter_look_back(long n, uint bit, uint mask, uint nothing, uint pass,
+                         const __global uint *restrict digit_starts, const __global key_bits_t *restrict keys VALUES_IN, volatile __global uint *control,
+                         volatile __global STATE_T *states, __global key_bits_t *restrict out_keys VALUES_OUT) {
+  LOCAL_ARRAY ulong pool[POOL_WORDS];
+  LOCAL_ARRAY uint starts[RADIX], scratch[GROUP_SCRATCH], shared_tile;
+  tile_t t;
+  uint lid = get_local_id(0), prefix = 0u;
+  if (lid == 0) shared_tile = draw_tile(control);
+  local_barrier();
+  t.tile = shared_tile;
+  rank_keys(&t, n, bit, mask, keys, pool);
+  volatile __global STATE_T *own = states + (long)t.tile * RADIX + lid;
+  if (lid < RADIX && t.tile) store_relaxed(own, STATE(STAGE_TILE, t.total));
+  place_keys(&t, n, bit, mask, pool, starts, scratch);
+  if (lid < RADIX) {
+    uint turn = 0u;
+    for (long other = (long)t.tile - 1; other >= 0;) {
+      STATE_T state = load_relaxed(states + other * RADIX + lid);
+      uint stage = ((uint)(state >> COUNT_BITS) - nothing) & 3u;
+      if (stage == STAGE_NOTHING) {
+        if (gave_up(control, turn++)) break;
+        continue;
+      }
+      prefix += (uint)(state & (((STATE_T)1 << COUNT_BITS) - 1));
+      if (stage == STAGE_PREFIX) break;
+      other--;
+    }
+    store_relaxed(own, STATE(STAGE_PREFIX, prefix + t.total));
+    prefix += digit_starts[pass * RADIX + lid];
+  }
+  write_keys(&t, n, bit, mask, prefix, pool, starts, out_keys VALUES);
+}

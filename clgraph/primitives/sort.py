@@ -1,0 +1,201 @@
+"""Stable radix sort of keys, with values if wanted."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+
+from clgraph.errors import InputError
+from clgraph.primitives.scan import Scan, looks_back
+from clgraph.primitives.types import check_count, power_of_two_at_most, tuned
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.failure import check_status
+from clgraph.runtime.program import Launch
+from clgraph.runtime.session import Session
+
+SOURCE = "primitives/sort.cl"
+SOURCE_CHUNKS = "primitives/sort_chunks.cl"
+KINDS = {"u": "UNSIGNED_KEYS", "i": "SIGNED_KEYS", "f": "FLOAT_KEYS"}
+
+
+class Sort:
+    """Sort keys, or keys and values, by the bits *begin_bit* … *end_bit* − 1 of the keys.
+
+    Parameters
+    ----------
+    keys, out_keys : DeviceArray
+        Different arrays of one 32- or 64-bit integer or float type. Floats are in total order: -0.0 before
+        0.0, NaNs at the ends. *keys* is not changed.
+    values, out_values : DeviceArray, optional
+        Moved with the keys; any type of 4 or 8 bytes.
+    begin_bit, end_bit : int
+        Keys that differ in no other bits need fewer passes. The bits count from the lowest of the key's
+        order-preserving form: the sign bit of a signed type is inverted, as are all others of a negative float.
+    strategy : {"onesweep", "tiles", "chunks"}, optional
+        One launch a digit with look-back between work-groups; count, scan and scatter per digit; the same
+        for CPUs.
+    tuning : mapping, optional
+        ``WG_SIZE``, ``ITEMS_PER_ITEM``, ``RADIX_BITS``, ``HISTOGRAM_COPIES`` in place of the tuned ones.
+    """
+
+    def __init__(
+        self, session: Session, keys: DeviceArray, out_keys: DeviceArray, values: DeviceArray | None = None,
+        out_values: DeviceArray | None = None, *, begin_bit: int = 0, end_bit: int | None = None,
+        strategy: str | None = None, tuning: Mapping[str, int] | None = None,
+    ) -> None:
+        n, key_bytes = keys.size, keys.dtype.itemsize
+        check_count(n)
+        last = 8 * key_bytes if end_bit is None else end_bit
+        self._check(keys, out_keys, values, out_values, begin_bit, last)
+        self._session, self.n, self._parity = session, n, 0
+        self._control: DeviceArray | None = None
+        self._source, self._target = (keys, values), (out_keys, out_values)
+        self.strategy = strategy or (
+            "chunks" if session.facts.is_cpu else "onesweep" if looks_back(session) else "tiles"
+        )
+        self._defines: dict[str, int | str] = {
+            "KEY_BITS_T": "uint" if key_bytes == 4 else "ulong", "KEY_BYTES": key_bytes, "KEY_KIND": KINDS[keys.dtype.kind],
+        }
+        if values is not None:
+            size = values.dtype.itemsize
+            self._defines |= {"HAS_VALUES": 1, "VALUE_T": "uint" if size == 4 else "ulong", "VALUE_BYTES": size}
+        self.launches: list[Launch] = []
+        self._look_backs: list[Launch] = []
+        if not n or begin_bit == last:
+            return
+        sizes = self._sizes(tuning)
+        n_passes = -(-(last - begin_bit) // sizes["RADIX_BITS"])
+        pass_bits = -(-(last - begin_bit) // n_passes)
+        # The bits of a pass and where they begin; buffers alternate so that the last pass writes the target.
+        steps = [(bit, min(pass_bits, last - bit)) for bit in range(begin_bit, last, pass_bits)]
+        spare = tuple(
+            session.empty(n, array.dtype) if array is not None and n_passes > 1 else None for array in self._target
+        )
+        buffers = [self._source] + [self._target if (n_passes - i) % 2 else spare for i in range(n_passes)]
+        moves = [
+            (bit, (1 << bits) - 1, *(tuple(a for a in pair if a is not None) for pair in buffers[i : i + 2]))
+            for i, (bit, bits) in enumerate(steps)
+        ]
+        getattr(self, f"_bind_{self.strategy}")(sizes, pass_bits, last, moves)
+
+    @staticmethod
+    def _check(
+        keys: DeviceArray, out_keys: DeviceArray, values: DeviceArray | None, out_values: DeviceArray | None,
+        begin_bit: int, end_bit: int,
+    ) -> None:
+        if keys.dtype.kind not in KINDS or keys.dtype.itemsize not in (4, 8):
+            raise InputError(f"cannot sort keys of {keys.dtype}; use a 32- or 64-bit integer or float type")
+        if not 0 <= begin_bit <= end_bit <= 8 * keys.dtype.itemsize:
+            raise InputError(f"bits {begin_bit} to {end_bit} of keys of {8 * keys.dtype.itemsize} bits")
+        if (values is None) != (out_values is None):
+            raise InputError("values and out_values go together")
+        for source, target in ((keys, out_keys), (values, out_values)):
+            if source is None or target is None:
+                continue
+            if source.size != keys.size or target.size != keys.size or source.dtype != target.dtype:
+                raise InputError("keys, values and their outputs must have one size, and each its output's type")
+            if source.dtype.itemsize not in (4, 8):
+                raise InputError(f"values of {source.dtype}; use a type of 4 or 8 bytes")
+            if source.buffer == target.buffer:
+                raise InputError("a sort cannot write its source")
+
+    def _sizes(self, tuning: Mapping[str, int] | None) -> dict[str, int]:
+        session = self._session
+        if self.strategy == "chunks":
+            return tuned(session, SOURCE_CHUNKS, {"WG_SIZE": 1, "RADIX_BITS": 11}, tuning)
+        widest = max(array.dtype.itemsize for array in self._source if array is not None)
+        sizes = tuned(session, SOURCE, {
+            "WG_SIZE": 256, "ITEMS_PER_ITEM": 64 // widest, "RADIX_BITS": 8, "HISTOGRAM_COPIES": 2,
+        }, tuning)
+        # A counter per digit and sub-group must fit in local memory; a work-item has at most one digit.
+        counters = session.facts.local_mem_bytes * 3 // 4 // (4 * sizes["WG_SIZE"] // session.facts.sub_group_size)
+        limit = min(power_of_two_at_most(counters), power_of_two_at_most(sizes["WG_SIZE"]))
+        sizes["RADIX_BITS"] = min(sizes["RADIX_BITS"], limit.bit_length() - 1)
+        return sizes
+
+    def _bind_chunks(self, sizes: dict[str, int], pass_bits: int, end_bit: int, moves: list[Any]) -> None:
+        del end_bit
+        program = self._session.program(SOURCE_CHUNKS, {**self._defines, **sizes, "RADIX_BITS": pass_bits})
+        groups = max(1, min(2 * self._session.facts.compute_units, self.n >> 12))
+        chunk = -(-self.n // groups)
+        counts = self._session.empty(groups << pass_bits, np.uint32)
+        for bit, mask, source, target in moves:
+            head = np.int64(self.n), np.int64(chunk), np.uint32(bit), np.uint32(mask)
+            self.launches += [
+                program.bind("count_chunks", groups, *head, source[0], counts),
+                program.bind("scatter_chunks", groups, *head, counts, *source, *target),
+            ]
+
+    def _bind_tiles(self, sizes: dict[str, int], pass_bits: int, end_bit: int, moves: list[Any]) -> None:
+        del end_bit
+        program = self._session.program(SOURCE, {**self._defines, **sizes, "RADIX_BITS": pass_bits})
+        n_tiles = -(-self.n // (sizes["WG_SIZE"] * sizes["ITEMS_PER_ITEM"]))
+        counts, begins = (self._session.empty(n_tiles << pass_bits, np.uint32) for _ in range(2))
+        scan = Scan(self._session, counts, begins, strategy="chunks")
+        for bit, mask, source, target in moves:
+            head = np.int64(self.n), np.uint32(bit), np.uint32(mask)
+            items = n_tiles * sizes["WG_SIZE"]
+            self.launches += [
+                program.bind("count_tiles", items, *head, source[0], counts),
+                *scan.launches,
+                program.bind("scatter_tiles", items, *head, begins, *source, *target),
+            ]
+
+    def _bind_onesweep(self, sizes: dict[str, int], pass_bits: int, end_bit: int, moves: list[Any]) -> None:
+        session, radix, group = self._session, 1 << pass_bits, sizes["WG_SIZE"]
+        wide = self.n >= 1 << 30
+        program = session.program(SOURCE, {
+            **self._defines, **sizes, "RADIX_BITS": pass_bits, "N_PASSES": len(moves),
+            "STATE_T": "ulong" if wide else "uint", "STATE_BITS": 64 if wide else 32,
+        })
+        n_tiles = -(-self.n // (group * sizes["ITEMS_PER_ITEM"]))
+        self._control = session.zeros(2, np.uint32)
+        totals, starts = session.zeros(len(moves) * radix, np.uint32), session.empty(len(moves) * radix, np.uint32)
+        states = session.zeros(n_tiles * radix, np.uint64 if wide else np.uint32)
+        begin_bit = moves[0][0]
+        self.launches = [
+            program.bind(
+                "histogram", -(-self.n // 8), np.int64(self.n), np.uint32(begin_bit),
+                np.uint64((1 << end_bit) - 1), self._source[0], totals,
+                max_groups=8 * session.facts.compute_units,
+            ),
+            program.bind("scan_histograms", len(moves) * group, totals, starts),
+        ]
+        for i, (bit, mask, source, target) in enumerate(moves):
+            self._look_backs.append(program.bind(
+                "scatter_look_back", n_tiles * group, np.int64(self.n), np.uint32(bit), np.uint32(mask), np.uint32(0),
+                np.uint32(i), starts, *source, self._control, states, *target,
+            ))
+
+    def run(self) -> None:
+        """Enqueue the sort."""
+        for launch in self.launches:
+            launch()
+        for launch in self._look_backs:
+            launch.set_scalar(3, np.uint32(2 * self._parity))
+            self._parity ^= 1
+            launch()
+        if not self.launches and self.n:
+            for source, target in zip(self._source, self._target, strict=True):
+                if source is not None and target is not None:
+                    self._session.record_transfer(
+                        cl.enqueue_copy(self._session.queue, target.buffer, source.buffer, byte_count=source.nbytes)
+                    )
+
+    def check(self) -> None:
+        """Read the status word; raise :class:`DeviceTimeoutError` if a wait on the device ran out."""
+        if self._control is not None:
+            check_status(self._control.item(1), "sort")
+
+
+def sort(
+    session: Session, keys: DeviceArray, values: DeviceArray | None = None, *, begin_bit: int = 0,
+    end_bit: int | None = None,
+) -> tuple[DeviceArray, DeviceArray | None]:
+    """Enqueue a stable sort; return new arrays of the sorted keys and values. See :class:`Sort`."""
+    out_keys = session.empty(keys.size, keys.dtype)
+    out_values = None if values is None else session.empty(values.size, values.dtype)
+    Sort(session, keys, out_keys, values, out_values, begin_bit=begin_bit, end_bit=end_bit).run()
+    return out_keys, out_values
