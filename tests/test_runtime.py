@@ -87,8 +87,9 @@ def test_missing_source_and_missing_include(tmp_path):
 
 def test_compile_error_names_the_real_file_and_line(session, tmp_path):
     kernel = tmp_path / "broken.cl"
-    lines = ['#include "common/atomics.h"', "", "KERNEL k(__global int *out) {", "  out[0] = no_such_thing;", "}"]
-    kernel.write_text("\n".join(lines))
+    kernel.write_text(
+        '#include "common/atomics.h"\n\nKERNEL k(__global int *out) {\n  out[0] = no_such_thing;\n}\n'
+    )
     with pytest.raises(KernelBuildError, match=r"broken\.cl:4\b[\s\S]*no_such_thing"):
         session.program(str(kernel))
     assert np.array_equal(iota(session, 5), np.arange(5))
@@ -199,7 +200,7 @@ def test_dialects_without_a_device():
     assert nvidia_dialect(90)[1] == 32 and nvidia_dialect(60)[1] == 1
     assert amd_dialect("gfx90a:sramecc+:xnack-", 64)[0].float_add == "FLOAT_ADD_AMDGCN"
     assert amd_dialect("gfx906", 64) == (amd_dialect("gfx1030", 32)[0], 64)
-    assert amd_dialect("gfx1030", 64)[0].sub_group == "SUB_GROUP_SINGLE"
+    assert [amd_dialect("gfx1030", wave)[1] for wave in (32, 64)] == [32, 32]
 
 
 # ---- memory
@@ -358,7 +359,7 @@ def test_forked_children_get_an_error_instead_of_a_hang(device):
         attempts = [
             lambda: Session({device!r}), lambda: as_session(session), lambda: as_session(None),
             lambda: session.empty(3, np.int32), lambda: session.upload(np.zeros(64, np.int32)),
-            lambda: session.program("primitives/fill.cl"), array.get, lambda: array.set(np.zeros(9, np.int32)),
+            lambda: session.program("primitives/fill.cl"), array.get, lambda: array.set(np.zeros(9)),
             lambda: array.fill(1), launch, session.finish,
         ]
         for attempt in attempts:

@@ -48,6 +48,15 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "components/rem.cl": _ROWS,
     "components/afforest.cl": _ROWS,
     "components/degree_classes.cl": _ROWS,
+    "primitives/reduce.cl": (
+        {"T": "float", "T_LOWEST": "-INFINITY", "T_HIGHEST": "INFINITY"},
+        {"T": "long", "T_LOWEST": "LONG_MIN", "T_HIGHEST": "LONG_MAX", "OPERATION": "LEAST_OF"},
+        {"T": "long", "T_LOWEST": "LONG_MIN", "T_HIGHEST": "LONG_MAX", "IN_T": "int"},
+    ),
+    "primitives/scan.cl": (
+        {"SUM_T": "long", "SUM_BYTES": 8, "EXTRA_TOTAL": 1},
+        {"IN_T": "long", "SUM_T": "long", "SUM_BYTES": 8, "VEC": 2, "INCLUSIVE": 1},
+    ),
     "primitives/fill.cl": ({"T": "uint"}, {"T": "long"}, {"T": "float"}),
 }
 

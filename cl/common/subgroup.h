@@ -120,24 +120,36 @@ INLINE lane_mask_t ballot_khr_(int p) {
 #define sg_exclusive_sum(x) sub_group_scan_exclusive_add(x)
 
 #else                            /* SUB_GROUP_AMDGCN */
-#if defined(__AMDGCN_WAVEFRONT_SIZE) && __AMDGCN_WAVEFRONT_SIZE != SUB_GROUP_SIZE
+#if SUB_GROUP_SIZE != 32 && SUB_GROUP_SIZE != 64
+#error "a sub-group of SUB_GROUP_AMDGCN is a wave, or half of a wave of 64"
+#endif
+#ifdef __AMDGCN_WAVEFRONT_SIZE   /* by clang up to 20 */
+#define WAVE_SIZE_ __AMDGCN_WAVEFRONT_SIZE
+#else
+#define WAVE_SIZE_ __builtin_amdgcn_wavefrontsize()
+#endif
+INLINE uint wave_lane_(void) { return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u)); }
+#if SUB_GROUP_SIZE == 64
+#if defined(__AMDGCN_WAVEFRONT_SIZE) && __AMDGCN_WAVEFRONT_SIZE != 64
 #error "DEV_SUB_GROUP_SIZE is not the wave size this is compiled for"
 #endif
-#if SUB_GROUP_SIZE == 64 && (defined(__GFX10__) || defined(__GFX11__))
-#error "ds_bpermute reaches only 32 lanes of an RDNA wave64: use SUB_GROUP_SINGLE (runtime/quirks.py)"
+#if defined(__GFX10__) || defined(__GFX11__)
+#error "ds_bpermute reaches only 32 lanes here: the sub-groups of a wave of 64 are its halves (runtime/quirks.py)"
 #endif
-#if SUB_GROUP_SIZE == 32
-#define sg_lane() ((uint)__builtin_amdgcn_mbcnt_lo(~0u, 0u))
-#else
-#define sg_lane() ((uint)__builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u)))
+#define sg_lane() wave_lane_()
+#define first_lane_() 0u
+#else                            /* a wave of 32, or either half of a wave of 64 */
+#define sg_lane() (wave_lane_() & 31u)
+#define first_lane_() (WAVE_SIZE_ == 64 ? wave_lane_() & 32u : 0u)
 #endif
-#if SUB_GROUP_SIZE == 32 && __has_builtin(__builtin_amdgcn_ballot_w32)
-#define sg_ballot(p) ((lane_mask_t)__builtin_amdgcn_ballot_w32((p) != 0))
-#elif SUB_GROUP_SIZE == 64 && __has_builtin(__builtin_amdgcn_ballot_w64)
-#define sg_ballot(p) ((lane_mask_t)__builtin_amdgcn_ballot_w64((p) != 0))
-#else                            /* older clang: an integer comparison of all lanes; predicate 33 is "ne" */
-#define sg_ballot(p) ((lane_mask_t)__builtin_amdgcn_uicmp((uint)((p) != 0), 0u, 33))
+#if __AMDGCN_WAVEFRONT_SIZE == 32 && __has_builtin(__builtin_amdgcn_ballot_w32)
+#define wave_ballot_(p) __builtin_amdgcn_ballot_w32(p)
+#elif __AMDGCN_WAVEFRONT_SIZE == 64 && __has_builtin(__builtin_amdgcn_ballot_w64)
+#define wave_ballot_(p) __builtin_amdgcn_ballot_w64(p)
+#else                            /* an integer comparison of all lanes; predicate 33 is "ne" */
+#define wave_ballot_(p) __builtin_amdgcn_uicmp((uint)(p), 0u, 33)
 #endif
+#define sg_ballot(p) ((lane_mask_t)(wave_ballot_((p) != 0) >> first_lane_()))
 #define sg_in_group() ((uint)get_local_id(0) / SUB_GROUP_SIZE)
 INLINE void sg_sync(void) {      /* lanes run in lockstep; the fences keep the compiler from moving memory accesses */
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "wavefront");
@@ -147,7 +159,9 @@ INLINE void sg_sync(void) {      /* lanes run in lockstep; the fences keep the c
 #define sg_any(p) (sg_ballot(p) != 0)
 #define sg_all(p) (sg_ballot(!(p)) == 0)
 #define lanes_below_mask() ((lane_mask_t)((1ul << sg_lane()) - 1ul))
-INLINE uint sg_broadcast(uint x, uint lane) { return (uint)__builtin_amdgcn_ds_bpermute((int)(lane << 2), (int)x); }
+INLINE uint sg_broadcast(uint x, uint lane) {
+  return (uint)__builtin_amdgcn_ds_bpermute((int)((first_lane_() + lane) << 2), (int)x);
+}
 INLINE uint sg_xor(uint x, uint mask) { return sg_broadcast(x, sg_lane() ^ mask); }
 #define SUB_GROUP_BUILT_FROM_SHUFFLES 1
 #endif

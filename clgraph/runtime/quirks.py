@@ -53,17 +53,17 @@ def nvidia_dialect(sm: int) -> tuple[Dialect, int]:
 
 def amd_dialect(name: str, wave_width: int) -> tuple[Dialect, int]:
     """Return the dialect and sub-group width of the AMD GPU *name* (``gfx90a:sramecc+``) and its waves."""
-    # ds_bpermute reaches only half of a wave64 on gfx10 and gfx11; their drivers run wave32 by default.
-    half_shuffles = wave_width == 64 and name.startswith(("gfx10", "gfx11"))
+    # ds_bpermute reaches only half of a wave64 on gfx10 and gfx11: the halves are the sub-groups there.
+    halves = wave_width == 64 and name.startswith(("gfx10", "gfx11"))
     native_add = name.startswith(("gfx90a", "gfx94", "gfx95"))
     return Dialect(
         standard="CL2.0",  # mem_fence of OpenCL C 1.2 is unsound there; C11 atomics are not
-        sub_group="SUB_GROUP_SINGLE" if half_shuffles else "SUB_GROUP_AMDGCN",
+        sub_group="SUB_GROUP_AMDGCN",
         atomics="ATOMICS_C11",
         loads="LOADS_C11",
         float_add="FLOAT_ADD_AMDGCN" if native_add else "FLOAT_ADD_CAS",
         has_grid_barrier=True,
-    ), (1 if half_shuffles else wave_width)
+    ), (32 if halves else wave_width)
 
 
 def _intel_cpu(extensions: list[str]) -> tuple[Dialect, int]:
