@@ -232,3 +232,18 @@ def test_tool_ships_what_is_measured(own: Session, tool: ModuleType, tmp_path: P
     gpu = replace(own.facts, platform="NVIDIA CUDA", name="NVIDIA H200", is_cpu=False)
     assert tool.ship(profile, gpu, tmp_path).name == "nvidia-cuda--nvidia-h200.json"
     assert tool.ship(profile, gpu, tmp_path / "x.json").name == "x.json"
+
+
+def test_tool_takes_the_median_of_probes(tool: ModuleType, measured: DeviceProfile) -> None:
+    rates = measured.rates
+    short = dict(list(rates.gathers_per_second.items())[:2])
+    others = [
+        replace(measured, rates=replace(rates, lock_seconds=9.0, gathers_per_second=short)),
+        replace(measured, rates=replace(rates, lock_seconds=5.0), spread={"lock_seconds": 0.5}),
+    ]
+    merged = tool.median_of([measured, *others])
+    assert merged.rates.lock_seconds == 5.0 and merged.source.endswith("; median of 3")
+    assert list(merged.rates.gathers_per_second) == list(short)
+    assert list(merged.spread) == ["lock_seconds"]
+    assert merged.rates.grid_barrier_seconds == rates.grid_barrier_seconds
+    assert tool.median_of([measured]) is measured

@@ -2,16 +2,20 @@
 
     python tools/probe_device.py --device nvidia --full --ship clgraph/device/profiles --plot out.png
 
-The options are those of ``clgraph probe``, and ``--ship PATH``: a file, or a folder in which the
-file gets the name under which ``clgraph`` looks for it.
+The options are those of ``clgraph probe``, and two more. ``--ship PATH`` names a file, or a folder in
+which the file gets the name under which ``clgraph`` looks for it. ``--repeats N`` probes N times and
+takes each rate's median: for machines that others use, too.
 """
 from __future__ import annotations
 
 import argparse
 import json
+import statistics
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -26,17 +30,38 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     probe.add_arguments(made)
     made.add_argument("--ship", metavar="PATH", type=Path, help="write the profile to this file or folder")
+    made.add_argument("--repeats", metavar="N", type=int, default=1, help="median of N probes (1)")
     return made
 
 
 def run(args: argparse.Namespace) -> int:
     """Measure, print, and write what *args* ask for."""
     session = open_session(args)
-    profile = probe.measure(args, session)
+    if args.repeats > 1:
+        args.no_cache = True
+    profile = median_of([probe.measure(args, session) for _ in range(args.repeats)])
     if args.ship is not None:  # first: a picture may fail for want of matplotlib
         print(f"wrote {ship(profile, session.facts, args.ship)}", file=sys.stderr)
     probe.show(args, profile)
     return 0
+
+
+def median_of(profiles: list[DeviceProfile]) -> DeviceProfile:
+    """Return a profile with the median of each rate, and of each spread."""
+    last = profiles[-1]
+    if len(profiles) == 1:
+        return last
+    document = _median([p.to_json()["rates"] for p in profiles])
+    rates = DeviceProfile.from_json({**last.to_json(), "rates": document}).rates
+    source = f"{last.source}; median of {len(profiles)}"
+    return replace(last, rates=rates, source=source, spread=_median([p.spread for p in profiles]))
+
+
+def _median(values: list[Any]) -> Any:
+    if isinstance(values[-1], Mapping):  # the points that every probe has
+        common = [key for key in values[-1] if all(key in value for value in values)]
+        return {key: _median([value[key] for value in values]) for key in common}
+    return None if None in values else statistics.median(values)
 
 
 def ship(profile: DeviceProfile, facts: DeviceFacts, path: Path) -> Path:
