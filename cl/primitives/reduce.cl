@@ -57,7 +57,7 @@ KERNEL reduce_items(long n, long chunk, const __global IN_T *restrict in, __glob
   for (int k = 0; k < UNROLL; k++) sums[k] = (vec_t)(IDENTITY);
   long i = first + (long)get_local_id(0) * VEC, start = first;
   for (; start + whole <= end; start += whole, i += whole) {
-    __attribute__((opencl_unroll_hint(UNROLL)))
+    #pragma unroll
     for (int k = 0; k < UNROLL; k++) {
       vec_t v = CONVERT_(*(const __global in_vec_t *)(in + i + k * stride));
       sums[k] = combine(sums[k], v);

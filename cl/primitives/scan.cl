@@ -64,12 +64,16 @@ typedef SUM_T sum_vec_t;
 #define of_last_lane(x) sg_broadcast(x, SUB_GROUP_SIZE - 1)
 #endif
 
+/* The arrays stay in registers only if these are part of the kernel. */
+#define ALWAYS_INLINE INLINE __attribute__((always_inline))
+
 /* Loads this work-item's items of the tile from *start* and sums them along its sub-group's run.
  * x: sums within each vector; before: sum of the run before each vector; returns the sum of the run. */
-INLINE SUM_T load_tile(long start, long n, const __global IN_T *restrict in, SUM_T x[VECS][VEC], SUM_T before[VECS]) {
+ALWAYS_INLINE SUM_T load_tile(long start, long n, const __global IN_T *restrict in, SUM_T x[VECS][VEC],
+                              SUM_T before[VECS]) {
   long first = start + FIRST_OF_ITEM;
   if (start + TILE <= n) {
-    __attribute__((opencl_unroll_hint(VECS)))
+    #pragma unroll
     for (int k = 0; k < VECS; k++) {
       in_vec_t v = *(const __global in_vec_t *)(in + first + k * SUB_GROUP_STRIDE);
       UNPACK(x[k], v);
@@ -82,7 +86,7 @@ INLINE SUM_T load_tile(long start, long n, const __global IN_T *restrict in, SUM
       }
   }
   SUM_T sum = 0;
-  __attribute__((opencl_unroll_hint(VECS)))
+  #pragma unroll
   for (int k = 0; k < VECS; k++) {
     for (int j = 1; j < VEC; j++) x[k][j] += x[k][j - 1];
     SUM_T own = x[k][VEC - 1], lower = lanes_exclusive_sum(own);
@@ -92,10 +96,10 @@ INLINE SUM_T load_tile(long start, long n, const __global IN_T *restrict in, SUM
   return sum;
 }
 
-INLINE void store_tile(long start, long n, SUM_T prefix, SUM_T x[VECS][VEC], const SUM_T before[VECS],
-                       __global SUM_T *restrict out) {
+ALWAYS_INLINE void store_tile(long start, long n, SUM_T prefix, SUM_T x[VECS][VEC], const SUM_T before[VECS],
+                              __global SUM_T *restrict out) {
   long first = start + FIRST_OF_ITEM;
-  __attribute__((opencl_unroll_hint(VECS)))
+  #pragma unroll
   for (int k = 0; k < VECS; k++) {
     SUM_T base = prefix + before[k], y[VEC];
     for (int j = 0; j < VEC; j++) y[j] = base + (INCLUSIVE ? x[k][j] : j ? x[k][j ? j - 1 : 0] : (SUM_T)0);

@@ -42,7 +42,6 @@
 #if RADIX > WG_SIZE
 #error "a work-item has at most one digit"
 #endif
-#define UNROLL_ITEMS __attribute__((opencl_unroll_hint(ITEMS_PER_ITEM)))
 #define TILE (WG_SIZE * ITEMS_PER_ITEM)
 #define COUNTER_BYTES (4 * RADIX * SUB_GROUPS_PER_GROUP)
 #define EXCHANGE_BYTES (TILE * (HAS_VALUES && VALUE_BYTES > KEY_BYTES ? VALUE_BYTES : KEY_BYTES))
@@ -68,9 +67,9 @@ KERNEL histogram(long n, uint begin_bit, ulong end_mask, const __global key_bits
   const long stride = get_global_size(0);
   for (long first = get_global_id(0); first < n; first += 8 * stride) {
     key_bits_t key[8];
-    __attribute__((opencl_unroll_hint(8)))
+    #pragma unroll
     for (int k = 0; k < 8; k++) key[k] = first + k * stride < n ? keys[first + k * stride] : (key_bits_t)0;
-    __attribute__((opencl_unroll_hint(8)))
+    #pragma unroll
     for (int k = 0; k < 8; k++) {
       if (first + k * stride >= n) break;
       key_bits_t rest = (ordered_bits(key[k]) & (key_bits_t)end_mask) >> begin_bit;
@@ -97,7 +96,8 @@ KERNEL scan_histograms(__global uint *restrict totals, __global uint *restrict s
   }
 }
 
-KERNEL count_tiles(long n, uint bit, uint mask, const __global key_bits_t *restrict keys, __global uint *restrict counts) {
+KERNEL count_tiles(long n, uint bit, uint mask, const __global key_bits_t *restrict keys,
+                   __global uint *restrict counts) {
   LOCAL_ARRAY uint local_counts[RADIX];
   uint lid = get_local_id(0);
   if (lid < RADIX) local_counts[lid] = 0u;
@@ -109,32 +109,46 @@ KERNEL count_tiles(long n, uint bit, uint mask, const __global key_bits_t *restr
   if (lid < RADIX) counts[(long)lid * get_num_groups(0) + get_group_id(0)] = local_counts[lid];
 }
 
+#if HAS_VALUES
+#define VALUES_IN , const __global VALUE_T *restrict values
+#define VALUES_OUT , __global VALUE_T *restrict out_values
+#define VALUES , values, out_values
+#else
+#define VALUES_IN
+#define VALUES_OUT
+#define VALUES
+#endif
+
 typedef struct {
-  uint tile;
-  long first;                    /* this work-item's first key; the next ones are SUB_GROUP_SIZE apart */
+  uint tile, valid;              /* keys of this tile, TILE but for the last one */
+  uint first;                    /* this work-item's first key in the tile; the next ones are SUB_GROUP_SIZE apart */
   uint total, start;             /* of digit get_local_id(0): keys in the tile, position of the first */
   key_bits_t key[ITEMS_PER_ITEM];
   uint position[ITEMS_PER_ITEM]; /* in the sorted tile */
 } tile_t;
+#define IS_VALID(i) (t->first + (i) * SUB_GROUP_SIZE < t->valid)
+
+/* These see a tile_t whole only when they are part of the kernel: elsewhere its arrays would be in memory. */
+#define ALWAYS_INLINE INLINE __attribute__((always_inline))
 
 /* Loads a tile and ranks its keys; at the end the keys stand sorted in the pool, and starts[] is filled.
  * Keys past the end count as the highest digit: they come last, and only the last tile has any. */
-INLINE void rank_keys(tile_t *t, long n, uint bit, uint mask, const __global key_bits_t *restrict keys,
-                      __local ulong *pool) {
+ALWAYS_INLINE void rank_keys(tile_t *t, long n, uint bit, uint mask, const __global key_bits_t *restrict keys,
+                             __local ulong *pool) {
   uint lid = get_local_id(0);
   __local uint *counts = (__local uint *)pool;
   volatile __local uint *own = counts + sg_in_group() * RADIX;
   for (uint i = lid; i < RADIX * SUB_GROUPS_PER_GROUP; i += WG_SIZE) counts[i] = 0u;
-  t->first = (long)t->tile * TILE + (long)sg_in_group() * (SUB_GROUP_SIZE * ITEMS_PER_ITEM) + sg_lane();
-  UNROLL_ITEMS
-  for (int i = 0; i < ITEMS_PER_ITEM; i++) {
-    long at = t->first + i * SUB_GROUP_SIZE;
-    t->key[i] = at < n ? keys[at] : (key_bits_t)0;
-  }
+  t->first = sg_in_group() * (SUB_GROUP_SIZE * ITEMS_PER_ITEM) + sg_lane();
+  t->valid = (uint)min(n - (long)t->tile * TILE, (long)TILE);
+  keys += (long)t->tile * TILE + t->first;
+  #pragma unroll
+  for (int i = 0; i < ITEMS_PER_ITEM; i++)
+    t->key[i] = IS_VALID(i) ? keys[i * SUB_GROUP_SIZE] : (key_bits_t)0;
   local_barrier();
-  UNROLL_ITEMS
+  #pragma unroll
   for (int i = 0; i < ITEMS_PER_ITEM; i++) {
-    uint d = t->first + i * SUB_GROUP_SIZE < n ? digit_of(t->key[i], bit, mask) : mask;
+    uint d = IS_VALID(i) ? digit_of(t->key[i], bit, mask) : mask;
     lane_mask_t same = lanes_with_digit(d), below = same & lanes_below_mask();
     uint before = own[d];
     sg_sync();
@@ -152,72 +166,58 @@ INLINE void rank_keys(tile_t *t, long n, uint bit, uint mask, const __global key
     }
 }
 
-INLINE void place_keys(tile_t *t, long n, uint bit, uint mask, __local ulong *pool, __local uint *starts,
-                       __local uint *scratch) {
+ALWAYS_INLINE void place_keys(tile_t *t, uint bit, uint mask, __local ulong *pool, __local uint *starts,
+                              __local uint *scratch) {
   uint lid = get_local_id(0), all;
   __local uint *counts = (__local uint *)pool, *own = counts + sg_in_group() * RADIX;
   t->start = group_exclusive_sum(t->total, scratch, &all);
   if (lid < RADIX) starts[lid] = t->start;
   local_barrier();
-  UNROLL_ITEMS
+  #pragma unroll
   for (int i = 0; i < ITEMS_PER_ITEM; i++) {
-    uint d = t->first + i * SUB_GROUP_SIZE < n ? digit_of(t->key[i], bit, mask) : mask;
+    uint d = IS_VALID(i) ? digit_of(t->key[i], bit, mask) : mask;
     t->position[i] += starts[d] + own[d];
   }
   local_barrier();
   __local key_bits_t *exchanged = (__local key_bits_t *)pool;
-  UNROLL_ITEMS
+  #pragma unroll
   for (int i = 0; i < ITEMS_PER_ITEM; i++) exchanged[t->position[i]] = t->key[i];
 }
 
 /* begin: where this tile's keys of digit get_local_id(0) go. */
-INLINE void write_keys(const tile_t *t, long n, uint bit, uint mask, uint begin, __local ulong *pool, __local uint *starts,
-                       __global key_bits_t *restrict out_keys
-#if HAS_VALUES
-                       , const __global VALUE_T *restrict values, __global VALUE_T *restrict out_values
-#endif
-                       ) {
-  uint lid = get_local_id(0), valid = (uint)min(n - (long)t->tile * TILE, (long)TILE), to[ITEMS_PER_ITEM];
+ALWAYS_INLINE void write_keys(const tile_t *t, uint bit, uint mask, uint begin, __local ulong *pool,
+                              __local uint *starts, __global key_bits_t *restrict out_keys VALUES_IN VALUES_OUT) {
+  uint lid = get_local_id(0), to[ITEMS_PER_ITEM];
   if (lid < RADIX) starts[lid] = begin - t->start;
   local_barrier();
   const __local key_bits_t *exchanged = (__local key_bits_t *)pool;
-  UNROLL_ITEMS
+  #pragma unroll
   for (int i = 0; i < ITEMS_PER_ITEM; i++) {
     uint p = lid + i * WG_SIZE;
     key_bits_t key = exchanged[p];
-    to[i] = p + (p < valid ? starts[digit_of(key, bit, mask)] : 0u);
-    if (p < valid) out_keys[to[i]] = key;
+    to[i] = p + (p < t->valid ? starts[digit_of(key, bit, mask)] : 0u);
+    if (p < t->valid) out_keys[to[i]] = key;
   }
 #if HAS_VALUES
   VALUE_T value[ITEMS_PER_ITEM];
-  UNROLL_ITEMS
-  for (int i = 0; i < ITEMS_PER_ITEM; i++) {
-    long at = t->first + i * SUB_GROUP_SIZE;
-    value[i] = at < n ? values[at] : (VALUE_T)0;
-  }
+  values += (long)t->tile * TILE + t->first;
+  #pragma unroll
+  for (int i = 0; i < ITEMS_PER_ITEM; i++)
+    value[i] = IS_VALID(i) ? values[i * SUB_GROUP_SIZE] : (VALUE_T)0;
   local_barrier();
   __local VALUE_T *exchanged_values = (__local VALUE_T *)pool;
-  UNROLL_ITEMS
+  #pragma unroll
   for (int i = 0; i < ITEMS_PER_ITEM; i++) exchanged_values[t->position[i]] = value[i];
   local_barrier();
-  UNROLL_ITEMS
+  #pragma unroll
   for (int i = 0; i < ITEMS_PER_ITEM; i++)
-    if (lid + i * WG_SIZE < valid) out_values[to[i]] = exchanged_values[lid + i * WG_SIZE];
+    if (lid + i * WG_SIZE < t->valid) out_values[to[i]] = exchanged_values[lid + i * WG_SIZE];
 #endif
 }
 
-#if HAS_VALUES
-#define VALUES_IN , const __global VALUE_T *restrict values
-#define VALUES_OUT , __global VALUE_T *restrict out_values
-#define VALUES , values, out_values
-#else
-#define VALUES_IN
-#define VALUES_OUT
-#define VALUES
-#endif
-
 KERNEL scatter_tiles(long n, uint bit, uint mask, const __global uint *restrict begins,
-                     const __global key_bits_t *restrict keys VALUES_IN, __global key_bits_t *restrict out_keys VALUES_OUT) {
+                     const __global key_bits_t *restrict keys VALUES_IN,
+                          __global key_bits_t *restrict out_keys VALUES_OUT) {
   LOCAL_ARRAY ulong pool[POOL_WORDS];
   LOCAL_ARRAY uint starts[RADIX], scratch[GROUP_SCRATCH];
   tile_t t;
@@ -225,8 +225,8 @@ KERNEL scatter_tiles(long n, uint bit, uint mask, const __global uint *restrict 
   uint lid = get_local_id(0);
   uint begin = lid < RADIX ? begins[(long)lid * get_num_groups(0) + t.tile] : 0u;
   rank_keys(&t, n, bit, mask, keys, pool);
-  place_keys(&t, n, bit, mask, pool, starts, scratch);
-  write_keys(&t, n, bit, mask, begin, pool, starts, out_keys VALUES);
+  place_keys(&t, bit, mask, pool, starts, scratch);
+  write_keys(&t, bit, mask, begin, pool, starts, out_keys VALUES);
 }
 
 #define COUNT_BITS (STATE_BITS - 2)
@@ -245,7 +245,7 @@ KERNEL scatter_look_back(long n, uint bit, uint mask, uint nothing, uint pass,
   rank_keys(&t, n, bit, mask, keys, pool);
   volatile __global STATE_T *own = states + (long)t.tile * RADIX + lid;
   if (lid < RADIX && t.tile) store_relaxed(own, STATE(STAGE_TILE, t.total));
-  place_keys(&t, n, bit, mask, pool, starts, scratch);
+  place_keys(&t, bit, mask, pool, starts, scratch);
   if (lid < RADIX) {
     uint turn = 0u;
     for (long other = (long)t.tile - 1; other >= 0;) {
@@ -262,5 +262,5 @@ KERNEL scatter_look_back(long n, uint bit, uint mask, uint nothing, uint pass,
     store_relaxed(own, STATE(STAGE_PREFIX, prefix + t.total));
     prefix += digit_starts[pass * RADIX + lid];
   }
-  write_keys(&t, n, bit, mask, prefix, pool, starts, out_keys VALUES);
+  write_keys(&t, bit, mask, prefix, pool, starts, out_keys VALUES);
 }

@@ -1,0 +1,115 @@
+"""Stable compaction: keep what a predicate chooses, in order."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from clgraph.errors import InputError
+from clgraph.primitives.scan import looks_back
+from clgraph.primitives.types import c_type, check_count, tuned
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.failure import check_status
+from clgraph.runtime.session import Session
+
+SOURCE = "primitives/compact.cl"
+
+
+class Compact:
+    """Write ``item`` of every index 0 … *n* − 1 that *predicate* chooses to *target*, in order of the index.
+
+    Parameters
+    ----------
+    n : int
+    target : DeviceArray
+        At least as many items as are chosen; if unsure, *n*.
+    predicate : str
+        OpenCL C expression in the index ``i`` (a long) and the names of *arrays*: ``"levels[i] == 3"``.
+    item : str
+        Likewise; the default keeps the indices.
+    arrays : mapping of str to DeviceArray
+        None of them *target*.
+    strategy : {"look_back", "chunks"}, optional
+        One pass in which work-groups wait for earlier ones, or two without waiting.
+    tuning : mapping, optional
+        ``WG_SIZE`` and ``ITEMS_PER_ITEM`` in place of the tuned ones.
+
+    Attributes
+    ----------
+    size : DeviceArray
+        One uint32: after ``run()``, how many were chosen.
+    """
+
+    def __init__(
+        self, session: Session, n: int, target: DeviceArray, *, predicate: str, arrays: Mapping[str, DeviceArray],
+        item: str = "i", strategy: str | None = None, tuning: Mapping[str, int] | None = None,
+    ) -> None:
+        check_count(n)
+        if any(array.buffer == target.buffer for array in arrays.values()):
+            raise InputError("compaction cannot write one of its sources")
+        self.size = session.zeros(1, np.uint32)
+        self.strategy = strategy or ("look_back" if looks_back(session) else "chunks")
+        self._parity = 0
+        self._control: DeviceArray | None = None
+        plain = self.strategy == "chunks" and session.facts.is_cpu
+        sizes = tuned(session, SOURCE, {"WG_SIZE": 1, "ITEMS_PER_ITEM": 1} if plain else
+                      {"WG_SIZE": 256, "ITEMS_PER_ITEM": 16}, tuning)
+        out_type = c_type(target.dtype)
+        program = session.program(SOURCE, {
+            **sizes, "PREDICATE": predicate, "ITEM": f"({out_type})({item})", "OUT_T": out_type,
+            "PARAMETERS": "".join(
+                f", const __global {c_type(array.dtype)} *restrict {name}" for name, array in arrays.items()
+            ) or " ",
+        })
+        group, tile = sizes["WG_SIZE"], sizes["WG_SIZE"] * sizes["ITEMS_PER_ITEM"]
+        n_tiles = -(-n // tile)
+        self.launches = []
+        if not n:
+            return
+        if self.strategy == "look_back":
+            self._control, states = session.zeros(2, np.uint32), session.zeros(n_tiles, np.uint64)
+            self.launches = [program.bind(
+                "compact_look_back", n_tiles * group, np.int64(n), np.uint32(0), *arrays.values(), self._control,
+                states, self.size, target,
+            )]
+        else:
+            limit = (4 if plain else 8) * session.facts.compute_units
+            chunk = tile * max(-(-4096 // tile), -(-n_tiles // limit))
+            groups = -(-n // chunk)
+            counts = session.empty(groups, np.uint32)
+            head = np.int64(n), np.int64(chunk), *arrays.values()
+            self.launches = [
+                program.bind("count_chunks", groups * group, *head, counts),
+                program.bind("compact_chunks", groups * group, *head, counts, self.size, target),
+            ]
+
+    def run(self) -> None:
+        """Enqueue the compaction."""
+        if self._control is not None:
+            self.launches[0].set_scalar(1, np.uint32(2 * self._parity))
+            self._parity ^= 1
+        for launch in self.launches:
+            launch()
+
+    def check(self) -> None:
+        """Read the status word; raise :class:`DeviceTimeoutError` if a wait on the device ran out."""
+        if self._control is not None:
+            check_status(self._control.item(1), "compaction")
+
+
+def compact(session: Session, items: DeviceArray, flags: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
+    """Enqueue keeping the items whose flag is not zero.
+
+    Returns
+    -------
+    kept : DeviceArray
+        As long as *items*; those kept come first.
+    size : DeviceArray
+        One uint32: how many were kept.
+    """
+    target = session.empty(items.size, items.dtype)
+    plan = Compact(
+        session, items.size, target, predicate="flags[i]", item="items[i]", arrays={"items": items, "flags": flags}
+    )
+    plan.run()
+    return target, plan.size
