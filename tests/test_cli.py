@@ -219,20 +219,18 @@ def test_cc_writes_labels(
     assert text == "".join(f"{v}\t{label}\n" for v, label in enumerate(expected))
 
 
-@pytest.mark.parametrize(
-    "labels", [[0, 0, 0, 1, 1, 1, 2, 3, 2], [1, 1, 1, 0, 0, 0, 2, 3, 3], [0, 0, 0, 3, 3, 3, 6, 7, 7]]
-)
-def test_cc_verify_refuses_wrong_labels(
-    labels: list[int], graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    from clgraph.algorithms import components
+def test_cc_verify_fails_on_a_wrong_result(
+    graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from clgraph.algorithms.components import ComponentsPlan
 
-    right = components.connected_components
-    monkeypatch.setattr(
-        components, "connected_components",
-        lambda *args, **options: right(*args, **options)._replace(labels=np.array(labels, np.int32)),
-    )  # fmt: skip
+    right = ComponentsPlan.run
+
+    def wrong(plan: ComponentsPlan) -> None:
+        right(plan)
+        plan.labels.set(np.array([8], np.int32), offset=8)  # parts vertex 8 from its neighbour 7
+
+    monkeypatch.setattr(ComponentsPlan, "run", wrong)
     assert main(["cc", graph_file, *on_pocl]) == 0
     assert main(["cc", graph_file, "--verify", *on_pocl]) == 1
     assert "clgraph: " in capsys.readouterr().err

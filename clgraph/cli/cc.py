@@ -42,10 +42,7 @@ def run(args: argparse.Namespace) -> int:
     graph = read_graph(args.graph)
     session = open_session(args)
     with busy(f"running on {session.facts.name}"):
-        result = connected_components(graph, strategy=args.strategy, session=session)
-    if args.verify:
-        with busy("verifying"):
-            _verify(graph, result.n_components, result.labels)
+        result = connected_components(graph, strategy=args.strategy, session=session, verify=args.verify)
     if args.output is not None:
         _write_labels(args.output, graph, result.labels)
     info, sizes = result.info, _largest_sizes(result.labels, args.largest)
@@ -71,21 +68,6 @@ def run(args: argparse.Namespace) -> int:
             fields["predicted"] = f"{milliseconds(predicted)} ms for the kernels and the waits between them"
         print_fields({**fields, **({"verified": "yes"} if args.verify else {})})
     return 0
-
-
-def _verify(graph: Graph, n_components: int, labels: NDArray[Any]) -> None:
-    """Raise unless *labels* numbers the components, 0, 1, … in the order of their smallest vertices."""
-    import numpy as np
-
-    from clgraph.errors import VerificationError
-    from clgraph.reference.components import check_components
-
-    numbers, smallest = np.unique(labels, return_index=True)
-    if not np.array_equal(numbers, np.arange(n_components)) or (np.diff(smallest) < 0).any():
-        raise VerificationError(
-            f"the numbers of the {n_components} components are not 0, 1, … by their smallest vertices"
-        )
-    check_components(graph, smallest.astype(np.int32)[labels])
 
 
 def _largest_sizes(labels: NDArray[Any], k: int) -> list[int]:
