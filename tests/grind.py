@@ -30,11 +30,21 @@ class _ExactPool:
 
     active_bytes = 0
 
-    def __init__(self, session: Session) -> None:
-        self._context = session.context
+    def __init__(self, context: cl.Context) -> None:
+        self._context = context
 
     def allocate(self, n_bytes: int) -> cl.Buffer:
         return cl.Buffer(self._context, cl.mem_flags.READ_WRITE, n_bytes)
+
+
+class _GrindSession(Session):
+    def __init__(self) -> None:
+        super().__init__("oclgrind")
+        self._pool = _ExactPool(self.context)
+
+    def program(self, source, defines=None, **options):
+        # Inlining functions with `restrict` leaves an LLVM intrinsic that Oclgrind 21.10 does not know.
+        return super().program(source, {**(defines or {}), "restrict": ""}, **options)
 
 
 def vocabulary(session: Session) -> None:
@@ -64,6 +74,53 @@ def vocabulary(session: Session) -> None:
     assert counts.sum() == 2 * N and not status[0]
 
 
+def reductions(session: Session) -> None:
+    """Run every reduction, alone and in work-groups."""
+    from clgraph.primitives.reduce import Reduce
+
+    numbers = np.random.default_rng(3).integers(-100, 100, 201).astype(np.int32)
+    source, target = session.upload(numbers), session.empty(1, np.int32)
+    for operation in ("sum", "min", "max"):
+        for tuning in (None, {"WG_SIZE": 16, "UNROLL": 2}):
+            Reduce(session, source, target, operation, tuning=tuning).run()
+            assert target.item() == getattr(numbers, operation)()
+
+
+def primitives(session: Session) -> None:
+    """Run each other primitive by each of its strategies, over more than one tile, and compare with numpy."""
+    from clgraph.primitives.fill import Fill, Iota
+    from clgraph.primitives.scan import Scan
+    from clgraph.primitives.sort import Sort
+
+    rng = np.random.default_rng(2)
+    n = 201
+    numbers = rng.integers(-100, 100, n).astype(np.int32)
+    source, target = session.empty(n, np.int32), session.empty(n, np.int32)
+    longs = session.empty(n + 1, np.int64)
+    Iota(session, target).run()
+    np.testing.assert_array_equal(target.get(), np.arange(n))
+    Fill(session, target, 7).run()
+    np.testing.assert_array_equal(target.get(), 7)
+    source.set(numbers)
+    tiles = {"WG_SIZE": 16, "ITEMS_PER_ITEM": 4}
+    for strategy, tuning in (("chunks", None), ("chunks", tiles), ("look_back", tiles)):
+        scan = Scan(session, source, longs, strategy=strategy, tuning=tuning)
+        for _ in range(2):  # look_back uses its states again
+            scan.run()
+            scan.check()
+            np.testing.assert_array_equal(longs.get(), np.append(0, np.cumsum(numbers)))
+    values, out_values = session.empty(n, np.uint32), session.empty(n, np.uint32)
+    values.set(np.arange(n))
+    order = np.argsort(numbers, kind="stable")
+    sizes = {"WG_SIZE": 16, "ITEMS_PER_ITEM": 4, "RADIX_BITS": 4}
+    for strategy, tuning in (("chunks", None), ("tiles", sizes), ("onesweep", sizes)):
+        sort = Sort(session, source, target, values, out_values, strategy=strategy, tuning=tuning)
+        sort.run()
+        sort.check()
+        np.testing.assert_array_equal(target.get(), numbers[order])
+        np.testing.assert_array_equal(out_values.get(), order)
+
+
 def planted(session: Session, path: str) -> None:
     """Run kernel ``planted`` of *path* on an initialised array of N words and one that is not."""
     array, unset = session.zeros(N, np.uint32), session.empty(N, np.uint32)
@@ -73,10 +130,8 @@ def planted(session: Session, path: str) -> None:
 
 def main() -> None:
     DeviceArray.fill = _fill_by_copy
-    session = Session("oclgrind")
-    session._pool = _ExactPool(session)
-    globals()[sys.argv[1]](session, *sys.argv[2:])
-    print("finished")
+    globals()[sys.argv[1]](_GrindSession(), *sys.argv[2:])
+    print("finished", flush=True)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,13 @@ _PYOPENCL = re.compile(
     r"Oclgrind - OpenCL runtime error detected\s+Function: clGetDeviceInfo\s+"
     r"Error: +CL_INVALID_VALUE\s+For argument 'param_name'\s*"
 )
+CHECKS = ("--data-races", "--uninitialized", "--check-api")
+RUNS = {
+    "vocabulary": CHECKS,
+    "primitives": CHECKS,
+    # Oclgrind 21.10 takes arrays of vectors for uninitialised, and breaks down where a loop carries one.
+    "reductions": ("--data-races", "--check-api"),
+}
 PLANTS = {
     "race": ("out[get_global_id(0) % 2u] = get_global_id(0);", "data race"),
     "out-of-bounds": ("out[get_global_id(0) + 1u] = 1u;", "Invalid write of size 4"),
@@ -29,21 +36,21 @@ PLANTS = {
 }
 
 
-def grind(directory, *arguments: str) -> str:
+def grind(directory, *arguments: str, checks: tuple[str, ...] = CHECKS) -> str:
     """Run grind.py under Oclgrind; return what its log complains about."""
     log = directory / "oclgrind.log"
     command = [
-        require_tool("oclgrind"), "--data-races", "--uninitialized", "--check-api", "--log", str(log),
+        require_tool("oclgrind"), *checks, "--log", str(log),
         sys.executable, str(ROOT / "tests" / "grind.py"), *arguments,
     ]
     child = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
-    assert "finished" in child.stdout, child.stdout + child.stderr[-4000:]
+    assert "finished" in child.stdout, f"status {child.returncode}: {_PYOPENCL.sub('', child.stderr)[-4000:]}"
     return _PYOPENCL.sub("", log.read_text() if log.exists() else "").strip()
 
 
-@pytest.mark.parametrize("what", ["vocabulary"])
+@pytest.mark.parametrize("what", RUNS)
 def test_kernels_are_clean(tmp_path, what):
-    complaints = grind(tmp_path, what)
+    complaints = grind(tmp_path, what, checks=RUNS[what])
     assert not complaints, complaints[:4000]
 
 
