@@ -233,8 +233,9 @@ KERNEL scatter_tiles(long n, uint bit, uint mask, const __global uint *restrict 
 #define STATE(stage, count) (((STATE_T)(((stage) + nothing) & 3u) << COUNT_BITS) | (count))
 
 KERNEL scatter_look_back(long n, uint bit, uint mask, uint nothing, uint pass,
-                         const __global uint *restrict digit_starts, const __global key_bits_t *restrict keys VALUES_IN, volatile __global uint *control,
-                         volatile __global STATE_T *states, __global key_bits_t *restrict out_keys VALUES_OUT) {
+                         const __global uint *restrict digit_starts, const __global key_bits_t *restrict keys VALUES_IN,
+                         volatile __global uint *control, volatile __global STATE_T *states,
+                         __global key_bits_t *restrict out_keys VALUES_OUT) {
   LOCAL_ARRAY ulong pool[POOL_WORDS];
   LOCAL_ARRAY uint starts[RADIX], scratch[GROUP_SCRATCH], shared_tile;
   tile_t t;

@@ -41,8 +41,9 @@ class Compact:
     """
 
     def __init__(
-        self, session: Session, n: int, target: DeviceArray, *, predicate: str, arrays: Mapping[str, DeviceArray],
-        item: str = "i", strategy: str | None = None, tuning: Mapping[str, int] | None = None,
+        self, session: Session, n: int, target: DeviceArray, *, predicate: str,
+        arrays: Mapping[str, DeviceArray], item: str = "i", strategy: str | None = None,
+        tuning: Mapping[str, int] | None = None,
     ) -> None:
         check_count(n)
         if any(array.buffer == target.buffer for array in arrays.values()):
@@ -69,8 +70,8 @@ class Compact:
         if self.strategy == "look_back":
             self._control, states = session.zeros(2, np.uint32), session.zeros(n_tiles, np.uint64)
             self.launches = [program.bind(
-                "compact_look_back", n_tiles * group, np.int64(n), np.uint32(0), *arrays.values(), self._control,
-                states, self.size, target,
+                "compact_look_back", n_tiles * group, np.int64(n), np.uint32(0), *arrays.values(),
+                self._control, states, self.size, target,
             )]
         else:
             limit = (4 if plain else 8) * session.facts.compute_units
@@ -109,7 +110,8 @@ def compact(session: Session, items: DeviceArray, flags: DeviceArray) -> tuple[D
     """
     target = session.empty(items.size, items.dtype)
     plan = Compact(
-        session, items.size, target, predicate="flags[i]", item="items[i]", arrays={"items": items, "flags": flags}
+        session, items.size, target, predicate="flags[i]", item="items[i]",
+        arrays={"items": items, "flags": flags},
     )
     plan.run()
     return target, plan.size

@@ -67,8 +67,8 @@ class Scan:
             self._control = session.zeros(2, np.uint32)
             states = session.zeros(n_tiles * target.dtype.itemsize // 4, np.uint64)
             self.launches = [program.bind(
-                "scan_look_back", n_tiles * sizes["WG_SIZE"], np.int64(n), np.uint32(0), source, self._control,
-                states, target,
+                "scan_look_back", n_tiles * sizes["WG_SIZE"], np.int64(n), np.uint32(0), source,
+                self._control, states, target,
             )]
         else:
             units = session.facts.compute_units

@@ -31,8 +31,8 @@ class Sort:
     values, out_values : DeviceArray, optional
         Moved with the keys; any type of 4 or 8 bytes.
     begin_bit, end_bit : int
-        Keys that differ in no other bits need fewer passes. The bits count from the lowest of the key's
-        order-preserving form: the sign bit of a signed type is inverted, as are all others of a negative float.
+        Keys that differ in no other bits need fewer passes. They are bits of the key's order-preserving
+        form, in which the sign bit is inverted, and so are all other bits of a negative float.
     strategy : {"onesweep", "tiles", "chunks"}, optional
         One launch a digit with look-back between work-groups; count, scan and scatter per digit; the same
         for CPUs.
@@ -56,11 +56,14 @@ class Sort:
             "chunks" if session.facts.is_cpu else "onesweep" if looks_back(session) else "tiles"
         )
         self._defines: dict[str, int | str] = {
-            "KEY_BITS_T": "uint" if key_bytes == 4 else "ulong", "KEY_BYTES": key_bytes, "KEY_KIND": KINDS[keys.dtype.kind],
+            "KEY_BITS_T": "uint" if key_bytes == 4 else "ulong", "KEY_BYTES": key_bytes,
+            "KEY_KIND": KINDS[keys.dtype.kind],
         }
         if values is not None:
-            size = values.dtype.itemsize
-            self._defines |= {"HAS_VALUES": 1, "VALUE_T": "uint" if size == 4 else "ulong", "VALUE_BYTES": size}
+            value_bytes = values.dtype.itemsize
+            self._defines |= {
+                "HAS_VALUES": 1, "VALUE_BYTES": value_bytes, "VALUE_T": "uint" if value_bytes == 4 else "ulong",
+            }
         self.launches: list[Launch] = []
         self._look_backs: list[Launch] = []
         if not n or begin_bit == last:
@@ -71,7 +74,7 @@ class Sort:
         # The bits of a pass and where they begin; buffers alternate so that the last pass writes the target.
         steps = [(bit, min(pass_bits, last - bit)) for bit in range(begin_bit, last, pass_bits)]
         spare = tuple(
-            session.empty(n, array.dtype) if array is not None and n_passes > 1 else None for array in self._target
+            None if array is None or n_passes == 1 else session.empty(n, array.dtype) for array in self._target
         )
         buffers = [self._source] + [self._target if (n_passes - i) % 2 else spare for i in range(n_passes)]
         moves = [
@@ -95,7 +98,7 @@ class Sort:
             if source is None or target is None:
                 continue
             if source.size != keys.size or target.size != keys.size or source.dtype != target.dtype:
-                raise InputError("keys, values and their outputs must have one size, and each its output's type")
+                raise InputError("keys, values and outputs must have one size, and each its output's type")
             if source.dtype.itemsize not in (4, 8):
                 raise InputError(f"values of {source.dtype}; use a type of 4 or 8 bytes")
             if source.buffer == target.buffer:
@@ -110,7 +113,8 @@ class Sort:
             "WG_SIZE": 256, "ITEMS_PER_ITEM": 64 // widest, "RADIX_BITS": 8, "HISTOGRAM_COPIES": 2,
         }, tuning)
         # A counter per digit and sub-group must fit in local memory; a work-item has at most one digit.
-        counters = session.facts.local_mem_bytes * 3 // 4 // (4 * sizes["WG_SIZE"] // session.facts.sub_group_size)
+        counter_bytes = 4 * sizes["WG_SIZE"] // session.facts.sub_group_size
+        counters = session.facts.local_mem_bytes * 3 // 4 // counter_bytes
         limit = min(power_of_two_at_most(counters), power_of_two_at_most(sizes["WG_SIZE"]))
         sizes["RADIX_BITS"] = min(sizes["RADIX_BITS"], limit.bit_length() - 1)
         return sizes
@@ -152,7 +156,8 @@ class Sort:
         })
         n_tiles = -(-self.n // (group * sizes["ITEMS_PER_ITEM"]))
         self._control = session.zeros(2, np.uint32)
-        totals, starts = session.zeros(len(moves) * radix, np.uint32), session.empty(len(moves) * radix, np.uint32)
+        totals = session.zeros(len(moves) * radix, np.uint32)
+        starts = session.empty(len(moves) * radix, np.uint32)
         states = session.zeros(n_tiles * radix, np.uint64 if wide else np.uint32)
         begin_bit = moves[0][0]
         self.launches = [
@@ -165,8 +170,8 @@ class Sort:
         ]
         for i, (bit, mask, source, target) in enumerate(moves):
             self._look_backs.append(program.bind(
-                "scatter_look_back", n_tiles * group, np.int64(self.n), np.uint32(bit), np.uint32(mask), np.uint32(0),
-                np.uint32(i), starts, *source, self._control, states, *target,
+                "scatter_look_back", n_tiles * group, np.int64(self.n), np.uint32(bit), np.uint32(mask),
+                np.uint32(0), np.uint32(i), starts, *source, self._control, states, *target,
             ))
 
     def run(self) -> None:
@@ -180,9 +185,9 @@ class Sort:
         if not self.launches and self.n:
             for source, target in zip(self._source, self._target, strict=True):
                 if source is not None and target is not None:
-                    self._session.record_transfer(
-                        cl.enqueue_copy(self._session.queue, target.buffer, source.buffer, byte_count=source.nbytes)
-                    )
+                    self._session.record_transfer(cl.enqueue_copy(
+                        self._session.queue, target.buffer, source.buffer, byte_count=source.nbytes
+                    ))
 
     def check(self) -> None:
         """Read the status word; raise :class:`DeviceTimeoutError` if a wait on the device ran out."""

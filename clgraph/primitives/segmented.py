@@ -1,0 +1,161 @@
+"""Reductions and sorts of every segment of CSR offsets."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from clgraph.errors import InputError
+from clgraph.primitives.reduce import operation_defines
+from clgraph.primitives.sort import KINDS, Sort
+from clgraph.primitives.types import c_type, check_count, tuned
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.session import Session
+
+REDUCE_SOURCE = "primitives/segmented_reduce.cl"
+SORT_SOURCE = "primitives/segmented_sort.cl"
+
+
+def _n_rows(row_offsets: DeviceArray) -> int:
+    if not row_offsets.size:
+        raise InputError("row_offsets needs one item more than there are segments")
+    check_count(row_offsets.size)
+    return row_offsets.size - 1
+
+
+class SegmentedReduce:
+    """The sum, least or greatest item of each segment.
+
+    Parameters
+    ----------
+    row_offsets : DeviceArray
+        int32 or int64; segment r is items ``row_offsets[r]`` … ``row_offsets[r + 1]`` − 1 of *values*. The
+        first is 0, the last the size of *values*, and they do not fall.
+    values, target : DeviceArray
+        Of one type: int32, uint32, int64, uint64 or float32. *target* has an item per segment; an empty one
+        gets 0, or the highest (of "min") or lowest (of "max") value of the type.
+    operation : {"sum", "min", "max"}
+    tuning : mapping, optional
+        ``WG_SIZE`` and ``ITEMS_PER_ITEM`` in place of the tuned ones.
+    """
+
+    def __init__(
+        self, session: Session, row_offsets: DeviceArray, values: DeviceArray, target: DeviceArray,
+        operation: str = "sum", *, tuning: Mapping[str, int] | None = None,
+    ) -> None:
+        n_rows, n = _n_rows(row_offsets), values.size
+        check_count(n)
+        if target.size != n_rows or target.dtype != values.dtype:
+            raise InputError(f"target must have {n_rows} items of {values.dtype}")
+        cpu = session.facts.is_cpu
+        sizes = tuned(session, REDUCE_SOURCE, {"WG_SIZE": 1 if cpu else 256, "ITEMS_PER_ITEM": 8}, tuning)
+        program = session.program(REDUCE_SOURCE, {
+            **sizes, **operation_defines(operation, values.dtype),
+            "OFFSET_T": c_type(row_offsets.dtype, "int32 int64"),
+        })
+        self.launches = []
+        if not n_rows:
+            return
+        group, steps, rows = sizes["WG_SIZE"], n_rows + n, np.int64(n_rows)
+        piece = group * sizes["ITEMS_PER_ITEM"]
+        if group == 1:
+            piece = max(4096, -(-steps // (4 * session.facts.compute_units)))
+        groups = -(-steps // piece)
+        carries = session.empty(groups, np.int32), session.empty(groups, values.dtype)
+        lengths = (rows, np.int64(n), np.int64(piece)) if group == 1 else (rows, np.int64(n))
+        self.launches = [program.bind(
+            "reduce_pieces" if group == 1 else "reduce_tiles", groups * group, *lengths, row_offsets, values,
+            *carries, target,
+        )]
+        while groups > 4 * group > 4:
+            count, groups = groups, -(-groups // group)
+            merged = session.empty(groups, np.int32), session.empty(groups, values.dtype)
+            self.launches.append(program.bind(
+                "merge_carries", groups * group, np.int64(count), rows, *carries, *merged, target
+            ))
+            carries = merged
+        self.launches.append(program.bind("add_carries", groups, np.int64(groups), rows, *carries, target))
+
+    def run(self) -> None:
+        """Enqueue the reduction."""
+        for launch in self.launches:
+            launch()
+
+
+class SegmentedSort:
+    """Sort the keys of each segment, and values with them; stable.
+
+    Parameters
+    ----------
+    row_offsets : DeviceArray
+        As for :class:`SegmentedReduce`.
+    keys, out_keys : DeviceArray
+        Different arrays of int32, uint32 or float32 (in total order).
+    values, out_values : DeviceArray, optional
+        Moved with the keys; any type of 4 or 8 bytes.
+    key_bits : int
+        With less than 32, all keys must be integers of at least 0 and below ``2**key_bits``; it takes fewer
+        passes then.
+    """
+
+    def __init__(
+        self, session: Session, row_offsets: DeviceArray, keys: DeviceArray, out_keys: DeviceArray,
+        values: DeviceArray | None = None, out_values: DeviceArray | None = None, *, key_bits: int = 32,
+    ) -> None:
+        n_rows, n = _n_rows(row_offsets), keys.size
+        c_type(keys.dtype, "int32 uint32 float32")
+        if not 1 <= key_bits <= 32 or (key_bits < 32 and keys.dtype.kind == "f"):
+            raise InputError(f"key_bits={key_bits} for {keys.dtype}; it is 1 to 32, and 32 for floats")
+        if out_keys.size != n or out_keys.dtype != keys.dtype:
+            raise InputError(f"out_keys must have {n} items of {keys.dtype}")
+        bits = key_bits + max(0, n_rows - 1).bit_length()
+        packed_type = np.dtype(np.uint32 if bits <= 32 else np.uint64)
+        packed, in_order = session.empty(n, packed_type), session.empty(n, packed_type)
+        self._sort = Sort(session, packed, in_order, values, out_values, end_bit=bits)
+        cpu, units = session.facts.is_cpu, session.facts.compute_units
+        program = session.program(SORT_SOURCE, {
+            "WG_SIZE": 1 if cpu else 256, "KEY_KIND": KINDS[keys.dtype.kind if key_bits == 32 else "u"],
+            "PACKED_T": c_type(packed_type), "PACKED_KEY_BITS": key_bits,
+            "OFFSET_T": c_type(row_offsets.dtype, "int32 int64"),
+        })
+        group = program.work_group_size
+        chunk = max(4096, -(-n // (4 * units))) if cpu else 16 * group
+        groups = -(-n // chunk)
+        self._pack = program.bind(
+            "pack_rows", groups * group, np.int64(n_rows), np.int64(n), np.int64(chunk), row_offsets, keys,
+            packed,
+        )
+        self._unpack = program.bind(
+            "unpack_rows", n, np.int64(n), in_order, out_keys, max_groups=(4 if cpu else 32) * units
+        )
+
+    def run(self) -> None:
+        """Enqueue the sort."""
+        if self._sort.n:
+            self._pack()
+            self._sort.run()
+            self._unpack()
+
+    def check(self) -> None:
+        """Read the status word; raise :class:`DeviceTimeoutError` if a wait on the device ran out."""
+        self._sort.check()
+
+
+def segmented_reduce(
+    session: Session, row_offsets: DeviceArray, values: DeviceArray, operation: str = "sum"
+) -> DeviceArray:
+    """Enqueue a reduction of each segment; return an item per segment. See :class:`SegmentedReduce`."""
+    target = session.empty(_n_rows(row_offsets), values.dtype)
+    SegmentedReduce(session, row_offsets, values, target, operation).run()
+    return target
+
+
+def segmented_sort(
+    session: Session, row_offsets: DeviceArray, keys: DeviceArray, values: DeviceArray | None = None, *,
+    key_bits: int = 32,
+) -> tuple[DeviceArray, DeviceArray | None]:
+    """Enqueue a stable sort of each segment; return new arrays. See :class:`SegmentedSort`."""
+    out_keys = session.empty(keys.size, keys.dtype)
+    out_values = None if values is None else session.empty(values.size, values.dtype)
+    SegmentedSort(session, row_offsets, keys, out_keys, values, out_values, key_bits=key_bits).run()
+    return out_keys, out_values
