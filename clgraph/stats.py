@@ -47,6 +47,13 @@ class GraphStats:
     far_neighbor_share : float
         Share of the same sample with ``|u - v| > 2**15``: 4-byte values of such neighbours lie more
         than 128 KiB apart, outside any first-level cache.
+    first_hook_tree_share : float
+        Share of sampled vertices with an edge that have no smaller first neighbour: the roots, if
+        every vertex is hooked to its first neighbour.
+    first_hook_giant_share : float
+        Share of 256 sampled vertices in the commonest tree of that forest (1 where it is a single one).
+    first_hook_depth : float
+        Their mean depth in it, followed up to 512 steps.
     """
 
     n_vertices: int
@@ -64,6 +71,9 @@ class GraphStats:
     has_sorted_rows: bool
     mean_log2_neighbor_distance: float
     far_neighbor_share: float
+    first_hook_tree_share: float
+    first_hook_giant_share: float
+    first_hook_depth: float
 
 
 def graph_stats(graph: Graph) -> GraphStats:
@@ -97,7 +107,37 @@ def graph_stats(graph: Graph) -> GraphStats:
         has_sorted_rows=graph.has_sorted_rows,
         mean_log2_neighbor_distance=float(np.log2(1.0 + distances).mean()) if m else 0.0,
         far_neighbor_share=float((distances > _FAR).mean()) if m else 0.0,
+        **_first_hook(graph),
     )
+
+
+def _first_hook(graph: Graph) -> dict[str, float]:
+    """Sample the forest in which every vertex hangs from its first neighbour, if that is smaller."""
+    n, offsets, columns = graph.n_vertices, graph.row_offsets, graph.column_indices
+    sample = np.random.default_rng(1).integers(n, size=_N_SAMPLES) if n > _N_SAMPLES else np.arange(n)
+    sample = sample[offsets[sample] < offsets[sample + 1]]
+    if not sample.size:
+        return dict.fromkeys(("first_hook_tree_share", "first_hook_giant_share", "first_hook_depth"), 0.0)
+
+    def parents(v: np.ndarray[tuple[int], np.dtype[np.int64]]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        return np.minimum(v, columns[offsets[v]])
+
+    tree_share = float((parents(sample) == sample).mean())
+    roots, steps = sample[:: max(1, sample.size // 256)].copy(), 0
+    depths = np.zeros(roots.size)
+    climbing = np.arange(roots.size)
+    while climbing.size and steps < 512:
+        above = parents(roots[climbing])
+        climbing = climbing[above != roots[climbing]]
+        roots[climbing] = parents(roots[climbing])
+        depths[climbing] += 1
+        steps += 1
+    giant_share = 1.0 if tree_share == 0.0 else float(np.bincount(np.unique(roots, return_inverse=True)[1]).max())
+    return {
+        "first_hook_tree_share": tree_share,
+        "first_hook_giant_share": giant_share if tree_share == 0.0 else giant_share / roots.size,
+        "first_hook_depth": float(depths.mean()),
+    }
 
 
 def _sampled_distances(graph: Graph) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -1,42 +1,101 @@
-/* Afforest: link a few neighbours of every vertex, find the giant component by sampling, and look at the
- * remaining entries only of vertices outside it.
+/* Afforest: hook along a sample of the edges, find the giant component, and look at the remaining entries only
+ * of vertices outside it.
  *
  * After M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via Subgraph
- * Sampling", IPDPS 2018.  Here the first neighbour is linked by `initialize` without atomics, the giant's
- * label stays on the device, and `link_rest` decides there: where the sample found no giant, skipping would
- * not pay (a skipped vertex makes its neighbours look at whole rows), and each edge is linked once from its
- * larger end instead.
+ * Sampling", IPDPS 2018.  Here sampling never waits: `initialize` and `hook_sample` hook with plain stores, from
+ * fewer vertices each round, since a round leaves fewer trees; a compare-exchange per sampled edge would queue
+ * up at the roots of the large trees.  The giant's label stays on the device.  Where no giant is found,
+ * skipping would not pay, and `link_rest` links each edge once, from its larger end.
  *
- * One work-item per vertex; long rows go to sub-groups.  Races: see union_find.h.
+ * Races: see union_find.h.
  */
 #include "components/edges.h"
+#include "components/state.h"
 
-#ifndef GIANT_SHARE              /* percent of the sample from which skipping pays */
-#define GIANT_SHARE 40
+#ifndef SKIP_SHARE               /* percent of the sample from which skipping the giant pays */
+#define SKIP_SHARE 40
 #endif
 
-/* Link neighbour number `round` of every vertex. */
-KERNEL link_neighbor(int n, int round, __global const offset_t *restrict row_offsets,
-                     __global const int *restrict column_indices, volatile __global int *parent) {
-  int v = get_global_id(0);
+/* Hook the trees of every stride-th vertex and of its second neighbour.  `parent` is flat at the start; the last
+ * store to a root wins and unions get lost, but only smaller labels are stored, so there are no cycles, and what
+ * is lost is found again by link_rest. */
+KERNEL hook_sample(int n, int stride, __global const offset_t *restrict row_offsets,
+                   __global const int *restrict column_indices, volatile __global int *parent) {
+  long v = (long)stride * (long)get_global_id(0);
   if (v >= n) return;
-  offset_t at = row_offsets[v] + round;
+  offset_t at = row_offsets[v] + 1;
   if (at >= row_offsets[v + 1]) return;
   int a = load_stale(parent + v), b = load_stale(parent + column_indices[at]);
-  if (a != b) link_roots(parent, find_root(parent, a), find_root(parent, b));
+  if (a != b) store_relaxed(parent + max(a, b), min(a, b));
 }
 
-KERNEL link_rest(int n, __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
-                 __global const int *restrict giant, volatile __global int *parent) {
-  int v = get_global_id(0);
-  int skip = SYMMETRIC && giant[1] >= GIANT_SHARE;
-  int root = v < n ? load_stale(parent + v) : 0;
-  int wanted = v < n && !(skip && root == giant[0]);
-  offset_t begin = 0, end = 0;
-  if (wanted) {
-    begin = row_offsets[v];
-    end = row_offsets[v + 1];
-    if (SYMMETRIC && !skip) begin++;  /* linked by `initialize` if smaller, else seen from the other end */
+/* Join v, outside the giant, to its neighbours until one of them is in the giant: from then on v is, too, and
+ * an edge to another vertex outside is seen from there.  Returns 1 once v is in. */
+INLINE int link_outsider(int v, int root, int giant, offset_t e, offset_t end, offset_t stride,
+                         __global const int *restrict column_indices, volatile __global int *parent) {
+  int p[4], inside = 0;
+  for (int k = 0; k < 4; k++) p[k] = column_indices[min(e + k * stride, end - 1)];
+  for (int k = 0; k < 4; k++) p[k] = load_stale(parent + p[k]);
+  for (int k = 0; k < 4; k++) inside |= p[k] == giant;
+  if (inside) link(parent, root, giant);
+  else
+    for (int k = 0; k < 4; k++)
+      if (p[k] != root) root = link(parent, root, p[k]);
+  return inside;
+}
+
+/* Every lane of the sub-group calls with its own row (empty if it has none); long rows are walked together. */
+INLINE void link_outsiders(int v, int root, int giant, offset_t begin, offset_t end,
+                           __global const int *restrict column_indices, volatile __global int *parent) {
+  int is_long = SUB_GROUP_SIZE > 1 && end - begin > LONG_ROW;
+  if (!is_long)
+    for (offset_t e = begin; e < end; e += 4)
+      if (link_outsider(v, root, giant, e, end, 1, column_indices, parent)) break;
+#if SUB_GROUP_SIZE > 1
+  for (lane_mask_t waiting = sg_ballot(is_long); waiting; waiting &= waiting - 1) {
+    uint owner = lowest_lane(waiting);
+    int w = sg_broadcast(v, owner), r = sg_broadcast(root, owner), inside = 0;
+    offset_t first = sg_broadcast(begin, owner), last = sg_broadcast(end, owner);
+    for (offset_t e = first; e < last && !inside; e += 4 * SUB_GROUP_SIZE) {
+      offset_t mine = e + sg_lane();
+      inside = sg_any(mine < last && link_outsider(w, r, giant, mine, last, SUB_GROUP_SIZE, column_indices, parent));
+    }
   }
-  link_row(v, root, begin, max(begin, end), SYMMETRIC && !skip, column_indices, parent);
+#endif
+}
+
+/* A work-group lists which of its 4 * WG_SIZE vertices are outside the giant (all, if there is none), then takes
+ * them densely: few are, and a lane that works alone keeps its sub-group waiting. */
+KERNEL link_rest(int n, __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
+                 __global int *restrict state, volatile __global int *parent) {
+  LOCAL_ARRAY int outside[4 * WG_SIZE];
+  LOCAL_ARRAY uint size;
+  int giant = state[STATE_GIANT], skip = SYMMETRIC && state[STATE_SHARE] >= SKIP_SHARE;
+  int lid = get_local_id(0), first = 4 * (int)get_global_id(0);
+  if (lid == 0) size = 0u;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (first < n) {
+    int4 root = load_stale4(parent + first);
+    int wanted[4] = {root.x, root.y, root.z, root.w}, count = 0;
+    for (int k = 0; k < 4; k++) count += wanted[k] = first + k < n && !(skip && wanted[k] == giant);
+    if (count) {
+      uint at = fetch_add(&size, (uint)count);
+      for (int k = 0; k < 4; k++)
+        if (wanted[k]) outside[at++] = first + k;
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint i = lid; i - sg_lane() < size; i += WG_SIZE) {
+    int v = 0, root = 0;
+    offset_t begin = 0, end = 0;
+    if (i < size) {
+      v = outside[i];
+      root = load_stale(parent + v);
+      begin = row_offsets[v];
+      end = row_offsets[v + 1];
+      if (begin < end) store_relaxed(state + STATE_LINKED, 1);
+    }
+    if (skip) link_outsiders(v, root, giant, begin, end, column_indices, parent);
+    else link_row(v, root, begin + FIRST_IS_LINKED, end, SYMMETRIC, column_indices, parent);
+  }
 }

@@ -38,7 +38,7 @@ INLINE int link_entries(int v, int root, offset_t e, offset_t end, offset_t stri
     }
     for (int k = 0; k < 4; k++) p[k] = u[k] != v ? load_stale(parent + u[k]) : root;
     for (int k = 0; k < 4; k++)
-      if (p[k] != root) root = link_roots(parent, find_root(parent, root), find_root(parent, p[k]));
+      if (p[k] != root) root = link(parent, root, p[k]);
 #if SORTED_ROWS
     if (smaller_only && u[3] == v) break;  /* past the prefix (or a self-loop, which ends it) */
 #endif

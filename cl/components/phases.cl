@@ -5,59 +5,76 @@
  * system.  `parent` has room for n rounded up to four; the words past n hold their own index.
  * Races and why they are harmless: see union_find.h.
  */
+#include "components/state.h"
 #include "components/union_find.h"
 #include "common/random.h"
 
-#define NO_GIANT -1
-
-/* parent[v] = the first neighbour of v, if smaller: with sorted rows the smallest, so this is one round of
- * hooking without atomics.  HOOK_FIRST 0 starts with single vertices. */
-#ifndef HOOK_FIRST
+#ifndef HOOK_FIRST               /* 1: parent[v] = the first neighbour of v, if smaller; 0: single vertices */
 #define HOOK_FIRST 1
 #endif
-KERNEL initialize(int n, __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
-                  __global int *restrict parent) {
+#ifndef HOOK_STEPS               /* follow first neighbours this many steps: shortens the chains of well ordered graphs */
+#define HOOK_STEPS 1
+#endif
+
+/* With sorted rows the first neighbour is the smallest, so this is a round of hooking without atomics.  Loads
+ * are clamped, not guarded, so that all of them are in flight together; m > 0 if HOOK_FIRST. */
+KERNEL initialize(int n, offset_t m, __global const offset_t *restrict row_offsets,
+                  __global const int *restrict column_indices, __global int *restrict parent) {
   int v = 4 * (int)get_global_id(0);
   if (v >= n) return;
-  int4 own = (int4)(v, v + 1, v + 2, v + 3), first = own;
+  int root[4] = {v, v + 1, v + 2, v + 3};
 #if HOOK_FIRST
+  offset_t begin[4], end[4];
   if (v + 4 <= n) {
-    offset4_t begin = *(__global const offset4_t *)(row_offsets + v);
-    offset_t end = row_offsets[v + 4];
-    if (begin.x < begin.y) first.x = column_indices[begin.x];
-    if (begin.y < begin.z) first.y = column_indices[begin.y];
-    if (begin.z < begin.w) first.z = column_indices[begin.z];
-    if (begin.w < end) first.w = column_indices[begin.w];
+    offset4_t four = *(__global const offset4_t *)(row_offsets + v);
+    begin[0] = four.x; end[0] = begin[1] = four.y; end[1] = begin[2] = four.z; end[2] = begin[3] = four.w;
+    end[3] = row_offsets[v + 4];
   } else {
-    if (row_offsets[v] < row_offsets[v + 1]) first.x = column_indices[row_offsets[v]];
-    if (v + 1 < n && row_offsets[v + 1] < row_offsets[v + 2]) first.y = column_indices[row_offsets[v + 1]];
-    if (v + 2 < n && row_offsets[v + 2] < row_offsets[v + 3]) first.z = column_indices[row_offsets[v + 2]];
+    for (int k = 0; k < 4; k++) {
+      begin[k] = row_offsets[min(v + k, n)];
+      end[k] = row_offsets[min(v + k + 1, n)];
+    }
+  }
+  for (int step = 1;; step++) {
+    int first[4];
+    for (int k = 0; k < 4; k++) first[k] = column_indices[min(begin[k], m - 1)];
+    for (int k = 0; k < 4; k++) root[k] = begin[k] < end[k] ? min(root[k], first[k]) : root[k];
+    if (step == HOOK_STEPS) break;
+    for (int k = 0; k < 4; k++) {
+      int w = min(root[k], n - 1);
+      begin[k] = row_offsets[w];
+      end[k] = row_offsets[w + 1];
+    }
   }
 #endif
-  store_relaxed4(parent + v, min(own, first));
+  store_relaxed4(parent + v, (int4)(root[0], root[1], root[2], root[3]));
 }
 
-INLINE int root_from(volatile __global int *parent, int p) {
-  for (int g; (g = load_stale(parent + p)) != p;) p = g;
-  return p;
+/* Four vertices climb together.  Stale loads: many vertices share a root, which L1 then serves. */
+INLINE void climb_four(int v, volatile __global int *parent) {
+  int4 start = load_stale4(parent + v), p = start, g = parents_of(parent, p);
+  while (any(g != p)) {
+    p = g;
+    g = parents_of(parent, p);
+  }
+  if (any(g != start)) store_relaxed4(parent + v, g);
 }
 
-/* Point every vertex at its root.  Nothing links meanwhile, so roots are final; only what changed is written. */
+/* Point every vertex at its root.  Nothing links meanwhile, so roots are final. */
 KERNEL compress(int n, volatile __global int *parent) {
   int v = 4 * (int)get_global_id(0);
-  if (v >= n) return;
-  int4 p = load_stale4(parent + v), g;
-  g.x = load_stale(parent + p.x); g.y = load_stale(parent + p.y);
-  g.z = load_stale(parent + p.z); g.w = load_stale(parent + p.w);
-  if (g.x != p.x) store_relaxed(parent + v, root_from(parent, g.x));
-  if (g.y != p.y) store_relaxed(parent + v + 1, root_from(parent, g.y));
-  if (g.z != p.z) store_relaxed(parent + v + 2, root_from(parent, g.z));
-  if (g.w != p.w) store_relaxed(parent + v + 3, root_from(parent, g.w));
+  if (v < n) climb_four(v, parent);
 }
 
-/* giant[0] = the commonest label among WG_SIZE sampled vertices, giant[1] = its share of them in percent.
- * Roots do not count: most of them are vertices without an edge.  One work-group. */
-KERNEL find_giant(int n, volatile __global const int *parent, __global int *restrict giant) {
+/* The same, if something was linked since find_giant. */
+KERNEL compress_if_linked(int n, __global const int *restrict state, volatile __global int *parent) {
+  if (!state[STATE_LINKED]) return;
+  for (long v = 4 * (long)get_global_id(0); v < n; v += 4 * (long)get_global_size(0)) climb_four((int)v, parent);
+}
+
+/* The commonest label among WG_SIZE sampled vertices.  Roots do not count: most of them are vertices without
+ * an edge.  One work-group. */
+KERNEL find_giant(int n, volatile __global const int *parent, __global int *restrict state) {
   LOCAL_ARRAY int label[WG_SIZE];
   LOCAL_ARRAY uint best, n_valid;
   int i = get_local_id(0), v = (int)random_below(random_key(1ul), (ulong)i, (uint)n), mine = load_stale(parent + v);
@@ -72,8 +89,9 @@ KERNEL find_giant(int n, volatile __global const int *parent, __global int *rest
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (i == 0) {
-    giant[0] = n_valid ? label[best % WG_SIZE] : NO_GIANT;
-    giant[1] = n_valid ? (int)(100u * (best / WG_SIZE) / n_valid) : 0;
+    state[STATE_GIANT] = n_valid ? label[best % WG_SIZE] : NO_GIANT;
+    state[STATE_SHARE] = n_valid ? (int)(100u * (best / WG_SIZE) / n_valid) : 0;
+    state[STATE_LINKED] = 0;
   }
 }
 

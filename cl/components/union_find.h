@@ -25,6 +25,13 @@ INLINE int find_root(volatile __global int *parent, int v) {
   return p;
 }
 
+INLINE int4 parents_of(volatile __global int *parent, int4 p) {
+  int4 g;
+  g.x = load_stale(parent + p.x); g.y = load_stale(parent + p.y);
+  g.z = load_stale(parent + p.z); g.w = load_stale(parent + p.w);
+  return g;
+}
+
 /* Join the trees of a and b; returns the smaller root seen last.  A stale root fails the compare-exchange,
  * which returns the truth to go on with. */
 INLINE int link_roots(volatile __global int *parent, int a, int b) {
@@ -38,7 +45,7 @@ INLINE int link_roots(volatile __global int *parent, int a, int b) {
   return a;
 }
 
-INLINE int link_vertices(volatile __global int *parent, int u, int v) {
+INLINE int link(volatile __global int *parent, int u, int v) {
   return link_roots(parent, find_root(parent, u), find_root(parent, v));
 }
 #endif

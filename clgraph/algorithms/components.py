@@ -7,8 +7,8 @@ Strategies
 ``rem``
     Rem's union-find with splicing, lock-free [2]_.
 ``afforest``
-    Link a few neighbours of every vertex, find the giant component by sampling on the device,
-    then look only at what is outside it [3]_.
+    Hook along a sample of the edges, find the giant component on the device, then look only at
+    what is outside it [3]_.
 ``degree_classes``
     One union-find per degree class: work-items, sub-groups and work-groups [4]_.
 
@@ -23,28 +23,55 @@ References
 """
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.errors import InputError
+from clgraph.algorithms.components_work import (
+    afforest_work,
+    degree_classes_work,
+    hook_compress_work,
+    rem_work,
+    sample_strides,
+    starts_as_one_tree,
+)
+from clgraph.errors import InputError, VerificationError
 from clgraph.graph import Graph, as_graph
-from clgraph.model.cost import Atomics, Gathers, Work
-from clgraph.model.strategy import Choice, Strategy, choose
-from clgraph.device.facts import DeviceFacts
+from clgraph.model.strategy import Strategy, choose
 from clgraph.primitives.scan import Scan
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session, as_session
 from clgraph.runtime.timing import RunInfo
-from clgraph.stats import GraphStats
 
 _MAX_VERTICES = 2**31 - 2**12  # a work-item's first vertex must fit int32, rounded up to work-groups
+_PHASES = "components/phases.cl"
 
 
-class UnionFindPlan:
+class _Components(NamedTuple):
+    n_components: int
+    labels: NDArray[np.int32]
+
+
+class Components(_Components):
+    """Result of :func:`connected_components`; unpacks as ``n_components, labels``.
+
+    Attributes
+    ----------
+    n_components : int
+    labels : int32 array, shape (n_vertices,)
+        The number of each vertex's component; components are numbered by their smallest vertex.
+    info : RunInfo
+        What ran, where, and how long it took.
+    """
+
+    info: RunInfo
+
+
+class ComponentsPlan:
     """A compiled and allocated run on one graph; ``run()`` may be called again.
 
     Attributes
@@ -52,39 +79,41 @@ class UnionFindPlan:
     labels : DeviceArray
         After ``run()``, the smallest vertex of each vertex's component, int32, in the first
         ``n_vertices`` items.
+    launches : list of Launch
+        What ``run()`` enqueues.
     """
 
-    def __init__(self, session: Session, graph: Graph, *, hook_rounds: int, **defines: int) -> None:
-        self.n = graph.n_vertices
-        if self.n > _MAX_VERTICES:
-            raise InputError(f"{self.n} vertices; connected components takes at most {_MAX_VERTICES}")
-        self._session = session
+    def __init__(self, session: Session, graph: Graph, *, hook_first: bool, **defines: int) -> None:
+        if graph.n_vertices > _MAX_VERTICES:
+            raise InputError(f"{graph.n_vertices} vertices; connected components takes at most {_MAX_VERTICES}")
+        self.session, self.n = session, graph.n_vertices
         session.check_memory({"labels": 4 * (self.n + 4)})
-        self._graph = device_graph(session, graph)
+        on_device = device_graph(session, graph)
+        self.csr = (on_device.row_offsets, on_device.column_indices)
         self.labels = session.empty(-(-self.n // 4) * 4, np.int32)
-        symmetric = int(not graph.directed)
-        self._defines: dict[str, int | str] = {
-            **self._graph.defines(),
-            "SYMMETRIC": symmetric,
+        hook_first = hook_first and graph.n_edges > 0
+        self.defines: dict[str, int | str] = {
+            **on_device.defines(),
+            "SYMMETRIC": int(not graph.directed),
             "SORTED_ROWS": int(graph.has_sorted_rows),
-            "HOOK_FIRST": int(hook_rounds > 0),
-            "FIRST_IS_LINKED": int(hook_rounds > 0) * symmetric,
+            "HOOK_FIRST": int(hook_first),
+            "FIRST_IS_LINKED": int(hook_first and not graph.directed),
             **defines,
         }
-        self._phases = session.program("components/phases.cl", self._defines)
-        self._csr = (self._graph.row_offsets, self._graph.column_indices)
-        self.launches: list[Launch] = [self.quarter("initialize", *self._csr, self.labels)]
+        m = on_device.row_offsets.dtype.type(graph.n_edges)
+        self.launches: list[Launch] = [self.bind_quarter(_PHASES, "initialize", m, *self.csr, self.labels)]
 
-    def quarter(self, kernel: str, *args: Any) -> Launch:
-        """Bind a phase whose work-items take four vertices each."""
-        return self._phases.bind(kernel, -(-self.n // 4), np.int32(self.n), *args)
+    def bind(self, source: str, kernel: str, n_items: int, *args: Any, max_groups: int | None = None) -> Launch:
+        """Bind *kernel* of *source* with the number of vertices as its first argument."""
+        program = self.session.program(source, self.defines)
+        return program.bind(kernel, n_items, np.int32(self.n), *args, max_groups=max_groups)
+
+    def bind_quarter(self, source: str, kernel: str, *args: Any, max_groups: int | None = None) -> Launch:
+        """Bind a kernel whose work-items take four vertices each."""
+        return self.bind(source, kernel, -(-self.n // 4), *args, max_groups=max_groups)
 
     def compress(self) -> Launch:
-        return self.quarter("compress", self.labels)
-
-    def per_vertex(self, source: str, kernel: str, *args: Any) -> Launch:
-        """Bind a kernel of *source* with a work-item per vertex."""
-        return self._session.program(source, self._defines).bind(kernel, self.n, np.int32(self.n), *args)
+        return self.bind_quarter(_PHASES, "compress", self.labels)
 
     def run(self) -> None:
         """Enqueue everything; nothing is read back."""
@@ -92,81 +121,182 @@ class UnionFindPlan:
             for launch in self.launches:
                 launch()
 
-    def number(self) -> tuple[int, DeviceArray]:
-        """Return the number of components, and labels 0 … k−1 by smallest vertex."""
-        labels = self._session.empty(self.n, np.int32)
+    def number(self) -> tuple[DeviceArray, DeviceArray]:
+        """Number the components by their smallest vertex, after ``run()``.
+
+        Returns
+        -------
+        labels : DeviceArray, int32
+            Component numbers 0 … k−1 of the vertices.
+        ranks : DeviceArray, int32
+            Its last item is k.
+        """
+        labels, ranks = self.session.empty(self.n, np.int32), self.session.empty(self.n + 1, np.int32)
         if not self.n:
-            return 0, labels
-        ranks = self._session.empty(self.n, np.int32)
-        n = np.int32(self.n)
-        self._phases.bind("mark_roots", self.n, n, self.labels, labels)()
-        Scan(self._session, labels, ranks).run()
-        self._phases.bind("number_components", self.n, n, self.labels, ranks, labels)()
-        return 0, labels
+            ranks.fill(0)
+            return labels, ranks
+        self.bind(_PHASES, "mark_roots", self.n, self.labels, labels)()
+        Scan(self.session, labels, ranks).run()
+        self.bind(_PHASES, "number_components", self.n, self.labels, ranks, labels)()
+        return labels, ranks
 
     def n_components(self) -> int:
-        """Count the roots on the device."""
-        return self.number()[0]
+        """Count the components on the device, after ``run()``."""
+        return int(self.number()[1].item(self.n))
 
 
-def _hook_compress(session: Session, graph: Graph, *, hook_rounds: int = 1) -> UnionFindPlan:
-    """*hook_rounds* rounds without atomics, each followed by compress, before the atomic one."""
-    plan = UnionFindPlan(session, graph, hook_rounds=hook_rounds)
+def _hook_compress(session: Session, graph: Graph, *, hook_rounds: int = 1) -> ComponentsPlan:
+    """*hook_rounds* rounds without atomics, each followed by compressing, before the atomic one."""
+    plan = ComponentsPlan(session, graph, hook_first=_count("hook_rounds", hook_rounds, 2) > 0)
+    source = "components/hook_compress.cl"
     for _ in range(1, hook_rounds):
+        plan.launches += [plan.compress(), plan.bind(source, "hook", plan.n, *plan.csr, plan.labels)]
+    if hook_rounds:
+        plan.launches.append(plan.compress())
+    plan.launches += [plan.bind(source, "hook_atomic", plan.n, *plan.csr, plan.labels), plan.compress()]
+    return plan
+
+
+def _rem(session: Session, graph: Graph, *, hook_rounds: int | None = None) -> ComponentsPlan:
+    """*hook_rounds*: 0 or 1 rounds of hooking without atomics first; by default 1 where it makes one tree."""
+    if hook_rounds is None:
+        hook_rounds = int(not session.facts.is_cpu and graph.stats.mean_degree < 4)
+    plan = ComponentsPlan(session, graph, hook_first=_count("hook_rounds", hook_rounds, 1) > 0)
+    if hook_rounds:
+        plan.launches.append(plan.compress())
+    plan.launches += [plan.bind("components/rem.cl", "unite", plan.n, *plan.csr, plan.labels), plan.compress()]
+    return plan
+
+
+def _afforest(
+    session: Session, graph: Graph, *, strides: Sequence[int] | None = None, hook_steps: int | None = None
+) -> ComponentsPlan:
+    """Round k hooks every *strides*[k]-th vertex to its second neighbour; defaults from the statistics."""
+    strides = sample_strides(graph.stats) if strides is None else strides
+    if hook_steps is None:
+        hook_steps = 4 if starts_as_one_tree(graph.stats) else 1
+    plan = ComponentsPlan(session, graph, hook_first=True, HOOK_STEPS=_count("hook_steps", hook_steps, 64, 1))
+    source = "components/afforest.cl"
+    plan.launches.append(plan.compress())
+    for stride in strides:
+        items = -(-plan.n // _count("strides", stride, 2**20, 1))
         plan.launches += [
-            plan.compress(),
-            plan.per_vertex("components/hook_compress.cl", "hook", *plan._csr, plan.labels),
+            plan.bind(source, "hook_sample", items, np.int32(stride), *plan.csr, plan.labels), plan.compress(),
         ]
+    state = session.empty(3, np.int32)
+    resident = 16 * session.facts.compute_units
     plan.launches += [
-        plan.compress(),
-        plan.per_vertex("components/hook_compress.cl", "hook_atomic", *plan._csr, plan.labels),
-        plan.compress(),
+        plan.bind(_PHASES, "find_giant", 1, plan.labels, state),
+        plan.bind_quarter(source, "link_rest", *plan.csr, state, plan.labels),
+        plan.bind_quarter(_PHASES, "compress_if_linked", state, plan.labels, max_groups=resident),
     ]
     return plan
 
 
-def _rem(session: Session, graph: Graph, *, hook_rounds: int = 1) -> UnionFindPlan:
-    plan = UnionFindPlan(session, graph, hook_rounds=hook_rounds)
+def _degree_classes(session: Session, graph: Graph, *, hook_rounds: int = 1) -> ComponentsPlan:
+    plan = ComponentsPlan(session, graph, hook_first=_count("hook_rounds", hook_rounds, 1) > 0)
+    program = session.program("components/degree_classes.cl", plan.defines)
+    rows, size = session.empty(plan.n, np.int32), session.empty(2, np.uint32)
+    many = 8 * session.facts.compute_units * program.work_group_size
+    clear = session.program("primitives/fill.cl", {"T": "uint"})
     if hook_rounds:
         plan.launches.append(plan.compress())
     plan.launches += [
-        plan.per_vertex("components/rem.cl", "unite", *plan._csr, plan.labels), plan.compress(),
-    ]
-    return plan
-
-
-def _afforest(session: Session, graph: Graph, *, neighbor_rounds: int = 2) -> UnionFindPlan:
-    """*neighbor_rounds* neighbours of every vertex are linked before the giant is looked for."""
-    plan = UnionFindPlan(session, graph, hook_rounds=1)
-    plan.launches.append(plan.compress())
-    for r in range(1, neighbor_rounds):
-        plan.launches += [
-            plan.per_vertex("components/afforest.cl", "link_neighbor", np.int32(r), *plan._csr, plan.labels),
-            plan.compress(),
-        ]
-    giant = session.empty(2, np.int32)
-    plan.launches += [
-        plan._phases.bind("find_giant", 1, np.int32(plan.n), plan.labels, giant),
-        plan.per_vertex("components/afforest.cl", "link_rest", *plan._csr, giant, plan.labels),
+        clear.bind("fill", 2, np.int64(2), np.uint32(0), size),
+        plan.bind("components/degree_classes.cl", "link_short", plan.n, *plan.csr, plan.labels, rows, size),
+        program.bind("link_medium", many, *plan.csr, rows, size, plan.labels),
+        program.bind("link_long", many, np.int32(plan.n), *plan.csr, rows, size, plan.labels),
         plan.compress(),
     ]
     return plan
 
 
-def _degree_classes(session: Session, graph: Graph, *, hook_rounds: int = 1) -> UnionFindPlan:
-    plan = UnionFindPlan(session, graph, hook_rounds=hook_rounds)
-    program = session.program("components/degree_classes.cl", plan._defines)
-    rows, size = session.empty(plan.n, np.int32), session.empty(2, np.uint32)
-    groups = 8 * session.facts.compute_units
-    many = groups * program.work_group_size
-    n = np.int32(plan.n)
-    zero = session.program("primitives/fill.cl", {"T": "uint"})
-    plan.launches += [
-        plan.compress(),
-        zero.bind("fill", 2, np.int64(2), np.uint32(0), size),
-        plan.per_vertex("components/degree_classes.cl", "link_short", *plan._csr, plan.labels, rows, size),
-        program.bind("link_medium", many, *plan._csr, rows, size, plan.labels),
-        program.bind("link_long", many, n, *plan._csr, rows, size, plan.labels),
-        plan.compress(),
-    ]
-    return plan
+def _count(name: str, value: int, most: int, least: int = 0) -> int:
+    if not least <= value <= most:
+        raise InputError(f"{name}={value}; allowed are {least} … {most}")
+    return value
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "afforest": Strategy("online", _afforest, afforest_work),
+    "rem": Strategy("online", _rem, rem_work),
+    "hook_compress": Strategy("online", _hook_compress, hook_compress_work),
+    "degree_classes": Strategy("online", _degree_classes, degree_classes_work),
+}
+
+
+def connected_components(
+    graph: Any,
+    *,
+    strategy: str = "auto",
+    session: Session | str | None = None,
+    verify: bool = False,
+    **options: Any,
+) -> Components:
+    """Find the connected components of *graph*; of a directed graph, the weak ones.
+
+    Parameters
+    ----------
+    graph : Graph, scipy sparse array or networkx graph
+    strategy : str
+        A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
+    session : Session, str or None
+        Where to run; a string names a device, ``None`` takes the best one.
+    verify : bool
+        Check the result against the definition, sequentially on the host.
+    **options
+        Options of the strategy: ``hook_rounds`` (``hook_compress``: 0 … 2; ``rem`` and
+        ``degree_classes``: 0 or 1), ``strides`` and ``hook_steps`` (``afforest``).
+
+    Returns
+    -------
+    Components
+        ``n_components`` and int32 ``labels`` of shape (n_vertices,), numbered by smallest vertex as
+        scipy's are, equal on every device and under every strategy; and ``info``.
+
+    Raises
+    ------
+    InputError
+        *graph* is no graph, or an option is out of range.
+    UnsupportedStrategyError
+        The strategy is unknown, or the device cannot run it.
+    DeviceMemoryError
+        The graph does not fit on the device.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> n_components, labels = cg.connected_components(cg.generators.path(4))
+    >>> n_components, labels.tolist()
+    (1, [0, 0, 0, 0])
+    """
+    on, data = as_session(session), as_graph(graph)
+    if options and strategy == "auto":
+        raise InputError(f"options {sorted(options)} belong to one strategy; name it with strategy=")
+    with on.measure() as recorder:
+        choice = choose(STRATEGIES, strategy, lambda: data.stats, on.facts, on.profile.rates)
+        try:
+            plan = STRATEGIES[choice.strategy].plan(on, data, **options)
+        except TypeError as error:
+            raise InputError(f"{choice.strategy}: {error}") from error
+        plan.run()
+        numbers, ranks = plan.number()
+        labels, n_components = numbers.get(), int(ranks.item(data.n_vertices))
+    assert recorder.seconds is not None
+    result = Components(n_components, labels)
+    result.info = RunInfo(
+        choice.strategy, STRATEGIES[choice.strategy].kind, on.facts.name, on.why, recorder.seconds,
+        choice.seconds, recorder.kernels(),
+    )
+    if verify:
+        _verify(data, result)
+    return result
+
+
+def _verify(graph: Graph, result: Components) -> None:
+    from clgraph.reference.components import check_components
+
+    numbers, smallest = np.unique(result.labels, return_index=True)
+    if not np.array_equal(numbers, np.arange(result.n_components)) or (np.diff(smallest) < 0).any():
+        raise VerificationError("the components are not numbered 0, 1, … by their smallest vertices")
+    check_components(graph, smallest.astype(np.int32)[result.labels])

@@ -1,0 +1,8 @@
+/* What the phases of one run tell each other without the host: words of the buffer `state`. */
+#ifndef CLGRAPH_COMPONENTS_STATE_H
+#define CLGRAPH_COMPONENTS_STATE_H
+#define STATE_GIANT 0            /* label of the giant component, or NO_GIANT */
+#define STATE_SHARE 1            /* its share of the sample, percent */
+#define STATE_LINKED 2           /* 1: something was linked since find_giant */
+#define NO_GIANT -1
+#endif

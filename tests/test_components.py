@@ -1,0 +1,158 @@
+"""Every strategy of connected components on every zoo graph and device, against the definition."""
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import networkx as nx
+import numpy as np
+import pytest
+from graphs import GRAPHS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse.csgraph import connected_components as scipy_components
+
+import clgraph as cg
+from clgraph.algorithms.components import STRATEGIES, connected_components
+from clgraph.errors import InputError, UnsupportedStrategyError, VerificationError
+from clgraph.graph import Graph
+from clgraph.reference.components import check_components
+from clgraph.runtime.session import Session
+
+OPTIONS = {
+    "hook_compress": [{"hook_rounds": k} for k in (0, 1, 2)],
+    "rem": [{"hook_rounds": k} for k in (0, 1)],
+    "degree_classes": [{"hook_rounds": k} for k in (0, 1)],
+    "afforest": [{"strides": ()}, {"strides": (1, 1)}, {"strides": (2,), "hook_steps": 3}],
+}
+CASES = [(name, {}) for name in STRATEGIES] + [(name, o) for name in STRATEGIES for o in OPTIONS[name]]
+
+
+def assert_right(graph: Graph, session: Session, strategy: str, **options: object) -> None:
+    plan = STRATEGIES[strategy].plan(session, graph, **options)
+    for _ in range(2):  # a plan may run again
+        plan.run()
+        check_components(graph, plan.labels.get(0, graph.n_vertices))
+    n_components, labels = connected_components(graph, strategy=strategy, session=session, **options)
+    expected = scipy_components(graph.to_scipy(), directed=graph.directed, connection="weak")
+    assert n_components == expected[0] == plan.n_components()
+    assert np.array_equal(labels, expected[1])
+
+
+@pytest.mark.parametrize(("strategy", "options"), CASES, ids=lambda value: str(value))
+@pytest.mark.parametrize("name", GRAPHS)
+def test_zoo(session: Session, name: str, strategy: str, options: dict[str, object]) -> None:
+    assert_right(GRAPHS[name](), session, strategy, **options)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_shapes_that_use_every_branch(session: Session, strategy: str) -> None:
+    """Long rows, a giant to skip, no giant, long chains, a giant that is not in the first tree."""
+    for graph in (
+        cg.generators.rmat(13, 16), cg.generators.delaunay_points(5000), cg.generators.grid(70, 300),
+        cg.generators.road_like(20000), cg.generators.star(20000).permuted(3), cg.generators.path(9999).permuted(1),
+        cg.generators.uniform_random(20000, 9000), cg.generators.rmat(11, 8).expanded(5),
+    ):  # fmt: skip
+        assert_right(graph, session, strategy)
+
+
+@given(
+    n=st.integers(1, 80), edges=st.lists(st.tuples(st.integers(0, 79), st.integers(0, 79)), max_size=160),
+    directed=st.booleans(), strategy=st.sampled_from(sorted(STRATEGIES)),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_random_graphs(
+    n: int, edges: list[tuple[int, int]], directed: bool, strategy: str, pocl: Session
+) -> None:
+    pairs = np.array([(u % n, v % n) for u, v in edges], np.int64).reshape(-1, 2)
+    graph = Graph.from_edges(pairs[:, 0], pairs[:, 1], n=n, directed=directed)
+    assert_right(graph, pocl, strategy)
+
+
+def test_unsorted_rows(session: Session) -> None:
+    graph = cg.generators.rmat(10, 8)
+    order = np.concatenate([
+        np.random.default_rng(v).permutation(np.arange(a, b))
+        for v, (a, b) in enumerate(zip(graph.row_offsets, graph.row_offsets[1:], strict=False))
+    ])  # fmt: skip
+    shuffled = Graph(graph.row_offsets, graph.column_indices[order])
+    assert not shuffled.has_sorted_rows
+    for strategy in STRATEGIES:
+        assert_right(shuffled, session, strategy)
+
+
+def test_int64_offsets(session: Session) -> None:
+    """What graphs from 2**31 entries on use."""
+    graph = cg.generators.rmat(9, 8)
+    wide = Graph._trusted(graph.row_offsets, graph.column_indices, sorted_rows=True)
+    wide.__dict__["row_offsets"] = graph.row_offsets.astype(np.int64)
+    for strategy in STRATEGIES:
+        assert_right(wide, session, strategy)
+
+
+def test_other_inputs(pocl: Session) -> None:
+    nx_graph = nx.Graph([("a", "b"), ("c", "d"), ("d", "e")])
+    assert connected_components(nx_graph, session=pocl).labels.tolist() == [0, 0, 1, 1, 1]
+    assert connected_components(nx.to_scipy_sparse_array(nx_graph), session=pocl).n_components == 2
+
+
+def test_info(pocl: Session) -> None:
+    info = connected_components(cg.generators.path(1000), session=pocl).info
+    assert info.strategy in STRATEGIES and info.kind == "online" and set(info.predicted_seconds) == set(STRATEGIES)
+    assert info.predicted_seconds[info.strategy] == min(info.predicted_seconds.values())
+    seconds = info.seconds
+    assert 0 < seconds.kernel <= seconds.total and seconds.host >= 0
+    assert sum(s for _, s in info.kernels.values()) == pytest.approx(seconds.kernel)
+
+
+def test_auto_is_the_fastest_prediction(pocl: Session) -> None:
+    choice = cg.explain("components", cg.generators.rmat(10), session=pocl)
+    assert choice.requested == "auto" and choice.strategy == min(choice.seconds, key=choice.seconds.__getitem__)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"strategy": "bogus"}, UnsupportedStrategyError),
+        ({"strategy": "rem", "hook_rounds": 2}, InputError),
+        ({"strategy": "afforest", "strides": (0,)}, InputError),
+        ({"strategy": "rem", "strides": (4,)}, InputError),
+        ({"hook_rounds": 1}, InputError),
+    ],
+)
+def test_bad_arguments(pocl: Session, arguments: dict[str, object], error: type[Exception]) -> None:
+    graph = cg.generators.path(10)
+    with pytest.raises(error):
+        connected_components(graph, session=pocl, **arguments)
+    assert connected_components(graph, session=pocl).n_components == 1
+
+
+def test_bad_graph(pocl: Session) -> None:
+    with pytest.raises(InputError):
+        connected_components([1, 2, 3], session=pocl)
+
+
+def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = cg.generators.path(100)
+    assert connected_components(graph, session=pocl, verify=True).n_components == 1
+    monkeypatch.setattr("clgraph.algorithms.components.ComponentsPlan.run", lambda plan: plan.labels.fill(0))
+    with pytest.raises(VerificationError):
+        connected_components(cg.generators.path(100).expanded(2), session=pocl, verify=True)
+
+
+@pytest.mark.parametrize("width", [8, 16, 32, 64])
+def test_sub_group_widths(width: int) -> None:
+    """Intel's runtime can be told the width; in a child, since programs are built for one."""
+    script = (
+        "import clgraph as cg; from clgraph.algorithms.components import STRATEGIES;"
+        f"s = cg.Session('intel'); assert s.facts.sub_group_size == {width};"
+        "[cg.connected_components(g, strategy=k, session=s, verify=True) for k in STRATEGIES"
+        " for g in (cg.generators.rmat(12, 16), cg.generators.star(5000), cg.generators.path(700),"
+        " cg.generators.delaunay_points(900))]"
+    )
+    environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    if "NoDeviceError" in done.stderr and not os.environ.get("CLGRAPH_REQUIRE_DEVICES"):
+        pytest.skip("Intel's CPU runtime is not installed")
+    assert done.returncode == 0, done.stderr[-2000:]
