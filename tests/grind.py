@@ -20,7 +20,7 @@ N = 2 * WG_SIZE
 
 
 def _fill_by_copy(array: DeviceArray, value, start: int = 0, stop: int | None = None) -> None:
-    """Oclgrind takes memory that clEnqueueFillBuffer wrote for uninitialised."""
+    """Set items by a copy: Oclgrind takes memory that clEnqueueFillBuffer wrote for uninitialised."""
     last = array.size if stop is None else stop
     array.set(np.full(last - start, value, array.dtype), offset=start)
 
@@ -41,6 +41,11 @@ class _GrindSession(Session):
     def __init__(self) -> None:
         super().__init__("oclgrind")
         self._pool = _ExactPool(self.context)
+
+    def upload(self, host: np.ndarray) -> DeviceArray:
+        array = self.empty(host.size, host.dtype)  # a buffer over host memory is uninitialised to Oclgrind
+        array.set(host)
+        return array
 
     def program(self, source, defines=None, **options):
         # Inlining functions with `restrict` leaves an LLVM intrinsic that Oclgrind 21.10 does not know.
@@ -74,21 +79,11 @@ def vocabulary(session: Session) -> None:
     assert counts.sum() == 2 * N and not status[0]
 
 
-def reductions(session: Session) -> None:
-    """Run every reduction, alone and in work-groups."""
-    from clgraph.primitives.reduce import Reduce
-
-    numbers = np.random.default_rng(3).integers(-100, 100, 201).astype(np.int32)
-    source, target = session.upload(numbers), session.empty(1, np.int32)
-    for operation in ("sum", "min", "max"):
-        for tuning in (None, {"WG_SIZE": 16, "UNROLL": 2}):
-            Reduce(session, source, target, operation, tuning=tuning).run()
-            assert target.item() == getattr(numbers, operation)()
-
-
 def primitives(session: Session) -> None:
-    """Run each other primitive by each of its strategies, over more than one tile, and compare with numpy."""
+    """Run the primitives by each of their strategies, over more than one tile, and compare with numpy."""
+    from clgraph.primitives.compact import Compact
     from clgraph.primitives.fill import Fill, Iota
+    from clgraph.primitives.reduce import Reduce
     from clgraph.primitives.scan import Scan
     from clgraph.primitives.sort import Sort
 
@@ -109,6 +104,18 @@ def primitives(session: Session) -> None:
             scan.run()
             scan.check()
             np.testing.assert_array_equal(longs.get(), np.append(0, np.cumsum(numbers)))
+        compact = Compact(
+            session, n, target, predicate="numbers[i] > 9", arrays={"numbers": source}, strategy=strategy,
+            tuning=tuning,
+        )
+        compact.run()
+        chosen = np.flatnonzero(numbers > 9)
+        assert compact.size.item() == chosen.size
+        np.testing.assert_array_equal(target.get(0, chosen.size), chosen)
+    for operation in ("sum", "min", "max"):
+        for tuning in (None, {"WG_SIZE": 16, "UNROLL": 2}):
+            Reduce(session, source, target, operation, tuning=tuning).run()
+            assert target.item() == getattr(numbers, operation)()
     values, out_values = session.empty(n, np.uint32), session.empty(n, np.uint32)
     values.set(np.arange(n))
     order = np.argsort(numbers, kind="stable")
@@ -119,6 +126,19 @@ def primitives(session: Session) -> None:
         sort.check()
         np.testing.assert_array_equal(target.get(), numbers[order])
         np.testing.assert_array_equal(out_values.get(), order)
+
+
+def components(session: Session) -> None:
+    """Run every strategy on a small graph of several components, undirected and directed."""
+    from clgraph.algorithms.components import STRATEGIES, connected_components
+    from clgraph.graph import Graph
+
+    src, dst = np.random.default_rng(4).integers(90, size=(2, 70))
+    src, dst = np.append(src, np.zeros(70, np.int64)), np.append(dst, np.arange(70))  # and a long row
+    for directed in (False, True):
+        graph = Graph.from_edges(src, dst, n=100, directed=directed)
+        for strategy in STRATEGIES:
+            connected_components(graph, strategy=strategy, session=session, verify=True)
 
 
 def planted(session: Session, path: str) -> None:

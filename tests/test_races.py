@@ -23,7 +23,12 @@ CASES = {
     "vocabulary": ["locks", "pushes", "sub_group_pushes", "lower_to", "float_add"],
     "components": ["hook_compress", "rem", "afforest", "degree_classes"],
 }
-BUILDS = {"vocabulary": [()], "components": [(), ("-DHOOK_FIRST=0",)]}
+BUILDS = {
+    "vocabulary": [()],
+    "components": [
+        (), ("-DHOOK_FIRST=0",), ("-DSORTED_ROWS=1", "-DHOOK_STEPS=4"), ("-DSYMMETRIC=0", "-DHOOK_FIRST=0"),
+    ],
+}
 LANES = {"scheduler": ["-O1"], "threads": ["-O1", "-g", "-fsanitize=thread", "-pthread"]}
 VECTOR_LITERAL = re.compile(r"\((int4|long4|offset4_t)\)\(")
 
@@ -51,6 +56,10 @@ PLANTS = {
         "components/rem.cl", "int old = compare_exchange(parent + u, p, q);",
         "int old = load_relaxed(parent + u); if (old == p) store_relaxed(parent + u, q);",
         "scheduler", "rem", ("-DHOOK_FIRST=0",),
+    ),
+    "outsider-left-outside": Plant(
+        "components/afforest.cl", "if (inside) link(parent, root, giant);", "if (inside) {}",
+        "scheduler", "afforest",
     ),
     "plain-store": Plant(
         "components/union_find.h", "store_relaxed(parent + v, g);", "*(int *)(parent + v) = g;",

@@ -13,9 +13,9 @@ INLINE ulong random_key(ulong seed) {
 }
 INLINE uint random_uint(ulong key, ulong counter) {
   ulong x = counter * key, y = x, z = y + key;
-  x = x * x + y; x = (x >> 32) | (x << 32);
-  x = x * x + z; x = (x >> 32) | (x << 32);
-  x = x * x + y; x = (x >> 32) | (x << 32);
+  x = rotate(x * x + y, 32ul);
+  x = rotate(x * x + z, 32ul);
+  x = rotate(x * x + y, 32ul);
   return (uint)((x * x + z) >> 32);
 }
 /* uniform in [0, n): the high word of a product; bias below n / 2^32 */

@@ -7,7 +7,13 @@
 #ifndef HOOK_FIRST
 #define HOOK_FIRST 1
 #endif
-#define FIRST_IS_LINKED HOOK_FIRST
+#ifndef SYMMETRIC
+#define SYMMETRIC 1
+#endif
+#ifndef SORTED_ROWS
+#define SORTED_ROWS 0
+#endif
+#define FIRST_IS_LINKED (HOOK_FIRST && SYMMETRIC)
 #define SHORT_ROW 2              /* so that small graphs have medium and long rows */
 #define MEDIUM_ROW 5
 #include "components/afforest.cl"
@@ -62,21 +68,22 @@ struct Forest {
     std::vector<std::vector<int>> rows(n);
     for (auto [u, v] : edges) {
       rows[u].push_back(v);
-      if (u != v) rows[v].push_back(u);
+      if (u != v && SYMMETRIC) rows[v].push_back(u);
     }
     row_offsets.push_back(0);
     for (auto &row : rows) {
+      if (SORTED_ROWS) std::sort(row.begin(), row.end());
       column_indices.insert(column_indices.end(), row.begin(), row.end());
       row_offsets.push_back((int)column_indices.size());
     }
     parent.resize((n + 3) / 4 * 4);
-    launch((n + 3) / 4, [&] { initialize(n, offsets(), columns(), parent.data()); });
+    const int m = (int)column_indices.size();
+    launch((n + 3) / 4, [&] { initialize(n, m, offsets(), columns(), parent.data()); });
   }
   const int *offsets() const { return row_offsets.data(); }
   const int *columns() const { return column_indices.data(); }
   void compress() { launch((n + 3) / 4, [&] { ::compress(n, parent.data()); }); }
   bool right() {
-    compress();
     parent.resize(n);
     return parent == expected_labels(n, edges);
   }
@@ -90,6 +97,7 @@ static bool hook_compress_right(Random &random, ulong seed) {
   }
   f.compress();
   launch(f.n, [&] { hook_atomic(f.n, f.offsets(), f.columns(), f.parent.data()); });
+  f.compress();
   return f.right();
 }
 
@@ -97,19 +105,21 @@ static bool rem_right(Random &random, ulong seed) {
   Forest f(random, seed);
   f.compress();
   launch(f.n, [&] { unite(f.n, f.offsets(), f.columns(), f.parent.data()); });
+  f.compress();
   return f.right();
 }
 
 static bool afforest_right(Random &random, ulong seed) {
   Forest f(random, seed);
   f.compress();
-  if (random.below(2)) {
-    launch(f.n, [&] { link_neighbor(f.n, 1, f.offsets(), f.columns(), f.parent.data()); });
+  for (uint round = random.below(3), stride = 1; round; round--, stride *= 2) {
+    launch((f.n + stride - 1) / stride, [&] { hook_sample(f.n, stride, f.offsets(), f.columns(), f.parent.data()); });
     f.compress();
   }
-  int giant[2];
-  launch(1, [&] { find_giant(f.n, f.parent.data(), giant); }, WITH_BARRIERS);
-  launch(f.n, [&] { link_rest(f.n, f.offsets(), f.columns(), giant, f.parent.data()); });
+  int state[3];
+  launch(1, [&] { find_giant(f.n, f.parent.data(), state); }, WITH_BARRIERS);
+  launch((f.n + 3) / 4, [&] { link_rest(f.n, f.offsets(), f.columns(), state, f.parent.data()); }, WITH_BARRIERS);
+  launch(1, [&] { compress_if_linked(f.n, state, f.parent.data()); });
   return f.right();
 }
 
@@ -121,6 +131,7 @@ static bool degree_classes_right(Random &random, ulong seed) {
   launch(f.n, [&] { link_short(f.n, f.offsets(), f.columns(), f.parent.data(), rows.data(), size); });
   launch(2 * WG_SIZE, [&] { link_medium(f.offsets(), f.columns(), rows.data(), size, f.parent.data()); });
   launch(2 * WG_SIZE, [&] { link_long(f.n, f.offsets(), f.columns(), rows.data(), size, f.parent.data()); });
+  f.compress();
   return f.right();
 }
 

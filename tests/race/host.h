@@ -54,6 +54,7 @@ static inline uint clz(uint x) { return x ? __builtin_clz(x) : 32; }
 static inline ulong clz(ulong x) { return x ? __builtin_clzl(x) : 64; }
 static inline uint popcount(uint x) { return __builtin_popcount(x); }
 static inline ulong popcount(ulong x) { return __builtin_popcountl(x); }
+static inline ulong rotate(ulong x, ulong bits) { return x << bits | x >> (64 - bits); }
 template <class T> static inline T max(T a, T b) { return a > b ? a : b; }
 template <class T> static inline T min(T a, T b) { return a < b ? a : b; }
 static inline uint as_uint(float x) { uint word; memcpy(&word, &x, 4); return word; }
