@@ -1,14 +1,17 @@
-/* Fill arrays.  One work-item per item, grid-stride. */
+/* Fill arrays.  A work-group takes a chunk of consecutive items, a work-item every WG_SIZE-th of them. */
 #include "common/types.h"
 
 #ifndef T
 #define T int
 #endif
+#define CHUNK ((n + (long)get_num_groups(0) - 1) / (long)get_num_groups(0) + 63 & ~63l)
 
 KERNEL iota(long n, __global T *out) {
-  for (long i = get_global_id(0); i < n; i += get_global_size(0)) out[i] = (T)i;
+  long first = get_group_id(0) * CHUNK, end = min(n, first + CHUNK);
+  for (long i = first + get_local_id(0); i < end; i += WG_SIZE) out[i] = (T)i;
 }
 
 KERNEL fill(long n, T value, __global T *out) {
-  for (long i = get_global_id(0); i < n; i += get_global_size(0)) out[i] = value;
+  long first = get_group_id(0) * CHUNK, end = min(n, first + CHUNK);
+  for (long i = first + get_local_id(0); i < end; i += WG_SIZE) out[i] = value;
 }

@@ -1,7 +1,8 @@
 /* Keys of a segmented sort: the row above the key in one number, so that one radix sort does all segments.
  *
  * pack_rows: a work-group takes a chunk of consecutive items, a work-item every WG_SIZE-th of them; it finds its
- * item's row by doubling steps from the last one's row, then by halving.  unpack_rows: one item a work-item, grid-stride.
+ * item's row by doubling steps from the last one's row, then by halving.  unpack_rows: the same
+ * chunks, without a search.
  */
 #include "common/types.h"
 #include "primitives/sort_keys.h"
@@ -24,8 +25,9 @@ KERNEL pack_rows(long n_rows, long n, long chunk, const __global offset_t *restr
   }
 }
 
-KERNEL unpack_rows(long n, const __global PACKED_T *restrict packed, __global key_bits_t *restrict keys) {
-  for (long i = get_global_id(0); i < n; i += get_global_size(0)) {
+KERNEL unpack_rows(long n, long chunk, const __global PACKED_T *restrict packed, __global key_bits_t *restrict keys) {
+  long first = get_group_id(0) * chunk, end = min(n, first + chunk);
+  for (long i = first + get_local_id(0); i < end; i += WG_SIZE) {
     key_bits_t bits = (key_bits_t)(packed[i] & (PACKED_T)((1ul << PACKED_KEY_BITS) - 1ul));
 #if KEY_KIND == FLOAT_KEYS
     keys[i] = bits & TOP_BIT ? bits ^ TOP_BIT : ~bits;

@@ -40,8 +40,9 @@ class Iota:
 def _bind(session: Session, kernel: str, target: DeviceArray, *value: Any) -> list[Launch]:
     if not target.size:
         return []
-    program = session.program(SOURCE, {"T": c_type(target.dtype)})
-    groups = (4 if session.facts.is_cpu else 16) * session.facts.compute_units
+    size, groups = (1, 4) if session.facts.is_cpu else (256, 16)
+    program = session.program(SOURCE, {"T": c_type(target.dtype)}, work_group_size=size)
+    groups *= session.facts.compute_units
     return [program.bind(kernel, target.size, np.int64(target.size), *value, target, max_groups=groups)]
 
 

@@ -121,13 +121,9 @@ class SegmentedSort:
         group = program.work_group_size
         chunk = max(4096, -(-n // (4 * units))) if cpu else 16 * group
         groups = -(-n // chunk)
-        self._pack = program.bind(
-            "pack_rows", groups * group, np.int64(n_rows), np.int64(n), np.int64(chunk), row_offsets, keys,
-            packed,
-        )
-        self._unpack = program.bind(
-            "unpack_rows", n, np.int64(n), in_order, out_keys, max_groups=(4 if cpu else 32) * units
-        )
+        items, lengths = groups * group, (np.int64(n), np.int64(chunk))
+        self._pack = program.bind("pack_rows", items, np.int64(n_rows), *lengths, row_offsets, keys, packed)
+        self._unpack = program.bind("unpack_rows", items, *lengths, in_order, out_keys)
 
     def run(self) -> None:
         """Enqueue the sort."""

@@ -17,6 +17,7 @@ from clgraph.runtime.session import Session
 
 SOURCE = "primitives/sort.cl"
 SOURCE_CHUNKS = "primitives/sort_chunks.cl"
+_CACHED_BYTES = 24 << 20  # arrays that stay in a CPU's caches between passes
 KINDS = {"u": "UNSIGNED_KEYS", "i": "SIGNED_KEYS", "f": "FLOAT_KEYS"}
 
 
@@ -37,7 +38,8 @@ class Sort:
         One launch a digit with look-back between work-groups; count, scan and scatter per digit; the same
         for CPUs.
     tuning : mapping, optional
-        ``WG_SIZE``, ``ITEMS_PER_ITEM``, ``RADIX_BITS``, ``HISTOGRAM_COPIES`` in place of the tuned ones.
+        ``WG_SIZE``, ``ITEMS_PER_ITEM``, ``RADIX_BITS``, ``HISTOGRAM_COPIES``, ``LINE`` in place of the tuned
+        ones.
     """
 
     def __init__(
@@ -49,7 +51,7 @@ class Sort:
         check_count(n)
         last = 8 * key_bytes if end_bit is None else end_bit
         self._check(keys, out_keys, values, out_values, begin_bit, last)
-        self._session, self.n, self._parity = session, n, 0
+        self._session, self.n, self.n_passes, self._parity = session, n, 0, 0
         self._control: DeviceArray | None = None
         self._source, self._target = (keys, values), (out_keys, out_values)
         self.strategy = strategy or (
@@ -62,7 +64,8 @@ class Sort:
         if values is not None:
             value_bytes = values.dtype.itemsize
             self._defines |= {
-                "HAS_VALUES": 1, "VALUE_BYTES": value_bytes, "VALUE_T": "uint" if value_bytes == 4 else "ulong",
+                "HAS_VALUES": 1, "VALUE_BYTES": value_bytes,
+                "VALUE_T": "uint" if value_bytes == 4 else "ulong",
             }
         self.launches: list[Launch] = []
         self._look_backs: list[Launch] = []
@@ -71,10 +74,12 @@ class Sort:
         sizes = self._sizes(tuning)
         n_passes = -(-(last - begin_bit) // sizes["RADIX_BITS"])
         pass_bits = -(-(last - begin_bit) // n_passes)
+        self.n_passes = n_passes
         # The bits of a pass and where they begin; buffers alternate so that the last pass writes the target.
         steps = [(bit, min(pass_bits, last - bit)) for bit in range(begin_bit, last, pass_bits)]
         spare = tuple(
-            None if array is None or n_passes == 1 else session.empty(n, array.dtype) for array in self._target
+            None if array is None or n_passes == 1 else session.empty(n, array.dtype)
+            for array in self._target
         )
         buffers = [self._source] + [self._target if (n_passes - i) % 2 else spare for i in range(n_passes)]
         moves = [
@@ -106,9 +111,17 @@ class Sort:
 
     def _sizes(self, tuning: Mapping[str, int] | None) -> dict[str, int]:
         session = self._session
+        bytes_each = [array.dtype.itemsize for array in self._source if array is not None]
+        widest = max(bytes_each)
         if self.strategy == "chunks":
-            return tuned(session, SOURCE_CHUNKS, {"WG_SIZE": 1, "RADIX_BITS": 11}, tuning)
-        widest = max(array.dtype.itemsize for array in self._source if array is not None)
+            streams = self.n * sum(bytes_each) > _CACHED_BYTES
+            sizes = tuned(session, SOURCE_CHUNKS, {
+                "WG_SIZE": 1, "RADIX_BITS": 11 if streams else 8, "LINE": 64 // widest if streams else 1,
+            }, tuning)
+            digit_bytes = sizes["LINE"] * sum(bytes_each) + 16
+            while digit_bytes << sizes["RADIX_BITS"] > session.facts.local_mem_bytes:
+                sizes["RADIX_BITS"] -= 1
+            return sizes
         sizes = tuned(session, SOURCE, {
             "WG_SIZE": 256, "ITEMS_PER_ITEM": 64 // widest, "RADIX_BITS": 8, "HISTOGRAM_COPIES": 2,
         }, tuning)
