@@ -1,0 +1,325 @@
+"""Time the device primitives beside CuPy (if importable) and numpy.
+
+    benchmarks/bench_primitives.py --device nvidia --sweep --json primitives.json
+
+A row is one primitive on one dtype and size: the median and least sum of its kernels' device times, items
+and bytes per second (the bytes that must move: each input read and each output written once, for a sort once
+a pass), and the seconds of every kernel. Each result is checked against numpy before it is timed.
+``--sweep`` tries the tunable sizes of the scan and the sort instead, and prints the best.
+"""
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import shlex
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import harness
+import numpy as np
+from tabulate import tabulate
+
+from clgraph.errors import ClgraphError
+from clgraph.primitives.compact import Compact
+from clgraph.primitives.fill import Fill
+from clgraph.primitives.reduce import Reduce
+from clgraph.primitives.scan import Scan
+from clgraph.primitives.segmented import SegmentedReduce, SegmentedSort
+from clgraph.primitives.sort import Sort
+from clgraph.runtime.session import Session
+
+Array = np.ndarray[Any, Any]
+SWEEPS = {
+    "scan": {"WG_SIZE": (128, 256, 512), "ITEMS_PER_ITEM": (8, 16, 24, 32)},
+    "sort": {"WG_SIZE": (256, 384, 512), "ITEMS_PER_ITEM": (8, 12, 16, 20, 24), "HISTOGRAM_COPIES": (2,)},
+    "sort histogram": {"HISTOGRAM_COPIES": (1, 2, 4, 8)},
+    "sort pairs": {"WG_SIZE": (256, 384, 512), "ITEMS_PER_ITEM": (8, 12, 16)},
+}
+CPU_SWEEPS = {"sort": {"RADIX_BITS": (6, 8, 11)}, "sort pairs": {"RADIX_BITS": (6, 8, 11)}}
+
+
+@dataclass
+class Case:
+    """One plan to time, what it moves, and how its result is checked."""
+
+    primitive: str
+    dtype: str
+    n: int
+    n_bytes: int
+    plan: Any
+    verify: Callable[[], None]
+
+
+class Inputs:
+    """Random host arrays and their device copies, made once."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._rng = np.random.default_rng(1)
+        self._made: dict[tuple[str, int], tuple[Array, Any]] = {}
+
+    def __call__(self, dtype: str, n: int) -> tuple[Array, Any]:
+        if (dtype, n) not in self._made:
+            host = self._rng.integers(0, 2**32, n, dtype=np.uint32)
+            if dtype.endswith("64"):
+                host = host.astype(np.uint64) << np.uint64(32) | host
+            host = host.astype(np.float32) if dtype == "float32" else host.view(dtype)
+            self._made[dtype, n] = host, self._session.upload(host)
+        return self._made[dtype, n]
+
+
+def _equal(result: Any, wanted: Callable[[], Array]) -> Callable[[], None]:
+    def check() -> None:
+        np.testing.assert_array_equal(result.get(), wanted())
+
+    return check
+
+
+def scan_case(session: Session, inputs: Inputs, dtypes: str, n: int, **tuning: int) -> Case:
+    source_type, _, sum_type = dtypes.partition(">")
+    host, source = inputs(source_type, n)
+    target = session.empty(n, sum_type or source_type)
+    plan = Scan(session, source, target, inclusive=True, tuning=tuning)
+    moved = source.nbytes + target.nbytes
+    return Case("scan", dtypes, n, moved, plan, _equal(target, lambda: np.cumsum(host, dtype=target.dtype)))
+
+
+def sort_case(
+    session: Session, inputs: Inputs, dtype: str, n: int, pairs: bool = False, **tuning: int
+) -> Case:
+    host, source = inputs(dtype, n)
+    target = session.empty(n, dtype)
+    if not pairs:
+        plan = Sort(session, source, target, tuning=tuning)
+        moved = (2 * plan.n_passes + 1) * source.nbytes
+        return Case("sort", dtype, n, moved, plan, _equal(target, lambda: np.sort(host)))
+    index = session.upload(np.arange(n, dtype=np.uint32))
+    order = session.empty(n, np.uint32)
+    plan = Sort(session, source, target, index, order, tuning=tuning)
+    moved = (2 * plan.n_passes + 1) * source.nbytes + 2 * plan.n_passes * index.nbytes
+    return Case("sort pairs", dtype, n, moved, plan, _equal(order, lambda: np.argsort(host, kind="stable")))
+
+
+def other_cases(session: Session, inputs: Inputs, n: int) -> Iterator[Case]:
+    filled = session.empty(n, np.int32)
+    yield Case("fill", "int32", n, filled.nbytes, Fill(session, filled, 7), lambda: None)
+    for dtype, operation in (("int32", "sum"), ("float32", "sum"), ("float32", "max"), ("int64", "min")):
+        host, source = inputs(dtype, n)
+        one = session.empty(1, dtype)
+        plan = Reduce(session, source, one, operation)
+
+        def check(host: Array = host, one: Any = one, operation: str = operation) -> None:
+            wanted = getattr(host, operation)(**({"dtype": host.dtype} if operation == "sum" else {}))
+            np.testing.assert_allclose(one.item(), wanted, rtol=1e-5 if host.dtype.kind == "f" else 0)
+
+        yield Case(f"reduce {operation}", dtype, n, source.nbytes, plan, check)
+    host, source = inputs("uint32", n)
+    kept = session.empty(n, np.int32)
+    compact = Compact(session, n, kept, predicate="x[i] & 1u", arrays={"x": source})
+
+    def check_kept() -> None:
+        np.testing.assert_array_equal(kept.get(0, compact.size.item()), np.flatnonzero(host & 1))
+
+    yield Case("compact half", "uint32", n, 6 * n, compact, check_kept)
+    lengths = np.random.default_rng(2).integers(0, 33, n // 16)
+    offsets = np.minimum(np.concatenate([[0], np.cumsum(lengths)]), n)
+    offsets[-1] = n
+    row_offsets = session.upload(offsets.astype(np.int32))
+    signed, values = inputs("int32", n)
+    sums = session.empty(lengths.size, np.int32)
+
+    def wanted_sums() -> Array:
+        total = np.concatenate([[0], np.cumsum(signed, dtype=np.int64)])
+        return (total[offsets[1:]] - total[offsets[:-1]]).astype(np.int32)
+
+    yield Case(
+        "segmented sum", "int32", n, values.nbytes + row_offsets.nbytes + sums.nbytes,
+        SegmentedReduce(session, row_offsets, values, sums), _equal(sums, wanted_sums),
+    )
+    in_rows = session.empty(n, np.int32)
+
+    def wanted_rows() -> Array:
+        rows = np.repeat(np.arange(lengths.size), np.diff(offsets))
+        return signed[np.lexsort((signed, rows))]
+
+    yield Case(
+        "segmented sort", "int32", n, 2 * values.nbytes, SegmentedSort(session, row_offsets, values, in_rows),
+        _equal(in_rows, wanted_rows),
+    )
+
+
+def cases(session: Session, inputs: Inputs, n: int) -> Iterator[Case]:
+    for dtypes in ("int32", "int32>int64", "int64"):
+        yield scan_case(session, inputs, dtypes, n)
+    yield from other_cases(session, inputs, n)
+    for dtype in ("uint32", "float32", "uint64"):
+        yield sort_case(session, inputs, dtype, n)
+    yield sort_case(session, inputs, "uint32", n, pairs=True)
+
+
+def measure(session: Session, case: Case, repeats: int, verify: bool = True) -> dict[str, Any]:
+    """Return the row of *case*, run, checked and timed."""
+    case.plan.run()
+    if verify:
+        case.verify()
+    timing = harness.time_run(session, case.plan.run, repeats=repeats)
+    with session.measure() as recorder:
+        case.plan.run()
+    if hasattr(case.plan, "check"):
+        case.plan.check()
+    return {
+        "primitive": case.primitive, "dtype": case.dtype, "n": case.n, "by": "clgraph",
+        **_rates(case.n, case.n_bytes, timing.kernel_seconds, timing.least_kernel_seconds),
+        "repeats": timing.repeats, "verified": verify,
+        "kernels": {name: [count, seconds] for name, (count, seconds) in recorder.kernels().items()},
+    }
+
+
+def _rates(n: int, n_bytes: int, median: float, least: float) -> dict[str, float]:
+    return {
+        "seconds": median, "least_seconds": least, "items_per_second": n / median,
+        "gigabytes_per_second": 1e-9 * n_bytes / median,
+    }
+
+
+def yardsticks(session: Session, inputs: Inputs, n: int, repeats: int) -> Iterator[dict[str, Any]]:
+    """Time CuPy on a GPU, if it is installed, or numpy on the host."""
+    work: list[tuple[str, str, int, Callable[[Any, Array], Any]]] = [
+        ("scan", "int32", 8 * n, lambda xp, x: xp.cumsum(x, dtype=x.dtype)),
+        ("scan", "int64", 16 * n, lambda xp, x: xp.cumsum(x)),
+        ("reduce sum", "int32", 4 * n, lambda xp, x: xp.sum(x, dtype=x.dtype)),
+        ("sort", "uint32", 8 * n, lambda xp, x: xp.sort(x)),
+        ("sort", "uint64", 16 * n, lambda xp, x: xp.sort(x)),
+        ("sort pairs", "uint32", 16 * n, lambda xp, x: xp.argsort(x)),
+    ]
+    try:
+        import cupy
+    except ImportError:
+        cupy = None
+    if session.facts.is_cpu:
+        cupy = None
+    elif cupy is None:
+        print("no CuPy here: the yardsticks are numpy on the host")
+    for primitive, dtype, n_bytes, call in work:
+        host, _ = inputs(dtype, n)
+        if cupy is None:
+            seconds = _host_seconds(lambda call=call, host=host: call(np, host), min(3, repeats))
+        else:
+            array = cupy.asarray(host)
+            seconds = _cupy_seconds(cupy, lambda call=call, array=array: call(cupy, array), repeats)
+        yield {
+            "primitive": primitive, "dtype": dtype, "n": n, "by": "numpy" if cupy is None else "cupy",
+            **_rates(n, n_bytes, statistics.median(seconds), min(seconds)), "repeats": len(seconds),
+        }
+
+
+def _host_seconds(call: Callable[[], Any], repeats: int) -> list[float]:
+    seconds = []
+    for _ in range(repeats):
+        started = time.perf_counter()
+        call()
+        seconds.append(time.perf_counter() - started)
+    return seconds
+
+
+def _cupy_seconds(cupy: Any, call: Callable[[], Any], repeats: int) -> list[float]:
+    seconds = []
+    for i in range(harness.WARM_UPS + repeats):
+        start, end = cupy.cuda.Event(), cupy.cuda.Event()
+        start.record()
+        call()
+        end.record()
+        end.synchronize()
+        if i >= harness.WARM_UPS:
+            seconds.append(1e-3 * cupy.cuda.get_elapsed_time(start, end))
+    return seconds
+
+
+def sweep(session: Session, inputs: Inputs, n: int, repeats: int) -> Iterator[dict[str, Any]]:
+    """Time every combination of the tunables; the first of each kind is checked against numpy."""
+    make = {
+        "scan": lambda **sizes: scan_case(session, inputs, "int32", n, **sizes),
+        "sort": lambda **sizes: sort_case(session, inputs, "uint32", n, **sizes),
+        "sort histogram": lambda **sizes: sort_case(session, inputs, "uint32", n, **sizes),
+        "sort pairs": lambda **sizes: sort_case(session, inputs, "uint32", n, pairs=True, **sizes),
+    }
+    for kind, tunables in (CPU_SWEEPS if session.facts.is_cpu else SWEEPS).items():
+        for i, values in enumerate(itertools.product(*tunables.values())):
+            sizes = dict(zip(tunables, values, strict=True))
+            try:
+                row = measure(session, make[kind](**sizes), repeats, verify=not i)
+            except ClgraphError as error:  # too much local memory, or too many registers
+                row = {"n": n, "error": str(error).strip().splitlines()[-1][:80]}
+            by = " ".join(f"{name}={size}" for name, size in sizes.items())
+            yield {**row, "primitive": kind, "by": by, "tuning": sizes}
+
+
+def _kernels(row: dict[str, Any]) -> str:
+    return row.get("error") or ", ".join(
+        f"{name} {count}x {1e3 * seconds:.3f}" for name, (count, seconds) in row.get("kernels", {}).items()
+    )
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Return the rows as text, milliseconds per kernel last."""
+    units = {
+        "seconds": ("ms", 1e3), "least_seconds": ("least ms", 1e3), "items_per_second": ("Gitems/s", 1e-9),
+        "gigabytes_per_second": ("GB/s", 1.0),
+    }
+    names = ("primitive", "dtype", "n", "by")
+    columns = [*names, *(name for name, _ in units.values()), "ms of each kernel"]
+    body = [
+        [*(row.get(name, "") for name in names),
+         *(row[name] * factor if name in row else "" for name, (_, factor) in units.items()), _kernels(row)]
+        for row in rows
+    ]
+    return tabulate(body, columns, "github", floatfmt=".4g")
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    made.add_argument("-d", "--device", help="as for `clgraph`; the default is the best device")
+    made.add_argument("--sizes", nargs="+", type=int, metavar="N", help="items (64 Mi and 16 Mi; CPU: 16 Mi)")
+    made.add_argument("--repeats", type=int, default=harness.REPEATS, help="timed runs (default %(default)s)")
+    made.add_argument("--sweep", action="store_true", help="also try the tunables of scan and sort")
+    made.add_argument("--json", metavar="PATH", help="write everything to this file")
+    return made
+
+
+def main() -> int:
+    args = parser().parse_args()
+    session = Session(args.device)
+    inputs = Inputs(session)
+    sizes = args.sizes or ([1 << 24] if session.facts.is_cpu else [1 << 26, 1 << 24])
+    rows = []
+    for n in sizes:
+        for case in cases(session, inputs, n):
+            rows.append(measure(session, case, args.repeats, verify=n == min(sizes)))
+        rows += list(yardsticks(session, inputs, n, args.repeats))
+        print(table([row for row in rows if row["n"] == n]), flush=True)
+    if args.sweep:
+        tried = list(sweep(session, inputs, min(sizes), args.repeats))
+        print(table(tried))
+        for kind in dict.fromkeys(row["primitive"] for row in tried):
+            done = [row for row in tried if row["primitive"] == kind and "seconds" in row]
+            best = min(done, key=lambda row: row["seconds"])
+            print(f"best of {kind}: {best['by']}, {1e3 * best['seconds']:.3f} ms")
+        rows += tried
+    if args.json:
+        document = {
+            "command": shlex.join(["benchmarks/bench_primitives.py", *sys.argv[1:]]),
+            "device": session.facts.name, "driver": session.facts.driver_version, "rows": rows,
+        }
+        with open(args.json, "w", encoding="utf-8") as file:
+            json.dump(document, file, indent=1)
+            file.write("\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
