@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse.csgraph import breadth_first_order
 
 from clgraph.csr import as_csr_array
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 _N_SAMPLES = 1 << 14
 _FAR = 1 << 15
 _COUNTED_DEGREE = 1 << 16
+_MAX_CLIMB = 512
 
 
 @dataclass(frozen=True)
@@ -119,23 +121,25 @@ def _first_hook(graph: Graph) -> dict[str, float]:
     if not sample.size:
         return dict.fromkeys(("first_hook_tree_share", "first_hook_giant_share", "first_hook_depth"), 0.0)
 
-    def parents(v: np.ndarray[tuple[int], np.dtype[np.int64]]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        return np.minimum(v, columns[offsets[v]])
+    def parents(v: NDArray[Any]) -> NDArray[Any]:
+        above: NDArray[Any] = np.minimum(v, columns[offsets[v]])
+        return above
 
     tree_share = float((parents(sample) == sample).mean())
-    roots, steps = sample[:: max(1, sample.size // 256)].copy(), 0
+    roots = sample[:: max(1, sample.size // 256)].copy()
     depths = np.zeros(roots.size)
     climbing = np.arange(roots.size)
-    while climbing.size and steps < 512:
+    for _ in range(_MAX_CLIMB):
         above = parents(roots[climbing])
         climbing = climbing[above != roots[climbing]]
+        if not climbing.size:
+            break
         roots[climbing] = parents(roots[climbing])
         depths[climbing] += 1
-        steps += 1
-    giant_share = 1.0 if tree_share == 0.0 else float(np.bincount(np.unique(roots, return_inverse=True)[1]).max())
+    largest = int(np.unique(roots, return_counts=True)[1].max())
     return {
         "first_hook_tree_share": tree_share,
-        "first_hook_giant_share": giant_share if tree_share == 0.0 else giant_share / roots.size,
+        "first_hook_giant_share": largest / roots.size if tree_share else 1.0,
         "first_hook_depth": float(depths.mean()),
     }
 

@@ -16,17 +16,32 @@
 #define SKIP_SHARE 40
 #endif
 
-/* Hook the trees of every stride-th vertex and of its second neighbour.  `parent` is flat at the start; the last
- * store to a root wins and unions get lost, but only smaller labels are stored, so there are no cycles, and what
- * is lost is found again by link_rest. */
+/* Hook the trees labelled a and b.  `parent` is flat when the kernel starts; the last store to a root wins and
+ * unions get lost, but only smaller labels are stored, so there are no cycles, and what is lost is found again
+ * by link_rest. */
+INLINE void hook_labels(int a, int b, volatile __global int *parent) {
+  if (a != b) store_relaxed(parent + max(a, b), min(a, b));
+}
+
+/* From every stride-th vertex to its second neighbour. */
 KERNEL hook_sample(int n, int stride, __global const offset_t *restrict row_offsets,
                    __global const int *restrict column_indices, volatile __global int *parent) {
   long v = (long)stride * (long)get_global_id(0);
   if (v >= n) return;
   offset_t at = row_offsets[v] + 1;
   if (at >= row_offsets[v + 1]) return;
-  int a = load_stale(parent + v), b = load_stale(parent + column_indices[at]);
-  if (a != b) store_relaxed(parent + max(a, b), min(a, b));
+  hook_labels(load_stale(parent + v), load_stale(parent + column_indices[at]), parent);
+}
+
+/* From every vertex to the second neighbour that `initialize` kept; four vertices a work-item. */
+KERNEL hook_second(int n, __global const int *restrict second, volatile __global int *parent) {
+  int v = 4 * (int)get_global_id(0);
+  if (v >= n) return;
+  int4 a = load_stale4(parent + v), b = parents_of(parent, *(__global const int4 *)(second + v));
+  hook_labels(a.x, b.x, parent);
+  hook_labels(a.y, b.y, parent);
+  hook_labels(a.z, b.z, parent);
+  hook_labels(a.w, b.w, parent);
 }
 
 /* Join v, outside the giant, to its neighbours until one of them is in the giant: from then on v is, too, and
@@ -64,8 +79,8 @@ INLINE void link_outsiders(int v, int root, int giant, offset_t begin, offset_t 
 #endif
 }
 
-/* A work-group lists which of its 4 * WG_SIZE vertices are outside the giant (all, if there is none), then takes
- * them densely: few are, and a lane that works alone keeps its sub-group waiting. */
+/* A work-group lists which of its 4 * WG_SIZE vertices have edges and are outside the giant (anywhere, if there
+ * is none), then takes them densely: few are, and a lane that works alone keeps its sub-group waiting. */
 KERNEL link_rest(int n, __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                  __global int *restrict state, volatile __global int *parent) {
   LOCAL_ARRAY int outside[4 * WG_SIZE];
@@ -76,15 +91,23 @@ KERNEL link_rest(int n, __global const offset_t *restrict row_offsets, __global 
   barrier(CLK_LOCAL_MEM_FENCE);
   if (first < n) {
     int4 root = load_stale4(parent + first);
-    int wanted[4] = {root.x, root.y, root.z, root.w}, count = 0;
-    for (int k = 0; k < 4; k++) count += wanted[k] = first + k < n && !(skip && wanted[k] == giant);
-    if (count) {
-      uint at = fetch_add(&size, (uint)count);
-      for (int k = 0; k < 4; k++)
-        if (wanted[k]) outside[at++] = first + k;
+    if (!skip || any(root != (int4)giant)) {
+      int wanted[4] = {root.x, root.y, root.z, root.w}, count = 0;
+      offset_t begin = row_offsets[first];
+      for (int k = 0; k < 4; k++) {
+        offset_t end = row_offsets[min(first + k + 1, n)];
+        count += wanted[k] = begin < end && !(skip && wanted[k] == giant);
+        begin = end;
+      }
+      if (count) {
+        uint at = fetch_add(&size, (uint)count);
+        for (int k = 0; k < 4; k++)
+          if (wanted[k]) outside[at++] = first + k;
+      }
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
+  if (lid == 0 && size) store_relaxed(state + STATE_LINKED, 1);
   for (uint i = lid; i - sg_lane() < size; i += WG_SIZE) {
     int v = 0, root = 0;
     offset_t begin = 0, end = 0;
@@ -93,7 +116,6 @@ KERNEL link_rest(int n, __global const offset_t *restrict row_offsets, __global 
       root = load_stale(parent + v);
       begin = row_offsets[v];
       end = row_offsets[v + 1];
-      if (begin < end) store_relaxed(state + STATE_LINKED, 1);
     }
     if (skip) link_outsiders(v, root, giant, begin, end, column_indices, parent);
     else link_row(v, root, begin + FIRST_IS_LINKED, end, SYMMETRIC, column_indices, parent);

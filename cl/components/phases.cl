@@ -16,10 +16,15 @@
 #define HOOK_STEPS 1
 #endif
 
+#ifndef KEEP_SECOND              /* 1: second[v] = the second neighbour of v, or v */
+#define KEEP_SECOND 0
+#endif
+
 /* With sorted rows the first neighbour is the smallest, so this is a round of hooking without atomics.  Loads
  * are clamped, not guarded, so that all of them are in flight together; m > 0 if HOOK_FIRST. */
 KERNEL initialize(int n, offset_t m, __global const offset_t *restrict row_offsets,
-                  __global const int *restrict column_indices, __global int *restrict parent) {
+                  __global const int *restrict column_indices, __global int *restrict parent,
+                  __global int *restrict second) {
   int v = 4 * (int)get_global_id(0);
   if (v >= n) return;
   int root[4] = {v, v + 1, v + 2, v + 3};
@@ -38,6 +43,14 @@ KERNEL initialize(int n, offset_t m, __global const offset_t *restrict row_offse
   for (int step = 1;; step++) {
     int first[4];
     for (int k = 0; k < 4; k++) first[k] = column_indices[min(begin[k], m - 1)];
+#if KEEP_SECOND
+    if (step == 1) {
+      int next[4];
+      for (int k = 0; k < 4; k++) next[k] = column_indices[min(begin[k] + 1, m - 1)];
+      for (int k = 0; k < 4; k++) next[k] = begin[k] + 1 < end[k] ? next[k] : v + k;
+      store_relaxed4(second + v, (int4)(next[0], next[1], next[2], next[3]));
+    }
+#endif
     for (int k = 0; k < 4; k++) root[k] = begin[k] < end[k] ? min(root[k], first[k]) : root[k];
     if (step == HOOK_STEPS) break;
     for (int k = 0; k < 4; k++) {

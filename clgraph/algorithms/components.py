@@ -33,6 +33,7 @@ from clgraph.algorithms.components_work import (
     afforest_work,
     degree_classes_work,
     hook_compress_work,
+    rem_hooks_first,
     rem_work,
     sample_strides,
     starts_as_one_tree,
@@ -49,6 +50,7 @@ from clgraph.runtime.timing import RunInfo
 
 _MAX_VERTICES = 2**31 - 2**12  # a work-item's first vertex must fit int32, rounded up to work-groups
 _PHASES = "components/phases.cl"
+_STATE_WORDS = 65  # cl/components/state.h
 
 
 class _Components(NamedTuple):
@@ -101,7 +103,10 @@ class ComponentsPlan:
             **defines,
         }
         m = on_device.row_offsets.dtype.type(graph.n_edges)
-        self.launches: list[Launch] = [self.bind_quarter(_PHASES, "initialize", m, *self.csr, self.labels)]
+        self.second = session.empty(self.labels.size if defines.get("KEEP_SECOND") else 1, np.int32)
+        self.launches: list[Launch] = [
+            self.bind_quarter(_PHASES, "initialize", m, *self.csr, self.labels, self.second)
+        ]
 
     def bind(self, source: str, kernel: str, n_items: int, *args: Any, max_groups: int | None = None) -> Launch:
         """Bind *kernel* of *source* with the number of vertices as its first argument."""
@@ -158,9 +163,9 @@ def _hook_compress(session: Session, graph: Graph, *, hook_rounds: int = 1) -> C
 
 
 def _rem(session: Session, graph: Graph, *, hook_rounds: int | None = None) -> ComponentsPlan:
-    """*hook_rounds*: 0 or 1 rounds of hooking without atomics first; by default 1 where it makes one tree."""
+    """*hook_rounds*: 0 or 1 rounds of hooking without atomics first; the default is for the device and graph."""
     if hook_rounds is None:
-        hook_rounds = int(not session.facts.is_cpu and graph.stats.mean_degree < 4)
+        hook_rounds = int(rem_hooks_first(graph.stats, session.facts))
     plan = ComponentsPlan(session, graph, hook_first=_count("hook_rounds", hook_rounds, 1) > 0)
     if hook_rounds:
         plan.launches.append(plan.compress())
@@ -174,16 +179,21 @@ def _afforest(
     """Round k hooks every *strides*[k]-th vertex to its second neighbour; defaults from the statistics."""
     strides = sample_strides(graph.stats) if strides is None else strides
     if hook_steps is None:
-        hook_steps = 4 if starts_as_one_tree(graph.stats) else 1
-    plan = ComponentsPlan(session, graph, hook_first=True, HOOK_STEPS=_count("hook_steps", hook_steps, 64, 1))
+        hook_steps = 2 if starts_as_one_tree(graph.stats) else 1
+    plan = ComponentsPlan(
+        session, graph, hook_first=True, HOOK_STEPS=_count("hook_steps", hook_steps, 64, 1),
+        KEEP_SECOND=int(1 in strides and graph.n_edges > 0),
+    )
     source = "components/afforest.cl"
     plan.launches.append(plan.compress())
     for stride in strides:
-        items = -(-plan.n // _count("strides", stride, 2**20, 1))
-        plan.launches += [
-            plan.bind(source, "hook_sample", items, np.int32(stride), *plan.csr, plan.labels), plan.compress(),
-        ]
-    state = session.empty(3, np.int32)
+        if _count("strides", stride, 2**20, 1) == 1 and graph.n_edges:
+            hook = plan.bind_quarter(source, "hook_second", plan.second, plan.labels)
+        else:
+            items = -(-plan.n // stride)
+            hook = plan.bind(source, "hook_sample", items, np.int32(stride), *plan.csr, plan.labels)
+        plan.launches += [hook, plan.compress()]
+    state = session.empty(_STATE_WORDS, np.int32)
     resident = 16 * session.facts.compute_units
     plan.launches += [
         plan.bind(_PHASES, "find_giant", 1, plan.labels, state),

@@ -1,42 +1,164 @@
 """What the strategies of connected components ask of a device, from the statistics of the graph.
 
-The counts follow the kernels: bytes streamed, random accesses and atomics with the memory they fall
-into. What no count gives is how the trees grow; ``stats.first_hook_*`` samples that.
+The counts follow the kernels. Rows are visited in order, so looking into one moves a memory sector.
+A label of a near neighbour comes out of a cache, a far one out of the whole array. A union costs a
+compare-exchange on a random word; on a GPU, work-items that run at the same time also try unions that
+others are making; edges at a hub meet on one word.
 """
 from __future__ import annotations
-
-import math
 
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Gathers, Work
 from clgraph.stats import GraphStats
 
+_NEAR_BYTES = 2.0**18
+_SECTOR_BYTES = 64.0
+_HUB_SHARE = 0.1
+_REPEATED_SHARE = 0.5  # of the entries a GPU looks at, those whose union others are making
+
 
 def starts_as_one_tree(stats: GraphStats) -> bool:
     """Hooking every vertex to its first neighbour leaves (nearly) one tree: well ordered meshes."""
-    return stats.first_hook_tree_share < 1e-3
+    return stats.n_edges > 0 and stats.first_hook_tree_share < 1e-3
 
 
 def sample_strides(stats: GraphStats) -> tuple[int, ...]:
     """Strides of afforest's rounds: each leaves about a tenth of the trees, so each may sample less."""
     if starts_as_one_tree(stats):
         return ()
-    if stats.first_hook_giant_share > 0.1:  # hubs: what one round leaves outside are small trees
+    if _has_hubs(stats):  # what one round leaves outside are small trees
         return (4,)
-    return (4, 32, 256)
+    if stats.far_neighbor_share > 0.5 and stats.first_hook_tree_share < 0.05:
+        return (4, 32)
+    # Neighbours are near or few: reading two of them costs what reading one does, so sample all vertices.
+    return (1, 1) if stats.mean_degree >= 3 else (1,)
 
 
 def afforest_work(stats: GraphStats, facts: DeviceFacts) -> Work:
-    return Work(launches=8, streamed_bytes=40.0 * stats.n_vertices)
+    n = float(stats.n_vertices)
+    strides = sample_strides(stats)
+    outside = _outside_share(stats)
+    sampled = sum(n / stride for stride in strides)
+    sample = Work(
+        gathers=(*_labels(stats, 2 * sampled), Gathers(sampled, _NEAR_BYTES)),
+        streamed_bytes=4 * n * len(strides) + (0.0 if 1 in strides else sampled * _SECTOR_BYTES),
+    )
+    rest = _link_outsiders(stats, outside * n) if outside < 1 else _link(stats, facts, _n_trees(stats), walks=4.0)
+    return _total(
+        4 + 2 * len(strides), _initialize(stats), _compress(stats, 2 + len(strides) - (outside == 0)), sample, rest,
+        Work(streamed_bytes=4 * n, gathers=(Gathers(n, _NEAR_BYTES),)),
+    )  # fmt: skip
 
 
 def rem_work(stats: GraphStats, facts: DeviceFacts) -> Work:
-    return Work(launches=3, streamed_bytes=40.0 * stats.n_vertices + 8 * stats.n_edges)
+    if rem_hooks_first(stats, facts):
+        return _total(4, _initialize(stats), _compress(stats, 2), _link(stats, facts, _n_trees(stats)))
+    return _total(3, _compress(stats, 1), _link(stats, facts, stats.n_vertices - stats.n_isolated))
+
+
+def rem_hooks_first(stats: GraphStats, facts: DeviceFacts) -> bool:
+    """A round without atomics first pays on GPUs where few entries are left to look at."""
+    return not facts.is_cpu and stats.mean_degree < 4
 
 
 def hook_compress_work(stats: GraphStats, facts: DeviceFacts) -> Work:
-    return Work(launches=4, streamed_bytes=40.0 * stats.n_vertices + 16 * stats.n_edges)
+    return _total(4, _initialize(stats), _compress(stats, 2), _link(stats, facts, _n_trees(stats), walks=4.0))
 
 
 def degree_classes_work(stats: GraphStats, facts: DeviceFacts) -> Work:
-    return Work(launches=7, streamed_bytes=40.0 * stats.n_vertices + 16 * stats.n_edges)
+    listed = float(sum(stats.degree_edge_counts[6:])) * _looked_at(stats)  # rows of 32 entries or more
+    relist = Work(gathers=_labels(stats, 4 * listed))
+    link = _link(stats, facts, _n_trees(stats), walks=4.0)
+    return _total(7, _initialize(stats), _compress(stats, 2), link, relist)
+
+
+def _has_hubs(stats: GraphStats) -> bool:
+    return not starts_as_one_tree(stats) and stats.first_hook_giant_share > _HUB_SHARE
+
+
+def _outside_share(stats: GraphStats) -> float:
+    """Share of the vertices left outside the giant component when the sample has been hooked."""
+    if stats.directed:  # an edge may stand in one row only, so none can be skipped
+        return 1.0
+    if starts_as_one_tree(stats):
+        return 0.0
+    if _has_hubs(stats):
+        return 0.2 * (1 - stats.n_isolated / stats.n_vertices)
+    if stats.far_neighbor_share < 0.1:
+        return 0.02
+    return 0.01 if stats.mean_degree >= 8 else 1.0
+
+
+def _looked_at(stats: GraphStats) -> float:
+    """Share of the stored entries that a link phase looks at: each undirected edge once."""
+    return 1.0 if stats.directed else 0.5
+
+
+def _n_trees(stats: GraphStats) -> float:
+    """Trees left by hooking every vertex to its first neighbour."""
+    return stats.first_hook_tree_share * (stats.n_vertices - stats.n_isolated)
+
+
+def _labels(stats: GraphStats, count: float) -> tuple[Gathers, ...]:
+    """Read the labels of *count* neighbours."""
+    far = stats.far_neighbor_share
+    return Gathers(far * count, 4.0 * stats.n_vertices), Gathers((1 - far) * count, _NEAR_BYTES)
+
+
+def _initialize(stats: GraphStats) -> Work:
+    n = float(stats.n_vertices)
+    firsts = min(4.0 * stats.n_edges, _SECTOR_BYTES * (n - stats.n_isolated))
+    return Work(streamed_bytes=8 * n + firsts, gathers=(Gathers(2 * n, _NEAR_BYTES),))
+
+
+def _compress(stats: GraphStats, times: int) -> Work:
+    n = float(stats.n_vertices)
+    return Work(
+        streamed_bytes=8 * n * times,
+        gathers=(*_labels(stats, n * times), Gathers(n * times, _NEAR_BYTES)),
+        chain_loads=2 * stats.first_hook_depth,
+        chain_bytes=4 * n,
+    )
+
+
+def _link_outsiders(stats: GraphStats, n_outside: float) -> Work:
+    """Join vertices outside the giant component to it, by a few entries of their rows."""
+    return Work(
+        streamed_bytes=2 * _SECTOR_BYTES * n_outside, gathers=_labels(stats, 4 * n_outside),
+        atomics=(Atomics(n_outside, max(2.0, n_outside)),),
+    )
+
+
+def _link(stats: GraphStats, facts: DeviceFacts, n_trees: float, walks: float = 1.0) -> Work:
+    """Look at every edge once and join *n_trees* trees; *walks* is the length of a climb to the root.
+
+    Where climbs are long, edges.h looks at four entries at a time, so short rows are padded.
+    """
+    looked_at = stats.n_edges * _looked_at(stats)
+    padding = 3.0 * stats.n_vertices if walks > 1 else 0.0
+    # Nothing is left to join where the trees are one; where it is, GPUs try again what others do.
+    repeated = 0.0 if facts.is_cpu or n_trees < 1 else _REPEATED_SHARE * looked_at
+    tries = n_trees + repeated
+    far = stats.far_neighbor_share
+    at_hub = float(stats.n_vertices - stats.n_isolated) if _has_hubs(stats) else 0.0
+    return Work(
+        streamed_bytes=4.0 * stats.n_vertices + 4.0 * stats.n_edges,
+        gathers=(
+            *_labels(stats, looked_at + walks * tries), Gathers(stats.n_vertices + padding, _NEAR_BYTES),
+        ),
+        atomics=(
+            Atomics(far * tries, max(2.0, float(stats.n_vertices))), Atomics((1 - far) * tries, _NEAR_BYTES / 4),
+            Atomics(at_hub, 1),
+        ),
+    )
+
+
+def _total(launches: int, *parts: Work) -> Work:
+    return Work(
+        launches=launches,
+        streamed_bytes=sum(p.streamed_bytes for p in parts),
+        gathers=tuple(g for p in parts for g in p.gathers if g.count),
+        atomics=tuple(a for p in parts for a in p.atomics if a.count),
+        chain_loads=sum(p.chain_loads for p in parts),
+        chain_bytes=max(p.chain_bytes for p in parts),
+    )

@@ -17,10 +17,15 @@ def typed_errors(what: str) -> Iterator[None]:
     """Raise OpenCL errors of the block as :class:`DeviceError`, out of memory as its child."""
     try:
         yield
-    except cl.MemoryError as error:
-        raise DeviceMemoryError(f"{what}: the device is out of memory ({error})") from error
     except cl.Error as error:
-        raise DeviceError(f"{what}: {error}") from error
+        raise as_device_error(what, error) from error
+
+
+def as_device_error(what: str, error: cl.Error) -> DeviceError:
+    """Return the exception that stands for *error*."""
+    if isinstance(error, cl.MemoryError):
+        return DeviceMemoryError(f"{what}: the device is out of memory ({error})")
+    return DeviceError(f"{what}: {error}")
 
 
 def check_status(status: int, where: str) -> None:

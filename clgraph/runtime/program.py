@@ -12,7 +12,7 @@ import pyopencl as cl
 from clgraph.errors import KernelBuildError, KernelSourceError
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.cache import build_lock
-from clgraph.runtime.failure import typed_errors
+from clgraph.runtime.failure import as_device_error, typed_errors
 from clgraph.runtime.quirks import needs_serial_first_launch
 from clgraph.runtime.source import build_input
 
@@ -82,8 +82,10 @@ class Program:
 
     def enqueue(self, name: str, handle: cl.Kernel, groups: int) -> cl.Event:
         size = self.work_group_size
-        with typed_errors(f"launching {name}"):
+        try:
             return cl.enqueue_nd_range_kernel(self._session.queue, handle, (groups * size,), (size,))
+        except cl.Error as error:  # not typed_errors: this is the hot path
+            raise as_device_error(f"launching {name}", error) from error
 
     def launch(self, name: str, handle: cl.Kernel, groups: int) -> cl.Event:
         if self._serial_first and name not in self._launched:
