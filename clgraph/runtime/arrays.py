@@ -1,6 +1,7 @@
 """One-dimensional arrays on a device."""
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,5 +87,14 @@ class DeviceArray:
 
     def release(self) -> None:
         """Give the memory back now instead of when the last reference goes."""
+        self._leave_host()
         self.buffer.release()
-        self._host = None
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):  # at exit, or in a forked child, there is no queue to wait for
+            self._leave_host()
+
+    def _leave_host(self) -> None:
+        if self._host is not None:
+            self._session.queue.finish()  # a kernel in flight may still read it
+            self._host = None

@@ -1,0 +1,449 @@
+"""The primitives against numpy, by every strategy, on every device and sub-group width.
+
+The strategies for GPUs run here on CPUs, with small work-groups: threads of a CPU do make progress together.
+Intel's CPU runtime has real sub-groups: a part of the file runs again on it in child processes, with 8 to 64
+lanes.
+"""
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from clgraph.errors import DeviceTimeoutError, InputError
+from clgraph.primitives.compact import Compact, compact
+from clgraph.primitives.fill import fill, iota
+from clgraph.primitives.reduce import Reduce, reduce
+from clgraph.primitives.scan import Scan, exclusive_sum, inclusive_sum
+from clgraph.primitives.segmented import SegmentedReduce, SegmentedSort, segmented_reduce, segmented_sort
+from clgraph.primitives.sort import Sort, sort
+
+SIZES = [0, 1, 2, 511, 512, 513, 2**16 + 3]
+LARGE = 2**20 + 77
+SMALL_GROUPS = {"WG_SIZE": 64, "ITEMS_PER_ITEM": 8}
+ODD_GROUPS = {"WG_SIZE": 128, "ITEMS_PER_ITEM": 5}
+UFUNCS = {"sum": np.add, "min": np.minimum, "max": np.maximum}
+LOOK_BACK = [(None, None), ("chunks", SMALL_GROUPS), ("look_back", SMALL_GROUPS)]
+SORTS = [(None, None), ("tiles", SMALL_GROUPS), ("onesweep", ODD_GROUPS)]
+SUMS = [
+    *(("int32 int32", kind) for kind in ("exclusive", "inclusive", "with total")),
+    *(("int64 int64", kind) for kind in ("inclusive", "with total")),
+    ("uint32 uint32", "inclusive"), ("int32 int64", "with total"), ("uint32 int64", "exclusive"),
+]
+SORTED = [  # every program costs a compilation
+    *((keys, values, None, None) for keys, values in (
+        ("uint32", None), ("int32", "int64"), ("float32", None), ("uint64", "int32"), ("float64", "int64"),
+    )),
+    *((keys, values, strategy, tuning) for keys, values in (
+        ("uint32", None), ("float32", "int64"), ("int64", "int32"),
+    ) for strategy, tuning in SORTS[1:]),
+]
+REDUCED = [
+    *((dtype, None) for dtype in ("int32", "uint32", "int64", "float32")),
+    *((dtype, {"WG_SIZE": 64, "ITEMS_PER_ITEM": 3}) for dtype in ("int64", "float32")),
+]
+
+
+@pytest.fixture(scope="module")
+def rng():
+    return np.random.default_rng(1)
+
+
+def random_items(rng, n, dtype):
+    """Items over the whole range of *dtype*; floats are whole numbers, so that their sums are exact."""
+    if np.dtype(dtype).kind == "f":
+        return rng.integers(-500, 500, n).astype(dtype)
+    limits = np.iinfo(dtype)
+    return rng.integers(limits.min, limits.max, n, dtype=dtype, endpoint=True)
+
+
+def order_of(keys):
+    """Unsigned numbers in the order of *keys*."""
+    bits = keys.view(f"u{keys.dtype.itemsize}")
+    top = bits.dtype.type(1 << (8 * keys.dtype.itemsize - 1))
+    if keys.dtype.kind == "f":
+        return np.where(bits & top, ~bits, bits ^ top)
+    return bits ^ top if keys.dtype.kind == "i" else bits
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "float32"])
+def test_fill_and_iota(session, dtype):
+    for n in [*SIZES, LARGE]:
+        array = session.empty(n + 1, dtype)
+        array.fill(9)
+        fill(session, array, 3)
+        np.testing.assert_array_equal(array.get(), np.full(n + 1, 3, dtype))
+        iota(session, array)
+        np.testing.assert_array_equal(array.get(), np.arange(n + 1).astype(dtype))
+
+
+@pytest.mark.parametrize("operation", UFUNCS)
+@pytest.mark.parametrize(("dtype", "tuning"), REDUCED)
+def test_reduce(session, rng, dtype, operation, tuning):
+    for n in [*SIZES[1:], LARGE]:
+        x = random_items(rng, n, dtype)
+        result = session.empty(1, dtype)
+        plan = Reduce(session, session.upload(x), result, operation, tuning=tuning)
+        plan.run()
+        plan.run()
+        assert result.item() == UFUNCS[operation].reduce(x, dtype=dtype), n
+
+
+def test_reduce_of_nothing_is_the_identity(session):
+    empty = session.empty(0, np.int32)
+    assert [reduce(session, empty, o).item() for o in UFUNCS] == [0, 2**31 - 1, -(2**31)]
+    empty = session.empty(0, np.float32)
+    assert [reduce(session, empty, o).item() for o in UFUNCS] == [0, np.inf, -np.inf]
+
+
+def test_sum_of_int32_in_int64(session):
+    x = np.full(70_000, 2**31 - 1, np.int32)
+    total = session.empty(1, np.int64)
+    Reduce(session, session.upload(x), total).run()
+    assert total.item() == 70_000 * (2**31 - 1)
+
+
+@pytest.mark.parametrize(("strategy", "tuning"), LOOK_BACK)
+@pytest.mark.parametrize(("dtypes", "kind"), SUMS)
+def test_scan(session, rng, dtypes, kind, strategy, tuning):
+    source_type, sum_type = dtypes.split()
+    inclusive, extra = kind == "inclusive", int(kind == "with total")
+    for n in [*SIZES, *([LARGE] if source_type == "int32" else [])]:
+        x = random_items(rng, n, source_type)
+        target = session.empty(n + extra, sum_type)
+        plan = Scan(
+            session, session.upload(x), target, inclusive=inclusive, strategy=strategy, tuning=tuning
+        )
+        for _ in range(3):  # state words of one run are the next one's start
+            target.fill(5)
+            plan.run()
+        plan.check()
+        sums = np.concatenate([np.zeros(1, sum_type), np.cumsum(x, dtype=sum_type)])
+        wanted = sums[1:] if inclusive else sums[: n + extra]
+        np.testing.assert_array_equal(target.get(), wanted, f"{n} items")
+
+
+def test_scan_sees_new_contents_at_each_run(session, rng):
+    source, target = session.empty(1000, np.int32), session.empty(1000, np.int32)
+    plan = Scan(session, source, target, strategy="look_back", tuning=SMALL_GROUPS)
+    for _ in range(5):
+        x = random_items(rng, 1000, "int32")
+        source.set(x)
+        plan.run()
+        np.testing.assert_array_equal(target.get(), np.cumsum(x, dtype=np.int32) - x)
+
+
+def test_a_wait_that_runs_out_is_an_error(session):
+    source, target = session.zeros(5000, np.int32), session.empty(5000, np.int32)
+    plan = Scan(session, source, target, strategy="look_back", tuning={**SMALL_GROUPS, "SPIN_LIMIT": 1000})
+    control = plan.launches[0]._arguments[3]
+    control.set(np.array([1, 0], np.uint32))  # as if another work-group had drawn tile 0 and died
+    plan.run()
+    with pytest.raises(DeviceTimeoutError, match="scan"):
+        plan.check()
+
+
+def test_scan_functions(session, rng):
+    x = random_items(rng, 600, "int32")
+    source, before, after = session.upload(x), session.empty(600, np.int32), session.empty(600, np.int32)
+    exclusive_sum(session, source, before)
+    inclusive_sum(session, source, after)
+    np.testing.assert_array_equal(after.get(), np.cumsum(x, dtype=np.int32))
+    np.testing.assert_array_equal(before.get(), after.get() - x)
+
+
+@pytest.mark.parametrize(("strategy", "tuning"), [*LOOK_BACK, ("look_back", ODD_GROUPS)])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 1.0])
+def test_compact(session, rng, share, strategy, tuning):
+    for n in [*SIZES, *([LARGE] if share == 0.5 else [])]:
+        x, chosen = random_items(rng, n, "int64"), rng.random(n) < share
+        count = np.count_nonzero(chosen)
+        target = session.empty(count, np.int64)  # no room for a write past the last item kept
+        guard = session.empty(n, np.int32)
+        arrays = {"x": session.upload(x), "f": session.upload(chosen.astype(np.int32))}
+        items = Compact(
+            session, n, target, predicate="f[i] != 0", item="x[i]", arrays=arrays, strategy=strategy,
+            tuning=tuning,
+        )
+        indices = Compact(
+            session, n, guard, predicate="f[i]", arrays={"f": arrays["f"]}, strategy=strategy, tuning=tuning
+        )
+        guard.fill(-5)
+        for plan in (items, items, indices):
+            plan.run()
+            plan.check()
+            assert plan.size.item() == count
+        np.testing.assert_array_equal(target.get(), x[chosen])
+        np.testing.assert_array_equal(guard.get(0, count), np.flatnonzero(chosen))
+        assert (guard.get(count) == -5).all()
+
+
+def test_compact_function(session):
+    flags = session.upload(np.array([0, 3, 0, -1], np.int32))
+    kept, size = compact(session, session.upload(np.array([5, 6, 7, 8], np.float32)), flags)
+    assert kept.get(0, size.item()).tolist() == [6, 8]
+
+
+@pytest.mark.parametrize(("dtype", "value_type", "strategy", "tuning"), SORTED)
+def test_sort(session, rng, dtype, value_type, strategy, tuning):
+    for n in SIZES[:6] if strategy else SIZES:
+        bits = rng.integers(0, 2**64, n, dtype=np.uint64)
+        keys = bits.astype(f"u{np.dtype(dtype).itemsize}").view(dtype)  # NaNs, infinities and -0.0 too
+        keys[: n // 2] = keys[n - n // 2 :]  # equal keys show whether the sort is stable
+        values = None if value_type is None else np.arange(n).astype(value_type)
+        _check_sort(session, keys, values, strategy=strategy, tuning=tuning)
+
+
+def _check_sort(session, keys, values, begin_bit=0, end_bit=None, **options):
+    source, target = session.upload(keys), session.empty(keys.size, keys.dtype)
+    moved = () if values is None else (session.upload(values), session.empty(values.size, values.dtype))
+    plan = Sort(session, source, target, *moved, begin_bit=begin_bit, end_bit=end_bit, **options)
+    for _ in range(2):
+        target.fill(1)
+        plan.run()
+    plan.check()
+    sorted_by = order_of(keys)
+    if end_bit is not None:
+        unsigned = sorted_by.dtype.type
+        sorted_by = (sorted_by >> unsigned(begin_bit)) & unsigned(2 ** (end_bit - begin_bit) - 1)
+    order = np.argsort(sorted_by, kind="stable")
+    unsigned = f"u{keys.dtype.itemsize}"
+    np.testing.assert_array_equal(target.get().view(unsigned), keys[order].view(unsigned))
+    np.testing.assert_array_equal(source.get().view(unsigned), keys.view(unsigned), "the source changed")
+    if values is not None:
+        np.testing.assert_array_equal(moved[1].get(), values[order])
+    return plan
+
+
+@pytest.mark.parametrize(("strategy", "tuning"), SORTS)
+@pytest.mark.parametrize("bits", [(0, 0), (3, 14), (31, 32)])
+def test_sort_by_some_bits(session, rng, bits, strategy, tuning):
+    keys = rng.integers(-(2**31), 2**31, 5000).astype(np.int32)
+    _check_sort(session, keys, np.arange(5000), *bits, strategy=strategy, tuning=tuning)
+
+
+@pytest.mark.parametrize("value_type", [None, "int32"])
+def test_sort_by_cache_lines(session, rng, value_type):
+    """What large arrays take on CPUs, on arrays whose digits fill no line, some, or all but the ends."""
+    if not session.facts.is_cpu:
+        pytest.skip("a CPU kernel")
+    for n, top in ((100, 2**32), (70_000, 2**32), (70_001, 5), (30_000, 1)):
+        keys = rng.integers(0, top, n).astype(np.uint32)
+        values = None if value_type is None else np.arange(n).astype(value_type)
+        _check_sort(session, keys, values, tuning={"RADIX_BITS": 8, "LINE": 16})
+
+
+@pytest.mark.parametrize("dtype", ["uint32", "uint64"])
+def test_sort_of_many(session, rng, dtype):
+    """Enough keys for cache lines on a CPU, and for many tiles on a GPU."""
+    n = 2**22 + 5 if dtype == "uint64" else LARGE
+    keys = rng.integers(0, 2**40, n, dtype=np.uint64).astype(dtype)
+    plan = _check_sort(session, keys, None, 0, 40 if dtype == "uint64" else None)
+    assert plan.strategy == ("chunks" if session.facts.is_cpu else plan.strategy)
+
+
+def test_few_bits_need_few_passes(session, rng):
+    keys = session.upload(rng.integers(0, 2**13, 1000).astype(np.uint32))
+    target = session.empty(1000, np.uint32)
+    assert Sort(session, keys, target, end_bit=13).n_passes == 2
+    assert Sort(session, keys, target, end_bit=13, tuning={"RADIX_BITS": 6}).n_passes == 3
+
+
+def test_sort_function(session):
+    keys, values = sort(
+        session, session.upload(np.array([3.0, -1.0, 2.0], np.float32)), session.upload(np.arange(3))
+    )
+    assert keys.get().tolist() == [-1, 2, 3] and values.get().tolist() == [1, 2, 0]
+
+
+def row_offsets_of(rng, kind, rows):
+    lengths = rng.integers(0, 6, rows)
+    if kind == "empty":
+        lengths[:] = 0
+    elif kind == "hub" and rows:
+        lengths[rows // 2] = 40_000
+    elif kind == "long":
+        lengths *= 600
+    return np.concatenate([[0], np.cumsum(lengths)])
+
+
+def reduced(x, offsets, operation):
+    """Sum, least or greatest of each segment, one numpy call each."""
+    if operation == "sum":
+        identity = 0
+    elif x.dtype.kind == "f":
+        identity = np.inf if operation == "min" else -np.inf
+    else:
+        identity = np.iinfo(x.dtype).max if operation == "min" else np.iinfo(x.dtype).min
+    ufunc = UFUNCS[operation]
+    rows = [ufunc.reduce(x[a:b], dtype=x.dtype) if a < b else identity for a, b in pairwise(offsets)]
+    return np.array(rows, x.dtype)
+
+
+@pytest.mark.parametrize("operation", UFUNCS)
+@pytest.mark.parametrize(("dtype", "tuning"), REDUCED)
+def test_segmented_reduce(session, rng, dtype, operation, tuning):
+    offset_type = "int64" if dtype == "float32" else "int32"
+    shapes = [("short", 0), ("short", 1), ("short", 2000), ("empty", 70), ("hub", 1), ("hub", 900)]
+    for kind, rows in shapes:
+        offsets = row_offsets_of(rng, kind, rows)
+        x = random_items(rng, offsets[-1], dtype)
+        result = session.empty(rows, dtype)
+        plan = SegmentedReduce(
+            session, session.upload(offsets.astype(offset_type)), session.upload(x), result, operation,
+            tuning=tuning,
+        )
+        plan.run()
+        plan.run()
+        np.testing.assert_array_equal(result.get(), reduced(x, offsets, operation), f"{kind} {rows}")
+
+
+@pytest.mark.parametrize("key_bits", [32, 20])
+@pytest.mark.parametrize("dtypes", ["int32 int32", "int64 uint32", "int32 float32"])
+def test_segmented_sort(session, rng, dtypes, key_bits):
+    offset_type, dtype = dtypes.split()
+    if key_bits < 32 and dtype == "float32":
+        with pytest.raises(InputError, match="32 for floats"):
+            segmented_sort(session, session.zeros(2, np.int32), session.empty(0, dtype), key_bits=key_bits)
+        return
+    for kind, rows in (("short", 0), ("short", 1), ("short", 3000), ("empty", 70), ("hub", 90), ("long", 60)):
+        offsets = row_offsets_of(rng, kind, rows)
+        keys = random_items(rng, offsets[-1], dtype)
+        if key_bits < 32:
+            keys = (keys & (2**key_bits - 1)).astype(dtype)
+        keys[::3] = keys[:1]
+        sorted_keys, positions = segmented_sort(
+            session, session.upload(offsets.astype(offset_type)), session.upload(keys),
+            session.upload(np.arange(keys.size)), key_bits=key_bits,
+        )
+        order = np.lexsort((order_of(keys), np.repeat(np.arange(rows), np.diff(offsets))))
+        np.testing.assert_array_equal(sorted_keys.get(), keys[order], f"{kind} {rows}")
+        np.testing.assert_array_equal(positions.get(), order, f"{kind} {rows}")
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    lengths=st.lists(st.integers(0, 300), max_size=80),
+    fill_value=st.integers(-3, 3),
+    data=st.data(),
+)
+def test_segmented_operations_on_any_offsets(session, lengths, fill_value, data):
+    offsets = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]).astype(np.int32)
+    int32 = st.integers(-(2**31), 2**31 - 1)
+    x = data.draw(arrays(np.int32, int(offsets[-1]), fill=st.just(fill_value), elements=int32))
+    on_device, values = session.upload(offsets), session.upload(x)
+    for operation in UFUNCS:
+        wanted = reduced(x, offsets, operation)
+        np.testing.assert_array_equal(segmented_reduce(session, on_device, values, operation).get(), wanted)
+        tiled = session.empty(len(lengths), np.int32)
+        SegmentedReduce(
+            session, on_device, values, tiled, operation, tuning={"WG_SIZE": 64, "ITEMS_PER_ITEM": 3}
+        ).run()
+        np.testing.assert_array_equal(tiled.get(), wanted)
+    in_order = np.lexsort((x, np.repeat(np.arange(len(lengths)), lengths)))
+    np.testing.assert_array_equal(segmented_sort(session, on_device, values)[0].get(), x[in_order])
+
+
+def _array(session, n, dtype="int32"):
+    return session.empty(n, dtype)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda s: Scan(s, _array(s, 4), _array(s, 6)), "6 items, source 4"),
+        (lambda s: Scan(s, _array(s, 4), _array(s, 5), inclusive=True), "5 items, source 4"),
+        (lambda s: Scan(s, _array(s, 4, "float32"), _array(s, 4)), "float32 is not supported"),
+        (lambda s: Reduce(s, _array(s, 4), _array(s, 1), "mean"), "'mean'; use one of sum, min, max"),
+        (lambda s: Sort(s, _array(s, 4), _array(s, 4), end_bit=33), "bits 0 to 33"),
+        (lambda s: Sort(s, _array(s, 4), _array(s, 5)), "one size"),
+        (lambda s: Sort(s, _array(s, 4, "int16"), _array(s, 4, "int16")), "keys of int16"),
+        (lambda s: Sort(s, _array(s, 4), _array(s, 4), _array(s, 4)), "go together"),
+        (lambda s: SegmentedReduce(s, _array(s, 0), _array(s, 4), _array(s, 0)), "one item more"),
+        (lambda s: SegmentedReduce(s, _array(s, 3), _array(s, 4), _array(s, 3)), "2 items"),
+        (lambda s: SegmentedSort(s, _array(s, 3), _array(s, 4, "int64"), _array(s, 4, "int64")), "int64"),
+    ],
+)
+def test_wrong_arguments(pocl, make, message):
+    with pytest.raises(InputError, match=message):
+        make(pocl)
+
+
+def test_sources_are_not_written(pocl):
+    x = pocl.zeros(10, np.int32)
+    for make in (
+        lambda: Scan(pocl, x, x),
+        lambda: Sort(pocl, x, x),
+        lambda: Compact(pocl, 10, x, predicate="x[i]", arrays={"x": x}),
+    ):
+        with pytest.raises(InputError, match="cannot write"):
+            make()
+
+
+def test_counts_past_int32_are_refused(pocl):
+    class Huge:
+        size, dtype, buffer = 2**31, np.dtype(np.int32), object()
+
+    for make in (
+        lambda: Scan(pocl, Huge(), Huge()),
+        lambda: Sort(pocl, Huge(), Huge()),
+        lambda: Reduce(pocl, Huge(), Huge()),
+    ):
+        with pytest.raises(InputError, match="at most 2147483647"):
+            make()
+
+
+def test_one_of_each(session, rng):
+    """A run of every GPU kernel: all that the slow compiler for wide sub-groups has time for."""
+    n = 3000
+    x, flags = random_items(rng, n, "int32"), rng.integers(0, 2, n).astype(np.int32)
+    source, on_device, sums = session.upload(x), session.upload(flags), session.empty(n, np.int32)
+    kept, order = session.empty(n, np.int32), session.empty(n, np.int32)
+    for strategy in ("chunks", "look_back"):
+        Scan(session, source, sums, strategy=strategy, tuning=SMALL_GROUPS).run()
+        np.testing.assert_array_equal(sums.get(), np.cumsum(x, dtype=np.int32) - x)
+        plan = Compact(
+            session, n, kept, predicate="f[i]", arrays={"f": on_device}, strategy=strategy, tuning=SMALL_GROUPS
+        )
+        plan.run()
+        np.testing.assert_array_equal(kept.get(0, plan.size.item()), np.flatnonzero(flags))
+    index = session.upload(np.arange(n, dtype=np.int32))
+    for strategy in ("tiles", "onesweep"):
+        Sort(
+            session, source, sums, index, order, begin_bit=20, strategy=strategy,
+            tuning={"WG_SIZE": 128, "ITEMS_PER_ITEM": 3, "RADIX_BITS": 6},
+        ).run()
+        np.testing.assert_array_equal(order.get(), np.argsort(x >> 20, kind="stable"))
+    offsets = row_offsets_of(rng, "short", 900)
+    values = session.upload(x[: offsets[-1]])
+    rows = session.empty(900, np.int32)
+    tuning = {"WG_SIZE": 64, "ITEMS_PER_ITEM": 2}
+    SegmentedReduce(session, session.upload(offsets), values, rows, "max", tuning=tuning).run()
+    np.testing.assert_array_equal(rows.get(), reduced(x, offsets, "max"))
+    least = session.empty(1, np.int32)
+    Reduce(session, source, least, "min", tuning={"WG_SIZE": 64}).run()
+    assert least.item() == x.min()
+
+
+@pytest.mark.parametrize("width", [8, 16, 32, 64])
+def test_wide_sub_groups(width):
+    """Intel's CPU runtime stands in for GPUs: its sub-groups have as many lanes as asked for."""
+    if "CLGRAPH_INTEL_SUB_GROUP" in os.environ:
+        pytest.skip("this is the child")
+    if not (Path(sys.prefix) / "lib" / "libintelocl.so").exists():
+        pytest.skip("needs the wheel intel-opencl-rt")
+    environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width), "CLGRAPH_TEST_DEVICES": "intel"}
+    child = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"{__file__}::test_one_of_each"],
+        env=environment, cwd=Path(__file__).parents[1], capture_output=True, text=True, timeout=250,
+    )
+    assert child.returncode == 0, child.stdout[-4000:] + child.stderr[-2000:]
+    assert "1 passed" in child.stdout
