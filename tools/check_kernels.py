@@ -58,6 +58,14 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
         {"IN_T": "long", "SUM_T": "long", "SUM_BYTES": 8, "VEC": 2, "INCLUSIVE": 1},
     ),
     "primitives/fill.cl": ({"T": "uint"}, {"T": "long"}, {"T": "float"}),
+    "primitives/segmented_reduce.cl": (
+        {"T": "long", "OFFSET_T": "long", "T_LOWEST": "LONG_MIN", "T_HIGHEST": "LONG_MAX", "OPERATION": "LEAST_OF"},
+    ),
+    "primitives/sort.cl": (
+        {"HAS_VALUES": 1},
+        {"HAS_VALUES": 1, "KEY_BITS_T": "ulong", "KEY_BYTES": 8, "KEY_KIND": "FLOAT_KEYS", "N_PASSES": 8,
+         "ITEMS_PER_ITEM": 8, "STATE_T": "ulong", "STATE_BITS": 64},
+    ),
 }
 
 
