@@ -32,20 +32,20 @@ class Recorder:
     transfer_events: list[cl.Event] = field(default_factory=list)
     seconds: Seconds | None = None
     _started: float = field(default_factory=time.perf_counter)
+    _kernel_seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def stop(self) -> None:
         """Read the events; every command must have finished."""
         total = time.perf_counter() - self._started
         transfer = sum(map(event_seconds, self.transfer_events))
-        kernel = sum(event_seconds(event) for _, event in self.kernel_events)
+        for name, event in self.kernel_events:
+            self._kernel_seconds[name].append(event_seconds(event))
+        kernel = sum(map(sum, self._kernel_seconds.values()))
         self.seconds = Seconds(total, self.compile_seconds, transfer, kernel)
 
     def kernels(self) -> dict[str, tuple[int, float]]:
         """Return launches and seconds of each kernel, in order of first launch."""
-        table: dict[str, list[float]] = defaultdict(list)
-        for name, event in self.kernel_events:
-            table[name].append(event_seconds(event))
-        return {name: (len(times), sum(times)) for name, times in table.items()}
+        return {name: (len(times), sum(times)) for name, times in self._kernel_seconds.items()}
 
 
 def event_seconds(event: cl.Event) -> float:
