@@ -23,7 +23,7 @@ _EXPORTS = {
     "write": "clgraph.io",
 }
 
-__all__ = ["__version__", *sorted(_EXPORTS)]  # noqa: PLE0604
+__all__ = ["__version__", *sorted(_EXPORTS)]
 
 
 def __getattr__(name: str) -> Any:

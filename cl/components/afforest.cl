@@ -48,14 +48,14 @@ KERNEL hook_second(int n, __global const int *restrict second, volatile __global
  * an edge to another vertex outside is seen from there.  Returns 1 once v is in. */
 INLINE int link_outsider(int v, int root, int giant, offset_t e, offset_t end, offset_t stride,
                          __global const int *restrict column_indices, volatile __global int *parent) {
-  int p[4], inside = 0;
-  for (int k = 0; k < 4; k++) p[k] = column_indices[min(e + k * stride, end - 1)];
-  for (int k = 0; k < 4; k++) p[k] = load_stale(parent + p[k]);
-  for (int k = 0; k < 4; k++) inside |= p[k] == giant;
-  if (inside) link(parent, root, giant);
-  else
-    for (int k = 0; k < 4; k++)
-      if (p[k] != root) root = link(parent, root, p[k]);
+  int4 u;
+  u.x = column_indices[e];
+  u.y = column_indices[min(e + stride, end - 1)];
+  u.z = column_indices[min(e + 2 * stride, end - 1)];
+  u.w = column_indices[min(e + 3 * stride, end - 1)];
+  int4 p = parents_of(parent, u);
+  int inside = any(p == (int4)giant);
+  link_four(parent, root, inside ? (int4)giant : p);
   return inside;
 }
 

@@ -23,24 +23,24 @@
 #define LONG_ROW 64
 #endif
 
-/* Entry u needs no look from v: the row of u has it, too. */
-INLINE int seen_from_other_end(int u, int v, int smaller_only) { return smaller_only && u > v; }
+/* Neighbour number `at` of v; v itself past the end, and where the other end's row is the one to look. */
+INLINE int neighbor_or_self(int v, offset_t at, offset_t end, int smaller_only, __global const int *restrict column_indices) {
+  int u = at < end ? column_indices[at] : v;
+  return smaller_only && u > v ? v : u;
+}
 
 /* Link v, whose root is (or was) root, to the entries [e, end); returns the root last seen. */
 INLINE int link_entries(int v, int root, offset_t e, offset_t end, offset_t stride, int smaller_only,
                         __global const int *restrict column_indices, volatile __global int *parent) {
   for (; e < end; e += 4 * stride) {
-    int u[4], p[4];
-    for (int k = 0; k < 4; k++) {
-      offset_t at = e + k * stride;
-      u[k] = at < end ? column_indices[at] : v;
-      if (seen_from_other_end(u[k], v, smaller_only)) u[k] = v;
-    }
-    for (int k = 0; k < 4; k++) p[k] = u[k] != v ? load_stale(parent + u[k]) : root;
-    for (int k = 0; k < 4; k++)
-      if (p[k] != root) root = link(parent, root, p[k]);
+    int4 u;
+    u.x = neighbor_or_self(v, e, end, smaller_only, column_indices);
+    u.y = neighbor_or_self(v, e + stride, end, smaller_only, column_indices);
+    u.z = neighbor_or_self(v, e + 2 * stride, end, smaller_only, column_indices);
+    u.w = neighbor_or_self(v, e + 3 * stride, end, smaller_only, column_indices);
+    root = link_four(parent, root, parents_of(parent, u));
 #if SORTED_ROWS
-    if (smaller_only && u[3] == v) break;  /* past the prefix (or a self-loop, which ends it) */
+    if (smaller_only && u.w == v) break;  /* past the prefix (or a self-loop, which ends it) */
 #endif
   }
   return root;

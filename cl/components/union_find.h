@@ -48,4 +48,15 @@ INLINE int link_roots(volatile __global int *parent, int a, int b) {
 INLINE int link(volatile __global int *parent, int u, int v) {
   return link_roots(parent, find_root(parent, u), find_root(parent, v));
 }
+
+/* Link root to each of four labels that differs from it.  Rolled up: unions are rare, and four copies of two
+ * climbs and a retry loop make some compilers take a minute. */
+INLINE int link_four(volatile __global int *parent, int root, int4 labels) {
+#pragma unroll 1
+  for (int k = 0; k < 4; k++) {
+    int label = k == 0 ? labels.x : k == 1 ? labels.y : k == 2 ? labels.z : labels.w;
+    if (label != root) root = link(parent, root, label);
+  }
+  return root;
+}
 #endif

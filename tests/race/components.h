@@ -13,6 +13,7 @@
 #ifndef SORTED_ROWS
 #define SORTED_ROWS 0
 #endif
+#define KEEP_SECOND HOOK_FIRST
 #define FIRST_IS_LINKED (HOOK_FIRST && SYMMETRIC)
 #define SHORT_ROW 2              /* so that small graphs have medium and long rows */
 #define MEDIUM_ROW 5
@@ -62,7 +63,7 @@ static std::vector<int> expected_labels(int n, const Edges &edges) {
 struct Forest {
   int n;
   Edges edges;
-  std::vector<int> row_offsets, column_indices, parent;
+  std::vector<int> row_offsets, column_indices, parent, second;
 
   Forest(Random &random, ulong seed) : n(20 + (int)random.below(30)), edges(draw_edges(random, seed, n)) {
     std::vector<std::vector<int>> rows(n);
@@ -77,8 +78,9 @@ struct Forest {
       row_offsets.push_back((int)column_indices.size());
     }
     parent.resize((n + 3) / 4 * 4);
+    second.resize(parent.size());
     const int m = (int)column_indices.size();
-    launch((n + 3) / 4, [&] { initialize(n, m, offsets(), columns(), parent.data()); });
+    launch((n + 3) / 4, [&] { initialize(n, m, offsets(), columns(), parent.data(), second.data()); });
   }
   const int *offsets() const { return row_offsets.data(); }
   const int *columns() const { return column_indices.data(); }
@@ -113,10 +115,11 @@ static bool afforest_right(Random &random, ulong seed) {
   Forest f(random, seed);
   f.compress();
   for (uint round = random.below(3), stride = 1; round; round--, stride *= 2) {
-    launch((f.n + stride - 1) / stride, [&] { hook_sample(f.n, stride, f.offsets(), f.columns(), f.parent.data()); });
+    if (KEEP_SECOND && stride == 1) launch((f.n + 3) / 4, [&] { hook_second(f.n, f.second.data(), f.parent.data()); });
+    else launch((f.n + stride - 1) / stride, [&] { hook_sample(f.n, stride, f.offsets(), f.columns(), f.parent.data()); });
     f.compress();
   }
-  int state[3];
+  int state[STATE_WORDS];
   launch(1, [&] { find_giant(f.n, f.parent.data(), state); }, WITH_BARRIERS);
   launch((f.n + 3) / 4, [&] { link_rest(f.n, f.offsets(), f.columns(), state, f.parent.data()); }, WITH_BARRIERS);
   launch(1, [&] { compress_if_linked(f.n, state, f.parent.data()); });
