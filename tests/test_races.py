@@ -58,7 +58,8 @@ PLANTS = {
         "scheduler", "rem", ("-DHOOK_FIRST=0",),
     ),
     "outsider-left-outside": Plant(
-        "components/afforest.cl", "if (inside) link(parent, root, giant);", "if (inside) {}",
+        "components/afforest.cl", "link_four(parent, root, inside ? (int4)giant : p);",
+        "if (!inside) link_four(parent, root, p);",
         "scheduler", "afforest",
     ),
     "plain-store": Plant(

@@ -43,7 +43,9 @@ _ROWS: tuple[dict[str, int | str], ...] = (
     {"OFFSET_T": "long"}, {"SYMMETRIC": 0}, {"SORTED_ROWS": 1, "FIRST_IS_LINKED": 1},
 )
 VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
-    "components/phases.cl": ({"OFFSET_T": "long"}, {"HOOK_FIRST": 0}),
+    "components/phases.cl": (
+        {"OFFSET_T": "long"}, {"HOOK_FIRST": 0}, {"KEEP_SECOND": 1, "HOOK_STEPS": 2},
+    ),
     "components/hook_compress.cl": _ROWS,
     "components/rem.cl": _ROWS,
     "components/afforest.cl": _ROWS,

@@ -14,6 +14,7 @@
 #define SORTED_ROWS 0
 #endif
 #define KEEP_SECOND HOOK_FIRST
+#define KEEP_SECOND HOOK_FIRST
 #define FIRST_IS_LINKED (HOOK_FIRST && SYMMETRIC)
 #define SHORT_ROW 2              /* so that small graphs have medium and long rows */
 #define MEDIUM_ROW 5
@@ -78,6 +79,7 @@ struct Forest {
       row_offsets.push_back((int)column_indices.size());
     }
     parent.resize((n + 3) / 4 * 4);
+    second.resize(parent.size());
     second.resize(parent.size());
     const int m = (int)column_indices.size();
     launch((n + 3) / 4, [&] { initialize(n, m, offsets(), columns(), parent.data(), second.data()); });
