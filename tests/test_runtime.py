@@ -60,7 +60,7 @@ def iota(session: Session, n: int) -> np.ndarray:
 @pytest.mark.parametrize("name", KERNELS)
 def test_flattened_lines_are_where_line_directives_say(name):
     file, number, seen = None, 0, 0
-    for line in source.flatten(name).splitlines():
+    for line in source.flatten.__wrapped__(name).splitlines():  # uncached
         if directive := re.fullmatch(r'#line (\d+) "(.+)"', line):
             number, file = int(directive[1]), directive[2]
             continue
