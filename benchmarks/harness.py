@@ -107,6 +107,11 @@ def described(
     return [{"benchmark": benchmark, "graph": name, **sizes, **row} for row in rows]
 
 
+def _without_folder(argument: str) -> str:
+    """Drop the folders of an absolute path: they say nothing on another machine."""
+    return Path(argument).name if Path(argument).is_absolute() else argument
+
+
 def provenance(session: Session) -> dict[str, Any]:
     """Return what every row says of device, code and command."""
     facts = session.facts
@@ -114,7 +119,7 @@ def provenance(session: Session) -> dict[str, Any]:
         "device": facts.name, "platform": facts.platform, "driver": facts.driver_version,
         "compute_units": facts.compute_units, "profile": session.profile.origin, "commit": commit(),
         "date": datetime.date.today().isoformat(), "python": platform.python_version(),
-        "command": shlex.join([f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]]),
+        "command": shlex.join([f"benchmarks/{Path(sys.argv[0]).name}", *map(_without_folder, sys.argv[1:])]),
     }
 
 

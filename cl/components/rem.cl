@@ -32,7 +32,7 @@ INLINE void unite_entries(int v, offset_t e, offset_t end, offset_t stride, __gl
                           volatile __global int *parent) {
   for (; e < end; e += stride) {
     int u = column_indices[e];
-    if (u < v || !SYMMETRIC) rem_unite(v, u, parent);
+    if ((u < v) | !SYMMETRIC) rem_unite(v, u, parent);
     else if (SORTED_ROWS) break;
   }
 }
