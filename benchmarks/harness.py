@@ -107,9 +107,10 @@ def described(
     return [{"benchmark": benchmark, "graph": name, **sizes, **row} for row in rows]
 
 
-def _without_folder(argument: str) -> str:
-    """Drop the folders of an absolute path: they say nothing on another machine."""
-    return Path(argument).name if Path(argument).is_absolute() else argument
+def command() -> str:
+    """Return the command that runs; folders of absolute paths are dropped, they say nothing elsewhere."""
+    arguments = [Path(a).name if Path(a).is_absolute() else a for a in sys.argv[1:]]
+    return shlex.join([f"benchmarks/{Path(sys.argv[0]).name}", *arguments])
 
 
 def provenance(session: Session) -> dict[str, Any]:
@@ -119,7 +120,7 @@ def provenance(session: Session) -> dict[str, Any]:
         "device": facts.name, "platform": facts.platform, "driver": facts.driver_version,
         "compute_units": facts.compute_units, "profile": session.profile.origin, "commit": commit(),
         "date": datetime.date.today().isoformat(), "python": platform.python_version(),
-        "command": shlex.join([f"benchmarks/{Path(sys.argv[0]).name}", *map(_without_folder, sys.argv[1:])]),
+        "command": command(),
     }
 
 
