@@ -172,7 +172,8 @@ def asymmetric_entry(
 
 
 def offset_dtype(n_edges: int) -> type[np.signedinteger[Any]]:
-    return np.int32 if n_edges < 2**31 else np.int64
+    """Return the type of row offsets: int32 while a kernel may step a little past the last entry."""
+    return np.int32 if n_edges < 2**31 - 2**16 else np.int64
 
 
 def as_integers(name: str, values: ArrayLike) -> NDArray[Any]:

@@ -53,7 +53,7 @@ class Graph:
     ----------
     row_offsets : integer array, shape (n_vertices + 1,)
         The entries of vertex ``v`` occupy ``row_offsets[v]:row_offsets[v + 1]``. Stored as int32,
-        or as int64 when there are 2**31 entries or more.
+        or as int64 from 2**31 - 2**16 entries on.
     column_indices : integer array, shape (n_edges,)
         The other end of each entry; stored as int32.
     edge_weights : array, shape (n_edges,), optional

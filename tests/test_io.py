@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from clgraph import user_cache
 from clgraph.errors import ClgraphError, GraphFileError, InputError
 from clgraph.generators import grid, path, random_weights, rmat, two_cliques
 from clgraph.graph import Graph
@@ -439,12 +440,13 @@ def test_cache_that_cannot_be_written_is_done_without(
     assert read(saved(tmp_path, "a.txt", "0 1\n"), cache=True).n_edges == 2
 
 
-def test_cache_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CLGRAPH_CACHE_DIR", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", "/x")
-    assert cache.directory() == Path("/x/clgraph")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert user_cache.cache_root() == tmp_path / "clgraph"
     monkeypatch.delenv("XDG_CACHE_HOME")
-    assert cache.directory() == Path.home() / ".cache" / "clgraph"
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert user_cache.cache_root() == tmp_path / ".cache" / "clgraph"
 
 
 TOKENS = [b"nan", b"-1", b"1e9", b"2147483648", b"99999999999999999999", b"x", b"\x00", b"\n", b" "]

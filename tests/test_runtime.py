@@ -18,7 +18,7 @@ import pyopencl as cl
 import pytest
 from conftest import ROOT, session_on
 
-from clgraph import generators
+from clgraph import generators, user_cache
 from clgraph.errors import (
     CapacityError,
     DeviceError,
@@ -495,9 +495,9 @@ def test_build_lock_keeps_other_processes_out(tmp_path):
 def test_unwritable_cache_is_replaced(tmp_path, monkeypatch, caplog):
     (tmp_path / "file").write_text("no directory")
     monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path / "file" / "below"))
-    cache._own_root.cache_clear()
-    root = cache.cache_root()
-    assert root.is_dir() and root == cache.cache_root()
+    user_cache._own_root.cache_clear()
+    root = user_cache.cache_root()
+    assert root.is_dir() and root == user_cache.cache_root()
     assert "CLGRAPH_CACHE_DIR" in caplog.text
 
 

@@ -24,7 +24,7 @@
 #ifndef DEV_NVIDIA_SM
 #define DEV_NVIDIA_SM 0
 #endif
-#ifndef OFFSET_T                 /* type of row_offsets: int, or long from 2^31 entries on */
+#ifndef OFFSET_T                 /* type of row_offsets: int, or long near 2^31 entries and beyond */
 #define OFFSET_T int
 #endif
 

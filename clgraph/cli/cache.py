@@ -25,7 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from clgraph.runtime.cache import build_lock, cache_root
+    from clgraph.runtime.cache import build_lock
+    from clgraph.user_cache import cache_root
 
     if args.action == "clear":
         with build_lock():  # nobody compiles into the cache now

@@ -12,7 +12,7 @@ from typing import Any
 
 from clgraph.cli.options import add_json
 from clgraph.cli.terminal import busy, milliseconds, print_json
-from clgraph.runtime.cache import cache_root
+from clgraph.user_cache import cache_root
 
 HELP = "check drivers and devices, each in a child process, and give advice"
 

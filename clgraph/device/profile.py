@@ -19,6 +19,7 @@ import numpy as np
 
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
+from clgraph.user_cache import cache_root
 
 SCHEMA_VERSION = 1
 _SHIPPED = files("clgraph.device") / "profiles"
@@ -182,9 +183,8 @@ def save_profile(facts: DeviceFacts, profile: DeviceProfile) -> Path:
 
 def user_path(facts: DeviceFacts) -> Path:
     """Return where a measurement of this platform, device and driver is kept."""
-    default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "clgraph"
-    root = Path(os.environ.get("CLGRAPH_CACHE_DIR", default)) / "profiles"
-    return root / f"{_slug(facts.platform)}--{_slug(facts.name)}--{_slug(facts.driver_version)}.json"
+    name = "--".join(_slug(text) for text in (facts.platform, facts.name, facts.driver_version))
+    return cache_root() / "profiles" / f"{name}.json"
 
 
 def _check_positive(name: str, value: Any) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -20,24 +19,18 @@ from clgraph.csr import check_arrays
 from clgraph.errors import GraphError, GraphFileError
 from clgraph.graph import Graph
 from clgraph.io.text import writing
+from clgraph.user_cache import cache_root
 
 _MAGIC = b"clgraph cache 1\n"
 _ALIGN = 64
 _ARRAYS = ("row_offsets", "column_indices", "edge_weights", "labels")
 
 
-def directory() -> Path:
-    """Return ``CLGRAPH_CACHE_DIR``, else ``clgraph`` in ``XDG_CACHE_HOME`` or ``~/.cache``."""
-    if chosen := os.environ.get("CLGRAPH_CACHE_DIR"):
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "clgraph"
-
-
 def place(source: Path, options: Mapping[str, Any]) -> Path:
     """Return the cache file of *source* read with *options*."""
     stat = source.stat()
     key = json.dumps([str(source.resolve()), stat.st_size, stat.st_mtime_ns, sorted(options.items())])
-    return directory() / f"{source.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.clgraph"
+    return cache_root() / f"{source.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.clgraph"
 
 
 def load(path: Path) -> Graph | None:

@@ -1,4 +1,4 @@
-"""The cache directory, and the lock under which programs are built.
+"""The kernel caches, and the lock under which programs are built.
 
 A driver's kernel cache damaged by a process that died while compiling kills every later
 process (seen with PoCL). So each builder leaves a marker while it compiles; a marker that is left
@@ -6,16 +6,16 @@ means that the cache is wiped before another process uses it.
 """
 from __future__ import annotations
 
-import atexit
 import contextlib
 import logging
 import os
 import shutil
-import tempfile
 import uuid
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
+
+from clgraph.user_cache import cache_root
 
 logger = logging.getLogger(__name__)
 
@@ -23,32 +23,6 @@ try:
     import fcntl
 except ImportError:  # pragma: no cover  (no POSIX locks: builds are then not serialised)
     fcntl = None  # type: ignore[assignment]
-
-
-@lru_cache(maxsize=1)
-def _own_root() -> Path:
-    path = Path(tempfile.mkdtemp(prefix="clgraph-"))
-    atexit.register(shutil.rmtree, path, ignore_errors=True)
-    return path
-
-
-def cache_root() -> Path:
-    """Return ``$CLGRAPH_CACHE_DIR``, or ``clgraph`` in the user's cache directory, made if missing.
-
-    Where neither can be written, a directory that lasts as long as this process.
-    """
-    try:
-        given = os.environ.get("CLGRAPH_CACHE_DIR")
-        path = Path(given or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "clgraph")
-        path.mkdir(parents=True, exist_ok=True)
-        if os.access(path, os.W_OK):
-            return path
-        reason = f"{path} cannot be written"
-    except (OSError, RuntimeError) as error:  # RuntimeError: the user has no home
-        reason = str(error)
-    if not _own_root.cache_info().currsize:
-        logger.warning("no cache is kept: %s; set CLGRAPH_CACHE_DIR", reason)
-    return _own_root()
 
 
 def cache_dir(name: str) -> Path:
