@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components as scipy_components
 
 import clgraph as cg
+from clgraph.algorithms import components
 from clgraph.algorithms.components import STRATEGIES, connected_components
 from clgraph.errors import InputError, UnsupportedStrategyError, VerificationError
 from clgraph.graph import Graph
 from clgraph.reference.components import check_components
 from clgraph.runtime.session import Session
+from clgraph.runtime.source import kernel_root
 
 OPTIONS = {
     "hook_compress": [{"hook_rounds": k} for k in (0, 1, 2)],
@@ -118,6 +120,7 @@ def test_auto_is_the_fastest_prediction(pocl: Session) -> None:
         ({"strategy": "rem", "hook_rounds": 2}, InputError),
         ({"strategy": "afforest", "strides": (0,)}, InputError),
         ({"strategy": "rem", "strides": (4,)}, InputError),
+        ({"strategy": "afforest", "hook_steps": 1.5}, InputError),
         ({"hook_rounds": 1}, InputError),
     ],
 )
@@ -156,3 +159,29 @@ def test_sub_group_widths(width: int) -> None:
     if "NoDeviceError" in done.stderr and not os.environ.get("CLGRAPH_REQUIRE_DEVICES"):
         pytest.skip("Intel's CPU runtime is not installed")
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_state_words_agree() -> None:
+    header = (kernel_root() / "components" / "state.h").read_text(encoding="utf-8")
+    assert f"#define STATE_WORDS {components._STATE_WORDS}\n" in header
+
+
+def test_interrupt_is_heard_between_launches(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long run on a CPU waits after each launch, where Ctrl-C is heard; the session stays usable."""
+    monkeypatch.setattr(components, "_LONG_RUN", 10)
+    graph, waits = cg.generators.rmat(10, 8), []
+    real = Session.wait
+
+    def interrupted(session: Session, event: object) -> None:
+        waits.append(event)
+        if len(waits) == 2:
+            raise KeyboardInterrupt
+        real(session, event)
+
+    plan = STRATEGIES["rem"].plan(pocl, graph)
+    monkeypatch.setattr(Session, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        plan.run()
+    monkeypatch.setattr(Session, "wait", real)
+    assert len(waits) == 2 and len(plan.launches) > 2
+    assert_right(graph, pocl, "rem")

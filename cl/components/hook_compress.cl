@@ -2,7 +2,7 @@
  * compare-exchange makes the rest.
  *
  * After J. Soman, K. Kothapalli, P. J. Narayanan, "A fast GPU algorithm for graph connectivity", IPDPSW 2010.
- * The first round is `initialize` of phases.cl.  One work-item per vertex; long rows go to sub-groups.
+ * The first round is `initialize` of phases.cl.  One work-item per vertex; hook_atomic gives long rows to sub-groups.
  */
 #include "components/edges.h"
 

@@ -54,9 +54,8 @@ KERNEL initialize(int n, offset_t m, __global const offset_t *restrict row_offse
     for (int k = 0; k < 4; k++) root[k] = begin[k] < end[k] ? min(root[k], first[k]) : root[k];
     if (step == HOOK_STEPS) break;
     for (int k = 0; k < 4; k++) {
-      int w = min(root[k], n - 1);
-      begin[k] = row_offsets[w];
-      end[k] = row_offsets[w + 1];
+      begin[k] = row_offsets[min(root[k], n)];  /* empty past n */
+      end[k] = row_offsets[min(root[k] + 1, n)];
     }
   }
 #endif

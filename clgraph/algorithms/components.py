@@ -23,6 +23,8 @@ References
 """
 from __future__ import annotations
 
+import inspect
+import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -51,6 +53,7 @@ from clgraph.runtime.timing import RunInfo
 _MAX_VERTICES = 2**31 - 2**12  # a work-item's first vertex must fit int32, rounded up to work-groups
 _PHASES = "components/phases.cl"
 _STATE_WORDS = 65  # cl/components/state.h
+_LONG_RUN = 1 << 22  # entries
 
 
 class _Components(NamedTuple):
@@ -89,7 +92,8 @@ class ComponentsPlan:
         if graph.n_vertices > _MAX_VERTICES:
             raise InputError(f"{graph.n_vertices} vertices; connected components takes at most {_MAX_VERTICES}")
         self.session, self.n = session, graph.n_vertices
-        session.check_memory({"labels": 4 * (self.n + 4)})
+        # Ctrl-C is heard between launches; on a CPU a few of them in flight may take seconds.
+        self._waits = session.facts.is_cpu and graph.n_edges > _LONG_RUN
         on_device = device_graph(session, graph)
         self.csr = (on_device.row_offsets, on_device.column_indices)
         self.labels = session.empty(-(-self.n // 4) * 4, np.int32)
@@ -124,35 +128,44 @@ class ComponentsPlan:
         """Enqueue everything; nothing is read back."""
         if self.n:
             for launch in self.launches:
-                launch()
+                event = launch()
+                if self._waits:
+                    self.session.wait(event)
 
-    def number(self) -> tuple[DeviceArray, DeviceArray]:
+    def number(self) -> tuple[DeviceArray, int]:
         """Number the components by their smallest vertex, after ``run()``.
 
         Returns
         -------
         labels : DeviceArray, int32
             Component numbers 0 … k−1 of the vertices.
-        ranks : DeviceArray, int32
-            Its last item is k.
+        n_components : int
+            k, read back.
+
+        Raises
+        ------
+        DeviceTimeoutError
+            A wait on the device ran out.
         """
         labels, ranks = self.session.empty(self.n, np.int32), self.session.empty(self.n + 1, np.int32)
         if not self.n:
-            ranks.fill(0)
-            return labels, ranks
+            return labels, 0
         self.bind(_PHASES, "mark_roots", self.n, self.labels, labels)()
-        Scan(self.session, labels, ranks).run()
+        scan = Scan(self.session, labels, ranks)
+        scan.run()
         self.bind(_PHASES, "number_components", self.n, self.labels, ranks, labels)()
-        return labels, ranks
+        scan.check()
+        return labels, int(ranks.item(self.n))
 
     def n_components(self) -> int:
         """Count the components on the device, after ``run()``."""
-        return int(self.number()[1].item(self.n))
+        return self.number()[1]
 
 
 def _hook_compress(session: Session, graph: Graph, *, hook_rounds: int = 1) -> ComponentsPlan:
     """*hook_rounds* rounds without atomics, each followed by compressing, before the atomic one."""
-    plan = ComponentsPlan(session, graph, hook_first=_count("hook_rounds", hook_rounds, 2) > 0)
+    hook_rounds = _count("hook_rounds", hook_rounds, 2)
+    plan = ComponentsPlan(session, graph, hook_first=hook_rounds > 0)
     source = "components/hook_compress.cl"
     for _ in range(1, hook_rounds):
         plan.launches += [plan.compress(), plan.bind(source, "hook", plan.n, *plan.csr, plan.labels)]
@@ -177,7 +190,11 @@ def _afforest(
     session: Session, graph: Graph, *, strides: Sequence[int] | None = None, hook_steps: int | None = None
 ) -> ComponentsPlan:
     """Round k hooks every *strides*[k]-th vertex to its second neighbour; defaults from the statistics."""
-    strides = sample_strides(graph.stats) if strides is None else strides
+    if strides is None:
+        strides = sample_strides(graph.stats)
+    if not isinstance(strides, Sequence):
+        raise InputError(f"strides={strides!r}; a sequence of integers is needed")
+    strides = [_count("strides", stride, 2**20, 1) for stride in strides]
     if hook_steps is None:
         hook_steps = 2 if starts_as_one_tree(graph.stats) else 1
     plan = ComponentsPlan(
@@ -187,7 +204,7 @@ def _afforest(
     source = "components/afforest.cl"
     plan.launches.append(plan.compress())
     for stride in strides:
-        if _count("strides", stride, 2**20, 1) == 1 and graph.n_edges:
+        if stride == 1 and graph.n_edges:
             hook = plan.bind_quarter(source, "hook_second", plan.second, plan.labels)
         else:
             items = -(-plan.n // stride)
@@ -222,9 +239,20 @@ def _degree_classes(session: Session, graph: Graph, *, hook_rounds: int = 1) -> 
 
 
 def _count(name: str, value: int, most: int, least: int = 0) -> int:
-    if not least <= value <= most:
-        raise InputError(f"{name}={value}; allowed are {least} … {most}")
-    return value
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise InputError(f"{name}={value!r}; an integer is needed") from None
+    if not least <= count <= most:
+        raise InputError(f"{name}={count}; allowed are {least} … {most}")
+    return count
+
+
+def _checked(strategy: str, options: dict[str, Any]) -> dict[str, Any]:
+    allowed = set(inspect.signature(STRATEGIES[strategy].plan).parameters) - {"session", "graph"}
+    if unknown := sorted(set(options) - allowed):
+        raise InputError(f"{strategy} has no option {', '.join(unknown)}; it has {', '.join(sorted(allowed))}")
+    return options
 
 
 STRATEGIES: dict[str, Strategy] = {
@@ -285,13 +313,10 @@ def connected_components(
         raise InputError(f"options {sorted(options)} belong to one strategy; name it with strategy=")
     with on.measure() as recorder:
         choice = choose(STRATEGIES, strategy, lambda: data.stats, on.facts, on.profile.rates)
-        try:
-            plan = STRATEGIES[choice.strategy].plan(on, data, **options)
-        except TypeError as error:
-            raise InputError(f"{choice.strategy}: {error}") from error
+        plan = STRATEGIES[choice.strategy].plan(on, data, **_checked(choice.strategy, options))
         plan.run()
-        numbers, ranks = plan.number()
-        labels, n_components = numbers.get(), int(ranks.item(data.n_vertices))
+        numbers, n_components = plan.number()
+        labels = numbers.get()
     assert recorder.seconds is not None
     result = Components(n_components, labels)
     result.info = RunInfo(

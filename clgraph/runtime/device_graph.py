@@ -1,7 +1,7 @@
 """A graph's arrays on a device, uploaded once per session."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clgraph.graph import Graph
 from clgraph.runtime.arrays import DeviceArray
@@ -10,31 +10,27 @@ from clgraph.runtime.session import Session
 
 @dataclass(frozen=True)
 class DeviceGraph:
-    """CSR arrays of one graph in device memory."""
+    """CSR arrays of one graph in device memory; the weights once an algorithm has asked for them."""
 
     n_vertices: int
     n_edges: int
     row_offsets: DeviceArray
     column_indices: DeviceArray
-    edge_weights: DeviceArray | None
+    edge_weights: DeviceArray | None = None
 
     def defines(self) -> dict[str, int | str]:
         """Return the preprocessor names by which kernels know the array types."""
         return {"OFFSET_T": "long" if self.row_offsets.dtype.itemsize == 8 else "int"}
 
 
-def device_graph(session: Session, graph: Graph) -> DeviceGraph:
-    """Return *graph* on the device; kept with the session for as long as the graph lives."""
+def device_graph(session: Session, graph: Graph, *, weights: bool = False) -> DeviceGraph:
+    """Return *graph* on the device, its *weights* if asked for; kept with the session while the graph lives."""
     cached: DeviceGraph | None = session.device_graphs.get(graph)
     if cached is None:
-        arrays = {"row offsets": graph.row_offsets, "column indices": graph.column_indices}
-        if graph.edge_weights is not None:
-            arrays["edge weights"] = graph.edge_weights
-        session.check_memory({name: array.nbytes for name, array in arrays.items()})
-        uploaded = {name: session.upload(array) for name, array in arrays.items()}
-        cached = DeviceGraph(
-            graph.n_vertices, graph.n_edges,
-            uploaded["row offsets"], uploaded["column indices"], uploaded.get("edge weights"),
-        )
-        session.device_graphs[graph] = cached
+        pattern = {"row offsets": graph.row_offsets, "column indices": graph.column_indices}
+        session.check_memory({name: array.nbytes for name, array in pattern.items()})
+        cached = DeviceGraph(graph.n_vertices, graph.n_edges, *map(session.upload, pattern.values()))
+    if weights and cached.edge_weights is None and graph.edge_weights is not None:
+        cached = replace(cached, edge_weights=session.upload(graph.edge_weights))
+    session.device_graphs[graph] = cached
     return cached

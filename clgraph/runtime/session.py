@@ -26,6 +26,7 @@ from clgraph.runtime.timing import Recorder
 
 logger = logging.getLogger(__name__)
 
+_CHECKED_BYTES = 1 << 22  # smaller arrays are not worth asking how much memory is free
 _SPIN_SECONDS = 200e-6  # a waiting host polls this long before it starts to sleep
 
 
@@ -72,7 +73,7 @@ class Session:
         self._works_while_waiting = works_while_waiting(self.device)
         self._pool = MemoryPool(ImmediateAllocator(self._queue))
         self._programs: dict[tuple[Any, ...], Program] = {}
-        self._recorder: Recorder | None = None
+        self._recording = threading.local()  # each thread times its own calls
         self._lock = threading.RLock()
         self.device_graphs: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
@@ -130,7 +131,10 @@ class Session:
             )
 
     def upload(self, host: NDArray[Any]) -> DeviceArray:
-        """Copy *host* to the device; a CPU device reads it in place. Kernels must not write it."""
+        """Copy *host* to the device; a CPU device reads it in place if it is aligned to 64 bytes.
+
+        Kernels must not write it.
+        """
         check_fork()
         flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
         if self.facts.is_cpu and host.size and host.flags.c_contiguous and not host.ctypes.data % 64:
@@ -147,7 +151,7 @@ class Session:
         check_fork()
         kind = np.dtype(dtype)
         n_bytes = max(1, size) * kind.itemsize
-        if n_bytes > self.facts.max_alloc_bytes:
+        if n_bytes >= _CHECKED_BYTES:
             self.check_memory({f"an array of {size} {kind}": n_bytes})
         with typed_errors(f"allocating {n_bytes:,} bytes"):
             return DeviceArray(self, self._pool.allocate(n_bytes), kind, size)
@@ -194,30 +198,34 @@ class Session:
             Its ``seconds`` and ``kernels()`` can be read after the block.
         """
         outer, recorder = self._recorder, Recorder()
-        self._recorder = recorder
+        self._recording.recorder = recorder
         try:
             yield recorder
             self.finish()
             with typed_errors("reading event times"):
                 recorder.stop()
         finally:
-            self._recorder = outer
+            self._recording.recorder = outer
         if outer is not None:
             outer.compile_seconds += recorder.compile_seconds
             outer.kernel_events += recorder.kernel_events
             outer.transfer_events += recorder.transfer_events
 
+    @property
+    def _recorder(self) -> Recorder | None:
+        return getattr(self._recording, "recorder", None)
+
     def record_kernel(self, name: str, event: cl.Event) -> None:
-        if self._recorder is not None:
-            self._recorder.kernel_events.append((name, event))
+        if (recorder := self._recorder) is not None:
+            recorder.kernel_events.append((name, event))
 
     def record_transfer(self, event: cl.Event) -> None:
-        if self._recorder is not None:
-            self._recorder.transfer_events.append(event)
+        if (recorder := self._recorder) is not None:
+            recorder.transfer_events.append(event)
 
     def record_compile(self, seconds: float) -> None:
-        if self._recorder is not None:
-            self._recorder.compile_seconds += seconds
+        if (recorder := self._recorder) is not None:
+            recorder.compile_seconds += seconds
 
     def release(self) -> None:
         """Drop cached graphs and free the memory the pool holds."""
@@ -226,6 +234,7 @@ class Session:
 
 
 _default: dict[str | None, Session] = {}
+_default_lock = threading.Lock()
 
 
 def as_session(session: Session | str | None) -> Session:
@@ -236,6 +245,7 @@ def as_session(session: Session | str | None) -> Session:
     if session is not None and not isinstance(session, str):
         raise InputError(f"session must be a Session, a device name or None, not {type(session).__name__}")
     check_fork()
-    if session not in _default:
-        _default[session] = Session(session)
-    return _default[session]
+    with _default_lock:
+        if session not in _default:
+            _default[session] = Session(session)
+        return _default[session]

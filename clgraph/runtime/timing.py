@@ -4,7 +4,6 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from dataclasses import dataclass, field
-from typing import Any
 
 import pyopencl as cl
 
@@ -69,8 +68,6 @@ class RunInfo:
         The cost model's estimate of every strategy this device can run.
     kernels : dict of str to (int, float)
         Launches and seconds of each kernel.
-    counters : dict
-        What the strategy counted (rounds, read-backs, …).
     """
 
     strategy: str
@@ -80,4 +77,3 @@ class RunInfo:
     seconds: Seconds
     predicted_seconds: dict[str, float]
     kernels: dict[str, tuple[int, float]]
-    counters: dict[str, Any] = field(default_factory=dict)
