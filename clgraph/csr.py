@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import coo_array, csc_array, csr_array, dia_array
 
 from clgraph.errors import GraphError, InputError
 
@@ -136,6 +136,51 @@ def merge_duplicates(
 def as_csr_array(offsets: NDArray[Any], columns: NDArray[np.int32], data: NDArray[Any]) -> csr_array:
     n = offsets.size - 1
     return csr_array((data, columns, offsets), shape=(n, n))
+
+
+def canonical_csr(matrix: Any) -> csr_array:
+    """Return a square scipy matrix as CSR with sorted rows and sums of repeats, sharing no memory with it.
+
+    scipy trusts the indices, and flags that may have been set by hand: both are checked before any
+    of its compiled code runs, which would read and write wherever they point.
+    """
+    n, form = matrix.shape[0], matrix.format
+    if n > MAX_VERTICES:
+        raise GraphError(f"a matrix of {n} rows; allowed: 0 to {MAX_VERTICES} vertices")
+    try:
+        if form in ("csr", "csc"):
+            return _from_compressed(matrix, n)
+        if form == "bsr":
+            check_range("indices", as_integers("indices", matrix.indices), n // matrix.blocksize[1])
+        elif form == "dia":
+            offsets = as_integers("offsets", matrix.offsets)
+            inside = (offsets > -n) & (offsets < n)
+            matrix = dia_array((matrix.data[inside], offsets[inside]), shape=(n, n))
+        matrix = matrix.tocoo()
+        row, col = (as_integers(*pair) for pair in zip(("row", "col"), matrix.coords, strict=True))
+        check_range("row", row, n)
+        check_range("col", col, n)
+        return coo_array((matrix.data, (row, col)), shape=(n, n)).tocsr()
+    except GraphError as error:
+        raise GraphError(f"this {form} matrix is damaged: {error}") from error
+    except (ValueError, TypeError, IndexError, OverflowError) as error:  # arrays that do not fit each other
+        raise GraphError(f"not a valid {form} matrix: {error}") from error
+
+
+def _from_compressed(matrix: Any, n: int) -> csr_array:
+    offsets, indices = as_integers("indptr", matrix.indptr), as_integers("indices", matrix.indices)
+    data = matrix.data
+    if offsets.size != n + 1:
+        raise GraphError(f"indptr has {offsets.size} elements; needed: {n + 1}")
+    used = max(0, int(offsets[-1]))
+    indices, data = indices[:used], data[:used]  # scipy may keep room behind the last entry
+    check_arrays(offsets, indices)
+    if matrix.format == "csc":
+        csr = csc_array((data, indices, offsets), shape=(n, n)).tocsr()
+    else:
+        csr = csr_array((data, indices, offsets), shape=(n, n), copy=True)
+    csr.sum_duplicates()
+    return csr
 
 
 def asymmetric_entry(

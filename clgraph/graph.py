@@ -20,6 +20,7 @@ from clgraph.csr import (
     as_integers,
     as_weights,
     asymmetric_entry,
+    canonical_csr,
     check_arrays,
     check_choice,
     check_range,
@@ -264,7 +265,9 @@ class Graph:
         directed: bool | None = None,
         asymmetry: Literal["error", "symmetrize"] = "error",
     ) -> Graph:
-        """Build a graph from a square scipy sparse array.
+        """Build a graph from a square scipy sparse array, whose indices are checked.
+
+        The graph has arrays of its own: the matrix may be changed afterwards.
 
         Parameters
         ----------
@@ -280,10 +283,7 @@ class Graph:
         check_choice("asymmetry", asymmetry, ("error", "symmetrize"))
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise GraphError(f"a matrix of shape {matrix.shape} is no adjacency matrix; it must be square")
-        csr = csr_array(matrix)
-        if not csr.has_canonical_format:
-            csr = csr.copy()
-            csr.sum_duplicates()
+        csr = canonical_csr(matrix)
         offsets, columns = csr.indptr, csr.indices.astype(np.int32, copy=False)
         weights = None if csr.dtype == bool else as_weights(csr.data, columns.size)
         if directed is None:
@@ -373,6 +373,7 @@ class Graph:
 def as_graph(source: Any, *, weight: str | None = None) -> Graph:
     """Return *source*, a Graph, a scipy sparse array or a networkx graph, as a Graph.
 
+    A Graph is returned as it is, anything else is copied (see :meth:`Graph.from_scipy`).
     *weight* names the edge attribute of a networkx graph to use as weight.
     """
     if isinstance(source, Graph):

@@ -251,8 +251,8 @@ def test_right_arrays_are_not_copied_and_stay_writeable_for_the_caller() -> None
 
 
 def test_offsets_widen_when_an_index_would_not_fit() -> None:
-    assert offset_dtype(2**31 - 1) is np.int32
-    assert offset_dtype(2**31) is np.int64
+    assert offset_dtype(2**31 - 2**16 - 1) is np.int32
+    assert offset_dtype(2**31 - 2**16) is np.int64
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dia"])
@@ -276,6 +276,73 @@ def test_scipy_repeats_are_summed_and_explicit_zeros_kept() -> None:
     repeated = sp.csr_array((np.array([1, 2, 0]), np.array([1, 1, 2]), np.array([0, 2, 3, 3])), shape=(3, 3))
     assert entries(Graph.from_scipy(matrix)) == entries(Graph.from_scipy(repeated)) == [(0, 1, 3), (1, 2, 0)]
     assert repeated.nnz == 3, "the caller's matrix is left alone"
+
+
+def lying(form: str, **arrays: Any) -> Any:
+    """Return a scipy array of *form* whose arrays were replaced behind scipy's back."""
+    matrix = sp.csr_array(np.array([[0, 2, 0, 0], [2, 0, 3, 0], [0, 3, 0, 0], [0, 0, 0, 1]])).asformat(form)
+    for name, values in arrays.items():
+        setattr(matrix, name, values if isinstance(values, tuple | bool) else np.array(values))
+    return matrix
+
+
+@pytest.mark.parametrize(
+    ("form", "arrays", "message"),
+    [
+        ("csr", {"indices": [1, 0, 2, 5, 3]}, r"csr.*column_indices\[3\] = 5 is not a vertex; allowed: 0 to 3"),
+        ("csr", {"indices": [1, 0, -(2**30), 1, 3]}, r"column_indices\[2\] = -1073741824"),
+        ("csr", {"indptr": [0, 1, 9, 4, 5]}, r"row_offsets\[3\] = 4 is below"),
+        ("csr", {"indptr": [0, 1, 3, 4, 99]}, "from 0 to 99"),
+        ("csr", {"indptr": [0, 1, 3, 4, -(2**30)]}, "from 0 to -1073741824"),
+        ("csr", {"indptr": [0, 1, 3]}, "indptr has 3 elements; needed: 5"),
+        ("csr", {"data": [1, 2]}, "not a valid csr matrix"),
+        ("csr", {"indices": [1.0, 0, 2, 1, 3]}, "indices holds float64 values"),
+        ("csc", {"indices": [1, 0, -(2**30), 1, 3]}, r"csc.*column_indices\[2\] = -1073741824"),
+        ("csc", {"indptr": [0, 1, 2**30, 4, 5]}, "row_offsets"),
+        ("coo", {"coords": (np.array([0, -(2**30)]), np.array([1, 0])), "data": [1, 1]}, r"row\[1\] = -107"),
+        ("coo", {"coords": (np.array([0, 1]), np.array([1, 4])), "data": [1, 1]}, r"col\[1\] = 4"),
+        ("coo", {"data": [1, 1]}, "not a valid coo matrix"),
+        ("bsr", {"indices": [2**40, 0, 1, 0, 1, 1]}, r"bsr.*indices\[0\] = 1099511627776"),
+        ("bsr", {"indptr": [0, 9, 1]}, "bsr"),
+        ("dia", {"offsets": [0, 1]}, "not a valid dia matrix"),
+    ],
+)
+def test_the_arrays_of_a_scipy_matrix_are_checked(form: str, arrays: dict[str, Any], message: str) -> None:
+    with pytest.raises(GraphError, match=message):
+        as_graph(lying(form, **arrays))
+
+
+def test_a_matrix_wider_than_a_graph_is_refused() -> None:
+    with pytest.raises(GraphError, match="1099511627776 rows"):
+        as_graph(sp.coo_array((2**40, 2**40)))
+
+
+def test_diagonals_outside_of_a_scipy_matrix_are_nothing() -> None:
+    matrix = lying("dia", offsets=[-(2**31), 0, 2**31 - 1])
+    assert entries(as_graph(matrix)) == [(3, 3, 1)]
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo"])
+def test_flags_of_a_scipy_matrix_are_not_believed(form: str) -> None:
+    matrix = sp.coo_array(([1, 2, 4, 1], ([0, 0, 0, 1], [2, 1, 2, 0])), shape=(3, 3)).asformat(form)
+    if form == "csr":
+        matrix = sp.csr_array(([1, 2, 4, 1], [2, 1, 2, 0], [0, 3, 4, 4]), shape=(3, 3))
+    elif form == "csc":
+        matrix = sp.csc_array(([1, 2, 4, 1], [1, 0, 0, 0], [0, 1, 2, 4]), shape=(3, 3))
+        matrix.indices, matrix.data = np.array([1, 0, 0, 0]), np.array([1, 2, 1, 4])
+    matrix.has_canonical_format = True
+    graph = as_graph(matrix)
+    assert graph.has_sorted_rows and entries(graph) == [(0, 1, 2), (0, 2, 5), (1, 0, 1)]
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "dia"])
+def test_a_scipy_matrix_may_change_afterwards(form: str) -> None:
+    matrix = sp.csr_array(np.array([[0, 2, 0], [2, 0, 3], [0, 3, 0]], np.int32)).asformat(form)
+    graph = as_graph(matrix)
+    for name in ("data", "indices", "indptr", "offsets", "row", "col"):
+        if hasattr(matrix, name):
+            getattr(matrix, name)[...] = 0
+    assert entries(graph) == [(0, 1, 2), (1, 0, 2), (1, 2, 3), (2, 1, 3)]
 
 
 def test_networkx_nodes_and_weights() -> None:
