@@ -57,12 +57,20 @@ def merge_rows(old: Iterable[Row], new: Iterable[Row]) -> list[Row]:
 
 
 def write_rows(path: str | Path, rows: Iterable[Row]) -> None:
-    """Add *rows* to result file *path*, which is made if missing."""
+    """Add *rows* to result file *path*, which is made if missing and replaced in one step."""
     target = Path(path)
     merged = merge_rows(read_rows(target) if target.exists() else [], rows)
     target.parent.mkdir(parents=True, exist_ok=True)
     document = {"schema": SCHEMA_VERSION, "rows": merged}
-    target.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    replace_text(target, json.dumps(document, indent=1, allow_nan=False) + "\n")
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Make *text* the content of file *path*; an error leaves the old file."""
+    from clgraph.io.text import replacing
+
+    with replacing(path) as stream:
+        stream.write(text.encode())
 
 
 def insert(text: str, table: str) -> str:

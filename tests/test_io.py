@@ -264,6 +264,25 @@ def test_npz_keeps_labels_and_reads_scipy(tmp_path: Path) -> None:
     check_same(read(tmp_path / "b.npz"), graph)
 
 
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"format": "csr", "indices": [0, 5], "indptr": [0, 1, 2]},
+        {"format": "csr", "indices": [0, -(2**30)], "indptr": [0, 1, 2]},
+        {"format": "csc", "indices": [0, -(2**30)], "indptr": [0, 1, 2]},
+        {"format": "csc", "indices": [0, 1], "indptr": [0, 2**30, 2]},
+        {"format": "coo", "row": [0, -(2**30)], "col": [0, 1]},
+        {"format": "bsr", "data": [[[1]], [[1]]], "indices": [0, -(2**30)], "indptr": [0, 1, 2]},
+    ],
+)
+def test_npz_files_of_scipy_that_lie_are_refused(tmp_path: Path, arrays: dict[str, Any]) -> None:
+    format = arrays["format"].encode()
+    arrays = {"data": [1, 1], "shape": [2, 2], "_is_array": True, **arrays, "format": format}
+    np.savez(tmp_path / "a.npz", **{name: np.array(values) for name, values in arrays.items()})
+    with pytest.raises(GraphFileError, match=r"a\.npz: not a graph"):
+        read(tmp_path / "a.npz")
+
+
 MM = "%%MatrixMarket matrix coordinate "
 
 
@@ -388,6 +407,17 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     assert file.read_text() == "old" and os.listdir(tmp_path) == ["a.graph"]
 
 
+def test_links_and_devices_are_written_through(tmp_path: Path) -> None:
+    (tmp_path / "link.mtx").symlink_to(saved(tmp_path, "a.mtx", "old"))
+    write(path(3), tmp_path / "link.mtx")
+    assert (tmp_path / "link.mtx").is_symlink() and read(tmp_path / "a.mtx").n_vertices == 3
+    os.mkfifo(tmp_path / "pipe.mtx")
+    reader = os.open(tmp_path / "pipe.mtx", os.O_RDONLY | os.O_NONBLOCK)
+    write(path(3), tmp_path / "pipe.mtx")
+    assert os.read(reader, 99).startswith(b"%%MatrixMarket")
+    os.close(reader)
+
+
 @pytest.fixture
 def cache_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path / "cache"))
@@ -477,6 +507,8 @@ def fuzz(folder: Path, n_files: int) -> int:
         for graph in (two_cliques(4, bridge=True), random_weights(grid(3, 4))):
             write(graph, folder / f"seed{suffix}")
             seeds.append((format, suffix, (folder / f"seed{suffix}").read_bytes()))
+    sp.save_npz(folder / "seed.npz", random_weights(grid(3, 4)).to_scipy(), compressed=False)
+    seeds.append(("npz", ".npz", (folder / "seed.npz").read_bytes()))
     seeds += [("edge_list", ".txt.gz", gzip.compress(seeds[2][2]))]
     rng = np.random.default_rng(0)
     refused = 0

@@ -103,6 +103,23 @@ def test_the_command_fills_the_place_in_a_file(tmp_path: Path) -> None:
     assert "old" not in text and text.count("geometric mean") == 1
 
 
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    results, page = tmp_path / "results.json", tmp_path / "page.md"
+    old = "<!-- report -->\nold\n<!-- /report -->\n"
+    page.write_text(old, encoding="utf-8")
+    report.write_rows(results, ROWS)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    with pytest.raises(InputError, match=r"results\.json: cannot be written: No space"):
+        report.write_rows(results, [row("grid", "rem", 8.0)])
+    assert main(["report", str(results), "--into", str(page)]) == 4
+    assert len(report.read_rows(results)) == len(ROWS) and page.read_text(encoding="utf-8") == old
+    assert {path.name for path in tmp_path.iterdir()} == {"results.json", "page.md"}
+
+
 def test_a_page_without_a_place_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results, page = tmp_path / "results.json", tmp_path / "page.md"
     results.write_text(json.dumps({"schema": 1, "rows": ROWS}), encoding="utf-8")

@@ -5,7 +5,7 @@ import argparse
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from clgraph.cli.options import add_device, add_graph, add_json, open_session, read_graph
 from clgraph.cli.terminal import busy, milliseconds, print_fields, print_json
@@ -78,17 +78,17 @@ def _largest_sizes(labels: NDArray[Any], k: int) -> list[int]:
 
 
 def _write_labels(path: str, graph: Graph, labels: NDArray[Any]) -> None:
-    if path.endswith(".npy"):
-        import numpy as np
+    from clgraph.io.text import replacing
 
-        np.save(path, labels)
-    elif path == "-":
-        _write_text(sys.stdout, graph, labels)
-    else:
-        with Path(path).open("w", encoding="utf-8") as handle:
-            _write_text(handle, graph, labels)
-
-
-def _write_text(handle: TextIO, graph: Graph, labels: NDArray[Any]) -> None:
     ids = range(graph.n_vertices) if graph.labels is None else graph.labels.tolist()
-    handle.writelines(f"{name}\t{label}\n" for name, label in zip(ids, labels.tolist(), strict=True))
+    lines = (f"{name}\t{label}\n" for name, label in zip(ids, labels.tolist(), strict=True))
+    if path == "-":
+        sys.stdout.writelines(lines)
+        return
+    with replacing(Path(path)) as stream:
+        if path.endswith(".npy"):
+            import numpy as np
+
+            np.save(stream, labels)
+        else:
+            stream.writelines(line.encode() for line in lines)

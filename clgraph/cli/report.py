@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from clgraph.report import insert, read_rows, tabulate_rows
+    from clgraph.report import insert, read_rows, replace_text, tabulate_rows
 
     rows = [row for path in args.results for row in read_rows(path)]
     rows = [row for row in rows if row["benchmark"] == args.benchmark]
@@ -33,5 +33,5 @@ def run(args: argparse.Namespace) -> int:
         print(text)
     else:
         path = Path(args.into)
-        path.write_text(insert(path.read_text(encoding="utf-8"), text), encoding="utf-8")
+        replace_text(path, insert(path.read_text(encoding="utf-8"), text))
     return 0

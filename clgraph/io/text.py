@@ -76,23 +76,37 @@ def reading(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def writing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a temporary file beside *path* that replaces it at the end; compresses by suffix."""
+    """Open *path* as :func:`replacing` does; compresses by suffix."""
     opener = next((o for suffix, o in _COMPRESSED.values() if path.suffix == suffix), None)
+    with replacing(path) as raw:
+        if opener is None:
+            yield raw
+        else:
+            with opener(raw, "wb") as stream:
+                yield stream
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """Open a temporary file that replaces *path* at the end; after an error *path* is as before.
+
+    The target of a link is replaced, not the link; what is no regular file (a pipe, /dev/null) is
+    written in place.
+    """
+    target, name = os.path.realpath(path), None
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    except OSError as error:
-        raise GraphFileError(f"{path}: cannot be written: {error.strerror}") from error
-    try:
-        with os.fdopen(handle, "wb") as raw:
-            if opener is None:
-                yield raw
-            else:
-                with opener(raw, "wb") as stream:
-                    yield stream
+        if path.exists() and not path.is_file() and not path.is_dir():
+            with open(path, "wb") as stream:
+                yield stream
+            return
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=os.path.dirname(target))
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
         os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
+        os.replace(name, target)
     except BaseException as error:
-        os.unlink(name)
+        if name is not None:
+            os.unlink(name)
         if isinstance(error, OSError):
             raise GraphFileError(f"{path}: cannot be written: {error.strerror}") from error
         raise
