@@ -163,6 +163,26 @@ def test_cache_clear_removes_only_what_is_named(
     assert not (tmp_path / "profiles/a.json").exists() and (tmp_path / "mine.txt").exists()
 
 
+def test_a_text_file_is_parsed_once(
+    graph_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from clgraph.io import edge_list
+
+    monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path / "cache"))
+    first = output_of(capsys, "info", graph_file)
+    with monkeypatch.context() as context:
+        context.setattr(edge_list, "_split_commas", None)  # parsing would fail now
+        assert output_of(capsys, "info", graph_file) == first
+    output_of(capsys, "convert", graph_file, str(tmp_path / "graph.npz"))
+    output_of(capsys, "info", str(tmp_path / "graph.npz"))
+    assert document_of(capsys, "cache")["graphs"]["files"] == 1, "an .npz file is not copied"
+    for unwritable in (tmp_path / "read-only", Path(graph_file) / "below"):
+        if unwritable.name == "read-only":
+            unwritable.mkdir(mode=0o500)
+        monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(unwritable))
+        assert output_of(capsys, "info", graph_file) == first
+
+
 def test_bench_lists_and_refuses(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,6 +237,18 @@ def test_cc_writes_labels(
     assert np.load(array).tolist() == expected
     text = output_of(capsys, "cc", graph_file, *on_pocl, "-o", "-")
     assert text == "".join(f"{v}\t{label}\n" for v, label in enumerate(expected))
+
+
+def test_labels_that_cannot_be_written_leave_the_old_file(tmp_path: Path) -> None:
+    from clgraph.cli.cc import _write_labels
+    from clgraph.graph import Graph
+
+    graph = Graph.from_edges(["a"], ["\ud800"], labels="auto")  # half a character has no bytes in UTF-8
+    target = tmp_path / "labels.txt"
+    target.write_text("old", encoding="utf-8")
+    with pytest.raises(UnicodeEncodeError):
+        _write_labels(str(target), graph, np.zeros(2, np.int32))
+    assert target.read_text(encoding="utf-8") == "old" and len(list(tmp_path.iterdir())) == 1
 
 
 def test_cc_verify_fails_on_a_wrong_result(

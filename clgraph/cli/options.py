@@ -35,8 +35,12 @@ def open_session(args: argparse.Namespace) -> Session:
 
 
 def read_graph(path: str) -> Graph:
-    """Read graph file *path*, saying so on a terminal."""
+    """Read graph file *path*, saying so on a terminal; a text file is parsed once, then cached."""
     from clgraph.io import read
 
     with busy(f"reading {path}") as show:
-        return read(path, progress=lambda n_bytes: show(f"{n_bytes / 2**20:.0f} MiB"))
+        return read(
+            path,
+            cache=not path.endswith(".npz"),  # already binary
+            progress=lambda n_bytes: show(f"{n_bytes / 2**20:.0f} MiB"),
+        )
