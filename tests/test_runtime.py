@@ -189,6 +189,32 @@ def test_unusable_platforms_carry_the_reason(pocl, monkeypatch):
     assert [key for key, _ in query.enumerate_devices()] == ["1:0"]
 
 
+def test_listing_devices_never_raises(pocl, monkeypatch):
+    class Nameless:
+        int_ptr = 7
+
+        @property
+        def name(self):
+            raise cl.RuntimeError("no name")
+
+    class Broken:
+        name, version = "Broken platform", "1"
+        get_devices = staticmethod(lambda: [Nameless(), pocl.device])
+
+    def unknown(device):
+        raise ValueError("half a version number")
+
+    monkeypatch.setattr(cl, "get_platforms", lambda: [Nameless(), Broken()])
+    assert [(row.id, row.reason) for row in query.devices()] == [
+        ("0:-", "no name"), ("1:0", "no name"), ("1:1", None),
+    ]  # fmt: skip
+    monkeypatch.setattr(query, "query_facts", unknown)
+    assert query.devices()[2].reason == "half a version number"
+    monkeypatch.setattr("clgraph.runtime.fork._used_in", -1)  # as in a forked child
+    (row,) = query.devices()
+    assert (row.id, row.facts) == ("-:-", None) and "forked" in row.reason
+
+
 def test_default_session_is_shared(pocl, monkeypatch):
     monkeypatch.setenv("CLGRAPH_DEVICE", "pocl")
     assert as_session(None) is as_session(None)

@@ -27,15 +27,22 @@ def platforms() -> list[cl.Platform]:
         found = cl.get_platforms()
     except cl.Error:  # the loader reports "no platform" as an error
         return []
-    unique = {(p.name, p.version): p for p in reversed(found)}
+    unique = {_identity(p): p for p in reversed(found)}
     _repair(*unique.values())
     return list(reversed(unique.values()))
 
 
+def _identity(platform: cl.Platform) -> object:
+    try:
+        return platform.name, platform.version
+    except cl.Error:  # a broken driver; devices() gives the reason
+        return platform.int_ptr
+
+
 def _repair(*found: cl.Platform) -> None:
     for platform in found:
-        if "Portable Computing Language" in platform.name:
-            with contextlib.suppress(cl.Error):
+        with contextlib.suppress(cl.Error, OSError):
+            if "Portable Computing Language" in platform.name:
                 for device in platform.get_devices():
                     name_unknown_cpu(device)
 
@@ -94,24 +101,37 @@ def devices() -> list[DeviceInfo]:
     Returns
     -------
     list of DeviceInfo
-        Unusable ones carry ``facts=None`` and the ``reason``.
+        Unusable ones carry ``facts=None`` and the ``reason``. A platform that does not tell its
+        devices is one row ``"0:-"``; where nothing can be listed, as in a process forked after
+        OpenCL was used, the only row is ``"-:-"``.
     """
-    rows = []
-    for i, platform in enumerate(platforms()):
+    try:
+        found = platforms()
+    except Exception as error:
+        return [DeviceInfo("-:-", "", "", reason=_reason(error))]
+    return [row for i, platform in enumerate(found) for row in _members(i, platform)]
+
+
+def _members(i: int, platform: cl.Platform) -> list[DeviceInfo]:
+    platform_name, rows = "", []
+    try:
+        platform_name = platform.name.strip()
+        members = platform.get_devices()
+    except Exception as error:
+        return [DeviceInfo(f"{i}:-", platform_name, "", reason=_reason(error))]
+    for j, device in enumerate(members):
+        name, facts, reason = "", None, None
         try:
-            members = platform.get_devices()
-        except cl.Error as error:
-            rows.append(DeviceInfo(f"{i}:-", platform.name, "", reason=str(error)))
-            continue
-        for j, device in enumerate(members):
-            name, facts, reason = "", None, None
-            try:
-                name = device.name.strip()
-                facts = query_facts(device)
-            except cl.Error as error:
-                reason = str(error)
-            rows.append(DeviceInfo(f"{i}:{j}", platform.name.strip(), name, facts, reason))
+            name = device.name.strip()
+            facts = query_facts(device)
+        except Exception as error:
+            reason = _reason(error)
+        rows.append(DeviceInfo(f"{i}:{j}", platform_name, name, facts, reason))
     return rows
+
+
+def _reason(error: Exception) -> str:
+    return str(error) or type(error).__name__
 
 
 def select_device(request: object = None) -> tuple[cl.Device, str]:
