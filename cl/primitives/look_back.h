@@ -5,7 +5,7 @@
  *
  * A state word is a value and a stage in its two lowest flag bits: nothing -> sum of the tile -> sum of all
  * tiles up to it.  The stages of run r are counted from `nothing` = 2 * (r % 2), modulo 4: what the last run
- * left (its final stage) is this run's "nothing", so the words are never cleared.
+ * left (its final stage) is this run's "nothing", so the words need clearing only after a run that failed.
  *
  * Intended races: state words are polled while they are written.  One word holds value and stage, so
  * no order between words is needed; a 64-bit sum takes two words, read again until their stages agree.

@@ -232,7 +232,7 @@ KERNEL scatter_tiles(long n, uint bit, uint mask, const __global uint *restrict 
 #define COUNT_BITS (STATE_BITS - 2)
 #define STATE(stage, count) (((STATE_T)(((stage) + nothing) & 3u) << COUNT_BITS) | (count))
 
-KERNEL scatter_look_back(long n, uint bit, uint mask, uint nothing, uint pass,
+KERNEL scatter_look_back(long n, uint nothing, uint bit, uint mask, uint pass,
                          const __global uint *restrict digit_starts, const __global key_bits_t *restrict keys VALUES_IN,
                          volatile __global uint *control, volatile __global STATE_T *states,
                          __global key_bits_t *restrict out_keys VALUES_OUT) {

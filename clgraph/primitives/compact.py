@@ -6,16 +6,15 @@ from collections.abc import Mapping
 import numpy as np
 
 from clgraph.errors import InputError
-from clgraph.primitives.scan import looks_back
+from clgraph.primitives.look_back import LookBack, looks_back
 from clgraph.primitives.types import c_type, check_count, tuned
 from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.failure import check_status
 from clgraph.runtime.session import Session
 
 SOURCE = "primitives/compact.cl"
 
 
-class Compact:
+class Compact(LookBack):
     """Write ``item`` of every index 0 … *n* − 1 that *predicate* chooses to *target*, in order of the index.
 
     Parameters
@@ -40,18 +39,19 @@ class Compact:
         One uint32: after ``run()``, how many were chosen.
     """
 
+    _what = "compaction"
+
     def __init__(
         self, session: Session, n: int, target: DeviceArray, *, predicate: str,
         arrays: Mapping[str, DeviceArray], item: str = "i", strategy: str | None = None,
         tuning: Mapping[str, int] | None = None,
     ) -> None:
+        super().__init__()
         check_count(n)
         if any(array.buffer == target.buffer for array in arrays.values()):
             raise InputError("compaction cannot write one of its sources")
         self.size = session.zeros(1, np.uint32)
         self.strategy = strategy or ("look_back" if looks_back(session) else "chunks")
-        self._parity = 0
-        self._control: DeviceArray | None = None
         plain = self.strategy == "chunks" and session.facts.is_cpu
         sizes = tuned(session, SOURCE, {"WG_SIZE": 1, "ITEMS_PER_ITEM": 1} if plain else
                       {"WG_SIZE": 256, "ITEMS_PER_ITEM": 16}, tuning)
@@ -64,14 +64,13 @@ class Compact:
         })
         group, tile = sizes["WG_SIZE"], sizes["WG_SIZE"] * sizes["ITEMS_PER_ITEM"]
         n_tiles = -(-n // tile)
-        self.launches = []
         if not n:
             return
         if self.strategy == "look_back":
-            self._control, states = session.zeros(2, np.uint32), session.zeros(n_tiles, np.uint64)
-            self.launches = [program.bind(
+            control, states = self._new_control(session), self._zeros(session, n_tiles, np.uint64)
+            self._look_backs = [program.bind(
                 "compact_look_back", n_tiles * group, np.int64(n), np.uint32(0), *arrays.values(),
-                self._control, states, self.size, target,
+                control, states, self.size, target,
             )]
         else:
             limit = (4 if plain else 8) * session.facts.compute_units
@@ -84,22 +83,11 @@ class Compact:
                 program.bind("compact_chunks", groups * group, *head, counts, self.size, target),
             ]
 
-    def run(self) -> None:
-        """Enqueue the compaction."""
-        if self._control is not None:
-            self.launches[0].set_scalar(1, np.uint32(2 * self._parity))
-            self._parity ^= 1
-        for launch in self.launches:
-            launch()
-
-    def check(self) -> None:
-        """Read the status word; raise :class:`DeviceTimeoutError` if a wait on the device ran out."""
-        if self._control is not None:
-            check_status(self._control.item(1), "compaction")
-
 
 def compact(session: Session, items: DeviceArray, flags: DeviceArray) -> tuple[DeviceArray, DeviceArray]:
-    """Enqueue keeping the items whose flag is not zero.
+    """Keep the items whose flag is not zero.
+
+    On devices where work-groups wait for each other it waits for the result, to see that none gave up.
 
     Returns
     -------
@@ -113,5 +101,5 @@ def compact(session: Session, items: DeviceArray, flags: DeviceArray) -> tuple[D
         session, items.size, target, predicate="flags[i]", item="items[i]",
         arrays={"items": items, "flags": flags},
     )
-    plan.run()
+    plan.run_checked()
     return target, plan.size

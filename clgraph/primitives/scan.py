@@ -6,21 +6,16 @@ from collections.abc import Mapping
 import numpy as np
 
 from clgraph.errors import InputError
+from clgraph.primitives.look_back import LookBack, looks_back
 from clgraph.primitives.types import c_type, check_count, tuned
 from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.failure import check_status
 from clgraph.runtime.session import Session
 
 SOURCE = "primitives/scan.cl"
 _ALLOWED = "int32 uint32 int64"
 
 
-def looks_back(session: Session) -> bool:
-    """Return whether a work-group may wait for work-groups that started before it."""
-    return session.facts.dialect.has_grid_barrier and session.facts.has_int64_atomics
-
-
-class Scan:
+class Scan(LookBack):
     """Sums of all earlier items, modulo 2**32 or 2**64.
 
     Parameters
@@ -36,10 +31,13 @@ class Scan:
         ``WG_SIZE`` and ``ITEMS_PER_ITEM`` in place of the tuned ones.
     """
 
+    _what = "scan"
+
     def __init__(
         self, session: Session, source: DeviceArray, target: DeviceArray, *, inclusive: bool = False,
         strategy: str | None = None, tuning: Mapping[str, int] | None = None,
     ) -> None:
+        super().__init__()
         n, extra = source.size, target.size - source.size
         check_count(n)
         if extra not in (0, 1) or (inclusive and extra):
@@ -48,8 +46,6 @@ class Scan:
             raise InputError("a scan cannot write its source")
         in_type, sum_type = c_type(source.dtype, _ALLOWED), c_type(target.dtype, _ALLOWED)
         self.strategy = strategy or ("look_back" if looks_back(session) else "chunks")
-        self._parity = 0
-        self._control: DeviceArray | None = None
         plain = self.strategy == "chunks" and session.facts.is_cpu
         sizes = tuned(session, SOURCE, {"WG_SIZE": 1, "ITEMS_PER_ITEM": 1} if plain else
                       {"WG_SIZE": 256, "ITEMS_PER_ITEM": 16}, tuning)
@@ -60,15 +56,14 @@ class Scan:
         })
         tile = sizes["WG_SIZE"] * sizes["ITEMS_PER_ITEM"]
         n_tiles = max(extra, -(-n // tile))
-        self.launches = []
         if not n_tiles:
             return
         if self.strategy == "look_back":
-            self._control = session.zeros(2, np.uint32)
-            states = session.zeros(n_tiles * target.dtype.itemsize // 4, np.uint64)
-            self.launches = [program.bind(
+            control = self._new_control(session)
+            states = self._zeros(session, n_tiles * target.dtype.itemsize // 4, np.uint64)
+            self._look_backs = [program.bind(
                 "scan_look_back", n_tiles * sizes["WG_SIZE"], np.int64(n), np.uint32(0), source,
-                self._control, states, target,
+                control, states, target,
             )]
         else:
             units = session.facts.compute_units
@@ -82,25 +77,15 @@ class Scan:
                 program.bind("scan_chunks", items, np.int64(n), np.int64(chunk), source, sums, target),
             ]
 
-    def run(self) -> None:
-        """Enqueue the scan."""
-        if self._control is not None:
-            self.launches[0].set_scalar(1, np.uint32(2 * self._parity))
-            self._parity ^= 1
-        for launch in self.launches:
-            launch()
-
-    def check(self) -> None:
-        """Read the status word; raise :class:`DeviceTimeoutError` if a wait on the device ran out."""
-        if self._control is not None:
-            check_status(self._control.item(1), "scan")
-
 
 def exclusive_sum(session: Session, source: DeviceArray, target: DeviceArray) -> None:
-    """Enqueue the sums of all earlier items of *source* into *target*; see :class:`Scan`."""
-    Scan(session, source, target).run()
+    """Write the sums of all earlier items of *source* to *target*; see :class:`Scan`.
+
+    On devices where work-groups wait for each other it waits for the result, to see that none gave up.
+    """
+    Scan(session, source, target).run_checked()
 
 
 def inclusive_sum(session: Session, source: DeviceArray, target: DeviceArray) -> None:
-    """Enqueue the sums up to and including each item of *source* into *target*; see :class:`Scan`."""
-    Scan(session, source, target, inclusive=True).run()
+    """Write the sums up to and including each item of *source* to *target*; see :func:`exclusive_sum`."""
+    Scan(session, source, target, inclusive=True).run_checked()

@@ -133,7 +133,7 @@ class SegmentedSort:
             self._unpack()
 
     def check(self) -> None:
-        """Read the status word; raise :class:`DeviceTimeoutError` if a wait on the device ran out."""
+        """Raise if a wait on the device ran out; see :meth:`LookBack.check`."""
         self._sort.check()
 
 
@@ -150,8 +150,13 @@ def segmented_sort(
     session: Session, row_offsets: DeviceArray, keys: DeviceArray, values: DeviceArray | None = None, *,
     key_bits: int = 32,
 ) -> tuple[DeviceArray, DeviceArray | None]:
-    """Enqueue a stable sort of each segment; return new arrays. See :class:`SegmentedSort`."""
+    """Return new arrays of each segment's keys, sorted, and of the values; see :class:`SegmentedSort`.
+
+    On devices where work-groups wait for each other it waits for the result, to see that none gave up.
+    """
     out_keys = session.empty(keys.size, keys.dtype)
     out_values = None if values is None else session.empty(values.size, values.dtype)
-    SegmentedSort(session, row_offsets, keys, out_keys, values, out_values, key_bits=key_bits).run()
+    plan = SegmentedSort(session, row_offsets, keys, out_keys, values, out_values, key_bits=key_bits)
+    plan.run()
+    plan.check()
     return out_keys, out_values

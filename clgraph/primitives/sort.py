@@ -8,11 +8,11 @@ import numpy as np
 import pyopencl as cl
 
 from clgraph.errors import InputError
-from clgraph.primitives.scan import Scan, looks_back
+from clgraph.primitives.look_back import LookBack, looks_back
+from clgraph.primitives.scan import Scan
 from clgraph.primitives.types import check_count, power_of_two_at_most, tuned
 from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.failure import check_status
-from clgraph.runtime.program import Launch
+from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.session import Session
 
 SOURCE = "primitives/sort.cl"
@@ -21,7 +21,7 @@ _CACHED_BYTES = 24 << 20  # arrays that stay in a CPU's caches between passes
 KINDS = {"u": "UNSIGNED_KEYS", "i": "SIGNED_KEYS", "f": "FLOAT_KEYS"}
 
 
-class Sort:
+class Sort(LookBack):
     """Sort keys, or keys and values, by the bits *begin_bit* … *end_bit* − 1 of the keys.
 
     Parameters
@@ -42,17 +42,19 @@ class Sort:
         ones.
     """
 
+    _what = "sort"
+
     def __init__(
         self, session: Session, keys: DeviceArray, out_keys: DeviceArray, values: DeviceArray | None = None,
         out_values: DeviceArray | None = None, *, begin_bit: int = 0, end_bit: int | None = None,
         strategy: str | None = None, tuning: Mapping[str, int] | None = None,
     ) -> None:
+        super().__init__()
         n, key_bytes = keys.size, keys.dtype.itemsize
         check_count(n)
         last = 8 * key_bytes if end_bit is None else end_bit
-        self._check(keys, out_keys, values, out_values, begin_bit, last)
-        self._session, self.n, self.n_passes, self._parity = session, n, 0, 0
-        self._control: DeviceArray | None = None
+        self._check_arguments(keys, out_keys, values, out_values, begin_bit, last)
+        self._session, self.n, self.n_passes = session, n, 0
         self._source, self._target = (keys, values), (out_keys, out_values)
         self.strategy = strategy or (
             "chunks" if session.facts.is_cpu else "onesweep" if looks_back(session) else "tiles"
@@ -67,8 +69,6 @@ class Sort:
                 "HAS_VALUES": 1, "VALUE_BYTES": value_bytes,
                 "VALUE_T": "uint" if value_bytes == 4 else "ulong",
             }
-        self.launches: list[Launch] = []
-        self._look_backs: list[Launch] = []
         if not n or begin_bit == last:
             return
         sizes = self._sizes(tuning)
@@ -89,7 +89,7 @@ class Sort:
         getattr(self, f"_bind_{self.strategy}")(sizes, pass_bits, last, moves)
 
     @staticmethod
-    def _check(
+    def _check_arguments(
         keys: DeviceArray, out_keys: DeviceArray, values: DeviceArray | None, out_values: DeviceArray | None,
         begin_bit: int, end_bit: int,
     ) -> None:
@@ -168,10 +168,9 @@ class Sort:
             "STATE_T": "ulong" if wide else "uint", "STATE_BITS": 64 if wide else 32,
         })
         n_tiles = -(-self.n // (group * sizes["ITEMS_PER_ITEM"]))
-        self._control = session.zeros(2, np.uint32)
-        totals = session.zeros(len(moves) * radix, np.uint32)
+        control, totals = self._new_control(session), self._zeros(session, len(moves) * radix)
         starts = session.empty(len(moves) * radix, np.uint32)
-        states = session.zeros(n_tiles * radix, np.uint64 if wide else np.uint32)
+        states = self._zeros(session, n_tiles * radix, np.uint64 if wide else np.uint32)
         begin_bit = moves[0][0]
         self.launches = [
             program.bind(
@@ -183,37 +182,32 @@ class Sort:
         ]
         for i, (bit, mask, source, target) in enumerate(moves):
             self._look_backs.append(program.bind(
-                "scatter_look_back", n_tiles * group, np.int64(self.n), np.uint32(bit), np.uint32(mask),
-                np.uint32(0), np.uint32(i), starts, *source, self._control, states, *target,
+                "scatter_look_back", n_tiles * group, np.int64(self.n), np.uint32(0), np.uint32(bit),
+                np.uint32(mask), np.uint32(i), starts, *source, control, states, *target,
             ))
 
     def run(self) -> None:
         """Enqueue the sort."""
-        for launch in self.launches:
-            launch()
-        for launch in self._look_backs:
-            launch.set_scalar(3, np.uint32(2 * self._parity))
-            self._parity ^= 1
-            launch()
+        super().run()
         if not self.launches and self.n:
             for source, target in zip(self._source, self._target, strict=True):
                 if source is not None and target is not None:
-                    self._session.record_transfer(cl.enqueue_copy(
-                        self._session.queue, target.buffer, source.buffer, byte_count=source.nbytes
-                    ))
-
-    def check(self) -> None:
-        """Read the status word; raise :class:`DeviceTimeoutError` if a wait on the device ran out."""
-        if self._control is not None:
-            check_status(self._control.item(1), "sort")
+                    with typed_errors("copying keys or values"):
+                        event = cl.enqueue_copy(
+                            self._session.queue, target.buffer, source.buffer, byte_count=source.nbytes
+                        )
+                    self._session.record_transfer(event)
 
 
 def sort(
     session: Session, keys: DeviceArray, values: DeviceArray | None = None, *, begin_bit: int = 0,
     end_bit: int | None = None,
 ) -> tuple[DeviceArray, DeviceArray | None]:
-    """Enqueue a stable sort; return new arrays of the sorted keys and values. See :class:`Sort`."""
+    """Return new arrays of the sorted keys, and of the values moved with them; see :class:`Sort`.
+
+    On devices where work-groups wait for each other it waits for the result, to see that none gave up.
+    """
     out_keys = session.empty(keys.size, keys.dtype)
     out_values = None if values is None else session.empty(values.size, values.dtype)
-    Sort(session, keys, out_keys, values, out_values, begin_bit=begin_bit, end_bit=end_bit).run()
+    Sort(session, keys, out_keys, values, out_values, begin_bit=begin_bit, end_bit=end_bit).run_checked()
     return out_keys, out_values

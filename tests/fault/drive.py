@@ -14,6 +14,7 @@ import sys
 import warnings
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,9 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 from clgraph.algorithms.components import connected_components  # noqa: E402
 from clgraph.errors import ClgraphError, DeviceError  # noqa: E402
 from clgraph.graph import Graph  # noqa: E402
+from clgraph.primitives.compact import Compact  # noqa: E402
 from clgraph.primitives.scan import Scan  # noqa: E402
+from clgraph.primitives.sort import Sort  # noqa: E402
 from clgraph.runtime.session import Session  # noqa: E402
 
 OUT_OF_RESOURCES, OUT_OF_HOST_MEMORY, MEM_OBJECT_ALLOCATION_FAILURE, BUILD_PROGRAM_FAILURE = -5, -6, -4, -11
@@ -52,6 +55,7 @@ WORK = {
     "clWaitForEvents": OUT_OF_RESOURCES,
 }
 EVER = 2**31 - 1
+PLANS: dict[Session, tuple[Any, ...]] = {}  # what plans() uses again
 
 
 def scan(session: Session) -> np.ndarray:
@@ -63,6 +67,31 @@ def scan(session: Session) -> np.ndarray:
         target = session.zeros(lengths.size + 1, np.int64)
         Scan(session, source, target).run()
         return target.get()
+
+
+def plans(session: Session) -> np.ndarray:
+    """Run plans that look back, the same ones at each call, twice over."""
+    if session not in PLANS:
+        x = np.random.default_rng(6).integers(-3, 3, 1000).astype(np.int32)
+        source, sums, kept, in_order = session.upload(x), *(session.empty(x.size, np.int32) for _ in range(3))
+        sizes = {"WG_SIZE": 64, "ITEMS_PER_ITEM": 4}
+        PLANS[session] = (
+            Scan(session, source, sums, strategy="look_back", tuning=sizes),
+            Compact(
+                session, x.size, kept, predicate="f[i]", arrays={"f": source}, strategy="look_back", tuning=sizes
+            ),
+            Sort(session, source, in_order, strategy="onesweep", end_bit=12, tuning={**sizes, "RADIX_BITS": 6}),
+            (sums, kept, in_order),
+        )
+    *operations, results = PLANS[session]
+    answers = []
+    for _ in range(2):
+        for array in results:
+            array.fill(0)
+        for plan in operations:
+            plan.run_checked()
+        answers += [array.get() for array in results]
+    return np.concatenate(answers)
 
 
 def components(session: Session) -> np.ndarray:
@@ -121,7 +150,9 @@ def main(name: str, shim: str) -> None:
     library = ctypes.CDLL(shim)
     report: dict[str, object] = {}
     bad = []
-    work, rounds = {"scan": (scan, (WORK, SET_UP)), "components": (components, (WORK,))}[name]
+    work, rounds = {
+        "scan": (scan, (WORK, SET_UP)), "plans": (plans, (WORK,)), "components": (components, (WORK,)),
+    }[name]
     for functions in rounds:
         driver = Driver(work, library, fresh=functions is SET_UP)
         for function, code in functions.items():

@@ -1,0 +1,90 @@
+"""Plans whose work-groups may wait for earlier ones; ``cl/primitives/look_back.h`` tells how."""
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.failure import check_status, typed_errors
+from clgraph.runtime.program import Launch
+from clgraph.runtime.session import Session
+
+_NOTHING = 1  # index of a look-back kernel's argument ``nothing``
+_STATUS = 1  # index of the control words' status
+
+
+def looks_back(session: Session) -> bool:
+    """Return whether a work-group may wait for work-groups that started before it."""
+    return session.facts.dialect.has_grid_barrier and session.facts.has_int64_atomics
+
+
+class LookBack:
+    """Launches, then launches that look back. A plan of the primitives is one, with or without the latter.
+
+    The state words are not cleared between runs: what a launch leaves is the next one's "nothing". That holds
+    only if the host knows which launches the device got. After a run that raised, it does not: the launch may
+    have been enqueued or not, and a run of several may have ended between any two. So the next run clears all
+    words first; the queue is in order, so nothing that was enqueued before writes them later.
+
+    Attributes
+    ----------
+    launches : list of Launch
+        What a run enqueues first.
+    """
+
+    _what: ClassVar[str]  # names the operation in errors
+
+    def __init__(self) -> None:
+        self.launches: list[Launch] = []
+        self._look_backs: list[Launch] = []
+        self._control: DeviceArray | None = None
+        self._words: list[DeviceArray] = []  # all that must be zero before a first run
+        self._parity = 0
+        self._is_known = True  # whether the words are what the last launch of a whole run leaves
+
+    def _zeros(self, session: Session, size: int, dtype: DTypeLike = np.uint32) -> DeviceArray:
+        """Allocate words that are zero before the first run and again after a failed one."""
+        self._words.append(session.zeros(size, dtype))
+        return self._words[-1]
+
+    def _new_control(self, session: Session) -> DeviceArray:
+        """Allocate the ticket and status words of the launches that look back."""
+        self._control = self._zeros(session, 2)
+        return self._control
+
+    def run(self) -> None:
+        """Enqueue the operation. After an error the plan can be run again."""
+        if not self._is_known:
+            for words in self._words:
+                words.fill(0)
+            self._parity = 0
+        self._is_known = False
+        for launch in self.launches:
+            launch()
+        for launch in self._look_backs:
+            with typed_errors(f"setting an argument of {launch.kernel}"):
+                launch.set_scalar(_NOTHING, np.uint32(2 * self._parity))
+            launch()
+            self._parity ^= 1
+        self._is_known = True
+
+    def run_checked(self) -> None:
+        """Run, and wait for the device where :meth:`check` does."""
+        self.run()
+        self.check()
+
+    def check(self) -> None:
+        """Wait for the device and read the status word, where one is used.
+
+        Raises
+        ------
+        DeviceTimeoutError
+            A wait on the device ran out: the results are wrong. The plan can be run again.
+        """
+        if self._control is None:
+            return
+        is_known, self._is_known = self._is_known, False  # nor is it after a time-out or a failed read
+        check_status(self._control.item(_STATUS), self._what)
+        self._is_known = is_known
