@@ -31,7 +31,11 @@
 #ifdef HOST_BUILD                /* the kernels as C++ under a sanitizer or a seeded scheduler */
 #define INLINE static inline
 #define KERNEL extern "C" void
+#if WG_SIZE == 1                 /* groups of one item run interleaved: each has its own on its stack */
+#define LOCAL_ARRAY
+#else
 #define LOCAL_ARRAY static
+#endif
 #else
 #define INLINE static inline __attribute__((overloadable))
 #define KERNEL __kernel DEV_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(WG_SIZE, 1, 1))) void

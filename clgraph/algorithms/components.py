@@ -53,7 +53,7 @@ from clgraph.runtime.timing import RunInfo
 _MAX_VERTICES = 2**31 - 2**12  # a work-item's first vertex must fit int32, rounded up to work-groups
 _PHASES = "components/phases.cl"
 _STATE_WORDS = 65  # cl/components/state.h
-_LONG_RUN = 1 << 22  # entries
+_LONG_RUN = 1 << 25  # entries
 
 
 class _Components(NamedTuple):

@@ -168,14 +168,14 @@ class Session:
         """Wait for *event*; Ctrl-C ends the wait once what is in flight has finished."""
         with typed_errors("waiting for the device"):
             self.queue.flush()
-            started, pause = time.perf_counter(), 20e-6
+            started = time.perf_counter()
             try:
                 if self._works_while_waiting:
                     event.wait()
                 while event.command_execution_status > cl.command_execution_status.COMPLETE:
-                    if time.perf_counter() - started > _SPIN_SECONDS:
-                        time.sleep(pause)
-                        pause = min(2e-3, 1.3 * pause)
+                    waited = time.perf_counter() - started
+                    if waited > _SPIN_SECONDS:
+                        time.sleep(min(2e-3, 0.05 * waited))
                 if event.command_execution_status < 0:
                     event.wait()  # raises the error
             except KeyboardInterrupt:

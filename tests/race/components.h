@@ -122,8 +122,10 @@ static bool afforest_right(Random &random, ulong seed) {
     f.compress();
   }
   int state[STATE_WORDS];
-  launch(1, [&] { find_giant(f.n, f.parent.data(), state); }, WITH_BARRIERS);
-  launch((f.n + 3) / 4, [&] { link_rest(f.n, f.offsets(), f.columns(), state, f.parent.data()); }, WITH_BARRIERS);
+  /* Groups of one item need no barrier, so many run interleaved; whatever label find_giant draws is skipped. */
+  const Grouping grouping = WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS;
+  launch(1, [&] { find_giant(f.n, f.parent.data(), state); }, grouping);
+  launch((f.n + 3) / 4, [&] { link_rest(f.n, f.offsets(), f.columns(), state, f.parent.data()); }, grouping);
   launch(1, [&] { compress_if_linked(f.n, state, f.parent.data()); });
   return f.right();
 }

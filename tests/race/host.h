@@ -19,7 +19,9 @@
 #define DEV_HAS_INT64_ATOMICS 1
 #define DEV_ATOMICS ATOMICS_HOST
 #define DEV_LOADS LOADS_HOST
+#ifndef WG_SIZE
 #define WG_SIZE 16
+#endif
 #define __global
 #define __local
 #define __constant
