@@ -7,6 +7,8 @@ others are making; edges at a hub meet on one word.
 """
 from __future__ import annotations
 
+import math
+
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Gathers, Work
 from clgraph.stats import GraphStats
@@ -108,7 +110,8 @@ def _labels(stats: GraphStats, count: float) -> tuple[Gathers, ...]:
 def _initialize(stats: GraphStats) -> Work:
     n = float(stats.n_vertices)
     firsts = min(4.0 * stats.n_edges, _SECTOR_BYTES * (n - stats.n_isolated))
-    return Work(streamed_bytes=8 * n + firsts, gathers=(Gathers(2 * n, _NEAR_BYTES),))
+    steps = 2 if starts_as_one_tree(stats) else 1
+    return Work(streamed_bytes=8 * n + firsts, gathers=(Gathers((3 * steps - 1) * n, _NEAR_BYTES),))
 
 
 def _compress(stats: GraphStats, times: int) -> Work:
@@ -129,25 +132,26 @@ def _link_outsiders(stats: GraphStats, n_outside: float) -> Work:
     )
 
 
-def _link(stats: GraphStats, facts: DeviceFacts, n_trees: float, walks: float = 1.0) -> Work:
+def _link(stats: GraphStats, facts: DeviceFacts, n_trees: float, walks: float = 0.0) -> Work:
     """Look at every edge once and join *n_trees* trees; *walks* is the length of a climb to the root.
 
     Where climbs are long, edges.h looks at four entries at a time, so short rows are padded.
     """
     looked_at = stats.n_edges * _looked_at(stats)
-    padding = 3.0 * stats.n_vertices if walks > 1 else 0.0
+    padding = 3.0 * stats.n_vertices if walks else 0.0
     # Nothing is left to join where the trees are one; where it is, GPUs try again what others do.
     repeated = 0.0 if facts.is_cpu or n_trees < 1 else _REPEATED_SHARE * looked_at
     tries = n_trees + repeated
     far = stats.far_neighbor_share
-    at_hub = float(stats.n_vertices - stats.n_isolated) if _has_hubs(stats) else 0.0
+    meets = _has_hubs(stats) and not facts.is_cpu
+    at_hub = float(stats.n_vertices - stats.n_isolated) if meets else 0.0
     return Work(
         streamed_bytes=4.0 * stats.n_vertices + 4.0 * stats.n_edges,
         gathers=(
-            *_labels(stats, looked_at + walks * tries), Gathers(stats.n_vertices + padding, _NEAR_BYTES),
+            *_labels(stats, looked_at + repeated + walks * tries), Gathers(stats.n_vertices + padding, _NEAR_BYTES),
         ),
         atomics=(
-            Atomics(far * tries, max(2.0, float(stats.n_vertices))), Atomics((1 - far) * tries, _NEAR_BYTES / 4),
+            Atomics(far * tries, max(2.0, float(stats.n_vertices))), Atomics((1 - far) * tries, math.inf),
             Atomics(at_hub, 1),
         ),
     )

@@ -1,6 +1,7 @@
 """The cost model: seconds predicted from counts of work and measured rates."""
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -20,6 +21,7 @@ class Atomics:
     """Read-modify-writes of one kind (a key of the rates) over ``n_words`` addresses.
 
     ``n_words=1`` is one hot word; ``n_items`` is then how many work-items meet on it.
+    ``n_words=inf`` are words that each work-group has to itself, in lines it has just read.
     """
 
     count: float
@@ -92,4 +94,6 @@ def _atomic_seconds(atomics: Atomics, rates: DeviceRates) -> float:
     if atomics.n_words <= 1:
         curve = rates.same_address_atomics_per_second[atomics.operation]
         return atomics.count / at(curve, atomics.n_items)
+    if math.isinf(atomics.n_words):
+        return atomics.count / rates.group_address_atomics_per_second[atomics.operation]
     return atomics.count / at(rates.spread_atomics_per_second[atomics.operation], atomics.n_words)
