@@ -47,6 +47,4 @@
 typedef OFFSET_T offset_t;
 typedef PASTE(OFFSET_T, 4) offset4_t;
 
-INLINE int ceil_div(int a, int b) { return (a + b - 1) / b; }
-
 #endif

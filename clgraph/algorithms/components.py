@@ -43,6 +43,7 @@ from clgraph.algorithms.components_work import (
 from clgraph.errors import InputError, VerificationError
 from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Strategy, choose
+from clgraph.primitives.fill import Fill
 from clgraph.primitives.scan import Scan
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
@@ -225,11 +226,10 @@ def _degree_classes(session: Session, graph: Graph, *, hook_rounds: int = 1) -> 
     program = session.program("components/degree_classes.cl", plan.defines)
     rows, size = session.empty(plan.n, np.int32), session.empty(2, np.uint32)
     many = 8 * session.facts.compute_units * program.work_group_size
-    clear = session.program("primitives/fill.cl", {"T": "uint"})
     if hook_rounds:
         plan.launches.append(plan.compress())
     plan.launches += [
-        clear.bind("fill", 2, np.int64(2), np.uint32(0), size),
+        *Fill(session, size, 0).launches,
         plan.bind("components/degree_classes.cl", "link_short", plan.n, *plan.csr, plan.labels, rows, size),
         program.bind("link_medium", many, *plan.csr, rows, size, plan.labels),
         program.bind("link_long", many, np.int32(plan.n), *plan.csr, rows, size, plan.labels),

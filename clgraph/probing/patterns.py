@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -195,29 +195,33 @@ class Bench:
 
     def launches(self) -> Trial:
         """Return launches in a row, by the host's clock: what it costs to enqueue them counts, too."""
-        launch = self.bind("latency", "touch", 1, np.uint32(1), self.out)
 
-        def run(turns: int) -> tuple[float, float]:
-            self.session.finish()
-            started = time.perf_counter()
-            for _ in range(turns):
-                launch()
+        def finish() -> None:  # not Session.finish, which sleeps in between: too coarse a clock
             with typed_errors("waiting for the device"):
-                self.session.queue.finish()  # Session.wait sleeps in between: too coarse a clock
-            return turns, time.perf_counter() - started
+                self.session.queue.finish()
 
-        return Trial(run)
+        return self._by_host_clock(self._touch(), finish)
 
     def read_backs(self) -> Trial:
         """Return launches of which each is waited for by reading four bytes, by the host's clock."""
-        launch = self.bind("latency", "touch", 1, np.uint32(1), self.out)
+        launch = self._touch()
 
+        def read_back() -> None:
+            launch()
+            self.out.item()
+
+        return self._by_host_clock(read_back)
+
+    def _touch(self) -> Launch:
+        return self.bind("latency", "touch", 1, np.uint32(1), self.out)
+
+    def _by_host_clock(self, step: Callable[[], object], finish: Callable[[], object] = lambda: None) -> Trial:
         def run(turns: int) -> tuple[float, float]:
             self.session.finish()
             started = time.perf_counter()
             for _ in range(turns):
-                launch()
-                self.out.item()
+                step()
+            finish()
             return turns, time.perf_counter() - started
 
         return Trial(run)

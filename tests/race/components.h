@@ -7,13 +7,6 @@
 #ifndef HOOK_FIRST
 #define HOOK_FIRST 1
 #endif
-#ifndef SYMMETRIC
-#define SYMMETRIC 1
-#endif
-#ifndef SORTED_ROWS
-#define SORTED_ROWS 0
-#endif
-#define KEEP_SECOND HOOK_FIRST
 #define KEEP_SECOND HOOK_FIRST
 #define FIRST_IS_LINKED (HOOK_FIRST && SYMMETRIC)
 #define SHORT_ROW 2              /* so that small graphs have medium and long rows */
