@@ -1,0 +1,166 @@
+/* Factor rows, and one SGD step on one rating.
+ *
+ * A rating is handled by a slot of LANES neighbouring work-items of a sub-group.  Rows are RANK_PADDED numbers
+ * (components beyond the rank are 0 and stay 0); lane l of a slot holds the vectors l, l + LANES, … of VECTOR_WIDTH
+ * numbers.  With LANES > 1 the words below exchange values between lanes: the whole sub-group calls them together,
+ * slots without a rating with active = 0.
+ *
+ * The step on rating (user, item, value), with p and q the rows and every old value on the right-hand side:
+ *   error = value - mean - user_bias - item_bias - p . q
+ *   p = decay p + rate error q      q = decay q + rate error p      decay = 1 - rate * regularization
+ * (S. Funk 2006; Y. Koren, R. Bell, C. Volinsky, "Matrix Factorization Techniques for Recommender Systems", 2009.)
+ *
+ * CHECK_UPDATES: each step counts itself in updates[user * n_items + item] and marks both vertices while it lasts;
+ * a step that finds a mark raises violations[0].  For tests.
+ */
+#ifndef CLGRAPH_FACTORIZATION_MODEL_H
+#define CLGRAPH_FACTORIZATION_MODEL_H
+#include "common/atomics.h"
+#include "common/subgroup.h"
+
+#ifndef VECTOR_WIDTH             /* numbers in a vector: 1, 4, 8 or 16 */
+#ifdef HOST_BUILD
+#define VECTOR_WIDTH 1
+#else
+#define VECTOR_WIDTH 4
+#endif
+#endif
+#ifndef VECTORS                  /* vectors of a row that one lane holds */
+#define VECTORS 4
+#endif
+#ifndef LANES                    /* a power of two, at most SUB_GROUP_SIZE */
+#define LANES 1
+#endif
+#ifndef HALF_STORAGE
+#define HALF_STORAGE 0
+#endif
+#ifndef BIASES
+#define BIASES 0
+#endif
+#ifndef CHECK_UPDATES
+#define CHECK_UPDATES 0
+#endif
+#define RANK_PADDED (VECTOR_WIDTH * VECTORS * LANES)
+#define SLOTS_PER_SUB_GROUP (SUB_GROUP_SIZE / LANES)
+#define SLOTS_PER_GROUP (WG_SIZE / LANES)
+
+#if VECTOR_WIDTH == 1
+typedef float vector_t;
+INLINE float components_sum(float v) { return v; }
+#else
+typedef PASTE(float, VECTOR_WIDTH) vector_t;
+INLINE float components_sum(float4 v) { return (v.x + v.y) + (v.z + v.w); }
+INLINE float components_sum(float8 v) { return components_sum(v.lo + v.hi); }
+INLINE float components_sum(float16 v) { return components_sum(v.lo + v.hi); }
+#endif
+typedef struct { vector_t v[VECTORS]; } row_t;
+
+#if HALF_STORAGE
+typedef half number_t;
+#define LOAD_VECTOR_(p) PASTE(vloada_half, VECTOR_WIDTH)(0, p)
+#define STORE_VECTOR_(x, p) PASTE(PASTE(vstorea_half, VECTOR_WIDTH), _rte)(x, 0, p)
+#else
+typedef float number_t;
+#define LOAD_VECTOR_(p) (*(const __global vector_t *)(p))
+#define STORE_VECTOR_(x, p) (*(__global vector_t *)(p) = (x))
+#endif
+
+typedef struct {
+  float rate, decay, mean;
+  __global number_t *user_rows, *item_rows;
+  __global float *user_biases, *item_biases;  /* without BIASES one number each, not touched */
+#if CHECK_UPDATES
+  int n_items;
+  volatile __global uint *updates, *user_marks, *item_marks, *violations;
+#endif
+} model_t;
+
+/* Every kernel that changes the model takes MODEL_PARAMS and says `model_t m = MODEL;` */
+#if CHECK_UPDATES
+#define CHECK_PARAMS_ , const int n_items, volatile __global uint *updates, volatile __global uint *user_marks, \
+  volatile __global uint *item_marks, volatile __global uint *violations
+#define CHECK_MODEL_ , n_items, updates, user_marks, item_marks, violations
+#else
+#define CHECK_PARAMS_
+#define CHECK_MODEL_
+#endif
+#define MODEL_PARAMS const __global float *hyper, __global number_t *user_rows, __global number_t *item_rows, \
+  __global float *user_biases, __global float *item_biases CHECK_PARAMS_
+#define MODEL { hyper[0], hyper[1], hyper[2], user_rows, item_rows, user_biases, item_biases CHECK_MODEL_ }
+
+INLINE uint slot_lane(void) { return sg_lane() & (LANES - 1u); }
+INLINE uint slot_in_group(void) { return (uint)get_local_id(0) / LANES; }
+INLINE float slot_sum(float x) {
+  for (uint m = LANES / 2; m; m >>= 1) x += sg_xor(x, m);
+  return x;
+}
+
+INLINE row_t load_row(const __global number_t *rows, int vertex) {
+  const __global number_t *p = rows + (ulong)vertex * RANK_PADDED + slot_lane() * VECTOR_WIDTH;
+  row_t row;
+  for (int k = 0; k < VECTORS; k++) row.v[k] = LOAD_VECTOR_(p + k * LANES * VECTOR_WIDTH);
+  return row;
+}
+INLINE void store_row(__global number_t *rows, int vertex, row_t row) {
+  __global number_t *p = rows + (ulong)vertex * RANK_PADDED + slot_lane() * VECTOR_WIDTH;
+  for (int k = 0; k < VECTORS; k++) STORE_VECTOR_(row.v[k], p + k * LANES * VECTOR_WIDTH);
+}
+/* This lane's part of p . q; slot_sum makes it whole. */
+INLINE float lane_dot(row_t p, row_t q) {
+  vector_t sum = p.v[0] * q.v[0];
+  for (int k = 1; k < VECTORS; k++) sum = mad(p.v[k], q.v[k], sum);
+  return components_sum(sum);
+}
+/* decay row + step other */
+INLINE row_t moved(row_t row, float decay, float step, row_t other) {
+  for (int k = 0; k < VECTORS; k++) row.v[k] = mad(row.v[k], (vector_t)(decay), other.v[k] * step);
+  return row;
+}
+
+#if CHECK_UPDATES
+INLINE void check_begin(model_t m, int user, int item) {
+  if (slot_lane() != 0) return;
+  if (fetch_add(m.user_marks + user, 1u) | fetch_add(m.item_marks + item, 1u)) fetch_add(m.violations, 1u);
+  fetch_add(m.updates + (ulong)user * m.n_items + item, 1u);
+}
+INLINE void check_end(model_t m, int user, int item) {
+  if (slot_lane() != 0) return;
+  fetch_add(m.user_marks + user, ~0u);
+  fetch_add(m.item_marks + item, ~0u);
+}
+#else
+#define check_begin(m, user, item)
+#define check_end(m, user, item)
+#endif
+
+/* One step on a rating that nobody else's step shares a vertex with now. */
+INLINE void update_rating(model_t m, int active, int user, int item, float value) {
+  row_t p, q;
+  float known = m.mean;
+#if BIASES
+  float user_bias = 0.0f, item_bias = 0.0f;
+#endif
+  if (active) {
+    check_begin(m, user, item);
+    p = load_row(m.user_rows, user);
+    q = load_row(m.item_rows, item);
+#if BIASES
+    user_bias = m.user_biases[user];
+    item_bias = m.item_biases[item];
+    known += user_bias + item_bias;
+#endif
+  }
+  float predicted = slot_sum(active ? lane_dot(p, q) : 0.0f);
+  if (!active) return;
+  float step = m.rate * (value - known - predicted);
+  store_row(m.user_rows, user, moved(p, m.decay, step, q));
+  store_row(m.item_rows, item, moved(q, m.decay, step, p));
+#if BIASES
+  if (slot_lane() == 0) {
+    m.user_biases[user] = mad(m.decay, user_bias, step);
+    m.item_biases[item] = mad(m.decay, item_bias, step);
+  }
+#endif
+  check_end(m, user, item);
+}
+#endif

@@ -1,0 +1,1 @@
+"""Matrix factorisation by stochastic gradient descent, under every way to keep two steps off one vertex."""

@@ -1,0 +1,166 @@
+"""The model on a device: factor rows, biases, and what a step needs to know."""
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.device.facts import DeviceFacts
+from clgraph.errors import InputError
+from clgraph.ratings import Ratings
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.session import Session
+
+MAX_RANK = 128
+Storage = Literal["float32", "float16"]
+_MAX_PADDING = 1.25
+
+
+@dataclass(frozen=True)
+class RowLayout:
+    """How a row of factors lies in memory and over the lanes that share it (cl/factorization/model.h)."""
+
+    rank: int
+    vector_width: int
+    vectors: int
+    lanes: int
+
+    @property
+    def padded(self) -> int:
+        return self.vector_width * self.vectors * self.lanes
+
+    def defines(self) -> dict[str, int | str]:
+        return {"VECTOR_WIDTH": self.vector_width, "VECTORS": self.vectors, "LANES": self.lanes}
+
+
+def row_layout(rank: int, facts: DeviceFacts) -> RowLayout:
+    """Choose the widest vectors (CPUs) or the most lanes (GPUs) that pad a row by at most a quarter."""
+    if not 1 <= rank <= MAX_RANK:
+        raise InputError(f"rank {rank}; allowed are 1 … {MAX_RANK}")
+    widths = (16, 8, 4) if facts.is_cpu or facts.sub_group_size == 1 else (4,)
+    most_lanes = facts.sub_group_size
+    layouts = []
+    for width in widths:
+        lanes = 1
+        while lanes <= most_lanes:
+            layouts.append(RowLayout(rank, width, max(1, math.ceil(rank / (width * lanes))), lanes))
+            lanes *= 2
+    limit = max(_MAX_PADDING * rank, min(layout.padded for layout in layouts))
+    fitting = (layout for layout in layouts if layout.padded <= limit)
+    return max(fitting, key=lambda layout: (layout.lanes, layout.vector_width))
+
+
+class Factors(NamedTuple):
+    """Host copies of the model, float32: rows of shape (n, rank), biases of shape (n,) or ``None``."""
+
+    user_factors: NDArray[np.float32]
+    item_factors: NDArray[np.float32]
+    user_biases: NDArray[np.float32] | None = None
+    item_biases: NDArray[np.float32] | None = None
+
+
+class DeviceModel:
+    """Factors and biases of users and items in device memory.
+
+    Parameters
+    ----------
+    session : Session
+    n_users, n_items : int
+    rank : int
+        1 … 128.
+    mean : float
+        Added to every prediction.
+    biases : bool
+        Whether users and items have a bias each.
+    storage : {"float32", "float16"}
+        Type of the factors in memory; arithmetic is float32.
+    checked : bool
+        Count the steps on every (user, item) pair, and the conflicts; for tests, on small inputs.
+    """
+
+    def __init__(
+        self, session: Session, n_users: int, n_items: int, rank: int, *, mean: float = 0.0,
+        biases: bool = False, storage: Storage = "float32", checked: bool = False,
+    ) -> None:
+        if storage not in ("float32", "float16"):
+            raise InputError(f"storage={storage!r}; allowed are 'float32' and 'float16'")
+        self.session, self.n_users, self.n_items = session, n_users, n_items
+        self.mean, self.biases, self.checked = mean, biases, checked
+        self.layout = row_layout(rank, session.facts)
+        self._type = np.dtype(storage)
+        row_bytes = self.layout.padded * self._type.itemsize
+        session.check_memory({"user factors": n_users * row_bytes, "item factors": n_items * row_bytes})
+        self._hyper = session.empty(3, np.float32)
+        self._rows = [session.zeros(n * self.layout.padded, self._type) for n in (n_users, n_items)]
+        self._biases = [session.zeros(n if biases else 1, np.float32) for n in (n_users, n_items)]
+        self._checks: list[DeviceArray] = []
+        if checked:
+            sizes = (n_users * n_items, n_users, n_items, 1)
+            self._checks = [session.zeros(size, np.uint32) for size in sizes]
+        self.set_hyper(0.0, 0.0)
+
+    def defines(self) -> dict[str, int | str]:
+        """Definitions of every program that works on this model."""
+        return {
+            **self.layout.defines(), "HALF_STORAGE": int(self._type.itemsize == 2), "BIASES": int(self.biases),
+            "CHECK_UPDATES": int(self.checked),
+        }
+
+    def arguments(self) -> list[Any]:
+        """The arguments that stand for MODEL_PARAMS."""
+        checks: list[Any] = [np.int32(self.n_items), *self._checks] if self.checked else []
+        return [self._hyper, *self._rows, *self._biases, *checks]
+
+    def set_hyper(self, learning_rate: float, regularization: float) -> None:
+        """Set what the next sweeps use."""
+        self._hyper.set(np.array([learning_rate, 1.0 - learning_rate * regularization, self.mean], np.float32))
+
+    def set(self, factors: Factors) -> None:
+        """Copy *factors* to the device."""
+        rank = self.layout.rank
+        for array, n, host in zip(self._rows, (self.n_users, self.n_items), factors[:2], strict=True):
+            if host is None or host.shape != (n, rank):
+                raise InputError(f"factors of shape {np.shape(host)}; expected {(n, rank)}")
+            padded = np.zeros((n, self.layout.padded), self._type)
+            padded[:, :rank] = host
+            array.set(padded.ravel())
+        if self.biases:
+            for array, host in zip(self._biases, factors[2:], strict=True):
+                array.set(np.zeros(array.size, np.float32) if host is None else host)
+
+    def get(self) -> Factors:
+        """Return the factors and biases as they are now."""
+        rank, padded = self.layout.rank, self.layout.padded
+        rows = (array.get().reshape(-1, padded)[:, :rank].astype(np.float32) for array in self._rows)
+        return Factors(*rows, *((array.get() for array in self._biases) if self.biases else (None, None)))
+
+    def take_checks(self) -> tuple[NDArray[np.uint32], int]:
+        """Return and reset how often each (user, item) was stepped on, and the number of conflicts."""
+        counts = self._checks[0].get().reshape(self.n_users, self.n_items)
+        conflicts = self._checks[3].item()
+        for array in self._checks:
+            array.fill(0)
+        return counts, conflicts
+
+
+class DeviceRatings:
+    """Users, items and values of ratings in device memory, in the order in which they are visited."""
+
+    def __init__(self, users: DeviceArray, items: DeviceArray, values: DeviceArray) -> None:
+        self.users, self.items, self.values = users, items, values
+
+    def __iter__(self) -> Iterator[DeviceArray]:
+        return iter((self.users, self.items, self.values))
+
+    def __len__(self) -> int:
+        return self.values.size
+
+    @classmethod
+    def upload(cls, session: Session, ratings: Ratings, order: NDArray[Any] | None = None) -> DeviceRatings:
+        """Copy *ratings* in *order* (positions), or as they are: by user, then item."""
+        arrays = (ratings.users, ratings.items, ratings.values)
+        return cls(*(session.upload(a if order is None else a[order]) for a in arrays))

@@ -1,0 +1,51 @@
+"""What the plans of all strategies share."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clgraph.algorithms.factorization.factors import DeviceModel
+from clgraph.ratings import Ratings
+from clgraph.runtime.program import Launch, Program
+from clgraph.runtime.session import Session
+
+_INT32_RATINGS = 2**31 - 2**16
+
+
+class FactorizationPlan:
+    """A strategy compiled, allocated and preprocessed for some ratings; ``run()`` is one sweep over them.
+
+    Subclasses fill ``launches`` or override :meth:`run`. Creating a plan is the preprocessing.
+
+    Attributes
+    ----------
+    session, ratings, model
+    launches : list of Launch
+        What ``run()`` enqueues.
+    """
+
+    def __init__(self, session: Session, ratings: Ratings, model: DeviceModel, **defines: int | str) -> None:
+        self.session, self.ratings, self.model = session, ratings, model
+        self.offset_type = np.int32 if ratings.n_ratings < _INT32_RATINGS else np.int64
+        self.defines: dict[str, int | str] = {
+            **model.defines(), "OFFSET_T": "int" if self.offset_type is np.int32 else "long", **defines,
+        }
+        self.launches: list[Launch] = []
+
+    @property
+    def lanes(self) -> int:
+        """Work-items of a slot."""
+        return self.model.layout.lanes
+
+    def program(self, source: str, *, work_group_size: int | None = None, **defines: int | str) -> Program:
+        return self.session.program(source, {**self.defines, **defines}, work_group_size=work_group_size)
+
+    def offset(self, value: int) -> Any:
+        """*value* as the kernels' ``offset_t``."""
+        return self.offset_type(value)
+
+    def run(self) -> None:
+        """Enqueue one sweep; nothing is read back."""
+        for launch in self.launches:
+            launch()
