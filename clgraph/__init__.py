@@ -13,6 +13,7 @@ _EXPORTS = {
     "Components": "clgraph.algorithms.components",
     "DeviceProfile": "clgraph.device.profile",
     "Graph": "clgraph.graph",
+    "Ratings": "clgraph.ratings",
     "Session": "clgraph.runtime.session",
     "connected_components": "clgraph.algorithms.components",
     "devices": "clgraph.runtime.query",

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "clgraph"
 
-DATA = {"csr", "graph", "mesh", "ratings", "stats", "generators", "io", "user_cache"}
+DATA = {"csr", "graph", "mesh", "ratings", "ratings_generators", "ratings_stats", "stats", "generators", "io", "user_cache"}
 TOP = {"hetero", "distributed", "csgraph", "networkx_backend", "cli", "report"}
 BELOW = {  # a part of the package -> the parts it may import, beside itself
     "errors": set[str](),
