@@ -21,6 +21,7 @@ _EXPORTS = {
     "generators": "clgraph.generators",
     "probe": "clgraph.probing",
     "read": "clgraph.io",
+    "read_ratings": "clgraph.io.ratings",
     "write": "clgraph.io",
 }
 

@@ -11,6 +11,8 @@ from scipy.spatial import Delaunay, cKDTree
 from clgraph.csr import MAX_VERTICES, check_choice
 from clgraph.errors import InputError
 from clgraph.graph import Graph
+from clgraph.ratings_generators import planted_ratings as planted_ratings
+from clgraph.ratings_generators import power_law_ratings as power_law_ratings
 
 Ids: TypeAlias = Literal["random", "spatial"]
 

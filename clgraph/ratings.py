@@ -291,7 +291,8 @@ class Ratings:
         )
         data = merged.values
         if values == "synthetic":
-            data = planted_values(merged.users, merged.items, *planted_factors(n, n, rank, seed), noise, seed)
+            factors = planted_factors(n, n, rank, seed)
+            data = planted_values(merged.users, merged.items, *factors, noise, np.random.default_rng(seed))
         return cls._trusted(merged.users, merged.items, data, n, n, graph.labels, graph.labels)
 
     def to_scipy(self) -> csr_array:
@@ -355,14 +356,9 @@ def planted_factors(
     """Draw factors of shape (n_users, rank) and (n_items, rank) whose products have mean 0 and variance 1."""
     if rank < 1:
         raise InputError(f"rank = {rank}; allowed: 1 and above")
-    scale = np.float32(rank**-0.25)
-    user_factors, item_factors = (
-        np.random.default_rng([seed, 2**32 + side]).standard_normal((n, rank), np.float32)
-        for side, n in enumerate((n_users, n_items))
-    )
-    user_factors *= scale
-    item_factors *= scale
-    return user_factors, item_factors
+    rng, scale = np.random.default_rng([seed, rank]), np.float32(rank**-0.25)
+    user_factors, item_factors = (rng.standard_normal((n, rank), np.float32) for n in (n_users, n_items))
+    return user_factors * scale, item_factors * scale
 
 
 def planted_values(
@@ -371,16 +367,16 @@ def planted_values(
     user_factors: NDArray[np.float32],
     item_factors: NDArray[np.float32],
     noise: float,
-    seed: int,
+    rng: np.random.Generator,
 ) -> NDArray[np.float32]:
     """Return the products of the factors plus Gaussian noise of standard deviation *noise*, float32."""
     if not 0 <= noise < np.inf:
         raise InputError(f"noise = {noise}; allowed: a standard deviation of 0 or more")
     values = np.empty(users.size, np.float32)
-    for i, chunk in enumerate(chunks(users.size)):
+    for chunk in chunks(users.size):
         part = values[chunk]
         np.einsum("ij,ij->i", user_factors[users[chunk]], item_factors[items[chunk]], out=part)
-        part += np.float32(noise) * np.random.default_rng([seed, i]).standard_normal(part.size, np.float32)
+        part += np.float32(noise) * rng.standard_normal(part.size, np.float32)
     return values
 
 

@@ -1,0 +1,227 @@
+"""Rating files: text, Matrix Market coordinates, and numpy archives."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from scipy.sparse import load_npz
+
+from clgraph.csr import check_choice
+from clgraph.errors import GraphFileError, InputError
+from clgraph.io import _detect, matrix_market
+from clgraph.io.edges import Edges
+from clgraph.io.text import (
+    _NUMBER,
+    Block,
+    Progress,
+    file_error,
+    read_blocks,
+    read_header,
+    reading,
+    replacing,
+)
+from clgraph.ratings import DuplicateRatings, Numbers, Ratings
+
+FORMATS = ("text", "matrix_market", "npz")
+EXPECTED = "'user item rating' or 'user item rating time', ids being integers"
+_ENTRY = "'row column value'"
+_COMMENTS = b"#%"
+_BANNERS = [b"%%matrixmarket matrix coordinate " + field + b" general" for field in (b"real", b"integer", b"double")]
+_ARRAYS = ("users", "items", "values", "n_users", "n_items", "user_ids", "item_ids")
+
+
+def read_ratings(
+    path: str | os.PathLike[str],
+    *,
+    format: Literal["text", "matrix_market", "npz"] | None = None,
+    ids: Numbers = "compact",
+    base: Literal[0, 1] = 0,
+    duplicates: DuplicateRatings = "error",
+    progress: Progress | None = None,
+) -> Ratings:
+    """Read ratings from a file, which may be compressed by gzip, xz or bzip2.
+
+    A text file has a user, an item, a rating and perhaps a time per line, split by blanks, tabs,
+    commas or ``::`` as in the MovieLens files; lines that start with ``#`` or ``%`` are comments,
+    and the first other line may be a header of words. A Matrix Market file holds a general
+    coordinate matrix of real or integer values, users being rows. An archive is one written by
+    :meth:`Ratings.save` or ``scipy.sparse.save_npz``.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    format : {"text", "matrix_market", "npz"}, optional
+        By default found out from the content.
+    ids : {"compact", False}
+        Of a text file: "compact" numbers the users and items that occur and keeps their ids as
+        ``user_ids`` and ``item_ids``; ``False`` takes the ids (less *base*) as numbers.
+    base : {0, 1}
+        The lowest id when *ids* is ``False``.
+    duplicates : {"error", "mean", "sum", "last"}
+        As in :meth:`Ratings.from_triples`.
+    progress : callable, optional
+        Called with the number of bytes read so far, after decompression.
+
+    Raises
+    ------
+    GraphFileError
+        Naming the file, the line, its text and what was expected.
+    """
+    source = Path(path)
+    if ids not in (False, "compact"):
+        raise InputError(f"ids = {ids!r}; allowed: False, 'compact'")
+    if base not in (0, 1):
+        raise InputError(f"base = {base!r}; allowed: 0, 1")
+    if format is None:
+        detected = _detect(source)
+        kind: str = detected if detected in FORMATS else "text"
+    else:
+        kind = format
+    check_choice("format", kind, FORMATS)
+    try:
+        if kind == "npz":
+            return _read_npz(source, duplicates)
+        if kind == "matrix_market":
+            return _read_matrix(source, duplicates, progress)
+        return _read_text(source, ids, base, duplicates, progress)
+    except GraphFileError:
+        raise
+    except InputError as error:
+        raise GraphFileError(f"{source}: {error}") from error
+
+
+def save(ratings: Ratings, path: str | os.PathLike[str]) -> None:
+    """Write all arrays of *ratings* as an uncompressed archive; ids must not be Python objects."""
+    for name in ("user_ids", "item_ids"):
+        ids = getattr(ratings, name)
+        if ids is not None and ids.dtype.kind == "O":
+            raise InputError(f"{name} that are Python objects cannot be saved; drop them or make them text")
+    arrays = {name: array for name in _ARRAYS if (array := getattr(ratings, name)) is not None}
+    with replacing(Path(path)) as stream:
+        np.savez(stream, **arrays)
+
+
+def _read_text(
+    path: Path,
+    ids: Numbers,
+    base: Literal[0, 1],
+    duplicates: DuplicateRatings,
+    progress: Progress | None,
+) -> Ratings:
+    edges = Edges(path, EXPECTED, base=0 if ids else base)
+    with reading(path) as stream:
+        _, head, line = read_header(stream, _COMMENTS)
+        words = _split(head).split()
+        if not words:
+            raise file_error(path, f"the file has no ratings; expected lines of {EXPECTED}")
+        if not any(map(_NUMBER.fullmatch, words)):  # names of the columns
+            head, line = stream.readline(), line + 1
+            words = _split(head).split()
+        width = len(words)
+        if words and width not in (3, 4):
+            raise file_error(path, EXPECTED, line=line, text=head)
+        for block in read_blocks(
+            stream,
+            path,
+            EXPECTED,
+            comments=_COMMENTS,
+            clean=_split,
+            head=head,
+            first_line=line,
+            progress=progress,
+        ):
+            _check_ratings(block, width, EXPECTED)
+            edges.add(block, width)
+    users, items = edges.pairs()
+    values = edges.weights() if edges.n_edges else np.zeros(0)
+    assert values is not None
+    if ids:
+        return Ratings.from_triples(users, items, values, ids=ids, duplicates=duplicates)
+    if edges.largest - base >= edges.spare_vertices:
+        raise file_error(
+            path, f"an id of {edges.largest} with only {edges.n_edges} ratings; pass ids='compact' if it is a name"
+        )
+    return Ratings.from_triples(users - base, items - base, values, duplicates=duplicates)
+
+
+def _read_matrix(path: Path, duplicates: DuplicateRatings, progress: Progress | None) -> Ratings:
+    with reading(path) as stream:
+        banner = stream.readline(1000)
+        if b" ".join(banner.lower().split()) not in _BANNERS:
+            raise file_error(
+                path,
+                f"'{matrix_market.BANNER.decode()} matrix coordinate real|integer general' (a pattern has no values)",
+                line=1,
+                text=banner,
+            )
+        _, size, line = read_header(stream, b"%", first_line=2)
+        numbers = [int(word) if word.isdigit() else -1 for word in size.split()]
+        if len(numbers) != 3 or min(numbers) < 0:
+            raise file_error(path, "the size line 'rows columns entries'", line=line, text=size)
+        n_users, n_items, n_ratings = numbers
+        edges = Edges(path, _ENTRY, base=1, n=max(n_users, n_items))
+        for block in read_blocks(stream, path, _ENTRY, comments=b"%", first_line=line + 1, progress=progress):
+            _check_ratings(block, 3, f"{_ENTRY} of a matrix of {n_users} x {n_items}", (n_users, n_items))
+            edges.add(block, 3)
+    if edges.n_edges != n_ratings:
+        raise file_error(
+            path, f"as many entries as there are, {edges.n_edges}, not {n_ratings}", line=line, text=size
+        )
+    if max(n_users, n_items) > edges.spare_vertices:
+        raise file_error(path, "fewer rows and columns for so few entries", line=line, text=size)
+    users, items = edges.pairs()
+    values = edges.weights() if n_ratings else np.zeros(0)
+    assert values is not None
+    return Ratings.from_triples(
+        users - 1, items - 1, values, n_users=n_users, n_items=n_items, duplicates=duplicates
+    )
+
+
+def _read_npz(path: Path, duplicates: DuplicateRatings) -> Ratings:
+    with reading(path) as stream:
+        try:
+            with np.load(stream, allow_pickle=False) as archive:
+                if "users" in archive:
+                    arrays: dict[str, Any] = {name: archive[name] for name in _ARRAYS if name in archive}
+                    arrays |= {name: int(arrays[name]) for name in ("n_users", "n_items")}
+                    return Ratings(**arrays)
+                if "format" in archive:
+                    stream.seek(0)
+                    return Ratings.from_scipy(load_npz(stream), duplicates=duplicates)
+                raise file_error(path, f"expected an array users, found {', '.join(archive)}")
+        except GraphFileError:
+            raise
+        except (
+            KeyError,
+            ValueError,
+            TypeError,
+            AttributeError,
+            NotImplementedError,
+            MemoryError,
+            EOFError,
+            RuntimeError,
+            zipfile.BadZipFile,
+            zlib.error,
+        ) as error:
+            raise file_error(path, f"not ratings saved as .npz: {error}") from error
+
+
+def _check_ratings(block: Block, width: int, expected: str, shape: tuple[int, int] | None = None) -> None:
+    """Raise for the first line whose rating is not finite or whose indices exceed *shape*."""
+    rows = block.rows(width, expected)
+    with np.errstate(over="ignore"):
+        wrong = ~np.isfinite(rows[:, 2].astype(np.float32))
+    if wrong.any():
+        raise block.value_error(int(wrong.argmax()) * width, f"{expected}, the rating a finite float32 number")
+    if shape is not None and (outside := np.greater(rows[:, :2], shape)).any():
+        raise block.value_error(int(outside.argmax()) // 2 * width, expected)
+
+
+def _split(text: bytes) -> bytes:
+    return text.replace(b"::", b"  ").replace(b",", b" ")
