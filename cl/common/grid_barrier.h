@@ -31,7 +31,7 @@ INLINE int grid_lock_(volatile __global uint *control) {
 }
 
 /* One work-item of a group calls; returns its member number, or GRID_OUTSIDE: the group must leave.
- * linger: turns to wait for other groups to start before the door closes. */
+ * linger: turns to wait for other groups to start before the door closes; it closes at once when all have. */
 INLINE uint grid_join(volatile __global uint *control, uint linger) {
   if (!grid_lock_(control)) return GRID_OUTSIDE;
   uint member = GRID_OUTSIDE;
@@ -41,7 +41,8 @@ INLINE uint grid_join(volatile __global uint *control, uint linger) {
   }
   unlock(control + GRID_LOCK);
   if (member == GRID_OUTSIDE) return member;
-  for (uint turn = 0; turn < linger && !load_relaxed(control + GRID_CLOSED); turn++) {}
+  for (uint turn = 0; turn < linger && !load_relaxed(control + GRID_CLOSED); turn++)
+    if (load_relaxed(control + GRID_MEMBERS) == (uint)get_num_groups(0)) break;
   if (!grid_lock_(control)) return GRID_OUTSIDE;
   store_relaxed(control + GRID_CLOSED, 1u);
   unlock(control + GRID_LOCK);
