@@ -10,6 +10,7 @@
  *   p = decay p + rate error q      q = decay q + rate error p      decay = 1 - rate * regularization
  * (S. Funk 2006; Y. Koren, R. Bell, C. Volinsky, "Matrix Factorization Techniques for Recommender Systems", 2009.)
  *
+ * RACY_ROWS: rows and biases are read by load_stale and written by store_relaxed, for steps that share a vertex.
  * CHECK_UPDATES: each step counts itself in updates[user * n_items + item] and marks both vertices while it lasts;
  * a step that finds a mark raises violations[0].  For tests.
  */
@@ -37,6 +38,9 @@
 #ifndef BIASES
 #define BIASES 0
 #endif
+#ifndef RACY_ROWS
+#define RACY_ROWS 0
+#endif
 #ifndef CHECK_UPDATES
 #define CHECK_UPDATES 0
 #endif
@@ -57,12 +61,58 @@ typedef struct { vector_t v[VECTORS]; } row_t;
 
 #if HALF_STORAGE
 typedef half number_t;
+#else
+typedef float number_t;
+#endif
+#if RACY_ROWS && VECTOR_WIDTH == 1
+#define LOAD_VECTOR_(p) load_stale(p)
+#define STORE_VECTOR_(x, p) store_relaxed(p, x)
+#elif RACY_ROWS                  /* a vector travels as 2, 4, 8 or 16 words */
+#define VECTOR_WORDS_ (VECTOR_WIDTH / (1 + HALF_STORAGE))
+#if HALF_STORAGE
+#define FROM_WORDS_(p) PASTE(vload_half, VECTOR_WIDTH)(0, (const __private half *)(p))
+#define TO_WORDS_(x, p) PASTE(PASTE(vstore_half, VECTOR_WIDTH), _rte)(x, 0, (__private half *)(p))
+#else
+#define FROM_WORDS_(p) PASTE(vload, VECTOR_WIDTH)(0, (const __private float *)(p))
+#define TO_WORDS_(x, p) PASTE(vstore, VECTOR_WIDTH)(x, 0, (__private float *)(p))
+#endif
+INLINE vector_t load_vector_(const __global number_t *numbers) {
+  const volatile __global int *p = (const volatile __global int *)numbers;
+  int words[VECTOR_WORDS_];
+#if VECTOR_WORDS_ == 2
+  words[0] = load_stale(p);
+  words[1] = load_stale(p + 1);
+#else
+  for (int k = 0; k < VECTOR_WORDS_; k += 4) vstore4(load_stale4(p + k), 0, words + k);
+#endif
+  return FROM_WORDS_(words);
+}
+INLINE void store_vector_(vector_t x, __global number_t *numbers) {
+  volatile __global int *p = (volatile __global int *)numbers;
+  int words[VECTOR_WORDS_];
+  TO_WORDS_(x, words);
+#if VECTOR_WORDS_ == 2
+  store_relaxed(p, words[0]);
+  store_relaxed(p + 1, words[1]);
+#else
+  for (int k = 0; k < VECTOR_WORDS_; k += 4) store_relaxed4(p + k, vload4(0, words + k));
+#endif
+}
+#define LOAD_VECTOR_(p) load_vector_(p)
+#define STORE_VECTOR_(x, p) store_vector_(x, p)
+#elif HALF_STORAGE
 #define LOAD_VECTOR_(p) PASTE(vloada_half, VECTOR_WIDTH)(0, p)
 #define STORE_VECTOR_(x, p) PASTE(PASTE(vstorea_half, VECTOR_WIDTH), _rte)(x, 0, p)
 #else
-typedef float number_t;
 #define LOAD_VECTOR_(p) (*(const __global vector_t *)(p))
 #define STORE_VECTOR_(x, p) (*(__global vector_t *)(p) = (x))
+#endif
+#if RACY_ROWS
+#define LOAD_BIAS_(p) load_stale(p)
+#define STORE_BIAS_(x, p) store_relaxed(p, x)
+#else
+#define LOAD_BIAS_(p) (*(p))
+#define STORE_BIAS_(x, p) (*(p) = (x))
 #endif
 
 typedef struct {
@@ -118,17 +168,24 @@ INLINE row_t moved(row_t row, float decay, float step, row_t other) {
 }
 
 #if CHECK_UPDATES
+INLINE void check_mark(model_t m, volatile __global uint *mark) { if (fetch_add(mark, 1u)) fetch_add(m.violations, 1u); }
+INLINE void check_unmark(volatile __global uint *mark) { fetch_add(mark, ~0u); }
+INLINE void check_count(model_t m, int user, int item) { fetch_add(m.updates + (ulong)user * m.n_items + item, 1u); }
 INLINE void check_begin(model_t m, int user, int item) {
   if (slot_lane() != 0) return;
-  if (fetch_add(m.user_marks + user, 1u) | fetch_add(m.item_marks + item, 1u)) fetch_add(m.violations, 1u);
-  fetch_add(m.updates + (ulong)user * m.n_items + item, 1u);
+  check_mark(m, m.user_marks + user);
+  check_mark(m, m.item_marks + item);
+  check_count(m, user, item);
 }
 INLINE void check_end(model_t m, int user, int item) {
   if (slot_lane() != 0) return;
-  fetch_add(m.user_marks + user, ~0u);
-  fetch_add(m.item_marks + item, ~0u);
+  check_unmark(m.user_marks + user);
+  check_unmark(m.item_marks + item);
 }
 #else
+#define check_mark(m, mark)
+#define check_unmark(mark)
+#define check_count(m, user, item)
 #define check_begin(m, user, item)
 #define check_end(m, user, item)
 #endif
@@ -145,8 +202,8 @@ INLINE void update_rating(model_t m, int active, int user, int item, float value
     p = load_row(m.user_rows, user);
     q = load_row(m.item_rows, item);
 #if BIASES
-    user_bias = m.user_biases[user];
-    item_bias = m.item_biases[item];
+    user_bias = LOAD_BIAS_(m.user_biases + user);
+    item_bias = LOAD_BIAS_(m.item_biases + item);
     known += user_bias + item_bias;
 #endif
   }
@@ -157,8 +214,8 @@ INLINE void update_rating(model_t m, int active, int user, int item, float value
   store_row(m.item_rows, item, moved(q, m.decay, step, p));
 #if BIASES
   if (slot_lane() == 0) {
-    m.user_biases[user] = mad(m.decay, user_bias, step);
-    m.item_biases[item] = mad(m.decay, item_bias, step);
+    STORE_BIAS_(mad(m.decay, user_bias, step), m.user_biases + user);
+    STORE_BIAS_(mad(m.decay, item_bias, step), m.item_biases + item);
   }
 #endif
   check_end(m, user, item);
