@@ -42,6 +42,10 @@ EXTRA_SOURCES = ("tests/kernels/vocabulary.cl",)
 _ROWS: tuple[dict[str, int | str], ...] = (
     {"OFFSET_T": "long"}, {"SYMMETRIC": 0}, {"SORTED_ROWS": 1, "FIRST_IS_LINKED": 1},
 )
+_ROWS_OF_FACTORS: tuple[dict[str, int | str], ...] = (
+    {"VECTORS": 1, "LANES": 4, "BIASES": 1}, {"VECTORS": 1, "LANES": 32, "HALF_STORAGE": 1, "OFFSET_T": "long"},
+    {"VECTORS": 5, "LANES": 1, "HALF_STORAGE": 1, "BIASES": 1}, {"VECTORS": 2, "LANES": 16, "CHECK_UPDATES": 1},
+)
 VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "components/phases.cl": (
         {"OFFSET_T": "long"}, {"HOOK_FIRST": 0}, {"KEEP_SECOND": 1, "HOOK_STEPS": 2},
@@ -50,6 +54,9 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "components/rem.cl": _ROWS,
     "components/afforest.cl": _ROWS,
     "components/degree_classes.cl": _ROWS,
+    "factorization/edge_locked.cl": _ROWS_OF_FACTORS,
+    "factorization/hogwild.cl": _ROWS_OF_FACTORS,
+    "factorization/order.cl": ({"OFFSET_T": "long"},),
     "primitives/reduce.cl": (
         {"T": "float", "T_LOWEST": "-INFINITY", "T_HIGHEST": "INFINITY"},
         {"T": "long", "T_LOWEST": "LONG_MIN", "T_HIGHEST": "LONG_MAX", "OPERATION": "LEAST_OF"},

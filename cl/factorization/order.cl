@@ -1,0 +1,25 @@
+/* Ratings in another order: random keys to sort by, and the gather afterwards.  A work-item takes a rating. */
+#include "common/random.h"
+
+KERNEL draw_keys(const offset_t n, const ulong seed, __global uint *restrict keys) {
+  const offset_t k = (offset_t)get_global_id(0);
+  if (k < n) keys[k] = random_uint(random_key(seed), (ulong)k);
+}
+
+KERNEL gather_keys(const offset_t n, const __global offset_t *restrict order, const __global int *restrict items,
+                   __global uint *restrict keys) {
+  const offset_t k = (offset_t)get_global_id(0);
+  if (k < n) keys[k] = (uint)items[order[k]];
+}
+
+KERNEL gather_ratings(const offset_t n, const __global offset_t *restrict order, const __global int *restrict users,
+                      const __global int *restrict items, const __global float *restrict values,
+                      __global int *restrict out_users, __global int *restrict out_items,
+                      __global float *restrict out_values) {
+  const offset_t k = (offset_t)get_global_id(0);
+  if (k >= n) return;
+  const offset_t from = order[k];
+  out_users[k] = users[from];
+  out_items[k] = items[from];
+  out_values[k] = values[from];
+}

@@ -1,0 +1,38 @@
+"""No locks: the baseline that does not keep the serial semantics (cl/factorization/hogwild.cl)."""
+from __future__ import annotations
+
+from clgraph.algorithms.factorization.factors import DeviceModel
+from clgraph.algorithms.factorization.order import ordered_ratings
+from clgraph.algorithms.factorization.passes import launch_slices, slices
+from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.ratings import Ratings
+from clgraph.runtime.session import Session
+
+
+class Hogwild(FactorizationPlan):
+    """Step on all ratings at once; steps that meet at a vertex may undo each other.
+
+    Parameters
+    ----------
+    shuffle : bool
+        Visit the ratings in random order; else by user, then item, where neighbours meet.
+    seed : int
+        Of that order.
+    """
+
+    def __init__(
+        self, session: Session, ratings: Ratings, model: DeviceModel, *, shuffle: bool = True, seed: int = 0
+    ) -> None:
+        super().__init__(session, ratings, model)
+        on_device = ordered_ratings(self, shuffle=shuffle, seed=seed)
+        program = self.program("factorization/hogwild.cl")
+        self.launches = [
+            program.bind(
+                "hogwild", (end - begin) * self.lanes, self.offset(begin), self.offset(end), *on_device,
+                *model.arguments(),
+            )
+            for begin, end in slices(self)
+        ]
+
+    def run(self) -> None:
+        launch_slices(self.session, self.launches)

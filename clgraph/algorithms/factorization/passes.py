@@ -1,0 +1,75 @@
+"""Passes over what is left of a sweep, and sweeps cut into launches that Ctrl-C need not wait long for."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.errors import DeviceTimeoutError
+from clgraph.runtime.program import Launch
+from clgraph.runtime.session import Session
+
+_CPU_SLICE, _GPU_SLICE = 1 << 20, 1 << 26  # ratings in a launch
+_MOST_AHEAD = 16
+
+
+def slices(plan: FactorizationPlan) -> list[tuple[int, int]]:
+    """Return the begins and ends of what the launches of a sweep take of the ratings."""
+    n, size = plan.ratings.n_ratings, _CPU_SLICE if plan.session.facts.is_cpu else _GPU_SLICE
+    return [(begin, min(n, begin + size)) for begin in range(0, n, size)]
+
+
+def launch_slices(session: Session, launches: Iterable[Launch]) -> None:
+    """Enqueue *launches*; on a CPU, where each takes long, wait for one before the next."""
+    for launch in launches:
+        event = launch()
+        if session.facts.is_cpu:
+            session.wait(event)
+
+
+class Passes:
+    """Passes over lists that shrink, enqueued several at a time before the host looks whether all is done.
+
+    Pass k reads the list of length ``sizes[k % 3]``, appends what it leaves to the next one and clears the length
+    after that. Two buffers hold the lists in turn: ``launches[k % 2]`` is what runs pass k; its first argument is k.
+
+    Parameters
+    ----------
+    what : str
+        Names the strategy in errors.
+    n_groups : callable
+        Work-groups for a list of some length. A list is not longer than any before it.
+    """
+
+    def __init__(self, session: Session, what: str, n_groups: Callable[[int], int]) -> None:
+        self.sizes = session.empty(3, np.uint32)
+        self.launches: tuple[Launch, ...] = ()
+        self._what, self._n_groups = what, n_groups
+
+    def clear(self) -> None:
+        """Enqueue emptying all lists, before pass 0."""
+        self.sizes.fill(0)
+
+    def finish(self, most: int, *, first: int = 1) -> None:
+        """Run passes *first*, … until the list is empty; the first one is at most *most* long.
+
+        Raises
+        ------
+        DeviceTimeoutError
+            Several passes left a list as it was.
+        """
+        k, ahead, left = first, 2, most
+        while True:
+            groups = self._n_groups(left)
+            for _ in range(ahead):
+                launch = self.launches[k % 2]
+                launch.set_scalar(0, np.uint32(k))
+                launch(groups)
+                k += 1
+            before, left = left, self.sizes.item(k % 3)
+            if not left:
+                return
+            if left == before:
+                raise DeviceTimeoutError(f"{self._what}: {left} entries are left as they were after {ahead} passes")
+            ahead = min(2 * ahead, _MOST_AHEAD)
