@@ -1,0 +1,39 @@
+"""A diagonal of the matrix is a superstep (Diag of the study; cl/factorization/superstep.cl)."""
+from __future__ import annotations
+
+import numpy as np
+
+from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
+from clgraph.algorithms.factorization.supersteps import ORDER_SOURCE, SuperstepPlan
+from clgraph.ratings import Ratings
+from clgraph.runtime.session import Session
+
+
+class Diagonal(SuperstepPlan):
+    """Sweep over the diagonals of the matrix that hold ratings, one after the other.
+
+    Two ratings of one diagonal, item − user, share neither. Diagonals max(n_users, n_items) apart share no
+    user and no item either: they are merged, so that there are at most max(n_users, n_items) supersteps.
+
+    The study launches rank × ratings work-items in two dimensions. Here the lanes of a slot are the dimension
+    of the rank, and are neighbours, so that their loads of a row are one access and the product of two rows is
+    summed up by shuffles; the model's layout makes them as many as the rank and the sub-group allow.
+
+    Parameters
+    ----------
+    barrier : {"auto", "launch", "grid"}
+        See :class:`SuperstepPlan`.
+    seed : int
+        Not used: there is one such order.
+    """
+
+    def __init__(
+        self, session: Session, ratings: Ratings, model: DeviceModel, *, seed: int = 0, barrier: str = "auto"
+    ) -> None:
+        super().__init__(session, ratings, model, barrier=barrier)
+        del seed
+        given, n = DeviceRatings.upload(session, ratings), ratings.n_ratings
+        keys, modulus = session.empty(n, np.uint32), max(ratings.n_users, ratings.n_items)
+        program = session.program(ORDER_SOURCE, {"OFFSET_T": self.defines["OFFSET_T"]})
+        program.bind("diagonals", n, self.offset(n), np.int32(modulus), given.users, given.items, keys)()
+        self._prepare(given, keys, modulus)

@@ -1,0 +1,139 @@
+"""Maximal matchings, one after the other, until no edge is left (cl/factorization/matchings.cl)."""
+from __future__ import annotations
+
+import logging
+from typing import NamedTuple
+
+import numpy as np
+
+from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.algorithms.factorization.supersteps import stable_order
+from clgraph.primitives.compact import Compact
+from clgraph.primitives.fill import iota
+from clgraph.primitives.reduce import reduce
+from clgraph.primitives.sort import sort
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.program import Launch
+
+logger = logging.getLogger(__name__)
+
+SOURCE = "factorization/matchings.cl"
+_STATE_WORDS, _STATE_ALIVE = 7, 1  # as in the kernel file
+_NOBODY = 0xFFFFFFFF
+_GROUP_SIZE = 1024
+_FEW_ROWS = 1 << 14  # that one work-group takes
+_GROUP_TURNS, _CPU_TURNS = 1 << 14, 1 << 20  # of one launch: less than 0.2 s
+_TURNS = 16  # of the many-row kernels between two read-backs
+
+Side = tuple[DeviceArray, int]
+
+
+class Matchings(NamedTuple):
+    """The matching of each edge, uint32, and how many there are."""
+
+    colours: DeviceArray
+    n_matchings: int
+
+
+def find_matchings(plan: FactorizationPlan, a: Side, b: Side, *, seed: int, few_rows: int = _FEW_ROWS) -> Matchings:
+    """Split the edges of a bipartite graph without parallel edges into maximal matchings.
+
+    Matching t is maximal among the edges that are in none of the matchings before it. The result depends on the
+    graph and the seed only, not on the device.
+
+    Parameters
+    ----------
+    plan : FactorizationPlan
+        Whose device, and type of offsets.
+    a, b : (DeviceArray of int32, int)
+        The ends of the edges on either side, and the number of vertices there.
+    seed : int
+    few_rows : int
+        With so many vertices left one work-group goes on alone; on CPUs it always does.
+    """
+    session, n = plan.session, a[0].size
+    if not n:
+        return Matchings(session.zeros(0, np.uint32), 0)
+    search = _Search(plan, a, b, seed)
+    if not session.facts.is_cpu:
+        search.run_many(few_rows)
+    search.run_few()
+    n_matchings = int(reduce(session, search.colours, "max").item()) + 1
+    logger.debug("%d edges in %d matchings; the largest degree is %d", n, n_matchings, search.max_degree)
+    return Matchings(search.colours, n_matchings)
+
+
+class _Search:
+    def __init__(self, plan: FactorizationPlan, a: Side, b: Side, seed: int) -> None:
+        session = self._session = plan.session
+        n, n_edges = a[0].size, plan.offset(a[0].size)
+        self._defines = {"OFFSET_T": plan.defines["OFFSET_T"]}
+        program = self._program = session.program(SOURCE, self._defines)
+        degrees, most = [], []
+        for ends, n_vertices in (a, b):
+            degrees.append(session.zeros(n_vertices, np.uint32))
+            program.bind("count_edges", n, n_edges, ends, degrees[-1])()
+            most.append(int(reduce(session, degrees[-1], "max").item()))
+        # The larger degrees propose: what many wait for is asked once a round, and they are asked by all.
+        (rows, n_rows), (columns, n_columns) = (a, b) if most[0] >= most[1] else (b, a)
+        row_degrees = degrees[int(most[0] < most[1])]
+        self.max_degree, self._n_rows = max(most), n_rows
+        vertices = session.empty(n_rows, np.int32)
+        iota(session, vertices)
+        _, by_degree = sort(session, row_degrees, vertices, end_bit=self.max_degree.bit_length())
+        self._edges, row_offsets = stable_order(plan, rows, n_rows)
+        self._columns = session.empty(n, np.int32)
+        program.bind("list_columns", n, n_edges, self._edges, columns, self._columns)()
+        self._alive, (self._left, self._cursor, self._tried) = (
+            session.empty(n_rows, np.int32), (session.empty(n_rows, np.uint32) for _ in range(3)),
+        )
+        self._begin = session.empty(n_rows, plan.offset_type)
+        program.bind(
+            "start_rows", n_rows, np.int32(n_rows), np.uint64(seed), by_degree, row_offsets, self._alive, self._begin,
+            self._left, self._cursor, self._tried,
+        )()
+        self._words = session.empty(2 * n_columns, np.uint32)
+        self._words.fill(_NOBODY)
+        self._state = session.empty(_STATE_WORDS, np.uint32)
+        self._state.set(np.array([0, n_rows, 0, 0, 1, 0, 0]))
+        self.colours = session.empty(n, np.uint32)
+
+    def run_many(self, few_rows: int) -> None:
+        """Run rounds, a launch for each step, until at most *few_rows* rows have edges left."""
+        n_alive = self._n_rows
+        compact = Compact(
+            self._session, n_alive, self._alive, predicate="left_[i] > 0u", arrays={"left_": self._left}
+        )
+        while n_alive > few_rows:
+            turn = self._turn(n_alive)
+            for _ in range(_TURNS):
+                for launch in turn:
+                    launch()
+            compact.run_checked()
+            n_alive = int(compact.size.item())
+        self._state.set(np.array([n_alive]), offset=_STATE_ALIVE)
+
+    def _turn(self, n_alive: int) -> list[Launch]:
+        bind, n = self._program.bind, np.int32(n_alive)
+        fixed = self._alive, self._begin
+        return [
+            *(
+                bind("propose", n_alive, n, np.uint32(step), *fixed, self._left, self._columns, self._cursor,
+                     self._tried, self._words, self._state)
+                for step in range(3)
+            ),
+            bind("settle", n_alive, n, *fixed, self._state, self._left, self._cursor, self._tried, self._columns,
+                 self._edges, self._words, self.colours),
+            bind("next_round", 1, self._state),
+        ]
+
+    def run_few(self) -> None:
+        """Run all other rounds by one work-group."""
+        facts = self._session.facts
+        size = facts.sub_group_size if facts.is_cpu else _GROUP_SIZE if facts.sub_group_size > 1 else 64
+        launch = self._session.program(SOURCE, self._defines, work_group_size=size).bind(
+            "match_group", 1, np.uint32(_CPU_TURNS if facts.is_cpu else _GROUP_TURNS), self._begin, self._alive,
+            self._left, self._cursor, self._columns, self._edges, self._words, self.colours, self._state,
+        )
+        while self._state.item(_STATE_ALIVE):
+            launch()
