@@ -190,34 +190,57 @@ INLINE void check_end(model_t m, int user, int item) {
 #define check_end(m, user, item)
 #endif
 
-/* One step on a rating that nobody else's step shares a vertex with now. */
-INLINE void update_rating(model_t m, int active, int user, int item, float value) {
-  row_t p, q;
+/* One step on a rating whose item's row and bias the caller holds; the user's are in memory. */
+INLINE void update_user(model_t m, int active, int user, float value, row_t *q, float *item_bias) {
+  row_t p;
   float known = m.mean;
 #if BIASES
-  float user_bias = 0.0f, item_bias = 0.0f;
+  float user_bias = 0.0f;
 #endif
   if (active) {
-    check_begin(m, user, item);
     p = load_row(m.user_rows, user);
-    q = load_row(m.item_rows, item);
 #if BIASES
     user_bias = LOAD_BIAS_(m.user_biases + user);
-    item_bias = LOAD_BIAS_(m.item_biases + item);
-    known += user_bias + item_bias;
+    known += user_bias + *item_bias;
 #endif
   }
-  float predicted = slot_sum(active ? lane_dot(p, q) : 0.0f);
+  float predicted = slot_sum(active ? lane_dot(p, *q) : 0.0f);
   if (!active) return;
   float step = m.rate * (value - known - predicted);
-  store_row(m.user_rows, user, moved(p, m.decay, step, q));
-  store_row(m.item_rows, item, moved(q, m.decay, step, p));
+  store_row(m.user_rows, user, moved(p, m.decay, step, *q));
+  *q = moved(*q, m.decay, step, p);
 #if BIASES
-  if (slot_lane() == 0) {
-    STORE_BIAS_(mad(m.decay, user_bias, step), m.user_biases + user);
-    STORE_BIAS_(mad(m.decay, item_bias, step), m.item_biases + item);
-  }
+  if (slot_lane() == 0) STORE_BIAS_(mad(m.decay, user_bias, step), m.user_biases + user);
+  *item_bias = mad(m.decay, *item_bias, step);
 #endif
+}
+
+INLINE float load_item_bias(model_t m, int item) {
+#if BIASES
+  return LOAD_BIAS_(m.item_biases + item);
+#else
+  return 0.0f;
+#endif
+}
+INLINE void store_item(model_t m, int item, row_t q, float item_bias) {
+  store_row(m.item_rows, item, q);
+#if BIASES
+  if (slot_lane() == 0) STORE_BIAS_(item_bias, m.item_biases + item);
+#endif
+}
+
+/* One step on a rating that nobody else's step shares a vertex with now. */
+INLINE void update_rating(model_t m, int active, int user, int item, float value) {
+  row_t q;
+  float item_bias = 0.0f;
+  if (active) {
+    check_begin(m, user, item);
+    q = load_row(m.item_rows, item);
+    item_bias = load_item_bias(m, item);
+  }
+  update_user(m, active, user, value, &q, &item_bias);
+  if (!active) return;
+  store_item(m, item, q, item_bias);
   check_end(m, user, item);
 }
 #endif
