@@ -56,6 +56,9 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "components/degree_classes.cl": _ROWS,
     "factorization/edge_locked.cl": _ROWS_OF_FACTORS,
     "factorization/hogwild.cl": _ROWS_OF_FACTORS,
+    "factorization/node_locked.cl": (
+        *_ROWS_OF_FACTORS, *({"PER_SUB_GROUP": 1, **row} for row in _ROWS_OF_FACTORS), {"DEFER_TO_LIST": 1},
+    ),
     "factorization/order.cl": ({"OFFSET_T": "long"},),
     "primitives/reduce.cl": (
         {"T": "float", "T_LOWEST": "-INFINITY", "T_HIGHEST": "INFINITY"},

@@ -14,9 +14,14 @@ _CPU_SLICE, _GPU_SLICE = 1 << 20, 1 << 26  # ratings in a launch
 _MOST_AHEAD = 16
 
 
+def slice_size(plan: FactorizationPlan) -> int:
+    """Return how many ratings a launch takes, about."""
+    return _CPU_SLICE if plan.session.facts.is_cpu else _GPU_SLICE
+
+
 def slices(plan: FactorizationPlan) -> list[tuple[int, int]]:
     """Return the begins and ends of what the launches of a sweep take of the ratings."""
-    n, size = plan.ratings.n_ratings, _CPU_SLICE if plan.session.facts.is_cpu else _GPU_SLICE
+    n, size = plan.ratings.n_ratings, slice_size(plan)
     return [(begin, min(n, begin + size)) for begin in range(0, n, size)]
 
 

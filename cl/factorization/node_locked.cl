@@ -1,0 +1,200 @@
+/* SGD with a lock on each user: a team of TEAM neighbouring work-items (a slot, or a sub-group) owns an item for one
+ * pass and keeps its row, while it visits the item's ratings.
+ *
+ * A turn: each lane tries the lock of another rating's user, once; the team steps on the ratings whose users it got,
+ * one after the other; each lane unlocks.  Ratings of one item have different users, so a team never meets itself,
+ * and it never waits while it holds locks.  So one fence and one wait for memory serve up to TEAM steps, and the
+ * chain of steps of a popular item is as short as can be.  The slots of a team load the rows of different users at
+ * once; the item's row is the same in each of them, and the user's row that moves it comes by shuffles.
+ *
+ * What a turn did not get is kept in `pending`, at the item's own places (or, with DEFER_TO_LIST, appended to a list
+ * for edge_locked.cl), and tried again in the next round, of at most ROUNDS, or in the next pass.
+ *
+ * Ratings are sorted by item; item i has offsets[i] … offsets[i + 1].  sizes: as in edge_locked.cl, of lists of items
+ * (of ratings with DEFER_TO_LIST).  A lock word is looked at while others change it; users' rows are touched under
+ * locks only, all else by its team only.
+ * Reference: R. Kaleem et al., "Synchronization Trade-offs in GPU Implementations of Graph Algorithms", IPDPS 2016
+ * (NL).  That a team takes many locks at once is ours.
+ */
+#include "common/worklist.h"
+#include "factorization/locks.h"
+#include "factorization/model.h"
+
+#ifndef PER_SUB_GROUP            /* 1: a team is a sub-group, 0: a slot */
+#define PER_SUB_GROUP 0
+#endif
+#ifndef ROUNDS
+#define ROUNDS 64
+#endif
+#ifndef DEFER_TO_LIST
+#define DEFER_TO_LIST 0
+#endif
+#if PER_SUB_GROUP
+#define TEAM SUB_GROUP_SIZE
+#else
+#define TEAM LANES
+#endif
+#ifndef MOST_LOCKS               /* that a team holds at a time */
+#define MOST_LOCKS TEAM
+#endif
+#define TEAM_SLOTS (TEAM / LANES)
+
+INLINE uint team_lane(void) { return sg_lane() & (TEAM - 1u); }
+INLINE uint team_first(void) { return sg_lane() - team_lane(); }
+INLINE uint team_slot(void) { return team_lane() / LANES; }
+/* Bit l: lane l of this team */
+INLINE lane_mask_t team_ballot(int wanted) {
+  return sg_ballot(wanted) >> team_first() & ~(lane_mask_t)0 >> (8u * (uint)sizeof(lane_mask_t) - TEAM);
+}
+INLINE lane_mask_t without_lowest(lane_mask_t m, uint n) {
+  for (uint k = 0; k < n; k++) m &= m - 1;
+  return m;
+}
+
+#if TEAM_SLOTS > 1
+#if VECTOR_WIDTH == 1
+#define vector_of(v, lane) sg_broadcast(v, lane)
+#else
+INLINE float4 vector_of(float4 v, uint lane) {
+  return (float4)(sg_broadcast(v.x, lane), sg_broadcast(v.y, lane), sg_broadcast(v.z, lane), sg_broadcast(v.w, lane));
+}
+INLINE float8 vector_of(float8 v, uint lane) { return (float8)(vector_of(v.lo, lane), vector_of(v.hi, lane)); }
+INLINE float16 vector_of(float16 v, uint lane) { return (float16)(vector_of(v.lo, lane), vector_of(v.hi, lane)); }
+#endif
+/* The row that slot s of this team holds */
+INLINE row_t row_of_slot(row_t row, uint s) {
+  for (int k = 0; k < VECTORS; k++) row.v[k] = vector_of(row.v[k], team_first() + s * LANES + slot_lane());
+  return row;
+}
+INLINE float number_of_slot(float x, uint s) { return sg_broadcast(x, team_first() + s * LANES); }
+#else
+#define row_of_slot(row, s) (row)
+#define number_of_slot(x, s) (x)
+#endif
+
+typedef struct {
+  row_t row;
+  float bias;
+} vertex_t;
+
+INLINE vertex_t load_vertex(const __global number_t *rows, const __global float *biases, int vertex) {
+  vertex_t v;
+  v.row = load_row(rows, vertex);
+#if BIASES
+  v.bias = biases[vertex];
+#else
+  v.bias = 0.0f;
+#endif
+  return v;
+}
+INLINE void store_vertex(__global number_t *rows, __global float *biases, int vertex, vertex_t v) {
+  store_row(rows, vertex, v.row);
+#if BIASES
+  if (slot_lane() == 0) biases[vertex] = v.bias;
+#endif
+}
+INLINE vertex_t moved_vertex(vertex_t v, float decay, float step, vertex_t other) {
+  v.row = moved(v.row, decay, step, other.row);
+  v.bias = mad(decay, v.bias, step);
+  return v;
+}
+
+/* Step on the ratings of the lanes in todo, one after the other; returns the item as it is then. */
+INLINE vertex_t step_on_locked(model_t m, vertex_t q, lane_mask_t todo, int user, int item, float value) {
+  while (sg_any(todo != 0)) {
+    const lane_mask_t mine = without_lowest(todo, team_slot());
+    const int active = mine != 0;
+    const uint from = team_first() + (active ? lowest_lane(mine) : 0u);
+    const int u = sg_broadcast(user, from);
+    const float wanted = sg_broadcast(value, from) - m.mean;
+    vertex_t p = q;
+    if (active) p = load_vertex(m.user_rows, m.user_biases, u);
+    for (uint s = 0; s < TEAM_SLOTS; s++) {
+      const int here = s < lane_count(todo);
+      if (!sg_any(here)) break;
+      const float predicted = p.bias + q.bias + slot_sum(lane_dot(p.row, q.row));
+      const float step = number_of_slot(m.rate * (wanted - predicted), s);
+      vertex_t other = p;
+      other.row = row_of_slot(p.row, s);
+      if (active && team_slot() == s) {
+        if (slot_lane() == 0) check_count(m, u, item);
+        p = moved_vertex(p, m.decay, step, q);
+      }
+      if (here) q = moved_vertex(q, m.decay, step, other);
+    }
+    if (active) store_vertex(m.user_rows, m.user_biases, u, p);
+    todo = without_lowest(todo, TEAM_SLOTS);
+  }
+  return q;
+}
+
+/* Pass 0 takes items first … last - 1 of list, a later one all of them. */
+KERNEL lock_users(const uint pass, const uint first, const uint last, const __global int *restrict list,
+                  const __global offset_t *restrict offsets, const __global int *restrict users,
+                  const __global float *restrict values, MODEL_PARAMS, volatile __global uint *user_locks,
+                  __global offset_t *restrict n_pending, __global offset_t *restrict pending, __global uint *sizes,
+                  __global int *restrict next_list) {
+  model_t m = MODEL;
+  volatile __global uint *n_next = sizes + (pass + 1u) % 3u;
+  const uint t = first + (uint)(get_global_id(0) / TEAM), n = pass ? sizes[pass % 3u] : last;
+  const int is_owner = t < n;
+  if (get_global_id(0) == 0) sizes[(pass + 2u) % 3u] = 0u;
+  int item = 0, is_list = pass != 0;
+  offset_t begin = 0, count = 0, at = 0, kept = 0;
+  vertex_t q;
+  if (is_owner) {
+    item = list[t];
+    begin = offsets[item];
+    count = is_list ? n_pending[item] : offsets[item + 1] - begin;
+    if (team_lane() == 0) check_mark(m, m.item_marks + item);
+    q = load_vertex(m.item_rows, m.item_biases, item);
+  }
+  for (uint round = 0; sg_any(at < count);) {
+    const offset_t place = at + (offset_t)team_lane();
+    const int tried = team_lane() < MOST_LOCKS && place < count;
+    offset_t k = 0;
+    int user = 0, locked = 0;
+    float value = 0.0f;
+    if (tried) {
+      k = is_list ? pending[begin + place] : begin + place;
+      user = users[k];
+      value = values[k];
+      locked = take_lock(user_locks + user);
+      if (locked) fence_locks();
+    }
+    const lane_mask_t failed = team_ballot(tried && !locked);
+#if DEFER_TO_LIST
+    const uint slot = push_sub_group(n_next, tried && !locked);
+    if (tried && !locked) pending[slot] = k;
+#else
+    if (tried && !locked) pending[begin + kept + lane_count(failed & ~(~(lane_mask_t)0 << team_lane()))] = k;
+    kept += lane_count(failed);
+#endif
+    sg_sync();
+    if (locked) check_mark(m, m.user_marks + user);
+    q = step_on_locked(m, q, team_ballot(locked), user, item, value);
+    sg_sync();
+    if (locked) {
+      check_unmark(m.user_marks + user);
+      fence_locks();
+      drop_lock(user_locks + user);
+    }
+    at += MOST_LOCKS;
+    if (at >= count && kept && round < ROUNDS) {  /* the team's own choice; others go on */
+      round++;
+      is_list = 1;
+      count = kept;
+      at = kept = 0;
+    }
+  }
+  if (is_owner && team_slot() == 0) store_vertex(m.item_rows, m.item_biases, item, q);
+  if (is_owner && team_lane() == 0) check_unmark(m.item_marks + item);
+#if !DEFER_TO_LIST
+  const int leads = team_lane() == 0 && kept > 0;
+  const uint slot = push_sub_group(n_next, leads);
+  if (leads) {
+    n_pending[item] = kept;
+    next_list[slot] = item;
+  }
+#endif
+}

@@ -1,0 +1,44 @@
+"""One pass of node locking, then edge locking on the ratings that it left."""
+from __future__ import annotations
+
+import numpy as np
+
+from clgraph.algorithms.factorization.edge_locked import EdgePasses
+from clgraph.algorithms.factorization.factors import DeviceModel
+from clgraph.algorithms.factorization.node_locked import ItemTeams, Team
+from clgraph.algorithms.factorization.order import ordered_ratings
+from clgraph.algorithms.factorization.passes import launch_slices
+from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.ratings import Ratings
+from clgraph.runtime.session import Session
+
+
+class HybridLocked(FactorizationPlan):
+    """Walk each item's ratings once, locking users; then lock both vertices of each rating that was put off.
+
+    Parameters
+    ----------
+    per, locks, shuffle, seed
+        As of :class:`NodeLocked`.
+    """
+
+    def __init__(
+        self, session: Session, ratings: Ratings, model: DeviceModel, *, per: Team = "sub_group",
+        locks: int | None = None, shuffle: bool = True, seed: int = 0,
+    ) -> None:
+        super().__init__(session, ratings, model)
+        by_item = ordered_ratings(self, shuffle=shuffle, seed=seed, by_item=True)
+        edges = EdgePasses(self, by_item)
+        self._passes = edges.passes
+        unused = [session.empty(1, dtype) for dtype in (self.offset_type, np.int32)]
+        self.launches = ItemTeams(self, by_item, per, locks, DEFER_TO_LIST=1).bind_all(
+            edges.user_locks, unused[0], edges.lists[0], self._passes.sizes, unused[1]
+        )
+
+    def run(self) -> None:
+        """Sweep once; waits until all ratings are done."""
+        if not self.ratings.n_ratings:
+            return
+        self._passes.clear()
+        launch_slices(self.session, self.launches)
+        self._passes.finish(self.ratings.n_ratings)
