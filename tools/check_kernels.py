@@ -59,7 +59,11 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "factorization/node_locked.cl": (
         *_ROWS_OF_FACTORS, *({"PER_SUB_GROUP": 1, **row} for row in _ROWS_OF_FACTORS), {"DEFER_TO_LIST": 1},
     ),
+    "factorization/item_block.cl": _ROWS_OF_FACTORS,
+    "factorization/matchings.cl": ({"OFFSET_T": "long"}, {"WG_SIZE": 512}),
     "factorization/order.cl": ({"OFFSET_T": "long"},),
+    "factorization/superstep.cl": (*_ROWS_OF_FACTORS, {"VECTORS": 1, "LANES": 4, "WG_SIZE": 512}),
+    "factorization/superstep_order.cl": ({"OFFSET_T": "long"},),
     "primitives/reduce.cl": (
         {"T": "float", "T_LOWEST": "-INFINITY", "T_HIGHEST": "INFINITY"},
         {"T": "long", "T_LOWEST": "LONG_MIN", "T_HIGHEST": "LONG_MAX", "OPERATION": "LEAST_OF"},

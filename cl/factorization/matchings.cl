@@ -146,9 +146,9 @@ KERNEL next_round(__global uint *restrict state) {
  *
  * What earlier chunks have taken is final, so the result is the same.  Returns after about `budget` turns. */
 KERNEL match_group(const uint budget, const __global offset_t *restrict begin, __global int *alive,
-                   __global uint *restrict left, __global uint *restrict cursor, __global int *restrict edge_columns,
-                   __global int *restrict edges, volatile __global uint *words, __global uint *restrict colours,
-                   __global uint *restrict state) {
+                   __global uint *restrict left, __global uint *restrict cursor, __global uint *restrict tried,
+                   __global int *restrict edge_columns, __global int *restrict edges, volatile __global uint *words,
+                   __global uint *restrict colours, __global uint *restrict state) {
   LOCAL_ARRAY uint again[2];
   LOCAL_ARRAY uint scratch[GROUP_SCRATCH];
   const uint me = (uint)get_local_id(0);
@@ -164,6 +164,7 @@ KERNEL match_group(const uint budget, const __global offset_t *restrict begin, _
       row.rank = (uint)rank;
       row.left = left[rank];
       row.cursor = cursor[rank];
+      row.tried = tried[rank];             /* not 0 in the round in which the many-row kernels stopped */
       row.begin = begin[rank];
     }
     for (int more = 1; more; turn++) {
@@ -180,6 +181,7 @@ KERNEL match_group(const uint budget, const __global offset_t *restrict begin, _
       settle_row(&row, round, edge_columns, edges, words, colours);
       left[row.rank] = row.left;
       cursor[row.rank] = row.cursor;
+      tried[row.rank] = row.tried;
     }
     uint all;
     const uint before = group_exclusive_sum(row.left != 0u ? 1u : 0u, scratch, &all);

@@ -1,7 +1,11 @@
-/* Putting ratings in the order of their supersteps: a work-item takes a rating.  There are no races. */
-#include "common/types.h"
+/* The keys that put ratings in the order of their supersteps, and what is read off that order: a work-item takes a
+ * rating.
+ *
+ * Intended race: mark_wide stores one value to a word from many work-items.
+ */
+#include "common/atomics.h"
 
-/* The diagonal of each rating, wrapped: a pair of diagonals `modulus` apart shares no user and no item. */
+/* The diagonal of each rating, wrapped: two that are `modulus` apart share no user and no item. */
 KERNEL diagonals(const offset_t n, const int modulus, const __global int *restrict users,
                  const __global int *restrict items, __global uint *restrict keys) {
   const offset_t k = (offset_t)get_global_id(0);
@@ -19,14 +23,33 @@ KERNEL find_offsets(const offset_t n, const int n_keys, const __global uint *res
   for (int key = k > 0 ? (int)keys[k - 1] + 1 : 0; key <= last; key++) offsets[key] = k;
 }
 
-KERNEL gather_ratings(const offset_t n, const __global offset_t *restrict order, const __global int *restrict users,
-                      const __global int *restrict items, const __global float *restrict values,
-                      __global int *restrict out_users, __global int *restrict out_items,
-                      __global float *restrict out_values) {
+/* The rank of each rating's item, and the block it falls into. */
+KERNEL rank_items(const offset_t n, const uint block_size, const __global int *restrict items,
+                  const __global uint *restrict item_ranks, __global uint *restrict ranks, __global uint *restrict blocks) {
   const offset_t k = (offset_t)get_global_id(0);
   if (k >= n) return;
-  const offset_t from = order[k];
-  out_users[k] = users[from];
-  out_items[k] = items[from];
-  out_values[k] = values[from];
+  const uint rank = item_ranks[items[k]];
+  ranks[k] = rank;
+  blocks[k] = rank / block_size;
+}
+
+/* 1 where the ratings in *order* go on to another pair (a, b). */
+KERNEL mark_runs(const offset_t n, const __global offset_t *restrict order, const __global uint *restrict a,
+                 const __global uint *restrict b, __global int *restrict begins) {
+  const offset_t k = (offset_t)get_global_id(0);
+  if (k >= n) return;
+  const offset_t now = order[k], before = order[k > 0 ? k - 1 : 0];
+  begins[k] = a[now] != a[before] || b[now] != b[before];
+}
+KERNEL scatter_numbers(const offset_t n, const __global offset_t *restrict order, const __global uint *restrict sorted,
+                       __global uint *restrict numbers) {
+  const offset_t k = (offset_t)get_global_id(0);
+  if (k < n) numbers[order[k]] = sorted[k];
+}
+
+/* is_wide[s] = 1 for the steps that have ratings of slots from n_slots of the block on. */
+KERNEL mark_wide(const offset_t n, const uint block_size, const uint n_slots, const __global uint *restrict ranks,
+                 const __global uint *restrict steps, volatile __global uint *is_wide) {
+  const offset_t k = (offset_t)get_global_id(0);
+  if (k < n && ranks[k] % block_size >= n_slots) store_relaxed(is_wide + steps[k], 1u);
 }

@@ -4,12 +4,12 @@ from __future__ import annotations
 import numpy as np
 
 from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
-from clgraph.algorithms.factorization.supersteps import ORDER_SOURCE, SuperstepPlan
+from clgraph.algorithms.factorization.supersteps import RatingSlots, bind_order
 from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session
 
 
-class Diagonal(SuperstepPlan):
+class Diagonal(RatingSlots):
     """Sweep over the diagonals of the matrix that hold ratings, one after the other.
 
     Two ratings of one diagonal, item − user, share neither. Diagonals max(n_users, n_items) apart share no
@@ -22,7 +22,7 @@ class Diagonal(SuperstepPlan):
     Parameters
     ----------
     barrier : {"auto", "launch", "grid"}
-        See :class:`SuperstepPlan`.
+        See :class:`RatingSlots`.
     seed : int
         Not used: there is one such order.
     """
@@ -30,10 +30,9 @@ class Diagonal(SuperstepPlan):
     def __init__(
         self, session: Session, ratings: Ratings, model: DeviceModel, *, seed: int = 0, barrier: str = "auto"
     ) -> None:
-        super().__init__(session, ratings, model, barrier=barrier)
+        super().__init__(session, ratings, model, barrier)
         del seed
         given, n = DeviceRatings.upload(session, ratings), ratings.n_ratings
         keys, modulus = session.empty(n, np.uint32), max(ratings.n_users, ratings.n_items)
-        program = session.program(ORDER_SOURCE, {"OFFSET_T": self.defines["OFFSET_T"]})
-        program.bind("diagonals", n, self.offset(n), np.int32(modulus), given.users, given.items, keys)()
+        bind_order(self, "diagonals", n, np.int32(modulus), given.users, given.items, keys)()
         self._prepare(given, keys, modulus)

@@ -3,12 +3,12 @@ from __future__ import annotations
 
 from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
 from clgraph.algorithms.factorization.matchings import find_matchings
-from clgraph.algorithms.factorization.supersteps import SuperstepPlan
+from clgraph.algorithms.factorization.supersteps import RatingSlots
 from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session
 
 
-class MatchingEdge(SuperstepPlan):
+class MatchingEdge(RatingSlots):
     """Sweep over maximal matchings of the ratings, one after the other; a slot takes a rating.
 
     Parameters
@@ -16,15 +16,13 @@ class MatchingEdge(SuperstepPlan):
     seed : int
         Of the matchings.
     barrier : {"auto", "launch", "grid"}
-        See :class:`SuperstepPlan`.
+        See :class:`RatingSlots`.
     """
 
     def __init__(
         self, session: Session, ratings: Ratings, model: DeviceModel, *, seed: int = 0, barrier: str = "auto"
     ) -> None:
-        super().__init__(session, ratings, model, barrier=barrier)
+        super().__init__(session, ratings, model, barrier)
         given = DeviceRatings.upload(session, ratings)
-        found = find_matchings(
-            self, (given.items, ratings.n_items), (given.users, ratings.n_users), seed=seed
-        )
+        found = find_matchings(self, (given.items, ratings.n_items), (given.users, ratings.n_users), seed=seed)
         self._prepare(given, found.colours, found.n_matchings)

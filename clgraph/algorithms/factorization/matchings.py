@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 SOURCE = "factorization/matchings.cl"
 _STATE_WORDS, _STATE_ALIVE = 7, 1  # as in the kernel file
 _NOBODY = 0xFFFFFFFF
-_GROUP_SIZE = 1024
+_GROUP_SIZE = 512  # of the one work-group: the chunk of rows it takes at a time
 _FEW_ROWS = 1 << 14  # that one work-group takes
 _GROUP_TURNS, _CPU_TURNS = 1 << 14, 1 << 20  # of one launch: less than 0.2 s
 _TURNS = 16  # of the many-row kernels between two read-backs
@@ -84,13 +84,12 @@ class _Search:
         self._edges, row_offsets = stable_order(plan, rows, n_rows)
         self._columns = session.empty(n, np.int32)
         program.bind("list_columns", n, n_edges, self._edges, columns, self._columns)()
-        self._alive, (self._left, self._cursor, self._tried) = (
-            session.empty(n_rows, np.int32), (session.empty(n_rows, np.uint32) for _ in range(3)),
-        )
+        self._alive = session.empty(n_rows, np.int32)
+        self._left, self._cursor, self._tried = (session.empty(n_rows, np.uint32) for _ in range(3))
         self._begin = session.empty(n_rows, plan.offset_type)
         program.bind(
-            "start_rows", n_rows, np.int32(n_rows), np.uint64(seed), by_degree, row_offsets, self._alive, self._begin,
-            self._left, self._cursor, self._tried,
+            "start_rows", n_rows, np.int32(n_rows), np.uint64(seed % 2**64), by_degree, row_offsets, self._alive,
+            self._begin, self._left, self._cursor, self._tried,
         )()
         self._words = session.empty(2 * n_columns, np.uint32)
         self._words.fill(_NOBODY)
@@ -133,7 +132,7 @@ class _Search:
         size = facts.sub_group_size if facts.is_cpu else _GROUP_SIZE if facts.sub_group_size > 1 else 64
         launch = self._session.program(SOURCE, self._defines, work_group_size=size).bind(
             "match_group", 1, np.uint32(_CPU_TURNS if facts.is_cpu else _GROUP_TURNS), self._begin, self._alive,
-            self._left, self._cursor, self._columns, self._edges, self._words, self.colours, self._state,
+            self._left, self._cursor, self._tried, self._columns, self._edges, self._words, self.colours, self._state,
         )
         while self._state.item(_STATE_ALIVE):
             launch()

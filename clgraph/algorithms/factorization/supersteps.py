@@ -1,4 +1,4 @@
-"""Sweeps in supersteps: ratings of which no two share a vertex, then a barrier (cl/factorization/superstep.cl)."""
+"""Sweeps in supersteps: ratings of which no two share a vertex, then a barrier."""
 from __future__ import annotations
 
 from itertools import pairwise
@@ -11,150 +11,144 @@ from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.errors import InputError, UnsupportedStrategyError
 from clgraph.primitives.fill import iota
+from clgraph.primitives.scan import Scan
 from clgraph.primitives.sort import sort
 from clgraph.ratings import Ratings
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import check_status, typed_errors
-from clgraph.runtime.program import Launch
+from clgraph.runtime.program import Launch, Program
 from clgraph.runtime.session import Session
 
 SOURCE = "factorization/superstep.cl"
-ORDER_SOURCE = "factorization/superstep_order.cl"
-GRID_CONTROL_WORDS = 8  # as in cl/common/grid_barrier.h
+LINGER = 5000  # turns for which work-groups that meet at a device-wide barrier wait for others to start
 
-_LINGER = 5000
+_GRID_CONTROL_WORDS = 8  # as in cl/common/grid_barrier.h
+GROUPS_PER_UNIT = 2  # of a persistent kernel, resident for sure
+_TURNS, _CPU_TURNS = 1 << 16, 1 << 20  # passes over the slots in launches without a wait: about 0.1 s
 _TAIL_WG_SIZE = 512
 _TAIL_TURNS = 4  # as long as a launch
 _CPU_WG_SIZE = 64
 _CPU_TAIL = 512  # ratings that one core has done before two have started
-_TURNS = 1 << 16  # passes over the slots in one launch, or in launches without a wait: about 0.1 s
-_CPU_TURNS = 1 << 20
 _GRID_BYTES = 1 << 27  # rows moved in a superstep beside which a launch costs nothing
 
 
-def check_barrier(session: Session, barrier: str, allowed: tuple[str, ...]) -> None:
-    """Raise unless *barrier* is one of *allowed*, and the device has it."""
-    if barrier not in allowed:
-        raise InputError(f"barrier={barrier!r}; allowed are {', '.join(map(repr, allowed))}")
-    if barrier == "grid" and not session.facts.dialect.has_grid_barrier:
-        raise UnsupportedStrategyError(f"barrier='grid': {session.facts.name} has no device-wide barrier")
+def bind_order(plan: FactorizationPlan, kernel: str, n: int, *args: Any, source: str = "superstep_order") -> Launch:
+    """Bind a kernel that takes *n* ratings, or one more, and says so first."""
+    program = plan.session.program(f"factorization/{source}.cl", {"OFFSET_T": plan.defines["OFFSET_T"]})
+    return program.bind(kernel, n + 1, plan.offset(n), *args)
 
 
-def stable_order(plan: FactorizationPlan, keys: DeviceArray, n_keys: int) -> tuple[DeviceArray, DeviceArray]:
-    """Sort positions by their uint32 *keys* below *n_keys*.
+def find_offsets(plan: FactorizationPlan, sorted_keys: DeviceArray, n_keys: int) -> DeviceArray:
+    """Return where in *sorted_keys*, below *n_keys*, each key begins, and the end."""
+    offsets = plan.session.empty(n_keys + 1, plan.offset_type)
+    bind_order(plan, "find_offsets", sorted_keys.size, np.int32(n_keys), sorted_keys, offsets)()
+    return offsets
+
+
+def stable_order(
+    plan: FactorizationPlan, keys: DeviceArray, n_keys: int, positions: DeviceArray | None = None
+) -> tuple[DeviceArray, DeviceArray]:
+    """Sort *positions*, by default all in ascending order, by their 32-bit *keys* below *n_keys*.
 
     Returns
     -------
     order : DeviceArray
-        Positions; those of equal keys in ascending order.
+        Positions; those of equal keys as they were.
     offsets : DeviceArray
         Those with key ``c`` are ``order[offsets[c]:offsets[c + 1]]``.
     """
     session, n = plan.session, keys.size
-    positions = session.empty(n, plan.offset_type)
-    iota(session, positions)
+    if positions is None:
+        positions = session.empty(n, plan.offset_type)
+        iota(session, positions)
+    else:
+        given, keys = keys, session.empty(n, keys.dtype)
+        bind_order(plan, "gather_keys", n, positions, given, keys, source="order")()
     by_key, order = sort(session, keys, positions, end_bit=max(n_keys - 1, 0).bit_length())
-    offsets = session.empty(n_keys + 1, plan.offset_type)
-    program = session.program(ORDER_SOURCE, {"OFFSET_T": plan.defines["OFFSET_T"]})
-    program.bind("find_offsets", n + 1, plan.offset(n), np.int32(n_keys), by_key, offsets)()
     assert order is not None
-    return order, offsets
+    return order, find_offsets(plan, by_key, n_keys)
+
+
+def number_runs(
+    plan: FactorizationPlan, order: DeviceArray, a: DeviceArray, b: DeviceArray
+) -> tuple[DeviceArray, DeviceArray]:
+    """Number the pairs (a, b) of ratings, equal ones neighbours in *order*, as they come.
+
+    Returns
+    -------
+    numbers : DeviceArray
+        Of each rating's pair, uint32.
+    offsets : DeviceArray
+        Pair ``p`` is ``order[offsets[p]:offsets[p + 1]]``.
+    """
+    session, n = plan.session, order.size
+    begins, ascending, numbers = (session.empty(n, np.uint32) for _ in range(3))
+    bind_order(plan, "mark_runs", n, order, a, b, begins)()
+    Scan(session, begins, ascending, inclusive=True).run_checked()
+    bind_order(plan, "scatter_numbers", n, order, ascending, numbers)()
+    return numbers, find_offsets(plan, ascending, int(ascending.item(n - 1)) + 1 if n else 0)
 
 
 def gather_ratings(plan: FactorizationPlan, given: DeviceRatings, order: DeviceArray) -> DeviceRatings:
     """Return the ratings in *order* (positions)."""
     ordered = DeviceRatings(*(plan.session.empty(len(given), array.dtype) for array in given))
-    program = plan.session.program(ORDER_SOURCE, {"OFFSET_T": plan.defines["OFFSET_T"]})
-    program.bind("gather_ratings", len(given), plan.offset(len(given)), order, *given, *ordered)()
+    bind_order(plan, "gather_ratings", len(given), order, *given, *ordered, source="order")()
     return ordered
 
 
 class SuperstepPlan(FactorizationPlan):
-    """Ratings in supersteps, a slot for each rating.
+    """Ratings in supersteps, those in segments, and segments in ranges: the launches that may be in flight together.
+
+    Subclasses fill ``_order`` and ``_offsets``, call :meth:`_cut`, and bind the kernels.
 
     Parameters
     ----------
-    barrier : {"auto", "launch", "grid"}
-        What stands between supersteps: the end of a kernel, or a device-wide barrier inside a persistent one,
-        where the device has it. Under both, several small supersteps in a row are done by one work-group.
+    barrier : str
+        One of *barriers*.
     """
 
-    def __init__(self, session: Session, ratings: Ratings, model: DeviceModel, *, barrier: str = "auto") -> None:
+    barriers: tuple[str, ...] = ()
+
+    def __init__(self, session: Session, ratings: Ratings, model: DeviceModel, barrier: str) -> None:
         super().__init__(session, ratings, model)
-        check_barrier(session, barrier, ("auto", "launch", "grid"))
+        if barrier not in self.barriers:
+            raise InputError(f"barrier={barrier!r}; allowed are {', '.join(map(repr, self.barriers))}")
+        self._has_grid = session.facts.dialect.has_grid_barrier
+        if barrier == "grid" and not self._has_grid:
+            raise UnsupportedStrategyError(f"barrier='grid': {session.facts.name} has no device-wide barrier")
         self.barrier = barrier
+        self._order: DeviceArray
+        self._offsets: NDArray[np.int64]
+        self._persistent: Launch
+        self._control = session.zeros(_GRID_CONTROL_WORDS, np.uint32)
         self._status = session.zeros(1, np.uint32)
 
-    def _prepare(self, given: DeviceRatings, keys: DeviceArray, n_keys: int) -> None:
-        """Put the ratings in the order of their supersteps: *keys*, below *n_keys*, some of which may be missing."""
-        session, facts, lanes = self.session, self.session.facts, self.lanes
-        self._order, by_key = stable_order(self, keys, n_keys)
-        ordered = gather_ratings(self, given, self._order)
-        ends = by_key.get().astype(np.int64)
-        self._offsets = ends[np.append(True, np.diff(ends) > 0)]
-        sizes = np.diff(self._offsets)
-        if self.barrier == "auto":
-            mean_bytes = 16 * self.model.layout.padded * len(given) / max(1, sizes.size)
-            self.barrier = "grid" if facts.dialect.has_grid_barrier and mean_bytes < _GRID_BYTES else "launch"
-        tail = self.program(SOURCE, work_group_size=facts.sub_group_size if facts.is_cpu else _TAIL_WG_SIZE)
-        if self.barrier == "grid":
-            tail = self.program(SOURCE, LINGER=_LINGER)
-        slots = tail.work_group_size // lanes
-        if self.barrier == "grid":
-            tail_size, most_turns = slots, _TURNS
-        elif facts.is_cpu:
-            tail_size, most_turns = max(slots, _CPU_TAIL), _CPU_TURNS
-        else:
-            tail_size, most_turns = _TAIL_TURNS * slots, _TURNS
-        n_groups = max(1, min(2 * facts.compute_units, -(-int(sizes.max(initial=1)) // slots)))
-        is_small = sizes <= tail_size
-        turns = 1 + sizes // np.where(is_small, slots, n_groups * slots)
-        cut = np.cumsum(turns) // most_turns
-        joins = is_small[1:] & is_small[:-1] & (cut[1:] == cut[:-1])
-        firsts = np.flatnonzero(np.append(True, ~joins)) if sizes.size else np.zeros(0, np.int64)
-        self._segments = np.append(firsts, sizes.size)
-        self._is_tail = is_small[firsts]
-        self._ranges = np.append(np.flatnonzero(np.diff(cut[firsts], prepend=-1)), firsts.size)
-        device_offsets = session.upload(self._offsets.astype(self.offset_type))
+    def _cut(self, turns: NDArray[np.int64], joins: NDArray[np.bool_]) -> None:
+        """Cut supersteps that take *turns* into segments; *joins*: whether one joins the one before it."""
+        time = np.cumsum(turns) // (_CPU_TURNS if self.session.facts.is_cpu else _TURNS)
+        begins = np.flatnonzero(~joins | (np.diff(time, prepend=-1) > 0))
+        self._segments = np.append(begins, turns.size)
+        self._ranges = np.append(np.flatnonzero(np.diff(time[begins], prepend=-1)), begins.size)
+
+    def _bind_persistent(self, program: Program, kernel: str, n_groups: int, *args: Any) -> None:
+        """Bind a kernel of *n_groups* work-groups that runs a range of segments by itself."""
         head = np.uint32(0), np.uint32(0)
-        data = device_offsets, *ordered, *self.model.arguments()
-        if self.barrier == "grid":
-            segments = session.upload(self._segments.astype(np.uint32))
-            self._control = session.zeros(GRID_CONTROL_WORDS, np.uint32)
-            self._grid = tail.bind(
-                "superstep_grid", n_groups * tail.work_group_size, *head, segments, *data, self._control, self._status
-            )
-        else:
-            program = self.program(SOURCE, work_group_size=_CPU_WG_SIZE if facts.is_cpu else None)
-            self._slots = program.work_group_size // lanes
-            self._step = program.bind("superstep", 1, self.offset(0), self.offset(0), *data[1:])
-            self._tail = tail.bind("superstep_tail", 1, *head, *data)
-        session.finish()
+        items = n_groups * program.work_group_size
+        self._persistent = program.bind(kernel, items, *head, *args, self._control, self._status)
 
     def run(self) -> None:
-        """Enqueue one sweep; nothing is read back, but what takes long is waited for, so that Ctrl-C is heard."""
-        enqueue = self._enqueue_grid if self.barrier == "grid" else self._enqueue_launches
+        """Enqueue one sweep; nothing is read back, but ranges are waited for, so that Ctrl-C is heard."""
         event = None
         with typed_errors("enqueueing a sweep"):
             for first, last in pairwise(self._ranges.tolist()):
                 if event is not None:
                     self.session.wait(event)
-                event = enqueue(first, last)
+                event = self._enqueue(first, last)
 
-    def _enqueue_grid(self, first: int, last: int) -> Any:
+    def _enqueue(self, first: int, last: int) -> Any:
+        """Enqueue a range of segments; return the last event."""
         self._control.fill(0)
-        return _enqueue(self._grid, np.uint32(first), np.uint32(last))
-
-    def _enqueue_launches(self, first: int, last: int) -> Any:
-        begins = self._segments[first : last + 1].tolist()
-        event = None
-        for (begin, end), is_tail in zip(pairwise(begins), self._is_tail[first:last].tolist(), strict=True):
-            if is_tail:
-                event = _enqueue(self._tail, np.uint32(begin), np.uint32(end))
-            else:
-                from_, to = self._offsets[begin], self._offsets[end]
-                event = _enqueue(self._step, self.offset(from_), self.offset(to), -(-int(to - from_) // self._slots))
-        return event
+        return launch_over(self._persistent, np.uint32(first), np.uint32(last))
 
     def check(self) -> None:
         """Wait for the device.
@@ -171,7 +165,79 @@ class SuperstepPlan(FactorizationPlan):
         return self._order.get().astype(np.int64), self._offsets
 
 
-def _enqueue(launch: Launch, begin: Any, end: Any, n_groups: int | None = None) -> Any:
+class RatingSlots(SuperstepPlan):
+    """Supersteps in which a slot takes a rating (cl/factorization/superstep.cl).
+
+    Parameters
+    ----------
+    barrier : {"auto", "launch", "grid"}
+        What stands between supersteps: the end of a kernel, or a device-wide barrier inside a persistent one,
+        where the device has it. Under both, several small supersteps in a row are done by one work-group.
+    """
+
+    barriers = ("auto", "launch", "grid")
+
+    def _prepare(self, given: DeviceRatings, keys: DeviceArray, n_keys: int) -> None:
+        """Put the ratings in the order of their supersteps: *keys*, below *n_keys*, some of which may be missing."""
+        self._order, by_key = stable_order(self, keys, n_keys)
+        ordered = gather_ratings(self, given, self._order)
+        ends = by_key.get().astype(np.int64)
+        self._offsets = ends[np.append(True, np.diff(ends) > 0)]
+        sizes = np.diff(self._offsets)
+        if self.barrier == "auto":
+            mean_bytes = 16 * self.model.layout.padded * len(given) / max(1, sizes.size)
+            self.barrier = "grid" if self._has_grid and mean_bytes < _GRID_BYTES else "launch"
+        bind = self._bind_grid if self.barrier == "grid" else self._bind_launches
+        bind(sizes, *ordered, *self.model.arguments())
+        self.session.finish()
+
+    def _cut_small(self, sizes: NDArray[np.int64], slots: int, all_slots: int, most: int) -> NDArray[np.bool_]:
+        """Cut into segments; return which supersteps are small: at most *most* ratings."""
+        is_small = sizes <= most
+        joins = is_small.copy()
+        joins[1:] &= is_small[:-1]
+        self._cut(1 + sizes // np.where(is_small, slots, all_slots), joins)
+        return is_small
+
+    def _bind_grid(self, sizes: NDArray[np.int64], *data: Any) -> None:
+        program = self.program(SOURCE, LINGER=LINGER)
+        slots = program.work_group_size // self.lanes
+        most_groups = GROUPS_PER_UNIT * self.session.facts.compute_units
+        n_groups = max(1, min(most_groups, -(-int(sizes.max(initial=1)) // slots)))
+        self._cut_small(sizes, slots, n_groups * slots, slots)
+        segments = self.session.upload(self._segments.astype(np.uint32))
+        self._bind_persistent(program, "superstep_grid", n_groups, segments, self._device_offsets(), *data)
+
+    def _bind_launches(self, sizes: NDArray[np.int64], *data: Any) -> None:
+        facts = self.session.facts
+        tail = self.program(SOURCE, work_group_size=facts.sub_group_size if facts.is_cpu else _TAIL_WG_SIZE)
+        program = self.program(SOURCE, work_group_size=_CPU_WG_SIZE if facts.is_cpu else None)
+        slots, self._slots = (p.work_group_size // self.lanes for p in (tail, program))
+        most = max(slots, _CPU_TAIL) if facts.is_cpu else _TAIL_TURNS * slots
+        is_small = self._cut_small(sizes, slots, 64 * facts.compute_units * slots, most)
+        self._is_tail = is_small[self._segments[:-1]]
+        self._step = program.bind("superstep", 1, self.offset(0), self.offset(0), *data)
+        self._tail = tail.bind("superstep_tail", 1, np.uint32(0), np.uint32(0), self._device_offsets(), *data)
+
+    def _device_offsets(self) -> DeviceArray:
+        return self.session.upload(self._offsets.astype(self.offset_type))
+
+    def _enqueue(self, first: int, last: int) -> Any:
+        if self.barrier == "grid":
+            return super()._enqueue(first, last)
+        segments = pairwise(self._segments[first : last + 1].tolist())
+        event = None
+        for (begin, end), is_tail in zip(segments, self._is_tail[first:last].tolist(), strict=True):
+            if is_tail:
+                event = launch_over(self._tail, np.uint32(begin), np.uint32(end))
+            else:
+                from_, to = self._offsets[[begin, end]].tolist()
+                event = launch_over(self._step, self.offset(from_), self.offset(to), -(-(to - from_) // self._slots))
+        return event
+
+
+def launch_over(launch: Launch, begin: Any, end: Any, n_groups: int | None = None) -> Any:
+    """Enqueue *launch* with its first two arguments set; return the event."""
     launch.set_scalar(0, begin)
     launch.set_scalar(1, end)
     return launch(n_groups)

@@ -1,0 +1,123 @@
+/* Supersteps inside blocks of items: a slot owns an item of the block and holds its row while the block lasts.
+ *
+ * Items are numbered by rank; block b is the ranks from b * n_groups * SLOTS_PER_GROUP on, one for each slot.  The
+ * matchings that have ratings of the block are its steps, step_begin … of it numbered on from block to block, with a
+ * barrier between.  A slot takes part in a step if its item's next rating says so.  Ratings are sorted by the rank
+ * of the item, then by step; those of rank r are offsets[r] … offsets[r + 1].
+ * A segment is one step, or several in a row in which only slots of the first group have ratings: that group does
+ * them with barriers of its own while the others wait.  With n_groups = 1 all segments are such.
+ * Users' rows are read and written by one slot a step, items' rows by one slot a block.  There are no races.
+ *
+ * Reference: R. Kaleem et al., "Synchronization Trade-offs in GPU Implementations of Graph Algorithms", IPDPS 2016
+ * (AGM-N, SGM).  The study passes a barrier for every matching; steps without ratings are left out here.
+ */
+#include "common/grid_barrier.h"
+#include "factorization/model.h"
+
+#ifndef LINGER                   /* turns for which the first group waits for others to start */
+#define LINGER 2000u
+#endif
+#define NO_STEP 0xffffffffu
+#define NO_ITEM (-1)
+
+typedef struct { int user; uint step; float value; } rating_t;
+
+/* An item in its slot's hands; item is NO_ITEM if it has no ratings left in the block. */
+typedef struct {
+  int item;
+  float bias;
+  offset_t at, end;              /* of its ratings, the next one and the last */
+  rating_t next;
+  row_t row;
+} held_t;
+
+#define RATING_PARAMS const __global int *restrict users, const __global uint *restrict steps, const __global float *restrict values
+
+INLINE rating_t rating_at(offset_t k, offset_t end, RATING_PARAMS) {
+  rating_t r = {0, NO_STEP, 0.0f};
+  if (k < end) {
+    r.user = users[k];
+    r.step = steps[k];
+    r.value = values[k];
+  }
+  return r;
+}
+
+/* Take the item of *rank* into the slot, at its first rating of *step* or later. */
+INLINE held_t take_item(model_t m, uint rank, uint n_ranks, uint step, const __global int *restrict by_rank,
+                        const __global offset_t *restrict offsets, RATING_PARAMS) {
+  held_t held;
+  held.item = NO_ITEM;
+  held.bias = 0.0f;
+  held.at = rank < n_ranks ? offsets[rank] : 0;
+  held.end = rank < n_ranks ? offsets[rank + 1u] : 0;
+  for (offset_t high = held.end; held.at < high;) {
+    const offset_t middle = held.at + (high - held.at) / 2;
+    if (steps[middle] < step) held.at = middle + 1;
+    else high = middle;
+  }
+  if (held.at < held.end) {
+    held.item = by_rank[rank];
+    held.row = load_row(m.item_rows, held.item);
+    held.bias = load_item_bias(m, held.item);
+  }
+  held.next = rating_at(held.at, held.end, users, steps, values);
+  return held;
+}
+
+INLINE void visit_step(model_t m, held_t *held, uint step, RATING_PARAMS) {
+  const rating_t now = held->next;
+  const int active = now.step == step;
+  if (active) {
+    held->next = rating_at(++held->at, held->end, users, steps, values);
+    check_begin(m, now.user, held->item);
+  }
+  update_user(m, active, now.user, now.value, &held->row, &held->bias);
+  if (active) check_end(m, now.user, held->item);
+}
+
+/* Segments first … last - 1; steps of segment g: segments[g] … segments[g + 1], all of block blocks[g]. */
+KERNEL item_blocks(const uint first, const uint last, const uint n_groups, const uint n_ranks,
+                   const __global uint *restrict segments, const __global uint *restrict blocks,
+                   const __global int *restrict by_rank, const __global offset_t *restrict offsets, RATING_PARAMS,
+                   MODEL_PARAMS, volatile __global uint *control, volatile __global uint *status) {
+  LOCAL_ARRAY uint joined[2];
+  LOCAL_ARRAY int passed;
+  if (get_local_id(0) == 0) {
+    joined[0] = grid_join(control, LINGER);
+    joined[1] = grid_members(control);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const uint member = joined[0], members = joined[1];
+  if (member == GRID_OUTSIDE) return;
+  const int stays = members >= n_groups;     /* else a group stands in for others, and takes its items anew each time */
+  model_t m = MODEL;
+  held_t held;
+  uint step = segments[first], block = blocks[first], is_first = 1u;
+  for (uint g = first; g < last; g++) {
+    const uint step_end = segments[g + 1u], next_block = g + 1u < last ? blocks[g + 1u] : NO_STEP;
+    for (uint group = member; group < n_groups; group += members) {
+      if (is_first || !stays) {
+        const uint rank = (block * n_groups + group) * SLOTS_PER_GROUP + slot_in_group();
+        held = take_item(m, rank, n_ranks, step, by_rank, offsets, users, steps, values);
+      }
+      if (step_end - step == 1u) {
+        visit_step(m, &held, step, users, steps, values);
+      } else if (group == 0u) {
+        for (uint s = step; s < step_end; s++) {
+          visit_step(m, &held, s, users, steps, values);
+          barrier(CLK_GLOBAL_MEM_FENCE);
+        }
+      }
+      if ((next_block != block || !stays) && held.item != NO_ITEM) store_item(m, held.item, held.row, held.bias);
+    }
+    if (members > 1u && !grid_barrier(control, members, &passed)) {
+      if (get_local_id(0) == 0) report_status(status, STATUS_TIMEOUT);
+      return;
+    }
+    if (members == 1u) barrier(CLK_GLOBAL_MEM_FENCE);
+    is_first = next_block != block;
+    step = step_end;
+    block = next_block;
+  }
+}

@@ -1,0 +1,108 @@
+"""Supersteps in which slots hold the items of a block (cl/factorization/item_block.cl)."""
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
+from clgraph.algorithms.factorization.matchings import Matchings
+from clgraph.algorithms.factorization.supersteps import (
+    GROUPS_PER_UNIT,
+    LINGER,
+    SuperstepPlan,
+    bind_order,
+    gather_ratings,
+    number_runs,
+    stable_order,
+)
+from clgraph.ratings import Ratings
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.session import Session
+
+SOURCE = "factorization/item_block.cl"
+
+
+class ItemSlots(SuperstepPlan):
+    """Blocks of items, one after the other; a slot holds an item's row while its block lasts.
+
+    Inside a block the matchings that have ratings of it are the supersteps.
+
+    Parameters
+    ----------
+    seed : int
+        Of the matchings.
+    barrier : {"auto", "grid", "group"}
+        What stands between supersteps. "grid": a device-wide barrier of a persistent kernel, and a block has as
+        many items as there are resident slots. "group", where the device has none: the barrier of one work-group,
+        which runs alone, and a block has as many items as it has slots. On a CPU that is one work-item with one
+        item at a time: no parallelism is left, but the row stays in registers for all of an item's ratings.
+    work_group_size : int, optional
+    """
+
+    barriers = ("auto", "grid", "group")
+
+    def __init__(
+        self, session: Session, ratings: Ratings, model: DeviceModel, *, seed: int = 0, barrier: str = "auto",
+        work_group_size: int | None = None,
+    ) -> None:
+        super().__init__(session, ratings, model, barrier)
+        if barrier == "auto":
+            self.barrier = "grid" if self._has_grid else "group"
+        facts = session.facts
+        self._kernels = self.program(
+            SOURCE, work_group_size=work_group_size or (facts.sub_group_size if facts.is_cpu else None), LINGER=LINGER
+        )
+        degrees = np.diff(ratings.item_offsets)
+        slots = self._kernels.work_group_size // self.lanes
+        n_rated = int(np.count_nonzero(degrees))
+        most_groups = GROUPS_PER_UNIT * facts.compute_units if self.barrier == "grid" else 1
+        self._n_groups = max(1, min(most_groups, -(-n_rated // slots)))
+        self._block_size = self._n_groups * slots
+        by_rank = self._ranked(degrees)[:n_rated]
+        item_ranks = np.zeros(ratings.n_items, np.uint32)
+        item_ranks[by_rank] = np.arange(n_rated)
+        given, n = DeviceRatings.upload(session, ratings), ratings.n_ratings
+        ranks, blocks = session.empty(n, np.uint32), session.empty(n, np.uint32)
+        bind_order(
+            self, "rank_items", n, np.uint32(self._block_size), given.items, session.upload(item_ranks), ranks, blocks
+        )()
+        found = self._matchings(given, blocks, seed)
+        self._prepare(given, session.upload(by_rank.astype(np.int32)), ranks, blocks, found)
+
+    def _ranked(self, degrees: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the items in the order in which they fill blocks; those without ratings come last."""
+        raise NotImplementedError
+
+    def _matchings(self, given: DeviceRatings, blocks: DeviceArray, seed: int) -> Matchings:
+        """Return matchings of the ratings, whose items are in *blocks*."""
+        raise NotImplementedError
+
+    def _n_blocks(self, n_rated: int) -> int:
+        return -(-n_rated // self._block_size)
+
+    def _prepare(
+        self, given: DeviceRatings, by_rank: DeviceArray, ranks: DeviceArray, blocks: DeviceArray, found: Matchings
+    ) -> None:
+        session, n, slots = self.session, len(given), self._block_size // self._n_groups
+        by_matching, _ = stable_order(self, found.colours, found.n_matchings)
+        n_blocks = self._n_blocks(by_rank.size)
+        self._order, block_offsets = stable_order(self, blocks, n_blocks, by_matching)
+        steps, offsets = number_runs(self, self._order, blocks, found.colours)
+        self._offsets = offsets.get().astype(np.int64)
+        n_steps = self._offsets.size - 1
+        by_item, item_offsets = stable_order(self, ranks, by_rank.size, self._order)
+        ordered = gather_ratings(self, DeviceRatings(given.users, steps, given.values), by_item)
+        is_wide = session.zeros(n_steps, np.uint32)
+        if self._n_groups > 1:
+            bind_order(self, "mark_wide", n, np.uint32(self._block_size), np.uint32(slots), ranks, steps, is_wide)()
+        block_of = np.searchsorted(block_offsets.get()[1:], self._offsets[:-1], side="right")
+        joins = is_wide.get() == 0
+        joins[1:] &= joins[:-1] & (np.diff(block_of) == 0)
+        self._cut(np.ones(n_steps, np.int64), joins)
+        segments = session.upload(self._segments.astype(np.uint32))
+        segment_blocks = session.upload(block_of[self._segments[:-1]].astype(np.uint32))
+        self._bind_persistent(
+            self._kernels, "item_blocks", self._n_groups, np.uint32(self._n_groups), np.uint32(by_rank.size), segments,
+            segment_blocks, by_rank, item_offsets, *ordered, *self.model.arguments(),
+        )
+        session.finish()
