@@ -22,6 +22,7 @@ SEEDS = int(os.environ.get("CLGRAPH_RACE_SEEDS", "1500"))
 CASES = {
     "vocabulary": ["locks", "pushes", "sub_group_pushes", "lower_to", "float_add"],
     "components": ["hook_compress", "rem", "afforest", "degree_classes"],
+    "factorization": ["edge_locked", "node_locked", "hybrid_locked"],
 }
 BUILDS = {
     "vocabulary": [()],
@@ -29,6 +30,7 @@ BUILDS = {
         (), ("-DHOOK_FIRST=0",), ("-DSORTED_ROWS=1", "-DHOOK_STEPS=4"), ("-DSYMMETRIC=0", "-DHOOK_FIRST=0"),
         ("-DWG_SIZE=1",),  # groups interleave in the kernels with barriers, too
     ],
+    "factorization": [()],
 }
 LANES = {"scheduler": ["-O1"], "threads": ["-O1", "-g", "-fsanitize=thread", "-pthread"]}
 VECTOR_LITERAL = re.compile(r"\((int4|long4|offset4_t)\)\(")
@@ -66,6 +68,36 @@ PLANTS = {
     "plain-store": Plant(
         "components/union_find.h", "store_relaxed(parent + v, g);", "*(int *)(parent + v) = g;",
         "threads", "hook_compress", ("-DHOOK_FIRST=0",),
+    ),
+    # A rating without the lock of one side.
+    "edge-without-user-lock": Plant(
+        "factorization/locks.h", "&& take_lock(user_lock)) {", ") {", "scheduler", "edge_locked",
+    ),
+    "edge-without-item-lock": Plant(
+        "factorization/locks.h", "locked = take_lock(item_lock);", "locked = 1;", "scheduler", "edge_locked",
+    ),
+    "edge-unlocked-before-store": Plant(
+        "factorization/edge_locked.cl",
+        "update_rating(m, locked, user, item, value);\n    sg_sync();\n    if (locked && slot_lane() == 0) "
+        "unlock_both(user_locks + user, item_locks + item);",
+        "if (locked) unlock_both(user_locks + user, item_locks + item);\n    "
+        "update_rating(m, locked, user, item, value);",
+        "threads", "edge_locked",
+    ),
+    "edge-user-kept-from-item": Plant(  # the user stays locked when the item was not free
+        "factorization/locks.h", "if (!locked) drop_lock(user_lock);", "", "scheduler", "edge_locked",
+    ),
+    "node-without-user-lock": Plant(
+        "factorization/node_locked.cl", "locked = take_lock(user_locks + user);", "locked = 1;",
+        "threads", "node_locked",
+    ),
+    "node-forgets-pending": Plant(
+        "factorization/node_locked.cl", "kept += lane_count(failed);", "kept = (offset_t)lane_count(failed);",
+        "scheduler", "node_locked",
+    ),
+    "hybrid-without-user-lock": Plant(
+        "factorization/node_locked.cl", "locked = take_lock(user_locks + user);", "locked = 1;",
+        "scheduler", "hybrid_locked",
     ),
     "lock-that-never-fails": Plant(
         "vocabulary.cl", "if (!done && try_lock(&lock_words[k])) {", "if (!done) {", "scheduler", "locks",

@@ -61,6 +61,7 @@ template <class T> static inline T max(T a, T b) { return a > b ? a : b; }
 template <class T> static inline T min(T a, T b) { return a < b ? a : b; }
 static inline uint as_uint(float x) { uint word; memcpy(&word, &x, 4); return word; }
 static inline float as_float(uint word) { float x; memcpy(&x, &word, 4); return x; }
+static inline float mad(float a, float b, float c) { return a * b + c; }
 
 typedef int int4 __attribute__((ext_vector_type(4)));  /* clang's: members, operators and comparisons as in OpenCL C */
 typedef long long4 __attribute__((ext_vector_type(4)));
