@@ -1,4 +1,4 @@
-"""Exceptions raised by clgraph; every one derives from :class:`ClgraphError`.
+"""Exceptions raised by clgraph; every error derives from :class:`ClgraphError`.
 
 Each message names the offending value, where it stands, and what is allowed, so that
 the reader can act without opening the source.
@@ -60,3 +60,7 @@ class ForkError(ClgraphError, RuntimeError):
 
 class VerificationError(ClgraphError, AssertionError):
     """A result does not satisfy the definition of the problem."""
+
+
+class ConvergenceWarning(UserWarning):
+    """An iteration ended before it reached what was asked for."""

@@ -1,0 +1,63 @@
+"""Learning rates over the epochs, as pure functions.
+
+References
+----------
+.. [1] R. Battiti. "Accelerated backpropagation learning: two optimization methods." Complex Systems 3, 1989
+   (the bold driver).
+.. [2] H. Robbins, S. Monro. "A stochastic approximation method." Annals of Mathematical Statistics 22, 1951
+   (rates that fall like 1/t).
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+from clgraph.csr import check_choice
+from clgraph.errors import InputError
+
+Schedule: TypeAlias = Callable[[Sequence[float], Sequence[float]], float]
+"""``schedule(rates, losses)``: the rate of the next epoch, from the rates and losses of those before it."""
+
+SCHEDULES = ("constant", "inverse", "bold_driver")
+_GROW, _SHRINK = 1.05, 0.5
+
+
+def make_schedule(name: str, learning_rate: float, decay: float = 0.0) -> Schedule:
+    """Return a schedule by its name.
+
+    Parameters
+    ----------
+    name : {"constant", "inverse", "bold_driver"}
+        The same rate always; ``learning_rate / (1 + decay * t)`` in epoch t = 0, 1, … [2]_; or 5 %
+        more after an epoch with a lower loss than the one before it and half after a higher one [1]_.
+    learning_rate : float
+        Of the first epoch.
+    decay : float
+        Of "inverse", at least 0.
+
+    Raises
+    ------
+    InputError
+        Unknown name, or a number out of range.
+    """
+    check_choice("schedule", name, SCHEDULES)
+    if not 0 < learning_rate < math.inf:
+        raise InputError(f"learning_rate={learning_rate!r}; allowed are finite numbers above 0")
+    if not 0 <= decay < math.inf:
+        raise InputError(f"decay={decay!r}; allowed are finite numbers from 0 on")
+
+    def constant(rates: Sequence[float], losses: Sequence[float]) -> float:
+        return learning_rate
+
+    def inverse(rates: Sequence[float], losses: Sequence[float]) -> float:
+        return learning_rate / (1.0 + decay * len(rates))
+
+    def bold_driver(rates: Sequence[float], losses: Sequence[float]) -> float:
+        if not rates:
+            return learning_rate
+        if len(losses) < 2 or losses[-1] == losses[-2]:
+            return rates[-1]
+        return rates[-1] * (_GROW if losses[-1] < losses[-2] else _SHRINK)
+
+    return {"constant": constant, "inverse": inverse, "bold_driver": bold_driver}[name]

@@ -1,0 +1,358 @@
+"""Training: sweeps of a strategy's plan, the error after each, and what to do when it goes wrong."""
+from __future__ import annotations
+
+import math
+import operator
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyopencl as cl
+from numpy.typing import NDArray
+
+from clgraph.algorithms import factorization
+from clgraph.algorithms.factorization.factors import (
+    MAX_RANK,
+    DeviceModel,
+    DeviceRatings,
+    Factors,
+    Storage,
+    row_layout,
+)
+from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.algorithms.factorization.schedules import Schedule
+from clgraph.errors import ConvergenceWarning, DeviceMemoryError, InputError
+from clgraph.ratings import Ratings
+from clgraph.runtime.failure import typed_errors
+from clgraph.runtime.session import Session
+from clgraph.runtime.timing import Recorder, RunInfo, Seconds
+
+_EVALUATE = "factorization/evaluate.cl"
+_GROUPS_PER_UNIT = 8
+
+
+class Epoch(NamedTuple):
+    """What happened in one epoch.
+
+    Attributes
+    ----------
+    learning_rate : float
+    loss : float
+        Root mean square error on the training ratings, after the epoch.
+    eval_loss : float
+        The same on the evaluation ratings; NaN without them.
+    seconds : float
+        Of the sweep alone.
+    updates_per_second : float
+        Training ratings by ``seconds``.
+    """
+
+    learning_rate: float
+    loss: float
+    eval_loss: float
+    seconds: float
+    updates_per_second: float
+
+
+Callback = Callable[[int, Epoch], object]
+"""``callback(number, epoch)`` after each epoch, numbered from 1; a true result stops the training."""
+
+
+def initial_factors(
+    n_users: int, n_items: int, rank: int, *, scale: float, biases: bool, rng: np.random.Generator
+) -> Factors:
+    """Draw factors from a normal distribution of standard deviation ``scale / sqrt(rank)``; biases are 0.
+
+    A small *scale* makes every first prediction nearly the mean of the ratings.
+    """
+    if not 0 <= scale < math.inf:
+        raise InputError(f"init_scale={scale!r}; allowed are finite numbers from 0 on")
+    deviation = np.float32(scale / math.sqrt(rank))
+    rows = [deviation * rng.standard_normal((n, rank), np.float32) for n in (n_users, n_items)]
+    zeros = [np.zeros(n, np.float32) for n in (n_users, n_items)] if biases else [None, None]
+    return Factors(rows[0], rows[1], zeros[0], zeros[1])
+
+
+class Errors(FactorizationPlan):
+    """The error of a model on some ratings, computed on the device and the same in every run."""
+
+    def __init__(self, session: Session, ratings: Ratings, model: DeviceModel) -> None:
+        super().__init__(session, ratings, model)
+        program = self.program(_EVALUATE)
+        n_items = ratings.n_ratings * self.lanes
+        most = _GROUPS_PER_UNIT * session.facts.compute_units
+        groups = min(most, max(1, -(-n_items // program.work_group_size)))
+        self._partial = session.empty(groups, np.float32)
+        arrays = DeviceRatings.upload(session, ratings)
+        self.launches = [
+            program.bind(
+                "squared_errors", n_items, self.offset(ratings.n_ratings), *arrays, *model.arguments(),
+                self._partial, max_groups=groups,
+            )
+        ]  # fmt: skip
+
+    def rmse(self) -> float:
+        """Return the root mean square error; NaN without ratings."""
+        if not self.ratings.n_ratings:
+            return math.nan
+        self.run()
+        return math.sqrt(self._partial.get().sum(dtype=np.float64) / self.ratings.n_ratings)
+
+
+class _Backup:
+    """A copy of a model in device memory."""
+
+    def __init__(self, model: DeviceModel) -> None:
+        self._session = model.session
+        self._live = model.arguments()[1:5]
+        self._copies = [self._session.empty(array.size, array.dtype) for array in self._live]
+
+    def save(self) -> None:
+        self._copy(self._live, self._copies)
+
+    def restore(self) -> None:
+        self._copy(self._copies, self._live)
+
+    def _copy(self, sources: Sequence[Any], targets: Sequence[Any]) -> None:
+        with typed_errors("copying factors on the device"):
+            for source, target in zip(sources, targets, strict=True):
+                event = cl.enqueue_copy(self._session.queue, target.buffer, source.buffer, byte_count=source.nbytes)
+                self._session.record_transfer(event)
+
+
+class Factorization:
+    """The model of some ratings on a device, and the strategy that trains it.
+
+    Parameters
+    ----------
+    session : Session
+    ratings : Ratings
+        At least one.
+    rank : int
+        Number of factors, 1 … 128.
+    strategy : str
+        A key of ``clgraph.algorithms.factorization.STRATEGIES``, or ``"auto"`` for the cost model's choice.
+    options : mapping, optional
+        Options of a named strategy.
+    deterministic : bool
+        ``"auto"`` chooses among offline strategies, whose results are the same in every run.
+    n_epochs : int
+        How many sweeps ``"auto"`` should expect; preprocessing pays off over them.
+    storage : {"float32", "float16"}
+        Type of the factors in device memory.
+    biases : bool
+        A bias for each user and item.
+    mean : float, optional
+        Added to every prediction; by default the mean of the ratings.
+
+    Attributes
+    ----------
+    model : DeviceModel
+        Zero until its ``set``.
+    plan : FactorizationPlan
+    choice : Choice
+    strategy : str
+        The one that runs.
+    epochs : list of Epoch
+        What the last ``train`` did, after its *history*.
+
+    Raises
+    ------
+    InputError
+        There are no ratings, or *rank* is out of range or too large for the device's memory.
+    UnsupportedStrategyError
+        The strategy is unknown, or the device cannot run it.
+    """
+
+    def __init__(
+        self, session: Session, ratings: Ratings, *, rank: int = 16, strategy: str = "auto",
+        options: Mapping[str, Any] | None = None, deterministic: bool = False, n_epochs: int = 20,
+        storage: Storage = "float32", biases: bool = False, mean: float | None = None,
+    ) -> None:  # fmt: skip
+        if not ratings.n_ratings:
+            raise InputError("there are no ratings to train on; at least one is needed")
+        if options and strategy == "auto":
+            raise InputError(f"options {sorted(options)} belong to one strategy; name it with strategy=")
+        rank = checked_count("n_factors", rank, MAX_RANK)
+        _check_memory(session, ratings, rank, storage)
+        self.session, self.ratings = session, ratings
+        self.epochs: list[Epoch] = []
+        self._started = time.perf_counter()
+        self._parts = np.zeros(3)  # seconds: compile, transfer, kernel
+        self._kernels: dict[str, tuple[int, float]] = {}
+        with session.measure() as recorder:
+            self.choice = factorization.choose_strategy(
+                session, ratings, rank=rank, n_sweeps=n_epochs, storage=storage, biases=biases, strategy=strategy
+            )
+            self.strategy = self.choice.strategy
+            if deterministic and strategy == "auto":
+                offline = (s for s in self.choice.predicted if factorization.STRATEGIES[s].kind == "offline")
+                self.strategy = next(offline, self.strategy)
+            self.model = DeviceModel(
+                session, *ratings.shape, rank, biases=biases, storage=storage,
+                mean=float(ratings.values.mean(dtype=np.float64)) if mean is None else mean,
+            )  # fmt: skip
+            self.plan = factorization.STRATEGIES[self.strategy].plan(session, ratings, self.model, **(options or {}))
+            self._errors = Errors(session, ratings, self.model)
+            self._backup = _Backup(self.model)
+        self._account(recorder)
+
+    def train(
+        self,
+        n_epochs: int,
+        *,
+        schedule: Schedule,
+        regularization: float = 0.0,
+        history: Sequence[Epoch] = (),
+        eval_ratings: Ratings | None = None,
+        tol: float | None = None,
+        callback: Callback | None = None,
+    ) -> list[Epoch]:
+        """Run up to *n_epochs* sweeps.
+
+        Parameters
+        ----------
+        n_epochs : int
+        schedule : callable
+            See :mod:`clgraph.algorithms.factorization.schedules`.
+        regularization : float
+            Factor of the squared norms of both rows (and biases) in the loss of a rating.
+        history : sequence of Epoch
+            Earlier epochs, which the schedule and the numbers of the new ones go on from.
+        eval_ratings : Ratings, optional
+            Of the same users and items.
+        tol : float, optional
+            Stop after an epoch that lowers the error on *eval_ratings*, or without them on the
+            training ratings, by less.
+        callback : callable, optional
+            See :data:`Callback`.
+
+        Returns
+        -------
+        list of Epoch
+            *history* and the new epochs.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After the factors of the last whole epoch are restored; ``epochs`` tells which that is.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The error became infinite or NaN: the training ends, the last finite factors are restored.
+        """
+        if not 0 <= regularization < math.inf:
+            raise InputError(f"regularization={regularization!r}; allowed are finite numbers from 0 on")
+        self.epochs = list(history)
+        evaluation = None if eval_ratings is None else Errors(self.session, eval_ratings, self.model)
+        self._backup.save()
+        try:
+            for _ in range(n_epochs):
+                rate = schedule([e.learning_rate for e in self.epochs], [e.loss for e in self.epochs])
+                epoch = self._epoch(rate, regularization, evaluation)
+                if not math.isfinite(epoch.loss):
+                    self._backup.restore()
+                    warnings.warn(
+                        f"the error is {epoch.loss} after epoch {len(self.epochs) + 1} with learning rate {rate:.3g}; "
+                        "the factors before it are kept. Use a smaller learning_rate",
+                        ConvergenceWarning, stacklevel=2,
+                    )  # fmt: skip
+                    break
+                self._backup.save()
+                self.epochs.append(epoch)
+                if callback is not None and callback(len(self.epochs), epoch):
+                    break
+                if tol is not None and _improvement(self.epochs) < tol:
+                    break
+        except KeyboardInterrupt:
+            self._backup.restore()
+            raise
+        return self.epochs
+
+    def _epoch(self, rate: float, regularization: float, evaluation: Errors | None) -> Epoch:
+        self.model.set_hyper(rate, regularization)
+        with self.session.measure() as recorder:
+            self.plan.run()
+            if check := getattr(self.plan, "check", None):
+                check()
+        seconds = self._account(recorder).total
+        eval_loss = math.nan if evaluation is None else evaluation.rmse()
+        return Epoch(rate, self._errors.rmse(), eval_loss, seconds, self.ratings.n_ratings / seconds)
+
+    def rmse(self) -> float:
+        """Return the root mean square error on the training ratings now."""
+        return self._errors.rmse()
+
+    def predict(self, users: NDArray[np.int32], items: NDArray[np.int32]) -> NDArray[np.float32]:
+        """Return the predicted ratings of pairs, whose numbers must be in range; float32, shape (n,)."""
+        predictions = self.session.empty(users.size, np.float32)
+        pairs = [self.session.upload(np.ascontiguousarray(array, np.int32)) for array in (users, items)]
+        n_items = users.size * self.plan.lanes
+        self._errors.program(_EVALUATE).bind(
+            "predict", n_items, self._errors.offset(users.size), *pairs, *self.model.arguments(), predictions
+        )()
+        return predictions.get()
+
+    def info(self) -> RunInfo:
+        """Return what ran until now, and where the time of preprocessing and sweeps went."""
+        seconds = Seconds(time.perf_counter() - self._started, *self._parts.tolist())
+        kind, facts = factorization.STRATEGIES[self.strategy].kind, self.session.facts
+        return RunInfo(
+            self.strategy, kind, facts.name, self.session.why, seconds, self.choice.seconds, dict(self._kernels)
+        )
+
+    def _account(self, recorder: Recorder) -> Seconds:
+        """Add up what *recorder* saw."""
+        assert recorder.seconds is not None
+        seconds = recorder.seconds
+        self._parts += (seconds.compile, seconds.transfer, seconds.kernel)
+        for name, (n, kernel_seconds) in recorder.kernels().items():
+            n_before, seconds_before = self._kernels.get(name, (0, 0.0))
+            self._kernels[name] = n_before + n, seconds_before + kernel_seconds
+        return seconds
+
+
+def checked_count(name: str, value: Any, most: int, least: int = 1) -> int:
+    """Return *value* as an integer from *least* to *most*, or raise an :class:`InputError`."""
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise InputError(f"{name}={value!r}; an integer is needed") from None
+    if not least <= count <= most:
+        raise InputError(f"{name}={count}; allowed are {least} … {most}")
+    return count
+
+
+def _check_memory(session: Session, ratings: Ratings, rank: int, storage: Storage) -> None:
+    """Raise unless ratings, factors and their copy fit on the device; name the largest rank that does."""
+
+    def check(rank: int) -> None:
+        row_bytes = row_layout(rank, session.facts).padded * (2 if storage == "float16" else 4)
+        factors = {"user factors": ratings.n_users * row_bytes, "item factors": ratings.n_items * row_bytes}
+        copies = {f"copy of the {name}": size for name, size in factors.items()}
+        session.check_memory({**factors, **copies, "ratings": ratings.nbytes})
+
+    def fits(rank: int) -> bool:
+        try:
+            check(rank)
+        except DeviceMemoryError:
+            return False
+        return True
+
+    try:
+        check(rank)
+    except DeviceMemoryError as error:
+        largest = next(filter(fits, range(rank - 1, 0, -1)), 0)
+        if not largest:
+            raise
+        raise InputError(f"n_factors={rank}: {error}; the largest possible here is {largest}") from error
+
+
+def _improvement(epochs: Sequence[Epoch]) -> float:
+    if len(epochs) < 2:
+        return math.inf
+    last, now = epochs[-2:]
+    return last.loss - now.loss if math.isnan(now.eval_loss) else last.eval_loss - now.eval_loss
