@@ -14,6 +14,7 @@ _EXPORTS = {
     "DeviceProfile": "clgraph.device.profile",
     "Graph": "clgraph.graph",
     "Ratings": "clgraph.ratings",
+    "SGDMatrixFactorization": "clgraph.algorithms.factorization.estimator",
     "Session": "clgraph.runtime.session",
     "connected_components": "clgraph.algorithms.components",
     "devices": "clgraph.runtime.query",

@@ -1,0 +1,513 @@
+"""The factorisation as a scikit-learn estimator."""
+from __future__ import annotations
+
+import copy
+import logging
+import math
+import numbers
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+
+from clgraph.algorithms import factorization
+from clgraph.algorithms.factorization.factors import MAX_RANK, Factors, Storage
+from clgraph.algorithms.factorization.host_model import check_factors, fold_in, item_means, predict_pairs
+from clgraph.algorithms.factorization.model_file import read_model, write_model
+from clgraph.algorithms.factorization.schedules import make_schedule
+from clgraph.algorithms.factorization.training import Callback, Epoch, Factorization, checked_count, initial_factors
+from clgraph.errors import InputError
+from clgraph.ratings import Ratings
+from clgraph.runtime.session import Session, as_session
+
+try:
+    from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+    from sklearn.metrics import r2_score
+    from sklearn.utils import check_random_state
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise ImportError(
+        "SGDMatrixFactorization needs scikit-learn 1.6 or later: pip install 'clgraph-opencl[sklearn]'. "
+        "clgraph.algorithms.factorization.training.Factorization does without"
+    ) from error
+
+logger = logging.getLogger(__name__)
+
+_MOST_EPOCHS = 2**31 - 1
+_TRIPLE = ("users", "items", "values")
+
+
+class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Low-rank factorisation of a sparse users x items matrix of ratings by stochastic gradient descent.
+
+    A rating is predicted as ``mean + user_bias + item_bias + user_factors . item_factors``, and one
+    epoch takes one gradient step on each rating's squared error plus *regularization* times the squared
+    norms of what predicts it [1]_ [2]_. Steps run in parallel, kept off each other's rows by one of
+    several strategies [3]_.
+
+    Parameters
+    ----------
+    n_factors : int
+        Rank, 1 … 128.
+    strategy : str
+        A key of ``clgraph.algorithms.factorization.STRATEGIES``, or ``"auto"`` for the cost model's choice.
+    strategy_options : dict, optional
+        Options of a named strategy.
+    n_epochs : int
+        Sweeps over the ratings in ``fit``.
+    learning_rate : float
+        Of the first epoch.
+    schedule : {"constant", "inverse", "bold_driver"}
+        Learning rate of the later epochs: the same; ``learning_rate / (1 + decay * t)``; or 5 % more after
+        an epoch with a lower training error and half after one with a higher error.
+    decay : float
+        Of the "inverse" schedule.
+    regularization : float
+        Weight of the squared norms.
+    biases : bool
+        Whether users and items have a bias each.
+    storage : {"float32", "float16"}
+        Type of the factors in device memory; arithmetic is float32.
+    init_scale : float
+        The factors start from a normal distribution of standard deviation ``init_scale / sqrt(n_factors)``.
+        Users and items without ratings stay there; biases start at 0.
+    tol : float, optional
+        Stop after an epoch that lowers the error (RMSE) of *eval_set*, or without it of the training
+        ratings, by less.
+    random_state : int, RandomState or None
+        Of the first factors. With an integer, ``strategy="auto"`` chooses among offline strategies only,
+        and the result is the same in every run on a device.
+    session : Session, str or None
+        Where to run; a string names a device, ``None`` takes the best one. An estimator that holds a
+        Session cannot be pickled.
+    verbose : int
+        Above 0, tell each epoch's errors and speed: on stderr if that is a terminal, else to the log.
+
+    Attributes
+    ----------
+    user_factors_, item_factors_ : float32 array, shape (n_users, n_factors) and (n_items, n_factors)
+    user_biases_, item_biases_ : float32 array, shape (n_users,) and (n_items,), or None
+        ``None`` without *biases*.
+    mean_ : float
+        Mean of the ratings of the first fit.
+    history_ : list of Epoch
+        Learning rate, errors and speed of each epoch.
+    loss_curve_, eval_curve_ : list of float
+        RMSE of the training ratings and of *eval_set* (NaN without one) after each epoch.
+    n_iter_ : int
+        Number of epochs.
+    strategy_ : str
+        What ran.
+    info_ : RunInfo
+        Where it ran and how long each part took, in the last fit; a loaded model has none.
+    n_features_in_ : int
+        Number of items.
+
+    Notes
+    -----
+    ``fit`` takes a :class:`clgraph.Ratings`, a scipy sparse array, whose stored entries are the ratings,
+    or a dense array, whose every entry is one. Users and items are named by the ids of the Ratings, or
+    else by their row and column numbers. Ctrl-C during a fit keeps the factors of the last whole epoch,
+    from which ``partial_fit`` goes on.
+
+    References
+    ----------
+    .. [1] S. Funk. "Netflix update: try this at home." 2006.
+    .. [2] Y. Koren, R. Bell, C. Volinsky. "Matrix Factorization Techniques for Recommender Systems."
+       IEEE Computer 42, 2009.
+    .. [3] R. Kaleem, A. Venkat, S. Pai, M. Hall, K. Pingali. "Synchronization Trade-offs in GPU
+       Implementations of Graph Algorithms." IPDPS 2016.
+    """
+
+    def __init__(
+        self,
+        n_factors: int = 16,
+        *,
+        strategy: str = "auto",
+        strategy_options: Mapping[str, Any] | None = None,
+        n_epochs: int = 20,
+        learning_rate: float = 0.01,
+        schedule: str = "constant",
+        decay: float = 0.1,
+        regularization: float = 0.05,
+        biases: bool = False,
+        storage: Storage = "float32",
+        init_scale: float = 0.2,
+        tol: float | None = None,
+        random_state: Any = None,
+        session: Session | str | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_factors = n_factors
+        self.strategy = strategy
+        self.strategy_options = strategy_options
+        self.n_epochs = n_epochs
+        self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.decay = decay
+        self.regularization = regularization
+        self.biases = biases
+        self.storage = storage
+        self.init_scale = init_scale
+        self.tol = tol
+        self.random_state = random_state
+        self.session = session
+        self.verbose = verbose
+
+    # ---- fitting
+
+    def fit(
+        self, X: Any, y: Any = None, *, eval_set: Any = None, callback: Callback | None = None
+    ) -> SGDMatrixFactorization:
+        """Factorise *X* from new random factors.
+
+        Parameters
+        ----------
+        X : Ratings, scipy sparse array or dense array, shape (n_users, n_items)
+        y : ignored
+        eval_set : like *X*, optional
+            Ratings of the same users and items whose error is told after each epoch.
+        callback : callable, optional
+            ``callback(number, epoch)`` after each epoch; a true result stops the fit.
+
+        Returns
+        -------
+        SGDMatrixFactorization
+            The estimator.
+
+        Raises
+        ------
+        InputError
+            No ratings, a NaN, an unknown id, or a parameter out of range, also a rank for which the
+            device's memory is too small.
+        UnsupportedStrategyError
+            The strategy is unknown, or the device cannot run it.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The error became infinite: the last finite factors are kept.
+        """
+        return self._first_fit(X, self.n_epochs, eval_set, callback)
+
+    def partial_fit(
+        self, X: Any, y: Any = None, *, n_epochs: int = 1, eval_set: Any = None, callback: Callback | None = None
+    ) -> SGDMatrixFactorization:
+        """Go on for *n_epochs* from the factors that there are, on the same or other ratings; else like :meth:`fit`.
+
+        The users and items are those of the first fit; the mean stays, and the course of the learning
+        rate. Each call prepares its ratings anew: few calls of many epochs are cheaper than the reverse.
+        """
+        if not hasattr(self, "user_factors_"):
+            return self._first_fit(X, n_epochs, eval_set, callback)
+        known = self._known
+        ratings = self._numbered(X, known)
+        if X is not known:
+            columns = (np.concatenate([getattr(r, name) for r in (known, ratings)]) for name in _TRIPLE)
+            merged = Ratings.from_triples(
+                *columns, n_users=known.n_users, n_items=known.n_items, duplicates="last"
+            )
+            known = replace(merged, user_ids=known.user_ids, item_ids=known.item_ids)
+        engine = self._engine(ratings, self._factors(), n_epochs, self.mean_)
+        return self._train(engine, known, self.history_, n_epochs, eval_set, callback)
+
+    def _first_fit(
+        self, X: Any, n_epochs: int, eval_set: Any, callback: Callback | None
+    ) -> SGDMatrixFactorization:
+        ratings = self._ratings(X, reset=True)
+        rank = checked_count("n_factors", self.n_factors, MAX_RANK)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+        start = initial_factors(*ratings.shape, rank, scale=self.init_scale, biases=self.biases, rng=rng)
+        return self._train(self._engine(ratings, start, n_epochs), ratings, [], n_epochs, eval_set, callback)
+
+    def _engine(self, ratings: Ratings, start: Factors, n_epochs: int, mean: float | None = None) -> Factorization:
+        engine = Factorization(
+            as_session(self.session), ratings, rank=start.user_factors.shape[1], strategy=self.strategy,
+            options=self.strategy_options, deterministic=isinstance(self.random_state, numbers.Integral),
+            n_epochs=checked_count("n_epochs", n_epochs, _MOST_EPOCHS), storage=self.storage,
+            biases=start.user_biases is not None, mean=mean,
+        )  # fmt: skip
+        engine.model.set(start)
+        return engine
+
+    def _train(
+        self, engine: Factorization, known: Ratings, history: list[Epoch], n_epochs: int, eval_set: Any,
+        callback: Callback | None,
+    ) -> SGDMatrixFactorization:  # fmt: skip
+        def after_epoch(number: int, epoch: Epoch) -> object:
+            if self.verbose > 0:
+                _show(number, epoch)
+            return callback is not None and callback(number, epoch)
+
+        try:
+            engine.train(
+                n_epochs, schedule=make_schedule(self.schedule, self.learning_rate, self.decay),
+                regularization=self.regularization, history=history, tol=self.tol, callback=after_epoch,
+                eval_ratings=None if eval_set is None else self._numbered(eval_set, known),
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            self._keep(engine, known)
+            raise
+        self._keep(engine, known)
+        return self
+
+    def _keep(self, engine: Factorization, known: Ratings) -> None:
+        self.user_factors_, self.item_factors_, self.user_biases_, self.item_biases_ = engine.model.get()
+        self.mean_, self._known = engine.model.mean, known
+        self.history_, self.n_iter_ = engine.epochs, len(engine.epochs)
+        self.strategy_, self.info_ = engine.strategy, engine.info()
+
+    @property
+    def loss_curve_(self) -> list[float]:
+        return [epoch.loss for epoch in self.history_]
+
+    @property
+    def eval_curve_(self) -> list[float]:
+        return [epoch.eval_loss for epoch in self.history_]
+
+    # ---- using the model
+
+    def transform(self, X: Any) -> NDArray[np.float32]:
+        """Return factor rows of the users of *X*, who may be new, by folding them in.
+
+        Each row minimises the squared errors of that user's ratings plus *regularization* times their
+        number times the row's squared norm, with the items as they are: the loss of ``fit``, solved for
+        one user. A bias is found along with it. The rows of users without ratings are 0.
+
+        Parameters
+        ----------
+        X : Ratings, scipy sparse array or dense array, shape (n, n_items)
+
+        Returns
+        -------
+        float32 array, shape (n, n_factors)
+        """
+        check_is_fitted(self)
+        return self._fold_in(X)[0].astype(np.float32)
+
+    def predict(self, users: Any, items: ArrayLike | None = None) -> NDArray[np.float32]:
+        """Predict the ratings of *items* by *users*, pair by pair.
+
+        Parameters
+        ----------
+        users, items : array, shape (n,)
+            Ids as in the Ratings of ``fit``, or row and column numbers if they had none. Without
+            *items*, *users* is a dense array of ratings of shape (n, n_items), by users who may be new:
+            they are folded in as by :meth:`transform`, and every rating of theirs is predicted.
+
+        Returns
+        -------
+        float32 array, shape (n,) or (n, n_items)
+
+        Raises
+        ------
+        InputError
+            An id is unknown; the message names it.
+        """
+        check_is_fitted(self)
+        if items is None:
+            if issparse(users) or isinstance(users, Ratings):
+                raise InputError(
+                    "predict(X) of a sparse X would be dense; give predict(users, items) the pairs that are needed"
+                )
+            rows, biases = self._fold_in(users)
+            predictions = rows @ self.item_factors_.T + biases[:, None] + item_means(self._factors(), self.mean_)
+            return predictions.astype(np.float32)
+        numbers_ = self._known.user_index(users), self._known.item_index(items)
+        if numbers_[0].size != numbers_[1].size:
+            raise InputError(f"{numbers_[0].size} users and {numbers_[1].size} items; they must be as many")
+        return self._pairs(*numbers_)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the coefficient of determination R² of the predictions of the ratings in *X*.
+
+        The users are those of ``fit``: the same ids, or the same number of rows. 1 is perfect, and a
+        constant prediction of their mean gets 0.
+        """
+        check_is_fitted(self)
+        ratings = self._numbered(X, self._known)
+        return float(r2_score(ratings.values, self._pairs(ratings.users, ratings.items)))
+
+    def recommend(
+        self, user: Any, N: int = 10, filter_already_liked_items: bool = True
+    ) -> tuple[NDArray[Any], NDArray[np.float32]]:
+        """Return the items with the highest predicted ratings by *user*.
+
+        Parameters
+        ----------
+        user : id
+        N : int
+            How many; fewer if there are not as many.
+        filter_already_liked_items : bool
+            Leave out the items that the user rated in a fit.
+
+        Returns
+        -------
+        ids : array, shape (N,)
+            Item ids, or column numbers; the best first, equals by number.
+        scores : float32 array, shape (N,)
+            Their predicted ratings.
+        """
+        check_is_fitted(self)
+        count, known = checked_count("N", N, 2**31 - 1), self._known
+        number = known.user_index([user])
+        scores = self._pairs(np.broadcast_to(number, known.n_items), np.arange(known.n_items, dtype=np.int32))
+        keep = np.ones(known.n_items, bool)
+        if filter_already_liked_items:
+            start, stop = known.user_offsets[number[0] : number[0] + 2]
+            keep[known.items[start:stop]] = False
+        items = np.flatnonzero(keep)
+        best = items[np.argsort(-scores[items], kind="stable")[:count]]
+        return best if known.item_ids is None else known.item_ids[best], scores[best]
+
+    def _pairs(self, users: NDArray[np.int32], items: NDArray[np.int32]) -> NDArray[np.float32]:
+        return predict_pairs(self._factors(), self.mean_, users, items)
+
+    def _fold_in(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        ratings = self._numbered(X, self._known, new_users=True)
+        return fold_in(self._factors(), self.mean_, ratings, self.regularization)
+
+    def _factors(self) -> Factors:
+        return Factors(*(getattr(self, f"{name}_") for name in Factors._fields))
+
+    # ---- inputs
+
+    def _ratings(self, X: Any, *, reset: bool) -> Ratings:
+        """Return *X* as Ratings; *reset* takes its items as those of the fit."""
+        if isinstance(X, Ratings):
+            if reset:
+                self.n_features_in_ = X.n_items
+                self.__dict__.pop("feature_names_in_", None)
+            return X
+        table = validate_data(self, X, reset=reset, accept_sparse=("csr", "csc", "coo"))
+        if issparse(table):
+            return Ratings.from_scipy(table)
+        users, items = np.indices(table.shape, np.int32)
+        n_users, n_items = table.shape
+        return Ratings.from_triples(users.ravel(), items.ravel(), table.ravel(), n_users=n_users, n_items=n_items)
+
+    def _numbered(self, X: Any, known: Ratings, *, new_users: bool = False) -> Ratings:
+        """Return *X* in the numbers of *known*, matched by ids where both have some; users unless *new_users*."""
+        ratings = self._ratings(X, reset=False)
+        if ratings is known:
+            return ratings
+        users, items, n_users = ratings.users, ratings.items, ratings.n_users
+        if ratings.item_ids is not None and known.item_ids is not None:
+            items = _matched("item", items, ratings.item_ids, known.item_index(ratings.item_ids, default=-1))
+        elif ratings.n_items != known.n_items:
+            raise InputError(
+                f"X has {ratings.n_items} features, but {type(self).__name__} is expecting {known.n_items} features "
+                "as input"
+            )
+        if not new_users:
+            n_users = known.n_users
+            if ratings.user_ids is not None and known.user_ids is not None:
+                users = _matched("user", users, ratings.user_ids, known.user_index(ratings.user_ids, default=-1))
+            elif ratings.n_users != n_users:
+                raise InputError(f"ratings of {ratings.n_users} users; the model was fitted on {n_users}")
+        return Ratings.from_triples(users, items, ratings.values, n_users=n_users, n_items=known.n_items)
+
+    # ---- copies and files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to *path* in one step, for :meth:`load`.
+
+        The file is an ``.npz`` archive whatever its name, with nothing pickled in it. It holds the
+        parameters but for *session* (and *random_state* if it is no integer), the factors, the history, the
+        ids and which items each user rated.
+
+        Raises
+        ------
+        InputError
+            An id or an option is a Python object that cannot be saved, or the file cannot be written.
+        """
+        check_is_fitted(self)
+        parameters = {name: value for name, value in self.get_params().items() if name != "session"}
+        if not isinstance(self.random_state, numbers.Integral):
+            parameters["random_state"] = None
+        settings = {
+            "parameters": parameters, "mean": self.mean_, "history": self.history_, "strategy": self.strategy_,
+        }  # fmt: skip
+        known = self._known
+        arrays = {name: getattr(self, f"{name}_") for name in Factors._fields}
+        arrays |= {"offsets": known.user_offsets, "items": known.items}
+        write_model(path, settings, arrays | {"user_ids": known.user_ids, "item_ids": known.item_ids})
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, session: Session | str | None = None) -> SGDMatrixFactorization:
+        """Return the model that :meth:`save` wrote to *path*; it will go on on *session*.
+
+        Raises
+        ------
+        InputError
+            The file is no saved model, of another version, or damaged.
+        """
+        settings, arrays = read_model(path)
+        try:
+            model = cls(**settings["parameters"], session=session)
+            factors = Factors(*(arrays.get(name) for name in Factors._fields))  # type: ignore[arg-type]
+            n_users, n_items = check_factors(factors)
+            offsets, items = arrays["offsets"], arrays["items"]
+            users = np.repeat(np.arange(n_users, dtype=np.int32), np.diff(offsets))
+            names = arrays.get("user_ids"), arrays.get("item_ids")
+            model._known = Ratings(users, items, np.zeros(items.size, np.float32), n_users, n_items, *names)
+            model.mean_, model.strategy_ = float(settings["mean"]), str(settings["strategy"])
+            model.history_ = [Epoch(*map(float, epoch)) for epoch in settings["history"]]
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"{path}: a damaged factorisation: {type(error).__name__}: {error}") from error
+        for name, array in factors._asdict().items():
+            setattr(model, f"{name}_", array)
+        model.n_iter_, model.n_features_in_ = len(model.history_), n_items
+        return model
+
+    def __sklearn_clone__(self) -> SGDMatrixFactorization:
+        # A session cannot be copied: the clone shares it.
+        plain = copy.copy(self)
+        plain.session = None
+        clone: SGDMatrixFactorization = BaseEstimator.__sklearn_clone__(plain)
+        clone.session = self.session
+        return clone
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "user_factors_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = []
+        strategy = factorization.STRATEGIES.get(self.strategy)
+        tags.non_deterministic = strategy is not None and strategy.kind == "online"
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.item_factors_.shape[1])
+
+
+def _matched(
+    kind: str, numbers_: NDArray[np.int32], ids: NDArray[Any], index: NDArray[np.int32]
+) -> NDArray[np.int32]:
+    """Return the numbers in the fit of users or items (*kind*); *index* gives them by id, -1 if unknown."""
+    found: NDArray[np.int32] = index[numbers_]
+    if found.size and found.min() < 0:
+        name = ids.tolist()[numbers_[int((found < 0).argmax())]]
+        raise InputError(f"{kind} {name!r} was not in the ratings of the fit")
+    return found
+
+
+def _show(number: int, epoch: Epoch) -> None:
+    text = f"epoch {number}: RMSE {epoch.loss:.4f}"
+    if not math.isnan(epoch.eval_loss):
+        text += f", evaluation {epoch.eval_loss:.4f}"
+    text += f", {epoch.updates_per_second:.3g} updates/s"
+    if sys.stderr.isatty():
+        from rich.console import Console
+
+        Console(stderr=True).print(text, highlight=False)
+    else:
+        logger.info("%s", text)

@@ -1,0 +1,78 @@
+"""What a fitted model predicts, computed on the host."""
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.factorization.factors import Factors
+from clgraph.ratings import Ratings
+from clgraph.ratings_stats import chunks
+
+
+def item_means(factors: Factors, mean: float) -> NDArray[np.float64]:
+    """Return what is predicted of each item for a user of whom nothing is known, shape (n_items,)."""
+    means = np.full(len(factors.item_factors), mean)
+    return means if factors.item_biases is None else means + factors.item_biases
+
+
+def predict_pairs(
+    factors: Factors, mean: float, users: NDArray[np.int32], items: NDArray[np.int32]
+) -> NDArray[np.float32]:
+    """Predict the ratings of pairs, whose numbers are in range; float32, shape (n,)."""
+    predictions, means = np.empty(users.size, np.float32), item_means(factors, mean)
+    for chunk in chunks(users.size):
+        user, item = users[chunk], items[chunk]
+        rows = factors.user_factors[user], factors.item_factors[item]
+        product = np.einsum("ij,ij->i", *rows, dtype=np.float64)
+        if factors.user_biases is not None:
+            product += factors.user_biases[user]
+        predictions[chunk] = product + means[item]
+    return predictions
+
+
+def fold_in(
+    factors: Factors, mean: float, ratings: Ratings, regularization: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Find the rows and biases of users by regularised least squares, the items being as they are.
+
+    A user's row and bias minimise the squared errors of the user's ratings plus *regularization* times
+    their number times the squared norm: the loss of the training, which is exact for one user alone.
+
+    Returns
+    -------
+    rows : float64 array, shape (n_users, rank)
+        0 for users without ratings.
+    biases : float64 array, shape (n_users,)
+        0 for a model without biases.
+    """
+    design, means = factors.item_factors.astype(np.float64), item_means(factors, mean)
+    rank = design.shape[1]
+    if factors.user_biases is not None:
+        design = np.column_stack((design, np.ones(len(design))))
+    found = np.zeros((ratings.n_users, rank + 1))
+    for user in np.flatnonzero(np.diff(ratings.user_offsets)):
+        part = slice(*ratings.user_offsets[user : user + 2])
+        items = ratings.items[part]
+        a, b = design[items], ratings.values[part] - means[items]
+        weight = regularization * items.size
+        if weight > 0:
+            row = np.linalg.solve(a.T @ a + weight * np.eye(a.shape[1]), a.T @ b)
+        else:
+            row = np.linalg.lstsq(a, b, rcond=None)[0]
+        found[user, : row.size] = row
+    return found[:, :rank], found[:, rank]
+
+
+def check_factors(factors: Factors) -> tuple[int, int]:
+    """Return the numbers of users and items; raise ValueError if shapes, types or values are wrong."""
+    users, items, *biases = factors
+    rank = users.shape[1]
+    shapes = [(len(users), rank), (len(items), rank), (len(users),), (len(items),)]
+    if (biases[0] is None) != (biases[1] is None):
+        raise ValueError("biases of one side only")
+    for name, array, shape in zip(factors._fields, factors, shapes, strict=True):
+        if array is None:
+            continue
+        if array.shape != shape or array.dtype != np.float32 or not np.isfinite(array).all():
+            raise ValueError(f"{name} is {array.dtype} {array.shape}; needed: finite float32 {shape}")
+    return len(users), len(items)
