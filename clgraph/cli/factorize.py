@@ -1,0 +1,114 @@
+"""``clgraph factorize RATINGS``: low-rank factorisation of a rating matrix."""
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from clgraph.cli.options import add_device, add_json, open_session
+from clgraph.cli.terminal import busy, milliseconds, print_fields, print_json, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from clgraph.algorithms.factorization.training import Epoch
+    from clgraph.ratings import Ratings
+
+HELP = "factorise a matrix of ratings by stochastic gradient descent"
+_SHOWN = 10  # epochs
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "ratings", metavar="RATINGS",
+        help="file of ratings: lines 'user item rating', Matrix Market, or .npz; its content decides",
+    )  # fmt: skip
+    parser.add_argument("-k", "--rank", metavar="K", type=int, default=16, help="number of factors, 1 to 128 (16)")
+    parser.add_argument("-n", "--epochs", metavar="N", type=int, default=20, help="sweeps over the ratings (20)")
+    parser.add_argument(
+        "-s", "--strategy", default="auto", help="strategy to force; the default takes the cost model's pick"
+    )
+    parser.add_argument("--biases", action="store_true", help="add a bias for each user and item")
+    parser.add_argument("--learning-rate", metavar="X", type=float, default=0.01, help="of the first epoch (0.01)")
+    parser.add_argument(
+        "--schedule", default="constant", help="of the learning rate: constant, inverse or bold_driver (constant)"
+    )
+    parser.add_argument(
+        "--regularization", metavar="X", type=float, default=0.05, help="weight of the squared norms (0.05)"
+    )
+    parser.add_argument("--storage", default="float32", help="type of the factors: float32 or float16 (float32)")
+    parser.add_argument(
+        "--test-share", metavar="X", type=float, default=0.0,
+        help="share of the ratings, drawn at random, to keep for a test (0)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--seed", metavar="N", type=int,
+        help="of the test ratings and the first factors; it makes the result repeatable, by an offline strategy",
+    )  # fmt: skip
+    parser.add_argument("--save", metavar="FILE", help="write the model, for SGDMatrixFactorization.load")
+    add_device(parser)
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    from clgraph.algorithms.factorization.estimator import SGDMatrixFactorization
+
+    ratings = _read(args.ratings)
+    train, test = ratings.split(args.test_share, 0 if args.seed is None else args.seed)
+    session = open_session(args)
+    model = SGDMatrixFactorization(
+        args.rank, strategy=args.strategy, n_epochs=args.epochs, learning_rate=args.learning_rate,
+        schedule=args.schedule, regularization=args.regularization, biases=args.biases, storage=args.storage,
+        random_state=args.seed, session=session,
+    )  # fmt: skip
+    with busy(f"running on {session.facts.name}") as show:
+        model.fit(
+            train, eval_set=test if test.n_ratings else None,
+            callback=lambda number, epoch: show(f"epoch {number} of {args.epochs}, RMSE {epoch.loss:.4f}"),
+        )  # fmt: skip
+    if args.save is not None:
+        model.save(args.save)
+    info, history = model.info_, model.history_
+    if args.json:
+        document = {
+            "ratings": args.ratings, "n_users": ratings.n_users, "n_items": ratings.n_items,
+            "n_ratings": train.n_ratings, "n_test_ratings": test.n_ratings,
+            "epochs": [epoch._asdict() for epoch in history], **asdict(info),
+        }  # fmt: skip
+        document["seconds"]["host"] = info.seconds.host
+        print_json(document)
+        return 0
+    print_table(["epoch", "learning rate", "RMSE", "test RMSE", "ms", "updates/s"], _rows(history))
+    print()
+    total, compile_, sweeps = info.seconds.total, info.seconds.compile, sum(epoch.seconds for epoch in history)
+    parts = {"sweeps": sweeps, "compile": compile_, "rest": max(0.0, total - sweeps - compile_)}
+    fields = {
+        "ratings": f"{train.n_ratings:,} of {ratings.n_users:,} users and {ratings.n_items:,} items"
+        + (f"; {test.n_ratings:,} for the test" if test.n_ratings else ""),
+        "strategy": f"{info.strategy} ({info.kind}, {'picked' if args.strategy == 'auto' else 'forced'})",
+        "device": f"{info.device} ({info.why})",
+        "time": f"{milliseconds(total)} ms: "
+        + ", ".join(f"{part} {milliseconds(seconds)}" for part, seconds in parts.items()),
+    }
+    print_fields({**fields, **({"saved": args.save} if args.save is not None else {})})
+    return 0
+
+
+def _read(path: str) -> Ratings:
+    from clgraph.io.ratings import read_ratings
+
+    with busy(f"reading {path}") as show:
+        return read_ratings(path, progress=lambda n_bytes: show(f"{n_bytes / 2**20:.0f} MiB"))
+
+
+def _rows(history: Sequence[Epoch]) -> list[list[object]]:
+    """Return table rows of epochs in equal steps, the last one among them."""
+    step = -(-len(history) // _SHOWN) or 1
+    numbers = [n for n in range(1, len(history) + 1) if (len(history) - n) % step == 0]
+    return [
+        [
+            n, f"{e.learning_rate:.4g}", f"{e.loss:.4f}", f"{e.eval_loss:.4f}" if e.eval_loss == e.eval_loss else "",
+            milliseconds(e.seconds), f"{e.updates_per_second:,.0f}",
+        ]
+        for n, e in ((n, history[n - 1]) for n in numbers)
+    ]  # fmt: skip
