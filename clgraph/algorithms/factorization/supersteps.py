@@ -32,6 +32,11 @@ _CPU_TAIL = 512  # ratings that one core has done before two have started
 _GRID_BYTES = 1 << 27  # rows moved in a superstep beside which a launch costs nothing
 
 
+def has_grid_barrier(session: Session) -> bool:
+    """Return whether work-groups of a persistent kernel may wait for each other."""
+    return session.facts.dialect.has_grid_barrier
+
+
 def bind_order(plan: FactorizationPlan, kernel: str, n: int, *args: Any, source: str = "superstep_order") -> Launch:
     """Bind a kernel that takes *n* ratings, or one more, and says so first."""
     program = plan.session.program(f"factorization/{source}.cl", {"OFFSET_T": plan.defines["OFFSET_T"]})
@@ -113,7 +118,7 @@ class SuperstepPlan(FactorizationPlan):
         super().__init__(session, ratings, model)
         if barrier not in self.barriers:
             raise InputError(f"barrier={barrier!r}; allowed are {', '.join(map(repr, self.barriers))}")
-        self._has_grid = session.facts.dialect.has_grid_barrier
+        self._has_grid = has_grid_barrier(session)
         if barrier == "grid" and not self._has_grid:
             raise UnsupportedStrategyError(f"barrier='grid': {session.facts.name} has no device-wide barrier")
         self.barrier = barrier
