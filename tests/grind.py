@@ -48,8 +48,9 @@ class _GrindSession(Session):
         return array
 
     def program(self, source, defines=None, **options):
-        # Inlining functions with `restrict` leaves an LLVM intrinsic that Oclgrind 21.10 does not know.
-        return super().program(source, {**(defines or {}), "restrict": ""}, **options)
+        # Inlining functions with `restrict` or a returned struct leaves an LLVM intrinsic that Oclgrind 21.10 does
+        # not know; all of ours are declared overloadable.
+        return super().program(source, {**(defines or {}), "overloadable": "overloadable, noinline"}, **options)
 
 
 def vocabulary(session: Session) -> None:
@@ -139,6 +140,22 @@ def components(session: Session) -> None:
         graph = Graph.from_edges(src, dst, n=100, directed=directed)
         for strategy in STRATEGIES:
             connected_components(graph, strategy=strategy, session=session, verify=True)
+
+
+def factorization_offline(session: Session) -> None:
+    """Run matchings and sweeps in supersteps on few ratings, with work-groups of several work-items."""
+    import test_factorization_offline as offline
+
+    ratings = offline.random_ratings(60, 12, 30)
+    expected = offline.matchings_of(session, ratings)
+    np.testing.assert_array_equal(offline.matchings_of(session, ratings, 0, 20, 8), expected)
+    for strategy in offline.BY_RATING:
+        offline.check(session, strategy, ratings)
+    for strategy in offline.BY_ITEM:
+        offline.check(session, strategy, ratings, work_group_size=8)
+    offline.supersteps.has_grid_barrier = lambda _: True
+    offline.supersteps.GROUPS_PER_UNIT = 0  # one work-group: it waits for nobody
+    offline.check(session, offline.MatchingEdge, ratings)
 
 
 def planted(session: Session, path: str) -> None:

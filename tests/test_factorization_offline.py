@@ -121,7 +121,9 @@ def check(
     return plan
 
 
-def matchings_of(session: Session, ratings: Ratings, seed: int = 0, few_rows: int | None = None):
+def matchings_of(
+    session: Session, ratings: Ratings, seed: int = 0, few_rows: int | None = None, work_group_size: int | None = None
+):
     """Return the matching of each rating, by one work-group, or with launches until *few_rows* items are left."""
     plan = FactorizationPlan(session, ratings, DeviceModel(session, ratings.n_users, ratings.n_items, 1))
     given = DeviceRatings.upload(session, ratings)
@@ -132,7 +134,7 @@ def matchings_of(session: Session, ratings: Ratings, seed: int = 0, few_rows: in
         return found.colours.get()
     search = matchings._Search(plan, *sides, seed)
     search.run_many(few_rows)
-    search.run_few()
+    search.run_few(work_group_size)
     return search.colours.get()
 
 
@@ -202,8 +204,8 @@ def test_matchings_are_those_of_the_sequential_loop(session: Session, name: str,
     np.testing.assert_array_equal(matchings_of(session, ratings, seed), expected)
     monkeypatch.setattr(matchings, "_CPU_TURNS", 50)  # the group stops inside rounds and goes on
     monkeypatch.setattr(matchings, "_TURNS", 3)
-    for few_rows in (0, 5, 100):
-        np.testing.assert_array_equal(matchings_of(session, ratings, seed, few_rows), expected)
+    for few_rows, size in ((0, None), (5, 64), (1000, 64)):
+        np.testing.assert_array_equal(matchings_of(session, ratings, seed, few_rows, size), expected)
 
 
 def test_seeds_change_the_matchings(pocl: Session) -> None:

@@ -25,6 +25,7 @@ RUNS = {
     "vocabulary": CHECKS,
     "primitives": WITHOUT_UNINITIALIZED,
     "components": WITHOUT_UNINITIALIZED,
+    "factorization_offline": WITHOUT_UNINITIALIZED,
 }
 PLANTS = {
     "race": ("out[get_global_id(0) % 2u] = get_global_id(0);", "data race"),

@@ -21,6 +21,7 @@ SOURCE = "factorization/matchings.cl"
 _STATE_WORDS, _STATE_ALIVE = 7, 1  # as in the kernel file
 _NOBODY = 0xFFFFFFFF
 _GROUP_SIZE = 512  # of the one work-group: the chunk of rows it takes at a time
+_NARROW_GROUP_SIZE = 64  # where a scan over the group has no sub-groups to lean on
 _FEW_ROWS = 1 << 14  # that one work-group takes
 _GROUP_TURNS, _CPU_TURNS = 1 << 14, 1 << 20  # of one launch: less than 0.2 s
 _TURNS = 16  # of the many-row kernels between two read-backs
@@ -126,10 +127,12 @@ class _Search:
             bind("next_round", 1, self._state),
         ]
 
-    def run_few(self) -> None:
+    def run_few(self, work_group_size: int | None = None) -> None:
         """Run all other rounds by one work-group."""
         facts = self._session.facts
-        size = facts.sub_group_size if facts.is_cpu else _GROUP_SIZE if facts.sub_group_size > 1 else 64
+        size = work_group_size or (
+            facts.sub_group_size if facts.is_cpu else _GROUP_SIZE if facts.sub_group_size > 1 else _NARROW_GROUP_SIZE
+        )
         launch = self._session.program(SOURCE, self._defines, work_group_size=size).bind(
             "match_group", 1, np.uint32(_CPU_TURNS if facts.is_cpu else _GROUP_TURNS), self._begin, self._alive,
             self._left, self._cursor, self._tried, self._columns, self._edges, self._words, self.colours, self._state,
