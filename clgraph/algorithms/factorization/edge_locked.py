@@ -74,6 +74,11 @@ class EdgeLocked(FactorizationPlan):
         Visit the ratings in random order; else by user, then item, where neighbours wait for one lock.
     seed : int
         Of that order.
+
+    Attributes
+    ----------
+    user_locks : DeviceArray
+        As of :class:`EdgePasses`.
     """
 
     def __init__(
@@ -81,6 +86,7 @@ class EdgeLocked(FactorizationPlan):
     ) -> None:
         super().__init__(session, ratings, model)
         self._edges = EdgePasses(self, ordered_ratings(self, shuffle=shuffle, seed=seed))
+        self.user_locks = self._edges.user_locks
         self.launches = self._edges.first_pass()
 
     def run(self) -> None:

@@ -20,6 +20,11 @@ class HybridLocked(FactorizationPlan):
     ----------
     per, locks, shuffle, seed
         As of :class:`NodeLocked`.
+
+    Attributes
+    ----------
+    user_locks : DeviceArray
+        One uint32 word a user, 0 when free.
     """
 
     def __init__(
@@ -29,10 +34,10 @@ class HybridLocked(FactorizationPlan):
         super().__init__(session, ratings, model)
         by_item = ordered_ratings(self, shuffle=shuffle, seed=seed, by_item=True)
         edges = EdgePasses(self, by_item)
-        self._passes = edges.passes
+        self.user_locks, self._passes = edges.user_locks, edges.passes
         unused = [session.empty(1, dtype) for dtype in (self.offset_type, np.int32)]
         self.launches = ItemTeams(self, by_item, per, locks, DEFER_TO_LIST=1).bind_all(
-            edges.user_locks, unused[0], edges.lists[0], self._passes.sizes, unused[1]
+            self.user_locks, unused[0], edges.lists[0], self._passes.sizes, unused[1]
         )
 
     def run(self) -> None:

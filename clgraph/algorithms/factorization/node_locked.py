@@ -91,6 +91,11 @@ class NodeLocked(FactorizationPlan):
         Visit an item's ratings in random order; else by user, where items wait for the same users.
     seed : int
         Of that order.
+
+    Attributes
+    ----------
+    user_locks : DeviceArray
+        One uint32 word a user, 0 when free.
     """
 
     def __init__(
@@ -101,10 +106,10 @@ class NodeLocked(FactorizationPlan):
         teams = ItemTeams(self, ordered_ratings(self, shuffle=shuffle, seed=seed, by_item=True), per, locks)
         self._n_items = teams.n_items
         self._passes = Passes(session, "node_locked", teams.n_groups)
-        user_locks = session.zeros(model.n_users, np.uint32)
+        self.user_locks = session.zeros(model.n_users, np.uint32)
         lists = tuple(session.empty(teams.n_items, np.int32) for _ in range(2))
         pending = [session.empty(n, self.offset_type) for n in (model.n_items, ratings.n_ratings)]
-        rest = (user_locks, *pending, self._passes.sizes)
+        rest = (self.user_locks, *pending, self._passes.sizes)
         self.launches = teams.bind_all(*rest, lists[0])
         self._passes.launches = tuple(teams.bind(lists[(k + 1) % 2], *rest, lists[k % 2]) for k in range(2))
 

@@ -12,6 +12,7 @@ from clgraph.runtime.session import Session
 
 _CPU_SLICE, _GPU_SLICE = 1 << 20, 1 << 26  # ratings in a launch
 _MOST_AHEAD = 16
+_MOST_STALLS = 40  # looks that find the list as long as before: an item stays until its last rating is done
 
 
 def slice_size(plan: FactorizationPlan) -> int:
@@ -62,9 +63,9 @@ class Passes:
         Raises
         ------
         DeviceTimeoutError
-            Several passes left a list as it was.
+            Hundreds of passes left the list as long as it was.
         """
-        k, ahead, left = first, 2, most
+        k, ahead, left, stalls = first, 2, most, 0
         while True:
             groups = self._n_groups(left)
             for _ in range(ahead):
@@ -75,6 +76,7 @@ class Passes:
             before, left = left, self.sizes.item(k % 3)
             if not left:
                 return
-            if left == before:
-                raise DeviceTimeoutError(f"{self._what}: {left} entries are left as they were after {ahead} passes")
+            stalls = stalls + 1 if left == before else 0
+            if stalls == _MOST_STALLS:
+                raise DeviceTimeoutError(f"{self._what}: {left} entries are left after {k} passes, no fewer than before")
             ahead = min(2 * ahead, _MOST_AHEAD)
