@@ -158,6 +158,15 @@ def factorization_offline(session: Session) -> None:
     offline.check(session, offline.MatchingEdge, ratings)
 
 
+def factorization_online(session: Session) -> None:
+    """Sweep over a small matrix with a popular item and a busy user, by each strategy that runs online."""
+    import test_factorization_online as online
+
+    ratings = online.cross(40)
+    for plan_class in online.PLANS:
+        online.check_sweeps(session, plan_class, ratings, 5, biases=True)
+
+
 def planted(session: Session, path: str) -> None:
     """Run kernel ``planted`` of *path* on an initialised array of N words and one that is not."""
     array, unset = session.zeros(N, np.uint32), session.empty(N, np.uint32)
