@@ -51,6 +51,16 @@ INLINE uint grid_join(volatile __global uint *control, uint linger) {
 /* Valid after grid_join. */
 INLINE uint grid_members(volatile __global uint *control) { fence_device(); return load_relaxed(control + GRID_MEMBERS); }
 
+/* Wait for a word that only grows; 0 on a time-out.  A fence must follow before what the word guards is read. */
+INLINE int wait_until_at_least(volatile __global uint *word, uint least, volatile __global uint *status) {
+  for (uint turn = 0u; load_relaxed(word) < least; turn++)
+    if (turn >= SPIN_LIMIT || ((turn & 1023u) == 1023u && load_relaxed(status))) {
+      report_status(status, STATUS_TIMEOUT);
+      return 0;
+    }
+  return 1;
+}
+
 /* Every work-item of every member group calls; 0 on a time-out, after which the kernel must end. */
 INLINE int grid_barrier(volatile __global uint *control, uint members, __local int *passed) {
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);

@@ -18,6 +18,7 @@ from clgraph.runtime.session import Session
 MAX_RANK = 128
 Storage = Literal["float32", "float16"]
 _MAX_PADDING = 1.25
+_MOST_SHRINKING = 0.5
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,19 @@ class DeviceModel:
         return [self._hyper, *self._rows, *self._biases, *checks]
 
     def set_hyper(self, learning_rate: float, regularization: float) -> None:
-        """Set what the next sweeps use."""
+        """Set what the next sweeps use.
+
+        Raises
+        ------
+        InputError
+            Either is negative or not finite, or their product, by which a step shrinks the rows, is above 1/2.
+        """
+        shrinking = learning_rate * regularization
+        if not (0 <= learning_rate < math.inf and 0 <= regularization < math.inf and shrinking <= _MOST_SHRINKING):
+            raise InputError(
+                f"learning rate {learning_rate} and regularization {regularization}; both must be finite and at least "
+                f"0, and their product at most {_MOST_SHRINKING}"
+            )
         self._hyper.set(np.array([learning_rate, 1.0 - learning_rate * regularization, self.mean], np.float32))
 
     def set(self, factors: Factors) -> None:

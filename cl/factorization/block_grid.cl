@@ -1,0 +1,278 @@
+/* A grid of blocks whose users and items are cut into as many parts as there are work-groups.
+ *
+ * In step T, group g takes the ratings of its users with the items of group g + T (modulo the number of groups), so
+ * groups that work at the same time share no vertex.  Steps are divided by the end of a kernel, or a group waits for
+ * the one that had its items before; users never change their group.  A group is one sub-group.  There are no races.
+ *
+ * A block is sorted by item and cut into tiles of at most TILE ratings of different users; a slot takes a rating of
+ * the tile.  Ratings of one item form a run, whose steps depend on each other.  They are made one after the other,
+ * but only a short chain of operations is: with the old rows, D[b] = p[b] . q and the step sizes s[a], step a of the
+ * run changes q to decay q + s[a] p[a], hence D[b] to decay D[b] + s[a] (p[a] . p[b]) for every later b.  All
+ * later slots follow these changes at once, so the next step size is there after one multiplication, not after a
+ * load, a dot product and a store.  This chain is what limits the items with the most ratings.
+ *
+ * ratings[k]: user, item, bits of the value, and what cut_tiles found out: in the first of a tile its number of
+ * ratings and the length of its longest run less one; the rating's index in its run and whether it is the run's
+ * last; whether the user was in the tile before, and in which slot.  So all other rows are read one tile ahead.
+ *
+ * Reference for the grid: Y. Zhuang et al., "A Fast Parallel SGD for Matrix Factorization in Shared Memory Systems",
+ * RecSys 2013 (LIBMF).  The runs are ours.
+ */
+#include "common/grid_barrier.h"
+#include "factorization/model.h"
+
+#ifndef LINGER                   /* turns for which the first group waits for the others to start */
+#define LINGER 500
+#endif
+#define DONE_STRIDE 32           /* words: a flag that is read while it is written has a cache line to itself */
+#define TILE SLOTS_PER_SUB_GROUP
+#ifndef CHAIN                    /* steps of a run whose products are made together */
+#define CHAIN 2
+#endif
+
+/* Fields of ratings[k].w; a tile has at most 64 ratings. */
+#define COUNT(w) ((w) & 127)
+#define SOURCE_SLOT(w) ((w) >> 7 & 63)
+#define RUN_INDEX(w) ((w) >> 13 & 63)
+#define LONGEST(w) ((w) >> 19 & 63)
+#define IS_LAST_OF_RUN (1 << 25)
+#define WAS_IN_TILE_BEFORE (1 << 26)
+#define FIELDS(count, longest) ((count) | (longest) << 19)
+#define RUN_FIELD(index) ((index) << 13)
+
+INLINE void finish_tile(__global int4 *restrict ratings, offset_t start, offset_t end) {
+  int index = 0, longest = 0;
+  for (offset_t k = start; k < end; k++) {
+    const int last = k + 1 == end || ratings[k + 1].y != ratings[k].y;
+    ratings[k].w |= RUN_FIELD(index) | (last ? IS_LAST_OF_RUN : 0);
+    longest = max(longest, index);
+    index = last ? 0 : index + 1;
+  }
+  ratings[start].w |= FIELDS((int)(end - start), longest);
+}
+
+/* What a rating knows of the tile start … end - 1 before its own. */
+INLINE int source_field(const __global int4 *restrict ratings, offset_t start, offset_t end, int user) {
+  for (offset_t k = start; k < end; k++)
+    if (ratings[k].x == user) return WAS_IN_TILE_BEFORE | (int)(k - start) << 7;
+  return 0;
+}
+
+/* Work-item c cuts block c into tiles. */
+KERNEL cut_tiles(const offset_t n_blocks, const __global offset_t *restrict offsets, __global int4 *restrict ratings) {
+  const offset_t c = (offset_t)get_global_id(0);
+  if (c >= n_blocks || offsets[c] == offsets[c + 1]) return;
+  const offset_t end = offsets[c + 1];
+  offset_t before = offsets[c], start = before;   /* of the tile before, and of this one */
+  for (offset_t k = start; k < end; k++) {
+    const int user = ratings[k].x;
+    if (k - start == TILE || source_field(ratings, start, k, user)) {
+      finish_tile(ratings, start, k);
+      before = start;
+      start = k;
+    }
+    ratings[k].w = source_field(ratings, before, start, user);
+  }
+  finish_tile(ratings, start, end);
+}
+
+/* A slot's rating: count is that of its tile, and item -1 in slots that the tile does not fill. */
+typedef struct { int user, item, count, fields, longest; float value; } tile_t;
+
+INLINE int4 load_rating(const __global int4 *restrict ratings, offset_t begin, offset_t end) {
+  const offset_t k = begin + (offset_t)(sg_lane() / LANES);
+  return k < end ? ratings[k] : (int4)(0, -1, 0, 0);
+}
+INLINE tile_t as_tile(int4 rating) {
+  const int head = sg_broadcast(rating.w, 0u), inside = (int)(sg_lane() / LANES) < COUNT(head);
+  tile_t tile;
+  tile.count = COUNT(head);
+  tile.longest = LONGEST(head);
+  tile.user = rating.x;
+  tile.item = inside ? rating.y : -1;
+  tile.fields = inside ? rating.w : 0;
+  tile.value = as_float(rating.z);
+  return tile;
+}
+
+/* The rows and biases of a slot's rating. */
+typedef struct { row_t p, q; float user_bias, item_bias; } vertices_t;
+INLINE vertices_t load_vertices(model_t m, tile_t tile) {
+  vertices_t v;
+  v.user_bias = v.item_bias = 0.0f;
+  for (int c = 0; c < VECTORS; c++) v.p.v[c] = v.q.v[c] = (vector_t)(0.0f);
+  if (tile.item < 0) return v;
+  v.p = load_row(m.user_rows, tile.user);
+  v.q = load_row(m.item_rows, tile.item);
+#if BIASES
+  v.user_bias = m.user_biases[tile.user];
+  v.item_bias = m.item_biases[tile.item];
+#endif
+  return v;
+}
+
+/* In local memory, for the lanes of a sub-group: their p, and the last item's q; vector by vector. */
+typedef struct {
+  vector_t p[VECTORS * SUB_GROUP_SIZE], q[VECTORS * LANES];
+  float user_bias[SUB_GROUP_SIZE], item_bias;
+} shared_t;
+INLINE void share_row(__local vector_t *to, uint stride, uint lane, row_t row) {
+  for (int c = 0; c < VECTORS; c++) to[c * stride + lane] = row.v[c];
+}
+INLINE row_t shared_row(const __local vector_t *from, uint stride, uint lane) {
+  row_t row;
+  for (int c = 0; c < VECTORS; c++) row.v[c] = from[c * stride + lane];
+  return row;
+}
+
+/* Where a group has got to in its ratings, which lie in the order of its steps: the tile at `at` and the one after. */
+typedef struct { offset_t at; tile_t now; int4 next; } stream_t;
+INLINE stream_t open_stream(const __global int4 *restrict ratings, offset_t at, offset_t end) {
+  stream_t s;
+  s.at = at;
+  s.now = as_tile(load_rating(ratings, at, end));
+  s.next = load_rating(ratings, at + s.now.count, end);
+  return s;
+}
+
+/* The block that ends at `end`; n is the number of all ratings. */
+INLINE void visit_block(model_t m, const __global int4 *restrict ratings, offset_t end, offset_t n, stream_t *s,
+                        __local shared_t *shared) {
+  const uint lane = sg_lane(), my_lane = slot_lane();
+  const float log_decay = log2(m.decay), undecay = 1.0f / m.decay;
+  tile_t tile = s->now;
+  if (s->at >= end) return;
+  vertices_t v = load_vertices(m, tile);
+  while (s->at < end) {
+    s->at += tile.count;
+    tile_t next = as_tile(s->next);
+    s->next = load_rating(ratings, s->at + next.count, n);
+    s->now = next;
+    if (s->at >= end) next.item = -1;              /* its rows are not ours yet */
+    const vertices_t ahead = load_vertices(m, next);
+    share_row(shared->p, SUB_GROUP_SIZE, lane, v.p);
+    const int active = tile.item >= 0, index = RUN_INDEX(tile.fields), last = tile.fields & IS_LAST_OF_RUN;
+    const uint first = lane / LANES * LANES - index * LANES;
+    if (active && my_lane == 0) {
+      check_mark(m, m.user_marks + tile.user);
+      if (index == 0) check_mark(m, m.item_marks + tile.item);
+      check_count(m, tile.user, tile.item);
+    }
+    const float target = tile.value - m.mean - v.user_bias;
+    float step = m.rate * (target - v.item_bias - slot_sum(lane_dot(v.p, v.q)));
+    const float drift = (1.0f - m.decay) * m.rate * target;
+    sg_sync();
+    /* Before its own step a slot's q is decay^index q + sum of decay^(index - 1 - a) s[a] p[a]. */
+    float weight = exp2((float)(index - 1) * log_decay);
+    for (int c = 0; c < VECTORS; c++) v.q.v[c] *= weight * m.decay;
+    v.item_bias *= weight * m.decay;
+    row_t earlier[CHAIN], later[CHAIN];
+    float gain[CHAIN];
+    for (int j = 0; j < CHAIN; j++)
+      earlier[j] = shared_row(shared->p, SUB_GROUP_SIZE, ((first + j * LANES) & (SUB_GROUP_SIZE - 1)) + my_lane);
+    for (int j = 0; j < CHAIN; j++) gain[j] = m.rate * (slot_sum(lane_dot(earlier[j], v.p)) + BIASES);
+    for (int begin = 0; begin < tile.longest; begin += CHAIN) {
+      for (int j = 0; j < CHAIN; j++)
+        later[j] = shared_row(shared->p, SUB_GROUP_SIZE,
+                              ((first + (begin + CHAIN + j) * LANES) & (SUB_GROUP_SIZE - 1)) + my_lane);
+      for (int j = 0; j < CHAIN; j++) {
+        const int follows = index > begin + j;
+        const float made = sg_broadcast(step, (first + (begin + j) * LANES) & (SUB_GROUP_SIZE - 1));
+        step = follows ? mad(-made, gain[j], mad(m.decay, step, drift)) : step;
+        const float share = follows ? weight * made : 0.0f;
+        for (int c = 0; c < VECTORS; c++) v.q.v[c] = mad(earlier[j].v[c], (vector_t)(share), v.q.v[c]);
+        v.item_bias += BIASES * share;
+        weight *= undecay;
+        gain[j] = m.rate * (slot_sum(lane_dot(later[j], v.p)) + BIASES);
+        earlier[j] = later[j];
+      }
+    }
+    const row_t p = moved(v.p, m.decay, step, v.q), q = moved(v.q, m.decay, step, v.p);
+    v.user_bias = mad(m.decay, v.user_bias, BIASES * step);
+    v.item_bias = mad(m.decay, v.item_bias, BIASES * step);
+    sg_sync();
+    share_row(shared->p, SUB_GROUP_SIZE, lane, p);
+    const int carries = (int)(lane / LANES) == tile.count - 1;
+    if (carries) share_row(shared->q, LANES, my_lane, q);
+    if (active) {
+      store_row(m.user_rows, tile.user, p);
+      if (last) store_row(m.item_rows, tile.item, q);
+#if BIASES
+      shared->user_bias[lane] = v.user_bias;
+      if (carries) shared->item_bias = v.item_bias;
+      if (my_lane == 0) {
+        m.user_biases[tile.user] = v.user_bias;
+        if (last) m.item_biases[tile.item] = v.item_bias;
+      }
+#endif
+      if (my_lane == 0) {
+        check_unmark(m.user_marks + tile.user);
+        if (last) check_unmark(m.item_marks + tile.item);
+      }
+    }
+    const int last_item = sg_broadcast(tile.item, (uint)(tile.count - 1) * LANES);
+    sg_sync();
+    v = ahead;
+    if (next.fields & WAS_IN_TILE_BEFORE) {
+      const uint from = (uint)SOURCE_SLOT(next.fields) * LANES + my_lane;
+      v.p = shared_row(shared->p, SUB_GROUP_SIZE, from);
+#if BIASES
+      v.user_bias = shared->user_bias[from];
+#endif
+    }
+    if (next.item == last_item) {
+      v.q = shared_row(shared->q, LANES, my_lane);
+#if BIASES
+      v.item_bias = shared->item_bias;
+#endif
+    }
+    sg_sync();
+    tile = next;
+  }
+}
+
+KERNEL block_step(const uint n_groups, const uint step, const __global offset_t *restrict offsets,
+                  const __global int4 *restrict ratings, MODEL_PARAMS) {
+  LOCAL_ARRAY shared_t shared;
+  model_t m = MODEL;
+  const offset_t block = (offset_t)get_group_id(0) * n_groups + step, n = offsets[(ulong)n_groups * n_groups];
+  stream_t stream = open_stream(ratings, offsets[block], n);
+  visit_block(m, ratings, offsets[block + 1], n, &stream, &shared);
+}
+
+/* All steps.  The items of a step were the next group's in the step before, so a group waits for that one only, and
+ * late groups do not hold up all others.  done[group]: steps that the group has behind it, zeroed.
+ * Groups that are not resident leave their blocks to those that are; each makes all its blocks of a step before
+ * the next step, so what anyone waits for is always being worked on. */
+KERNEL block_sweep(const uint n_groups, const __global offset_t *restrict offsets, const __global int4 *restrict ratings,
+                   MODEL_PARAMS, volatile __global uint *control, volatile __global uint *done) {
+  LOCAL_ARRAY shared_t shared;
+  LOCAL_ARRAY uint member;
+  LOCAL_ARRAY int passed;
+  if (get_local_id(0) == 0) member = grid_join(control, LINGER);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const uint first = member;
+  if (first == GRID_OUTSIDE) return;
+  const uint members = grid_members(control);
+  model_t m = MODEL;
+  const offset_t n = offsets[(ulong)n_groups * n_groups];
+  stream_t stream;
+  stream.at = -1;
+  for (uint step = 0; step < n_groups; step++)
+    for (uint group = first; group < n_groups; group += members) {
+      const offset_t block = (offset_t)group * n_groups + step;
+      if (stream.at != offsets[block]) stream = open_stream(ratings, offsets[block], n);
+      if (get_local_id(0) == 0) {
+        passed = wait_until_at_least(done + (group + 1u) % n_groups * DONE_STRIDE, step, control + GRID_STATUS);
+        fence_device();
+      }
+      barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+      if (!passed) return;
+      visit_block(m, ratings, offsets[block + 1], n, &stream, &shared);
+      barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+      if (get_local_id(0) == 0) {
+        fence_device();
+        store_relaxed(done + group * DONE_STRIDE, step + 1u);
+      }
+    }
+}

@@ -1,0 +1,133 @@
+"""A grid of blocks: users and items cut into parts, conflict-free parts at a time (cl/factorization/block_grid.cl)."""
+from __future__ import annotations
+
+import heapq
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
+from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.primitives.sort import Sort
+from clgraph.ratings import Ratings
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.failure import check_status
+from clgraph.runtime.session import Session
+
+SOURCE = "factorization/block_grid.cl"
+_ORDERING = "factorization/ordering.cl"
+_GRID_CONTROL_WORDS, _GRID_STATUS = 8, 4  # as in cl/common/grid_barrier.h
+_DONE_STRIDE = 32  # words, as in the kernel file
+_LINGER = 20000
+_PLACED_ONE_BY_ONE = 8  # heaviest vertices for each part
+
+
+class BlockGrid(FactorizationPlan):
+    """Sweep over a grid of n_groups × n_groups blocks.
+
+    Parameters
+    ----------
+    n_groups : int, optional
+        Blocks at a time, one for each work-group.
+    lanes : int, optional
+        Work-items that share a rating.
+    barrier : {"auto", "grid", "launch"}
+        What stands between blocks: a barrier inside a persistent kernel, or the end of a kernel.
+    seed : int
+        Of the order in which users and items are dealt to parts.
+    """
+
+    def __init__(
+        self, session: Session, ratings: Ratings, model: DeviceModel, *, n_groups: int | None = None,
+        lanes: int | None = None, barrier: str = "auto", seed: int = 0,
+    ) -> None:
+        super().__init__(session, ratings, model)
+        facts, layout = session.facts, model.layout
+        vectors = layout.vectors * layout.lanes
+        if lanes is None:  # two lanes a rating, and no more than eight vectors a lane
+            lanes = min(2, facts.sub_group_size, math.gcd(vectors, 2))
+            while vectors // lanes > 8 and vectors % (2 * lanes) == 0 and lanes < facts.sub_group_size:
+                lanes *= 2
+        self.tiled = self.program(
+            SOURCE, work_group_size=facts.sub_group_size, LINGER=_LINGER, LANES=lanes, VECTORS=vectors // lanes
+        )
+        self.n_groups = n_groups or 4 * facts.compute_units
+        self._uses_grid = barrier == "grid" or (barrier == "auto" and facts.dialect.has_grid_barrier)
+        self._control = session.zeros(_GRID_CONTROL_WORDS, np.uint32)
+        self._done = session.zeros(_DONE_STRIDE * self.n_groups, np.uint32)
+        self._sort(seed)
+        head = (np.uint32(self.n_groups),)
+        arguments = (self.offsets, self.ordered, *model.arguments())
+        items = self.n_groups * facts.sub_group_size
+        if self._uses_grid:
+            self.launches = [self.tiled.bind("block_sweep", items, *head, *arguments, self._control, self._done)]
+        else:
+            self._step = self.tiled.bind("block_step", items, *head, np.uint32(0), *arguments)
+
+    def _sort(self, seed: int) -> None:
+        session, ratings, rng = self.session, self.ratings, np.random.default_rng(seed)
+        n, n_parts = ratings.n_ratings, self.n_groups
+        parts = [
+            session.upload(balanced_parts(np.diff(offsets), n_parts, rng))
+            for offsets in (ratings.user_offsets, ratings.item_offsets)
+        ]
+        given = DeviceRatings.upload(session, ratings)
+        program = self.program(_ORDERING)
+        keys, positions = session.empty(n, np.uint64), session.empty(n, self.offset_type)
+        width, n_cells = np.uint64(ratings.n_items), n_parts * n_parts
+        program.bind(
+            "grid_keys", n, self.offset(n), width, np.uint32(n_parts), given.users, given.items, *parts, keys,
+            positions,
+        )()
+        by_key, order = session.empty(n, np.uint64), session.empty(n, self.offset_type)
+        end_bit = (n_cells * ratings.n_items).bit_length()
+        Sort(session, keys, by_key, positions, order, end_bit=end_bit).run_checked()
+        self.offsets: DeviceArray = session.empty(n_cells + 1, self.offset_type)
+        program.bind("group_offsets", n + 1, self.offset(n), width, np.uint64(n_cells), by_key, self.offsets)()
+        self.ordered: DeviceArray = session.empty(4 * n, np.int32)
+        program.bind("gather_ratings", n, self.offset(n), order, *given, self.ordered)()
+        self.tiled.bind("cut_tiles", n_cells, self.offset(n_cells), self.offsets, self.ordered)()
+        session.finish()
+
+    def run(self) -> None:
+        if self._uses_grid:
+            self._control.fill(0)
+            self._done.fill(0)
+            super().run()
+            return
+        for step in range(self.n_groups):
+            self._step.set_scalar(1, np.uint32(step))
+            self._step()
+
+    def check(self) -> None:
+        """Raise if a barrier of the last sweep ran out."""
+        if self._uses_grid:
+            check_status(self._control.item(_GRID_STATUS), "the sweep over the block grid")
+
+
+def balanced_parts(
+    degrees: NDArray[np.int64], n_parts: int, rng: np.random.Generator
+) -> NDArray[np.int32]:
+    """Deal vertices to parts of nearly equal sums of degrees; return each vertex's part.
+
+    The heaviest go one by one to the part with the least so far (Graham's LPT rule), all others in random order
+    to what room the parts have left.
+    """
+    part = np.empty(degrees.size, np.int32)
+    order = np.argsort(-degrees, kind="stable")
+    heavy = order[: _PLACED_ONE_BY_ONE * n_parts]
+    loads = [(0, k) for k in range(n_parts)]
+    for vertex, degree in zip(heavy.tolist(), degrees[heavy].tolist(), strict=True):
+        load, k = loads[0]
+        part[vertex] = k
+        heapq.heapreplace(loads, (load + degree, k))
+    light = rng.permutation(order[heavy.size :])
+    if light.size:
+        load = np.array([load for load, _ in sorted(loads, key=lambda pair: pair[1])])
+        total = int(degrees[light].sum())
+        room = np.maximum(0.0, (load.sum() + total) / n_parts - load)
+        ends = np.cumsum(room / room.sum() if room.sum() else np.full(n_parts, 1 / n_parts)) * max(total, 1)
+        middle = np.cumsum(degrees[light]) - degrees[light] / 2
+        part[light] = np.minimum(np.searchsorted(ends, middle), n_parts - 1)
+    return part
