@@ -59,7 +59,7 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "factorization/node_locked.cl": (
         *_ROWS_OF_FACTORS, *({"PER_SUB_GROUP": 1, **row} for row in _ROWS_OF_FACTORS), {"DEFER_TO_LIST": 1},
     ),
-    "factorization/item_block.cl": _ROWS_OF_FACTORS,
+    "factorization/item_block.cl": (*_ROWS_OF_FACTORS, {"VECTORS": 1, "LANES": 4, "WG_SIZE": 512}),
     "factorization/matchings.cl": ({"OFFSET_T": "long"}, {"WG_SIZE": 512}),
     "factorization/order.cl": ({"OFFSET_T": "long"},),
     "factorization/superstep.cl": (*_ROWS_OF_FACTORS, {"VECTORS": 1, "LANES": 4, "WG_SIZE": 512}),

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
 from clgraph.algorithms.factorization.matchings import Matchings
 from clgraph.algorithms.factorization.supersteps import (
+    GRID_WG_SIZE,
     GROUPS_PER_UNIT,
     LINGER,
     SuperstepPlan,
@@ -49,9 +50,8 @@ class ItemSlots(SuperstepPlan):
         if barrier == "auto":
             self.barrier = "grid" if self._has_grid else "group"
         facts = session.facts
-        self._kernels = self.program(
-            SOURCE, work_group_size=work_group_size or (facts.sub_group_size if facts.is_cpu else None), LINGER=LINGER
-        )
+        size = work_group_size or (facts.sub_group_size if facts.is_cpu else GRID_WG_SIZE)
+        self._kernels = self.program(SOURCE, work_group_size=size, LINGER=LINGER)
         degrees = np.diff(ratings.item_offsets)
         slots = self._kernels.work_group_size // self.lanes
         n_rated = int(np.count_nonzero(degrees))

@@ -22,7 +22,7 @@ _STATE_WORDS, _STATE_ALIVE = 7, 1  # as in the kernel file
 _NOBODY = 0xFFFFFFFF
 _GROUP_SIZE = 512  # of the one work-group: the chunk of rows it takes at a time
 _NARROW_GROUP_SIZE = 64  # where a scan over the group has no sub-groups to lean on
-_FEW_ROWS = 1 << 14  # that one work-group takes
+_FEW_ROWS = 1 << 12  # that one work-group has done before the launches of a round have started
 _GROUP_TURNS, _CPU_TURNS = 1 << 14, 1 << 20  # of one launch: less than 0.2 s
 _TURNS = 16  # of the many-row kernels between two read-backs
 

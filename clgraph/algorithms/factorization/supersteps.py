@@ -23,7 +23,7 @@ SOURCE = "factorization/superstep.cl"
 LINGER = 5000  # turns for which work-groups that meet at a device-wide barrier wait for others to start
 
 _GRID_CONTROL_WORDS = 8  # as in cl/common/grid_barrier.h
-GROUPS_PER_UNIT = 2  # of a persistent kernel, resident for sure
+GRID_WG_SIZE, GROUPS_PER_UNIT = 512, 1  # of a persistent kernel: resident for sure, and few that wait for each other
 _TURNS, _CPU_TURNS = 1 << 16, 1 << 20  # passes over the slots in launches without a wait: about 0.1 s
 _TAIL_WG_SIZE = 512
 _TAIL_TURNS = 4  # as long as a launch
@@ -205,7 +205,7 @@ class RatingSlots(SuperstepPlan):
         return is_small
 
     def _bind_grid(self, sizes: NDArray[np.int64], *data: Any) -> None:
-        program = self.program(SOURCE, LINGER=LINGER)
+        program = self.program(SOURCE, work_group_size=GRID_WG_SIZE, LINGER=LINGER)
         slots = program.work_group_size // self.lanes
         most_groups = GROUPS_PER_UNIT * self.session.facts.compute_units
         n_groups = max(1, min(most_groups, -(-int(sizes.max(initial=1)) // slots)))
