@@ -76,6 +76,34 @@ KERNEL cut_tiles(const offset_t n_blocks, const __global offset_t *restrict offs
   finish_tile(ratings, start, end);
 }
 
+#if TILE == 1                    /* a slot is the sub-group: its ratings one by one, the item's row at hand */
+typedef int shared_t;
+typedef struct { offset_t at; } stream_t;
+INLINE stream_t open_stream(const __global int4 *restrict ratings, offset_t at, offset_t n) {
+  stream_t s = { at };
+  return s;
+}
+INLINE void visit_block(model_t m, const __global int4 *restrict ratings, offset_t end, offset_t n, stream_t *s,
+                        __local shared_t *shared) {
+  int item = -1;
+  row_t q;
+  float item_bias = 0.0f;
+  for (offset_t k = s->at; k < end; k++) {
+    const int4 r = ratings[k];
+    if (r.y != item) {
+      if (item >= 0) store_item(m, item, q, item_bias);
+      item = r.y;
+      q = load_row(m.item_rows, item);
+      item_bias = load_item_bias(m, item);
+    }
+    check_begin(m, r.x, item);
+    update_user(m, 1, r.x, as_float(r.z), &q, &item_bias);
+    check_end(m, r.x, item);
+  }
+  if (item >= 0) store_item(m, item, q, item_bias);
+  s->at = end;
+}
+#else
 /* A slot's rating: count is that of its tile, and item -1 in slots that the tile does not fill. */
 typedef struct { int user, item, count, fields, longest; float value; } tile_t;
 
@@ -104,9 +132,9 @@ INLINE vertices_t load_vertices(model_t m, tile_t tile) {
   if (tile.item < 0) return v;
   v.p = load_row(m.user_rows, tile.user);
   v.q = load_row(m.item_rows, tile.item);
+  v.item_bias = load_item_bias(m, tile.item);
 #if BIASES
   v.user_bias = m.user_biases[tile.user];
-  v.item_bias = m.item_biases[tile.item];
 #endif
   return v;
 }
@@ -127,11 +155,11 @@ INLINE row_t shared_row(const __local vector_t *from, uint stride, uint lane) {
 
 /* Where a group has got to in its ratings, which lie in the order of its steps: the tile at `at` and the one after. */
 typedef struct { offset_t at; tile_t now; int4 next; } stream_t;
-INLINE stream_t open_stream(const __global int4 *restrict ratings, offset_t at, offset_t end) {
+INLINE stream_t open_stream(const __global int4 *restrict ratings, offset_t at, offset_t n) {
   stream_t s;
   s.at = at;
-  s.now = as_tile(load_rating(ratings, at, end));
-  s.next = load_rating(ratings, at + s.now.count, end);
+  s.now = as_tile(load_rating(ratings, at, n));
+  s.next = load_rating(ratings, at + s.now.count, n);
   return s;
 }
 
@@ -196,14 +224,11 @@ INLINE void visit_block(model_t m, const __global int4 *restrict ratings, offset
     if (carries) share_row(shared->q, LANES, my_lane, q);
     if (active) {
       store_row(m.user_rows, tile.user, p);
-      if (last) store_row(m.item_rows, tile.item, q);
+      if (last) store_item(m, tile.item, q, v.item_bias);
 #if BIASES
       shared->user_bias[lane] = v.user_bias;
       if (carries) shared->item_bias = v.item_bias;
-      if (my_lane == 0) {
-        m.user_biases[tile.user] = v.user_bias;
-        if (last) m.item_biases[tile.item] = v.item_bias;
-      }
+      if (my_lane == 0) m.user_biases[tile.user] = v.user_bias;
 #endif
       if (my_lane == 0) {
         check_unmark(m.user_marks + tile.user);
@@ -230,6 +255,7 @@ INLINE void visit_block(model_t m, const __global int4 *restrict ratings, offset
     tile = next;
   }
 }
+#endif
 
 KERNEL block_step(const uint n_groups, const uint step, const __global offset_t *restrict offsets,
                   const __global int4 *restrict ratings, MODEL_PARAMS) {

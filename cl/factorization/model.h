@@ -151,21 +151,25 @@ INLINE float slot_sum(float x) {
 INLINE row_t load_row(const __global number_t *rows, int vertex) {
   const __global number_t *p = rows + (ulong)vertex * RANK_PADDED + slot_lane() * VECTOR_WIDTH;
   row_t row;
+#pragma unroll
   for (int k = 0; k < VECTORS; k++) row.v[k] = LOAD_VECTOR_(p + k * LANES * VECTOR_WIDTH);
   return row;
 }
 INLINE void store_row(__global number_t *rows, int vertex, row_t row) {
   __global number_t *p = rows + (ulong)vertex * RANK_PADDED + slot_lane() * VECTOR_WIDTH;
+#pragma unroll
   for (int k = 0; k < VECTORS; k++) STORE_VECTOR_(row.v[k], p + k * LANES * VECTOR_WIDTH);
 }
 /* This lane's part of p . q; slot_sum makes it whole. */
 INLINE float lane_dot(row_t p, row_t q) {
   vector_t sum = p.v[0] * q.v[0];
+#pragma unroll
   for (int k = 1; k < VECTORS; k++) sum = mad(p.v[k], q.v[k], sum);
   return components_sum(sum);
 }
 /* decay row + step other */
 INLINE row_t moved(row_t row, float decay, float step, row_t other) {
+#pragma unroll
   for (int k = 0; k < VECTORS; k++) row.v[k] = mad(row.v[k], (vector_t)(decay), other.v[k] * step);
   return row;
 }
