@@ -88,15 +88,15 @@ PLANTS = {
         "factorization/locks.h", "if (!locked) drop_lock(user_lock);", "", "scheduler", "edge_locked",
     ),
     "node-without-user-lock": Plant(
-        "factorization/node_locked.cl", "locked = take_lock(user_locks + user);", "locked = 1;",
+        "factorization/node_locked.cl", "trial.tried && take_lock(user_locks + trial.user);", "trial.tried;",
         "threads", "node_locked",
     ),
     "node-forgets-pending": Plant(
-        "factorization/node_locked.cl", "kept += lane_count(failed);", "kept = (offset_t)lane_count(failed);",
+        "factorization/node_locked.cl", "kept += lane_count(put_off);", "kept = (offset_t)lane_count(put_off);",
         "scheduler", "node_locked",
     ),
     "hybrid-without-user-lock": Plant(
-        "factorization/node_locked.cl", "locked = take_lock(user_locks + user);", "locked = 1;",
+        "factorization/node_locked.cl", "trial.tried && take_lock(user_locks + trial.user);", "trial.tried;",
         "scheduler", "hybrid_locked",
     ),
     "lock-that-never-fails": Plant(

@@ -99,33 +99,69 @@ INLINE vertex_t moved_vertex(vertex_t v, float decay, float step, vertex_t other
   return v;
 }
 
-/* Step on the ratings of the lanes in todo, one after the other; returns the item as it is then. */
+typedef struct {                 /* what a slot steps on */
+  int active, user;
+  float wanted;
+  vertex_t p;
+} slot_work_t;
+
+/* The slots take one each of the ratings of the lanes in todo. */
+INLINE slot_work_t take_work(model_t m, lane_mask_t todo, int user, float value, vertex_t idle) {
+  slot_work_t work;
+  const lane_mask_t mine = without_lowest(todo, team_slot());
+  work.active = mine != 0;
+  const uint from = team_first() + (work.active ? lowest_lane(mine) : 0u);
+  work.user = sg_broadcast(user, from);
+  work.wanted = sg_broadcast(value, from) - m.mean;
+  work.p = idle;
+  if (work.active) work.p = load_vertex(m.user_rows, m.user_biases, work.user);
+  return work;
+}
+
+/* Step on the ratings of the lanes in todo, one after the other; returns the item as it is then.  The next rows are
+ * on their way meanwhile. */
 INLINE vertex_t step_on_locked(model_t m, vertex_t q, lane_mask_t todo, int user, int item, float value) {
+  slot_work_t next = take_work(m, todo, user, value, q);
   while (sg_any(todo != 0)) {
-    const lane_mask_t mine = without_lowest(todo, team_slot());
-    const int active = mine != 0;
-    const uint from = team_first() + (active ? lowest_lane(mine) : 0u);
-    const int u = sg_broadcast(user, from);
-    const float wanted = sg_broadcast(value, from) - m.mean;
-    vertex_t p = q;
-    if (active) p = load_vertex(m.user_rows, m.user_biases, u);
+    const uint n_here = lane_count(todo);
+    slot_work_t work = next;
+    todo = without_lowest(todo, TEAM_SLOTS);
+    next = take_work(m, todo, user, value, q);
     for (uint s = 0; s < TEAM_SLOTS; s++) {
-      const int here = s < lane_count(todo);
+      const int here = s < n_here;
       if (!sg_any(here)) break;
-      const float predicted = p.bias + q.bias + slot_sum(lane_dot(p.row, q.row));
-      const float step = number_of_slot(m.rate * (wanted - predicted), s);
-      vertex_t other = p;
-      other.row = row_of_slot(p.row, s);
-      if (active && team_slot() == s) {
-        if (slot_lane() == 0) check_count(m, u, item);
-        p = moved_vertex(p, m.decay, step, q);
+      const float predicted = work.p.bias + q.bias + slot_sum(lane_dot(work.p.row, q.row));
+      const float step = number_of_slot(m.rate * (work.wanted - predicted), s);
+      vertex_t other = work.p;
+      other.row = row_of_slot(work.p.row, s);
+      if (work.active && team_slot() == s) {
+        if (slot_lane() == 0) check_count(m, work.user, item);
+        work.p = moved_vertex(work.p, m.decay, step, q);
       }
       if (here) q = moved_vertex(q, m.decay, step, other);
     }
-    if (active) store_vertex(m.user_rows, m.user_biases, u, p);
-    todo = without_lowest(todo, TEAM_SLOTS);
+    if (work.active) store_vertex(m.user_rows, m.user_biases, work.user, work.p);
   }
   return q;
+}
+
+typedef struct {                 /* the rating a lane tries next, if any */
+  int tried, user;
+  offset_t k;
+  float value;
+} trial_t;
+
+INLINE trial_t next_trial(int is_list, offset_t begin, offset_t at, offset_t count, const __global int *users,
+                          const __global float *values, const __global offset_t *pending) {
+  trial_t trial = {0, 0, 0, 0.0f};
+  const offset_t place = at + (offset_t)team_lane();
+  trial.tried = team_lane() < MOST_LOCKS && place < count;
+  if (trial.tried) {
+    trial.k = is_list ? pending[begin + place] : begin + place;
+    trial.user = users[trial.k];
+    trial.value = values[trial.k];
+  }
+  return trial;
 }
 
 /* Pass 0 takes items first … last - 1 of list, a later one all of them. */
@@ -149,42 +185,36 @@ KERNEL lock_users(const uint pass, const uint first, const uint last, const __gl
     if (team_lane() == 0) check_mark(m, m.item_marks + item);
     q = load_vertex(m.item_rows, m.item_biases, item);
   }
+  trial_t next = next_trial(is_list, begin, at, count, users, values, pending);
   for (uint round = 0; sg_any(at < count);) {
-    const offset_t place = at + (offset_t)team_lane();
-    const int tried = team_lane() < MOST_LOCKS && place < count;
-    offset_t k = 0;
-    int user = 0, locked = 0;
-    float value = 0.0f;
-    if (tried) {
-      k = is_list ? pending[begin + place] : begin + place;
-      user = users[k];
-      value = values[k];
-      locked = take_lock(user_locks + user);
-      if (locked) fence_locks();
-    }
-    const lane_mask_t failed = team_ballot(tried && !locked);
+    const trial_t trial = next;
+    const int locked = trial.tried && take_lock(user_locks + trial.user);
+    if (locked) fence_locks();
+    const int failed = trial.tried && !locked;
 #if DEFER_TO_LIST
-    const uint slot = push_sub_group(n_next, tried && !locked);
-    if (tried && !locked) pending[slot] = k;
+    const uint slot = push_sub_group(n_next, failed);
+    if (failed) pending[slot] = trial.k;
 #else
-    if (tried && !locked) pending[begin + kept + lane_count(failed & ~(~(lane_mask_t)0 << team_lane()))] = k;
-    kept += lane_count(failed);
+    const lane_mask_t put_off = team_ballot(failed);
+    if (failed) pending[begin + kept + lane_count(put_off & ~(~(lane_mask_t)0 << team_lane()))] = trial.k;
+    kept += lane_count(put_off);
 #endif
-    sg_sync();
-    if (locked) check_mark(m, m.user_marks + user);
-    q = step_on_locked(m, q, team_ballot(locked), user, item, value);
-    sg_sync();
-    if (locked) {
-      check_unmark(m.user_marks + user);
-      fence_locks();
-      drop_lock(user_locks + user);
-    }
-    at += MOST_LOCKS;
+    if (at < count) at += MOST_LOCKS;
     if (at >= count && kept && round < ROUNDS) {  /* the team's own choice; others go on */
       round++;
       is_list = 1;
       count = kept;
       at = kept = 0;
+    }
+    sg_sync();
+    if (locked) check_mark(m, m.user_marks + trial.user);
+    next = next_trial(is_list, begin, at, count, users, values, pending);
+    q = step_on_locked(m, q, team_ballot(locked), trial.user, item, trial.value);
+    sg_sync();
+    if (locked) {
+      check_unmark(m.user_marks + trial.user);
+      fence_locks();
+      drop_lock(user_locks + trial.user);
     }
   }
   if (is_owner && team_slot() == 0) store_vertex(m.item_rows, m.item_biases, item, q);

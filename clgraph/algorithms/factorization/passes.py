@@ -10,7 +10,7 @@ from clgraph.errors import DeviceTimeoutError
 from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session
 
-_CPU_SLICE, _GPU_SLICE = 1 << 20, 1 << 26  # ratings in a launch
+_CPU_SLICE, _GPU_SLICE = 1 << 20, 1 << 28  # ratings in a launch; a popular item must not hold up the next one
 _MOST_AHEAD = 16
 _MOST_STALLS = 40  # looks that find the list as long as before: an item stays until its last rating is done
 
