@@ -25,6 +25,7 @@ LINGER = 5000  # turns for which work-groups that meet at a device-wide barrier 
 _GRID_CONTROL_WORDS = 8  # as in cl/common/grid_barrier.h
 GRID_WG_SIZE, GROUPS_PER_UNIT = 512, 1  # of a persistent kernel: resident for sure, and few that wait for each other
 _TURNS, _CPU_TURNS = 1 << 16, 1 << 20  # passes over the slots in launches without a wait: about 0.1 s
+_RESIDENT_ITEMS = 2048  # work-items of a GPU's compute unit
 _TAIL_WG_SIZE = 512
 _TAIL_TURNS = 4  # as long as a launch
 _CPU_WG_SIZE = 64
@@ -219,7 +220,8 @@ class RatingSlots(SuperstepPlan):
         program = self.program(SOURCE, work_group_size=_CPU_WG_SIZE if facts.is_cpu else None)
         slots, self._slots = (p.work_group_size // self.lanes for p in (tail, program))
         most = max(slots, _CPU_TAIL) if facts.is_cpu else _TAIL_TURNS * slots
-        is_small = self._cut_small(sizes, slots, 64 * facts.compute_units * slots, most)
+        resident = facts.compute_units * (1 if facts.is_cpu else _RESIDENT_ITEMS // self.lanes)
+        is_small = self._cut_small(sizes, slots, resident, most)
         self._is_tail = is_small[self._segments[:-1]]
         self._step = program.bind("superstep", 1, self.offset(0), self.offset(0), *data)
         self._tail = tail.bind("superstep_tail", 1, np.uint32(0), np.uint32(0), self._device_offsets(), *data)
