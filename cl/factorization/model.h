@@ -67,7 +67,7 @@ typedef float number_t;
 #if RACY_ROWS && VECTOR_WIDTH == 1
 #define LOAD_VECTOR_(p) load_stale(p)
 #define STORE_VECTOR_(x, p) store_relaxed(p, x)
-#elif RACY_ROWS && DEV_LOADS == LOADS_VOLATILE && !HALF_STORAGE /* what these words are there; single numbers are 5x slower on CPUs */
+#elif RACY_ROWS && DEV_LOADS == LOADS_VOLATILE && !HALF_STORAGE  /* number by number takes five times as long on CPUs */
 #define LOAD_VECTOR_(p) (*(const volatile __global vector_t *)(p))
 #define STORE_VECTOR_(x, p) (*(volatile __global vector_t *)(p) = (x))
 #elif RACY_ROWS                  /* a vector travels as 2, 4, 8 or 16 words */
