@@ -21,9 +21,9 @@ from clgraph.runtime.session import Session
 
 SOURCE = "factorization/superstep.cl"
 LINGER = 5000  # turns for which work-groups that meet at a device-wide barrier wait for others to start
+GRID_WG_SIZE, GROUPS_PER_UNIT = 512, 1  # of a persistent kernel: resident for sure, and few that wait for each other
 
 _GRID_CONTROL_WORDS = 8  # as in cl/common/grid_barrier.h
-GRID_WG_SIZE, GROUPS_PER_UNIT = 512, 1  # of a persistent kernel: resident for sure, and few that wait for each other
 _TURNS, _CPU_TURNS = 1 << 16, 1 << 20  # passes over the slots in launches without a wait: about 0.1 s
 _RESIDENT_ITEMS = 2048  # work-items of a GPU's compute unit
 _TAIL_WG_SIZE = 512
