@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 
 from clgraph.device.profile import DeviceRates, at
 
@@ -60,6 +60,23 @@ class Work:
     chain_bytes: float = 1 << 20
     locks: float = 0.0
 
+    def __add__(self, other: Work) -> Work:
+        """Return the work of both, one after the other; the longer chain gives the working set of chains."""
+        longer = self if self.chain_loads >= other.chain_loads else other
+        sums = {name: getattr(self, name) + getattr(other, name) for name in _SUMS}
+        return Work(**sums, chain_bytes=longer.chain_bytes)
+
+    def times(self, n: float) -> Work:
+        """Return the work of *n* such runs."""
+        scaled = {name: n * getattr(self, name) for name in _SUMS if name not in ("gathers", "atomics")}
+        return replace(
+            self, **scaled, gathers=tuple(replace(g, count=n * g.count) for g in self.gathers),
+            atomics=tuple(replace(a, count=n * a.count) for a in self.atomics),
+        )
+
+
+_SUMS = [f.name for f in fields(Work) if f.name != "chain_bytes"]
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -73,7 +90,7 @@ def estimate(work: Work, rates: DeviceRates) -> Estimate:
     """Predict how long *work* takes on a device with these *rates*.
 
     Launches, read-backs and barriers add up; streaming, gathers and atomics share the memory
-    system and add up; a serial chain hides behind them unless it is longer.
+    system and add up; what is serial, a chain of loads and locks, hides behind them unless it is longer.
     """
     parts = {
         "launches": work.launches * rates.launch_seconds,
@@ -85,9 +102,9 @@ def estimate(work: Work, rates: DeviceRates) -> Estimate:
         "chain": work.chain_loads * at(rates.dependent_load_seconds, work.chain_bytes),
         "locks": work.locks * rates.lock_seconds,
     }
-    traffic = parts["streaming"] + parts["gathers"] + parts["atomics"] + parts["locks"]
+    traffic = parts["streaming"] + parts["gathers"] + parts["atomics"]
     fixed = parts["launches"] + parts["read_backs"] + parts["grid_barriers"]
-    return Estimate(fixed + max(traffic, parts["chain"]), parts)
+    return Estimate(fixed + max(traffic, parts["chain"] + parts["locks"]), parts)
 
 
 def _atomic_seconds(atomics: Atomics, rates: DeviceRates) -> float:

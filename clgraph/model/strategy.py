@@ -10,7 +10,6 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import DeviceRates
 from clgraph.errors import UnsupportedStrategyError
 from clgraph.model.cost import Estimate, Work, estimate
-from clgraph.stats import GraphStats
 
 logger = logging.getLogger(__name__)
 
@@ -32,14 +31,15 @@ class Strategy:
     plan : callable
         ``plan(session, input, **options)`` compiles and allocates; its ``run()`` may be called again.
     work : callable
-        ``work(stats, facts)`` estimates the :class:`Work` of one run, without a device.
+        ``work(stats, facts)`` estimates the :class:`Work` of one run, without a device; the statistics are of the
+        type that the algorithm gives to :func:`choose`.
     unsupported : callable
         ``unsupported(facts)`` is the reason a device cannot run it, or ``None``.
     """
 
     kind: Kind
     plan: Callable[..., Any]
-    work: Callable[[GraphStats, DeviceFacts], Work]
+    work: Callable[[Any, DeviceFacts], Work]
     unsupported: Callable[[DeviceFacts], str | None] = _runs_anywhere
 
 
@@ -72,7 +72,7 @@ class Choice:
 def choose(
     strategies: Mapping[str, Strategy],
     requested: str,
-    stats: Callable[[], GraphStats],
+    stats: Callable[[], Any],
     facts: DeviceFacts,
     rates: DeviceRates,
 ) -> Choice:

@@ -1,1 +1,98 @@
-"""Matrix factorisation by stochastic gradient descent, under every way to keep two steps off one vertex."""
+"""Matrix factorisation by stochastic gradient descent, under every way to keep two steps off one vertex.
+
+Strategies
+----------
+``edge_locked``
+    Work-items take ratings and lock both vertices; what is locked is put off to the next pass [1]_.
+``node_locked``
+    A team of work-items owns an item and locks only the users [1]_.
+``hybrid_locked``
+    One pass of ``node_locked``, then ``edge_locked`` on what is left [1]_.
+``hogwild``
+    No locks, races accepted: the baseline that does not keep the serial semantics [2]_.
+``matching_edge``
+    Maximal matchings, one after the other, a slot for each rating (AGM-E [1]_).
+``matching_node``
+    Matchings inside blocks of items whose rows stay with their slots (AGM-N [1]_).
+``subgraph_matching``
+    The same with items sorted by degree and matchings of each block's own (SGM [1]_).
+``diagonal``
+    The diagonals of the matrix, one after the other (Diag [1]_).
+``block_diagonal``
+    Block-diagonals; a work-group has the rows of its block in local memory (BlkDiag [1]_).
+``block_grid``
+    A p × p grid, p blocks at a time, a block to a sub-group [3]_.
+
+References
+----------
+.. [1] R. Kaleem, A. Venkat, S. Pai, M. Hall, K. Pingali. "Synchronization Trade-offs in GPU Implementations of
+   Graph Algorithms." IPDPS 2016.
+.. [2] B. Recht, C. Re, S. Wright, F. Niu. "Hogwild!: A Lock-Free Approach to Parallelizing Stochastic Gradient
+   Descent." NIPS 2011.
+.. [3] Y. Zhuang, W.-S. Chin, Y.-C. Juan, C.-J. Lin. "A Fast Parallel SGD for Matrix Factorization in Shared
+   Memory Systems." RecSys 2013.
+"""
+from __future__ import annotations
+
+from clgraph.algorithms.factorization import work
+from clgraph.algorithms.factorization.block_diagonal import BlockDiagonal
+from clgraph.algorithms.factorization.block_grid import BlockGrid
+from clgraph.algorithms.factorization.diagonal import Diagonal
+from clgraph.algorithms.factorization.edge_locked import EdgeLocked
+from clgraph.algorithms.factorization.factors import Storage, row_layout
+from clgraph.algorithms.factorization.hogwild import Hogwild
+from clgraph.algorithms.factorization.hybrid_locked import HybridLocked
+from clgraph.algorithms.factorization.matching_edge import MatchingEdge
+from clgraph.algorithms.factorization.matching_node import MatchingNode
+from clgraph.algorithms.factorization.node_locked import NodeLocked
+from clgraph.algorithms.factorization.subgraph_matching import SubgraphMatching
+from clgraph.model.strategy import Choice, Strategy, choose
+from clgraph.ratings import Ratings
+from clgraph.runtime.session import Session
+
+STRATEGIES: dict[str, Strategy] = {
+    "edge_locked": Strategy("online", EdgeLocked, work.whole("edge_locked")),
+    "node_locked": Strategy("online", NodeLocked, work.whole("node_locked")),
+    "hybrid_locked": Strategy("online", HybridLocked, work.whole("hybrid_locked")),
+    "hogwild": Strategy("online", Hogwild, work.whole("hogwild")),
+    "matching_edge": Strategy("offline", MatchingEdge, work.whole("matching_edge")),
+    "matching_node": Strategy("offline", MatchingNode, work.whole("matching_node")),
+    "subgraph_matching": Strategy("offline", SubgraphMatching, work.whole("subgraph_matching")),
+    "diagonal": Strategy("offline", Diagonal, work.whole("diagonal")),
+    "block_diagonal": Strategy("offline", BlockDiagonal, work.whole("block_diagonal")),
+    "block_grid": Strategy("offline", BlockGrid, work.whole("block_grid")),
+}
+_RACY = "hogwild"  # never picked by "auto": the caller must accept lost steps by name
+
+
+def choose_strategy(
+    session: Session, ratings: Ratings, *, rank: int = 16, n_sweeps: int = 20, storage: Storage = "float32",
+    biases: bool = False, strategy: str = "auto",
+) -> Choice:
+    """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest.
+
+    Parameters
+    ----------
+    session : Session
+    ratings : Ratings
+    rank : int
+    n_sweeps : int
+        Sweeps wanted; the predicted seconds are of the preprocessing and all of them.
+    storage : {"float32", "float16"}
+    biases : bool
+    strategy : str
+
+    Returns
+    -------
+    Choice
+        ``hogwild`` is among the predictions only if it was asked for: it is not a choice of ``"auto"``.
+
+    Raises
+    ------
+    UnsupportedStrategyError
+        The strategy is unknown, or the device cannot run it.
+    """
+    row_bytes = row_layout(rank, session.facts).padded * (2 if storage == "float16" else 4) + 4 * biases
+    candidates = {name: s for name, s in STRATEGIES.items() if name != _RACY or strategy == _RACY}
+    task = work.Task(ratings.stats, row_bytes, n_sweeps)
+    return choose(candidates, strategy, lambda: task, session.facts, session.profile.rates)

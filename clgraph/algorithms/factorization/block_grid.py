@@ -7,23 +7,20 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
-from clgraph.algorithms.factorization.plan import FactorizationPlan
-from clgraph.primitives.sort import Sort
+from clgraph.algorithms.factorization.blocks import BlockPlan
+from clgraph.algorithms.factorization.factors import DeviceModel
 from clgraph.ratings import Ratings
-from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import check_status
 from clgraph.runtime.session import Session
 
 SOURCE = "factorization/block_grid.cl"
-_ORDERING = "factorization/ordering.cl"
 _GRID_CONTROL_WORDS, _GRID_STATUS = 8, 4  # as in cl/common/grid_barrier.h
 _DONE_STRIDE = 32  # words, as in the kernel file
 _LINGER = 20000
 _PLACED_ONE_BY_ONE = 8  # heaviest vertices for each part
 
 
-class BlockGrid(FactorizationPlan):
+class BlockGrid(BlockPlan):
     """Sweep over a grid of n_groups × n_groups blocks.
 
     Parameters
@@ -56,39 +53,24 @@ class BlockGrid(FactorizationPlan):
         self._uses_grid = barrier == "grid" or (barrier == "auto" and facts.dialect.has_grid_barrier)
         self._control = session.zeros(_GRID_CONTROL_WORDS, np.uint32)
         self._done = session.zeros(_DONE_STRIDE * self.n_groups, np.uint32)
-        self._sort(seed)
+        rng = np.random.default_rng(seed)
+        parts = [
+            session.upload(balanced_parts(np.diff(offsets), self.n_groups, rng))
+            for offsets in (ratings.user_offsets, ratings.item_offsets)
+        ]
+        width, n_blocks = ratings.n_items, self.n_groups**2
+        by_key = self._sort("grid_keys", n_blocks * width, np.uint64(width), np.uint32(self.n_groups), *parts)
+        self.block_offsets = self._offsets(by_key, width, n_blocks)
+        arguments = (self.block_offsets, self.ratings_by_key)
+        self.tiled.bind("cut_tiles", n_blocks, self.offset(n_blocks), *arguments)()
+        session.finish()
         head = (np.uint32(self.n_groups),)
-        arguments = (self.offsets, self.ordered, *model.arguments())
+        arguments += tuple(model.arguments())
         items = self.n_groups * facts.sub_group_size
         if self._uses_grid:
             self.launches = [self.tiled.bind("block_sweep", items, *head, *arguments, self._control, self._done)]
         else:
             self._step = self.tiled.bind("block_step", items, *head, np.uint32(0), *arguments)
-
-    def _sort(self, seed: int) -> None:
-        session, ratings, rng = self.session, self.ratings, np.random.default_rng(seed)
-        n, n_parts = ratings.n_ratings, self.n_groups
-        parts = [
-            session.upload(balanced_parts(np.diff(offsets), n_parts, rng))
-            for offsets in (ratings.user_offsets, ratings.item_offsets)
-        ]
-        given = DeviceRatings.upload(session, ratings)
-        program = self.program(_ORDERING)
-        keys, positions = session.empty(n, np.uint64), session.empty(n, self.offset_type)
-        width, n_cells = np.uint64(ratings.n_items), n_parts * n_parts
-        program.bind(
-            "grid_keys", n, self.offset(n), width, np.uint32(n_parts), given.users, given.items, *parts, keys,
-            positions,
-        )()
-        by_key, order = session.empty(n, np.uint64), session.empty(n, self.offset_type)
-        end_bit = (n_cells * ratings.n_items).bit_length()
-        Sort(session, keys, by_key, positions, order, end_bit=end_bit).run_checked()
-        self.offsets: DeviceArray = session.empty(n_cells + 1, self.offset_type)
-        program.bind("group_offsets", n + 1, self.offset(n), width, np.uint64(n_cells), by_key, self.offsets)()
-        self.ordered: DeviceArray = session.empty(4 * n, np.int32)
-        program.bind("gather_ratings", n, self.offset(n), order, *given, self.ordered)()
-        self.tiled.bind("cut_tiles", n_cells, self.offset(n_cells), self.offsets, self.ordered)()
-        session.finish()
 
     def run(self) -> None:
         if self._uses_grid:
@@ -100,8 +82,22 @@ class BlockGrid(FactorizationPlan):
             self._step.set_scalar(1, np.uint32(step))
             self._step()
 
+    def serial_order(self) -> NDArray[np.int64]:
+        """Return positions of ratings in an order whose sequential sweep is this one."""
+        assert self._order is not None
+        ends = self.block_offsets.get().astype(np.int64)
+        by_step = np.arange(self.n_groups**2).reshape(self.n_groups, -1).T.ravel()
+        order = self._order.get().astype(np.int64)
+        return np.concatenate([order[ends[b] : ends[b + 1]] for b in by_step.tolist()])
+
     def check(self) -> None:
-        """Raise if a barrier of the last sweep ran out."""
+        """Wait for the device.
+
+        Raises
+        ------
+        DeviceTimeoutError
+            A wait of a group for the next one ran out: the last sweep is not whole.
+        """
         if self._uses_grid:
             check_status(self._control.item(_GRID_STATUS), "the sweep over the block grid")
 

@@ -49,3 +49,6 @@ class FactorizationPlan:
         """Enqueue one sweep; nothing is read back."""
         for launch in self.launches:
             launch()
+
+    def check(self) -> None:
+        """Wait for the last sweep, and raise if it was not whole."""

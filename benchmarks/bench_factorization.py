@@ -1,0 +1,254 @@
+"""Time a sweep of every strategy of factorisation, its preprocessing, and what the cost model picks.
+
+    benchmarks/bench_factorization.py --device nvidia --json results.json
+    benchmarks/bench_factorization.py --results results.json --plot sweeps.png
+
+A row holds, beside what ``harness.py`` says: ``preparation_seconds`` of making the plan, compilation left out;
+``updates_per_second`` of a sweep; ``bandwidth_share``, the bytes that a step on two rows anywhere in memory must move,
+read and written, times the steps, divided by time and streaming bandwidth; ``lost_share`` of the steps that left no
+trace in a sweep of one tiny step for each rating (0 for every strategy but ``hogwild``); ``rmse`` on the ratings after
+three sweeps from one start; ``predicted_seconds`` of a sweep, ``predicted_preparation_seconds``; and ``picked`` and
+``picked_once`` for the choice of "auto" when 20 sweeps and when one are wanted.
+"""
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import harness
+import numpy as np
+import ratings_inputs
+
+from clgraph.algorithms.factorization import STRATEGIES, choose_strategy, work
+from clgraph.algorithms.factorization.factors import DeviceModel, Factors, Storage
+from clgraph.algorithms.factorization.training import Errors, initial_factors
+from clgraph.cli.main import guarded
+from clgraph.cli.terminal import busy
+from clgraph.errors import InputError, VerificationError
+from clgraph.model.cost import estimate
+from clgraph.ratings import Ratings
+from clgraph.report import Row, geometric_mean, read_rows
+from clgraph.runtime.session import Session
+
+POWER_LAW = ("STACK", "IMDB", "WIKI", "BGG", "CITP", "POKEC", "LIVEJ", "NFLIX", "ml-100k", "web-NotreDame")
+ROADS = ("CAL", "E", "W", "CTR", "road-NY", "road-FLA")
+SWEEPS = (1, 20)  # for which "auto" is judged
+UNSHUFFLED = "edge_locked, not shuffled"
+_VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {UNSHUFFLED: ("edge_locked", {"shuffle": False})}
+_RACY = "hogwild"
+_TINY = 2.0**-40
+
+
+def _plan(session: Session, ratings: Ratings, name: str, model: DeviceModel) -> Any:
+    strategy, options = _VARIANTS.get(name, (name, {}))
+    return STRATEGIES[strategy].plan(session, ratings, model, **options)
+
+
+def lost_share(session: Session, ratings: Ratings, name: str) -> float:
+    """Return the share of steps that a sweep of strategy *name* lost.
+
+    All factors are 0 and a step is tiny, so each bias ends as the sum of its vertex's ratings.
+    """
+    ones = Ratings._trusted(ratings.users, ratings.items, np.ones_like(ratings.values), *ratings.shape)
+    model = DeviceModel(session, *ratings.shape, 4, biases=True)
+    model.set_hyper(_TINY, 0.0)
+    plan = _plan(session, ones, name, model)
+    plan.run()
+    plan.check()
+    factors = model.get()
+    lost = 0.0
+    for biases, offsets in ((factors.user_biases, ratings.user_offsets), (factors.item_biases, ratings.item_offsets)):
+        assert biases is not None
+        lost += np.abs(np.rint(biases / _TINY) - np.diff(offsets)).sum()
+    return float(lost) / (2 * ratings.n_ratings)
+
+
+def measure(
+    session: Session, name: str, ratings: Ratings, *, rank: int, storage: Storage, strategies: list[str], repeats: int,
+    budget_seconds: float,
+) -> list[dict[str, Any]]:
+    """Return one row for each strategy on *ratings*."""
+    options: dict[str, Any] = {"rank": rank, "storage": storage}
+    picks = {n: choose_strategy(session, ratings, n_sweeps=n, **options).strategy for n in SWEEPS}
+    start = initial_factors(*ratings.shape, rank, scale=0.2, biases=False, rng=np.random.default_rng(0))
+    rows = []
+    for strategy in strategies:
+        with busy(f"timing {strategy} on {name}"):
+            row = _measure_one(session, ratings, strategy, start, storage, repeats, budget_seconds)
+        kind = STRATEGIES[_VARIANTS.get(strategy, (strategy,))[0]].kind
+        picked = {"picked": strategy == picks[20], "picked_once": strategy == picks[1]}
+        rows.append({
+            "benchmark": "factorization", "graph": name, "rank": rank, "storage": storage, "n_users": ratings.n_users,
+            "n_items": ratings.n_items, "n_ratings": ratings.n_ratings, "strategy": strategy, "kind": kind, **picked, **row,
+        })
+    return rows
+
+
+def _measure_one(
+    session: Session, ratings: Ratings, strategy: str, start: Factors, storage: Storage, repeats: int, budget: float
+) -> dict[str, Any]:
+    rank = start.user_factors.shape[1]
+    model = DeviceModel(session, *ratings.shape, rank, storage=storage, mean=float(ratings.values.mean(dtype=float)))
+    model.set(start)
+    model.set_hyper(0.005, 0.02)
+    with session.measure() as recorder:
+        plan = _plan(session, ratings, strategy, model)
+    assert recorder.seconds is not None
+    preparation = recorder.seconds.total - recorder.seconds.compile
+    timing = harness.time_run(session, plan.run, repeats=repeats, budget_seconds=budget)
+    plan.check()
+    model.set(start)
+    for _ in range(3):
+        plan.run()
+    plan.check()
+    rmse = Errors(session, ratings, model).rmse()
+    del plan
+    session.release()
+    lost = lost_share(session, ratings, strategy)
+    session.release()
+    if not np.isfinite(rmse) or (lost and strategy != _RACY):
+        raise VerificationError(f"{strategy}: error {rmse} after three sweeps, {lost:.2%} of the steps lost")
+    n, row_bytes = ratings.n_ratings, model.layout.padded * (2 if storage == "float16" else 4)
+    moved = n * (4 * rank * (2 if storage == "float16" else 4) + 12)
+    task = work.Task(ratings.stats, row_bytes, 1)
+    known = STRATEGIES.get(strategy)
+    estimates = {} if known is None else {
+        "predicted_seconds": _predicted(session, strategy, task, sweeps=True),
+        "predicted_preparation_seconds": _predicted(session, strategy, task, sweeps=False),
+    }
+    return {
+        **vars(timing), "preparation_seconds": preparation, "updates_per_second": n / timing.wall_seconds,
+        "bandwidth_share": moved / timing.wall_seconds / session.profile.rates.stream_bytes_per_second,
+        "lost_share": lost, "rmse": rmse, "verified": strategy != _RACY, **estimates,
+    }
+
+
+def _predicted(session: Session, strategy: str, task: work.Task, *, sweeps: bool) -> float:
+    sweep, prepare = work.PARTS[strategy]
+    return estimate((sweep if sweeps else prepare)(task, session.facts), session.profile.rates).seconds
+
+
+def normalised(rows: list[Row]) -> str:
+    """Return a table of seconds per sweep divided by edge_locked's, with geometric means by class of input."""
+    from tabulate import tabulate
+
+    by_input: dict[str, dict[str, float]] = {}
+    for row in rows:
+        by_input.setdefault(row["graph"], {})[row["strategy"]] = float(row["wall_seconds"])
+    names = [name for name in (*STRATEGIES, UNSHUFFLED) if any(name in times for times in by_input.values())]
+    cells: list[list[Any]] = []
+    for kind in (POWER_LAW, ROADS):
+        some = [name for name in by_input if name.partition("/")[0] in kind and "edge_locked" in by_input[name]]
+        ratios = {name: [by_input[g][name] / by_input[g]["edge_locked"] for g in some if name in by_input[g]] for name in names}
+        cells += [
+            [g, f"{1e3 * by_input[g]['edge_locked']:.3g}",
+             *(f"{by_input[g][n] / by_input[g]['edge_locked']:.3g}" if n in by_input[g] else "" for n in names)]
+            for g in some
+        ]
+        if some:
+            cells.append(["geometric mean", "", *(f"{geometric_mean(r):.3g}" if r else "" for r in ratios.values())])
+    return str(tabulate(cells, ["input", "edge_locked ms", *names], tablefmt="github", disable_numparse=True))
+
+
+def regret(rows: list[Row]) -> str:
+    """Return what the picks of "auto" cost, preprocessing counted, for each number of sweeps."""
+    from tabulate import tabulate
+
+    cells = []
+    for n, mark in ((20, "picked"), (1, "picked_once")):
+        ratios = []
+        for graph in dict.fromkeys(row["graph"] for row in rows):
+            group = [r for r in rows if r["graph"] == graph and r["strategy"] in STRATEGIES and r["strategy"] != _RACY]
+            cost = {r["strategy"]: r["preparation_seconds"] + n * r["wall_seconds"] for r in group}
+            pick = next((r["strategy"] for r in group if r[mark]), None)
+            if pick is None:
+                continue
+            best = min(cost, key=cost.__getitem__)
+            ratios.append(cost[pick] / cost[best])
+            cells.append([graph, n, pick, best, f"{1e3 * cost[pick]:.3g}", f"{1e3 * cost[best]:.3g}", f"{ratios[-1]:.2f}"])
+        if ratios:
+            cells.append(["geometric mean", n, "", "", "", "", f"{geometric_mean(ratios):.2f}"])
+            cells.append(["worst", n, "", "", "", "", f"{max(ratios):.2f}"])
+    headers = ["input", "sweeps", "pick", "best", "pick ms", "best ms", "pick / best"]
+    return str(tabulate(cells, headers, tablefmt="github", disable_numparse=True))
+
+
+def plot(rows: list[Row], path: str | Path) -> None:
+    """Draw the seconds per sweep of every strategy as bars, one group for each input."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise InputError("a plot needs matplotlib: the extra `plot` of clgraph-opencl") from error
+    inputs, names = (list(dict.fromkeys(row[key] for row in rows)) for key in ("graph", "strategy"))
+    figure = Figure(figsize=(max(8.0, 1.2 * len(inputs)), 5.0), dpi=120, layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    width = 0.85 / len(names)
+    for i, name in enumerate(names):
+        at = [(inputs.index(row["graph"]) + (i - len(names) / 2) * width, row) for row in rows if row["strategy"] == name]
+        axes.bar([x for x, _ in at], [1e3 * row["wall_seconds"] for _, row in at], width, align="edge", label=name)
+    axes.set_xticks(range(len(inputs)), inputs, rotation=30)
+    axes.set_yscale("log")
+    axes.set_ylabel("milliseconds per sweep")
+    axes.set_title(f"SGD factorisation, rank {rows[0]['rank']}, {rows[0]['device']}")
+    axes.legend(ncols=3, fontsize="small")
+    figure.savefig(path)
+
+
+def _generate(name: str, scale: int) -> float:
+    started = time.perf_counter()
+    ratings_inputs.load(name, scale=scale)
+    return time.perf_counter() - started
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.results:
+        rows: list[Row] = [row for path in args.results for row in read_rows(path) if row["benchmark"] == "factorization"]
+        _report(args, rows)
+        return 0
+    names = args.graphs or [*POWER_LAW, *ROADS]
+    generated = [name for name in names if name in ratings_inputs.GENERATED]
+    generated.sort(key=lambda name: name != "NFLIX")  # the largest first
+    with ProcessPoolExecutor(args.workers, get_context("spawn")) as pool:
+        for _ in pool.map(_generate, generated, [args.scale] * len(generated)):
+            pass
+    session = Session(args.device)
+    origin = harness.provenance(session)
+    measured: list[Row] = []
+    for name in names:
+        ratings = ratings_inputs.load(name, scale=args.scale if name in ratings_inputs.GENERATED else 1)
+        label = name if args.scale == 1 or name in ratings_inputs.FILES else f"{name}/{args.scale}"
+        label += "" if args.rank == 16 and args.storage == "float32" else f", rank {args.rank} {args.storage}"
+        rows = measure(
+            session, label, ratings, rank=args.rank, storage=args.storage, strategies=args.strategies,
+            repeats=args.repeats, budget_seconds=args.budget,
+        )
+        measured += [{**row, **origin} for row in rows]
+        harness.finish(args, measured[-len(rows) :], "strategies")
+    _report(args, measured)
+    return 0
+
+
+def _report(args: argparse.Namespace, rows: list[Row]) -> None:
+    print(f"\nSeconds per sweep over edge_locked's:\n\n{normalised(rows)}\n\nWhat picks cost:\n\n{regret(rows)}")
+    if args.plot:
+        plot(rows, args.plot)
+
+
+if __name__ == "__main__":
+    parser = harness.parser(str(__doc__).partition("\n")[0])
+    parser.add_argument("--results", nargs="+", metavar="FILE", help="tables of rows measured before; measure nothing")
+    parser.add_argument("--rank", type=int, default=16)
+    parser.add_argument("--storage", choices=("float32", "float16"), default="float32")
+    parser.add_argument("--scale", type=int, default=1, help="divide the size of generated inputs")
+    parser.add_argument(
+        "--strategies", nargs="+", choices=[*STRATEGIES, UNSHUFFLED], default=[*STRATEGIES, UNSHUFFLED], metavar="NAME"
+    )
+    parser.add_argument("--plot", metavar="FILE", help="draw the sweeps as bars")
+    sys.exit(guarded(run, parser.parse_args()))

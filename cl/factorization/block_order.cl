@@ -1,0 +1,43 @@
+/* Put ratings into the order of their blocks: a work-item takes a rating. There are no races. */
+#include "common/types.h"
+
+/* The block of the grid of cl/factorization/block_grid.cl, then the item. */
+KERNEL grid_keys(const offset_t n, const ulong n_items, const uint n_groups, const __global int *restrict users,
+                 const __global int *restrict items, const __global int *restrict user_part,
+                 const __global int *restrict item_part, __global ulong *restrict keys) {
+  const offset_t k = (offset_t)get_global_id(0);
+  if (k >= n) return;
+  const uint group = (uint)user_part[users[k]], step = ((uint)item_part[items[k]] + n_groups - group) % n_groups;
+  keys[k] = ((ulong)group * n_groups + step) * n_items + (ulong)items[k];
+}
+
+/* Block-diagonal, block and wave of cl/factorization/block_diagonal.cl. */
+KERNEL diagonal_keys(const offset_t n, const uint n_rows, const uint n_columns, const uint n_user_blocks,
+                     const uint n_diagonals, const __global int *restrict users, const __global int *restrict items,
+                     __global ulong *restrict keys) {
+  const offset_t k = (offset_t)get_global_id(0);
+  if (k >= n) return;
+  const uint u = (uint)users[k], i = (uint)items[k], n_waves = max(n_rows, n_columns);
+  const uint block = u / n_rows, diagonal = (i / n_columns + n_diagonals - block % n_diagonals) % n_diagonals;
+  const uint wave = (i % n_columns + n_waves - u % n_rows) % n_waves;
+  keys[k] = ((ulong)diagonal * n_user_blocks + block) * n_waves + wave;
+}
+
+/* offsets[c] … offsets[c + 1]: where the sorted keys / width are c. */
+KERNEL group_offsets(const offset_t n, const ulong width, const ulong n_cells, const __global ulong *restrict keys,
+                     __global offset_t *restrict offsets) {
+  const offset_t k = (offset_t)get_global_id(0);
+  if (k > n) return;
+  const ulong next = k < n ? keys[k] / width : n_cells;
+  for (ulong c = k > 0 ? keys[k - 1] / width + 1 : 0; c <= next; c++) offsets[c] = k;
+}
+
+/* ratings[k]: user, item, bits of the value, and 0, of the rating at order[k]. */
+KERNEL pack_ratings(const offset_t n, const __global offset_t *restrict order, const __global int *restrict users,
+                    const __global int *restrict items, const __global float *restrict values,
+                    __global int4 *restrict ratings) {
+  const offset_t k = (offset_t)get_global_id(0);
+  if (k >= n) return;
+  const offset_t p = order[k];
+  ratings[k] = (int4)(users[p], items[p], as_int(values[p]), 0);
+}
