@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.blocks import BlockPlan
 from clgraph.algorithms.factorization.factors import DeviceModel
+from clgraph.algorithms.factorization.work import grid_groups
 from clgraph.ratings import Ratings
 from clgraph.runtime.failure import check_status
 from clgraph.runtime.session import Session
@@ -49,7 +50,7 @@ class BlockGrid(BlockPlan):
         self.tiled = self.program(
             SOURCE, work_group_size=facts.sub_group_size, LINGER=_LINGER, LANES=lanes, VECTORS=vectors // lanes
         )
-        self.n_groups = n_groups or 4 * facts.compute_units
+        self.n_groups = n_groups or grid_groups(ratings.stats, facts)
         self._uses_grid = barrier == "grid" or (barrier == "auto" and facts.dialect.has_grid_barrier)
         self._control = session.zeros(_GRID_CONTROL_WORDS, np.uint32)
         self._done = session.zeros(_DONE_STRIDE * self.n_groups, np.uint32)
@@ -111,19 +112,26 @@ def balanced_parts(
     to what room the parts have left.
     """
     part = np.empty(degrees.size, np.int32)
-    order = np.argsort(-degrees, kind="stable")
-    heavy = order[: _PLACED_ONE_BY_ONE * n_parts]
+    n_heavy = min(degrees.size, _PLACED_ONE_BY_ONE * n_parts)
+    order = rng.permutation(np.arange(degrees.size, dtype=np.int32))
+    order = order[np.argpartition(-degrees[order], n_heavy - 1)] if n_heavy else order
+    heavy = order[:n_heavy]
+    heavy = heavy[np.argsort(-degrees[heavy], kind="stable")]
     loads = [(0, k) for k in range(n_parts)]
     for vertex, degree in zip(heavy.tolist(), degrees[heavy].tolist(), strict=True):
         load, k = loads[0]
         part[vertex] = k
         heapq.heapreplace(loads, (load + degree, k))
-    light = rng.permutation(order[heavy.size :])
-    if light.size:
-        load = np.array([load for load, _ in sorted(loads, key=lambda pair: pair[1])])
-        total = int(degrees[light].sum())
-        room = np.maximum(0.0, (load.sum() + total) / n_parts - load)
-        ends = np.cumsum(room / room.sum() if room.sum() else np.full(n_parts, 1 / n_parts)) * max(total, 1)
-        middle = np.cumsum(degrees[light]) - degrees[light] / 2
-        part[light] = np.minimum(np.searchsorted(ends, middle), n_parts - 1)
+    light = order[n_heavy:]
+    after = np.cumsum(degrees[light])
+    if light.size and after[-1]:
+        filled = np.zeros(n_parts)
+        for filled_to, k in loads:
+            filled[k] = filled_to
+        room = np.maximum(0.0, (filled.sum() + after[-1]) / n_parts - filled)
+        ends = np.searchsorted(after, np.cumsum(room / room.sum()) * after[-1])
+        ends[-1] = light.size
+        part[light] = np.repeat(np.arange(n_parts, dtype=np.int32), np.diff(ends, prepend=0))
+    else:
+        part[light] = 0
     return part

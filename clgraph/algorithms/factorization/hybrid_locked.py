@@ -28,7 +28,7 @@ class HybridLocked(FactorizationPlan):
     """
 
     def __init__(
-        self, session: Session, ratings: Ratings, model: DeviceModel, *, per: Team = "sub_group",
+        self, session: Session, ratings: Ratings, model: DeviceModel, *, per: Team | None = None,
         locks: int | None = None, shuffle: bool = True, seed: int = 0,
     ) -> None:
         super().__init__(session, ratings, model)

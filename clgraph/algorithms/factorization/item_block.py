@@ -58,7 +58,7 @@ class ItemSlots(SuperstepPlan):
         most_groups = GROUPS_PER_UNIT * facts.compute_units if self.barrier == "grid" else 1
         self._n_groups = max(1, min(most_groups, -(-n_rated // slots)))
         self._block_size = self._n_groups * slots
-        by_rank = self._ranked(degrees)[:n_rated]
+        by_rank = self._ranked(degrees)
         item_ranks = np.zeros(ratings.n_items, np.uint32)
         item_ranks[by_rank] = np.arange(n_rated)
         given, n = DeviceRatings.upload(session, ratings), ratings.n_ratings
@@ -70,7 +70,7 @@ class ItemSlots(SuperstepPlan):
         self._prepare(given, session.upload(by_rank.astype(np.int32)), ranks, blocks, found)
 
     def _ranked(self, degrees: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the items in the order in which they fill blocks; those without ratings come last."""
+        """Return the items that have ratings, in the order in which they fill blocks."""
         raise NotImplementedError
 
     def _matchings(self, given: DeviceRatings, blocks: DeviceArray, seed: int) -> Matchings:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.factorization.factors import DeviceRatings
 from clgraph.algorithms.factorization.item_block import ItemSlots
 from clgraph.algorithms.factorization.matchings import Matchings, find_matchings
+from clgraph.algorithms.factorization.order import by_descending_degree
 from clgraph.runtime.arrays import DeviceArray
 
 
@@ -18,8 +19,10 @@ class MatchingNode(ItemSlots):
     """
 
     def _ranked(self, degrees: NDArray[np.int64]) -> NDArray[np.int64]:
-        order = np.argsort(degrees == 0, kind="stable")
-        return order[np.lexsort((-degrees[order], np.arange(order.size) // self._block_size))]
+        order, block = by_descending_degree(degrees), np.empty(degrees.size, np.int32)
+        block[np.flatnonzero(degrees)] = np.arange(order.size) // self._block_size
+        blocks = block[order]
+        return order[np.argsort(blocks.astype(np.int16) if order.size < 2**15 * self._block_size else blocks, kind="stable")]
 
     def _matchings(self, given: DeviceRatings, blocks: DeviceArray, seed: int) -> Matchings:
         del blocks

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
-from clgraph.algorithms.factorization.order import ordered_ratings
+from clgraph.algorithms.factorization.order import by_descending_degree, ordered_ratings
 from clgraph.algorithms.factorization.passes import Passes, launch_slices, slice_size
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.errors import InputError
@@ -16,6 +16,7 @@ from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session
 
 Team = Literal["work_item", "sub_group"]
+_MANY_RATINGS = 8  # of a mean item, for a sub-group
 
 
 class ItemTeams:
@@ -26,15 +27,18 @@ class ItemTeams:
     plan : FactorizationPlan
     ratings : DeviceRatings
         Sorted by item.
-    per : {"work_item", "sub_group"}
-        What owns an item: the slot that shares a row, or a whole sub-group.
+    per : {"work_item", "sub_group"}, optional
+        What owns an item: the slot that shares a row, or a whole sub-group, the default where items have enough
+        ratings for its work-items.
     locks : int, optional
         Users that a team locks at a time, at most one for each of its work-items.
     """
 
     def __init__(
-        self, plan: FactorizationPlan, ratings: DeviceRatings, per: Team, locks: int | None, **defines: int
+        self, plan: FactorizationPlan, ratings: DeviceRatings, per: Team | None, locks: int | None, **defines: int
     ) -> None:
+        if per is None:
+            per = "sub_group" if plan.ratings.stats.mean_item_degree >= _MANY_RATINGS else "work_item"
         if per not in ("work_item", "sub_group"):
             raise InputError(f"per={per!r}; allowed are 'work_item' and 'sub_group'")
         session = plan.session
@@ -47,7 +51,7 @@ class ItemTeams:
         )
         self._plan = plan
         degrees = np.diff(plan.ratings.item_offsets)
-        order = np.argsort(-degrees, kind="stable")[: np.count_nonzero(degrees)]  # the longest start first
+        order = by_descending_degree(degrees)  # the longest start first
         ends = np.cumsum(degrees[order])
         cuts = np.searchsorted(ends, np.arange(slice_size(plan), plan.ratings.n_ratings, slice_size(plan)))
         self.n_items = order.size
@@ -83,8 +87,9 @@ class NodeLocked(FactorizationPlan):
 
     Parameters
     ----------
-    per : {"work_item", "sub_group"}
-        What owns an item: the slot that shares a row, or a whole sub-group.
+    per : {"work_item", "sub_group"}, optional
+        What owns an item: the slot that shares a row, or a whole sub-group, the default where items have enough
+        ratings for its work-items.
     locks : int, optional
         Users locked at a time for one item.
     shuffle : bool
@@ -99,7 +104,7 @@ class NodeLocked(FactorizationPlan):
     """
 
     def __init__(
-        self, session: Session, ratings: Ratings, model: DeviceModel, *, per: Team = "sub_group",
+        self, session: Session, ratings: Ratings, model: DeviceModel, *, per: Team | None = None,
         locks: int | None = None, shuffle: bool = True, seed: int = 0,
     ) -> None:
         super().__init__(session, ratings, model)

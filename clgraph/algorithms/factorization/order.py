@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.factors import DeviceRatings
 from clgraph.algorithms.factorization.plan import FactorizationPlan
@@ -46,3 +47,12 @@ def ordered_ratings(plan: FactorizationPlan, *, shuffle: bool, seed: int, by_ite
     program.bind("gather_ratings", n, count, order, *ratings, *moved)()
     session.finish()
     return moved
+
+
+def by_descending_degree(degrees: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the vertices that have ratings, those of most ratings first; equal ones as they are."""
+    rated = np.flatnonzero(degrees)
+    keys = -degrees[rated]
+    if degrees.max(initial=0) < 2**15:
+        keys = keys.astype(np.int16)  # numpy sorts these by radix, ten times as fast
+    return rated[np.argsort(keys, kind="stable")]

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.factorization.factors import DeviceRatings
 from clgraph.algorithms.factorization.item_block import ItemSlots
 from clgraph.algorithms.factorization.matchings import Matchings, find_matchings
+from clgraph.algorithms.factorization.order import by_descending_degree
 from clgraph.algorithms.factorization.supersteps import number_runs, stable_order
 from clgraph.runtime.arrays import DeviceArray
 
@@ -18,7 +19,7 @@ class SubgraphMatching(ItemSlots):
     """
 
     def _ranked(self, degrees: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.argsort(-degrees, kind="stable")
+        return by_descending_degree(degrees)
 
     def _matchings(self, given: DeviceRatings, blocks: DeviceArray, seed: int) -> Matchings:
         # A copy of each user for every block: then the matchings of one graph are those of all blocks.

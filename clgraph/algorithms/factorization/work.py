@@ -91,8 +91,11 @@ def hybrid_locked_sweep(task: Task, facts: DeviceFacts) -> Work:
 
 
 def _supersteps(task: Task, facts: DeviceFacts, n: float) -> Work:
-    barriers = {"grid_barriers": n} if facts.dialect.has_grid_barrier else {"launches": n}
-    return Work(**barriers, chain_loads=3 * n, chain_bytes=task.largest_bytes)
+    has_grid = facts.dialect.has_grid_barrier
+    return Work(
+        grid_barriers=n if has_grid else 0.0, launches=0.0 if has_grid else n, chain_loads=3 * n,
+        chain_bytes=task.largest_bytes,
+    )
 
 
 def matching_edge_sweep(task: Task, facts: DeviceFacts) -> Work:
@@ -114,6 +117,17 @@ def subgraph_matching_sweep(task: Task, facts: DeviceFacts) -> Work:
 
 def block_diagonal_sweep(task: Task, facts: DeviceFacts) -> Work:
     return _supersteps(task, facts, float(task.stats.n_users) / 64) + _steps(task)
+
+
+def grid_groups(stats: RatingsStats, facts: DeviceFacts) -> int:
+    """Choose into how many parts block_grid cuts users and items.
+
+    Each step costs a wait, each group walks its share of the ratings: the best number is near the square root of
+    n_ratings over the ratings that a wait is worth. More than the device has room for does not help.
+    """
+    wait, most = (2000, 8 * facts.compute_units) if facts.is_cpu else (60, 4 * facts.compute_units)
+    wanted = math.isqrt(stats.n_ratings // wait)
+    return max(1, min(most, max(wanted, facts.compute_units if facts.is_cpu else 1), stats.n_users, stats.n_items))
 
 
 def block_grid_sweep(task: Task, facts: DeviceFacts) -> Work:
