@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.cost import Atomics, Gathers, Work
+from clgraph.model.cost import Atomics, Chain, Gathers, Work
 from clgraph.stats import GraphStats
 
 _NEAR_BYTES = 2.0**18
@@ -119,8 +119,7 @@ def _compress(stats: GraphStats, times: int) -> Work:
     return Work(
         streamed_bytes=8 * n * times,
         gathers=(*_labels(stats, n * times), Gathers(n * times, _NEAR_BYTES)),
-        chain_loads=2 * stats.first_hook_depth,
-        chain_bytes=4 * n,
+        chains=(Chain(2 * stats.first_hook_depth, 4 * n),),
     )
 
 
@@ -158,11 +157,4 @@ def _link(stats: GraphStats, facts: DeviceFacts, n_trees: float, walks: float = 
 
 
 def _total(launches: int, *parts: Work) -> Work:
-    return Work(
-        launches=launches,
-        streamed_bytes=sum(p.streamed_bytes for p in parts),
-        gathers=tuple(g for p in parts for g in p.gathers if g.count),
-        atomics=tuple(a for p in parts for a in p.atomics if a.count),
-        chain_loads=sum(p.chain_loads for p in parts),
-        chain_bytes=max(p.chain_bytes for p in parts),
-    )
+    return sum(parts, Work(launches=launches))

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field, fields, replace
 
 from clgraph.device.profile import DeviceRates, at
 
+_LOCK = "cmpxchg_int32"
+_ALL_ITEMS = 1 << 16
+
 
 @dataclass(frozen=True)
 class Gathers:
@@ -26,8 +29,16 @@ class Atomics:
 
     count: float
     n_words: float
-    operation: str = "cmpxchg_int32"
-    n_items: float = 1 << 16
+    operation: str = _LOCK
+    n_items: float = _ALL_ITEMS
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Loads in which each address depends on the load before."""
+
+    loads: float
+    working_set_bytes: float
 
 
 @dataclass(frozen=True)
@@ -42,12 +53,14 @@ class Work:
         Bytes read or written in order.
     gathers, atomics : tuple
         Random accesses, each group with its working set or number of addresses.
-    chain_loads : float
-        Longest chain of loads in which each address depends on the load before.
-    chain_bytes : float
-        Working set of that chain.
+    chains : tuple
+        The longest chain of dependent loads, in parts that follow each other.
     locks : float
         Critical sections entered one after the other.
+    contended_attempts : float
+        Attempts on one hot lock word, which the sections wait for.
+    host_seconds : float
+        What the host does alone; hosts differ less than devices.
     """
 
     launches: float = 0.0
@@ -56,26 +69,23 @@ class Work:
     streamed_bytes: float = 0.0
     gathers: tuple[Gathers, ...] = ()
     atomics: tuple[Atomics, ...] = ()
-    chain_loads: float = 0.0
-    chain_bytes: float = 1 << 20
+    chains: tuple[Chain, ...] = ()
     locks: float = 0.0
+    contended_attempts: float = 0.0
+    host_seconds: float = 0.0
 
     def __add__(self, other: Work) -> Work:
-        """Return the work of both, one after the other; the longer chain gives the working set of chains."""
-        longer = self if self.chain_loads >= other.chain_loads else other
-        sums = {name: getattr(self, name) + getattr(other, name) for name in _SUMS}
-        return Work(**sums, chain_bytes=longer.chain_bytes)
+        """Return the work of both."""
+        return Work(**{f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(Work)})
 
     def times(self, n: float) -> Work:
         """Return the work of *n* such runs."""
-        scaled = {name: n * getattr(self, name) for name in _SUMS if name not in ("gathers", "atomics")}
+        scaled = {f.name: n * getattr(self, f.name) for f in fields(Work) if f.type == "float"}
         return replace(
             self, **scaled, gathers=tuple(replace(g, count=n * g.count) for g in self.gathers),
             atomics=tuple(replace(a, count=n * a.count) for a in self.atomics),
+            chains=tuple(replace(c, loads=n * c.loads) for c in self.chains),
         )
-
-
-_SUMS = [f.name for f in fields(Work) if f.name != "chain_bytes"]
 
 
 @dataclass(frozen=True)
@@ -89,8 +99,8 @@ class Estimate:
 def estimate(work: Work, rates: DeviceRates) -> Estimate:
     """Predict how long *work* takes on a device with these *rates*.
 
-    Launches, read-backs and barriers add up; streaming, gathers and atomics share the memory
-    system and add up; what is serial, a chain of loads and locks, hides behind them unless it is longer.
+    Launches, read-backs, barriers and the host add up; streaming, gathers and atomics share the memory system
+    and add up; what is serial, chains of loads and locks, hides behind them unless it is longer.
     """
     parts = {
         "launches": work.launches * rates.launch_seconds,
@@ -99,12 +109,15 @@ def estimate(work: Work, rates: DeviceRates) -> Estimate:
         "streaming": work.streamed_bytes / rates.stream_bytes_per_second,
         "gathers": sum(g.count / at(rates.gathers_per_second, g.working_set_bytes) for g in work.gathers),
         "atomics": sum(_atomic_seconds(a, rates) for a in work.atomics),
-        "chain": work.chain_loads * at(rates.dependent_load_seconds, work.chain_bytes),
+        "chain": sum(c.loads * at(rates.dependent_load_seconds, c.working_set_bytes) for c in work.chains),
         "locks": work.locks * rates.lock_seconds,
+        "contention": work.contended_attempts / at(rates.same_address_atomics_per_second[_LOCK], _ALL_ITEMS),
+        "host": work.host_seconds,
     }
     traffic = parts["streaming"] + parts["gathers"] + parts["atomics"]
-    fixed = parts["launches"] + parts["read_backs"] + parts["grid_barriers"]
-    return Estimate(fixed + max(traffic, parts["chain"] + parts["locks"]), parts)
+    serial = parts["chain"] + parts["locks"] + parts["contention"]
+    fixed = parts["launches"] + parts["read_backs"] + parts["grid_barriers"] + parts["host"]
+    return Estimate(fixed + max(traffic, serial), parts)
 
 
 def _atomic_seconds(atomics: Atomics, rates: DeviceRates) -> float:

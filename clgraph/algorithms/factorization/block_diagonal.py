@@ -8,16 +8,13 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.blocks import BlockPlan
 from clgraph.algorithms.factorization.factors import DeviceModel
+from clgraph.algorithms.factorization.work import ROW_FLAG_BYTES, block_shape, most_local_rows
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
 from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session
 
 _SOURCE = "factorization/block_diagonal.cl"
-_LOCAL_SHARE = 0.9  # of the local memory; drivers keep some for themselves
-_CPU_BYTES = 1 << 18  # rows that stay in a core's cache
-_FLAG_BYTES = 8  # a row's bias and flag
-_BLOCKS_PER_UNIT = 4  # wanted on a block-diagonal, for each compute unit
 
 
 class BlockDiagonal(BlockPlan):
@@ -38,7 +35,7 @@ class BlockDiagonal(BlockPlan):
     ) -> None:
         super().__init__(session, ratings, model)
         del seed
-        facts, row_bytes = session.facts, 4 * model.layout.padded + _FLAG_BYTES
+        facts, row_bytes = session.facts, 4 * model.layout.padded + ROW_FLAG_BYTES
         self.shape = _checked(shape, facts, row_bytes) if shape else block_shape(
             ratings.n_users, ratings.n_items, facts, row_bytes
         )
@@ -82,27 +79,12 @@ class BlockDiagonal(BlockPlan):
         return self._order.get().astype(np.int64), np.append(self._waves.get(), self.ratings.n_ratings).astype(np.int64)
 
 
-def block_shape(n_users: int, n_items: int, facts: DeviceFacts, row_bytes: int) -> tuple[int, int]:
-    """Choose the sides of a block, powers of two."""
-    most = _most_rows(facts, row_bytes)
-    wanted = _BLOCKS_PER_UNIT * facts.compute_units
-    sides = [max(4, min(most // 2, n // wanted)) for n in (n_users, n_items)]
-    rows, columns = (1 << side.bit_length() - 1 for side in sides)
-    return rows, columns
-
-
-def _most_rows(facts: DeviceFacts, row_bytes: int) -> int:
-    """Rows of users and items together that a work-group can hold."""
-    room = min(facts.local_mem_bytes, _CPU_BYTES) if facts.is_cpu else facts.local_mem_bytes
-    return max(8, int(_LOCAL_SHARE * room) // row_bytes)
-
-
 def _checked(shape: tuple[int, int], facts: DeviceFacts, row_bytes: int) -> tuple[int, int]:
     try:
         rows, columns = map(operator.index, shape)
     except (TypeError, ValueError):
         raise InputError(f"shape={shape!r}; two integers are needed") from None
-    most = _most_rows(facts, row_bytes)
+    most = most_local_rows(facts, row_bytes)
     if rows < 1 or columns < 1 or rows + columns > most:
         raise InputError(
             f"shape={shape}; at least 1 each, and together at most {most} rows fit the local memory of {facts.name}"

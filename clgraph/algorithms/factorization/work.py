@@ -1,9 +1,14 @@
 """What the strategies of factorisation ask of a device, from the statistics of the ratings.
 
 Steps on the ratings of one vertex cannot overlap, so the busiest vertex, with d_m ratings, sets a limit that no
-device can hide (R. Kaleem et al., IPDPS 2016): offline d_m (p + b) for a step p and a barrier b, online d_m (p + l) + b / f for
-a lock l and the share f of that vertex's ratings that a pass can make. Beside that limit stands the throughput:
-the rows, ratings and locks of all steps together. The model takes the larger.
+device can hide (R. Kaleem et al., IPDPS 2016): offline at least d_m (p + b) for a step p and a barrier b, online
+d_m (p + l) + b / f for a lock l and the share f of that vertex's ratings that a pass gets done. Beside that limit
+stands the throughput: the rows, ratings and locks of all steps together. The model takes the larger.
+
+p is a chain of dependent loads; l a critical section, and on the busiest vertex also the attempts of all compute
+units on its lock; b a device-wide barrier or a launch, and in the tail of the matchings, where a few vertices are
+left and one work-group goes on alone, only what that group's own barrier costs. How many loads and attempts a step
+takes was fitted to sweeps measured on an NVIDIA H200 and on CPUs (benchmarks/NOTES.md).
 """
 from __future__ import annotations
 
@@ -12,11 +17,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.cost import Atomics, Gathers, Work
+from clgraph.model.cost import Atomics, Chain, Gathers, Work
 from clgraph.ratings_stats import RatingsStats
 
-_SECTOR_BYTES = 64.0
 _RATING_BYTES = 12.0
+_CACHED_BYTES = 2.0**20
+_NEAR_ROWS = 2.0**12  # RatingsStats.far_item_share counts those farther away
+_GROUP_ITEMS = 512  # work-items of a group that walks the tail of the supersteps
+_CPU_TAIL = 512  # ratings of a superstep that one core has done before two have started
+_FEW_ROWS = 4096.0  # vertices with ratings left at which one work-group finds the other matchings alone
+_STEP_LOADS = 2.0  # of a step behind a lock: rows, and the store before the lock is free
+_TAIL_LOADS = 6.0  # of a step of one work-group, its barriers included
+_ATTEMPTS = 16.0  # on the busiest lock, for each compute unit and hand-over
+_UPLOAD_BYTES_PER_SECOND = 8e9
 
 
 @dataclass(frozen=True)
@@ -37,86 +50,207 @@ class Task:
     n_sweeps: int
 
     @property
-    def busiest(self) -> int:
-        """The most ratings of one vertex, d_m."""
-        return max(self.stats.max_user_degree, self.stats.max_item_degree)
+    def n(self) -> float:
+        return float(self.stats.n_ratings)
 
     @property
-    def largest_bytes(self) -> float:
-        """Bytes of the factors, users and items together."""
-        return float(self.row_bytes) * (self.stats.n_users + self.stats.n_items)
+    def busiest(self) -> float:
+        """The most ratings of one vertex, d_m."""
+        return float(max(self.stats.max_user_degree, self.stats.max_item_degree))
+
+    @property
+    def users_bytes(self) -> float:
+        return float(self.row_bytes) * self.stats.n_users
+
+    @property
+    def items_bytes(self) -> float:
+        return float(self.row_bytes) * self.stats.n_items
 
 
 Estimator = Callable[[Task, DeviceFacts], Work]
 
 
-def _steps(task: Task, *, user_reads: float = 1.0, item_reads: float = 1.0) -> Work:
-    """Read the ratings once, and read and write both rows at each; less where a row stays at hand."""
-    stats, n = task.stats, float(task.stats.n_ratings)
-    sectors = math.ceil(task.row_bytes / _SECTOR_BYTES)
+# ---- throughput
+
+
+def _lines(task: Task, facts: DeviceFacts) -> float:
+    """Memory accesses that a row takes to be read, and again to be written."""
+    return math.ceil(task.row_bytes / (64 if facts.is_cpu else 32))
+
+
+def _steps(task: Task, facts: DeviceFacts, *, near: bool, item_share: float = 1.0) -> Work:
+    """Read the ratings, and read and write both rows at each.
+
+    *near*: half of the rows of near neighbours are met while they are in a cache; *item_share*: of the steps that
+    move the item's row.
+    """
+    lines = 2 * _lines(task, facts) * task.n
+    far = (1 + task.stats.far_item_share) / 2 if near else 1.0
+    near_bytes = min(_NEAR_ROWS * task.row_bytes, _CACHED_BYTES)
     return Work(
-        streamed_bytes=_RATING_BYTES * n,
+        streamed_bytes=_RATING_BYTES * task.n,
         gathers=(
-            Gathers(2 * sectors * user_reads * n, float(task.row_bytes * stats.n_users)),
-            Gathers(2 * sectors * item_reads * n, float(task.row_bytes * stats.n_items)),
+            Gathers(lines * far, task.users_bytes), Gathers(lines * item_share * far, task.items_bytes),
+            Gathers(lines * (1 + item_share) * (1 - far), near_bytes),
         ),
     )
 
 
 def hogwild_sweep(task: Task, facts: DeviceFacts) -> Work:
-    return Work(launches=1) + _steps(task)
+    return Work(launches=1) + _steps(task, facts, near=False)
+
+
+# ---- online
+
+
+def _locks(task: Task, *sizes: int) -> Work:
+    """Take and release a lock of each of *sizes* words at every rating."""
+    return Work(atomics=tuple(Atomics(2 * task.n, max(2.0, size)) for size in sizes))
+
+
+def _hand_overs(task: Task, facts: DeviceFacts, count: float) -> Work:
+    """*count* steps on one vertex, each after its lock has been handed over."""
+    return Work(
+        locks=count, contended_attempts=_ATTEMPTS * facts.compute_units * count,
+        chains=(Chain(_STEP_LOADS * count, task.users_bytes + task.items_bytes),),
+    )
 
 
 def edge_locked_sweep(task: Task, facts: DeviceFacts) -> Work:
-    stats, n = task.stats, float(task.stats.n_ratings)
-    locks = Work(
-        launches=16, read_backs=4, locks=float(task.busiest), chain_loads=2.0 * task.busiest,
-        chain_bytes=task.largest_bytes,
-        atomics=(Atomics(2 * n, max(2.0, stats.n_users)), Atomics(2 * n, max(2.0, stats.n_items))),
-    )
-    return locks + _steps(task)
+    stats = task.stats
+    return (
+        Work(launches=10, read_backs=2) + _locks(task, stats.n_users, stats.n_items)
+        + _hand_overs(task, facts, task.busiest) + _steps(task, facts, near=False)
+    )  # fmt: skip
 
 
 def node_locked_sweep(task: Task, facts: DeviceFacts) -> Work:
-    stats, n = task.stats, float(task.stats.n_ratings)
-    locks = Work(
-        launches=8, read_backs=3, locks=float(task.busiest) / facts.sub_group_size, chain_loads=float(task.busiest),
-        chain_bytes=task.largest_bytes, atomics=(Atomics(2 * n, max(2.0, stats.n_users)),),
-    )
-    return locks + _steps(task, item_reads=0.1)
+    return Work(launches=4, read_backs=1) + _walk(task, facts) + _item_hand_overs(task, facts, 1.6)
 
 
 def hybrid_locked_sweep(task: Task, facts: DeviceFacts) -> Work:
-    return node_locked_sweep(task, facts)
+    """What a walk has put off goes on as edges, so the busiest item is not held up by one work-item."""
+    return Work(launches=3, read_backs=1) + _walk(task, facts).times(0.9) + _item_hand_overs(task, facts, 0.9)
 
 
-def _supersteps(task: Task, facts: DeviceFacts, n: float) -> Work:
+def _item_hand_overs(task: Task, facts: DeviceFacts, lone: float) -> Work:
+    """A team of work-items locks four users at a time on average; a lone one takes *lone* of the time of edges."""
+    share = 0.25 if facts.sub_group_size > 1 else lone
+    return _hand_overs(task, facts, max(float(task.stats.max_user_degree), share * task.stats.max_item_degree))
+
+
+def _walk(task: Task, facts: DeviceFacts) -> Work:
+    """Walk the ratings of each item; where locks empty the first-level cache, near rows are not met in it."""
+    stats = task.stats
+    item_share = min(1.0, (stats.n_items - stats.n_empty_items) / max(1.0, task.n))
+    steps = _steps(task, facts, near=0 < facts.dialect.nvidia_sm < 70, item_share=item_share)
+    return _locks(task, stats.n_users) + steps
+
+
+# ---- offline
+
+
+def _slots(task: Task, facts: DeviceFacts) -> int:
+    """Ratings that a work-group of a persistent kernel takes at a time."""
+    if facts.is_cpu:
+        return _CPU_TAIL
+    lanes = min(facts.sub_group_size, max(1, task.row_bytes // 16))
+    return _GROUP_ITEMS // lanes
+
+
+def _superstep_chain(task: Task, facts: DeviceFacts, wide: float, tail: float) -> Work:
+    """*wide* supersteps with a barrier of the device, *tail* ones that one work-group goes through alone."""
     has_grid = facts.dialect.has_grid_barrier
     return Work(
-        grid_barriers=n if has_grid else 0.0, launches=0.0 if has_grid else n, chain_loads=3 * n,
-        chain_bytes=task.largest_bytes,
+        grid_barriers=wide if has_grid else 0.0, launches=6.0 if has_grid else wide,
+        chains=(Chain(3 * wide, task.users_bytes + task.items_bytes), Chain(_TAIL_LOADS * tail, _CACHED_BYTES)),
     )
 
 
+def _degree_exceeded_by(counts: tuple[int, ...], n: float) -> float:
+    """Return the degree that *n* vertices reach; the bins are those of RatingsStats."""
+    above = 0.0
+    for k in range(len(counts) - 1, 0, -1):
+        if above + counts[k] >= n:
+            return 2.0 ** (k - (n - above) / counts[k])
+        above += counts[k]
+    return 0.0
+
+
+def _matchings_chain(task: Task, facts: DeviceFacts) -> Work:
+    """As many matchings as the busiest vertex has ratings; the wide ones are those that many vertices still have."""
+    stats = task.stats
+    by_items = stats.max_item_degree >= stats.max_user_degree
+    counts = stats.item_degree_counts if by_items else stats.user_degree_counts
+    wide = min(task.busiest, _degree_exceeded_by(counts, _slots(task, facts)))
+    return _superstep_chain(task, facts, wide, task.busiest - wide)
+
+
 def matching_edge_sweep(task: Task, facts: DeviceFacts) -> Work:
-    return _supersteps(task, facts, float(task.busiest)) + _steps(task)
+    return _matchings_chain(task, facts) + _steps(task, facts, near=facts.is_cpu)
 
 
 def diagonal_sweep(task: Task, facts: DeviceFacts) -> Work:
     stats = task.stats
-    return _supersteps(task, facts, float(min(stats.n_diagonals, max(stats.n_users, stats.n_items)))) + _steps(task)
+    steps = float(min(stats.n_diagonals, max(stats.n_users, stats.n_items)))
+    is_wide = task.n > steps * _slots(task, facts)
+    return _superstep_chain(task, facts, steps if is_wide else 0.0, 0.0 if is_wide else steps) + _steps(
+        task, facts, near=True
+    )
+
+
+def _n_item_blocks(task: Task, facts: DeviceFacts) -> float:
+    rated = task.stats.n_items - task.stats.n_empty_items
+    groups = facts.compute_units if facts.dialect.has_grid_barrier else 1
+    return float(max(1, math.ceil(rated / (groups * _slots(task, facts)))))
+
+
+def _blocks_sweep(task: Task, facts: DeviceFacts, supersteps: float) -> Work:
+    """Slots that keep an item's row; without a device-wide barrier one work-group runs alone."""
+    steps = _steps(task, facts, near=True, item_share=0.1)
+    if facts.dialect.has_grid_barrier:
+        return _superstep_chain(task, facts, supersteps, 0.0) + steps
+    return _superstep_chain(task, facts, 0.0, supersteps) + steps.times(facts.compute_units)
 
 
 def matching_node_sweep(task: Task, facts: DeviceFacts) -> Work:
-    return _supersteps(task, facts, float(task.busiest)) + _steps(task, item_reads=0.1)
+    return _blocks_sweep(task, facts, task.busiest * max(1.0, 0.6 * _n_item_blocks(task, facts)))
 
 
 def subgraph_matching_sweep(task: Task, facts: DeviceFacts) -> Work:
-    return _supersteps(task, facts, float(task.busiest)) + _steps(task, item_reads=0.1)
+    mean = task.n / max(1, task.stats.n_items)
+    return _blocks_sweep(task, facts, 1.3 * task.busiest + 2 * mean * _n_item_blocks(task, facts))
 
 
 def block_diagonal_sweep(task: Task, facts: DeviceFacts) -> Work:
-    return _supersteps(task, facts, float(task.stats.n_users) / 64) + _steps(task)
+    """Waves of one or two ratings, one after the other, in as many blocks as a block-diagonal has."""
+    sides = block_shape(task.stats.n_users, task.stats.n_items, facts, task.row_bytes + ROW_FLAG_BYTES)
+    n_blocks = [math.ceil(n / side) for n, side in zip((task.stats.n_users, task.stats.n_items), sides, strict=True)]
+    supersteps = min(float(max(n_blocks)), 1 + 0.2 * task.stats.n_diagonals)
+    together = min(*n_blocks, facts.compute_units * (1 if facts.is_cpu else 12))
+    return Work(
+        launches=1.5 * supersteps, chains=(Chain(7 * task.n / max(1, together) + 20 * supersteps, _CACHED_BYTES),)
+    ) + _steps(task, facts, near=True, item_share=0.5)
+
+
+ROW_FLAG_BYTES = 8  # a row's bias and flag in local memory
+_LOCAL_SHARE = 0.9  # of the local memory; drivers keep some for themselves
+_CPU_LOCAL_BYTES = 1 << 18  # rows that stay in a core's cache
+_BLOCKS_PER_UNIT = 4  # wanted on a block-diagonal, for each compute unit
+
+
+def block_shape(n_users: int, n_items: int, facts: DeviceFacts, row_bytes: int) -> tuple[int, int]:
+    """Choose the sides of block_diagonal's blocks: powers of two that local memory holds."""
+    most = most_local_rows(facts, row_bytes)
+    wanted = _BLOCKS_PER_UNIT * facts.compute_units
+    rows, columns = (1 << max(4, min(most // 2, n // wanted)).bit_length() - 1 for n in (n_users, n_items))
+    return rows, columns
+
+
+def most_local_rows(facts: DeviceFacts, row_bytes: int) -> int:
+    """Rows of users and items together that a work-group can hold."""
+    room = min(facts.local_mem_bytes, _CPU_LOCAL_BYTES) if facts.is_cpu else facts.local_mem_bytes
+    return max(8, int(_LOCAL_SHARE * room) // row_bytes)
 
 
 def grid_groups(stats: RatingsStats, facts: DeviceFacts) -> int:
@@ -131,32 +265,80 @@ def grid_groups(stats: RatingsStats, facts: DeviceFacts) -> int:
 
 
 def block_grid_sweep(task: Task, facts: DeviceFacts) -> Work:
-    return Work(launches=1, grid_barriers=4 * facts.compute_units) + _steps(task, item_reads=0.1)
+    groups = float(grid_groups(task.stats, facts))
+    if facts.is_cpu:
+        return Work(launches=groups) + _steps(task, facts, near=True, item_share=0.3)
+    # A wait costs several barriers: it drains, tells the next group, and starts to read again.
+    loads = 0.6 + task.row_bytes / 400
+    serial = max(task.n / groups, task.busiest)
+    has_grid = facts.dialect.has_grid_barrier
+    return Work(
+        launches=1.0 if has_grid else groups, grid_barriers=5 * groups if has_grid else 0.0,
+        chains=(Chain(loads * serial + 20 * groups, _CACHED_BYTES),),
+    ) + _steps(task, facts, near=False, item_share=0.3)
+
+
+# ---- preprocessing
 
 
 def sort_ratings(task: Task, facts: DeviceFacts) -> Work:
     """Copy the ratings to the device and put them in order."""
-    n = float(task.stats.n_ratings)
-    return Work(launches=20, streamed_bytes=200 * n)
+    upload = 0.0 if facts.is_cpu else _RATING_BYTES * task.n / _UPLOAD_BYTES_PER_SECOND
+    return Work(launches=20, read_backs=2, streamed_bytes=200 * task.n, host_seconds=upload + 2e-3)
+
+
+def sort_items(task: Task, facts: DeviceFacts) -> Work:
+    """The same, and the host sorts the items by degree."""
+    return sort_ratings(task, facts).times(1.3) + Work(host_seconds=2e-8 * task.stats.n_items)
+
+
+def sort_diagonals(task: Task, facts: DeviceFacts) -> Work:
+    """The same, and the host looks which diagonals hold ratings."""
+    return sort_ratings(task, facts) + Work(host_seconds=1.2e-8 * max(task.stats.n_users, task.stats.n_items))
+
+
+def deal_parts(task: Task, facts: DeviceFacts) -> Work:
+    """The same, and the host deals users and items to parts."""
+    return sort_ratings(task, facts).times(1.3) + Work(
+        host_seconds=5e-8 * (task.stats.n_users + task.stats.n_items) + 1e-5 * grid_groups(task.stats, facts)
+    )
 
 
 def matchings(task: Task, facts: DeviceFacts) -> Work:
-    """Find maximal matchings, in rounds as many as the busiest vertex has ratings."""
-    rounds = float(task.busiest)
-    return sort_ratings(task, facts) + Work(launches=rounds, chain_loads=10 * rounds, chain_bytes=task.largest_bytes)
+    """Find maximal matchings, in rounds as many as the busiest vertex has ratings.
+
+    On a GPU one work-group goes on alone when few vertices have ratings left; a CPU takes rating by rating.
+    """
+    rounds, sort = task.busiest, sort_ratings(task, facts).times(1.5)
+    if facts.is_cpu:
+        return sort + Work(gathers=(Gathers(8 * task.n, 8 * task.n),))
+    stats = task.stats
+    by_items = stats.max_item_degree >= stats.max_user_degree
+    counts = stats.item_degree_counts if by_items else stats.user_degree_counts
+    ratings = stats.item_degree_rating_counts if by_items else stats.user_degree_rating_counts
+    begins = _degree_exceeded_by(counts, _FEW_ROWS)
+    alone = sum(r - begins * c for k, (c, r) in enumerate(zip(counts, ratings, strict=True)) if 2**k > 2 * begins)
+    return sort + Work(
+        launches=30, read_backs=min(20.0, rounds), gathers=(Gathers(20 * task.n, 8 * task.n),),
+        chains=(Chain(250 * rounds + alone, _CACHED_BYTES),),
+    )
+
+
+def blocks_of_matchings(task: Task, facts: DeviceFacts) -> Work:
+    return matchings(task, facts) + sort_items(task, facts)
 
 
 PARTS: dict[str, tuple[Estimator, Estimator]] = {  # of each strategy: a sweep, the preprocessing
     "edge_locked": (edge_locked_sweep, sort_ratings),
-    "node_locked": (node_locked_sweep, sort_ratings),
-    "hybrid_locked": (hybrid_locked_sweep, sort_ratings),
+    "node_locked": (node_locked_sweep, sort_items),
+    "hybrid_locked": (hybrid_locked_sweep, sort_items),
     "hogwild": (hogwild_sweep, sort_ratings),
     "matching_edge": (matching_edge_sweep, matchings),
-    "matching_node": (matching_node_sweep, matchings),
-    "subgraph_matching": (subgraph_matching_sweep, matchings),
-    "diagonal": (diagonal_sweep, sort_ratings),
+    "matching_node": (matching_node_sweep, blocks_of_matchings),
+    "subgraph_matching": (subgraph_matching_sweep, blocks_of_matchings),
+    "diagonal": (diagonal_sweep, sort_diagonals),
     "block_diagonal": (block_diagonal_sweep, sort_ratings),
-    "block_grid": (block_grid_sweep, sort_ratings),
+    "block_grid": (block_grid_sweep, deal_parts),
 }
 
 
