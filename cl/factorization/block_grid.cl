@@ -26,8 +26,8 @@
 #endif
 #define DONE_STRIDE 32           /* words: a flag that is read while it is written has a cache line to itself */
 #define TILE SLOTS_PER_SUB_GROUP
-#ifndef CHAIN                    /* steps of a run whose products are made together */
-#define CHAIN 2
+#ifndef CHAIN                    /* steps of a run whose products are made together; AMD has 256 registers for them */
+#define CHAIN (VECTORS > 6 && !DEV_NVIDIA_SM ? 1 : 2)
 #endif
 
 /* Fields of ratings[k].w; a tile has at most 64 ratings. */
@@ -257,11 +257,13 @@ INLINE void visit_block(model_t m, const __global int4 *restrict ratings, offset
 }
 #endif
 
-KERNEL block_step(const uint n_groups, const uint step, const __global offset_t *restrict offsets,
+/* One step, of the groups from first_group on. */
+KERNEL block_step(const uint n_groups, const uint step, const uint first_group, const __global offset_t *restrict offsets,
                   const __global int4 *restrict ratings, MODEL_PARAMS) {
   LOCAL_ARRAY shared_t shared;
   model_t m = MODEL;
-  const offset_t block = (offset_t)get_group_id(0) * n_groups + step, n = offsets[(ulong)n_groups * n_groups];
+  const offset_t block = (offset_t)(first_group + (uint)get_group_id(0)) * n_groups + step;
+  const offset_t n = offsets[(ulong)n_groups * n_groups];
   stream_t stream = open_stream(ratings, offsets[block], n);
   visit_block(m, ratings, offsets[block + 1], n, &stream, &shared);
 }
@@ -281,7 +283,7 @@ KERNEL block_sweep(const uint n_groups, const __global offset_t *restrict offset
   if (first == GRID_OUTSIDE) return;
   const uint members = grid_members(control);
   model_t m = MODEL;
-  const offset_t n = offsets[(ulong)n_groups * n_groups];
+  const offset_t n = offsets[(ulong)n_groups * n_groups];   /* of all ratings */
   stream_t stream;
   stream.at = -1;
   for (uint step = 0; step < n_groups; step++)

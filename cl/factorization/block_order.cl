@@ -23,15 +23,6 @@ KERNEL diagonal_keys(const offset_t n, const uint n_rows, const uint n_columns, 
   keys[k] = ((ulong)diagonal * n_user_blocks + block) * n_waves + wave;
 }
 
-/* offsets[c] … offsets[c + 1]: where the sorted keys / width are c. */
-KERNEL group_offsets(const offset_t n, const ulong width, const ulong n_cells, const __global ulong *restrict keys,
-                     __global offset_t *restrict offsets) {
-  const offset_t k = (offset_t)get_global_id(0);
-  if (k > n) return;
-  const ulong next = k < n ? keys[k] / width : n_cells;
-  for (ulong c = k > 0 ? keys[k - 1] / width + 1 : 0; c <= next; c++) offsets[c] = k;
-}
-
 /* ratings[k]: user, item, bits of the value, and 0, of the rating at order[k]. */
 KERNEL pack_ratings(const offset_t n, const __global offset_t *restrict order, const __global int *restrict users,
                     const __global int *restrict items, const __global float *restrict values,

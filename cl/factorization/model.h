@@ -60,6 +60,7 @@ INLINE float components_sum(float16 v) { return components_sum(v.lo + v.hi); }
 typedef struct { vector_t v[VECTORS]; } row_t;
 
 #if HALF_STORAGE
+#include "common/half.h"
 typedef half number_t;
 #else
 typedef float number_t;
@@ -70,7 +71,28 @@ typedef float number_t;
 #elif RACY_ROWS && DEV_LOADS == LOADS_VOLATILE && !HALF_STORAGE  /* number by number takes five times as long on CPUs */
 #define LOAD_VECTOR_(p) (*(const volatile __global vector_t *)(p))
 #define STORE_VECTOR_(x, p) (*(volatile __global vector_t *)(p) = (x))
-#elif RACY_ROWS                  /* a vector travels as 2, 4, 8 or 16 words */
+#elif RACY_ROWS && HALF_STORAGE && VECTOR_WIDTH == 4
+INLINE vector_t load_vector_(const __global number_t *numbers) {
+  const volatile __global uint *p = (const volatile __global uint *)numbers;
+#if DEV_HAS_INT64_ATOMICS
+  return halves_to_floats(as_uint2(load_stale((const volatile __global ulong *)p)));
+#else
+  return halves_to_floats((uint2)(load_stale(p), load_stale(p + 1)));
+#endif
+}
+INLINE void store_vector_(vector_t x, __global number_t *numbers) {
+  volatile __global uint *p = (volatile __global uint *)numbers;
+  const uint2 words = floats_to_halves(x);
+#if DEV_HAS_INT64_ATOMICS
+  store_relaxed((volatile __global ulong *)p, as_ulong(words));
+#else
+  store_relaxed(p, words.x);
+  store_relaxed(p + 1, words.y);
+#endif
+}
+#define LOAD_VECTOR_(p) load_vector_(p)
+#define STORE_VECTOR_(x, p) store_vector_(x, p)
+#elif RACY_ROWS                  /* a vector travels as 4, 8 or 16 words */
 #define VECTOR_WORDS_ (VECTOR_WIDTH / (1 + HALF_STORAGE))
 #if HALF_STORAGE
 #define FROM_WORDS_(p) PASTE(vload_half, VECTOR_WIDTH)(0, (const __private half *)(p))
@@ -82,27 +104,20 @@ typedef float number_t;
 INLINE vector_t load_vector_(const __global number_t *numbers) {
   const volatile __global int *p = (const volatile __global int *)numbers;
   int words[VECTOR_WORDS_];
-#if VECTOR_WORDS_ == 2
-  words[0] = load_stale(p);
-  words[1] = load_stale(p + 1);
-#else
   for (int k = 0; k < VECTOR_WORDS_; k += 4) vstore4(load_stale4(p + k), 0, words + k);
-#endif
   return FROM_WORDS_(words);
 }
 INLINE void store_vector_(vector_t x, __global number_t *numbers) {
   volatile __global int *p = (volatile __global int *)numbers;
   int words[VECTOR_WORDS_];
   TO_WORDS_(x, words);
-#if VECTOR_WORDS_ == 2
-  store_relaxed(p, words[0]);
-  store_relaxed(p + 1, words[1]);
-#else
   for (int k = 0; k < VECTOR_WORDS_; k += 4) store_relaxed4(p + k, vload4(0, words + k));
-#endif
 }
 #define LOAD_VECTOR_(p) load_vector_(p)
 #define STORE_VECTOR_(x, p) store_vector_(x, p)
+#elif HALF_STORAGE && VECTOR_WIDTH == 4
+#define LOAD_VECTOR_(p) load_half4(p)
+#define STORE_VECTOR_(x, p) store_half4(x, p)
 #elif HALF_STORAGE
 #define LOAD_VECTOR_(p) PASTE(vloada_half, VECTOR_WIDTH)(0, p)
 #define STORE_VECTOR_(x, p) PASTE(PASTE(vstorea_half, VECTOR_WIDTH), _rte)(x, 0, p)

@@ -1,5 +1,10 @@
-/* Ratings in another order: random keys to sort by, and the gather afterwards.  A work-item takes a rating. */
+/* Ratings in another order: random keys to sort by, and what is gathered and found out afterwards.  A work-item takes a
+ * rating.  There are no races. */
 #include "common/random.h"
+
+#ifndef KEY_T
+#define KEY_T uint
+#endif
 
 KERNEL draw_keys(const offset_t n, const ulong seed, __global uint *restrict keys) {
   const offset_t k = (offset_t)get_global_id(0);
@@ -22,4 +27,13 @@ KERNEL gather_ratings(const offset_t n, const __global offset_t *restrict order,
   out_users[k] = users[from];
   out_items[k] = items[from];
   out_values[k] = values[from];
+}
+
+/* The sorted keys are c * width … (c + 1) * width - 1 in offsets[c] … offsets[c + 1], for every c below n_ranges. */
+KERNEL find_offsets(const offset_t n, const KEY_T width, const KEY_T n_ranges, const __global KEY_T *restrict keys,
+                    __global offset_t *restrict offsets) {
+  const offset_t k = (offset_t)get_global_id(0);
+  if (k > n) return;
+  const KEY_T last = k < n ? keys[k] / width : n_ranges;
+  for (KEY_T c = k > 0 ? keys[k - 1] / width + 1 : 0; c <= last; c++) offsets[c] = k;
 }

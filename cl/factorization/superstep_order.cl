@@ -14,15 +14,6 @@ KERNEL diagonals(const offset_t n, const int modulus, const __global int *restri
   keys[k] = (uint)(d < 0 ? d + modulus : d);
 }
 
-/* Equal keys of the sorted array are offsets[key] … offsets[key + 1]. */
-KERNEL find_offsets(const offset_t n, const int n_keys, const __global uint *restrict keys,
-                    __global offset_t *restrict offsets) {
-  const offset_t k = (offset_t)get_global_id(0);
-  if (k > n) return;
-  const int last = k < n ? (int)keys[k] : n_keys;
-  for (int key = k > 0 ? (int)keys[k - 1] + 1 : 0; key <= last; key++) offsets[key] = k;
-}
-
 /* The rank of each rating's item, and the block it falls into. */
 KERNEL rank_items(const offset_t n, const uint block_size, const __global int *restrict items,
                   const __global uint *restrict item_ranks, __global uint *restrict ranks, __global uint *restrict blocks) {

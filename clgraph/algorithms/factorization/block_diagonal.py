@@ -2,12 +2,16 @@
 from __future__ import annotations
 
 import operator
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.blocks import BlockPlan
 from clgraph.algorithms.factorization.factors import DeviceModel
+from clgraph.algorithms.factorization.passes import slice_size, wait_by_slices
+from clgraph.algorithms.factorization.supersteps import launch_over
 from clgraph.algorithms.factorization.work import ROW_FLAG_BYTES, block_shape, most_local_rows
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
@@ -35,51 +39,55 @@ class BlockDiagonal(BlockPlan):
     ) -> None:
         super().__init__(session, ratings, model)
         del seed
-        facts, row_bytes = session.facts, 4 * model.layout.padded + ROW_FLAG_BYTES
-        self.shape = _checked(shape, facts, row_bytes) if shape else block_shape(
-            ratings.n_users, ratings.n_items, facts, row_bytes
-        )
+        facts, row_bytes, n = session.facts, 4 * model.layout.padded + ROW_FLAG_BYTES, ratings.n_ratings
+        self.shape = (
+            block_shape(ratings.n_users, ratings.n_items, facts, row_bytes) if shape is None
+            else _checked_shape(shape, facts, row_bytes)
+        )  # fmt: skip
         n_rows, n_columns = self.shape
         n_user_blocks, n_item_blocks = -(-ratings.n_users // n_rows), -(-ratings.n_items // n_columns)
         n_diagonals, n_waves = max(n_user_blocks, n_item_blocks), max(self.shape)
-        per_diagonal = n_user_blocks * n_waves
-        keys = self._sort("diagonal_keys", n_diagonals * per_diagonal, *map(np.uint32, (
-            n_rows, n_columns, n_user_blocks, n_diagonals,
-        )))
-        waves = self._chosen(ratings.n_ratings, "i == 0 || keys[i] != keys[i - 1]", keys=keys)
-        begins = f"i == 0 || keys[waves[i]] / {n_waves} != keys[waves[i - 1]] / {n_waves}"
-        blocks, diagonals = (
-            self._chosen(waves.size, begins, item, keys=keys, waves=waves)
-            for item in ("i", f"keys[waves[i]] / {per_diagonal}")
+        per_diagonal = max(1, n_user_blocks * n_waves)
+        scalars = tuple(map(np.uint32, (n_rows, n_columns, n_user_blocks, n_diagonals)))
+        keys = self._sort("diagonal_keys", n_diagonals * per_diagonal, scalars)
+        self._waves = waves = self._chosen(n, "i == 0 || keys[i] != keys[i - 1]", keys=keys)
+        is_first = f"i == 0 || keys[waves[i]] / {n_waves} != keys[waves[i - 1]] / {n_waves}"
+        blocks, begins, diagonals = (
+            self._chosen(waves.size, is_first, item, keys=keys, waves=waves)
+            for item in ("i", "waves[i]", f"keys[waves[i]] / {per_diagonal}")
         )
-        on_diagonal = diagonals.get()
-        self._ends = np.append(np.flatnonzero(np.diff(on_diagonal, prepend=-1)), on_diagonal.size).tolist()
-        program = self.program(
-            _SOURCE, work_group_size=facts.sub_group_size, N_ROWS=n_rows, N_COLUMNS=n_columns
-        )
+        self._cut(diagonals.get(), begins.get().astype(np.int64))
+        program = self.program(_SOURCE, work_group_size=facts.sub_group_size, N_ROWS=n_rows, N_COLUMNS=n_columns)
         self._superstep = program.bind(
             "block_superstep", 1, np.uint32(0), np.uint32(0), blocks, waves, np.uint32(blocks.size),
-            np.uint32(waves.size), self.offset(ratings.n_ratings), self.ratings_by_key, *model.arguments(),
+            np.uint32(waves.size), self.offset(n), self.packed_ratings, *model.arguments(),
         )
-        self._waves = waves
         session.finish()
 
+    def _cut(self, diagonals: NDArray[Any], begins: NDArray[np.int64]) -> None:
+        """Cut the blocks, on *diagonals* and with ratings from *begins* on, into launches: long ones are several."""
+        is_first = (np.diff(diagonals, prepend=-1) != 0) | (np.diff(begins // slice_size(self), prepend=-1) != 0)
+        cuts = np.append(np.flatnonzero(is_first), begins.size)
+        ends = np.append(begins, self.ratings.n_ratings)[cuts]
+        self._cuts: list[int] = cuts.tolist()
+        self._n_ratings: list[int] = np.diff(ends).tolist()
+
     def run(self) -> None:
-        event = None
-        for first, end in zip(self._ends[:-1], self._ends[1:], strict=True):
-            self._superstep.set_scalar(0, np.uint32(first))
-            self._superstep.set_scalar(1, np.uint32(end))
-            event = self._superstep(end - first)
-            if self.session.facts.is_cpu and end - first > 1024:
-                self.session.wait(event)
+        """Enqueue one sweep; nothing is read back, but long ones are waited for, so that Ctrl-C is heard."""
+        wait_by_slices(
+            self,
+            (
+                (launch_over(self._superstep, np.uint32(first), np.uint32(end), end - first), n_ratings)
+                for (first, end), n_ratings in zip(pairwise(self._cuts), self._n_ratings, strict=True)
+            ),
+        )
 
     def supersteps(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return positions of ratings in the order of the sweep, and where in it waves of blocks begin and end."""
-        assert self._order is not None
-        return self._order.get().astype(np.int64), np.append(self._waves.get(), self.ratings.n_ratings).astype(np.int64)
+        return self._sorted_positions(), np.append(self._waves.get(), self.ratings.n_ratings).astype(np.int64)
 
 
-def _checked(shape: tuple[int, int], facts: DeviceFacts, row_bytes: int) -> tuple[int, int]:
+def _checked_shape(shape: tuple[int, int], facts: DeviceFacts, row_bytes: int) -> tuple[int, int]:
     try:
         rows, columns = map(operator.index, shape)
     except (TypeError, ValueError):

@@ -3,35 +3,46 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.blocks import BlockPlan
 from clgraph.algorithms.factorization.factors import DeviceModel
+from clgraph.algorithms.factorization.passes import slice_size, wait_by_slices
+from clgraph.algorithms.factorization.plan import checked_count
+from clgraph.algorithms.factorization.supersteps import check_barrier, find_offsets, has_grid_barrier
 from clgraph.algorithms.factorization.work import grid_groups
+from clgraph.errors import InputError
 from clgraph.ratings import Ratings
 from clgraph.runtime.failure import check_status
 from clgraph.runtime.session import Session
 
 SOURCE = "factorization/block_grid.cl"
+_BARRIERS = ("auto", "launch", "grid")
 _GRID_CONTROL_WORDS, _GRID_STATUS = 8, 4  # as in cl/common/grid_barrier.h
 _DONE_STRIDE = 32  # words, as in the kernel file
 _LINGER = 20000
+_MOST_GROUPS = 4096  # their blocks are numbered in 32 bits
+_MOST_VECTORS = 8  # of a row that a work-item holds, where the row can be shared by more
 _PLACED_ONE_BY_ONE = 8  # heaviest vertices for each part
 
 
 class BlockGrid(BlockPlan):
-    """Sweep over a grid of n_groups × n_groups blocks.
+    """Sweep over a grid of n_groups × n_groups blocks, of which n_groups share no vertex.
 
     Parameters
     ----------
     n_groups : int, optional
-        Blocks at a time, one for each work-group.
+        Blocks at a time, one for each work-group. By default what suits the ratings and the device.
     lanes : int, optional
-        Work-items that share a rating.
-    barrier : {"auto", "grid", "launch"}
-        What stands between blocks: a barrier inside a persistent kernel, or the end of a kernel.
+        Work-items that share a rating: a power of two that divides the vectors of a row, at most the sub-group.
+        By default two, and so many that none of them holds more than eight vectors.
+    barrier : {"auto", "launch", "grid"}
+        What stands between blocks: the end of a kernel, or, where the device has device-wide barriers, a wait for
+        one other group inside a persistent kernel.
     seed : int
         Of the order in which users and items are dealt to parts.
     """
@@ -41,54 +52,64 @@ class BlockGrid(BlockPlan):
         lanes: int | None = None, barrier: str = "auto", seed: int = 0,
     ) -> None:
         super().__init__(session, ratings, model)
-        facts, layout = session.facts, model.layout
-        vectors = layout.vectors * layout.lanes
-        if lanes is None:  # two lanes a rating, and no more than eight vectors a lane
-            lanes = min(2, facts.sub_group_size, math.gcd(vectors, 2))
-            while vectors // lanes > 8 and vectors % (2 * lanes) == 0 and lanes < facts.sub_group_size:
-                lanes *= 2
-        self.tiled = self.program(
-            SOURCE, work_group_size=facts.sub_group_size, LINGER=_LINGER, LANES=lanes, VECTORS=vectors // lanes
-        )
-        self.n_groups = n_groups or grid_groups(ratings.stats, facts)
-        self._uses_grid = barrier == "grid" or (barrier == "auto" and facts.dialect.has_grid_barrier)
-        self._control = session.zeros(_GRID_CONTROL_WORDS, np.uint32)
-        self._done = session.zeros(_DONE_STRIDE * self.n_groups, np.uint32)
-        rng = np.random.default_rng(seed)
+        check_barrier(session, barrier, _BARRIERS)
+        self.barrier = ("grid" if has_grid_barrier(session) else "launch") if barrier == "auto" else barrier
+        facts, vectors = session.facts, model.layout.vectors * model.layout.lanes
+        if lanes is None:
+            lanes = _default_lanes(vectors, facts.sub_group_size)
+        else:
+            lanes = _checked_lanes(lanes, vectors, facts.sub_group_size)
+        if n_groups is None:
+            n_groups = grid_groups(ratings.stats, facts)
+        self.n_groups = checked_count("n_groups", n_groups, _MOST_GROUPS)
+        rng = np.random.default_rng(seed % 2**64)
         parts = [
             session.upload(balanced_parts(np.diff(offsets), self.n_groups, rng))
             for offsets in (ratings.user_offsets, ratings.item_offsets)
         ]
         width, n_blocks = ratings.n_items, self.n_groups**2
-        by_key = self._sort("grid_keys", n_blocks * width, np.uint64(width), np.uint32(self.n_groups), *parts)
-        self.block_offsets = self._offsets(by_key, width, n_blocks)
-        arguments = (self.block_offsets, self.ratings_by_key)
-        self.tiled.bind("cut_tiles", n_blocks, self.offset(n_blocks), *arguments)()
-        session.finish()
-        head = (np.uint32(self.n_groups),)
-        arguments += tuple(model.arguments())
-        items = self.n_groups * facts.sub_group_size
-        if self._uses_grid:
-            self.launches = [self.tiled.bind("block_sweep", items, *head, *arguments, self._control, self._done)]
+        by_key = self._sort("grid_keys", n_blocks * width, (np.uint64(width), np.uint32(self.n_groups)), parts)
+        self._block_offsets = find_offsets(self, by_key, n_blocks, max(1, width))
+        kernels = self.program(
+            SOURCE, work_group_size=facts.sub_group_size, LINGER=_LINGER, LANES=lanes, VECTORS=vectors // lanes
+        )
+        data = (self._block_offsets, self.packed_ratings)
+        kernels.bind("cut_tiles", n_blocks, self.offset(n_blocks), *data)()
+        data += tuple(model.arguments())
+        head, n_items = np.uint32(self.n_groups), self.n_groups * facts.sub_group_size
+        self._control = session.zeros(_GRID_CONTROL_WORDS, np.uint32)
+        self._done = session.zeros(_DONE_STRIDE * self.n_groups, np.uint32)
+        if self.barrier == "grid":
+            self.launches = [kernels.bind("block_sweep", n_items, head, *data, self._control, self._done)]
         else:
-            self._step = self.tiled.bind("block_step", items, *head, np.uint32(0), *arguments)
+            self._step = kernels.bind("block_step", n_items, head, np.uint32(0), np.uint32(0), *data)
+        session.finish()
 
     def run(self) -> None:
-        if self._uses_grid:
+        """Enqueue one sweep; nothing is read back, but long ones are waited for, so that Ctrl-C is heard."""
+        if self.barrier == "grid":
             self._control.fill(0)
             self._done.fill(0)
             super().run()
-            return
+        else:
+            wait_by_slices(self, self._steps())
+
+    def _steps(self) -> Iterator[tuple[Any, int]]:
+        """Enqueue the steps, long ones as several launches; yield the events and, about, how many ratings they take."""
+        n_cuts = -(-self.ratings.n_ratings // (self.n_groups * slice_size(self)))
+        together = max(self.n_groups // max(1, n_cuts), min(self.n_groups, self.session.facts.compute_units))
+        per_group = self.ratings.n_ratings // self.n_groups**2
         for step in range(self.n_groups):
             self._step.set_scalar(1, np.uint32(step))
-            self._step()
+            for first in range(0, self.n_groups, together):
+                n_groups = min(together, self.n_groups - first)
+                self._step.set_scalar(2, np.uint32(first))
+                yield self._step(n_groups), n_groups * per_group
 
     def serial_order(self) -> NDArray[np.int64]:
-        """Return positions of ratings in an order whose sequential sweep is this one."""
-        assert self._order is not None
-        ends = self.block_offsets.get().astype(np.int64)
+        """Return the positions of the ratings in an order whose sequential sweep is this one."""
+        order, ends = self._sorted_positions(), self._block_offsets.get().astype(np.int64)
         by_step = np.arange(self.n_groups**2).reshape(self.n_groups, -1).T.ravel()
-        order = self._order.get().astype(np.int64)
         return np.concatenate([order[ends[b] : ends[b + 1]] for b in by_step.tolist()])
 
     def check(self) -> None:
@@ -99,13 +120,24 @@ class BlockGrid(BlockPlan):
         DeviceTimeoutError
             A wait of a group for the next one ran out: the last sweep is not whole.
         """
-        if self._uses_grid:
-            check_status(self._control.item(_GRID_STATUS), "the sweep over the block grid")
+        check_status(self._control.item(_GRID_STATUS), "the sweep over the block grid")
 
 
-def balanced_parts(
-    degrees: NDArray[np.int64], n_parts: int, rng: np.random.Generator
-) -> NDArray[np.int32]:
+def _default_lanes(vectors: int, sub_group_size: int) -> int:
+    lanes = min(2, sub_group_size, math.gcd(vectors, 2))
+    while vectors // lanes > _MOST_VECTORS and vectors % (2 * lanes) == 0 and lanes < sub_group_size:
+        lanes *= 2
+    return lanes
+
+
+def _checked_lanes(lanes: int, vectors: int, sub_group_size: int) -> int:
+    lanes = checked_count("lanes", lanes, sub_group_size)
+    if lanes & (lanes - 1) or vectors % lanes:
+        raise InputError(f"lanes={lanes}; needed: a power of two that divides the {vectors} vectors of a row")
+    return lanes
+
+
+def balanced_parts(degrees: NDArray[np.int64], n_parts: int, rng: np.random.Generator) -> NDArray[np.int32]:
     """Deal vertices to parts of nearly equal sums of degrees; return each vertex's part.
 
     The heaviest go one by one to the part with the least so far (Graham's LPT rule), all others in random order
@@ -117,7 +149,7 @@ def balanced_parts(
     order = order[np.argpartition(-degrees[order], n_heavy - 1)] if n_heavy else order
     heavy = order[:n_heavy]
     heavy = heavy[np.argsort(-degrees[heavy], kind="stable")]
-    loads = [(0, k) for k in range(n_parts)]
+    loads = [(0, k) for k in range(n_parts)]  # a heap
     for vertex, degree in zip(heavy.tolist(), degrees[heavy].tolist(), strict=True):
         load, k = loads[0]
         part[vertex] = k

@@ -4,9 +4,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 import numpy as np
+import pyopencl as cl
 
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.errors import DeviceTimeoutError
+from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session
 
@@ -32,6 +34,20 @@ def launch_slices(session: Session, launches: Iterable[Launch]) -> None:
         event = launch()
         if session.facts.is_cpu:
             session.wait(event)
+
+
+def wait_by_slices(plan: FactorizationPlan, enqueued: Iterable[tuple[cl.Event, int]]) -> None:
+    """Take from *enqueued* the events of launches, made as they are asked for, and how many ratings each takes.
+
+    Launches stay in flight together until they take a slice; then the last one is waited for.
+    """
+    in_flight = 0
+    with typed_errors("enqueueing a sweep"):
+        for event, n_ratings in enqueued:
+            in_flight += n_ratings
+            if in_flight >= slice_size(plan):
+                plan.session.wait(event)
+                in_flight = 0
 
 
 class Passes:
@@ -78,5 +94,7 @@ class Passes:
                 return
             stalls = stalls + 1 if left == before else 0
             if stalls == _MOST_STALLS:
-                raise DeviceTimeoutError(f"{self._what}: {left} entries are left after {k} passes, no fewer than before")
+                raise DeviceTimeoutError(
+                    f"{self._what}: {left} entries are left after {k} passes, no fewer than before"
+                )
             ahead = min(2 * ahead, _MOST_AHEAD)

@@ -13,6 +13,7 @@ from clgraph.errors import InputError, UnsupportedStrategyError
 from clgraph.primitives.fill import iota
 from clgraph.primitives.scan import Scan
 from clgraph.primitives.sort import sort
+from clgraph.primitives.types import c_type
 from clgraph.ratings import Ratings
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import check_status, typed_errors
@@ -38,16 +39,30 @@ def has_grid_barrier(session: Session) -> bool:
     return session.facts.dialect.has_grid_barrier
 
 
-def bind_order(plan: FactorizationPlan, kernel: str, n: int, *args: Any, source: str = "superstep_order") -> Launch:
+def check_barrier(session: Session, barrier: str, allowed: tuple[str, ...]) -> None:
+    """Raise unless *barrier* is *allowed*, and the device has it."""
+    if barrier not in allowed:
+        raise InputError(f"barrier={barrier!r}; allowed are {', '.join(map(repr, allowed))}")
+    if barrier == "grid" and not has_grid_barrier(session):
+        raise UnsupportedStrategyError(f"barrier='grid': {session.facts.name} has no device-wide barrier")
+
+
+def bind_order(
+    plan: FactorizationPlan, kernel: str, n: int, *args: Any, source: str = "superstep_order", **defines: str
+) -> Launch:
     """Bind a kernel that takes *n* ratings, or one more, and says so first."""
-    program = plan.session.program(f"factorization/{source}.cl", {"OFFSET_T": plan.defines["OFFSET_T"]})
+    program = plan.session.program(f"factorization/{source}.cl", {"OFFSET_T": plan.defines["OFFSET_T"], **defines})
     return program.bind(kernel, n + 1, plan.offset(n), *args)
 
 
-def find_offsets(plan: FactorizationPlan, sorted_keys: DeviceArray, n_keys: int) -> DeviceArray:
-    """Return where in *sorted_keys*, below *n_keys*, each key begins, and the end."""
-    offsets = plan.session.empty(n_keys + 1, plan.offset_type)
-    bind_order(plan, "find_offsets", sorted_keys.size, np.int32(n_keys), sorted_keys, offsets)()
+def find_offsets(plan: FactorizationPlan, sorted_keys: DeviceArray, n_ranges: int, width: int = 1) -> DeviceArray:
+    """Return where in *sorted_keys* each of *n_ranges* ranges of *width* keys begins, and the end."""
+    offsets = plan.session.empty(n_ranges + 1, plan.offset_type)
+    scalar = sorted_keys.dtype.type
+    bind_order(
+        plan, "find_offsets", sorted_keys.size, scalar(width), scalar(n_ranges), sorted_keys, offsets,
+        source="order", KEY_T=c_type(sorted_keys.dtype),
+    )()
     return offsets
 
 
@@ -117,11 +132,8 @@ class SuperstepPlan(FactorizationPlan):
 
     def __init__(self, session: Session, ratings: Ratings, model: DeviceModel, barrier: str) -> None:
         super().__init__(session, ratings, model)
-        if barrier not in self.barriers:
-            raise InputError(f"barrier={barrier!r}; allowed are {', '.join(map(repr, self.barriers))}")
+        check_barrier(session, barrier, self.barriers)
         self._has_grid = has_grid_barrier(session)
-        if barrier == "grid" and not self._has_grid:
-            raise UnsupportedStrategyError(f"barrier='grid': {session.facts.name} has no device-wide barrier")
         self.barrier = barrier
         self._order: DeviceArray
         self._offsets: NDArray[np.int64]

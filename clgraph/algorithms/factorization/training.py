@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import math
-import operator
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +20,7 @@ from clgraph.algorithms.factorization.factors import (
     Storage,
     row_layout,
 )
-from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.algorithms.factorization.plan import FactorizationPlan, checked_count
 from clgraph.algorithms.factorization.schedules import Schedule
 from clgraph.errors import ConvergenceWarning, DeviceMemoryError, InputError
 from clgraph.ratings import Ratings
@@ -276,8 +275,7 @@ class Factorization:
         self.model.set_hyper(rate, regularization)
         with self.session.measure() as recorder:
             self.plan.run()
-            if check := getattr(self.plan, "check", None):
-                check()
+            self.plan.check()
         seconds = self._account(recorder).total
         eval_loss = math.nan if evaluation is None else evaluation.rmse()
         return Epoch(rate, self._errors.rmse(), eval_loss, seconds, self.ratings.n_ratings / seconds)
@@ -313,17 +311,6 @@ class Factorization:
             n_before, seconds_before = self._kernels.get(name, (0, 0.0))
             self._kernels[name] = n_before + n, seconds_before + kernel_seconds
         return seconds
-
-
-def checked_count(name: str, value: Any, most: int, least: int = 1) -> int:
-    """Return *value* as an integer from *least* to *most*, or raise an :class:`InputError`."""
-    try:
-        count = operator.index(value)
-    except TypeError:
-        raise InputError(f"{name}={value!r}; an integer is needed") from None
-    if not least <= count <= most:
-        raise InputError(f"{name}={count}; allowed are {least} … {most}")
-    return count
 
 
 def _check_memory(session: Session, ratings: Ratings, rank: int, storage: Storage) -> None:
