@@ -142,8 +142,8 @@ class DeviceModel:
             padded[:, :rank] = host
             array.set(padded.ravel())
         if self.biases:
-            for array, host in zip(self._biases, factors[2:], strict=True):
-                array.set(np.zeros(array.size, np.float32) if host is None else host)
+            for array, biases in zip(self._biases, factors[2:], strict=True):
+                array.set(np.zeros(array.size, np.float32) if biases is None else biases)
 
     def get(self) -> Factors:
         """Return the factors and biases as they are now."""

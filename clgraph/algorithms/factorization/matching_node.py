@@ -19,10 +19,11 @@ class MatchingNode(ItemSlots):
     """
 
     def _ranked(self, degrees: NDArray[np.int64]) -> NDArray[np.int64]:
-        order, block = by_descending_degree(degrees), np.empty(degrees.size, np.int32)
+        order = by_descending_degree(degrees)
+        # int16 where it fits: numpy sorts that by radix, ten times as fast
+        block = np.empty(degrees.size, np.int16 if order.size < 2**15 * self._block_size else np.int32)
         block[np.flatnonzero(degrees)] = np.arange(order.size) // self._block_size
-        blocks = block[order]
-        return order[np.argsort(blocks.astype(np.int16) if order.size < 2**15 * self._block_size else blocks, kind="stable")]
+        return order[np.argsort(block[order], kind="stable")]
 
     def _matchings(self, given: DeviceRatings, blocks: DeviceArray, seed: int) -> Matchings:
         del blocks
