@@ -145,26 +145,40 @@ def components(session: Session) -> None:
 def factorization_offline(session: Session) -> None:
     """Run matchings and sweeps in supersteps on few ratings, with work-groups of several work-items."""
     import test_factorization_offline as offline
+    from factorization_cases import check_replay, random_ratings
 
-    ratings = offline.random_ratings(60, 12, 30)
+    ratings = random_ratings(60, 12, 30, skew=1.0)
     expected = offline.matchings_of(session, ratings)
     np.testing.assert_array_equal(offline.matchings_of(session, ratings, 0, 20, 8), expected)
     for strategy in offline.BY_RATING:
-        offline.check(session, strategy, ratings)
+        check_replay(session, strategy, ratings)
     for strategy in offline.BY_ITEM:
-        offline.check(session, strategy, ratings, work_group_size=8)
+        check_replay(session, strategy, ratings, work_group_size=8)
     offline.supersteps.has_grid_barrier = lambda _: True
     offline.supersteps.GROUPS_PER_UNIT = 0  # one work-group: it waits for nobody
-    offline.check(session, offline.MatchingEdge, ratings)
+    check_replay(session, offline.MatchingEdge, ratings)
+
+
+def factorization_blocks(session: Session) -> None:
+    """Sweep over a grid of blocks, a launch for each step, and over block-diagonals."""
+    from factorization_cases import check_replay, cross
+
+    from clgraph.algorithms.factorization.block_diagonal import BlockDiagonal
+    from clgraph.algorithms.factorization.block_grid import BlockGrid
+
+    ratings = cross(30)
+    check_replay(session, BlockGrid, ratings, biases=True, barrier="launch", n_groups=3)
+    check_replay(session, BlockDiagonal, ratings, biases=True, shape=(4, 7))
 
 
 def factorization_online(session: Session) -> None:
     """Sweep over a small matrix with a popular item and a busy user, by each strategy that runs online."""
     import test_factorization_online as online
+    from factorization_cases import check_sweeps, cross
 
-    ratings = online.cross(40)
+    ratings = cross(40)
     for plan_class in online.PLANS:
-        online.check_sweeps(session, plan_class, ratings, 5, biases=True)
+        check_sweeps(session, plan_class, ratings, 5, biases=True)
 
 
 def planted(session: Session, path: str) -> None:

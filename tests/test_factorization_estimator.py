@@ -21,35 +21,16 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import clgraph as cg
 from clgraph.algorithms import factorization
-from clgraph.algorithms.factorization.diagonal import Diagonal
 from clgraph.algorithms.factorization.estimator import SGDMatrixFactorization
-from clgraph.algorithms.factorization.hogwild import Hogwild
 from clgraph.algorithms.factorization.schedules import SCHEDULES, make_schedule
 from clgraph.algorithms.factorization.training import Errors, Factorization, initial_factors
 from clgraph.cli.main import main
 from clgraph.errors import ConvergenceWarning, InputError, UnsupportedStrategyError
 from clgraph.io.ratings import read_ratings
-from clgraph.model.strategy import Choice, Strategy
 from clgraph.ratings import Ratings
 from clgraph.ratings_generators import planted_ratings
 from clgraph.reference.factorization import check_factorization, rmse, sgd_sweep
 from clgraph.runtime.session import Session
-
-if not hasattr(factorization, "STRATEGIES"):
-    factorization.STRATEGIES = {
-        "diagonal": Strategy("offline", Diagonal, lambda stats, facts: None),
-        "hogwild": Strategy("online", Hogwild, lambda stats, facts: None),
-    }
-
-    class _E:
-        seconds = 1.0
-
-    def _choose(session, ratings, *, rank, n_sweeps, storage, biases, strategy):
-        if strategy not in (*factorization.STRATEGIES, "auto"):
-            raise UnsupportedStrategyError(f"unknown strategy {strategy!r}")
-        return Choice("hogwild" if strategy == "auto" else strategy, strategy, {"hogwild": _E, "diagonal": _E})
-
-    factorization.choose_strategy = _choose
 
 DATA = Path(os.environ.get("CLGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 OFFLINE = "diagonal"

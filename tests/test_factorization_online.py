@@ -1,13 +1,23 @@
 """The strategies of matrix factorisation that lock while they run, and the one that does not lock."""
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from functools import cache
 
 import numpy as np
 import pytest
+from factorization_cases import (
+    MEAN,
+    RATE,
+    REGULARIZATION,
+    ZOO,
+    assert_each_once,
+    check_at_width,
+    check_sweeps,
+    model_on,
+    random_factors,
+    random_ratings,
+    some_ratings,
+)
 
 from clgraph.algorithms.factorization import passes
 from clgraph.algorithms.factorization.edge_locked import EdgeLocked
@@ -23,74 +33,15 @@ from clgraph.runtime.session import Session
 
 PLANS: list[type[FactorizationPlan]] = [EdgeLocked, NodeLocked, HybridLocked, Hogwild]
 LOCKING = PLANS[:3]
-RATE, REGULARIZATION = 0.02, 0.02  # at 0.05 a few rows overshoot, in some orders
 MODELS = [(1, "float32", False), (5, "float16", True), (16, "float32", True), (20, "float32", False),
           (64, "float16", False), (128, "float32", True)]  # fmt: skip
 
 
-def from_pairs(users, items, n_users: int | None = None, n_items: int | None = None) -> Ratings:
-    values = np.random.default_rng(9).normal(size=len(users)).astype(np.float32)
-    return Ratings.from_triples(users, items, values, n_users=n_users, n_items=n_items)
-
-
-def random_ratings(n: int, n_users: int = 60, n_items: int = 50, seed: int = 0) -> Ratings:
-    cells = np.random.default_rng(seed).choice(n_users * n_items, n, replace=False)
-    return from_pairs(cells // n_items, cells % n_items, n_users, n_items)
-
-
-def cross(n: int) -> Ratings:
-    """One item rated by all users, and one user who rated all items."""
-    side = np.arange(n)
-    return from_pairs(np.append(side, np.full(n - 1, n // 2)), np.append(np.full(n, n // 3), np.delete(side, n // 3)))
-
-
-INPUTS = {
-    "empty": lambda: from_pairs([], [], 3, 4),
-    "no-users": lambda: from_pairs([], [], 0, 0),
-    "one": lambda: from_pairs([1], [2], 3, 4),
-    "item": lambda: from_pairs(np.arange(300), np.zeros(300, int)),
-    "user": lambda: from_pairs(np.zeros(300, int), np.arange(300)),
-    "cross": lambda: cross(150),
-    "diagonal": lambda: from_pairs(np.arange(200), np.arange(200)),
-    "full": lambda: random_ratings(600, 20, 30),
-    **{str(n): lambda n=n: random_ratings(n) for n in (511, 512, 513)},
-}
-
-
-def random_factors(ratings: Ratings, rank: int, biases: bool = False, seed: int = 1) -> Factors:
-    rng = np.random.default_rng(seed)
-    rows = (rng.normal(scale=0.3, size=(n, rank)).astype(np.float32) for n in ratings.shape)
-    return Factors(*rows, *(rng.normal(size=n).astype(np.float32) if biases else None for n in ratings.shape))
-
-
-def model_on(
-    session: Session, ratings: Ratings, rank: int, storage: str = "float32", biases: bool = False, *, checked=True,
-) -> DeviceModel:
-    model = DeviceModel(session, *ratings.shape, rank, mean=0.5, biases=biases, storage=storage, checked=checked)
-    model.set(random_factors(ratings, rank, biases))
-    model.set_hyper(RATE, REGULARIZATION)
-    return model
-
-
-def check_sweeps(session: Session, plan_class, ratings: Ratings, rank: int, storage="float32", biases=False, **options):
-    """Run two sweeps: each rating once in each of them, and no conflict if the strategy locks."""
-    model = model_on(session, ratings, rank, storage, biases)
-    plan = plan_class(session, ratings, model, **options)
-    expected = np.zeros(ratings.shape, np.uint32)
-    expected[ratings.users, ratings.items] = 1
-    for _ in range(2):
-        plan.run()
-        counts, conflicts = model.take_checks()
-        np.testing.assert_array_equal(counts, expected)
-        assert not conflicts or plan_class is Hogwild
-    assert all(np.isfinite(part).all() for part in model.get() if part is not None)
-
-
 @pytest.mark.parametrize("plan_class", PLANS)
-@pytest.mark.parametrize("name", INPUTS)
+@pytest.mark.parametrize("name", ZOO)
 def test_each_rating_once(session: Session, plan_class, name: str) -> None:
     for shuffle in (True, False):
-        check_sweeps(session, plan_class, INPUTS[name](), 16, shuffle=shuffle)
+        check_sweeps(session, plan_class, ZOO[name], 16, shuffle=shuffle)
 
 
 @pytest.mark.parametrize("plan_class", PLANS)
@@ -103,14 +54,14 @@ def test_models(session: Session, plan_class, rank: int, storage: str, biases: b
 @pytest.mark.parametrize(("rank", "storage", "biases"), MODELS[1:4:2])
 def test_order_that_does_not_matter(session: Session, plan_class, rank: int, storage: str, biases: bool) -> None:
     """A permuted diagonal: the steps share nothing, so any order gives the sequential answer."""
-    ratings = from_pairs(np.arange(300), np.random.default_rng(3).permutation(300))
+    ratings = some_ratings(np.arange(300), np.random.default_rng(3).permutation(300))
     model = model_on(session, ratings, rank, storage, biases, checked=False)
     expected = model.get()
     plan = plan_class(session, ratings, model)
     for _ in range(2):
         plan.run()
         expected = sgd_sweep(
-            ratings, expected, range(300), learning_rate=RATE, regularization=REGULARIZATION, mean=0.5
+            ratings, expected, range(300), learning_rate=RATE, regularization=REGULARIZATION, mean=MEAN
         )
     for got, wanted in zip(model.get(), expected, strict=True):
         if wanted is not None:
@@ -120,7 +71,7 @@ def test_order_that_does_not_matter(session: Session, plan_class, rank: int, sto
 @pytest.mark.parametrize("plan_class", LOCKING)
 def test_steps_on_one_item_follow_each_other(session: Session, plan_class) -> None:
     """Biases count the steps: with a huge value and a tiny rate, each adds 1 to those of both vertices."""
-    for ratings in (INPUTS["item"](), INPUTS["user"](), INPUTS["cross"](), INPUTS["full"]()):
+    for ratings in (ZOO["one item"], ZOO["one user"], ZOO["cross"], ZOO["dense"]):
         huge = Ratings(ratings.users, ratings.items, np.full(ratings.n_ratings, 2.0**40), *ratings.shape)
         model = DeviceModel(session, *huge.shape, 4, biases=True)
         model.set_hyper(2.0**-40, 0.0)
@@ -187,7 +138,7 @@ def test_options(session: Session, plan_class, per: str) -> None:
 
 @pytest.mark.parametrize("options", [{"per": "group"}, {"locks": 0}])
 def test_bad_options(pocl: Session, options: dict[str, object]) -> None:
-    ratings = INPUTS["one"]()
+    ratings = ZOO["one"]
     for plan_class in (NodeLocked, HybridLocked):
         with pytest.raises(InputError):
             plan_class(pocl, ratings, model_on(pocl, ratings, 4), **options)
@@ -221,22 +172,19 @@ def test_lock_that_stays_is_a_timeout(pocl: Session, plan_class) -> None:
     plan.user_locks.fill(0)
     model.take_checks()
     plan.run()
-    counts, conflicts = model.take_checks()
-    assert counts.sum() == ratings.n_ratings and counts.max() == 1 and not conflicts
+    assert_each_once(plan)
 
 
-@pytest.mark.parametrize(("width", "model"), list(zip([8, 16, 32, 64], MODELS[1:5], strict=True)))
-def test_sub_group_widths(width: int, model: tuple[int, str, bool]) -> None:
-    """Intel's runtime can be told the width; in a child, since programs are built for one."""
-    script = (
-        "import sys; sys.path[:0] = ['tests']; import test_factorization_online as t; from clgraph import Session;"
-        f"s = Session('intel'); assert s.facts.sub_group_size == {width};"
-        f"[t.check_sweeps(s, p, t.INPUTS[i](), *{model}) for p in t.PLANS for i in ('512', 'cross', 'full', 'one')];"
-        f"t.check_sweeps(s, t.NodeLocked, t.INPUTS['full'](), *{model}, per='work_item', locks=2);"
-        f"t.test_order_that_does_not_matter(s, t.NodeLocked, *{model})"
-    )
-    environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width)}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
-    if "NoDeviceError" in done.stderr and not os.environ.get("CLGRAPH_REQUIRE_DEVICES"):
-        pytest.skip("Intel's CPU runtime is not installed")
-    assert done.returncode == 0, done.stderr[-2000:]
+def check_width(session: Session) -> None:
+    """What test_sub_group_widths runs in a child."""
+    model = dict(zip((8, 16, 32, 64), MODELS[1:5], strict=True))[session.facts.sub_group_size]
+    for plan_class in PLANS:
+        for name in ("512", "cross", "dense", "one"):
+            check_sweeps(session, plan_class, ZOO[name], *model)
+    check_sweeps(session, NodeLocked, ZOO["dense"], *model, per="work_item", locks=2)
+    test_order_that_does_not_matter(session, NodeLocked, *model)
+
+
+@pytest.mark.parametrize("width", [8, 16, 32, 64])
+def test_sub_group_widths(width: int) -> None:
+    check_at_width(width, "test_factorization_online")

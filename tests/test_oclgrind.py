@@ -29,6 +29,7 @@ RUNS = {
     "components": WITHOUT_UNINITIALIZED,
     "factorization_online": WITHOUT_RACES,
     "factorization_offline": WITHOUT_UNINITIALIZED,
+    "factorization_blocks": WITHOUT_UNINITIALIZED,
 }
 PLANTS = {
     "race": ("out[get_global_id(0) % 2u] = get_global_id(0);", "data race"),

@@ -1,0 +1,231 @@
+"""What holds for every strategy of matrix factorisation, the choice among them, and the sweeps over blocks."""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from factorization_cases import (
+    ZOO,
+    assert_each_once,
+    check_at_width,
+    check_replay,
+    check_sweeps,
+    cross,
+    model_on,
+    random_ratings,
+    some_ratings,
+)
+
+import clgraph as cg
+from clgraph.algorithms.factorization import STRATEGIES, choose_strategy, passes, supersteps
+from clgraph.algorithms.factorization.block_diagonal import BlockDiagonal
+from clgraph.algorithms.factorization.block_grid import BlockGrid, balanced_parts
+from clgraph.algorithms.factorization.work import PARTS, grid_groups
+from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError
+from clgraph.ratings import Ratings
+from clgraph.runtime.session import Session
+
+OFFLINE = [name for name, strategy in STRATEGIES.items() if strategy.kind == "offline"]
+BLOCKS = [BlockGrid, BlockDiagonal]
+# Runs of an item longer than a tile, users of one tile again in the next one.
+LONG_RUNS = some_ratings(*np.divmod(np.arange(150 * 6), 6), n_users=160)
+
+
+# ---- every strategy
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("name", ["no vertices", "cross", "513"])
+def test_each_rating_once(session: Session, strategy: str, name: str) -> None:
+    check_sweeps(session, STRATEGIES[strategy].plan, ZOO[name], 16)
+
+
+@pytest.mark.parametrize("strategy", OFFLINE)
+def test_offline_sweeps_are_the_same_in_every_run(session: Session, strategy: str) -> None:
+    """Another plan with the same seed makes the same bits."""
+    results = []
+    for _ in range(2):
+        model = model_on(session, ZOO["513"], 16)
+        plan = STRATEGIES[strategy].plan(session, ZOO["513"], model, seed=-3)
+        for _ in range(2):
+            plan.run()
+        results.append(model.get())
+    for first, second in zip(*(result[:2] for result in results), strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
+# ---- the choice
+
+def test_the_choice(session: Session) -> None:
+    ratings = ZOO["513"]
+    choice = choose_strategy(session, ratings)
+    assert choice.strategy == min(choice.seconds, key=choice.seconds.__getitem__)
+    assert set(choice.predicted) == set(STRATEGIES) - {"hogwild"} == set(PARTS) - {"hogwild"}
+    assert all(0 < seconds < math.inf for seconds in choice.seconds.values())
+    forced = choose_strategy(session, ratings, strategy="hogwild", rank=128, storage="float16", biases=True)
+    assert forced.strategy == "hogwild" and set(forced.predicted) == set(STRATEGIES)
+    with pytest.raises(UnsupportedStrategyError, match="known: auto, edge_locked"):
+        choose_strategy(session, ratings, strategy="nonsense")
+
+
+@pytest.mark.parametrize("n_sweeps", [1, 20, 1000])
+@pytest.mark.parametrize("name", ZOO)
+def test_auto_never_picks_hogwild(pocl: Session, name: str, n_sweeps: int) -> None:
+    assert choose_strategy(pocl, ZOO[name], n_sweeps=n_sweeps).strategy != "hogwild"
+
+
+def test_explain(pocl: Session) -> None:
+    ratings = ZOO["513"]
+    options = {"rank": 64, "n_sweeps": 3}
+    choice = cg.explain("factorization", ratings, session=pocl, **options)
+    assert choice == choose_strategy(pocl, ratings, **options)
+    assert choice.seconds != cg.explain("factorization", ratings.to_scipy(), session=pocl).seconds
+    for estimate in choice.predicted.values():
+        assert sum(estimate.parts.values()) == pytest.approx(estimate.seconds)
+    with pytest.raises(InputError, match="ranks"):
+        cg.explain("factorization", ratings, session=pocl, ranks=3)
+    with pytest.raises(InputError, match="rank"):
+        cg.explain("components", cg.generators.path(9), session=pocl, rank=3)
+
+
+# ---- blocks
+
+@pytest.mark.parametrize("plan_class", BLOCKS)
+@pytest.mark.parametrize("name", ZOO)
+def test_blocks_are_the_replay(session: Session, plan_class, name: str) -> None:
+    check_replay(session, plan_class, ZOO[name], **({"shape": (16, 32)} if plan_class is BlockDiagonal else {}))
+
+
+@pytest.mark.parametrize("plan_class", BLOCKS)
+@pytest.mark.parametrize(
+    "model",
+    [(1, "float32", True), (16, "float32"), (16, "float16", True), (20, "float32", True), (64, "float16"), (128,)],
+    ids=lambda model: "-".join(map(str, model)),
+)
+def test_models(session: Session, plan_class, model) -> None:
+    check_replay(session, plan_class, ZOO["512"], *model, checked=False)
+
+
+@pytest.mark.parametrize("n_groups", [1, 3, 7, 40])
+def test_grids_of_any_size(session: Session, n_groups: int) -> None:
+    """Also with more groups than users."""
+    for name in ("dense", "one", "empty", "cross"):
+        plan = check_replay(session, BlockGrid, ZOO[name], n_groups=n_groups)
+        assert plan.n_groups == n_groups and plan.barrier == "launch"
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (64, 32)])
+def test_blocks_of_any_shape(pocl: Session, shape: tuple[int, int]) -> None:
+    for name in ("dense", "one", "empty", "cross"):
+        assert check_replay(pocl, BlockDiagonal, ZOO[name], shape=shape).shape == shape
+
+
+def alone(plan: BlockGrid) -> None:
+    """One work-group of the persistent kernel does the blocks of all: it waits for nobody but itself."""
+    plan.launches[0].n_groups = 1
+
+
+def test_persistent_grid(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supersteps, "has_grid_barrier", lambda _: True)
+    for name in ("skewed", "cross", "empty"):
+        plan = check_replay(session, BlockGrid, ZOO[name], barrier="grid", n_groups=5, change=alone)
+    plan._control.fill(2, 4, 5)
+    with pytest.raises(DeviceTimeoutError):
+        plan.check()
+
+
+def test_the_seed_deals_the_parts(pocl: Session) -> None:
+    model = model_on(pocl, ZOO["513"], 5)
+    first, again, other = (BlockGrid(pocl, ZOO["513"], model, seed=seed).serial_order() for seed in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+@pytest.mark.parametrize("plan_class", BLOCKS)
+def test_long_sweeps_are_waited_for(pocl: Session, plan_class, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Launches take about a slice of the ratings, and not many slices are in flight."""
+    monkeypatch.setattr(passes, "_CPU_SLICE", 100)
+    ratings = random_ratings(2000)
+    options = {"n_groups": 10} if plan_class is BlockGrid else {}
+    plan = plan_class(pocl, ratings, model_on(pocl, ratings, 5), **options)
+    waits: list[object] = []
+    monkeypatch.setattr(pocl, "wait", waits.append)
+    plan.run()
+    monkeypatch.undo()
+    assert 5 <= len(waits) <= 20
+    assert_each_once(plan)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_groups": 0}, "n_groups=0; allowed are 1"), ({"n_groups": 5000}, "4096"), ({"n_groups": 2.5}, "integer"),
+        ({"lanes": 2}, "lanes=2; allowed are 1 … 1"), ({"lanes": 0}, "lanes=0"),
+        ({"barrier": "group"}, "'launch', 'grid'"),
+    ],
+)  # fmt: skip
+def test_options_of_the_grid_are_checked(pocl: Session, options: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        BlockGrid(pocl, ZOO["one"], model_on(pocl, ZOO["one"], 5), **options)
+
+
+def test_a_grid_barrier_is_asked_of_the_device(pocl: Session) -> None:
+    with pytest.raises(UnsupportedStrategyError, match="has no device-wide barrier"):
+        BlockGrid(pocl, ZOO["one"], model_on(pocl, ZOO["one"], 5), barrier="grid")
+
+
+@pytest.mark.parametrize("shape", [(0, 4), (10**6, 4), 7, (1, 2, 3), ("a", "b"), ()])
+def test_shapes_are_checked(pocl: Session, shape: object) -> None:
+    with pytest.raises(InputError, match="shape="):
+        BlockDiagonal(pocl, ZOO["one"], model_on(pocl, ZOO["one"], 5), shape=shape)
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 5, 30])
+def test_parts_are_balanced(n_parts: int) -> None:
+    """No part has more than its share by more than the heaviest vertex of those that are not placed one by one."""
+    rng = np.random.default_rng(0)
+    for degrees in (rng.zipf(1.5, 5000) % 4000, np.full(999, 3), np.zeros(50, int), np.array([7]), np.zeros(0, int)):
+        parts = balanced_parts(degrees.astype(np.int64), n_parts, rng)
+        assert parts.dtype == np.int32 and parts.shape == degrees.shape
+        loads = np.bincount(parts, degrees, n_parts)
+        assert loads.size == n_parts
+        light = np.sort(degrees)[::-1][8 * n_parts :].max(initial=0)
+        assert loads.max() <= max(degrees.max(initial=0), math.ceil(degrees.sum() / n_parts) + light)
+
+
+def test_grid_groups(session: Session) -> None:
+    most = 8 * session.facts.compute_units
+    sizes = []
+    for ratings in (*(ZOO[name] for name in ("no vertices", "one", "513")), random_ratings(2500), _many()):
+        groups = grid_groups(ratings.stats, session.facts)
+        assert 1 <= groups <= max(1, min(most, *ratings.shape))
+        sizes.append(groups)
+    assert sizes == sorted(sizes) and sizes[-1] > sizes[0]
+
+
+def _many() -> Ratings:
+    return some_ratings(*np.divmod(np.random.default_rng(0).choice(10**7, 300_000, replace=False), 2500))
+
+
+# ---- wide sub-groups
+
+def check_width(session: Session) -> None:
+    """What test_sub_group_widths runs in a child."""
+    width = session.facts.sub_group_size
+    supersteps.has_grid_barrier = lambda _: True
+    persistent = {"barrier": "grid", "change": alone, "n_groups": 3}
+    # Rank 4: as many ratings in a tile as lanes, so the fields of a rating are full.
+    models = {8: (128, "float16"), 16: (16, "float32", True), 32: (20, "float32"), 64: (4, "float32", True)}
+    for name, ratings in {**ZOO, "long": LONG_RUNS, "small cross": cross(70)}.items():
+        if name in ("one", "empty", "one item", "one user", "cross", "small cross", "skewed", "long"):
+            check_replay(session, BlockGrid, ratings, *models[width], n_groups=3, barrier="launch")
+            check_replay(session, BlockGrid, ratings, *models[width], **persistent)
+            check_replay(session, BlockDiagonal, ratings, *models[width], shape=(16, 8))
+    for lanes in (3, 2 * width):
+        with pytest.raises(InputError, match="lanes="):
+            BlockGrid(session, ZOO["one"], model_on(session, ZOO["one"], 128), lanes=lanes)
+
+
+@pytest.mark.parametrize("width", [8, 16, 32, 64])
+def test_sub_group_widths(width: int) -> None:
+    check_at_width(width, "test_factorization")
