@@ -288,6 +288,12 @@ def test_explain(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixt
     assert main(["explain", "nonsense", graph_file, *on_pocl]) == 4
 
 
+def test_explain_of_ratings(tmp_path: Path, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "ratings.txt").write_text("1 1 4.0\n1 2 3.0\n2 2 5.0\n")
+    document = document_of(capsys, "explain", "factorization", str(tmp_path / "ratings.txt"), *on_pocl)
+    assert document["ratings"].endswith("ratings.txt") and document["strategy"] in document["predicted"]
+
+
 # ---- the doctor
 
 

@@ -42,7 +42,7 @@ from clgraph.algorithms.components_work import (
 )
 from clgraph.errors import InputError, VerificationError
 from clgraph.graph import Graph, as_graph
-from clgraph.model.strategy import Strategy, choose
+from clgraph.model.strategy import Choice, Strategy, choose
 from clgraph.primitives.fill import Fill
 from clgraph.primitives.scan import Scan
 from clgraph.runtime.arrays import DeviceArray
@@ -263,6 +263,11 @@ STRATEGIES: dict[str, Strategy] = {
 }
 
 
+def choose_strategy(session: Session, graph: Graph, *, strategy: str = "auto") -> Choice:
+    """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest."""
+    return choose(STRATEGIES, strategy, lambda: graph.stats, session.facts, session.profile.rates)
+
+
 def connected_components(
     graph: Any,
     *,
@@ -312,7 +317,7 @@ def connected_components(
     if options and strategy == "auto":
         raise InputError(f"options {sorted(options)} belong to one strategy; name it with strategy=")
     with on.measure() as recorder:
-        choice = choose(STRATEGIES, strategy, lambda: data.stats, on.facts, on.profile.rates)
+        choice = choose_strategy(on, data, strategy=strategy)
         plan = STRATEGIES[choice.strategy].plan(on, data, **_checked(choice.strategy, options))
         plan.run()
         numbers, n_components = plan.number()

@@ -2,34 +2,78 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from clgraph.errors import InputError
 from clgraph.graph import as_graph
-from clgraph.model.strategy import Choice, choose
+from clgraph.model.strategy import Choice
+from clgraph.ratings import as_ratings
 from clgraph.runtime.session import Session, as_session
 
-ALGORITHMS = {"components": "clgraph.algorithms.components"}
+
+class Algorithm(NamedTuple):
+    """How an algorithm is explained.
+
+    Attributes
+    ----------
+    module : str
+        Its ``choose_strategy(session, data, **options)`` returns a :class:`Choice`.
+    kind : str
+        What it takes: a graph, or ratings.
+    convert : callable
+        Makes that of what the caller has.
+    """
+
+    module: str
+    kind: str
+    convert: Callable[[Any], Any]
 
 
-def explain(algorithm: str, graph: Any, *, session: Session | str | None = None) -> Choice:
-    """Return the candidates for *algorithm* on *graph*, their predicted seconds, and why others are out.
+ALGORITHMS = {
+    "components": Algorithm("clgraph.algorithms.components", "graph", as_graph),
+    "factorization": Algorithm("clgraph.algorithms.factorization", "ratings", as_ratings),
+}
+
+
+def explain(algorithm: str, data: Any, *, session: Session | str | None = None, **options: Any) -> Choice:
+    """Return the candidates for *algorithm* on *data*, their predicted seconds, and why others are out.
 
     Parameters
     ----------
     algorithm : str
         A key of :data:`ALGORITHMS`.
-    graph : Graph, scipy sparse array or networkx graph
+    data : Graph, scipy sparse array or networkx graph; for "factorization" Ratings, scipy sparse array or tuple
     session : Session, str or None
         The device; ``None`` takes the best one.
+    **options
+        What the prediction depends on; for "factorization" ``rank`` (16), ``n_sweeps`` (20), ``storage``, ``biases``.
 
     Raises
     ------
     InputError
-        The algorithm is unknown, or *graph* is no graph.
+        The algorithm or an option is unknown, or *data* is not what it takes.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> choice = cg.explain("factorization", ([0, 0, 1], [0, 1, 1], [4.0, 2.0, 5.0]), rank=8)
+    >>> choice.strategy == min(choice.seconds, key=choice.seconds.get)
+    True
     """
-    if algorithm not in ALGORITHMS:
-        raise InputError(f"unknown algorithm {algorithm!r}; known: {', '.join(ALGORITHMS)}")
-    on, data = as_session(session), as_graph(graph)
-    strategies = importlib.import_module(ALGORITHMS[algorithm]).STRATEGIES
-    return choose(strategies, "auto", lambda: data.stats, on.facts, on.profile.rates)
+    entry = find_algorithm(algorithm)
+    choose_strategy = importlib.import_module(entry.module).choose_strategy
+    known = [p.name for p in inspect.signature(choose_strategy).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    unknown = sorted(set(options) - set(known))
+    if unknown:
+        raise InputError(f"unknown options {', '.join(unknown)} of {algorithm}; known: {', '.join(known)}")
+    choice: Choice = choose_strategy(as_session(session), entry.convert(data), **options)
+    return choice
+
+
+def find_algorithm(name: str) -> Algorithm:
+    """Return the entry of *name*, or raise an :class:`InputError`."""
+    if name not in ALGORITHMS:
+        raise InputError(f"unknown algorithm {name!r}; known: {', '.join(ALGORITHMS)}")
+    return ALGORITHMS[name]

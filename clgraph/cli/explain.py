@@ -1,10 +1,10 @@
-"""``clgraph explain ALGORITHM GRAPH``: what the cost model would pick, and why."""
+"""``clgraph explain ALGORITHM FILE``: what the cost model would pick, and why."""
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING
 
-from clgraph.cli.options import add_device, add_graph, add_json, open_session, read_graph
+from clgraph.cli.options import add_device, add_json, open_session, read_graph, read_rating_file
 from clgraph.cli.terminal import busy, milliseconds, print_json, print_table
 
 if TYPE_CHECKING:
@@ -15,22 +15,23 @@ HELP = "show the predicted time of every strategy, and why one is picked"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("algorithm", metavar="ALGORITHM", help="such as components")
-    add_graph(parser)
+    parser.add_argument("algorithm", metavar="ALGORITHM", help="such as components or factorization")
+    parser.add_argument("file", metavar="FILE", help="graph file, or for factorization a file of ratings")
     add_device(parser)
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    from clgraph.algorithms.explain import explain
+    from clgraph.algorithms.explain import explain, find_algorithm
 
-    graph = read_graph(args.graph)
+    kind = find_algorithm(args.algorithm).kind
+    data = read_rating_file(args.file) if kind == "ratings" else read_graph(args.file)
     session = open_session(args)
     with busy("predicting"):
-        choice = explain(args.algorithm, graph, session=session)
+        choice = explain(args.algorithm, data, session=session)
     if args.json:
         print_json({
-            "algorithm": args.algorithm, "graph": args.graph, "device": session.facts.name,
+            "algorithm": args.algorithm, kind: args.file, "device": session.facts.name,
             "profile": session.profile.origin, "strategy": choice.strategy,
             "predicted": {
                 name: {"seconds": e.seconds, "parts": dict(e.parts)} for name, e in choice.predicted.items()

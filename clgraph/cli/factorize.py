@@ -5,14 +5,13 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from clgraph.cli.options import add_device, add_json, open_session
+from clgraph.cli.options import add_device, add_json, open_session, read_rating_file
 from clgraph.cli.terminal import busy, milliseconds, print_fields, print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clgraph.algorithms.factorization.training import Epoch
-    from clgraph.ratings import Ratings
 
 HELP = "factorise a matrix of ratings by stochastic gradient descent"
 _SHOWN = 10  # epochs
@@ -53,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from clgraph.algorithms.factorization.estimator import SGDMatrixFactorization
 
-    ratings = _read(args.ratings)
+    ratings = read_rating_file(args.ratings)
     train, test = ratings.split(args.test_share, 0 if args.seed is None else args.seed)
     session = open_session(args)
     model = SGDMatrixFactorization(
@@ -92,13 +91,6 @@ def run(args: argparse.Namespace) -> int:
     }
     print_fields({**fields, **({"saved": args.save} if args.save is not None else {})})
     return 0
-
-
-def _read(path: str) -> Ratings:
-    from clgraph.io.ratings import read_ratings
-
-    with busy(f"reading {path}") as show:
-        return read_ratings(path, progress=lambda n_bytes: show(f"{n_bytes / 2**20:.0f} MiB"))
 
 
 def _rows(history: Sequence[Epoch]) -> list[list[object]]:

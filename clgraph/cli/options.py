@@ -8,6 +8,7 @@ from clgraph.cli.terminal import busy
 
 if TYPE_CHECKING:
     from clgraph.graph import Graph
+    from clgraph.ratings import Ratings
     from clgraph.runtime.session import Session
 
 
@@ -44,3 +45,11 @@ def read_graph(path: str) -> Graph:
             cache=not path.endswith(".npz"),  # already binary
             progress=lambda n_bytes: show(f"{n_bytes / 2**20:.0f} MiB"),
         )
+
+
+def read_rating_file(path: str) -> Ratings:
+    """Read ratings from file *path*, saying so on a terminal."""
+    from clgraph.io.ratings import read_ratings
+
+    with busy(f"reading {path}") as show:
+        return read_ratings(path, progress=lambda n_bytes: show(f"{n_bytes / 2**20:.0f} MiB"))

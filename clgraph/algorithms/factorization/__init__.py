@@ -34,18 +34,22 @@ References
 """
 from __future__ import annotations
 
+from typing import get_args
+
 from clgraph.algorithms.factorization import work
 from clgraph.algorithms.factorization.block_diagonal import BlockDiagonal
 from clgraph.algorithms.factorization.block_grid import BlockGrid
 from clgraph.algorithms.factorization.diagonal import Diagonal
 from clgraph.algorithms.factorization.edge_locked import EdgeLocked
-from clgraph.algorithms.factorization.factors import Storage, row_layout
+from clgraph.algorithms.factorization.factors import MAX_RANK, Storage, row_layout
 from clgraph.algorithms.factorization.hogwild import Hogwild
 from clgraph.algorithms.factorization.hybrid_locked import HybridLocked
 from clgraph.algorithms.factorization.matching_edge import MatchingEdge
 from clgraph.algorithms.factorization.matching_node import MatchingNode
 from clgraph.algorithms.factorization.node_locked import NodeLocked
+from clgraph.algorithms.factorization.plan import checked_count
 from clgraph.algorithms.factorization.subgraph_matching import SubgraphMatching
+from clgraph.csr import check_choice
 from clgraph.model.strategy import Choice, Strategy, choose
 from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session
@@ -76,6 +80,7 @@ def choose_strategy(
     session : Session
     ratings : Ratings
     rank : int
+        Number of factors, 1 … 128.
     n_sweeps : int
         Sweeps wanted; the predicted seconds are of the preprocessing and all of them.
     storage : {"float32", "float16"}
@@ -89,9 +94,13 @@ def choose_strategy(
 
     Raises
     ------
+    InputError
+        *rank*, *n_sweeps* or *storage* is not allowed.
     UnsupportedStrategyError
         The strategy is unknown, or the device cannot run it.
     """
+    rank, n_sweeps = checked_count("rank", rank, MAX_RANK), checked_count("n_sweeps", n_sweeps, 2**31)
+    check_choice("storage", storage, get_args(Storage))
     row_bytes = row_layout(rank, session.facts).padded * (2 if storage == "float16" else 4) + 4 * biases
     candidates = {name: s for name, s in STRATEGIES.items() if name != _RACY or strategy == _RACY}
     task = work.Task(ratings.stats, row_bytes, n_sweeps)
