@@ -54,6 +54,16 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "components/rem.cl": _ROWS,
     "components/afforest.cl": _ROWS,
     "components/degree_classes.cl": _ROWS,
+    "factorization/block_diagonal.cl": (
+        {"N_ROWS": 256, "N_COLUMNS": 256, "VECTORS": 1, "LANES": 4, "BIASES": 1},
+        {"N_ROWS": 32, "N_COLUMNS": 32, "VECTORS": 1, "LANES": 32, "HALF_STORAGE": 1, "OFFSET_T": "long"},
+    ),
+    "factorization/block_grid.cl": (
+        {"VECTORS": 2, "LANES": 2}, {"VECTORS": 2, "LANES": 2, "BIASES": 1, "HALF_STORAGE": 1, "OFFSET_T": "long"},
+        {"VECTORS": 6, "LANES": 1, "BIASES": 1}, {"VECTORS": 8, "LANES": 4, "BIASES": 1},
+        {"VECTORS": 8, "LANES": 4, "HALF_STORAGE": 1},
+    ),
+    "factorization/block_order.cl": ({"OFFSET_T": "long"},),
     "factorization/edge_locked.cl": _ROWS_OF_FACTORS,
     "factorization/hogwild.cl": _ROWS_OF_FACTORS,
     "factorization/node_locked.cl": (
@@ -61,7 +71,7 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     ),
     "factorization/item_block.cl": (*_ROWS_OF_FACTORS, {"VECTORS": 1, "LANES": 4, "WG_SIZE": 512}),
     "factorization/matchings.cl": ({"OFFSET_T": "long"}, {"WG_SIZE": 512}),
-    "factorization/order.cl": ({"OFFSET_T": "long"},),
+    "factorization/order.cl": ({"OFFSET_T": "long", "KEY_T": "ulong"},),
     "factorization/superstep.cl": (*_ROWS_OF_FACTORS, {"VECTORS": 1, "LANES": 4, "WG_SIZE": 512}),
     "factorization/superstep_order.cl": ({"OFFSET_T": "long"},),
     "primitives/reduce.cl": (
