@@ -221,6 +221,8 @@ def check_width(session: Session) -> None:
             check_replay(session, BlockGrid, ratings, *models[width], n_groups=3, barrier="launch")
             check_replay(session, BlockGrid, ratings, *models[width], **persistent)
             check_replay(session, BlockDiagonal, ratings, *models[width], shape=(16, 8))
+    if width == 8:  # rows so long that the products of a run are made one at a time
+        check_replay(session, BlockGrid, ZOO["cross"], 128, checked=False, lanes=1)
     for lanes in (3, 2 * width):
         with pytest.raises(InputError, match="lanes="):
             BlockGrid(session, ZOO["one"], model_on(session, ZOO["one"], 128), lanes=lanes)

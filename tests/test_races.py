@@ -23,6 +23,7 @@ CASES = {
     "vocabulary": ["locks", "pushes", "sub_group_pushes", "lower_to", "float_add"],
     "components": ["hook_compress", "rem", "afforest", "degree_classes"],
     "factorization": ["edge_locked", "node_locked", "hybrid_locked"],
+    "blocks": ["block_sweep"],
 }
 BUILDS = {
     "vocabulary": [()],
@@ -31,6 +32,7 @@ BUILDS = {
         ("-DWG_SIZE=1",),  # groups interleave in the kernels with barriers, too
     ],
     "factorization": [()],
+    "blocks": [("-DWG_SIZE=1",)],  # groups wait for each other
 }
 LANES = {"scheduler": ["-O1"], "threads": ["-O1", "-g", "-fsanitize=thread", "-pthread"]}
 VECTOR_LITERAL = re.compile(r"\((int4|long4|offset4_t)\)\(")
@@ -98,6 +100,15 @@ PLANTS = {
     "hybrid-without-user-lock": Plant(
         "factorization/node_locked.cl", "trial.tried && take_lock(user_locks + trial.user);", "trial.tried;",
         "scheduler", "hybrid_locked",
+    ),
+    "block-without-wait": Plant(  # a group takes items that another one still has
+        "factorization/block_grid.cl",
+        "passed = wait_until_at_least(done + (group + 1u) % n_groups * DONE_STRIDE, step, control + GRID_STATUS);",
+        "passed = 1;", "scheduler", "block_sweep", ("-DWG_SIZE=1",),
+    ),
+    "block-that-waits-for-one-step-less": Plant(
+        "factorization/block_grid.cl", "DONE_STRIDE, step, control", "DONE_STRIDE, step ? step - 1u : 0u, control",
+        "scheduler", "block_sweep", ("-DWG_SIZE=1",),
     ),
     "lock-that-never-fails": Plant(
         "vocabulary.cl", "if (!done && try_lock(&lock_words[k])) {", "if (!done) {", "scheduler", "locks",

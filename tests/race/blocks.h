@@ -1,0 +1,43 @@
+/* The persistent sweep over a grid of blocks, whose groups wait for each other: a group is one work-item here. */
+#pragma once
+#include "ratings.h"
+#define LINGER 30                /* some groups come too late, and leave their blocks to the others */
+#include "factorization/block_grid.cl"
+
+struct Grid : Ratings {
+  uint n_groups;
+  std::vector<int> offsets;
+  std::vector<int4> packed;
+  std::vector<uint> control, done;
+
+  Grid(Random &random, ulong seed) : Ratings(random, seed), n_groups(1 + random.below(7)) {
+    std::vector<uint> user_part(n_users), item_part(n_items);
+    for (uint &part : user_part) part = random.below(n_groups);
+    for (uint &part : item_part) part = random.below(n_groups);
+    std::vector<std::vector<int4>> blocks(n_groups * n_groups);
+    for (int k = 0; k < n; k++) {                /* by item, as they come */
+      const uint group = user_part[users[k]], step = (item_part[items[k]] + n_groups - group) % n_groups;
+      blocks[group * n_groups + step].push_back(make_int4(users[k], items[k], (int)as_uint(values[k]), 0));
+    }
+    offsets.push_back(0);
+    for (const auto &block : blocks) {
+      packed.insert(packed.end(), block.begin(), block.end());
+      offsets.push_back((int)packed.size());
+    }
+    control.resize(GRID_CONTROL_WORDS);
+    done.resize(n_groups * DONE_STRIDE);
+  }
+  void sweep() {
+    block_sweep(n_groups, offsets.data(), packed.data(), MODEL_ARGUMENTS, control.data(), done.data());
+  }
+};
+
+static bool block_sweep_right(Random &random, ulong seed) {
+  Grid grid(random, seed);
+  const int n_blocks = (int)(grid.n_groups * grid.n_groups);
+  launch(n_blocks, [&] { cut_tiles(n_blocks, grid.offsets.data(), grid.packed.data()); });
+  launch(grid.n_groups, [&] { grid.sweep(); });
+  return !grid.control[GRID_STATUS] && grid.right();
+}
+
+static const Case cases[] = {{"block_sweep", block_sweep_right}};

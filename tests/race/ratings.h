@@ -1,0 +1,57 @@
+/* Small rating matrices, and a model whose steps commute.
+ *
+ * Values are so large, the rate so small, that each step adds 1 to the biases of its user and its item, whatever they
+ * are, exactly; so a lost update shows in the sums. */
+#pragma once
+#include <algorithm>
+#include <set>
+
+#define BIASES 1
+#define CHECK_UPDATES 1
+#define VECTORS 2
+#include "factorization/model.h"
+
+#define MODEL_ARGUMENTS hyper, user_rows.data(), item_rows.data(), user_biases.data(), item_biases.data(), n_items, \
+  updates.data(), user_marks.data(), item_marks.data(), violations.data()
+
+struct Ratings {
+  int n_users, n_items, n;
+  std::vector<int> users, items;                 /* sorted by item */
+  std::vector<float> values, user_rows, item_rows, user_biases, item_biases;
+  std::vector<uint> updates, user_marks, item_marks, violations;
+  float hyper[3] = {0x1p-40f, 1.0f, 0.0f};
+
+  Ratings(Random &random, ulong seed) : n_users(2 + (int)random.below(12)), n_items(2 + (int)random.below(12)) {
+    std::set<std::pair<int, int>> ratings;       /* item first */
+    if (seed % 4 == 0) n_items = 1;                                     /* one item that all have rated */
+    if (seed % 4 == 1) n_users = 1;                                     /* one user who has rated all */
+    const int most = seed % 4 == 2 ? n_users * n_items : 20;            /* nearly full, or sparse */
+    for (int k = 0; k < 4 * most; k++) ratings.insert({(int)random.below(n_items), (int)random.below(n_users)});
+    n = (int)ratings.size();
+    for (auto [item, user] : ratings) {
+      items.push_back(item);
+      users.push_back(user);
+    }
+    values.assign(n, 0x1p40f);
+    user_rows.resize(n_users * RANK_PADDED);
+    item_rows.resize(n_items * RANK_PADDED);
+    user_biases.resize(n_users);
+    item_biases.resize(n_items);
+    updates.resize(n_users * n_items);
+    user_marks.resize(n_users);
+    item_marks.resize(n_items);
+    violations.resize(1);
+  }
+
+  /* Each rating once, no two at a time at a vertex, no step lost. */
+  bool right() {
+    std::vector<float> of_user(n_users), of_item(n_items);
+    std::vector<uint> once_each(updates.size());
+    for (int k = 0; k < n; k++) {
+      of_user[users[k]]++;
+      of_item[items[k]]++;
+      once_each[users[k] * n_items + items[k]] = 1;
+    }
+    return !violations[0] && updates == once_each && user_biases == of_user && item_biases == of_item;
+  }
+};
