@@ -23,6 +23,18 @@ KERNEL diagonal_keys(const offset_t n, const uint n_rows, const uint n_columns, 
   keys[k] = ((ulong)diagonal * n_user_blocks + block) * n_waves + wave;
 }
 
+/* Take the ratings of each block, sorted by keys / width, in turn from n_streams parts of nearly one length. */
+KERNEL interleave(const offset_t n, const ulong width, const uint n_streams, const __global ulong *restrict keys,
+                  const __global offset_t *restrict offsets, const __global offset_t *restrict order,
+                  __global offset_t *restrict interleaved) {
+  const offset_t k = (offset_t)get_global_id(0);
+  if (k >= n) return;
+  const ulong block = keys[k] / width;
+  const offset_t begin = offsets[block], size = offsets[block + 1] - begin, streams = (offset_t)n_streams;
+  const offset_t turn = (k - begin) / streams, stream = (k - begin) % streams;
+  interleaved[k] = order[begin + stream * (size / streams) + min(stream, size % streams) + turn];
+}
+
 /* ratings[k]: user, item, bits of the value, and 0, of the rating at order[k]. */
 KERNEL pack_ratings(const offset_t n, const __global offset_t *restrict order, const __global int *restrict users,
                     const __global int *restrict items, const __global float *restrict values,

@@ -50,6 +50,7 @@ class BlockDiagonal(BlockPlan):
         per_diagonal = max(1, n_user_blocks * n_waves)
         scalars = tuple(map(np.uint32, (n_rows, n_columns, n_user_blocks, n_diagonals)))
         keys = self._sort("diagonal_keys", n_diagonals * per_diagonal, scalars)
+        self._pack()
         self._waves = waves = self._chosen(n, "i == 0 || keys[i] != keys[i - 1]", keys=keys)
         is_first = f"i == 0 || keys[waves[i]] / {n_waves} != keys[waves[i - 1]] / {n_waves}"
         blocks, begins, diagonals = (

@@ -13,10 +13,11 @@ from clgraph.algorithms.factorization.blocks import BlockPlan
 from clgraph.algorithms.factorization.factors import DeviceModel
 from clgraph.algorithms.factorization.passes import slice_size, wait_by_slices
 from clgraph.algorithms.factorization.plan import checked_count
-from clgraph.algorithms.factorization.supersteps import check_barrier, find_offsets, has_grid_barrier
+from clgraph.algorithms.factorization.supersteps import bind_order, check_barrier, find_offsets, has_grid_barrier
 from clgraph.algorithms.factorization.work import grid_groups
 from clgraph.errors import InputError
 from clgraph.ratings import Ratings
+from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import check_status
 from clgraph.runtime.session import Session
 
@@ -25,6 +26,8 @@ _BARRIERS = ("auto", "launch", "grid")
 _GRID_CONTROL_WORDS, _GRID_STATUS = 8, 4  # as in cl/common/grid_barrier.h
 _DONE_STRIDE = 32  # words, as in the kernel file
 _LINGER = 20000
+_STREAMS = 4  # parts of a block between which a lone work-item alternates
+_INTERLEAVED_BYTES = 128  # longest row for which that pays: longer ones take their time anyway
 _MOST_GROUPS = 4096  # their blocks are numbered in 32 bits
 _MOST_VECTORS = 8  # of a row that a work-item holds, where the row can be shared by more
 _PLACED_ONE_BY_ONE = 8  # heaviest vertices for each part
@@ -70,6 +73,9 @@ class BlockGrid(BlockPlan):
         width, n_blocks = ratings.n_items, self.n_groups**2
         by_key = self._sort("grid_keys", n_blocks * width, (np.uint64(width), np.uint32(self.n_groups)), parts)
         self._block_offsets = find_offsets(self, by_key, n_blocks, max(1, width))
+        if facts.sub_group_size == 1 and 4 * model.layout.padded <= _INTERLEAVED_BYTES:
+            self._interleave(by_key, width)
+        self._pack()
         kernels = self.program(
             SOURCE, work_group_size=facts.sub_group_size, LINGER=_LINGER, LANES=lanes, VECTORS=vectors // lanes
         )
@@ -84,6 +90,15 @@ class BlockGrid(BlockPlan):
         else:
             self._step = kernels.bind("block_step", n_items, head, np.uint32(0), np.uint32(0), *data)
         session.finish()
+
+    def _interleave(self, by_key: DeviceArray, width: int) -> None:
+        """Go through four parts of a block in turn: steps on one item wait for each other, those on four do not."""
+        n, sorted_order = self.ratings.n_ratings, self._order
+        self._order = self.session.empty(n, sorted_order.dtype)
+        bind_order(
+            self, "interleave", n, np.uint64(max(1, width)), np.uint32(_STREAMS), by_key, self._block_offsets,
+            sorted_order, self._order, source="block_order",
+        )()
 
     def run(self) -> None:
         """Enqueue one sweep; nothing is read back, but long ones are waited for, so that Ctrl-C is heard."""

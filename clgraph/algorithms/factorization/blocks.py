@@ -46,9 +46,15 @@ class BlockPlan(FactorizationPlan):
         iota(session, positions)
         by_key, order = sort(session, keys, positions, end_bit=max(n_keys - 1, 0).bit_length())
         assert order is not None
-        self._order, self.packed_ratings = order, session.empty(4 * n, np.int32)
-        bind_order(self, "pack_ratings", n, order, *given, self.packed_ratings, source="block_order")()
+        self._given, self._order = given, order
         return by_key
+
+    def _pack(self) -> None:
+        """Gather the ratings in the order found; the unordered ones on the device are not needed any more."""
+        n = self.ratings.n_ratings
+        self.packed_ratings = self.session.empty(4 * n, np.int32)
+        bind_order(self, "pack_ratings", n, self._order, *self._given, self.packed_ratings, source="block_order")()
+        del self._given
 
     def _chosen(self, n: int, predicate: str, item: str = "i", **arrays: DeviceArray) -> DeviceArray:
         """Return *item* of the indices i below *n* for which *predicate* holds, expressions in *arrays*."""

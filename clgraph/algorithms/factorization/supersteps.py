@@ -25,6 +25,7 @@ LINGER = 5000  # turns for which work-groups that meet at a device-wide barrier 
 GRID_WG_SIZE, GROUPS_PER_UNIT = 512, 1  # of a persistent kernel: resident for sure, and few that wait for each other
 
 _GRID_CONTROL_WORDS = 8  # as in cl/common/grid_barrier.h
+_MANY_LANES = 16  # for a rating: then a group has few slots, and two of them on a compute unit are worth their wait
 _TURNS, _CPU_TURNS = 1 << 16, 1 << 20  # passes over the slots in launches without a wait: about 0.1 s
 _RESIDENT_ITEMS = 2048  # work-items of a GPU's compute unit
 _TAIL_WG_SIZE = 512
@@ -220,7 +221,8 @@ class RatingSlots(SuperstepPlan):
     def _bind_grid(self, sizes: NDArray[np.int64], *data: Any) -> None:
         program = self.program(SOURCE, work_group_size=GRID_WG_SIZE, LINGER=LINGER)
         slots = program.work_group_size // self.lanes
-        most_groups = GROUPS_PER_UNIT * self.session.facts.compute_units
+        per_unit = 2 if self.lanes >= _MANY_LANES else GROUPS_PER_UNIT
+        most_groups = per_unit * self.session.facts.compute_units
         n_groups = max(1, min(most_groups, -(-int(sizes.max(initial=1)) // slots)))
         self._cut_small(sizes, slots, n_groups * slots, slots)
         segments = self.session.upload(self._segments.astype(np.uint32))

@@ -26,6 +26,7 @@ _NEAR_ROWS = 2.0**12  # RatingsStats.far_item_share counts those farther away
 _GROUP_ITEMS = 512  # work-items of a group that walks the tail of the supersteps
 _CPU_TAIL = 512  # ratings of a superstep that one core has done before two have started
 _FEW_ROWS = 4096.0  # vertices with ratings left at which one work-group finds the other matchings alone
+_CPU_STEP_GATHERS = 3.0  # out of the first-level cache, as long as the arithmetic on 64 bytes of both rows
 _STEP_LOADS = 2.0  # of a step behind a lock: rows, and the store before the lock is free
 _TAIL_LOADS = 6.0  # of a step of one work-group, its barriers included
 _ATTEMPTS = 16.0  # on the busiest lock, for each compute unit and hand-over
@@ -73,27 +74,30 @@ Estimator = Callable[[Task, DeviceFacts], Work]
 # ---- throughput
 
 
-def _lines(task: Task, facts: DeviceFacts) -> float:
-    """Memory accesses that a row takes to be read, and again to be written."""
-    return math.ceil(task.row_bytes / (64 if facts.is_cpu else 32))
-
-
-def _steps(task: Task, facts: DeviceFacts, *, near: bool, item_share: float = 1.0) -> Work:
+def _steps(
+    task: Task, facts: DeviceFacts, *, near: bool, item_share: float = 1.0, user_share: float = 1.0
+) -> Work:
     """Read the ratings, and read and write both rows at each.
 
-    *near*: half of the rows of near neighbours are met while they are in a cache; *item_share*: of the steps that
-    move the item's row.
+    *near*: rows of neighbours are met while they are in a cache, or one after the other; *item_share*, *user_share*:
+    of the steps that move that row. On a CPU a row's cache lines are moved once for reading and writing, and the
+    arithmetic counts too; on a GPU it hides behind the memory.
     """
-    lines = 2 * _lines(task, facts) * task.n
-    far = (1 + task.stats.far_item_share) / 2 if near else 1.0
-    near_bytes = min(_NEAR_ROWS * task.row_bytes, _CACHED_BYTES)
-    return Work(
-        streamed_bytes=_RATING_BYTES * task.n,
-        gathers=(
-            Gathers(lines * far, task.users_bytes), Gathers(lines * item_share * far, task.items_bytes),
-            Gathers(lines * (1 + item_share) * (1 - far), near_bytes),
-        ),
-    )
+    lines = math.ceil(task.row_bytes / (64 if facts.is_cpu else 32)) * (1 if facts.is_cpu else 2) * task.n
+    far = task.stats.far_item_share if near else 1.0
+    if near and not facts.is_cpu:
+        far = (1 + far) / 2
+    streamed, gathers = _RATING_BYTES * task.n, []
+    for share, row_set in ((user_share, task.users_bytes), (item_share, task.items_bytes)):
+        gathers.append(Gathers(lines * share * far, row_set))
+        if not facts.is_cpu or row_set < _CACHED_BYTES:
+            near_set = min(_NEAR_ROWS * task.row_bytes, row_set, _CACHED_BYTES)
+            gathers.append(Gathers(lines * share * (1 - far), near_set))
+        else:
+            streamed += 2 * task.row_bytes * task.n * share * (1 - far)
+    if facts.is_cpu:
+        gathers.append(Gathers(_CPU_STEP_GATHERS * lines, 4096))
+    return Work(streamed_bytes=streamed, gathers=tuple(g for g in gathers if g.count))
 
 
 def hogwild_sweep(task: Task, facts: DeviceFacts) -> Work:
@@ -141,10 +145,13 @@ def _item_hand_overs(task: Task, facts: DeviceFacts, lone: float) -> Work:
 
 def _walk(task: Task, facts: DeviceFacts) -> Work:
     """Walk the ratings of each item; where locks empty the first-level cache, near rows are not met in it."""
-    stats = task.stats
-    item_share = min(1.0, (stats.n_items - stats.n_empty_items) / max(1.0, task.n))
-    steps = _steps(task, facts, near=0 < facts.dialect.nvidia_sm < 70, item_share=item_share)
-    return _locks(task, stats.n_users) + steps
+    steps = _steps(task, facts, near=0 < facts.dialect.nvidia_sm < 70, item_share=_once_an_item(task))
+    return _locks(task, task.stats.n_users) + steps
+
+
+def _once_an_item(task: Task) -> float:
+    """Share of the steps that move an item's row, if each item's is moved once."""
+    return min(1.0, (task.stats.n_items - task.stats.n_empty_items) / max(1.0, task.n))
 
 
 # ---- offline
@@ -172,7 +179,7 @@ def _degree_exceeded_by(counts: tuple[int, ...], n: float) -> float:
     above = 0.0
     for k in range(len(counts) - 1, 0, -1):
         if above + counts[k] >= n:
-            return 2.0 ** (k - (n - above) / counts[k])
+            return float(2.0 ** (k - (n - above) / counts[k]))
         above += counts[k]
     return 0.0
 
@@ -194,9 +201,9 @@ def diagonal_sweep(task: Task, facts: DeviceFacts) -> Work:
     stats = task.stats
     steps = float(min(stats.n_diagonals, max(stats.n_users, stats.n_items)))
     is_wide = task.n > steps * _slots(task, facts)
-    return _superstep_chain(task, facts, steps if is_wide else 0.0, 0.0 if is_wide else steps) + _steps(
-        task, facts, near=True
-    )
+    chain = _superstep_chain(task, facts, steps if is_wide else 0.0, 0.0 if is_wide else steps)
+    alone = (1 + facts.compute_units) / 2 if facts.is_cpu and not is_wide else 1.0  # one core walks them all
+    return chain + _steps(task, facts, near=True).times(alone)
 
 
 def _n_item_blocks(task: Task, facts: DeviceFacts) -> float:
@@ -207,10 +214,10 @@ def _n_item_blocks(task: Task, facts: DeviceFacts) -> float:
 
 def _blocks_sweep(task: Task, facts: DeviceFacts, supersteps: float) -> Work:
     """Slots that keep an item's row; without a device-wide barrier one work-group runs alone."""
-    steps = _steps(task, facts, near=True, item_share=0.1)
+    steps = _steps(task, facts, near=True, item_share=_once_an_item(task))
     if facts.dialect.has_grid_barrier:
         return _superstep_chain(task, facts, supersteps, 0.0) + steps
-    return _superstep_chain(task, facts, 0.0, supersteps) + steps.times(facts.compute_units)
+    return _superstep_chain(task, facts, 0.0, supersteps) + steps.times((1 + facts.compute_units) / 2)
 
 
 def matching_node_sweep(task: Task, facts: DeviceFacts) -> Work:
@@ -230,7 +237,7 @@ def block_diagonal_sweep(task: Task, facts: DeviceFacts) -> Work:
     together = min(*n_blocks, facts.compute_units * (1 if facts.is_cpu else 12))
     return Work(
         launches=1.5 * supersteps, chains=(Chain(7 * task.n / max(1, together) + 20 * supersteps, _CACHED_BYTES),)
-    ) + _steps(task, facts, near=True, item_share=0.5)
+    ) + _steps(task, facts, near=True)
 
 
 ROW_FLAG_BYTES = 8  # a row's bias and flag in local memory
@@ -266,8 +273,9 @@ def grid_groups(stats: RatingsStats, facts: DeviceFacts) -> int:
 
 def block_grid_sweep(task: Task, facts: DeviceFacts) -> Work:
     groups = float(grid_groups(task.stats, facts))
-    if facts.is_cpu:
-        return Work(launches=groups) + _steps(task, facts, near=True, item_share=0.3)
+    if facts.is_cpu:  # a user's row is fetched again in each block in which the user has ratings
+        fetched = min(1.0, groups * task.stats.n_users / max(1.0, task.n))
+        return Work(launches=groups) + _steps(task, facts, near=False, user_share=fetched, item_share=0.1)
     # A wait costs several barriers: it drains, tells the next group, and starts to read again.
     loads = 0.6 + task.row_bytes / 400
     serial = max(task.n / groups, task.busiest)
@@ -284,7 +292,8 @@ def block_grid_sweep(task: Task, facts: DeviceFacts) -> Work:
 def sort_ratings(task: Task, facts: DeviceFacts) -> Work:
     """Copy the ratings to the device and put them in order."""
     upload = 0.0 if facts.is_cpu else _RATING_BYTES * task.n / _UPLOAD_BYTES_PER_SECOND
-    return Work(launches=20, read_backs=2, streamed_bytes=200 * task.n, host_seconds=upload + 2e-3)
+    moved = (400 if facts.is_cpu else 200) * task.n
+    return Work(launches=20, read_backs=2, streamed_bytes=moved, host_seconds=upload + 2e-3)
 
 
 def sort_items(task: Task, facts: DeviceFacts) -> Work:
@@ -297,10 +306,15 @@ def sort_diagonals(task: Task, facts: DeviceFacts) -> Work:
     return sort_ratings(task, facts) + Work(host_seconds=1.2e-8 * max(task.stats.n_users, task.stats.n_items))
 
 
+def cut_waves(task: Task, facts: DeviceFacts) -> Work:
+    """The same by longer keys, and find where waves, blocks and diagonals begin."""
+    return sort_ratings(task, facts).times(3)
+
+
 def deal_parts(task: Task, facts: DeviceFacts) -> Work:
     """The same, and the host deals users and items to parts."""
     return sort_ratings(task, facts).times(1.3) + Work(
-        host_seconds=5e-8 * (task.stats.n_users + task.stats.n_items) + 1e-5 * grid_groups(task.stats, facts)
+        host_seconds=6e-8 * (task.stats.n_users + task.stats.n_items) + 1e-5 * grid_groups(task.stats, facts)
     )
 
 
@@ -311,7 +325,7 @@ def matchings(task: Task, facts: DeviceFacts) -> Work:
     """
     rounds, sort = task.busiest, sort_ratings(task, facts).times(1.5)
     if facts.is_cpu:
-        return sort + Work(gathers=(Gathers(8 * task.n, 8 * task.n),))
+        return sort + Work(gathers=(Gathers(15 * math.log2(2 + rounds) * task.n, _CACHED_BYTES),))
     stats = task.stats
     by_items = stats.max_item_degree >= stats.max_user_degree
     counts = stats.item_degree_counts if by_items else stats.user_degree_counts
@@ -337,7 +351,7 @@ PARTS: dict[str, tuple[Estimator, Estimator]] = {  # of each strategy: a sweep, 
     "matching_node": (matching_node_sweep, blocks_of_matchings),
     "subgraph_matching": (subgraph_matching_sweep, blocks_of_matchings),
     "diagonal": (diagonal_sweep, sort_diagonals),
-    "block_diagonal": (block_diagonal_sweep, sort_ratings),
+    "block_diagonal": (block_diagonal_sweep, cut_waves),
     "block_grid": (block_grid_sweep, deal_parts),
 }
 
