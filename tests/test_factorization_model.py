@@ -8,19 +8,15 @@ on power-law inputs when the preprocessing is counted, once. The inputs have the
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import replace
 
 import pytest
-from conftest import ROOT
+import ratings_inputs
 
 from clgraph.algorithms.factorization import STRATEGIES, work
 from clgraph.device.facts import DeviceFacts, Dialect
 from clgraph.device.profile import load_profile
 from clgraph.model.cost import estimate
-
-sys.path.insert(0, str(ROOT / "benchmarks"))
-import ratings_inputs  # noqa: E402
 
 K40 = DeviceFacts(
     "Tesla K40c", "NVIDIA Corporation", "NVIDIA CUDA", "", "", is_cpu=False, compute_units=15, sub_group_size=1,
