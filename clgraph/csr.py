@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable
 from typing import Any, Literal, TypeAlias
 
@@ -263,6 +264,17 @@ def as_weights(values: ArrayLike, m: int) -> NDArray[Any]:
 def check_choice(name: str, value: str, allowed: Iterable[str]) -> None:
     if value not in (known := tuple(allowed)):
         raise InputError(f"{name} = {value!r}; allowed: {', '.join(map(repr, known))}")
+
+
+def checked_count(name: str, value: Any, most: int, least: int = 1) -> int:
+    """Return *value* as an integer from *least* to *most*, or raise an :class:`InputError`."""
+    try:
+        count = operator.index(value)
+    except TypeError:
+        raise InputError(f"{name}={value!r}; an integer is needed") from None
+    if not least <= count <= most:
+        raise InputError(f"{name}={count}; allowed are {least} … {most}")
+    return count
 
 
 def as_ids(values: Any) -> NDArray[Any]:

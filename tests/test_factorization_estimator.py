@@ -417,8 +417,8 @@ def test_whole_rows_are_predicted_for_new_users(make: Any) -> None:
         ({"regularization": math.nan}, r"regularization=nan"),
         ({"init_scale": -1.0}, r"init_scale=-1.0"),
         ({"schedule": "cosine"}, r"'inverse'"),
-        ({"storage": "float64"}, r"storage='float64'"),
-        ({"storage": "nonsense"}, r"storage='nonsense'"),
+        ({"storage": "float64"}, r"storage = 'float64'"),
+        ({"storage": "nonsense"}, r"storage = 'nonsense'"),
         ({"strategy": "auto", "strategy_options": {"seed": 1}}, r"name it with strategy="),
     ],
 )

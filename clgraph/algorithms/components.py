@@ -24,7 +24,6 @@ References
 from __future__ import annotations
 
 import inspect
-import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -40,6 +39,7 @@ from clgraph.algorithms.components_work import (
     sample_strides,
     starts_as_one_tree,
 )
+from clgraph.csr import checked_count
 from clgraph.errors import InputError, VerificationError
 from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Choice, Strategy, choose
@@ -165,7 +165,7 @@ class ComponentsPlan:
 
 def _hook_compress(session: Session, graph: Graph, *, hook_rounds: int = 1) -> ComponentsPlan:
     """*hook_rounds* rounds without atomics, each followed by compressing, before the atomic one."""
-    hook_rounds = _count("hook_rounds", hook_rounds, 2)
+    hook_rounds = checked_count("hook_rounds", hook_rounds, 2, least=0)
     plan = ComponentsPlan(session, graph, hook_first=hook_rounds > 0)
     source = "components/hook_compress.cl"
     for _ in range(1, hook_rounds):
@@ -180,7 +180,7 @@ def _rem(session: Session, graph: Graph, *, hook_rounds: int | None = None) -> C
     """*hook_rounds*: 0 or 1 rounds of hooking without atomics first; the default is for the device and graph."""
     if hook_rounds is None:
         hook_rounds = int(rem_hooks_first(graph.stats, session.facts))
-    plan = ComponentsPlan(session, graph, hook_first=_count("hook_rounds", hook_rounds, 1) > 0)
+    plan = ComponentsPlan(session, graph, hook_first=checked_count("hook_rounds", hook_rounds, 1, least=0) > 0)
     if hook_rounds:
         plan.launches.append(plan.compress())
     plan.launches += [plan.bind("components/rem.cl", "unite", plan.n, *plan.csr, plan.labels), plan.compress()]
@@ -195,11 +195,11 @@ def _afforest(
         strides = sample_strides(graph.stats)
     if not isinstance(strides, Sequence):
         raise InputError(f"strides={strides!r}; a sequence of integers is needed")
-    strides = [_count("strides", stride, 2**20, 1) for stride in strides]
+    strides = [checked_count("strides", stride, 2**20) for stride in strides]
     if hook_steps is None:
         hook_steps = 2 if starts_as_one_tree(graph.stats) else 1
     plan = ComponentsPlan(
-        session, graph, hook_first=True, HOOK_STEPS=_count("hook_steps", hook_steps, 64, 1),
+        session, graph, hook_first=True, HOOK_STEPS=checked_count("hook_steps", hook_steps, 64),
         KEEP_SECOND=int(1 in strides and graph.n_edges > 0),
     )
     source = "components/afforest.cl"
@@ -222,7 +222,7 @@ def _afforest(
 
 
 def _degree_classes(session: Session, graph: Graph, *, hook_rounds: int = 1) -> ComponentsPlan:
-    plan = ComponentsPlan(session, graph, hook_first=_count("hook_rounds", hook_rounds, 1) > 0)
+    plan = ComponentsPlan(session, graph, hook_first=checked_count("hook_rounds", hook_rounds, 1, least=0) > 0)
     program = session.program("components/degree_classes.cl", plan.defines)
     rows, size = session.empty(plan.n, np.int32), session.empty(2, np.uint32)
     many = 8 * session.facts.compute_units * program.work_group_size
@@ -236,16 +236,6 @@ def _degree_classes(session: Session, graph: Graph, *, hook_rounds: int = 1) -> 
         plan.compress(),
     ]
     return plan
-
-
-def _count(name: str, value: int, most: int, least: int = 0) -> int:
-    try:
-        count = operator.index(value)
-    except TypeError:
-        raise InputError(f"{name}={value!r}; an integer is needed") from None
-    if not least <= count <= most:
-        raise InputError(f"{name}={count}; allowed are {least} … {most}")
-    return count
 
 
 def _checked(strategy: str, options: dict[str, Any]) -> dict[str, Any]:

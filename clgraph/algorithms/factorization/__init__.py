@@ -47,9 +47,8 @@ from clgraph.algorithms.factorization.hybrid_locked import HybridLocked
 from clgraph.algorithms.factorization.matching_edge import MatchingEdge
 from clgraph.algorithms.factorization.matching_node import MatchingNode
 from clgraph.algorithms.factorization.node_locked import NodeLocked
-from clgraph.algorithms.factorization.plan import checked_count
 from clgraph.algorithms.factorization.subgraph_matching import SubgraphMatching
-from clgraph.csr import check_choice
+from clgraph.csr import check_choice, checked_count
 from clgraph.model.strategy import Choice, Strategy, choose
 from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session

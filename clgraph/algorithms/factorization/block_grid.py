@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from clgraph.algorithms.factorization.blocks import BlockPlan
 from clgraph.algorithms.factorization.factors import DeviceModel
 from clgraph.algorithms.factorization.passes import slice_size, wait_by_slices
-from clgraph.algorithms.factorization.plan import checked_count
 from clgraph.algorithms.factorization.supersteps import bind_order, check_barrier, find_offsets, has_grid_barrier
 from clgraph.algorithms.factorization.work import grid_groups
+from clgraph.csr import checked_count
 from clgraph.errors import InputError
 from clgraph.ratings import Ratings
 from clgraph.runtime.arrays import DeviceArray

@@ -4,11 +4,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.csr import check_choice
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
 from clgraph.ratings import Ratings
@@ -87,8 +88,7 @@ class DeviceModel:
         self, session: Session, n_users: int, n_items: int, rank: int, *, mean: float = 0.0,
         biases: bool = False, storage: Storage = "float32", checked: bool = False,
     ) -> None:
-        if storage not in ("float32", "float16"):
-            raise InputError(f"storage={storage!r}; allowed are 'float32' and 'float16'")
+        check_choice("storage", storage, get_args(Storage))
         self.session, self.n_users, self.n_items = session, n_users, n_items
         self.mean, self.biases, self.checked = mean, biases, checked
         self.layout = row_layout(rank, session.facts)

@@ -1,13 +1,11 @@
 """What the plans of all strategies share."""
 from __future__ import annotations
 
-import operator
 from typing import Any
 
 import numpy as np
 
 from clgraph.algorithms.factorization.factors import DeviceModel
-from clgraph.errors import InputError
 from clgraph.ratings import Ratings
 from clgraph.runtime.program import Launch, Program
 from clgraph.runtime.session import Session
@@ -54,14 +52,3 @@ class FactorizationPlan:
 
     def check(self) -> None:
         """Wait for the last sweep, and raise if it was not whole."""
-
-
-def checked_count(name: str, value: Any, most: int, least: int = 1) -> int:
-    """Return *value* as an integer from *least* to *most*, or raise an :class:`InputError`."""
-    try:
-        count = operator.index(value)
-    except TypeError:
-        raise InputError(f"{name}={value!r}; an integer is needed") from None
-    if not least <= count <= most:
-        raise InputError(f"{name}={count}; allowed are {least} … {most}")
-    return count

@@ -20,8 +20,9 @@ from clgraph.algorithms.factorization.factors import (
     Storage,
     row_layout,
 )
-from clgraph.algorithms.factorization.plan import FactorizationPlan, checked_count
+from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.schedules import Schedule
+from clgraph.csr import checked_count
 from clgraph.errors import ConvergenceWarning, DeviceMemoryError, InputError
 from clgraph.ratings import Ratings
 from clgraph.runtime.failure import typed_errors
