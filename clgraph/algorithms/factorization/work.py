@@ -27,6 +27,7 @@ _GROUP_ITEMS = 512  # work-items of a group that walks the tail of the superstep
 _CPU_TAIL = 512  # ratings of a superstep that one core has done before two have started
 _FEW_ROWS = 4096.0  # vertices with ratings left at which one work-group finds the other matchings alone
 _CPU_STEP_GATHERS = 3.0  # out of the first-level cache, as long as the arithmetic on 64 bytes of both rows
+_CPU_WALK = 1.6  # what locks and copies in between cost a CPU beside the steps
 _STEP_LOADS = 2.0  # of a step behind a lock: rows, and the store before the lock is free
 _TAIL_LOADS = 6.0  # of a step of one work-group, its barriers included
 _ATTEMPTS = 16.0  # on the busiest lock, for each compute unit and hand-over
@@ -146,7 +147,8 @@ def _item_hand_overs(task: Task, facts: DeviceFacts, lone: float) -> Work:
 def _walk(task: Task, facts: DeviceFacts) -> Work:
     """Walk the ratings of each item; where locks empty the first-level cache, near rows are not met in it."""
     steps = _steps(task, facts, near=0 < facts.dialect.nvidia_sm < 70, item_share=_once_an_item(task))
-    return _locks(task, task.stats.n_users) + steps
+    walk = _locks(task, task.stats.n_users) + steps
+    return walk.times(_CPU_WALK) if facts.is_cpu else walk
 
 
 def _once_an_item(task: Task) -> float:
@@ -215,9 +217,11 @@ def _n_item_blocks(task: Task, facts: DeviceFacts) -> float:
 def _blocks_sweep(task: Task, facts: DeviceFacts, supersteps: float) -> Work:
     """Slots that keep an item's row; without a device-wide barrier one work-group runs alone."""
     steps = _steps(task, facts, near=True, item_share=_once_an_item(task))
+    if facts.is_cpu:
+        return Work(launches=1) + steps.times((1 + facts.compute_units) / 2)
     if facts.dialect.has_grid_barrier:
         return _superstep_chain(task, facts, supersteps, 0.0) + steps
-    return _superstep_chain(task, facts, 0.0, supersteps) + steps.times((1 + facts.compute_units) / 2)
+    return _superstep_chain(task, facts, 0.0, supersteps) + steps.times(facts.compute_units)
 
 
 def matching_node_sweep(task: Task, facts: DeviceFacts) -> Work:
@@ -235,9 +239,10 @@ def block_diagonal_sweep(task: Task, facts: DeviceFacts) -> Work:
     n_blocks = [math.ceil(n / side) for n, side in zip((task.stats.n_users, task.stats.n_items), sides, strict=True)]
     supersteps = min(float(max(n_blocks)), 1 + 0.2 * task.stats.n_diagonals)
     together = min(*n_blocks, facts.compute_units * (1 if facts.is_cpu else 12))
-    return Work(
+    steps = Work(
         launches=1.5 * supersteps, chains=(Chain(7 * task.n / max(1, together) + 20 * supersteps, _CACHED_BYTES),)
     ) + _steps(task, facts, near=True)
+    return steps.times(_CPU_WALK) if facts.is_cpu else steps
 
 
 ROW_FLAG_BYTES = 8  # a row's bias and flag in local memory
