@@ -111,8 +111,9 @@ class BlockGrid(BlockPlan):
 
     def _steps(self) -> Iterator[tuple[Any, int]]:
         """Enqueue the steps, long ones as several launches; yield the events and, about, how many ratings they take."""
-        n_cuts = -(-self.ratings.n_ratings // (self.n_groups * slice_size(self)))
-        together = max(self.n_groups // max(1, n_cuts), min(self.n_groups, self.session.facts.compute_units))
+        n_cuts = -(-self.ratings.n_ratings // (self.n_groups * slice_size(self))) or 1
+        units = self.session.facts.compute_units
+        together = self.n_groups if n_cuts == 1 else max(1, self.n_groups // (n_cuts * units)) * units
         per_group = self.ratings.n_ratings // self.n_groups**2
         for step in range(self.n_groups):
             self._step.set_scalar(1, np.uint32(step))

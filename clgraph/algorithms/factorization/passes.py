@@ -13,13 +13,15 @@ from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session
 
 _CPU_SLICE, _GPU_SLICE = 1 << 20, 1 << 28  # ratings in a launch; a popular item must not hold up the next one
+_SHORT_ROW = 64  # numbers: up to here a launch of that many ratings takes 0.2 s at most
 _MOST_AHEAD = 16
 _MOST_STALLS = 40  # looks that find the list as long as before: an item stays until its last rating is done
 
 
 def slice_size(plan: FactorizationPlan) -> int:
-    """Return how many ratings a launch takes, about."""
-    return _CPU_SLICE if plan.session.facts.is_cpu else _GPU_SLICE
+    """Return how many ratings a launch takes, about; longer rows take longer."""
+    most = _CPU_SLICE if plan.session.facts.is_cpu else _GPU_SLICE
+    return most * _SHORT_ROW // max(_SHORT_ROW, plan.model.layout.padded)
 
 
 def slices(plan: FactorizationPlan) -> list[tuple[int, int]]:
