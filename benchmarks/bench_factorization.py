@@ -191,7 +191,7 @@ def regret(rows: list[Row]) -> str:
             group = [r for r in rows if r["graph"] == graph and r["strategy"] in STRATEGIES and r["strategy"] != _RACY]
             cost = {r["strategy"]: r["preparation_seconds"] + n * r["wall_seconds"] for r in group}
             pick = next((r["strategy"] for r in group if r[mark]), None)
-            if pick is None:
+            if pick is None or len(group) < len(STRATEGIES) - 1:  # without the racy one
                 continue
             best = min(cost, key=cost.__getitem__)
             ratios.append(cost[pick] / cost[best])

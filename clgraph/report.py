@@ -24,7 +24,6 @@ FORMATS = ("github", "latex", "csv")
 TABLES = ("strategies", "rows", "regret")
 TIMES = ("wall", "least_wall", "kernel", "least_kernel")
 _REQUIRED = ("benchmark", "device", "graph", "strategy", "wall_seconds")
-_BEGIN, _END = "<!-- report -->", "<!-- /report -->"
 
 
 def read_rows(path: str | Path) -> list[dict[str, Any]]:
@@ -73,18 +72,20 @@ def replace_text(path: Path, text: str) -> None:
         stream.write(text.encode())
 
 
-def insert(text: str, table: str) -> str:
-    """Return *text* with *table* between its two report marks.
+def insert(text: str, table: str, name: str = "") -> str:
+    """Return *text* with *table* between its two report marks, those with *name* if it is given.
 
     Raises
     ------
     InputError
         The marks are missing.
     """
-    head, begin, rest = text.partition(_BEGIN)
-    _, end, tail = rest.partition(_END)
+    label = f"report {name}".strip()
+    opening, closing = f"<!-- {label} -->", f"<!-- /{label} -->"
+    head, begin, rest = text.partition(opening)
+    _, end, tail = rest.partition(closing)
     if not begin or not end:
-        raise InputError(f"the file has no place for a table: two lines, {_BEGIN} and {_END}")
+        raise InputError(f"the file has no place for a table: two lines, {opening} and {closing}")
     return f"{head}{begin}\n{table}\n{end}{tail}"
 
 

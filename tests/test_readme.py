@@ -1,6 +1,7 @@
 """What README.md shows must work: its Python, its command lines, and the demo."""
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import shlex
@@ -22,7 +23,7 @@ def blocks(language: str) -> list[str]:
 
 def test_the_python_example_runs(tmp_path: Path) -> None:
     session_on("pocl")
-    (example,) = blocks("python")
+    example, recommender = blocks("python")
     child = subprocess.run(
         [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=False,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -30,6 +31,12 @@ def test_the_python_example_runs(tmp_path: Path) -> None:
     assert child.returncode == 0, child.stderr
     first, *_, last = child.stdout.splitlines()
     assert first.split()[0] == last  # as many components with the forced strategy
+    child = subprocess.run(
+        [sys.executable, "-c", f"import clgraph as cg\n{recommender}"], cwd=tmp_path, capture_output=True, text=True,
+        check=False, env={**os.environ, "PYTHONPATH": str(ROOT), "CLGRAPH_DEVICE": "pocl"},
+    )  # fmt: skip
+    assert child.returncode == 0, child.stderr
+    assert 0.5 < float(child.stdout.split()[-1]) < 0.75  # the noise is 0.5
 
 
 def test_every_command_line_parses() -> None:
@@ -40,11 +47,12 @@ def test_every_command_line_parses() -> None:
         parser.parse_args(shlex.split(line, comments=True)[1:])
 
 
-def test_the_table_names_every_strategy() -> None:
-    from clgraph.algorithms.components import STRATEGIES
-
-    rows = re.findall(r"^\| `(\w+)` \| (\w+) \|", README, re.MULTILINE)
-    assert rows == [(name, strategy.kind) for name, strategy in STRATEGIES.items()]
+@pytest.mark.parametrize("algorithm", ["components", "factorization"])
+def test_the_table_names_every_strategy(algorithm: str) -> None:
+    strategies = importlib.import_module(f"clgraph.algorithms.{algorithm}").STRATEGIES
+    _, _, table = README.partition(f"| strategy of `{algorithm}` |")
+    rows = re.findall(r"^\| `(\w+)` \| (\w+) \|", table.partition("\n\n")[0], re.MULTILINE)
+    assert rows == [(name, strategy.kind) for name, strategy in strategies.items()]
 
 
 def test_the_demo_shows_every_strategy_on_a_file(tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-b", "--benchmark", default="components", help="such as components (the default)")
     parser.add_argument(
         "--into", metavar="FILE",
-        help="replace what stands between the lines <!-- report --> and <!-- /report --> of FILE",
+        help="replace what stands between the lines <!-- report --> and <!-- /report --> of FILE "
+        "(<!-- report NAME --> for a benchmark other than components)",
     )  # fmt: skip
 
 
@@ -32,6 +33,6 @@ def run(args: argparse.Namespace) -> int:
     if args.into is None:
         print(text)
     else:
-        path = Path(args.into)
-        replace_text(path, insert(path.read_text(encoding="utf-8"), text))
+        path, name = Path(args.into), "" if args.benchmark == "components" else args.benchmark
+        replace_text(path, insert(path.read_text(encoding="utf-8"), text, name))
     return 0
