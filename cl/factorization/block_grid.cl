@@ -76,7 +76,7 @@ KERNEL cut_tiles(const offset_t n_blocks, const __global offset_t *restrict offs
   finish_tile(ratings, start, end);
 }
 
-#if TILE == 1                    /* a slot is the sub-group: its ratings one by one, the item's row at hand */
+#if TILE == 1                    /* a slot is the sub-group: its ratings one by one */
 typedef int shared_t;
 typedef struct { offset_t at; } stream_t;
 INLINE stream_t open_stream(const __global int4 *restrict ratings, offset_t at, offset_t n) {
@@ -85,22 +85,10 @@ INLINE stream_t open_stream(const __global int4 *restrict ratings, offset_t at, 
 }
 INLINE void visit_block(model_t m, const __global int4 *restrict ratings, offset_t end, offset_t n, stream_t *s,
                         __local shared_t *shared) {
-  int item = -1;
-  row_t q;
-  float item_bias = 0.0f;
   for (offset_t k = s->at; k < end; k++) {
     const int4 r = ratings[k];
-    if (r.y != item) {
-      if (item >= 0) store_item(m, item, q, item_bias);
-      item = r.y;
-      q = load_row(m.item_rows, item);
-      item_bias = load_item_bias(m, item);
-    }
-    check_begin(m, r.x, item);
-    update_user(m, 1, r.x, as_float(r.z), &q, &item_bias);
-    check_end(m, r.x, item);
+    update_rating(m, 1, r.x, r.y, as_float(r.z));
   }
-  if (item >= 0) store_item(m, item, q, item_bias);
   s->at = end;
 }
 #else

@@ -27,7 +27,6 @@ _GRID_CONTROL_WORDS, _GRID_STATUS = 8, 4  # as in cl/common/grid_barrier.h
 _DONE_STRIDE = 32  # words, as in the kernel file
 _LINGER = 20000
 _STREAMS = 4  # parts of a block between which a lone work-item alternates
-_INTERLEAVED_BYTES = 128  # longest row for which that pays: longer ones take their time anyway
 _MOST_GROUPS = 4096  # their blocks are numbered in 32 bits
 _MOST_VECTORS = 8  # of a row that a work-item holds, where the row can be shared by more
 _PLACED_ONE_BY_ONE = 8  # heaviest vertices for each part
@@ -73,7 +72,7 @@ class BlockGrid(BlockPlan):
         width, n_blocks = ratings.n_items, self.n_groups**2
         by_key = self._sort("grid_keys", n_blocks * width, (np.uint64(width), np.uint32(self.n_groups)), parts)
         self._block_offsets = find_offsets(self, by_key, n_blocks, max(1, width))
-        if facts.sub_group_size == 1 and 4 * model.layout.padded <= _INTERLEAVED_BYTES:
+        if facts.sub_group_size == 1:
             self._interleave(by_key, width)
         self._pack()
         kernels = self.program(
