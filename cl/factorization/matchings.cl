@@ -55,7 +55,7 @@ KERNEL start_rows(const int n_rows, const ulong seed, const __global int *restri
   tried[rank] = 0u;
 }
 
-KERNEL list_columns(const offset_t n, const __global int *restrict edges, const __global int *restrict columns,
+KERNEL list_columns(const offset_t n, const __global offset_t *restrict edges, const __global int *restrict columns,
                     __global int *restrict edge_columns) {
   const offset_t k = (offset_t)get_global_id(0);
   if (k < n) edge_columns[k] = columns[edges[k]];
@@ -87,7 +87,7 @@ INLINE int seek(row_state_t *row, uint round, uint limit, const __global int *ed
 }
 
 /* The round is over for this row: take the edge at its cursor out of its list, if there is one. */
-INLINE void settle_row(row_state_t *row, uint round, __global int *edge_columns, __global int *edges,
+INLINE void settle_row(row_state_t *row, uint round, __global int *edge_columns, __global offset_t *edges,
                        volatile __global uint *words, __global uint *colours) {
   if (row->tried < row->left) {
     volatile __global uint *column = column_words(*row, edge_columns, words);
@@ -124,7 +124,7 @@ KERNEL propose(const int n_alive, const uint first, const __global int *restrict
 
 KERNEL settle(const int n_alive, const __global int *restrict alive, const __global offset_t *restrict begin,
               const __global uint *restrict state, __global uint *restrict left, __global uint *restrict cursor,
-              __global uint *restrict tried, __global int *restrict edge_columns, __global int *restrict edges,
+              __global uint *restrict tried, __global int *restrict edge_columns, __global offset_t *restrict edges,
               volatile __global uint *words, __global uint *restrict colours) {
   const int i = (int)get_global_id(0);
   if (i >= n_alive || state[STATE_DISPLACED]) return;
@@ -147,7 +147,7 @@ KERNEL next_round(__global uint *restrict state) {
  * What earlier chunks have taken is final, so the result is the same.  Returns after about `budget` turns. */
 KERNEL match_group(const uint budget, const __global offset_t *restrict begin, __global int *alive,
                    __global uint *restrict left, __global uint *restrict cursor, __global uint *restrict tried,
-                   __global int *restrict edge_columns, __global int *restrict edges, volatile __global uint *words,
+                   __global int *restrict edge_columns, __global offset_t *restrict edges, volatile __global uint *words,
                    __global uint *restrict colours, __global uint *restrict state) {
   LOCAL_ARRAY uint again[2];
   LOCAL_ARRAY uint scratch[GROUP_SCRATCH];
