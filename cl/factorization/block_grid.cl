@@ -58,7 +58,7 @@ INLINE int source_field(const __global int4 *restrict ratings, offset_t start, o
   return 0;
 }
 
-/* Work-item c cuts block c into tiles. */
+/* Work-item c cuts block c into tiles, one after the other: once for all sweeps, and there are many blocks. */
 KERNEL cut_tiles(const offset_t n_blocks, const __global offset_t *restrict offsets, __global int4 *restrict ratings) {
   const offset_t c = (offset_t)get_global_id(0);
   if (c >= n_blocks || offsets[c] == offsets[c + 1]) return;
@@ -88,6 +88,7 @@ INLINE void visit_block(model_t m, const __global int4 *restrict ratings, offset
   for (offset_t k = s->at; k < end; k++) {
     const int4 r = ratings[k];
     update_rating(m, 1, r.x, r.y, as_float(r.z));
+    sg_sync();                                    /* one lane has stored the biases that all of them load next */
   }
   s->at = end;
 }
