@@ -6,26 +6,35 @@ from typing import Any
 import numpy as np
 
 from clgraph.algorithms.factorization.factors import DeviceModel
+from clgraph.csr import checked_count
+from clgraph.primitives.types import MAX_ITEMS
 from clgraph.ratings import Ratings
 from clgraph.runtime.program import Launch, Program
 from clgraph.runtime.session import Session
 
-_INT32_RATINGS = 2**31 - 2**16
+_INT32_RATINGS = 2**31 - 2**24  # the room that is left is more than any kernel's stride
 
 
 class FactorizationPlan:
     """A strategy compiled, allocated and preprocessed for some ratings; ``run()`` is one sweep over them.
 
-    Subclasses fill ``launches`` or override :meth:`run`. Creating a plan is the preprocessing.
+    Subclasses fill ``launches`` or override :meth:`run`. Creating a plan is the preprocessing, which sorts and counts
+    ratings with the primitives: like those, a plan takes less than 2**31 of them.
 
     Attributes
     ----------
     session, ratings, model
     launches : list of Launch
         What ``run()`` enqueues.
+
+    Raises
+    ------
+    InputError
+        There are too many ratings.
     """
 
     def __init__(self, session: Session, ratings: Ratings, model: DeviceModel, **defines: int | str) -> None:
+        checked_count("n_ratings", ratings.n_ratings, MAX_ITEMS, least=0)
         self.session, self.ratings, self.model = session, ratings, model
         self.offset_type = np.int32 if ratings.n_ratings < _INT32_RATINGS else np.int64
         self.defines: dict[str, int | str] = {
