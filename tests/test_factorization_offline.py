@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from factorization_cases import ZOO, check_at_width, check_replay
+from factorization_cases import ZOO, assert_each_once, check_at_width, check_replay, model_on
 
 from clgraph.algorithms.factorization import item_block, matchings, supersteps
 from clgraph.algorithms.factorization.diagonal import Diagonal
@@ -189,13 +189,21 @@ def test_options_are_checked(pocl: Session) -> None:
             strategy(pocl, ZOO["one"], model, barrier="fence")
         with pytest.raises(UnsupportedStrategyError, match="has no device-wide barrier"):
             strategy(pocl, ZOO["one"], model, barrier="grid")
+    for strategy in BY_ITEM:
+        for size in (0, -1, 2.5, "a", 2 * pocl.facts.max_work_group_size):
+            with pytest.raises(InputError, match="work_group_size="):
+                strategy(pocl, ZOO["one"], model, work_group_size=size)
 
 
-def test_time_out_is_raised(pocl: Session) -> None:
-    plan = MatchingEdge(pocl, ZOO["one"], DeviceModel(pocl, 3, 4, 1))
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_plan_runs_again_after_a_time_out(pocl: Session, strategy) -> None:
+    plan = strategy(pocl, ZOO["one"], model_on(pocl, ZOO["one"], 1))
     plan._status.fill(2)
     with pytest.raises(DeviceTimeoutError):
         plan.check()
+    plan.run()
+    plan.check()
+    assert_each_once(plan)
 
 
 def check_width(session: Session) -> None:
@@ -203,6 +211,9 @@ def check_width(session: Session) -> None:
     is_slow = session.facts.sub_group_size == 64  # the compiler, with wide sub-groups
     for strategy in BY_RATING if is_slow else STRATEGIES:
         check_replay(session, strategy, ZOO["skewed"], 16 if strategy in BY_RATING else 128, checked=False)
+    if not is_slow:
+        with pytest.raises(InputError, match="work_group_size=12; needed: a multiple of"):
+            MatchingNode(session, ZOO["one"], DeviceModel(session, 3, 4, 1), work_group_size=12)
     expected = matchings_of(session, ZOO["skewed"])
     np.testing.assert_array_equal(matchings_of(session, ZOO["skewed"], few_rows=9), expected)
 

@@ -16,6 +16,8 @@ from clgraph.algorithms.factorization.supersteps import (
     number_runs,
     stable_order,
 )
+from clgraph.csr import checked_count
+from clgraph.errors import InputError
 from clgraph.ratings import Ratings
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
@@ -38,6 +40,7 @@ class ItemSlots(SuperstepPlan):
         which runs alone, and a block has as many items as it has slots. On a CPU that is one work-item with one
         item at a time: no parallelism is left, but the row stays in registers for all of an item's ratings.
     work_group_size : int, optional
+        A multiple of the sub-group size.
     """
 
     barriers = ("auto", "grid", "group")
@@ -50,7 +53,11 @@ class ItemSlots(SuperstepPlan):
         if barrier == "auto":
             self.barrier = "grid" if self._has_grid else "group"
         facts = session.facts
-        size = work_group_size or (facts.sub_group_size if facts.is_cpu else GRID_WG_SIZE)
+        size = facts.sub_group_size if facts.is_cpu else GRID_WG_SIZE
+        if work_group_size is not None:
+            size = checked_count("work_group_size", work_group_size, facts.max_work_group_size)
+            if size % facts.sub_group_size:
+                raise InputError(f"work_group_size={size}; needed: a multiple of {facts.sub_group_size}, the sub-group")
         self._kernels = self.program(SOURCE, work_group_size=size, LINGER=LINGER)
         degrees = np.diff(ratings.item_offsets)
         slots = self._kernels.work_group_size // self.lanes

@@ -157,6 +157,7 @@ class SuperstepPlan(FactorizationPlan):
 
     def run(self) -> None:
         """Enqueue one sweep; nothing is read back, but ranges are waited for, so that Ctrl-C is heard."""
+        self._status.fill(0)
         event = None
         with typed_errors("enqueueing a sweep"):
             for first, last in pairwise(self._ranges.tolist()):
