@@ -1,7 +1,9 @@
 """What holds for every strategy of matrix factorisation, the choice among them, and the sweeps over blocks."""
 from __future__ import annotations
 
+import dataclasses
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,9 +20,11 @@ from factorization_cases import (
 )
 
 import clgraph as cg
-from clgraph.algorithms.factorization import STRATEGIES, choose_strategy, passes, supersteps
+from clgraph.algorithms.factorization import STRATEGIES, block_grid, choose_strategy, passes, supersteps
+from clgraph.algorithms.factorization import plan as plans
 from clgraph.algorithms.factorization.block_diagonal import BlockDiagonal
 from clgraph.algorithms.factorization.block_grid import BlockGrid, balanced_parts
+from clgraph.algorithms.factorization.factors import row_layout
 from clgraph.algorithms.factorization.work import PARTS, grid_groups
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError
 from clgraph.ratings import Ratings
@@ -52,6 +56,20 @@ def test_offline_sweeps_are_the_same_in_every_run(session: Session, strategy: st
         results.append(model.get())
     for first, second in zip(*(result[:2] for result in results), strict=True):
         np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_int64_offsets(session: Session, strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What near 2**31 ratings are swept with."""
+    monkeypatch.setattr(plans, "_INT32_RATINGS", 0)
+    check_sweeps(session, STRATEGIES[strategy].plan, ZOO["skewed"], 16)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_too_many_ratings(pocl: Session, strategy: str) -> None:
+    """They are refused before anything else is asked of them."""
+    with pytest.raises(InputError, match="n_ratings=2147483648; allowed are 0 … 2147483647"):
+        STRATEGIES[strategy].plan(pocl, SimpleNamespace(n_ratings=2**31), model_on(pocl, ZOO["one"], 5))
 
 
 # ---- the choice
@@ -169,6 +187,14 @@ def test_options_of_the_grid_are_checked(pocl: Session, options: dict[str, objec
         BlockGrid(pocl, ZOO["one"], model_on(pocl, ZOO["one"], 5), **options)
 
 
+def test_lanes_that_local_memory_holds(pocl: Session) -> None:
+    facts = dataclasses.replace(pocl.facts, sub_group_size=64, local_mem_bytes=32768)
+    layout = row_layout(128, facts)
+    assert block_grid._checked_lanes(2, layout, facts) == 2
+    with pytest.raises(InputError, match=r"lanes=1; .* 32768 bytes of local memory .* \[2, 4, 8, 16, 32\]"):
+        block_grid._checked_lanes(1, layout, facts)
+
+
 def test_a_grid_barrier_is_asked_of_the_device(pocl: Session) -> None:
     with pytest.raises(UnsupportedStrategyError, match="has no device-wide barrier"):
         BlockGrid(pocl, ZOO["one"], model_on(pocl, ZOO["one"], 5), barrier="grid")
@@ -223,6 +249,8 @@ def check_width(session: Session) -> None:
             check_replay(session, BlockGrid, ratings, *model, n_groups=3, barrier="launch", **options)
             check_replay(session, BlockGrid, ratings, *model, **persistent, **options)
             check_replay(session, BlockDiagonal, ratings, *model, shape=(16, 8), checked=width < 64)
+    if width < 64:                                   # no row is so long that 64 lanes can share it
+        check_replay(session, BlockGrid, ZOO["dense"], 128, biases=True, lanes=width, n_groups=3)
     for lanes in (3, 2 * width):
         with pytest.raises(InputError, match="lanes="):
             BlockGrid(session, ZOO["one"], model_on(session, ZOO["one"], 128), lanes=lanes)

@@ -136,7 +136,7 @@ def test_options(session: Session, plan_class, per: str) -> None:
         check_sweeps(session, plan_class, random_ratings(600), 12, per=per, locks=locks)
 
 
-@pytest.mark.parametrize("options", [{"per": "group"}, {"locks": 0}])
+@pytest.mark.parametrize("options", [{"per": "group"}, {"locks": 0}, {"locks": 2.5}, {"locks": "a"}])
 def test_bad_options(pocl: Session, options: dict[str, object]) -> None:
     ratings = ZOO["one"]
     for plan_class in (NodeLocked, HybridLocked):

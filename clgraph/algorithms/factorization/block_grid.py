@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.blocks import BlockPlan
-from clgraph.algorithms.factorization.factors import DeviceModel
+from clgraph.algorithms.factorization.factors import DeviceModel, RowLayout
 from clgraph.algorithms.factorization.passes import slice_size, wait_by_slices
 from clgraph.algorithms.factorization.supersteps import bind_order, check_barrier, find_offsets, has_grid_barrier
 from clgraph.algorithms.factorization.work import grid_groups
 from clgraph.csr import checked_count
+from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
 from clgraph.ratings import Ratings
 from clgraph.runtime.arrays import DeviceArray
@@ -40,8 +41,9 @@ class BlockGrid(BlockPlan):
     n_groups : int, optional
         Blocks at a time, one for each work-group. By default what suits the ratings and the device.
     lanes : int, optional
-        Work-items that share a rating: a power of two that divides the vectors of a row, at most the sub-group.
-        By default two, and so many that none of them holds more than eight vectors.
+        Work-items that share a rating: a power of two that divides the vectors of a row, at most the sub-group, and
+        so many that the rows of a sub-group's ratings fit the local memory. By default two, and so many that none of
+        them holds more than eight vectors.
     barrier : {"auto", "launch", "grid"}
         What stands between blocks: the end of a kernel, or, where the device has device-wide barriers, a wait for
         one other group inside a persistent kernel.
@@ -60,7 +62,7 @@ class BlockGrid(BlockPlan):
         if lanes is None:
             lanes = _default_lanes(vectors, facts.sub_group_size)
         else:
-            lanes = _checked_lanes(lanes, vectors, facts.sub_group_size)
+            lanes = _checked_lanes(lanes, model.layout, facts)
         if n_groups is None:
             n_groups = grid_groups(ratings.stats, facts)
         self.n_groups = checked_count("n_groups", n_groups, _MOST_GROUPS)
@@ -100,7 +102,10 @@ class BlockGrid(BlockPlan):
         )()
 
     def run(self) -> None:
-        """Enqueue one sweep; nothing is read back, but long ones are waited for, so that Ctrl-C is heard."""
+        """Enqueue one sweep; nothing is read back.
+
+        Under barrier="launch" long sweeps are waited for, so that Ctrl-C is heard; under "grid" a sweep is one launch.
+        """
         if self.barrier == "grid":
             self._control.fill(0)
             self._done.fill(0)
@@ -145,11 +150,24 @@ def _default_lanes(vectors: int, sub_group_size: int) -> int:
     return lanes
 
 
-def _checked_lanes(lanes: int, vectors: int, sub_group_size: int) -> int:
-    lanes = checked_count("lanes", lanes, sub_group_size)
-    if lanes & (lanes - 1) or vectors % lanes:
-        raise InputError(f"lanes={lanes}; needed: a power of two that divides the {vectors} vectors of a row")
+def _checked_lanes(lanes: int, layout: RowLayout, facts: DeviceFacts) -> int:
+    lanes = checked_count("lanes", lanes, facts.sub_group_size)
+    vectors, powers = layout.vectors * layout.lanes, (1 << k for k in range(facts.sub_group_size.bit_length()))
+    allowed = [n for n in powers if vectors % n == 0 and _local_bytes(n, layout, facts) <= facts.local_mem_bytes]
+    if lanes not in allowed:
+        raise InputError(
+            f"lanes={lanes}; rows of {vectors} vectors and {facts.local_mem_bytes} bytes of local memory on "
+            f"{facts.name} allow {allowed}"
+        )
     return lanes
+
+
+def _local_bytes(lanes: int, layout: RowLayout, facts: DeviceFacts) -> int:
+    """Of a group: shared_t of the kernel file, with room for alignment and the words beside it."""
+    width = facts.sub_group_size
+    if lanes == width:
+        return 0
+    return 4 * (layout.padded // lanes * (width + lanes) + width + 1 + layout.vector_width + 2)
 
 
 def balanced_parts(degrees: NDArray[np.int64], n_parts: int, rng: np.random.Generator) -> NDArray[np.int32]:

@@ -9,7 +9,9 @@ from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
 from clgraph.algorithms.factorization.order import by_descending_degree, ordered_ratings
 from clgraph.algorithms.factorization.passes import Passes, launch_slices, slice_size
 from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.csr import checked_count
 from clgraph.errors import InputError
+from clgraph.primitives.types import MAX_ITEMS
 from clgraph.ratings import Ratings
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.program import Launch
@@ -43,9 +45,7 @@ class ItemTeams:
             raise InputError(f"per={per!r}; allowed are 'work_item' and 'sub_group'")
         session = plan.session
         self.team = session.facts.sub_group_size if per == "sub_group" else plan.lanes
-        if locks is not None and locks < 1:
-            raise InputError(f"locks={locks}; needed: at least 1")
-        most = min(self.team, locks or self.team)
+        most = self.team if locks is None else min(self.team, checked_count("locks", locks, MAX_ITEMS))
         self._program = plan.program(
             "factorization/node_locked.cl", PER_SUB_GROUP=int(per == "sub_group"), MOST_LOCKS=most, **defines
         )
