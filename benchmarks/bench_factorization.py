@@ -6,10 +6,10 @@
 A row holds, beside what ``harness.py`` says: ``preparation_seconds`` of making the plan, compilation left out;
 ``updates_per_second`` of a sweep; ``bandwidth_share``, the bytes that a step on two rows anywhere in memory must move,
 read and written, times the steps, divided by time and streaming bandwidth; ``lost_share`` of the steps that left no
-trace in a sweep of one tiny step for each rating (0 for every strategy but ``hogwild``); ``rmse`` on the ratings after
-three sweeps from one start; ``predicted_seconds`` of a sweep, ``predicted_preparation_seconds``; and ``picked`` and
-``picked_once`` for the choice of "auto" when 20 sweeps and when one are wanted. Rows of the result file that this
-run did not measure get the predictions and picks of the model as it is now.
+trace in a sweep of one tiny step for each rating, with biases (0 for every strategy but ``hogwild``); ``rmse`` on the
+ratings after three sweeps from one start; ``predicted_seconds`` of a sweep, ``predicted_preparation_seconds``; and
+``picked`` and ``picked_once`` for the choice of "auto" when 20 sweeps and when one are wanted. Rows of the result file
+that this run did not measure get the predictions and picks of the model as it is now.
 """
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def _plan(session: Session, ratings: Ratings, name: str, model: DeviceModel) -> 
     return STRATEGIES[strategy].plan(session, ratings, model, **options)
 
 
-def lost_share(session: Session, ratings: Ratings, name: str) -> float:
+def lost_share(session: Session, ratings: Ratings, name: str, rank: int, storage: Storage) -> float:
     """Return the share of steps that a sweep of strategy *name* lost.
 
     All factors are 0 and a step is tiny, so each bias ends as the sum of its vertex's ratings.
     """
     ones = Ratings._trusted(ratings.users, ratings.items, np.ones_like(ratings.values), *ratings.shape)
-    model = DeviceModel(session, *ratings.shape, 4, biases=True)
+    model = DeviceModel(session, *ratings.shape, rank, biases=True, storage=storage)
     model.set_hyper(_TINY, 0.0)
     plan = _plan(session, ones, name, model)
     plan.run()
@@ -94,7 +94,7 @@ def _model_says(session: Session, ratings: Ratings, rank: int, storage: Storage)
     picks = {
         n: choose_strategy(session, ratings, rank=rank, storage=storage, n_sweeps=n).strategy for n in SWEEPS
     }
-    task = work.Task(ratings.stats, row_layout(rank, session.facts).padded * (2 if storage == "float16" else 4), 1)
+    task = work.Task(ratings.stats, row_layout(rank, session.facts).padded, np.dtype(storage).itemsize)
     rates, facts = session.profile.rates, session.facts
     return {
         name: {
@@ -142,7 +142,7 @@ def _measure_one(
     rmse = Errors(session, ratings, model).rmse()
     del plan
     session.release()
-    lost = lost_share(session, ratings, strategy)
+    lost = lost_share(session, ratings, strategy, rank, storage)
     session.release()
     if not np.isfinite(rmse) or (lost and strategy != _RACY):
         raise VerificationError(f"{strategy}: error {rmse} after three sweeps, {lost:.2%} of the steps lost")

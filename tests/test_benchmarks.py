@@ -4,9 +4,11 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import bench_factorization
 import harness
 import inputs
 import numpy as np
@@ -14,11 +16,14 @@ import pytest
 from conftest import ROOT
 
 from clgraph import generators
+from clgraph.algorithms import factorization
+from clgraph.algorithms.factorization.factors import DeviceModel
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError, VerificationError
 from clgraph.graph import Graph
-from clgraph.model.cost import Work
+from clgraph.model.cost import Chain, Gathers, Work
 from clgraph.model.strategy import Choice, Strategy, choose
+from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session
 from clgraph.stats import GraphStats
 
@@ -146,3 +151,65 @@ def test_the_scripts_run_as_a_user_runs_them(tmp_path: Path) -> None:
     again = [sys.executable, str(ROOT / "benchmarks/bench_cost_model.py"), "--results", str(results)]
     table = subprocess.run(again, capture_output=True, text=True, check=True).stdout
     assert table.count("geometric mean") == 1
+
+
+def _factorization_row(graph: str, strategy: str, wall: float, preparation: float, **marks: bool) -> dict[str, Any]:
+    return {
+        "graph": graph, "strategy": strategy, "wall_seconds": wall, "preparation_seconds": preparation,
+        "picked": False, "picked_once": False, **marks,
+    }  # fmt: skip
+
+
+def test_the_regret_of_a_factorisation_counts_preprocessing() -> None:
+    """Over one sweep the quick preparation wins, over twenty the quick sweep; the racy strategy does not count."""
+    slow = [name for name in factorization.STRATEGIES if name not in ("edge_locked", "block_grid", "hogwild")]
+    rows = [
+        _factorization_row("STACK", "edge_locked", 1.0, 0.0, picked=True),
+        _factorization_row("STACK", "block_grid", 0.5, 2.0, picked_once=True),
+        _factorization_row("STACK", "hogwild", 0.1, 0.0),
+        *(_factorization_row("STACK", name, 9.0, 9.0) for name in slow),
+    ]
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in bench_factorization.regret(rows).splitlines()]
+    assert ["STACK", "20", "edge_locked", "block_grid", "2e+04", "1.2e+04", "1.67"] in lines
+    assert ["STACK", "1", "block_grid", "edge_locked", "2.5e+03", "1e+03", "2.50"] in lines
+    assert len(bench_factorization.regret(rows[:2]).splitlines()) == 2  # not all strategies: no verdict
+
+
+def test_sweeps_are_normalised_to_edge_locking() -> None:
+    rows = [
+        _factorization_row(graph, name, wall, 0.0)
+        for graph, name, wall in (
+            ("STACK", "edge_locked", 2.0), ("STACK", "hybrid_locked", 1.0), ("POKEC/4", "edge_locked", 1.0),
+            ("POKEC/4", "hybrid_locked", 0.125), ("CAL", "edge_locked", 1.0), ("CAL", "hybrid_locked", 2.0),
+        )
+    ]  # fmt: skip
+    text = bench_factorization.normalised(rows)
+    means = [line.split("|")[-2].strip() for line in text.splitlines() if "geometric mean" in line]
+    assert means == ["0.25", "2"]
+    assert "4.00 times as fast as edge_locked on power-law" in text and "0.50 times" in text
+
+
+def test_lost_steps_are_found(session: Session) -> None:
+    """Nothing is lost of a sweep; of a plan that leaves out one rating, one step."""
+    ratings = generators.planted_ratings(60, 40, 500, rank=2, noise=0.1)
+    for name in ("edge_locked", "block_grid"):
+        assert bench_factorization.lost_share(session, ratings, name, 16, "float32") == 0.0
+    class Shorter(factorization.STRATEGIES["hogwild"].plan):  # type: ignore[misc, name-defined]
+        def __init__(self, on: Session, given: Ratings, model: DeviceModel) -> None:
+            n = given.n_ratings - 1
+            super().__init__(on, Ratings(given.users[:n], given.items[:n], given.values[:n], *given.shape), model)
+
+    plans = {**factorization.STRATEGIES, "edge_locked": replace(factorization.STRATEGIES["edge_locked"], plan=Shorter)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bench_factorization, "STRATEGIES", plans)
+        assert bench_factorization.lost_share(session, ratings, "edge_locked", 16, "float32") > 0.0
+
+
+def test_works_add_up_and_scale() -> None:
+    """What is done one after the other, and several times."""
+    one = Work(launches=2, gathers=(Gathers(10, 4096),), chains=(Chain(3, 4096),), locks=1)
+    both = one + Work(launches=1, gathers=(Gathers(5, 8),), host_seconds=0.5)
+    assert (both.launches, both.locks, both.host_seconds, len(both.gathers)) == (3, 1, 0.5, 2)
+    thrice = both.times(3)
+    assert (thrice.launches, thrice.host_seconds) == (9, 1.5)
+    assert [g.count for g in thrice.gathers] == [30, 15] and thrice.chains == (Chain(9, 4096),)

@@ -41,7 +41,7 @@ MATCHINGS = OFFLINE[:3]
 def tasks():
     """Statistics of every input, for rank 16."""
     return {
-        kind: [work.Task(ratings_inputs.load(name, scale=scale).stats, 64, 1) for name, scale in names.items()]
+        kind: [work.Task(ratings_inputs.load(name, scale=scale).stats) for name, scale in names.items()]
         for kind, names in INPUTS.items()
     }
 

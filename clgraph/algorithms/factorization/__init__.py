@@ -36,6 +36,8 @@ from __future__ import annotations
 
 from typing import get_args
 
+import numpy as np
+
 from clgraph.algorithms.factorization import work
 from clgraph.algorithms.factorization.block_diagonal import BlockDiagonal
 from clgraph.algorithms.factorization.block_grid import BlockGrid
@@ -100,7 +102,7 @@ def choose_strategy(
     """
     rank, n_sweeps = checked_count("rank", rank, MAX_RANK), checked_count("n_sweeps", n_sweeps, 2**31)
     check_choice("storage", storage, get_args(Storage))
-    row_bytes = row_layout(rank, session.facts).padded * (2 if storage == "float16" else 4) + 4 * biases
     candidates = {name: s for name, s in STRATEGIES.items() if name != _RACY or strategy == _RACY}
-    task = work.Task(ratings.stats, row_bytes, n_sweeps)
+    padded, number_bytes = row_layout(rank, session.facts).padded, np.dtype(storage).itemsize
+    task = work.Task(ratings.stats, padded, number_bytes, biases, n_sweeps)
     return choose(candidates, strategy, lambda: task, session.facts, session.profile.rates)

@@ -12,7 +12,7 @@ from clgraph.algorithms.factorization.blocks import BlockPlan
 from clgraph.algorithms.factorization.factors import DeviceModel
 from clgraph.algorithms.factorization.passes import slice_size, wait_by_slices
 from clgraph.algorithms.factorization.supersteps import launch_over
-from clgraph.algorithms.factorization.work import ROW_FLAG_BYTES, block_shape, most_local_rows
+from clgraph.algorithms.factorization.work import block_shape, local_row_bytes, most_local_rows
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
 from clgraph.ratings import Ratings
@@ -39,7 +39,7 @@ class BlockDiagonal(BlockPlan):
     ) -> None:
         super().__init__(session, ratings, model)
         del seed
-        facts, row_bytes, n = session.facts, 4 * model.layout.padded + ROW_FLAG_BYTES, ratings.n_ratings
+        facts, row_bytes, n = session.facts, local_row_bytes(model.layout.padded), ratings.n_ratings
         self.shape = (
             block_shape(ratings.n_users, ratings.n_items, facts, row_bytes) if shape is None
             else _checked_shape(shape, facts, row_bytes)

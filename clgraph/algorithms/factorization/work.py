@@ -2,8 +2,9 @@
 
 Steps on the ratings of one vertex cannot overlap, so the busiest vertex, with d_m ratings, sets a limit that no
 device can hide (R. Kaleem et al., IPDPS 2016): offline at least d_m (p + b) for a step p and a barrier b, online
-d_m (p + l) + b / f for a lock l and the share f of that vertex's ratings that a pass gets done. Beside that limit
-stands the throughput: the rows, ratings and locks of all steps together. The model takes the larger.
+d_m (p + l) for a lock l, and the passes on top. (The study's b / f, a barrier for each pass that gets the share f of
+that vertex's ratings done, is a fixed number of launches here: a pass goes on until little is left.) Beside that
+limit stands the throughput: the rows, ratings and locks of all steps together. The model takes the larger.
 
 p is a chain of dependent loads; l a critical section, and on the busiest vertex also the attempts of all compute
 units on its lock; b a device-wide barrier or a launch, and in the tail of the matchings, where a few vertices are
@@ -26,8 +27,10 @@ _NEAR_ROWS = 2.0**12  # RatingsStats.far_item_share counts those farther away
 _GROUP_ITEMS = 512  # work-items of a group that walks the tail of the supersteps
 _CPU_TAIL = 512  # ratings of a superstep that one core has done before two have started
 _FEW_ROWS = 4096.0  # vertices with ratings left at which one work-group finds the other matchings alone
-_CPU_STEP_GATHERS = 3.0  # out of the first-level cache, as long as the arithmetic on 64 bytes of both rows
-_CPU_WALK = 1.6  # what locks and copies in between cost a CPU beside the steps
+_CPU_LOADS_UNDER_WAY = 4.0
+_CPU_CACHE_BYTES = 2.0**24  # beyond, rows come from memory, one after the other where they are near
+_CPU_STEP_GATHERS = 2.0  # out of the first-level cache, as long as the arithmetic on 64 bytes of both rows
+_CPU_LOCKS = 3.5  # of one lock after the other, as long as a step behind one takes beside others
 _STEP_LOADS = 2.0  # of a step behind a lock: rows, and the store before the lock is free
 _TAIL_LOADS = 6.0  # of a step of one work-group, its barriers included
 _ATTEMPTS = 16.0  # on the busiest lock, for each compute unit and hand-over
@@ -41,15 +44,25 @@ class Task:
     Attributes
     ----------
     stats : RatingsStats
-    row_bytes : int
-        Of a factor row in memory.
+    padded : int
+        Numbers of a factor row, padding included.
+    number_bytes : int
+        Of one of them in memory.
+    biases : bool
     n_sweeps : int
         Over which the preprocessing pays off.
     """
 
     stats: RatingsStats
-    row_bytes: int
-    n_sweeps: int
+    padded: int = 16
+    number_bytes: int = 4
+    biases: bool = False
+    n_sweeps: int = 1
+
+    @property
+    def row_bytes(self) -> int:
+        """Of a row and its bias in memory."""
+        return self.padded * self.number_bytes + 4 * self.biases
 
     @property
     def n(self) -> float:
@@ -84,21 +97,39 @@ def _steps(
     of the steps that move that row. On a CPU a row's cache lines are moved once for reading and writing, and the
     arithmetic counts too; on a GPU it hides behind the memory.
     """
-    lines = math.ceil(task.row_bytes / (64 if facts.is_cpu else 32)) * (1 if facts.is_cpu else 2) * task.n
+    if facts.is_cpu:
+        return _cpu_steps(task, facts, near=near, item_share=item_share, user_share=user_share)
+    lines = 2 * math.ceil(task.row_bytes / 32) * task.n
+    far = (1 + task.stats.far_item_share) / 2 if near else 1.0
+    near_bytes = min(_NEAR_ROWS * task.row_bytes, _CACHED_BYTES)
+    return Work(
+        streamed_bytes=_RATING_BYTES * task.n,
+        gathers=(
+            Gathers(lines * user_share * far, task.users_bytes), Gathers(lines * item_share * far, task.items_bytes),
+            Gathers(lines * (user_share + item_share) * (1 - far), near_bytes),
+        ),
+    )  # fmt: skip
+
+
+def _cpu_steps(
+    task: Task, facts: DeviceFacts, *, near: bool, item_share: float, user_share: float
+) -> Work:
+    """A row's cache lines move once for reading and writing, and the arithmetic counts.
+
+    A core has only a few loads under way, which the probe's gathers do not show: the chain stands for that.
+    """
+    lines = math.ceil(task.row_bytes / 64) * task.n
     far = task.stats.far_item_share if near else 1.0
-    if near and not facts.is_cpu:
-        far = (1 + far) / 2
-    streamed, gathers = _RATING_BYTES * task.n, []
+    streamed = _RATING_BYTES * task.n
+    gathers, chains = [Gathers(_CPU_STEP_GATHERS * lines, 4096)], []
     for share, row_set in ((user_share, task.users_bytes), (item_share, task.items_bytes)):
         gathers.append(Gathers(lines * share * far, row_set))
-        if not facts.is_cpu or row_set < _CACHED_BYTES:
-            near_set = min(_NEAR_ROWS * task.row_bytes, row_set, _CACHED_BYTES)
-            gathers.append(Gathers(lines * share * (1 - far), near_set))
-        else:
+        chains.append(Chain(lines * share * far / (_CPU_LOADS_UNDER_WAY * facts.compute_units), row_set))
+        if row_set > _CPU_CACHE_BYTES:
             streamed += 2 * task.row_bytes * task.n * share * (1 - far)
-    if facts.is_cpu:
-        gathers.append(Gathers(_CPU_STEP_GATHERS * lines, 4096))
-    return Work(streamed_bytes=streamed, gathers=tuple(g for g in gathers if g.count))
+        else:
+            gathers.append(Gathers(lines * share * (1 - far), min(row_set, _CACHED_BYTES)))
+    return Work(streamed_bytes=streamed, gathers=tuple(gathers), chains=tuple(chains))
 
 
 def hogwild_sweep(task: Task, facts: DeviceFacts) -> Work:
@@ -108,8 +139,10 @@ def hogwild_sweep(task: Task, facts: DeviceFacts) -> Work:
 # ---- online
 
 
-def _locks(task: Task, *sizes: int) -> Work:
-    """Take and release a lock of each of *sizes* words at every rating."""
+def _locks(task: Task, facts: DeviceFacts, *sizes: int) -> Work:
+    """Take and release a lock of each of *sizes* words at every rating; on a CPU the fences cost more."""
+    if facts.is_cpu:
+        return Work(locks=_CPU_LOCKS * task.n * len(sizes) / facts.compute_units)
     return Work(atomics=tuple(Atomics(2 * task.n, max(2.0, size)) for size in sizes))
 
 
@@ -124,7 +157,7 @@ def _hand_overs(task: Task, facts: DeviceFacts, count: float) -> Work:
 def edge_locked_sweep(task: Task, facts: DeviceFacts) -> Work:
     stats = task.stats
     return (
-        Work(launches=10, read_backs=2) + _locks(task, stats.n_users, stats.n_items)
+        Work(launches=10, read_backs=2) + _locks(task, facts, stats.n_users, stats.n_items)
         + _hand_overs(task, facts, task.busiest) + _steps(task, facts, near=False)
     )  # fmt: skip
 
@@ -145,10 +178,13 @@ def _item_hand_overs(task: Task, facts: DeviceFacts, lone: float) -> Work:
 
 
 def _walk(task: Task, facts: DeviceFacts) -> Work:
-    """Walk the ratings of each item; where locks empty the first-level cache, near rows are not met in it."""
+    """Walk the ratings of each item, whose row stays at hand.
+
+    Near users are met in a cache only on NVIDIA's GPUs before Volta: on later ones and AMD's the fence of a lock
+    empties the first-level cache, and on CPUs other cores write the lines.
+    """
     steps = _steps(task, facts, near=0 < facts.dialect.nvidia_sm < 70, item_share=_once_an_item(task))
-    walk = _locks(task, task.stats.n_users) + steps
-    return walk.times(_CPU_WALK) if facts.is_cpu else walk
+    return _locks(task, facts, task.stats.n_users) + steps
 
 
 def _once_an_item(task: Task) -> float:
@@ -186,11 +222,17 @@ def _degree_exceeded_by(counts: tuple[int, ...], n: float) -> float:
     return 0.0
 
 
+def _degrees(stats: RatingsStats) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return how many vertices have each degree, and their ratings, of the side with the busiest vertex."""
+    if stats.max_item_degree >= stats.max_user_degree:
+        return stats.item_degree_counts, stats.item_degree_rating_counts
+    return stats.user_degree_counts, stats.user_degree_rating_counts
+
+
 def _matchings_chain(task: Task, facts: DeviceFacts) -> Work:
     """As many matchings as the busiest vertex has ratings; the wide ones are those that many vertices still have."""
     stats = task.stats
-    by_items = stats.max_item_degree >= stats.max_user_degree
-    counts = stats.item_degree_counts if by_items else stats.user_degree_counts
+    counts, _ = _degrees(stats)
     wide = min(task.busiest, _degree_exceeded_by(counts, _slots(task, facts)))
     return _superstep_chain(task, facts, wide, task.busiest - wide)
 
@@ -204,8 +246,11 @@ def diagonal_sweep(task: Task, facts: DeviceFacts) -> Work:
     steps = float(min(stats.n_diagonals, max(stats.n_users, stats.n_items)))
     is_wide = task.n > steps * _slots(task, facts)
     chain = _superstep_chain(task, facts, steps if is_wide else 0.0, 0.0 if is_wide else steps)
-    alone = (1 + facts.compute_units) / 2 if facts.is_cpu and not is_wide else 1.0  # one core walks them all
-    return chain + _steps(task, facts, near=True).times(alone)
+    moves = _steps(task, facts, near=True)
+    if facts.is_cpu:  # rows far apart on a diagonal share no page; one core walks narrow diagonals alone
+        alone = 0.0 if is_wide else _CPU_STEP_GATHERS * (facts.compute_units - 1) / 4 * task.n
+        moves = moves + Work(streamed_bytes=0.8 * moves.streamed_bytes, gathers=(Gathers(alone, 4096),))
+    return chain + moves
 
 
 def _n_item_blocks(task: Task, facts: DeviceFacts) -> float:
@@ -235,17 +280,15 @@ def subgraph_matching_sweep(task: Task, facts: DeviceFacts) -> Work:
 
 def block_diagonal_sweep(task: Task, facts: DeviceFacts) -> Work:
     """Waves of one or two ratings, one after the other, in as many blocks as a block-diagonal has."""
-    sides = block_shape(task.stats.n_users, task.stats.n_items, facts, task.row_bytes + ROW_FLAG_BYTES)
+    sides = block_shape(task.stats.n_users, task.stats.n_items, facts, local_row_bytes(task.padded))
     n_blocks = [math.ceil(n / side) for n, side in zip((task.stats.n_users, task.stats.n_items), sides, strict=True)]
     supersteps = min(float(max(n_blocks)), 1 + 0.2 * task.stats.n_diagonals)
     together = min(*n_blocks, facts.compute_units * (1 if facts.is_cpu else 12))
-    steps = Work(
-        launches=1.5 * supersteps, chains=(Chain(7 * task.n / max(1, together) + 20 * supersteps, _CACHED_BYTES),)
-    ) + _steps(task, facts, near=True)
-    return steps.times(_CPU_WALK) if facts.is_cpu else steps
+    loads = (3 if facts.is_cpu else 7) * task.n / max(1, together) + 20 * supersteps
+    chain = Work(launches=1.5 * supersteps, chains=(Chain(loads, _CACHED_BYTES),))
+    return chain + _steps(task, facts, near=True).times(2 if facts.is_cpu else 1)  # in and out of local memory
 
 
-ROW_FLAG_BYTES = 8  # a row's bias and flag in local memory
 _LOCAL_SHARE = 0.9  # of the local memory; drivers keep some for themselves
 _CPU_LOCAL_BYTES = 1 << 18  # rows that stay in a core's cache
 _BLOCKS_PER_UNIT = 4  # wanted on a block-diagonal, for each compute unit
@@ -257,6 +300,11 @@ def block_shape(n_users: int, n_items: int, facts: DeviceFacts, row_bytes: int) 
     wanted = _BLOCKS_PER_UNIT * facts.compute_units
     rows, columns = (1 << max(4, min(most // 2, n // wanted)).bit_length() - 1 for n in (n_users, n_items))
     return rows, columns
+
+
+def local_row_bytes(padded: int) -> int:
+    """Local memory that a row takes, with its bias and flag; there it is float32."""
+    return 4 * padded + 8
 
 
 def most_local_rows(facts: DeviceFacts, row_bytes: int) -> int:
@@ -280,7 +328,9 @@ def block_grid_sweep(task: Task, facts: DeviceFacts) -> Work:
     groups = float(grid_groups(task.stats, facts))
     if facts.is_cpu:  # a user's row is fetched again in each block in which the user has ratings
         fetched = min(1.0, groups * task.stats.n_users / max(1.0, task.n))
-        return Work(launches=groups) + _steps(task, facts, near=False, user_share=fetched, item_share=0.1)
+        uneven = Gathers(_CPU_STEP_GATHERS / 2 * task.n, 4096)  # cores wait for the slowest block of a step
+        steps = _steps(task, facts, near=False, user_share=fetched, item_share=0.1)
+        return Work(launches=3 * groups, gathers=(uneven,)) + steps
     # A wait costs several barriers: it drains, tells the next group, and starts to read again.
     loads = 0.6 + task.row_bytes / 400
     serial = max(task.n / groups, task.busiest)
@@ -332,9 +382,7 @@ def matchings(task: Task, facts: DeviceFacts) -> Work:
     if facts.is_cpu:
         return sort + Work(gathers=(Gathers(15 * math.log2(2 + rounds) * task.n, _CACHED_BYTES),))
     stats = task.stats
-    by_items = stats.max_item_degree >= stats.max_user_degree
-    counts = stats.item_degree_counts if by_items else stats.user_degree_counts
-    ratings = stats.item_degree_rating_counts if by_items else stats.user_degree_rating_counts
+    counts, ratings = _degrees(stats)
     begins = _degree_exceeded_by(counts, _FEW_ROWS)
     alone = sum(r - begins * c for k, (c, r) in enumerate(zip(counts, ratings, strict=True)) if 2**k > 2 * begins)
     return sort + Work(
