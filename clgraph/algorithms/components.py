@@ -23,7 +23,6 @@ References
 """
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -42,7 +41,7 @@ from clgraph.algorithms.components_work import (
 from clgraph.csr import checked_count
 from clgraph.errors import InputError, VerificationError
 from clgraph.graph import Graph, as_graph
-from clgraph.model.strategy import Choice, Strategy, choose
+from clgraph.model.strategy import Choice, Strategy, checked_options, choose
 from clgraph.primitives.fill import Fill
 from clgraph.primitives.scan import Scan
 from clgraph.runtime.arrays import DeviceArray
@@ -238,13 +237,6 @@ def _degree_classes(session: Session, graph: Graph, *, hook_rounds: int = 1) -> 
     return plan
 
 
-def _checked(strategy: str, options: dict[str, Any]) -> dict[str, Any]:
-    allowed = set(inspect.signature(STRATEGIES[strategy].plan).parameters) - {"session", "graph"}
-    if unknown := sorted(set(options) - allowed):
-        raise InputError(f"{strategy} has no option {', '.join(unknown)}; it has {', '.join(sorted(allowed))}")
-    return options
-
-
 STRATEGIES: dict[str, Strategy] = {
     "afforest": Strategy("online", _afforest, afforest_work),
     "rem": Strategy("online", _rem, rem_work),
@@ -308,7 +300,8 @@ def connected_components(
         raise InputError(f"options {sorted(options)} belong to one strategy; name it with strategy=")
     with on.measure() as recorder:
         choice = choose_strategy(on, data, strategy=strategy)
-        plan = STRATEGIES[choice.strategy].plan(on, data, **_checked(choice.strategy, options))
+        options = checked_options(STRATEGIES, choice.strategy, options)
+        plan = STRATEGIES[choice.strategy].plan(on, data, **options)
         plan.run()
         numbers, n_components = plan.number()
         labels = numbers.get()

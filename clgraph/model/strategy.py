@@ -1,6 +1,7 @@
 """Strategies of an algorithm, and the choice among them."""
 from __future__ import annotations
 
+import inspect
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ from typing import Any, Literal
 
 from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import DeviceRates
-from clgraph.errors import UnsupportedStrategyError
+from clgraph.errors import InputError, UnsupportedStrategyError
 from clgraph.model.cost import Estimate, Work, estimate
 
 logger = logging.getLogger(__name__)
@@ -29,7 +30,8 @@ class Strategy:
     kind : {"online", "offline"}
         Online resolves conflicts while it runs (atomics, locks); offline avoids them beforehand.
     plan : callable
-        ``plan(session, input, **options)`` compiles and allocates; its ``run()`` may be called again.
+        ``plan(session, input, **options)`` compiles and allocates; its ``run()`` may be called again. The options are
+        its keyword-only parameters.
     work : callable
         ``work(stats, facts)`` estimates the :class:`Work` of one run, without a device; the statistics are of the
         type that the algorithm gives to :func:`choose`.
@@ -97,3 +99,18 @@ def choose(
     picked = next(iter(ranked)) if requested == "auto" else requested
     logger.info("%s: %s", picked, {name: f"{e.seconds:.2e} s" for name, e in ranked.items()})
     return Choice(picked, requested, ranked, blocked)
+
+
+def checked_options(strategies: Mapping[str, Strategy], name: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *options* if the plan of the strategy *name* takes them all.
+
+    Raises
+    ------
+    InputError
+        It does not; the message names those that it takes.
+    """
+    parameters = inspect.signature(strategies[name].plan).parameters.values()
+    known = sorted(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
+    if unknown := sorted(str(option) for option in options if option not in known):
+        raise InputError(f"{name} has no option {', '.join(unknown)}; it has {', '.join(known)}")
+    return dict(options)
