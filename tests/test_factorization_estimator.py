@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import math
 import os
 import pickle
@@ -21,11 +20,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import clgraph as cg
 from clgraph.algorithms import factorization
+from clgraph.algorithms.factorization import estimator
 from clgraph.algorithms.factorization.estimator import SGDMatrixFactorization
 from clgraph.algorithms.factorization.schedules import SCHEDULES, make_schedule
 from clgraph.algorithms.factorization.training import Errors, Factorization, initial_factors
 from clgraph.cli.main import main
-from clgraph.errors import ConvergenceWarning, InputError, UnsupportedStrategyError
+from clgraph.errors import ConvergenceWarning, DeviceError, DeviceMemoryError, InputError, UnsupportedStrategyError
 from clgraph.io.ratings import read_ratings
 from clgraph.ratings import Ratings
 from clgraph.ratings_generators import planted_ratings
@@ -84,6 +84,8 @@ def test_schedules_by_hand() -> None:
         (("constant", 0.0), "learning_rate=0.0"),
         (("constant", math.nan), "learning_rate=nan"),
         (("inverse", 0.1, -1.0), "decay=-1.0"),
+        (("constant", 0.6, 0.0, 1.0), "learning_rate=0.6 times regularization=1.0 .* at most learning_rate=0.5"),
+        (("constant", 0.1, 0.0, -1.0), "regularization=-1.0"),
     ],
 )
 def test_schedules_refuse(arguments: Any, message: str) -> None:
@@ -140,6 +142,71 @@ def test_first_predictions_are_near_the_mean() -> None:
 def test_rank_1_on_one_rating(make: Any) -> None:
     model = make(n_factors=1, n_epochs=2).fit(Ratings.from_triples([0], [0], [3.0]))
     assert model.predict([0], [0]) == pytest.approx([3.0], abs=1e-2)
+
+
+def test_a_rate_that_grows_stays_where_regularization_allows_it(pocl: Session) -> None:
+    engine = Factorization(pocl, SMALL, rank=4, strategy=OFFLINE)
+    for regularization in (0.049, 0.3, 1.0, 7.0):
+        wanted = [share / regularization for share in (0.3, 0.45, 0.6)]
+        epochs = engine.train(3, schedule=lambda rates, _, w=wanted: w[len(rates)], regularization=regularization)
+        shares = [epoch.learning_rate * regularization for epoch in epochs]
+        assert shares == pytest.approx([0.3, 0.45, 0.5]) and shares[-1] <= 0.5
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, DeviceError])
+def test_factors_and_history_agree_wherever_the_training_breaks(
+    pocl: Session, monkeypatch: pytest.MonkeyPatch, error: type[BaseException]
+) -> None:
+    engine = Factorization(pocl, SMALL, rank=4, strategy=OFFLINE, biases=True)
+    start = initial_factors(40, 30, 4, scale=1.0, biases=True, rng=np.random.default_rng(0))
+    wanted, calls, breaks_at = [start], 0, 0
+
+    def train(**options: Any) -> None:
+        engine.model.set(start)
+        engine.train(2, schedule=make_schedule("constant", 0.05), **options)
+
+    def counted(name: str) -> Any:
+        original = getattr(pocl, name)
+
+        def call(*arguments: Any) -> Any:
+            nonlocal calls
+            result = original(*arguments)
+            calls += 1
+            if calls == breaks_at:
+                raise error
+            return result
+
+        return call
+
+    train(callback=lambda number, epoch: wanted.append(engine.model.get()))
+    for name in ("record_transfer", "record_kernel", "finish"):
+        monkeypatch.setattr(pocl, name, counted(name))
+    train()
+    most, lengths = calls, set()
+    for breaks_at in range(5, most + 1):  # the first four calls set the factors
+        calls = 0
+        with pytest.raises(error):
+            train()
+        breaks_at = 0
+        lengths.add(len(engine.epochs))
+        for got, expected in zip(engine.model.get(), wanted[len(engine.epochs)], strict=True):
+            np.testing.assert_array_equal(got, expected)
+        if engine.epochs:
+            assert engine.rmse() == engine.epochs[-1].loss
+    assert lengths == {0, 1, 2}
+
+
+def test_the_choice_is_what_runs(pocl: Session) -> None:
+    for deterministic in (False, True):
+        engine = Factorization(pocl, SMALL, deterministic=deterministic)
+        assert engine.choice.strategy == engine.strategy == engine.info().strategy
+
+
+def test_a_deterministic_run_takes_an_offline_strategy(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    online = factorization.choose_strategy(pocl, SMALL, strategy="edge_locked")
+    monkeypatch.setattr(factorization, "choose_strategy", lambda *args, **options: online)
+    engine = Factorization(pocl, SMALL, deterministic=True)
+    assert factorization.STRATEGIES[engine.strategy].kind == "offline" and engine.choice.strategy == engine.strategy
 
 
 # ---- the estimator
@@ -266,13 +333,12 @@ def test_a_callback_sees_each_epoch_and_may_stop(make: Any) -> None:
 
 
 def test_divergence_keeps_the_last_finite_factors(make: Any) -> None:
-    ratings = replace(SMALL, values=100 * SMALL.values)
-    with pytest.warns(ConvergenceWarning, match=r"after epoch \d+ with learning rate 0.1; .* smaller learning_rate"):
-        model = make(learning_rate=0.1, init_scale=1.0, n_epochs=50).fit(ratings)
-    assert model.n_iter_ < 50 and all(map(math.isfinite, model.loss_curve_))
+    ratings = replace(SMALL, values=10 * SMALL.values)
+    with pytest.warns(ConvergenceWarning, match=r"after epoch \d+ with learning rate 0.05; .* smaller learning_rate"):
+        model = make(learning_rate=0.05, init_scale=1.0, n_epochs=50).fit(ratings)
+    assert 1 <= model.n_iter_ < 50 and all(map(math.isfinite, model.loss_curve_))
     check_factorization(ratings, model=factors_of(model), mean=model.mean_)
-    if model.n_iter_:
-        assert rmse(ratings, factors_of(model), model.mean_) == pytest.approx(model.loss_curve_[-1], rel=1e-3)
+    assert rmse(ratings, factors_of(model), model.mean_) == pytest.approx(model.loss_curve_[-1], rel=1e-3)
 
 
 def test_an_interrupted_fit_keeps_the_last_whole_epoch(make: Any) -> None:
@@ -316,6 +382,28 @@ def test_a_failed_fit_leaves_the_old_model(make: Any) -> None:
         model.set_params(n_factors=0).fit(NAMED)
     assert all(a is b for a, b in zip(old, factors_of(model), strict=True))
     assert model.predict([39], [29]).shape == (1,)
+    assert model.n_features_in_ == 30 and model.transform(SMALL.to_scipy()).shape == (40, 4)
+    with pytest.raises(InputError):
+        model.fit(csr_array((3, 3)))
+    assert model.n_features_in_ == 30
+
+
+@pytest.mark.parametrize(
+    "place", [(estimator, "make_schedule"), (SGDMatrixFactorization, "_numbered"), (Factorization, "_epoch")]
+)
+def test_an_interrupt_before_the_first_epoch_changes_nothing(
+    make: Any, monkeypatch: pytest.MonkeyPatch, place: tuple[Any, str]
+) -> None:
+    def interrupt(*arguments: Any, **options: Any) -> None:
+        raise KeyboardInterrupt
+
+    fitted, new = make().fit(SMALL), make()
+    states = [dict(vars(model)) for model in (fitted, new)]
+    monkeypatch.setattr(*place, interrupt)
+    for call, ratings in ((fitted.fit, NAMED), (fitted.partial_fit, SMALL), (new.fit, SMALL)):
+        with pytest.raises(KeyboardInterrupt):
+            call(ratings, eval_set=ratings)
+    assert [vars(model) for model in (fitted, new)] == states
 
 
 # ---- predictions
@@ -420,6 +508,9 @@ def test_whole_rows_are_predicted_for_new_users(make: Any) -> None:
         ({"storage": "float64"}, r"storage = 'float64'"),
         ({"storage": "nonsense"}, r"storage = 'nonsense'"),
         ({"strategy": "auto", "strategy_options": {"seed": 1}}, r"name it with strategy="),
+        ({"strategy_options": {"shuffle": True, "seed": 1}}, r"diagonal has no option shuffle; it has barrier, seed"),
+        ({"strategy_options": {"model": None}}, r"diagonal has no option model; it has barrier, seed"),
+        ({"learning_rate": 11.0}, r"learning_rate=11.0 times regularization=0.05 is above 0.5"),
     ],
 )
 def test_wrong_parameters(make: Any, parameters: dict[str, Any], message: str) -> None:
@@ -443,6 +534,16 @@ def test_wrong_ratings(make: Any) -> None:
         make().fit(np.array([[1.0, 1e300]]))
     with pytest.raises(ValueError, match=r"expecting 30 features"):
         make().fit(SMALL).transform(NAMED)
+    for value in (2e19, -2e19):
+        with pytest.raises(InputError, match=r"a rating of -?2e\+19; .* up to 1.84e\+19"):
+            make().fit(Ratings.from_triples([0, 1], [0, 0], [1.0, value]))
+    make(n_epochs=1).fit(Ratings.from_triples([0], [0], [-1.8e19]))
+
+
+def test_ratings_too_many_for_the_device_are_refused(make: Any, pocl: Session, monkeypatch: Any) -> None:
+    monkeypatch.setattr(pocl, "facts", replace(pocl.facts, max_alloc_bytes=16 * SMALL.n_ratings - 1))
+    with pytest.raises(DeviceMemoryError, match=r"ratings in order needs 8,000 bytes in one buffer"):
+        make().fit(SMALL)
 
 
 def test_a_rank_too_large_for_the_device_names_the_largest(make: Any, pocl: Session, monkeypatch: Any) -> None:
@@ -552,25 +653,20 @@ def test_without_scikit_learn_the_error_names_the_extra() -> None:
         "import sys; sys.modules['sklearn'] = sys.modules['sklearn.base'] = None\n"
         "import clgraph; clgraph.SGDMatrixFactorization"
     )
-    child = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert child.returncode == 1 and "pip install 'clgraph-opencl[sklearn]'" in child.stderr
+    command = code.replace("clgraph; clgraph.SGD", "clgraph.cli.main as m; sys.exit(m.main(['factorize', 'x'])) #")
+    for text in (code, command):
+        child = subprocess.run([sys.executable, "-c", text], cwd=ROOT, capture_output=True, text=True, check=False)
+        assert child.returncode == 1 and "pip install 'clgraph-opencl[sklearn]'" in child.stderr
 
 
-def test_verbose_tells_each_epoch(make: Any, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO, "clgraph"):
-        make(verbose=1, n_epochs=2).fit(SMALL, eval_set=SMALL)
-    lines = [r.getMessage() for r in caplog.records if r.getMessage().startswith("epoch")]
-    assert len(lines) == 2 and lines[1].startswith("epoch 2: RMSE 0.") and "evaluation" in lines[1]
-    assert lines[0].endswith("updates/s")
-
-
-def test_verbose_on_a_terminal_is_on_stderr(
-    make: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    make(verbose=1, n_epochs=2).fit(SMALL)
+def test_verbose_tells_each_epoch_on_stderr(make: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    make(verbose=1, n_epochs=2).fit(SMALL, eval_set=SMALL)
     out, err = capsys.readouterr()
-    assert not out and [line.split(":")[0] for line in err.splitlines()] == ["epoch 1", "epoch 2"]
+    lines = err.splitlines()
+    assert not out and len(lines) == 2 and lines[1].startswith("epoch 2: RMSE 0.") and "evaluation" in lines[1]
+    assert lines[0].endswith("updates/s")
+    make(n_epochs=2).fit(SMALL)
+    assert not capsys.readouterr().err
 
 
 # ---- the command
@@ -610,6 +706,42 @@ def test_the_command_for_programs(ratings_file: str, capsys: pytest.CaptureFixtu
     assert document["n_ratings"] == 500 and document["n_test_ratings"] == 0
     assert len(document["epochs"]) == 12 and document["epochs"][0]["eval_loss"] is None
     assert document["strategy"] == OFFLINE and document["seconds"]["total"] > 0
+
+
+def test_the_command_decays_the_rate(ratings_file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*command(ratings_file), "--schedule", "inverse", "--decay", "1", "--json"]) == 0
+    epochs = json.loads(capsys.readouterr().out)["epochs"]
+    assert [e["learning_rate"] for e in epochs] == pytest.approx([0.01 / (1 + t) for t in range(12)])
+
+
+@pytest.mark.parametrize("n_whole", [0, 3])
+def test_an_interrupted_command_saves_the_last_whole_epoch(
+    ratings_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], n_whole: int
+) -> None:
+    file, whole = tmp_path / "model.npz", Factorization._epoch
+
+    def epoch(engine: Factorization, *arguments: Any) -> Any:
+        if len(engine.epochs) == n_whole:
+            raise KeyboardInterrupt
+        return whole(engine, *arguments)
+
+    monkeypatch.setattr(Factorization, "_epoch", epoch)
+    assert main(command(ratings_file, "--save", str(file))) == 130
+    err = capsys.readouterr().err
+    assert err.endswith("clgraph: interrupted\n") and (f"{file} holds the model after epoch 3" in err) == (n_whole > 0)
+    assert file.exists() == (n_whole > 0)
+    if n_whole:
+        assert SGDMatrixFactorization.load(file, session="pocl").n_iter_ == 3
+
+
+@pytest.mark.parametrize("name", ["no/folder", "."])
+def test_the_command_finds_out_first_whether_it_can_save(
+    ratings_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    monkeypatch.delattr(SGDMatrixFactorization, "fit")
+    assert main(command(ratings_file, "--save", str(tmp_path / name))) == 4
+    assert "cannot be written" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["ratings.tsv"]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--schedule", default="constant", help="of the learning rate: constant, inverse or bold_driver (constant)"
     )
     parser.add_argument(
+        "--decay", metavar="X", type=float, default=0.1, help="of the schedule inverse: rate / (1 + X t) (0.1)"
+    )
+    parser.add_argument(
         "--regularization", metavar="X", type=float, default=0.05, help="weight of the squared norms (0.05)"
     )
     parser.add_argument("--storage", default="float32", help="type of the factors: float32 or float16 (float32)")
@@ -44,27 +48,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--seed", metavar="N", type=int,
         help="of the test ratings and the first factors; it makes the result repeatable, by an offline strategy",
     )  # fmt: skip
-    parser.add_argument("--save", metavar="FILE", help="write the model, for SGDMatrixFactorization.load")
+    parser.add_argument(
+        "--save", metavar="FILE",
+        help="write the model, for SGDMatrixFactorization.load; after Ctrl-C that of the last whole epoch",
+    )  # fmt: skip
     add_device(parser)
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     from clgraph.algorithms.factorization.estimator import SGDMatrixFactorization
+    from clgraph.algorithms.factorization.model_file import check_writable
 
+    if args.save is not None:
+        check_writable(args.save)
     ratings = read_rating_file(args.ratings)
     train, test = ratings.split(args.test_share, 0 if args.seed is None else args.seed)
     session = open_session(args)
     model = SGDMatrixFactorization(
         args.rank, strategy=args.strategy, n_epochs=args.epochs, learning_rate=args.learning_rate,
-        schedule=args.schedule, regularization=args.regularization, biases=args.biases, storage=args.storage,
-        random_state=args.seed, session=session,
+        schedule=args.schedule, decay=args.decay, regularization=args.regularization, biases=args.biases,
+        storage=args.storage, random_state=args.seed, session=session,
     )  # fmt: skip
-    with busy(f"running on {session.facts.name}") as show:
-        model.fit(
-            train, eval_set=test if test.n_ratings else None,
-            callback=lambda number, epoch: show(f"epoch {number} of {args.epochs}, RMSE {epoch.loss:.4f}"),
-        )  # fmt: skip
+    try:
+        with busy(f"running on {session.facts.name}") as show:
+            model.fit(
+                train, eval_set=test if test.n_ratings else None,
+                callback=lambda number, epoch: show(f"epoch {number} of {args.epochs}, RMSE {epoch.loss:.4f}"),
+            )  # fmt: skip
+    except KeyboardInterrupt:
+        if args.save is not None and hasattr(model, "history_"):
+            model.save(args.save)
+            print(f"{args.save} holds the model after epoch {model.n_iter_}", file=sys.stderr)
+        raise
     if args.save is not None:
         model.save(args.save)
     info, history = model.info_, model.history_

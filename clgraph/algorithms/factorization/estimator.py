@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import copy
-import logging
 import math
 import numbers
 import os
@@ -37,10 +36,9 @@ except ImportError as error:
         "clgraph.algorithms.factorization.training.Factorization does without"
     ) from error
 
-logger = logging.getLogger(__name__)
-
 _MOST_EPOCHS = 2**31 - 1
 _TRIPLE = ("users", "items", "values")
+_FEATURES = ("n_features_in_", "feature_names_in_")
 
 
 class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -58,18 +56,19 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     strategy : str
         A key of ``clgraph.algorithms.factorization.STRATEGIES``, or ``"auto"`` for the cost model's choice.
     strategy_options : dict, optional
-        Options of a named strategy.
+        Options of a named strategy: the keyword-only parameters of its plan.
     n_epochs : int
         Sweeps over the ratings in ``fit``.
     learning_rate : float
-        Of the first epoch.
+        Of the first epoch; times *regularization* at most 1/2, or a step would shrink rows by more than half.
     schedule : {"constant", "inverse", "bold_driver"}
         Learning rate of the later epochs: the same; ``learning_rate / (1 + decay * t)``; or 5 % more after
-        an epoch with a lower training error and half after one with a higher error.
+        an epoch with a lower training error and half after one with a higher error, up to
+        ``0.5 / regularization``.
     decay : float
         Of the "inverse" schedule.
     regularization : float
-        Weight of the squared norms.
+        Weight of the squared norms; at most ``0.5 / learning_rate``.
     biases : bool
         Whether users and items have a bias each.
     storage : {"float32", "float16"}
@@ -82,12 +81,13 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         ratings, by less.
     random_state : int, RandomState or None
         Of the first factors. With an integer, ``strategy="auto"`` chooses among offline strategies only,
-        and the result is the same in every run on a device.
+        and the result is the same in every run on a device while the choice is. New rates from
+        ``clgraph probe`` may change it; ``strategy=`` with the name of an offline strategy pins it.
     session : Session, str or None
         Where to run; a string names a device, ``None`` takes the best one. An estimator that holds a
         Session cannot be pickled.
     verbose : int
-        Above 0, tell each epoch's errors and speed: on stderr if that is a terminal, else to the log.
+        Above 0, tell each epoch's errors and speed on stderr.
 
     Attributes
     ----------
@@ -114,7 +114,8 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     ``fit`` takes a :class:`clgraph.Ratings`, a scipy sparse array, whose stored entries are the ratings,
     or a dense array, whose every entry is one. Users and items are named by the ids of the Ratings, or
     else by their row and column numbers. Ctrl-C during a fit keeps the factors of the last whole epoch,
-    from which ``partial_fit`` goes on.
+    from which ``partial_fit`` goes on; before the first one, and after any other error, the estimator is
+    as it was.
 
     References
     ----------
@@ -184,8 +185,13 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Raises
         ------
         InputError
-            No ratings, a NaN, an unknown id, or a parameter out of range, also a rank for which the
-            device's memory is too small.
+            No ratings, one whose square is not finite in float32, an unknown id, an unknown option, or a
+            parameter out of range, also a rank for which the device's memory is too small.
+        ValueError
+            A NaN or an infinite number in a dense or sparse array, or other things that scikit-learn refuses;
+            in Ratings it is an InputError, which is a ValueError, too.
+        DeviceMemoryError
+            The ratings are too many for the device's memory.
         UnsupportedStrategyError
             The strategy is unknown, or the device cannot run it.
 
@@ -214,19 +220,34 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                 *columns, n_users=known.n_users, n_items=known.n_items, duplicates="last"
             )
             known = replace(merged, user_ids=known.user_ids, item_ids=known.item_ids)
-        engine = self._engine(ratings, self._factors(), n_epochs, self.mean_)
-        return self._train(engine, known, self.history_, n_epochs, eval_set, callback)
+        return self._train(
+            ratings, self._factors(), known, self.history_, n_epochs, eval_set, callback, mean=self.mean_
+        )
 
     def _first_fit(
         self, X: Any, n_epochs: int, eval_set: Any, callback: Callback | None
     ) -> SGDMatrixFactorization:
-        ratings = self._ratings(X, reset=True)
-        rank = checked_count("n_factors", self.n_factors, MAX_RANK)
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-        start = initial_factors(*ratings.shape, rank, scale=self.init_scale, biases=self.biases, rng=rng)
-        return self._train(self._engine(ratings, start, n_epochs), ratings, [], n_epochs, eval_set, callback)
+        old = self.__dict__.copy()
+        try:
+            ratings = self._ratings(X, reset=True)
+            rank = checked_count("n_factors", self.n_factors, MAX_RANK)
+            rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
+            start = initial_factors(*ratings.shape, rank, scale=self.init_scale, biases=self.biases, rng=rng)
+            return self._train(ratings, start, ratings, [], n_epochs, eval_set, callback)
+        except BaseException:
+            if self.__dict__.get("history_") is old.get("history_"):  # nothing was kept
+                for name in _FEATURES:
+                    self.__dict__.pop(name, None)
+                self.__dict__.update({name: old[name] for name in _FEATURES if name in old})
+            raise
 
-    def _engine(self, ratings: Ratings, start: Factors, n_epochs: int, mean: float | None = None) -> Factorization:
+    def _train(
+        self, ratings: Ratings, start: Factors, known: Ratings, history: list[Epoch], n_epochs: int, eval_set: Any,
+        callback: Callback | None, mean: float | None = None,
+    ) -> SGDMatrixFactorization:  # fmt: skip
+        """Go on from *start* on *ratings*, and keep what whole epochs made of it."""
+        schedule = make_schedule(self.schedule, self.learning_rate, self.decay, self.regularization)
+        eval_ratings = None if eval_set is None else self._numbered(eval_set, known)
         engine = Factorization(
             as_session(self.session), ratings, rank=start.user_factors.shape[1], strategy=self.strategy,
             options=self.strategy_options, deterministic=isinstance(self.random_state, numbers.Integral),
@@ -234,12 +255,7 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             biases=start.user_biases is not None, mean=mean,
         )  # fmt: skip
         engine.model.set(start)
-        return engine
 
-    def _train(
-        self, engine: Factorization, known: Ratings, history: list[Epoch], n_epochs: int, eval_set: Any,
-        callback: Callback | None,
-    ) -> SGDMatrixFactorization:  # fmt: skip
         def after_epoch(number: int, epoch: Epoch) -> object:
             if self.verbose > 0:
                 _show(number, epoch)
@@ -247,21 +263,20 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
         try:
             engine.train(
-                n_epochs, schedule=make_schedule(self.schedule, self.learning_rate, self.decay),
-                regularization=self.regularization, history=history, tol=self.tol, callback=after_epoch,
-                eval_ratings=None if eval_set is None else self._numbered(eval_set, known),
+                n_epochs, schedule=schedule, regularization=self.regularization, history=history, tol=self.tol,
+                callback=after_epoch, eval_ratings=eval_ratings,
             )  # fmt: skip
         except KeyboardInterrupt:
-            self._keep(engine, known)
+            if len(engine.epochs) > len(history):
+                self._keep(engine, known)
             raise
         self._keep(engine, known)
         return self
 
     def _keep(self, engine: Factorization, known: Ratings) -> None:
-        self.user_factors_, self.item_factors_, self.user_biases_, self.item_biases_ = engine.model.get()
-        self.mean_, self._known = engine.model.mean, known
-        self.history_, self.n_iter_ = engine.epochs, len(engine.epochs)
-        self.strategy_, self.info_ = engine.strategy, engine.info()
+        found = {f"{name}_": array for name, array in engine.model.get()._asdict().items()}
+        found |= {"mean_": engine.model.mean, "_known": known, "history_": engine.epochs, "n_iter_": len(engine.epochs)}
+        self.__dict__.update(found, strategy_=engine.strategy, info_=engine.info())  # all at once: Ctrl-C finds no half
 
     @property
     def loss_curve_(self) -> list[float]:
@@ -317,8 +332,8 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
                     "predict(X) of a sparse X would be dense; give predict(users, items) the pairs that are needed"
                 )
             rows, biases = self._fold_in(users)
-            predictions = rows @ self.item_factors_.T + biases[:, None] + item_means(self._factors(), self.mean_)
-            return predictions.astype(np.float32)
+            predictions = rows @ self._factors().item_factors.T + biases[:, None]
+            return (predictions + item_means(self._factors(), self.mean_)).astype(np.float32)
         numbers_ = self._known.user_index(users), self._known.item_index(items)
         if numbers_[0].size != numbers_[1].size:
             raise InputError(f"{numbers_[0].size} users and {numbers_[1].size} items; they must be as many")
@@ -506,9 +521,4 @@ def _show(number: int, epoch: Epoch) -> None:
     if not math.isnan(epoch.eval_loss):
         text += f", evaluation {epoch.eval_loss:.4f}"
     text += f", {epoch.updates_per_second:.3g} updates/s"
-    if sys.stderr.isatty():
-        from rich.console import Console
-
-        Console(stderr=True).print(text, highlight=False)
-    else:
-        logger.info("%s", text)
+    print(text, file=sys.stderr)

@@ -19,7 +19,7 @@ from clgraph.runtime.session import Session
 MAX_RANK = 128
 Storage = Literal["float32", "float16"]
 _MAX_PADDING = 1.25
-_MOST_SHRINKING = 0.5
+MOST_SHRINKING = 0.5
 
 
 @dataclass(frozen=True)
@@ -125,10 +125,10 @@ class DeviceModel:
             Either is negative or not finite, or their product, by which a step shrinks the rows, is above 1/2.
         """
         shrinking = learning_rate * regularization
-        if not (0 <= learning_rate < math.inf and 0 <= regularization < math.inf and shrinking <= _MOST_SHRINKING):
+        if not (0 <= learning_rate < math.inf and 0 <= regularization < math.inf and shrinking <= MOST_SHRINKING):
             raise InputError(
                 f"learning rate {learning_rate} and regularization {regularization}; both must be finite and at least "
-                f"0, and their product at most {_MOST_SHRINKING}"
+                f"0, and their product at most {MOST_SHRINKING}"
             )
         self._hyper.set(np.array([learning_rate, 1.0 - learning_rate * regularization, self.mean], np.float32))
 

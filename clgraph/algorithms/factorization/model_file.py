@@ -1,8 +1,10 @@
 """Fitted models as numpy archives; nothing is pickled."""
 from __future__ import annotations
 
+import errno
 import json
 import os
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,19 @@ def write_model(path: str | os.PathLike[str], settings: Mapping[str, Any], array
         raise InputError(f"the model cannot be saved: {error}") from error
     with replacing(Path(path)) as stream:
         np.savez(stream, clgraph_factorization=np.array(text), **present)
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise InputError unless a model can be written to *path*; no file is made or changed."""
+    target = os.path.realpath(path)
+    try:
+        if os.path.isdir(target):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if os.path.isfile(target) or not os.path.exists(target):  # what replaces it is made beside it
+            with tempfile.TemporaryFile(dir=os.path.dirname(target)):
+                pass
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from clgraph.algorithms.factorization.factors import MOST_SHRINKING
 from clgraph.csr import check_choice
 from clgraph.errors import InputError
 
@@ -23,7 +24,7 @@ SCHEDULES = ("constant", "inverse", "bold_driver")
 _GROW, _SHRINK = 1.05, 0.5
 
 
-def make_schedule(name: str, learning_rate: float, decay: float = 0.0) -> Schedule:
+def make_schedule(name: str, learning_rate: float, decay: float = 0.0, regularization: float = 0.0) -> Schedule:
     """Return a schedule by its name.
 
     Parameters
@@ -35,6 +36,8 @@ def make_schedule(name: str, learning_rate: float, decay: float = 0.0) -> Schedu
         Of the first epoch.
     decay : float
         Of "inverse", at least 0.
+    regularization : float
+        What the training will use: *learning_rate* times it is at most 1/2.
 
     Raises
     ------
@@ -46,6 +49,12 @@ def make_schedule(name: str, learning_rate: float, decay: float = 0.0) -> Schedu
         raise InputError(f"learning_rate={learning_rate!r}; allowed are finite numbers above 0")
     if not 0 <= decay < math.inf:
         raise InputError(f"decay={decay!r}; allowed are finite numbers from 0 on")
+    check_regularization(regularization)
+    if capped(learning_rate, regularization) < learning_rate:
+        raise InputError(
+            f"learning_rate={learning_rate!r} times regularization={regularization!r} is above {MOST_SHRINKING}: a "
+            f"step would shrink rows by more than half. Use at most learning_rate={MOST_SHRINKING / regularization:.3g}"
+        )
 
     def constant(rates: Sequence[float], losses: Sequence[float]) -> float:
         return learning_rate
@@ -61,3 +70,16 @@ def make_schedule(name: str, learning_rate: float, decay: float = 0.0) -> Schedu
         return rates[-1] * (_GROW if losses[-1] < losses[-2] else _SHRINK)
 
     return {"constant": constant, "inverse": inverse, "bold_driver": bold_driver}[name]
+
+
+def check_regularization(regularization: float) -> None:
+    """Raise InputError unless *regularization* is finite and at least 0."""
+    if not 0 <= regularization < math.inf:
+        raise InputError(f"regularization={regularization!r}; allowed are finite numbers from 0 on")
+
+
+def capped(rate: float, regularization: float) -> float:
+    """Return *rate*, or what it may be at most: a step shrinks the rows by *rate* x *regularization*, 1/2 or less."""
+    if rate * regularization > MOST_SHRINKING:
+        return math.nextafter(MOST_SHRINKING / regularization, 0.0)
+    return rate

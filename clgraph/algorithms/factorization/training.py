@@ -5,6 +5,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +22,10 @@ from clgraph.algorithms.factorization.factors import (
     row_layout,
 )
 from clgraph.algorithms.factorization.plan import FactorizationPlan
-from clgraph.algorithms.factorization.schedules import Schedule
+from clgraph.algorithms.factorization.schedules import Schedule, capped, check_regularization
 from clgraph.csr import checked_count
 from clgraph.errors import ConvergenceWarning, DeviceMemoryError, InputError
+from clgraph.model.strategy import checked_options
 from clgraph.ratings import Ratings
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.session import Session
@@ -31,6 +33,10 @@ from clgraph.runtime.timing import Recorder, RunInfo, Seconds
 
 _EVALUATE = "factorization/evaluate.cl"
 _GROUPS_PER_UNIT = 8
+_LARGEST_RATING = math.sqrt(float(np.finfo(np.float32).max))
+_BYTES_PER_RATING = {  # while a plan is made, the most of all strategies
+    "ratings": 12, "ratings in order": 16, "positions": 12, "keys to sort": 8, "sorted keys": 8, "keys in between": 8,
+}  # fmt: skip
 
 
 class Epoch(NamedTuple):
@@ -102,24 +108,37 @@ class Errors(FactorizationPlan):
 
 
 class _Backup:
-    """A copy of a model in device memory."""
+    """A copy of a model in device memory, and the epochs that led to it.
+
+    Where the whole factors are and which epochs led to them is one reference: an interrupt finds it as it was
+    before :meth:`save` or as it is after. While the copy is made, the model itself is whole: nobody sweeps.
+    """
 
     def __init__(self, model: DeviceModel) -> None:
         self._session = model.session
         self._live = model.arguments()[1:5]
         self._copies = [self._session.empty(array.size, array.dtype) for array in self._live]
+        self._whole: tuple[list[Any], list[Epoch]] = self._live, []
 
-    def save(self) -> None:
+    def save(self, epochs: list[Epoch]) -> None:
+        """Keep the model as it is now, after *epochs*."""
+        self._whole = self._live, epochs
         self._copy(self._live, self._copies)
+        self._whole = self._copies, epochs
 
-    def restore(self) -> None:
-        self._copy(self._copies, self._live)
+    def restore(self) -> list[Epoch]:
+        """Set the model back to what was saved last; return the epochs."""
+        arrays, epochs = self._whole
+        if arrays is not self._live:
+            self._copy(arrays, self._live)
+        return epochs
 
     def _copy(self, sources: Sequence[Any], targets: Sequence[Any]) -> None:
         with typed_errors("copying factors on the device"):
             for source, target in zip(sources, targets, strict=True):
                 event = cl.enqueue_copy(self._session.queue, target.buffer, source.buffer, byte_count=source.nbytes)
                 self._session.record_transfer(event)
+        self._session.finish()
 
 
 class Factorization:
@@ -135,7 +154,7 @@ class Factorization:
     strategy : str
         A key of ``clgraph.algorithms.factorization.STRATEGIES``, or ``"auto"`` for the cost model's choice.
     options : mapping, optional
-        Options of a named strategy.
+        Options of a named strategy: the keyword-only parameters of its plan.
     deterministic : bool
         ``"auto"`` chooses among offline strategies, whose results are the same in every run.
     n_epochs : int
@@ -153,6 +172,7 @@ class Factorization:
         Zero until its ``set``.
     plan : FactorizationPlan
     choice : Choice
+        What the cost model predicted; its ``strategy`` is the one that runs, also if *deterministic* picked it.
     strategy : str
         The one that runs.
     epochs : list of Epoch
@@ -161,7 +181,10 @@ class Factorization:
     Raises
     ------
     InputError
-        There are no ratings, or *rank* is out of range or too large for the device's memory.
+        There are no ratings, the square of one is not finite in float32, the strategy does not have an option,
+        or *rank* is out of range or too large for the device's memory.
+    DeviceMemoryError
+        The ratings alone are too many for the device's memory.
     UnsupportedStrategyError
         The strategy is unknown, or the device cannot run it.
     """
@@ -176,6 +199,7 @@ class Factorization:
         if options and strategy == "auto":
             raise InputError(f"options {sorted(options)} belong to one strategy; name it with strategy=")
         rank = checked_count("n_factors", rank, MAX_RANK)
+        _check_squares(ratings)
         _check_memory(session, ratings, rank, storage)
         self.session, self.ratings = session, ratings
         self.epochs: list[Epoch] = []
@@ -190,11 +214,13 @@ class Factorization:
             if deterministic and strategy == "auto":
                 offline = (s for s in self.choice.predicted if factorization.STRATEGIES[s].kind == "offline")
                 self.strategy = next(offline, self.strategy)
+                self.choice = replace(self.choice, strategy=self.strategy)
+            options = checked_options(factorization.STRATEGIES, self.strategy, options or {})
             self.model = DeviceModel(
                 session, *ratings.shape, rank, biases=biases, storage=storage,
                 mean=float(ratings.values.mean(dtype=np.float64)) if mean is None else mean,
             )  # fmt: skip
-            self.plan = factorization.STRATEGIES[self.strategy].plan(session, ratings, self.model, **(options or {}))
+            self.plan = factorization.STRATEGIES[self.strategy].plan(session, ratings, self.model, **options)
             self._errors = Errors(session, ratings, self.model)
             self._backup = _Backup(self.model)
         self._account(recorder)
@@ -218,7 +244,8 @@ class Factorization:
         schedule : callable
             See :mod:`clgraph.algorithms.factorization.schedules`.
         regularization : float
-            Factor of the squared norms of both rows (and biases) in the loss of a rating.
+            Factor of the squared norms of both rows (and biases) in the loss of a rating. A rate of *schedule*
+            is lowered to 1/2 divided by it.
         history : sequence of Epoch
             Earlier epochs, which the schedule and the numbers of the new ones go on from.
         eval_ratings : Ratings, optional
@@ -236,22 +263,23 @@ class Factorization:
 
         Raises
         ------
-        KeyboardInterrupt
-            After the factors of the last whole epoch are restored; ``epochs`` tells which that is.
+        BaseException
+            Any, also Ctrl-C: after the factors of the last whole epoch are restored; ``epochs`` tells which
+            that is.
 
         Warns
         -----
         ConvergenceWarning
             The error became infinite or NaN: the training ends, the last finite factors are restored.
         """
-        if not 0 <= regularization < math.inf:
-            raise InputError(f"regularization={regularization!r}; allowed are finite numbers from 0 on")
-        self.epochs = list(history)
+        check_regularization(regularization)
         evaluation = None if eval_ratings is None else Errors(self.session, eval_ratings, self.model)
-        self._backup.save()
+        self.epochs = list(history)
+        self._backup.save(self.epochs)
         try:
             for _ in range(n_epochs):
                 rate = schedule([e.learning_rate for e in self.epochs], [e.loss for e in self.epochs])
+                rate = capped(rate, regularization)
                 epoch = self._epoch(rate, regularization, evaluation)
                 if not math.isfinite(epoch.loss):
                     self._backup.restore()
@@ -261,14 +289,14 @@ class Factorization:
                         ConvergenceWarning, stacklevel=2,
                     )  # fmt: skip
                     break
-                self._backup.save()
-                self.epochs.append(epoch)
+                self._backup.save([*self.epochs, epoch])
+                self.epochs = [*self.epochs, epoch]
                 if callback is not None and callback(len(self.epochs), epoch):
                     break
                 if tol is not None and _improvement(self.epochs) < tol:
                     break
-        except KeyboardInterrupt:
-            self._backup.restore()
+        except BaseException:
+            self.epochs = self._backup.restore()
             raise
         return self.epochs
 
@@ -314,14 +342,30 @@ class Factorization:
         return seconds
 
 
+def _check_squares(ratings: Ratings) -> None:
+    """Raise unless the squares of the ratings are finite in float32, in which errors are summed up."""
+    largest = max(float(ratings.values.max()), float(ratings.values.min()), key=abs)
+    if abs(largest) > _LARGEST_RATING:
+        raise InputError(
+            f"a rating of {largest:.3g}; the square of a rating must be finite in float32, so allowed are numbers up "
+            f"to {_LARGEST_RATING:.3g} and down to minus that. Scale the ratings"
+        )
+
+
 def _check_memory(session: Session, ratings: Ratings, rank: int, storage: Storage) -> None:
-    """Raise unless ratings, factors and their copy fit on the device; name the largest rank that does."""
+    """Raise unless ratings, factors and their copy fit on the device; name the largest rank that does.
+
+    What the ratings need is an estimate: 64 bytes each at the peak, while the plan sorts them, and on a CPU, which
+    reads them where they are, 52.
+    """
+    per_rating = {k: b for k, b in _BYTES_PER_RATING.items() if not (k == "ratings" and session.facts.is_cpu)}
+    needed = {name: n_bytes * ratings.n_ratings for name, n_bytes in per_rating.items()}
 
     def check(rank: int) -> None:
         row_bytes = row_layout(rank, session.facts).padded * (2 if storage == "float16" else 4)
         factors = {"user factors": ratings.n_users * row_bytes, "item factors": ratings.n_items * row_bytes}
         copies = {f"copy of the {name}": size for name, size in factors.items()}
-        session.check_memory({**factors, **copies, "ratings": ratings.nbytes})
+        session.check_memory({**factors, **copies, **needed})
 
     def fits(rank: int) -> bool:
         try:
