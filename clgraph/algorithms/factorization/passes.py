@@ -75,15 +75,15 @@ class Passes:
         """Enqueue emptying all lists, before pass 0."""
         self.sizes.fill(0)
 
-    def finish(self, most: int, *, first: int = 1) -> None:
-        """Run passes *first*, … until the list is empty; the first one is at most *most* long.
+    def finish(self, most: int) -> None:
+        """Run passes 1, 2, … until the list is empty; the first one is at most *most* long.
 
         Raises
         ------
         DeviceTimeoutError
             Hundreds of passes left the list as long as it was.
         """
-        k, ahead, left, stalls = first, 2, most, 0
+        k, ahead, left, stalls = 1, 2, most, 0
         while True:
             groups = self._n_groups(left)
             for _ in range(ahead):
