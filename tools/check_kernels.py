@@ -60,8 +60,8 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     ),
     "factorization/block_grid.cl": (
         {"VECTORS": 2, "LANES": 2}, {"VECTORS": 2, "LANES": 2, "BIASES": 1, "HALF_STORAGE": 1, "OFFSET_T": "long"},
-        {"VECTORS": 6, "LANES": 1, "BIASES": 1}, {"VECTORS": 8, "LANES": 4, "BIASES": 1},
-        {"VECTORS": 8, "LANES": 4, "HALF_STORAGE": 1},
+        {"VECTORS": 6, "LANES": 1, "BIASES": 1}, {"VECTORS": 8, "LANES": 4, "BIASES": 1, "CHAIN": 1},
+        {"VECTORS": 8, "LANES": 4, "HALF_STORAGE": 1, "CHAIN": 1},
     ),
     "factorization/block_order.cl": ({"OFFSET_T": "long"},),
     "factorization/edge_locked.cl": _ROWS_OF_FACTORS,

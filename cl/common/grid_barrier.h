@@ -19,6 +19,9 @@
 #define GRID_TICKET 3
 #define GRID_STATUS 4
 #define GRID_OUTSIDE 0xffffffffu
+#ifndef LINGER                   /* turns for which the first group waits for the others to start */
+#define LINGER 5000u
+#endif
 #ifndef SPIN_LIMIT               /* no wait is unbounded */
 #define SPIN_LIMIT 100000000u
 #endif
@@ -50,6 +53,16 @@ INLINE uint grid_join(volatile __global uint *control, uint linger) {
 }
 /* Valid after grid_join. */
 INLINE uint grid_members(volatile __global uint *control) { fence_device(); return load_relaxed(control + GRID_MEMBERS); }
+/* At the head of a persistent kernel: declares uint member and members; groups that come too late return here. */
+#define GRID_ENTER(control)                                                                           \
+  LOCAL_ARRAY uint joined_[2];                                                                        \
+  if (get_local_id(0) == 0) {                                                                         \
+    joined_[0] = grid_join(control, LINGER);                                                          \
+    joined_[1] = grid_members(control);                                                               \
+  }                                                                                                   \
+  barrier(CLK_LOCAL_MEM_FENCE);                                                                       \
+  const uint member = joined_[0], members = joined_[1];                                               \
+  if (member == GRID_OUTSIDE) return;
 
 /* Wait for a word that only grows; 0 on a time-out.  A fence must follow before what the word guards is read. */
 INLINE int wait_until_at_least(volatile __global uint *word, uint least, volatile __global uint *status) {

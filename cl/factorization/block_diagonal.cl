@@ -35,7 +35,7 @@ INLINE void set_block_row(__local vector_t *rows, int index, row_t row) {
 /* Whether this slot is the first to come with *flag* as it was. */
 INLINE int claim(int active, volatile __local int *flag, int was) {
   int won = 0;
-  if (active && slot_lane() == 0) won = atomic_cmpxchg(flag, was, !was) == was;
+  if (active && slot_lane() == 0) won = compare_exchange(flag, was, !was) == was;
   return LANES == 1 ? won : sg_broadcast(won, sg_lane() & ~(LANES - 1u));
 }
 

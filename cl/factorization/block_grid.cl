@@ -21,13 +21,10 @@
 #include "common/grid_barrier.h"
 #include "factorization/model.h"
 
-#ifndef LINGER                   /* turns for which the first group waits for the others to start */
-#define LINGER 500
-#endif
 #define DONE_STRIDE 32           /* words: a flag that is read while it is written has a cache line to itself */
 #define TILE SLOTS_PER_SUB_GROUP
-#ifndef CHAIN                    /* steps of a run whose products are made together; AMD has 256 registers for them */
-#define CHAIN (VECTORS > 6 && !DEV_NVIDIA_SM ? 1 : 2)
+#ifndef CHAIN                    /* steps of a run whose products are made together */
+#define CHAIN 2
 #endif
 
 /* Fields of ratings[k].w; a tile has at most 64 ratings. */

@@ -14,9 +14,6 @@
 #include "common/grid_barrier.h"
 #include "factorization/model.h"
 
-#ifndef LINGER                   /* turns for which the first group waits for others to start */
-#define LINGER 2000u
-#endif
 #define NO_STEP 0xffffffffu
 #define NO_ITEM (-1)
 
@@ -81,15 +78,8 @@ KERNEL item_blocks(const uint first, const uint last, const uint n_groups, const
                    const __global uint *restrict segments, const __global uint *restrict blocks,
                    const __global int *restrict by_rank, const __global offset_t *restrict offsets, RATING_PARAMS,
                    MODEL_PARAMS, volatile __global uint *control, volatile __global uint *status) {
-  LOCAL_ARRAY uint joined[2];
   LOCAL_ARRAY int passed;
-  if (get_local_id(0) == 0) {
-    joined[0] = grid_join(control, LINGER);
-    joined[1] = grid_members(control);
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  const uint member = joined[0], members = joined[1];
-  if (member == GRID_OUTSIDE) return;
+  GRID_ENTER(control)
   const int stays = members >= n_groups;     /* else a group stands in for others, and takes its items anew each time */
   model_t m = MODEL;
   held_t held;

@@ -11,10 +11,6 @@
 #include "common/grid_barrier.h"
 #include "factorization/model.h"
 
-#ifndef LINGER                   /* turns for which the first group waits for others to start */
-#define LINGER 2000u
-#endif
-
 typedef struct { int active, user, item; float value; } rating_t;
 
 #define RATING_PARAMS const __global int *restrict users, const __global int *restrict items, const __global float *restrict values
@@ -66,15 +62,8 @@ KERNEL superstep_tail(const uint first, const uint last, const __global offset_t
 KERNEL superstep_grid(const uint first, const uint last, const __global uint *restrict segments,
                       const __global offset_t *restrict offsets, RATING_PARAMS, MODEL_PARAMS,
                       volatile __global uint *control, volatile __global uint *status) {
-  LOCAL_ARRAY uint joined[2];
   LOCAL_ARRAY int passed;
-  if (get_local_id(0) == 0) {
-    joined[0] = grid_join(control, LINGER);
-    joined[1] = grid_members(control);
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  const uint member = joined[0], members = joined[1];
-  if (member == GRID_OUTSIDE) return;
+  GRID_ENTER(control)
   model_t m = MODEL;
   const offset_t mine = (offset_t)member * SLOTS_PER_GROUP + (offset_t)slot_in_group(), stride = (offset_t)members * SLOTS_PER_GROUP;
   uint s = segments[first], next_s = segments[first + 1u];

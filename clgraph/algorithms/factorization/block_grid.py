@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from clgraph.algorithms.factorization.blocks import BlockPlan
 from clgraph.algorithms.factorization.factors import DeviceModel, RowLayout
 from clgraph.algorithms.factorization.passes import slice_size, wait_by_slices
-from clgraph.algorithms.factorization.supersteps import bind_order, check_barrier, find_offsets, has_grid_barrier
+from clgraph.algorithms.factorization.supersteps import (
+    GRID_CONTROL_WORDS,
+    GRID_STATUS,
+    bind_order,
+    check_barrier,
+    find_offsets,
+    has_grid_barrier,
+)
 from clgraph.algorithms.factorization.work import grid_groups
 from clgraph.csr import checked_count
 from clgraph.device.facts import DeviceFacts
@@ -24,12 +31,12 @@ from clgraph.runtime.session import Session
 
 SOURCE = "factorization/block_grid.cl"
 _BARRIERS = ("auto", "launch", "grid")
-_GRID_CONTROL_WORDS, _GRID_STATUS = 8, 4  # as in cl/common/grid_barrier.h
 _DONE_STRIDE = 32  # words, as in the kernel file
 _LINGER = 20000
 _STREAMS = 4  # parts of a block between which a lone work-item alternates
 _MOST_GROUPS = 4096  # their blocks are numbered in 32 bits
 _MOST_VECTORS = 8  # of a row that a work-item holds, where the row can be shared by more
+_MOST_CHAINED_VECTORS = 6  # of a row, for two products at a time in 256 registers
 _PLACED_ONE_BY_ONE = 8  # heaviest vertices for each part
 
 
@@ -78,13 +85,14 @@ class BlockGrid(BlockPlan):
             self._interleave(by_key, width)
         self._pack()
         kernels = self.program(
-            SOURCE, work_group_size=facts.sub_group_size, LINGER=_LINGER, LANES=lanes, VECTORS=vectors // lanes
+            SOURCE, work_group_size=facts.sub_group_size, LINGER=_LINGER, LANES=lanes, VECTORS=vectors // lanes,
+            CHAIN=_chain(vectors // lanes, facts),
         )
         data = (self._block_offsets, self.packed_ratings)
         kernels.bind("cut_tiles", n_blocks, self.offset(n_blocks), *data)()
         data += tuple(model.arguments())
         head, n_items = np.uint32(self.n_groups), self.n_groups * facts.sub_group_size
-        self._control = session.zeros(_GRID_CONTROL_WORDS, np.uint32)
+        self._control = session.zeros(GRID_CONTROL_WORDS, np.uint32)
         self._done = session.zeros(_DONE_STRIDE * self.n_groups, np.uint32)
         if self.barrier == "grid":
             self.launches = [kernels.bind("block_sweep", n_items, head, *data, self._control, self._done)]
@@ -140,7 +148,15 @@ class BlockGrid(BlockPlan):
         DeviceTimeoutError
             A wait of a group for the next one ran out: the last sweep is not whole.
         """
-        check_status(self._control.item(_GRID_STATUS), "the sweep over the block grid")
+        check_status(self._control.item(GRID_STATUS), "the sweep over the block grid")
+
+
+def _chain(vectors: int, facts: DeviceFacts) -> int:
+    """Steps of a run whose products are made together: two, except where they do not fit the registers.
+
+    AMD's compiler spills with more than six vectors, NVIDIA's does not.
+    """
+    return 1 if vectors > _MOST_CHAINED_VECTORS and not facts.dialect.nvidia_sm else 2
 
 
 def _default_lanes(vectors: int, sub_group_size: int) -> int:

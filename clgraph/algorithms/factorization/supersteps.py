@@ -24,7 +24,7 @@ SOURCE = "factorization/superstep.cl"
 LINGER = 5000  # turns for which work-groups that meet at a device-wide barrier wait for others to start
 GRID_WG_SIZE, GROUPS_PER_UNIT = 512, 1  # of a persistent kernel: resident for sure, and few that wait for each other
 
-_GRID_CONTROL_WORDS = 8  # as in cl/common/grid_barrier.h
+GRID_CONTROL_WORDS, GRID_STATUS = 8, 4  # as in cl/common/grid_barrier.h
 _MANY_LANES = 16  # for a rating: then a group has few slots, and two of them on a compute unit are worth their wait
 _TURNS, _CPU_TURNS = 1 << 16, 1 << 20  # passes over the slots in launches without a wait: about 0.1 s
 _RESIDENT_ITEMS = 2048  # work-items of a GPU's compute unit
@@ -139,7 +139,7 @@ class SuperstepPlan(FactorizationPlan):
         self._order: DeviceArray
         self._offsets: NDArray[np.int64]
         self._persistent: Launch
-        self._control = session.zeros(_GRID_CONTROL_WORDS, np.uint32)
+        self._control = session.zeros(GRID_CONTROL_WORDS, np.uint32)
         self._status = session.zeros(1, np.uint32)
 
     def _cut(self, turns: NDArray[np.int64], joins: NDArray[np.bool_]) -> None:
