@@ -24,6 +24,7 @@ CASES = {
     "components": ["hook_compress", "rem", "afforest", "degree_classes"],
     "factorization": ["edge_locked", "node_locked", "hybrid_locked"],
     "blocks": ["block_sweep"],
+    "supersteps": ["superstep_grid", "item_blocks"],
 }
 BUILDS = {
     "vocabulary": [()],
@@ -33,6 +34,7 @@ BUILDS = {
     ],
     "factorization": [()],
     "blocks": [("-DWG_SIZE=1",)],  # groups wait for each other
+    "supersteps": [("-DWG_SIZE=1",)],
 }
 LANES = {"scheduler": ["-O1"], "threads": ["-O1", "-g", "-fsanitize=thread", "-pthread"]}
 VECTOR_LITERAL = re.compile(r"\((int4|long4|offset4_t)\)\(")
@@ -109,6 +111,17 @@ PLANTS = {
     "block-that-waits-for-one-step-less": Plant(
         "factorization/block_grid.cl", "DONE_STRIDE, step, control", "DONE_STRIDE, step ? step - 1u : 0u, control",
         "scheduler", "block_sweep", ("-DWG_SIZE=1",),
+    ),
+    **{
+        f"{case}-without-barrier": Plant(
+            "common/grid_barrier.h", "while ((int)(load_relaxed(control + GRID_TICKET) - goal) < 0)", "while (0)",
+            "scheduler", case, ("-DWG_SIZE=1",),
+        )
+        for case in ("superstep_grid", "item_blocks")
+    },
+    "stand-in-that-keeps-its-item": Plant(  # a group does another's share, but holds one item only
+        "factorization/item_block.cl", "stays = members >= n_groups;", "stays = 1;",
+        "scheduler", "item_blocks", ("-DWG_SIZE=1",),
     ),
     "lock-that-never-fails": Plant(
         "vocabulary.cl", "if (!done && try_lock(&lock_words[k])) {", "if (!done) {", "scheduler", "locks",

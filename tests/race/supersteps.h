@@ -1,0 +1,111 @@
+/* The persistent sweeps in supersteps, whose groups meet at the grid's barrier: a group is one work-item here. */
+#pragma once
+#include "ratings.h"
+#include <map>
+#define LINGER 30                /* some groups come too late, and leave their share to the others */
+#include "factorization/superstep.cl"
+#undef RATING_PARAMS
+namespace in_blocks {
+#include "factorization/item_block.cl"
+}
+
+/* Ratings in matchings, as they come in a random order. */
+struct Matched : Ratings {
+  uint n_groups;
+  std::vector<uint> matching, segments = {0};    /* of each rating; a segment is added when it ends */
+  std::vector<uint> control, status;
+
+  Matched(Random &random, ulong seed) : Ratings(random, seed), n_groups(1 + random.below(6)), matching(n) {
+    std::vector<int> order(n);
+    for (int k = 0; k < n; k++) order[k] = k;
+    for (int k = n - 1; k > 0; k--) std::swap(order[k], order[random.below((uint)k + 1)]);
+    std::set<std::pair<int, uint>> taken;        /* items are the vertices n_users, … */
+    for (int k : order) {
+      uint &m = matching[k];
+      while (taken.count({users[k], m}) || taken.count({n_users + items[k], m})) m++;
+      taken.insert({users[k], m});
+      taken.insert({n_users + items[k], m});
+    }
+    control.resize(GRID_CONTROL_WORDS);
+    status.resize(1);
+  }
+  /* Put the ratings in ascending order of these keys. */
+  template <class Key> void sort_by(Key key) {
+    std::vector<int> order(n), old_users = users, old_items = items;
+    for (int k = 0; k < n; k++) order[k] = k;
+    std::sort(order.begin(), order.end(), [&](int a, int b) { return key(a) < key(b); });
+    std::vector<uint> old_matching = matching;
+    for (int k = 0; k < n; k++) {
+      users[k] = old_users[order[k]];
+      items[k] = old_items[order[k]];
+      matching[k] = old_matching[order[k]];
+    }
+  }
+  bool right() { return !status[0] && Ratings::right(); }
+};
+
+struct Supersteps : Matched {
+  std::vector<int> offsets;
+
+  Supersteps(Random &random, ulong seed) : Matched(random, seed) {
+    sort_by([&](int k) { return matching[k]; });
+    for (int k = 0; k < n; k++)
+      if (k == 0 || matching[k] != matching[k - 1]) offsets.push_back(k);
+    const uint n_steps = (uint)offsets.size();
+    offsets.push_back(n);
+    for (uint s = 1; s <= n_steps; s++)
+      if (s == n_steps || random.below(3)) segments.push_back(s);
+  }
+  void sweep() {
+    superstep_grid(0, (uint)segments.size() - 1, segments.data(), offsets.data(), users.data(), items.data(),
+                   values.data(), MODEL_ARGUMENTS, control.data(), status.data());
+  }
+};
+
+struct ItemBlocks : Matched {
+  std::vector<int> by_rank, offsets = {0};
+  std::vector<uint> steps, blocks;
+
+  ItemBlocks(Random &random, ulong seed) : Matched(random, seed) {
+    std::map<int, uint> rank;
+    for (int item : items) rank[item] = 0;
+    for (auto [item, _] : rank) by_rank.push_back(item);
+    for (uint r = (uint)by_rank.size() - 1; r > 0; r--) std::swap(by_rank[r], by_rank[random.below(r + 1)]);
+    for (uint r = 0; r < by_rank.size(); r++) rank[by_rank[r]] = r;
+    std::map<std::pair<uint, uint>, uint> step;  /* of a block and a matching */
+    std::set<std::pair<uint, uint>> is_wide;     /* those in which not only the first group has ratings */
+    for (int k = 0; k < n; k++) {
+      const uint r = rank[items[k]];
+      step[{r / n_groups, matching[k]}] = 0;
+      if (r % n_groups) is_wide.insert({r / n_groups, matching[k]});
+    }
+    uint n_steps = 0;
+    std::pair<uint, uint> before;
+    for (auto &[place, number] : step) {
+      const bool joins = n_steps && place.first == before.first && !is_wide.count(place) && !is_wide.count(before);
+      if (n_steps && !joins) segments.push_back(n_steps);
+      if (!joins) blocks.push_back(place.first);
+      number = n_steps++;
+      before = place;
+    }
+    segments.push_back(n_steps);
+    sort_by([&](int k) { return std::make_pair(rank[items[k]], matching[k]); });
+    for (int k = 0; k < n; k++) {
+      steps.push_back(step[{rank[items[k]] / n_groups, matching[k]}]);
+      if (k + 1 == n || items[k + 1] != items[k]) offsets.push_back(k + 1);
+    }
+  }
+  void sweep() {
+    in_blocks::item_blocks(0, (uint)blocks.size(), n_groups, (uint)by_rank.size(), segments.data(), blocks.data(),
+                       by_rank.data(), offsets.data(), users.data(), steps.data(), values.data(), MODEL_ARGUMENTS,
+                       control.data(), status.data());
+  }
+};
+
+template <class Sweep> static bool sweep_right(Random &random, ulong seed) {
+  Sweep sweep(random, seed);
+  launch(sweep.n_groups, [&] { sweep.sweep(); });
+  return sweep.right();
+}
+
+static const Case cases[] = {{"superstep_grid", sweep_right<Supersteps>}, {"item_blocks", sweep_right<ItemBlocks>}};
