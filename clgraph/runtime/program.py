@@ -117,4 +117,7 @@ class Launch:
 
     def set_scalar(self, index: int, value: np.generic) -> None:
         """Change the value of argument *index*."""
-        self._handle.set_arg(index, value)
+        try:
+            self._handle.set_arg(index, value)
+        except cl.Error as error:  # not typed_errors: this is the hot path
+            raise as_device_error(f"setting argument {index} of {self.kernel}", error) from error

@@ -21,11 +21,14 @@ import numpy as np
 sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 
 from clgraph.algorithms.components import connected_components  # noqa: E402
+from clgraph.algorithms.factorization.schedules import make_schedule  # noqa: E402
+from clgraph.algorithms.factorization.training import Factorization, initial_factors  # noqa: E402
 from clgraph.errors import ClgraphError, DeviceError  # noqa: E402
 from clgraph.graph import Graph  # noqa: E402
 from clgraph.primitives.compact import Compact  # noqa: E402
 from clgraph.primitives.scan import Scan  # noqa: E402
 from clgraph.primitives.sort import Sort  # noqa: E402
+from clgraph.ratings import Ratings  # noqa: E402
 from clgraph.runtime.session import Session  # noqa: E402
 
 OUT_OF_RESOURCES, OUT_OF_HOST_MEMORY, MEM_OBJECT_ALLOCATION_FAILURE, BUILD_PROGRAM_FAILURE = -5, -6, -4, -11
@@ -102,6 +105,19 @@ def components(session: Session) -> np.ndarray:
     return np.concatenate([connected_components(graph, strategy=name, session=session).labels for name in names])
 
 
+def factorization(session: Session) -> np.ndarray:
+    """Train one epoch by an online and an offline strategy; no two ratings share a vertex, so any order is right."""
+    rng = np.random.default_rng(7)
+    ratings = Ratings.from_triples(range(40), rng.permutation(40), rng.normal(size=40))
+    answers = []
+    for name in ("node_locked", "diagonal"):
+        engine = Factorization(session, ratings, rank=4, strategy=name)
+        engine.model.set(initial_factors(40, 40, 4, scale=1.0, biases=False, rng=np.random.default_rng(8)))
+        (epoch,) = engine.train(1, schedule=make_schedule("constant", 0.1))
+        answers += [np.array([epoch.loss]), *(rows.ravel() for rows in engine.model.get()[:2])]
+    return np.concatenate(answers)
+
+
 class Driver:
     """Runs *work* with one function failing, on a session that lives on or a new one each time."""
 
@@ -109,6 +125,8 @@ class Driver:
         self.work, self.shim, self.fresh = work, shim, fresh
         self.session = Session("pocl")
         self.expected = work(self.session)
+        gc.collect()
+        gc.freeze()  # what lives on need not be looked through at each live()
 
     def attempt(self) -> str:
         try:
@@ -152,6 +170,7 @@ def main(name: str, shim: str) -> None:
     bad = []
     work, rounds = {
         "scan": (scan, (WORK, SET_UP)), "plans": (plans, (WORK,)), "components": (components, (WORK,)),
+        "factorization": (factorization, (WORK,)),
     }[name]
     for functions in rounds:
         driver = Driver(work, library, fresh=functions is SET_UP)
