@@ -26,6 +26,7 @@ from clgraph.algorithms.factorization.block_diagonal import BlockDiagonal
 from clgraph.algorithms.factorization.block_grid import BlockGrid, balanced_parts
 from clgraph.algorithms.factorization.factors import row_layout
 from clgraph.algorithms.factorization.work import PARTS, grid_groups
+from clgraph.device.facts import Dialect
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError
 from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session
@@ -193,6 +194,12 @@ def test_lanes_that_local_memory_holds(pocl: Session) -> None:
     assert block_grid._checked_lanes(2, layout, facts) == 2
     with pytest.raises(InputError, match=r"lanes=1; .* 32768 bytes of local memory .* \[2, 4, 8, 16, 32\]"):
         block_grid._checked_lanes(1, layout, facts)
+
+
+def test_chains_fit_the_registers(pocl: Session) -> None:
+    nvidia, other = (dataclasses.replace(pocl.facts, dialect=Dialect(nvidia_sm=sm)) for sm in (90, 0))
+    assert [block_grid._chain(vectors, nvidia) for vectors in (1, 6, 7, 8)] == [2, 2, 2, 2]
+    assert [block_grid._chain(vectors, other) for vectors in (1, 6, 7, 8)] == [2, 2, 1, 1]
 
 
 def test_a_grid_barrier_is_asked_of_the_device(pocl: Session) -> None:
