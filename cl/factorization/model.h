@@ -251,6 +251,34 @@ INLINE void store_item(model_t m, int item, row_t q, float item_bias) {
 #endif
 }
 
+#if LANES == 1 && VECTOR_WIDTH == 16 && VECTORS > 4
+/* Two rows of so many vectors do not fit a CPU's registers together: read them twice, the second time from its cache. */
+INLINE void update_rating(model_t m, int active, int user, int item, float value) {
+  if (!active) return;
+  check_begin(m, user, item);
+  __global number_t *p = m.user_rows + (ulong)user * RANK_PADDED, *q = m.item_rows + (ulong)item * RANK_PADDED;
+  vector_t sum = LOAD_VECTOR_(p) * LOAD_VECTOR_(q);
+#pragma unroll
+  for (int k = 1; k < VECTORS; k++) sum = mad(LOAD_VECTOR_(p + k * VECTOR_WIDTH), LOAD_VECTOR_(q + k * VECTOR_WIDTH), sum);
+  float error = value - m.mean - components_sum(sum);
+#if BIASES
+  const float user_bias = LOAD_BIAS_(m.user_biases + user), item_bias = LOAD_BIAS_(m.item_biases + item);
+  error -= user_bias + item_bias;
+#endif
+  const float step = m.rate * error;
+#pragma unroll
+  for (int k = 0; k < RANK_PADDED; k += VECTOR_WIDTH) {
+    const vector_t a = LOAD_VECTOR_(p + k), b = LOAD_VECTOR_(q + k);
+    STORE_VECTOR_(mad(a, (vector_t)(m.decay), b * step), p + k);
+    STORE_VECTOR_(mad(b, (vector_t)(m.decay), a * step), q + k);
+  }
+#if BIASES
+  STORE_BIAS_(mad(m.decay, user_bias, step), m.user_biases + user);
+  STORE_BIAS_(mad(m.decay, item_bias, step), m.item_biases + item);
+#endif
+  check_end(m, user, item);
+}
+#else
 /* One step on a rating that nobody else's step shares a vertex with now. */
 INLINE void update_rating(model_t m, int active, int user, int item, float value) {
   row_t q;
@@ -265,4 +293,5 @@ INLINE void update_rating(model_t m, int active, int user, int item, float value
   store_item(m, item, q, item_bias);
   check_end(m, user, item);
 }
+#endif
 #endif
