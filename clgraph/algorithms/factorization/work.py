@@ -26,6 +26,7 @@ _CACHED_BYTES = 2.0**20
 _NEAR_ROWS = 2.0**12  # RatingsStats.far_item_share counts those farther away
 _GROUP_ITEMS = 512  # work-items of a group that walks the tail of the supersteps
 _CPU_TAIL = 512  # ratings of a superstep that one core has done before two have started
+_FEW_RATINGS = 8.0  # of a vertex, which has no other choice than to wait
 _FEW_ROWS = 4096.0  # vertices with ratings left at which one work-group finds the other matchings alone
 _CPU_LOADS_UNDER_WAY = 4.0
 _CPU_CACHE_BYTES = 2.0**24  # beyond, rows come from memory, one after the other where they are near
@@ -222,17 +223,20 @@ def _degree_exceeded_by(counts: tuple[int, ...], n: float) -> float:
     return 0.0
 
 
-def _degrees(stats: RatingsStats) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return how many vertices have each degree, and their ratings, of the side with the busiest vertex."""
-    if stats.max_item_degree >= stats.max_user_degree:
-        return stats.item_degree_counts, stats.item_degree_rating_counts
-    return stats.user_degree_counts, stats.user_degree_rating_counts
+_Bins = tuple[int, ...]
+
+
+def _degrees(stats: RatingsStats) -> tuple[tuple[_Bins, _Bins], tuple[_Bins, _Bins]]:
+    """Return the vertices of each degree, and their ratings: of the side with the busiest vertex, then the other."""
+    items = stats.item_degree_counts, stats.item_degree_rating_counts
+    users = stats.user_degree_counts, stats.user_degree_rating_counts
+    return (items, users) if stats.max_item_degree >= stats.max_user_degree else (users, items)
 
 
 def _matchings_chain(task: Task, facts: DeviceFacts) -> Work:
     """As many matchings as the busiest vertex has ratings; the wide ones are those that many vertices still have."""
     stats = task.stats
-    counts, _ = _degrees(stats)
+    (counts, _), _ = _degrees(stats)
     wide = min(task.busiest, _degree_exceeded_by(counts, _slots(task, facts)))
     return _superstep_chain(task, facts, wide, task.busiest - wide)
 
@@ -379,10 +383,15 @@ def matchings(task: Task, facts: DeviceFacts) -> Work:
     On a GPU one work-group goes on alone when few vertices have ratings left; a CPU takes rating by rating.
     """
     rounds, sort = task.busiest, sort_ratings(task, facts).times(1.5)
+    (counts, ratings), (other_counts, other_ratings) = _degrees(task.stats)
     if facts.is_cpu:
-        return sort + Work(gathers=(Gathers(15 * math.log2(2 + rounds) * task.n, _CACHED_BYTES),))
-    stats = task.stats
-    counts, ratings = _degrees(stats)
+        # Vertices with few ratings left ask a busy one on the other side again in every round.
+        asked = sum(r * r / c for c, r in zip(other_counts, other_ratings, strict=True) if c) / 2
+        have_few = min(1.0, _FEW_RATINGS * (sum(counts) - counts[0]) / max(1.0, task.n))
+        return sort + Work(
+            gathers=(Gathers(15 * math.log2(2 + rounds) * task.n, _CACHED_BYTES),),
+            chains=(Chain(have_few * asked, _CACHED_BYTES),),
+        )
     begins = _degree_exceeded_by(counts, _FEW_ROWS)
     alone = sum(r - begins * c for k, (c, r) in enumerate(zip(counts, ratings, strict=True)) if 2**k > 2 * begins)
     return sort + Work(
