@@ -31,7 +31,8 @@ _FEW_ROWS = 4096.0  # vertices with ratings left at which one work-group finds t
 _CPU_LOADS_UNDER_WAY = 4.0
 _CPU_CACHE_BYTES = 2.0**24  # beyond, rows come from memory, one after the other where they are near
 _CPU_STEP_GATHERS = 2.0  # out of the first-level cache, as long as the arithmetic on 64 bytes of both rows
-_CPU_LOCKS = 3.5  # of one lock after the other, as long as a step behind one takes beside others
+_CPU_WALK = 1.5  # looking for users that are free, beside the steps
+_CPU_LOCKS = 5.0  # of one lock after the other, as long as a step behind one takes beside others
 _STEP_LOADS = 2.0  # of a step behind a lock: rows, and the store before the lock is free
 _TAIL_LOADS = 6.0  # of a step of one work-group, its barriers included
 _ATTEMPTS = 16.0  # on the busiest lock, for each compute unit and hand-over
@@ -185,7 +186,7 @@ def _walk(task: Task, facts: DeviceFacts) -> Work:
     empties the first-level cache, and on CPUs other cores write the lines.
     """
     steps = _steps(task, facts, near=0 < facts.dialect.nvidia_sm < 70, item_share=_once_an_item(task))
-    return _locks(task, facts, task.stats.n_users) + steps
+    return _locks(task, facts, task.stats.n_users) + steps.times(_CPU_WALK if facts.is_cpu else 1)
 
 
 def _once_an_item(task: Task) -> float:
