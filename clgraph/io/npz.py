@@ -10,11 +10,16 @@ from typing import IO
 import numpy as np
 from scipy.sparse import load_npz
 
-from clgraph.errors import GraphError, GraphFileError, InputError
+from clgraph.errors import GraphFileError, InputError
 from clgraph.graph import Graph
 from clgraph.io.text import Progress, file_error, reading
 
 SUFFIXES = (".npz",)
+# What numpy and scipy raise on archives that are damaged or hold something else.
+DAMAGE = (
+    KeyError, ValueError, TypeError, AttributeError, NotImplementedError, MemoryError, EOFError, RuntimeError,
+    zipfile.BadZipFile, zlib.error,
+)  # fmt: skip
 _ARRAYS = ("row_offsets", "column_indices", "edge_weights", "labels")
 
 
@@ -38,19 +43,7 @@ def read(path: Path, *, directed: bool | None = None, progress: Progress | None 
                     raise file_error(path, f"expected an array row_offsets, found {', '.join(archive)}")
         except GraphFileError:
             raise
-        except (
-            GraphError,
-            KeyError,
-            ValueError,
-            TypeError,
-            AttributeError,
-            NotImplementedError,
-            MemoryError,
-            EOFError,
-            RuntimeError,
-            zipfile.BadZipFile,
-            zlib.error,
-        ) as error:
+        except DAMAGE as error:
             raise file_error(path, f"not a graph saved as .npz: {error}") from error
     if progress is not None:
         progress(graph.nbytes)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,6 +13,7 @@ from clgraph.csr import check_choice
 from clgraph.errors import GraphFileError, InputError
 from clgraph.io import _detect, matrix_market
 from clgraph.io.edges import Edges
+from clgraph.io.npz import DAMAGE
 from clgraph.io.text import (
     _NUMBER,
     Block,
@@ -197,18 +196,7 @@ def _read_npz(path: Path, duplicates: DuplicateRatings) -> Ratings:
                 raise file_error(path, f"expected an array users, found {', '.join(archive)}")
         except GraphFileError:
             raise
-        except (
-            KeyError,
-            ValueError,
-            TypeError,
-            AttributeError,
-            NotImplementedError,
-            MemoryError,
-            EOFError,
-            RuntimeError,
-            zipfile.BadZipFile,
-            zlib.error,
-        ) as error:
+        except DAMAGE as error:
             raise file_error(path, f"not ratings saved as .npz: {error}") from error
 
 
