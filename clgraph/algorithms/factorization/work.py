@@ -388,7 +388,7 @@ def matchings(task: Task, facts: DeviceFacts) -> Work:
     if facts.is_cpu:
         # Vertices with few ratings left ask a busy one on the other side again in every round.
         asked = sum(r * r / c for c, r in zip(other_counts, other_ratings, strict=True) if c) / 2
-        have_few = min(1.0, _FEW_RATINGS * (sum(counts) - counts[0]) / max(1.0, task.n))
+        have_few = min(1.0, _FEW_RATINGS * sum(counts[1:]) / max(1.0, task.n))
         return sort + Work(
             gathers=(Gathers(15 * math.log2(2 + rounds) * task.n, _CACHED_BYTES),),
             chains=(Chain(have_few * asked, _CACHED_BYTES),),
