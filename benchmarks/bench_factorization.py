@@ -71,12 +71,11 @@ def lost_share(session: Session, ratings: Ratings, name: str, rank: int, storage
 
 
 def measure(
-    session: Session, name: str, ratings: Ratings, *, rank: int, storage: Storage, strategies: list[str], repeats: int,
-    budget_seconds: float,
+    session: Session, name: str, ratings: Ratings, model: dict[str, dict[str, Any]], *, rank: int, storage: Storage,
+    strategies: list[str], repeats: int, budget_seconds: float,
 ) -> list[dict[str, Any]]:
-    """Return one row for each strategy on *ratings*."""
+    """Return one row for each strategy on *ratings*; *model* is what :func:`_model_says` of them."""
     start = initial_factors(*ratings.shape, rank, scale=0.2, biases=False, rng=np.random.default_rng(0))
-    model = _model_says(session, ratings, rank, storage)
     rows = []
     for strategy in strategies:
         with busy(f"timing {strategy} on {name}"):
@@ -147,7 +146,7 @@ def _measure_one(
     if not np.isfinite(rmse) or (lost and strategy != _RACY):
         raise VerificationError(f"{strategy}: error {rmse} after three sweeps, {lost:.2%} of the steps lost")
     n = ratings.n_ratings
-    moved = n * (4 * rank * (2 if storage == "float16" else 4) + 12)
+    moved = n * (4 * rank * np.dtype(storage).itemsize + 12)
     return {
         **vars(timing), "preparation_seconds": preparation, "updates_per_second": n / timing.wall_seconds,
         "bandwidth_share": moved / timing.wall_seconds / session.profile.rates.stream_bytes_per_second,
@@ -178,7 +177,7 @@ def normalised(rows: list[Row]) -> str:
                 ratios[name].append(times[name] / unit)
             shown = (f"{times[name] / unit:.3g}" if name in times else "" for name in names)
             cells.append([graph, f"{1e3 * unit:.3g}", *shown])
-        if ratios["edge_locked"]:
+        if ratios.get("edge_locked"):
             means = (f"{geometric_mean(r):.3g}" if r else "" for r in ratios.values())
             cells.append(["geometric mean", "", *means])
         if ratios.get("hybrid_locked"):
@@ -260,13 +259,14 @@ def run(args: argparse.Namespace) -> int:
         ratings = ratings_inputs.load(name, scale=args.scale if name in ratings_inputs.GENERATED else 1)
         label = name if args.scale == 1 or name in ratings_inputs.FILES else f"{name}/{args.scale}"
         label += "" if args.rank == 16 and args.storage == "float32" else f", rank {args.rank} {args.storage}"
+        model = _model_says(session, ratings, args.rank, args.storage)
         rows = measure(
-            session, label, ratings, rank=args.rank, storage=args.storage, strategies=args.strategies,
+            session, label, ratings, model, rank=args.rank, storage=args.storage, strategies=args.strategies,
             repeats=args.repeats, budget_seconds=args.budget,
         )
         measured += [{**row, **origin} for row in rows]
         if args.json:
-            _refresh(args.json, session, label, _model_says(session, ratings, args.rank, args.storage))
+            _refresh(args.json, session, label, model)
         harness.finish(args, measured[-len(rows) :], "strategies")
     _report(args, measured)
     return 0

@@ -187,6 +187,7 @@ def test_sweeps_are_normalised_to_edge_locking() -> None:
     means = [line.split("|")[-2].strip() for line in text.splitlines() if "geometric mean" in line]
     assert means == ["0.25", "2"]
     assert "4.00 times as fast as edge_locked on power-law" in text and "0.50 times" in text
+    assert "geometric mean" not in bench_factorization.normalised(rows[1:2])  # nothing to normalise to
 
 
 def test_lost_steps_are_found(session: Session) -> None:

@@ -25,7 +25,8 @@ from clgraph.algorithms.factorization import plan as plans
 from clgraph.algorithms.factorization.block_diagonal import BlockDiagonal
 from clgraph.algorithms.factorization.block_grid import BlockGrid, balanced_parts
 from clgraph.algorithms.factorization.factors import row_layout
-from clgraph.algorithms.factorization.work import PARTS, grid_groups
+from clgraph.algorithms.factorization.sizes import grid_groups
+from clgraph.algorithms.factorization.work import PARTS
 from clgraph.device.facts import Dialect
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError
 from clgraph.ratings import Ratings

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from clgraph.algorithms.factorization.blocks import BlockPlan
 from clgraph.algorithms.factorization.factors import DeviceModel
 from clgraph.algorithms.factorization.passes import slice_size, wait_by_slices
+from clgraph.algorithms.factorization.sizes import block_shape, local_row_bytes, most_local_rows
 from clgraph.algorithms.factorization.supersteps import launch_over
-from clgraph.algorithms.factorization.work import block_shape, local_row_bytes, most_local_rows
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
 from clgraph.ratings import Ratings

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.factorization.blocks import BlockPlan
 from clgraph.algorithms.factorization.factors import DeviceModel, RowLayout
 from clgraph.algorithms.factorization.passes import slice_size, wait_by_slices
+from clgraph.algorithms.factorization.sizes import grid_groups
 from clgraph.algorithms.factorization.supersteps import (
     GRID_CONTROL_WORDS,
     GRID_STATUS,
@@ -20,7 +21,6 @@ from clgraph.algorithms.factorization.supersteps import (
     find_offsets,
     has_grid_barrier,
 )
-from clgraph.algorithms.factorization.work import grid_groups
 from clgraph.csr import checked_count
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
