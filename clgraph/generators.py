@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -193,15 +195,23 @@ def random_weights(
     if not low < high:
         raise InputError(f"low = {low}, high = {high}; low must be below high")
     kind = np.dtype(dtype)
-    rows, columns = graph.sources(), graph.column_indices
+    offsets, columns = graph.row_offsets, graph.column_indices
     weights = np.empty(graph.n_edges, kind)
-    for start in range(0, weights.size, _CHUNK):
-        u, v = rows[start : start + _CHUNK], columns[start : start + _CHUNK]
+
+    def fill(start: int) -> None:
+        v = columns[start : start + _CHUNK]
+        stop = start + v.size
+        first, last = np.searchsorted(offsets, np.array([start, stop - 1], offsets.dtype), "right") - 1
+        counts = np.diff(np.clip(offsets[first : last + 2], start, stop))
+        u = np.repeat(np.arange(first, last + 1, dtype=np.int32), counts)
         if not graph.directed:
             u, v = np.minimum(u, v), np.maximum(u, v)
         draw = _hashed(u.astype(np.uint64) << np.uint64(32) | v.astype(np.uint64), seed)
         values = low + draw * (high - low)
-        weights[start : start + _CHUNK] = values if kind.kind == "f" else np.floor(values)
+        weights[start:stop] = values if kind.kind == "f" else np.floor(values)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(fill, range(0, weights.size, _CHUNK)))
     return Graph._trusted(
         graph.row_offsets,
         columns,

@@ -153,6 +153,13 @@ def test_random_weights_are_symmetric_and_spread(dtype: Any) -> None:
     assert np.unique(np.floor(weights)).size == 25
 
 
+def test_random_weights_do_not_depend_on_the_blocks_that_are_drawn_together() -> None:
+    leaves = 1 << 19  # the row of the hub is several blocks long
+    graph = generators.random_weights(generators.star(leaves + 1), high=2**20)
+    assert graph.edge_weights is not None
+    np.testing.assert_array_equal(graph.edge_weights[:leaves], graph.edge_weights[leaves:])
+
+
 def test_random_weights_of_a_directed_graph_differ_by_direction() -> None:
     graph = generators.random_weights(Graph.from_edges([0, 1], [1, 0], directed=True), high=2**30)
     assert graph.directed and graph.edge_weights is not None
