@@ -7,7 +7,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -42,14 +41,7 @@ def measure(
 def _numbering_seconds(session: Session, plan: Any) -> float:
     """Time the kernels that number the components 0 … k-1 as scipy does, after a run."""
     plan.run()
-    return min(_kernel_seconds(session, plan.number) for _ in range(harness.REPEATS))
-
-
-def _kernel_seconds(session: Session, call: Callable[[], Any]) -> float:
-    with session.measure() as recorder:
-        call()
-    assert recorder.seconds is not None
-    return recorder.seconds.kernel
+    return harness.kernel_seconds(session, plan.number)
 
 
 def _verify(graph: Graph, verified: list[NDArray[Any]], plan: Any) -> None:

@@ -69,6 +69,17 @@ def time_run(
     return Timing(statistics.median(wall), min(wall), statistics.median(kernel), min(kernel), len(wall))
 
 
+def kernel_seconds(session: Session, call: Callable[[], Any]) -> float:
+    """Return the least device time of the kernels of *call*."""
+    seconds = []
+    for _ in range(REPEATS):
+        with session.measure() as recorder:
+            call()
+        assert recorder.seconds is not None
+        seconds.append(recorder.seconds.kernel)
+    return min(seconds)
+
+
 def time_strategies(
     session: Session,
     graph: Graph,

@@ -31,6 +31,16 @@ COMPONENTS: dict[str, Callable[[], Graph]] = {
     "road-like": partial(generators.road_like, 16_600_000),
     "rmat-20": partial(generators.rmat, 20, 8),
 }
+SPANNING: dict[str, Callable[[], Graph]] = {  # roads of the sizes of DIMACS's E, W and USA; about 30 M edges
+    "road-like-E": partial(generators.road_like, 3_598_623),
+    "road-like-W": partial(generators.road_like, 6_262_104),
+    "road-like-USA": partial(generators.road_like, 23_947_347),
+    "uniform-3M-30M": partial(generators.uniform_random, 3_000_000, 30_000_000),
+    "uniform-5M-30M": partial(generators.uniform_random, 5_000_000, 30_000_000),
+    "uniform-10M-30M": partial(generators.uniform_random, 10_000_000, 30_000_000),
+    "rmat-22-30M": partial(generators.rmat, 22, 7),
+    "rmat-23-30M": partial(generators.rmat, 23, 4),
+}
 SMALL: dict[str, Callable[[], Graph]] = {
     "rmat-16": partial(generators.rmat, 16, 16),
     "rmat-18": partial(generators.rmat, 18, 8),
@@ -45,7 +55,7 @@ SMALL: dict[str, Callable[[], Graph]] = {
     "path-18": partial(generators.path, 1 << 18),
     "tree-18": partial(generators.tree, 1 << 18),
 }
-GENERATED = COMPONENTS | SMALL
+GENERATED = COMPONENTS | SPANNING | SMALL
 
 
 def load(name: str) -> Graph:
@@ -64,8 +74,16 @@ def load(name: str) -> Graph:
     return read(_file(name))
 
 
+def weighted(name: str) -> Graph:
+    """Return graph *name* without directions, with weights 1 … 2**20 hashed from the edge in place of its own."""
+    graph = load(name)
+    if graph.directed:
+        graph = Graph.from_edges(graph.sources(), graph.column_indices, n=graph.n_vertices, duplicates="first")
+    return generators.random_weights(graph, low=1, high=2**20 + 1)
+
+
 def prepare(names: Iterable[str], workers: int | None = None) -> None:
-    """Generate what is missing of *names* in *workers* processes, those of the first table first.
+    """Generate what is missing of *names* in *workers* processes, those of the first tables first.
 
     Raises
     ------
