@@ -6,7 +6,7 @@
  *   sg_broadcast(x, lane)  sg_xor(x, mask)
  *   sg_sum(x)  sg_least(x)  sg_greatest(x)  sg_exclusive_sum(x)
  *       for int, uint, long, ulong, float; any bits of a predicate count
- *   lanes_below_mask()  lowest_lane(mask)  lane_count(mask)
+ *   lanes_below_mask()  lowest_lane(mask)  highest_lane(mask)  lane_count(mask)
  *
  * Contract: every lane of the sub-group arrives (uniform control flow inside it), the work-group size is a
  * multiple of the width and no lane has returned.  Loops around them run while sg_any(cond).
@@ -35,6 +35,8 @@ typedef uint lane_mask_t;
 #endif
 INLINE uint lowest_lane(uint m) { return 31u - (uint)clz(m & (0u - m)); }   /* m != 0 */
 INLINE uint lowest_lane(ulong m) { return 63u - (uint)clz(m & (0ul - m)); }
+INLINE uint highest_lane(uint m) { return 31u - (uint)clz(m); }             /* m != 0 */
+INLINE uint highest_lane(ulong m) { return 63u - (uint)clz(m); }
 INLINE uint lane_count(uint m) { return popcount(m); }
 INLINE uint lane_count(ulong m) { return (uint)popcount(m); }
 

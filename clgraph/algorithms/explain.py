@@ -34,6 +34,7 @@ class Algorithm(NamedTuple):
 ALGORITHMS = {
     "components": Algorithm("clgraph.algorithms.components", "graph", as_graph),
     "factorization": Algorithm("clgraph.algorithms.factorization", "ratings", as_ratings),
+    "mst": Algorithm("clgraph.algorithms.mst", "graph", as_graph),
 }
 
 

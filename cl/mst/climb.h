@@ -1,0 +1,27 @@
+/* Trees over the vertices: parent[v] is v for a root.  While nothing hooks, any number of work-items may climb and
+ * shorten: a parent only ever becomes a farther ancestor. */
+#ifndef CLGRAPH_MST_CLIMB_H
+#define CLGRAPH_MST_CLIMB_H
+#include "common/atomics.h"
+
+#ifndef CLIMB_LIMIT              /* steps of one climb; 0: up to the root */
+#define CLIMB_LIMIT 0
+#endif
+
+/* Point v at its root, halving the path on the way, and return it; *at_root = 0 where the limit came first. */
+INLINE int climb(volatile __global int *parent, int v, int *at_root) {
+  int u = v, p = load_stale(parent + v), g = load_stale(parent + p);
+  for (int step = 0; g != p; step++) {
+    if (CLIMB_LIMIT && step == CLIMB_LIMIT) {
+      *at_root = 0;
+      break;
+    }
+    store_relaxed(parent + u, g);
+    u = g;
+    p = load_stale(parent + u);
+    g = load_stale(parent + p);
+  }
+  if (u != v) store_relaxed(parent + v, p);
+  return p;
+}
+#endif

@@ -1,0 +1,10 @@
+/* What the phases of one run tell each other without the host: words of the buffer `state`. */
+#ifndef CLGRAPH_MST_STATE_H
+#define CLGRAPH_MST_STATE_H
+#define STATE_THRESHOLD_WEIGHT 0 /* the heaviest of the light edges */
+#define STATE_THRESHOLD_ENTRY 1
+#define STATE_ALIVE 32           /* the last round that left edges */
+#define STATE_UNFINISHED 64      /* the last pass in which a climb met its limit */
+#define STATE_CONTROLS 96        /* of two grids, 32 words apart */
+#define STATE_WORDS 160
+#endif

@@ -1,0 +1,484 @@
+"""Minimum spanning forests by Borůvka's algorithm: in each round every component takes its lightest edge.
+
+Strategies
+----------
+``edge_list``
+    The first round from the rows, without atomics; then a list of edges that every sub-group shortens in place,
+    light edges first [1]_.
+``two_pass``
+    The same for devices without 64-bit atomics: first the weights compete, then the edges that tie.
+``segmented``
+    Every round walks the matrix, in tiles of entries whose lanes find their rows by binary search [2]_; merges by
+    hooking, or by transactions [3]_.
+
+References
+----------
+.. [1] A. Fallin, A. Gonzalez, J. Seo, M. Burtscher. "A High-Performance MST Implementation for GPUs." SC 2023.
+.. [2] F. Khorasani, R. Gupta, L. Bhuyan. "Scalable SIMD-efficient graph processing on GPUs." PACT 2015.
+.. [3] S. Manoochehri, B. Goodarzi, D. Goswami. "An efficient transaction-based GPU implementation of minimum
+   spanning forest algorithm." HPCS 2017.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from clgraph.algorithms.mst_work import default_light_edges, edge_list_work, segmented_work, two_pass_work
+from clgraph.csr import as_csr_array, check_choice
+from clgraph.device.facts import DeviceFacts
+from clgraph.errors import InputError
+from clgraph.graph import Graph, as_graph
+from clgraph.model.strategy import Choice, Strategy, checked_options, choose
+from clgraph.primitives.fill import Iota
+from clgraph.primitives.scan import Scan
+from clgraph.primitives.sort import Sort
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.failure import STATUS_TIMEOUT, check_status
+from clgraph.runtime.program import Launch, Program
+from clgraph.runtime.session import Session, as_session
+from clgraph.runtime.timing import RunInfo
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+_MAX_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
+_MAX_ENTRIES = 2**32 - 2**12  # positions of entries are uints, the last of which means none
+_NO_ENTRY = 0xFFFFFFFF
+_ROWS, _SEGMENTED, _EDGE_LIST, _RANKS = (f"mst/{name}.cl" for name in ("rows", "segmented", "edge_list", "ranks"))
+_TILE = 512  # entries
+_SAMPLES = 512
+_MAX_ROUNDS = 64  # cl/mst/edge_list.cl
+_CLIMB_LIMIT = 1024
+_ALIVE, _CONTROLS, _CONTROL_WORDS, _STATUS, _STATE_WORDS = 32, 96, 32, 4, 160  # cl/mst/state.h
+
+
+class _SpanningForest(NamedTuple):
+    weight: int | float
+    edges: NDArray[np.int64]
+
+
+class SpanningForest(_SpanningForest):
+    """Result of :func:`minimum_spanning_forest`; unpacks as ``weight, edges``.
+
+    Attributes
+    ----------
+    weight : int or float
+        Total weight: exact for integers, summed pairwise in float64 for floats. An edge of an unweighted graph
+        weighs 1.
+    edges : int64 array, shape (n_vertices - n_trees,)
+        Positions in ``graph.column_indices`` and ``graph.edge_weights``, rising; an edge stands in the row of its
+        lesser end.
+    graph : Graph
+        Undirected, with sorted rows; the input itself if that is so.
+    info : RunInfo
+        What ran, where, and how long it took.
+    """
+
+    graph: Graph
+    info: RunInfo
+
+    @property
+    def sources(self) -> NDArray[np.int32]:
+        """Lesser end of each edge, int32."""
+        rows: NDArray[Any] = np.searchsorted(self.graph.row_offsets, self.edges, "right") - 1
+        return rows.astype(np.int32)
+
+    @property
+    def targets(self) -> NDArray[np.int32]:
+        """Greater end of each edge, int32."""
+        return self.graph.column_indices[self.edges]
+
+    @property
+    def weights(self) -> NDArray[Any] | None:
+        """Weight of each edge; ``None`` for an unweighted graph."""
+        return None if self.graph.edge_weights is None else self.graph.edge_weights[self.edges]
+
+    def to_scipy(self) -> csr_array:
+        """Return the upper triangle of the forest's adjacency matrix; edges of weight 0 are stored."""
+        counts = np.bincount(self.sources, minlength=self.graph.n_vertices)
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        data = np.ones(self.edges.size, bool) if self.weights is None else self.weights
+        return as_csr_array(offsets, self.targets, data)
+
+    def to_networkx(self) -> nx.Graph:
+        """Return the forest with the labels as nodes and the edge attribute ``weight``."""
+        forest = Graph.from_edges(self.sources, self.targets, self.weights, n=self.graph.n_vertices)
+        return Graph._trusted(
+            forest.row_offsets, forest.column_indices, forest.edge_weights, labels=self.graph.labels, sorted_rows=True
+        ).to_networkx()
+
+
+class ForestPlan:
+    """A compiled and allocated run on one undirected graph with sorted rows; ``run()`` may be called again."""
+
+    def __init__(
+        self, session: Session, graph: Graph, source: str, *, maximum: bool, **defines: int
+    ) -> None:
+        n, m = graph.n_vertices, graph.n_edges
+        if n > _MAX_VERTICES or m > _MAX_ENTRIES:
+            raise InputError(
+                f"{n} vertices and {m} entries; a spanning forest takes at most {_MAX_VERTICES} and {_MAX_ENTRIES}"
+            )
+        self.session, self.n, self.m = session, n, m
+        self.n_tiles = -(-m // _TILE)
+        on_device = device_graph(session, graph)
+        weights, kind = _weight_keys(session, graph)
+        self.rows = (on_device.row_offsets, on_device.column_indices, weights)
+        self.offset_t = on_device.row_offsets.dtype.type
+        cpu = session.facts.is_cpu
+        group = max(64, session.facts.sub_group_size) if cpu else 256
+        values: dict[str, int | str] = {
+            **on_device.defines(), "WEIGHT_KIND": kind, "MAXIMUM": int(maximum), "SPLIT_KEYS": 0, "TILE": _TILE, **defines,
+        }  # fmt: skip
+        self.phases = session.program(_ROWS, values, work_group_size=group)
+        self.program = session.program(source, values, work_group_size=group)
+        self.width = session.facts.sub_group_size
+        split = bool(values["SPLIT_KEYS"])
+        self.best = session.empty(2 * n if split else n, np.uint32 if split else np.uint64)
+        self.tile_rows = session.empty(self.n_tiles, np.int32)
+        self.parent, self.forest = session.empty(n, np.int32), session.empty(n, np.uint32)
+        self.state = session.empty(_STATE_WORDS, np.uint32)
+        self.initialize = self.bind(
+            self.phases, "initialize", max(n, _STATE_WORDS), self.rows[0], self.best, self.tile_rows, self.state,
+            self.parent, self.forest,
+        )
+
+    def bind(self, program: Program, kernel: str, n_items: int, *args: Any) -> Launch:
+        """Bind *kernel* with the number of vertices as its first argument."""
+        return program.bind(kernel, n_items, np.int32(self.n), *args)
+
+    def bind_tiles(self, program: Program, kernel: str, *args: Any) -> Launch:
+        """Bind a kernel of which a sub-group takes a tile of entries."""
+        return self.bind(program, kernel, self.n_tiles * self.width, np.int32(self.n_tiles), *args)
+
+    def run(self) -> None:
+        """Find the forest; what it waits for depends on the strategy."""
+        if self.n:
+            self.initialize()
+        if self.m:
+            self.find_forest()
+
+    def find_forest(self) -> None:
+        raise NotImplementedError
+
+    def edges(self) -> NDArray[np.int64]:
+        """Return the entries of the forest's edges in rising order, after ``run()``.
+
+        Raises
+        ------
+        DeviceTimeoutError
+            A wait on the device ran out.
+        """
+        if not self.m:
+            return np.zeros(0, np.int64)
+        named, in_order = self.session.empty(self.n, np.uint32), self.session.empty(self.n, np.uint32)
+        self.bind(
+            self.phases, "name_edges", self.n, np.int32(self.n_tiles), *self.rows, self.tile_rows, self.forest, named
+        )()
+        Sort(self.session, named, in_order, end_bit=self.m.bit_length()).run_checked()
+        state = self.state.get()
+        for control in range(_CONTROLS, _STATE_WORDS, _CONTROL_WORDS):
+            check_status(int(state[control + _STATUS]), "the rounds of the spanning forest")
+        edges = in_order.get()
+        return edges[: np.searchsorted(edges, _NO_ENTRY)].astype(np.int64)
+
+
+def _weight_keys(session: Session, graph: Graph) -> tuple[DeviceArray, str]:
+    """Return 32 bits an entry that order the edges as the weights do, and how kernels read them."""
+    weights = graph.edge_weights
+    if weights is None:
+        return session.empty(1, np.uint32), "WEIGHT_NONE"
+    if weights.dtype.itemsize == 4:
+        on_device = device_graph(session, graph, weights=True).edge_weights
+        assert on_device is not None
+        return on_device, "WEIGHT_INT" if weights.dtype.kind == "i" else "WEIGHT_FLOAT"
+    if weights.dtype.kind == "i":
+        least, greatest = int(weights.min(initial=0)), int(weights.max(initial=0))
+        if greatest - least < 2**32:
+            return session.upload((weights - least).astype(np.uint32)), "WEIGHT_RANK"
+    else:
+        with np.errstate(over="ignore"):
+            narrow = weights.astype(np.float32)
+        if np.array_equal(narrow, weights):
+            return session.upload(narrow), "WEIGHT_FLOAT"
+        weights = weights + 0.0  # -0.0 is 0.0
+    return _ranks(session, weights), "WEIGHT_RANK"
+
+
+def _ranks(session: Session, weights: NDArray[Any]) -> DeviceArray:
+    m = weights.size
+    program = session.program(_RANKS)
+    keys, in_order = session.upload(weights), session.empty(m, weights.dtype)
+    entries, moved = session.empty(m, np.uint32), session.empty(m, np.uint32)
+    Iota(session, entries).run()
+    Sort(session, keys, in_order, entries, moved).run_checked()
+    begins, ranks = session.empty(m, np.int32), session.empty(m, np.int32)
+    program.bind("mark_values", m, np.int64(m), in_order, begins)()
+    Scan(session, begins, ranks, inclusive=True).run_checked()
+    program.bind("scatter_ranks", m, np.int64(m), ranks, moved, entries)()
+    return entries
+
+
+class _Segmented(ForestPlan):
+    def __init__(
+        self, session: Session, graph: Graph, *, maximum: bool = False, merge: str = "min_hook"
+    ) -> None:
+        check_choice("merge", merge, ("min_hook", "transactional"))
+        super().__init__(session, graph, _SEGMENTED, maximum=maximum)
+        component = session.empty(self.n, np.int32)
+        versions = [session.zeros(self.n, np.uint32)] if merge == "transactional" else []
+        self._label = self.bind(self.program, "label_components", self.n, self.parent, self.best, component)
+        self._discover = self.bind_tiles(
+            self.program, "discover_components", self.offset_t(self.m), *self.rows, self.tile_rows, component, self.best
+        )
+        self._merge = self.bind(
+            self.program, f"merge_{merge}", self.n, np.int32(self.n_tiles), np.uint32(0), *self.rows[:2], self.tile_rows,
+            component, self.best, self.state, *versions, self.parent, self.forest,
+        )
+
+    def find_forest(self) -> None:
+        for round_number in range(1, _MAX_ROUNDS):
+            self._label()
+            self._discover()
+            self._merge.set_scalar(2, np.uint32(round_number))
+            self._merge()
+            if self.state.item(_ALIVE) != round_number:
+                return
+        check_status(STATUS_TIMEOUT, "merging components")
+
+
+class _EdgeList(ForestPlan):
+    def __init__(
+        self, session: Session, graph: Graph, *, maximum: bool = False, light_edges: float | None = None,
+        split_keys: bool = False,
+    ) -> None:
+        if light_edges is None:
+            light_edges = default_light_edges(graph.stats)
+        try:
+            light_edges = float(light_edges)
+        except (TypeError, ValueError):
+            light_edges = math.nan
+        if not light_edges >= 0:
+            raise InputError(f"light_edges={light_edges}; a number of edges a vertex is needed, at least 0")
+        facts = session.facts
+        self._persistent = facts.dialect.has_grid_barrier
+        super().__init__(
+            session, graph, _EDGE_LIST, maximum=maximum, SPLIT_KEYS=int(split_keys), SAMPLES=_SAMPLES,
+            CLIMB_LIMIT=_CLIMB_LIMIT if self._persistent else 0, VERTEX_BLOCK=max(1024, 4 * facts.sub_group_size) if facts.is_cpu else 4 * facts.sub_group_size,
+        )
+        # Segments of the list: a sub-group each, as many as run at once.
+        resident = facts.compute_units * (4 if facts.is_cpu else 8) * self.program.work_group_size // self.width
+        self._n_segments = n_segments = max(1, min(resident, self.n_tiles))
+        capacity = -(-self.n_tiles // n_segments) * _TILE
+        block = int(max(1024, 4 * self.width) if facts.is_cpu else 4 * self.width)
+        root_capacity = -(-(-(-self.n // block)) // n_segments) * block
+        self._list = session.empty(4 * n_segments * capacity, np.uint32)
+        self._sizes, self._n_roots = session.empty(n_segments, np.uint32), session.empty(n_segments, np.uint32)
+        self._roots = session.empty(n_segments * root_capacity, np.int32)
+        self._capacity, self._root_capacity = np.uint64(capacity), np.uint32(root_capacity)
+        self._n_passes = 2 if split_keys else 1
+        self._discover = self.bind_tiles(
+            self.phases, "discover_rows", np.int32(0), self.offset_t(self.m), *self.rows, self.tile_rows, self.best
+        )
+        self._hook_rows = self.bind(self.phases, "hook_rows", self.n, self.rows[1], self.best, self.parent, self.forest)
+        rank = round(_SAMPLES * light_edges * self.n / max(1, self.m / 2))
+        self._threshold = None
+        if 0 < rank < _SAMPLES:
+            self._threshold = self.program.bind(
+                "choose_threshold", 1, self.offset_t(self.m), np.uint32(rank), self.rows[2], self.state
+            )
+        parts = (0,) if self._threshold is None else (1, 2)
+        self._parts = [self._bind_part(i, part) for i, part in enumerate(parts)]
+        if not self._persistent:
+            edges = self._list, self._sizes
+            self._offer_entries = self._bind_segments("offer_segment_entries", self._capacity, *edges, self.best)
+            self._hook = self._bind_segments(
+                "hook_segments", self._capacity, *edges, self.best, self.parent, self.forest
+            )
+            self._settle = self._bind_segments(
+                "settle_segments", self._root_capacity, self._roots, self._n_roots, self.best, self.parent
+            )
+            self._offer = self._bind_segments(
+                "offer_segments", np.uint32(0), self._capacity, *edges, self.state, self.best, self.parent
+            )
+
+    def _bind_segments(self, kernel: str, *args: Any) -> Launch:
+        """Bind a kernel of which a sub-group takes a segment."""
+        return self.bind(self.program, kernel, self._n_segments * self.width, np.int32(self._n_segments), *args)
+
+    def _bind_part(self, number: int, part: int) -> list[Launch]:
+        """Bind what lists the edges of a part, and where that is one launch, what joins them."""
+        launches = []
+        for turn in range(3 if self._persistent else 1):
+            word = 1 + 3 * number + turn
+            launches.append(self.bind(
+                self.phases, "flatten", self._n_segments * self.width, np.int32(self._n_segments), self._root_capacity,
+                np.uint32(word), np.uint32(word - 1 if turn else 0), self.best, self.parent, self.state, self._roots,
+                self._n_roots,
+            ))
+        launches.append(self.bind(
+            self.program, "build", self._n_segments * self.width, np.int32(self.n_tiles), np.int32(self._n_segments),
+            np.int32(part), self.offset_t(self.m), self._capacity, *self.rows, self.tile_rows, self.parent, self.state,
+            self.best, self._list, self._sizes,
+        ))
+        if self._persistent:
+            launches.append(self._bind_segments(
+                "rounds", np.uint32(number * _MAX_ROUNDS), np.uint32(_CONTROLS + number * _CONTROL_WORDS),
+                self._capacity, self._root_capacity, self._list, self._sizes, self._roots, self._n_roots, self.state,
+                self.best, self.parent, self.forest,
+            ))
+        return launches
+
+    def find_forest(self) -> None:
+        for turn in range(self._n_passes):
+            self._discover.set_scalar(2, np.int32(turn))
+            self._discover()
+        self._hook_rows()
+        if self._threshold is not None:
+            self._threshold()
+        for number, launches in enumerate(self._parts):
+            for launch in launches:
+                launch()
+            if not self._persistent:
+                self._join(number * _MAX_ROUNDS)
+
+    def _join(self, base: int) -> None:
+        """Run the rounds from the host."""
+        for round_number in range(base + 1, base + _MAX_ROUNDS):
+            if self._n_passes == 2:
+                self._offer_entries()
+            self._hook()
+            self._settle()
+            self._offer.set_scalar(2, np.uint32(round_number))
+            self._offer()
+            if self.state.item(_ALIVE) != round_number:
+                return
+        check_status(STATUS_TIMEOUT, "joining components")
+
+
+def _two_pass(
+    session: Session, graph: Graph, *, maximum: bool = False, light_edges: float | None = None
+) -> ForestPlan:
+    return _EdgeList(session, graph, maximum=maximum, light_edges=light_edges, split_keys=True)
+
+
+def _edge_list(
+    session: Session, graph: Graph, *, maximum: bool = False, light_edges: float | None = None
+) -> ForestPlan:
+    return _EdgeList(session, graph, maximum=maximum, light_edges=light_edges)
+
+
+def _needs_int64_atomics(facts: DeviceFacts) -> str | None:
+    return None if facts.has_int64_atomics else "it has no 64-bit atomics"
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "edge_list": Strategy("online", _edge_list, edge_list_work, _needs_int64_atomics),
+    "two_pass": Strategy("online", _two_pass, two_pass_work),
+    "segmented": Strategy("online", _Segmented, segmented_work, _needs_int64_atomics),
+}
+
+
+def choose_strategy(session: Session, graph: Graph, *, strategy: str = "auto") -> Choice:
+    """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest."""
+    return choose(STRATEGIES, strategy, lambda: graph.stats, session.facts, session.profile.rates)
+
+
+def minimum_spanning_forest(
+    graph: Any,
+    *,
+    strategy: str = "auto",
+    maximum: bool = False,
+    session: Session | str | None = None,
+    verify: bool = False,
+    **options: Any,
+) -> SpanningForest:
+    """Find the minimum spanning forest of *graph*: a minimum spanning tree of every component.
+
+    Parameters
+    ----------
+    graph : Graph, scipy sparse array or networkx graph
+        Weights of any of the four types. Of a directed graph every entry is an edge without direction, so of two
+        opposite ones the lesser counts. Without weights every edge weighs 1.
+    strategy : str
+        A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
+    maximum : bool
+        Find the maximum spanning forest.
+    session : Session, str or None
+        Where to run; a string names a device, ``None`` takes the best one.
+    verify : bool
+        Check the result against the definition, sequentially on the host.
+    **options
+        Options of the strategy: ``light_edges`` (``edge_list``, ``two_pass``: how many edges a vertex to join
+        first, 0 for all at once) and ``merge`` (``segmented``: ``"min_hook"`` or ``"transactional"``).
+
+    Returns
+    -------
+    SpanningForest
+        ``weight`` and int64 ``edges``, ``info`` and ``graph``. Of edges that weigh the same the first entry wins,
+        so the forest is unique: equal on every device and under every strategy.
+
+    Raises
+    ------
+    InputError
+        *graph* is no graph, or an option is out of range.
+    UnsupportedStrategyError
+        The strategy is unknown, or the device cannot run it.
+    DeviceMemoryError
+        The graph does not fit on the device.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> graph = cg.Graph.from_edges([0, 1, 2], [1, 2, 0], [3, 5, 1])
+    >>> forest = cg.minimum_spanning_forest(graph)
+    >>> forest.weight, forest.sources.tolist(), forest.targets.tolist()
+    (4, [0, 0], [1, 2])
+    """
+    on, data = as_session(session), _with_sorted_rows(as_graph(graph))
+    if options and strategy == "auto":
+        raise InputError(f"options {sorted(options)} belong to one strategy; name it with strategy=")
+    with on.measure() as recorder:
+        choice = choose_strategy(on, data, strategy=strategy)
+        options = checked_options(STRATEGIES, choice.strategy, options)
+        plan = STRATEGIES[choice.strategy].plan(on, data, maximum=bool(maximum), **options)
+        plan.run()
+        edges = plan.edges()
+    assert recorder.seconds is not None
+    result = SpanningForest(_total_weight(data, edges), edges)
+    result.graph = data
+    result.info = RunInfo(
+        choice.strategy, STRATEGIES[choice.strategy].kind, on.facts.name, on.why, recorder.seconds,
+        choice.seconds, recorder.kernels(),
+    )
+    if verify:
+        from clgraph.reference.mst import check_mst
+
+        check_mst(data, edges, maximum=bool(maximum))
+    return result
+
+
+def _with_sorted_rows(graph: Graph) -> Graph:
+    if not graph.directed and graph.has_sorted_rows:
+        return graph
+    sources, targets, weights = graph.edge_list()
+    symmetric = Graph.from_edges(sources, targets, weights, n=graph.n_vertices)
+    return Graph._trusted(
+        symmetric.row_offsets, symmetric.column_indices, symmetric.edge_weights, labels=graph.labels, sorted_rows=True
+    )
+
+
+def _total_weight(graph: Graph, edges: NDArray[np.int64]) -> int | float:
+    if graph.edge_weights is None:
+        return edges.size
+    weights = graph.edge_weights[edges]
+    if weights.dtype.kind == "f":
+        return float(weights.sum(dtype=np.float64))
+    high, low = weights.astype(np.int64) >> 32, weights.astype(np.int64) & 0xFFFFFFFF
+    return (int(high.sum()) << 32) + int(low.sum())
