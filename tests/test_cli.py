@@ -268,6 +268,39 @@ def test_cc_verify_fails_on_a_wrong_result(
     assert "clgraph: " in capsys.readouterr().err
 
 
+@pytest.fixture
+def weighted_file(tmp_path: Path) -> str:
+    path = tmp_path / "weighted.txt"
+    path.write_text("0 1 5\n1 2 -3\n0 2 4\n3 4 7\n", encoding="utf-8")
+    return str(path)
+
+
+def test_msf(weighted_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    document = document_of(capsys, "msf", weighted_file, "--verify", *on_pocl)
+    assert (document["weight"], document["n_forest_edges"], document["n_trees"]) == (8, 3, 2)
+    assert document["verified"] is True and document["strategy"] in document["predicted_seconds"]
+    strategy = document["strategy"]
+    text = output_of(capsys, "msf", weighted_file, "--maximum", "--strategy", strategy, *on_pocl)
+    assert "weight     16\n" in text and "trees      2\n" in text and f"{strategy} (online, forced)" in text
+
+
+def test_msf_writes_edges(
+    weighted_file: str, on_pocl: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from clgraph.io import read
+
+    edges = ["0\t2\t4\n", "1\t2\t-3\n", "3\t4\t7\n"]
+    assert output_of(capsys, "msf", weighted_file, *on_pocl, "-o", "-") == "".join(edges)
+    array, matrix = str(tmp_path / "forest.npy"), str(tmp_path / "forest.mtx.gz")
+    output_of(capsys, "msf", weighted_file, *on_pocl, "-o", array)
+    graph = read(weighted_file)
+    assert np.load(array).dtype == np.int64 and graph.column_indices[np.load(array)].tolist() == [2, 2, 4]
+    output_of(capsys, "msf", weighted_file, *on_pocl, "-o", matrix)
+    forest = read(matrix)
+    assert not forest.directed and forest.n_vertices == 5
+    assert ["{}\t{}\t{}\n".format(*edge) for edge in zip(*forest.edge_list(), strict=True)] == edges
+
+
 def test_every_strategy_can_be_forced(
     graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,13 +2,20 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clgraph.cli.options import add_device, add_graph, add_json, open_session, read_graph
-from clgraph.cli.terminal import busy, milliseconds, print_fields, print_json
+from clgraph.cli.options import (
+    add_device,
+    add_graph,
+    add_json,
+    add_strategy,
+    add_verify,
+    open_session,
+    read_graph,
+    vertex_ids,
+    write_result,
+)
+from clgraph.cli.terminal import busy, print_fields, print_json, run_document, run_fields
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,11 +27,9 @@ HELP = "find the connected components of a graph"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_graph(parser)
-    parser.add_argument(
-        "-s", "--strategy", default="auto", help="strategy to force; the default takes the cost model's pick"
-    )
+    add_strategy(parser)
     add_device(parser)
-    parser.add_argument("--verify", action="store_true", help="check the result against the definition")
+    add_verify(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE",
         help="write each vertex and the number of its component: an int32 array of numbers if FILE ends "
@@ -45,27 +50,19 @@ def run(args: argparse.Namespace) -> int:
         result = connected_components(graph, strategy=args.strategy, session=session, verify=args.verify)
     if args.output is not None:
         _write_labels(args.output, graph, result.labels)
-    info, sizes = result.info, _largest_sizes(result.labels, args.largest)
+    sizes = _largest_sizes(result.labels, args.largest)
     if args.json:
-        document = {
+        print_json({
             "graph": args.graph, "n_vertices": graph.n_vertices, "n_edges": graph.n_edges,
-            "n_components": result.n_components, "largest": sizes, "verified": args.verify, **asdict(info),
-        }  # fmt: skip
-        document["seconds"]["host"] = info.seconds.host
-        print_json(document)
+            "n_components": result.n_components, "largest": sizes, "verified": args.verify,
+            **run_document(result.info),
+        })  # fmt: skip
     elif args.output != "-":
-        seconds = info.seconds
-        parts = ("compile", "transfer", "kernel", "host")
         fields = {
             "components": f"{result.n_components:,}",
             "largest": ", ".join(f"{size:,}" for size in sizes) or "none",
-            "strategy": f"{info.strategy} ({info.kind}, {'picked' if args.strategy == 'auto' else 'forced'})",
-            "device": f"{info.device} ({info.why})",
-            "time": f"{milliseconds(seconds.total)} ms: "
-            + ", ".join(f"{part} {milliseconds(getattr(seconds, part))}" for part in parts),
+            **run_fields(result.info, args.strategy),
         }
-        if predicted := info.predicted_seconds.get(info.strategy):
-            fields["predicted"] = f"{milliseconds(predicted)} ms for the kernels and the waits between them"
         print_fields({**fields, **({"verified": "yes"} if args.verify else {})})
     return 0
 
@@ -78,17 +75,5 @@ def _largest_sizes(labels: NDArray[Any], k: int) -> list[int]:
 
 
 def _write_labels(path: str, graph: Graph, labels: NDArray[Any]) -> None:
-    from clgraph.io.text import replacing
-
-    ids = range(graph.n_vertices) if graph.labels is None else graph.labels.tolist()
-    lines = (f"{name}\t{label}\n" for name, label in zip(ids, labels.tolist(), strict=True))
-    if path == "-":
-        sys.stdout.writelines(lines)
-        return
-    with replacing(Path(path)) as stream:
-        if path.endswith(".npy"):
-            import numpy as np
-
-            np.save(stream, labels)
-        else:
-            stream.writelines(line.encode() for line in lines)
+    pairs = zip(vertex_ids(graph), labels.tolist(), strict=True)
+    write_result(path, labels, (f"{name}\t{label}\n" for name, label in pairs))

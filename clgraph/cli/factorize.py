@@ -3,11 +3,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from clgraph.cli.options import add_device, add_json, open_session, read_rating_file
-from clgraph.cli.terminal import busy, milliseconds, print_fields, print_json, print_table
+from clgraph.cli.options import add_device, add_json, add_strategy, open_session, read_rating_file
+from clgraph.cli.terminal import busy, milliseconds, print_fields, print_json, print_table, run_document
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,9 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("-k", "--rank", metavar="K", type=int, default=16, help="number of factors, 1 to 128 (16)")
     parser.add_argument("-n", "--epochs", metavar="N", type=int, default=20, help="sweeps over the ratings (20)")
-    parser.add_argument(
-        "-s", "--strategy", default="auto", help="strategy to force; the default takes the cost model's pick"
-    )
+    add_strategy(parser)
     parser.add_argument("--biases", action="store_true", help="add a bias for each user and item")
     parser.add_argument("--learning-rate", metavar="X", type=float, default=0.01, help="of the first epoch (0.01)")
     parser.add_argument(
@@ -85,13 +82,11 @@ def run(args: argparse.Namespace) -> int:
         model.save(args.save)
     info, history = model.info_, model.history_
     if args.json:
-        document = {
+        print_json({
             "ratings": args.ratings, "n_users": ratings.n_users, "n_items": ratings.n_items,
             "n_ratings": train.n_ratings, "n_test_ratings": test.n_ratings,
-            "epochs": [epoch._asdict() for epoch in history], **asdict(info),
-        }  # fmt: skip
-        document["seconds"]["host"] = info.seconds.host
-        print_json(document)
+            "epochs": [epoch._asdict() for epoch in history], **run_document(info),
+        })  # fmt: skip
         return 0
     print_table(["epoch", "learning rate", "RMSE", "test RMSE", "ms", "updates/s"], _rows(history))
     print()

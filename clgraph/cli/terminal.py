@@ -5,7 +5,11 @@ import contextlib
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clgraph.runtime.timing import RunInfo
 
 
 def print_json(document: Any) -> None:
@@ -43,6 +47,28 @@ def milliseconds(seconds: float) -> str:
     """Return *seconds* in ms with three significant figures."""
     value = 1e3 * seconds
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def run_fields(info: RunInfo, requested: str) -> dict[str, str]:
+    """Return what to print of a run of the *requested* strategy: what ran, where, and how long it took."""
+    seconds = info.seconds
+    parts = ("compile", "transfer", "kernel", "host")
+    fields = {
+        "strategy": f"{info.strategy} ({info.kind}, {'picked' if requested == 'auto' else 'forced'})",
+        "device": f"{info.device} ({info.why})",
+        "time": f"{milliseconds(seconds.total)} ms: "
+        + ", ".join(f"{part} {milliseconds(getattr(seconds, part))}" for part in parts),
+    }
+    if predicted := info.predicted_seconds.get(info.strategy):
+        fields["predicted"] = f"{milliseconds(predicted)} ms for the kernels and the waits between them"
+    return fields
+
+
+def run_document(info: RunInfo) -> dict[str, Any]:
+    """Return the same as fields of a JSON document."""
+    document = asdict(info)
+    document["seconds"]["host"] = info.seconds.host
+    return document
 
 
 @contextlib.contextmanager
