@@ -1,7 +1,7 @@
 """How much time the cost model's picks lose: time of the pick / time of the best strategy.
 
     benchmarks/bench_cost_model.py                       # measure small graphs here
-    benchmarks/bench_cost_model.py --results FILE …      # from rows measured before
+    benchmarks/bench_cost_model.py --results FILE …      # from rows measured before, of any algorithm
 """
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from clgraph.runtime.session import Session
 
 def run(args: argparse.Namespace) -> int:
     if args.results:
-        print(tabulate_rows([row for path in args.results for row in read_rows(path)], "regret", "github"))
+        rows = [row for path in args.results for row in read_rows(path)]
+        for benchmark in dict.fromkeys(row["benchmark"] for row in rows):
+            group = [row for row in rows if row["benchmark"] == benchmark]
+            print(f"{benchmark}:\n\n{tabulate_rows(group, 'regret', 'github')}\n")
         return 0
     graphs = args.graphs or list(inputs.SMALL)
     inputs.prepare(graphs, args.workers)

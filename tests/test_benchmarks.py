@@ -16,7 +16,7 @@ import pytest
 from conftest import ROOT
 
 from clgraph import generators
-from clgraph.algorithms import factorization
+from clgraph.algorithms import factorization, mst
 from clgraph.algorithms.factorization.factors import DeviceModel
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError, VerificationError
@@ -24,6 +24,7 @@ from clgraph.graph import Graph
 from clgraph.model.cost import Chain, Gathers, Work
 from clgraph.model.strategy import Choice, Strategy, choose
 from clgraph.ratings import Ratings
+from clgraph.report import read_rows, write_rows
 from clgraph.runtime.session import Session
 from clgraph.stats import GraphStats
 
@@ -151,6 +152,45 @@ def test_the_scripts_run_as_a_user_runs_them(tmp_path: Path) -> None:
     again = [sys.executable, str(ROOT / "benchmarks/bench_cost_model.py"), "--results", str(results)]
     table = subprocess.run(again, capture_output=True, text=True, check=True).stdout
     assert table.count("geometric mean") == 1
+
+
+def test_spanning_forests_are_timed_and_checked(tmp_path: Path) -> None:
+    graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
+    graph.write_text("0 1\n1 2\n2 0\n4 5\n", encoding="utf-8")
+
+    def bench(script: str, *options: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, str(ROOT / "benchmarks" / script), *options], cwd=tmp_path, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+
+    measured = bench(
+        "bench_mst.py", "-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1", "--scipy",
+        "--networkx", "--check-limit", "0",
+    )  # fmt: skip
+    assert measured.returncode == 0 and "pick / best" in measured.stdout, measured.stderr
+    rows = read_rows(results)
+    names = [row["strategy"] for row in rows]
+    assert {*mst.STRATEGIES, "segmented, transactional", "scipy", "networkx"} >= {*names} >= {"scipy", "networkx"}
+    assert len({row["total_weight"] for row in rows}) == 1 and sum(row.get("picked", False) for row in rows) == 1
+    assert bench("bench_cost_model.py", "--results", str(results)).stdout.startswith("mst:")
+    ours = [row for row in rows if "edges_sha256" in row]
+    assert not any(row["verified"] for row in ours) and all(row["numbering_seconds"] > 0 for row in ours)
+    assert bench("bench_mst.py", "--kruskal", str(results)).stdout.count(" agrees\n") == len(ours)
+    assert all(row["verified"] for row in read_rows(results) if "edges_sha256" in row)
+    write_rows(results, [{**ours[0], "edges_sha256": "0" * 16}])
+    refused = bench("bench_mst.py", "--kruskal", str(results))
+    assert refused.returncode == 1 and "1 rows differ" in refused.stderr
+
+
+def test_weights_lie_in_the_range_that_results_name(tmp_path: Path) -> None:
+    path = tmp_path / "graph.txt"
+    path.write_text("# Directed graph\n0 1\n1 0\n2 1\n", encoding="utf-8")
+    graph = inputs.weighted(str(path))
+    assert not graph.directed and graph.n_edges == 4 and graph.has_sorted_rows
+    weights = inputs.weighted("rmat-16").edge_weights
+    assert weights is not None and weights.dtype == np.int32 and 1 <= weights.min() < 100
+    assert 2**20 - 100 < weights.max() <= 2**20
 
 
 def _factorization_row(graph: str, strategy: str, wall: float, preparation: float, **marks: bool) -> dict[str, Any]:

@@ -1,0 +1,176 @@
+"""Time every strategy of the minimum spanning forest, and what the cost model picks.
+
+    benchmarks/bench_mst.py --device pocl --graphs rmat-18 road-FLA --scipy --json results.json
+    benchmarks/bench_mst.py --kruskal results.json       # measure nothing; check rows of another machine
+
+Weights are int32, 1 … 2**20, hashed from the edge. A row holds, beside what ``harness.py`` says:
+``numbering_seconds`` of the kernels that list the forest's edges after a run; ``total_weight`` and
+``edges_sha256``, the first 16 digits of the hash of the edge ids (int64), by which forests are compared; and
+``verified``, false on graphs above ``--check-limit`` until ``--kruskal`` has found the same forest.
+"""
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import harness
+import inputs
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import triu
+from scipy.sparse.csgraph import minimum_spanning_tree
+
+from clgraph.algorithms.mst import STRATEGIES
+from clgraph.cli.main import guarded
+from clgraph.cli.terminal import busy
+from clgraph.errors import VerificationError
+from clgraph.graph import Graph
+from clgraph.model.strategy import choose
+from clgraph.reference.mst import check_mst, kruskal
+from clgraph.report import read_rows, tabulate_rows, write_rows
+from clgraph.runtime.session import Session
+
+GRAPHS = ("road-NY", "road-FLA", *inputs.SPANNING, *inputs.COMPONENTS)
+_SEGMENTED = STRATEGIES["segmented"]
+_TRANSACTIONAL = replace(_SEGMENTED, plan=partial(_SEGMENTED.plan, merge="transactional"))
+PLANS = {**STRATEGIES, "segmented, transactional": _TRANSACTIONAL}  # predicted alike; the first of equals is picked
+
+
+def measure(
+    session: Session, name: str, graph: Graph, *, strategies: list[str] | None = None, check_limit: int, **timing: Any
+) -> list[dict[str, Any]]:
+    """Return one row per strategy on *graph*."""
+    choice = choose(PLANS, "auto", lambda: graph.stats, session.facts, session.profile.rates)
+    names = [choice.strategy if wanted == "auto" else wanted for wanted in strategies or ()]
+    found: list[dict[str, Any]] = []
+    numbering: list[float] = []
+
+    def verify(plan: Any) -> None:
+        edges = plan.edges()
+        if not found and graph.n_edges <= check_limit:
+            check_mst(graph, edges)
+        found.append(fingerprint(graph, edges))
+        if found[0] != found[-1]:
+            raise VerificationError(f"the forest {found[-1]} differs from that of the first strategy, {found[0]}")
+        numbering.append(harness.kernel_seconds(session, plan.edges))
+
+    rows = harness.time_strategies(session, graph, PLANS, choice, verify, names=names, **timing)
+    checked = graph.n_edges <= check_limit
+    return harness.described(
+        [
+            {**row, **forest, "numbering_seconds": seconds, "verified": checked}
+            for row, forest, seconds in zip(rows, found, numbering, strict=True)
+        ],
+        "mst", name, graph,
+    )  # fmt: skip
+
+
+def fingerprint(graph: Graph, edges: NDArray[np.int64]) -> dict[str, Any]:
+    """Return the fields of a row by which the forest of *edges* is known again."""
+    assert graph.edge_weights is not None
+    return {
+        "total_weight": int(graph.edge_weights[edges].sum(dtype=np.int64)),
+        "edges_sha256": hashlib.sha256(edges.tobytes()).hexdigest()[:16],
+    }
+
+
+def _scipy_row(name: str, graph: Graph, repeats: int, budget_seconds: float) -> dict[str, Any]:
+    """Time scipy, which runs on one host thread: the quicker of both directions and one, no conversion timed."""
+    matrix = graph.to_scipy().astype(np.float64)
+    half = triu(matrix, format="csr")
+    calls: list[Callable[[], Any]] = [partial(minimum_spanning_tree, each) for each in (half, matrix)]
+    return _host_row("scipy", name, graph, calls, lambda tree: tree.data.sum(), min(3, repeats), budget_seconds)
+
+
+def _networkx_row(name: str, graph: Graph) -> dict[str, Any]:
+    import networkx
+
+    call = partial(networkx.minimum_spanning_tree, graph.to_networkx())
+    return _host_row("networkx", name, graph, [call], lambda tree: tree.size(weight="weight"), 1, 0.0)
+
+
+def _host_row(
+    strategy: str, name: str, graph: Graph, calls: list[Callable[[], Any]], weigh: Callable[[Any], float],
+    repeats: int, budget_seconds: float,
+) -> dict[str, Any]:
+    seconds: list[float] = []
+    with busy(f"timing {strategy} on {name}"):
+        for call in calls * repeats:
+            if len(seconds) >= len(calls) and sum(seconds) > budget_seconds:
+                break
+            started = time.perf_counter()
+            tree = call()
+            seconds.append(time.perf_counter() - started)
+    times = {"wall_seconds": min(seconds), "repeats": len(seconds)}
+    return harness.described([{"strategy": strategy, **times, "total_weight": int(weigh(tree))}], "mst", name, graph)[0]
+
+
+def compare(paths: list[str], workers: int | None) -> int:
+    """Check the rows of result files against :func:`kruskal`; those that agree become verified."""
+    rows = {path: [row for row in read_rows(path) if "edges_sha256" in row] for path in paths}
+    graphs = list(dict.fromkeys(row["graph"] for group in rows.values() for row in group))
+    inputs.prepare(graphs, workers)
+    n_wrong = 0
+    for name in graphs:
+        with busy(f"checking {name}"):
+            graph = inputs.weighted(name)
+            forest = fingerprint(graph, kruskal(graph))
+        for path, group in rows.items():
+            checked = [{**row, "verified": row | forest == row} for row in group if row["graph"] == name]
+            write_rows(path, checked)
+            for row in checked:
+                print(f"{path}: {name} {row['strategy']} {'agrees' if row['verified'] else 'DIFFERS'}", flush=True)
+            n_wrong += sum(not row["verified"] for row in checked)
+    if n_wrong:
+        raise VerificationError(f"{n_wrong} rows differ from Kruskal's forest")
+    return 0
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.kruskal:
+        return compare(args.kruskal, args.workers)
+    graphs = args.graphs or list(GRAPHS)
+    inputs.prepare(graphs, args.workers)
+    session = Session(args.device)
+    origin = harness.provenance(session)
+    rows: list[dict[str, Any]] = []
+    for name in graphs:
+        graph = inputs.weighted(name)
+        measured = measure(
+            session, name, graph, strategies=args.strategies, check_limit=args.check_limit, repeats=args.repeats,
+            budget_seconds=args.budget,
+        )
+        if args.scipy:
+            measured.append(_scipy_row(name, graph, args.repeats, args.budget))
+        if 0 < graph.n_edges <= 2 * args.networkx:
+            measured.append(_networkx_row(name, graph))
+        if len(weights := {row["total_weight"] for row in measured}) > 1:
+            raise VerificationError(f"{name}: the forests weigh {sorted(weights)}")
+        rows += [{**row, **origin} for row in measured]
+        session.release()
+        harness.finish(args, rows[-len(measured) :])
+    if any(row.get("picked") for row in rows):
+        print(f"\nWhat picks cost:\n\n{tabulate_rows(rows, 'regret', 'github')}")
+    return 0
+
+
+if __name__ == "__main__":
+    parser = harness.parser(str(__doc__).partition("\n")[0])
+    parser.add_argument("--strategies", nargs="+", choices=[*PLANS, "auto"], metavar="NAME", help="(default: all)")
+    parser.add_argument("--scipy", action="store_true", help="time scipy too")
+    parser.add_argument(
+        "--networkx", metavar="EDGES", nargs="?", type=int, const=2_000_000, default=0,
+        help="time networkx too, on graphs of at most EDGES edges (2 million)",
+    )
+    parser.add_argument(
+        "--check-limit", metavar="N", type=int, default=20_000_000,
+        help="check the definition on graphs of at most N stored entries (default 20 million)",
+    )
+    parser.add_argument("--kruskal", nargs="+", metavar="FILE", help="check the rows of these files; measure nothing")
+    sys.exit(guarded(run, parser.parse_args()))
