@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable, Iterable
+from numbers import Real
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -264,6 +266,14 @@ def as_weights(values: ArrayLike, m: int) -> NDArray[Any]:
 def check_choice(name: str, value: str, allowed: Iterable[str]) -> None:
     if value not in (known := tuple(allowed)):
         raise InputError(f"{name} = {value!r}; allowed: {', '.join(map(repr, known))}")
+
+
+def checked_number(name: str, value: Any, least: float = 0.0) -> float:
+    """Return *value* as a finite number of at least *least*, or raise an :class:`InputError`."""
+    is_real = isinstance(value, Real)
+    if not is_real or not least <= value <= sys.float_info.max:
+        raise InputError(f"{name}={value!r}; a finite number of at least {least:g} is needed")
+    return float(value)
 
 
 def checked_count(name: str, value: Any, most: int, least: int = 1) -> int:

@@ -13,12 +13,12 @@
 #include "common/status.h"
 
 #define GRID_CONTROL_WORDS 8
-#define GRID_LOCK 0
-#define GRID_CLOSED 1
-#define GRID_MEMBERS 2
+#define GRID_DOOR 0              /* how many groups came; the top bit closes it */
+#define GRID_MEMBERS 2           /* how many came in time, once the door is closed */
 #define GRID_TICKET 3
 #define GRID_STATUS 4
 #define GRID_OUTSIDE 0xffffffffu
+#define GRID_CLOSED 0x80000000u
 #ifndef LINGER                   /* turns for which the first group waits for the others to start */
 #define LINGER 5000u
 #endif
@@ -26,30 +26,27 @@
 #define SPIN_LIMIT 100000000u
 #endif
 
-INLINE int grid_lock_(volatile __global uint *control) {
-  for (uint turn = 0; turn < SPIN_LIMIT; turn++)
-    if (try_lock(control + GRID_LOCK)) return 1;
-  report_status(control + GRID_STATUS, STATUS_TIMEOUT);
-  return 0;
+/* Wait for a word that only grows; 0 on a time-out.  A fence must follow before what the word guards is read. */
+INLINE int wait_until_at_least(volatile __global uint *word, uint least, volatile __global uint *status) {
+  for (uint turn = 0u; load_relaxed(word) < least; turn++)
+    if (turn >= SPIN_LIMIT || ((turn & 1023u) == 1023u && load_relaxed(status))) {
+      report_status(status, STATUS_TIMEOUT);
+      return 0;
+    }
+  return 1;
 }
 
 /* One work-item of a group calls; returns its member number, or GRID_OUTSIDE: the group must leave.
- * linger: turns to wait for other groups to start before the door closes; it closes at once when all have. */
+ * linger: turns to wait for other groups to start before the door closes; it closes at once when all have.
+ * One word counts who came and holds the door, so that whoever closes it knows how many came before. */
 INLINE uint grid_join(volatile __global uint *control, uint linger) {
-  if (!grid_lock_(control)) return GRID_OUTSIDE;
-  uint member = GRID_OUTSIDE;
-  if (!load_relaxed(control + GRID_CLOSED)) {
-    member = load_relaxed(control + GRID_MEMBERS);
-    store_relaxed(control + GRID_MEMBERS, member + 1u);
-  }
-  unlock(control + GRID_LOCK);
-  if (member == GRID_OUTSIDE) return member;
-  for (uint turn = 0; turn < linger && !load_relaxed(control + GRID_CLOSED); turn++)
-    if (load_relaxed(control + GRID_MEMBERS) == (uint)get_num_groups(0)) break;
-  if (!grid_lock_(control)) return GRID_OUTSIDE;
-  store_relaxed(control + GRID_CLOSED, 1u);
-  unlock(control + GRID_LOCK);
-  return member;
+  uint member = fetch_add(control + GRID_DOOR, 1u), came = member;
+  if (member & GRID_CLOSED) return GRID_OUTSIDE;
+  for (uint turn = 0; turn < linger && !(came & GRID_CLOSED) && came != (uint)get_num_groups(0); turn++)
+    came = load_relaxed(control + GRID_DOOR);
+  if (!(came & GRID_CLOSED)) came = fetch_or(control + GRID_DOOR, GRID_CLOSED);
+  if (!(came & GRID_CLOSED)) store_relaxed(control + GRID_MEMBERS, came);
+  return wait_until_at_least(control + GRID_MEMBERS, 1u, control + GRID_STATUS) ? member : GRID_OUTSIDE;
 }
 /* Valid after grid_join. */
 INLINE uint grid_members(volatile __global uint *control) { fence_device(); return load_relaxed(control + GRID_MEMBERS); }
@@ -63,16 +60,6 @@ INLINE uint grid_members(volatile __global uint *control) { fence_device(); retu
   barrier(CLK_LOCAL_MEM_FENCE);                                                                       \
   const uint member = joined_[0], members = joined_[1];                                               \
   if (member == GRID_OUTSIDE) return;
-
-/* Wait for a word that only grows; 0 on a time-out.  A fence must follow before what the word guards is read. */
-INLINE int wait_until_at_least(volatile __global uint *word, uint least, volatile __global uint *status) {
-  for (uint turn = 0u; load_relaxed(word) < least; turn++)
-    if (turn >= SPIN_LIMIT || ((turn & 1023u) == 1023u && load_relaxed(status))) {
-      report_status(status, STATUS_TIMEOUT);
-      return 0;
-    }
-  return 1;
-}
 
 /* Every work-item of every member group calls; 0 on a time-out, after which the kernel must end. */
 INLINE int grid_barrier(volatile __global uint *control, uint members, __local int *passed) {

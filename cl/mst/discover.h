@@ -61,7 +61,7 @@ INLINE void discover(int n, int n_tiles, int pass, offset_t m, __global const of
       leaves = leaves && u[k] != v;
 #endif
       const int lead_row = sg_broadcast(v, 0), last_row = sg_broadcast(v, SUB_GROUP_SIZE - 1);
-      const int is_head = lane == 0 || sg_broadcast(v, (lane - 1) & (SUB_GROUP_SIZE - 1)) != v;
+      const int row_before = sg_broadcast(v, (lane - 1) & (SUB_GROUP_SIZE - 1)), is_head = lane == 0 || row_before != v;
       const int lightest = lightest_lane(leaves, weight[k], sg_ballot(is_head));
       run_t own = {v, sg_broadcast(weight[k], max(lightest, 0)),
                    lightest < 0 ? NO_ENTRY : (uint)(step + (offset_t)lightest)};

@@ -4,13 +4,15 @@
  * merge_min_hook: a work-item for every root hooks it along its best edge; of two with the same best the lesser
  * stays.  Nobody else writes the root's parent.
  * merge_transactional: a work-item for every root makes a transaction of the merge: read the roots of both ends and
- * their versions, lock both versions in ascending order if they are still what was read, write, and raise them.  One
- * that fails too often leaves its component for the next round, which is as right.
+ * their versions, lock the greater root's version if it is still what was read, see that the lesser root's is, too,
+ * hook the greater under the lesser, and raise its version.  A root that only gains children keeps its version, so
+ * merges into a hub do not disturb each other.  A transaction that fails too often leaves its component for the next
+ * round, which is as right.
  * After S. Manoochehri, B. Goodarzi, D. Goswami, "An efficient transaction-based GPU implementation of minimum
  * spanning forest algorithm", HPCS 2017.
  *
- * Races: a transaction reads parents and versions that others write; only what the two compare-exchanges confirm
- * is written.  A root stops being one only while its version is locked, so an unchanged version is an unchanged root.
+ * Races: a transaction reads parents and versions that others write; a root stops being one only while its version is
+ * locked, so an unchanged version is an unchanged root.
  * component[v], what the root was when the edges were discovered, does not change while they are merged.
  */
 #define COMPONENTS 1
@@ -91,16 +93,16 @@ KERNEL merge_transactional(int n, int n_tiles, uint round, __global const offset
     fence_device();
     if ((low_version | high_version) & 1u) continue;
     if (load_relaxed(parent + low) != low || load_relaxed(parent + high) != high) continue;
-    if (compare_exchange(versions + low, low_version, low_version + 1u) != low_version) continue;
-    if (compare_exchange(versions + high, high_version, high_version + 1u) != high_version) {
-      store_relaxed(versions + low, low_version);
+    if (compare_exchange(versions + high, high_version, high_version + 1u) != high_version) continue;
+    fence_device();
+    if (load_relaxed(versions + low) != low_version) {
+      store_relaxed(versions + high, high_version);
       continue;
     }
     store_relaxed(parent + high, low);
     forest[high] = e;
     fence_device();
     store_relaxed(versions + high, high_version + 2u);
-    store_relaxed(versions + low, low_version + 2u);
     return;
   }
 }

@@ -20,8 +20,7 @@ References
 """
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,7 +28,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from clgraph.algorithms.mst_work import default_light_edges, edge_list_work, segmented_work, two_pass_work
-from clgraph.csr import as_csr_array, check_choice
+from clgraph.csr import as_csr_array, check_choice, checked_number
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
@@ -52,9 +51,12 @@ _MAX_ENTRIES = 2**32 - 2**12  # positions of entries are uints, the last of whic
 _NO_ENTRY = 0xFFFFFFFF
 _ROWS, _SEGMENTED, _EDGE_LIST, _RANKS = (f"mst/{name}.cl" for name in ("rows", "segmented", "edge_list", "ranks"))
 _TILE = 512  # entries
-_SAMPLES = 512
+_SAMPLES = 256
 _MAX_ROUNDS = 64  # cl/mst/edge_list.cl
 _CLIMB_LIMIT = 1024
+_SEGMENT_GROUPS = 16  # a compute unit, for which the list has segments
+_RESIDENT_GROUPS = 6  # a compute unit, that may run at once
+_LINGER = 100  # turns; groups that come too late leave their segments to the others
 _ALIVE, _CONTROLS, _CONTROL_WORDS, _STATUS, _STATE_WORDS = 32, 96, 32, 4, 160  # cl/mst/state.h
 
 
@@ -106,19 +108,20 @@ class SpanningForest(_SpanningForest):
         data = np.ones(self.edges.size, bool) if self.weights is None else self.weights
         return as_csr_array(offsets, self.targets, data)
 
+    def to_graph(self) -> Graph:
+        """Return the forest as an undirected graph of all vertices, with their labels."""
+        return _undirected(self.graph, self.sources, self.targets, self.weights)
+
     def to_networkx(self) -> nx.Graph:
         """Return the forest with the labels as nodes and the edge attribute ``weight``."""
-        forest = Graph.from_edges(self.sources, self.targets, self.weights, n=self.graph.n_vertices)
-        return Graph._trusted(
-            forest.row_offsets, forest.column_indices, forest.edge_weights, labels=self.graph.labels, sorted_rows=True
-        ).to_networkx()
+        return self.to_graph().to_networkx()
 
 
 class ForestPlan:
     """A compiled and allocated run on one undirected graph with sorted rows; ``run()`` may be called again."""
 
     def __init__(
-        self, session: Session, graph: Graph, source: str, *, maximum: bool, **defines: int
+        self, session: Session, graph: Graph, source: str, maximum: bool, **defines: int
     ) -> None:
         n, m = graph.n_vertices, graph.n_edges
         if n > _MAX_VERTICES or m > _MAX_ENTRIES:
@@ -134,7 +137,8 @@ class ForestPlan:
         cpu = session.facts.is_cpu
         group = max(64, session.facts.sub_group_size) if cpu else 256
         values: dict[str, int | str] = {
-            **on_device.defines(), "WEIGHT_KIND": kind, "MAXIMUM": int(maximum), "SPLIT_KEYS": 0, "TILE": _TILE, **defines,
+            **on_device.defines(), "WEIGHT_KIND": kind, "MAXIMUM": int(maximum), "SPLIT_KEYS": 0, "TILE": _TILE,
+            **defines,
         }  # fmt: skip
         self.phases = session.program(_ROWS, values, work_group_size=group)
         self.program = session.program(source, values, work_group_size=group)
@@ -149,9 +153,11 @@ class ForestPlan:
             self.parent, self.forest,
         )
 
-    def bind(self, program: Program, kernel: str, n_items: int, *args: Any) -> Launch:
+    def bind(
+        self, program: Program, kernel: str, n_items: int, *args: Any, max_groups: int | None = None
+    ) -> Launch:
         """Bind *kernel* with the number of vertices as its first argument."""
-        return program.bind(kernel, n_items, np.int32(self.n), *args)
+        return program.bind(kernel, n_items, np.int32(self.n), *args, max_groups=max_groups)
 
     def bind_tiles(self, program: Program, kernel: str, *args: Any) -> Launch:
         """Bind a kernel of which a sub-group takes a tile of entries."""
@@ -227,15 +233,16 @@ def _ranks(session: Session, weights: NDArray[Any]) -> DeviceArray:
 
 class _Segmented(ForestPlan):
     def __init__(
-        self, session: Session, graph: Graph, *, maximum: bool = False, merge: str = "min_hook"
+        self, session: Session, graph: Graph, maximum: bool = False, *, merge: str = "min_hook"
     ) -> None:
         check_choice("merge", merge, ("min_hook", "transactional"))
-        super().__init__(session, graph, _SEGMENTED, maximum=maximum)
+        super().__init__(session, graph, _SEGMENTED, maximum)
         component = session.empty(self.n, np.int32)
         versions = [session.zeros(self.n, np.uint32)] if merge == "transactional" else []
         self._label = self.bind(self.program, "label_components", self.n, self.parent, self.best, component)
         self._discover = self.bind_tiles(
-            self.program, "discover_components", self.offset_t(self.m), *self.rows, self.tile_rows, component, self.best
+            self.program, "discover_components", self.offset_t(self.m), *self.rows, self.tile_rows, component,
+            self.best,
         )
         self._merge = self.bind(
             self.program, f"merge_{merge}", self.n, np.int32(self.n_tiles), np.uint32(0), *self.rows[:2], self.tile_rows,
@@ -255,29 +262,25 @@ class _Segmented(ForestPlan):
 
 class _EdgeList(ForestPlan):
     def __init__(
-        self, session: Session, graph: Graph, *, maximum: bool = False, light_edges: float | None = None,
+        self, session: Session, graph: Graph, maximum: bool = False, *, light_edges: float | None = None,
         split_keys: bool = False,
     ) -> None:
         if light_edges is None:
             light_edges = default_light_edges(graph.stats)
-        try:
-            light_edges = float(light_edges)
-        except (TypeError, ValueError):
-            light_edges = math.nan
-        if not light_edges >= 0:
-            raise InputError(f"light_edges={light_edges}; a number of edges a vertex is needed, at least 0")
+        light_edges = checked_number("light_edges", light_edges)
         facts = session.facts
         self._persistent = facts.dialect.has_grid_barrier
+        block = 4 * facts.sub_group_size if not facts.is_cpu else max(1024, 4 * facts.sub_group_size)
         super().__init__(
-            session, graph, _EDGE_LIST, maximum=maximum, SPLIT_KEYS=int(split_keys), SAMPLES=_SAMPLES,
-            CLIMB_LIMIT=_CLIMB_LIMIT if self._persistent else 0, VERTEX_BLOCK=max(1024, 4 * facts.sub_group_size) if facts.is_cpu else 4 * facts.sub_group_size,
+            session, graph, _EDGE_LIST, maximum, SPLIT_KEYS=int(split_keys), SAMPLES=_SAMPLES, VERTEX_BLOCK=block,
+            CLIMB_LIMIT=_CLIMB_LIMIT if self._persistent else 0, LINGER=_LINGER,
         )
         # Segments of the list: a sub-group each, as many as run at once.
-        resident = facts.compute_units * (4 if facts.is_cpu else 8) * self.program.work_group_size // self.width
-        self._n_segments = n_segments = max(1, min(resident, self.n_tiles))
+        per_unit = 4 if facts.is_cpu else _SEGMENT_GROUPS
+        group_segments = self.program.work_group_size // self.width
+        self._n_segments = n_segments = max(1, min(facts.compute_units * per_unit * group_segments, self.n_tiles))
         capacity = -(-self.n_tiles // n_segments) * _TILE
-        block = int(max(1024, 4 * self.width) if facts.is_cpu else 4 * self.width)
-        root_capacity = -(-(-(-self.n // block)) // n_segments) * block
+        root_capacity = -(-self.n // (n_segments * block)) * block
         self._list = session.empty(4 * n_segments * capacity, np.uint32)
         self._sizes, self._n_roots = session.empty(n_segments, np.uint32), session.empty(n_segments, np.uint32)
         self._roots = session.empty(n_segments * root_capacity, np.int32)
@@ -287,7 +290,7 @@ class _EdgeList(ForestPlan):
             self.phases, "discover_rows", np.int32(0), self.offset_t(self.m), *self.rows, self.tile_rows, self.best
         )
         self._hook_rows = self.bind(self.phases, "hook_rows", self.n, self.rows[1], self.best, self.parent, self.forest)
-        rank = round(_SAMPLES * light_edges * self.n / max(1, self.m / 2))
+        rank = round(_SAMPLES * min(1.0, light_edges * self.n / max(1, self.m / 2)))
         self._threshold = None
         if 0 < rank < _SAMPLES:
             self._threshold = self.program.bind(
@@ -308,9 +311,10 @@ class _EdgeList(ForestPlan):
                 "offer_segments", np.uint32(0), self._capacity, *edges, self.state, self.best, self.parent
             )
 
-    def _bind_segments(self, kernel: str, *args: Any) -> Launch:
+    def _bind_segments(self, kernel: str, *args: Any, max_groups: int | None = None) -> Launch:
         """Bind a kernel of which a sub-group takes a segment."""
-        return self.bind(self.program, kernel, self._n_segments * self.width, np.int32(self._n_segments), *args)
+        items, head = self._n_segments * self.width, np.int32(self._n_segments)
+        return self.bind(self.program, kernel, items, head, *args, max_groups=max_groups)
 
     def _bind_part(self, number: int, part: int) -> list[Launch]:
         """Bind what lists the edges of a part, and where that is one launch, what joins them."""
@@ -331,7 +335,7 @@ class _EdgeList(ForestPlan):
             launches.append(self._bind_segments(
                 "rounds", np.uint32(number * _MAX_ROUNDS), np.uint32(_CONTROLS + number * _CONTROL_WORDS),
                 self._capacity, self._root_capacity, self._list, self._sizes, self._roots, self._n_roots, self.state,
-                self.best, self.parent, self.forest,
+                self.best, self.parent, self.forest, max_groups=_RESIDENT_GROUPS * self.session.facts.compute_units,
             ))
         return launches
 
@@ -363,15 +367,15 @@ class _EdgeList(ForestPlan):
 
 
 def _two_pass(
-    session: Session, graph: Graph, *, maximum: bool = False, light_edges: float | None = None
+    session: Session, graph: Graph, maximum: bool = False, *, light_edges: float | None = None
 ) -> ForestPlan:
-    return _EdgeList(session, graph, maximum=maximum, light_edges=light_edges, split_keys=True)
+    return _EdgeList(session, graph, maximum, light_edges=light_edges, split_keys=True)
 
 
 def _edge_list(
-    session: Session, graph: Graph, *, maximum: bool = False, light_edges: float | None = None
+    session: Session, graph: Graph, maximum: bool = False, *, light_edges: float | None = None
 ) -> ForestPlan:
-    return _EdgeList(session, graph, maximum=maximum, light_edges=light_edges)
+    return _EdgeList(session, graph, maximum, light_edges=light_edges)
 
 
 def _needs_int64_atomics(facts: DeviceFacts) -> str | None:
@@ -395,6 +399,7 @@ def minimum_spanning_forest(
     *,
     strategy: str = "auto",
     maximum: bool = False,
+    weight: str | None = "weight",
     session: Session | str | None = None,
     verify: bool = False,
     **options: Any,
@@ -410,6 +415,8 @@ def minimum_spanning_forest(
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
     maximum : bool
         Find the maximum spanning forest.
+    weight : str or None
+        Edge attribute of a networkx graph to use; edges without it weigh 1.
     session : Session, str or None
         Where to run; a string names a device, ``None`` takes the best one.
     verify : bool
@@ -441,13 +448,15 @@ def minimum_spanning_forest(
     >>> forest.weight, forest.sources.tolist(), forest.targets.tolist()
     (4, [0, 0], [1, 2])
     """
-    on, data = as_session(session), _with_sorted_rows(as_graph(graph))
+    on, data = as_session(session), as_graph(graph, weight=weight)
+    if data.directed or not data.has_sorted_rows:
+        data = _undirected(data, *data.edge_list())
     if options and strategy == "auto":
         raise InputError(f"options {sorted(options)} belong to one strategy; name it with strategy=")
     with on.measure() as recorder:
         choice = choose_strategy(on, data, strategy=strategy)
         options = checked_options(STRATEGIES, choice.strategy, options)
-        plan = STRATEGIES[choice.strategy].plan(on, data, maximum=bool(maximum), **options)
+        plan = STRATEGIES[choice.strategy].plan(on, data, bool(maximum), **options)
         plan.run()
         edges = plan.edges()
     assert recorder.seconds is not None
@@ -464,14 +473,9 @@ def minimum_spanning_forest(
     return result
 
 
-def _with_sorted_rows(graph: Graph) -> Graph:
-    if not graph.directed and graph.has_sorted_rows:
-        return graph
-    sources, targets, weights = graph.edge_list()
-    symmetric = Graph.from_edges(sources, targets, weights, n=graph.n_vertices)
-    return Graph._trusted(
-        symmetric.row_offsets, symmetric.column_indices, symmetric.edge_weights, labels=graph.labels, sorted_rows=True
-    )
+def _undirected(graph: Graph, *edges: Any) -> Graph:
+    """Return the graph of these sources, targets and weights on the vertices of *graph*."""
+    return replace(Graph.from_edges(*edges, n=graph.n_vertices), labels=graph.labels)
 
 
 def _total_weight(graph: Graph, edges: NDArray[np.int64]) -> int | float:
@@ -479,6 +483,7 @@ def _total_weight(graph: Graph, edges: NDArray[np.int64]) -> int | float:
         return edges.size
     weights = graph.edge_weights[edges]
     if weights.dtype.kind == "f":
-        return float(weights.sum(dtype=np.float64))
+        with np.errstate(over="ignore", invalid="ignore"):  # infinite weights are legal
+            return float(weights.sum(dtype=np.float64))
     high, low = weights.astype(np.int64) >> 32, weights.astype(np.int64) & 0xFFFFFFFF
     return (int(high.sum()) << 32) + int(low.sum())

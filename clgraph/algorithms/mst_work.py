@@ -8,7 +8,7 @@ from clgraph.stats import GraphStats
 
 def default_light_edges(stats: GraphStats) -> float:
     """Edges a vertex to join first; 0 where most edges would be among them."""
-    return 2.5 if stats.mean_degree >= 8 else 0.0
+    return 1.25 if stats.mean_degree >= 8 else 0.0
 
 
 def edge_list_work(stats: GraphStats, facts: DeviceFacts) -> Work:

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,14 +68,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _write_forest(path: str, forest: SpanningForest) -> None:
-    from clgraph.graph import Graph
     from clgraph.io import FORMATS, _suffix, write
 
     graph = forest.graph
     formats = {suffix for name, module in FORMATS.items() if name != "edge_list" for suffix in module.SUFFIXES}
     if _suffix(Path(path)) in formats:
-        alone = Graph.from_edges(forest.sources, forest.targets, forest.weights, n=graph.n_vertices)
-        write(replace(alone, labels=graph.labels), path)
+        write(forest.to_graph(), path)
         return
     ids = vertex_ids(graph)
     columns = [[ids[v] for v in ends.tolist()] for ends in (forest.sources, forest.targets)]
