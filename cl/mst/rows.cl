@@ -73,17 +73,14 @@ KERNEL flatten(int n, int n_segments, uint capacity, uint pass, uint earlier, vo
   if (sg_lane() == 0) n_roots[segment] = size;
 }
 
-/* The entry of each forest edge in the row of its lesser end. */
-KERNEL name_edges(int n, int n_tiles, __global const offset_t *restrict row_offsets,
-                  __global const int *restrict column_indices, __global const uint *restrict edge_weights,
-                  __global const int *restrict tile_rows, __global const uint *restrict forest,
+/* The entry of each forest edge in the row of its lesser end: only the first round took any from the other row. */
+KERNEL name_edges(int n, __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
+                  __global const uint *restrict edge_weights, __global const uint *restrict forest,
                   __global uint *restrict edges) {
   int v = get_global_id(0);
   if (v >= n) return;
   uint e = forest[v];
-  if (e != NO_ENTRY) {
-    int u = column_indices[e], source = source_of(e, n, n_tiles, row_offsets, tile_rows);
-    if (u < source) e = twin(source, u, weight_key(edge_weights, e), row_offsets, column_indices, edge_weights);
-  }
+  if (e != NO_ENTRY && (offset_t)e >= row_offsets[v] && (offset_t)e < row_offsets[v + 1] && column_indices[e] < v)
+    e = twin(v, column_indices[e], weight_key(edge_weights, e), row_offsets, column_indices, edge_weights);
   edges[v] = e;
 }

@@ -184,9 +184,7 @@ class ForestPlan:
         if not self.m:
             return np.zeros(0, np.int64)
         named, in_order = self.session.empty(self.n, np.uint32), self.session.empty(self.n, np.uint32)
-        self.bind(
-            self.phases, "name_edges", self.n, np.int32(self.n_tiles), *self.rows, self.tile_rows, self.forest, named
-        )()
+        self.bind(self.phases, "name_edges", self.n, *self.rows, self.forest, named)()
         Sort(self.session, named, in_order, end_bit=self.m.bit_length()).run_checked()
         state = self.state.get()
         for control in range(_CONTROLS, _STATE_WORDS, _CONTROL_WORDS):
