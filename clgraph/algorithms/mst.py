@@ -243,8 +243,8 @@ class _Segmented(ForestPlan):
             self.best,
         )
         self._merge = self.bind(
-            self.program, f"merge_{merge}", self.n, np.int32(self.n_tiles), np.uint32(0), *self.rows[:2], self.tile_rows,
-            component, self.best, self.state, *versions, self.parent, self.forest,
+            self.program, f"merge_{merge}", self.n, np.int32(self.n_tiles), np.uint32(0), *self.rows[:2],
+            self.tile_rows, component, self.best, self.state, *versions, self.parent, self.forest,
         )
 
     def find_forest(self) -> None:
