@@ -1,0 +1,442 @@
+"""Every strategy of minimum spanning forests on every zoo graph and device, against the definition and Kruskal."""
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from graphs import GRAPHS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse.csgraph import minimum_spanning_tree
+
+import clgraph as cg
+from clgraph.algorithms import mst
+from clgraph.algorithms.mst import STRATEGIES, SpanningForest, minimum_spanning_forest
+from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError, VerificationError
+from clgraph.generators import random_weights
+from clgraph.graph import Graph
+from clgraph.reference.mst import check_mst, kruskal
+from clgraph.runtime.failure import STATUS_TIMEOUT
+from clgraph.runtime.session import Session
+from clgraph.runtime.source import kernel_root
+
+OPTIONS: dict[str, list[dict[str, object]]] = {
+    "segmented": [{}, {"merge": "transactional"}],
+    "edge_list": [{"light_edges": 0}, {"light_edges": 0.5}],
+    "two_pass": [{"light_edges": 0}, {"light_edges": 0.5}],
+}
+CASES = [(name, options) for name in STRATEGIES for options in OPTIONS[name]]
+INT32, INT64 = np.iinfo(np.int32), np.iinfo(np.int64)
+every_case = pytest.mark.parametrize(("strategy", "options"), CASES, ids=str)
+every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
+
+
+def undirected(graph: Graph) -> Graph:
+    """The graph whose forest is asked for: sorted rows, no directions."""
+    if not graph.directed and graph.has_sorted_rows:
+        return graph
+    return Graph.from_edges(*graph.edge_list(), n=graph.n_vertices)
+
+
+def assert_right(
+    graph: Graph, session: Session, strategy: str, *, maximum: bool = False, **options: Any
+) -> SpanningForest:
+    forest = minimum_spanning_forest(graph, strategy=strategy, maximum=maximum, session=session, **options)
+    weight, edges = forest
+    check_mst(forest.graph, edges, maximum=maximum, n_cuts=2)
+    expected = undirected(graph)
+    if expected is graph:
+        assert forest.graph is graph
+    least = edges if forest.graph is expected else kruskal(expected, maximum=maximum)
+    if expected.edge_weights is None:
+        assert forest.weights is None and type(weight) is int and weight == least.size
+    else:
+        assert forest.weights is not None and forest.weights.dtype == expected.edge_weights.dtype
+        assert np.array_equal(np.sort(forest.weights), np.sort(expected.edge_weights[least]))
+        if expected.edge_weights.dtype.kind == "i":
+            assert type(weight) is int and weight == sum(forest.weights.tolist())
+        else:
+            total = forest.weights.sum(dtype=np.float64)
+            assert type(weight) is float and np.isclose(weight, total, rtol=1e-14, atol=1e-12, equal_nan=True)
+    plan = STRATEGIES[strategy].plan(session, forest.graph, maximum=maximum, **options)
+    for _ in range(2):  # a plan may run again
+        plan.run()
+        assert np.array_equal(plan.edges(), edges)
+    return forest
+
+
+@every_case
+@pytest.mark.parametrize("name", GRAPHS)
+def test_zoo(session: Session, name: str, strategy: str, options: dict[str, object]) -> None:
+    graph = GRAPHS[name]()
+    assert_right(random_weights(graph, low=0, high=3), session, strategy, **options)
+    assert_right(random_weights(graph, low=-1, dtype=np.float32), session, strategy, maximum=True, **options)
+
+
+@every_strategy
+@pytest.mark.parametrize("name", GRAPHS)
+def test_unweighted_zoo(pocl: Session, name: str, strategy: str) -> None:
+    graph = GRAPHS[name]()
+    assert_right(graph, pocl, strategy)
+
+
+def chain(weights: np.ndarray) -> Graph:
+    return Graph.from_edges(np.arange(weights.size), np.arange(1, weights.size + 1), weights)
+
+
+SHAPES: dict[str, Callable[[], Graph]] = {
+    "scale-free": lambda: random_weights(cg.generators.rmat(13, 16)),
+    "delaunay": lambda: random_weights(cg.generators.delaunay_points(5000), dtype=np.float32),
+    "grid": lambda: random_weights(cg.generators.grid(70, 300), high=9),
+    "road-like": lambda: random_weights(cg.generators.road_like(20000)),
+    "star": lambda: random_weights(cg.generators.star(20000).permuted(3), high=3),
+    "increasing-path": lambda: chain(np.arange(9999)),
+    "increasing-path-permuted": lambda: chain(np.arange(9999)).permuted(1),
+    "decreasing-path": lambda: chain(-np.arange(9999)),
+    "alternating-path": lambda: chain(np.arange(9999) % 2).permuted(2),
+    "equal-path": lambda: chain(np.ones(9999, np.float32)).permuted(4),
+    "dense": lambda: random_weights(cg.generators.uniform_random(700, 60000), high=2**20),
+    "dense-ties": lambda: random_weights(cg.generators.uniform_random(700, 60000), high=4),
+    "expanded": lambda: random_weights(cg.generators.rmat(10, 8), high=50).expanded(5).permuted(1),
+    "many-trees": lambda: random_weights(cg.generators.uniform_random(20000, 9000), dtype=np.float64),
+}
+
+
+@every_case
+@pytest.mark.parametrize("name", SHAPES)
+def test_shapes_that_use_every_branch(
+    session: Session, name: str, strategy: str, options: dict[str, object]
+) -> None:
+    """Long rows, long chains of hooks, few rounds and many, edges enough to filter, no giant tree."""
+    assert_right(SHAPES[name](), session, strategy, **options)
+
+
+def spread(low: int, high: int) -> Callable[[np.random.Generator, int], np.ndarray]:
+    return lambda rng, m: rng.integers(low, high, m, endpoint=True)
+
+
+def among(*values: float, dtype: type = np.float64) -> Callable[[np.random.Generator, int], np.ndarray]:
+    return lambda rng, m: rng.choice(np.array(values, dtype), m)
+
+
+WEIGHTS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+    "int32": lambda rng, m: rng.integers(INT32.min, INT32.max, m, np.int32, endpoint=True),
+    "int32-limits": among(INT32.min, INT32.max, -1, 0, 1, dtype=np.int32),
+    "int64": spread(INT64.min, INT64.max),
+    "int64-limits": among(INT64.min, INT64.max, INT64.max - 1, -1, 0, 1, dtype=np.int64),
+    "int64-high-words": lambda rng, m: rng.integers(-3, 3, m) << 40,
+    "int64-low-words": lambda rng, m: (5 << 40) + rng.integers(-3, 3, m) * 2**31,
+    "float32": lambda rng, m: rng.normal(size=m).astype(np.float32),
+    "float32-limits": among(np.inf, -np.inf, 3.4e38, -3.4e38, 1e-45, -1e-45, 0, dtype=np.float32),
+    "float32-zeros": among(0.0, -0.0, dtype=np.float32),
+    "float64": lambda rng, m: rng.normal(size=m),
+    "float64-close": lambda rng, m: 1 + rng.integers(0, 99, m) * 2.0**-52,
+    "float64-limits": among(np.inf, -np.inf, 1e308, -1e308, 5e-324, -5e-324, 0),
+    "float64-zeros": among(0.0, -0.0, -5e-324),
+    "negative": spread(-9, -5),
+    "equal": among(-7.5, dtype=np.float32),
+    "infinite": among(np.inf),
+}
+
+
+@every_case
+@pytest.mark.parametrize("name", WEIGHTS)
+@pytest.mark.filterwarnings("ignore:(invalid value|overflow) encountered in reduce:RuntimeWarning")
+def test_weights(session: Session, name: str, strategy: str, options: dict[str, object]) -> None:
+    """With self-loops, and parallel edges of equal and of different weights."""
+    rng = np.random.default_rng(3)
+    src, dst = rng.integers(60, size=(2, 900))
+    graph = Graph.from_edges(src, dst, WEIGHTS[name](rng, 900), n=70)
+    for maximum in (False, True):
+        assert_right(graph, session, strategy, maximum=maximum, **options)
+
+
+@pytest.mark.parametrize("light_edges", [1e-9, 1, 10, 1e9])
+@pytest.mark.parametrize("strategy", ["edge_list", "two_pass"])
+def test_light_edges(session: Session, strategy: str, light_edges: float) -> None:
+    """None of the edges is light, some are, all are."""
+    graph = random_weights(cg.generators.uniform_random(300, 4000), high=9)
+    for maximum in (False, True):
+        assert_right(graph, session, strategy, maximum=maximum, light_edges=light_edges)
+
+
+@pytest.mark.parametrize("climb_limit", [8, 1024])
+@pytest.mark.parametrize("strategy", ["edge_list", "two_pass"])
+def test_rounds_in_one_launch(
+    pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str, climb_limit: int
+) -> None:
+    """As on GPUs, but by one work-group, which no barrier keeps waiting; climbs that meet their limit, too."""
+    dialect = replace(pocl.facts.dialect, has_grid_barrier=True)
+    monkeypatch.setattr(pocl, "facts", replace(pocl.facts, dialect=dialect, compute_units=1))
+    monkeypatch.setattr(mst, "_RESIDENT_GROUPS", 1)
+    monkeypatch.setattr(mst, "_CLIMB_LIMIT", climb_limit)
+    for graph in (
+        chain(-np.arange(3000)), chain(np.arange(3000)).permuted(1), random_weights(cg.generators.rmat(9, 16), high=9),
+        random_weights(cg.generators.road_like(3000), high=9), Graph.from_edges([], [], np.zeros(0, np.int32), n=3),
+    ):  # fmt: skip
+        for light_edges in (0, 0.5):
+            assert_right(graph, pocl, strategy, light_edges=light_edges)
+
+
+@every_case
+def test_parallel_edges(session: Session, strategy: str, options: dict[str, object]) -> None:
+    graph = Graph.from_edges([0, 1, 0, 1, 1, 2, 2], [1, 0, 1, 1, 2, 1, 2], [4, 2, 2, -9, 1, 1, -9], n=4)
+    forest = assert_right(graph, session, strategy, **options)
+    assert forest.edges.tolist() == [1, 7] and forest.weight == 3
+    forest = assert_right(graph, session, strategy, maximum=True, **options)
+    assert forest.edges.tolist() == [0, 7] and forest.weight == 5
+
+
+@every_strategy
+def test_least_graphs(session: Session, strategy: str) -> None:
+    for n in (0, 1, 5):
+        for weights in (None, np.zeros(0, np.int32), np.zeros(0, np.float64)):
+            forest = assert_right(Graph.from_edges([], [], weights, n=n), session, strategy)
+            assert forest.weight == 0 and forest.edges.shape == (0,) and forest.edges.dtype == np.int64
+    loop = assert_right(Graph.from_edges([0, 0], [0, 0], [3, -1]), session, strategy)
+    assert loop.weight == 0 and not loop.edges.size
+    edge = assert_right(Graph.from_edges([1], [0], [-3]), session, strategy)
+    assert edge.weight == -3 and edge.edges.tolist() == [0]
+
+
+@given(
+    n=st.integers(1, 60),
+    edges=st.lists(st.tuples(st.integers(0, 59), st.integers(0, 59), st.integers(-1, 2)), max_size=160),
+    directed=st.booleans(), maximum=st.booleans(), case=st.sampled_from(CASES),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_random_graphs(
+    n: int,
+    edges: list[tuple[int, int, int]],
+    directed: bool,
+    maximum: bool,
+    case: tuple[str, dict[str, object]],
+    pocl: Session,
+) -> None:
+    triples = np.array(edges, np.int32).reshape(-1, 3)
+    graph = Graph.from_edges(triples[:, 0] % n, triples[:, 1] % n, triples[:, 2], n=n, directed=directed)
+    assert_right(graph, pocl, case[0], maximum=maximum, **case[1])
+
+
+@every_strategy
+def test_unsorted_rows(session: Session, strategy: str) -> None:
+    graph = random_weights(cg.generators.rmat(9, 8), high=9)
+    order = np.concatenate([
+        np.random.default_rng(v).permutation(np.arange(a, b))
+        for v, (a, b) in enumerate(zip(graph.row_offsets, graph.row_offsets[1:], strict=False))
+    ])  # fmt: skip
+    shuffled = Graph(graph.row_offsets, graph.column_indices[order], graph.edge_weights[order])
+    assert not shuffled.has_sorted_rows
+    forest = assert_right(shuffled, session, strategy)
+    assert forest.graph.has_sorted_rows and not forest.graph.directed
+    assert np.array_equal(forest.edges, kruskal(graph))
+
+
+@every_case
+def test_int64_offsets(session: Session, strategy: str, options: dict[str, object]) -> None:
+    """What graphs from 2**31 entries on use."""
+    graph = random_weights(cg.generators.rmat(9, 8), high=9)
+    wide = Graph._trusted(graph.row_offsets, graph.column_indices, graph.edge_weights, sorted_rows=True)
+    wide.__dict__["row_offsets"] = graph.row_offsets.astype(np.int64)
+    forest = assert_right(wide, session, strategy, **options)
+    assert np.array_equal(forest.edges, kruskal(graph))
+
+
+@every_strategy
+def test_directed_graphs(session: Session, strategy: str) -> None:
+    """Of two opposite entries the lesser counts, or the greater for the maximum."""
+    graph = Graph.from_edges([0, 1, 1, 2, 3], [1, 0, 2, 1, 3], [5, 2, 3, 9, 0], directed=True)
+    forest = assert_right(graph, session, strategy)
+    assert forest.weight == 5 and forest.weights is not None and forest.weights.tolist() == [2, 3]
+    assert not forest.graph.directed and forest.graph.n_vertices == 4
+    assert assert_right(graph, session, strategy, maximum=True).weight == 14
+
+
+def test_scipy(pocl: Session) -> None:
+    full = random_weights(cg.generators.rmat(8, 8), dtype=np.float64).to_scipy()
+    for matrix in (sp.triu(full), sp.tril(full), full):
+        forest = minimum_spanning_forest(matrix, session=pocl)
+        expected = minimum_spanning_tree(sp.triu(full).tocsr())
+        tree = forest.to_scipy()
+        assert isinstance(tree, sp.csr_array) and tree.shape == full.shape and tree.dtype == np.float64
+        assert abs(tree - expected).nnz == 0
+        assert forest.weight == forest.weights.sum() == pytest.approx(expected.sum())
+
+
+def test_zero_weights_stay(pocl: Session) -> None:
+    forest = minimum_spanning_forest(Graph.from_edges([2, 1, 0], [1, 0, 2], [0, 0, 0], n=4), session=pocl)
+    tree = forest.to_scipy()
+    assert forest.weight == 0 and tree.shape == (4, 4) and tree.nnz == 2
+    assert tree.tocoo().row.tolist() == [0, 0] and tree.tocoo().col.tolist() == [1, 2]
+    assert sorted(forest.to_networkx().edges(data="weight")) == [(0, 1, 0), (0, 2, 0)]
+
+
+def test_networkx(pocl: Session) -> None:
+    edges = [("d", "a", 2.5), ("a", "b", 1.5), ("b", "d", -1.0), ("x", "y", 4.0)]
+    graph = nx.Graph()
+    graph.add_nodes_from("zyx")
+    graph.add_weighted_edges_from(edges)
+    forest = minimum_spanning_forest(graph, session=pocl)
+    tree = forest.to_networkx()
+    assert type(tree) is nx.Graph and list(tree.nodes) == list(graph.nodes) and forest.weight == 4.5
+    expected = nx.minimum_spanning_tree(graph)
+    assert nx.utils.edges_equal(tree.edges(data=True), expected.edges(data=True))
+    directed = nx.DiGraph()
+    directed.add_nodes_from("zyx")
+    directed.add_weighted_edges_from([*edges, ("y", "x", 5.0)])
+    tree = minimum_spanning_forest(directed, session=pocl).to_networkx()
+    assert list(tree.nodes) == list(graph.nodes)
+    assert nx.utils.edges_equal(tree.edges(data=True), expected.edges(data=True))
+    unweighted = minimum_spanning_forest(graph, weight=None, session=pocl)
+    assert unweighted.weight == 3 and all(not data for *_, data in unweighted.to_networkx().edges(data=True))
+    graph["a"]["b"]["cost"] = -2  # the others cost 1
+    assert minimum_spanning_forest(graph, weight="cost", session=pocl).weight == 0
+
+
+def test_views_of_the_forest(pocl: Session) -> None:
+    graph = Graph.from_edges([3, 2, 1, 0], [2, 1, 0, 3], [4, 7, 7, 7], n=5)
+    forest = minimum_spanning_forest(graph, session=pocl)
+    weight, edges = forest
+    assert weight == forest.weight == 18 and edges is forest.edges and forest.graph is graph
+    assert forest.sources.dtype == forest.targets.dtype == np.int32
+    assert forest.sources.tolist() == [0, 0, 2] and forest.targets.tolist() == [1, 3, 3]
+    assert forest.weights.tolist() == [7, 7, 4]
+    assert np.array_equal(graph.sources()[edges], forest.sources)
+    assert np.array_equal(graph.column_indices[edges], forest.targets)
+    tree = forest.to_graph()
+    assert tree.n_vertices == 5 and [array.tolist() for array in tree.edge_list()] == [[0, 0, 2], [1, 3, 3], [7, 7, 4]]
+    unweighted = minimum_spanning_forest(Graph.from_edges([3, 2], [2, 1]), session=pocl)
+    assert unweighted.weights is None and unweighted.to_scipy().dtype == bool
+    assert unweighted.to_scipy().toarray().nonzero()[1].tolist() == [2, 3]
+
+
+@every_strategy
+def test_total_is_exact(session: Session, strategy: str) -> None:
+    great = assert_right(chain(2**62 - np.arange(50)), session, strategy).weight
+    assert great == 50 * 2**62 - 1225 > INT64.max
+    assert assert_right(chain(np.full(9, INT64.min)), session, strategy).weight == 9 * INT64.min
+    assert assert_right(chain(np.full(9, INT32.max, np.int32)), session, strategy).weight == 9 * INT32.max
+    weights = np.random.default_rng(1).normal(size=999)
+    assert assert_right(chain(weights), session, strategy).weight == weights.sum()
+    narrow = weights.astype(np.float32)
+    assert assert_right(chain(narrow), session, strategy).weight == narrow.sum(dtype=np.float64)
+
+
+def test_strategies_and_devices_agree(session: Session, pocl: Session) -> None:
+    graph = random_weights(cg.generators.rmat(10, 16), high=5)
+    for maximum in (False, True):
+        expected = minimum_spanning_forest(graph, maximum=maximum, session=pocl)
+        for strategy, options in CASES:
+            forest = minimum_spanning_forest(graph, strategy=strategy, maximum=maximum, session=session, **options)
+            assert np.array_equal(forest.edges, expected.edges) and forest.weight == expected.weight
+
+
+def test_info(pocl: Session) -> None:
+    info = minimum_spanning_forest(random_weights(cg.generators.rmat(10)), session=pocl).info
+    assert info.strategy in STRATEGIES and set(info.predicted_seconds) == set(STRATEGIES)
+    assert info.kind == STRATEGIES[info.strategy].kind
+    assert info.predicted_seconds[info.strategy] == min(info.predicted_seconds.values())
+    seconds = info.seconds
+    assert 0 < seconds.kernel <= seconds.total and seconds.host >= 0
+    assert sum(s for _, s in info.kernels.values()) == pytest.approx(seconds.kernel)
+
+
+def test_auto_is_the_fastest_prediction(pocl: Session) -> None:
+    choice = cg.explain("mst", random_weights(cg.generators.rmat(10)), session=pocl)
+    assert choice.requested == "auto" and choice.strategy == min(choice.seconds, key=choice.seconds.__getitem__)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"strategy": "bogus"}, UnsupportedStrategyError),
+        ({"merge": "min_hook"}, InputError),
+        ({"light_edges": 1}, InputError),
+        ({"strategy": "segmented", "merge": "bogus"}, InputError),
+        ({"strategy": "segmented", "merge": None}, InputError),
+        ({"strategy": "segmented", "light_edges": 1}, InputError),
+        ({"strategy": "edge_list", "merge": "min_hook"}, InputError),
+        ({"strategy": "two_pass", "hook_rounds": 1}, InputError),
+        *(
+            ({"strategy": name, "light_edges": value}, InputError)
+            for name in ("edge_list", "two_pass")
+            for value in (-1, -0.5, float("nan"), float("inf"), "many", [1])
+        ),
+    ],
+    ids=str,
+)
+def test_bad_arguments(pocl: Session, arguments: dict[str, Any], error: type[Exception]) -> None:
+    graph = cg.generators.path(10)
+    with pytest.raises(error):
+        minimum_spanning_forest(graph, session=pocl, **arguments)
+    assert minimum_spanning_forest(graph, session=pocl).weight == 9
+
+
+def test_bad_graph(pocl: Session) -> None:
+    with pytest.raises(InputError):
+        minimum_spanning_forest([1, 2, 3], session=pocl)
+
+
+@every_strategy
+def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str) -> None:
+    graph, right = random_weights(cg.generators.cycle(50), high=3), STRATEGIES[strategy]
+    least = minimum_spanning_forest(graph, strategy=strategy, session=pocl, verify=True)
+    most = minimum_spanning_forest(graph, strategy=strategy, maximum=True, session=pocl, verify=True)
+    assert most.weight > least.weight
+    for wrong in (most.edges, least.edges[1:]):
+
+        def plan(*args: Any, answer: np.ndarray = wrong, **options: Any) -> Any:
+            planned = right.plan(*args, **options)
+            planned.edges = lambda: answer
+            return planned
+
+        monkeypatch.setitem(STRATEGIES, strategy, replace(right, plan=plan))
+        with pytest.raises(VerificationError):
+            minimum_spanning_forest(graph, strategy=strategy, session=pocl, verify=True)
+
+
+@pytest.mark.parametrize("width", [8, 16, 32, 64])
+def test_sub_group_widths(width: int) -> None:
+    """Intel's runtime can be told the width; in a child, since programs are built for one."""
+    cases = [case for case in CASES if width < 64 or case[0] != "two_pass"]  # takes long to compile
+    script = (
+        "import clgraph as cg; from clgraph.generators import random_weights;"
+        f"s = cg.Session('intel'); assert s.facts.sub_group_size == {width};"
+        "[cg.minimum_spanning_forest(random_weights(g, high=9), strategy=k, session=s, verify=True, **o)"
+        f" for k, o in {cases} for g in (cg.generators.rmat(11, 16), cg.generators.star(5000),"
+        " cg.generators.path(700), cg.generators.delaunay_points(900))]"
+    )
+    environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    if "NoDeviceError" in done.stderr and not os.environ.get("CLGRAPH_REQUIRE_DEVICES"):
+        pytest.skip("Intel's CPU runtime is not installed")
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_state_words_agree() -> None:
+    kernels = kernel_root() / "mst"
+    header, source = ((kernels / name).read_text(encoding="utf-8") for name in ("state.h", "edge_list.cl"))
+    words = {"ALIVE": mst._ALIVE, "CONTROLS": mst._CONTROLS, "WORDS": mst._STATE_WORDS}
+    for name, value in words.items():
+        assert re.search(rf"#define STATE_{name} {value}\b", header)
+    assert re.search(rf"#define MAX_ROUNDS {mst._MAX_ROUNDS}\b", source)
+
+
+@every_strategy
+def test_a_wait_that_ran_out_is_reported(pocl: Session, strategy: str) -> None:
+    for control in (0, 1):
+        plan = STRATEGIES[strategy].plan(pocl, cg.generators.path(9))
+        plan.run()
+        at = mst._CONTROLS + control * mst._CONTROL_WORDS + mst._STATUS
+        plan.state.fill(STATUS_TIMEOUT, at, at + 1)
+        with pytest.raises(DeviceTimeoutError):
+            plan.edges()
