@@ -142,6 +142,24 @@ def components(session: Session) -> None:
             connected_components(graph, strategy=strategy, session=session, verify=True)
 
 
+def mst(session: Session) -> None:
+    """Run every strategy with each of its options on a small graph with ties, by keys and by ranks of their weights."""
+    from clgraph.algorithms.mst import minimum_spanning_forest
+    from clgraph.graph import Graph
+
+    rng = np.random.default_rng(10)
+    src, dst = rng.integers(140, size=(2, 350))
+    src, dst = np.append(src, np.zeros(90, np.int64)), np.append(dst, np.arange(90))  # and a long row
+    weights = rng.integers(5, size=src.size)
+    for given in (weights.astype(np.int32), weights / 3):
+        graph = Graph.from_edges(src, dst, given, n=150)
+        for strategy, options in (
+            ("edge_list", {"light_edges": 1}), ("two_pass", {"light_edges": 1}), ("two_pass", {"light_edges": 0}),
+            ("segmented", {"merge": "min_hook"}), ("segmented", {"merge": "transactional"}),
+        ):
+            minimum_spanning_forest(graph, strategy=strategy, session=session, verify=True, **options)
+
+
 def factorization_offline(session: Session) -> None:
     """Run matchings and sweeps in supersteps on few ratings, with work-groups of several work-items."""
     import test_factorization_offline as offline

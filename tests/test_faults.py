@@ -22,6 +22,7 @@ REACH_CALLER = {
     "scan": IN_WORK | {"clBuildProgram", "clCreateContext"},
     "plans": {"clSetKernelArg", "clEnqueueNDRangeKernel", "clEnqueueReadBuffer", "clFlush"},  # made only once
     "components": IN_WORK,
+    "mst": IN_WORK | {"clEnqueueWriteBuffer"},
     "factorization": IN_WORK | {"clEnqueueWriteBuffer", "clEnqueueCopyBuffer"},
 }
 

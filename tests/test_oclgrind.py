@@ -27,6 +27,7 @@ RUNS = {
     "vocabulary": CHECKS,
     "primitives": WITHOUT_UNINITIALIZED,
     "components": WITHOUT_UNINITIALIZED,
+    "mst": WITHOUT_UNINITIALIZED,
     "factorization_online": WITHOUT_RACES,
     "factorization_offline": WITHOUT_UNINITIALIZED,
     "factorization_blocks": WITHOUT_UNINITIALIZED,

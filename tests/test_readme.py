@@ -23,7 +23,7 @@ def blocks(language: str) -> list[str]:
 
 def test_the_python_example_runs(tmp_path: Path) -> None:
     session_on("pocl")
-    example, recommender = blocks("python")
+    example, forest, recommender = blocks("python")
     child = subprocess.run(
         [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=False,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -32,7 +32,7 @@ def test_the_python_example_runs(tmp_path: Path) -> None:
     first, *_, last = child.stdout.splitlines()
     assert first.split()[0] == last  # as many components with the forced strategy
     child = subprocess.run(
-        [sys.executable, "-c", f"import clgraph as cg\n{recommender}"], cwd=tmp_path, capture_output=True, text=True,
+        [sys.executable, "-c", f"import clgraph as cg\n{forest}{recommender}"], cwd=tmp_path, capture_output=True, text=True,
         check=False, env={**os.environ, "PYTHONPATH": str(ROOT), "CLGRAPH_DEVICE": "pocl"},
     )  # fmt: skip
     assert child.returncode == 0, child.stderr
@@ -47,7 +47,7 @@ def test_every_command_line_parses() -> None:
         parser.parse_args(shlex.split(line, comments=True)[1:])
 
 
-@pytest.mark.parametrize("algorithm", ["components", "factorization"])
+@pytest.mark.parametrize("algorithm", ["components", "factorization", "mst"])
 def test_the_table_names_every_strategy(algorithm: str) -> None:
     strategies = importlib.import_module(f"clgraph.algorithms.{algorithm}").STRATEGIES
     _, _, table = README.partition(f"| strategy of `{algorithm}` |")

@@ -54,7 +54,7 @@ def test_masks(session, rng):
     width = session.facts.sub_group_size
     x = rng.integers(0, 1000, N).astype(np.uint32)
     x[: N // 2] &= ~np.uint32(1)  # sub-groups without any odd value, too
-    columns = launch(session, "sub_group_masks", x, np.zeros(11 * N, np.uint64))[1].reshape(11, N)
+    columns = launch(session, "sub_group_masks", x, np.zeros(13 * N, np.uint64))[1].reshape(13, N)
     rows = x.reshape(-1, width)
     lanes = np.arange(width, dtype=np.uint64)
     one = np.uint64(1)
@@ -64,6 +64,7 @@ def test_masks(session, rng):
 
     odd = ((rows & 1).astype(np.uint64) << lanes).sum(1, dtype=np.uint64)
     lowest = [99 if not mask else (int(mask) & -int(mask)).bit_length() - 1 for mask in odd]
+    highest = [99 if not mask else int(mask).bit_length() - 1 for mask in odd]
     expected = [
         np.tile(lanes, N // width),
         np.arange(N) % WG_SIZE // width,
@@ -75,10 +76,13 @@ def test_masks(session, rng):
         everywhere((rows & 1).sum(1)),
         everywhere((rows != 0).any(1)),
         x % 64,
+        everywhere(highest),
+        x % 64,
         np.full(N, width),
     ]
     names = ["lane", "in group", "ballot", "any", "all", "lanes below", "lowest lane", "lane count",
-             "any of a 64-bit value", "lowest lane of 64 bits", "the driver's width"]
+             "any of a 64-bit value", "lowest lane of 64 bits", "highest lane", "highest lane of 64 bits",
+             "the driver's width"]
     for name, column, value in zip(names, columns, expected, strict=True):
         np.testing.assert_array_equal(column, value, name)
 

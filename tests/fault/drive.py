@@ -23,6 +23,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 from clgraph.algorithms.components import connected_components  # noqa: E402
 from clgraph.algorithms.factorization.schedules import make_schedule  # noqa: E402
 from clgraph.algorithms.factorization.training import Factorization, initial_factors  # noqa: E402
+from clgraph.algorithms.mst import minimum_spanning_forest  # noqa: E402
 from clgraph.errors import ClgraphError, DeviceError  # noqa: E402
 from clgraph.graph import Graph  # noqa: E402
 from clgraph.primitives.compact import Compact  # noqa: E402
@@ -105,6 +106,13 @@ def components(session: Session) -> np.ndarray:
     return np.concatenate([connected_components(graph, strategy=name, session=session).labels for name in names])
 
 
+def mst(session: Session) -> np.ndarray:
+    """Find a spanning forest by the ranks of 64-bit weights, on a graph that is new to the session."""
+    rng = np.random.default_rng(9)
+    graph = Graph.from_edges(*rng.integers(100, size=(2, 250)), rng.integers(2**40, size=250), n=100)
+    return minimum_spanning_forest(graph, strategy="edge_list", session=session, light_edges=1).edges
+
+
 def factorization(session: Session) -> np.ndarray:
     """Train one epoch by an online and an offline strategy; no two ratings share a vertex, so any order is right."""
     rng = np.random.default_rng(7)
@@ -170,7 +178,7 @@ def main(name: str, shim: str) -> None:
     bad = []
     work, rounds = {
         "scan": (scan, (WORK, SET_UP)), "plans": (plans, (WORK,)), "components": (components, (WORK,)),
-        "factorization": (factorization, (WORK,)),
+        "mst": (mst, (WORK,)), "factorization": (factorization, (WORK,)),
     }[name]
     for functions in rounds:
         driver = Driver(work, library, fresh=functions is SET_UP)

@@ -25,10 +25,12 @@ KERNEL sub_group_masks(__global const uint *in, __global ulong *out) {
   out[7 * n + i] = lane_count(odd);
   out[8 * n + i] = sg_any((ulong)x << 40);      /* a predicate whose low word is 0 */
   out[9 * n + i] = lowest_lane(1ul << (x & 63u));
+  out[10 * n + i] = odd ? highest_lane(odd) : 99u;
+  out[11 * n + i] = highest_lane(1ul << (x & 63u) | 1ul);
 #if DEV_SUB_GROUP == SUB_GROUP_KHR
-  out[10 * n + i] = get_sub_group_size();
+  out[12 * n + i] = get_sub_group_size();
 #else
-  out[10 * n + i] = SUB_GROUP_SIZE;
+  out[12 * n + i] = SUB_GROUP_SIZE;
 #endif
 }
 
