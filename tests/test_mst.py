@@ -135,6 +135,8 @@ WEIGHTS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
     "int64-limits": among(INT64.min, INT64.max, INT64.max - 1, -1, 0, 1, dtype=np.int64),
     "int64-high-words": lambda rng, m: rng.integers(-3, 3, m) << 40,
     "int64-low-words": lambda rng, m: (5 << 40) + rng.integers(-3, 3, m) * 2**31,
+    "int64-32-bits": among(-1, 0, 1, 2**31, 2**32 - 2, dtype=np.int64),
+    "int64-33-bits": among(0, 1, 2**31, 2**32, 2**32 + 1, dtype=np.int64),
     "float32": lambda rng, m: rng.normal(size=m).astype(np.float32),
     "float32-limits": among(np.inf, -np.inf, 3.4e38, -3.4e38, 1e-45, -1e-45, 0, dtype=np.float32),
     "float32-zeros": among(0.0, -0.0, dtype=np.float32),
@@ -179,9 +181,12 @@ def test_rounds_in_one_launch(
     monkeypatch.setattr(pocl, "facts", replace(pocl.facts, dialect=dialect, compute_units=1))
     monkeypatch.setattr(mst, "_RESIDENT_GROUPS", 1)
     monkeypatch.setattr(mst, "_CLIMB_LIMIT", climb_limit)
+    steps = np.arange(1, 16000)
+    levels = np.sum([steps % k == 0 for k in (2, 40, 800)], 0)  # in each round chains of twenty
     for graph in (
-        chain(-np.arange(3000)), chain(np.arange(3000)).permuted(1), random_weights(cg.generators.rmat(9, 16), high=9),
-        random_weights(cg.generators.road_like(3000), high=9), Graph.from_edges([], [], np.zeros(0, np.int32), n=3),
+        chain(-np.arange(3000)), chain(np.arange(3000)).permuted(1), chain(levels * 10**6 - steps),
+        random_weights(cg.generators.rmat(9, 16), high=9), random_weights(cg.generators.road_like(3000), high=9),
+        Graph.from_edges([], [], np.zeros(0, np.int32), n=3),
     ):  # fmt: skip
         for light_edges in (0, 0.5):
             assert_right(graph, pocl, strategy, light_edges=light_edges)
