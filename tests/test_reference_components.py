@@ -8,7 +8,7 @@ from graphs import GRAPHS
 from clgraph.errors import VerificationError
 from clgraph.generators import path, two_cliques
 from clgraph.graph import Graph
-from clgraph.reference import components
+from clgraph.reference import components, entries
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -48,7 +48,7 @@ def test_check_finds_each_kind_of_wrong_label(labels: np.ndarray, message: str) 
 
 
 def test_check_sees_every_entry_across_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(components, "_CHUNK", 7)
+    monkeypatch.setattr(entries, "_CHUNK", 7)
     graph = Graph.from_edges([*range(30), *[40] * 20], [*range(1, 31), *range(41, 61)], n=70)
     components.check_components(graph, components.connected_components(graph))
     for cut in range(1, 100, 9):

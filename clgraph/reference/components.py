@@ -11,8 +11,7 @@ from scipy.sparse.csgraph import connected_components as scipy_components
 from clgraph.csr import as_csr_array
 from clgraph.errors import VerificationError
 from clgraph.graph import Graph
-
-_CHUNK = 1 << 22
+from clgraph.reference.entries import entry_chunks
 
 
 def connected_components(graph: Graph) -> NDArray[np.int32]:
@@ -57,17 +56,12 @@ def check_components(graph: Graph, labels: NDArray[Any]) -> None:
         raise VerificationError(
             f"label {labels[v]} of vertex {v} is not its own representative: it has label {labels[labels[v]]}"
         )
-    row = 0
-    while row < n:
-        first = int(graph.row_offsets[row])
-        stop = max(row + 1, int(np.searchsorted(graph.row_offsets, first + _CHUNK, "right")) - 1)
-        targets = graph.column_indices[first : graph.row_offsets[stop]]
-        bad = np.repeat(labels[row:stop], graph.degrees[row:stop]) != labels[targets]
+    for _, rows, columns in entry_chunks(graph):
+        bad = labels[rows] != labels[columns]
         if bad.any():
-            at = first + int(bad.argmax())
-            u, v = int(np.searchsorted(graph.row_offsets, at, "right")) - 1, int(graph.column_indices[at])
+            at = int(bad.argmax())
+            u, v = rows[at], columns[at]
             raise VerificationError(f"entry ({u}, {v}) joins the labels {labels[u]} and {labels[v]}")
-        row = stop
     n_labels = np.count_nonzero(labels == vertices)
     n_components = np.count_nonzero(connected_components(graph) == vertices)
     if n_labels != n_components:

@@ -1,0 +1,128 @@
+"""Sequential oracle and check of the definition for breadth-first search."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import breadth_first_order
+
+from clgraph.csr import as_csr_array
+from clgraph.errors import VerificationError
+from clgraph.graph import Graph
+from clgraph.reference.entries import entry_chunks
+
+Vertices: TypeAlias = Sequence[int] | NDArray[Any]
+NO_PREDECESSOR = -9999  # as in scipy.sparse.csgraph
+
+
+def bfs_distances(graph: Graph, sources: Vertices) -> NDArray[np.int32]:
+    """Return the least number of edges from one of *sources* to each vertex, int32, -1 where no path leads.
+
+    Computed by scipy.
+    """
+    n = graph.n_vertices
+    order, predecessors = search(graph.row_offsets, graph.column_indices, sources)
+    places = np.empty(n + 1, np.int64)
+    places[order] = np.arange(order.size)
+    parents = places[predecessors[order[1:]]]  # ascending
+    starts = [0, 1]  # of levels in the order
+    while starts[-1] < order.size:
+        starts.append(1 + int(parents.searchsorted(starts[-1])))
+    distances = np.full(n + 1, -1, np.int32)
+    distances[order] = np.repeat(np.arange(-1, len(starts) - 2, dtype=np.int32), np.diff(starts))
+    return distances[:n]
+
+
+def check_bfs(
+    graph: Graph,
+    sources: Vertices,
+    distances: NDArray[Any],
+    predecessors: NDArray[Any],
+    *,
+    max_depth: int | None = None,
+) -> None:
+    """Raise unless *distances* and *predecessors* are those of a breadth-first search from *sources*.
+
+    Checks the definition: the sources alone have distance 0; every other vertex that is reached has an
+    entry from its predecessor, which is one edge nearer; no entry leads farther than one edge, or out of
+    what is reached. Such distances are the least, and no vertex that has a path is missing.
+
+    Parameters
+    ----------
+    graph : Graph
+    sources : integer array
+        Vertex numbers.
+    distances, predecessors : int32 array, shape (n_vertices,)
+    max_depth : int, optional
+        Vertices at a greater distance are not to be reached.
+
+    Raises
+    ------
+    VerificationError
+        Naming the vertex or the entry that fails.
+    """
+    n = graph.n_vertices
+    check_array("distances", distances, n, np.int32)
+    check_array("predecessors", predecessors, n, np.int32)
+    bound = n if max_depth is None else max_depth
+    bad = (distances < -1) | (distances > bound)
+    if bad.any():
+        v = int(bad.argmax())
+        raise VerificationError(f"distance {distances[v]} of vertex {v} is not from -1 to {bound}")
+    roots = np.zeros(n, bool)
+    roots[sources] = True
+    bad = roots != (distances == 0)
+    if bad.any():
+        v = int(bad.argmax())
+        raise VerificationError(f"vertex {v}, {'a' if roots[v] else 'no'} source, has distance {distances[v]}")
+    has_predecessor = ~roots & (distances >= 0)
+    check_predecessors(predecessors, has_predecessor)
+    bad = has_predecessor & (distances[predecessors * has_predecessor] + 1 != distances)
+    if bad.any():
+        v = int(bad.argmax())
+        p = predecessors[v]
+        raise VerificationError(
+            f"predecessor {p} of vertex {v} has distance {distances[p]}, the vertex {distances[v]}; not one less"
+        )
+    joined = np.zeros(n, bool)
+    for _, rows, columns in entry_chunks(graph):
+        near, far = distances[rows], distances[columns]
+        bad = (near >= 0) & (near < bound) & ((far < 0) | (far > near + 1))
+        if bad.any():
+            at = int(bad.argmax())
+            end = f"distance {far[at]}" if far[at] >= 0 else "an unreached vertex"
+            raise VerificationError(f"entry ({rows[at]}, {columns[at]}) leads from distance {near[at]} to {end}")
+        joined[columns[predecessors[columns] == rows]] = True
+    bad = has_predecessor & ~joined
+    if bad.any():
+        v = int(bad.argmax())
+        raise VerificationError(f"predecessor {predecessors[v]} of vertex {v} has no entry to it")
+
+
+def search(
+    offsets: NDArray[Any], columns: NDArray[Any], sources: Vertices
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return scipy's order and predecessors of a search from a vertex behind the last, with an entry to each source."""
+    n, starts = offsets.size - 1, np.unique(np.asarray(sources, np.int32))
+    columns = np.concatenate([columns, starts])
+    matrix = as_csr_array(np.append(offsets, columns.size), columns, np.ones(columns.size, bool))
+    order, predecessors = breadth_first_order(matrix, n)
+    return order, predecessors
+
+
+def check_array(name: str, array: NDArray[Any], n: int, dtype: Any) -> None:
+    if array.shape != (n,) or array.dtype != dtype:
+        raise VerificationError(f"{name} are {array.dtype} {array.shape}; needed: {np.dtype(dtype)} ({n},)")
+
+
+def check_predecessors(predecessors: NDArray[Any], needed: NDArray[Any]) -> None:
+    """Raise unless just the *needed* predecessors are vertices, and the others none."""
+    vertices = (predecessors >= 0) & (predecessors < needed.size)
+    bad = np.where(needed, ~vertices, predecessors != NO_PREDECESSOR)
+    if bad.any():
+        v = int(bad.argmax())
+        allowed = f"from 0 to {needed.size - 1}" if needed[v] else f"{NO_PREDECESSOR}, none"
+        raise VerificationError(f"predecessor {predecessors[v]} of vertex {v} is not {allowed}")

@@ -1,0 +1,24 @@
+"""The entries of a graph in pieces, for checks that look at each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.graph import Graph
+
+_CHUNK = 1 << 22
+
+
+def entry_chunks(graph: Graph) -> Iterator[tuple[slice, NDArray[np.int32], NDArray[np.int32]]]:
+    """Yield places, rows and columns of the entries, whole rows at a time."""
+    row, n = 0, graph.n_vertices
+    while row < n:
+        first = int(graph.row_offsets[row])
+        stop = max(row + 1, int(np.searchsorted(graph.row_offsets, first + _CHUNK, "right")) - 1)
+        places = slice(first, int(graph.row_offsets[stop]))
+        rows = np.repeat(np.arange(row, stop, dtype=np.int32), graph.degrees[row:stop])
+        yield places, rows, graph.column_indices[places]
+        row = stop

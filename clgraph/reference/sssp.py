@@ -1,0 +1,169 @@
+"""Sequential oracle and check of the definition for shortest paths from the nearest source."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
+
+from clgraph.csr import as_csr_array
+from clgraph.errors import VerificationError
+from clgraph.graph import Graph
+from clgraph.reference.bfs import Vertices, bfs_distances, check_array, check_predecessors, search
+from clgraph.reference.entries import entry_chunks
+
+_EXACT = 2.0**53  # integers below it are doubles
+
+
+def dijkstra(graph: Graph, sources: Vertices) -> NDArray[Any]:
+    """Return the least weight of a path from one of *sources* to each vertex.
+
+    int64, with -1 where no path leads, if the weights are integers or all 1; else of the type of the
+    weights and summed in it from the source on, with infinity. Computed by scipy where that is exact.
+
+    Raises
+    ------
+    OverflowError
+        A distance is above 2**63 - 1.
+    """
+    weights = graph.edge_weights
+    if weights is None:
+        return bfs_distances(graph, sources).astype(np.int64)
+    if weights.dtype == np.float32:
+        return _dijkstra(graph, weights, sources)
+    matrix = as_csr_array(graph.row_offsets, graph.column_indices, weights.astype(np.float64))  # sums no parallel edges
+    distances: NDArray[Any] = scipy_dijkstra(matrix, indices=np.unique(np.asarray(sources)), min_only=True)
+    if weights.dtype == np.float64:
+        return distances
+    reached = distances < np.inf
+    if distances[reached].max(initial=0) >= _EXACT:
+        return _dijkstra(graph, weights, sources)
+    return np.where(reached, distances, -1).astype(np.int64)
+
+
+def _dijkstra(graph: Graph, weights: NDArray[Any], sources: Vertices) -> NDArray[Any]:
+    offsets, columns = graph.row_offsets.tolist(), graph.column_indices.tolist()
+    is_float = weights.dtype.kind == "f"
+    numbers = list(weights) if is_float else weights.tolist()  # Python's integers do not overflow
+    zero = weights.dtype.type(0) if is_float else 0
+    best = dict.fromkeys(np.asarray(sources).tolist(), zero)
+    heap = [(zero, v) for v in best]
+    with np.errstate(over="ignore"):
+        while heap:
+            distance, u = heapq.heappop(heap)
+            if distance > best[u]:
+                continue
+            for at in range(offsets[u], offsets[u + 1]):
+                total, v = distance + numbers[at], columns[at]
+                if total < best.get(v, math.inf):
+                    best[v] = total
+                    heapq.heappush(heap, (total, v))
+    distances = np.full(graph.n_vertices, np.inf if is_float else -1, weights.dtype if is_float else np.int64)
+    distances[list(best)] = np.array(list(best.values()), distances.dtype)
+    return distances
+
+
+def check_sssp(
+    graph: Graph,
+    sources: Vertices,
+    distances: NDArray[Any],
+    predecessors: NDArray[Any] | None = None,
+    *,
+    limit: float | None = None,
+) -> None:
+    """Raise unless *distances* are the least weights of paths from *sources*, and *predecessors* lie on such.
+
+    Checks the definition: the sources have distance 0; no entry offers a lesser distance; entries that
+    offer just the distance of their end lead from the sources to every vertex that is reached. So do those
+    from the predecessors. Integers are compared exactly, sums of floats in the type of the weights.
+
+    Parameters
+    ----------
+    graph : Graph
+        Its weights are not negative.
+    sources : integer array
+        Vertex numbers.
+    distances : array, shape (n_vertices,)
+        int64, -1 if unreached; for floating-point weights of their type, infinite if unreached.
+    predecessors : int32 array, shape (n_vertices,), optional
+    limit : float, optional
+        Vertices at a greater distance are not to be reached; rounded to the type of the distances.
+
+    Raises
+    ------
+    VerificationError
+        Naming the vertex or the entry that fails.
+    """
+    n, weights = graph.n_vertices, graph.edge_weights
+    is_float = weights is not None and weights.dtype.kind == "f"
+    kind = weights.dtype if weights is not None and is_float else np.dtype(np.int64)
+    check_array("distances", distances, n, kind)
+    bad = ~((distances >= 0) | (distances == (np.inf if is_float else -1)))
+    if bad.any():
+        v = int(bad.argmax())
+        raise VerificationError(f"distance {distances[v]} of vertex {v} is not a length")
+    if is_float:
+        lengths, unreached = distances, kind.type(np.inf)
+        greatest = np.finfo(distances.dtype).max
+        bound = greatest if limit is None else min(kind.type(min(limit, float(greatest))), greatest)
+    else:  # no sum of two lengths wraps, and -1 is the greatest
+        lengths, unreached = distances.astype(np.uint64), np.uint64(2**64 - 1)
+        bound = np.uint64(2**64 - 2 if limit is None else int(min(limit, 2**64 - 2)))
+    reached, roots = lengths != unreached, np.zeros(n, bool)
+    roots[sources] = True
+    for bad, wanted in ((roots & (lengths != 0), "0, of a source"), (reached & (lengths > bound), f"up to {limit}")):
+        if bad.any():
+            v = int(bad.argmax())
+            raise VerificationError(f"distance {distances[v]} of vertex {v} is not {wanted}")
+    if predecessors is not None:
+        check_array("predecessors", predecessors, n, np.int32)
+        check_predecessors(predecessors, reached & ~roots)
+    supported, joined = roots.copy(), roots.copy()
+    level = [(np.zeros(0, np.int32), np.zeros(0, np.int32))]  # entries that may be all that supports their end
+    for places, rows, columns in entry_chunks(graph):
+        steps = 1 if weights is None else weights[places].astype(lengths.dtype, copy=False)
+        near, far = lengths[rows], lengths[columns]
+        with np.errstate(over="ignore"):
+            totals = near + steps
+        totals[near == unreached] = unreached
+        bad = (totals < far) & (totals <= bound)
+        if bad.any():
+            at = int(bad.argmax())
+            u, v = rows[at], columns[at]
+            end = f"distance {distances[v]}" if reached[v] else "an unreached vertex"
+            weight = "" if weights is None else f" of weight {weights[places][at]}"
+            raise VerificationError(f"entry ({u}, {v}){weight} leads from distance {distances[u]} to {end}")
+        tight = (totals == far) & (far != unreached)
+        supported[columns[tight & (near < far)]] = True
+        flat = tight & (near == far) & ~supported[columns]
+        level.append((rows[flat], columns[flat]))
+        if predecessors is not None:
+            joined[columns[tight & (predecessors[columns] == rows)]] = True
+    v = _missed(reached, supported, *(np.concatenate(ends) for ends in zip(*level, strict=True)))
+    if v >= 0:
+        raise VerificationError(f"no path of length {distances[v]} leads to vertex {v}")
+    if predecessors is None:
+        return
+    bad = reached & ~joined
+    if bad.any():
+        v = int(bad.argmax())
+        raise VerificationError(f"no entry from predecessor {predecessors[v]} to vertex {v} gives {distances[v]}")
+    vertices = np.flatnonzero(reached & ~roots)
+    v = _missed(reached, roots, predecessors[vertices], vertices)
+    if v >= 0:
+        raise VerificationError(f"the predecessors of vertex {v} lead to no source")
+
+
+def _missed(reached: NDArray[Any], roots: NDArray[Any], rows: NDArray[Any], columns: NDArray[Any]) -> int:
+    """Return the first of the vertices *reached* to which the entries do not lead from the *roots*, else -1."""
+    missed = np.append(reached & ~roots, False)
+    if missed.any():
+        matrix = coo_array((np.ones(rows.size, bool), (rows, columns)), shape=(roots.size, roots.size)).tocsr()
+        order, _ = search(matrix.indptr, matrix.indices, np.flatnonzero(roots))
+        missed[order] = False
+    return int(missed.argmax()) if missed.any() else -1
