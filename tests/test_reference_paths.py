@@ -53,7 +53,9 @@ def assert_right(graph: Graph, sources: list[int]) -> None:
     for limit in (0, np.sort(found[found != unreached])[found.size // 3 :: 40].max(initial=0), math.inf):
         near = found <= limit
         nearer = np.where(near, predecessors, NO_PREDECESSOR).astype(np.int32)
-        check_sssp(graph, sources, np.where(near, found, unreached).astype(found.dtype), nearer, limit=limit)
+        limited = dijkstra(graph, sources, limit=limit)
+        assert limited.dtype == found.dtype and np.array_equal(limited, np.where(near, found, unreached))
+        check_sssp(graph, sources, limited, nearer, limit=limit)
     steps, predecessors = relaxed(Graph(graph.row_offsets, graph.column_indices, directed=True), sources)
     depths = bfs_distances(graph, sources)
     assert depths.dtype == np.int32 and np.array_equal(depths, steps)
@@ -109,6 +111,7 @@ def test_a_distance_that_no_int64_holds() -> None:
     for last in (-1, INT64.max):
         with pytest.raises(VerificationError, match=r"entry \(1, 2\) of weight 1|no path of length"):
             check_sssp(graph, [0], np.array([0, INT64.max, last]))
+    assert dijkstra(graph, [0], limit=INT64.max).tolist() == [0, INT64.max, -1]
     check_sssp(graph, [0], np.array([0, INT64.max, -1]), limit=INT64.max)
 
 

@@ -20,11 +20,12 @@ from clgraph.reference.entries import entry_chunks
 _EXACT = 2.0**53  # integers below it are doubles
 
 
-def dijkstra(graph: Graph, sources: Vertices) -> NDArray[Any]:
+def dijkstra(graph: Graph, sources: Vertices, *, limit: float = math.inf) -> NDArray[Any]:
     """Return the least weight of a path from one of *sources* to each vertex.
 
     int64, with -1 where no path leads, if the weights are integers or all 1; else of the type of the
-    weights and summed in it from the source on, with infinity. Computed by scipy where that is exact.
+    weights and summed in it from the source on, with infinity. So it is beyond *limit*. Computed by
+    scipy where that is exact.
 
     Raises
     ------
@@ -33,20 +34,21 @@ def dijkstra(graph: Graph, sources: Vertices) -> NDArray[Any]:
     """
     weights = graph.edge_weights
     if weights is None:
-        return bfs_distances(graph, sources).astype(np.int64)
+        depths = bfs_distances(graph, sources)
+        return np.where(depths <= limit, depths, -1).astype(np.int64)
     if weights.dtype == np.float32:
-        return _dijkstra(graph, weights, sources)
+        return _dijkstra(graph, weights, sources, limit)
     matrix = as_csr_array(graph.row_offsets, graph.column_indices, weights.astype(np.float64))  # sums no parallel edges
     distances: NDArray[Any] = scipy_dijkstra(matrix, indices=np.unique(np.asarray(sources)), min_only=True)
     if weights.dtype == np.float64:
-        return distances
+        return np.where(distances <= limit, distances, np.inf)
     reached = distances < np.inf
     if distances[reached].max(initial=0) >= _EXACT:
-        return _dijkstra(graph, weights, sources)
-    return np.where(reached, distances, -1).astype(np.int64)
+        return _dijkstra(graph, weights, sources, limit)
+    return np.where(reached & (distances <= limit), distances, -1).astype(np.int64)
 
 
-def _dijkstra(graph: Graph, weights: NDArray[Any], sources: Vertices) -> NDArray[Any]:
+def _dijkstra(graph: Graph, weights: NDArray[Any], sources: Vertices, limit: float) -> NDArray[Any]:
     offsets, columns = graph.row_offsets.tolist(), graph.column_indices.tolist()
     is_float = weights.dtype.kind == "f"
     numbers = list(weights) if is_float else weights.tolist()  # Python's integers do not overflow
@@ -60,7 +62,7 @@ def _dijkstra(graph: Graph, weights: NDArray[Any], sources: Vertices) -> NDArray
                 continue
             for at in range(offsets[u], offsets[u + 1]):
                 total, v = distance + numbers[at], columns[at]
-                if total < best.get(v, math.inf):
+                if total < best.get(v, math.inf) and total <= limit:
                     best[v] = total
                     heapq.heappush(heap, (total, v))
     distances = np.full(graph.n_vertices, np.inf if is_float else -1, weights.dtype if is_float else np.int64)
