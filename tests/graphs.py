@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 
@@ -79,3 +80,20 @@ DIRECTED: dict[str, Callable[[], Graph]] = {
 }
 
 GRAPHS: dict[str, Callable[[], Graph]] = UNDIRECTED | DIRECTED
+
+
+def with_unsorted_rows(graph: Graph) -> Graph:
+    """Return the graph with the entries of each row in random order."""
+    offsets, rng = graph.row_offsets, np.random.default_rng(0)
+    order = np.concatenate([rng.permutation(np.arange(a, b)) for a, b in pairwise(offsets)])
+    weights = None if graph.edge_weights is None else graph.edge_weights[order]
+    return Graph(offsets, graph.column_indices[order], weights, directed=graph.directed)
+
+
+def with_wide_offsets(graph: Graph) -> Graph:
+    """Return the graph with the int64 offsets that graphs from 2**31 entries on have."""
+    wide = Graph._trusted(
+        graph.row_offsets, graph.column_indices, graph.edge_weights, directed=graph.directed, sorted_rows=True
+    )
+    wide.__dict__["row_offsets"] = graph.row_offsets.astype(np.int64)
+    return wide

@@ -1,0 +1,336 @@
+"""Every strategy of breadth-first search on every zoo graph and device, against the definition."""
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from graphs import GRAPHS, with_unsorted_rows, with_wide_offsets
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse.csgraph import breadth_first_order
+
+import clgraph as cg
+from clgraph.algorithms.traversal.bfs import BFS, STRATEGIES, bfs
+from clgraph.errors import ClgraphError, InputError, SourceError, UnsupportedStrategyError, VerificationError
+from clgraph.graph import Graph
+from clgraph.reference.bfs import NO_PREDECESSOR, bfs_distances, check_bfs
+from clgraph.runtime.session import Session
+
+OPTIONS: dict[str, list[dict[str, object]]] = {}
+CASES = [(name, options) for name in STRATEGIES for options in ({}, *OPTIONS.get(name, []))]
+NAMES = [name for name in GRAPHS if "empty" not in name]
+every_case = pytest.mark.parametrize(("strategy", "options"), CASES, ids=str)
+every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
+
+
+def assert_right(
+    graph: Graph, source: Any, session: Session, strategy: str, *, max_depth: int | None = None, **options: Any
+) -> BFS:
+    result = bfs(graph, source, strategy=strategy, max_depth=max_depth, session=session, **options)
+    distances, predecessors = result
+    sources = np.atleast_1d(source)
+    expected = bfs_distances(graph, sources)
+    if max_depth is not None:
+        expected[expected > max_depth] = -1
+    assert np.array_equal(distances, expected)
+    check_bfs(graph, sources, distances, predecessors, max_depth=max_depth)
+    assert result.graph is graph and result.sources.dtype == np.int32 and {*result.sources} == {*sources}
+    plan = STRATEGIES[strategy].plan(
+        session, graph, sources=sources.astype(np.int32), max_depth=max_depth, **options
+    )
+    for _ in range(2):  # a plan may run again
+        plan.run()
+        distances, predecessors = plan.result()
+        assert np.array_equal(distances, expected)
+        check_bfs(graph, sources, distances, predecessors, max_depth=max_depth)
+    return result
+
+
+@every_case
+@pytest.mark.parametrize("name", NAMES)
+def test_zoo(session: Session, name: str, strategy: str, options: dict[str, object]) -> None:
+    graph = GRAPHS[name]()
+    last = graph.n_vertices - 1
+    assert_right(graph, 0, session, strategy, **options)
+    assert_right(graph, [last, last // 2, last, 0], session, strategy, **options)
+    assert_right(graph, last // 3, session, strategy, max_depth=2, **options)
+
+
+@every_case
+def test_shapes_that_use_every_branch(session: Session, strategy: str, options: dict[str, object]) -> None:
+    """Long rows, large frontiers, many levels, a giant frontier behind a small one."""
+    for graph, source in (
+        (cg.generators.rmat(13, 16), 7), (cg.generators.uniform_random(20000, 90000), 3),
+        (cg.generators.delaunay_points(5000), 0), (cg.generators.grid(70, 300), 0),
+        (cg.generators.road_like(20000), 0), (cg.generators.star(20000).permuted(3), 5),
+        (cg.generators.tree(20000, arity=40), 19999), (cg.generators.path(3000).permuted(1), 0),
+        (cg.generators.rmat(11, 8).expanded(5).permuted(2), [3, 9]),
+        (Graph.from_edges(cg.generators.rmat(12, 8).sources(), cg.generators.rmat(12, 8).column_indices[::-1],
+                          n=1 << 12, directed=True), 1),
+    ):  # fmt: skip
+        assert_right(graph, source, session, strategy, **options)
+
+
+@every_strategy
+def test_path_of_100_000_vertices(pocl: Session, strategy: str) -> None:
+    graph = cg.generators.path(100_000)
+    distances, predecessors = bfs(graph, 0, strategy=strategy, session=pocl)
+    assert np.array_equal(distances, np.arange(100_000))
+    assert predecessors[0] == NO_PREDECESSOR and np.array_equal(predecessors[1:], np.arange(99_999))
+
+
+@every_strategy
+def test_star(session: Session, strategy: str) -> None:
+    graph = cg.generators.star(70_000)
+    assert assert_right(graph, 0, session, strategy).distances.sum() == 69_999
+    assert assert_right(graph, 69_999, session, strategy).distances.sum() == 1 + 2 * 69_998
+
+
+@every_strategy
+def test_isolated_source(session: Session, strategy: str) -> None:
+    result = assert_right(Graph.from_edges([0, 1], [1, 2], n=5), 4, session, strategy)
+    assert result.distances.tolist() == [-1, -1, -1, -1, 0]
+    assert (result.predecessors == NO_PREDECESSOR).all()
+    assert assert_right(Graph.from_edges([], [], n=1), 0, session, strategy).distances.tolist() == [0]
+
+
+@every_strategy
+def test_sources(session: Session, strategy: str) -> None:
+    graph = cg.generators.path(1000)
+    assert assert_right(graph, [0, 999], session, strategy).distances.max() == 499
+    assert assert_right(graph, [500, 500, 500], session, strategy).distances.max() == 500
+    assert not assert_right(graph, np.arange(1000), session, strategy).distances.any()
+    for source in (np.int64(3), np.uint8(3), (3,), np.array([3], np.uint16), range(3, 4)):
+        assert bfs(graph, source, strategy=strategy, session=session).distances[0] == 3
+
+
+@every_strategy
+def test_max_depth(session: Session, strategy: str) -> None:
+    graph = cg.generators.grid(40, 50)
+    for max_depth in (0, 1, 2, 17, 87, 88, 89, 10**9):
+        result = assert_right(graph, 0, session, strategy, max_depth=max_depth)
+        assert result.distances.max() == min(max_depth, 88)
+
+
+@every_strategy
+def test_parallel_edges_and_self_loops(session: Session, strategy: str) -> None:
+    graph = Graph.from_edges([0, 0, 0, 1, 1, 2, 4], [0, 1, 1, 2, 2, 2, 4], n=6)
+    assert assert_right(graph, 0, session, strategy).distances.tolist() == [0, 1, 2, -1, -1, -1]
+    assert assert_right(graph, 4, session, strategy).distances.tolist() == [-1, -1, -1, -1, 0, -1]
+
+
+@every_strategy
+def test_edges_are_followed_forwards(session: Session, strategy: str) -> None:
+    graph = Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 0], directed=True)
+    assert assert_right(graph, 0, session, strategy).distances.tolist() == [0, 1, 2, -1]
+    assert assert_right(graph, 3, session, strategy).distances.tolist() == [1, 2, 3, 0]
+
+
+@every_strategy
+def test_weights_do_not_matter(session: Session, strategy: str) -> None:
+    graph = Graph.from_edges([0, 1, 0], [1, 2, 2], [1.0, -5.0, np.inf])
+    assert assert_right(graph, 0, session, strategy).distances.tolist() == [0, 1, 1]
+
+
+@given(
+    n=st.integers(1, 80), edges=st.lists(st.tuples(st.integers(0, 79), st.integers(0, 79)), max_size=160),
+    directed=st.booleans(), case=st.sampled_from(CASES), max_depth=st.none() | st.integers(0, 9),
+    sources=st.lists(st.integers(0, 79), min_size=1, max_size=4),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_random_graphs(
+    n: int,
+    edges: list[tuple[int, int]],
+    directed: bool,
+    case: tuple[str, dict[str, object]],
+    max_depth: int | None,
+    sources: list[int],
+    pocl: Session,
+) -> None:
+    pairs = np.array(edges, np.int64).reshape(-1, 2) % n
+    graph = Graph.from_edges(pairs[:, 0], pairs[:, 1], n=n, directed=directed)
+    assert_right(graph, [s % n for s in sources], pocl, case[0], max_depth=max_depth, **case[1])
+
+
+@every_strategy
+def test_unsorted_rows(session: Session, strategy: str) -> None:
+    graph = with_unsorted_rows(cg.generators.rmat(10, 8))
+    assert not graph.has_sorted_rows
+    assert_right(graph, 1, session, strategy)
+
+
+@every_strategy
+def test_int64_offsets(session: Session, strategy: str) -> None:
+    """What graphs from 2**31 entries on use."""
+    for graph in (cg.generators.rmat(9, 8), GRAPHS["directed-scale-free"]()):
+        assert_right(with_wide_offsets(graph), 1, session, strategy)
+
+
+def test_plans_of_one_graph(pocl: Session) -> None:
+    """Their sources are their own."""
+    graph = cg.generators.grid(20, 30)
+    for strategy in STRATEGIES.values():
+        first, second = (strategy.plan(pocl, graph, sources=np.array([s], np.int32)) for s in (0, 599))
+        for plan, source in ((first, 0), (second, 599), (first, 0)):
+            plan.run()
+            assert np.array_equal(plan.distances.get(0, graph.n_vertices), bfs_distances(graph, [source]))
+
+
+def test_a_plan_starts_from_the_largest_degree(pocl: Session) -> None:
+    graph = cg.generators.star(50).permuted(1)
+    for strategy in STRATEGIES.values():
+        plan = strategy.plan(pocl, graph)
+        plan.run()
+        assert plan.result()[0][graph.degrees.argmax()] == 0
+
+
+def test_scipy(pocl: Session) -> None:
+    matrix = sp.random_array((500, 500), density=0.01, rng=np.random.default_rng(1), format="csr")
+    result = bfs(matrix, 3, session=pocl)
+    order, predecessors = breadth_first_order(matrix, 3)
+    assert result.graph.directed and np.array_equal(np.flatnonzero(result.distances >= 0), np.sort(order))
+    assert np.array_equal(predecessors == NO_PREDECESSOR, result.predecessors == NO_PREDECESSOR)
+    reached = result.predecessors >= 0
+    assert matrix[result.predecessors[reached], np.flatnonzero(reached)].all()
+
+
+def test_networkx(pocl: Session) -> None:
+    graph = nx.Graph([("d", "a"), ("a", "b"), ("b", "d"), ("x", "y"), ("b", "e")])
+    result = bfs(graph, "d", session=pocl)
+    lengths = nx.single_source_shortest_path_length(graph, "d")
+    assert [lengths.get(node, -1) for node in graph] == result.distances.tolist()
+    assert result.path_to("e") == ["d", "b", "e"] and result.path_to("d") == ["d"]
+    assert bfs(graph, ["x", "e"], session=pocl).path_to("b") == ["e", "b"]
+    assert bfs(nx.DiGraph([(5, 3), (3, 9)]), 5, session=pocl).path_to(9) == [5, 3, 9]
+    assert bfs(nx.grid_2d_graph(3, 4), (1, 2), session=pocl).distances.max() == 3
+
+
+def test_path_to(session: Session) -> None:
+    graph = cg.generators.grid(9, 11).permuted(1)
+    result = bfs(graph, [4, 50], session=session)
+    adjacency = graph.to_scipy()
+    for v in range(graph.n_vertices):
+        path = result.path_to(v)
+        assert path[0] in (4, 50) and path[-1] == v and len(path) == 1 + result.distances[v]
+        assert all(adjacency[a, b] for a, b in pairwise(path))
+    with pytest.raises(SourceError, match="99"):
+        result.path_to(99)
+
+
+@pytest.mark.parametrize("source", [5, -1, [0, 5], 2**31, 2**40, -(2**40), [2, 1, -3]])
+def test_sources_out_of_range(pocl: Session, source: Any) -> None:
+    graph = cg.generators.path(5)
+    worst = next(s for s in np.atleast_1d(source) if not 0 <= s < 5)
+    with pytest.raises(SourceError, match=rf"(?<!\d){worst}(?!\d)") as caught:
+        bfs(graph, source, session=pocl)
+    assert isinstance(caught.value, IndexError) and isinstance(caught.value, InputError)
+    assert bfs(graph, 4, session=pocl).distances.tolist() == [4, 3, 2, 1, 0]
+
+
+def test_unknown_labels(pocl: Session) -> None:
+    graph = nx.Graph([("a", "b"), ("b", "c")])
+    for source, name in (("q", "q"), (["a", "zz"], "zz"), (0, "0"), (["a", 7], "7")):
+        with pytest.raises(SourceError, match=name):
+            bfs(graph, source, session=pocl)
+    numbered = Graph.from_edges([10, 20], [20, 30], labels="auto")
+    assert bfs(numbered, 20, session=pocl).distances.tolist() == [1, 0, 1]
+    for unknown in (0, 2, 25):
+        with pytest.raises(SourceError, match=str(unknown)):
+            bfs(numbered, unknown, session=pocl)
+
+
+def test_no_vertices(pocl: Session) -> None:
+    for name in ("empty", "directed-empty"):
+        with pytest.raises(SourceError, match="0"):
+            bfs(GRAPHS[name](), 0, session=pocl)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"strategy": "bogus"}, UnsupportedStrategyError),
+        ({"source": []}, InputError),
+        ({"source": np.zeros(0, int)}, InputError),
+        ({"source": 1.5}, InputError),
+        ({"source": None}, InputError),
+        ({"source": "3"}, InputError),
+        ({"source": [[1, 2], [3, 4]]}, InputError),
+        ({"max_depth": -1}, InputError),
+        ({"max_depth": 2.5}, InputError),
+        ({"max_depth": "many"}, InputError),
+        ({"bogus": 1}, InputError),
+        *(({"strategy": name, "bogus": 1}, InputError) for name in STRATEGIES),
+    ],
+    ids=str,
+)
+def test_bad_arguments(pocl: Session, arguments: dict[str, Any], error: type[Exception]) -> None:
+    graph = cg.generators.path(10)
+    with pytest.raises(error) as caught:
+        bfs(graph, **{"source": 0, "session": pocl, **arguments})
+    assert isinstance(caught.value, ClgraphError)
+    assert bfs(graph, 0, session=pocl).distances.max() == 9
+
+
+def test_bad_graph(pocl: Session) -> None:
+    with pytest.raises(InputError):
+        bfs([1, 2, 3], 0, session=pocl)
+
+
+def test_info(pocl: Session) -> None:
+    result = cg.bfs(cg.generators.rmat(10), 5, session=pocl, verify=True)
+    info = result.info
+    assert isinstance(result, BFS) and info.strategy in STRATEGIES and set(info.predicted_seconds) == set(STRATEGIES)
+    assert info.kind == STRATEGIES[info.strategy].kind
+    assert info.predicted_seconds[info.strategy] == min(info.predicted_seconds.values())
+    seconds = info.seconds
+    assert 0 < seconds.kernel <= seconds.total and seconds.host >= 0
+    assert sum(s for _, s in info.kernels.values()) == pytest.approx(seconds.kernel)
+
+
+def test_auto_is_the_fastest_prediction(pocl: Session) -> None:
+    choice = cg.explain("bfs", cg.generators.rmat(10), session=pocl)
+    assert choice.requested == "auto" and choice.strategy == min(choice.seconds, key=choice.seconds.__getitem__)
+
+
+@every_strategy
+def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str) -> None:
+    graph, right = cg.generators.cycle(50), STRATEGIES[strategy]
+    distances, predecessors = bfs(graph, 0, strategy=strategy, session=pocl, verify=True)
+    farther, elsewhere = distances.copy(), predecessors.copy()
+    farther[25] += 1
+    elsewhere[3] = 7
+    for wrong in ((farther, predecessors), (distances, elsewhere)):
+
+        def plan(*args: Any, answer: Any = wrong, **options: Any) -> Any:
+            planned = right.plan(*args, **options)
+            planned.result = lambda: answer
+            return planned
+
+        monkeypatch.setitem(STRATEGIES, strategy, replace(right, plan=plan))
+        with pytest.raises(VerificationError):
+            bfs(graph, 0, strategy=strategy, session=pocl, verify=True)
+
+
+@pytest.mark.parametrize("width", [8, 16, 32, 64])
+def test_sub_group_widths(width: int) -> None:
+    """Intel's runtime can be told the width; in a child, since programs are built for one."""
+    script = (
+        "import clgraph as cg;"
+        f"s = cg.Session('intel'); assert s.facts.sub_group_size == {width};"
+        f"[cg.bfs(g, v, strategy=k, session=s, verify=True, **o) for k, o in {CASES}"
+        " for g in (cg.generators.rmat(11, 16), cg.generators.star(5000), cg.generators.path(700),"
+        " cg.generators.delaunay_points(900)) for v in (0, [3, 600])]"
+    )
+    environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    if "NoDeviceError" in done.stderr and not os.environ.get("CLGRAPH_REQUIRE_DEVICES"):
+        pytest.skip("Intel's CPU runtime is not installed")
+    assert done.returncode == 0, done.stderr[-2000:]

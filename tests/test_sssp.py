@@ -1,0 +1,459 @@
+"""Every strategy of shortest paths on every zoo graph, weight type and device, against the definition and Dijkstra."""
+from __future__ import annotations
+
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from graphs import GRAPHS, with_unsorted_rows, with_wide_offsets
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
+
+import clgraph as cg
+from clgraph.algorithms.traversal.sssp import STRATEGIES, ShortestPaths, sssp
+from clgraph.errors import (
+    ClgraphError,
+    DistanceOverflowError,
+    InputError,
+    SourceError,
+    UnsupportedStrategyError,
+    VerificationError,
+)
+from clgraph.generators import random_weights
+from clgraph.graph import Graph
+from clgraph.reference.bfs import NO_PREDECESSOR
+from clgraph.reference.sssp import check_sssp, dijkstra
+from clgraph.runtime.session import Session
+
+OPTIONS: dict[str, list[dict[str, object]]] = {}
+CASES = [(name, options) for name in STRATEGIES for options in ({}, *OPTIONS.get(name, []))]
+NAMES = [name for name in GRAPHS if "empty" not in name]
+INT32, INT64 = np.iinfo(np.int32), np.iinfo(np.int64)
+every_case = pytest.mark.parametrize(("strategy", "options"), CASES, ids=str)
+every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
+
+
+def least_predecessors(graph: Graph, sources: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """Return the least vertex from which an entry gives each distance; for positive weights."""
+    rows, columns = graph.sources(), graph.column_indices
+    steps = np.ones(graph.n_edges, np.int64) if graph.edge_weights is None else graph.edge_weights
+    near, far = distances[rows], distances[columns]
+    tight = (near >= 0) & (near <= far) & (far - near == steps)
+    least = np.full(graph.n_vertices, graph.n_vertices)
+    np.minimum.at(least, columns[tight], rows[tight])
+    least[sources] = graph.n_vertices
+    return np.where(least == graph.n_vertices, NO_PREDECESSOR, least)
+
+
+def assert_right(
+    graph: Graph, source: Any, session: Session, strategy: str, *, limit: float | None = None, **options: Any
+) -> ShortestPaths:
+    result = sssp(graph, source, strategy=strategy, limit=limit, predecessors=True, session=session, **options)
+    distances, predecessors = result
+    sources = np.atleast_1d(source)
+    expected = dijkstra(graph, sources, limit=math.inf if limit is None else limit)
+    assert distances.dtype == expected.dtype and np.array_equal(distances, expected)
+    check_sssp(graph, sources, distances, predecessors, limit=limit)
+    if expected.dtype.kind == "i" and (graph.edge_weights is None or (graph.edge_weights > 0).all()):
+        assert np.array_equal(predecessors, least_predecessors(graph, sources, expected))
+    assert result.graph is graph and result.sources.dtype == np.int32 and {*result.sources} == {*sources}
+    plan = STRATEGIES[strategy].plan(session, graph, sources=sources.astype(np.int32), limit=limit, **options)
+    for _ in range(2):  # a plan may run again
+        plan.run()
+        assert np.array_equal(plan.result()[0], expected)
+    return result
+
+
+@every_case
+@pytest.mark.parametrize("name", NAMES)
+def test_zoo(session: Session, name: str, strategy: str, options: dict[str, object]) -> None:
+    graph = GRAPHS[name]()
+    last = graph.n_vertices - 1
+    assert_right(random_weights(graph, low=0, high=4), 0, session, strategy, **options)
+    assert_right(
+        random_weights(graph, low=0, dtype=np.float32), [last, last // 2, last, 0], session, strategy, **options
+    )
+    assert_right(random_weights(graph, high=1000), last // 3, session, strategy, limit=1500, **options)
+
+
+@every_strategy
+@pytest.mark.parametrize("name", NAMES)
+def test_unweighted_zoo(pocl: Session, name: str, strategy: str) -> None:
+    graph = GRAPHS[name]()
+    assert_right(graph, graph.n_vertices // 2, pocl, strategy)
+
+
+SHAPES: dict[str, Callable[[], Graph]] = {
+    "scale-free": lambda: random_weights(cg.generators.rmat(12, 16), high=1025),
+    "delaunay": lambda: random_weights(cg.generators.delaunay_points(4000), dtype=np.float32),
+    "grid": lambda: random_weights(cg.generators.grid(40, 200), high=9),
+    "road-like": lambda: random_weights(cg.generators.road_like(9000), high=1025),
+    "star": lambda: random_weights(cg.generators.star(20000).permuted(3), high=3),
+    "path": lambda: random_weights(cg.generators.path(2000), low=0),
+    "path-permuted": lambda: random_weights(cg.generators.path(2000).permuted(1)),
+    "dense-ties": lambda: random_weights(cg.generators.uniform_random(700, 60000), high=4),
+    "heavy-tailed": lambda: Graph.from_edges(*cg.generators.grid(30, 40).edge_list()[:2], 2 ** (np.arange(2330) % 30)),
+    "directed": lambda: random_weights(GRAPHS["directed-scale-free"](), high=1025),
+    "many-parts": lambda: random_weights(cg.generators.rmat(10, 8), high=50).expanded(5).permuted(1),
+    # Each relaxation in order is undone by a longer and lighter way.
+    "detours": lambda: Graph.from_edges(
+        np.repeat(np.arange(300), 2), np.ravel([np.arange(1, 301), np.full(300, 301)], "F"),
+        np.ravel([np.ones(300, int), 2 * np.arange(300, 0, -1)], "F"), directed=True,
+    ),
+}  # fmt: skip
+
+
+@every_case
+@pytest.mark.parametrize("name", SHAPES)
+def test_shapes_that_use_every_branch(session: Session, name: str, strategy: str, options: dict[str, object]) -> None:
+    """Long rows, many phases and few, light edges only and heavy ones only."""
+    assert_right(SHAPES[name](), 1, session, strategy, **options)
+
+
+def among(*values: float, dtype: type = np.float64) -> Callable[[np.random.Generator, int], np.ndarray]:
+    return lambda rng, m: rng.choice(np.array(values, dtype), m)
+
+
+WEIGHTS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
+    "int32": lambda rng, m: rng.integers(0, INT32.max, m, np.int32, endpoint=True),
+    "int32-limits": among(INT32.max, INT32.max - 1, 0, 1, dtype=np.int32),
+    "int64": lambda rng, m: rng.integers(0, 2**55, m),
+    "int64-limits": among(2**57, 2**57 - 1, 0, 1, dtype=np.int64),
+    "int64-high-words": lambda rng, m: rng.integers(0, 9, m) << 40,
+    "int64-small": lambda rng, m: rng.integers(0, 9, m),
+    "zeros": among(0, dtype=np.int32),
+    "equal": among(7, dtype=np.int32),
+    "float32": lambda rng, m: rng.random(m, np.float32),
+    "float32-limits": among(np.inf, 3.4e38, 1e38, 1e-45, 1e-38, 0, dtype=np.float32),
+    "float32-zeros": among(0.0, -0.0, dtype=np.float32),
+    "float32-absorbed": among(2**24, 1, 0.5, 0, dtype=np.float32),
+    "float64": lambda rng, m: rng.random(m),
+    "float64-close": lambda rng, m: 1 + rng.integers(0, 99, m) * 2.0**-52,
+    "float64-limits": among(np.inf, 1.7e308, 1e308, 5e-324, 0),
+    "infinite": among(np.inf),
+    "infinite-float32": among(np.inf, 1, dtype=np.float32),
+}
+
+
+@every_case
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_weights(session: Session, name: str, strategy: str, options: dict[str, object]) -> None:
+    """With self-loops, and parallel edges of equal and of different weights."""
+    rng = np.random.default_rng(3)
+    for n_edges, directed in ((100, False), (900, True)):
+        src, dst = rng.integers(60, size=(2, n_edges))
+        graph = Graph.from_edges(src, dst, WEIGHTS[name](rng, n_edges), n=70, directed=directed)
+        assert_right(graph, int(src[0]), session, strategy, **options)
+
+
+def chain(weights: np.ndarray, *, directed: bool = False) -> Graph:
+    return Graph.from_edges(np.arange(weights.size), np.arange(1, weights.size + 1), weights, directed=directed)
+
+
+@every_case
+def test_distances_of_more_than_32_bits(session: Session, strategy: str, options: dict[str, object]) -> None:
+    graph = chain(np.full(300, INT32.max, np.int32))
+    distances, _ = assert_right(graph, 0, session, strategy, **options)
+    assert distances.tolist() == [INT32.max * v for v in range(301)]
+    loose = Graph.from_edges([0, 0, 1, 2], [1, 2, 2, 3], [INT32.max, INT32.max, 1, 2**31 - 2], directed=True)
+    assert_right(loose, 0, session, strategy, **options)
+    for last in (2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**32 + 1):
+        graph = chain(np.array([2**30, 2**30, last - 2**31], np.int64) if last >= 2**31 else np.array([last]))
+        assert assert_right(graph, 0, session, strategy, **options).distances[-1] == last
+
+
+@every_case
+def test_distances_of_64_bits(session: Session, strategy: str, options: dict[str, object]) -> None:
+    """The greatest distance is 2**63 - 1; a longer way to what is nearer, or beyond the limit, is no error."""
+    graph = chain(np.array([2**62, 2**62 - 1, 0]))
+    assert assert_right(graph, 0, session, strategy, **options).distances[-1] == INT64.max
+    longer = Graph.from_edges([0, 1, 0, 1], [1, 2, 2, 1], [2**62, INT64.max, 5, INT64.max], directed=True)
+    assert assert_right(longer, 0, session, strategy, **options).distances.tolist() == [0, 2**62, 5]
+    for weights in ([2**62, 2**62], [1, INT64.max], [INT64.max, 1], [INT64.max] * 5):
+        graph = chain(np.array([*weights, 3]), directed=True)
+        with pytest.raises(DistanceOverflowError) as caught:
+            sssp(graph, 0, strategy=strategy, session=session, **options)
+        assert isinstance(caught.value, OverflowError) and isinstance(caught.value, ClgraphError)
+        assert_right(graph, 0, session, strategy, limit=INT64.max, **options)
+        assert_right(graph, len(weights), session, strategy, **options)
+
+
+@every_strategy
+def test_zero_weights(session: Session, strategy: str) -> None:
+    """Predecessors on circles of weight 0 lead to a source all the same."""
+    ring = np.arange(50)
+    circle = Graph.from_edges(ring, (ring + 1) % 50, np.zeros(50, np.int32), n=51)
+    assert assert_right(circle, 17, session, strategy).distances.sum() == -1
+    assert_right(circle.permuted(1), [3, 30], session, strategy)
+    tail = Graph.from_edges([*ring, 50], [*((ring + 1) % 50), 20], np.append(np.zeros(50, int), 7), directed=True)
+    assert assert_right(tail, 50, session, strategy).distances.tolist() == [7] * 50 + [0]
+    for dtype in (np.int32, np.float32, np.float64):
+        mixed = random_weights(cg.generators.rmat(8, 8), high=2, low=0, dtype=np.int32)
+        weights = mixed.edge_weights.astype(dtype)
+        assert_right(Graph(mixed.row_offsets, mixed.column_indices, weights), 1, session, strategy)
+
+
+@every_strategy
+def test_path_of_100_000_vertices(pocl: Session, strategy: str) -> None:
+    weights = np.random.default_rng(1).integers(0, 2**20, 99_999)
+    distances, predecessors = sssp(chain(weights), 0, strategy=strategy, session=pocl)
+    assert predecessors is None and np.array_equal(distances, np.append(0, np.cumsum(weights)))
+
+
+@every_strategy
+def test_star(session: Session, strategy: str) -> None:
+    graph = random_weights(cg.generators.star(50_000), high=99)
+    assert_right(graph, 0, session, strategy)
+    assert_right(graph, 49_999, session, strategy)
+
+
+@every_strategy
+def test_isolated_source(session: Session, strategy: str) -> None:
+    for weights, unreached in ((np.array([3, 4]), -1), (np.array([3, 4], np.float32), np.inf)):
+        result = assert_right(Graph.from_edges([0, 1], [1, 2], weights, n=5), 4, session, strategy)
+        assert result.distances.tolist() == [unreached] * 4 + [0]
+        assert (result.predecessors == NO_PREDECESSOR).all()
+    for weights in (None, np.zeros(0, np.int32), np.zeros(0, np.float64)):
+        assert assert_right(Graph.from_edges([], [], weights, n=1), 0, session, strategy).distances.tolist() == [0]
+
+
+@every_strategy
+def test_sources(session: Session, strategy: str) -> None:
+    graph = chain(np.full(999, 3))
+    assert assert_right(graph, [0, 999], session, strategy).distances.max() == 3 * 499
+    assert assert_right(graph, [500, 500, 500], session, strategy).distances.max() == 1500
+    assert not assert_right(graph, np.arange(1000), session, strategy).distances.any()
+
+
+@every_strategy
+def test_limit(session: Session, strategy: str) -> None:
+    graph = random_weights(cg.generators.grid(40, 50), low=0, high=5)
+    farthest = int(dijkstra(graph, [0]).max())
+    for limit in (0, 1, 2.5, np.int64(20), farthest - 1, farthest, farthest + 0.5, 10**12, math.inf):
+        assert_right(graph, 0, session, strategy, limit=limit)
+    for dtype in (np.float32, np.float64):
+        narrow = random_weights(cg.generators.grid(20, 30), low=0, high=5, dtype=dtype)
+        for limit in (0, 7.5, float(np.sort(dijkstra(narrow, [0]))[99]), 1e300, math.inf):
+            assert_right(narrow, 0, session, strategy, limit=limit)
+
+
+@every_strategy
+def test_parallel_edges_and_self_loops(session: Session, strategy: str) -> None:
+    graph = Graph.from_edges([0, 0, 0, 1, 1, 2, 4], [0, 1, 1, 2, 2, 2, 4], [0, 5, 3, 4, 9, 0, 1], n=6)
+    assert assert_right(graph, 0, session, strategy).distances.tolist() == [0, 3, 7, -1, -1, -1]
+    assert assert_right(graph, 4, session, strategy).distances.tolist() == [-1, -1, -1, -1, 0, -1]
+
+
+@every_strategy
+def test_edges_are_followed_forwards(session: Session, strategy: str) -> None:
+    graph = Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 0], [1.5, 2.0, 4.0, 1.0], directed=True)
+    assert assert_right(graph, 0, session, strategy).distances.tolist() == [0, 1.5, 3.5, math.inf]
+    assert assert_right(graph, 3, session, strategy).distances.tolist() == [1, 2.5, 4.5, 0]
+
+
+@pytest.mark.parametrize("weight", [-3, -(2**40), -0.5, -1e-45, -math.inf])
+def test_negative_weights(pocl: Session, weight: float) -> None:
+    dtype = np.int64 if isinstance(weight, int) else np.float32
+    graph = Graph.from_edges([0, 3, 4], [1, 4, 5], np.array([1, weight, 2], dtype), directed=True)
+    for strategy in ("auto", *STRATEGIES):
+        with pytest.raises(InputError, match=rf"\(3, 4\).*{graph.edge_weights[1]}"):
+            sssp(graph, 0, strategy=strategy, session=pocl)
+    with pytest.raises(InputError, match=r"\(3, 4\)|\(4, 3\)"):
+        sssp(Graph.from_edges([0, 3, 4], [1, 4, 5], np.array([1, weight, 2], dtype)), 0, session=pocl)
+
+
+@given(
+    n=st.integers(1, 40),
+    edges=st.lists(st.tuples(st.integers(0, 39), st.integers(0, 39), st.integers(0, 3)), max_size=160),
+    directed=st.booleans(), case=st.sampled_from(CASES), limit=st.none() | st.integers(0, 9),
+    sources=st.lists(st.integers(0, 39), min_size=1, max_size=4),
+    dtype=st.sampled_from([np.int32, np.int64, np.float32, np.float64]),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_random_graphs(
+    n: int,
+    edges: list[tuple[int, int, int]],
+    directed: bool,
+    case: tuple[str, dict[str, object]],
+    limit: int | None,
+    sources: list[int],
+    dtype: type,
+    pocl: Session,
+) -> None:
+    triples = np.array(edges, np.int32).reshape(-1, 3)
+    weights = triples[:, 2].astype(dtype)
+    graph = Graph.from_edges(triples[:, 0] % n, triples[:, 1] % n, weights, n=n, directed=directed)
+    assert_right(graph, [s % n for s in sources], pocl, case[0], limit=limit, **case[1])
+
+
+@every_strategy
+def test_unsorted_rows(session: Session, strategy: str) -> None:
+    graph = with_unsorted_rows(random_weights(cg.generators.rmat(9, 8), high=9))
+    assert not graph.has_sorted_rows
+    assert_right(graph, 1, session, strategy)
+
+
+@every_strategy
+def test_int64_offsets(session: Session, strategy: str) -> None:
+    """What graphs from 2**31 entries on use."""
+    for graph in (cg.generators.rmat(9, 8), GRAPHS["directed-scale-free"]()):
+        assert_right(with_wide_offsets(random_weights(graph, high=9)), 1, session, strategy)
+
+
+def test_plans_of_one_graph(pocl: Session) -> None:
+    """Their sources are their own."""
+    graph = random_weights(cg.generators.grid(20, 30))
+    for strategy in STRATEGIES.values():
+        first, second = (strategy.plan(pocl, graph, sources=np.array([s], np.int32)) for s in (0, 599))
+        for plan, source in ((first, 0), (second, 599), (first, 0)):
+            plan.run()
+            assert np.array_equal(plan.result()[0], dijkstra(graph, [source]))
+
+
+def test_a_plan_starts_from_the_largest_degree(pocl: Session) -> None:
+    graph = random_weights(cg.generators.star(50).permuted(1))
+    for strategy in STRATEGIES.values():
+        plan = strategy.plan(pocl, graph)
+        plan.run()
+        assert plan.result()[0][graph.degrees.argmax()] == 0
+
+
+def test_scipy(pocl: Session) -> None:
+    matrix = sp.random_array((500, 500), density=0.01, rng=np.random.default_rng(1), format="csr")
+    result = sssp(matrix, [3, 40], predecessors=True, session=pocl)
+    expected = scipy_dijkstra(matrix, indices=[3, 40], min_only=True)
+    assert result.graph.directed and np.array_equal(result.distances, expected)
+    reached = result.predecessors >= 0
+    steps = matrix[result.predecessors[reached], np.flatnonzero(reached)]
+    assert np.array_equal(result.distances[result.predecessors[reached]] + steps, result.distances[reached])
+
+
+def test_networkx(pocl: Session) -> None:
+    graph = nx.Graph()
+    graph.add_nodes_from("zyx")
+    graph.add_weighted_edges_from([("d", "a", 2), ("a", "b", 1), ("b", "d", 7), ("x", "y", 4)])
+    graph["a"]["b"]["cost"] = 5  # the others cost 1
+    result = sssp(graph, "d", predecessors=True, session=pocl)
+    assert list(graph) == [*"zyxdab"] and result.distances.tolist() == [-1, -1, -1, 0, 2, 3]
+    assert result.path_to("b") == ["d", "a", "b"] and result.path_to("d") == ["d"]
+    assert sssp(graph, ["x", "b"], predecessors=True, session=pocl).path_to("y") == ["x", "y"]
+    assert sssp(graph, "d", weight=None, session=pocl).distances.tolist() == [-1, -1, -1, 0, 1, 1]
+    assert sssp(graph, "a", weight="cost", session=pocl).distances.tolist() == [-1, -1, -1, 1, 0, 2]
+
+
+def test_path_to(session: Session) -> None:
+    graph = random_weights(cg.generators.grid(9, 11), low=0, high=3).permuted(1)
+    result = sssp(graph, [4, 50], predecessors=True, session=session)
+    weights = dict(zip(zip(graph.sources().tolist(), graph.column_indices.tolist(), strict=True),
+                       graph.edge_weights.tolist(), strict=True))  # fmt: skip
+    for v in range(graph.n_vertices):
+        path = result.path_to(v)
+        assert path[0] in (4, 50) and path[-1] == v
+        assert sum(weights[edge] for edge in pairwise(path)) == result.distances[v]
+    with pytest.raises(SourceError, match="99"):
+        result.path_to(99)
+    with pytest.raises(ClgraphError, match="predecessors"):
+        sssp(graph, 0, session=session).path_to(3)
+
+
+@pytest.mark.parametrize("source", [5, -1, [0, 5], 2**40])
+def test_sources_out_of_range(pocl: Session, source: Any) -> None:
+    graph = chain(np.arange(4))
+    worst = next(s for s in np.atleast_1d(source) if not 0 <= s < 5)
+    with pytest.raises(SourceError, match=rf"(?<!\d){worst}(?!\d)"):
+        sssp(graph, source, session=pocl)
+    with pytest.raises(SourceError, match="q"):
+        sssp(nx.path_graph(["a", "b"]), "q", session=pocl)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"strategy": "bogus"}, UnsupportedStrategyError),
+        ({"source": []}, InputError),
+        ({"source": 1.5}, InputError),
+        ({"limit": -1}, InputError),
+        ({"limit": -0.5}, InputError),
+        ({"limit": math.nan}, InputError),
+        ({"limit": "far"}, InputError),
+        ({"bogus": 1}, InputError),
+        *(({"strategy": name, "bogus": 1}, InputError) for name in STRATEGIES),
+    ],
+    ids=str,
+)
+def test_bad_arguments(pocl: Session, arguments: dict[str, Any], error: type[Exception]) -> None:
+    graph = cg.generators.path(10)
+    with pytest.raises(error) as caught:
+        sssp(graph, **{"source": 0, "session": pocl, **arguments})
+    assert isinstance(caught.value, ClgraphError)
+    assert sssp(graph, 0, session=pocl).distances.max() == 9
+
+
+def test_bad_graph(pocl: Session) -> None:
+    with pytest.raises(InputError):
+        sssp([1, 2, 3], 0, session=pocl)
+
+
+def test_info(pocl: Session) -> None:
+    result = cg.sssp(random_weights(cg.generators.rmat(10)), 5, session=pocl, verify=True)
+    info = result.info
+    assert isinstance(result, ShortestPaths) and set(info.predicted_seconds) == set(STRATEGIES)
+    assert info.kind == STRATEGIES[info.strategy].kind
+    assert info.predicted_seconds[info.strategy] == min(info.predicted_seconds.values())
+    seconds = info.seconds
+    assert 0 < seconds.kernel <= seconds.total and seconds.host >= 0
+    assert sum(s for _, s in info.kernels.values()) == pytest.approx(seconds.kernel)
+
+
+def test_auto_is_the_fastest_prediction(pocl: Session) -> None:
+    choice = cg.explain("sssp", random_weights(cg.generators.rmat(10)), session=pocl)
+    assert choice.requested == "auto" and choice.strategy == min(choice.seconds, key=choice.seconds.__getitem__)
+
+
+@every_strategy
+def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str) -> None:
+    graph, right = random_weights(cg.generators.cycle(50), high=5), STRATEGIES[strategy]
+    sssp(graph, 0, strategy=strategy, session=pocl, verify=True)
+
+    def plan(*args: Any, **options: Any) -> Any:
+        planned = right.plan(*args, **options)
+        result = planned.result
+
+        def wrong() -> Any:
+            distances, predecessors = result()
+            distances[25] -= 1
+            return distances, predecessors
+
+        planned.result = wrong
+        return planned
+
+    monkeypatch.setitem(STRATEGIES, strategy, replace(right, plan=plan))
+    with pytest.raises(VerificationError):
+        sssp(graph, 0, strategy=strategy, session=pocl, verify=True)
+
+
+@pytest.mark.parametrize("width", [8, 16, 32, 64])
+def test_sub_group_widths(width: int) -> None:
+    """Intel's runtime can be told the width; in a child, since programs are built for one."""
+    script = (
+        "import clgraph as cg, numpy as np; from clgraph.generators import random_weights;"
+        f"s = cg.Session('intel'); assert s.facts.sub_group_size == {width};"
+        "[cg.sssp(random_weights(g, dtype=t), 3, strategy=k, session=s, verify=True, predecessors=True, **o)"
+        f" for k, o in {CASES} for g in (cg.generators.rmat(11, 16), cg.generators.star(5000),"
+        " cg.generators.path(700), cg.generators.delaunay_points(900)) for t in (np.int32, np.float32)]"
+    )
+    environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    if "NoDeviceError" in done.stderr and not os.environ.get("CLGRAPH_REQUIRE_DEVICES"):
+        pytest.skip("Intel's CPU runtime is not installed")
+    assert done.returncode == 0, done.stderr[-2000:]
