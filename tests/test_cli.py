@@ -301,6 +301,66 @@ def test_msf_writes_edges(
     assert ["{}\t{}\t{}\n".format(*edge) for edge in zip(*forest.edge_list(), strict=True)] == edges
 
 
+def test_bfs(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    document = document_of(capsys, "bfs", graph_file, "--source", "0", "4", "--verify", *on_pocl)
+    assert (document["n_reached"], document["greatest_distance"], document["sources"]) == (6, 1, ["0", "4"])
+    assert document["verified"] is True and document["strategy"] in document["predicted_seconds"]
+    strategy = document["strategy"]
+    text = output_of(capsys, "bfs", graph_file, "--source", "7", "--strategy", strategy, *on_pocl)
+    assert "2 of 9 vertices\n" in text and "greatest distance  1\n" in text and "forced)" in text
+
+
+def test_bfs_writes_distances(
+    graph_file: str, on_pocl: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ["bfs", graph_file, *on_pocl, "--source", "1"]
+    text = output_of(capsys, *options, "-o", "-")
+    assert text == "0\t1\n1\t0\n2\t1\n" + "".join(f"{v}\t-1\n" for v in range(3, 9))
+    text = output_of(capsys, *options, "-o", "-", "--predecessors", "--max-depth", "1")
+    assert text.startswith("0\t1\t1\n1\t0\t-\n2\t1\t1\n3\t-1\t-\n")
+    array = str(tmp_path / "distances.npy")
+    assert "reached" in output_of(capsys, *options, "--max-depth", "0", "-o", array)
+    assert np.load(array).dtype == np.int32 and np.load(array).tolist() == [-1, 0, *[-1] * 7]
+
+
+def test_sssp(tmp_path: Path, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "weighted.txt"
+    path.write_text("0 1 5\n1 2 3\n0 2 9\n3 4 7\n", encoding="utf-8")
+    options = ["sssp", str(path), *on_pocl, "--source", "0"]
+    document = document_of(capsys, *options, "--verify")
+    assert (document["n_reached"], document["greatest_distance"], document["verified"]) == (3, 8, True)
+    assert document_of(capsys, *options, "--limit", "7.5")["greatest_distance"] == 5
+    text = output_of(capsys, *options, "--predecessors", "--verify", "-o", "-")
+    assert text == "0\t0\t-\n1\t5\t0\n2\t8\t1\n3\t-1\t-\n4\t-1\t-\n"
+    array = str(tmp_path / "distances.npy")
+    output_of(capsys, *options, "3", "-o", array)
+    assert np.load(array).dtype == np.int64 and np.load(array).tolist() == [0, 5, 8, 0, 7]
+    path.write_text("0 1 0.1\n", encoding="utf-8")
+    assert output_of(capsys, *options, "-o", "-") == "0\t0.0\n1\t0.1\n"
+    path.write_text("0 1 5\n1 2 -3\n", encoding="utf-8")
+    assert main(options) == 4 and "-3" in capsys.readouterr().err
+
+
+def test_sources_are_ids_of_the_file(
+    graph_file: str, tmp_path: Path, on_pocl: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    from clgraph.graph import Graph
+    from clgraph.io import write
+
+    for name in ("bfs", "sssp"):
+        for unknown in ("9", "-1", "1.5", "a"):
+            assert main([name, graph_file, *on_pocl, "--source", "0", unknown]) == 4
+            assert unknown in capsys.readouterr().err
+        for ids, unknown in ((["10", "7", "20"], "0"), (["b", "a", "01"], "1")):
+            labels = np.array(ids) if ids[0] == "b" else np.array(ids, np.int64)
+            path = str(tmp_path / "labelled.npz")
+            write(Graph.from_edges(labels[:2], labels[1:], labels=labels), path)
+            text = output_of(capsys, name, path, *on_pocl, "--source", ids[2], "--predecessors", "-o", "-")
+            assert text == f"{ids[0]}\t2\t{ids[1]}\n{ids[1]}\t1\t{ids[2]}\n{ids[2]}\t0\t-\n"
+            assert main([name, path, *on_pocl, "--source", unknown]) == 4
+            assert unknown in capsys.readouterr().err
+
+
 def test_every_strategy_can_be_forced(
     graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
