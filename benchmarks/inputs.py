@@ -41,6 +41,10 @@ SPANNING: dict[str, Callable[[], Graph]] = {  # roads of the sizes of DIMACS's E
     "rmat-22-30M": partial(generators.rmat, 22, 7),
     "rmat-23-30M": partial(generators.rmat, 23, 4),
 }
+SEARCHES: dict[str, Callable[[], Graph]] = {  # directed: R-MAT, and the sizes and largest degrees of web-Stanford
+    "rmat-1M-8M": lambda: _oriented(generators.rmat(20, 8)),
+    "web-282K-2.3M": lambda: _power_law(281_903, 2_312_497, max_degree=255, max_in_degree=38_606),
+}
 SMALL: dict[str, Callable[[], Graph]] = {
     "rmat-16": partial(generators.rmat, 16, 16),
     "rmat-18": partial(generators.rmat, 18, 8),
@@ -55,7 +59,8 @@ SMALL: dict[str, Callable[[], Graph]] = {
     "path-18": partial(generators.path, 1 << 18),
     "tree-18": partial(generators.tree, 1 << 18),
 }
-GENERATED = COMPONENTS | SPANNING | SMALL
+GENERATED = COMPONENTS | SPANNING | SEARCHES | SMALL
+_POWER_LAW = ("rmat", "web")  # beginnings of names
 
 
 def load(name: str) -> Graph:
@@ -65,21 +70,34 @@ def load(name: str) -> Graph:
         if path.exists():
             with np.load(path) as arrays:
                 # Our own generator wrote them: checking 10**8 entries again would take longer than reading.
-                return Graph._trusted(arrays["row_offsets"], arrays["column_indices"], sorted_rows=True)
+                return Graph._trusted(
+                    arrays["row_offsets"], arrays["column_indices"], directed=bool(arrays.get("directed", False)),
+                    sorted_rows=True,
+                )  # fmt: skip
         graph = GENERATED[name]()
         part = path.with_suffix(f".{os.getpid()}.part.npz")
-        np.savez(part, row_offsets=graph.row_offsets, column_indices=graph.column_indices)
+        np.savez(
+            part, row_offsets=graph.row_offsets, column_indices=graph.column_indices, directed=graph.directed
+        )
         os.replace(part, path)
         return graph
     return read(_file(name))
 
 
-def weighted(name: str) -> Graph:
-    """Return graph *name* without directions, with weights 1 … 2**20 hashed from the edge in place of its own."""
+def weighted(name: str, high: int = 2**20, *, directed: bool = False) -> Graph:
+    """Return graph *name* with weights 1 … *high* hashed from the edge in place of its own.
+
+    A directed graph loses its directions unless *directed*.
+    """
     graph = load(name)
-    if graph.directed:
+    if graph.directed and not directed:
         graph = Graph.from_edges(graph.sources(), graph.column_indices, n=graph.n_vertices, duplicates="first")
-    return generators.random_weights(graph, low=1, high=2**20 + 1)
+    return generators.random_weights(graph, low=1, high=high + 1)
+
+
+def source(name: str, graph: Graph) -> int:
+    """Return the vertex that searches start from: that of largest degree if degrees follow a power law, else 0."""
+    return int(graph.degrees.argmax()) if Path(name).name.startswith(_POWER_LAW) else 0
 
 
 def prepare(names: Iterable[str], workers: int | None = None) -> None:
@@ -98,6 +116,21 @@ def prepare(names: Iterable[str], workers: int | None = None) -> None:
         with ProcessPoolExecutor(min(workers or 1, len(missing)), get_context("spawn")) as pool:
             for future in [pool.submit(_generate, name) for name in missing]:
                 future.result()
+
+
+def _oriented(graph: Graph) -> Graph:
+    """Return the graph with each edge in one direction, drawn at random."""
+    src, dst, _ = graph.edge_list()
+    turned = np.random.default_rng(0).random(src.size) < 0.5
+    ends = np.where(turned, dst, src), np.where(turned, src, dst)
+    return Graph.from_edges(*ends, n=graph.n_vertices, directed=True)
+
+
+def _power_law(n: int, n_edges: int, max_degree: int, max_in_degree: int) -> Graph:
+    drawn = generators.power_law_ratings(
+        n, n, n_edges, max_user_degree=max_degree, max_item_degree=max_in_degree, rank=1
+    )
+    return Graph.from_edges(drawn.users, drawn.items, n=n, directed=True)
 
 
 def _file(name: str) -> Path:

@@ -1,6 +1,7 @@
 """The harness that times plans, and the store of its graphs."""
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 import time
@@ -182,6 +183,63 @@ def test_spanning_forests_are_timed_and_checked(tmp_path: Path) -> None:
     write_rows(results, [{**ours[0], "edges_sha256": "0" * 16}])
     refused = bench("bench_mst.py", "--kruskal", str(results))
     assert refused.returncode == 1 and "1 rows differ" in refused.stderr
+
+
+@pytest.mark.parametrize("name", ["bfs", "sssp"])
+def test_searches_are_timed_and_checked(tmp_path: Path, name: str) -> None:
+    strategies = importlib.import_module(f"clgraph.algorithms.traversal.{name}").STRATEGIES
+    graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
+    graph.write_text("0 1\n1 2\n2 0\n1 1\n2 3\n4 5\n", encoding="utf-8")
+
+    def bench(script: str, *options: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, str(ROOT / "benchmarks" / script), *options], cwd=tmp_path, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+
+    options = ["-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1", "--scipy"]
+    measured = bench(f"bench_{name}.py", *options)
+    assert measured.returncode == 0 and "pick / best" in measured.stdout, measured.stderr
+    rows = read_rows(results)
+    assert {row["strategy"] for row in rows} == {*strategies, "scipy"}
+    assert all(row["verified"] for row in rows if row["strategy"] != "scipy")
+    assert {(row["source"], row["reached"], row.get("depth")) for row in rows if "depth" in row} == {
+        (0, 4, 2 if name == "bfs" else rows[0]["depth"])
+    }
+    again = bench(f"bench_{name}.py", *options, "--strategies", "auto", "--check-limit", "0")
+    assert again.returncode == 0 and sum(row.get("verified") is False for row in read_rows(results)) == 1
+    assert bench("bench_cost_model.py", "--results", str(results)).stdout.startswith(f"{name}:")
+    checked = bench(f"bench_{name}.py", "--reference", str(results))
+    assert checked.stdout.count(" agrees\n") == len(strategies), checked.stderr
+    assert all(row["verified"] for row in read_rows(results) if "verified" in row)
+    write_rows(results, [{**next(row for row in rows if "verified" in row), "depth": 99}])
+    refused = bench(f"bench_{name}.py", "--reference", str(results))
+    assert refused.returncode == 1 and "1 rows differ" in refused.stderr
+
+
+def test_searches_start_where_degrees_say(tmp_path: Path) -> None:
+    star = generators.star(9).permuted(1)
+    centre = int(star.degrees.argmax())
+    for name in ("rmat-22", "web-NotreDame", str(tmp_path / "web-Stanford.txt.gz"), "rmat-1M-8M"):
+        assert inputs.source(name, star) == centre != 0
+    for name in ("grid-4096", "road-NY", str(tmp_path / "graph.txt")):
+        assert inputs.source(name, star) == 0
+
+
+def test_directed_inputs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path))
+    monkeypatch.setitem(inputs.GENERATED, "oriented", lambda: inputs._oriented(generators.rmat(8, 4)))
+    monkeypatch.setitem(inputs.GENERATED, "power-law", lambda: inputs._power_law(500, 3000, 40, 90))
+    whole = generators.rmat(8, 4)
+    first, second = inputs.load("oriented"), inputs.load("oriented")
+    assert first.directed and second.directed and 2 * first.n_edges == whole.n_edges
+    np.testing.assert_array_equal(first.column_indices, second.column_indices)
+    np.testing.assert_array_equal(inputs.weighted("oriented").column_indices, whole.column_indices)
+    power_law = inputs.load("power-law")
+    assert power_law.directed and power_law.n_edges == 3000 and power_law.degrees.max() == 40
+    weighted = inputs.weighted("power-law", high=1024, directed=True)
+    assert weighted.directed and weighted.n_edges == 3000
+    assert 1 <= weighted.edge_weights.min() < 20 and 1000 < weighted.edge_weights.max() <= 1024
 
 
 def test_weights_lie_in_the_range_that_results_name(tmp_path: Path) -> None:

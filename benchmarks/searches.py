@@ -1,0 +1,187 @@
+"""What the benchmarks of breadth-first search and of shortest paths share.
+
+A search starts from one vertex, :func:`inputs.source`. A row holds, beside what ``harness.py`` says:
+``source``; ``depth``, the greatest distance; ``reached``, the number of vertices; ``distances_sha256``, the
+first 16 digits of the hash of the distances, by which runs are compared; and ``verified``, false on graphs
+above ``--check-limit`` until ``--reference`` has found the same distances.
+"""
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import harness
+import inputs
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from clgraph.cli.main import guarded
+from clgraph.cli.terminal import busy
+from clgraph.csr import as_csr_array
+from clgraph.errors import VerificationError
+from clgraph.graph import Graph
+from clgraph.model.strategy import Choice, Strategy
+from clgraph.report import read_rows, tabulate_rows, write_rows
+from clgraph.runtime.session import Session
+
+GRAPHS = ("road-NY", "road-FLA", "web-NotreDame", *inputs.SEARCHES, "rmat-18", *inputs.COMPONENTS)
+
+
+@dataclass(frozen=True)
+class Search:
+    """An algorithm to time.
+
+    Attributes
+    ----------
+    name : str
+        As in the rows.
+    strategies : dict of str to Strategy
+    choose : callable
+        ``choose(session, graph)`` returns the :class:`Choice`.
+    load : callable
+        ``load(name)`` returns the graph.
+    check : callable
+        ``check(graph, sources, distances, predecessors)`` raises if they are wrong.
+    oracle : callable
+        ``oracle(graph, sources)`` returns the distances.
+    scipy : callable
+        ``scipy(matrix, source)`` is what scipy does.
+    describe : callable
+        ``describe(source, found)`` returns those fields of a row that scipy's result has.
+    """
+
+    name: str
+    strategies: Mapping[str, Strategy]
+    choose: Callable[[Session, Graph], Choice]
+    load: Callable[[str], Graph]
+    check: Callable[..., None]
+    oracle: Callable[[Graph, list[int]], NDArray[Any]]
+    scipy: Callable[[csr_array, int], Any]
+    describe: Callable[[int, Any], dict[str, Any]]
+
+
+def measure(
+    search: Search, session: Session, name: str, graph: Graph, *, strategies: list[str] | None = None,
+    check_limit: int, **timing: Any,
+) -> list[dict[str, Any]]:
+    """Return one row per strategy on *graph*."""
+    source = inputs.source(name, graph)
+    choice = search.choose(session, graph)
+    names = [choice.strategy if wanted == "auto" else wanted for wanted in strategies or ()]
+    plans = {
+        key: replace(strategy, plan=partial(strategy.plan, sources=np.array([source], np.int32)))
+        for key, strategy in search.strategies.items()
+    }
+    found: list[dict[str, Any]] = []
+    checked = graph.n_edges <= check_limit
+
+    def verify(plan: Any) -> None:
+        distances, predecessors = plan.result()
+        if checked:
+            search.check(graph, [source], distances, predecessors)
+        found.append(fingerprint(source, distances))
+        if found[0] != found[-1]:
+            raise VerificationError(f"the distances {found[-1]} differ from those of the first strategy, {found[0]}")
+
+    rows = harness.time_strategies(session, graph, plans, choice, verify, names=names, **timing)
+    return harness.described(
+        [{**row, **fields, "verified": checked} for row, fields in zip(rows, found, strict=True)],
+        search.name, name, graph,
+    )  # fmt: skip
+
+
+def fingerprint(source: int, distances: NDArray[Any]) -> dict[str, Any]:
+    """Return the fields of a row by which the distances from *source* are known again."""
+    return {
+        "source": source, "depth": int(distances.max()), "reached": int(np.count_nonzero(distances >= 0)),
+        "distances_sha256": hashlib.sha256(distances.tobytes()).hexdigest()[:16],
+    }  # fmt: skip
+
+
+def _scipy_row(search: Search, name: str, graph: Graph, repeats: int, budget_seconds: float) -> dict[str, Any]:
+    """Time scipy, which runs on one host thread."""
+    data = np.ones(graph.n_edges) if graph.edge_weights is None else graph.edge_weights.astype(np.float64)
+    matrix = as_csr_array(graph.row_offsets, graph.column_indices, data)
+    source, seconds = inputs.source(name, graph), list[float]()
+    with busy(f"timing scipy on {name}"):
+        while not seconds or (len(seconds) < min(3, repeats) and sum(seconds) <= budget_seconds):
+            started = time.perf_counter()
+            found = search.scipy(matrix, source)
+            seconds.append(time.perf_counter() - started)
+    times = {"wall_seconds": min(seconds), "repeats": len(seconds)}
+    row = {"strategy": "scipy", **times, **search.describe(source, found)}
+    return harness.described([row], search.name, name, graph)[0]
+
+
+def compare(search: Search, paths: list[str], workers: int | None) -> int:
+    """Check the rows of result files against the oracle; those that agree become verified."""
+    rows = {
+        path: [row for row in read_rows(path) if row["benchmark"] == search.name and "verified" in row]
+        for path in paths
+    }
+    graphs = list(dict.fromkeys(row["graph"] for group in rows.values() for row in group))
+    inputs.prepare(graphs, workers)
+    n_wrong = 0
+    for name in graphs:
+        with busy(f"checking {name}"):
+            graph = search.load(name)
+            source = inputs.source(name, graph)
+            fields = fingerprint(source, search.oracle(graph, [source]))
+        for path, group in rows.items():
+            checked = [{**row, "verified": row | fields == row} for row in group if row["graph"] == name]
+            write_rows(path, checked)
+            for row in checked:
+                print(f"{path}: {name} {row['strategy']} {'agrees' if row['verified'] else 'DIFFERS'}", flush=True)
+            n_wrong += sum(not row["verified"] for row in checked)
+    if n_wrong:
+        raise VerificationError(f"{n_wrong} rows differ from the distances that scipy finds")
+    return 0
+
+
+def run(search: Search, args: argparse.Namespace) -> int:
+    if args.reference:
+        return compare(search, args.reference, args.workers)
+    graphs = args.graphs or list(GRAPHS)
+    inputs.prepare(graphs, args.workers)
+    session = Session(args.device)
+    origin = harness.provenance(session)
+    rows: list[dict[str, Any]] = []
+    for name in graphs:
+        graph = search.load(name)
+        measured = measure(
+            search, session, name, graph, strategies=args.strategies, check_limit=args.check_limit,
+            repeats=args.repeats, budget_seconds=args.budget,
+        )  # fmt: skip
+        if args.scipy:
+            measured.append(_scipy_row(search, name, graph, args.repeats, args.budget))
+            for field in ("depth", "reached", "distances_sha256"):
+                if len(values := {row[field] for row in measured if field in row}) > 1:
+                    raise VerificationError(f"{name}: {field} is one of {sorted(values)}")
+        rows += [{**row, **origin} for row in measured]
+        session.release()
+        harness.finish(args, rows[-len(measured) :])
+    if not args.strategies:
+        print(f"\nWhat picks cost:\n\n{tabulate_rows(rows, 'regret', 'github')}")
+    return 0
+
+
+def main(search: Search, description: str) -> None:
+    """Run the benchmark of the command line and exit."""
+    parser = harness.parser(description)
+    parser.add_argument(
+        "--strategies", nargs="+", choices=[*search.strategies, "auto"], metavar="NAME", help="(default: all)"
+    )
+    parser.add_argument("--scipy", action="store_true", help="time scipy too")
+    parser.add_argument(
+        "--check-limit", metavar="N", type=int, default=20_000_000,
+        help="check the definition on graphs of at most N stored entries (default 20 million)",
+    )
+    parser.add_argument("--reference", nargs="+", metavar="FILE", help="check the rows of these files; measure nothing")
+    sys.exit(guarded(partial(run, search), parser.parse_args()))
