@@ -22,22 +22,31 @@ SEEDS = int(os.environ.get("CLGRAPH_RACE_SEEDS", "1500"))
 CASES = {
     "vocabulary": ["locks", "pushes", "sub_group_pushes", "lower_to", "float_add"],
     "components": ["hook_compress", "rem", "afforest", "degree_classes"],
+    "mst": ["edge_list", "flatten"],
+    "mst_segmented": ["min_hook", "transactional"],
     "factorization": ["edge_locked", "node_locked", "hybrid_locked"],
     "blocks": ["block_sweep"],
     "supersteps": ["superstep_grid", "item_blocks"],
 }
+# All rounds of a spanning forest in one launch, whose groups wait for each other.
+_ONE_LAUNCH = ("-DWG_SIZE=1", "-DCLIMB_LIMIT=2")
 BUILDS = {
     "vocabulary": [()],
     "components": [
         (), ("-DHOOK_FIRST=0",), ("-DSORTED_ROWS=1", "-DHOOK_STEPS=4"), ("-DSYMMETRIC=0", "-DHOOK_FIRST=0"),
         ("-DWG_SIZE=1",),  # groups interleave in the kernels with barriers, too
     ],
+    "mst": [
+        (), ("-DSPLIT_KEYS=1",),
+        _ONE_LAUNCH, ("-DWG_SIZE=1", "-DCLIMB_LIMIT=1", "-DSPLIT_KEYS=1"),  # with 1, trees take several turns
+    ],
+    "mst_segmented": [()],
     "factorization": [()],
     "blocks": [("-DWG_SIZE=1",)],  # groups wait for each other
     "supersteps": [("-DWG_SIZE=1",)],
 }
 LANES = {"scheduler": ["-O1"], "threads": ["-O1", "-g", "-fsanitize=thread", "-pthread"]}
-VECTOR_LITERAL = re.compile(r"\((int4|long4|offset4_t)\)\(")
+VECTOR_LITERAL = re.compile(r"\((int4|uint4|long4|offset4_t)\)\(")
 
 
 @dataclass(frozen=True)
@@ -72,6 +81,61 @@ PLANTS = {
     "plain-store": Plant(
         "components/union_find.h", "store_relaxed(parent + v, g);", "*(int *)(parent + v) = g;",
         "threads", "hook_compress", ("-DHOOK_FIRST=0",),
+    ),
+    # A lighter edge, seen in between, is overwritten by a heavier one.
+    "lost-edge": Plant(
+        "mst/keys.h", "lower_to(best + v, (ulong)weight << 32 | entry);",
+        "ulong key = (ulong)weight << 32 | entry; if (load_relaxed(best + v) > key) store_relaxed(best + v, key);",
+        "scheduler", "edge_list",
+    ),
+    "lost-entry-of-a-tie": Plant(
+        "mst/keys.h", "== weight) lower_to(best + n + v, entry);",
+        "== weight && load_relaxed(best + n + v) > entry) store_relaxed(best + n + v, entry);",
+        "scheduler", "edge_list", ("-DSPLIT_KEYS=1",),
+    ),
+    "row-of-two-tiles-set-by-both": Plant(
+        "mst/discover.h", "if (shared) offer", "if (0) offer", "scheduler", "edge_list",
+    ),
+    # An ancestor, read before the vertex was pointed at its root, is stored over the root.
+    "lost-shortcut": Plant(
+        "mst/climb.h", "else compare_exchange(parent + u, p, g);", "else store_relaxed(parent + u, g);",
+        "scheduler", "flatten",
+    ),
+    "plain-shortcut": Plant(
+        "mst/climb.h", "if (u != v) store_relaxed(parent + v, p);", "if (u != v) *(int *)(parent + v) = p;",
+        "threads", "flatten",
+    ),
+    "climb-that-ends-early": Plant(
+        "mst/rows.cl", "if (!at_root) store_relaxed(state + STATE_UNFINISHED + pass, 1u);", "",
+        "scheduler", "flatten", _ONE_LAUNCH,
+    ),
+    "both-hooked": Plant(  # along one edge, which is in the forest twice then
+        "mst/edge_list.cl", "if (best_of_a[k] && !(best_of_b[k] && a < b)) {", "if (best_of_a[k]) {",
+        "scheduler", "edge_list",
+    ),
+    "both-merged": Plant(
+        "mst/segmented.cl", "if (r < other && best_entry(best, n, other) == e) return;", "", "scheduler", "min_hook",
+    ),
+    "plain-hook": Plant(
+        "mst/edge_list.cl", "store_relaxed(parent + a, b);", "*(int *)(parent + a) = b;",
+        "threads", "edge_list", _ONE_LAUNCH,
+    ),
+    "rounds-without-barrier-after-hook": Plant(
+        "mst/edge_list.cl", "if (!grid_barrier(control, members, &passed)) return;\n    for (int turn", "for (int turn",
+        "scheduler", "edge_list", _ONE_LAUNCH,
+    ),
+    "transaction-without-lock": Plant(  # two hook one root, and the edge of the first is lost
+        "mst/segmented.cl",
+        "if (compare_exchange(versions + high, high_version, high_version + 1u) != high_version) continue;",
+        "store_relaxed(versions + high, high_version + 1u);", "scheduler", "transactional",
+    ),
+    "transaction-of-no-root": Plant(
+        "mst/segmented.cl", "if (load_relaxed(parent + low) != low || load_relaxed(parent + high) != high) continue;",
+        "", "scheduler", "transactional",
+    ),
+    "version-that-stays": Plant(
+        "mst/segmented.cl", "store_relaxed(versions + high, high_version + 2u);",
+        "store_relaxed(versions + high, high_version);", "scheduler", "transactional",
     ),
     # A rating without the lock of one side.
     "edge-without-user-lock": Plant(

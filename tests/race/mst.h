@@ -1,0 +1,116 @@
+/* Spanning forests on a list of edges, launched as clgraph/algorithms/mst.py does: rounds from the host, or with a
+ * CLIMB_LIMIT all in one launch, whose groups meet at the grid's barrier. */
+#pragma once
+#define VERTEX_BLOCK 3
+#define BATCH 2
+#define SAMPLES 8
+#define LINGER linger
+static unsigned linger;          /* short: some groups come too late, and leave their segments to the others; long:
+                                    all are waited for, of which the threads can run four at once */
+#include "weighted.h"
+#include "mst/edge_list.cl"
+
+static const Grouping WITH_LOCAL_MEMORY = WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS;
+
+struct EdgeList : Weighted {
+  int n_segments;
+  ulong capacity;
+  uint root_capacity;
+  std::vector<uint4> list;
+  std::vector<uint> sizes, n_roots;
+  std::vector<int> roots;
+
+  EdgeList(Random &random, ulong seed)
+      : Weighted(random, seed), n_segments(1 + (int)random.below(std::min(n_tiles, 12))),
+        capacity((n_tiles + n_segments - 1) / n_segments * TILE),
+        root_capacity((n + n_segments * VERTEX_BLOCK - 1) / (n_segments * VERTEX_BLOCK) * VERTEX_BLOCK),
+        list(n_segments * capacity), sizes(n_segments), n_roots(n_segments), roots(n_segments * root_capacity) {}
+
+  void first_round() {
+    for (int pass = 0; pass < N_PASSES; pass++)
+      launch(n_tiles, [&] {
+        discover_rows(n, n_tiles, pass, m, offsets(), columns(), weights(), tile_rows.data(), best.data());
+      });
+    launch(n, [&] { hook_rows(n, columns(), best.data(), parent.data(), forest.data()); });
+  }
+  void list_part(uint number, int part) {
+    for (uint turn = 0; turn < (CLIMB_LIMIT ? 3 : 1); turn++) {
+      const uint word = 1 + 3 * number + turn;
+      launch(n_segments, [&] {
+        flatten(n, n_segments, root_capacity, word, turn ? word - 1 : 0, best.data(), parent.data(), state.data(),
+                roots.data(), n_roots.data());
+      });
+    }
+    launch(n_segments, [&] {
+      build(n, n_tiles, n_segments, part, m, capacity, offsets(), columns(), weights(), tile_rows.data(), parent.data(),
+            state.data(), best.data(), list.data(), sizes.data());
+    });
+  }
+  bool join(uint base) {
+    for (uint round = base + 1; round < base + MAX_ROUNDS; round++) {
+#if SPLIT_KEYS
+      launch(n_segments, [&] {
+        offer_segment_entries(n, n_segments, capacity, list.data(), sizes.data(), best.data());
+      });
+#endif
+      launch(n_segments, [&] {
+        hook_segments(n, n_segments, capacity, list.data(), sizes.data(), best.data(), parent.data(), forest.data());
+      });
+      launch(n_segments, [&] {
+        settle_segments(n, n_segments, root_capacity, roots.data(), n_roots.data(), best.data(), parent.data());
+      });
+      launch(n_segments, [&] {
+        offer_segments(n, n_segments, round, capacity, list.data(), sizes.data(), state.data(), best.data(),
+                       parent.data());
+      });
+      if (state[STATE_ALIVE] != round) return true;
+    }
+    return false;
+  }
+  bool join_in_one_launch(uint base, uint control_at, uint n_groups) {
+    launch(n_groups * WG_SIZE, [&] {
+      rounds(n, n_segments, base, control_at, capacity, root_capacity, list.data(), sizes.data(), roots.data(),
+             n_roots.data(), state.data(), best.data(), parent.data(), forest.data());
+    }, WITH_LOCAL_MEMORY);
+    return !state[control_at + GRID_STATUS];
+  }
+};
+
+static bool edge_list_right(Random &random, ulong seed) {
+  EdgeList work(random, seed);
+  linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
+  const bool light_first = random.below(3);
+  const uint rank = 1 + random.below(SAMPLES - 1), n_groups = 1 + random.below((uint)std::min(work.n_segments, 4));
+  work.first_round();
+  if (light_first)
+    launch(1, [&] { choose_threshold(work.m, rank, work.weights(), work.state.data()); }, WITH_LOCAL_MEMORY);
+  for (uint number = 0; number < (light_first ? 2 : 1); number++) {
+    work.list_part(number, light_first ? LIGHT_EDGES + (int)number : ALL_EDGES);
+    const uint base = number * MAX_ROUNDS;
+    if (!(CLIMB_LIMIT ? work.join_in_one_launch(base, STATE_CONTROLS + 32 * number, n_groups) : work.join(base)))
+      return false;
+  }
+  return work.right();
+}
+
+/* Deep trees: every vertex ends at its root, however the climbs meet. */
+static bool flatten_right(Random &random, ulong) {
+  const int n = 2 + (int)random.below(27), n_segments = 1 + (int)random.below(n), span = 1 + (int)random.below(3);
+  std::vector<int> parent(n), expected(n), roots;
+  std::vector<uint> state(STATE_WORDS), n_roots(n_segments);
+  std::vector<best_t> best(N_PASSES * n);
+  for (int v = 0; v < n; v++) {
+    parent[v] = random.below(20) ? std::max(0, v - 1 - (int)random.below(span)) : v;
+    expected[v] = parent[v] == v ? v : expected[parent[v]];
+  }
+  const uint capacity = (n + n_segments * VERTEX_BLOCK - 1) / (n_segments * VERTEX_BLOCK) * VERTEX_BLOCK;
+  roots.resize(n_segments * capacity);
+  for (uint turn = 0; turn < (CLIMB_LIMIT ? 3 : 1); turn++)
+    launch(n_segments, [&] {
+      flatten(n, n_segments, capacity, turn + 1, turn, best.data(), parent.data(), state.data(), roots.data(),
+              n_roots.data());
+    });
+  return parent == expected;
+}
+
+static const Case cases[] = {{"edge_list", edge_list_right}, {"flatten", flatten_right}};

@@ -1,0 +1,45 @@
+/* Spanning forests by walks over the matrix, launched as clgraph/algorithms/mst.py does, with either way to merge. */
+#pragma once
+#include "weighted.h"
+#undef CLGRAPH_MST_DISCOVER_H    /* once more, for components */
+#undef COMPONENTS
+#define ATTEMPTS 3
+namespace by_components {
+#include "mst/segmented.cl"
+}
+
+template <class Merge> static bool segmented_right(Random &random, ulong seed, Merge merge) {
+  Weighted work(random, seed);
+  std::vector<int> component(work.n);
+  std::vector<uint> versions(work.n);
+  for (uint round = 1; round < 64; round++) {
+    launch(work.n, [&] {
+      by_components::label_components(work.n, work.parent.data(), work.best.data(), component.data());
+    });
+    launch(work.n_tiles, [&] {
+      by_components::discover_components(work.n, work.n_tiles, work.m, work.offsets(), work.columns(), work.weights(),
+                                         work.tile_rows.data(), component.data(), work.best.data());
+    });
+    launch(work.n, [&] { merge(work, round, component.data(), versions.data()); });
+    if (work.state[STATE_ALIVE] != round) return work.right();
+  }
+  return false;
+}
+
+static bool min_hook_right(Random &random, ulong seed) {
+  return segmented_right(random, seed, [](Weighted &work, uint round, const int *component, uint *) {
+    by_components::merge_min_hook(work.n, work.n_tiles, round, work.offsets(), work.columns(), work.tile_rows.data(),
+                                  component, work.best.data(), work.state.data(), work.parent.data(),
+                                  work.forest.data());
+  });
+}
+
+static bool transactional_right(Random &random, ulong seed) {
+  return segmented_right(random, seed, [](Weighted &work, uint round, const int *component, uint *versions) {
+    by_components::merge_transactional(work.n, work.n_tiles, round, work.offsets(), work.columns(),
+                                       work.tile_rows.data(), component, work.best.data(), work.state.data(), versions,
+                                       work.parent.data(), work.forest.data());
+  });
+}
+
+static const Case cases[] = {{"min_hook", min_hook_right}, {"transactional", transactional_right}};

@@ -1,0 +1,86 @@
+/* Small graphs of few different weights, so that ties decide; their spanning forest by Kruskal's algorithm. */
+#pragma once
+#include <algorithm>
+#include <numeric>
+
+#define TILE 6                   /* so that rows cross tiles, and tiles hold more entries than are in flight */
+#define STEPS 3
+#include "mst/rows.cl"
+
+typedef std::vector<uint> Entries;
+
+struct Weighted {
+  int n, m = 0, n_tiles;
+  std::vector<int> row_offsets = {0}, column_indices, tile_rows, parent;
+  std::vector<uint> edge_weights, state, forest;
+  std::vector<best_t> best;
+
+  Weighted(Random &random, ulong seed) : n(8 + (int)random.below(21)) {
+    std::vector<std::vector<std::pair<int, uint>>> rows(n);
+    const uint n_weights = 1 + random.below(4);
+    std::vector<int> name(n);
+    std::iota(name.begin(), name.end(), 0);
+    if (seed % 3)
+      for (int v = n - 1; v > 0; v--) std::swap(name[v], name[random.below(v + 1)]);
+    auto add = [&](int a, int b) {
+      const uint weight = random.below(n_weights) - 1u;                    /* as an int, also -1 */
+      const int u = name[a], v = name[b];
+      rows[u].push_back({v, weight});
+      if (u != v) rows[v].push_back({u, weight});
+    };
+    switch (seed % 5) {
+      case 0: for (int v = 1; v < n; v++) add(v - 1, v); break;                                      /* path */
+      case 1: for (int v = 1; v < n; v++) add(0, v); break;                                          /* star */
+      case 2: for (int v = 1; v < n; v++) add((int)random.below(v), v); break;                       /* tree */
+    }
+    /* Random edges, also parallel ones and self-loops; few of them leave several components. */
+    for (uint k = seed % 5 < 3 ? random.below(n) : n; k; k--) add((int)random.below(n), (int)random.below(n));
+    for (auto &row : rows) {
+      std::stable_sort(row.begin(), row.end(), [](auto &a, auto &b) { return a.first < b.first; });
+      for (auto [v, weight] : row) {
+        column_indices.push_back(v);
+        edge_weights.push_back(weight);
+      }
+      row_offsets.push_back(m += (int)row.size());
+    }
+    n_tiles = (m + TILE - 1) / TILE;
+    tile_rows.resize(n_tiles);
+    parent.resize(n);
+    forest.resize(n);
+    state.resize(STATE_WORDS);
+    best.resize(N_PASSES * n);
+    launch(std::max(n, STATE_WORDS), [&] {
+      initialize(n, offsets(), best.data(), tile_rows.data(), state.data(), parent.data(), forest.data());
+    });
+  }
+  const int *offsets() const { return row_offsets.data(); }
+  const int *columns() const { return column_indices.data(); }
+  const uint *weights() const { return edge_weights.data(); }
+
+  bool right() {
+    std::vector<uint> named(n);
+    launch(n, [&] { name_edges(n, offsets(), columns(), weights(), forest.data(), named.data()); });
+    std::sort(named.begin(), named.end());
+    named.erase(std::lower_bound(named.begin(), named.end(), NO_ENTRY), named.end());
+    return named == expected();
+  }
+  Entries expected() const {
+    std::vector<int> label(n), source(m);
+    std::iota(label.begin(), label.end(), 0);
+    for (int v = 0; v < n; v++) std::fill(source.begin() + row_offsets[v], source.begin() + row_offsets[v + 1], v);
+    Entries entries, taken;
+    for (int e = 0; e < m; e++)
+      if (source[e] < column_indices[e]) entries.push_back((uint)e);
+    std::stable_sort(entries.begin(), entries.end(),
+                     [&](uint a, uint b) { return (int)edge_weights[a] < (int)edge_weights[b]; });
+    auto root = [&](int v) { while (label[v] != v) v = label[v] = label[label[v]]; return v; };
+    for (uint e : entries) {
+      const int a = root(source[e]), b = root(column_indices[e]);
+      if (a == b) continue;
+      label[a] = b;
+      taken.push_back(e);
+    }
+    std::sort(taken.begin(), taken.end());
+    return taken;
+  }
+};
