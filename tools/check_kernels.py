@@ -43,7 +43,7 @@ _ROWS: tuple[dict[str, int | str], ...] = (
     {"OFFSET_T": "long"}, {"SYMMETRIC": 0}, {"SORTED_ROWS": 1, "FIRST_IS_LINKED": 1},
 )
 _WEIGHTS: tuple[dict[str, int | str], ...] = (
-    {"OFFSET_T": "long"}, {"WEIGHT_KIND": 0}, {"WEIGHT_KIND": 2}, {"WEIGHT_KIND": 3, "MAXIMUM": 1},
+    {"WEIGHT_KIND": 0, "OFFSET_T": "long"}, {"WEIGHT_KIND": 2, "CLIMB_LIMIT": 1024}, {"WEIGHT_KIND": 3, "MAXIMUM": 1},
 )
 _ROWS_OF_FACTORS: tuple[dict[str, int | str], ...] = (
     {"VECTORS": 1, "LANES": 4, "BIASES": 1}, {"VECTORS": 1, "LANES": 32, "HALF_STORAGE": 1, "OFFSET_T": "long"},
@@ -77,9 +77,9 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "factorization/order.cl": ({"OFFSET_T": "long", "KEY_T": "ulong"},),
     "factorization/superstep.cl": (*_ROWS_OF_FACTORS, {"VECTORS": 1, "LANES": 4, "WG_SIZE": 512}),
     "factorization/superstep_order.cl": ({"OFFSET_T": "long"},),
-    "mst/edge_list.cl": (*_WEIGHTS, {"SPLIT_KEYS": 1}, {"SAMPLES": 256, "CLIMB_LIMIT": 1024}),
-    "mst/rows.cl": (*_WEIGHTS, {"SPLIT_KEYS": 1}, {"CLIMB_LIMIT": 1024}),
-    "mst/segmented.cl": _WEIGHTS,
+    "mst/edge_list.cl": (*_WEIGHTS, {"SPLIT_KEYS": 1, "CLIMB_LIMIT": 1024, "SAMPLES": 256}),
+    "mst/rows.cl": (*_WEIGHTS, {"SPLIT_KEYS": 1}),
+    "mst/segmented.cl": ({"WEIGHT_KIND": 0, "OFFSET_T": "long"}, {"WEIGHT_KIND": 2}, {"WEIGHT_KIND": 3, "MAXIMUM": 1}),
     "primitives/reduce.cl": (
         {"T": "float", "T_LOWEST": "-INFINITY", "T_HIGHEST": "INFINITY"},
         {"T": "long", "T_LOWEST": "LONG_MIN", "T_HIGHEST": "LONG_MAX", "OPERATION": "LEAST_OF"},
