@@ -1,0 +1,90 @@
+"""What the strategies of hash collisions ask of a device, from the statistics of the graph and the table's size.
+
+The cost model knows no rate of integer instructions, which are what limits: their time is given as that of bytes
+streamed. The weights were fitted to measured times of PoCL on two cores; those of GPUs count instructions.
+"""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from clgraph.device.facts import DeviceFacts
+from clgraph.model.cost import Work
+from clgraph.stats import GraphStats
+
+MOST_HASHES = 16  # that one launch counts
+MOST_WIDTHS = 12
+BITMAP_BITS = 12
+
+
+@dataclass(frozen=True)
+class CollisionStats:
+    """What the estimates depend on."""
+
+    graph: GraphStats
+    distance: int
+    n_hashes: int
+    n_widths: int
+    max_bits: int
+
+
+@dataclass(frozen=True)
+class _Weights:
+    """Bytes streamed in the time of one step."""
+
+    plane_entry: float  # a neighbour and a word of planes
+    plane_row: float
+    lane_entry: float  # a neighbour and a hash, lanes side by side
+    item_entry: float  # the same, a lane a row
+    bin: float  # of a row's histogram
+    comparison: float  # of the sorting network
+    hash: float
+
+
+_CPU = _Weights(2.0, 40.0, 8.0, 8.0, 4.0, 8.0, 8.0)
+_GPU = _Weights(2.0, 8.0, 4.0, 8.0, 1.0, 2.0, 4.0)
+
+
+def row_per_item_work(stats: CollisionStats, facts: DeviceFacts) -> Work:
+    """The same as ``persistent``, but every tile is added to the counters."""
+    n_tiles = (stats.graph.n_edges + stats.graph.n_vertices) / 8192
+    return persistent_work(stats, facts) + Work(streamed_bytes=8.0 * n_tiles * stats.n_hashes * stats.n_widths)
+
+
+def persistent_work(stats: CollisionStats, facts: DeviceFacts) -> Work:
+    weights = _weights(facts)
+    if stats.distance == 2:
+        return _lanes_work(stats, facts, weights.item_entry)
+    n, m = float(stats.graph.n_vertices), float(stats.graph.n_edges)
+    parts = _parts(stats.n_hashes, MOST_HASHES) * _parts(stats.n_widths, MOST_WIDTHS)
+    words = math.ceil(stats.n_widths / 2)
+    each = Work(launches=2.0, streamed_bytes=(4 + weights.plane_entry * words) * m + weights.plane_row * words * n)
+    return each.times(parts) + Work(streamed_bytes=weights.hash * stats.n_hashes * n)
+
+
+def row_per_sub_group_work(stats: CollisionStats, facts: DeviceFacts) -> Work:
+    return _lanes_work(stats, facts, _weights(facts).lane_entry)
+
+
+def _lanes_work(stats: CollisionStats, facts: DeviceFacts, entry_bytes: float) -> Work:
+    weights, graph = _weights(facts), stats.graph
+    n, m, hashes = float(graph.n_vertices), float(graph.n_edges), float(stats.n_hashes)
+    rows = n - graph.n_isolated
+    steps = hashes * (entry_bytes * m + weights.bin * rows * stats.max_bits)
+    if stats.distance == 2:
+        if stats.max_bits > BITMAP_BITS:
+            levels = math.log2(2 + graph.mean_degree)
+            steps += weights.comparison * hashes * m * levels * (levels + 1) / 4
+        else:
+            steps += weights.bin * hashes * rows * 2.0 ** max(0, stats.max_bits - 4)
+    return Work(
+        launches=2.0 * _parts(stats.n_hashes, MOST_HASHES), streamed_bytes=4 * m + weights.hash * hashes * n + steps
+    )
+
+
+def _parts(n: int, most: int) -> int:
+    return -(-n // most)
+
+
+def _weights(facts: DeviceFacts) -> _Weights:
+    return _CPU if facts.is_cpu else _GPU
