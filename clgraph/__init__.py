@@ -10,6 +10,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _EXPORTS = {
+    "BFS": "clgraph.algorithms.traversal.bfs",
     "Components": "clgraph.algorithms.components",
     "DeviceProfile": "clgraph.device.profile",
     "Graph": "clgraph.graph",
@@ -17,6 +18,7 @@ _EXPORTS = {
     "SGDMatrixFactorization": "clgraph.algorithms.factorization.estimator",
     "Session": "clgraph.runtime.session",
     "SpanningForest": "clgraph.algorithms.mst",
+    "bfs": "clgraph.algorithms.traversal.bfs",
     "connected_components": "clgraph.algorithms.components",
     "devices": "clgraph.runtime.query",
     "explain": "clgraph.algorithms.explain",

@@ -18,6 +18,14 @@ class GraphError(InputError):
     """The arrays do not describe a valid graph (indices, offsets, weights, symmetry)."""
 
 
+class SourceError(InputError, IndexError):
+    """A source is not among the vertices of the graph."""
+
+
+class DistanceOverflowError(ClgraphError, OverflowError):
+    """A shortest path is longer than 64 bits can tell."""
+
+
 class GraphFileError(InputError):
     """A graph file cannot be read; names the file, the line, its text and the expected form."""
 

@@ -172,6 +172,19 @@ class Graph:
         """What the cost model may know of this graph."""
         return graph_stats(self)
 
+    @cached_property
+    def reverse(self) -> Graph:
+        """The graph with every edge turned round, made on first use; an undirected one itself."""
+        if not self.directed:
+            return self
+        weights = self.edge_weights
+        turned = sorted_csr(
+            self.n_vertices, self.column_indices, self.sources(),
+            np.zeros(self.n_edges, np.int8) if weights is None else weights,
+        )  # fmt: skip
+        weighted = None if weights is None else turned[2]
+        return Graph._trusted(*turned[:2], weighted, directed=True, labels=self.labels, sorted_rows=True)
+
     def sources(self) -> NDArray[np.int32]:
         """Return the row of every stored entry, int32, shape (n_edges,)."""
         return np.repeat(np.arange(self.n_vertices, dtype=np.int32), self.degrees)

@@ -32,6 +32,7 @@ class Algorithm(NamedTuple):
 
 
 ALGORITHMS = {
+    "bfs": Algorithm("clgraph.algorithms.traversal.bfs", "graph", as_graph),
     "components": Algorithm("clgraph.algorithms.components", "graph", as_graph),
     "factorization": Algorithm("clgraph.algorithms.factorization", "ratings", as_ratings),
     "mst": Algorithm("clgraph.algorithms.mst", "graph", as_graph),

@@ -203,7 +203,7 @@ def _weight_keys(session: Session, graph: Graph) -> tuple[DeviceArray, str]:
         assert on_device is not None
         return on_device, "WEIGHT_INT" if weights.dtype.kind == "i" else "WEIGHT_FLOAT"
     if weights.dtype.kind == "i":
-        least, greatest = int(weights.min(initial=0)), int(weights.max(initial=0))
+        least, greatest = (int(weights.min()), int(weights.max())) if weights.size else (0, 0)
         if greatest - least < 2**32:
             return session.upload((weights - least).astype(np.uint32)), "WEIGHT_RANK"
     else:

@@ -1,0 +1,71 @@
+/* The barrier between the levels of a persistent kernel: it also says what the next level has to do, so that a small
+ * frontier costs one atomic and one word to poll.
+ *
+ * A group arrives by adding 1 and its flags to one of four words in turn; the word is complete when as many arrived
+ * as there are members.  Member 0 clears the word, and the sizes of lists, that come into use two turns later: then
+ * everybody has left the barrier before last, where that word was polled.
+ * What groups tell each other through memory goes through lists: only a group that wrote some (LISTED) fences.
+ */
+#ifndef CLGRAPH_TRAVERSAL_LEVELS_H
+#define CLGRAPH_TRAVERSAL_LEVELS_H
+#include "common/grid_barrier.h"
+
+#define STATE_CONTROL 0
+#define STATE_TURNS 32           /* four words, 32 apart */
+#define STATE_SIZES 160          /* four sets of SIZES words */
+#define SIZES 32
+#define STATE_DEPTH 288          /* of a search that stopped: what comes next */
+#define STATE_TURN 289
+#define STATE_WORDS 290
+#define ARRIVED_MASK 0x3ffu
+#define HAS_OWN (1u << 10)       /* counts of groups, ten bits each */
+#define LISTED (1u << 20)
+#define MAX_MEMBERS 1000u
+
+#ifndef ALONE                    /* 1: there is one work-group */
+#define ALONE 0
+#endif
+
+/* Clear what comes into use two turns later; member 0 calls early in a turn, and turn_arrive takes the result, so that
+ * the clearing is done before it arrives. */
+INLINE uint clear_turn(volatile __global uint *state, uint turn) {
+  uint was = exchange(state + STATE_TURNS + 32u * (turn + 2u & 3u), 0u);
+  for (uint k = 0u; k < 4u; k++) was |= exchange(state + STATE_SIZES + SIZES * (turn + 2u & 3u) + k, 0u);
+  return was;
+}
+
+/* One work-item of a group calls, behind a barrier of the group.  Arriving is apart from waiting, so that work that
+ * nobody else depends on can be done in between. */
+INLINE void turn_arrive(volatile __global uint *state, uint turn, uint cleared, uint flags, __local uint *sum) {
+#if ALONE
+  *sum = flags;
+#else
+  if (cleared == 0xffffffffu) report_status(state + STATE_CONTROL + GRID_STATUS, STATUS_TIMEOUT);  /* never */
+  if (flags & LISTED) fence_device();
+  fetch_add(state + STATE_TURNS + 32u * (turn & 3u), 1u + flags);
+#endif
+}
+
+/* Every work-item calls.  Returns the sum of the flags over the groups; 0 ends the kernel: nothing is left, or a
+ * time-out. */
+INLINE uint turn_await(volatile __global uint *state, uint turn, uint members, __local uint *sum) {
+#if !ALONE
+  if (get_local_id(0) == 0) {
+    volatile __global uint *word = state + STATE_TURNS + 32u * (turn & 3u), *status = state + STATE_CONTROL + GRID_STATUS;
+    uint seen = load_relaxed(word);
+    for (uint spin = 1u; (seen & ARRIVED_MASK) != members; spin++) {
+      if (spin >= SPIN_LIMIT || ((spin & 1023u) == 0u && load_relaxed(status))) {
+        report_status(status, STATUS_TIMEOUT);
+        seen = 0u;
+        break;
+      }
+      seen = load_relaxed(word);
+    }
+    if (seen >= LISTED) fence_device();
+    *sum = seen & ~ARRIVED_MASK;
+  }
+#endif
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  return *sum;
+}
+#endif

@@ -1,0 +1,1 @@
+"""Breadth-first searches and shortest paths: what they share, and a module each."""

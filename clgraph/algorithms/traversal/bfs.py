@@ -1,0 +1,310 @@
+"""Breadth-first search from one source or several.
+
+Strategies
+----------
+``frontier``
+    Top-down, level by level, from the vertices reached last [1]_. On GPUs one launch: small frontiers stay in the
+    local memory of work-groups, and levels are parted by a device-wide barrier.
+``direction_optimizing``
+    The same, but where the frontier has many edges the unreached vertices look for a neighbour in it [2]_.
+
+References
+----------
+.. [1] D. Merrill, M. Garland, A. Grimshaw. "Scalable GPU graph traversal." PPoPP 2012.
+.. [2] S. Beamer, K. Asanović, D. Patterson. "Direction-optimizing breadth-first search." SC 2012.
+"""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.traversal import frontier as queues
+from clgraph.algorithms.traversal.bfs_work import direction_optimizing_work, frontier_work
+from clgraph.algorithms.traversal.sources import default_source, source_numbers
+from clgraph.csr import checked_count
+from clgraph.errors import InputError
+from clgraph.graph import Graph, as_graph
+from clgraph.model.strategy import Choice, Strategy, checked_options, choose
+from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.failure import check_status
+from clgraph.runtime.program import Launch
+from clgraph.runtime.session import Session, as_session
+from clgraph.runtime.timing import RunInfo
+
+_SOURCE = "traversal/bfs.cl"
+_MAX_VERTICES = 2**31 - 2**12
+_MAX_DEPTH = 2**31 - 2
+_FEW_ROWS = 1024  # that one work-group expands faster than a launch for each level would
+_LEVELS_ALONE = 4096
+NO_PREDECESSOR = -9999
+
+
+class _BFS(NamedTuple):
+    distances: NDArray[np.int32]
+    predecessors: NDArray[np.int32]
+
+
+class BFS(_BFS):
+    """Result of :func:`bfs`; unpacks as ``distances, predecessors``.
+
+    Attributes
+    ----------
+    distances : int32 array, shape (n_vertices,)
+        Edges on a shortest path from the nearest source; -1 if unreached.
+    predecessors : int32 array, shape (n_vertices,)
+        The vertex before on such a path; -9999 for sources and unreached vertices. Where there are several, which
+        one may differ between runs.
+    graph : Graph
+    sources : int32 array
+        Vertex numbers of the sources.
+    info : RunInfo
+        What ran, where, and how long it took.
+    """
+
+    graph: Graph
+    sources: NDArray[np.int32]
+    info: RunInfo
+
+    def path_to(self, vertex: Any) -> list[Any]:
+        """Return the ids on a shortest path from a source to *vertex*; empty if it is unreached."""
+        return path_to(self.graph, self.predecessors, self.sources, vertex)
+
+
+def path_to(graph: Graph, predecessors: NDArray[np.int32], sources: NDArray[np.int32], vertex: Any) -> list[Any]:
+    """Return the ids on the way that *predecessors* show from a source to *vertex*; empty without one."""
+    path = [int(source_numbers(graph, [vertex])[0])]
+    while (before := int(predecessors[path[-1]])) != NO_PREDECESSOR:
+        path.append(before)
+    if path[-1] not in sources:
+        return []
+    names = graph.labels.tolist() if graph.labels is not None else None
+    return [v if names is None else names[v] for v in reversed(path)]
+
+
+class _Frontier:
+    """Top-down from the frontier, and bottom-up where that looks at fewer edges, if asked to.
+
+    Attributes
+    ----------
+    distances, predecessors : DeviceArray
+        After ``run()``, int32, in the first ``n_vertices`` items.
+    """
+
+    def __init__(
+        self, session: Session, graph: Graph, sources: NDArray[np.int32] | None, max_depth: int | None, *,
+        bottom_up: bool, alpha: int = 14, beta: int = 24,
+    ) -> None:
+        n, m = graph.n_vertices, graph.n_edges
+        if n > _MAX_VERTICES:
+            raise InputError(f"{n} vertices; breadth-first search takes at most {_MAX_VERTICES}")
+        facts = session.facts
+        self._alone = not facts.dialect.has_grid_barrier
+        sources = default_source(graph) if sources is None else sources
+        self.session, self.n, self.n_edges = session, n, m
+        self._alpha, self._beta = checked_count("alpha", alpha, 2**20), checked_count("beta", beta, 2**20)
+        self._bottom_up = bottom_up
+        self._max_depth = _MAX_DEPTH if max_depth is None else checked_count("max_depth", max_depth, _MAX_DEPTH, least=0)
+        on_device = device_graph(session, graph)
+        out = on_device.row_offsets, on_device.column_indices
+        reverse = device_graph(session, graph.reverse) if bottom_up else on_device
+        into = reverse.row_offsets, reverse.column_indices
+        self.distances, self.predecessors = session.empty(-(-n // 4) * 4, np.int32), session.empty(n, np.int32)
+        lists, bits = queues.Lists(session, graph), session.empty(-(-n // 32), np.uint32)
+        found = self.distances, self.predecessors
+        short = not bottom_up and int(graph.degrees.max(initial=0)) <= queues.PIECE
+        defines: dict[str, int | str] = {
+            **on_device.defines(), **queues.queue_defines(session, graph), "BOTTOM_UP": int(bottom_up),
+            "ALPHA": self._alpha, "BETA": self._beta, "ONLY_SHORT_ROWS": int(short), "ALONE": int(self._alone),
+        }  # fmt: skip
+        group = queues.group_size(session)
+        program = session.program(_SOURCE, defines, work_group_size=group)
+        self._state, size = lists.state, np.int32(n)
+        self._initialize = program.bind(
+            "initialize", max(n, queues.STATE_WORDS), size, *found, self._state
+        )
+        self._start = program.bind(
+            "start", 1, np.int32(sources.size), *lists.arguments, session.upload(sources), out[0], *lists.arrays, found[0]
+        )
+        groups = 1 if self._alone else min(facts.compute_units, queues.MAX_MEMBERS)
+        one, depth = np.uint32(1), np.uint32(self._max_depth)
+        self._search = program.bind(
+            "search", groups * group, size, np.uint32(0), one, depth,
+            on_device.row_offsets.dtype.type(m), *lists.arguments, *out, *into, lists.light, lists.heavy, bits,
+            self._state, *found,
+        )
+        if self._alone:
+            level = session.program(_SOURCE, defines, work_group_size=max(64, facts.sub_group_size))
+            many = 8 * facts.compute_units * level.work_group_size
+            turn = np.uint32(0), one
+            self._expand = level.bind("expand_level", many, *turn, *lists.arguments, *out, *lists.arrays, *found)
+            self._mark = level.bind("mark_level", many, size, one, found[0], bits)
+            self._pull = level.bind("pull_level", many, size, *turn, *into, bits, self._state, *found)
+            self._list = level.bind(
+                "list_level", many, size, *turn, *lists.arguments, out[0], *lists.arrays, found[0]
+            )
+
+    def run(self) -> None:
+        """Search; on devices without a device-wide barrier the host drives the levels."""
+        if not self.n:
+            return
+        self._initialize()
+        self._start()
+        if not self._alone:
+            self._search()
+        else:
+            self._drive()
+
+    def _drive(self) -> None:
+        turn, depth, explored = 0, 1, 0
+        while depth <= self._max_depth:
+            light, heavy, edges, _ = queues.sizes_of(self._state.get(), turn)
+            if not light + heavy:
+                return
+            explored += edges
+            if self._bottom_up and edges * self._alpha > max(0, self.n_edges - explored):
+                turn, depth = self._drive_bottom_up(turn, depth)
+            elif light + heavy <= _FEW_ROWS and not heavy:
+                _launch(self._search, turn, depth, first=1, last=min(self._max_depth, depth + _LEVELS_ALONE - 1))
+                state = self._state.get()
+                stopped = int(state[queues.STATE_TURN])
+                if stopped <= turn:
+                    return
+                turn, depth = stopped, int(state[queues.STATE_DEPTH])
+            else:
+                _launch(self._expand, turn, depth)
+                turn, depth = turn + 1, depth + 1
+
+    def _drive_bottom_up(self, turn: int, depth: int) -> tuple[int, int]:
+        """Pull until few vertices are found; return the next turn and depth, whose lists are filled."""
+        found = self.n
+        while depth <= self._max_depth and found * self._beta > self.n:
+            _launch(self._mark, depth, first=1)
+            _launch(self._pull, turn, depth, first=1)
+            turn, depth = turn + 1, depth + 1
+            found = queues.sizes_of(self._state.get(), turn)[3]
+            if not found:
+                return turn, self._max_depth + 1
+        _launch(self._list, turn, depth, first=1)
+        return turn, depth
+
+    def result(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return distances and predecessors after ``run()``.
+
+        Raises
+        ------
+        DeviceTimeoutError
+            A wait on the device ran out.
+        """
+        if self.n:
+            check_status(self._state.item(queues.GRID_STATUS), "the levels of a breadth-first search")
+        return self.distances.get(0, self.n), self.predecessors.get()
+
+
+def _launch(launch: Launch, *values: int, first: int = 0, last: int | None = None) -> None:
+    """Enqueue with *values*, and *last* behind them, as the scalars from argument *first* on."""
+    for i, value in enumerate((*values, last) if last is not None else values):
+        launch.set_scalar(first + i, np.uint32(value))
+    launch()
+
+
+def _frontier(
+    session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, max_depth: int | None = None
+) -> _Frontier:
+    return _Frontier(session, graph, sources, max_depth, bottom_up=False)
+
+
+def _direction_optimizing(
+    session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, max_depth: int | None = None, *,
+    alpha: int = 14, beta: int = 24,
+) -> _Frontier:
+    return _Frontier(session, graph, sources, max_depth, bottom_up=True, alpha=alpha, beta=beta)
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "frontier": Strategy("online", _frontier, frontier_work),
+    "direction_optimizing": Strategy("online", _direction_optimizing, direction_optimizing_work),
+}
+
+
+def choose_strategy(session: Session, graph: Graph, *, strategy: str = "auto") -> Choice:
+    """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest."""
+    return choose(STRATEGIES, strategy, lambda: graph.stats, session.facts, session.profile.rates)
+
+
+def bfs(
+    graph: Any,
+    source: Any,
+    *,
+    strategy: str = "auto",
+    max_depth: int | None = None,
+    session: Session | str | None = None,
+    verify: bool = False,
+    **options: Any,
+) -> BFS:
+    """Search *graph* breadth-first: how many edges lead from *source* to each vertex, and on which way.
+
+    Parameters
+    ----------
+    graph : Graph, scipy sparse array or networkx graph
+        Directed or undirected; weights are not looked at.
+    source : vertex id or sequence of them
+        With several, distances are those from the nearest.
+    strategy : str
+        A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
+    max_depth : int, optional
+        Vertices farther than this stay unreached.
+    session : Session, str or None
+        Where to run; a string names a device, ``None`` takes the best one.
+    verify : bool
+        Check the result against the definition, sequentially on the host.
+    **options
+        Options of the strategy: ``alpha`` and ``beta`` (``direction_optimizing``: bottom-up once the frontier has
+        more than 1/alpha of the unexplored edges, top-down again once it has less than 1/beta of the vertices).
+
+    Returns
+    -------
+    BFS
+        int32 ``distances`` and ``predecessors`` of shape (n_vertices,), and ``info``.
+
+    Raises
+    ------
+    SourceError
+        *source* is no vertex; it is an :class:`IndexError`, too.
+    InputError
+        *graph* is no graph, or an option is out of range.
+    UnsupportedStrategyError
+        The strategy is unknown, or the device cannot run it.
+    DeviceMemoryError
+        The graph does not fit on the device.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> result = cg.bfs(cg.generators.path(4), 1)
+    >>> result.distances.tolist(), result.path_to(3)
+    ([1, 0, 1, 2], [1, 2, 3])
+    """
+    on, data = as_session(session), as_graph(graph)
+    if options and strategy == "auto":
+        raise InputError(f"options {sorted(options)} belong to one strategy; name it with strategy=")
+    sources = source_numbers(data, source)
+    with on.measure() as recorder:
+        choice = choose_strategy(on, data, strategy=strategy)
+        options = checked_options(STRATEGIES, choice.strategy, options)
+        plan = STRATEGIES[choice.strategy].plan(on, data, sources, max_depth, **options)
+        plan.run()
+        distances, predecessors = plan.result()
+    assert recorder.seconds is not None
+    result = BFS(distances, predecessors)
+    result.graph, result.sources = data, sources
+    result.info = RunInfo(
+        choice.strategy, STRATEGIES[choice.strategy].kind, on.facts.name, on.why, recorder.seconds,
+        choice.seconds, recorder.kernels(),
+    )
+    if verify:
+        from clgraph.reference.bfs import check_bfs
+
+        check_bfs(data, sources, distances, predecessors, max_depth=max_depth)
+    return result

@@ -1,0 +1,63 @@
+"""Frontiers on a device: lists of vertices and of pieces of long rows, and what drives levels through them."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clgraph.graph import Graph
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.session import Session
+
+PIECE = 512  # edges; cl/traversal/queues.h
+# Words of cl/traversal/levels.h.
+STATE_SIZES, SIZES, STATE_DEPTH, STATE_TURN, STATE_WORDS, MAX_MEMBERS = 160, 32, 288, 289, 290, 1000
+GRID_STATUS = 4
+_GROUP_SIZE = 512  # of persistent kernels on GPUs: one work-group a compute unit
+_ALONE_ROWS = 4096  # that a CPU's work-item keeps to itself
+_LINGER = 200  # turns; groups that come too late leave their share to the others
+
+
+class Lists:
+    """The lists of two turns, and the state words.
+
+    Attributes
+    ----------
+    arguments : tuple
+        Capacities of the two lists, as kernels take them.
+    light, heavy, state : DeviceArray
+    """
+
+    def __init__(self, session: Session, graph: Graph) -> None:
+        long_rows = graph.degrees[graph.degrees > PIECE].astype(np.int64)
+        light, heavy = graph.n_vertices + 64, int((-(-long_rows // PIECE)).sum()) + 1
+        self.arguments = np.uint64(light), np.uint64(heavy)
+        self.light, self.heavy = session.empty(2 * light, np.int32), session.empty(4 * heavy, np.int32)
+        self.state = session.empty(STATE_WORDS, np.uint32)
+
+    @property
+    def arrays(self) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
+        return self.light, self.heavy, self.state
+
+
+def sizes_of(state: Any, turn: int) -> tuple[int, int, int, int]:
+    """Return vertices, pieces, edges and found vertices of a turn, from the state words."""
+    first = STATE_SIZES + SIZES * (turn & 3)
+    light, heavy, edges, found = (int(word) for word in state[first : first + 4])
+    return light, heavy, edges, found
+
+
+def group_size(session: Session) -> int:
+    """Work-items of a group of the kernels that run many levels."""
+    facts = session.facts
+    return facts.sub_group_size if facts.is_cpu else min(_GROUP_SIZE, facts.max_work_group_size)
+
+
+def queue_defines(session: Session, graph: Graph) -> dict[str, int | str]:
+    """Return how a work-group keeps its part of a frontier."""
+    cpu = session.facts.is_cpu
+    rows = _ALONE_ROWS if cpu else 2 * group_size(session)
+    kept = rows - rows // 4 if cpu or not session.facts.dialect.has_grid_barrier else rows // 8
+    return {
+        "QUEUE_ROWS": rows, "KEPT_ROWS": kept, "LINGER": _LINGER, "SKIP_LEAVES": int(not graph.directed),
+    }  # fmt: skip
