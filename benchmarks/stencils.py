@@ -20,8 +20,8 @@ def stencil(shape: tuple[int, ...], couplings: list[list[Coupling]]) -> Graph:
     shift = np.zeros((n_unknowns, width), np.int32)
     present = np.zeros((n_unknowns, width), bool)
     for d, row in enumerate(couplings):
-        by_column = sorted((sum(s * t for s, t in zip(step, strides, strict=True)) * n_unknowns + e, step) for step, e in row)
-        for i, (column, step) in enumerate(by_column):
+        at = [sum(s * t for s, t in zip(step, strides, strict=True)) * n_unknowns + e for step, e in row]
+        for i, (column, (step, _)) in enumerate(sorted(zip(at, row, strict=True))):
             steps[d, i], shift[d, i], present[d, i] = step, column, True
     columns, degrees = [], []
     inner = np.stack(np.unravel_index(np.arange(n_nodes // shape[0]), (1, *shape[1:])), axis=1).astype(np.int32)

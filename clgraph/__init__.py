@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 
 _EXPORTS = {
     "BFS": "clgraph.algorithms.traversal.bfs",
+    "CollisionTable": "clgraph.algorithms.hash_collisions",
     "Components": "clgraph.algorithms.components",
     "DeviceProfile": "clgraph.device.profile",
     "Graph": "clgraph.graph",
@@ -23,6 +24,7 @@ _EXPORTS = {
     "devices": "clgraph.runtime.query",
     "explain": "clgraph.algorithms.explain",
     "generators": "clgraph.generators",
+    "hash_collisions": "clgraph.algorithms.hash_collisions",
     "minimum_spanning_forest": "clgraph.algorithms.mst",
     "probe": "clgraph.probing",
     "read": "clgraph.io",

@@ -31,12 +31,12 @@ the default:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-Words: TypeAlias = NDArray[np.uint32]
+Words: TypeAlias = Any  # uint32 arrays; the stubs of numpy take them for signed once they are shifted
 
 
 def _murmur3(x: Words) -> Words:
@@ -186,4 +186,5 @@ HASHES: dict[str, Callable[[Words], Words]] = {
 def hash_colors(name: str, n_vertices: int, bits: int) -> NDArray[np.int32]:
     """Return the colours 0 … 2**bits − 1 that hash *name* gives the vertices; *bits* is 1 … 31."""
     hashed = HASHES[name](np.arange(n_vertices, dtype=np.uint32))
-    return (hashed & np.uint32((1 << bits) - 1)).view(np.int32)
+    colors: NDArray[np.int32] = (hashed & np.uint32((1 << bits) - 1)).view(np.int32)
+    return colors

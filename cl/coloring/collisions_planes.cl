@@ -28,16 +28,30 @@
 #ifndef SLICES                   /* LONG_ROW < 2^SLICES, and BATCH <= 2^SLICES */
 #define SLICES 6
 #endif
-#ifndef BATCH                    /* 4, 8 or 16 */
+#ifndef BATCH                    /* 4, 8 or 16, one carry through all slices for so many entries */
 #define BATCH 8
 #endif
 #ifndef FLUSH_LOG
 #define FLUSH_LOG 3
 #endif
+#ifndef LOCAL_SUMS               /* sums stand in local memory, which saves registers */
+#define LOCAL_SUMS 0
+#endif
 #ifndef STAGES
 #define STAGES 3
 #endif
 #define TOTAL_SLICES (SLICES + FLUSH_LOG)
+#if LOCAL_SUMS
+#define SUMS_SPACE __local
+#define SLICE_AT(s, i) (((s) * WORDS + (i)) * WG_SIZE)
+#define DECLARE_SUMS                                                   \
+  LOCAL_ARRAY uint all_sums[TOTAL_SLICES * WORDS * WG_SIZE];           \
+  __local uint *sums = all_sums + get_local_id(0);
+#else
+#define SUMS_SPACE
+#define SLICE_AT(s, i) ((s) * WORDS + (i))
+#define DECLARE_SUMS uint sums[TOTAL_SLICES * WORDS];
+#endif
 #define PIECE_LIMIT (WG_SIZE * ((1 << SLICES) - 1))
 #define PIECE (TILE - 3 < PIECE_LIMIT ? TILE - 3 : PIECE_LIMIT)
 
@@ -94,15 +108,22 @@ INLINE void full_add(uint *sum, const uint *a, const uint *b, uint *carry) {
   }
 }
 
-/* Add carries of weight 2^from. */
+INLINE void copy_words(uint *to, const uint *from) {
+  #pragma unroll
+  for (int i = 0; i < WORDS; i++) to[i] = from[i];
+}
+
+/* Add carries of weight 2^from, which is at least 4. */
 INLINE void ripple(uint (*counts)[WORDS], int from, uint *carry) {
   #pragma unroll
-  for (int s = from; s < SLICES; s++)
-    #pragma unroll
-    for (int i = 0; i < WORDS; i++) {
-      uint both = counts[s][i] & carry[i];
-      counts[s][i] ^= carry[i];
-      carry[i] = both;
+  for (int s = 2; s < SLICES; s++)
+    if (s >= from) {
+      #pragma unroll
+      for (int i = 0; i < WORDS; i++) {
+        uint both = counts[s][i] & carry[i];
+        counts[s][i] ^= carry[i];
+        carry[i] = both;
+      }
     }
 }
 
@@ -119,53 +140,59 @@ INLINE void count_four(int q, int count, int checked, int n, int v, __local cons
   full_add(counts[1], first, second, fours);
 }
 
-INLINE void count_eight(int q, int count, int checked, int n, int v, __local const int *entries, int stride,
-                        __global const uint *restrict planes, const uint *own, uint (*counts)[WORDS], uint *eights) {
-  uint first[WORDS], second[WORDS];
-  count_four(q, ROW_ARGUMENTS_, counts, first);
-  count_four(q + 4, ROW_ARGUMENTS_, counts, second);
-  full_add(counts[2], first, second, eights);
+/* Take the carries of the step-th four entries: pairs of them are added, and pairs of such pairs, before they ripple. */
+INLINE void settle(int step, uint *fours, uint *eights, uint (*counts)[WORDS], uint *carry) {
+#if BATCH == 4
+  ripple(counts, 2, carry);
+#else
+  if (!(step & 1)) {
+    copy_words(fours, carry);
+    return;
+  }
+  full_add(counts[2], fours, carry, carry);
+#if BATCH == 8
+  ripple(counts, 3, carry);
+#else
+  if (!(step & 2)) {
+    copy_words(eights, carry);
+    return;
+  }
+  full_add(counts[3], eights, carry, carry);
+  ripple(counts, 4, carry);
+#endif
+#endif
 }
 
 /* Count the collisions of v with count entries, each stride words after the one before. */
 INLINE void count_entries(int count, int n, int v, __local const int *entries, int stride,
                           __global const uint *restrict planes, const uint *own, uint (*counts)[WORDS]) {
-  uint carry[WORDS];
-  int q = 0, checked = 0;
-  for (; q + BATCH <= count; q += BATCH) {
-#if BATCH == 4
+  uint carry[WORDS], fours[WORDS], eights[WORDS];
+  int q = 0, step = 0, checked = 0;
+  for (; q + 4 <= count; q += 4, step++) {
     count_four(q, ROW_ARGUMENTS_, counts, carry);
-    ripple(counts, 2, carry);
-#elif BATCH == 8
-    count_eight(q, ROW_ARGUMENTS_, counts, carry);
-    ripple(counts, 3, carry);
-#else
-    uint first[WORDS], second[WORDS];
-    count_eight(q, ROW_ARGUMENTS_, counts, first);
-    count_eight(q + 8, ROW_ARGUMENTS_, counts, second);
-    full_add(counts[3], first, second, carry);
-    ripple(counts, 4, carry);
-#endif
+    settle(step, fours, eights, counts, carry);
   }
-  checked = 1;
-  for (; q < count; q += 4) {
+  if (q < count) {
+    checked = 1;
     count_four(q, ROW_ARGUMENTS_, counts, carry);
-    ripple(counts, 2, carry);
+    settle(step++, fours, eights, counts, carry);
   }
+  if (BATCH > 4 && step & 1) ripple(counts, 2, fours);
+  if (BATCH > 8 && step & 2) ripple(counts, 3, eights);
 }
 
-INLINE void add_row(uint (*sums)[WORDS], uint (*counts)[WORDS]) {
-  uint carry[WORDS] = {0u};
+INLINE void add_row(SUMS_SPACE uint *sums, uint (*counts)[WORDS]) {
   #pragma unroll
-  for (int s = 0; s < SLICES; s++) full_add(sums[s], counts[s], carry, carry);
-  #pragma unroll
-  for (int s = SLICES; s < TOTAL_SLICES; s++)
+  for (int i = 0; i < WORDS; i++) {
+    uint carry = 0u;
     #pragma unroll
-    for (int i = 0; i < WORDS; i++) {
-      uint both = sums[s][i] & carry[i];
-      sums[s][i] ^= carry[i];
-      carry[i] = both;
+    for (int s = 0; s < TOTAL_SLICES; s++) {
+      SUMS_SPACE uint *sum = sums + SLICE_AT(s, i);
+      uint x = *sum, y = s < SLICES ? counts[s < SLICES ? s : 0][i] : 0u;
+      *sum = x ^ y ^ carry;
+      carry = (x & y) | (carry & (x | y));
     }
+  }
 }
 
 /* Where counts is the greater of the two numbers, greatest becomes counts. */
@@ -181,11 +208,16 @@ INLINE void keep_greater(uint (*greatest)[WORDS], uint (*counts)[WORDS]) {
   }
 }
 
-INLINE void clear_slices(uint (*numbers)[WORDS], int n_slices) {
+INLINE void clear_counts(uint (*counts)[WORDS]) {
   #pragma unroll
-  for (int s = 0; s < n_slices; s++)
+  for (int s = 0; s < SLICES; s++)
     #pragma unroll
-    for (int i = 0; i < WORDS; i++) numbers[s][i] = 0u;
+    for (int i = 0; i < WORDS; i++) counts[s][i] = 0u;
+}
+
+INLINE void clear_totals(SUMS_SPACE uint *sums) {
+  #pragma unroll
+  for (int at = 0; at < TOTAL_SLICES * WORDS; at++) sums[SLICE_AT(0, at)] = 0u;
 }
 
 /* The counter of bit p of word i, or -1. */
@@ -195,12 +227,15 @@ INLINE int counter_of(int i, uint p) {
 }
 
 /* Add the sums of all lanes to local memory and clear them; every lane of the sub-group calls. */
-INLINE void flush_sums(uint (*sums)[WORDS], __local uint *totals) {
+INLINE void flush_sums(SUMS_SPACE uint *sums, __local uint *totals) {
   #pragma unroll
   for (int i = 0; i < WORDS; i++) {
     uint slices[TOTAL_SLICES + SUB_GROUP_LOG];
     #pragma unroll
-    for (int s = 0; s < TOTAL_SLICES; s++) { slices[s] = sums[s][i]; sums[s][i] = 0u; }
+    for (int s = 0; s < TOTAL_SLICES; s++) {
+      slices[s] = sums[SLICE_AT(s, i)];
+      sums[SLICE_AT(s, i)] = 0u;
+    }
     #pragma unroll
     for (int level = 0; level < SUB_GROUP_LOG; level++) {
       uint carry = 0u;
@@ -250,11 +285,12 @@ KERNEL count_tiles(int n, int n_tiles, int tiles_per_group, __global const offse
                    __global const uint *restrict planes, volatile __global uint *counters) {
   LOCAL_ARRAY int4 tile[(TILE + 3) / 4];
   LOCAL_ARRAY uint totals[N_COUNTERS], maxima[N_COUNTERS];
-  uint sums[TOTAL_SLICES][WORDS], greatest[SLICES][WORDS], seen = 0u;
+  DECLARE_SUMS
+  uint greatest[SLICES][WORDS], seen = 0u;
   int rounds = 0, first_tile = (int)get_group_id(0) * tiles_per_group;
   clear_sums(totals, maxima);
-  clear_slices(sums, TOTAL_SLICES);
-  clear_slices(greatest, SLICES);
+  clear_totals(sums);
+  clear_counts(greatest);
   barrier(CLK_LOCAL_MEM_FENCE);
   for (int t = first_tile; t < min(n_tiles, first_tile + tiles_per_group); t++) {
     int first = tile_rows[t], stop = tile_rows[t + 1];
@@ -272,7 +308,7 @@ KERNEL count_tiles(int n, int n_tiles, int tiles_per_group, __global const offse
       if (count && count <= LONG_ROW) {
         uint own[TABLE_WORDS], counts[SLICES][WORDS];
         load_planes(n, v, planes, own);
-        clear_slices(counts, SLICES);
+        clear_counts(counts);
         count_entries(count, n, v, (__local const int *)tile + shift + (int)(from - begin), 1, planes, own, counts);
 #if STAGES == 2
         #pragma unroll
@@ -310,19 +346,20 @@ KERNEL count_long_rows(int n, int n_long, __global const offset_t *restrict row_
                        __global const uint *restrict planes, volatile __global uint *counters) {
   LOCAL_ARRAY int4 tile[(TILE + 3) / 4];
   LOCAL_ARRAY uint totals[N_COUNTERS], maxima[N_COUNTERS];
-  uint own[TABLE_WORDS], sums[TOTAL_SLICES][WORDS], counts[SLICES][WORDS];
+  DECLARE_SUMS
+  uint own[TABLE_WORDS], counts[SLICES][WORDS];
   for (int row = get_group_id(0); row < n_long; row += get_num_groups(0)) {
     int v = long_rows[row], rounds = 0;
     offset_t end = row_offsets[v + 1];
     clear_sums(totals, maxima);
-    clear_slices(sums, TOTAL_SLICES);
+    clear_totals(sums);
     load_planes(n, v, planes, own);
     barrier(CLK_LOCAL_MEM_FENCE);
     for (offset_t begin = row_offsets[v]; begin < end; begin += PIECE) {
       int size = (int)min(end - begin, (offset_t)PIECE);
       int shift = load_tile(begin, size, column_indices, tile), lane = get_local_id(0);
       barrier(CLK_LOCAL_MEM_FENCE);
-      clear_slices(counts, SLICES);
+      clear_counts(counts);
       count_entries(max(0, (size - lane + WG_SIZE - 1) / WG_SIZE), n, v, (__local const int *)tile + shift + lane,
                     WG_SIZE, planes, own, counts);
       add_row(sums, counts);

@@ -35,6 +35,7 @@ ALGORITHMS = {
     "bfs": Algorithm("clgraph.algorithms.traversal.bfs", "graph", as_graph),
     "components": Algorithm("clgraph.algorithms.components", "graph", as_graph),
     "factorization": Algorithm("clgraph.algorithms.factorization", "ratings", as_ratings),
+    "hash_collisions": Algorithm("clgraph.algorithms.hash_collisions", "graph", as_graph),
     "mst": Algorithm("clgraph.algorithms.mst", "graph", as_graph),
 }
 
@@ -50,7 +51,8 @@ def explain(algorithm: str, data: Any, *, session: Session | str | None = None, 
     session : Session, str or None
         The device; ``None`` takes the best one.
     **options
-        What the prediction depends on; for "factorization" ``rank`` (16), ``n_sweeps`` (20), ``storage``, ``biases``.
+        What the prediction depends on; for "factorization" ``rank`` (16), ``n_sweeps`` (20), ``storage``, ``biases``;
+        for "hash_collisions" ``distance``, ``hashes``, ``bit_widths``.
 
     Raises
     ------

@@ -21,7 +21,6 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -271,7 +270,8 @@ class PlanesPlan(CollisionPlan):
         width = session.facts.sub_group_size
         sizes = tuned(session, _PLANES, {
             "WG_SIZE": max(1, width) if self.is_cpu else 128, "BATCH": 8 if mean >= 12 else 4,
-            "FLUSH_LOG": 8 if self.is_cpu else 3, "LONG_ROW": 255, "TILE": 8192, "GROUPS_PER_UNIT": 4, "STAGES": 3,
+            "FLUSH_LOG": 8 if self.is_cpu else 3, "LONG_ROW": 255, "TILE": 8192, "GROUPS_PER_UNIT": 4, "LOCAL_SUMS": 0,
+            "STAGES": 3,
         }, None)
         n_groups = sizes.pop("GROUPS_PER_UNIT") * self.units if persistent else None
         for hashes in _slices(len(problem.hashes), MOST_HASHES):
@@ -285,6 +285,8 @@ class PlanesPlan(CollisionPlan):
         words, layers = -(-len(bits) // 2), max(b - a for a, b in zip((0, *bits), bits, strict=False))
         n_counters = (hashes.stop - hashes.start) * len(bits)
         room = self.local_words(n_counters)
+        if sizes["LOCAL_SUMS"]:
+            room -= (sizes["LONG_ROW"].bit_length() + sizes["FLUSH_LOG"]) * words * sizes["WG_SIZE"]
         if tile is not None:
             tile = checked_count("tile", tile, room, least=_ALIGNMENT + 2)
         size = min(sizes["TILE"], room) if tile is None else tile

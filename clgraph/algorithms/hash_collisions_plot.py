@@ -1,0 +1,52 @@
+"""Draw the collisions of hash colourings against the bits of a colour."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from clgraph.algorithms.hash_collisions import CollisionTable
+from clgraph.errors import InputError
+
+
+def plot_collisions(table: CollisionTable, path: str | Path) -> None:
+    """Write a picture of *table*: total and largest row of every hash, and what a random colouring would have.
+
+    Parameters
+    ----------
+    table : CollisionTable
+    path : str or Path
+        Its suffix gives the format: ``.png``, ``.svg``, ``.pdf``.
+
+    Raises
+    ------
+    InputError
+        Matplotlib is missing, or does not know the suffix.
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise InputError("a plot needs matplotlib: the extra `plot` of clgraph-opencl") from error
+    figure = Figure(figsize=(11.0, 6.0), dpi=120, layout="constrained")
+    FigureCanvasAgg(figure)
+    sides = figure.subplots(1, 2)
+    for axes, values, what in zip(sides, table, ("total", "maximum of a row"), strict=True):
+        for k, name in enumerate(table.hashes):
+            style = ("-", "--", ":")[k // 10 % 3]
+            axes.plot(table.bit_widths, values[k], style, color=f"C{k % 10}", marker=".", label=name)
+        axes.set_yscale("symlog", linthresh=1)
+        axes.set_ylim(bottom=0)
+        axes.set_xticks(table.bit_widths)
+        axes.set_xlabel("bits of a colour")
+        axes.set_title(f"Collisions at distance {table.distance}: {what}")
+        axes.grid(which="major", alpha=0.3)
+    even = float(np.median(table.total[:, 0])) * 2.0 ** (table.bit_widths[0] - np.array(table.bit_widths))
+    if table.distance == 1:
+        sides[0].plot(table.bit_widths, even, color="black", linewidth=0.8, label="halved with every bit")
+    handles, labels = sides[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize="small", frameon=False)
+    try:
+        figure.savefig(path)
+    except ValueError as error:
+        raise InputError(f"{path}: {error}") from error
