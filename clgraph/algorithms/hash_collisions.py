@@ -6,8 +6,8 @@ how many, for every hash function h of :mod:`clgraph.vertex_hashes` and every nu
 Strategies
 ----------
 ``row_per_item``
-    A work-item a row, a work-group a tile of rows that it reduces to one struct of counters. At distance 1 the neighbours
-    are loaded into local memory and all hashes and widths are compared and counted at once, as bit planes.
+    A work-item a row, a work-group a tile of rows that it reduces to one struct of counters. At distance 1 the
+    neighbours are loaded into local memory, and all hashes and widths are compared and counted at once, as bit planes.
 ``row_per_sub_group``
     A sub-group a row, each lane another hash, all widths at once by a histogram of how many low bits agree.
 ``persistent``
@@ -21,6 +21,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -178,7 +179,8 @@ class CollisionPlan:
         on_device = device_graph(session, graph)
         self.csr = (on_device.row_offsets, on_device.column_indices)
         self.offset_defines = on_device.defines()
-        self.longest = (1 << int(graph.degrees.max(initial=0)).bit_length()) - 1  # rounded, so that programs fit many graphs
+        # Of all graphs with such rows, so that they share programs.
+        self.longest = (1 << int(graph.degrees.max(initial=0)).bit_length()) - 1
         self.launches: list[Any] = []
         self._parts: list[_Part] = []
         self._sorts: list[SegmentedSort] = []
@@ -260,7 +262,7 @@ class CollisionPlan:
 
 
 class PlanesPlan(CollisionPlan):
-    """Distance 1, a work-item a row, by bit planes."""
+    """Distance 1, a work-item a row, by bit planes: ``planes``, those of the last part."""
 
     def __init__(self, session: Session, problem: CollisionProblem, *, persistent: bool, tile: int | None) -> None:
         super().__init__(session, problem)
@@ -300,21 +302,21 @@ class PlanesPlan(CollisionPlan):
         values["PLANE_LIST(X)"] = _plane_list(bits, words, layers)
         values |= {**sizes, "TILE": step + long_row + _ALIGNMENT, "LONG_ROW": long_row, "SLICES": slices}
         table_words = words * layers + (words * layers % 4 == 3)
-        planes, tile_rows = self.session.empty(table_words * self.n, np.uint32), self.tile_rows(step)
+        self.planes, tile_rows = self.session.empty(table_words * self.n, np.uint32), self.tile_rows(step)
         del values["WG_SIZE"]
-        self.tabulate("tabulate_planes", part, values, step, planes, tile_rows)
+        self.tabulate("tabulate_planes", part, values, step, self.planes, tile_rows)
         program = self.session.program(_PLANES, values, work_group_size=sizes["WG_SIZE"])
-        self.launches.append(self.bind_tiles(program, "count_tiles", n_groups, part, tile_rows, planes))
+        self.launches.append(self.bind_tiles(program, "count_tiles", n_groups, part, tile_rows, self.planes))
         rows = self.long_rows(long_row)
         if rows.size:
             self.launches.append(self.bind_rows(
                 program, "count_long_rows", np.int32(self.n), np.int32(rows.size), *self.csr,
-                self.session.upload(rows), planes, part.counters, rows=rows.size,
+                self.session.upload(rows), self.planes, part.counters, rows=rows.size,
             ))
 
 
 class LanesPlan(CollisionPlan):
-    """A work-item one hash of a row at a time."""
+    """A work-item one hash of a row at a time; ``colors``: those of the vertices under the last part's hashes."""
 
     def __init__(
         self, session: Session, problem: CollisionProblem, *, side_by_side: bool, persistent: bool,
@@ -363,18 +365,18 @@ class LanesPlan(CollisionPlan):
             while group > least and fixed * group > room:
                 group //= 2
         part, values = self.add_part(hashes, slice(0, len(self.problem.bit_widths)), **defines)
-        colors = self.session.empty(stride * self.n, np.uint16 if bits <= 16 else np.uint32)
+        self.colors = self.session.empty(stride * self.n, np.uint16 if bits <= 16 else np.uint32)
         tile_rows = self.tile_rows(step)
-        self.tabulate("tabulate_colors", part, values, step, colors, tile_rows)
+        self.tabulate("tabulate_colors", part, values, step, self.colors, tile_rows)
         program = self.session.program(_LANES, values, work_group_size=group)
-        self.launches.append(self.bind_tiles(program, "count_rows", n_groups, part, tile_rows, colors))
+        self.launches.append(self.bind_tiles(program, "count_rows", n_groups, part, tile_rows, self.colors))
         rows = self.long_rows(int(defines["LONG_ROW"]))
         if rows.size and method == "SORTED":
             self._sort_rows(part, values, rows)
         elif rows.size:
             self.launches.append(self.bind_rows(
                 program, "count_split_rows", np.int32(self.n), np.int32(rows.size), *self.csr,
-                self.session.upload(rows), colors, part.counters, rows=rows.size,
+                self.session.upload(rows), self.colors, part.counters, rows=rows.size,
             ))
 
     def _sort_rows(self, part: _Part, values: dict[str, int | str], rows: NDArray[np.int32]) -> None:
@@ -407,7 +409,8 @@ def _workspace(
         words = (room - fixed * group if tile is None else tile) // lanes
         long_row = max(0, min(longest, words // 2 - 1))
         step = max(1, words - long_row - 1)
-        return group, step, {"LAYOUT": "COMPACT", "LONG_ROW": long_row, "WORKSPACE": max(words, step + long_row + 1) * lanes}
+        workspace = max(words, step + long_row + 1) * lanes
+        return group, step, {"LAYOUT": "COMPACT", "LONG_ROW": long_row, "WORKSPACE": workspace}
     wanted = _BANKS * -(-(longest + 1) // _BANKS) + 1
     while group > least and (fixed + wanted) * group > room:
         group //= 2
@@ -419,7 +422,7 @@ def _workspace(
 def _slices(n: int, most: int) -> list[slice]:
     """Cut 0 … n − 1 into the fewest parts of at most *most*, of similar size."""
     ends = np.linspace(0, n, -(-n // most) + 1).round().astype(int).tolist()
-    return [slice(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+    return [slice(a, b) for a, b in pairwise(ends)]
 
 
 def _plane_list(bits: Sequence[int], words: int, layers: int) -> str:
@@ -488,7 +491,9 @@ STRATEGIES: dict[str, Strategy] = {
 }
 
 
-def as_problem(graph: Graph, *, distance: int, hashes: int | Sequence[str], bit_widths: Iterable[int]) -> CollisionProblem:
+def as_problem(
+    graph: Graph, *, distance: int, hashes: int | Sequence[str], bit_widths: Iterable[int]
+) -> CollisionProblem:
     """Check the arguments of :func:`hash_collisions`."""
     if distance not in (1, 2):
         raise InputError(f"distance={distance!r}; allowed are 1 and 2")

@@ -3,14 +3,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from clgraph.algorithms.hash_collisions import CollisionTable
 from clgraph.errors import InputError
 
 
 def plot_collisions(table: CollisionTable, path: str | Path) -> None:
-    """Write a picture of *table*: total and largest row of every hash, and what a random colouring would have.
+    """Write a picture of *table*: total and largest row of every hash.
 
     Parameters
     ----------
@@ -41,9 +39,6 @@ def plot_collisions(table: CollisionTable, path: str | Path) -> None:
         axes.set_xlabel("bits of a colour")
         axes.set_title(f"Collisions at distance {table.distance}: {what}")
         axes.grid(which="major", alpha=0.3)
-    even = float(np.median(table.total[:, 0])) * 2.0 ** (table.bit_widths[0] - np.array(table.bit_widths))
-    if table.distance == 1:
-        sides[0].plot(table.bit_widths, even, color="black", linewidth=0.8, label="halved with every bit")
     handles, labels = sides[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize="small", frameon=False)
     try:

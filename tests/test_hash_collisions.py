@@ -1,0 +1,419 @@
+"""Hash colourings: the functions on host and device, and their collisions by every strategy against the definition."""
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from graphs import DIRECTED, UNDIRECTED
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import clgraph as cg
+from clgraph.algorithms import hash_collisions as module
+from clgraph.algorithms.hash_collisions import STRATEGIES, CollisionTable, as_problem, hash_collisions
+from clgraph.algorithms.hash_collisions_plot import plot_collisions
+from clgraph.algorithms.hash_collisions_work import BITMAP_BITS
+from clgraph.device.profile import DeviceProfile
+from clgraph.errors import InputError, UnsupportedStrategyError, VerificationError
+from clgraph.graph import Graph
+from clgraph.reference.hash_collisions import check_collisions
+from clgraph.reference.hash_collisions import hash_collisions as oracle
+from clgraph.runtime.session import Session
+from clgraph.runtime.source import kernel_root
+from clgraph.vertex_hashes import HASHES, hash_colors
+
+DISTANCE_ONE: list[tuple[str, dict[str, object]]] = [
+    ("row_per_item", {}), ("row_per_item", {"tile": 40}), ("row_per_sub_group", {}), ("persistent", {}),
+    ("persistent", {"tile": 333}),
+]  # fmt: skip
+DISTANCE_TWO: list[tuple[str, dict[str, object]]] = [
+    (name, options) for name in STRATEGIES
+    for options in ({"distinct": "bitmap"}, {"layout": "padded"}, {"layout": "compact"})
+] + [("row_per_item", {"tile": 100, "layout": "padded"}), ("persistent", {"tile": 100, "layout": "compact"})]
+CASES = [(1, *case) for case in DISTANCE_ONE] + [(2, *case) for case in DISTANCE_TWO]
+every_case = pytest.mark.parametrize(("distance", "strategy", "options"), CASES, ids=str)
+every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
+
+
+def assert_right(
+    graph: Graph, session: Session, distance: int, strategy: str, options: dict[str, Any], **arguments: Any
+) -> CollisionTable:
+    table = hash_collisions(graph, distance=distance, strategy=strategy, session=session, **arguments, **options)
+    check_collisions(graph, table.hashes, table.bit_widths, *table, distance=distance)
+    return table
+
+
+# ---- the hash functions
+
+
+def test_known_values() -> None:
+    def of(name: str, *values: int) -> list[int]:
+        return HASHES[name](np.array(values, np.uint32)).tolist()
+
+    assert of("murmur3", 0, 1) == [0, 0x514E28B7]
+    assert of("fibonacci", 1) == [int(f"{0x9E3779B9:032b}"[::-1], 2)]
+    assert of("xorshift", 1) == [270369]
+    assert of("splitmix64", 0) == [0xE220A8397B1DCDAF & 0xFFFFFFFF]
+    assert of("fnv1a", 0) == [0x4B95F515]
+    assert of("crc32c", 0) == [0x48674BC7]
+    assert of("xxhash32", 0) == [0x08D6D969]
+    assert of("bit_reversal", 1, 0xABCD0001) == [0x8000, 0xABCD8000]
+    assert of("gray", 2, 3) == [3, 2]
+
+
+def test_names() -> None:
+    assert len(HASHES) >= 15
+    text = (kernel_root() / "coloring" / "hashes.h").read_text(encoding="utf-8")
+    assert all(f"INLINE uint hash_{name}(" in text for name in HASHES)
+    documented = str(sys.modules["clgraph.vertex_hashes"].__doc__)
+    assert all(f"``{name}``" in documented for name in HASHES)
+
+
+@pytest.mark.parametrize("name", HASHES)
+def test_hashes_are_the_same_on_the_device(session: Session, name: str) -> None:
+    n, bits = 70_000, 31
+    problem = as_problem(cg.generators.path(n), distance=2, hashes=[name], bit_widths=[bits])
+    plan = STRATEGIES["row_per_item"].plan(session, problem, distinct="sort")
+    plan.launches[0]()
+    colors = plan.colors.get()
+    reversed_back = np.array([int(f"{c:031b}"[::-1], 2) for c in colors[:n:97].tolist()])
+    assert np.array_equal(reversed_back, hash_colors(name, n, bits)[::97])
+
+
+def test_planes_hold_the_bits(session: Session) -> None:
+    problem = as_problem(cg.generators.path(300), distance=1, hashes=3, bit_widths=[1, 2, 4, 31])
+    plan = STRATEGIES["row_per_item"].plan(session, problem)
+    plan.launches[0]()
+    assert plan.planes.size >= 300 * 2 * 27 and plan.planes.get().any()
+
+
+# ---- the counts
+
+
+@every_case
+def test_zoo(session: Session, distance: int, strategy: str, options: dict[str, object]) -> None:
+    for make in UNDIRECTED.values():
+        assert_right(make(), session, distance, strategy, options)
+
+
+def complete(n: int) -> Graph:
+    return Graph.from_edges(*np.triu_indices(n, 1), n=n)
+
+
+def with_hub(n: int) -> Graph:
+    """A row of *n* entries, some of them twice, among short ones."""
+    rng = np.random.default_rng(1)
+    src, dst = rng.integers(n, size=(2, n // 2))
+    hub = np.zeros(n + n // 10, np.int64)
+    return Graph.from_edges(np.append(hub, src), np.append(np.append(np.arange(n), np.arange(n // 10)), dst), n=n + 5)
+
+
+@cache
+def long_row() -> tuple[Graph, dict[int, Any]]:
+    graph = with_hub(100_000)
+    names, bits = list(HASHES)[:3], [1, 5, 9]
+    return graph, {distance: oracle(graph, names, bits, distance=distance) for distance in (1, 2)}
+
+
+@every_case
+def test_a_row_of_many_tiles(session: Session, distance: int, strategy: str, options: dict[str, object]) -> None:
+    graph, expected = long_row()
+    table = hash_collisions(
+        graph, distance=distance, strategy=strategy, session=session, hashes=3, bit_widths=[1, 5, 9], **options
+    )
+    assert np.array_equal(table.total, expected[distance][0]) and np.array_equal(table.maximum, expected[distance][1])
+
+
+SHAPES: dict[str, Callable[[], Graph]] = {
+    "complete": lambda: complete(90),
+    "odd-cycle": lambda: cg.generators.cycle(201),
+    "bipartite": lambda: Graph.from_edges(*(side.ravel() for side in np.mgrid[:40, 40:90])),
+    "medium-rows": lambda: cg.generators.uniform_random(700, 40_000),
+    "hub": lambda: with_hub(2500),
+    "rows-up-to-a-power": lambda: Graph.from_edges(
+        np.repeat(np.arange(9), 2 ** np.arange(9)), np.concatenate([9 + np.arange(2**k) for k in range(9)])
+    ),
+}
+
+
+@every_case
+@pytest.mark.parametrize("name", SHAPES)
+def test_shapes(pocl: Session, name: str, distance: int, strategy: str, options: dict[str, object]) -> None:
+    assert_right(SHAPES[name](), pocl, distance, strategy, options)
+
+
+WIDTHS = ([1], [31], [1, 31], [2, 3, 7], [16], [17], range(1, 14), range(1, 32))
+
+
+@every_strategy
+@pytest.mark.parametrize("distance", [1, 2])
+@pytest.mark.parametrize("widths", WIDTHS, ids=lambda widths: ",".join(map(str, widths)) if len(widths) < 9 else None)
+def test_bit_widths(pocl: Session, distance: int, strategy: str, widths: Any) -> None:
+    for graph in (cg.generators.rmat(7, 8), with_hub(1500)):
+        assert_right(graph, pocl, distance, strategy, {}, bit_widths=widths, hashes=4)
+
+
+@every_strategy
+@pytest.mark.parametrize("distance", [1, 2])
+def test_hashes(pocl: Session, distance: int, strategy: str) -> None:
+    graph = cg.generators.rmat(8, 8)
+    for hashes in (1, 2, 5, 16, len(HASHES), ["gray", "identity", "crc32c"]):
+        table = assert_right(graph, pocl, distance, strategy, {}, hashes=hashes, bit_widths=[1, 4])
+        assert table.hashes == (tuple(HASHES)[:hashes] if isinstance(hashes, int) else tuple(hashes))
+
+
+def test_entries_of_the_closed_row_are_a_set(session: Session) -> None:
+    """Three times the same edge and a self-loop: at distance 1 entries count, at distance 2 vertices do."""
+    graph = Graph.from_edges([0, 0, 0, 0, 2], [2, 2, 2, 0, 4], n=5)
+    for strategy in STRATEGIES:
+        for distance, total, maximum in ((1, 8, 4), (2, 4, 2)):
+            table = hash_collisions(
+                graph, distance=distance, hashes=["identity"], bit_widths=[1], strategy=strategy, session=session
+            )
+            assert (table.total.tolist(), table.maximum.tolist()) == ([[total]], [[maximum]])
+
+
+def test_complete_graph_needs_all_its_colors(session: Session) -> None:
+    table = hash_collisions(complete(32), hashes=["identity"], bit_widths=range(1, 7), session=session)
+    assert table.total.tolist() == [[32 * (2 ** (5 - b) - 1) for b in range(1, 6)] + [0]]
+    assert table.best() == ("identity", 5, 0, 0)
+
+
+def test_unsorted_rows_with_parallel_edges(session: Session) -> None:
+    graph = cg.generators.rmat(8, 8)
+    doubled = np.repeat(graph.column_indices, 2)
+    offsets = 2 * graph.row_offsets
+    order = np.concatenate([
+        np.random.default_rng(v).permutation(np.arange(a, b))
+        for v, (a, b) in enumerate(zip(offsets, offsets[1:], strict=False))
+    ])  # fmt: skip
+    shuffled = Graph(offsets, doubled[order])
+    assert not shuffled.has_sorted_rows
+    for distance in (1, 2):
+        for strategy in STRATEGIES:
+            assert_right(shuffled, session, distance, strategy, {})
+
+
+def test_int64_offsets(session: Session) -> None:
+    graph = with_hub(3000)
+    wide = Graph._trusted(graph.row_offsets, graph.column_indices, sorted_rows=True)
+    wide.__dict__["row_offsets"] = graph.row_offsets.astype(np.int64)
+    for distance, strategy, options in CASES[::2]:
+        assert_right(wide, session, distance, strategy, options, hashes=2, bit_widths=[3])
+
+
+TUNINGS: tuple[tuple[str, dict[str, int]], ...] = (
+    *((module._PLANES, {"WG_SIZE": size, "BATCH": batch, "FLUSH_LOG": 1, "LONG_ROW": 40, "LOCAL_SUMS": batch // 8})
+      for size, batch in ((1, 16), (16, 4), (64, 8), (128, 16))),
+    (module._LANES, {"WG_SIZE": 64, "LONG_ROW": 40, "TILE_STEP": 100, "GROUPS_PER_UNIT": 1}),
+    (module._LANES, {"WG_SIZE": 32, "LONG_ROW": 7, "TILE_STEP": 9000, "EVALUATE": 1}),
+)
+
+
+@pytest.mark.parametrize(("source", "tuning"), TUNINGS, ids=str)
+def test_tunables(
+    pocl: Session, source: str, tuning: dict[str, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    profile = replace(pocl.profile, tuning={**pocl.profile.tuning, source: tuning})
+    assert isinstance(profile, DeviceProfile)
+    monkeypatch.setattr(pocl, "profile", profile)
+    for graph in (cg.generators.rmat(9, 16), cg.generators.grid(40, 41)):
+        for distance in (1, 2):
+            for strategy in STRATEGIES:
+                assert_right(graph, pocl, distance, strategy, {})
+
+
+def test_a_plan_may_run_again(session: Session) -> None:
+    graph = with_hub(3000)
+    for distance, strategy, options in CASES:
+        problem = as_problem(graph, distance=distance, hashes=2, bit_widths=[2, 5])
+        plan = STRATEGIES[strategy].plan(session, problem, **options)
+        for _ in range(2):
+            plan.run()
+            check_collisions(graph, problem.hashes, problem.bit_widths, *plan.table(), distance=distance)
+
+
+def test_sums_that_wrap(pocl: Session) -> None:
+    """Totals have two words; the low one may wrap in any of the additions."""
+    problem = as_problem(cg.generators.two_cliques(40), distance=1, hashes=2, bit_widths=[1, 2])
+    plan = STRATEGIES["row_per_item"].plan(pocl, problem)
+    plan.run()
+    total, maximum = plan.table()
+    counters = plan._parts[0].counters
+    counters.fill(0xFFFFFFFF, 0, 4)
+    for launch in plan.launches[1:]:
+        launch()
+    again, _ = plan.table()
+    assert np.array_equal(again, total + 0xFFFFFFFF) and (total > 0).all() and (maximum > 0).all()
+
+
+@given(
+    n=st.integers(1, 80), edges=st.lists(st.tuples(st.integers(0, 79), st.integers(0, 79)), max_size=300),
+    case=st.sampled_from(CASES),
+)  # fmt: skip
+@settings(max_examples=80, deadline=None)
+def test_random_graphs(
+    n: int, edges: list[tuple[int, int]], case: tuple[int, str, dict[str, object]], pocl: Session
+) -> None:
+    pairs = np.array([(u % n, v % n) for u, v in edges], np.int64).reshape(-1, 2)
+    assert_right(Graph.from_edges(pairs[:, 0], pairs[:, 1], n=n), pocl, *case)
+
+
+@pytest.mark.parametrize("width", [8, 16, 32, 64])
+def test_sub_group_widths(width: int) -> None:
+    """Intel's runtime can be told the width; in a child, since programs are built for one."""
+    cases = CASES if width == 32 else [case for case in CASES if "layout" not in case[2]]
+    script = (
+        "import clgraph as cg;"
+        f"s = cg.Session('intel'); assert s.facts.sub_group_size == {width};"
+        "[cg.hash_collisions(g, distance=d, strategy=k, session=s, verify=True, **o)"
+        f" for d, k, o in {cases} for g in (cg.generators.rmat(9, 16), cg.generators.star(1500),"
+        " cg.generators.delaunay_points(900))]"
+    )
+    environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    if "NoDeviceError" in done.stderr and not os.environ.get("CLGRAPH_REQUIRE_DEVICES"):
+        pytest.skip("Intel's CPU runtime is not installed")
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+# ---- the result
+
+
+def test_table(pocl: Session) -> None:
+    graph = cg.generators.grid(20, 20)
+    table = cg.hash_collisions(graph, hashes=["murmur3", "identity"], bit_widths=[1, 2, 5], session=pocl)
+    total, maximum = table
+    assert isinstance(table, cg.CollisionTable) and total is table.total and maximum is table.maximum
+    assert total.dtype == maximum.dtype == np.int64 and total.shape == maximum.shape == (2, 3)
+    assert table.hashes == ("murmur3", "identity") and table.bit_widths == (1, 2, 5)
+    assert table.n_vertices == 400 and table.distance == 1
+    lines = str(table).splitlines()
+    assert len(lines) == 4 and lines[2].split()[0] == "murmur3" and lines[0].endswith("5 bits")
+    assert f"{total[0, 0]} ({maximum[0, 0]})" in lines[2]
+    colors = table.colors("murmur3", 2)
+    assert colors.dtype == np.int32 and set(colors.tolist()) == {0, 1, 2, 3}
+    same = colors[graph.sources()] == colors[graph.column_indices]
+    assert same.sum() == total[0, 1]
+
+
+def test_best() -> None:
+    table = CollisionTable(np.array([[9, 5, 3], [9, 3, 3]]), np.array([[4, 3, 2], [5, 2, 1]]))
+    table.hashes, table.bit_widths = ("murmur3", "gray"), (1, 3, 6)
+    assert table.best() == ("gray", 3, 3, 2)
+    assert table.best(max_colors=7) == ("murmur3", 1, 9, 4)
+    assert table.best(max_colors=8).bits == 3
+    for few in (1, 0, -3, 2.5):
+        with pytest.raises(InputError):
+            table.best(max_colors=few)  # type: ignore[arg-type]
+
+
+def test_other_inputs(pocl: Session) -> None:
+    graph = nx.Graph([("a", "b"), ("c", "d"), ("d", "a")])
+    expected = hash_collisions(Graph.from_networkx(graph), session=pocl)
+    for other in (graph, nx.to_scipy_sparse_array(graph), graph.to_directed()):
+        assert np.array_equal(hash_collisions(other, session=pocl).total, expected.total)
+
+
+def test_info(pocl: Session) -> None:
+    info = hash_collisions(cg.generators.path(1000), session=pocl).info
+    assert info.strategy in STRATEGIES and set(info.predicted_seconds) == set(STRATEGIES)
+    assert info.predicted_seconds[info.strategy] == min(info.predicted_seconds.values())
+    assert 0 < info.seconds.kernel <= info.seconds.total
+
+
+@pytest.mark.parametrize("options", [{}, {"distance": 2}, {"distance": 2, "bit_widths": [BITMAP_BITS + 1]}], ids=str)
+def test_auto_is_the_fastest_prediction(pocl: Session, options: dict[str, Any]) -> None:
+    choice = cg.explain("hash_collisions", cg.generators.rmat(10), session=pocl, **options)
+    assert choice.requested == "auto" and choice.strategy == min(choice.seconds, key=choice.seconds.__getitem__)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"strategy": "bogus"}, UnsupportedStrategyError),
+        ({"distance": 3}, InputError),
+        ({"hashes": 0}, InputError),
+        ({"hashes": len(HASHES) + 1}, InputError),
+        ({"hashes": 1.5}, InputError),
+        ({"hashes": "murmur3"}, InputError),
+        ({"hashes": []}, InputError),
+        ({"hashes": ["murmur3", "md5"]}, InputError),
+        ({"hashes": ["gray", "gray"]}, InputError),
+        ({"bit_widths": []}, InputError),
+        ({"bit_widths": [0, 1]}, InputError),
+        ({"bit_widths": [32]}, InputError),
+        ({"bit_widths": [3, 2]}, InputError),
+        ({"bit_widths": [2, 2]}, InputError),
+        ({"bit_widths": [1.5]}, InputError),
+        ({"tile": 100}, InputError),
+        ({"strategy": "persistent", "tile": 1}, InputError),
+        ({"strategy": "persistent", "tile": 2**40}, InputError),
+        ({"strategy": "persistent", "tile": "large"}, InputError),
+        ({"strategy": "row_per_item", "layout": "padded"}, InputError),
+        ({"strategy": "row_per_sub_group", "tile": 100}, InputError),
+        ({"strategy": "row_per_sub_group", "distance": 2, "layout": "bogus"}, InputError),
+        ({"strategy": "row_per_item", "distance": 2, "distinct": "bogus"}, InputError),
+        ({"strategy": "row_per_item", "distance": 2, "distinct": "bitmap", "layout": "padded"}, InputError),
+        ({"strategy": "row_per_item", "distance": 2, "distinct": "bitmap", "bit_widths": [31]}, InputError),
+    ],
+    ids=str,
+)
+def test_bad_arguments(pocl: Session, arguments: dict[str, Any], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        hash_collisions(cg.generators.path(10), session=pocl, **arguments)
+
+
+def test_bad_graph(pocl: Session) -> None:
+    with pytest.raises(InputError):
+        hash_collisions([1, 2, 3], session=pocl)
+
+
+@pytest.mark.parametrize("distance", [1, 2])
+def test_an_asymmetric_graph_is_refused(pocl: Session, distance: int) -> None:
+    graph = DIRECTED["directed-path"]()
+    with pytest.raises(InputError, match=r"entry \(0, 1\) has no reverse.*from_edges"):
+        hash_collisions(graph, distance=distance, session=pocl)
+    both = Graph.from_edges([0, 1, 1, 2], [1, 0, 2, 1], [1, 2, 3, 4], directed=True)  # the pattern counts
+    assert hash_collisions(both, distance=distance, session=pocl).total.shape == (15, 10)
+
+
+@every_strategy
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_verify_finds_a_wrong_answer(
+    pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str, wrong: int
+) -> None:
+    graph = cg.generators.grid(5, 5)
+    hash_collisions(graph, strategy=strategy, session=pocl, verify=True)
+    real = module.CollisionPlan.table
+
+    def off_by_one(plan: Any) -> Any:
+        tables = real(plan)
+        tables[wrong][3, 2] += 1
+        return tables
+
+    monkeypatch.setattr(module.CollisionPlan, "table", off_by_one)
+    with pytest.raises(VerificationError, match="tabulation at 3 bits"):
+        hash_collisions(graph, strategy=strategy, session=pocl, verify=True)
+
+
+def test_plot(pocl: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = hash_collisions(cg.generators.grid(9, 9), session=pocl)
+    plot_collisions(table, tmp_path / "collisions.svg")
+    assert "Collisions at distance 1" in (tmp_path / "collisions.svg").read_text(encoding="utf-8") or (
+        tmp_path / "collisions.svg"
+    ).stat().st_size > 10_000
+    with pytest.raises(InputError):
+        plot_collisions(table, tmp_path / "collisions.nonsense")
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(InputError, match="matplotlib"):
+        plot_collisions(table, tmp_path / "collisions.svg")
