@@ -280,6 +280,16 @@ def test_floats_are_compared_exactly() -> None:
             check_sssp(graph, [0], np.array(wrong, np.float32))
 
 
+def test_a_limit_that_float32_lacks() -> None:
+    graph = Graph.from_edges([0], [1], np.array([0.1], np.float32))
+    for limit, last in ((0.1, np.inf), (np.nextafter(0.1, 1), np.inf), (float(np.float32(0.1)), 0.1), (0.2, 0.1)):
+        distances = dijkstra(graph, [0], limit=limit)
+        assert distances[1] == np.float32(last)
+        check_sssp(graph, [0], distances, limit=limit)
+        with pytest.raises(VerificationError):
+            check_sssp(graph, [0], np.array([0, 0.1 if last > 1 else np.inf], np.float32), limit=limit)
+
+
 def test_checks_see_every_entry_across_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(entries, "_CHUNK", 7)
     for graph in (random_weights(rmat(6, 4), high=5), random_weights(GRAPHS["directed-scale-free"](), low=0, high=5)):

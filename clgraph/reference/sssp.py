@@ -52,7 +52,7 @@ def _dijkstra(graph: Graph, weights: NDArray[Any], sources: Vertices, limit: flo
     offsets, columns = graph.row_offsets.tolist(), graph.column_indices.tolist()
     is_float = weights.dtype.kind == "f"
     numbers = list(weights) if is_float else weights.tolist()  # Python's integers do not overflow
-    zero = weights.dtype.type(0) if is_float else 0
+    zero, most = (weights.dtype.type(0), np.float64(limit)) if is_float else (0, limit)
     best = dict.fromkeys(np.asarray(sources).tolist(), zero)
     heap = [(zero, v) for v in best]
     with np.errstate(over="ignore"):
@@ -62,7 +62,7 @@ def _dijkstra(graph: Graph, weights: NDArray[Any], sources: Vertices, limit: flo
                 continue
             for at in range(offsets[u], offsets[u + 1]):
                 total, v = distance + numbers[at], columns[at]
-                if total < best.get(v, math.inf) and total <= limit:
+                if total < best.get(v, math.inf) and total <= most:
                     best[v] = total
                     heapq.heappush(heap, (total, v))
     distances = np.full(graph.n_vertices, np.inf if is_float else -1, weights.dtype if is_float else np.int64)
@@ -94,7 +94,7 @@ def check_sssp(
         int64, -1 if unreached; for floating-point weights of their type, infinite if unreached.
     predecessors : int32 array, shape (n_vertices,), optional
     limit : float, optional
-        Vertices at a greater distance are not to be reached; rounded to the type of the distances.
+        Vertices at a greater distance are not to be reached.
 
     Raises
     ------
@@ -112,7 +112,9 @@ def check_sssp(
     if is_float:
         lengths, unreached = distances, kind.type(np.inf)
         greatest = np.finfo(distances.dtype).max
-        bound = greatest if limit is None else min(kind.type(min(limit, float(greatest))), greatest)
+        bound = greatest if limit is None else kind.type(min(limit, float(greatest)))
+        if limit is not None and float(bound) > limit:
+            bound = np.nextafter(bound, kind.type(0))
     else:  # no sum of two lengths wraps, and -1 is the greatest
         lengths, unreached = distances.astype(np.uint64), np.uint64(2**64 - 1)
         bound = np.uint64(2**64 - 2 if limit is None else int(min(limit, 2**64 - 2)))
