@@ -15,8 +15,8 @@ from clgraph.algorithms.traversal.bfs import STRATEGIES, choose_strategy
 from clgraph.reference.bfs import bfs_distances, check_bfs
 
 SEARCH = searches.Search(
-    "bfs", STRATEGIES, choose_strategy, inputs.load, check_bfs, bfs_distances, breadth_first_order,
-    lambda source, found: {"source": source, "reached": found[0].size},
+    "bfs", STRATEGIES, choose_strategy, inputs.load, lambda plan: plan.result(), check_bfs, bfs_distances,
+    breadth_first_order, lambda source, found: {"source": source, "reached": found[0].size},
 )  # fmt: skip
 
 if __name__ == "__main__":

@@ -31,8 +31,8 @@ def _describe(source: int, found: NDArray[Any]) -> dict[str, Any]:
 
 
 SEARCH = searches.Search(
-    "sssp", STRATEGIES, choose_strategy, partial(inputs.weighted, high=1024, directed=True), check_sssp, dijkstra,
-    _scipy, _describe,
+    "sssp", STRATEGIES, choose_strategy, partial(inputs.weighted, high=1024, directed=True),
+    lambda plan: (plan.result(),), check_sssp, dijkstra, _scipy, _describe,
 )  # fmt: skip
 
 if __name__ == "__main__":
