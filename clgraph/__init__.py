@@ -18,6 +18,7 @@ _EXPORTS = {
     "Ratings": "clgraph.ratings",
     "SGDMatrixFactorization": "clgraph.algorithms.factorization.estimator",
     "Session": "clgraph.runtime.session",
+    "ShortestPaths": "clgraph.algorithms.traversal.sssp",
     "SpanningForest": "clgraph.algorithms.mst",
     "bfs": "clgraph.algorithms.traversal.bfs",
     "connected_components": "clgraph.algorithms.components",
@@ -29,6 +30,7 @@ _EXPORTS = {
     "probe": "clgraph.probing",
     "read": "clgraph.io",
     "read_ratings": "clgraph.io.ratings",
+    "sssp": "clgraph.algorithms.traversal.sssp",
     "write": "clgraph.io",
 }
 

@@ -75,16 +75,6 @@ KERNEL initialize(int n, __global int *restrict distances, __global int *restric
   predecessors[i] = NO_PREDECESSOR;
 }
 
-/* The frontier of a turn, written in the turn before. */
-INLINE frontier_t frontier_of(uint turn, __local row_t *queues, volatile __local uint *queue_sizes, volatile __local uint *flags,
-                              uint room, __global int *light, ulong light_capacity, __global int2 *heavy,
-                              ulong heavy_capacity, volatile __global uint *state) {
-  frontier_t frontier = {queues + QUEUE_ROWS * (turn & 1u), queue_sizes + (turn & 1u), flags, room,
-                         light + light_capacity * (turn & 1u), heavy + heavy_capacity * (turn & 1u),
-                         state + STATE_SIZES + SIZES * (turn & 3u)};
-  return frontier;
-}
-
 /* The first frontier, in the lists. */
 KERNEL start(int n_sources, ulong light_capacity, ulong heavy_capacity, __global const int *restrict sources,
              __global const offset_t *restrict row_offsets, __global int *light, __global int2 *heavy,

@@ -36,8 +36,8 @@
 
 typedef struct { int vertex; offset_t begin; uint length; } row_t;
 
-/* Edges that a lane looks at next: from v to u, -1 for none. */
-typedef struct { int v[STEPS], u[STEPS]; } edges_t;
+/* Edges that a lane looks at next: from the vertex v of the lane `slot` to u, -1 for none, as entry e. */
+typedef struct { int v[STEPS], u[STEPS]; uint slot[STEPS]; offset_t e[STEPS]; } edges_t;
 
 /* The next frontier: rows and size are the work-group's own queue, of which `room` may be used; sizes[0] counts the
  * vertices in light, sizes[1] the pieces in heavy, sizes[2] the edges of both. */
@@ -49,6 +49,16 @@ typedef struct {
   __global int2 *heavy;          /* vertex, number of the piece */
   volatile __global uint *sizes;
 } frontier_t;
+
+/* The frontier of a turn, written in the turn before. */
+INLINE frontier_t frontier_of(uint turn, __local row_t *queues, volatile __local uint *queue_sizes, volatile __local uint *flags,
+                              uint room, __global int *light, ulong light_capacity, __global int2 *heavy,
+                              ulong heavy_capacity, volatile __global uint *state) {
+  frontier_t frontier = {queues + QUEUE_ROWS * (turn & 1u), queue_sizes + (turn & 1u), flags, room,
+                         light + light_capacity * (turn & 1u), heavy + heavy_capacity * (turn & 1u),
+                         state + STATE_SIZES + SIZES * (turn & 3u)};
+  return frontier;
+}
 
 INLINE row_t row_of_vertex(int v, __global const offset_t *restrict row_offsets) {
   row_t row;
@@ -76,9 +86,10 @@ INLINE void look_up(edges_t *edges, row_t row, uint before, uint total, uint fir
     uint at = first + k * SUB_GROUP_SIZE + sg_lane(), slot = 0u;
     for (uint step = SUB_GROUP_SIZE / 2; step; step >>= 1)
       if (sg_broadcast(before, slot + step) <= at) slot += step;
-    offset_t e = sg_broadcast(row.begin, slot) + (offset_t)(at - sg_broadcast(before, slot));
+    edges->slot[k] = slot;
+    edges->e[k] = sg_broadcast(row.begin, slot) + (offset_t)(at - sg_broadcast(before, slot));
     edges->v[k] = sg_broadcast(row.vertex, slot);
-    edges->u[k] = at < total ? column_indices[e] : -1;
+    edges->u[k] = at < total ? column_indices[edges->e[k]] : -1;
   }
 }
 
@@ -105,7 +116,7 @@ INLINE void list_rows(row_t row, int wanted, frontier_t next) {
 
 /* Every lane calls; it puts the rows it wants into the next frontier: short ones into the own queue while it has room.
  * With ONLY_SHORT_ROWS a row is its vertex, and is looked up when it is due. */
-INLINE void push(const row_t row[STEPS], const int wanted[STEPS], frontier_t next) {
+INLINE void push(const row_t *row, const int *wanted, frontier_t next) {
   lane_mask_t asking[STEPS];
   uint count = 0u, base = 0u;
 #pragma unroll

@@ -37,6 +37,7 @@ ALGORITHMS = {
     "factorization": Algorithm("clgraph.algorithms.factorization", "ratings", as_ratings),
     "hash_collisions": Algorithm("clgraph.algorithms.hash_collisions", "graph", as_graph),
     "mst": Algorithm("clgraph.algorithms.mst", "graph", as_graph),
+    "sssp": Algorithm("clgraph.algorithms.traversal.sssp", "graph", as_graph),
 }
 
 

@@ -105,7 +105,8 @@ class _Frontier:
         self.session, self.n, self.n_edges = session, n, m
         self._alpha, self._beta = checked_count("alpha", alpha, 2**20), checked_count("beta", beta, 2**20)
         self._bottom_up = bottom_up
-        self._max_depth = _MAX_DEPTH if max_depth is None else checked_count("max_depth", max_depth, _MAX_DEPTH, least=0)
+        most = _MAX_DEPTH if max_depth is None else max_depth
+        self._max_depth = checked_count("max_depth", most, _MAX_DEPTH, least=0)
         on_device = device_graph(session, graph)
         out = on_device.row_offsets, on_device.column_indices
         reverse = device_graph(session, graph.reverse) if bottom_up else on_device
@@ -125,9 +126,10 @@ class _Frontier:
             "initialize", max(n, queues.STATE_WORDS), size, *found, self._state
         )
         self._start = program.bind(
-            "start", 1, np.int32(sources.size), *lists.arguments, session.upload(sources), out[0], *lists.arrays, found[0]
+            "start", 1, np.int32(sources.size), *lists.arguments, session.upload(sources), out[0], *lists.arrays,
+            found[0],
         )
-        groups = 1 if self._alone else min(facts.compute_units, queues.MAX_MEMBERS)
+        groups = queues.group_count(session, 2 if bottom_up else 1)
         one, depth = np.uint32(1), np.uint32(self._max_depth)
         self._search = program.bind(
             "search", groups * group, size, np.uint32(0), one, depth,

@@ -28,12 +28,12 @@ class Lists:
     light, heavy, state : DeviceArray
     """
 
-    def __init__(self, session: Session, graph: Graph) -> None:
+    def __init__(self, session: Session, graph: Graph, state_words: int = STATE_WORDS) -> None:
         long_rows = graph.degrees[graph.degrees > PIECE].astype(np.int64)
         light, heavy = graph.n_vertices + 64, int((-(-long_rows // PIECE)).sum()) + 1
         self.arguments = np.uint64(light), np.uint64(heavy)
         self.light, self.heavy = session.empty(2 * light, np.int32), session.empty(4 * heavy, np.int32)
-        self.state = session.empty(STATE_WORDS, np.uint32)
+        self.state = session.empty(state_words, np.uint32)
 
     @property
     def arrays(self) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
@@ -51,6 +51,12 @@ def group_size(session: Session) -> int:
     """Work-items of a group of the kernels that run many levels."""
     facts = session.facts
     return facts.sub_group_size if facts.is_cpu else min(_GROUP_SIZE, facts.max_work_group_size)
+
+
+def group_count(session: Session, per_unit: int = 1) -> int:
+    """Work-groups of a kernel that runs many levels: those that run at once, or one alone."""
+    facts = session.facts
+    return min(per_unit * facts.compute_units, MAX_MEMBERS) if facts.dialect.has_grid_barrier else 1
 
 
 def queue_defines(session: Session, graph: Graph) -> dict[str, int | str]:

@@ -1,0 +1,80 @@
+/* Distances as unsigned words that order as the distances do: sums of integers, or the bits of floats, which are not
+ * negative.  The largest word means unreached.
+ *
+ * WEIGHT_KIND  the type of edge_weights
+ * WIDE         1: 64-bit distances
+ */
+#ifndef CLGRAPH_TRAVERSAL_DISTANCES_H
+#define CLGRAPH_TRAVERSAL_DISTANCES_H
+#include "common/atomics.h"
+
+#define WEIGHT_NONE 0            /* every edge weighs 1 */
+#define WEIGHT_INT 1
+#define WEIGHT_LONG 2
+#define WEIGHT_FLOAT 3
+#define WEIGHT_DOUBLE 4
+#ifndef WEIGHT_KIND
+#define WEIGHT_KIND WEIGHT_INT
+#endif
+#ifndef WIDE
+#define WIDE (WEIGHT_KIND == WEIGHT_LONG || WEIGHT_KIND == WEIGHT_DOUBLE)
+#endif
+#if WIDE
+typedef ulong dist_t;
+#define FAR_AWAY 0xfffffffffffffffful
+#define LONGEST 0x7ffffffffffffffful
+#else
+typedef uint dist_t;
+#define FAR_AWAY 0xffffffffu
+#define LONGEST 0xfffffffeu
+#endif
+
+#if WEIGHT_KIND == WEIGHT_FLOAT
+typedef float weight_t;
+#elif WEIGHT_KIND == WEIGHT_DOUBLE
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+typedef double weight_t;
+#elif WEIGHT_KIND == WEIGHT_LONG
+typedef long weight_t;
+#else
+typedef int weight_t;
+#endif
+
+INLINE weight_t weight_of(__global const weight_t *restrict edge_weights, offset_t e) {
+#if WEIGHT_KIND == WEIGHT_NONE
+  return 1;
+#else
+  return edge_weights[e];
+#endif
+}
+
+/* d + w; FAR_AWAY where that is too much, and for integers *overflow = 1. */
+INLINE dist_t extend(dist_t d, weight_t w, int *overflow) {
+#if WEIGHT_KIND == WEIGHT_FLOAT
+  float sum = as_float(d) + w;
+  return isinf(sum) ? FAR_AWAY : as_uint(sum);
+#elif WEIGHT_KIND == WEIGHT_DOUBLE
+  double sum = as_double(d) + w;
+  return isinf(sum) ? FAR_AWAY : as_ulong(sum);
+#else
+  if ((dist_t)w > LONGEST - d) {
+    *overflow = 1;
+    return FAR_AWAY;
+  }
+  return d + (dist_t)w;
+#endif
+}
+
+/* The threshold that lies a bucket above d; at most FAR_AWAY. */
+INLINE dist_t bucket_end(dist_t d, float delta) {
+#if WEIGHT_KIND == WEIGHT_FLOAT
+  float end = as_float(d) + delta;
+  return isinf(end) ? FAR_AWAY : max(as_uint(end), d + 1u);
+#elif WEIGHT_KIND == WEIGHT_DOUBLE
+  double end = as_double(d) + (double)delta;
+  return isinf(end) ? FAR_AWAY : max(as_ulong(end), d + 1ul);
+#else
+  return delta < (float)(FAR_AWAY - d) * 0.99f ? d + max((dist_t)1, (dist_t)delta) : FAR_AWAY;
+#endif
+}
+#endif

@@ -1,0 +1,190 @@
+"""Shortest paths from one source or several, along edges of weights that are not negative.
+
+Strategies
+----------
+``frontier``
+    Vertices near a rising threshold are expanded turn by turn, the others wait in a pile [1]_.
+``delta_stepping``
+    The same in buckets: edges lighter than a bucket is wide at once, the others when it is empty [2]_.
+
+On GPUs both are one launch, in which the width of buckets is adapted [3]_.
+
+References
+----------
+.. [1] A. Davidson, S. Baxter, M. Garland, J. Owens. "Work-efficient parallel GPU methods for single-source shortest
+   paths." IPDPS 2014.
+.. [2] U. Meyer, P. Sanders. "Delta-stepping: a parallelizable shortest path algorithm." J. Algorithms 49, 2003.
+.. [3] K. Wang, D. Fussell, C. Lin. "A fast work-efficient SSSP algorithm for GPUs." PPoPP 2021.
+"""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.traversal.bfs import path_to
+from clgraph.algorithms.traversal.distances import check_weights
+from clgraph.algorithms.traversal.near_far import NearFar
+from clgraph.algorithms.traversal.sources import source_numbers
+from clgraph.algorithms.traversal.sssp_work import delta_stepping_work, frontier_work
+from clgraph.errors import InputError
+from clgraph.graph import Graph, as_graph
+from clgraph.model.strategy import Choice, Strategy, checked_options, choose
+from clgraph.runtime.session import Session, as_session
+from clgraph.runtime.timing import RunInfo
+
+
+class _ShortestPaths(NamedTuple):
+    distances: NDArray[Any]
+    predecessors: NDArray[np.int32] | None
+
+
+class ShortestPaths(_ShortestPaths):
+    """Result of :func:`sssp`; unpacks as ``distances, predecessors``.
+
+    Attributes
+    ----------
+    distances : array, shape (n_vertices,)
+        Weight of a shortest path from the nearest source. Integer weights: int64, exact, -1 if unreached; float
+        weights: of their type, inf if unreached.
+    predecessors : int32 array, shape (n_vertices,), or None
+        The least of the vertices before on a shortest path; -9999 for sources and unreached vertices. ``None``
+        unless asked for.
+    graph : Graph
+    sources : int32 array
+        Vertex numbers of the sources.
+    info : RunInfo
+        What ran, where, and how long it took.
+    """
+
+    graph: Graph
+    sources: NDArray[np.int32]
+    info: RunInfo
+
+    def path_to(self, vertex: Any) -> list[Any]:
+        """Return the ids on a shortest path from a source to *vertex*; empty if it is unreached.
+
+        Raises
+        ------
+        InputError
+            Predecessors were not asked for.
+        """
+        if self.predecessors is None:
+            raise InputError("a path needs predecessors: call sssp with predecessors=True")
+        return path_to(self.graph, self.predecessors, self.sources, vertex)
+
+
+def _frontier(
+    session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None, *,
+    delta: float | None = None,
+) -> NearFar:
+    return NearFar(session, graph, sources, limit, light_first=False, delta=delta)
+
+
+def _delta_stepping(
+    session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None, *,
+    delta: float | None = None,
+) -> NearFar:
+    return NearFar(session, graph, sources, limit, light_first=True, delta=delta)
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "frontier": Strategy("online", _frontier, frontier_work),
+    "delta_stepping": Strategy("online", _delta_stepping, delta_stepping_work),
+}
+
+
+def choose_strategy(session: Session, graph: Graph, *, strategy: str = "auto") -> Choice:
+    """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest."""
+    return choose(STRATEGIES, strategy, lambda: graph.stats, session.facts, session.profile.rates)
+
+
+def sssp(
+    graph: Any,
+    source: Any,
+    *,
+    strategy: str = "auto",
+    limit: float | None = None,
+    predecessors: bool = False,
+    weight: str | None = "weight",
+    session: Session | str | None = None,
+    verify: bool = False,
+    **options: Any,
+) -> ShortestPaths:
+    """Find the weight of a shortest path from *source* to each vertex of *graph*.
+
+    Parameters
+    ----------
+    graph : Graph, scipy sparse array or networkx graph
+        Directed or undirected, with weights of at least 0; without weights every edge weighs 1.
+    source : vertex id or sequence of them
+        With several, distances are those from the nearest.
+    strategy : str
+        A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
+    limit : number, optional
+        Vertices farther than this stay unreached.
+    predecessors : bool
+        Find predecessors, too.
+    weight : str or None
+        Edge attribute of a networkx graph to use; edges without it weigh 1.
+    session : Session, str or None
+        Where to run; a string names a device, ``None`` takes the best one.
+    verify : bool
+        Check the result against the definition, sequentially on the host.
+    **options
+        Options of the strategy: ``delta``, the width of the first bucket (later ones are adapted).
+
+    Returns
+    -------
+    ShortestPaths
+        ``distances`` and ``predecessors`` of shape (n_vertices,), and ``info``; equal on every device and under every
+        strategy.
+
+    Raises
+    ------
+    SourceError
+        *source* is no vertex; it is an :class:`IndexError`, too.
+    GraphError
+        An edge has a negative weight.
+    DistanceOverflowError
+        A distance has more than 63 bits.
+    InputError
+        *graph* is no graph, or an option is out of range.
+    UnsupportedStrategyError
+        The strategy is unknown, or the device cannot run it.
+    DeviceMemoryError
+        The graph does not fit on the device.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> graph = cg.Graph.from_edges([0, 1, 0], [1, 2, 2], [2, 3, 9])
+    >>> paths = cg.sssp(graph, 0, predecessors=True)
+    >>> paths.distances.tolist(), paths.path_to(2)
+    ([0, 2, 5], [0, 1, 2])
+    """
+    on, data = as_session(session), as_graph(graph, weight=weight)
+    if options and strategy == "auto":
+        raise InputError(f"options {sorted(options)} belong to one strategy; name it with strategy=")
+    sources = source_numbers(data, source)
+    check_weights(data)
+    with on.measure() as recorder:
+        choice = choose_strategy(on, data, strategy=strategy)
+        options = checked_options(STRATEGIES, choice.strategy, options)
+        plan = STRATEGIES[choice.strategy].plan(on, data, sources, limit, **options)
+        plan.run()
+        before = plan.predecessors().get() if predecessors else None
+        distances = plan.result()
+    assert recorder.seconds is not None
+    result = ShortestPaths(distances, before)
+    result.graph, result.sources = data, sources
+    result.info = RunInfo(
+        choice.strategy, STRATEGIES[choice.strategy].kind, on.facts.name, on.why, recorder.seconds,
+        choice.seconds, recorder.kernels(),
+    )
+    if verify:
+        from clgraph.reference.sssp import check_sssp
+
+        check_sssp(data, sources, distances, before, limit=limit)
+    return result
