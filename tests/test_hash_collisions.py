@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -194,7 +195,7 @@ def test_unsorted_rows_with_parallel_edges(session: Session) -> None:
     offsets = 2 * graph.row_offsets
     order = np.concatenate([
         np.random.default_rng(v).permutation(np.arange(a, b))
-        for v, (a, b) in enumerate(zip(offsets, offsets[1:], strict=False))
+        for v, (a, b) in enumerate(pairwise(offsets))
     ])  # fmt: skip
     shuffled = Graph(offsets, doubled[order])
     assert not shuffled.has_sorted_rows
@@ -260,7 +261,7 @@ def test_sums_that_wrap(pocl: Session) -> None:
     n=st.integers(1, 80), edges=st.lists(st.tuples(st.integers(0, 79), st.integers(0, 79)), max_size=300),
     case=st.sampled_from(CASES),
 )  # fmt: skip
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_random_graphs(
     n: int, edges: list[tuple[int, int]], case: tuple[int, str, dict[str, object]], pocl: Session
 ) -> None:
@@ -271,11 +272,11 @@ def test_random_graphs(
 @pytest.mark.parametrize("width", [8, 16, 32, 64])
 def test_sub_group_widths(width: int) -> None:
     """Intel's runtime can be told the width; in a child, since programs are built for one."""
-    cases = CASES if width == 32 else [case for case in CASES if "layout" not in case[2]]
+    cases = [case for case in CASES if case[2] in ({}, {"distinct": "bitmap"}) and case[1] != "persistent"]
     script = (
         "import clgraph as cg;"
         f"s = cg.Session('intel'); assert s.facts.sub_group_size == {width};"
-        "[cg.hash_collisions(g, distance=d, strategy=k, session=s, verify=True, **o)"
+        "[cg.hash_collisions(g, distance=d, strategy=k, session=s, hashes=3, verify=True, **o)"
         f" for d, k, o in {cases} for g in (cg.generators.rmat(9, 16), cg.generators.star(1500),"
         " cg.generators.delaunay_points(900))]"
     )

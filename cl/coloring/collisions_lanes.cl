@@ -2,7 +2,7 @@
  *
  * HASH_LANES work-items share a row, each with another hash: 1, or at least N_HASHES, so that a sub-group takes one row
  * or a few and reads their neighbours' colours side by side.  A work-group takes consecutive tiles of rows
- * (tabulate.cl), WG_SIZE / HASH_LANES rows at a time.
+ * (prepare.h), WG_SIZE / HASH_LANES rows at a time.
  *
  * METHOD says how all widths are counted at once:
  * PAIRS    distance 1: two vertices collide at all widths up to the number of low bits in which their colours agree; a

@@ -1,6 +1,6 @@
 /* Collisions at distance 1 of up to 16 hashes and 31 widths at once, by bit planes: a work-item a row.
  *
- * A work-group takes consecutive tiles of rows (tabulate.cl), loads the neighbours of each into local memory, and each
+ * A work-group takes consecutive tiles of rows (prepare.h), loads the neighbours of each into local memory, and each
  * of its work-items takes every WG_SIZE-th row.  Two vertices collide at a width where all its planes agree, so an
  * exclusive or of each word, and an and with what agreed at the width before, tells of 2 x 16 pairs of hash and width
  * at once; the self-loops of a row begin with nothing that agrees.

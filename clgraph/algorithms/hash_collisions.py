@@ -51,9 +51,7 @@ from clgraph.vertex_hashes import HASHES, hash_colors
 
 _MAX_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
 _MAX_BITS = 31
-_TABULATE, _PLANES, _LANES, _SORTED = (
-    f"coloring/{name}.cl" for name in ("tabulate", "collisions_planes", "collisions_lanes", "collisions_sorted")
-)
+_PLANES, _LANES, _SORTED = (f"coloring/collisions_{name}.cl" for name in ("planes", "lanes", "sorted"))
 _BANKS = 32
 _ALIGNMENT = 3  # words before a tile's first entry
 _CPU_LOCAL_BYTES = 48 << 10
@@ -215,22 +213,22 @@ class CollisionPlan:
         room = min(room, _CPU_LOCAL_BYTES) if self.is_cpu else room
         return room // 4 - 2 * n_counters - 64
 
-    def add_part(self, hashes: slice, widths: slice, **defines: int | str) -> tuple[_Part, dict[str, int | str]]:
-        """Allocate the counters of a part; return it and the definitions of its programs."""
+    def add_part(self, hashes: slice, widths: slice) -> tuple[_Part, dict[str, int | str]]:
+        """Allocate the counters of a part; return it and what all its programs are told."""
         names, bits = self.problem.hashes[hashes], self.problem.bit_widths[widths]
         part = _Part(hashes, widths, self.session.empty(3 * len(names) * len(bits), np.uint32))
         self._parts.append(part)
         return part, {
             **self.offset_defines, "N_HASHES": len(names), "N_WIDTHS": len(bits), "MAX_BITS": bits[-1],
             "HASH_LIST(X)": " ".join(f"X({k}, {name})" for k, name in enumerate(names)),
-            "WIDTH_MASK": f"{sum(1 << b for b in bits)}u", **defines,
+            "WIDTH_MASK": f"{sum(1 << b for b in bits)}u",
         }
 
     def tabulate(
         self, kernel: str, part: _Part, values: dict[str, int | str], step: int, table: DeviceArray,
         tile_rows: DeviceArray,
     ) -> None:
-        program = self.session.program(_TABULATE, {**values, "TILE_STEP": step})
+        program = self.session.program(f"coloring/{kernel}.cl", {**values, "TILE_STEP": step})
         self.launches.append(program.bind(
             kernel, self.n + 1, np.int32(self.n), np.int32(tile_rows.size - 1), self.csr[0], tile_rows, part.counters,
             table,
@@ -298,14 +296,14 @@ class PlanesPlan(CollisionPlan):
             row = self.m / self.n + 1
             step = min(step, max(1, int((max(1, step // int(row * sizes["WG_SIZE"])) * sizes["WG_SIZE"] - 1) * row)))
         slices = max(long_row.bit_length(), sizes["BATCH"].bit_length() - 1)
-        part, values = self.add_part(hashes, widths, LAYERS=layers)
-        values["PLANE_LIST(X)"] = _plane_list(bits, words, layers)
-        values |= {**sizes, "TILE": step + long_row + _ALIGNMENT, "LONG_ROW": long_row, "SLICES": slices}
+        part, values = self.add_part(hashes, widths)
+        values |= {"LAYERS": layers, "PLANE_LIST(X)": _plane_list(bits, words, layers)}
         table_words = words * layers + (words * layers % 4 == 3)
         self.planes, tile_rows = self.session.empty(table_words * self.n, np.uint32), self.tile_rows(step)
-        del values["WG_SIZE"]
         self.tabulate("tabulate_planes", part, values, step, self.planes, tile_rows)
-        program = self.session.program(_PLANES, values, work_group_size=sizes["WG_SIZE"])
+        group = sizes.pop("WG_SIZE")
+        values |= {**sizes, "TILE": step + long_row + _ALIGNMENT, "LONG_ROW": long_row, "SLICES": slices}
+        program = self.session.program(_PLANES, values, work_group_size=group)
         self.launches.append(self.bind_tiles(program, "count_tiles", n_groups, part, tile_rows, self.planes))
         rows = self.long_rows(long_row)
         if rows.size:
@@ -351,10 +349,8 @@ class LanesPlan(CollisionPlan):
         n_groups = sizes.pop("GROUPS_PER_UNIT") * self.units if persistent else None
         group = sizes.pop("WG_SIZE")
         fixed = (bitmap_words if method == "BITMAP" else bits + 1) + 1
-        defines: dict[str, int | str] = {
-            **sizes, "METHOD": method, "HASH_LANES": lanes, "HASH_STRIDE": stride, "REVERSED": int(method == "SORTED"),
-            "COLOR_T": "ushort" if bits <= 16 else "uint",
-        }
+        table: dict[str, int | str] = {"HASH_STRIDE": stride, "COLOR_T": "ushort" if bits <= 16 else "uint"}
+        defines: dict[str, int | str] = {**sizes, **table, "METHOD": method, "HASH_LANES": lanes}
         step = int(defines.pop("TILE_STEP")) if tile is None else checked_count("tile", tile, room, least=2)
         if method == "SORTED":
             group, step, sort_defines = _workspace(
@@ -364,11 +360,12 @@ class LanesPlan(CollisionPlan):
         else:
             while group > least and fixed * group > room:
                 group //= 2
-        part, values = self.add_part(hashes, slice(0, len(self.problem.bit_widths)), **defines)
+        part, values = self.add_part(hashes, slice(0, len(self.problem.bit_widths)))
         self.colors = self.session.empty(stride * self.n, np.uint16 if bits <= 16 else np.uint32)
         tile_rows = self.tile_rows(step)
-        self.tabulate("tabulate_colors", part, values, step, self.colors, tile_rows)
-        program = self.session.program(_LANES, values, work_group_size=group)
+        table["REVERSED"] = int(method == "SORTED")
+        self.tabulate("tabulate_colors", part, values | table, step, self.colors, tile_rows)
+        program = self.session.program(_LANES, values | defines, work_group_size=group)
         self.launches.append(self.bind_tiles(program, "count_rows", n_groups, part, tile_rows, self.colors))
         rows = self.long_rows(int(defines["LONG_ROW"]))
         if rows.size and method == "SORTED":
