@@ -13,6 +13,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
+import stencils
 
 from clgraph import csr, generators
 from clgraph.errors import InputError
@@ -45,6 +46,14 @@ SEARCHES: dict[str, Callable[[], Graph]] = {  # directed: R-MAT, and the sizes a
     "rmat-1M-8M": lambda: _oriented(generators.rmat(20, 8)),
     "web-282K-2.3M": lambda: _power_law(281_903, 2_312_497, max_degree=255, max_in_degree=38_606),
 }
+MATRICES: dict[str, Callable[[], Graph]] = {  # as large as those of SuiteSparse
+    "af_shell-like": partial(stencils.shell, 548, 550),
+    "atmosmod-like": partial(stencils.seven_point, 114, 114, 114),
+    "CurlCurl-like": partial(stencils.curl_curl, 92, 93, 93),
+    "Cube_Coup-like": partial(stencils.consolidation, 81, 82, 82),
+    "shell-14": partial(stencils.shell, 60, 60),
+    "consolidation-14": partial(stencils.consolidation, 16, 16, 16),
+}
 SMALL: dict[str, Callable[[], Graph]] = {
     "rmat-16": partial(generators.rmat, 16, 16),
     "rmat-18": partial(generators.rmat, 18, 8),
@@ -59,7 +68,7 @@ SMALL: dict[str, Callable[[], Graph]] = {
     "path-18": partial(generators.path, 1 << 18),
     "tree-18": partial(generators.tree, 1 << 18),
 }
-GENERATED = COMPONENTS | SPANNING | SEARCHES | SMALL
+GENERATED = MATRICES | COMPONENTS | SPANNING | SEARCHES | SMALL
 _POWER_LAW = ("rmat", "web")  # beginnings of names
 
 
@@ -147,5 +156,6 @@ def _generate(name: str) -> None:
 
 def _cached(name: str) -> Path:
     """Return the file of graph *name*, which depends on the code that makes it."""
-    code = b"".join(Path(str(module.__file__)).read_bytes() for module in (generators, csr))
+    modules = (stencils, csr) if name in MATRICES else (generators, csr)
+    code = b"".join(Path(str(module.__file__)).read_bytes() for module in modules)
     return cache_dir("graphs") / f"{name}-{hashlib.sha256(code).hexdigest()[:8]}.npz"

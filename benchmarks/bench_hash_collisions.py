@@ -1,0 +1,190 @@
+"""Time every strategy of hash collisions, 15 hashes at 1 … 10 bits, and what the cost model picks.
+
+    benchmarks/bench_hash_collisions.py --device nvidia --graphs Cube_Coup-like --plot pictures --json results.json
+
+A row holds, beside what ``harness.py`` says, ``distance`` and:
+
+``matrix_bytes_per_second, copy_share``
+    Bytes of the matrix, row offsets and column indices once, over the least kernel time; and its share of the
+    device's streaming rate.
+``hash_seconds, load_seconds, count_seconds, reduce_seconds``
+    Of the kernels: evaluating all hashes of all vertices; and of the kernel that counts, what it takes without
+    comparing and counting, what these add to that, and what is left: keeping and reducing the counters. Where a
+    strategy has no such variants the last three are missing.
+``best``
+    Of every width the hash with the fewest collisions, their total and those of the largest row.
+"""
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import harness
+import inputs
+import numpy as np
+
+from clgraph.algorithms.hash_collisions import (
+    STRATEGIES,
+    CollisionPlan,
+    CollisionProblem,
+    CollisionTable,
+    as_problem,
+)
+from clgraph.algorithms.hash_collisions_plot import plot_collisions
+from clgraph.cli.main import guarded
+from clgraph.errors import VerificationError
+from clgraph.graph import Graph
+from clgraph.model.strategy import Strategy, choose
+from clgraph.reference.hash_collisions import check_collisions
+from clgraph.report import tabulate_rows
+from clgraph.runtime.session import Session
+
+GRAPHS = ("af_shell-like", "atmosmod-like", "CurlCurl-like", "Cube_Coup-like", "road-FLA", "rmat-20")
+SOURCES = ("coloring/collisions_planes.cl", "coloring/collisions_lanes.cl")
+SORTED = {  # the networks, which are never picked: bitmaps are faster at these widths
+    f"{name}, {layout}": replace(strategy, plan=partial(strategy.plan, layout=layout))
+    for name, strategy in STRATEGIES.items() for layout in ("padded", "compact")
+}
+_COUNTING = ("count_tiles", "count_rows", "count_long_rows", "count_split_rows", "write_keys", "count_sorted")
+
+
+@contextmanager
+def tuned(session: Session, **values: int) -> Iterator[None]:
+    """Build the kernels that count with these tunables inside the block."""
+    profile = session.profile
+    tuning = {source: {**profile.tuning.get(source, {}), **values} for source in SOURCES}
+    session.profile = replace(profile, tuning={**profile.tuning, **tuning})
+    try:
+        yield
+    finally:
+        session.profile = profile
+
+
+def kernel_times(session: Session, plan: CollisionPlan) -> dict[str, float]:
+    """Return the least time of each kernel of *plan* over a few runs."""
+    least: dict[str, float] = {}
+    for _ in range(harness.WARM_UPS + harness.REPEATS):
+        with session.measure() as recorder:
+            plan.run()
+        times = {name: seconds for name, (_, seconds) in recorder.kernels().items()}
+        least = {name: min(seconds, least.get(name, seconds)) for name, seconds in times.items()}
+    return least
+
+
+def split(session: Session, problem: CollisionProblem, strategy: Strategy) -> dict[str, float]:
+    """Return the fields of a row that say where the time goes."""
+    counting = []
+    for stages in (1, 2, 3):
+        with tuned(session, STAGES=stages):
+            times = kernel_times(session, strategy.plan(session, problem))
+        counting.append(sum(seconds for name, seconds in times.items() if name in _COUNTING))
+    hashing = sum(seconds for name, seconds in times.items() if name.startswith("tabulate"))
+    load, counted, everything = counting
+    return {
+        "hash_seconds": hashing, "load_seconds": load, "count_seconds": max(0.0, counted - load),
+        "reduce_seconds": max(0.0, everything - counted),
+    }
+
+
+def best_of_widths(table: CollisionTable) -> list[list[Any]]:
+    rows = table.total.argmin(axis=0)
+    return [
+        [bits, table.hashes[k], int(table.total[k, j]), int(table.maximum[k, j])]
+        for j, (bits, k) in enumerate(zip(table.bit_widths, rows, strict=True))
+    ]
+
+
+def measure(
+    session: Session, name: str, graph: Graph, distance: int, *, strategies: list[str] | None = None, check_limit: int,
+    plot: str | None = None, with_sorted: bool = False, **timing: Any,
+) -> list[dict[str, Any]]:
+    """Return one row per strategy on *graph* at *distance*."""
+    problem = as_problem(graph, distance=distance, hashes=15, bit_widths=range(1, 11))
+    plans: Mapping[str, Strategy] = {**STRATEGIES, **(SORTED if with_sorted and distance == 2 else {})}
+    choice = choose(plans, "auto", lambda: problem.stats, session.facts, session.profile.rates)
+    found: list[CollisionTable] = []
+
+    def verify(plan: CollisionPlan) -> None:
+        table = CollisionTable(*plan.table())
+        if not found and graph.n_edges <= check_limit:
+            check_collisions(graph, problem.hashes, problem.bit_widths, *table, distance=distance)
+        found.append(table)
+        if any(not np.array_equal(*pair) for pair in zip(found[0], table, strict=True)):
+            raise VerificationError(f"{name}: the tables of two strategies differ")
+
+    label = f"{name}, distance {distance}"
+    names = [name for name in (strategies or plans) if name in plans]
+    rows = harness.time_strategies(session, problem, plans, choice, verify, names=names, **timing)  # type: ignore[arg-type]
+    table = found[0]
+    table.hashes, table.bit_widths = problem.hashes, problem.bit_widths
+    table.n_vertices, table.distance = graph.n_vertices, distance
+    if plot is not None:
+        Path(plot).mkdir(parents=True, exist_ok=True)
+        plot_collisions(table, Path(plot) / f"{Path(name).name}-{distance}.png")
+    n_bytes = graph.row_offsets.nbytes + graph.column_indices.nbytes
+    for row in rows:
+        rate = n_bytes / row["least_kernel_seconds"]
+        row |= {
+            "distance": distance, "verified": graph.n_edges <= check_limit, "matrix_bytes_per_second": rate,
+            "copy_share": rate / session.profile.rates.stream_bytes_per_second, "best": best_of_widths(table),
+        }
+        if row["strategy"] in STRATEGIES:
+            row |= split(session, problem, plans[row["strategy"]])
+    return harness.described(rows, "hash_collisions", label, graph)
+
+
+def run(args: argparse.Namespace) -> int:
+    graphs = args.graphs or list(GRAPHS)
+    inputs.prepare(graphs, args.workers)
+    session = Session(args.device)
+    origin = harness.provenance(session)
+    rows: list[dict[str, Any]] = []
+    for name in graphs:
+        graph = inputs.load(name)
+        for distance in args.distances:
+            measured = measure(
+                session, name, graph, distance, strategies=args.strategies, check_limit=args.check_limit,
+                plot=args.plot, with_sorted=args.sorted, repeats=args.repeats, budget_seconds=args.budget,
+            )
+            rows += [{**row, **origin} for row in measured]
+            harness.finish(args, rows[-len(measured) :])
+            print(tabulate_split(measured), end="\n\n")
+        session.release()
+    if not args.strategies:
+        print(f"\nWhat picks cost:\n\n{tabulate_rows(rows, 'regret', 'github')}")
+    return 0
+
+
+def tabulate_split(rows: list[dict[str, Any]]) -> str:
+    """Return the rows' rates and where their time goes, as a table."""
+    from tabulate import tabulate
+
+    parts = ("hash", "load", "count", "reduce")
+    cells = [
+        [row["strategy"], f"{row['matrix_bytes_per_second'] / 1e9:.4g}", f"{row['copy_share']:.1%}",
+         *(f"{1e3 * row[f'{part}_seconds']:.3g}" if f"{part}_seconds" in row else "" for part in parts)]
+        for row in rows
+    ]
+    headers = ["strategy", "matrix GB/s", "of copying", *(f"{part} ms" for part in parts)]
+    return str(tabulate(cells, headers, tablefmt="github", disable_numparse=True))
+
+
+if __name__ == "__main__":
+    parser = harness.parser(str(__doc__).partition("\n")[0])
+    parser.add_argument(
+        "--strategies", nargs="+", choices=[*STRATEGIES, *SORTED], metavar="NAME", help="(default: all)"
+    )
+    parser.add_argument("--distances", nargs="+", type=int, choices=(1, 2), default=[1, 2], help="(default: both)")
+    parser.add_argument("--sorted", action="store_true", help="time the sorting networks at distance 2, too")
+    parser.add_argument(
+        "--check-limit", metavar="N", type=int, default=2_000_000,
+        help="check the definition on graphs of at most N stored entries (default 2 million)",
+    )
+    parser.add_argument("--plot", metavar="DIR", help="draw the collisions of every graph there")
+    sys.exit(guarded(run, parser.parse_args()))
