@@ -426,3 +426,21 @@ def test_a_child_that_hangs_or_dies_is_reported(tmp_path: Path, monkeypatch: pyt
     assert child("dies", f"import os; os.kill(os.getpid(), {signal.SIGSEGV:d})") == (None, "died of SIGSEGV")
     assert child("raises", "raise ValueError('no platform')") == (None, "ValueError: no platform")
     assert child("babbles", "print('hello')") == (None, "unexpected output: 'hello'")
+
+
+def test_conflicts(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    document = document_of(
+        capsys, "conflicts", graph_file, "--distance", "2", "--hashes", "gray,murmur3", "--bits", "1-3,6", "--verify",
+        *on_pocl,
+    )  # fmt: skip
+    assert document["hashes"] == ["gray", "murmur3"] and document["bit_widths"] == [1, 2, 3, 6]
+    assert document["verified"] and len(document["total"]) == 2 and len(document["maximum"][0]) == 4
+    assert document["best"]["bits"] in (1, 2, 3, 6)
+    picture = str(tmp_path / "collisions.png")
+    text = output_of(
+        capsys, "conflicts", graph_file, "--hashes", "2", "--bits", "2", "--max-colors", "4", "--plot", picture,
+        *on_pocl,
+    )  # fmt: skip
+    assert "murmur3" in text and "of 2 bits" in text and Path(picture).stat().st_size > 1000
+    assert main(["conflicts", graph_file, "--max-colors", "1", *on_pocl]) == 4
+    assert main(["conflicts", graph_file, "--hashes", "md5", *on_pocl]) == 4

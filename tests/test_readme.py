@@ -23,7 +23,7 @@ def blocks(language: str) -> list[str]:
 
 def test_the_python_example_runs(tmp_path: Path) -> None:
     session_on("pocl")
-    example, forest, recommender = blocks("python")
+    example, forest, collisions, recommender = blocks("python")
     child = subprocess.run(
         [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=False,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -32,8 +32,9 @@ def test_the_python_example_runs(tmp_path: Path) -> None:
     first, *_, last = child.stdout.splitlines()
     assert first.split()[0] == last  # as many components with the forced strategy
     child = subprocess.run(
-        [sys.executable, "-c", f"import clgraph as cg\n{forest}{recommender}"], cwd=tmp_path, capture_output=True, text=True,
-        check=False, env={**os.environ, "PYTHONPATH": str(ROOT), "CLGRAPH_DEVICE": "pocl"},
+        [sys.executable, "-c", f"import clgraph as cg\n{forest}{collisions}{recommender}"], cwd=tmp_path,
+        capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "CLGRAPH_DEVICE": "pocl"},
     )  # fmt: skip
     assert child.returncode == 0, child.stderr
     assert 0.5 < float(child.stdout.split()[-1]) < 0.75  # the noise is 0.5
@@ -47,7 +48,7 @@ def test_every_command_line_parses() -> None:
         parser.parse_args(shlex.split(line, comments=True)[1:])
 
 
-@pytest.mark.parametrize("algorithm", ["components", "factorization", "mst"])
+@pytest.mark.parametrize("algorithm", ["components", "factorization", "hash_collisions", "mst"])
 def test_the_table_names_every_strategy(algorithm: str) -> None:
     strategies = importlib.import_module(f"clgraph.algorithms.{algorithm}").STRATEGIES
     _, _, table = README.partition(f"| strategy of `{algorithm}` |")
