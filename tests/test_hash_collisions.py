@@ -103,7 +103,7 @@ def test_planes_hold_the_bits(session: Session) -> None:
 @every_case
 def test_zoo(session: Session, distance: int, strategy: str, options: dict[str, object]) -> None:
     for make in UNDIRECTED.values():
-        assert_right(make(), session, distance, strategy, options)
+        assert_right(make(), session, distance, strategy, options, hashes=5, bit_widths=[1, 2, 3, 4, 7])
 
 
 def complete(n: int) -> Graph:
@@ -149,7 +149,7 @@ SHAPES: dict[str, Callable[[], Graph]] = {
 @every_case
 @pytest.mark.parametrize("name", SHAPES)
 def test_shapes(pocl: Session, name: str, distance: int, strategy: str, options: dict[str, object]) -> None:
-    assert_right(SHAPES[name](), pocl, distance, strategy, options)
+    assert_right(SHAPES[name](), pocl, distance, strategy, options, hashes=5, bit_widths=[1, 2, 3, 4, 7])
 
 
 WIDTHS = ([1], [31], [1, 31], [2, 3, 7], [16], [17], range(1, 14), range(1, 32))
@@ -266,7 +266,7 @@ def test_random_graphs(
     n: int, edges: list[tuple[int, int]], case: tuple[int, str, dict[str, object]], pocl: Session
 ) -> None:
     pairs = np.array([(u % n, v % n) for u, v in edges], np.int64).reshape(-1, 2)
-    assert_right(Graph.from_edges(pairs[:, 0], pairs[:, 1], n=n), pocl, *case)
+    assert_right(Graph.from_edges(pairs[:, 0], pairs[:, 1], n=n), pocl, *case, hashes=5, bit_widths=[1, 2, 3, 4, 7])
 
 
 @pytest.mark.parametrize("width", [8, 16, 32, 64])

@@ -177,8 +177,8 @@ class CollisionPlan:
         on_device = device_graph(session, graph)
         self.csr = (on_device.row_offsets, on_device.column_indices)
         self.offset_defines = on_device.defines()
-        # Of all graphs with such rows, so that they share programs.
-        self.longest = (1 << int(graph.degrees.max(initial=0)).bit_length()) - 1
+        # 7, 15, 31, …: graphs of similar rows share programs.
+        self.longest = max(7, (1 << int(graph.degrees.max(initial=0)).bit_length()) - 1)
         self.launches: list[Any] = []
         self._parts: list[_Part] = []
         self._sorts: list[SegmentedSort] = []
@@ -290,7 +290,8 @@ class PlanesPlan(CollisionPlan):
         if tile is not None:
             tile = checked_count("tile", tile, room, least=_ALIGNMENT + 2)
         size = min(sizes["TILE"], room) if tile is None else tile
-        long_row = max(1, min(sizes["LONG_ROW"], self.longest, (size - _ALIGNMENT) // 2))
+        longest = max(63, self.longest) if self.is_cpu else self.longest  # its registers are not what limits
+        long_row = max(1, min(sizes["LONG_ROW"], longest, (size - _ALIGNMENT) // 2))
         step = size - _ALIGNMENT - long_row
         if tile is None and sizes["WG_SIZE"] > 1:  # as many rows as work-items, or a multiple
             row = self.m / self.n + 1
@@ -354,7 +355,7 @@ class LanesPlan(CollisionPlan):
         step = int(defines.pop("TILE_STEP")) if tile is None else checked_count("tile", tile, room, least=2)
         if method == "SORTED":
             group, step, sort_defines = _workspace(
-                room, fixed, group, least, lanes, self.longest, tile, layout or "padded", step
+                room, fixed, group, least, lanes, max(_BANKS - 1, self.longest), tile, layout or "padded", step
             )
             defines |= sort_defines
         else:
