@@ -160,6 +160,34 @@ def mst(session: Session) -> None:
             minimum_spanning_forest(graph, strategy=strategy, session=session, verify=True, **options)
 
 
+def hash_collisions(session: Session) -> None:
+    """Run every strategy at both distances on a small graph with a long row, in work-groups of several work-items."""
+    from dataclasses import replace
+
+    from clgraph.algorithms.hash_collisions import hash_collisions
+    from clgraph.graph import Graph
+
+    sizes = {"WG_SIZE": 8, "LONG_ROW": 12, "TILE_STEP": 40, "FLUSH_LOG": 1}
+    tuning = {f"coloring/collisions_{name}.cl": sizes for name in ("planes", "lanes")}
+    src, dst = np.random.default_rng(11).integers(40, size=(2, 70))
+    src, dst = np.append(src, np.zeros(30, np.int64)), np.append(dst, np.arange(30))
+    graph = Graph.from_edges(src, dst, n=45)
+    given = session.profile
+    for local_sums in (0, 1):
+        tuning["coloring/collisions_planes.cl"] = {**sizes, "LOCAL_SUMS": local_sums}
+        session.profile = replace(given, tuning=tuning)
+        for strategy in ("row_per_item", "persistent"):
+            arguments = {"strategy": strategy, "hashes": 2, "bit_widths": [1, 3], "session": session, "verify": True}
+            hash_collisions(graph, tile=60, **arguments)
+    for strategy in ("row_per_item", "row_per_sub_group"):
+        arguments["strategy"] = strategy
+        for options in ({"distinct": "bitmap"}, {"layout": "padded"}, {"layout": "compact"}):
+            hash_collisions(graph, distance=2, **arguments, **options)
+    hash_collisions(graph, **arguments)
+    hash_collisions(graph, strategy="row_per_item", distance=2, tile=40, layout="compact", hashes=1, bit_widths=[4],
+                    session=session, verify=True)
+
+
 def factorization_offline(session: Session) -> None:
     """Run matchings and sweeps in supersteps on few ratings, with work-groups of several work-items."""
     import test_factorization_offline as offline

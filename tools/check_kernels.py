@@ -77,6 +77,19 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "factorization/order.cl": ({"OFFSET_T": "long", "KEY_T": "ulong"},),
     "factorization/superstep.cl": (*_ROWS_OF_FACTORS, {"VECTORS": 1, "LANES": 4, "WG_SIZE": 512}),
     "factorization/superstep_order.cl": ({"OFFSET_T": "long"},),
+    "coloring/collisions_lanes.cl": (
+        {"HASH_LANES": 1, "EVALUATE": 1, "OFFSET_T": "long"},
+        *({"METHOD": method, "HASH_LANES": lanes, "WG_SIZE": 64, "OFFSET_T": "long"}
+          for method in ("SORTED", "BITMAP") for lanes in (1, 16)),
+        {"METHOD": "SORTED", "LAYOUT": "COMPACT", "WG_SIZE": 64, "COLOR_T": "uint"},
+    ),
+    "coloring/collisions_planes.cl": (
+        {"OFFSET_T": "long"}, {"BATCH": 4, "SLICES": 3, "LONG_ROW": 7}, {"BATCH": 16, "SLICES": 8, "LONG_ROW": 255},
+        {"LOCAL_SUMS": 1, "WG_SIZE": 64, "TILE": 3904},
+    ),
+    "coloring/collisions_sorted.cl": ({"OFFSET_T": "long"},),
+    "coloring/tabulate_colors.cl": ({"REVERSED": 1, "OFFSET_T": "long"}, {"COLOR_T": "uint"}),
+    "coloring/tabulate_planes.cl": ({"OFFSET_T": "long"},),
     "mst/edge_list.cl": (*_WEIGHTS, {"SPLIT_KEYS": 1, "CLIMB_LIMIT": 1024, "SAMPLES": 256}),
     "mst/rows.cl": (*_WEIGHTS, {"SPLIT_KEYS": 1}),
     "mst/segmented.cl": ({"WEIGHT_KIND": 0, "OFFSET_T": "long"}, {"WEIGHT_KIND": 2}, {"WEIGHT_KIND": 3, "MAXIMUM": 1}),
