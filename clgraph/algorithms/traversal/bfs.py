@@ -180,14 +180,15 @@ class _Frontier:
 
     def _drive_bottom_up(self, turn: int, depth: int) -> tuple[int, int]:
         """Pull until few vertices are found; return the next turn and depth, whose lists are filled."""
-        found = self.n
-        while depth <= self._max_depth and found * self._beta > self.n:
+        while depth <= self._max_depth:
             _launch(self._mark, depth, first=1)
             _launch(self._pull, turn, depth, first=1)
             turn, depth = turn + 1, depth + 1
             found = queues.sizes_of(self._state.get(), turn)[3]
             if not found:
                 return turn, self._max_depth + 1
+            if found * self._beta <= self.n:
+                break
         _launch(self._list, turn, depth, first=1)
         return turn, depth
 

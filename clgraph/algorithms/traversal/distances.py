@@ -43,8 +43,8 @@ class Distances:
         Unsigned type that kernels use.
     """
 
-    def __init__(self, session: Session, graph: Graph, *, wide: bool = False) -> None:
-        weights = graph.edge_weights
+    def __init__(self, session: Session, graph: Graph, *, wide: bool = False, weighted: bool = True) -> None:
+        weights = graph.edge_weights if weighted else None
         self.is_float = weights is not None and weights.dtype.kind == "f"
         if weights is None:
             self.weights, kind = session.empty(1, np.int32), "WEIGHT_NONE"

@@ -21,7 +21,9 @@ def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
     InputError
         There is no source.
     """
-    is_many = isinstance(source, np.ndarray) or (isinstance(source, Sequence) and not isinstance(source, str | bytes))
+    if isinstance(source, np.ndarray):
+        source = source.tolist()
+    is_many = isinstance(source, Sequence) and not isinstance(source, str | bytes)
     if is_many and graph.labels is not None and isinstance(source, tuple) and source in graph.labels.tolist():
         is_many = False  # a tuple may be an id
     ids = list(source) if is_many else [source]
