@@ -32,17 +32,25 @@ class CollisionStats:
 class _Weights:
     """Bytes streamed in the time of one step."""
 
+    hash: float  # of a vertex
     plane_entry: float  # a neighbour and a word of planes
     plane_row: float
-    lane_entry: float  # a neighbour and a hash, lanes side by side
-    item_entry: float  # the same, a lane a row
+    entry: float  # a neighbour and a hash: distance 1
+    item_entry: float  # distance 2, a lane a row
+    lane_entry: float  # distance 2, hashes side by side
     bin: float  # of a row's histogram
+    word: float  # of a bitmap
     comparison: float  # of the sorting network
-    hash: float
 
 
-_CPU = _Weights(2.0, 40.0, 8.0, 8.0, 4.0, 8.0, 8.0)
-_GPU = _Weights(2.0, 8.0, 4.0, 8.0, 1.0, 2.0, 4.0)
+_CPU = _Weights(
+    hash=19.0, plane_entry=7.0, plane_row=42.0, entry=12.6, item_entry=4.0, lane_entry=8.0, bin=12.6, word=14.0,
+    comparison=22.0,
+)
+_GPU = _Weights(
+    hash=3.5, plane_entry=1.2, plane_row=24.0, entry=2.4, item_entry=8.0, lane_entry=2.4, bin=1.2, word=2.0,
+    comparison=2.6,
+)
 
 
 def row_per_item_work(stats: CollisionStats, facts: DeviceFacts) -> Work:
@@ -63,22 +71,23 @@ def persistent_work(stats: CollisionStats, facts: DeviceFacts) -> Work:
 
 
 def row_per_sub_group_work(stats: CollisionStats, facts: DeviceFacts) -> Work:
-    return _lanes_work(stats, facts, _weights(facts).lane_entry)
+    weights = _weights(facts)
+    return _lanes_work(stats, facts, weights.entry if stats.distance == 1 else weights.lane_entry)
 
 
 def _lanes_work(stats: CollisionStats, facts: DeviceFacts, entry_bytes: float) -> Work:
     weights, graph = _weights(facts), stats.graph
     n, m, hashes = float(graph.n_vertices), float(graph.n_edges), float(stats.n_hashes)
     rows = n - graph.n_isolated
-    steps = hashes * (entry_bytes * m + weights.bin * rows * stats.max_bits)
-    if stats.distance == 2:
-        if stats.max_bits > BITMAP_BITS:
-            levels = math.log2(2 + graph.mean_degree)
-            steps += weights.comparison * hashes * m * levels * (levels + 1) / 4
-        else:
-            steps += weights.bin * hashes * rows * 2.0 ** max(0, stats.max_bits - 4)
+    steps = entry_bytes * m + weights.bin * rows * stats.max_bits
+    if stats.distance == 2 and stats.max_bits > BITMAP_BITS:
+        levels = math.log2(2 + graph.mean_degree)
+        steps += weights.comparison * m * levels * (levels + 1) / 4
+    elif stats.distance == 2:
+        steps += weights.word * rows * 2.0 ** max(0, stats.max_bits - 4)
     return Work(
-        launches=2.0 * _parts(stats.n_hashes, MOST_HASHES), streamed_bytes=4 * m + weights.hash * hashes * n + steps
+        launches=2.0 * _parts(stats.n_hashes, MOST_HASHES),
+        streamed_bytes=4 * m + hashes * (weights.hash * n + steps),
     )
 
 
