@@ -66,8 +66,9 @@ class Distances:
         if limit is None or limit == np.inf:
             return self.dtype.type(most)
         if self.is_float:
-            value = np.float64(limit) if self.wide else np.float32(limit)
-            if not self.wide and value > limit:
+            with np.errstate(over="ignore"):
+                value = np.float64(limit) if self.wide else np.float32(limit)
+            if not self.wide and float(value) > limit:
                 value = np.nextafter(np.float32(limit), np.float32(0))
             return np.asarray(value).view(self.dtype)[()]
         return self.dtype.type(min(int(limit), most))

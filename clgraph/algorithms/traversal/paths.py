@@ -1,0 +1,137 @@
+"""What plans of shortest paths share: their distances, with more bits if need be, and predecessors."""
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.traversal.distances import Distances
+from clgraph.algorithms.traversal.sources import default_source
+from clgraph.csr import checked_number
+from clgraph.errors import DistanceOverflowError, InputError
+from clgraph.graph import Graph
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.program import Launch
+from clgraph.runtime.session import Session
+
+_PREDECESSORS = "traversal/predecessors.cl"
+_MAX_VERTICES = 2**31 - 2**12
+
+
+class PathPlan(ABC):
+    """Shortest paths from sources.
+
+    Attributes
+    ----------
+    held : Distances
+    distances : DeviceArray
+        After ``run()``, as *held* says, in the first ``n_vertices`` items.
+    """
+
+    held: Distances
+    distances: DeviceArray
+
+    def __init__(
+        self, session: Session, graph: Graph, sources: NDArray[np.int32] | None, limit: float | None, *,
+        weighted: bool = True,
+    ) -> None:
+        if graph.n_vertices > _MAX_VERTICES:
+            raise InputError(f"{graph.n_vertices} vertices; searches take at most {_MAX_VERTICES}")
+        self.session, self.graph, self.n, self._weighted = session, graph, graph.n_vertices, weighted
+        self._sources = default_source(graph) if sources is None else sources
+        self._limit = None if limit is None or limit == np.inf else limit  # as it was given: a float may not hold it
+        checked_number("limit", self._limit or 0)
+        self._weights = graph.edge_weights if weighted else None
+        self._longest = self.n * (1 if self._weights is None or not self._weights.size else float(self._weights.max()))
+        self._found: tuple[DeviceArray, list[Launch], Launch | None, DeviceArray, Launch] | None = None
+
+    def _hold(self, *, wide: bool) -> dict[str, int | str]:
+        """Set how distances are held; return the definitions for kernels."""
+        self.held = Distances(self.session, self.graph, wide=wide, weighted=self._weighted)
+        self._found = None
+        return {**device_graph(self.session, self.graph).defines(), **self.held.defines}
+
+    @abstractmethod
+    def _bind(self, *, wide: bool) -> None:
+        """Allocate and bind for distances of 32 bits or of 64."""
+
+    @abstractmethod
+    def _run(self) -> None:
+        """Find the distances."""
+
+    @abstractmethod
+    def _overflowed(self) -> bool:
+        """Return whether a way was too long to count."""
+
+    def run(self) -> None:
+        """Find the distances; if 32 bits are too few, again with 64.
+
+        Raises
+        ------
+        DistanceOverflowError
+            A distance has more than 63 bits.
+        """
+        if not self.n:
+            return
+        self._run()
+        if self._longest >= 2**32 - 1 and not self.held.is_float and self._overflowed():
+            if not self.held.wide:
+                self._bind(wide=True)
+                self._run()
+            if self.held.wide and self._overflowed():
+                self._check_reached()
+
+    def _check_reached(self) -> None:
+        """Raise if a way that was too long to count is the only one."""
+        distances = self.held.on_host(self.distances.get(0, self.n))
+        rows, columns = self.graph.sources(), self.graph.column_indices
+        bad = (distances[rows] >= 0) & (distances[columns] < 0)
+        if self._limit is None and bad.any():
+            at = int(bad.argmax())
+            raise DistanceOverflowError(
+                f"the shortest path to vertex {columns[at]} is longer than {2**63 - 1}, the greatest distance"
+            )
+
+    def result(self) -> Any:
+        """Return the distances after ``run()``."""
+        return self.held.on_host(self.distances.get(0, self.n))
+
+    def predecessors(self) -> DeviceArray:
+        """Return the least predecessor of every vertex, int32, after ``run()``."""
+        if self._found is None:
+            self._found = self._bind_predecessors()
+        found, first, find_level, state, finish = self._found
+        if not self.n:
+            return found
+        for launch in first:
+            launch()
+        if find_level is not None:
+            state.fill(0)
+            for number in range(2, self.n + 2):
+                find_level.set_scalar(1, np.int32(number))
+                find_level()
+                if state.item() != number:
+                    break
+        finish()
+        return found
+
+    def _bind_predecessors(self) -> tuple[DeviceArray, list[Launch], Launch | None, DeviceArray, Launch]:
+        session, n = self.session, np.int32(self.n)
+        found, rounds = session.empty(self.n, np.int32), session.empty(self.n, np.int32)
+        state, sources = session.empty(1, np.uint32), session.upload(self._sources)
+        on_device = device_graph(session, self.graph)
+        edges = on_device.row_offsets, on_device.column_indices, self.held.weights, self.distances, found, rounds
+        defines = {**on_device.defines(), **self.held.defines}
+        program = session.program(_PREDECESSORS, defines, work_group_size=max(64, session.facts.sub_group_size))
+        first = [
+            program.bind("start", self.n, n, found, rounds),
+            program.bind("find", self.n, n, *edges),
+            program.bind("mark_sources", sources.size, np.int32(sources.size), sources, rounds),
+        ]
+        find_level, weights = None, self._weights
+        if weights is not None and weights.size and (self.held.is_float or weights.min() == 0):
+            find_level = program.bind("find_level", self.n, n, np.int32(0), *edges, state)
+        return found, first, find_level, state, program.bind("finish", self.n, n, found)
