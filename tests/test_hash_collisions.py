@@ -90,13 +90,6 @@ def test_hashes_are_the_same_on_the_device(session: Session, name: str) -> None:
     assert np.array_equal(reversed_back, hash_colors(name, n, bits)[::97])
 
 
-def test_planes_hold_the_bits(session: Session) -> None:
-    problem = as_problem(cg.generators.path(300), distance=1, hashes=3, bit_widths=[1, 2, 4, 31])
-    plan = STRATEGIES["row_per_item"].plan(session, problem)
-    plan.launches[0]()
-    assert plan.planes.size >= 300 * 2 * 27 and plan.planes.get().any()
-
-
 # ---- the counts
 
 
@@ -213,7 +206,7 @@ def test_int64_offsets(session: Session) -> None:
 
 
 TUNINGS: tuple[tuple[str, dict[str, int]], ...] = (
-    *((module._PLANES, {"WG_SIZE": size, "BATCH": batch, "FLUSH_LOG": 1, "LONG_ROW": 40, "LOCAL_SUMS": batch // 8})
+    *((module._PLANES, {"WG_SIZE": size, "BATCH": batch, "FLUSH_LOG": 1, "LONG_ROW": 40, "LOCAL_SUMS": int(batch > 4)})
       for size, batch in ((1, 16), (16, 4), (64, 8), (128, 16))),
     (module._LANES, {"WG_SIZE": 64, "LONG_ROW": 40, "TILE_STEP": 100, "GROUPS_PER_UNIT": 1}),
     (module._LANES, {"WG_SIZE": 32, "LONG_ROW": 7, "TILE_STEP": 9000, "EVALUATE": 1}),
@@ -235,7 +228,7 @@ def test_tunables(
 
 def test_a_plan_may_run_again(session: Session) -> None:
     graph = with_hub(3000)
-    for distance, strategy, options in CASES:
+    for distance, strategy, options in CASES[::2]:
         problem = as_problem(graph, distance=distance, hashes=2, bit_widths=[2, 5])
         plan = STRATEGIES[strategy].plan(session, problem, **options)
         for _ in range(2):
@@ -276,9 +269,8 @@ def test_sub_group_widths(width: int) -> None:
     script = (
         "import clgraph as cg;"
         f"s = cg.Session('intel'); assert s.facts.sub_group_size == {width};"
-        "[cg.hash_collisions(g, distance=d, strategy=k, session=s, hashes=3, verify=True, **o)"
-        f" for d, k, o in {cases} for g in (cg.generators.rmat(9, 16), cg.generators.star(1500),"
-        " cg.generators.delaunay_points(900))]"
+        "[cg.hash_collisions(g, distance=d, strategy=k, session=s, hashes=3, bit_widths=[1, 2, 3], verify=True, **o)"
+        f" for d, k, o in {cases} for g in (cg.generators.rmat(9, 16), cg.generators.star(1500))]"
     )
     environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width)}
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
@@ -410,9 +402,7 @@ def test_verify_finds_a_wrong_answer(
 def test_plot(pocl: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = hash_collisions(cg.generators.grid(9, 9), session=pocl)
     plot_collisions(table, tmp_path / "collisions.svg")
-    assert "Collisions at distance 1" in (tmp_path / "collisions.svg").read_text(encoding="utf-8") or (
-        tmp_path / "collisions.svg"
-    ).stat().st_size > 10_000
+    assert (tmp_path / "collisions.svg").stat().st_size > 10_000
     with pytest.raises(InputError):
         plot_collisions(table, tmp_path / "collisions.nonsense")
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
