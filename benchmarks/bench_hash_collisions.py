@@ -36,7 +36,7 @@ from clgraph.algorithms.hash_collisions import (
     CollisionTable,
     as_problem,
 )
-from clgraph.algorithms.hash_collisions_plot import plot_collisions
+from clgraph.cli.collisions_plot import plot_collisions
 from clgraph.cli.main import guarded
 from clgraph.errors import VerificationError
 from clgraph.graph import Graph

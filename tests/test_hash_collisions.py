@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 import clgraph as cg
 from clgraph.algorithms import hash_collisions as module
 from clgraph.algorithms.hash_collisions import STRATEGIES, CollisionTable, as_problem, hash_collisions
-from clgraph.algorithms.hash_collisions_plot import plot_collisions
 from clgraph.algorithms.hash_collisions_work import BITMAP_BITS
+from clgraph.cli.collisions_plot import plot_collisions
 from clgraph.device.profile import DeviceProfile
 from clgraph.errors import InputError, UnsupportedStrategyError, VerificationError
 from clgraph.graph import Graph

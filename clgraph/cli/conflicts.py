@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
         )
     best = table.best(max_colors=args.max_colors)
     if args.plot is not None:
-        from clgraph.algorithms.hash_collisions_plot import plot_collisions
+        from clgraph.cli.collisions_plot import plot_collisions
 
         plot_collisions(table, args.plot)
     if args.json:
