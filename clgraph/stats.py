@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ _N_SAMPLES = 1 << 14
 _FAR = 1 << 15
 _COUNTED_DEGREE = 1 << 16
 _MAX_CLIMB = 512
+_NEIGHBORHOOD = 1 << 12
+_SMALL_WORLD_LEVELS = 12  # in which a small world's neighbourhood gets there
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,9 @@ class GraphStats:
         Share of 256 sampled vertices in the commonest tree of that forest (1 where it is a single one).
     first_hook_depth : float
         Their mean depth in it, followed up to 512 steps.
+    estimated_depth : float
+        Levels that a breadth-first search may have: from how fast the neighbourhood of a vertex grows up to 2**12
+        vertices, as a power of the levels (meshes, roads) or exponentially (small worlds).
     """
 
     n_vertices: int
@@ -76,6 +82,7 @@ class GraphStats:
     first_hook_tree_share: float
     first_hook_giant_share: float
     first_hook_depth: float
+    estimated_depth: float
 
 
 def graph_stats(graph: Graph) -> GraphStats:
@@ -110,7 +117,32 @@ def graph_stats(graph: Graph) -> GraphStats:
         mean_log2_neighbor_distance=float(np.log2(1.0 + distances).mean()) if m else 0.0,
         far_neighbor_share=float((distances > _FAR).mean()) if m else 0.0,
         **_first_hook(graph),
+        estimated_depth=_estimated_depth(graph),
     )
+
+
+def _estimated_depth(graph: Graph) -> float:
+    """Extrapolate the levels of a search that stops once it has seen enough vertices."""
+    offsets, columns = graph.row_offsets, graph.column_indices
+    connected = np.flatnonzero(graph.degrees)
+    if not connected.size:
+        return 0.0
+    frontier, levels, n_seen = connected[connected.size // 2][None], 0, 1
+    seen = np.zeros(graph.n_vertices, bool)
+    seen[frontier] = True
+    while frontier.size and n_seen < _NEIGHBORHOOD:
+        rows = frontier[:_NEIGHBORHOOD]
+        ends = np.minimum(offsets[rows + 1], offsets[rows] + _NEIGHBORHOOD // max(1, rows.size // 16))
+        reached = np.unique(np.concatenate([columns[a:b] for a, b in zip(offsets[rows], ends, strict=True)]))
+        frontier = reached[~seen[reached]]
+        seen[frontier] = True
+        n_seen, levels = n_seen + frontier.size, levels + 1
+    if not frontier.size:
+        return float(levels)
+    left = max(1.0, connected.size / n_seen)
+    if levels <= _SMALL_WORLD_LEVELS:
+        return levels * (1.0 + math.log2(left) / math.log2(n_seen))
+    return 2.0 * levels * math.sqrt(left)
 
 
 def _first_hook(graph: Graph) -> dict[str, float]:

@@ -1,14 +1,44 @@
-"""What the strategies of breadth-first search ask of a device, from the statistics of the graph."""
+"""What the strategies of breadth-first search ask of a device, from the statistics of the graph.
+
+Deep searches wait for a barrier and three dependent accesses a level; shallow ones look at every edge, or, where the
+unreached look for the frontier, at a few of each vertex.
+"""
 from __future__ import annotations
 
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.cost import Work
+from clgraph.model.cost import Atomics, Gathers, Work
 from clgraph.stats import GraphStats
+
+_DEEP = 40.0  # levels, from which on few frontiers are large enough to turn round
+_LEVEL_BARRIERS = 2.3  # that the accesses of a level take as long as
+_LEVELS_A_LAUNCH = 16.0  # of a CPU
+_FIRST_LOOKS = 6.0  # entries that an unreached vertex looks at
 
 
 def frontier_work(stats: GraphStats, facts: DeviceFacts) -> Work:
-    return Work(streamed_bytes=16.0 * stats.n_edges)
+    n, m = float(stats.n_vertices), float(stats.n_edges)
+    edges = Work(
+        streamed_bytes=16.0 * n + 8.0 * m, gathers=(Gathers(2.0 * m, 4.0 * n), Gathers(n, 8.0 * n)),
+        atomics=(Atomics(n, max(2.0, n)),),
+    )
+    return _levels(stats, facts) + edges
 
 
 def direction_optimizing_work(stats: GraphStats, facts: DeviceFacts) -> Work:
-    return Work(streamed_bytes=(8.0 if stats.degree_second_moment > 4 * stats.mean_degree**2 + 40 else 32.0) * stats.n_edges)
+    """A larger kernel, so where it never turns round it is slower."""
+    n = float(stats.n_vertices)
+    if stats.estimated_depth > _DEEP:
+        return frontier_work(stats, facts).times(1.2)
+    looks = min(float(stats.n_edges), _FIRST_LOOKS * n)
+    passes = Work(launches=6.0, grid_barriers=20.0 if facts.dialect.has_grid_barrier else 0.0)
+    return passes + Work(
+        streamed_bytes=60.0 * n + 16.0 * looks, gathers=(Gathers(2.0 * looks, n / 8), Gathers(n, 8.0 * n)),
+    )
+
+
+def _levels(stats: GraphStats, facts: DeviceFacts) -> Work:
+    depth = stats.estimated_depth
+    if facts.dialect.has_grid_barrier:
+        return Work(launches=3.0, grid_barriers=_LEVEL_BARRIERS * depth)
+    launches = min(depth, 8.0) + depth / _LEVELS_A_LAUNCH
+    return Work(launches=3.0 + launches, read_backs=launches)

@@ -47,10 +47,10 @@ def sizes_of(state: Any, turn: int) -> tuple[int, int, int, int]:
     return light, heavy, edges, found
 
 
-def group_size(session: Session) -> int:
+def group_size(session: Session, per_group: int = _GROUP_SIZE) -> int:
     """Work-items of a group of the kernels that run many levels."""
     facts = session.facts
-    return facts.sub_group_size if facts.is_cpu else min(_GROUP_SIZE, facts.max_work_group_size)
+    return facts.sub_group_size if facts.is_cpu else min(per_group, facts.max_work_group_size)
 
 
 def group_count(session: Session, per_unit: int = 1) -> int:
@@ -59,10 +59,10 @@ def group_count(session: Session, per_unit: int = 1) -> int:
     return min(per_unit * facts.compute_units, MAX_MEMBERS) if facts.dialect.has_grid_barrier else 1
 
 
-def queue_defines(session: Session, graph: Graph) -> dict[str, int | str]:
-    """Return how a work-group keeps its part of a frontier."""
+def queue_defines(session: Session, graph: Graph, group: int) -> dict[str, int | str]:
+    """Return how a work-group of *group* work-items keeps its part of a frontier."""
     cpu = session.facts.is_cpu
-    rows = _ALONE_ROWS if cpu else 2 * group_size(session)
+    rows = _ALONE_ROWS if cpu else 2 * group
     kept = rows - rows // 4 if cpu or not session.facts.dialect.has_grid_barrier else rows // 8
     return {
         "QUEUE_ROWS": rows, "KEPT_ROWS": kept, "LINGER": _LINGER, "SKIP_LEAVES": int(not graph.directed),

@@ -17,6 +17,8 @@ from clgraph.runtime.session import Session
 _SOURCE = "traversal/sssp.cl"
 # Words of cl/traversal/sssp.cl.
 _OVERFLOW, _STATE_WORDS, _MODE, _TURN, _PROGRESS_WORDS, _DONE = 608, 640, 4, 8, 9, 4
+_DEEP = 40  # levels of a search
+_DEEP_HOPS, _SHALLOW_HOPS = 64.0, 2.0  # Davidson et al. take 32
 _TURNS = 4096  # of a work-group alone in one launch
 _LAST_TURN = 2**32 - 1
 
@@ -42,15 +44,17 @@ class NearFar(PathPlan):
         self.distances = session.empty(n, held.dtype)
         self._alone = not session.facts.dialect.has_grid_barrier
         short = not self._light_first and int(graph.degrees.max(initial=0)) <= queues.PIECE
+        is_deep, degree = graph.stats.estimated_depth > _DEEP, graph.stats.mean_degree
+        group = queues.group_size(session, 512 if is_deep and degree < 8 else 1024)
         defines: dict[str, int | str] = {
-            **held_as, **queues.queue_defines(session, graph),
-            "LIGHT_FIRST": int(self._light_first), "ONLY_SHORT_ROWS": int(short), "ALONE": int(self._alone),
+            **held_as, **queues.queue_defines(session, graph, group), "LIGHT_FIRST": int(self._light_first),
+            "ADAPT": int(self._light_first), "ONLY_SHORT_ROWS": int(short), "ALONE": int(self._alone),
+            "STEPS": 4 if self._alone or not is_deep else 1 if degree < 8 else 2,
         }  # fmt: skip
         lists, settled = queues.Lists(session, graph, _STATE_WORDS), queues.Lists(session, graph, 1)
         piles, stamps = session.empty(2 * n, np.int32), [session.empty(n, np.uint32) for _ in range(2)]
         stamps.append(session.empty(n if self._light_first else 1, np.uint32))
         self._state, self._progress = lists.state, session.empty(_PROGRESS_WORDS, held.dtype)
-        group = queues.group_size(session)
         program = session.program(_SOURCE, defines, work_group_size=group)
         self._initialize = program.bind(
             "initialize", max(n, _STATE_WORDS), np.int32(n), self.distances, *stamps, self._state, self._progress
@@ -96,11 +100,12 @@ class NearFar(PathPlan):
 
 
 def _default_delta(graph: Graph) -> float:
-    """Mean weight times 32 over the mean degree (Davidson et al.), which the search then adapts."""
-    if graph.edge_weights is None or not graph.n_edges:
-        return 32.0
-    weights = graph.edge_weights[:: max(1, graph.n_edges >> 16)]
-    finite = weights[np.isfinite(weights)] if weights.dtype.kind == "f" else weights
+    """A multiple of the mean weight over the mean degree: large where searches are deep, small in small worlds."""
+    if not graph.n_edges:
+        return 1.0
+    hops = _DEEP_HOPS if graph.stats.estimated_depth > _DEEP else _SHALLOW_HOPS
+    weights = np.ones(1) if graph.edge_weights is None else graph.edge_weights[:: max(1, graph.n_edges >> 16)]
+    finite = weights[np.isfinite(weights)]
     mean = float(finite.mean(dtype=np.float64)) if finite.size else 1.0
-    delta = 32.0 * mean * graph.n_vertices / graph.n_edges
-    return min(delta, 1e30) if graph.edge_weights.dtype.kind == "f" else max(1.0, min(delta, 1e30))
+    delta = min(hops * mean * graph.n_vertices / graph.n_edges, 1e30)
+    return max(1.0, delta) if weights.dtype.kind != "f" or graph.edge_weights is None else delta

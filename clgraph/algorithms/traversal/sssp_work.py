@@ -2,13 +2,24 @@
 from __future__ import annotations
 
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.cost import Work
+from clgraph.model.cost import Atomics, Gathers, Work
 from clgraph.stats import GraphStats
+
+_RELAXATIONS = 2.0  # of an edge
+_TURN_BARRIERS = 5.0  # that a turn takes as long as; the deepest searches take as many turns as levels
+_BUCKETS = 20.0  # passes over the pile, at least
+_SPLIT = 1.3  # edges are looked at once more where the light ones come first
 
 
 def frontier_work(stats: GraphStats, facts: DeviceFacts) -> Work:
-    return Work(streamed_bytes=32.0 * stats.n_edges)
+    n, m = float(stats.n_vertices), _RELAXATIONS * stats.n_edges
+    turns = 1.3 * stats.estimated_depth + _BUCKETS
+    waits = Work(grid_barriers=_TURN_BARRIERS * turns) if facts.dialect.has_grid_barrier else Work(read_backs=turns / 4096)
+    return waits + Work(
+        launches=3.0, streamed_bytes=24.0 * n + 12.0 * m, gathers=(Gathers(2.0 * m, 4.0 * n), Gathers(4.0 * n, 8.0 * n)),
+        atomics=(Atomics(3.0 * n, max(2.0, n)),),
+    )
 
 
 def delta_stepping_work(stats: GraphStats, facts: DeviceFacts) -> Work:
-    return Work(streamed_bytes=40.0 * stats.n_edges)
+    return frontier_work(stats, facts).times(_SPLIT)
