@@ -7,6 +7,7 @@ from clgraph.stats import GraphStats
 
 _RELAXATIONS = 2.0  # of an edge
 _TURN_BARRIERS = 5.0  # that a turn takes as long as; the deepest searches take as many turns as levels
+_TURNS_A_LAUNCH = 4096.0  # where one work-group does all
 _BUCKETS = 20.0  # passes over the pile, at least
 _SPLIT = 1.3  # edges are looked at once more where the light ones come first
 
@@ -14,10 +15,11 @@ _SPLIT = 1.3  # edges are looked at once more where the light ones come first
 def frontier_work(stats: GraphStats, facts: DeviceFacts) -> Work:
     n, m = float(stats.n_vertices), _RELAXATIONS * stats.n_edges
     turns = 1.3 * stats.estimated_depth + _BUCKETS
-    waits = Work(grid_barriers=_TURN_BARRIERS * turns) if facts.dialect.has_grid_barrier else Work(read_backs=turns / 4096)
-    return waits + Work(
-        launches=3.0, streamed_bytes=24.0 * n + 12.0 * m, gathers=(Gathers(2.0 * m, 4.0 * n), Gathers(4.0 * n, 8.0 * n)),
-        atomics=(Atomics(3.0 * n, max(2.0, n)),),
+    has_barrier = facts.dialect.has_grid_barrier
+    return Work(
+        launches=3.0, read_backs=0.0 if has_barrier else turns / _TURNS_A_LAUNCH,
+        grid_barriers=_TURN_BARRIERS * turns if has_barrier else 0.0, streamed_bytes=24.0 * n + 12.0 * m,
+        gathers=(Gathers(2.0 * m, 4.0 * n), Gathers(4.0 * n, 8.0 * n)), atomics=(Atomics(3.0 * n, max(2.0, n)),),
     )
 
 
