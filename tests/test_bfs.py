@@ -24,7 +24,12 @@ from clgraph.graph import Graph
 from clgraph.reference.bfs import NO_PREDECESSOR, bfs_distances, check_bfs
 from clgraph.runtime.session import Session
 
-OPTIONS: dict[str, list[dict[str, object]]] = {"direction_optimizing": [{"alpha": 2**20, "beta": 2**20}, {"beta": 1}]}
+OPTIONS: dict[str, list[dict[str, object]]] = {
+    "topology_driven": [{"atomic": True, "balance": True}],
+    "node_splitting": [{"mda": 3}, {"mda": "histogram", "atomic": True}],
+    "child_launch": [{"threshold": 3, "balance": True}, {"threshold": 5, "atomic": True}],
+    "direction_optimizing": [{"alpha": 2**20, "beta": 2**20}, {"beta": 1}],
+}
 CASES = [(name, options) for name in STRATEGIES for options in ({}, *OPTIONS.get(name, []))]
 NAMES = [name for name in GRAPHS if "empty" not in name]
 every_case = pytest.mark.parametrize(("strategy", "options"), CASES, ids=str)

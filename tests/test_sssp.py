@@ -36,7 +36,12 @@ from clgraph.reference.sssp import check_sssp, dijkstra
 from clgraph.runtime.session import Session
 
 DELTAS: list[dict[str, object]] = [{"delta": 1}, {"delta": 1e9}]
-OPTIONS = {"frontier": DELTAS, "delta_stepping": DELTAS}
+OPTIONS: dict[str, list[dict[str, object]]] = {
+    "topology_driven": [{"atomic": True, "balance": True}],
+    "node_splitting": [{"mda": 3}, {"mda": "histogram", "atomic": True}],
+    "child_launch": [{"threshold": 3, "balance": True}, {"threshold": 5, "atomic": True}],
+    "frontier": DELTAS, "delta_stepping": DELTAS,
+}  # fmt: skip
 CASES = [(name, options) for name in STRATEGIES for options in ({}, *OPTIONS.get(name, []))]
 NAMES = [name for name in GRAPHS if "empty" not in name]
 INT32, INT64 = np.iinfo(np.int32), np.iinfo(np.int64)

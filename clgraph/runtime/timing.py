@@ -4,6 +4,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyopencl as cl
 
@@ -53,6 +54,29 @@ def event_seconds(event: cl.Event) -> float:
 
 
 @dataclass(frozen=True)
+class RoundBalance:
+    """How the edges of one round spread over work-groups.
+
+    Attributes
+    ----------
+    round : int
+        Counted from 1.
+    groups, edges : int
+        Work-groups that ran, and edges that they looked at together.
+    least, most : int
+        Edges of one work-group.
+    mean : float
+    """
+
+    round: int
+    groups: int
+    edges: int
+    least: int
+    mean: float
+    most: int
+
+
+@dataclass(frozen=True)
 class RunInfo:
     """What a result's ``info`` tells of the run.
 
@@ -68,6 +92,10 @@ class RunInfo:
         The cost model's estimate of every strategy this device can run.
     kernels : dict of str to (int, float)
         Launches and seconds of each kernel.
+    details : dict
+        What the strategy tells of itself, such as its rounds.
+    balance : tuple of RoundBalance or None
+        The spread of work per round, from strategies that count it on request.
     """
 
     strategy: str
@@ -77,3 +105,5 @@ class RunInfo:
     seconds: Seconds
     predicted_seconds: dict[str, float]
     kernels: dict[str, tuple[int, float]]
+    details: dict[str, Any] = field(default_factory=dict)
+    balance: tuple[RoundBalance, ...] | None = None

@@ -2,6 +2,14 @@
 
 Strategies
 ----------
+``topology_driven``
+    Rounds over all vertices until nothing changes, a work-item a vertex, which lowers distances by loads and stores or,
+    with ``atomic``, by atomics [3]_: the baseline of studies of load imbalance.
+``node_splitting``
+    The same, where vertices with more than ``mda`` edges are split into several [4]_.
+``child_launch``
+    The same, where rows longer than ``threshold`` get a grid of their own, which the kernel launches if the device can
+    (dynamic parallelism [5]_), else the host.
 ``frontier``
     Top-down, level by level, from the vertices reached last [1]_. On GPUs one launch: small frontiers stay in the
     local memory of work-groups, and levels are parted by a device-wide barrier.
@@ -12,17 +20,27 @@ References
 ----------
 .. [1] D. Merrill, M. Garland, A. Grimshaw. "Scalable GPU graph traversal." PPoPP 2012.
 .. [2] S. Beamer, K. Asanović, D. Patterson. "Direction-optimizing breadth-first search." SC 2012.
+.. [3] R. Nasre, M. Burtscher, K. Pingali. "Data-driven versus topology-driven irregular computations on GPUs." IPDPS
+   2013.
+.. [4] A. Raval, R. Nasre, V. Kumar, R. Vasudevan, S. Vadhiyar, K. Pingali. "Dynamic load balancing strategies for graph
+   applications on GPUs." arXiv:1711.00231, 2017.
+.. [5] J. Wang, S. Yalamanchili. "Characterization and analysis of dynamic parallelism in unstructured GPU
+   applications." IISWC 2014.
 """
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal import frontier as queues
 from clgraph.algorithms.traversal.bfs_work import direction_optimizing_work, frontier_work
+from clgraph.algorithms.traversal.child_launch import ChildLaunch
+from clgraph.algorithms.traversal.node_splitting import NodeSplitting
+from clgraph.algorithms.traversal.rounds_work import child_launch_work, node_splitting_work, topology_driven_work
 from clgraph.algorithms.traversal.sources import default_source, source_numbers
+from clgraph.algorithms.traversal.topology_driven import TopologyDriven
 from clgraph.csr import checked_count
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
@@ -115,11 +133,12 @@ class _Frontier:
         lists, bits = queues.Lists(session, graph), session.empty(-(-n // 32), np.uint32)
         found = self.distances, self.predecessors
         short = not bottom_up and int(graph.degrees.max(initial=0)) <= queues.PIECE
+        group = queues.group_size(session, 512 if bottom_up or graph.n_edges < 8 * n else 1024)
         defines: dict[str, int | str] = {
-            **on_device.defines(), **queues.queue_defines(session, graph), "BOTTOM_UP": int(bottom_up),
+            **on_device.defines(), **queues.queue_defines(session, graph, group), "BOTTOM_UP": int(bottom_up),
             "ALPHA": self._alpha, "BETA": self._beta, "ONLY_SHORT_ROWS": int(short), "ALONE": int(self._alone),
+            "STEPS": 4 if self._alone or graph.n_edges >= 8 * n else 1 if graph.n_edges < 5 * n else 2,
         }  # fmt: skip
-        group = queues.group_size(session)
         program = session.program(_SOURCE, defines, work_group_size=group)
         self._state, size = lists.state, np.int32(n)
         self._initialize = program.bind(
@@ -225,7 +244,33 @@ def _direction_optimizing(
     return _Frontier(session, graph, sources, max_depth, bottom_up=True, alpha=alpha, beta=beta)
 
 
+def _topology_driven(
+    session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, max_depth: int | None = None, *,
+    atomic: bool = False, balance: bool = False,
+) -> TopologyDriven:
+    return TopologyDriven(session, graph, sources, max_depth, levels=True, atomic=atomic, balance=balance)
+
+
+def _node_splitting(
+    session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, max_depth: int | None = None, *,
+    mda: int | Literal["histogram", "model"] = "model", atomic: bool = False, balance: bool = False,
+) -> NodeSplitting:
+    return NodeSplitting(session, graph, sources, max_depth, levels=True, mda=mda, atomic=atomic, balance=balance)
+
+
+def _child_launch(
+    session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, max_depth: int | None = None, *,
+    threshold: int | None = None, atomic: bool = False, balance: bool = False,
+) -> ChildLaunch:
+    return ChildLaunch(
+        session, graph, sources, max_depth, levels=True, threshold=threshold, atomic=atomic, balance=balance
+    )
+
+
 STRATEGIES: dict[str, Strategy] = {
+    "topology_driven": Strategy("online", _topology_driven, topology_driven_work),
+    "node_splitting": Strategy("online", _node_splitting, node_splitting_work),
+    "child_launch": Strategy("online", _child_launch, child_launch_work),
     "frontier": Strategy("online", _frontier, frontier_work),
     "direction_optimizing": Strategy("online", _direction_optimizing, direction_optimizing_work),
 }
@@ -263,8 +308,11 @@ def bfs(
     verify : bool
         Check the result against the definition, sequentially on the host.
     **options
-        Options of the strategy: ``alpha`` and ``beta`` (``direction_optimizing``: bottom-up once the frontier has
-        more than 1/alpha of the unexplored edges, top-down again once it has less than 1/beta of the vertices).
+        Options of the strategy: ``atomic`` and ``balance`` (of the first three: lower distances by atomics, and count
+        the edges of each work-group into ``info.balance``), ``mda`` (``node_splitting``: a number, ``"histogram"`` or
+        ``"model"``), ``threshold`` (``child_launch``), ``alpha`` and ``beta`` (``direction_optimizing``: bottom-up
+        once the frontier has more than 1/alpha of the unexplored edges, top-down again once it has less than 1/beta of
+        the vertices).
 
     Returns
     -------
@@ -304,7 +352,7 @@ def bfs(
     result.graph, result.sources = data, sources
     result.info = RunInfo(
         choice.strategy, STRATEGIES[choice.strategy].kind, on.facts.name, on.why, recorder.seconds,
-        choice.seconds, recorder.kernels(),
+        choice.seconds, recorder.kernels(), getattr(plan, "details", {}), getattr(plan, "balance", None),
     )
     if verify:
         from clgraph.reference.bfs import check_bfs

@@ -69,7 +69,7 @@ class Distances:
             with np.errstate(over="ignore"):
                 value = np.float64(limit) if self.wide else np.float32(limit)
             if not self.wide and float(value) > limit:
-                value = np.nextafter(np.float32(limit), np.float32(0))
+                value = np.nextafter(value, np.float32(0))
             return np.asarray(value).view(self.dtype)[()]
         return self.dtype.type(min(int(limit), most))
 

@@ -2,6 +2,14 @@
 
 Strategies
 ----------
+``topology_driven``
+    Rounds over all vertices until nothing changes, a work-item a vertex, which lowers distances by loads and stores or,
+    with ``atomic``, by atomics [4]_: the baseline of studies of load imbalance.
+``node_splitting``
+    The same, where vertices with more than ``mda`` edges are split into several [5]_.
+``child_launch``
+    The same, where rows longer than ``threshold`` get a grid of their own, which the kernel launches if the device can
+    (dynamic parallelism [6]_), else the host.
 ``frontier``
     Vertices near a rising threshold are expanded turn by turn, the others wait in a pile [1]_.
 ``delta_stepping``
@@ -15,19 +23,29 @@ References
    paths." IPDPS 2014.
 .. [2] U. Meyer, P. Sanders. "Delta-stepping: a parallelizable shortest path algorithm." J. Algorithms 49, 2003.
 .. [3] K. Wang, D. Fussell, C. Lin. "A fast work-efficient SSSP algorithm for GPUs." PPoPP 2021.
+.. [4] R. Nasre, M. Burtscher, K. Pingali. "Data-driven versus topology-driven irregular computations on GPUs." IPDPS
+   2013.
+.. [5] A. Raval, R. Nasre, V. Kumar, R. Vasudevan, S. Vadhiyar, K. Pingali. "Dynamic load balancing strategies for graph
+   applications on GPUs." arXiv:1711.00231, 2017.
+.. [6] J. Wang, S. Yalamanchili. "Characterization and analysis of dynamic parallelism in unstructured GPU
+   applications." IISWC 2014.
 """
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal.bfs import path_to
+from clgraph.algorithms.traversal.child_launch import ChildLaunch
 from clgraph.algorithms.traversal.distances import check_weights
 from clgraph.algorithms.traversal.near_far import NearFar
+from clgraph.algorithms.traversal.node_splitting import NodeSplitting
+from clgraph.algorithms.traversal.rounds_work import child_launch_work, node_splitting_work, topology_driven_work
 from clgraph.algorithms.traversal.sources import source_numbers
 from clgraph.algorithms.traversal.sssp_work import delta_stepping_work, frontier_work
+from clgraph.algorithms.traversal.topology_driven import TopologyDriven
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose
@@ -89,7 +107,33 @@ def _delta_stepping(
     return NearFar(session, graph, sources, limit, light_first=True, delta=delta)
 
 
+def _topology_driven(
+    session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None, *,
+    atomic: bool = False, balance: bool = False,
+) -> TopologyDriven:
+    return TopologyDriven(session, graph, sources, limit, levels=False, atomic=atomic, balance=balance)
+
+
+def _node_splitting(
+    session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None, *,
+    mda: int | Literal["histogram", "model"] = "model", atomic: bool = False, balance: bool = False,
+) -> NodeSplitting:
+    return NodeSplitting(session, graph, sources, limit, levels=False, mda=mda, atomic=atomic, balance=balance)
+
+
+def _child_launch(
+    session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None, *,
+    threshold: int | None = None, atomic: bool = False, balance: bool = False,
+) -> ChildLaunch:
+    return ChildLaunch(
+        session, graph, sources, limit, levels=False, threshold=threshold, atomic=atomic, balance=balance
+    )
+
+
 STRATEGIES: dict[str, Strategy] = {
+    "topology_driven": Strategy("online", _topology_driven, topology_driven_work),
+    "node_splitting": Strategy("online", _node_splitting, node_splitting_work),
+    "child_launch": Strategy("online", _child_launch, child_launch_work),
     "frontier": Strategy("online", _frontier, frontier_work),
     "delta_stepping": Strategy("online", _delta_stepping, delta_stepping_work),
 }
@@ -133,7 +177,10 @@ def sssp(
     verify : bool
         Check the result against the definition, sequentially on the host.
     **options
-        Options of the strategy: ``delta``, the width of the first bucket (later ones are adapted).
+        Options of the strategy: ``atomic`` and ``balance`` (of the first three: lower distances by atomics, and count
+        the edges of each work-group into ``info.balance``), ``mda`` (``node_splitting``: a number, ``"histogram"`` or
+        ``"model"``), ``threshold`` (``child_launch``), ``delta`` (of the others: the width of the first
+        bucket; later ones are adapted).
 
     Returns
     -------
@@ -181,7 +228,7 @@ def sssp(
     result.graph, result.sources = data, sources
     result.info = RunInfo(
         choice.strategy, STRATEGIES[choice.strategy].kind, on.facts.name, on.why, recorder.seconds,
-        choice.seconds, recorder.kernels(),
+        choice.seconds, recorder.kernels(), getattr(plan, "details", {}), getattr(plan, "balance", None),
     )
     if verify:
         from clgraph.reference.sssp import check_sssp

@@ -1,0 +1,80 @@
+"""Rounds over all vertices, in which long rows get a grid of their own; cl/traversal/child_launch.cl."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.traversal.rounds import FixedPoint
+from clgraph.csr import checked_count
+from clgraph.graph import Graph
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.device_queue import has_device_queue
+from clgraph.runtime.program import Launch
+from clgraph.runtime.session import Session
+
+_SOURCE = "traversal/child_launch.cl"
+_PIECE = 1024  # edges; as in the kernels
+_CHILD_GROUPS = 6  # word of cl/traversal/rounds.h
+_MEAN_DEGREES = 32  # of the default threshold
+
+
+class ChildLaunch(FixedPoint):
+    """Shortest paths by rounds over all vertices, large ones by a child grid.
+
+    Parameters
+    ----------
+    threshold : int, optional
+        Edges that a vertex may have without; by default 32 times the mean degree.
+
+    Attributes
+    ----------
+    threshold : int
+    launched_by : {"device", "host"}
+    """
+
+    def __init__(
+        self, session: Session, graph: Graph, sources: NDArray[np.int32] | None, limit: float | None, *,
+        levels: bool, threshold: int | None, atomic: bool, balance: bool,
+    ) -> None:
+        mean = graph.n_edges / max(1, graph.n_vertices)
+        self.threshold = max(1, round(_MEAN_DEGREES * mean)) if threshold is None else checked_count(
+            "threshold", threshold, 2**31 - 1
+        )
+        self.launched_by = "device" if has_device_queue(session) else "host"
+        super().__init__(session, graph, sources, limit, levels=levels, atomic=atomic, balance=balance)
+
+    def _bind_round(
+        self, defines: dict[str, int | str], rows: DeviceArray, edges: tuple[DeviceArray, DeviceArray]
+    ) -> Sequence[Launch]:
+        session, facts, degrees = self.session, self.session.facts, self.graph.degrees
+        from_device = self.launched_by == "device"
+        program = session.program(_SOURCE, {**defines, "FROM_DEVICE": int(from_device), "PIECE": _PIECE})
+        size, large = program.work_group_size, degrees[degrees > self.threshold].astype(np.int64)
+        n_pieces = int((-(-large // (size if from_device else _PIECE))).sum())
+        at_once = n_pieces if from_device else min(n_pieces, 32 * facts.compute_units)
+        self._n_groups = -(-self.n // size)
+        work = self._counters(self._n_groups + at_once)
+        pieces = session.empty(2 * (1 if from_device else n_pieces), np.int32)
+        limit, common = self.held.limit(self._limit), (pieces, self._state, self.distances)
+        n, threshold = np.int32(self.n), rows.dtype.type(self.threshold)
+        launches = [program.bind(
+            "relax_or_launch", self.n, n, np.uint32(0), limit, threshold, rows, *edges, *common, work
+        )]
+        if n_pieces and not from_device:
+            launches.append(program.bind(
+                "relax_pieces", at_once * size, n, np.uint32(0), limit, np.int32(self._n_groups), rows, *edges,
+                *common, work,
+            ))
+        return launches
+
+    def _groups_of_round(self, number: int) -> int:
+        if self.launched_by == "host":
+            return super()._groups_of_round(number)
+        return self._n_groups + int(self._state.item(_CHILD_GROUPS + number % 4))
+
+    @property
+    def details(self) -> dict[str, Any]:
+        return {**super().details, "threshold": self.threshold, "launched_by": self.launched_by}

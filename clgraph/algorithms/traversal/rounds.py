@@ -1,0 +1,150 @@
+"""Searches as a fixed point: rounds over all vertices, until one lowers no distance; cl/traversal/rounds.h."""
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.traversal.paths import PathPlan
+from clgraph.csr import checked_count
+from clgraph.graph import Graph
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.program import Launch
+from clgraph.runtime.session import Session
+from clgraph.runtime.timing import RoundBalance
+
+SOURCE = "traversal/topology_driven.cl"
+# Words of cl/traversal/rounds.h.
+_CHANGED, _OVERFLOW, _CHILD_GROUPS, _STATE_WORDS = 0, 1, 6, 10
+_MOST_AT_ONCE = 32  # rounds enqueued between two looks at whether they have ended
+_MAX_DEPTH = 2**31 - 2
+
+
+class FixedPoint(PathPlan):
+    """Rounds over all vertices.
+
+    Parameters
+    ----------
+    limit : number, optional
+        Vertices farther than this stay unreached.
+    levels : bool
+        Breadth-first search: weights are not looked at, and predecessors are part of the result.
+    atomic : bool
+        Lower distances by an atomic min.
+    balance : bool
+        Count the edges that each work-group looks at; rounds take longer.
+
+    Attributes
+    ----------
+    n_rounds : int
+        Of the last run; the last of them changed nothing.
+    balance : tuple of RoundBalance or None
+    group_edges : int array
+        With *balance*, the edges of each work-group in the round that had most.
+    """
+
+    n_words: int  # of the distances
+
+    def __init__(
+        self, session: Session, graph: Graph, sources: NDArray[np.int32] | None, limit: float | None, *,
+        levels: bool, atomic: bool, balance: bool,
+    ) -> None:
+        if levels and limit is not None:
+            limit = checked_count("max_depth", limit, _MAX_DEPTH, least=0)
+        super().__init__(session, graph, sources, limit, weighted=not levels)
+        self._levels, self._atomic, self._counts = levels, bool(atomic), bool(balance)
+        self.n_rounds = 0
+        self.balance: tuple[RoundBalance, ...] | None = None
+        self.group_edges: NDArray[np.uint32] = np.empty(0, np.uint32)
+        self.n_words = self.n
+        self._choose()
+        self._bind(wide=False)
+
+    def _choose(self) -> None:
+        """Set what does not depend on the type of distances."""
+
+    def _bind(self, *, wide: bool) -> None:
+        session = self.session
+        defines = {**self._hold(wide=wide), "ATOMIC": int(self._atomic), "BALANCE": int(self._counts)}
+        self.distances = session.empty(self.n_words, np.int32 if self._levels else self.held.dtype)
+        self._state = session.empty(_STATE_WORDS, np.uint32)
+        sources = session.upload(self._sources)
+        program = session.program(SOURCE, defines)
+        self._start = [
+            program.bind(
+                "initialize", max(self.n_words, _STATE_WORDS), np.int32(self.n_words), self.distances, self._state
+            ),
+            program.bind("start", sources.size, np.int32(sources.size), sources, self.distances),
+        ]
+        on_device = device_graph(session, self.graph)
+        rows, edges = on_device.row_offsets, (on_device.column_indices, self.held.weights)
+        self._round = self._bind_round(defines, rows, edges)
+
+    @abstractmethod
+    def _bind_round(
+        self, defines: dict[str, int | str], rows: DeviceArray, edges: tuple[DeviceArray, DeviceArray]
+    ) -> Sequence[Launch]:
+        """Return the launches of a round, whose second argument is its number; set ``_work``."""
+
+    def _counters(self, n_groups: int) -> DeviceArray:
+        """Return a word for each work-group of a round."""
+        self._work = self.session.empty(max(1, n_groups if self._counts else 1), np.uint32)
+        return self._work
+
+    def _run(self) -> None:
+        for launch in self._start:
+            launch()
+        done = changed = 0
+        rows: list[RoundBalance] = []
+        while changed == done:
+            at_once = 1 if self._counts else min(1 + done // 4, _MOST_AT_ONCE)
+            for number in range(done + 1, done + at_once + 1):
+                if self._counts:
+                    self._work.fill(0)
+                for launch in self._round:
+                    launch.set_scalar(1, np.uint32(number))
+                    launch()
+            done += at_once
+            if self._counts:
+                rows.append(self._count(done, rows))
+            changed = self._state.item(_CHANGED)
+        self.n_rounds = changed + 1
+        if self._counts:
+            self.balance = tuple(rows)
+
+    def _count(self, number: int, before: Sequence[RoundBalance]) -> RoundBalance:
+        edges = self._work.get(0, self._groups_of_round(number))
+        if edges.sum() > max((row.edges for row in before), default=-1):
+            self.group_edges = edges
+        return RoundBalance(
+            number, edges.size, int(edges.sum()), int(edges.min()), float(edges.mean()), int(edges.max())
+        )
+
+    def _groups_of_round(self, number: int) -> int:
+        """Return how many words of ``_work`` are of work-groups that ran."""
+        return self._work.size
+
+    def _overflowed(self) -> bool:
+        return bool(self._state.item(_OVERFLOW))
+
+    def run(self) -> None:
+        """Search; breadth-first searches then find predecessors."""
+        super().run()
+        if self._levels and self.n:
+            self.predecessors()
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What the run tells of itself, for :class:`RunInfo`."""
+        return {"rounds": self.n_rounds}
+
+    def result(self) -> Any:
+        """Return the distances after ``run()``, and for breadth-first searches predecessors."""
+        if not self._levels:
+            return super().result()
+        assert self._found is not None
+        return self.distances.get(0, self.n), self._found[0].get()

@@ -1,0 +1,71 @@
+"""What searches by rounds over all vertices ask of a device, from the statistics of the graph."""
+from __future__ import annotations
+
+import math
+
+from clgraph.device.facts import DeviceFacts
+from clgraph.device.profile import DeviceRates
+from clgraph.model.cost import Chain, Gathers, Work, estimate
+from clgraph.stats import GraphStats
+
+_PART_BYTES = 12.0  # of the arrays of parts
+
+
+def n_rounds(stats: GraphStats) -> float:
+    """Return how deep a tree of the mean degree is, and a round that changes nothing: graphs are rarely less deep."""
+    return 3.0 + math.log(1.0 + stats.n_vertices) / math.log(max(2.0, stats.mean_degree))
+
+
+def rounds_work(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) -> Work:
+    """Return the work of all rounds where no part has more than *mda* edges.
+
+    A vertex that is not split waits for the longest of those in its sub-group; children stand beside each other, and
+    have about as many edges. No round is shorter than its longest part.
+    """
+    sizes: list[tuple[float, float]] = []  # of the vertices: edges left, share
+    children = children_edges = 0.0
+    n = max(1, stats.n_vertices)
+    for count, edges in zip(stats.degree_vertex_counts, stats.degree_edge_counts, strict=True):
+        if count:
+            parts = max(1, math.ceil(edges / count / mda))
+            sizes.append((edges / count / parts, count / n))
+            children += count * (parts - 1)
+            children_edges += edges * (parts - 1) / parts
+    below = slots = 0.0
+    for size, share in sorted(sizes):
+        reached = min(1.0, below + share)
+        slots += n * size * (reached**facts.sub_group_size - below**facts.sub_group_size)
+        below = reached
+    is_split = mda < stats.max_degree
+    longest = min(mda, float(stats.max_degree))
+    per_part = 8.0 + (_PART_BYTES if is_split else 4.0)
+    one_round = Work(
+        launches=1.0 + is_split, read_backs=1.0,
+        streamed_bytes=per_part * (n + children) + (8.0 if stats.weighted else 4.0) * stats.n_edges,
+        gathers=(Gathers(slots + children_edges, 4.0 * n),), chains=(Chain(longest, 4.0 * n),),
+    )
+    once = Work(launches=2.0, streamed_bytes=8.0 * n)
+    if is_split:
+        once += Work(launches=4.0, streamed_bytes=16.0 * n + _PART_BYTES * (n + children))
+    return one_round.times(n_rounds(stats)) + once
+
+
+def model_mda(stats: GraphStats, facts: DeviceFacts, rates: DeviceRates) -> int:
+    """Return the power of two, or the largest degree, predicted to be the best maximum; of equals the largest."""
+    largest = max(1, stats.max_degree)
+    powers = (1 << k for k in range(largest.bit_length(), 1, -1))
+    return min((largest, *powers), key=lambda mda: estimate(rounds_work(stats, facts, mda), rates).seconds)
+
+
+def child_launch_work(stats: GraphStats, facts: DeviceFacts) -> Work:
+    """Return the work where rows above a multiple of the mean degree are dealt out to a second launch."""
+    work = rounds_work(stats, facts, max(1.0, 32.0 * stats.mean_degree))
+    return work + Work(launches=n_rounds(stats))
+
+
+def topology_driven_work(stats: GraphStats, facts: DeviceFacts) -> Work:
+    return rounds_work(stats, facts)
+
+
+def node_splitting_work(stats: GraphStats, facts: DeviceFacts) -> Work:
+    return rounds_work(stats, facts, max(4.0, 4.0 * stats.mean_degree))

@@ -1,0 +1,177 @@
+"""Splitting of vertices, child launches, rounds, and the spread of work that they are there for."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from graphs import with_wide_offsets
+
+import clgraph as cg
+from clgraph.algorithms.traversal import child_launch
+from clgraph.algorithms.traversal.bfs import STRATEGIES, bfs
+from clgraph.algorithms.traversal.bfs import STRATEGIES as BFS_STRATEGIES
+from clgraph.algorithms.traversal.node_splitting import NodeSplitting, histogram_mda
+from clgraph.algorithms.traversal.rounds_work import model_mda
+from clgraph.algorithms.traversal.sssp import STRATEGIES as SSSP_STRATEGIES
+from clgraph.algorithms.traversal.sssp import sssp
+from clgraph.errors import InputError
+from clgraph.generators import random_weights
+from clgraph.graph import Graph
+from clgraph.reference.bfs import bfs_distances
+from clgraph.reference.sssp import check_sssp
+from clgraph.runtime.device_queue import has_device_queue
+from clgraph.runtime.session import Session
+
+ROUNDS = ("topology_driven", "node_splitting", "child_launch")
+
+
+def graphs() -> list[Graph]:
+    return [
+        cg.generators.rmat(10, 16), cg.generators.star(5000), cg.generators.path(100), Graph.from_edges([], [], n=3),
+        with_wide_offsets(cg.generators.rmat(9, 8)), Graph.from_edges([0] * 9, [0] * 9, directed=True),
+    ]  # fmt: skip
+
+
+def split(session: Session, graph: Graph, **options: Any) -> NodeSplitting:
+    plan = STRATEGIES["node_splitting"].plan(session, graph, **options)
+    plan.run()
+    assert isinstance(plan, NodeSplitting)
+    return plan
+
+
+@pytest.mark.parametrize("mda", [1, 3, 8, 1000])
+def test_parts_cover_each_row_once(session: Session, mda: int) -> None:
+    for graph in graphs():
+        plan = split(session, graph, mda=mda)
+        begin, end, parent = (array.get() for array in plan.parts)
+        n, degrees = graph.n_vertices, graph.degrees.astype(np.int64)
+        assert begin.dtype == graph.row_offsets.dtype
+        assert np.array_equal(parent[:n], np.arange(n)) and np.array_equal(begin[:n], graph.row_offsets[:-1])
+        assert plan.n_extra == parent.size - n == np.maximum(0, -(-degrees // mda) - 1).sum()
+        order = np.lexsort((begin, parent))
+        parent, begin, sizes = parent[order], begin[order], (end - begin)[order]
+        assert sizes.max(initial=0) <= mda and np.array_equal(np.bincount(parent, sizes, n), degrees)
+        same = parent[1:] == parent[:-1]
+        assert np.array_equal((begin + sizes)[:-1][same], begin[1:][same])
+        counts = np.bincount(parent)
+        first = np.cumsum(counts) - counts
+        assert (np.maximum.reduceat(sizes, first) - np.minimum.reduceat(sizes, first) <= 1).all()
+
+
+def test_mda_by_histogram(pocl: Session) -> None:
+    for graph in graphs():
+        degrees = graph.degrees
+        width = degrees.max() / 10
+        bucket = np.minimum((degrees / width).astype(int), 9) if width else np.zeros(degrees.size, int)
+        fullest = np.bincount(bucket).argmax()
+        expected = max(1, int(degrees[bucket == fullest].max()))
+        assert histogram_mda(degrees) == expected == split(pocl, graph, mda="histogram").mda
+    assert histogram_mda(np.empty(0, np.int64)) == 1
+    assert histogram_mda(np.array([0, 1, 2, 3, 3, 10])) == 3
+    assert histogram_mda(np.array([10, 10, 10, 1])) == 10
+
+
+def test_mda_by_the_cost_model(pocl: Session) -> None:
+    rates, facts = pocl.profile.rates, pocl.facts
+    skewed, even = cg.generators.rmat(12, 16), cg.generators.grid(60, 60)
+    assert model_mda(even.stats, facts, rates) == 4
+    mda = model_mda(skewed.stats, facts, rates)
+    assert 4 <= mda <= skewed.stats.max_degree and split(pocl, skewed).mda == mda
+    assert model_mda(cg.generators.star(10).stats, facts, rates) >= 1
+
+
+@pytest.mark.parametrize("mda", [0, -1, 2.5, "most", None, 2**31])
+def test_bad_mda(pocl: Session, mda: Any) -> None:
+    with pytest.raises(InputError, match="mda"):
+        bfs(cg.generators.path(9), 0, strategy="node_splitting", mda=mda, session=pocl)
+
+
+@pytest.mark.parametrize("threshold", [0, -1, 2.5, "most"])
+def test_bad_threshold(pocl: Session, threshold: Any) -> None:
+    with pytest.raises(InputError, match="threshold"):
+        bfs(cg.generators.path(9), 0, strategy="child_launch", threshold=threshold, session=pocl)
+
+
+def test_children_follow_their_parents(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without atomics by a kernel, without which their edges stay unseen; with atomics by themselves."""
+    graph = cg.generators.star(300)
+    with_copies = bfs(graph, 7, strategy="node_splitting", mda=4, session=session)
+    without = bfs(graph, 7, strategy="node_splitting", mda=4, atomic=True, session=session)
+    assert "child_update" in with_copies.info.kernels and "child_update" not in without.info.kernels
+    assert np.array_equal(with_copies.distances, without.distances)
+    plan = STRATEGIES["node_splitting"].plan(session, graph, sources=np.array([7], np.int32), mda=4)
+    monkeypatch.setattr(plan, "_round", plan._round[1:])
+    plan.run()
+    distances = plan.result()[0]
+    assert np.count_nonzero(distances >= 0) == 2 + 299 // 75  # the source, its neighbour, and what that one kept
+
+
+@pytest.mark.parametrize("strategy", ROUNDS)
+def test_balance(session: Session, strategy: str) -> None:
+    """In the last round all that is reached looks at its edges."""
+    options = {"node_splitting": {"mda": 8}, "child_launch": {"threshold": 8}}.get(strategy, {})
+    graph = random_weights(cg.generators.rmat(12, 8), high=9)
+    for search in (bfs, sssp):
+        result = search(graph, 5, strategy=strategy, balance=True, session=session, **options)
+        rows = result.info.balance
+        assert [row.round for row in rows] == list(range(1, result.info.details["rounds"] + 1))
+        assert rows[-1].edges == graph.degrees[result.distances >= 0].sum()
+        for row in rows:
+            assert row.least <= row.mean <= row.most and row.mean * row.groups == pytest.approx(row.edges)
+    assert search(graph, 5, strategy=strategy, session=session).info.balance is None
+    for strategies in (BFS_STRATEGIES, SSSP_STRATEGIES):
+        plan = strategies[strategy].plan(session, graph, balance=True, **options)
+        plan.run()
+        assert plan.group_edges.sum() == max(row.edges for row in plan.balance)
+
+
+def test_splitting_evens_the_work(pocl: Session) -> None:
+    graph = cg.generators.star(100_000)
+    before, after = (
+        bfs(graph, 0, strategy="node_splitting", mda=mda, balance=True, session=pocl).info.balance[-1]
+        for mda in (10**6, 16)
+    )
+    assert before.edges == after.edges and after.most < before.most / 20
+
+
+def test_rounds(session: Session) -> None:
+    """The last one changes nothing; atomics lose no lowering."""
+    for options in ({}, {"atomic": True}):
+        path = bfs(cg.generators.path(500).permuted(1), 0, strategy="topology_driven", session=session, **options)
+        assert 2 <= path.info.details["rounds"] <= 501
+    nothing = bfs(Graph.from_edges([0], [1], n=3), 2, strategy="topology_driven", session=session)
+    assert nothing.info.details["rounds"] == 1
+
+
+def test_children_from_the_device() -> None:
+    """Where the driver can; elsewhere the host launches them."""
+    from conftest import session_on
+
+    session = session_on("intel")
+    assert has_device_queue(session) and has_device_queue(session)
+    info = bfs(cg.generators.star(3000), 4, strategy="child_launch", session=session, verify=True).info
+    assert info.details["launched_by"] == "device" and "relax_pieces" not in info.kernels
+
+
+def test_children_from_the_host(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not has_device_queue(session) or session.facts.dialect.standard == "CL3.0"
+    monkeypatch.setattr(child_launch, "has_device_queue", lambda _: False)
+    graph = random_weights(cg.generators.rmat(13, 16), dtype=np.float32)
+    for threshold in (1, 40, None):
+        info = bfs(graph, 5, strategy="child_launch", threshold=threshold, session=session, verify=True).info
+        assert info.details["launched_by"] == "host" and "relax_pieces" in info.kernels
+        paths = sssp(graph, 5, strategy="child_launch", threshold=threshold, balance=True, session=session)
+        check_sssp(graph, [5], paths.distances)
+        assert paths.info.balance[-1].edges == graph.degrees[np.isfinite(paths.distances)].sum()
+
+
+def test_what_the_device_queue_cannot_take_is_done_at_once() -> None:
+    """Far more children than a queue holds anywhere."""
+    from conftest import session_on
+
+    session = session_on("intel")
+    graph = cg.generators.uniform_random(30_000, 200_000)
+    result = bfs(graph, 0, strategy="child_launch", threshold=1, session=session)
+    assert result.info.details["launched_by"] == "device"
+    assert np.array_equal(result.distances, bfs_distances(graph, [0]))
