@@ -37,33 +37,42 @@ INLINE int reach(int u, int v, int depth, int look, volatile __global int *dista
 INLINE void visit(const edges_t *edges, int depth, int look, __global const offset_t *restrict row_offsets,
                   volatile __global int *distances, __global int *predecessors, frontier_t next) {
   row_t found[STEPS];
-  int wanted[STEPS];
+  uint wanted = 0u;
 #pragma unroll
-  for (int k = 0; k < STEPS; k++) {
+  for (uint k = 0u; k < STEPS; k++) {
     found[k].vertex = edges->u[k];
     found[k].begin = 0;
     found[k].length = 0u;
-    wanted[k] = edges->u[k] >= 0 && reach(edges->u[k], edges->v[k], depth, look, distances, predecessors);
+    if (edges->u[k] >= 0 && reach(edges->u[k], edges->v[k], depth, look, distances, predecessors)) wanted |= 1u << k;
   }
 #if !ONLY_SHORT_ROWS
 #pragma unroll
-  for (int k = 0; k < STEPS; k++)
-    if (wanted[k]) found[k] = row_of_vertex(edges->u[k], row_offsets);
-#pragma unroll
-  for (int k = 0; k < STEPS; k++) wanted[k] = wanted[k] && has_more(found[k]);
+  for (uint k = 0u; k < STEPS; k++)
+    if (wanted >> k & 1u) {
+      found[k] = row_of_vertex(edges->u[k], row_offsets);
+      if (!has_more(found[k])) wanted &= ~(1u << k);
+    }
 #endif
   push(found, wanted, next);
 }
 
-/* Every lane calls with its row, or one of length 0. */
-INLINE void expand(row_t row, int depth, __global const offset_t *restrict row_offsets,
+/* Every sub-group calls: expand what it takes of this turn's frontier.  ahead: the edges of its first rows, of which
+ * there are `total`, are looked up already. */
+INLINE void expand(batch_t at, row_t row, edges_t edges, uint before, uint total, int ahead, int depth, uint n_own, uint n_light,
+                   uint n_heavy, uint n_sub_groups, __global const offset_t *restrict row_offsets,
                    __global const int *restrict column_indices, volatile __global int *distances,
-                   __global int *predecessors, frontier_t next) {
-  const uint before = sg_exclusive_sum(row.length), total = sg_broadcast(before + row.length, SUB_GROUP_SIZE - 1);
-  edges_t edges;
-  for (uint first = 0u; first < total; first += STEPS * SUB_GROUP_SIZE) {
-    look_up(&edges, row, before, total, first, column_indices);
-    visit(&edges, depth, 1, row_offsets, distances, predecessors, next);
+                   __global int *predecessors, frontier_t now, frontier_t next) {
+  if (ahead) at.own = WG_SIZE;
+  while (ahead || next_batch(&at, &row, now, n_own, n_light, n_heavy, n_sub_groups, row_offsets)) {
+    if (!ahead) {
+      before = sg_exclusive_sum(row.length);
+      total = sg_broadcast(before + row.length, SUB_GROUP_SIZE - 1);
+    }
+    for (uint first = 0u; first < total; first += STEPS * SUB_GROUP_SIZE) {
+      if (!ahead || first) look_up(&edges, row, before, total, first, column_indices);
+      visit(&edges, depth, at.own >= n_own && !ahead, row_offsets, distances, predecessors, next);
+    }
+    ahead = 0;
   }
 }
 
@@ -161,24 +170,6 @@ INLINE void list_depth(int n, int depth, long item, long n_items, __global const
   }
 }
 
-/* Every sub-group calls: expand its share of the lists of this turn. */
-INLINE void expand_lists(frontier_t now, frontier_t next, uint n_light, uint n_heavy, int depth, uint sub_group,
-                         uint n_sub_groups, __global const offset_t *restrict row_offsets,
-                         __global const int *restrict column_indices, volatile __global int *distances,
-                         __global int *predecessors) {
-  const uint share = min((n_light + n_sub_groups - 1u) / n_sub_groups, (uint)SUB_GROUP_SIZE), lane = sg_lane();
-  for (ulong first = (ulong)sub_group * share; first < n_light; first += (ulong)n_sub_groups * share) {
-    row_t row = {0, 0, 0u};
-    if (lane < share && first + lane < n_light) row = row_of_vertex(load_stale(now.light + first + lane), row_offsets);
-    expand(row, depth, row_offsets, column_indices, distances, predecessors, next);
-  }
-  for (uint i = sub_group; i < n_heavy; i += n_sub_groups) {
-    row_t row = piece_of_row(now.heavy[i], row_offsets);
-    if (lane) row.length = 0u;
-    expand(row, depth, row_offsets, column_indices, distances, predecessors, next);
-  }
-}
-
 /* The search in one launch: the whole of it, or by one work-group alone, which stops when its queue runs over. */
 KERNEL search(int n, uint turn, uint depth, uint max_depth, offset_t m, ulong light_capacity, ulong heavy_capacity,
               __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
@@ -205,7 +196,6 @@ KERNEL search(int n, uint turn, uint depth, uint max_depth, offset_t m, ulong li
   ulong explored = 0ul;
   for (; depth <= max_depth; turn++, depth++) {
     uint cleared = clears ? clear_turn(state, turn) : 0u;
-    const __local row_t *rows = queues + QUEUE_ROWS * (turn & 1u);
     frontier_t next = frontier_of(turn + 1u, queues, sizes, &flags, QUEUE_ROWS, light, light_capacity, heavy, heavy_capacity, state);
     frontier_t now = frontier_of(turn, queues, sizes, &flags, 0u, light, light_capacity, heavy, heavy_capacity, state);
     uint n_light = 0u, n_heavy = 0u;
@@ -251,20 +241,8 @@ KERNEL search(int n, uint turn, uint depth, uint max_depth, offset_t m, ulong li
       }
 #endif
     }
-    for (uint base = 0u; base < n_own; base += WG_SIZE) {
-      if (base) {
-        row.length = 0u;
-        if (base + own_row < n_own) row = ONLY_SHORT_ROWS ? row_of_vertex(rows[base + own_row].vertex, row_offsets) : rows[base + own_row];
-        before = sg_exclusive_sum(row.length);
-        total = sg_broadcast(before + row.length, SUB_GROUP_SIZE - 1);
-      }
-      for (uint first = 0u; first < total; first += STEPS * SUB_GROUP_SIZE) {
-        if (base | first) look_up(&edges, row, before, total, first, column_indices);
-        visit(&edges, (int)depth, 0, row_offsets, distances, predecessors, next);
-      }
-    }
-    if (n_light | n_heavy)
-      expand_lists(now, next, n_light, n_heavy, (int)depth, sub_group, n_sub_groups, row_offsets, column_indices, distances, predecessors);
+    expand(first_batch(sub_group, n_light, n_sub_groups), row, edges, before, total, n_own > 0u, (int)depth, n_own, n_light,
+           n_heavy, n_sub_groups, row_offsets, column_indices, distances, predecessors, now, next);
     n_own = close_queue(next, ALONE && depth == max_depth ? 0u : KEPT_ROWS, ALONE);
     if (get_local_id(0) == 0) {
       turn_arrive(state, turn, cleared, flags | (n_own ? HAS_OWN : 0u), &sum);
@@ -303,8 +281,11 @@ KERNEL expand_level(uint turn, uint depth, ulong light_capacity, ulong heavy_cap
   frontier_t now = frontier_of(turn, 0, &size, &flags, 0u, light, light_capacity, heavy, heavy_capacity, state);
   frontier_t next = frontier_of(turn + 1u, 0, &size, &flags, 0u, light, light_capacity, heavy, heavy_capacity, state);
   if (get_global_id(0) < 4) state[STATE_SIZES + SIZES * (turn + 2u & 3u) + get_global_id(0)] = 0u;
-  expand_lists(now, next, now.sizes[0], now.sizes[1], (int)depth, (uint)get_global_id(0) / SUB_GROUP_SIZE,
-               (uint)get_global_size(0) / SUB_GROUP_SIZE, row_offsets, column_indices, distances, predecessors);
+  const uint sub_group = (uint)get_global_id(0) / SUB_GROUP_SIZE, n_sub_groups = (uint)get_global_size(0) / SUB_GROUP_SIZE;
+  row_t row = {0, 0, 0u};
+  edges_t none;
+  expand(first_batch(sub_group, now.sizes[0], n_sub_groups), row, none, 0u, 0u, 0, (int)depth, 0u, now.sizes[0], now.sizes[1],
+         n_sub_groups, row_offsets, column_indices, distances, predecessors, now, next);
 }
 
 /* The bottom-up steps by launches of their own; the found are counted in sizes[3] of the turn after. */

@@ -93,6 +93,39 @@ INLINE void look_up(edges_t *edges, row_t row, uint before, uint total, uint fir
   }
 }
 
+/* The rows that a sub-group takes in a turn, SUB_GROUP_SIZE at a time: of its group's own queue, then its share of the
+ * lists. */
+typedef struct { uint own, light, heavy; } batch_t;
+
+/* Every lane of the sub-group calls, and gets a row or one of length 0; returns 0 after the last batch. */
+INLINE int next_batch(batch_t *at, row_t *row, frontier_t now, uint n_own, uint n_light, uint n_heavy, uint n_sub_groups,
+                      __global const offset_t *restrict row_offsets) {
+  const uint lane = sg_lane();
+  row->length = 0u;
+  if (at->own < n_own) {         /* rows are dealt to the sub-groups one by one */
+    uint i = at->own + lane * SUB_GROUPS_PER_GROUP + sg_in_group();
+    if (i < n_own) *row = ONLY_SHORT_ROWS ? row_of_vertex(now.rows[i].vertex, row_offsets) : now.rows[i];
+    at->own += WG_SIZE;
+  } else if (at->light < n_light) {
+    uint share = min((n_light + n_sub_groups - 1u) / n_sub_groups, (uint)SUB_GROUP_SIZE);
+    if (lane < share && at->light + lane < n_light)
+      *row = row_of_vertex(load_relaxed(now.light + at->light + lane), row_offsets);
+    at->light += min(n_sub_groups * share, n_light);
+  } else if (at->heavy < n_heavy) {
+    if (lane == 0) *row = piece_of_row(now.heavy[at->heavy], row_offsets);
+    at->heavy += min(n_sub_groups, n_heavy);
+  } else {
+    return 0;
+  }
+  return 1;
+}
+
+/* Where the sub-group of this number begins. */
+INLINE batch_t first_batch(uint sub_group, uint n_light, uint n_sub_groups) {
+  batch_t at = {0u, sub_group * min((n_light + n_sub_groups - 1u) / n_sub_groups, (uint)SUB_GROUP_SIZE), sub_group};
+  return at;
+}
+
 /* Every lane calls; lanes with *wanted* put their row into the lists. */
 INLINE void list_rows(row_t row, int wanted, frontier_t next) {
   int to_light = wanted && (ONLY_SHORT_ROWS || row.length <= PIECE), to_heavy = wanted && !to_light;
@@ -114,26 +147,34 @@ INLINE void list_rows(row_t row, int wanted, frontier_t next) {
   }
 }
 
-/* Every lane calls; it puts the rows it wants into the next frontier: short ones into the own queue while it has room.
- * With ONLY_SHORT_ROWS a row is its vertex, and is looked up when it is due. */
-INLINE void push(const row_t *row, const int *wanted, frontier_t next) {
-  lane_mask_t asking[STEPS];
-  uint count = 0u, base = 0u;
+/* Every lane calls; it puts the rows k of which bit k of wanted is set into the next frontier: short ones into the own
+ * queue while it has room.  With ONLY_SHORT_ROWS a row is its vertex, and is looked up when it is due. */
+INLINE void push(const row_t *row, uint wanted, frontier_t next) {
+  uint is_short = wanted, slot;
+#if !ONLY_SHORT_ROWS
+  is_short = 0u;
 #pragma unroll
-  for (int k = 0; k < STEPS; k++) {
-    asking[k] = sg_ballot(wanted[k] && (ONLY_SHORT_ROWS || row[k].length <= OWN_LENGTH));
-    count += lane_count(asking[k]);
-  }
-  if (count && sg_lane() == 0) base = fetch_add(next.size, count);
-  base = sg_broadcast(base, 0u);
+  for (uint k = 0u; k < STEPS; k++) is_short |= (uint)(row[k].length <= OWN_LENGTH) << k;
+  is_short &= wanted;
+#endif
+  const uint count = popcount(is_short), before = sg_exclusive_sum(count);
+  const uint all = sg_broadcast(before + count, SUB_GROUP_SIZE - 1);
+  uint base = 0u;
+  if (all && sg_lane() == 0) base = fetch_add(next.size, all);
+  slot = sg_broadcast(base, 0u) + before;
 #pragma unroll
-  for (int k = 0; k < STEPS; k++) {
-    uint slot = base + lane_count(asking[k] & lanes_below_mask());
-    int fits = wanted[k] && (ONLY_SHORT_ROWS || row[k].length <= OWN_LENGTH) && slot < next.room;
-    if (fits) next.rows[slot] = row[k];
-    if (sg_any(wanted[k] && !fits)) list_rows(row[k], wanted[k] && !fits, next);
-    base += lane_count(asking[k]);
+  for (uint k = 0u; k < STEPS; k++) {
+    if (!(is_short >> k & 1u)) continue;
+    if (slot < next.room) {
+      next.rows[slot] = row[k];
+      wanted &= ~(1u << k);
+    }
+    slot++;
   }
+  if (!sg_any(wanted)) return;
+#pragma unroll
+  for (uint k = 0u; k < STEPS; k++)
+    if (sg_any(wanted >> k & 1u)) list_rows(row[k], wanted >> k & 1u, next);
 }
 
 /* Every work-item calls, once its group has no more to push in this turn; returns how many rows the group keeps.  A full

@@ -51,23 +51,17 @@
 typedef struct { dist_t threshold, limit; float delta; int heavy; } phase_t;
 typedef struct { __global int *vertices; volatile __global uint *size; } pile_t;
 
-/* Every lane calls: append the vertices of those that want to. */
-INLINE void append(const int *vertex, const int *wanted, pile_t pile) {
-  lane_mask_t asking[STEPS];
-  uint count = 0u, base = 0u;
+/* Every lane calls: append the vertices k of which bit k of wanted is set. */
+INLINE void append(const int *vertex, uint wanted, pile_t pile) {
+  const uint count = popcount(wanted), before = sg_exclusive_sum(count);
+  const uint all = sg_broadcast(before + count, SUB_GROUP_SIZE - 1);
+  if (!all) return;
+  uint slot = 0u;
+  if (sg_lane() == 0) slot = fetch_add(pile.size, all);
+  slot = sg_broadcast(slot, 0u) + before;
 #pragma unroll
-  for (int k = 0; k < STEPS; k++) {
-    asking[k] = sg_ballot(wanted[k]);
-    count += lane_count(asking[k]);
-  }
-  if (!count) return;
-  if (sg_lane() == 0) base = fetch_add(pile.size, count);
-  base = sg_broadcast(base, 0u);
-#pragma unroll
-  for (int k = 0; k < STEPS; k++) {
-    if (wanted[k]) pile.vertices[base + lane_count(asking[k] & lanes_below_mask())] = vertex[k];
-    base += lane_count(asking[k]);
-  }
+  for (uint k = 0u; k < STEPS; k++)
+    if (wanted >> k & 1u) pile.vertices[slot++] = vertex[k];
 }
 
 /* Every lane calls: relax the edges, d being the distance of the vertex of this lane's row. */
@@ -77,9 +71,9 @@ INLINE void relax(const edges_t *edges, dist_t d, phase_t phase, uint turn, int 
                   frontier_t next, pile_t pile, int *overflow) {
   row_t found[STEPS];
   dist_t reached[STEPS];
-  int near[STEPS], far[STEPS];
+  uint near = 0u, far = 0u;
 #pragma unroll
-  for (int k = 0; k < STEPS; k++) {
+  for (uint k = 0u; k < STEPS; k++) {
     weight_t w = edges->u[k] >= 0 ? weight_of(edge_weights, edges->e[k]) : (weight_t)0;
     int wanted = edges->u[k] >= 0 && (!LIGHT_FIRST || (w >= phase.delta) == phase.heavy);
     dist_t from = sg_broadcast(d, edges->slot[k]);
@@ -90,23 +84,22 @@ INLINE void relax(const edges_t *edges, dist_t d, phase_t phase, uint turn, int 
     found[k].length = 0u;
   }
 #pragma unroll
-  for (int k = 0; k < STEPS; k++) {
-    near[k] = far[k] = 0;
+  for (uint k = 0u; k < STEPS; k++) {
     if (reached[k] == FAR_AWAY) continue;
     int u = edges->u[k], lowered = look ? lower_to(distances + u, reached[k]) : fetch_min(distances + u, reached[k]) > reached[k];
-    near[k] = lowered && reached[k] < phase.threshold;
-    far[k] = lowered && !near[k];
+    if (lowered && reached[k] < phase.threshold) near |= 1u << k;
+    if (lowered && reached[k] >= phase.threshold) far |= 1u << k;
   }
 #pragma unroll
-  for (int k = 0; k < STEPS; k++) {
-    if (near[k]) {
-      near[k] = exchange(queued + edges->u[k], turn) != turn;
+  for (uint k = 0u; k < STEPS; k++) {
+    if (near >> k & 1u) {
+      if (exchange(queued + edges->u[k], turn) == turn) near &= ~(1u << k);
 #if !ONLY_SHORT_ROWS
       found[k] = row_of_vertex(edges->u[k], row_offsets);
-      near[k] = near[k] && has_more(found[k]);
+      if (!has_more(found[k])) near &= ~(1u << k);
 #endif
-    } else if (far[k]) {
-      far[k] = !load_relaxed(in_pile + edges->u[k]) && exchange(in_pile + edges->u[k], 1u) == 0u;
+    } else if (far >> k & 1u) {
+      if (load_relaxed(in_pile + edges->u[k]) || exchange(in_pile + edges->u[k], 1u)) far &= ~(1u << k);
     }
   }
   push(found, near, next);
@@ -121,17 +114,6 @@ typedef struct {
   volatile __global uint *queued, *in_pile, *settled_in;
 } search_t;
 
-/* Every lane calls with its row, or one of length 0. */
-INLINE void expand(row_t row, phase_t phase, uint turn, const search_t *on, frontier_t next, pile_t pile, int *overflow) {
-  const uint before = sg_exclusive_sum(row.length), total = sg_broadcast(before + row.length, SUB_GROUP_SIZE - 1);
-  dist_t d = row.length ? load_relaxed(on->distances + row.vertex) : FAR_AWAY;
-  edges_t edges;
-  for (uint first = 0u; first < total; first += STEPS * SUB_GROUP_SIZE) {
-    look_up(&edges, row, before, total, first, on->column_indices);
-    relax(&edges, d, phase, turn, 1, on->row_offsets, on->edge_weights, on->distances, on->queued, on->in_pile, next, pile, overflow);
-  }
-}
-
 /* Every lane calls: list the vertices of these rows for the heavy edges, once a phase. */
 INLINE void settle(row_t row, uint number, const search_t *on, frontier_t settled) {
 #if LIGHT_FIRST
@@ -142,22 +124,24 @@ INLINE void settle(row_t row, uint number, const search_t *on, frontier_t settle
 #endif
 }
 
-/* Every sub-group calls: expand its share of the lists. */
-INLINE void expand_lists(frontier_t now, frontier_t next, frontier_t settled, uint n_light, uint n_heavy, uint number,
-                         phase_t phase, uint turn, uint sub_group, uint n_sub_groups, const search_t *on, pile_t pile,
-                         int *overflow) {
-  const uint share = min((n_light + n_sub_groups - 1u) / n_sub_groups, (uint)SUB_GROUP_SIZE), lane = sg_lane();
-  for (ulong first = (ulong)sub_group * share; first < n_light; first += (ulong)n_sub_groups * share) {
-    row_t row = {0, 0, 0u};
-    if (lane < share && first + lane < n_light) row = row_of_vertex(load_relaxed(now.light + first + lane), on->row_offsets);
+/* Every sub-group calls: expand what it takes of a frontier; the edges of its first rows are looked up if ahead. */
+INLINE void expand(batch_t at, row_t row, edges_t edges, uint before, uint total, int ahead, uint n_own, uint n_light,
+                   uint n_heavy, uint number, phase_t phase, uint turn, uint n_sub_groups, const search_t *on,
+                   frontier_t now, frontier_t next, frontier_t settled, pile_t pile, int *overflow) {
+  if (ahead) at.own = WG_SIZE;
+  while (ahead || next_batch(&at, &row, now, n_own, n_light, n_heavy, n_sub_groups, on->row_offsets)) {
+    if (!ahead) {
+      before = sg_exclusive_sum(row.length);
+      total = sg_broadcast(before + row.length, SUB_GROUP_SIZE - 1);
+    }
     if (!phase.heavy) settle(row, number, on, settled);
-    expand(row, phase, turn, on, next, pile, overflow);
-  }
-  for (uint i = sub_group; i < n_heavy; i += n_sub_groups) {
-    row_t row = piece_of_row(now.heavy[i], on->row_offsets);
-    if (lane) row.length = 0u;
-    if (!phase.heavy) settle(row, number, on, settled);
-    expand(row, phase, turn, on, next, pile, overflow);
+    dist_t d = row.length ? load_relaxed(on->distances + row.vertex) : FAR_AWAY;
+    for (uint first = 0u; first < total; first += STEPS * SUB_GROUP_SIZE) {
+      if (!ahead || first) look_up(&edges, row, before, total, first, on->column_indices);
+      relax(&edges, d, phase, turn, at.own >= n_own && !ahead, on->row_offsets, on->edge_weights, on->distances, on->queued,
+            on->in_pile, next, pile, overflow);
+    }
+    ahead = 0;
   }
 }
 
@@ -166,31 +150,36 @@ INLINE void look_through(pile_t from, uint size, pile_t to, dist_t floor, phase_
                          uint n_sub_groups, const search_t *on, frontier_t next, volatile __global dist_t *least) {
   dist_t lowest = FAR_AWAY;
   for (ulong base = (ulong)sub_group * STEPS * SUB_GROUP_SIZE; base < size; base += (ulong)n_sub_groups * STEPS * SUB_GROUP_SIZE) {
-    int vertex[STEPS], near[STEPS], far[STEPS];
+    int vertex[STEPS];
+    uint near = 0u, far = 0u;
     row_t found[STEPS];
 #pragma unroll
-    for (int k = 0; k < STEPS; k++) {
+    for (uint k = 0u; k < STEPS; k++) {
       ulong i = base + k * SUB_GROUP_SIZE + sg_lane();
       vertex[k] = i < size ? load_relaxed(from.vertices + i) : -1;
     }
 #pragma unroll
-    for (int k = 0; k < STEPS; k++) {
-      dist_t d = vertex[k] >= 0 ? load_relaxed(on->distances + vertex[k]) : FAR_AWAY;
-      near[k] = vertex[k] >= 0 && d >= floor && d < phase.threshold;
-      far[k] = vertex[k] >= 0 && d >= phase.threshold;
+    for (uint k = 0u; k < STEPS; k++) {
       found[k].vertex = vertex[k];
       found[k].begin = 0;
       found[k].length = 0u;
-      if (far[k]) lowest = min(lowest, d);
-      else if (vertex[k] >= 0) store_relaxed(on->in_pile + vertex[k], 0u);
+      if (vertex[k] < 0) continue;
+      dist_t d = load_relaxed(on->distances + vertex[k]);
+      if (d >= phase.threshold) {
+        far |= 1u << k;
+        lowest = min(lowest, d);
+      } else {
+        store_relaxed(on->in_pile + vertex[k], 0u);
+        if (d >= floor) near |= 1u << k;
+      }
     }
 #pragma unroll
-    for (int k = 0; k < STEPS; k++) {
-      if (!near[k]) continue;
-      near[k] = exchange(on->queued + vertex[k], turn) != turn;
+    for (uint k = 0u; k < STEPS; k++) {
+      if (!(near >> k & 1u)) continue;
+      if (exchange(on->queued + vertex[k], turn) == turn) near &= ~(1u << k);
 #if !ONLY_SHORT_ROWS
       found[k] = row_of_vertex(vertex[k], on->row_offsets);
-      near[k] = near[k] && has_more(found[k]);
+      if (!has_more(found[k])) near &= ~(1u << k);
 #endif
     }
     push(found, near, next);
@@ -261,14 +250,13 @@ KERNEL search(int n, uint last_turn, dist_t limit, ulong light_capacity, ulong h
   edges_t edges;
   for (; mode != DONE; turn++) {
     uint cleared = clears ? clear_turn(state, turn) : 0u;
-    const __local row_t *rows = queues + QUEUE_ROWS * (turn & 1u);
     frontier_t now = frontier_of(turn, queues, sizes, &flags, 0u, light, light_capacity, heavy, heavy_capacity, state);
     frontier_t next = frontier_of(turn + 1u, queues, sizes, &flags, QUEUE_ROWS, light, light_capacity, heavy, heavy_capacity, state);
     frontier_t settled = {0, 0, &unused, 0u, settled_light, settled_heavy, state + STATE_SETTLED};
     pile_t pile = {piles + (ulong)n * (number & 1u), state + STATE_PILES + 32u * (number & 3u)};
     const uint stamp = turn + 1u;
+    uint n_light = 0u, n_heavy = 0u;
     if (mode == NEAR) {
-      uint n_light = 0u, n_heavy = 0u;
       n_turns++;
       if (told >= LISTED) {
         n_light = load_relaxed(now.sizes);
@@ -278,26 +266,14 @@ KERNEL search(int n, uint last_turn, dist_t limit, ulong light_capacity, ulong h
         uint worked = n_own + (member == 0u ? n_light + n_heavy : 0u);
         if (worked) fetch_add(state + STATE_WORKED + 32u * (number & 3u), worked);
       }
-      for (uint base = 0u; base < n_own; base += WG_SIZE) {
-        if (base) {
-          row.length = 0u;
-          if (base + own_row < n_own) row = ONLY_SHORT_ROWS ? row_of_vertex(rows[base + own_row].vertex, row_offsets) : rows[base + own_row];
-          before = sg_exclusive_sum(row.length);
-          total = sg_broadcast(before + row.length, SUB_GROUP_SIZE - 1);
-        }
-        settle(row, number, &on, settled);
-        dist_t d = row.length ? load_relaxed(distances + row.vertex) : FAR_AWAY;
-        for (uint first = 0u; first < total; first += STEPS * SUB_GROUP_SIZE) {
-          if (base | first) look_up(&edges, row, before, total, first, column_indices);
-          relax(&edges, d, phase, stamp, 0, row_offsets, edge_weights, distances, queued, in_pile, next, pile, &overflow);
-        }
-      }
-      if (n_light | n_heavy)
-        expand_lists(now, next, settled, n_light, n_heavy, number, phase, stamp, sub_group, n_sub_groups, &on, pile, &overflow);
     } else if (mode == SETTLED) {
-      phase.heavy = 1;
-      expand_lists(settled, next, settled, load_relaxed(settled.sizes), load_relaxed(settled.sizes + 1), number, phase, stamp,
-                   sub_group, n_sub_groups, &on, pile, &overflow);
+      n_light = load_relaxed(settled.sizes);
+      n_heavy = load_relaxed(settled.sizes + 1);
+    }
+    if (mode == NEAR || mode == SETTLED) {
+      phase.heavy = mode == SETTLED;
+      expand(first_batch(sub_group, n_light, n_sub_groups), row, edges, before, total, n_own > 0u, n_own, n_light, n_heavy,
+             number, phase, stamp, n_sub_groups, &on, phase.heavy ? settled : now, next, settled, pile, &overflow);
       phase.heavy = 0;
     } else if (mode == PILE) {
       uint size = load_relaxed(pile.size);
