@@ -12,8 +12,8 @@ _PART_BYTES = 12.0  # of the arrays of parts
 
 
 def n_rounds(stats: GraphStats) -> float:
-    """Return how deep a tree of the mean degree is, and a round that changes nothing: graphs are rarely less deep."""
-    return 3.0 + math.log(1.0 + stats.n_vertices) / math.log(max(2.0, stats.mean_degree))
+    """Return a round for every level, one that changes nothing, and one more for what got lost."""
+    return 2.0 + stats.estimated_depth
 
 
 def rounds_work(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) -> Work:
