@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, session_on
 
+from clgraph.algorithms.explain import ALGORITHMS
 from clgraph.cli.main import build_parser
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -48,9 +49,9 @@ def test_every_command_line_parses() -> None:
         parser.parse_args(shlex.split(line, comments=True)[1:])
 
 
-@pytest.mark.parametrize("algorithm", ["components", "factorization", "hash_collisions", "mst"])
+@pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
 def test_the_table_names_every_strategy(algorithm: str) -> None:
-    strategies = importlib.import_module(f"clgraph.algorithms.{algorithm}").STRATEGIES
+    strategies = importlib.import_module(ALGORITHMS[algorithm].module).STRATEGIES
     _, _, table = README.partition(f"| strategy of `{algorithm}` |")
     rows = re.findall(r"^\| `(\w+)` \| (\w+) \|", table.partition("\n\n")[0], re.MULTILINE)
     assert rows == [(name, strategy.kind) for name, strategy in strategies.items()]

@@ -99,7 +99,8 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     ),
     "traversal/sssp.cl": (
         {"WG_SIZE": 512, "ONLY_SHORT_ROWS": 1, "STEPS": 1, "ADAPT": 0},
-        {"LIGHT_FIRST": 1, "WEIGHT_KIND": 3, "OFFSET_T": "long"}, {"WEIGHT_KIND": 1, "WIDE": 1}, {"LIGHT_FIRST": 1, "WEIGHT_KIND": 4, "ALONE": 1}, {"WEIGHT_KIND": 0},
+        {"LIGHT_FIRST": 1, "WEIGHT_KIND": 3, "OFFSET_T": "long"}, {"WEIGHT_KIND": 1, "WIDE": 1},
+        {"LIGHT_FIRST": 1, "WEIGHT_KIND": 4, "ALONE": 1}, {"WEIGHT_KIND": 0},
     ),
     "traversal/predecessors.cl": ({"WEIGHT_KIND": 0, "OFFSET_T": "long"}, {"WEIGHT_KIND": 4}),
     "mst/edge_list.cl": (*_WEIGHTS, {"SPLIT_KEYS": 1, "CLIMB_LIMIT": 1024, "SAMPLES": 256}),
