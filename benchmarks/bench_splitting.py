@@ -157,7 +157,7 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
             elif not atomic and "mda=model" in row["strategy"]:
                 axes.plot(row["mda"], 1e3 * row["kernel_seconds"], "P", color="C2", label="model's MDA")
     axes.set_xscale("log", base=2)
-    axes.set_ylim(bottom=0)
+    axes.set_yscale("log")
     axes.set_xlabel("maximum degree allowed; threshold of child launches")
     axes.set_ylabel("kernels, ms")
     axes.set_title(f"{rows[0]['benchmark']} on {rows[0]['graph']}")

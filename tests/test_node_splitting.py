@@ -1,6 +1,8 @@
 """Splitting of vertices, child launches, rounds, and the spread of work that they are there for."""
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,12 +11,14 @@ from graphs import with_wide_offsets
 
 import clgraph as cg
 from clgraph.algorithms.traversal import child_launch
+from clgraph.algorithms.traversal.balance import plot_balance, profile_balance
 from clgraph.algorithms.traversal.bfs import STRATEGIES, bfs
 from clgraph.algorithms.traversal.bfs import STRATEGIES as BFS_STRATEGIES
 from clgraph.algorithms.traversal.node_splitting import NodeSplitting, histogram_mda
 from clgraph.algorithms.traversal.rounds_work import model_mda
 from clgraph.algorithms.traversal.sssp import STRATEGIES as SSSP_STRATEGIES
 from clgraph.algorithms.traversal.sssp import sssp
+from clgraph.cli.main import main
 from clgraph.errors import InputError
 from clgraph.generators import random_weights
 from clgraph.graph import Graph
@@ -175,3 +179,34 @@ def test_what_the_device_queue_cannot_take_is_done_at_once() -> None:
     result = bfs(graph, 0, strategy="child_launch", threshold=1, session=session)
     assert result.info.details["launched_by"] == "device"
     assert np.array_equal(result.distances, bfs_distances(graph, [0]))
+
+
+def test_profile(session: Session, tmp_path: Path) -> None:
+    graph = cg.generators.rmat(13, 8)
+    profile = profile_balance(session, graph, np.array([5], np.int32), mda=16)
+    assert profile.mda == 16 and profile.parts.max() <= 16 and profile.parts.sum() == profile.degrees.sum()
+    assert profile.before[-1].edges == profile.after[-1].edges
+    assert profile.groups_after.max() < profile.groups_before.max()
+    for suffix in ("png", "svg"):
+        plot_balance(profile, tmp_path / f"balance.{suffix}")
+        assert (tmp_path / f"balance.{suffix}").stat().st_size > 5000
+    with pytest.raises(InputError, match="bogus"):
+        plot_balance(profile, tmp_path / "balance.bogus")
+    alone = profile_balance(session, Graph.from_edges([], [], n=1), np.array([0], np.int32))
+    plot_balance(alone, tmp_path / "alone.png")
+
+
+def test_profile_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, picture = tmp_path / "graph.txt", tmp_path / "balance.png"
+    path.write_text("".join(f"{u} {u // 3}\n" for u in range(1, 500)))
+    options = ["bfs", str(path), "--source", "0", "-d", "pocl", "--profile-balance"]
+    assert main([*options, "--plot", str(picture)]) == 0
+    text = capsys.readouterr().out
+    assert "before splitting" in text and "most / mean" in text and picture.stat().st_size > 5000
+    assert main([*options, "--json"]) == 0
+    balance = json.loads(capsys.readouterr().out)["balance_profile"]
+    assert balance["mda"] >= 1 and balance["before"][-1]["edges"] == balance["after"][-1]["edges"]
+    assert main(["bfs", str(path), "--source", "0", "-d", "pocl", "--plot", str(picture)]) == 4
+    assert "--profile-balance" in capsys.readouterr().err
+    assert main(["bfs", str(path), "--source", "0", "-d", "pocl", "-s", "node_splitting"]) == 0
+    assert "n_extra" in capsys.readouterr().out

@@ -44,8 +44,8 @@ def read_sources(args: argparse.Namespace, graph: Graph) -> list[int | str]:
     return ids
 
 
-def show(args: argparse.Namespace, result: BFS | ShortestPaths) -> None:
-    """Write and print *result* as *args* ask for."""
+def show(args: argparse.Namespace, result: BFS | ShortestPaths, **more: Any) -> None:
+    """Write and print *result* as *args* ask for; *more* fields of the JSON document."""
     if args.output is not None:
         _write(args.output, result, args.predecessors)
     graph, distances = result.graph, result.distances
@@ -55,7 +55,7 @@ def show(args: argparse.Namespace, result: BFS | ShortestPaths) -> None:
         print_json({
             "graph": args.graph, "n_vertices": graph.n_vertices, "n_edges": graph.n_edges, "sources": args.source,
             "n_reached": reached.size, "greatest_distance": greatest, "verified": args.verify,
-            **run_document(result.info),
+            **run_document(result.info), **more,
         })  # fmt: skip
     elif args.output != "-":
         fields = {

@@ -59,6 +59,8 @@ def run_fields(info: RunInfo, requested: str) -> dict[str, str]:
         "time": f"{milliseconds(seconds.total)} ms: "
         + ", ".join(f"{part} {milliseconds(getattr(seconds, part))}" for part in parts),
     }
+    if info.details:
+        fields["details"] = ", ".join(f"{name} {value}" for name, value in info.details.items())
     if predicted := info.predicted_seconds.get(info.strategy):
         fields["predicted"] = f"{milliseconds(predicted)} ms for the kernels and the waits between them"
     return fields
