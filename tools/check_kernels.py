@@ -4,9 +4,9 @@
     tools/check_kernels.py [--vendor amd|nvidia] [--kernels] [file.cl ...]
 
 AMD: clang with rocm-device-libs, down to the machine code of gfx906, gfx90a and gfx1030; the table shows
-registers, local memory and wave size; scratch memory fails, and a register spill unless MOST_SCALAR_SPILLS
-allows it. NVIDIA: clang's NVPTX target for the front end and the inline PTX, and ``ptxas`` where it is on the path; the vendor's compiler
-allocates registers differently, so nothing is said about them.
+registers, local memory and wave size. Scratch memory fails, and a register spill that MOST_SCALAR_SPILLS does not
+allow. NVIDIA: clang's NVPTX target for the front end and the inline PTX, and ``ptxas`` where it is on the path; the
+vendor's compiler allocates registers differently, so nothing is said about them.
 
 The definitions come from the same device facts and dialects as on a real device. The exit status is 1 if
 anything does not compile, spills or uses scratch, and 2 if a compiler is missing.
