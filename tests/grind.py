@@ -188,6 +188,25 @@ def hash_collisions(session: Session) -> None:
                     session=session, verify=True)
 
 
+def rounds(session: Session) -> None:
+    """Run searches by rounds over all vertices on a small graph with a long row."""
+    from clgraph.algorithms.traversal.bfs import bfs
+    from clgraph.algorithms.traversal.sssp import sssp
+    from clgraph.graph import Graph
+
+    rng = np.random.default_rng(11)
+    src, dst = rng.integers(60, size=(2, 120))
+    src, dst = np.append(src, np.zeros(60, np.int64)), np.append(dst, np.arange(60))
+    graph = Graph.from_edges(src, dst, rng.integers(9, size=src.size), n=64, directed=True)
+    for strategy, options in (
+        ("topology_driven", {}), ("node_splitting", {"mda": 5}), ("child_launch", {"threshold": 5}),
+    ):  # fmt: skip
+        for atomic, balance in ((False, True), (True, False)):
+            arguments = {"strategy": strategy, "session": session, "atomic": atomic, "balance": balance, **options}
+            bfs(graph, 3, verify=True, **arguments)
+            sssp(graph, 3, verify=True, **arguments)
+
+
 def factorization_offline(session: Session) -> None:
     """Run matchings and sweeps in supersteps on few ratings, with work-groups of several work-items."""
     import test_factorization_offline as offline

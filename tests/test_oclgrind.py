@@ -28,6 +28,7 @@ RUNS = {
     "primitives": WITHOUT_UNINITIALIZED,
     "components": WITHOUT_UNINITIALIZED,
     "mst": WITHOUT_UNINITIALIZED,
+    "rounds": WITHOUT_UNINITIALIZED,
     "hash_collisions": WITHOUT_UNINITIALIZED,
     "factorization_online": WITHOUT_RACES,
     "factorization_offline": WITHOUT_UNINITIALIZED,

@@ -27,6 +27,7 @@ CASES = {
     "factorization": ["edge_locked", "node_locked", "hybrid_locked"],
     "blocks": ["block_sweep"],
     "supersteps": ["superstep_grid", "item_blocks"],
+    "rounds": ["topology_driven", "node_splitting"],
 }
 # All rounds of a spanning forest in one launch, whose groups wait for each other.
 _ONE_LAUNCH = ("-DWG_SIZE=1", "-DCLIMB_LIMIT=2")
@@ -44,6 +45,7 @@ BUILDS = {
     "factorization": [()],
     "blocks": [("-DWG_SIZE=1",)],  # groups wait for each other
     "supersteps": [("-DWG_SIZE=1",)],
+    "rounds": [(), ("-DATOMIC=1",)],
 }
 LANES = {"scheduler": ["-O1"], "threads": ["-O1", "-g", "-fsanitize=thread", "-pthread"]}
 VECTOR_LITERAL = re.compile(r"\((int4|uint4|long4|offset4_t)\)\(")
@@ -186,6 +188,17 @@ PLANTS = {
     "stand-in-that-keeps-its-item": Plant(  # a group does another's share, but holds one item only
         "factorization/item_block.cl", "stays = members >= n_groups;", "stays = 1;",
         "scheduler", "item_blocks", ("-DWG_SIZE=1",),
+    ),
+    "round-that-says-nothing": Plant(
+        "traversal/rounds.h", "if (lowered) store_relaxed(state + STATE_CHANGED, round);", "", "scheduler",
+        "topology_driven",
+    ),
+    "plain-lowering": Plant(
+        "traversal/rounds.h", "store_relaxed(to, reached);", "*(dist_t *)to = reached;", "threads", "topology_driven",
+    ),
+    "child-of-old": Plant(
+        "traversal/node_splitting.cl", "if (word >= n) store_relaxed", "if (word >= n && round == 1u) store_relaxed",
+        "scheduler", "node_splitting",
     ),
     "lock-that-never-fails": Plant(
         "vocabulary.cl", "if (!done && try_lock(&lock_words[k])) {", "if (!done) {", "scheduler", "locks",

@@ -52,6 +52,10 @@ _ROWS_OF_FACTORS: tuple[dict[str, int | str], ...] = (
 # Scalar registers that kernels of a file may keep in lanes of vector registers, for want of more in waves of 64: it
 # takes no memory, but is a number to bring down.
 MOST_SCALAR_SPILLS = {"traversal/bfs.cl": 24, "traversal/sssp.cl": 40}
+_ROUNDS: tuple[dict[str, int | str], ...] = (
+    {"ATOMIC": 1, "OFFSET_T": "long", "WEIGHT_KIND": 0}, {"WEIGHT_KIND": 4, "BALANCE": 1},
+    {"WEIGHT_KIND": 1, "WIDE": 1, "ATOMIC": 1},
+)
 VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "components/phases.cl": (
         {"OFFSET_T": "long"}, {"HOOK_FIRST": 0}, {"KEEP_SECOND": 1, "HOOK_STEPS": 2},
@@ -102,6 +106,9 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
         {"LIGHT_FIRST": 1, "WEIGHT_KIND": 3, "OFFSET_T": "long"}, {"WEIGHT_KIND": 1, "WIDE": 1},
         {"LIGHT_FIRST": 1, "WEIGHT_KIND": 4, "ALONE": 1}, {"WEIGHT_KIND": 0},
     ),
+    "traversal/child_launch.cl": _ROUNDS,
+    "traversal/node_splitting.cl": _ROUNDS,
+    "traversal/topology_driven.cl": _ROUNDS,
     "traversal/predecessors.cl": ({"WEIGHT_KIND": 0, "OFFSET_T": "long"}, {"WEIGHT_KIND": 4}),
     "mst/edge_list.cl": (*_WEIGHTS, {"SPLIT_KEYS": 1, "CLIMB_LIMIT": 1024, "SAMPLES": 256}),
     "mst/rows.cl": (*_WEIGHTS, {"SPLIT_KEYS": 1}),

@@ -89,7 +89,6 @@ def plot_balance(profile: BalanceProfile, path: str | Path) -> None:
         busiest, n_each = _bars(edges)
         axes.bar(np.arange(busiest.size) * n_each, busiest, width=n_each, align="edge")
         axes.axhline(edges.mean() if edges.size else 0.0, color="black", linewidth=1, label="mean")
-        axes.set_ylim(bottom=0)
         axes.set_xlabel("work-group" + (f", the busiest of each {n_each}" if n_each > 1 else ""))
         axes.set_title(f"Edges per work-group {when} splitting")
         axes.legend(frameon=False)
@@ -102,6 +101,7 @@ def plot_balance(profile: BalanceProfile, path: str | Path) -> None:
         axes.set_xlabel("degree")
         axes.set_title(f"Vertices by degree {when} splitting")
         axes.legend(frameon=False)
+    top[0].set_ylim(0, 1.05 * max(1, *(edges.max(initial=0) for edges in groups)))
     top[0].set_ylabel("edges")
     bottom[0].set_ylabel("vertices")
     try:

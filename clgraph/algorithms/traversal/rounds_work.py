@@ -19,8 +19,8 @@ def n_rounds(stats: GraphStats) -> float:
 def rounds_work(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) -> Work:
     """Return the work of all rounds where no part has more than *mda* edges.
 
-    A vertex that is not split waits for the longest of those in its sub-group; children stand beside each other, and
-    have about as many edges. No round is shorter than its longest part.
+    A vertex waits for the longest of those in its sub-group; children stand beside each other, and have about as many
+    edges. No round is shorter than its longest part.
     """
     sizes: list[tuple[float, float]] = []  # of the vertices: edges left, share
     children = children_edges = 0.0

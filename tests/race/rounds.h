@@ -1,0 +1,76 @@
+/* Shortest paths by rounds over all vertices, launched as clgraph/algorithms/traversal/rounds.py does. */
+#pragma once
+#include <algorithm>
+
+#include "traversal/node_splitting.cl"
+#include "traversal/topology_driven.cl"
+
+struct Rounds {
+  int n;
+  std::vector<int> row_offsets = {0}, column_indices, edge_weights;
+  std::vector<dist_t> distances;
+  std::vector<uint> state, work;
+
+  Rounds(Random &random, ulong seed) : n(4 + (int)random.below(20)), state(STATE_WORDS), work(1) {
+    std::vector<std::vector<int>> rows(n);
+    for (uint k = 4 * n; k; k--)           /* many ways to few vertices, so that they are lowered at the same time */
+      rows[random.below(n)].push_back((int)random.below(seed % 2 ? n : std::min(n, 6)));
+    for (int v = 1; v < n; v++) rows[v - 1].push_back(v);
+    for (auto &row : rows) {
+      column_indices.insert(column_indices.end(), row.begin(), row.end());
+      row_offsets.push_back((int)column_indices.size());
+    }
+    for (size_t e = 0; e < column_indices.size(); e++) edge_weights.push_back((int)random.below(30));
+  }
+  void begin(int n_words) {
+    const int source = 0;
+    distances.resize(n_words);
+    launch(std::max(n_words, STATE_WORDS), [&] { initialize(n_words, distances.data(), state.data()); });
+    launch(1, [&] { start(1, &source, distances.data()); });
+  }
+  bool right() const {
+    std::vector<dist_t> expected(n, FAR_AWAY);
+    expected[0] = 0;
+    for (int turn = 0; turn < n; turn++)
+      for (int v = 0; v < n; v++)
+        for (int e = row_offsets[v]; e < row_offsets[v + 1] && expected[v] != FAR_AWAY; e++)
+          expected[column_indices[e]] = std::min(expected[column_indices[e]], expected[v] + (dist_t)edge_weights[e]);
+    return std::equal(expected.begin(), expected.end(), distances.begin());
+  }
+};
+
+static bool topology_driven_right(Random &random, ulong seed) {
+  Rounds on(random, seed);
+  on.begin(on.n);
+  for (uint round = 1; on.state[STATE_CHANGED] + 1 == round; round++)
+    launch(on.n, [&] {
+      relax_vertices(on.n, round, LONGEST, on.row_offsets.data(), on.column_indices.data(), on.edge_weights.data(),
+                     on.state.data(), on.distances.data(), on.work.data());
+    });
+  return on.right();
+}
+
+static bool node_splitting_right(Random &random, ulong seed) {
+  Rounds on(random, seed);
+  const int n = on.n, mda = 1 + (int)random.below(5);
+  std::vector<int> counts(n), first_child(n + 1);
+  launch(n, [&] { count_children(n, mda, on.row_offsets.data(), counts.data()); });
+  for (int v = 0; v < n; v++) first_child[v + 1] = first_child[v] + counts[v];
+  const int n_parts = n + first_child[n];
+  std::vector<int> begin(n_parts), end(n_parts), parent(n_parts);
+  launch(n_parts, [&] {
+    fill_parts(n, n_parts, on.row_offsets.data(), first_child.data(), begin.data(), end.data(), parent.data());
+  });
+  on.begin(ATOMIC ? n : n_parts);
+  for (uint round = 1; on.state[STATE_CHANGED] + 1 == round; round++) {
+    if (!ATOMIC)
+      launch(n_parts, [&] { child_update(n_parts, round, n, parent.data(), on.state.data(), on.distances.data()); });
+    launch(n_parts, [&] {
+      relax_parts(n_parts, round, LONGEST, n, on.column_indices.data(), on.edge_weights.data(), begin.data(), end.data(),
+                  parent.data(), on.state.data(), on.distances.data(), on.work.data());
+    });
+  }
+  return on.right();
+}
+
+static const Case cases[] = {{"topology_driven", topology_driven_right}, {"node_splitting", node_splitting_right}};
