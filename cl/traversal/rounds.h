@@ -11,7 +11,8 @@
  *   - whoever stores says so (STATE_CHANGED).  In a round that nobody says so of, every edge was compared with distances
  *     that stood still, and none could lower any: they are right.  A lowering that was lost is tried again before that,
  *     since the rounds look at all vertices, not at those that changed.
- * Only loads and stores of whole words are needed: CPUs and GPUs do not tear them.  A vertex may relax its edges with a
+ * Only loads and stores of whole words are needed: CPUs and GPUs do not tear them.  Loads may come from a cache that sees
+ * no stores of others in the same round: what it gives stood there since the round began.  A vertex may relax its edges with a
  * distance that is overwritten meanwhile; who lowered it asks for another round.
  */
 #ifndef CLGRAPH_TRAVERSAL_ROUNDS_H
@@ -43,9 +44,9 @@ INLINE void relax_edges(dist_t d, offset_t e, offset_t end, offset_t stride, uin
     volatile __global dist_t *to = distances + column_indices[e];
     if (reached > limit) continue;
 #if ATOMIC
-    lowered |= lower_to(to, reached);
+    lowered |= load_stale(to) > reached && fetch_min(to, reached) > reached;
 #else
-    if (load_relaxed(to) > reached) {
+    if (load_stale(to) > reached) {
       store_relaxed(to, reached);
       lowered = 1;
     }
