@@ -45,6 +45,7 @@ OPTIONS: dict[str, list[dict[str, object]]] = {
 CASES = [(name, options) for name in STRATEGIES for options in ({}, *OPTIONS.get(name, []))]
 NAMES = [name for name in GRAPHS if "empty" not in name]
 INT32, INT64 = np.iinfo(np.int32), np.iinfo(np.int64)
+TELLING = ("duplicates-self-loops", "directed-scale-free", "path-permuted", "star", "some-isolated", "one-self-loop")
 every_case = pytest.mark.parametrize(("strategy", "options"), CASES, ids=str)
 every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 
@@ -80,8 +81,10 @@ def assert_right(
     return result
 
 
-@every_case
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "strategy", "options"),
+    [(name, *case) for case in CASES for name in (TELLING if case[1] else NAMES)], ids=str,
+)  # fmt: skip
 def test_zoo(session: Session, name: str, strategy: str, options: dict[str, object]) -> None:
     graph = GRAPHS[name]()
     last = graph.n_vertices - 1
@@ -119,11 +122,17 @@ SHAPES: dict[str, Callable[[], Graph]] = {
 }  # fmt: skip
 
 
-@every_case
+@every_strategy
 @pytest.mark.parametrize("name", SHAPES)
-def test_shapes_that_use_every_branch(session: Session, name: str, strategy: str, options: dict[str, object]) -> None:
+def test_shapes_that_use_every_branch(session: Session, name: str, strategy: str) -> None:
     """Long rows, many phases and few, light edges only and heavy ones only."""
-    assert_right(SHAPES[name](), 1, session, strategy, **options)
+    assert_right(SHAPES[name](), 1, session, strategy)
+
+
+@every_case
+def test_options_on_a_hub_and_a_mesh(pocl: Session, strategy: str, options: dict[str, object]) -> None:
+    for name in ("scale-free", "grid", "detours"):
+        assert_right(SHAPES[name](), 1, pocl, strategy, **options)
 
 
 def among(*values: float, dtype: type = np.float64) -> Callable[[np.random.Generator, int], np.ndarray]:
@@ -151,15 +160,15 @@ WEIGHTS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
 }
 
 
-@every_case
+@every_strategy
 @pytest.mark.parametrize("name", WEIGHTS)
-def test_weights(session: Session, name: str, strategy: str, options: dict[str, object]) -> None:
+def test_weights(session: Session, name: str, strategy: str) -> None:
     """With self-loops, and parallel edges of equal and of different weights."""
     rng = np.random.default_rng(3)
     for n_edges, directed in ((100, False), (900, True)):
         src, dst = rng.integers(60, size=(2, n_edges))
         graph = Graph.from_edges(src, dst, WEIGHTS[name](rng, n_edges), n=70, directed=directed)
-        assert_right(graph, int(src[0]), session, strategy, **options)
+        assert_right(graph, int(src[0]), session, strategy)
 
 
 def chain(weights: np.ndarray, *, directed: bool = False) -> Graph:

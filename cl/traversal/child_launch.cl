@@ -5,7 +5,7 @@
  * FROM_DEVICE 1: the work-item enqueues a child grid, one work-item an edge; where the queue of the device is full it
  * relaxes the edges itself.  A launch has ended when its children have.
  * FROM_DEVICE 0: it lists pieces of PIECE edges, with one atomic a sub-group, for a second launch, relax_pieces, in which
- * work-groups take them.  Round r counts them in word r mod 4 of STATE_PIECES and clears the next word.
+ * sub-groups take them.  Round r counts them in word r mod 4 of STATE_PIECES and clears the next word.
  *
  * After J. Wang, S. Yalamanchili, "Characterization and analysis of dynamic parallelism in unstructured GPU applications",
  * IISWC 2014.
@@ -17,7 +17,7 @@
 #define FROM_DEVICE 0
 #endif
 #ifndef PIECE
-#define PIECE 1024
+#define PIECE 256
 #endif
 
 KERNEL relax_or_launch(int n, uint round, dist_t limit, offset_t threshold, __global const offset_t *restrict row_offsets,
@@ -67,13 +67,14 @@ KERNEL relax_pieces(int n, uint round, dist_t limit, int first_group, __global c
                     __global const int2 *pieces, volatile __global uint *state, volatile __global dist_t *distances,
                     volatile __global uint *work) {
   const uint n_pieces = load_relaxed(state + STATE_PIECES + (round & 3u));
-  for (uint i = get_group_id(0); i < n_pieces; i += get_num_groups(0)) {
+  const uint n_sub_groups = get_num_groups(0) * SUB_GROUPS_PER_GROUP;
+  for (uint i = get_group_id(0) * SUB_GROUPS_PER_GROUP + sg_in_group(); i < n_pieces; i += n_sub_groups) {
     const int2 piece = pieces[i];
     const offset_t begin = row_offsets[piece.x] + (offset_t)piece.y * PIECE;
     const offset_t end = min(begin + PIECE, row_offsets[piece.x + 1]);
-    relax_edges(load_relaxed(distances + piece.x), begin + (offset_t)get_local_id(0), end, WG_SIZE, round, limit,
+    relax_edges(load_relaxed(distances + piece.x), begin + (offset_t)sg_lane(), end, SUB_GROUP_SIZE, round, limit,
                 column_indices, edge_weights, state, distances);
-    if (get_local_id(0) == 0) count_edges((uint)(end - begin), work + first_group + get_group_id(0));
+    if (sg_lane() == 0) count_edges((uint)(end - begin), work + first_group + get_group_id(0));
   }
 }
 #endif

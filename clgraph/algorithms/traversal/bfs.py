@@ -132,7 +132,7 @@ class _Frontier:
         self.distances, self.predecessors = session.empty(-(-n // 4) * 4, np.int32), session.empty(n, np.int32)
         lists, bits = queues.Lists(session, graph), session.empty(-(-n // 32), np.uint32)
         found = self.distances, self.predecessors
-        short = not bottom_up and int(graph.degrees.max(initial=0)) <= queues.PIECE
+        short = not bottom_up and not self._alone and int(graph.degrees.max(initial=0)) <= queues.PIECE
         group = queues.group_size(session, 512 if bottom_up or graph.n_edges < 8 * n else 1024)
         defines: dict[str, int | str] = {
             **on_device.defines(), **queues.queue_defines(session, graph, group), "BOTTOM_UP": int(bottom_up),

@@ -16,7 +16,7 @@ from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session
 
 _SOURCE = "traversal/child_launch.cl"
-_PIECE = 1024  # edges; as in the kernels
+_PIECE = 256  # edges
 _CHILD_GROUPS = 6  # word of cl/traversal/rounds.h
 _MEAN_DEGREES = 32  # of the default threshold
 
@@ -54,7 +54,9 @@ class ChildLaunch(FixedPoint):
         program = session.program(_SOURCE, {**defines, "FROM_DEVICE": int(from_device), "PIECE": _PIECE})
         size, large = program.work_group_size, degrees[degrees > self.threshold].astype(np.int64)
         n_pieces = int((-(-large // (size if from_device else _PIECE))).sum())
-        at_once = n_pieces if from_device else min(n_pieces, 32 * facts.compute_units)
+        at_once = n_pieces if from_device else min(
+            -(-n_pieces * facts.sub_group_size // size), 32 * facts.compute_units
+        )
         self._n_groups = -(-self.n // size)
         work = self._counters(self._n_groups + at_once)
         pieces = session.empty(2 * (1 if from_device else n_pieces), np.int32)

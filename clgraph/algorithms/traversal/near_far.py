@@ -43,7 +43,7 @@ class NearFar(PathPlan):
         held = self.held
         self.distances = session.empty(n, held.dtype)
         self._alone = not session.facts.dialect.has_grid_barrier
-        short = not self._light_first and int(graph.degrees.max(initial=0)) <= queues.PIECE
+        short = not self._light_first and not self._alone and int(graph.degrees.max(initial=0)) <= queues.PIECE
         is_deep, degree = graph.stats.estimated_depth > _DEEP, graph.stats.mean_degree
         group = queues.group_size(session, 512 if is_deep and degree < 8 else 1024)
         defines: dict[str, int | str] = {
