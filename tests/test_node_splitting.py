@@ -2,11 +2,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from conftest import ROOT
 from graphs import with_wide_offsets
 
 import clgraph as cg
@@ -24,6 +27,7 @@ from clgraph.generators import random_weights
 from clgraph.graph import Graph
 from clgraph.reference.bfs import bfs_distances
 from clgraph.reference.sssp import check_sssp
+from clgraph.report import read_rows
 from clgraph.runtime.device_queue import has_device_queue
 from clgraph.runtime.session import Session
 
@@ -208,3 +212,18 @@ def test_profile_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "--profile-balance" in capsys.readouterr().err
     assert main(["bfs", str(path), "--source", "0", "-d", "pocl", "-s", "node_splitting"]) == 0
     assert "n_extra" in capsys.readouterr().out
+
+
+def test_benchmark(tmp_path: Path) -> None:
+    graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
+    graph.write_text("".join(f"{u} {u // 9}\n" for u in range(1, 80)))
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "benchmarks" / "bench_splitting.py"), "-d", "pocl", "--graphs", str(graph),
+         "--plot", str(tmp_path), "--json", str(results), "--repeats", "1", "--seconds", "60"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0 and "% improvement" in done.stdout and "no time left" not in done.stdout, done.stderr
+    rows = read_rows(results)
+    assert {row["benchmark"] for row in rows} == {"bfs_splitting", "sssp_splitting"}
+    assert {row["mda"] for row in rows if "mda" in row} >= {4, 8, 10}
+    assert all((tmp_path / f"{name}-graph.txt.png").stat().st_size > 5000 for name in ("bfs", "sssp"))
