@@ -106,6 +106,7 @@ def _default_delta(graph: Graph) -> float:
     hops = _DEEP_HOPS if graph.stats.estimated_depth > _DEEP else _SHALLOW_HOPS
     weights = np.ones(1) if graph.edge_weights is None else graph.edge_weights[:: max(1, graph.n_edges >> 16)]
     finite = weights[np.isfinite(weights)]
-    mean = float(finite.mean(dtype=np.float64)) if finite.size else 1.0
+    with np.errstate(over="ignore"):  # it is cut below
+        mean = float(finite.mean(dtype=np.float64)) if finite.size else 1.0
     delta = min(hops * mean * graph.n_vertices / graph.n_edges, 1e30)
     return max(1.0, delta) if weights.dtype.kind != "f" or graph.edge_weights is None else delta
