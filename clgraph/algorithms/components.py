@@ -296,21 +296,16 @@ def connected_components(
     (1, [0, 0, 0, 0])
     """
     on, data = as_session(session), as_graph(graph)
-    if options and strategy == "auto":
-        raise InputError(f"options {sorted(options)} belong to one strategy; name it with strategy=")
     with on.measure() as recorder:
         choice = choose_strategy(on, data, strategy=strategy)
-        options = checked_options(STRATEGIES, choice.strategy, options)
+        options = checked_options(STRATEGIES, choice, options)
         plan = STRATEGIES[choice.strategy].plan(on, data, **options)
         plan.run()
         numbers, n_components = plan.number()
         labels = numbers.get()
-    assert recorder.seconds is not None
     result = Components(n_components, labels)
-    result.info = RunInfo(
-        choice.strategy, STRATEGIES[choice.strategy].kind, on.facts.name, on.why, recorder.seconds,
-        choice.seconds, recorder.kernels(),
-    )
+    kind = STRATEGIES[choice.strategy].kind
+    result.info = on.run_info(recorder, choice.strategy, kind, choice.seconds)
     if verify:
         _verify(data, result)
     return result

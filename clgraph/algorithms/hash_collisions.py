@@ -605,22 +605,17 @@ def hash_collisions(
     """
     on, data = as_session(session), as_graph(graph)
     problem = as_problem(data, distance=distance, hashes=hashes, bit_widths=bit_widths)
-    if options and strategy == "auto":
-        raise InputError(f"options {sorted(options)} belong to one strategy; name it with strategy=")
     with on.measure() as recorder:
         choice = _choose(on, problem, strategy)
-        options = checked_options(STRATEGIES, choice.strategy, options)
+        options = checked_options(STRATEGIES, choice, options)
         plan = STRATEGIES[choice.strategy].plan(on, problem, **options)
         plan.run()
         tables = plan.table()
-    assert recorder.seconds is not None
     result = CollisionTable(*tables)
     result.hashes, result.bit_widths = problem.hashes, problem.bit_widths
     result.n_vertices, result.distance = data.n_vertices, problem.distance
-    result.info = RunInfo(
-        choice.strategy, STRATEGIES[choice.strategy].kind, on.facts.name, on.why, recorder.seconds,
-        choice.seconds, recorder.kernels(),
-    )
+    kind = STRATEGIES[choice.strategy].kind
+    result.info = on.run_info(recorder, choice.strategy, kind, choice.seconds)
     if verify:
         from clgraph.reference.hash_collisions import check_collisions
 

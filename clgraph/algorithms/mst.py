@@ -20,6 +20,7 @@ References
 """
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -117,7 +118,7 @@ class SpanningForest(_SpanningForest):
         return self.to_graph().to_networkx()
 
 
-class ForestPlan:
+class ForestPlan(ABC):
     """A compiled and allocated run on one undirected graph with sorted rows; ``run()`` may be called again."""
 
     def __init__(
@@ -170,8 +171,9 @@ class ForestPlan:
         if self.m:
             self.find_forest()
 
+    @abstractmethod
     def find_forest(self) -> None:
-        raise NotImplementedError
+        """Enqueue what follows the initialisation."""
 
     def edges(self) -> NDArray[np.int64]:
         """Return the entries of the forest's edges in rising order, after ``run()``.
@@ -449,21 +451,16 @@ def minimum_spanning_forest(
     on, data = as_session(session), as_graph(graph, weight=weight)
     if data.directed or not data.has_sorted_rows:
         data = _undirected(data, *data.edge_list())
-    if options and strategy == "auto":
-        raise InputError(f"options {sorted(options)} belong to one strategy; name it with strategy=")
     with on.measure() as recorder:
         choice = choose_strategy(on, data, strategy=strategy)
-        options = checked_options(STRATEGIES, choice.strategy, options)
+        options = checked_options(STRATEGIES, choice, options)
         plan = STRATEGIES[choice.strategy].plan(on, data, bool(maximum), **options)
         plan.run()
         edges = plan.edges()
-    assert recorder.seconds is not None
     result = SpanningForest(_total_weight(data, edges), edges)
     result.graph = data
-    result.info = RunInfo(
-        choice.strategy, STRATEGIES[choice.strategy].kind, on.facts.name, on.why, recorder.seconds,
-        choice.seconds, recorder.kernels(),
-    )
+    kind = STRATEGIES[choice.strategy].kind
+    result.info = on.run_info(recorder, choice.strategy, kind, choice.seconds)
     if verify:
         from clgraph.reference.mst import check_mst
 

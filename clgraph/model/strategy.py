@@ -101,14 +101,17 @@ def choose(
     return Choice(picked, requested, ranked, blocked)
 
 
-def checked_options(strategies: Mapping[str, Strategy], name: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *options* if the plan of the strategy *name* takes them all.
+def checked_options(strategies: Mapping[str, Strategy], choice: Choice, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *options* if the plan of the strategy chosen takes them all.
 
     Raises
     ------
     InputError
-        It does not; the message names those that it takes.
+        It does not, and the message names those that it takes; or no strategy was named that they could belong to.
     """
+    if options and choice.requested == "auto":
+        raise InputError(f"options {sorted(options)} belong to one strategy; name it with strategy=")
+    name = choice.strategy
     parameters = inspect.signature(strategies[name].plan).parameters.values()
     known = sorted(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
     if unknown := sorted(str(option) for option in options if option not in known):

@@ -22,7 +22,7 @@ from clgraph.runtime.fork import check_fork
 from clgraph.runtime.program import Program, build_program
 from clgraph.runtime.query import available_bytes, platforms, query_facts, select_device
 from clgraph.runtime.quirks import works_while_waiting
-from clgraph.runtime.timing import Recorder
+from clgraph.runtime.timing import Recorder, RunInfo
 
 logger = logging.getLogger(__name__)
 
@@ -210,6 +210,15 @@ class Session:
             outer.compile_seconds += recorder.compile_seconds
             outer.kernel_events += recorder.kernel_events
             outer.transfer_events += recorder.transfer_events
+
+    def run_info(
+        self, recorder: Recorder, strategy: str, kind: str, predicted_seconds: dict[str, float], **more: Any
+    ) -> RunInfo:
+        """Return what a result tells of the run that *recorder* saw; *more* are other fields of it."""
+        assert recorder.seconds is not None
+        return RunInfo(
+            strategy, kind, self.facts.name, self.why, recorder.seconds, predicted_seconds, recorder.kernels(), **more
+        )
 
     @property
     def _recorder(self) -> Recorder | None:

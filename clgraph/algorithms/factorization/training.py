@@ -196,8 +196,6 @@ class Factorization:
     ) -> None:  # fmt: skip
         if not ratings.n_ratings:
             raise InputError("there are no ratings to train on; at least one is needed")
-        if options and strategy == "auto":
-            raise InputError(f"options {sorted(options)} belong to one strategy; name it with strategy=")
         rank = checked_count("n_factors", rank, MAX_RANK)
         _check_squares(ratings)
         _check_memory(session, ratings, rank, storage)
@@ -215,7 +213,7 @@ class Factorization:
                 offline = (s for s in self.choice.predicted if factorization.STRATEGIES[s].kind == "offline")
                 self.strategy = next(offline, self.strategy)
                 self.choice = replace(self.choice, strategy=self.strategy)
-            options = checked_options(factorization.STRATEGIES, self.strategy, options or {})
+            options = checked_options(factorization.STRATEGIES, self.choice, options or {})
             self.model = DeviceModel(
                 session, *ratings.shape, rank, biases=biases, storage=storage,
                 mean=float(ratings.values.mean(dtype=np.float64)) if mean is None else mean,

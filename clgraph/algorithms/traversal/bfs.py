@@ -338,21 +338,19 @@ def bfs(
     ([1, 0, 1, 2], [1, 2, 3])
     """
     on, data = as_session(session), as_graph(graph)
-    if options and strategy == "auto":
-        raise InputError(f"options {sorted(options)} belong to one strategy; name it with strategy=")
     sources = source_numbers(data, source)
     with on.measure() as recorder:
         choice = choose_strategy(on, data, strategy=strategy)
-        options = checked_options(STRATEGIES, choice.strategy, options)
+        options = checked_options(STRATEGIES, choice, options)
         plan = STRATEGIES[choice.strategy].plan(on, data, sources, max_depth, **options)
         plan.run()
         distances, predecessors = plan.result()
-    assert recorder.seconds is not None
     result = BFS(distances, predecessors)
     result.graph, result.sources = data, sources
-    result.info = RunInfo(
-        choice.strategy, STRATEGIES[choice.strategy].kind, on.facts.name, on.why, recorder.seconds,
-        choice.seconds, recorder.kernels(), getattr(plan, "details", {}), getattr(plan, "balance", None),
+    kind = STRATEGIES[choice.strategy].kind
+    result.info = on.run_info(
+        recorder, choice.strategy, kind, choice.seconds, details=getattr(plan, "details", {}),
+        balance=getattr(plan, "balance", None),
     )
     if verify:
         from clgraph.reference.bfs import check_bfs
