@@ -33,7 +33,7 @@ from clgraph.errors import VerificationError
 from clgraph.graph import Graph
 from clgraph.model.strategy import choose
 from clgraph.reference.mst import check_mst, kruskal
-from clgraph.report import read_rows, tabulate_rows, write_rows
+from clgraph.report import tabulate_rows
 from clgraph.runtime.session import Session
 
 GRAPHS = ("road-NY", "road-FLA", *inputs.SPANNING, *inputs.COMPONENTS)
@@ -115,23 +115,12 @@ def _host_row(
 
 def compare(paths: list[str], workers: int | None) -> int:
     """Check the rows of result files against :func:`kruskal`; those that agree become verified."""
-    rows = {path: [row for row in read_rows(path) if "edges_sha256" in row] for path in paths}
-    graphs = list(dict.fromkeys(row["graph"] for group in rows.values() for row in group))
-    inputs.prepare(graphs, workers)
-    n_wrong = 0
-    for name in graphs:
-        with busy(f"checking {name}"):
-            graph = inputs.weighted(name)
-            forest = fingerprint(graph, kruskal(graph))
-        for path, group in rows.items():
-            checked = [{**row, "verified": row | forest == row} for row in group if row["graph"] == name]
-            write_rows(path, checked)
-            for row in checked:
-                print(f"{path}: {name} {row['strategy']} {'agrees' if row['verified'] else 'DIFFERS'}", flush=True)
-            n_wrong += sum(not row["verified"] for row in checked)
-    if n_wrong:
-        raise VerificationError(f"{n_wrong} rows differ from Kruskal's forest")
-    return 0
+
+    def forest(name: str) -> dict[str, Any]:
+        graph = inputs.weighted(name)
+        return fingerprint(graph, kruskal(graph))
+
+    return harness.recheck(paths, lambda row: "edges_sha256" in row, forest, workers, "Kruskal's forest")
 
 
 def run(args: argparse.Namespace) -> int:

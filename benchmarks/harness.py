@@ -26,12 +26,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import inputs
 from checkout import ROOT
 
 from clgraph.cli.terminal import busy
+from clgraph.errors import VerificationError
 from clgraph.graph import Graph
 from clgraph.model.strategy import Choice, Strategy
-from clgraph.report import tabulate_rows, write_rows
+from clgraph.report import read_rows, tabulate_rows, write_rows
 from clgraph.runtime.session import Session
 
 REPEATS = 7
@@ -116,6 +118,33 @@ def described(
     """Return *rows* with the benchmark, the graph *name* and its size."""
     sizes = {"n_vertices": graph.n_vertices, "n_edges": graph.n_edges}
     return [{"benchmark": benchmark, "graph": name, **sizes, **row} for row in rows]
+
+
+def recheck(
+    paths: Iterable[str], wanted: Callable[[dict[str, Any]], bool], answer: Callable[[str], dict[str, Any]],
+    workers: int | None, what: str,
+) -> int:
+    """Set ``verified`` of rows that another machine measured, and say of each whether it agrees.
+
+    The rows are those *wanted*; ``answer(graph)`` are the columns as they must be, and *what* names them in the error
+    if some differ.
+    """
+    rows = {path: [row for row in read_rows(path) if wanted(row)] for path in paths}
+    graphs = list(dict.fromkeys(row["graph"] for group in rows.values() for row in group))
+    inputs.prepare(graphs, workers)
+    n_wrong = 0
+    for name in graphs:
+        with busy(f"checking {name}"):
+            right = answer(name)
+        for path, group in rows.items():
+            checked = [{**row, "verified": row | right == row} for row in group if row["graph"] == name]
+            write_rows(path, checked)
+            for row in checked:
+                print(f"{path}: {name} {row['strategy']} {'agrees' if row['verified'] else 'DIFFERS'}", flush=True)
+            n_wrong += sum(not row["verified"] for row in checked)
+    if n_wrong:
+        raise VerificationError(f"{n_wrong} rows differ from {what}")
+    return 0
 
 
 def command() -> str:

@@ -28,7 +28,7 @@ from clgraph.csr import as_csr_array
 from clgraph.errors import VerificationError
 from clgraph.graph import Graph
 from clgraph.model.strategy import Choice, Strategy
-from clgraph.report import read_rows, tabulate_rows, write_rows
+from clgraph.report import tabulate_rows
 from clgraph.runtime.session import Session
 
 GRAPHS = ("road-NY", "road-FLA", "web-NotreDame", *inputs.SEARCHES, "rmat-18", *inputs.COMPONENTS)
@@ -125,27 +125,16 @@ def _scipy_row(search: Search, name: str, graph: Graph, repeats: int, budget_sec
 
 def compare(search: Search, paths: list[str], workers: int | None) -> int:
     """Check the rows of result files against the oracle; those that agree become verified."""
-    rows = {
-        path: [row for row in read_rows(path) if row["benchmark"] == search.name and "verified" in row]
-        for path in paths
-    }
-    graphs = list(dict.fromkeys(row["graph"] for group in rows.values() for row in group))
-    inputs.prepare(graphs, workers)
-    n_wrong = 0
-    for name in graphs:
-        with busy(f"checking {name}"):
-            graph = search.load(name)
-            source = inputs.source(name, graph)
-            fields = fingerprint(source, search.oracle(graph, [source]))
-        for path, group in rows.items():
-            checked = [{**row, "verified": row | fields == row} for row in group if row["graph"] == name]
-            write_rows(path, checked)
-            for row in checked:
-                print(f"{path}: {name} {row['strategy']} {'agrees' if row['verified'] else 'DIFFERS'}", flush=True)
-            n_wrong += sum(not row["verified"] for row in checked)
-    if n_wrong:
-        raise VerificationError(f"{n_wrong} rows differ from the distances that scipy finds")
-    return 0
+
+    def answer(name: str) -> dict[str, Any]:
+        graph = search.load(name)
+        source = inputs.source(name, graph)
+        return fingerprint(source, search.oracle(graph, [source]))
+
+    def wanted(row: dict[str, Any]) -> bool:
+        return row["benchmark"] == search.name and "verified" in row
+
+    return harness.recheck(paths, wanted, answer, workers, "the distances that scipy finds")
 
 
 def run(search: Search, args: argparse.Namespace) -> int:
