@@ -105,8 +105,8 @@ def weighted(name: str, high: int = 2**20, *, directed: bool = False) -> Graph:
 
 
 def source(name: str, graph: Graph) -> int:
-    """Return the vertex that searches start from: that of largest degree if degrees follow a power law, else 0."""
-    return int(graph.degrees.argmax()) if Path(name).name.startswith(_POWER_LAW) else 0
+    """Return the vertex that searches start from: of largest degree if degrees follow a power law, else the middle one."""
+    return int(graph.degrees.argmax()) if Path(name).name.startswith(_POWER_LAW) else graph.n_vertices // 2
 
 
 def prepare(names: Iterable[str], workers: int | None = None) -> None:
