@@ -51,15 +51,22 @@ every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 
 
 def least_predecessors(graph: Graph, sources: np.ndarray, distances: np.ndarray) -> np.ndarray:
-    """Return the least vertex from which an entry gives each distance; for positive weights."""
-    rows, columns = graph.sources(), graph.column_indices
+    """Return the least vertex from which an entry gives each distance, from a lesser one; without such, level by level."""
+    rows, columns, nobody = graph.sources(), graph.column_indices, graph.n_vertices
+    is_float = distances.dtype.kind == "f"
     steps = np.ones(graph.n_edges, np.int64) if graph.edge_weights is None else graph.edge_weights
     near, far = distances[rows], distances[columns]
-    tight = (near >= 0) & (near <= far) & (far - near == steps)
-    least = np.full(graph.n_vertices, graph.n_vertices)
-    np.minimum.at(least, columns[tight], rows[tight])
-    least[sources] = graph.n_vertices
-    return np.where(least == graph.n_vertices, NO_PREDECESSOR, least)
+    with np.errstate(over="ignore", invalid="ignore"):
+        tight = (near + steps == far if is_float else far - near == steps) & (near >= 0) & (near <= far) & (far < np.inf)
+    least = np.full(graph.n_vertices, nobody)
+    np.minimum.at(least, columns[tight & (near < far)], rows[tight & (near < far)])
+    least[sources] = nobody
+    found = (least < nobody) | np.isin(np.arange(graph.n_vertices), sources)
+    rows, columns = rows[tight & (near == far)], columns[tight & (near == far)]
+    while (following := found[rows] & ~found[columns]).any():
+        np.minimum.at(least, columns[following], rows[following])
+        found[columns[following]] = True
+    return np.where(least == nobody, NO_PREDECESSOR, least)
 
 
 def assert_right(
@@ -71,8 +78,7 @@ def assert_right(
     expected = dijkstra(graph, sources, limit=math.inf if limit is None else limit)
     assert distances.dtype == expected.dtype and np.array_equal(distances, expected)
     check_sssp(graph, sources, distances, predecessors, limit=limit)
-    if expected.dtype.kind == "i" and (graph.edge_weights is None or (graph.edge_weights > 0).all()):
-        assert np.array_equal(predecessors, least_predecessors(graph, sources, expected))
+    assert np.array_equal(predecessors, least_predecessors(graph, sources, expected))
     assert result.graph is graph and result.sources.dtype == np.int32 and {*result.sources} == {*sources}
     plan = STRATEGIES[strategy].plan(session, graph, sources=sources.astype(np.int32), limit=limit, **options)
     for _ in range(2):  # a plan may run again
@@ -216,6 +222,18 @@ def test_zero_weights(session: Session, strategy: str) -> None:
         mixed = random_weights(cg.generators.rmat(8, 8), high=2, low=0, dtype=np.int32)
         weights = mixed.edge_weights.astype(dtype)
         assert_right(Graph(mixed.row_offsets, mixed.column_indices, weights), 1, session, strategy)
+
+
+def test_long_ways_of_weight_0(session: Session) -> None:
+    """Their predecessors take few launches: lists short and long, in turn."""
+    for weights in (np.zeros(99_999, np.int32), np.append(np.float32(1e9), np.ones(99_998, np.float32))):
+        result = sssp(chain(weights), 0, predecessors=True, session=session)
+        assert np.array_equal(result.predecessors, np.append(NO_PREDECESSOR, np.arange(99_999)))
+        assert result.info.kernels["follow_lists"][0] < 50
+    broad = cg.generators.tree(40_000, arity=60)
+    ends = (*broad.edge_list()[:2], np.arange(39_000, 42_999), np.arange(39_001, 43_000))
+    graph = Graph.from_edges(np.append(*ends[::2]), np.append(*ends[1::2]), np.zeros(43_998, np.int32))
+    assert_right(graph.permuted(1), 7, session, "frontier")
 
 
 @every_strategy

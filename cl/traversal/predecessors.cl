@@ -1,74 +1,113 @@
 /* Predecessors on shortest paths, from the distances: of the vertices before v on a shortest path the least.
  *
  * An edge that makes the distance grow cannot close a loop, so `find` takes any.  Edges that do not (weights of zero,
- * or too small for a float) could: `find_level` lets a vertex without a predecessor take only such as had one in an
- * earlier round.  rounds[v] is the round in which v got its predecessor, 1 for sources and those of `find`.
+ * or too small for a float) could: they are followed in rounds, from vertices that have a predecessor and from sources
+ * to those that have none, each of which takes the least vertex of the round before with such an edge to it.
+ * rounds[v] is the round in which v got its predecessor, 1 for sources and those of `find`.  Round 2 looks at all
+ * vertices, later ones at the list of those of the round before.
+ * Races: whoever sets rounds[u] lists u; all of that round then lower predecessors[u].
  */
 #include "traversal/distances.h"
 #include "traversal/queues.h"
+#include "common/worklist.h"
 
-#define STATE_FOUND 0
+#define STATE_LISTED 0           /* sizes of the lists: four in turn by the number of the round */
+#define STATE_ROUND 4            /* the next one */
 #define NOBODY 0x7fffffff
 
-KERNEL start(int n, __global int *restrict predecessors,
-             __global int *restrict rounds) {
+KERNEL start(int n, __global int *restrict predecessors, __global int *restrict rounds, __global uint *restrict state) {
   int v = get_global_id(0);
+  if (v <= STATE_ROUND) state[v] = v == STATE_ROUND ? 3u : 0u;
   if (v >= n) return;
   predecessors[v] = NOBODY;
   rounds[v] = 0;
 }
 
-KERNEL mark_sources(int n_sources, __global const int *restrict sources, __global int *restrict rounds) {
+KERNEL mark_sources(int n_sources, __global const int *restrict sources, volatile __global int *rounds) {
   int i = get_global_id(0);
-  if (i < n_sources) rounds[sources[i]] = 1;
+  if (i < n_sources) store_relaxed(rounds + sources[i], 1);  /* there may be duplicates */
 }
 
-/* A sub-group takes as many rows as it is wide. */
-#define FOR_TIGHT_EDGES(BODY)                                                                         \
-  int v_ = get_global_id(0), at_overflow_ = 0;                                                        \
+/* Every lane calls with a vertex, or -1, and executes BODY for edges from v to u; is_tight: on a shortest path. */
+#define FOR_EDGES(VERTEX, BODY)                                                                       \
+  int at_overflow_ = 0;                                                                               \
   row_t row = {0, 0, 0u};                                                                             \
   dist_t d = FAR_AWAY;                                                                                \
-  if (v_ < n) d = distances[v_];                                                                      \
-  if (d != FAR_AWAY) row = row_of_vertex(v_, row_offsets);                                            \
+  if (VERTEX >= 0) d = distances[VERTEX];                                                             \
+  if (d != FAR_AWAY) row = row_of_vertex(VERTEX, row_offsets);                                        \
   const uint before = sg_exclusive_sum(row.length), total = sg_broadcast(before + row.length, SUB_GROUP_SIZE - 1); \
   edges_t edges;                                                                                      \
   for (uint first = 0u; first < total; first += STEPS * SUB_GROUP_SIZE) {                             \
     look_up(&edges, row, before, total, first, column_indices);                                       \
     for (int k = 0; k < STEPS; k++) {                                                                 \
       const int v = edges.v[k], u = edges.u[k];                                                       \
-      const dist_t from = sg_broadcast(d, edges.slot[k]);                                             \
-      if (u < 0) continue;                                                                            \
-      const dist_t to = distances[u];                                                                 \
-      if (to != FAR_AWAY && extend(from, weight_of(edge_weights, edges.e[k]), &at_overflow_) == to) { BODY } \
+      const dist_t from = sg_broadcast(d, edges.slot[k]), to = u < 0 ? FAR_AWAY : distances[u];       \
+      const int is_tight = to != FAR_AWAY && extend(from, weight_of(edge_weights, edges.e[k]), &at_overflow_) == to; \
+      BODY                                                                                            \
     }                                                                                                 \
   }
 
 KERNEL find(int n, __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
             __global const weight_t *restrict edge_weights, __global const dist_t *restrict distances,
             volatile __global int *predecessors, volatile __global int *rounds) {
-  FOR_TIGHT_EDGES(
-    if (from < to) {
+  const int vertex = get_global_id(0) < (size_t)n ? (int)get_global_id(0) : -1;
+  FOR_EDGES(vertex,
+    if (is_tight && from < to) {
       lower_to(predecessors + u, v);
       store_relaxed(rounds + u, 1);
     }
   )
 }
 
-KERNEL find_level(int n, int round, __global const offset_t *restrict row_offsets,
-                  __global const int *restrict column_indices, __global const weight_t *restrict edge_weights,
-                  __global const dist_t *restrict distances, volatile __global int *predecessors,
-                  volatile __global int *rounds, volatile __global uint *state) {
-  FOR_TIGHT_EDGES(
-    int of_v = load_relaxed(rounds + v);
-    if (from == to && of_v > 0 && of_v < round) {
+/* Every lane calls with a vertex of the round before, or -1. */
+INLINE void follow(int vertex, int round, __global const offset_t *restrict row_offsets,
+                   __global const int *restrict column_indices, __global const weight_t *restrict edge_weights,
+                   __global const dist_t *restrict distances, volatile __global int *predecessors,
+                   volatile __global int *rounds, volatile __global uint *size, __global int *list) {
+  FOR_EDGES(vertex,
+    int is_first = 0;
+    if (is_tight && from == to) {
       int of_u = load_relaxed(rounds + u);
-      if (of_u == 0 || of_u == round) {
-        lower_to(predecessors + u, v);
-        store_relaxed(rounds + u, round);
-        store_relaxed(state + STATE_FOUND, (uint)round);
-      }
+      if (of_u == 0) is_first = (of_u = compare_exchange(rounds + u, 0, round)) == 0;
+      if (is_first || of_u == round) lower_to(predecessors + u, v);
     }
+    uint slot = push_sub_group(size, is_first);
+    if (is_first) list[slot] = u;
   )
+}
+
+/* Round 2. */
+KERNEL follow_all(int n, __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
+                  __global const weight_t *restrict edge_weights, __global const dist_t *restrict distances,
+                  volatile __global int *predecessors, volatile __global int *rounds, __global int *lists,
+                  volatile __global uint *state) {
+  const int v = get_global_id(0), is_found = v < n && load_relaxed(rounds + v) == 1;
+  follow(is_found ? v : -1, 2, row_offsets, column_indices, edge_weights, distances, predecessors, rounds,
+         state + STATE_LISTED + 2, lists);
+}
+
+/* One round by all work-groups; or by one alone also later ones, up to the last, while no list is longer than most. */
+KERNEL follow_lists(int n, int round, int last, uint most, __global const offset_t *restrict row_offsets,
+                    __global const int *restrict column_indices, __global const weight_t *restrict edge_weights,
+                    __global const dist_t *restrict distances, volatile __global int *predecessors,
+                    volatile __global int *rounds, __global int *lists, volatile __global uint *state) {
+  volatile __global uint *sizes = state + STATE_LISTED;
+  const uint lane = sg_lane(), sub_group = (uint)get_group_id(0) * SUB_GROUPS_PER_GROUP + sg_in_group();
+  uint size;
+  do {
+    __global int *list = lists + (size_t)n * (round - 1 & 1);
+    size = load_relaxed(sizes + (round - 1 & 3));
+    if (get_global_id(0) == 0) store_relaxed(sizes + (round + 1 & 3), 0u);
+    for (uint base = sub_group * SUB_GROUP_SIZE; base < size; base += (uint)get_global_size(0)) {
+      int v = base + lane < size ? list[base + lane] : -1;
+      follow(v, round, row_offsets, column_indices, edge_weights, distances, predecessors, rounds, sizes + (round & 3),
+             lists + (size_t)n * (round & 1));
+    }
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    size = load_relaxed(sizes + (round & 3));
+    round++;
+  } while (round <= last && size && size <= most);
+  if (get_global_id(0) == 0) state[STATE_ROUND] = (uint)round;
 }
 
 KERNEL finish(int n, __global int *restrict predecessors) {

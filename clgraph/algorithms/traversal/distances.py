@@ -44,7 +44,7 @@ class Distances:
     """
 
     def __init__(self, session: Session, graph: Graph, *, wide: bool = False, weighted: bool = True) -> None:
-        weights = graph.edge_weights if weighted else None
+        self._given = weights = graph.edge_weights if weighted else None
         self.is_float = weights is not None and weights.dtype.kind == "f"
         if weights is None:
             self.weights, kind = session.empty(1, np.int32), "WEIGHT_NONE"
@@ -59,6 +59,11 @@ class Distances:
             raise UnsupportedStrategyError(f"{session.facts.name} cannot hold these distances: {reason}")
         self.dtype: np.dtype[Any] = np.dtype(np.uint64 if self.wide else np.uint32)
         self.defines: dict[str, int | str] = {"WEIGHT_KIND": kind, "WIDE": int(self.wide)}
+
+    def has_flat_edges(self) -> bool:
+        """Return whether there may be edges that add nothing to a distance."""
+        weights = self._given
+        return weights is not None and weights.size > 0 and (self.is_float or bool(weights.min() == 0))
 
     def limit(self, limit: float | None) -> Any:
         """Return the greatest distance of interest as kernels hold it."""

@@ -8,16 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal.distances import Distances
+from clgraph.algorithms.traversal.predecessors import Predecessors
 from clgraph.algorithms.traversal.sources import default_source
 from clgraph.csr import checked_number
 from clgraph.errors import DistanceOverflowError, InputError
 from clgraph.graph import Graph
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
-from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session
 
-_PREDECESSORS = "traversal/predecessors.cl"
 _MAX_VERTICES = 2**31 - 2**12
 
 
@@ -46,12 +45,12 @@ class PathPlan(ABC):
         checked_number("limit", self._limit or 0)
         self._weights = graph.edge_weights if weighted else None
         self._longest = self.n * (1 if self._weights is None or not self._weights.size else float(self._weights.max()))
-        self._found: tuple[DeviceArray, list[Launch], Launch | None, DeviceArray, Launch] | None = None
+        self._predecessors: Predecessors | None = None
 
     def _hold(self, *, wide: bool) -> dict[str, int | str]:
         """Set how distances are held; return the definitions for kernels."""
         self.held = Distances(self.session, self.graph, wide=wide, weighted=self._weighted)
-        self._found = None
+        self._predecessors = None
         return {**device_graph(self.session, self.graph).defines(), **self.held.defines}
 
     @abstractmethod
@@ -101,37 +100,8 @@ class PathPlan(ABC):
 
     def predecessors(self) -> DeviceArray:
         """Return the least predecessor of every vertex, int32, after ``run()``."""
-        if self._found is None:
-            self._found = self._bind_predecessors()
-        found, first, find_level, state, finish = self._found
-        if not self.n:
-            return found
-        for launch in first:
-            launch()
-        if find_level is not None:
-            state.fill(0)
-            for number in range(2, self.n + 2):
-                find_level.set_scalar(1, np.int32(number))
-                find_level()
-                if state.item() != number:
-                    break
-        finish()
-        return found
-
-    def _bind_predecessors(self) -> tuple[DeviceArray, list[Launch], Launch | None, DeviceArray, Launch]:
-        session, n = self.session, np.int32(self.n)
-        found, rounds = session.empty(self.n, np.int32), session.empty(self.n, np.int32)
-        state, sources = session.empty(1, np.uint32), session.upload(self._sources)
-        on_device = device_graph(session, self.graph)
-        edges = on_device.row_offsets, on_device.column_indices, self.held.weights, self.distances, found, rounds
-        defines = {**on_device.defines(), **self.held.defines}
-        program = session.program(_PREDECESSORS, defines, work_group_size=max(64, session.facts.sub_group_size))
-        first = [
-            program.bind("start", self.n, n, found, rounds),
-            program.bind("find", self.n, n, *edges),
-            program.bind("mark_sources", sources.size, np.int32(sources.size), sources, rounds),
-        ]
-        find_level, weights = None, self._weights
-        if weights is not None and weights.size and (self.held.is_float or weights.min() == 0):
-            find_level = program.bind("find_level", self.n, n, np.int32(0), *edges, state)
-        return found, first, find_level, state, program.bind("finish", self.n, n, found)
+        if self._predecessors is None:
+            self._predecessors = Predecessors(self.session, self.graph, self.held, self.distances, self._sources)
+        if self.n:
+            self._predecessors.run()
+        return self._predecessors.found

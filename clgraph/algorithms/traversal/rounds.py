@@ -146,5 +146,5 @@ class FixedPoint(PathPlan):
         """Return the distances after ``run()``, and for breadth-first searches predecessors."""
         if not self._levels:
             return super().result()
-        assert self._found is not None
-        return self.distances.get(0, self.n), self._found[0].get()
+        assert self._predecessors is not None
+        return self.distances.get(0, self.n), self._predecessors.found.get()
