@@ -1,0 +1,202 @@
+"""Proper colourings: no two vertices of one colour are neighbours, or at distance 2 have a common neighbour.
+
+Strategies
+----------
+``jones_plassmann``
+    Each vertex takes the least colour that its neighbours of higher priority leave, as soon as it is known: what the
+    sequential greedy algorithm finds in that order. Distance 1 [1]_ [2]_.
+``speculative``
+    All vertices at once take the least colour that they see free; then the losers of conflicts try again [3]_.
+``hash_repair``
+    A hash of the vertex is its first colour; then as ``speculative``.
+
+References
+----------
+.. [1] M. T. Jones, P. E. Plassmann. "A parallel graph coloring heuristic." SIAM J. Scientific Computing 14, 1993.
+.. [2] G. Alabandi, E. Powers, M. Burtscher. "Increasing the parallelism of graph coloring via shortcutting." PPoPP
+   2020.
+.. [3] A. H. Gebremedhin, F. Manne. "Scalable parallel graph coloring algorithms." Concurrency: Practice and Experience
+   12, 2000.
+"""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.coloring.orders import ORDERS
+from clgraph.algorithms.coloring.problem import ColoringProblem
+from clgraph.algorithms.coloring.strategies import DISTANCE_TWO, STRATEGIES
+from clgraph.csr import asymmetric_entry, check_choice, checked_count
+from clgraph.errors import InputError, UnsupportedStrategyError
+from clgraph.graph import Graph, as_graph
+from clgraph.model.strategy import Choice, checked_options, choose
+from clgraph.runtime.session import Session, as_session
+from clgraph.runtime.timing import RunInfo
+
+_MAX_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
+_MAX_ENTRIES = 2**32 - 2**12  # greedy colours are at most the square root, and must fit 16 bits
+
+
+class _Coloring(NamedTuple):
+    n_colors: int
+    colors: NDArray[np.int32]
+
+
+class Coloring(_Coloring):
+    """Result of :func:`color`; unpacks as ``n_colors, colors``.
+
+    Attributes
+    ----------
+    n_colors : int
+    colors : int32 array, shape (n_vertices,)
+        Colour of each vertex, 0 … n_colors - 1; every colour is used.
+    distance : int
+    graph : Graph
+        The input.
+    info : RunInfo
+        What ran, where, and how long it took.
+    """
+
+    distance: int
+    graph: Graph
+    info: RunInfo
+
+    @property
+    def class_sizes(self) -> NDArray[np.int64]:
+        """Number of vertices of each colour, int64."""
+        return np.bincount(self.colors, minlength=self.n_colors).astype(np.int64, copy=False)
+
+
+def as_problem(
+    graph: Graph, *, distance: int, order: str | None, deterministic: bool, seed: int, symmetric: bool = True
+) -> ColoringProblem:
+    """Check the arguments of :func:`color`."""
+    if distance not in (1, 2):
+        raise InputError(f"distance={distance!r}; allowed are 1 and 2")
+    if order is not None:
+        check_choice("order", order, ORDERS)
+    seed = checked_count("seed", seed, 2**32 - 1, least=0)
+    n, m = graph.n_vertices, graph.n_edges
+    if n > _MAX_VERTICES or m > _MAX_ENTRIES:
+        raise InputError(f"{n} vertices and {m} entries; colouring takes at most {_MAX_VERTICES} and {_MAX_ENTRIES}")
+    if symmetric and graph.directed:
+        entry = asymmetric_entry(graph.row_offsets, graph.column_indices, None)
+        if entry is not None:
+            u, v = entry
+            raise InputError(
+                f"entry ({u}, {v}) has no reverse; symmetric graphs are coloured: "
+                "make one with Graph.from_edges(*graph.edge_list()) or from_scipy(…, asymmetry='symmetrize')"
+            )
+    return ColoringProblem(graph, int(distance), order, bool(deterministic), seed)
+
+
+def choose_strategy(
+    session: Session, graph: Graph, *, strategy: str = "auto", distance: int = 1, order: str | None = None,
+    deterministic: bool = False,
+) -> Choice:
+    """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest."""
+    problem = as_problem(graph, distance=distance, order=order, deterministic=deterministic, seed=0)
+    return choose_for(session, problem, strategy)
+
+
+def choose_for(session: Session, problem: ColoringProblem, strategy: str) -> Choice:
+    """Choose among the strategies that solve *problem*."""
+    candidates = {
+        name: s for name, s in STRATEGIES.items() if problem.distance == 1 or name in DISTANCE_TWO
+    }
+    if strategy in STRATEGIES and strategy not in candidates:
+        known = ", ".join(candidates)
+        raise UnsupportedStrategyError(f"{strategy!r} colours at distance 1 only; at distance 2 there are {known}")
+    return choose(candidates, strategy, lambda: problem.stats, session.facts, session.profile.rates)
+
+
+def color(
+    graph: Any,
+    *,
+    distance: int = 1,
+    strategy: str = "auto",
+    order: str | None = None,
+    balanced: bool = False,
+    deterministic: bool = False,
+    seed: int = 0,
+    session: Session | str | None = None,
+    verify: bool = False,
+    **options: Any,
+) -> Coloring:
+    """Colour the vertices of *graph* with few colours, so that neighbours differ.
+
+    Parameters
+    ----------
+    graph : Graph, scipy sparse array or networkx graph
+        Undirected, or directed with the reverse of each entry. Self-loops and repeats do not matter.
+    distance : {1, 2}
+        At 2 vertices that have a common neighbour differ, too.
+    strategy : str
+        A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
+    order : str, optional
+        In which vertices are coloured, or win conflicts: ``"natural"``, ``"random"``, ``"largest_first"`` or
+        ``"smallest_last"``; the default is what suits the strategy (``jones_plassmann``: ``"largest_first"``).
+    balanced : bool
+        Make the colour classes more alike in size, with no more colours.
+    deterministic : bool
+        The same colours in every run and on every device; ``jones_plassmann`` always does so, balancing aside.
+    seed : int
+        Of the hash that orders vertices, 0 … 2**32 - 1.
+    session : Session, str or None
+        Where to run; a string names a device, ``None`` takes the best one.
+    verify : bool
+        Check the result against the definition, on the host.
+    **options
+        Options of the strategy.
+
+    Returns
+    -------
+    Coloring
+        ``n_colors`` and int32 ``colors``, ``class_sizes`` and ``info``.
+
+    Raises
+    ------
+    InputError
+        *graph* is no graph or not symmetric, or an argument is out of range.
+    UnsupportedStrategyError
+        The strategy is unknown, does not colour at this distance, or the device cannot run it.
+    DeviceMemoryError
+        The graph does not fit on the device.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> n_colors, colors = cg.color(cg.generators.star(5))
+    >>> n_colors, colors.tolist()
+    (2, [0, 1, 1, 1, 1])
+    """
+    on, data = as_session(session), as_graph(graph)
+    problem = as_problem(
+        data, distance=distance, order=order, deterministic=deterministic, seed=seed,
+        symmetric=not options.get("bipartite"),
+    )
+    with on.measure() as recorder:
+        choice = choose_for(on, problem, strategy)
+        plan = STRATEGIES[choice.strategy].plan(on, problem, **checked_options(STRATEGIES, choice, options))
+        plan.run()
+        colors = _numbered(plan.result())
+    result = Coloring(int(colors.max(initial=-1)) + 1, colors)
+    result.distance, result.graph = problem.distance, data
+    kind = STRATEGIES[choice.strategy].kind
+    result.info = on.run_info(recorder, choice.strategy, kind, choice.seconds, details=plan.details)
+    if verify:
+        from clgraph.reference.coloring import check_coloring
+
+        check_coloring(data, colors, distance=problem.distance)
+    return result
+
+
+def _numbered(colors: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return *colors* with no number left out."""
+    used = np.bincount(colors) > 0
+    if used.all():
+        return colors
+    numbers: NDArray[np.int32] = (np.cumsum(used, dtype=np.int32) - 1)[colors].astype(np.int32, copy=False)
+    return numbers

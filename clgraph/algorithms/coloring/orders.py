@@ -1,0 +1,112 @@
+"""Orders in which greedy colourings take the vertices.
+
+``natural``
+    By number.
+``random``
+    By a hash of number and seed.
+``largest_first``
+    By falling degree, equal ones at random: few colours, for little work [1]_.
+``smallest_last``
+    The vertex of smallest degree goes last, then that of smallest degree in what is left, and so on: fewer colours,
+    for more work [2]_. Vertices are removed in batches [3]_.
+
+References
+----------
+.. [1] D. J. A. Welsh, M. B. Powell. "An upper bound for the chromatic number of a graph and its application to
+   timetabling problems." The Computer Journal 10, 1967.
+.. [2] D. W. Matula, L. L. Beck. "Smallest-last ordering and clustering and graph coloring algorithms." J. ACM 30, 1983.
+.. [3] W. Hasenplaugh, T. Kaler, T. B. Schardl, C. E. Leiserson. "Ordering heuristics for parallel graph coloring."
+   SPAA 2014.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from clgraph.graph import Graph
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.session import Session
+
+ORDERS = ("natural", "random", "largest_first", "smallest_last")
+_SOURCE = "coloring/orders.cl"
+_STATE_LISTED, _STATE_WORDS = 0, 2
+_NO_DEGREE = 0xFFFFFFFF
+
+
+def order_number(order: str) -> int:
+    """Return the number of *order* in ``cl/coloring/orders.h``; ``smallest_last`` has none there."""
+    return ORDERS.index(order)
+
+
+def hash_key(seed: int) -> int:
+    """Return the 32 bits that *seed* mixes into the hashes of vertices."""
+    return seed * 0x9E3779B9 & 0xFFFFFFFF
+
+
+def degree_shift(graph: Graph) -> int:
+    """Return how many bits of a priority are left beside the largest degree."""
+    return 32 - max(1, int(graph.degrees.max(initial=0)).bit_length())
+
+
+def ranks(session: Session, graph: Graph, order: str, seed: int) -> DeviceArray:
+    """Return a priority, uint32, of each vertex; higher goes first, of equals the vertex of the lower number.
+
+    Parameters
+    ----------
+    graph : Graph
+        Symmetric.
+    order : str
+        One of :data:`ORDERS`.
+    seed : int
+        0 … 2**32 - 1.
+    """
+    n, key = graph.n_vertices, np.uint32(hash_key(seed))
+    found = session.empty(n, np.uint32)
+    if n and order == "smallest_last":
+        _smallest_last(session, graph, key, found)
+    elif n:
+        on_device = device_graph(session, graph)
+        session.program(_SOURCE, on_device.defines()).bind(
+            "rank_vertices", n, np.int32(n), np.int32(order_number(order)), np.uint32(degree_shift(graph)), key,
+            on_device.row_offsets, found,
+        )()
+    return found
+
+
+def _smallest_last(session: Session, graph: Graph, key: np.uint32, found: DeviceArray) -> None:
+    n = graph.n_vertices
+    on_device = device_graph(session, graph)
+    program = session.program(_SOURCE, on_device.defines())
+    degrees, state = session.empty(n, np.uint32), session.empty(_STATE_WORDS, np.uint32)
+    lists = [session.empty(n, np.int32) for _ in range(2)]
+    program.bind("start_degrees", n, np.int32(n), on_device.row_offsets, degrees, found)()
+    csr = on_device.row_offsets, on_device.column_indices
+    scalars = np.uint32(0), np.uint32(0), key
+    start = program.bind("remove_small", n, np.int32(n), *scalars, degrees, found, state, lists[0])
+    spread = [
+        program.bind("remove_neighbors", 1, np.uint32(0), *scalars, *csr, source, degrees, found, state, target)
+        for source, target in (lists, lists[::-1])
+    ]
+    most_groups = 32 * session.facts.compute_units
+    per_group = program.work_group_size // session.facts.sub_group_size
+    threshold, wave, n_left = int(graph.degrees.min()), 1, n
+    while n_left:
+        state.set(np.array([0, _NO_DEGREE], np.uint32))
+        start.set_scalar(1, np.uint32(wave))
+        start.set_scalar(2, np.uint32(threshold))
+        start()
+        n_listed, least = state.get().tolist()
+        if not n_listed:
+            threshold = least
+            continue
+        turn = 0
+        while n_listed:
+            n_left -= n_listed
+            wave += 1
+            launch = spread[turn % 2]
+            for index, value in enumerate((n_listed, wave, threshold)):
+                launch.set_scalar(index, np.uint32(value))
+            state.fill(0, _STATE_LISTED, _STATE_LISTED + 1)
+            launch(min(most_groups, -(-n_listed // per_group)))
+            n_listed, turn = state.item(_STATE_LISTED), turn + 1
+        threshold += 1 + threshold // 8

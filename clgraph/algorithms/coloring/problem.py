@@ -1,0 +1,52 @@
+"""What the strategies of colouring are given and what they leave."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.graph import Graph
+from clgraph.stats import GraphStats
+
+
+@dataclass(frozen=True)
+class ColoringStats:
+    """What the cost model knows of a problem."""
+
+    graph: GraphStats
+    distance: int
+
+
+@dataclass(frozen=True)
+class ColoringProblem:
+    """A graph and how it is to be coloured; at distance 1 it is symmetric.
+
+    Attributes
+    ----------
+    order : str or None
+        One of :data:`clgraph.algorithms.coloring.orders.ORDERS`; ``None`` is what suits the strategy.
+    """
+
+    graph: Graph
+    distance: int = 1
+    order: str | None = None
+    deterministic: bool = False
+    seed: int = 0
+
+    @property
+    def stats(self) -> ColoringStats:
+        return ColoringStats(self.graph.stats, self.distance)
+
+
+class ColoringPlan(Protocol):
+    """A compiled and allocated run on one problem; ``run()`` may be called again."""
+
+    details: dict[str, Any]
+
+    def run(self) -> None:
+        """Colour the vertices."""
+
+    def result(self) -> NDArray[np.int32]:
+        """Return the colours, after ``run()``."""

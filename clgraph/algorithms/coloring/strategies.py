@@ -1,0 +1,34 @@
+"""The table of the strategies of colouring."""
+from __future__ import annotations
+
+from typing import Any
+
+from clgraph.algorithms.coloring import work
+from clgraph.algorithms.coloring.problem import ColoringPlan, ColoringProblem
+from clgraph.model.strategy import Strategy
+from clgraph.runtime.session import Session
+
+
+def _distance_two(session: Session, problem: ColoringProblem, start: str, **options: Any) -> ColoringPlan:
+    from clgraph.algorithms.coloring.distance_two import DistanceTwo
+
+    plan: ColoringPlan = DistanceTwo(
+        session, problem.graph, order=problem.order, seed=problem.seed, deterministic=problem.deterministic,
+        start=start, **options,
+    )
+    return plan
+
+
+def _speculative(session: Session, problem: ColoringProblem, *, bipartite: bool = False) -> ColoringPlan:
+    return _distance_two(session, problem, "first_fit", bipartite=bipartite)
+
+
+def _hash_repair(session: Session, problem: ColoringProblem, *, bipartite: bool = False) -> ColoringPlan:
+    return _distance_two(session, problem, "hash", bipartite=bipartite)
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "speculative": Strategy("online", _speculative, work.speculative_work),
+    "hash_repair": Strategy("online", _hash_repair, work.hash_repair_work),
+}
+DISTANCE_TWO = ("speculative", "hash_repair")
