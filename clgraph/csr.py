@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 import operator
-import sys
 from collections.abc import Callable, Iterable
 from numbers import Real
 from typing import Any, Literal, TypeAlias
@@ -270,10 +270,13 @@ def check_choice(name: str, value: str, allowed: Iterable[str]) -> None:
 
 def checked_number(name: str, value: Any, least: float = 0.0) -> float:
     """Return *value* as a finite number of at least *least*, or raise an :class:`InputError`."""
-    is_real = isinstance(value, Real)
-    if not is_real or not least <= value <= sys.float_info.max:
+    try:
+        number = float(value) if isinstance(value, Real) else math.nan
+    except OverflowError:
+        number = math.inf
+    if not least <= number < math.inf:
         raise InputError(f"{name}={value!r}; a finite number of at least {least:g} is needed")
-    return float(value)
+    return number
 
 
 def checked_count(name: str, value: Any, most: int, least: int = 1) -> int:

@@ -168,6 +168,12 @@ class Graph:
         return bool(np.count_nonzero(columns[1:] < columns[:-1]) == at_starts)
 
     @cached_property
+    def vertex_numbers(self) -> dict[Any, int]:
+        """The number of the vertex of each label; of equal ones the least."""
+        labels = [] if self.labels is None else self.labels.tolist()
+        return dict(zip(reversed(labels), range(len(labels) - 1, -1, -1), strict=True))
+
+    @cached_property
     def stats(self) -> GraphStats:
         """What the cost model may know of this graph."""
         return graph_stats(self)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -123,7 +124,7 @@ def test_sources(session: Session, strategy: str) -> None:
 @every_strategy
 def test_max_depth(session: Session, strategy: str) -> None:
     graph = cg.generators.grid(40, 50)
-    for max_depth in (0, 1, 2, 17, 87, 88, 89, 10**9):
+    for max_depth in (0, 1, 2, 17, 87, 88, 89, 10**9, 2**40, np.uint64(2**64 - 1)):
         result = assert_right(graph, 0, session, strategy, max_depth=max_depth)
         assert result.distances.max() == min(max_depth, 88)
 
@@ -234,10 +235,11 @@ def test_path_to(session: Session) -> None:
     assert bfs(graph, 4, max_depth=0, session=session).path_to(50) == []
 
 
-@pytest.mark.parametrize("source", [5, -1, [0, 5], 2**31, 2**40, -(2**40), [2, 1, -3]])
+@pytest.mark.parametrize("source", [5, -1, [0, 5], 2**31, 2**40, -(2**40), [2, 1, -3], True, [0, False], np.bool_(1)])
 def test_sources_out_of_range(pocl: Session, source: Any) -> None:
     graph = cg.generators.path(5)
-    worst = next(s for s in np.atleast_1d(source) if not 0 <= s < 5)
+    worst = next(s for s in (source if isinstance(source, list) else [source]) if not 0 <= s < 5 or s in (True, False))
+    worst = worst if isinstance(worst, int) else bool(worst)
     with pytest.raises(SourceError, match=rf"(?<!\d){worst}(?!\d)") as caught:
         bfs(graph, source, session=pocl)
     assert isinstance(caught.value, IndexError) and isinstance(caught.value, InputError)
@@ -249,11 +251,23 @@ def test_unknown_labels(pocl: Session) -> None:
     for source, name in (("q", "q"), (["a", "zz"], "zz"), (0, "0"), (["a", 7], "7")):
         with pytest.raises(SourceError, match=name):
             bfs(graph, source, session=pocl)
-    numbered = Graph.from_edges([10, 20], [20, 30], labels="auto")
-    assert bfs(numbered, 20, session=pocl).distances.tolist() == [1, 0, 1]
-    for unknown in (0, 2, 25):
+    numbered = Graph.from_edges([10, 20, 1], [20, 30, 20], labels="auto")
+    assert bfs(numbered, 20, session=pocl).distances.tolist() == [1, 1, 0, 1]
+    for unknown in (0, 2, 25, True, np.bool_(True), [[20]]):
         with pytest.raises(SourceError, match=str(unknown)):
             bfs(numbered, unknown, session=pocl)
+
+
+def test_many_labelled_sources(pocl: Session) -> None:
+    """The labels are looked through once, not for each source."""
+    path = cg.generators.path(60_000)
+    labels = [f"v{i}" for i in range(60_000)]
+    graph = Graph(path.row_offsets, path.column_indices, labels=labels)
+    start = time.process_time()
+    result = bfs(graph, labels[::2], session=pocl)
+    assert result.distances.sum() == 30_000 and result.sources.tolist() == [*range(0, 60_000, 2)]
+    assert [result.path_to(v)[-1] for v in labels[::30]] == labels[::30]
+    assert time.process_time() - start < 10  # 60,000² / 2 comparisons take a minute
 
 
 def test_no_vertices(pocl: Session) -> None:

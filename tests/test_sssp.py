@@ -51,13 +51,14 @@ every_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 
 
 def least_predecessors(graph: Graph, sources: np.ndarray, distances: np.ndarray) -> np.ndarray:
-    """Return the least vertex from which an entry gives each distance, from a lesser one; without such, level by level."""
+    """Return the least vertex from which an entry gives each distance, a lesser one; else the least level by level."""
     rows, columns, nobody = graph.sources(), graph.column_indices, graph.n_vertices
     is_float = distances.dtype.kind == "f"
     steps = np.ones(graph.n_edges, np.int64) if graph.edge_weights is None else graph.edge_weights
     near, far = distances[rows], distances[columns]
     with np.errstate(over="ignore", invalid="ignore"):
-        tight = (near + steps == far if is_float else far - near == steps) & (near >= 0) & (near <= far) & (far < np.inf)
+        tight = near + steps == far if is_float else far - near == steps
+    tight &= (near >= 0) & (near <= far) & (far < np.inf)
     least = np.full(graph.n_vertices, nobody)
     np.minimum.at(least, columns[tight & (near < far)], rows[tight & (near < far)])
     least[sources] = nobody
@@ -74,7 +75,7 @@ def assert_right(
 ) -> ShortestPaths:
     result = sssp(graph, source, strategy=strategy, limit=limit, predecessors=True, session=session, **options)
     distances, predecessors = result
-    sources = np.atleast_1d(source)
+    sources, limit = np.atleast_1d(source), limit.item() if isinstance(limit, np.generic) else limit
     expected = dijkstra(graph, sources, limit=math.inf if limit is None else limit)
     assert distances.dtype == expected.dtype and np.array_equal(distances, expected)
     check_sssp(graph, sources, distances, predecessors, limit=limit)
@@ -205,6 +206,9 @@ def test_distances_of_64_bits(session: Session, strategy: str, options: dict[str
         with pytest.raises(DistanceOverflowError) as caught:
             sssp(graph, 0, strategy=strategy, session=session, **options)
         assert isinstance(caught.value, OverflowError) and isinstance(caught.value, ClgraphError)
+        for limit in (2**63, 10**400):  # beyond the greatest distance, so none
+            with pytest.raises(DistanceOverflowError):
+                sssp(graph, 0, strategy=strategy, limit=limit, session=session, **options)
         assert_right(graph, 0, session, strategy, limit=INT64.max, **options)
         assert_right(graph, len(weights), session, strategy, **options)
 
@@ -272,12 +276,21 @@ def test_sources(session: Session, strategy: str) -> None:
 def test_limit(session: Session, strategy: str) -> None:
     graph = random_weights(cg.generators.grid(40, 50), low=0, high=5)
     farthest = int(dijkstra(graph, [0]).max())
-    for limit in (0, 1, 2.5, np.int64(20), farthest - 1, farthest, farthest + 0.5, 10**12, math.inf):
+    several = (0, 1, 2.5, np.int64(20), np.float32(3), np.float16(3), 10**12, math.inf)
+    for limit in (*several, farthest - 1, farthest, farthest + 0.5):
         assert_right(graph, 0, session, strategy, limit=limit)
     for dtype in (np.float32, np.float64):
         narrow = random_weights(cg.generators.grid(20, 30), low=0, high=5, dtype=dtype)
-        for limit in (0, 7.5, float(np.sort(dijkstra(narrow, [0]))[99]), 1e300, math.inf):
+        for limit in (0, -0.0, 7.5, np.float32(3), float(np.sort(dijkstra(narrow, [0]))[99]), 1e300, math.inf):
             assert_right(narrow, 0, session, strategy, limit=limit)
+
+
+@pytest.mark.parametrize("strategy", ["frontier", "delta_stepping"])
+def test_widths_of_buckets(pocl: Session, strategy: str) -> None:
+    for dtype in (np.int32, np.float32, np.float64):
+        graph = random_weights(cg.generators.grid(9, 30), low=0, high=5, dtype=dtype)
+        for delta in (0, 5e-324, np.float32(2), 1e300, 10**300):
+            assert_right(graph, 0, pocl, strategy, delta=delta)
 
 
 @every_strategy

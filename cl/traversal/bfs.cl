@@ -15,12 +15,6 @@
 #ifndef BOTTOM_UP
 #define BOTTOM_UP 1
 #endif
-#ifndef ALPHA                    /* bottom-up once the frontier has more than 1 / ALPHA of the unexplored edges */
-#define ALPHA 14
-#endif
-#ifndef BETA                     /* top-down again once it has less than 1 / BETA of the vertices */
-#define BETA 24
-#endif
 #ifndef LONE_ENTRIES             /* entries of a row that a lane looks at alone */
 #define LONE_ENTRIES 64
 #endif
@@ -170,8 +164,10 @@ INLINE void list_depth(int n, int depth, long item, long n_items, __global const
   }
 }
 
-/* The search in one launch: the whole of it, or by one work-group alone, which stops when its queue runs over. */
-KERNEL search(int n, uint turn, uint depth, uint max_depth, offset_t m, ulong light_capacity, ulong heavy_capacity,
+/* The search in one launch: the whole of it, or by one work-group alone, which stops when its queue runs over.
+ * Bottom-up once the frontier has more than 1 / alpha of the unexplored edges, top-down again once it has less than
+ * 1 / beta of the vertices. */
+KERNEL search(int n, uint turn, uint depth, uint max_depth, uint alpha, uint beta, offset_t m, ulong light_capacity, ulong heavy_capacity,
               __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
               __global const offset_t *restrict in_offsets, __global const int *restrict in_neighbors,
               __global int *light, __global int2 *heavy, __global uint *bits, volatile __global uint *state,
@@ -205,7 +201,7 @@ KERNEL search(int n, uint turn, uint depth, uint max_depth, offset_t m, ulong li
 #if BOTTOM_UP
       uint n_edges = load_relaxed(now.sizes + 2);
       explored += n_edges;
-      if ((ulong)n_edges * ALPHA > (ulong)m - min(explored, (ulong)m)) {
+      if ((ulong)n_edges * alpha > (ulong)m - min(explored, (ulong)m)) {
         uint n_reached;
         do {
           mark_frontier(n, (int)depth - 1, (size_t)item, (size_t)n_items, distances, bits);
@@ -226,7 +222,7 @@ KERNEL search(int n, uint turn, uint depth, uint max_depth, offset_t m, ulong li
           n_reached = load_relaxed(state + STATE_SIZES + SIZES * (turn & 3u) + 3);
           depth++;
           if (!n_reached || depth > max_depth) return;
-        } while ((ulong)n_reached * BETA > (ulong)n);
+        } while ((ulong)n_reached * beta > (ulong)n);
         next = frontier_of(turn + 1u, queues, sizes, &flags, 0u, light, light_capacity, heavy, heavy_capacity, state);
         list_depth(n, (int)depth - 1, item, n_items, row_offsets, distances, next);
         barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);

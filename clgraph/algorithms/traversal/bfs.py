@@ -38,8 +38,9 @@ from clgraph.algorithms.traversal import frontier as queues
 from clgraph.algorithms.traversal.bfs_work import direction_optimizing_work, frontier_work
 from clgraph.algorithms.traversal.child_launch import ChildLaunch
 from clgraph.algorithms.traversal.node_splitting import NodeSplitting
+from clgraph.algorithms.traversal.paths import MAX_DEPTH, checked_depth
 from clgraph.algorithms.traversal.rounds_work import child_launch_work, node_splitting_work, topology_driven_work
-from clgraph.algorithms.traversal.sources import default_source, source_numbers
+from clgraph.algorithms.traversal.sources import default_source, source_numbers, vertex_ids, vertex_number
 from clgraph.algorithms.traversal.topology_driven import TopologyDriven
 from clgraph.csr import checked_count
 from clgraph.errors import InputError
@@ -53,7 +54,6 @@ from clgraph.runtime.timing import RunInfo
 
 _SOURCE = "traversal/bfs.cl"
 _MAX_VERTICES = 2**31 - 2**12
-_MAX_DEPTH = 2**31 - 2
 _FEW_ROWS = 1024  # that one work-group expands faster than a launch for each level would
 _LEVELS_ALONE = 4096
 NO_PREDECESSOR = -9999
@@ -92,13 +92,10 @@ class BFS(_BFS):
 
 def path_to(graph: Graph, predecessors: NDArray[np.int32], sources: NDArray[np.int32], vertex: Any) -> list[Any]:
     """Return the ids on the way that *predecessors* show from a source to *vertex*; empty without one."""
-    path = [int(source_numbers(graph, [vertex])[0])]
+    path = [vertex_number(graph, vertex)]
     while (before := int(predecessors[path[-1]])) != NO_PREDECESSOR:
         path.append(before)
-    if path[-1] not in sources:
-        return []
-    names = graph.labels.tolist() if graph.labels is not None else None
-    return [v if names is None else names[v] for v in reversed(path)]
+    return vertex_ids(graph, path[::-1]) if path[-1] in sources else []
 
 
 class _Frontier:
@@ -123,8 +120,7 @@ class _Frontier:
         self.session, self.n, self.n_edges = session, n, m
         self._alpha, self._beta = checked_count("alpha", alpha, 2**20), checked_count("beta", beta, 2**20)
         self._bottom_up = bottom_up
-        most = _MAX_DEPTH if max_depth is None else max_depth
-        self._max_depth = checked_count("max_depth", most, _MAX_DEPTH, least=0)
+        self._max_depth = MAX_DEPTH if max_depth is None else checked_depth(max_depth)
         on_device = device_graph(session, graph)
         out = on_device.row_offsets, on_device.column_indices
         reverse = device_graph(session, graph.reverse) if bottom_up else on_device
@@ -136,7 +132,7 @@ class _Frontier:
         group = queues.group_size(session, 512 if bottom_up or graph.n_edges < 8 * n else 1024)
         defines: dict[str, int | str] = {
             **on_device.defines(), **queues.queue_defines(session, graph, group), "BOTTOM_UP": int(bottom_up),
-            "ALPHA": self._alpha, "BETA": self._beta, "ONLY_SHORT_ROWS": int(short), "ALONE": int(self._alone),
+            "ONLY_SHORT_ROWS": int(short), "ALONE": int(self._alone),
             "STEPS": 4 if self._alone or graph.n_edges >= 8 * n else 1 if graph.n_edges < 5 * n else 2,
         }  # fmt: skip
         program = session.program(_SOURCE, defines, work_group_size=group)
@@ -151,7 +147,7 @@ class _Frontier:
         groups = queues.group_count(session, 2 if bottom_up else 1)
         one, depth = np.uint32(1), np.uint32(self._max_depth)
         self._search = program.bind(
-            "search", groups * group, size, np.uint32(0), one, depth,
+            "search", groups * group, size, np.uint32(0), one, depth, np.uint32(self._alpha), np.uint32(self._beta),
             on_device.row_offsets.dtype.type(m), *lists.arguments, *out, *into, lists.light, lists.heavy, bits,
             self._state, *found,
         )

@@ -60,7 +60,7 @@ class ChildLaunch(FixedPoint):
         self._n_groups = -(-self.n // size)
         work = self._counters(self._n_groups + at_once)
         pieces = session.empty(2 * (1 if from_device else n_pieces), np.int32)
-        limit, common = self.held.limit(self._limit), (pieces, self._state, self.distances)
+        limit, common = self.held.limit(self.limit), (pieces, self._state, self.distances)
         n, threshold = np.int32(self.n), rows.dtype.type(self.threshold)
         launches = [program.bind(
             "relax_or_launch", self.n, n, np.uint32(0), limit, threshold, rows, *edges, *common, work

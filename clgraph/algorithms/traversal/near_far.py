@@ -19,6 +19,7 @@ _SOURCE = "traversal/sssp.cl"
 _OVERFLOW, _STATE_WORDS, _MODE, _TURN, _PROGRESS_WORDS, _DONE = 608, 640, 4, 8, 9, 4
 _DEEP = 40  # levels of a search
 _DEEP_HOPS, _SHALLOW_HOPS = 64.0, 2.0  # Davidson et al. take 32
+_WIDEST = 1e30  # bucket
 _TURNS = 4096  # of a work-group alone in one launch
 _LAST_TURN = 2**32 - 1
 
@@ -32,7 +33,7 @@ class NearFar(PathPlan):
     ) -> None:
         super().__init__(session, graph, sources, limit)
         self._light_first = light_first
-        self._delta = _default_delta(graph) if delta is None else checked_number("delta", delta)
+        self._delta = _default_delta(graph) if delta is None else min(checked_number("delta", delta), _WIDEST)
         self._bind(wide=False)
 
     def _bind(self, *, wide: bool) -> None:
@@ -65,7 +66,7 @@ class NearFar(PathPlan):
         )
         groups = queues.group_count(session)
         self._search = program.bind(
-            "search", groups * group, np.int32(n), np.uint32(_LAST_TURN), held.limit(self._limit), *lists.arguments,
+            "search", groups * group, np.int32(n), np.uint32(_LAST_TURN), held.limit(self.limit), *lists.arguments,
             settled.arguments[1], *rows, held.weights, lists.light, lists.heavy, settled.light, settled.heavy, piles,
             *stamps, self._state, self.distances, self._progress,
         )
@@ -108,5 +109,5 @@ def _default_delta(graph: Graph) -> float:
     finite = weights[np.isfinite(weights)]
     with np.errstate(over="ignore"):  # it is cut below
         mean = float(finite.mean(dtype=np.float64)) if finite.size else 1.0
-    delta = min(hops * mean * graph.n_vertices / graph.n_edges, 1e30)
+    delta = min(hops * mean * graph.n_vertices / graph.n_edges, _WIDEST)
     return max(1.0, delta) if weights.dtype.kind != "f" or graph.edge_weights is None else delta

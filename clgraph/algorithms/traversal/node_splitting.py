@@ -84,7 +84,7 @@ class NodeSplitting(FixedPoint):
         self._fill = program.bind("fill_parts", self._n_parts, n, n_parts, rows, first_child, *parts)
         work = self._counters(-(-self._n_parts // program.work_group_size))
         relax = program.bind(
-            "relax_parts", self._n_parts, n_parts, np.uint32(0), self.held.limit(self._limit), n, *edges,
+            "relax_parts", self._n_parts, n_parts, np.uint32(0), self.held.limit(self.limit), n, *edges,
             *parts, self._state, self.distances, work,
         )
         if self._atomic or not self.n_extra:

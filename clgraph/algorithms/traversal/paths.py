@@ -1,7 +1,9 @@
 """What plans of shortest paths share: their distances, with more bits if need be, and predecessors."""
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -9,8 +11,8 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal.distances import Distances
 from clgraph.algorithms.traversal.predecessors import Predecessors
-from clgraph.algorithms.traversal.sources import default_source
-from clgraph.csr import checked_number
+from clgraph.algorithms.traversal.sources import default_source, vertex_ids
+from clgraph.csr import checked_count, checked_number
 from clgraph.errors import DistanceOverflowError, InputError
 from clgraph.graph import Graph
 from clgraph.runtime.arrays import DeviceArray
@@ -18,6 +20,8 @@ from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session
 
 _MAX_VERTICES = 2**31 - 2**12
+_GREATEST = 2**63 - 1  # distance that is an integer
+MAX_DEPTH = 2**31 - 2
 
 
 class PathPlan(ABC):
@@ -28,6 +32,8 @@ class PathPlan(ABC):
     held : Distances
     distances : DeviceArray
         After ``run()``, as *held* says, in the first ``n_vertices`` items.
+    limit : int, float or None
+        Vertices farther than this stay unreached.
     """
 
     held: Distances
@@ -41,9 +47,9 @@ class PathPlan(ABC):
             raise InputError(f"{graph.n_vertices} vertices; searches take at most {_MAX_VERTICES}")
         self.session, self.graph, self.n, self._weighted = session, graph, graph.n_vertices, weighted
         self._sources = default_source(graph) if sources is None else sources
-        self._limit = None if limit is None or limit == np.inf else limit  # as it was given: a float may not hold it
-        checked_number("limit", self._limit or 0)
         self._weights = graph.edge_weights if weighted else None
+        is_float = self._weights is not None and self._weights.dtype.kind == "f"
+        self.limit = _checked_limit(limit, sys.float_info.max if is_float else _GREATEST)
         self._longest = self.n * (1 if self._weights is None or not self._weights.size else float(self._weights.max()))
         self._predecessors: Predecessors | None = None
 
@@ -88,10 +94,10 @@ class PathPlan(ABC):
         distances = self.held.on_host(self.distances.get(0, self.n))
         rows, columns = self.graph.sources(), self.graph.column_indices
         bad = (distances[rows] >= 0) & (distances[columns] < 0)
-        if self._limit is None and bad.any():
-            at = int(bad.argmax())
+        if self.limit is None and bad.any():
+            (vertex,) = vertex_ids(self.graph, [int(columns[bad.argmax()])])
             raise DistanceOverflowError(
-                f"the shortest path to vertex {columns[at]} is longer than {2**63 - 1}, the greatest distance"
+                f"the shortest path to vertex {vertex!r} is longer than {_GREATEST}, the greatest distance"
             )
 
     def result(self) -> Any:
@@ -105,3 +111,19 @@ class PathPlan(ABC):
         if self.n:
             self._predecessors.run()
         return self._predecessors.found
+
+
+def checked_depth(max_depth: Any) -> int:
+    """Return the greatest depth of a search, checked; from 2**31 - 2 on it is no limit."""
+    return min(checked_count("max_depth", max_depth, 2**64, least=0), MAX_DEPTH)
+
+
+def _checked_limit(limit: Any, greatest: float) -> Any:
+    """Return *limit* as a Python number, as exact as it was given; ``None`` if it is above the *greatest* distance."""
+    if isinstance(limit, np.generic):
+        limit = limit.item()
+    is_number = isinstance(limit, Real)
+    if limit is None or (is_number and limit > greatest):
+        return None
+    checked_number("limit", limit)
+    return abs(limit)  # the bits of -0.0 are a large word

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.traversal.paths import PathPlan
-from clgraph.csr import checked_count
+from clgraph.algorithms.traversal.paths import PathPlan, checked_depth
 from clgraph.graph import Graph
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
@@ -21,7 +20,6 @@ SOURCE = "traversal/topology_driven.cl"
 # Words of cl/traversal/rounds.h.
 _CHANGED, _OVERFLOW, _CHILD_GROUPS, _STATE_WORDS = 0, 1, 6, 10
 _MOST_AT_ONCE = 32  # rounds enqueued between two looks at whether they have ended
-_MAX_DEPTH = 2**31 - 2
 
 
 class FixedPoint(PathPlan):
@@ -54,7 +52,7 @@ class FixedPoint(PathPlan):
         levels: bool, atomic: bool, balance: bool,
     ) -> None:
         if levels and limit is not None:
-            limit = checked_count("max_depth", limit, _MAX_DEPTH, least=0)
+            limit = checked_depth(limit)
         super().__init__(session, graph, sources, limit, weighted=not levels)
         self._levels, self._atomic, self._counts = levels, bool(atomic), bool(balance)
         self.n_rounds = 0

@@ -1,6 +1,7 @@
-"""Sources of searches: from the user's ids to vertex numbers."""
+"""Sources of searches: from the user's ids to vertex numbers, and back."""
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,8 @@ from numpy.typing import NDArray
 
 from clgraph.errors import InputError, SourceError
 from clgraph.graph import Graph
+
+_BOOL = bool | np.bool_
 
 
 def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
@@ -24,12 +27,12 @@ def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
     if isinstance(source, np.ndarray):
         source = source.tolist()
     is_many = isinstance(source, Sequence) and not isinstance(source, str | bytes)
-    if is_many and graph.labels is not None and isinstance(source, tuple) and source in graph.labels.tolist():
+    if is_many and isinstance(source, tuple) and _find(graph, source) >= 0:
         is_many = False  # a tuple may be an id
     ids = list(source) if is_many else [source]
     if not ids:
         raise InputError("no source is given")
-    return np.array([_number(graph, one) for one in ids], np.int32)
+    return np.array([vertex_number(graph, one, "source") for one in ids], np.int32)
 
 
 def default_source(graph: Graph) -> NDArray[np.int32]:
@@ -37,12 +40,28 @@ def default_source(graph: Graph) -> NDArray[np.int32]:
     return np.array([graph.degrees.argmax()] if graph.n_vertices else [], np.int32)
 
 
-def _number(graph: Graph, source: Any) -> int:
+def vertex_number(graph: Graph, given: Any, what: str = "vertex") -> int:
+    """Return the number of the vertex of this id, or raise a :class:`SourceError` that says *what* it is."""
+    number = _find(graph, given)
+    if number >= 0:
+        return number
+    n = graph.n_vertices
+    where = f"a vertex from 0 to {n - 1}" if graph.labels is None else f"among the labels of the {n} vertices"
+    raise SourceError(f"{what} {given!r} is not {where if n else 'in the graph, which has no vertices'}")
+
+
+def vertex_ids(graph: Graph, vertices: list[int]) -> list[Any]:
+    """Return the ids of these vertex numbers."""
+    return vertices if graph.labels is None else graph.labels[vertices].tolist()
+
+
+def _find(graph: Graph, given: Any) -> int:
+    """Return the number of the vertex of this id, -1 without one. A bool, which equals an integer, is none."""
     if graph.labels is None:
-        if isinstance(source, int | np.integer) and 0 <= source < graph.n_vertices:
-            return int(source)
-        raise SourceError(f"source {source!r} is not a vertex from 0 to {graph.n_vertices - 1}")
-    for vertex, label in enumerate(graph.labels.tolist()):
-        if label == source:
-            return vertex
-    raise SourceError(f"source {source!r} is not among the labels of the {graph.n_vertices} vertices")
+        is_number = isinstance(given, int | np.integer) and not isinstance(given, bool)
+        return int(given) if is_number and 0 <= given < graph.n_vertices else -1
+    with contextlib.suppress(TypeError):  # what has no hash is no id
+        number = graph.vertex_numbers.get(given, -1)
+        if number >= 0 and isinstance(given, _BOOL) == isinstance(graph.labels[number], _BOOL):
+            return number
+    return -1

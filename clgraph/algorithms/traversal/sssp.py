@@ -167,7 +167,8 @@ def sssp(
     strategy : str
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
     limit : number, optional
-        Vertices farther than this stay unreached.
+        Vertices farther than this stay unreached. Above the greatest distance, 2**63 - 1 for integer weights, it is no
+        limit.
     predecessors : bool
         Find predecessors, too.
     weight : str or None
@@ -231,5 +232,5 @@ def sssp(
     if verify:
         from clgraph.reference.sssp import check_sssp
 
-        check_sssp(data, sources, distances, before, limit=limit)
+        check_sssp(data, sources, distances, before, limit=plan.limit)
     return result

@@ -19,6 +19,6 @@ class TopologyDriven(FixedPoint):
         program = self.session.program(SOURCE, defines)
         work = self._counters(-(-self.n // program.work_group_size))
         return [program.bind(
-            "relax_vertices", self.n, np.int32(self.n), np.uint32(0), self.held.limit(self._limit), rows, *edges,
+            "relax_vertices", self.n, np.int32(self.n), np.uint32(0), self.held.limit(self.limit), rows, *edges,
             self._state, self.distances, work,
         )]
