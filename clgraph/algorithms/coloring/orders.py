@@ -48,7 +48,9 @@ def degree_shift(graph: Graph) -> int:
     return 32 - max(1, int(graph.degrees.max(initial=0)).bit_length())
 
 
-def ranks(session: Session, graph: Graph, order: str, seed: int) -> DeviceArray:
+def ranks(
+    session: Session, graph: Graph, order: str, seed: int, target: DeviceArray | None = None
+) -> DeviceArray:
     """Return a priority, uint32, of each vertex; higher goes first, of equals the vertex of the lower number.
 
     Parameters
@@ -59,9 +61,11 @@ def ranks(session: Session, graph: Graph, order: str, seed: int) -> DeviceArray:
         One of :data:`ORDERS`.
     seed : int
         0 … 2**32 - 1.
+    target : DeviceArray, optional
+        Where to put them; the default is a new array.
     """
     n, key = graph.n_vertices, np.uint32(hash_key(seed))
-    found = session.empty(n, np.uint32)
+    found = session.empty(n, np.uint32) if target is None else target
     if n and order == "smallest_last":
         _smallest_last(session, graph, key, found)
     elif n:

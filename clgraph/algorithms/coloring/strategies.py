@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from clgraph.algorithms.coloring import work
+from clgraph.algorithms.coloring.jones_plassmann import JonesPlassmann
 from clgraph.algorithms.coloring.problem import ColoringPlan, ColoringProblem
 from clgraph.model.strategy import Strategy
 from clgraph.runtime.session import Session
@@ -28,6 +29,7 @@ def _hash_repair(session: Session, problem: ColoringProblem, *, bipartite: bool 
 
 
 STRATEGIES: dict[str, Strategy] = {
+    "jones_plassmann": Strategy("online", JonesPlassmann, work.jones_plassmann_work),
     "speculative": Strategy("online", _speculative, work.speculative_work),
     "hash_repair": Strategy("online", _hash_repair, work.hash_repair_work),
 }

@@ -1,0 +1,41 @@
+/* The colours that a vertex may still get, in one word that others read while its owner narrows it.
+ *
+ *   top bit 0: a set of colours 0 … 30, one bit each
+ *   top bit 1: an interval: the least colour in 16 bits, above it the range in 15, of which the largest means no bound
+ *
+ * One possible colour is the colour.  The set of a word only ever shrinks, and contains the colour that the greedy
+ * algorithm gives the vertex: so any value read, however old, is true.  No colouring that is greedy in some order has
+ * more colours than the square root of the entries, which is why 16 bits do.
+ */
+#ifndef CLGRAPH_POSSIBLE_H
+#define CLGRAPH_POSSIBLE_H
+#include "common/atomics.h"
+
+#define SET_COLORS 31u
+#define RANGE_BITS 0x7fff0000u
+#define MOST_RANGE 0x7fffu
+#define ANY_COLOR 0xffff0000u
+
+INLINE uint lowest_bit(uint x) { return 31u - (uint)clz(x & (0u - x)); } /* x != 0 */
+INLINE uint colored(uint c) { return 0x80000000u | c; }
+INLINE int is_colored(uint word) { return (int)word < 0 ? !(word & RANGE_BITS) : !(word & (word - 1u)); }
+INLINE uint least_color(uint word) { return (int)word < 0 ? word & 0xffffu : lowest_bit(word); }
+INLINE uint most_color(uint word) {
+  if ((int)word >= 0) return 31u - (uint)clz(word);
+  uint range = (word & RANGE_BITS) >> 16;
+  return range == MOST_RANGE ? UINT_MAX : (word & 0xffffu) + range;
+}
+INLINE int may_take(uint word, uint c) {
+  if ((int)word >= 0) return c < SET_COLORS && (word >> c & 1u);
+  return c >= (word & 0xffffu) && c <= most_color(word);
+}
+INLINE uint interval(uint least, uint most) {
+  return 0x80000000u | min(most - least, MOST_RANGE) << 16 | least;
+}
+/* Those of 0 … 30 as a set. */
+INLINE uint as_set(uint word) {
+  if ((int)word >= 0) return word;
+  uint least = word & 0xffffu, most = min(most_color(word), SET_COLORS - 1u);
+  return least >= SET_COLORS ? 0u : ((2u << most) - 1u) & ~((1u << least) - 1u);
+}
+#endif

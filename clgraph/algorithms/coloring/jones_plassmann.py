@@ -1,0 +1,135 @@
+"""Greedy colouring in a given order, in parallel; ``cl/coloring/jones_plassmann.cl`` tells how."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.coloring.orders import degree_shift, hash_key, order_number, ranks
+from clgraph.algorithms.coloring.problem import ColoringProblem
+from clgraph.primitives.compact import Compact
+from clgraph.primitives.sort import Sort
+from clgraph.primitives.types import tuned
+from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.failure import check_status
+from clgraph.runtime.session import Session
+
+_SOURCE = "coloring/jones_plassmann.cl"
+_TUNED = {"WG_SIZE": 256, "SMALL_DEGREE": 30, "HUB_DEGREE": 1024, "GROUPS_PER_UNIT": 4, "LINGER": 100}
+_CONTROL_WORDS, _STATUS = 8, 4  # cl/common/grid_barrier.h
+
+
+class JonesPlassmann:
+    """A compiled and allocated run on one problem; ``run()`` may be called again.
+
+    Attributes
+    ----------
+    colors : DeviceArray
+        int32, after ``run()``.
+    """
+
+    def __init__(self, session: Session, problem: ColoringProblem) -> None:
+        graph, order = problem.graph, problem.order or "largest_first"
+        n, facts = graph.n_vertices, session.facts
+        self._session, self._problem = session, problem
+        self.colors = session.empty(n, np.int32)
+        self.details: dict[str, Any] = {"order": order}
+        self._launches: list[Any] = []
+        self._plans: list[Compact | Sort] = []
+        self._controls: list[Any] = []
+        self._ranks = session.empty(n, np.uint32)
+        self._ranks_given = order == "smallest_last"
+        if not n:
+            return
+        on_device = device_graph(session, graph)
+        self._csr = on_device.row_offsets, on_device.column_indices
+        alone = not facts.dialect.has_grid_barrier
+        sizes = tuned(session, _SOURCE, _TUNED, {"WG_SIZE": facts.sub_group_size} if alone else None)
+        group, per_unit, hub_degree = (sizes.pop(k) for k in ("WG_SIZE", "GROUPS_PER_UNIT", "HUB_DEGREE"))
+        self._program = session.program(_SOURCE, {**on_device.defines(), **sizes}, work_group_size=group)
+        self._n_groups = 1 if alone else per_unit * facts.compute_units
+        self._words = session.empty(n, np.uint32)
+        self._launches.append(self._program.bind(
+            "prepare", n, np.int32(n), np.int32(order_number(order)), np.uint32(degree_shift(graph)),
+            np.uint32(hash_key(problem.seed)), self._csr[0], self._ranks, self._words,
+        ))
+        # Only in this order do all vertices of many entries go before those of few.
+        least = sizes["SMALL_DEGREE"] + 1 if order == "largest_first" else 0
+        n_large = int(np.count_nonzero(graph.degrees >= least))
+        if n_large:
+            n_hubs = int(np.count_nonzero(graph.degrees >= hub_degree)) if least else 0
+            self._add_large(n_large, least, n_hubs)
+        if n_large < n:
+            self._add_small()
+
+    def _new_control(self) -> Any:
+        self._controls.append(self._session.zeros(_CONTROL_WORDS, np.uint32))
+        return self._controls[-1]
+
+    def _add_large(self, n_large: int, least_degree: int, n_hubs: int) -> None:
+        session, n, m = self._session, self.colors.size, self._csr[1].size
+        listed, order, keys, keys_in_order = (
+            session.empty(n_large, kind) for kind in (np.int32, np.int32, np.uint32, np.uint32)
+        )
+        compact = Compact(
+            session, n, listed, predicate=f"row_offsets[i + 1] - row_offsets[i] >= {least_degree}",
+            arrays={"row_offsets": self._csr[0]},
+        )
+        sort = Sort(session, keys, keys_in_order, listed, order)
+        before = session.empty(m, np.int32)
+        bitmaps = session.empty((m >> 5) + n + 1, np.uint32)
+        n_before = session.empty(n_hubs, np.uint32)
+        self._plans += [compact, sort]
+        self._launches += [
+            compact.run,
+            self._program.bind("sort_keys", n_large, np.int32(n_large), listed, self._ranks, keys),
+            sort.run,
+        ]
+        if n_hubs:
+            self._launches.append(self._program.bind(
+                "list_hubs", n_hubs * self._program.work_group_size, np.int32(n_hubs), *self._csr, order, self._ranks,
+                before, n_before,
+            ))
+        self._launches.append(self._bind(
+            "color_large", n_large * session.facts.sub_group_size, np.int32(n_large), np.int32(n_hubs), *self._csr,
+            order, self._ranks, n_before, self._words, before, bitmaps, self.colors,
+        ))
+
+    def _add_small(self) -> None:
+        session, n, width = self._session, self.colors.size, self._session.facts.sub_group_size
+        n_tiles = -(-n // width)
+        n_segments = min(n_tiles, self._n_groups * self._program.work_group_size // width)
+        capacity = -(-n_tiles // n_segments) * width
+        segments, sizes = session.empty(n_segments * capacity, np.uint64), session.empty(n_segments, np.uint32)
+        self._launches.append(self._bind(
+            "color_small", n_segments * width, np.int32(n), np.int32(n_segments), np.uint32(capacity), *self._csr,
+            self._ranks, self._words, segments, sizes, self.colors,
+        ))
+
+    def _bind(self, kernel: str, n_items: int, *args: Any) -> Any:
+        """Bind a kernel of groups that run together."""
+        return self._program.bind(kernel, n_items, *args, self._new_control(), max_groups=self._n_groups)
+
+    def run(self) -> None:
+        """Enqueue everything; only for ``smallest_last`` something is read back."""
+        for control in self._controls:
+            control.fill(0)
+        if self._ranks_given:
+            ranks(self._session, self._problem.graph, "smallest_last", self._problem.seed, self._ranks)
+        for launch in self._launches:
+            launch()
+
+    def result(self) -> NDArray[np.int32]:
+        """Return the colours, after ``run()``.
+
+        Raises
+        ------
+        DeviceTimeoutError
+            A wait on the device ran out.
+        """
+        for plan in self._plans:
+            plan.check()
+        for control in self._controls:
+            check_status(control.item(_STATUS), "colouring")
+        return self.colors.get()
