@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
 
 import clgraph as cg
+from clgraph.algorithms.traversal import dijkstra as dijkstra_plan
 from clgraph.algorithms.traversal.sssp import STRATEGIES, ShortestPaths, sssp
 from clgraph.errors import (
     ClgraphError,
@@ -73,6 +74,8 @@ def least_predecessors(graph: Graph, sources: np.ndarray, distances: np.ndarray)
 def assert_right(
     graph: Graph, source: Any, session: Session, strategy: str, *, limit: float | None = None, **options: Any
 ) -> ShortestPaths:
+    if reason := STRATEGIES[strategy].unsupported(session.facts):
+        pytest.skip(reason)
     result = sssp(graph, source, strategy=strategy, limit=limit, predecessors=True, session=session, **options)
     distances, predecessors = result
     sources, limit = np.atleast_1d(source), limit.item() if isinstance(limit, np.generic) else limit
@@ -109,6 +112,12 @@ def test_unweighted_zoo(pocl: Session, name: str, strategy: str) -> None:
     assert_right(graph, graph.n_vertices // 2, pocl, strategy)
 
 
+def often_lowered(n: int) -> Graph:
+    near, far = np.triu_indices(n, 1)
+    weights = np.where(far == near + 1, 1, far - near + 50 * (n - near))
+    return Graph.from_edges(near, far, weights, directed=True)
+
+
 SHAPES: dict[str, Callable[[], Graph]] = {
     "scale-free": lambda: random_weights(cg.generators.rmat(12, 16), high=1025),
     "delaunay": lambda: random_weights(cg.generators.delaunay_points(4000), dtype=np.float32),
@@ -126,6 +135,8 @@ SHAPES: dict[str, Callable[[], Graph]] = {
         np.repeat(np.arange(300), 2), np.ravel([np.arange(1, 301), np.full(300, 301)], "F"),
         np.ravel([np.ones(300, int), 2 * np.arange(300, 0, -1)], "F"), directed=True,
     ),
+    # Each vertex lowers the distances of all behind it once more.
+    "often-lowered": lambda: often_lowered(300),
 }  # fmt: skip
 
 
@@ -140,6 +151,12 @@ def test_shapes_that_use_every_branch(session: Session, name: str, strategy: str
 def test_options_on_a_hub_and_a_mesh(pocl: Session, strategy: str, options: dict[str, object]) -> None:
     for name in ("scale-free", "grid", "detours"):
         assert_right(SHAPES[name](), 1, pocl, strategy, **options)
+
+
+def test_dijkstra_in_many_launches(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dijkstra_plan, "_BUDGET", 100)
+    for name in ("scale-free", "grid", "often-lowered"):
+        assert_right(SHAPES[name](), 1, pocl, "dijkstra")
 
 
 def among(*values: float, dtype: type = np.float64) -> Callable[[np.random.Generator, int], np.ndarray]:

@@ -14,8 +14,10 @@ Strategies
     Vertices near a rising threshold are expanded turn by turn, the others wait in a pile [1]_.
 ``delta_stepping``
     The same in buckets: edges lighter than a bucket is wide at once, the others when it is empty [2]_.
+``dijkstra``
+    Vertex by vertex in the order of their distances, by one work-item of a CPU [7]_.
 
-On GPUs both are one launch, in which the width of buckets is adapted [3]_.
+On GPUs ``frontier`` and ``delta_stepping`` are one launch, in which the width of buckets is adapted [3]_.
 
 References
 ----------
@@ -29,6 +31,8 @@ References
    applications on GPUs." arXiv:1711.00231, 2017.
 .. [6] J. Wang, S. Yalamanchili. "Characterization and analysis of dynamic parallelism in unstructured GPU
    applications." IISWC 2014.
+.. [7] E. Dijkstra. "A note on two problems in connexion with graphs." Numerische Mathematik 1, 1959, with the buckets
+   of E. Denardo, B. Fox. "Shortest-route methods: 1. Reaching, pruning, and buckets." Operations Research 27, 1979.
 """
 from __future__ import annotations
 
@@ -39,12 +43,14 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal.bfs import path_to
 from clgraph.algorithms.traversal.child_launch import ChildLaunch
+from clgraph.algorithms.traversal.dijkstra import Dijkstra
+from clgraph.algorithms.traversal.dijkstra import unsupported as no_dijkstra
 from clgraph.algorithms.traversal.distances import check_weights
 from clgraph.algorithms.traversal.near_far import NearFar
 from clgraph.algorithms.traversal.node_splitting import NodeSplitting
 from clgraph.algorithms.traversal.rounds_work import child_launch_work, node_splitting_work, topology_driven_work
 from clgraph.algorithms.traversal.sources import source_numbers
-from clgraph.algorithms.traversal.sssp_work import delta_stepping_work, frontier_work
+from clgraph.algorithms.traversal.sssp_work import delta_stepping_work, dijkstra_work, frontier_work
 from clgraph.algorithms.traversal.topology_driven import TopologyDriven
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
@@ -107,6 +113,12 @@ def _delta_stepping(
     return NearFar(session, graph, sources, limit, light_first=True, delta=delta)
 
 
+def _dijkstra(
+    session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None
+) -> Dijkstra:
+    return Dijkstra(session, graph, sources, limit)
+
+
 def _topology_driven(
     session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None, *,
     atomic: bool = False, balance: bool = False,
@@ -136,6 +148,7 @@ STRATEGIES: dict[str, Strategy] = {
     "child_launch": Strategy("online", _child_launch, child_launch_work),
     "frontier": Strategy("online", _frontier, frontier_work),
     "delta_stepping": Strategy("online", _delta_stepping, delta_stepping_work),
+    "dijkstra": Strategy("online", _dijkstra, dijkstra_work, no_dijkstra),
 }
 
 
@@ -180,8 +193,8 @@ def sssp(
     **options
         Options of the strategy: ``atomic`` and ``balance`` (of the first three: lower distances by atomics, and count
         the edges of each work-group into ``info.balance``), ``mda`` (``node_splitting``: a number, ``"histogram"`` or
-        ``"model"``), ``threshold`` (``child_launch``), ``delta`` (of the others: the width of the first
-        bucket; later ones are adapted).
+        ``"model"``), ``threshold`` (``child_launch``), ``delta`` (``frontier``, ``delta_stepping``: the
+        width of the first bucket; later ones are adapted).
 
     Returns
     -------

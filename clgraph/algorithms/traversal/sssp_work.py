@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.cost import Atomics, Gathers, Work
+from clgraph.model.cost import Atomics, Chain, Gathers, Work
 from clgraph.stats import GraphStats
 
 _RELAXATIONS = 2.0  # of an edge
@@ -25,3 +25,8 @@ def frontier_work(stats: GraphStats, facts: DeviceFacts) -> Work:
 
 def delta_stepping_work(stats: GraphStats, facts: DeviceFacts) -> Work:
     return frontier_work(stats, facts).times(_SPLIT)
+
+
+def dijkstra_work(stats: GraphStats, facts: DeviceFacts) -> Work:
+    n, m = float(stats.n_vertices), float(stats.n_edges)
+    return Work(launches=3.0, read_backs=1.0, streamed_bytes=24.0 * n + 12.0 * m, chains=(Chain(0.1 * m, 4.0 * n),))

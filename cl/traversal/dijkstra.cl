@@ -1,0 +1,164 @@
+/* Shortest paths by one work-item: Dijkstra's algorithm, with buckets for the vertices that wait.
+ *
+ * A vertex waits as an entry of its distance in the bucket (level, digit), level being the highest digit in which the
+ * distance differs from `last`.  No entry is less than last, so the least ones are in the first digit of the first
+ * level.  Unless that is level 0, where the entries of a bucket are equal, last rises to where the bucket begins, and its
+ * entries go to lower levels: each moves at most once a level.  A vertex whose distance falls gets another entry; those
+ * that are out of date are dropped where they are met.
+ * A bucket is a stack of chunks: `top` is where its next entry goes, 0 if it is empty, and link[c] that place in the chunk
+ * before chunk c, or the next free chunk.  When chunks run short, all that is out of date is dropped.
+ *
+ * After E. Denardo, B. Fox, "Shortest-route methods: 1. Reaching, pruning, and buckets", Operations Research 27, 1979,
+ * and R. Ahuja, K. Mehlhorn, J. Orlin, R. Tarjan, "Faster algorithms for the shortest path problem", J. ACM 37, 1990.
+ */
+#include "traversal/distances.h"
+
+#define DIGIT_BITS 4
+#define DIGITS (1 << DIGIT_BITS)
+#define LEVELS ((WIDE ? 64 : 32) / DIGIT_BITS)
+#define CHUNK 64                 /* entries */
+#define SPARE_CHUNKS (2 * LEVELS * DIGITS)
+/* Words of the state. */
+#define STATE_OVERFLOW 0
+#define STATE_LEVELS 1           /* bit l: level l has entries; 0 ends the search */
+#define STATE_LAST 2
+#define STATE_FREE 3             /* a free chunk */
+#define STATE_N_FREE 4
+#define STATE_DIGITS 8           /* of every level: bit d: digit d has entries */
+#define STATE_TOPS 24
+
+typedef struct { dist_t distance; int vertex; } entry_t;
+typedef struct {
+  dist_t last;
+  uint levels;
+  ulong free, n_free;
+  __global ulong *restrict digits, *restrict top, *restrict link;
+  __global entry_t *restrict entries;
+} heap_t;
+
+INLINE uint lowest_bit(uint bits) { return 31u - clz(bits & -bits); }
+
+INLINE void put(heap_t *heap, dist_t distance, int vertex) {
+  const dist_t differs = distance ^ heap->last;
+  const uint level = differs ? ((uint)(8 * sizeof(dist_t) - 1) - (uint)clz(differs)) / DIGIT_BITS : 0u;
+  const uint digit = (uint)(distance >> (level * DIGIT_BITS)) & (DIGITS - 1u);
+  ulong top = heap->top[level * DIGITS + digit];
+  if (top % CHUNK == 0ul) {
+    const ulong chunk = heap->free;
+    heap->free = heap->link[chunk];
+    heap->n_free--;
+    heap->link[chunk] = top;
+    top = chunk * CHUNK;
+    heap->levels |= 1u << level;
+    heap->digits[level] |= 1u << digit;
+  }
+  heap->entries[top].distance = distance;
+  heap->entries[top].vertex = vertex;
+  heap->top[level * DIGITS + digit] = top + 1ul;
+}
+
+INLINE void mark_empty(heap_t *heap, uint level, uint digit) {
+  heap->digits[level] &= ~(1u << digit);
+  if (!heap->digits[level]) heap->levels &= ~(1u << level);
+}
+
+/* Give chunk c back; return the top of what is left of its bucket. */
+INLINE ulong give_back(heap_t *heap, ulong chunk) {
+  const ulong before = heap->link[chunk];
+  heap->link[chunk] = heap->free;
+  heap->free = chunk;
+  heap->n_free++;
+  return before;
+}
+
+/* Put the entries of a bucket that are up to date where they belong now; return how many there were. */
+INLINE uint deal_out(heap_t *heap, uint level, uint digit, __global const dist_t *restrict distances) {
+  ulong top = heap->top[level * DIGITS + digit];
+  uint n_moved = 0u;
+  heap->top[level * DIGITS + digit] = 0ul;
+  mark_empty(heap, level, digit);
+  while (top) {
+    const ulong chunk = (top - 1ul) / CHUNK;
+    for (ulong i = chunk * CHUNK; i < top; i++) {
+      const entry_t entry = heap->entries[i];
+      if (distances[entry.vertex] == entry.distance) put(heap, entry.distance, entry.vertex);
+    }
+    n_moved += (uint)(top - chunk * CHUNK);
+    top = give_back(heap, chunk);
+  }
+  return n_moved;
+}
+
+INLINE void collect(heap_t *heap, __global const dist_t *restrict distances) {
+  for (uint level = 0u; level < LEVELS; level++)
+    for (uint digit = 0u; digit < DIGITS; digit++)
+      if (heap->top[level * DIGITS + digit]) deal_out(heap, level, digit, distances);
+}
+
+INLINE heap_t heap_of(__global ulong *restrict state, __global ulong *restrict link, __global entry_t *restrict entries) {
+  heap_t heap = {(dist_t)state[STATE_LAST], (uint)state[STATE_LEVELS], state[STATE_FREE], state[STATE_N_FREE],
+                 state + STATE_DIGITS, state + STATE_TOPS, link, entries};
+  return heap;
+}
+
+INLINE void keep(const heap_t *heap, __global ulong *restrict state) {
+  state[STATE_LAST] = heap->last;
+  state[STATE_LEVELS] = heap->levels;
+  state[STATE_FREE] = heap->free;
+  state[STATE_N_FREE] = heap->n_free;
+}
+
+/* The distances are FAR_AWAY.  Chunk 0 is not used. */
+KERNEL start(int n_sources, ulong n_chunks, __global const int *restrict sources, __global entry_t *restrict entries,
+             __global ulong *restrict link, __global ulong *restrict state, __global dist_t *restrict distances) {
+  if (get_global_id(0)) return;
+  for (uint i = 0u; i < STATE_TOPS + LEVELS * DIGITS; i++) state[i] = 0ul;
+  for (ulong chunk = 1ul; chunk < n_chunks; chunk++) link[chunk] = chunk + 1ul;
+  state[STATE_FREE] = 1ul;
+  state[STATE_N_FREE] = n_chunks - 1ul;
+  heap_t heap = heap_of(state, link, entries);
+  for (int i = 0; i < n_sources; i++) {
+    if (distances[sources[i]] == 0) continue;
+    distances[sources[i]] = 0;
+    put(&heap, 0, sources[i]);
+  }
+  keep(&heap, state);
+}
+
+/* Settle vertices until none waits, or about `budget` edges and entries were looked at. */
+KERNEL search(dist_t limit, long budget, __global const offset_t *restrict row_offsets,
+              __global const int *restrict column_indices, __global const weight_t *restrict edge_weights,
+              __global entry_t *restrict entries, __global ulong *restrict link, __global ulong *restrict state,
+              __global dist_t *restrict distances) {
+  if (get_global_id(0)) return;
+  heap_t heap = heap_of(state, link, entries);
+  int overflow = 0;
+  while (heap.levels && budget > 0) {
+    const uint level = lowest_bit(heap.levels), digit = lowest_bit((uint)heap.digits[level]), shift = level * DIGIT_BITS;
+    if (level) {
+      heap.last = ((heap.last >> shift >> DIGIT_BITS << DIGIT_BITS) | digit) << shift;
+      budget -= deal_out(&heap, level, digit, distances);
+      continue;
+    }
+    ulong top = heap.top[digit] - 1ul;
+    const entry_t entry = entries[top];
+    if (top) prefetch(row_offsets + entries[top - 1].vertex, 1);
+    if (top % CHUNK == 0ul) top = give_back(&heap, top / CHUNK);
+    heap.top[digit] = top;
+    if (!top) mark_empty(&heap, 0u, digit);
+    budget--;
+    if (distances[entry.vertex] != entry.distance) continue;
+    const offset_t begin = row_offsets[entry.vertex], end = row_offsets[entry.vertex + 1];
+    budget -= end - begin;
+    if (heap.n_free < (ulong)(end - begin) / CHUNK + SPARE_CHUNKS) collect(&heap, distances);
+    for (offset_t e = begin; e < end; e++) {
+      const int u = column_indices[e];
+      const dist_t distance = extend(entry.distance, weight_of(edge_weights, e), &overflow);
+      if (distance >= distances[u] || distance > limit) continue;
+      distances[u] = distance;
+      put(&heap, distance, u);
+    }
+  }
+  keep(&heap, state);
+  if (overflow) state[STATE_OVERFLOW] = 1ul;
+}
