@@ -1,0 +1,7 @@
+/* The colour that a hash gives each vertex: its low bits. */
+#include "coloring/hashes.h"
+
+KERNEL hash_vertices(int n, uint mask, __global int *restrict colors) {
+  const int v = get_global_id(0);
+  if (v < n) colors[v] = (int)(hash_one(0, (uint)v) & mask);
+}

@@ -1,0 +1,81 @@
+/* Nets: rows whose members must all differ in colour.  At distance 2 of a graph they are the closed rows, a vertex and
+ * its neighbours (CLOSED 1), and the nets of a vertex are again its closed row; of a matrix they are the rows, and the
+ * nets of a column the rows that have it.
+ *
+ * A team of lanes takes a vertex: TEAM lanes of a sub-group, or a work-group (GROUP_TEAM 1).  A place is a position in
+ * its row; rows are sorted, so that repeats are seen by looking back, and a closed row has one place more.
+ * All lanes of a sub-group go through every loop together: those with nothing left have no places.
+ */
+#ifndef CLGRAPH_NETS_H
+#define CLGRAPH_NETS_H
+#include "common/subgroup.h"
+#include "common/worklist.h"
+
+#ifndef CLOSED
+#define CLOSED 1
+#endif
+#ifndef GROUP_TEAM
+#define GROUP_TEAM 0
+#endif
+#ifndef TEAM                     /* a power of two, at most the sub-group */
+#define TEAM 1
+#endif
+#ifndef BATCH                    /* places a lane looks at before it looks around */
+#define BATCH 4
+#endif
+
+INLINE uint sg_or(uint x, uint width) {
+  for (uint m = width / 2; m; m >>= 1) x |= sg_xor(x, m);
+  return x;
+}
+
+#if GROUP_TEAM
+#define LANES WG_SIZE
+#define team_lane() ((uint)get_local_id(0))
+#define TEAM_ARRAY LOCAL_ARRAY uint team_word[1];
+#define looping(p) ((p) != 0)
+INLINE uint or_of_group(uint x, __local uint *word) {
+  x = sg_or(x, SUB_GROUP_SIZE);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (get_local_id(0) == 0) word[0] = 0u;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (x && sg_lane() == 0u) fetch_or(word, x);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return word[0];
+}
+#define team_or(x) or_of_group(x, team_word)
+#define TEAM_PARAMETER , __local uint *team_word
+#define TEAM_ARGUMENT , team_word
+#else
+#define LANES TEAM
+#define TEAM_ARRAY
+#define TEAM_PARAMETER
+#define TEAM_ARGUMENT
+#if TEAM == 1
+#define team_lane() 0u
+#define looping(p) ((p) != 0)
+#define team_or(x) (x)
+#else
+#define team_lane() (sg_lane() & (TEAM - 1u))
+#define looping(p) sg_any(p)
+#define team_or(x) sg_or(x, TEAM)
+#endif
+#endif
+#define TEAMS_PER_GROUP (WG_SIZE / LANES)
+#define team_number() ((uint)get_group_id(0) * TEAMS_PER_GROUP + (uint)get_local_id(0) / LANES)
+#define team_total() ((uint)get_num_groups(0) * TEAMS_PER_GROUP)
+
+/* The net at a place of v's row, or -1: behind the last place, a repeat, or v itself before the last place. */
+INLINE int net_at(int v, offset_t begin, uint place, uint places, __global const int *restrict nets_of) {
+  if (place >= places) return -1;
+#if CLOSED
+  if (place + 1u == places) return v;
+#endif
+  int net = nets_of[begin + place];
+  int repeated = place && nets_of[begin + place - 1] == net;
+#if CLOSED
+  repeated |= net == v;
+#endif
+  return repeated ? -1 : net;
+}
+#endif

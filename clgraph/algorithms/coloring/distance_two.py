@@ -1,0 +1,155 @@
+"""Colourings at distance 2, and of a matrix's columns: no net has two members of one colour; cl/coloring/nets.h.
+
+A net has bits for the colours of its members, a window of colours at a time. Vertices take colours that are free in all
+their nets, so that a pass looks at as many entries as there are, not at two-hop neighbours [1]_ [2]_.
+
+References
+----------
+.. [1] S. Rajamanickam and others. "Kokkos Kernels: performance portable sparse/dense linear algebra and graph kernels."
+   2021; its distance-2 colouring NB_BIT.
+.. [2] M. K. Taş, K. Kaya, E. Saule. "Greed is good: parallel algorithms for bipartite-graph partial coloring on
+   multicore architectures." ICPP 2017.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.coloring.distance_two_passes import NO_COLOR, SOURCE, Rounds, Windows
+from clgraph.algorithms.coloring.orders import ranks
+from clgraph.csr import check_choice, checked_count
+from clgraph.errors import InputError
+from clgraph.graph import Graph
+from clgraph.primitives.fill import Iota
+from clgraph.primitives.sort import Sort
+from clgraph.primitives.types import power_of_two_at_most, tuned
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.session import Session
+from clgraph.vertex_hashes import HASHES
+
+_MAX_DEGREE = 2**31 - 1
+_MOST_BITS = 10
+_MOST_WORDS = 32
+_USED_BYTES = 1 << 28  # of the words of all nets, if that leaves them one
+_SAMPLED_ROWS, _SAMPLED_ENTRIES = 256, 1024
+
+
+class DistanceTwo:
+    """A compiled and allocated run on one graph; ``run()`` may be called again.
+
+    Parameters
+    ----------
+    graph : Graph
+        Symmetric, unless *bipartite*.
+    order : str or None
+        In which vertices are taken; ``None`` is ``"natural"``. Those of many entries go first.
+    seed : int
+    deterministic : bool
+    start : {"first_fit", "hash"}
+        Whether vertices try the colour of a hash first.
+    bipartite : bool
+        Colour columns so that no row has two of one colour.
+    hash, bits
+        With ``start="hash"``: the hash, by default that with the fewest collisions in a sample of the rows, and its
+        bits, 1 … 10.
+    long_row : int, optional
+        Vertices of more entries are taken by a work-group each.
+    """
+
+    def __init__(
+        self, session: Session, graph: Graph, *, order: str | None = None, seed: int = 0, deterministic: bool = False,
+        start: str = "first_fit", bipartite: bool = False, hash: str | None = None, bits: int | None = None,
+        long_row: int | None = None,
+    ) -> None:
+        check_choice("start", start, ("first_fit", "hash"))
+        if bipartite and order == "smallest_last":
+            raise InputError("order='smallest_last' is for graphs; columns have natural, random, largest_first")
+        if not graph.has_sorted_rows:
+            graph = Graph.from_scipy(graph.to_scipy(), directed=graph.directed)
+        self.session, self.n = session, graph.n_vertices
+        self.details: dict[str, Any] = {}
+        self._graph, self.rows = graph, graph.reverse if bipartite else graph  # rows[v]: the nets of v
+        self.closed, self.order, self.seed = not bipartite, order or "natural", seed
+        if not self.n:
+            return
+        members = self.members = int(graph.degrees.max()) + self.closed
+        self.prefers = start == "hash"
+        if self.prefers:
+            least = min(_MOST_BITS, max(1, (members - 1).bit_length()))  # for as many colours as the longest row needs
+            bits = least if bits is None else checked_count("bits", bits, _MOST_BITS)
+            self.preferences = self._preferences(hash, bits)
+        else:
+            bits, self.preferences = 0, session.empty(1, np.int32)
+        # Words for all preferences, or for a quarter more colours than the longest row needs.
+        least, room = 1 << max(0, bits - 5), _USED_BYTES // (4 * self.n)
+        self.words = max(least, power_of_two_at_most(max(1, min(5 * members // 64 + 1, _MOST_WORDS, room))))
+        self.colors, self.used = session.empty(self.n, np.int32), session.empty(self.n * self.words, np.uint32)
+        on_device = device_graph(session, self.rows)
+        self.csr = on_device.row_offsets, on_device.column_indices
+        self.defines: dict[str, int | str] = {**on_device.defines(), "CLOSED": int(self.closed)}
+        cpu, width = session.facts.is_cpu, session.facts.sub_group_size
+        places = graph.stats.mean_degree + self.closed
+        sizes = tuned(session, SOURCE, {
+            "WG_SIZE": width if cpu else 256, "TEAM": power_of_two_at_most(max(1, int(places) // 2)), "BATCH": 4,
+            "SPREAD": 32, "GROUPS_PER_UNIT": 16 if cpu else 8, "LONG_ROW": _MAX_DEGREE if cpu else 2048,
+        }, None)
+        self.max_groups = sizes.pop("GROUPS_PER_UNIT") * session.facts.compute_units
+        limit = sizes.pop("LONG_ROW") if long_row is None else checked_count("long_row", long_row, _MAX_DEGREE, least=0)
+        self.team = sizes["TEAM"] = min(width, sizes["TEAM"])
+        self.sizes = {name: size for name, size in sizes.items() if name != "LONG_ROW"}
+        self.program = session.program(SOURCE, {**self.defines, **self.sizes})
+        self.vertices = self._in_order()
+        self._method = Rounds(self) if deterministic else Windows(self, limit)
+
+    def _preferences(self, name: str | None, bits: int) -> DeviceArray:
+        """Return the vertices' hash colours."""
+        if name is None:
+            name = _fewest_collisions(self._graph, self.closed, bits)
+        check_choice("hash", name, HASHES)
+        self.details |= {"hash": name, "bits": bits}
+        colors = self.session.empty(self.n, np.int32)
+        self.session.program("coloring/hash_colors.cl", {"N_HASHES": 1, "HASH_LIST(X)": f"X(0, {name})"}).bind(
+            "hash_vertices", self.n, np.int32(self.n), np.uint32((1 << bits) - 1), colors
+        )()
+        return colors
+
+    def _in_order(self) -> DeviceArray:
+        """Return the vertices in their order."""
+        session, n = self.session, self.n
+        vertices = session.empty(n, np.int32)
+        Iota(session, vertices).run()
+        if self.order == "natural":
+            return vertices
+        keys = ranks(session, self.rows, self.order, self.seed)
+        self.program.bind("invert_ranks", n, np.int32(n), keys)()
+        in_order, moved = session.empty(n, np.uint32), session.empty(n, np.int32)
+        Sort(session, keys, in_order, vertices, moved).run_checked()
+        return moved
+
+    def run(self) -> None:
+        """Colour the vertices; the host waits a few times to see whether any are left."""
+        if not self.n:
+            return
+        self.colors.fill(NO_COLOR)
+        self.details |= self._method.run()
+
+    def result(self) -> NDArray[np.int32]:
+        """Return the colours after ``run()``; some numbers may be left out."""
+        return self.colors.get() if self.n else np.empty(0, np.int32)
+
+
+def _fewest_collisions(graph: Graph, closed: bool, bits: int) -> str:
+    """Return the hash of which a sample of the rows has the most colours at this many bits."""
+    rows = np.flatnonzero(graph.degrees)
+    if not rows.size:
+        return next(iter(HASHES))
+    rows = np.random.default_rng(0).permutation(rows)[:_SAMPLED_ROWS]
+    ends = zip(rows, graph.row_offsets[rows], graph.row_offsets[rows + 1], strict=True)
+    members = [np.append(graph.column_indices[a : min(b, a + _SAMPLED_ENTRIES)], [r] * closed) for r, a, b in ends]
+    where = np.repeat(np.arange(len(members)) << 32, [m.size for m in members])
+    vertices = np.concatenate(members).astype(np.uint32)
+    distinct = {name: np.unique(where | HASHES[name](vertices) & np.uint32((1 << bits) - 1)).size for name in HASHES}
+    return max(distinct, key=lambda name: distinct[name])

@@ -1,0 +1,189 @@
+"""How colours at distance 2 are taken: as they are found free, or claimed in rounds; cl/coloring/distance_two.cl."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from clgraph.primitives.compact import Compact
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.failure import STATUS_TIMEOUT, check_status
+from clgraph.runtime.program import Launch, Program
+
+if TYPE_CHECKING:
+    from clgraph.algorithms.coloring.distance_two import DistanceTwo
+
+SOURCE = "coloring/distance_two.cl"
+NO_COLOR = -1  # as the kernels'
+_N_LISTS = 3
+_MOST_AT_ONCE = 32  # steps enqueued between two looks at whether they have ended
+_CLASS_BITS = 2  # of keys of claims
+_LAST = 9  # number of the last scalar but one of the kernels of rounds
+_MOST_SLOTS = 32  # words of claims a net
+_CLAIM_BYTES = 1 << 27
+_PATIENCE = 1000  # windows in which nothing is coloured
+
+
+class _Part(NamedTuple):
+    """Vertices that are taken by teams of one kind: launches of the first step, and of others in turn."""
+
+    launches: list[Launch]
+    state: DeviceArray
+    size: int
+
+
+class Windows:
+    """Each step colours what it can in a window of colours, and lists the others for the next."""
+
+    def __init__(self, plan: DistanceTwo, long_row: int) -> None:
+        self._plan = plan
+        self._parts = self._all_parts(long_row)
+
+    def _all_parts(self, long_row: int) -> list[_Part]:
+        plan, session = self._plan, self._plan.session
+        if int(plan.rows.degrees.max()) <= long_row:
+            return [self._part(plan.program, plan.team, plan.vertices, plan.n)]
+        group = min(session.facts.max_work_group_size, 256)
+        for_long = session.program(SOURCE, {**plan.defines, **plan.sizes, "WG_SIZE": group, "GROUP_TEAM": 1})
+        parts = []
+        for program, team, comparison in ((for_long, group, ">"), (plan.program, plan.team, "<=")):
+            vertices = session.empty(plan.n, np.int32)
+            chosen = Compact(
+                session, plan.n, vertices, item="items[i]", arrays={"items": plan.vertices, "offsets": plan.csr[0]},
+                predicate=f"offsets[items[i] + 1] - offsets[items[i]] {comparison} {long_row}",
+            )
+            chosen.run_checked()
+            if size := chosen.size.item():
+                parts.append(self._part(program, team, vertices, size))
+        return parts
+
+    def _part(self, program: Program, team: int, vertices: DeviceArray, size: int) -> _Part:
+        plan, session = self._plan, self._plan.session
+        lists, state = [session.empty(size, np.int32) for _ in range(2)], session.empty(_N_LISTS, np.uint32)
+        far_apart = plan.order == "natural"
+        return _Part([
+            program.bind(
+                "color_vertices", size * team, np.uint32(0), np.int32(0), np.int32(0), np.uint32(plan.words),
+                np.uint32(not far_apart), np.uint32(plan.seed), *plan.csr, source, plan.preferences, state, plan.used,
+                target, plan.colors, max_groups=plan.max_groups,
+            )
+            for source, target in ((vertices, lists[0]), (lists[0], lists[1]), (lists[1], lists[0]))
+        ], state, size)
+
+    def run(self) -> dict[str, Any]:
+        """Colour the vertices; return what the run tells of itself."""
+        plan = self._plan
+        for part in self._parts:
+            part.state.fill(0)
+            part.state.fill(part.size, 0, 1)
+        plan.used.fill(0)
+        step = window = 0
+        if plan.prefers:
+            self._step(0, 0, prefer=True)
+            step = 1
+        left, idle = plan.n, 0
+        while left:
+            for _ in range(min(1 + window // 2, _MOST_AT_ONCE)):
+                if window:
+                    plan.used.fill(0)
+                self._step(step, 32 * plan.words * window)
+                step, window = step + 1, window + 1
+            before, left = left, sum(part.state.item(step % _N_LISTS) for part in self._parts)
+            idle = idle + 1 if left == before else 0
+            if idle > _PATIENCE:
+                check_status(STATUS_TIMEOUT, "colouring at distance 2")
+        return {"windows": window, "window_colors": 32 * plan.words}
+
+    def _step(self, step: int, base: int, prefer: bool = False) -> None:
+        for part in self._parts:
+            launch = part.launches[0 if not step else 2 - step % 2]
+            launch.set_scalar(0, np.uint32(step))
+            launch.set_scalar(1, np.int32(base))
+            launch.set_scalar(2, np.int32(prefer))
+            launch()
+
+
+class Rounds:
+    """In each round some vertices claim colours, and the winners take them: the same on every device."""
+
+    def __init__(self, plan: DistanceTwo) -> None:
+        self._plan, session, n = plan, plan.session, plan.n
+        self._key_bits = (n - 1).bit_length()
+        self._n_epochs = 1 << max(0, 32 - _CLASS_BITS - self._key_bits)
+        # Of the vertices in as many rounds of the first window: few in each net.
+        self._slices = min(128, max(8, 1 << plan.members.bit_length()))
+        slots = _MOST_SLOTS if 4 * _MOST_SLOTS * n <= _CLAIM_BYTES else _MOST_SLOTS // 4
+        self._claims = session.empty(n * slots, np.uint32)
+        self._state = session.empty(_N_LISTS, np.uint32)
+        losers, choices = [session.empty(n, np.int32) for _ in range(2)], session.empty(n, np.int32)
+        self._left = [session.empty(n, np.int32) for _ in range(2)]
+        shared = *map(np.uint32, (0, 0, 0, 0, 0, self._key_bits, plan.seed, plan.words, slots)), np.int32(0), np.uint32(1), *plan.csr
+        self._launches = {}
+        for turn, order in enumerate((plan.vertices, *self._left)):
+            for old, new in ((0, 1), (1, 0)):
+                lists = order, losers[old]
+                self._launches[turn, old] = (
+                    plan.program.bind(
+                        "claim_colors", n * plan.team, *shared, *lists, plan.preferences, self._state, plan.used,
+                        self._claims, choices, max_groups=plan.max_groups,
+                    ),
+                    plan.program.bind(
+                        "settle_colors", n * plan.team, *shared, *lists, choices, self._claims, self._state, plan.used,
+                        losers[new], plan.colors, max_groups=plan.max_groups,
+                    ),
+                )
+
+    def run(self) -> dict[str, Any]:
+        """Colour the vertices; return what the run tells of itself."""
+        plan = self._plan
+        self._state.fill(0)
+        self._round, left, window, order = 0, plan.n, 0, 0
+        while left:
+            plan.used.fill(0)
+            self._window(order, left, window)
+            following = 1 + window % 2
+            source = (plan.vertices, *self._left)[order]
+            compact = Compact(
+                plan.session, left, self._left[following - 1], item="items[i]",
+                predicate=f"colors[items[i]] == {NO_COLOR}", arrays={"items": source, "colors": plan.colors},
+            )
+            compact.run_checked()
+            before, left = left, compact.size.item()
+            if left == before:
+                check_status(STATUS_TIMEOUT, "colouring at distance 2")
+            order, window = following, window + 1
+        return {"rounds": self._round, "windows": window, "window_colors": 32 * plan.words}
+
+    def _window(self, order: int, n: int, window: int) -> None:
+        """Colour those of the order's *n* vertices that find a colour in the window."""
+        base, prefers = 32 * self._plan.words * window, self._plan.prefers and not window
+        slices = 1 if prefers else min(n, self._slices >> window) or 1
+        for i in range(slices):
+            if self._plan.order == "natural":
+                items = i, slices, -(-(n - i) // slices)
+            else:
+                items = i * n // slices, 1, (i + 1) * n // slices - i * n // slices
+            self._claim(order, base, items, prefer=bool(prefers))
+        losers, at_once, spread = n, 1, 1
+        while losers:
+            for _ in range(at_once):
+                self._claim(order, base, (0, 1, 0), spread=spread)
+            before, losers = losers, self._state.item(self._round % _N_LISTS)
+            at_once = min(2 * at_once, _MOST_AT_ONCE)
+            if 2 * losers > before:
+                spread = min(2 * spread, 32 * self._plan.words)
+
+    def _claim(
+        self, order: int, base: int, items: tuple[int, int, int], prefer: bool = False, spread: int = 1
+    ) -> None:
+        epoch = self._round % self._n_epochs
+        if not epoch:
+            self._claims.fill(0)
+        key = epoch << (self._key_bits + _CLASS_BITS) & 0xFFFFFFFF
+        for launch, last in zip(self._launches[order, self._round % 2], (int(prefer), base), strict=True):
+            for index, value in enumerate((self._round, *items, key)):
+                launch.set_scalar(index, np.uint32(value))
+            launch.set_scalar(_LAST, np.int32(last))
+            launch.set_scalar(_LAST + 1, np.uint32(spread))
+            launch()
+        self._round += 1
