@@ -8,13 +8,14 @@
  * After S. Beamer, K. Asanović, D. Patterson, "Direction-optimizing breadth-first search", SC 2012, and D. Merrill,
  * M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP 2012.
  */
+#ifndef BOTTOM_UP
+#define BOTTOM_UP 1
+#endif
+#define COUNT_EDGES BOTTOM_UP
 #include "traversal/queues.h"
 
 #define UNREACHED -1
 #define NO_PREDECESSOR -9999
-#ifndef BOTTOM_UP
-#define BOTTOM_UP 1
-#endif
 #ifndef LONE_ENTRIES             /* entries of a row that a lane looks at alone */
 #define LONE_ENTRIES 64
 #endif
@@ -30,24 +31,24 @@ INLINE int reach(int u, int v, int depth, int look, volatile __global int *dista
 /* Every lane calls: reach the far ends, and push those that were not. */
 INLINE void visit(const edges_t *edges, int depth, int look, __global const offset_t *restrict row_offsets,
                   volatile __global int *distances, __global int *predecessors, frontier_t next) {
-  row_t found[STEPS];
-  uint wanted = 0u;
+  entry_t found[STEPS];
+  uint length[STEPS], wanted = 0u;
 #pragma unroll
   for (uint k = 0u; k < STEPS; k++) {
     found[k].vertex = edges->u[k];
-    found[k].begin = 0;
-    found[k].length = 0u;
+    length[k] = 0u;
     if (edges->u[k] >= 0 && reach(edges->u[k], edges->v[k], depth, look, distances, predecessors)) wanted |= 1u << k;
   }
 #if !ONLY_SHORT_ROWS
 #pragma unroll
   for (uint k = 0u; k < STEPS; k++)
     if (wanted >> k & 1u) {
-      found[k] = row_of_vertex(edges->u[k], row_offsets);
-      if (!has_more(found[k])) wanted &= ~(1u << k);
+      row_t row = row_of_vertex(edges->u[k], row_offsets);
+      length[k] = row.length;
+      if (!has_more(row)) wanted &= ~(1u << k);
     }
 #endif
-  push(found, wanted, next);
+  push(found, length, wanted, next);
 }
 
 /* Every sub-group calls: expand what it takes of this turn's frontier.  ahead: the edges of its first rows, of which
@@ -56,8 +57,9 @@ INLINE void expand(batch_t at, row_t row, edges_t edges, uint before, uint total
                    uint n_heavy, uint n_sub_groups, __global const offset_t *restrict row_offsets,
                    __global const int *restrict column_indices, volatile __global int *distances,
                    __global int *predecessors, frontier_t now, frontier_t next) {
+  entry_t own;
   if (ahead) at.own = WG_SIZE;
-  while (ahead || next_batch(&at, &row, now, n_own, n_light, n_heavy, n_sub_groups, row_offsets)) {
+  while (ahead || next_batch(&at, &row, &own, now, n_own, n_light, n_heavy, n_sub_groups, row_offsets)) {
     if (!ahead) {
       before = sg_exclusive_sum(row.length);
       total = sg_broadcast(before + row.length, SUB_GROUP_SIZE - 1);
@@ -90,7 +92,7 @@ KERNEL start(int n_sources, ulong light_capacity, ulong heavy_capacity, __global
     int s = i < n_sources ? sources[i] : 0;
     int first = i < n_sources && compare_exchange(distances + s, UNREACHED, 0) == UNREACHED;
     row_t row = row_of_vertex(s, row_offsets);
-    if (sg_any(first)) list_rows(row, first, lists);
+    if (sg_any(first)) list_row(row, first, lists);
   }
 }
 
@@ -160,7 +162,7 @@ INLINE void list_depth(int n, int depth, long item, long n_items, __global const
     row_t row = {v, 0, 0u};
     if (in) row = row_of_vertex(v, row_offsets);
     in = in && has_more(row);
-    if (sg_any(in)) list_rows(row, in, lists);
+    if (sg_any(in)) list_row(row, in, lists);
   }
 }
 
@@ -172,7 +174,7 @@ KERNEL search(int n, uint turn, uint depth, uint max_depth, uint alpha, uint bet
               __global const offset_t *restrict in_offsets, __global const int *restrict in_neighbors,
               __global int *light, __global int2 *heavy, __global uint *bits, volatile __global uint *state,
               volatile __global int *distances, __global int *predecessors) {
-  LOCAL_ARRAY row_t queues[2 * QUEUE_ROWS];
+  LOCAL_ARRAY entry_t queues[2 * QUEUE_ROWS];
   LOCAL_ARRAY uint sizes[2], sum, flags, reached;
   if (get_local_id(0) == 0) sizes[0] = sizes[1] = flags = reached = 0u;
 #if ALONE
@@ -239,7 +241,7 @@ KERNEL search(int n, uint turn, uint depth, uint max_depth, uint alpha, uint bet
     }
     expand(first_batch(sub_group, n_light, n_sub_groups), row, edges, before, total, n_own > 0u, (int)depth, n_own, n_light,
            n_heavy, n_sub_groups, row_offsets, column_indices, distances, predecessors, now, next);
-    n_own = close_queue(next, ALONE && depth == max_depth ? 0u : KEPT_ROWS, ALONE);
+    n_own = close_queue(next, ALONE && depth == max_depth ? 0u : KEPT_ROWS, ALONE, row_offsets);
     if (get_local_id(0) == 0) {
       turn_arrive(state, turn, cleared, flags | (n_own ? HAS_OWN : 0u), &sum);
       flags = 0u;
@@ -248,7 +250,7 @@ KERNEL search(int n, uint turn, uint depth, uint max_depth, uint alpha, uint bet
     total = 0u;
     if (n_own) {
       row.length = 0u;
-      if (own_row < n_own) row = ONLY_SHORT_ROWS ? row_of_vertex(next.rows[own_row].vertex, row_offsets) : next.rows[own_row];
+      if (own_row < n_own) row = row_of_vertex(next.rows[own_row].vertex, row_offsets);
       before = sg_exclusive_sum(row.length);
       total = sg_broadcast(before + row.length, SUB_GROUP_SIZE - 1);
       look_up(&edges, row, before, total, 0u, column_indices);

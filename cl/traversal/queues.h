@@ -19,13 +19,13 @@
 #define QUEUE_ROWS (2 * WG_SIZE)
 #endif
 #ifndef KEPT_ROWS                /* with more it gives half of them away */
-#define KEPT_ROWS (QUEUE_ROWS / 8)
+#define KEPT_ROWS (QUEUE_ROWS / 16)
 #endif
 #ifndef OWN_LENGTH               /* longer rows go to the lists */
 #define OWN_LENGTH 64
 #endif
 #ifndef PIECE                    /* rows with more edges than this are cut in pieces of as many */
-#define PIECE 512
+#define PIECE 128
 #endif
 #ifndef ONLY_SHORT_ROWS          /* 1: no row is longer than PIECE */
 #define ONLY_SHORT_ROWS 0
@@ -34,24 +34,45 @@
 #define SKIP_LEAVES 0
 #endif
 
+#ifndef COUNT_EDGES              /* 1: sizes[2] is wanted */
+#define COUNT_EDGES 0
+#endif
+#ifndef WITH_DISTANCES           /* 1: dist_t is a type, and queues hold the distance with which a vertex was found */
+#define WITH_DISTANCES 0
+#endif
+
 typedef struct { int vertex; offset_t begin; uint length; } row_t;
+
+/* A found vertex. */
+typedef struct {
+  int vertex;
+#if WITH_DISTANCES
+  dist_t d;
+#endif
+} entry_t;
 
 /* Edges that a lane looks at next: from the vertex v of the lane `slot` to u, -1 for none, as entry e. */
 typedef struct { int v[STEPS], u[STEPS]; uint slot[STEPS]; offset_t e[STEPS]; } edges_t;
 
 /* The next frontier: rows and size are the work-group's own queue, of which `room` may be used; sizes[0] counts the
- * vertices in light, sizes[1] the pieces in heavy, sizes[2] the edges of both. */
+ * vertices in light, sizes[1] the pieces in heavy, sizes[2] the edges of both.
+ * With distances a vertex may stand in queues several times, each time with a lesser one, but once in the lists:
+ * listed_in[v] is the stamp with which it was listed. */
 typedef struct {
-  __local row_t *rows;
+  __local entry_t *rows;
   volatile __local uint *size, *flags;
   uint room;
   __global int *light;
   __global int2 *heavy;          /* vertex, number of the piece */
   volatile __global uint *sizes;
+#if WITH_DISTANCES
+  volatile __global uint *listed_in;
+  uint stamp;
+#endif
 } frontier_t;
 
 /* The frontier of a turn, written in the turn before. */
-INLINE frontier_t frontier_of(uint turn, __local row_t *queues, volatile __local uint *queue_sizes, volatile __local uint *flags,
+INLINE frontier_t frontier_of(uint turn, __local entry_t *queues, volatile __local uint *queue_sizes, volatile __local uint *flags,
                               uint room, __global int *light, ulong light_capacity, __global int2 *heavy,
                               ulong heavy_capacity, volatile __global uint *state) {
   frontier_t frontier = {queues + QUEUE_ROWS * (turn & 1u), queue_sizes + (turn & 1u), flags, room,
@@ -97,14 +118,19 @@ INLINE void look_up(edges_t *edges, row_t row, uint before, uint total, uint fir
  * lists. */
 typedef struct { uint own, light, heavy; } batch_t;
 
-/* Every lane of the sub-group calls, and gets a row or one of length 0; returns 0 after the last batch. */
-INLINE int next_batch(batch_t *at, row_t *row, frontier_t now, uint n_own, uint n_light, uint n_heavy, uint n_sub_groups,
-                      __global const offset_t *restrict row_offsets) {
+/* Every lane of the sub-group calls, and gets a row or one of length 0; *own is its entry in the queue, if it is of
+ * that.  Returns 0 after the last batch. */
+INLINE int next_batch(batch_t *at, row_t *row, entry_t *own, frontier_t now, uint n_own, uint n_light, uint n_heavy,
+                      uint n_sub_groups, __global const offset_t *restrict row_offsets) {
   const uint lane = sg_lane();
   row->length = 0u;
+  own->vertex = -1;
   if (at->own < n_own) {         /* rows are dealt to the sub-groups one by one */
     uint i = at->own + lane * SUB_GROUPS_PER_GROUP + sg_in_group();
-    if (i < n_own) *row = ONLY_SHORT_ROWS ? row_of_vertex(now.rows[i].vertex, row_offsets) : now.rows[i];
+    if (i < n_own) {
+      *own = now.rows[i];
+      *row = row_of_vertex(own->vertex, row_offsets);
+    }
     at->own += WG_SIZE;
   } else if (at->light < n_light) {
     uint share = min((n_light + n_sub_groups - 1u) / n_sub_groups, (uint)SUB_GROUP_SIZE);
@@ -126,36 +152,70 @@ INLINE batch_t first_batch(uint sub_group, uint n_light, uint n_sub_groups) {
   return at;
 }
 
-/* Every lane calls; lanes with *wanted* put their row into the lists. */
-INLINE void list_rows(row_t row, int wanted, frontier_t next) {
-  int to_light = wanted && (ONLY_SHORT_ROWS || row.length <= PIECE), to_heavy = wanted && !to_light;
-  uint edges = ONLY_SHORT_ROWS ? 0u : sg_sum(wanted ? row.length : 0u);
-  lane_mask_t lights = sg_ballot(to_light);
-  uint base = 0u;
+/* Every lane calls; it puts the vertices k of which bit k of wanted is set into the lists. */
+INLINE void list_rows(const entry_t *found, const uint *length, uint wanted, frontier_t next) {
+#if WITH_DISTANCES
+#pragma unroll
+  for (uint k = 0u; k < STEPS; k++)
+    if ((wanted >> k & 1u) && exchange(next.listed_in + found[k].vertex, next.stamp) == next.stamp) wanted &= ~(1u << k);
+#endif
+  uint light = wanted, base = 0u, slot;
+#if !ONLY_SHORT_ROWS
+#pragma unroll
+  for (uint k = 0u; k < STEPS; k++) light &= ~((uint)(length[k] > PIECE) << k);
+#endif
+  const uint count = popcount(light), before = sg_exclusive_sum(count), all = sg_broadcast(before + count, SUB_GROUP_SIZE - 1);
   if (sg_lane() == 0) {
     fetch_or(next.flags, LISTED);
-    if (edges) fetch_add(next.sizes + 2, edges);
-    if (lights) base = fetch_add(next.sizes, lane_count(lights));
+    if (all) base = fetch_add(next.sizes, all);
   }
-  base = sg_broadcast(base, 0u);
-  if (to_light) next.light[base + lane_count(lights & lanes_below_mask())] = row.vertex;
-  if (sg_any(to_heavy)) {
-    uint pieces = to_heavy ? (row.length + PIECE - 1u) / PIECE : 0u, before = sg_exclusive_sum(pieces), all = sg_sum(pieces);
-    if (sg_lane() == 0) base = fetch_add(next.sizes + 1, all);
-    base = sg_broadcast(base, 0u) + before;
-    for (uint k = 0u; k < pieces; k++) next.heavy[base + k] = (int2)(row.vertex, (int)k);
-  }
+  slot = sg_broadcast(base, 0u) + before;
+#pragma unroll
+  for (uint k = 0u; k < STEPS; k++)
+    if (light >> k & 1u) next.light[slot++] = found[k].vertex;
+#if !ONLY_SHORT_ROWS
+  uint heavy = wanted & ~light, pieces = 0u;
+#pragma unroll
+  for (uint k = 0u; k < STEPS; k++)
+    if (heavy >> k & 1u) pieces += (length[k] + PIECE - 1u) / PIECE;
+#if COUNT_EDGES
+  uint edges = 0u;
+#pragma unroll
+  for (uint k = 0u; k < STEPS; k++)
+    if (wanted >> k & 1u) edges += length[k];
+  edges = sg_sum(edges);
+  if (sg_lane() == 0 && edges) fetch_add(next.sizes + 2, edges);
+#endif
+  if (!sg_any(pieces)) return;
+  const uint pieces_before = sg_exclusive_sum(pieces), all_pieces = sg_broadcast(pieces_before + pieces, SUB_GROUP_SIZE - 1);
+  if (sg_lane() == 0) base = fetch_add(next.sizes + 1, all_pieces);
+  slot = sg_broadcast(base, 0u) + pieces_before;
+#pragma unroll
+  for (uint k = 0u; k < STEPS; k++)
+    for (uint piece = 0u; (heavy >> k & 1u) && piece * PIECE < length[k]; piece++)
+      next.heavy[slot++] = (int2)(found[k].vertex, (int)piece);
+#endif
 }
 
-/* Every lane calls; it puts the rows k of which bit k of wanted is set into the next frontier: short ones into the own
- * queue while it has room.  With ONLY_SHORT_ROWS a row is its vertex, and is looked up when it is due. */
-INLINE void push(const row_t *row, uint wanted, frontier_t next) {
+/* Every lane calls; lanes with *wanted* list their row. */
+INLINE void list_row(row_t row, int wanted, frontier_t lists) {
+  entry_t found[STEPS];
+  uint length[STEPS];
+#pragma unroll
+  for (uint k = 0u; k < STEPS; k++) {
+    found[k].vertex = row.vertex;
+    length[k] = row.length;
+  }
+  list_rows(found, length, wanted ? 1u : 0u, lists);
+}
+
+/* Every lane calls; it puts the vertices k of which bit k of wanted is set, with rows of this length, into the next
+ * frontier: those of short rows into the own queue while it has room.  With ONLY_SHORT_ROWS no length is read. */
+INLINE void push(const entry_t *found, const uint *length, uint wanted, frontier_t next) {
   uint is_short = wanted, slot;
 #if !ONLY_SHORT_ROWS
-  is_short = 0u;
 #pragma unroll
-  for (uint k = 0u; k < STEPS; k++) is_short |= (uint)(row[k].length <= OWN_LENGTH) << k;
-  is_short &= wanted;
+  for (uint k = 0u; k < STEPS; k++) is_short &= ~((uint)(length[k] > OWN_LENGTH) << k);
 #endif
   const uint count = popcount(is_short), before = sg_exclusive_sum(count);
   const uint all = sg_broadcast(before + count, SUB_GROUP_SIZE - 1);
@@ -166,28 +226,33 @@ INLINE void push(const row_t *row, uint wanted, frontier_t next) {
   for (uint k = 0u; k < STEPS; k++) {
     if (!(is_short >> k & 1u)) continue;
     if (slot < next.room) {
-      next.rows[slot] = row[k];
+      next.rows[slot] = found[k];
       wanted &= ~(1u << k);
     }
     slot++;
   }
-  if (!sg_any(wanted)) return;
-#pragma unroll
-  for (uint k = 0u; k < STEPS; k++)
-    if (sg_any(wanted >> k & 1u)) list_rows(row[k], wanted >> k & 1u, next);
+  if (sg_any(wanted)) list_rows(found, length, wanted, next);
 }
 
 /* Every work-item calls, once its group has no more to push in this turn; returns how many rows the group keeps.  A full
  * queue gives half of itself away, so that it has room for many turns to come: turns without lists are cheap.
  * most: rows it may keep; together: it keeps nothing if anything is listed. */
-INLINE uint close_queue(frontier_t next, uint most, int together) {
+INLINE uint close_queue(frontier_t next, uint most, int together, __global const offset_t *restrict row_offsets) {
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   uint size = min(*next.size, next.room), listed = *next.flags;
   if (size <= most && !(together && listed)) return size;
   uint kept = together ? 0u : size / 2u;
-  for (uint first = kept + SUB_GROUP_SIZE * sg_in_group(); first < size; first += WG_SIZE) {
-    uint i = min(first + sg_lane(), size - 1u);
-    list_rows(next.rows[i], first + sg_lane() < size, next);
+  for (uint first = kept + STEPS * SUB_GROUP_SIZE * sg_in_group(); first < size; first += STEPS * WG_SIZE) {
+    entry_t given[STEPS];
+    uint length[STEPS], wanted = 0u;
+#pragma unroll
+    for (uint k = 0u; k < STEPS; k++) {
+      uint i = first + k * SUB_GROUP_SIZE + sg_lane();
+      given[k] = next.rows[min(i, size - 1u)];
+      length[k] = COUNT_EDGES && i < size ? row_of_vertex(given[k].vertex, row_offsets).length : 0u;
+      wanted |= (uint)(i < size) << k;
+    }
+    list_rows(given, length, wanted, next);
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   return kept;

@@ -129,9 +129,9 @@ class _Frontier:
         lists, bits = queues.Lists(session, graph), session.empty(-(-n // 32), np.uint32)
         found = self.distances, self.predecessors
         short = not bottom_up and not self._alone and int(graph.degrees.max(initial=0)) <= queues.PIECE
-        group = queues.group_size(session, 512 if bottom_up or graph.n_edges < 8 * n else 1024)
+        group = queues.group_size(session, 512 if bottom_up else 1024)
         defines: dict[str, int | str] = {
-            **on_device.defines(), **queues.queue_defines(session, graph, group), "BOTTOM_UP": int(bottom_up),
+            **on_device.defines(), **queues.queue_defines(session, graph, group, 128), "BOTTOM_UP": int(bottom_up),
             "ONLY_SHORT_ROWS": int(short), "ALONE": int(self._alone),
             "STEPS": 4 if self._alone or graph.n_edges >= 8 * n else 1 if graph.n_edges < 5 * n else 2,
         }  # fmt: skip

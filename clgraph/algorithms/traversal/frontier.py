@@ -9,7 +9,7 @@ from clgraph.graph import Graph
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
-PIECE = 512  # edges; cl/traversal/queues.h
+PIECE = 128  # edges; cl/traversal/queues.h
 # Words of cl/traversal/levels.h.
 STATE_SIZES, SIZES, STATE_DEPTH, STATE_TURN, STATE_WORDS, MAX_MEMBERS = 160, 32, 288, 289, 290, 1000
 GRID_STATUS = 4
@@ -59,11 +59,11 @@ def group_count(session: Session, per_unit: int = 1) -> int:
     return min(per_unit * facts.compute_units, MAX_MEMBERS) if facts.dialect.has_grid_barrier else 1
 
 
-def queue_defines(session: Session, graph: Graph, group: int) -> dict[str, int | str]:
-    """Return how a work-group of *group* work-items keeps its part of a frontier."""
+def queue_defines(session: Session, graph: Graph, group: int, kept: int) -> dict[str, int | str]:
+    """Return how a work-group of *group* work-items keeps its part of a frontier: at most *kept* rows on GPUs."""
     cpu = session.facts.is_cpu
     rows = _ALONE_ROWS if cpu else 2 * group
-    kept = rows - rows // 4 if cpu or not session.facts.dialect.has_grid_barrier else rows // 8
+    most = min(rows, kept) if session.facts.dialect.has_grid_barrier else rows - rows // 4
     return {
-        "QUEUE_ROWS": rows, "KEPT_ROWS": kept, "LINGER": _LINGER, "SKIP_LEAVES": int(not graph.directed),
+        "QUEUE_ROWS": rows, "KEPT_ROWS": most, "LINGER": _LINGER, "SKIP_LEAVES": int(not graph.directed),
     }  # fmt: skip

@@ -18,7 +18,8 @@ _SOURCE = "traversal/sssp.cl"
 # Words of cl/traversal/sssp.cl.
 _OVERFLOW, _STATE_WORDS, _MODE, _TURN, _PROGRESS_WORDS, _DONE = 608, 640, 4, 8, 9, 4
 _DEEP = 40  # levels of a search
-_DEEP_HOPS, _SHALLOW_HOPS = 64.0, 2.0  # Davidson et al. take 32
+_DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 2.0, 0.5  # Davidson et al. take 32
+_HUB = 32.0  # times the mean degree
 _WIDEST = 1e30  # bucket
 _TURNS = 4096  # of a work-group alone in one launch
 _LAST_TURN = 2**32 - 1
@@ -46,15 +47,15 @@ class NearFar(PathPlan):
         self._alone = not session.facts.dialect.has_grid_barrier
         short = not self._light_first and not self._alone and int(graph.degrees.max(initial=0)) <= queues.PIECE
         is_deep, degree = graph.stats.estimated_depth > _DEEP, graph.stats.mean_degree
-        group = queues.group_size(session, 512 if is_deep and degree < 8 else 1024)
+        group = queues.group_size(session, 1024)
         defines: dict[str, int | str] = {
-            **held_as, **queues.queue_defines(session, graph, group), "LIGHT_FIRST": int(self._light_first),
-            "ADAPT": int(self._light_first), "ONLY_SHORT_ROWS": int(short), "ALONE": int(self._alone),
+            **held_as, **queues.queue_defines(session, graph, group, 256), "LIGHT_FIRST": int(self._light_first),
+            "FEW_ROWS": 4096 if is_deep else 131072, "ONLY_SHORT_ROWS": int(short), "ALONE": int(self._alone),
             "STEPS": 4 if self._alone or not is_deep else 1 if degree < 8 else 2,
         }  # fmt: skip
         lists, settled = queues.Lists(session, graph, _STATE_WORDS), queues.Lists(session, graph, 1)
-        piles, stamps = session.empty(2 * n, np.int32), [session.empty(n, np.uint32) for _ in range(2)]
-        stamps.append(session.empty(n if self._light_first else 1, np.uint32))
+        piles = session.empty(2 * n, np.int32)
+        stamps = session.empty(n, np.uint32), session.empty(n if self._light_first else 1, np.uint32)
         self._state, self._progress = lists.state, session.empty(_PROGRESS_WORDS, held.dtype)
         program = session.program(_SOURCE, defines, work_group_size=group)
         self._initialize = program.bind(
@@ -62,7 +63,8 @@ class NearFar(PathPlan):
         )
         self._start = program.bind(
             "start", 1, np.int32(self._sources.size), np.float32(self._delta), *lists.arguments,
-            session.upload(self._sources), rows[0], *lists.arrays, self.distances, self._progress,
+            session.upload(self._sources), rows[0], lists.light, lists.heavy, stamps[0], lists.state, self.distances,
+            self._progress,
         )
         groups = queues.group_count(session)
         self._search = program.bind(
@@ -101,10 +103,13 @@ class NearFar(PathPlan):
 
 
 def _default_delta(graph: Graph) -> float:
-    """A multiple of the mean weight over the mean degree: large where searches are deep, small in small worlds."""
+    """A multiple of the mean weight over the mean degree: large where searches are deep, small in small worlds,
+    and least where hubs reach many at once."""
     if not graph.n_edges:
         return 1.0
-    hops = _DEEP_HOPS if graph.stats.estimated_depth > _DEEP else _SHALLOW_HOPS
+    stats = graph.stats
+    shallow = _HUB_HOPS if stats.max_degree > _HUB * stats.mean_degree else _SHALLOW_HOPS
+    hops = _DEEP_HOPS if stats.estimated_depth > _DEEP else shallow
     weights = np.ones(1) if graph.edge_weights is None else graph.edge_weights[:: max(1, graph.n_edges >> 16)]
     finite = weights[np.isfinite(weights)]
     with np.errstate(over="ignore"):  # it is cut below
