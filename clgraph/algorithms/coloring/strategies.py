@@ -6,6 +6,7 @@ from typing import Any
 from clgraph.algorithms.coloring import work
 from clgraph.algorithms.coloring.jones_plassmann import JonesPlassmann
 from clgraph.algorithms.coloring.problem import ColoringPlan, ColoringProblem
+from clgraph.algorithms.coloring.speculative import Speculative
 from clgraph.model.strategy import Strategy
 from clgraph.runtime.session import Session
 
@@ -21,7 +22,9 @@ def _distance_two(session: Session, problem: ColoringProblem, start: str, **opti
 
 
 def _speculative(session: Session, problem: ColoringProblem, *, bipartite: bool = False) -> ColoringPlan:
-    return _distance_two(session, problem, "first_fit", bipartite=bipartite)
+    if problem.distance == 2:
+        return _distance_two(session, problem, "first_fit", bipartite=bipartite)
+    return Speculative(session, problem)
 
 
 def _hash_repair(session: Session, problem: ColoringProblem, *, bipartite: bool = False) -> ColoringPlan:

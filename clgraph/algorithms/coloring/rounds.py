@@ -1,0 +1,162 @@
+"""Colour, find conflicts, colour the losers again: ``cl/coloring/speculative.cl`` tells how."""
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.coloring.orders import degree_shift, hash_key, order_number, ranks
+from clgraph.algorithms.coloring.problem import ColoringProblem
+from clgraph.primitives.compact import Compact
+from clgraph.primitives.sort import Sort
+from clgraph.primitives.types import tuned
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.failure import check_status
+from clgraph.runtime.program import Launch
+from clgraph.runtime.session import Session
+
+SOURCE = "coloring/speculative.cl"
+_TUNED = {"WG_SIZE": 256, "SMALL_DEGREE": 64, "HUB_DEGREE": 4096, "GROUPS_PER_UNIT": 4, "LINGER": 100}
+_CPU_GROUP = 64
+# cl/coloring/speculative.cl and cl/common/grid_barrier.h
+_STATE_WORDS, _N_SIZES, _CONFLICTS, _ROUNDS, _STATUS = 64, 3, 4, 5, 36
+
+
+class Rounds(ABC):
+    """A compiled and allocated run on one problem; ``run()`` may be called again.
+
+    Attributes
+    ----------
+    colors : DeviceArray
+        int32, after ``run()``.
+    """
+
+    def __init__(self, session: Session, problem: ColoringProblem) -> None:
+        graph, facts = problem.graph, session.facts
+        self.session, self.problem, self.n = session, problem, graph.n_vertices
+        self.colors = session.empty(self.n, np.int32)
+        self.details: dict[str, Any] = {}
+        self.checked: list[Compact | Sort] = []
+        self.launches: list[Any] = []
+        if not self.n:
+            return
+        on_device = device_graph(session, graph)
+        cpu = {"WG_SIZE": max(_CPU_GROUP, facts.sub_group_size)} if facts.is_cpu else None
+        sizes = tuned(session, SOURCE, _TUNED, cpu)
+        group, per_unit = sizes.pop("WG_SIZE"), sizes.pop("GROUPS_PER_UNIT")
+        self.defines: dict[str, int | str] = {**on_device.defines(), **sizes}
+        self.program = session.program(SOURCE, self.defines, work_group_size=group)
+        order = problem.order or "largest_first"
+        self._ranks = session.empty(self.n if order == "smallest_last" else 1, np.uint32)
+        self.rows = (
+            np.int32(order_number(order)), np.uint32(degree_shift(graph)), np.uint32(hash_key(problem.seed)),
+            on_device.row_offsets, on_device.column_indices, self._ranks,
+        )
+        self.lists = [session.empty(self.n, np.int32) for _ in range(2)]
+        self._state = session.empty(_STATE_WORDS, np.uint32)
+        self.tentative = session.empty(self.n, np.int32) if problem.deterministic else self.colors
+        self._buffers = self.tentative, self.colors
+        self.launches.append(self.program.bind(
+            "start", max(self.n, _STATE_WORDS), np.int32(self.n), *self._buffers, self._state
+        ))
+        hubs = self._find_hubs(sizes["HUB_DEGREE"])
+        self.launches += self.first_colors(hubs)
+        if hubs is not None:
+            self.launches.append(self._on_hubs("check", hubs, self._state, self.lists[0]))
+        self.launches.append(self._check(self.lists[1], self.lists[0], all_vertices=True))
+        if facts.dialect.has_grid_barrier:
+            self.launches.append(self.program.bind(
+                "rounds", self.n, *self.rows, *self.lists, *self._buffers, self._state,
+                max_groups=per_unit * facts.compute_units,
+            ))
+            self._turns = []
+        else:
+            self._turns = [
+                (self.assign(a), self._check(a, b)) for a, b in (self.lists, self.lists[::-1])
+            ]
+
+    @abstractmethod
+    def first_colors(self, hubs: DeviceArray | None) -> list[Any]:
+        """Return the launches that give every vertex its first colour."""
+
+    def _find_hubs(self, degree: int) -> DeviceArray | None:
+        """Return a list of the vertices of more than this degree, found before anything else is launched."""
+        n_hubs = int(np.count_nonzero(self.problem.graph.degrees > degree))
+        if not n_hubs:
+            return None
+        hubs = self.session.empty(n_hubs, np.int32)
+        compact = Compact(
+            self.session, self.n, hubs, predicate=f"row_offsets[i + 1] - row_offsets[i] > {degree}",
+            arrays={"row_offsets": self.rows[3]},
+        )
+        self.checked.append(compact)
+        self.launches.append(compact.run)
+        return hubs
+
+    def _on_hubs(self, kernel: str, hubs: DeviceArray, *args: Any) -> Launch:
+        group = min(256, self.session.facts.max_work_group_size)
+        program = self.session.program(SOURCE, {**self.defines, "GROUP_TEAM": 1}, work_group_size=group)
+        return program.bind(
+            kernel, hubs.size * group, np.uint32(hubs.size), *self.rows, hubs, *self._buffers, *args
+        )
+
+    def assign_hubs(self, hubs: DeviceArray) -> Launch:
+        return self._on_hubs("assign", hubs)
+
+    def assign(self, listed: DeviceArray, *, all_vertices: bool = False) -> Launch:
+        """Bind the assignment of colours to the vertices of a list, or to all but hubs."""
+        return self.program.bind(
+            "assign", self.n, np.uint32(self.n), np.int32(all_vertices), *self.rows, listed, *self._buffers
+        )
+
+    def _check(self, listed: DeviceArray, losers: DeviceArray, *, all_vertices: bool = False) -> Launch:
+        return self.program.bind(
+            "check", self.n, np.uint32(self.n), np.int32(all_vertices), np.uint32(0), *self.rows, listed,
+            *self._buffers, self._state, losers,
+        )
+
+    def run(self) -> None:
+        """Colour the vertices; where the device has no barrier, the host asks after each round who is left."""
+        if not self.n:
+            return
+        if self._ranks.size > 1:
+            ranks(self.session, self.problem.graph, "smallest_last", self.problem.seed, self._ranks)
+        for launch in self.launches:
+            launch()
+        if self._turns:
+            self._run_turns()
+
+    def _run_turns(self) -> None:
+        size, turn = self._state.item(), 0
+        self.details["conflicts"] = size
+        while size:
+            following = (turn + 1) % _N_SIZES
+            assign, check = self._turns[turn % 2]
+            n_groups = -(-size // self.program.work_group_size)
+            self._state.fill(0, following, following + 1)
+            for launch in (assign, check):
+                launch.set_scalar(0, np.uint32(size))
+            check.set_scalar(2, np.uint32(following))
+            assign(n_groups)
+            check(n_groups)
+            size, turn = self._state.item(following), turn + 1
+        self.details["rounds"] = turn
+
+    def result(self) -> NDArray[np.int32]:
+        """Return the colours, after ``run()``.
+
+        Raises
+        ------
+        DeviceTimeoutError
+            A wait on the device ran out.
+        """
+        for plan in self.checked:
+            plan.check()
+        if self.n and not self._turns:
+            state = self._state.get()
+            check_status(int(state[_STATUS]), "colouring")
+            self.details |= {"conflicts": int(state[_CONFLICTS]), "rounds": int(state[_ROUNDS])}
+        return self.colors.get()
