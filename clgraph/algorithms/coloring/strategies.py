@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from clgraph.algorithms.coloring import work
+from clgraph.algorithms.coloring.hash_repair import HashRepair
 from clgraph.algorithms.coloring.jones_plassmann import JonesPlassmann
 from clgraph.algorithms.coloring.problem import ColoringPlan, ColoringProblem
 from clgraph.algorithms.coloring.speculative import Speculative
@@ -27,8 +28,13 @@ def _speculative(session: Session, problem: ColoringProblem, *, bipartite: bool 
     return Speculative(session, problem)
 
 
-def _hash_repair(session: Session, problem: ColoringProblem, *, bipartite: bool = False) -> ColoringPlan:
-    return _distance_two(session, problem, "hash", bipartite=bipartite)
+def _hash_repair(
+    session: Session, problem: ColoringProblem, *, hash: str | None = None, bits: int | None = None,
+    bipartite: bool = False,
+) -> ColoringPlan:
+    if problem.distance == 2:
+        return _distance_two(session, problem, "hash", bipartite=bipartite, hash=hash, bits=bits)
+    return HashRepair(session, problem, hash=hash, bits=bits)
 
 
 STRATEGIES: dict[str, Strategy] = {
