@@ -28,9 +28,13 @@ CASES = {
     "blocks": ["block_sweep"],
     "supersteps": ["superstep_grid", "item_blocks"],
     "rounds": ["topology_driven", "node_splitting"],
+    "bfs": ["search"],
+    "sssp": ["near_far", "predecessors"],
 }
 # All rounds of a spanning forest in one launch, whose groups wait for each other.
 _ONE_LAUNCH = ("-DWG_SIZE=1", "-DCLIMB_LIMIT=2")
+_SHORT_ROWS = ("-DWG_SIZE=1", "-DONLY_SHORT_ROWS=1", "-DBOTTOM_UP=0")
+_LIGHT_FIRST = ("-DWG_SIZE=1", "-DLIGHT_FIRST=1")
 BUILDS = {
     "vocabulary": [()],
     "components": [
@@ -46,9 +50,11 @@ BUILDS = {
     "blocks": [("-DWG_SIZE=1",)],  # groups wait for each other
     "supersteps": [("-DWG_SIZE=1",)],
     "rounds": [(), ("-DATOMIC=1",)],
+    "bfs": [("-DWG_SIZE=1",), _SHORT_ROWS],
+    "sssp": [("-DWG_SIZE=1",), _LIGHT_FIRST],
 }
 LANES = {"scheduler": ["-O1"], "threads": ["-O1", "-g", "-fsanitize=thread", "-pthread"]}
-VECTOR_LITERAL = re.compile(r"\((int4|uint4|long4|offset4_t)\)\(")
+VECTOR_LITERAL = re.compile(r"\((int2|int4|uint4|long4|offset4_t)\)\(")
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,14 @@
 #define ALONE 0
 #endif
 
+/* What a group read of the lists decided what it did before it arrived, so nobody overwrites it too early.
+ * ThreadSanitizer does not follow such dependencies. */
+#if DEV_ATOMICS == ATOMICS_HOST
+#define order_reads() fence_device()
+#else
+#define order_reads()
+#endif
+
 /* Clear what comes into use two turns later; member 0 calls early in a turn, and turn_arrive takes the result, so that
  * the clearing is done before it arrives. */
 INLINE uint clear_turn(volatile __global uint *state, uint turn) {
@@ -41,7 +49,7 @@ INLINE void turn_arrive(volatile __global uint *state, uint turn, uint cleared, 
   *sum = flags;
 #else
   if (cleared == 0xffffffffu) report_status(state + STATE_CONTROL + GRID_STATUS, STATUS_TIMEOUT);  /* never */
-  if (flags & LISTED) fence_device();
+  if (flags & LISTED) fence_device(); else order_reads();
   fetch_add(state + STATE_TURNS + 32u * (turn & 3u), 1u + flags);
 #endif
 }
@@ -61,7 +69,7 @@ INLINE uint turn_await(volatile __global uint *state, uint turn, uint members, _
       }
       seen = load_relaxed(word);
     }
-    if (seen >= LISTED) fence_device();
+    if (seen >= LISTED) fence_device(); else order_reads();
     *sum = seen & ~ARRIVED_MASK;
   }
 #endif

@@ -1,0 +1,37 @@
+/* Breadth-first search in one launch, whose groups of one work-item meet between levels. */
+#pragma once
+#include "searched.h"
+#include "traversal/bfs.cl"
+
+static bool search_right(Random &random, ulong seed) {
+  Searched on(random, seed, ONLY_SHORT_ROWS ? PIECE : 1 << 20);
+  const int n = on.n, m = (int)on.column_indices.size();
+  Guarded<int> light(2 * on.light_capacity), distances((n + 3) / 4 * 4), predecessors(n);
+  Guarded<int2> heavy(2 * on.heavy_capacity);
+  Guarded<uint> bits((n + 31) / 32), state(STATE_WORDS);
+  const uint rates[] = {0, 1, 3, 1 << 20}, alpha = rates[random.below(4)], beta = rates[random.below(4)];
+  const uint max_depth = random.below(4) ? 1u << 30 : random.below(6);
+  launch(std::max(n, STATE_WORDS), [&] { initialize(n, distances.data(), predecessors.data(), state.data()); });
+  for (int v = n; v % 4; v++) distances[v] = UNREACHED;
+  launch(1, [&] {
+    start(1, on.light_capacity, on.heavy_capacity, &on.source, on.offsets(), light.data(), heavy.data(), state.data(),
+          distances.data());
+  });
+  launch(on.n_groups, [&] {
+    search(n, 0, 1, max_depth, alpha, beta, m, on.light_capacity, on.heavy_capacity, on.offsets(), on.columns(),
+           on.in_offsets.data(), on.in_neighbors.data(), light.data(), heavy.data(), bits.data(), state.data(),
+           distances.data(), predecessors.data());
+  });
+  if (state[STATE_CONTROL + GRID_STATUS] || !light.right() || !heavy.right() || !bits.right() || !state.right())
+    return false;
+  const std::vector<uint> expected = on.expected(false);
+  for (int v = 0; v < n; v++) {
+    const int depth = (int)expected[v] > (int)max_depth ? UNREACHED : (int)expected[v], by = predecessors[v];
+    if (distances[v] != depth) return false;
+    if (depth <= 0 ? by != NO_PREDECESSOR : by < 0 || by >= n || distances[by] != depth - 1) return false;
+    if (depth > 0 && !std::count(on.columns() + on.row_offsets[by], on.columns() + on.row_offsets[by + 1], v)) return false;
+  }
+  return distances.right() && predecessors.right();
+}
+
+static const Case cases[] = {{"search", search_right}};

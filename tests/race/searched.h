@@ -1,0 +1,78 @@
+/* Small directed graphs to search, with hubs that several lead to at the same time, and long ways. */
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#define PIECE 4                  /* so that rows are cut in pieces, and queues run over */
+#define OWN_LENGTH 3
+#define QUEUE_ROWS 4
+#define KEPT_ROWS 2
+#define STEPS 2
+#define LINGER linger
+static unsigned linger;          /* short: some groups come too late; long: all are waited for, of which the threads can
+                                    run four at once */
+
+static const int GUARD = 0x5afe;
+
+/* Words that a kernel may write, and one behind them that it must not. */
+template <class T> struct Guarded : std::vector<T> {
+  explicit Guarded(size_t size) : std::vector<T>(size + 1) { reinterpret_cast<int &>(this->back()) = GUARD; }
+  bool right() const { return reinterpret_cast<const int &>(this->back()) == GUARD; }
+};
+
+struct Searched {
+  int n, source;
+  uint n_groups;
+  std::vector<int> row_offsets = {0}, column_indices, edge_weights, in_offsets = {0}, in_neighbors;
+  ulong light_capacity, heavy_capacity = 0;
+
+  Searched(Random &random, ulong seed, int longest_row) : n(8 + (int)random.below(25)), n_groups(1 + random.below(4)) {
+    linger = random.below(2) ? 30 : ~0u;
+    std::vector<std::vector<int>> rows(n), into(n);
+    std::vector<int> name(n);
+    std::iota(name.begin(), name.end(), 0);
+    for (int v = n - 1; v > 0; v--) std::swap(name[v], name[random.below(v + 1)]);
+    auto add = [&](int a, int b) {
+      if ((int)rows[name[a]].size() < longest_row) rows[name[a]].push_back(name[b]);
+    };
+    if (seed % 3)                          /* a path, some hubs, or both */
+      for (int v = 1; v < n; v++) add(v - 1, v);
+    for (uint k = seed % 3 == 2 ? 3 : 0; k; k--)
+      for (int v = 0, hub = (int)random.below(n); v < n; v += 1 + (int)random.below(2)) {
+        add(hub, v);
+        add(v, hub);
+      }
+    for (uint k = random.below(3 * n); k; k--) add((int)random.below(n), (int)random.below(n));
+    for (int v = 0; v < n; v++) {
+      for (int u : rows[v]) into[u].push_back(v);
+      column_indices.insert(column_indices.end(), rows[v].begin(), rows[v].end());
+      row_offsets.push_back((int)column_indices.size());
+      if (rows[v].size() > PIECE) heavy_capacity += (rows[v].size() + PIECE - 1) / PIECE;
+    }
+    for (int v = 0; v < n; v++) {
+      in_neighbors.insert(in_neighbors.end(), into[v].begin(), into[v].end());
+      in_offsets.push_back((int)in_neighbors.size());
+    }
+    const uint n_weights = 1 + random.below(30);
+    for (size_t e = 0; e < column_indices.size(); e++) edge_weights.push_back((int)random.below(n_weights));
+    light_capacity = n;
+    source = name[random.below(3) ? 0 : random.below(n)];
+  }
+  const int *offsets() const { return row_offsets.data(); }
+  const int *columns() const { return column_indices.data(); }
+  const int *weights() const { return edge_weights.data(); }
+
+  /* Distances of weights, or with none of levels; -1 is far away. */
+  std::vector<uint> expected(bool weighted) const {
+    std::vector<uint> distances(n, ~0u);
+    distances[source] = 0;
+    for (int turn = 0; turn < n; turn++)
+      for (int v = 0; v < n; v++)
+        for (int e = row_offsets[v]; e < row_offsets[v + 1] && distances[v] != ~0u; e++) {
+          uint &far = distances[column_indices[e]];
+          far = std::min(far, distances[v] + (weighted ? (uint)edge_weights[e] : 1u));
+        }
+    return distances;
+  }
+};

@@ -1,0 +1,98 @@
+/* Shortest paths in one launch, whose groups of one work-item meet between turns; and their predecessors, by rounds. */
+#pragma once
+#include "searched.h"
+#define FEW_ROWS 4u              /* so that buckets grow now and then */
+#include "traversal/sssp.cl"
+#define start start_predecessors
+#include "traversal/predecessors.cl"
+#undef start
+
+struct Paths : Searched {
+  Guarded<int> light, settled_light, piles;
+  Guarded<int2> heavy, settled_heavy;
+  Guarded<uint> listed_in, settled_in, state;
+  Guarded<dist_t> distances, progress;
+
+  Paths(Random &random, ulong seed)
+      : Searched(random, seed, ONLY_SHORT_ROWS ? PIECE : 1 << 20), light(2 * light_capacity), settled_light(light_capacity),
+        piles(2 * n), heavy(2 * heavy_capacity), settled_heavy(heavy_capacity), listed_in(n),
+        settled_in(LIGHT_FIRST ? n : 0), state(PATH_STATE_WORDS), distances(n), progress(PROGRESS_WORDS) {
+    const float delta = (float)(random.below(2) ? random.below(4) : random.below(99));
+    launch(PATH_STATE_WORDS, [&] {
+      initialize(n, distances.data(), listed_in.data(), settled_in.data(), state.data(), progress.data());
+    });
+    launch(1, [&] {
+      start(1, delta, light_capacity, heavy_capacity, &source, offsets(), light.data(), heavy.data(), listed_in.data(),
+            state.data(), distances.data(), progress.data());
+    });
+  }
+  void run(dist_t limit) {
+    launch(n_groups, [&] {
+      search(n, ~0u, limit, light_capacity, heavy_capacity, heavy_capacity, offsets(), columns(), weights(), light.data(),
+             heavy.data(), settled_light.data(), settled_heavy.data(), piles.data(), listed_in.data(),
+             settled_in.data(), state.data(), distances.data(), progress.data());
+    });
+  }
+  bool right(dist_t limit) const {
+    std::vector<uint> lengths = expected(true);
+    for (uint &length : lengths) if (length > limit) length = FAR_AWAY;
+    return !state[STATE_CONTROL + GRID_STATUS] && std::equal(lengths.begin(), lengths.end(), distances.begin()) &&
+           light.right() && settled_light.right() && piles.right() && heavy.right() && settled_heavy.right() &&
+           listed_in.right() && settled_in.right() && state.right() && distances.right() && progress.right();
+  }
+};
+
+static bool near_far_right(Random &random, ulong seed) {
+  Paths paths(random, seed);
+  const dist_t limit = random.below(4) ? FAR_AWAY - 1 : random.below(60);
+  paths.run(limit);
+  return paths.right(limit);
+}
+
+static bool predecessors_right(Random &random, ulong seed) {
+  Searched on(random, seed, 1 << 20);
+  const int n = on.n;
+  for (int &weight : on.edge_weights) weight = random.below(3) ? 0 : weight;
+  const std::vector<uint> distances = on.expected(true);
+  Guarded<int> found(n), rounds(n), lists(2 * n);
+  Guarded<uint> state(STATE_ROUND + 1);
+  launch(n, [&] { start_predecessors(n, found.data(), rounds.data(), state.data()); });
+  launch(n, [&] {
+    find(n, on.offsets(), on.columns(), on.weights(), distances.data(), found.data(), rounds.data());
+  });
+  launch(1, [&] { mark_sources(1, &on.source, rounds.data()); });
+  launch(n, [&] {
+    follow_all(n, on.offsets(), on.columns(), on.weights(), distances.data(), found.data(), rounds.data(), lists.data(),
+               state.data());
+  });
+  for (int round = 3; state[(round - 1) & 3]; round = (int)state[STATE_ROUND])
+    launch(on.n_groups, [&] {
+      follow_lists(n, round, on.n_groups == 1 ? n : round, 6, on.offsets(), on.columns(), on.weights(), distances.data(),
+                   found.data(), rounds.data(), lists.data(), state.data());
+    });
+  launch(n, [&] { finish(n, found.data()); });
+  std::vector<int> least(n, n), is_found(n);
+  auto offer = [&](const std::vector<int> &from, const std::vector<int> &to, bool flat) {
+    for (int v = 0; v < n; v++)
+      for (int e = on.row_offsets[v]; e < on.row_offsets[v + 1] && from[v]; e++) {
+        const int u = on.column_indices[e];
+        const bool is_flat = distances[v] == distances[u];
+        if (to[u] && is_flat == flat && distances[v] + (uint)on.edge_weights[e] == distances[u]) least[u] = std::min(least[u], v);
+      }
+  };
+  std::vector<int> reached(n), rest(n);
+  for (int v = 0; v < n; v++) reached[v] = distances[v] != FAR_AWAY;
+  offer(reached, reached, false);
+  for (int turn = 0; turn <= n; turn++) {
+    for (int v = 0; v < n; v++) {
+      is_found[v] = v == on.source || least[v] < n;
+      rest[v] = reached[v] && !is_found[v];
+    }
+    offer(is_found, rest, true);
+  }
+  for (int v = 0; v < n; v++)
+    if (found[v] != (least[v] < n ? least[v] : -9999)) return false;
+  return found.right() && rounds.right() && lists.right() && state.right();
+}
+
+static const Case cases[] = {{"near_far", near_far_right}, {"predecessors", predecessors_right}};
