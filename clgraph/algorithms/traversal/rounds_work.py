@@ -9,6 +9,7 @@ from clgraph.model.cost import Chain, Gathers, Work, estimate
 from clgraph.stats import GraphStats
 
 _PART_BYTES = 12.0  # of the arrays of parts
+_CHILD_GATHERS = 20.0  # in a round: the distance of its parent, and what asks for more of them
 
 
 def n_rounds(stats: GraphStats) -> float:
@@ -42,7 +43,7 @@ def rounds_work(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) ->
     one_round = Work(
         launches=1.0 + is_split, read_backs=1.0,
         streamed_bytes=per_part * (n + children) + (8.0 if stats.weighted else 4.0) * stats.n_edges,
-        gathers=(Gathers(slots + children_edges, 4.0 * n),), chains=(Chain(longest, 4.0 * n),),
+        gathers=(Gathers(slots + children_edges + _CHILD_GATHERS * children, 4.0 * n),), chains=(Chain(longest, 4.0 * n),),
     )
     once = Work(launches=2.0, streamed_bytes=8.0 * n)
     if is_split:
