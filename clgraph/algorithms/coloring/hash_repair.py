@@ -32,15 +32,16 @@ class HashRepair(Rounds):
         self.details |= {"hash": self._hash, "bits": self._bits}
 
     def first_colors(self, hubs: DeviceArray | None) -> list[Any]:
-        program = self.session.program("coloring/hash_colors.cl", {"N_HASHES": 1, "HASH_LIST(X)": f"X(0, {self._hash})"})
+        one = {"N_HASHES": 1, "HASH_LIST(X)": f"X(0, {self._hash})"}
+        program = self.session.program("coloring/hash_colors.cl", one)
         mask = np.uint32((1 << self._bits) - 1)
         return [program.bind("hash_vertices", self.n, np.int32(self.n), mask, self.tentative)]
 
 
 def default_bits(graph: Graph) -> int:
-    """Return the width for at most 2/5 as many colours as vertices have neighbours, which greedy colourings need, too."""
+    """Return the width for at most 2/5 as many colours as vertices have neighbours: greedy colourings need them, too."""
     mean_degree = graph.n_edges / max(1, graph.n_vertices)
-    return min(_MAX_BITS, int(np.log2(1.0 + 0.4 * mean_degree)))
+    return min(_MAX_BITS, max(min(1, graph.n_edges), int(np.log2(1.0 + 0.4 * mean_degree))))
 
 
 def best_hash(graph: Graph, bits: int) -> str:

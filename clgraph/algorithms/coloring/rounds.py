@@ -34,6 +34,8 @@ class Rounds(ABC):
         int32, after ``run()``.
     """
 
+    two_buffers = False  # deterministic in any case
+
     def __init__(self, session: Session, problem: ColoringProblem) -> None:
         graph, facts = problem.graph, session.facts
         self.session, self.problem, self.n = session, problem, graph.n_vertices
@@ -56,20 +58,18 @@ class Rounds(ABC):
             on_device.row_offsets, on_device.column_indices, self._ranks,
         )
         self.lists = [session.empty(self.n, np.int32) for _ in range(2)]
-        self._state = session.empty(_STATE_WORDS, np.uint32)
-        self.tentative = session.empty(self.n, np.int32) if problem.deterministic else self.colors
+        self.state = session.empty(_STATE_WORDS, np.uint32)
+        self.tentative = session.empty(self.n, np.int32) if problem.deterministic or self.two_buffers else self.colors
         self._buffers = self.tentative, self.colors
         self.launches.append(self.program.bind(
-            "start", max(self.n, _STATE_WORDS), np.int32(self.n), *self._buffers, self._state
+            "start", max(self.n, _STATE_WORDS), np.int32(self.n), *self._buffers, self.state
         ))
         hubs = self._find_hubs(sizes["HUB_DEGREE"])
         self.launches += self.first_colors(hubs)
-        if hubs is not None:
-            self.launches.append(self._on_hubs("check", hubs, self._state, self.lists[0]))
-        self.launches.append(self._check(self.lists[1], self.lists[0], all_vertices=True))
+        self.launches += self.first_check(hubs)
         if facts.dialect.has_grid_barrier:
             self.launches.append(self.program.bind(
-                "rounds", self.n, *self.rows, *self.lists, *self._buffers, self._state,
+                "rounds", self.n, *self.rows, *self.lists, *self._buffers, self.state,
                 max_groups=per_unit * facts.compute_units,
             ))
             self._turns = []
@@ -81,6 +81,11 @@ class Rounds(ABC):
     @abstractmethod
     def first_colors(self, hubs: DeviceArray | None) -> list[Any]:
         """Return the launches that give every vertex its first colour."""
+
+    def first_check(self, hubs: DeviceArray | None) -> list[Any]:
+        """Return the launches that list those that must try again."""
+        check = self._check(self.lists[1], self.lists[0], all_vertices=True)
+        return [check] if hubs is None else [self._on_hubs("check", hubs, self.state, self.lists[0]), check]
 
     def _find_hubs(self, degree: int) -> DeviceArray | None:
         """Return a list of the vertices of more than this degree, found before anything else is launched."""
@@ -115,7 +120,7 @@ class Rounds(ABC):
     def _check(self, listed: DeviceArray, losers: DeviceArray, *, all_vertices: bool = False) -> Launch:
         return self.program.bind(
             "check", self.n, np.uint32(self.n), np.int32(all_vertices), np.uint32(0), *self.rows, listed,
-            *self._buffers, self._state, losers,
+            *self._buffers, self.state, losers,
         )
 
     def run(self) -> None:
@@ -130,19 +135,19 @@ class Rounds(ABC):
             self._run_turns()
 
     def _run_turns(self) -> None:
-        size, turn = self._state.item(), 0
+        size, turn = self.state.item(), 0
         self.details["conflicts"] = size
         while size:
             following = (turn + 1) % _N_SIZES
             assign, check = self._turns[turn % 2]
             n_groups = -(-size // self.program.work_group_size)
-            self._state.fill(0, following, following + 1)
+            self.state.fill(0, following, following + 1)
             for launch in (assign, check):
                 launch.set_scalar(0, np.uint32(size))
             check.set_scalar(2, np.uint32(following))
             assign(n_groups)
             check(n_groups)
-            size, turn = self._state.item(following), turn + 1
+            size, turn = self.state.item(following), turn + 1
         self.details["rounds"] = turn
 
     def result(self) -> NDArray[np.int32]:
@@ -156,7 +161,7 @@ class Rounds(ABC):
         for plan in self.checked:
             plan.check()
         if self.n and not self._turns:
-            state = self._state.get()
+            state = self.state.get()
             check_status(int(state[_STATUS]), "colouring")
             self.details |= {"conflicts": int(state[_CONFLICTS]), "rounds": int(state[_ROUNDS])}
         return self.colors.get()

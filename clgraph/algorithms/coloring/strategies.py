@@ -4,10 +4,13 @@ from __future__ import annotations
 from typing import Any
 
 from clgraph.algorithms.coloring import work
+from clgraph.algorithms.coloring.edge_rounds import EdgeRounds
 from clgraph.algorithms.coloring.hash_repair import HashRepair
 from clgraph.algorithms.coloring.jones_plassmann import JonesPlassmann
 from clgraph.algorithms.coloring.problem import ColoringPlan, ColoringProblem
 from clgraph.algorithms.coloring.speculative import Speculative
+from clgraph.csr import check_choice
+from clgraph.errors import InputError
 from clgraph.model.strategy import Strategy
 from clgraph.runtime.session import Session
 
@@ -22,10 +25,15 @@ def _distance_two(session: Session, problem: ColoringProblem, start: str, **opti
     return plan
 
 
-def _speculative(session: Session, problem: ColoringProblem, *, bipartite: bool = False) -> ColoringPlan:
-    if problem.distance == 2:
-        return _distance_two(session, problem, "first_fit", bipartite=bipartite)
-    return Speculative(session, problem)
+def _speculative(
+    session: Session, problem: ColoringProblem, *, by: str = "vertex", bipartite: bool = False
+) -> ColoringPlan:
+    check_choice("by", by, ("vertex", "edge"))
+    if problem.distance == 1:
+        return (EdgeRounds if by == "edge" else Speculative)(session, problem)
+    if by == "edge":
+        raise InputError("by='edge' is of distance 1; at distance 2 vertices are coloured one by one")
+    return _distance_two(session, problem, "first_fit", bipartite=bipartite)
 
 
 def _hash_repair(

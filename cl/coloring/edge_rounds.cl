@@ -1,0 +1,79 @@
+/* Speculative colouring edge by edge: a work-item an edge, so that long rows need no care.
+ *
+ * A round: every edge with one coloured end forbids its colour to the other; every vertex without a colour picks the
+ * least that is allowed; of an edge whose ends picked the same, the later in the order loses its colour.
+ * forbidden[v] are the 32 colours from bases[v] on; a vertex that may have none of them moves on to the next 32.
+ * picked[v] is what v picked last, colors[v] what it has: edges compare picks that do not change, so the result does
+ * not depend on what runs when.  An edge is looked at where it stands in the row of its lesser end.
+ *
+ * Races: several edges may take the colour from one vertex; they write the same.
+ *
+ * After M. Deveci, E. G. Boman, K. D. Devine, S. Rajamanickam, "Parallel graph coloring for manycore architectures",
+ * IPDPS 2016.
+ */
+#include "common/worklist.h"
+#include "coloring/orders.h"
+
+#define NO_COLOR -1
+
+/* The row of every entry; a sub-group a row. */
+KERNEL list_sources(int n, __global const offset_t *restrict row_offsets, __global int *restrict sources) {
+  for (int v = (int)(get_global_id(0) / SUB_GROUP_SIZE); v < n; v += (int)(get_global_size(0) / SUB_GROUP_SIZE))
+    for (offset_t e = row_offsets[v] + (offset_t)sg_lane(); e < row_offsets[v + 1]; e += SUB_GROUP_SIZE) sources[e] = v;
+}
+
+KERNEL open_vertices(int n, __global int *restrict picked, __global uint *restrict forbidden,
+                     __global uint *restrict bases) {
+  int v = get_global_id(0);
+  if (v >= n) return;
+  picked[v] = NO_COLOR;
+  forbidden[v] = bases[v] = 0u;
+}
+
+INLINE void forbid(int v, int c, volatile __global uint *forbidden, __global const uint *bases) {
+  uint place = (uint)c - bases[v];
+  if (place < 32u && !(load_relaxed(forbidden + v) >> place & 1u)) fetch_or(forbidden + v, 1u << place);
+}
+
+KERNEL forbid_colors(offset_t m, __global const int *restrict sources, __global const int *restrict column_indices,
+                     __global const int *restrict colors, __global const uint *restrict bases,
+                     volatile __global uint *forbidden) {
+  for (offset_t e = get_global_id(0); e < m; e += get_global_size(0)) {
+    const int v = sources[e], u = column_indices[e];
+    if (v >= u) continue;
+    const int a = colors[v], b = colors[u];
+    if (a < 0 && b >= 0) forbid(v, b, forbidden, bases);
+    if (b < 0 && a >= 0) forbid(u, a, forbidden, bases);
+  }
+}
+
+KERNEL pick_colors(int n, __global int *restrict colors, __global int *restrict picked, __global uint *restrict forbidden,
+                   __global uint *restrict bases) {
+  int v = get_global_id(0);
+  if (v >= n || colors[v] >= 0) return;
+  uint used = forbidden[v];
+  if (~used) {
+    colors[v] = picked[v] = (int)(bases[v] + 31u - (uint)clz(~used & (used + 1u)));
+  } else {
+    picked[v] = NO_COLOR;
+    forbidden[v] = 0u;
+    bases[v] += 32u;
+  }
+}
+
+KERNEL drop_losers(offset_t m, __global const int *restrict sources, __global const int *restrict column_indices,
+                   __global const uint *restrict ranks, __global const int *restrict picked,
+                   volatile __global int *colors) {
+  for (offset_t e = get_global_id(0); e < m; e += get_global_size(0)) {
+    const int v = sources[e], u = column_indices[e];
+    if (v < u && picked[v] >= 0 && picked[v] == picked[u])
+      store_relaxed(colors + (goes_before(ranks[v], v, ranks[u], u) ? u : v), NO_COLOR);
+  }
+}
+
+/* Those without a colour; what others have, they have picked. */
+KERNEL list_open(int n, __global const int *restrict colors, volatile __global uint *size, __global int *restrict list) {
+  int v = get_global_id(0), open = v < n && colors[min(v, n - 1)] < 0;
+  uint slot = push_sub_group(size, open);
+  if (open) list[slot] = v;
+}
