@@ -206,6 +206,50 @@ PLANTS = {
         "traversal/node_splitting.cl", "if (word >= n) store_relaxed", "if (word >= n && round == 1u) store_relaxed",
         "scheduler", "node_splitting",
     ),
+    "arrival-without-fence": Plant(  # what a group listed is not seen
+        "traversal/levels.h", "if (flags & LISTED) fence_device(); else order_reads();",
+        "if (!(flags & LISTED)) order_reads();", "threads", "search", ("-DWG_SIZE=1",),
+    ),
+    "await-without-fence": Plant(
+        "traversal/levels.h", "if (seen >= LISTED) fence_device(); else order_reads();",
+        "if (seen < LISTED) order_reads();", "threads", "search", _SHORT_ROWS,
+    ),
+    "sizes-cleared-a-turn-late": Plant(  # what others have listed by then is lost
+        "traversal/levels.h", "SIZES * (turn + 2u & 3u) + k", "SIZES * (turn + 1u & 3u) + k", "scheduler", "search",
+        _SHORT_ROWS,
+    ),
+    "row-behind-the-queue": Plant(
+        "traversal/queues.h", "if (slot < next.room) {", "if (slot <= next.room) {", "scheduler", "search", _SHORT_ROWS,
+    ),
+    "bits-read-before-all-are-marked": Plant(
+        "traversal/bfs.cl",
+        "if (get_local_id(0) == 0) turn_arrive(state, turn, cleared, LISTED, &sum);\n          "
+        "if (!turn_await(state, turn++, members, &sum)) return;\n          "
+        "cleared = clears ? clear_turn(state, turn) : 0u;\n          uint mine",
+        "uint mine", "scheduler", "search", ("-DWG_SIZE=1",),
+    ),
+    "lost-lowering": Plant(
+        "traversal/sssp.cl", "dist_t was = fetch_min(at, found[k].d);",
+        "dist_t was = load_relaxed(at); if (was > found[k].d) store_relaxed(at, found[k].d);",
+        "scheduler", "near_far", ("-DWG_SIZE=1",),
+    ),
+    "stamp-for-two-turns": Plant(  # what was listed in the turn before is not listed again
+        "traversal/sssp.cl", "next.stamp = turn + 2u;", "next.stamp = turn / 2u + 2u;", "scheduler", "near_far",
+        ("-DWG_SIZE=1",),
+    ),
+    "place-in-the-pile-taken-twice": Plant(
+        "traversal/sssp.cl", "slot = fetch_add(pile.size, all);",
+        "{ slot = load_relaxed(pile.size); store_relaxed(pile.size, slot + all); }", "scheduler", "near_far",
+        _LIGHT_FIRST,
+    ),
+    "predecessor-that-came-first": Plant(
+        "traversal/predecessors.cl", "if (is_first || of_u == round) lower_to", "if (is_first) lower_to",
+        "scheduler", "predecessors", _LIGHT_FIRST,
+    ),
+    "round-that-runs-on": Plant(
+        "traversal/predecessors.cl", "is_found = v < n && load_relaxed(rounds + v) == 1;",
+        "is_found = v < n && load_relaxed(rounds + v) != 0;", "scheduler", "predecessors", _LIGHT_FIRST,
+    ),
     "lock-that-never-fails": Plant(
         "vocabulary.cl", "if (!done && try_lock(&lock_words[k])) {", "if (!done) {", "scheduler", "locks",
     ),
