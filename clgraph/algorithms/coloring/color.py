@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.coloring.balance import balance
 from clgraph.algorithms.coloring.orders import ORDERS
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.strategies import DISTANCE_TWO, STRATEGIES
@@ -141,7 +142,8 @@ def color(
     balanced : bool
         Make the colour classes more alike in size, with no more colours.
     deterministic : bool
-        The same colours in every run and on every device; ``jones_plassmann`` always does so, balancing aside.
+        The same colours in every run and on every device. ``jones_plassmann`` gives them in any case, other strategies
+        then take more rounds, and balancing, one vertex after the other, takes long on GPUs.
     seed : int
         Of the hash that orders vertices, 0 … 2**32 - 1.
     session : Session, str or None
@@ -173,6 +175,8 @@ def color(
     (2, [0, 1, 1, 1, 1])
     """
     on, data = as_session(session), as_graph(graph)
+    if balanced and options.get("bipartite"):
+        raise InputError("balanced=True is for vertices; colourings of columns (bipartite=True) stay as they are")
     problem = as_problem(
         data, distance=distance, order=order, deterministic=deterministic, seed=seed,
         symmetric=not options.get("bipartite"),
@@ -182,6 +186,10 @@ def color(
         plan = STRATEGIES[choice.strategy].plan(on, problem, **checked_options(STRATEGIES, choice, options))
         plan.run()
         colors = _numbered(plan.result())
+        if balanced:
+            colors = balance(
+                on, data, colors, distance=problem.distance, deterministic=problem.deterministic
+            )
     result = Coloring(int(colors.max(initial=-1)) + 1, colors)
     result.distance, result.graph = problem.distance, data
     kind = STRATEGIES[choice.strategy].kind

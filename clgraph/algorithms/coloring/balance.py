@@ -1,0 +1,60 @@
+"""Make the classes of a colouring more alike in size; ``cl/coloring/balance.cl`` tells how."""
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.graph import Graph
+from clgraph.primitives.fill import Iota
+from clgraph.primitives.sort import Sort
+from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.session import Session
+
+_ALONE_VERTICES = 1 << 14  # in one launch of a sub-group alone: none may take long
+_GROUPS_PER_UNIT = 32
+
+
+def balance(
+    session: Session, graph: Graph, colors: NDArray[np.int32], *, distance: int, deterministic: bool
+) -> NDArray[np.int32]:
+    """Return a proper colouring with as many colours, whose largest classes have given to the smaller ones.
+
+    Parameters
+    ----------
+    colors : int32 array, shape (n_vertices,)
+        A proper colouring at *distance*.
+    deterministic : bool
+        Let one sub-group move all vertices, one after the other.
+    """
+    n, class_sizes = graph.n_vertices, np.bincount(colors).astype(np.uint32)
+    n_colors = class_sizes.size
+    if n_colors < 2:
+        return colors
+    cap = -(-n // n_colors)
+    on_device = device_graph(session, graph)
+    width = session.facts.sub_group_size
+    program = session.program(
+        "coloring/balance.cl", {**on_device.defines(), "DISTANCE": distance},
+        work_group_size=width if deterministic else None,
+    )
+    keys, sizes = session.empty(n, np.int32), session.empty(n_colors, np.uint32)
+    keys_in_order, vertices, order = (session.empty(n, np.int32) for _ in range(3))
+    keys.set(colors)
+    sizes.set(class_sizes)
+    Iota(session, vertices).run()
+    Sort(session, keys, keys_in_order, vertices, order).run_checked()
+    move = program.bind(
+        "move_class", 1, np.uint32(0), np.uint32(0), np.int32(0), np.uint32(cap), np.uint32(n_colors),
+        on_device.row_offsets, on_device.column_indices, order, sizes, keys,
+    )
+    per_group = program.work_group_size // width
+    ends = np.cumsum(class_sizes, dtype=np.int64)
+    for c in np.flatnonzero(class_sizes > cap).tolist():
+        first, last = int(ends[c] - class_sizes[c]), int(ends[c])
+        for start in range(first, last, _ALONE_VERTICES if deterministic else n):
+            stop = min(last, start + _ALONE_VERTICES) if deterministic else last
+            for index, value in enumerate((np.uint32(start), np.uint32(stop), np.int32(c))):
+                move.set_scalar(index, value)
+            groups = min(_GROUPS_PER_UNIT * session.facts.compute_units, -(-(stop - start) // per_group))
+            move(1 if deterministic else groups)
+    return keys.get()
