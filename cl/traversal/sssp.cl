@@ -268,12 +268,12 @@ KERNEL search(int n, uint last_turn, dist_t limit, ulong light_capacity, ulong h
         uint worked = n_own + (member == 0u ? n_light + n_heavy : 0u);
         if (worked) fetch_add(state + STATE_WORKED + 32u * (number & 3u), worked);
       }
-    } else if (mode == SETTLED) {
+    } else if (LIGHT_FIRST && mode == SETTLED) {
       n_light = load_relaxed(settled.sizes);
       n_heavy = load_relaxed(settled.sizes + 1);
     }
-    if (mode == NEAR || mode == SETTLED) {
-      phase.heavy = mode == SETTLED;
+    if (mode == NEAR || (LIGHT_FIRST && mode == SETTLED)) {
+      phase.heavy = LIGHT_FIRST && mode == SETTLED;
       expand(first_batch(sub_group, n_light, n_sub_groups), row, d, edges, weights, before, total, n_own > 0u, n_own,
              n_light, n_heavy, phase, n_sub_groups, &on, phase.heavy ? settled : now, next, settled, pile, &overflow);
       phase.heavy = 0;
@@ -293,7 +293,7 @@ KERNEL search(int n, uint last_turn, dist_t limit, ulong light_capacity, ulong h
         exchange(state + STATE_PILES + 32u * (number + 1u & 3u), 0u);
         exchange(state + STATE_WORKED + 32u * (number + 1u & 3u), 0u);
         store_relaxed(progress + (number & 3u), FAR_AWAY);
-        for (uint k = 0u; k < 3u; k++) exchange(settled.sizes + k, 0u);
+        for (uint k = 0u; LIGHT_FIRST && k < 3u; k++) exchange(settled.sizes + k, 0u);
       }
     }
     const int stops = ALONE && turn >= last_turn;
