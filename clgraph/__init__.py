@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 
 _EXPORTS = {
     "BFS": "clgraph.algorithms.traversal.bfs",
+    "Coloring": "clgraph.algorithms.coloring.color",
     "CollisionTable": "clgraph.algorithms.hash_collisions",
     "Components": "clgraph.algorithms.components",
     "DeviceProfile": "clgraph.device.profile",
@@ -21,6 +22,7 @@ _EXPORTS = {
     "ShortestPaths": "clgraph.algorithms.traversal.sssp",
     "SpanningForest": "clgraph.algorithms.mst",
     "bfs": "clgraph.algorithms.traversal.bfs",
+    "color": "clgraph.algorithms.coloring.color",
     "connected_components": "clgraph.algorithms.components",
     "devices": "clgraph.runtime.query",
     "explain": "clgraph.algorithms.explain",

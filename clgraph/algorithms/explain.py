@@ -33,6 +33,7 @@ class Algorithm(NamedTuple):
 
 ALGORITHMS = {
     "bfs": Algorithm("clgraph.algorithms.traversal.bfs", "graph", as_graph),
+    "color": Algorithm("clgraph.algorithms.coloring.color", "graph", as_graph),
     "components": Algorithm("clgraph.algorithms.components", "graph", as_graph),
     "factorization": Algorithm("clgraph.algorithms.factorization", "ratings", as_ratings),
     "hash_collisions": Algorithm("clgraph.algorithms.hash_collisions", "graph", as_graph),
@@ -53,7 +54,8 @@ def explain(algorithm: str, data: Any, *, session: Session | str | None = None, 
         The device; ``None`` takes the best one.
     **options
         What the prediction depends on; for "factorization" ``rank`` (16), ``n_sweeps`` (20), ``storage``, ``biases``;
-        for "hash_collisions" ``distance``, ``hashes``, ``bit_widths``.
+        for "hash_collisions" ``distance``, ``hashes``, ``bit_widths``; for "color" ``distance``, ``order``,
+        ``deterministic``.
 
     Raises
     ------

@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from clgraph import __version__, errors
 
 COMMANDS = (
-    "devices", "doctor", "probe", "info", "convert", "cc", "msf", "conflicts", "bfs", "sssp", "factorize", "explain",
-    "bench", "report", "cache",
+    "devices", "doctor", "probe", "info", "convert", "cc", "msf", "conflicts", "color", "bfs", "sssp", "factorize",
+    "explain", "bench", "report", "cache",
 )  # fmt: skip
 OK, FAILED, USAGE, NO_DEVICE, BAD_INPUT, DEVICE_MEMORY, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 _EPILOG = (

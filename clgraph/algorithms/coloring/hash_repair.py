@@ -39,7 +39,7 @@ class HashRepair(Rounds):
 
 
 def default_bits(graph: Graph) -> int:
-    """Return the width for at most 2/5 as many colours as vertices have neighbours: greedy colourings need them, too."""
+    """Return the width for at most 2/5 as many colours as vertices have neighbours: greedy ones take them, too."""
     mean_degree = graph.n_edges / max(1, graph.n_vertices)
     return min(_MAX_BITS, max(min(1, graph.n_edges), int(np.log2(1.0 + 0.4 * mean_degree))))
 
