@@ -1,0 +1,152 @@
+"""Time every strategy of colouring, count its colours, and see what the cost model picks.
+
+    benchmarks/bench_coloring.py --device pocl --graphs rmat-18 road-NY --networkx --json results.json
+    benchmarks/bench_coloring.py --graphs delaunay-17 --distance 2
+
+A row holds, beside what ``harness.py`` says, ``distance``, ``n_colors``, ``largest_class`` and ``smallest_class``,
+and ``details`` of the run, such as how many vertices conflicted first. Every colouring is checked against the
+definition before it is timed, on graphs of at most ``--check-limit`` entries; ``verified`` says so.
+"""
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import replace
+from typing import Any
+
+import harness
+import inputs
+import numpy as np
+from tabulate import tabulate
+
+from clgraph.algorithms.coloring.color import as_problem
+from clgraph.algorithms.coloring.problem import ColoringPlan, ColoringProblem
+from clgraph.algorithms.coloring.strategies import DISTANCE_TWO, STRATEGIES
+from clgraph.cli.main import guarded
+from clgraph.cli.terminal import busy
+from clgraph.graph import Graph
+from clgraph.model.strategy import Strategy, choose
+from clgraph.reference.coloring import check_coloring
+from clgraph.report import tabulate_rows
+from clgraph.runtime.session import Session
+
+GRAPHS = ("road-NY", "road-FLA", *inputs.COMPONENTS)
+_TIMES = ("kernel_seconds", "wall_seconds", "predicted_seconds")
+VARIANTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {  # strategy, changes of the problem, options
+    "speculative, by edge": ("speculative", {}, {"by": "edge"}),
+    "speculative, largest first": ("speculative", {"order": "largest_first"}, {}),
+    "speculative, deterministic": ("speculative", {"deterministic": True}, {}),
+    "jones_plassmann, random": ("jones_plassmann", {"order": "random"}, {}),
+    "jones_plassmann, smallest last": ("jones_plassmann", {"order": "smallest_last"}, {}),
+}
+
+
+def variant(name: str) -> Strategy:
+    """Return a strategy as if its plan had these changes of the problem and options by nature; predicted alike."""
+    base, changes, options = VARIANTS[name]
+
+    def plan(session: Session, problem: ColoringProblem) -> ColoringPlan:
+        made: ColoringPlan = STRATEGIES[base].plan(session, replace(problem, **changes), **options)
+        return made
+
+    return replace(STRATEGIES[base], plan=plan)
+
+
+PLANS = {**STRATEGIES, **{name: variant(name) for name in VARIANTS}}
+
+
+def measure(
+    session: Session, name: str, graph: Graph, *, distance: int, strategies: list[str] | None, check_limit: int,
+    **timing: Any,
+) -> list[dict[str, Any]]:
+    """Return one row per strategy on *graph*."""
+    problem = as_problem(graph, distance=distance, order=None, deterministic=False, seed=0)
+    plans = {key: s for key, s in STRATEGIES.items() if distance == 1 or key in DISTANCE_TWO}
+    plans |= {key: PLANS[key] for key in strategies or () if key in VARIANTS}
+    choice = choose(plans, "auto", lambda: problem.stats, session.facts, session.profile.rates)
+    names = [choice.strategy if wanted == "auto" else wanted for wanted in strategies or ()]
+    found: list[dict[str, Any]] = []
+
+    def verify(plan: Any) -> None:
+        colors = plan.result()
+        numbers, sizes = np.unique(colors, return_counts=True)
+        if checked := graph.n_edges <= check_limit:
+            check_coloring(graph, np.searchsorted(numbers, colors).astype(np.int32), distance=distance)
+        found.append({
+            "distance": distance, "n_colors": int(sizes.size), "largest_class": int(sizes.max(initial=0)),
+            "smallest_class": int(sizes.min(initial=graph.n_vertices)), "details": dict(plan.details),
+            "verified": checked,
+        })  # fmt: skip
+
+    rows = harness.time_strategies(session, problem, plans, choice, verify, names=names, **timing)
+    benchmark = "coloring" if distance == 1 else "coloring-2"
+    return harness.described([{**row, **more} for row, more in zip(rows, found, strict=True)], benchmark, name, graph)
+
+
+def _networkx_row(name: str, graph: Graph, order: str = "largest_first") -> dict[str, Any]:
+    import networkx
+
+    made = graph.to_networkx()
+    made.remove_edges_from(list(networkx.selfloop_edges(made)))
+    with busy(f"timing networkx on {name}"):
+        started = time.perf_counter()
+        colors = networkx.greedy_color(made, order)
+        seconds = time.perf_counter() - started
+    found = {"wall_seconds": seconds, "repeats": 1, "n_colors": max(colors.values(), default=-1) + 1}
+    return harness.described([{"strategy": "networkx", **found}], "coloring", name, graph)[0]
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    cells = [
+        [
+            row["graph"], row["strategy"] + (" *" if row.get("picked") else ""),
+            *(f"{1e3 * row[key]:.3f}" if key in row else "" for key in _TIMES),
+            row["n_colors"], row.get("largest_class", ""), row.get("details", ""),
+        ]
+        for row in rows
+    ]
+    headers = ["graph", "strategy", "kernel ms", "wall ms", "predicted ms", "colours", "largest class", "details"]
+    return str(tabulate(cells, headers, tablefmt="github", disable_numparse=True))
+
+
+def run(args: argparse.Namespace) -> int:
+    graphs = args.graphs or list(GRAPHS)
+    inputs.prepare(graphs, args.workers)
+    session = Session(args.device)
+    origin = harness.provenance(session)
+    rows: list[dict[str, Any]] = []
+    for name in graphs:
+        graph = inputs.load(name)
+        measured = measure(
+            session, name, graph, distance=args.distance, strategies=args.strategies, check_limit=args.check_limit,
+            repeats=args.repeats, budget_seconds=args.budget,
+        )
+        if args.distance == 1 and 0 < graph.n_edges <= 2 * args.networkx:
+            measured.append(_networkx_row(name, graph))
+        measured = [{**row, **origin} for row in measured]
+        rows += measured
+        session.release()
+        print(_table(measured), flush=True)
+        if args.json:
+            harness.write_rows(args.json, measured)
+    if not args.strategies:
+        print(f"\nWhat picks cost:\n\n{tabulate_rows(rows, 'regret', 'github')}")
+    return 0
+
+
+if __name__ == "__main__":
+    parser = harness.parser(str(__doc__).partition("\n")[0])
+    parser.add_argument(
+        "--strategies", nargs="+", choices=[*PLANS, "auto"], metavar="NAME", help=f"(default: {', '.join(STRATEGIES)})"
+    )
+    parser.add_argument("--distance", type=int, choices=(1, 2), default=1)
+    parser.add_argument(
+        "--networkx", metavar="EDGES", nargs="?", type=int, const=2_000_000, default=0,
+        help="time networkx too, on graphs of at most EDGES edges (2 million)",
+    )
+    parser.add_argument(
+        "--check-limit", metavar="N", type=int, default=200_000_000,
+        help="check the definition on graphs of at most N stored entries (default 200 million)",
+    )
+    sys.exit(guarded(run, parser.parse_args()))
