@@ -207,6 +207,29 @@ def rounds(session: Session) -> None:
             sssp(graph, 3, verify=True, **arguments)
 
 
+def searches(session: Session) -> None:
+    """Search small graphs with a long row as CPUs do, then as GPUs do, in one launch of one work-group of several."""
+    from dataclasses import replace
+
+    from clgraph.algorithms.traversal import bfs, frontier, sssp
+    from clgraph.graph import Graph
+
+    rng = np.random.default_rng(12)
+    src, dst = rng.integers(90, size=(2, 100))
+    src, dst = np.append(src, np.zeros(200, np.int64)), np.append(dst, np.arange(200))
+    graph = Graph.from_edges(src, dst, rng.integers(4, size=src.size), n=210, directed=True)
+    rounds = {"topology_driven", "node_splitting", "child_launch"}
+    facts = session.facts
+    for one_launch in (False, True):
+        session.facts = replace(facts, dialect=replace(facts.dialect, has_grid_barrier=one_launch))
+        if one_launch:
+            frontier.group_count, frontier.group_size = (lambda *_: 1), (lambda *_: 8)
+        for strategy in bfs.STRATEGIES.keys() - rounds:
+            bfs.bfs(graph, [3, 0], strategy=strategy, session=session, verify=True)
+        for strategy in sssp.STRATEGIES.keys() - rounds:
+            sssp.sssp(graph, [3, 0], strategy=strategy, predecessors=True, session=session, verify=True)
+
+
 def factorization_offline(session: Session) -> None:
     """Run matchings and sweeps in supersteps on few ratings, with work-groups of several work-items."""
     import test_factorization_offline as offline

@@ -29,6 +29,7 @@ RUNS = {
     "components": WITHOUT_UNINITIALIZED,
     "mst": WITHOUT_UNINITIALIZED,
     "rounds": WITHOUT_UNINITIALIZED,
+    "searches": WITHOUT_UNINITIALIZED,
     "hash_collisions": WITHOUT_UNINITIALIZED,
     "factorization_online": WITHOUT_RACES,
     "factorization_offline": WITHOUT_UNINITIALIZED,

@@ -239,8 +239,12 @@ INLINE void push(const entry_t *found, const uint *length, uint wanted, frontier
  * most: rows it may keep; together: it keeps nothing if anything is listed. */
 INLINE uint close_queue(frontier_t next, uint most, int together, __global const offset_t *restrict row_offsets) {
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-  uint size = min(*next.size, next.room), listed = *next.flags;
-  if (size <= most && !(together && listed)) return size;
+  uint size = min(*next.size, next.room), listed = 0u;
+  if (together) {
+    listed = *next.flags;
+    barrier(CLK_LOCAL_MEM_FENCE);  /* the caller clears them */
+  }
+  if (size <= most && !listed) return size;
   uint kept = together ? 0u : size / 2u;
   for (uint first = kept + STEPS * SUB_GROUP_SIZE * sg_in_group(); first < size; first += STEPS * WG_SIZE) {
     entry_t given[STEPS];

@@ -15,6 +15,7 @@ STATE_SIZES, SIZES, STATE_DEPTH, STATE_TURN, STATE_WORDS, MAX_MEMBERS = 160, 32,
 GRID_STATUS = 4
 _GROUP_SIZE = 512  # of persistent kernels on GPUs: one work-group a compute unit
 _ALONE_ROWS = 4096  # that a CPU's work-item keeps to itself
+_OTHER_BYTES = 128  # of local memory
 _LINGER = 200  # turns; groups that come too late leave their share to the others
 
 
@@ -59,10 +60,12 @@ def group_count(session: Session, per_unit: int = 1) -> int:
     return min(per_unit * facts.compute_units, MAX_MEMBERS) if facts.dialect.has_grid_barrier else 1
 
 
-def queue_defines(session: Session, graph: Graph, group: int, kept: int) -> dict[str, int | str]:
+def queue_defines(
+    session: Session, graph: Graph, group: int, kept: int, *, entry_bytes: int = 4
+) -> dict[str, int | str]:
     """Return how a work-group of *group* work-items keeps its part of a frontier: at most *kept* rows on GPUs."""
-    cpu = session.facts.is_cpu
-    rows = _ALONE_ROWS if cpu else 2 * group
+    cpu, room = session.facts.is_cpu, session.facts.local_mem_bytes - _OTHER_BYTES
+    rows = min(_ALONE_ROWS if cpu else 2 * group, room // (2 * entry_bytes))
     most = min(rows, kept) if session.facts.dialect.has_grid_barrier else rows - rows // 4
     return {
         "QUEUE_ROWS": rows, "KEPT_ROWS": most, "LINGER": _LINGER, "SKIP_LEAVES": int(not graph.directed),

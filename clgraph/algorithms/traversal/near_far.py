@@ -49,7 +49,8 @@ class NearFar(PathPlan):
         is_deep, degree = graph.stats.estimated_depth > _DEEP, graph.stats.mean_degree
         group = queues.group_size(session, 1024)
         defines: dict[str, int | str] = {
-            **held_as, **queues.queue_defines(session, graph, group, 256), "LIGHT_FIRST": int(self._light_first),
+            **held_as, **queues.queue_defines(session, graph, group, 256, entry_bytes=16 if held.wide else 8),
+            "LIGHT_FIRST": int(self._light_first),
             "FEW_ROWS": 4096 if is_deep else 131072, "ONLY_SHORT_ROWS": int(short), "ALONE": int(self._alone),
             "STEPS": 4 if self._alone or not is_deep else 1 if degree < 8 else 2,
         }  # fmt: skip
