@@ -10,8 +10,8 @@
  *
  * color_vertices: a team a vertex.  Races: two that want one colour of one net at once.  fetch_or tells who was first;
  * the other clears the bits that it has set itself, which nobody else relied on but to look for another colour, and
- * looks on with what it saw, at random, so that many that meet in one net part.  A lane remembers its first 64 bits;
- * others stay set, and keep a colour from some nets.
+ * tries again, choosing among more colours the more were taken before its eyes: so many that meet in one net part.
+ * A lane remembers its first 64 bits; others stay set, and keep a colour from some nets.
  *
  * claim_colors, settle_colors: the same colours on every device.  All vertices of a round choose a colour by the words
  * as they stand, and claim it in each of their nets: the highest key of those that claim the same slot there gets it,
@@ -26,6 +26,7 @@
 #define NO_COLOR (-1)
 #define FULL 0xffffffffu
 #define N_LISTS 3
+#define ATTEMPTS 63u             /* at a word before a vertex leaves it */
 
 /* The bits of word w that the nets of v have, for the whole team. */
 INLINE uint gather_used(int v, offset_t begin, uint places, uint words, uint w,
@@ -76,10 +77,11 @@ INLINE void unset_bit(int v, offset_t begin, uint places, uint words, uint w, ui
     if (owned & 1ul) fetch_and(used + (size_t)net_at(v, begin, place, places, nets_of) * words + w, ~bit);
 }
 
-/* A position among the ones of x, which is not 0: the first from a random one on. */
-INLINE uint random_one(uint x, uint random) {
-  const uint turn = random & 31u;
-  return (lowest_lane(rotate(x, 32u - turn)) + turn) & 31u;
+/* The position of one of the first `spread` ones of x. */
+INLINE uint one_of(uint x, uint random, uint spread) {
+  uint skip = (random & 0xffffu) % max(1u, min(spread, (uint)popcount(x)));
+  for (; skip; skip--) x &= x - 1u;
+  return x ? lowest_lane(x) : 0u;
 }
 
 /* prefer: take the preferred colour or none; it is in the window.  chunk: consecutive items that a team takes; 0: all of
@@ -102,19 +104,20 @@ KERNEL color_vertices(uint step, int base, int prefer, uint words, uint chunk, u
       const uint preferred = prefer ? (uint)preferences[v] : 0u;
       int color = NO_COLOR, looking = is_item;
       for (uint w = preferred / 32u; looping(looking); w++) {
-        uint mask = prefer ? 0u : gather_used(v, begin, looking ? places : 0u, words, w, nets_of, used TEAM_ARGUMENT);
-        int trying = looking && mask != FULL;
-        for (uint attempt = 0u; looping(trying); attempt++) {
-          const uint free = trying ? ~mask : 1u, random = hash_murmur3((uint)v * 32u + attempt + seed);
-          const uint at = prefer ? preferred & 31u : attempt ? random_one(free, random) : lowest_lane(free);
+        int trying = looking;
+        for (uint attempt = 0u, fresh = 0u; looping(trying); attempt++) {
+          uint mask = 0u;
+          if (!prefer) mask = gather_used(v, begin, trying ? places : 0u, words, w, nets_of, used TEAM_ARGUMENT);
+          trying = trying && mask != FULL;
+          const uint at = prefer ? preferred & 31u : one_of(~mask, hash_murmur3((uint)v * 32u + attempt + seed), 1u + fresh);
           uint seen = 0u;
           ulong owned = 0ul;
           const uint clash =
               claim_bit(v, begin, trying ? places : 0u, words, w, 1u << at, &seen, &owned, nets_of, used TEAM_ARGUMENT);
           if (clash) unset_bit(v, begin, places, words, w, 1u << at, owned, nets_of, used);
           else if (trying) color = base + (int)(32u * w + at);
-          mask |= team_or(seen);
-          trying = trying && clash && mask != FULL && !prefer;
+          fresh += popcount(team_or(seen) & ~mask);
+          trying = trying && clash && attempt < ATTEMPTS && !prefer;
         }
         looking = looking && color == NO_COLOR && w + 1u < words && !prefer;
       }
@@ -144,7 +147,7 @@ INLINE uint permuted(uint v, uint bits, uint seed) {
   const uint places = is_item ? (uint)(row_offsets[v + 1] - begin) + CLOSED : 0u;                      \
   const uint key = round_key | min(3u, (31u - clz(places | 1u)) / 5u) << key_bits | permuted((uint)v, key_bits, seed);
 
-/* prefer: claim the preferred colours, which are in the window.  spread: of how many colours losers choose one. */
+/* prefer: claim the preferred colours, which are in the window.  spread: of how many colours one is chosen. */
 KERNEL claim_colors(uint step, uint first, uint stride, uint count, uint round_key, uint key_bits, uint seed,
                     uint words, uint slots, int prefer, uint spread, __global const offset_t *restrict row_offsets,
                     __global const int *restrict nets_of, __global const int *restrict order,
@@ -163,9 +166,7 @@ KERNEL claim_colors(uint step, uint first, uint stride, uint count, uint round_k
     for (uint turn = 0u; looping(looking && !prefer); turn++, w = w + 1u < words ? w + 1u : 0u) {
       const uint mask = gather_used(v, begin, looking ? places : 0u, words, w, nets_of, used TEAM_ARGUMENT);
       if (looking && mask != FULL) {
-        uint left = ~mask, skip = (random & 31u) % min(i < count ? 1u : spread, (uint)popcount(left));
-        for (; skip; skip--) left &= left - 1u;
-        choice = (int)(32u * w + lowest_lane(left));
+        choice = (int)(32u * w + one_of(~mask, random, spread));
       }
       looking = looking && choice == NO_COLOR && turn + 1u < words;
     }

@@ -94,9 +94,10 @@ class DistanceTwo:
         places = graph.stats.mean_degree + self.closed
         sizes = tuned(session, SOURCE, {
             "WG_SIZE": width if cpu else 256, "TEAM": power_of_two_at_most(max(1, int(places) // 2)), "BATCH": 4,
-            "SPREAD": 32, "GROUPS_PER_UNIT": 16 if cpu else 8, "LONG_ROW": _MAX_DEGREE if cpu else 2048,
+            "ITEMS_PER_TEAM": 4, "GROUPS_PER_UNIT": 16 if cpu else 8, "LONG_ROW": _MAX_DEGREE if cpu else 2048,
         }, None)
         self.max_groups = sizes.pop("GROUPS_PER_UNIT") * session.facts.compute_units
+        self.items = sizes.pop("ITEMS_PER_TEAM")
         limit = sizes.pop("LONG_ROW") if long_row is None else checked_count("long_row", long_row, _MAX_DEGREE, least=0)
         self.team = sizes["TEAM"] = min(width, sizes["TEAM"])
         self.sizes = {name: size for name, size in sizes.items() if name != "LONG_ROW"}

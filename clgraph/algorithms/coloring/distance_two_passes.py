@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from clgraph.primitives.compact import Compact
+from clgraph.primitives.types import power_of_two_at_most
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import STATUS_TIMEOUT, check_status
 from clgraph.runtime.program import Launch, Program
@@ -19,8 +20,8 @@ _N_LISTS = 3
 _MOST_AT_ONCE = 32  # steps enqueued between two looks at whether they have ended
 _CLASS_BITS = 2  # of keys of claims
 _LAST = 9  # number of the last scalar but one of the kernels of rounds
-_MOST_SLOTS = 32  # words of claims a net
-_CLAIM_BYTES = 1 << 27
+_LEAST_SLOTS = 8  # words of claims a net
+_CLAIM_BYTES = 1 << 27  # of all nets, if that leaves them so many
 _PATIENCE = 1000  # windows in which nothing is coloured
 
 
@@ -63,9 +64,9 @@ class Windows:
         far_apart = plan.order == "natural"
         return _Part([
             program.bind(
-                "color_vertices", size * team, np.uint32(0), np.int32(0), np.int32(0), np.uint32(plan.words),
-                np.uint32(not far_apart), np.uint32(plan.seed), *plan.csr, source, plan.preferences, state, plan.used,
-                target, plan.colors, max_groups=plan.max_groups,
+                "color_vertices", -(-size // plan.items) * team, np.uint32(0), np.int32(0), np.int32(0),
+                np.uint32(plan.words), np.uint32(not far_apart), np.uint32(plan.seed), *plan.csr, source,
+                plan.preferences, state, plan.used, target, plan.colors, max_groups=plan.max_groups,
             )
             for source, target in ((vertices, lists[0]), (lists[0], lists[1]), (lists[1], lists[0]))
         ], state, size)
@@ -112,12 +113,13 @@ class Rounds:
         self._n_epochs = 1 << max(0, 32 - _CLASS_BITS - self._key_bits)
         # Of the vertices in as many rounds of the first window: few in each net.
         self._slices = min(128, max(8, 1 << plan.members.bit_length()))
-        slots = _MOST_SLOTS if 4 * _MOST_SLOTS * n <= _CLAIM_BYTES else _MOST_SLOTS // 4
+        slots = power_of_two_at_most(max(_LEAST_SLOTS, min(32 * plan.words, _CLAIM_BYTES // (4 * n))))
         self._claims = session.empty(n * slots, np.uint32)
         self._state = session.empty(_N_LISTS, np.uint32)
         losers, choices = [session.empty(n, np.int32) for _ in range(2)], session.empty(n, np.int32)
         self._left = [session.empty(n, np.int32) for _ in range(2)]
-        shared = *map(np.uint32, (0, 0, 0, 0, 0, self._key_bits, plan.seed, plan.words, slots)), np.int32(0), np.uint32(1), *plan.csr
+        numbers = [np.uint32(i) for i in (0, 0, 0, 0, 0, self._key_bits, plan.seed, plan.words, slots)]
+        shared = *numbers, np.int32(0), np.uint32(1), *plan.csr
         self._launches = {}
         for turn, order in enumerate((plan.vertices, *self._left)):
             for old, new in ((0, 1), (1, 0)):
@@ -137,45 +139,53 @@ class Rounds:
         """Colour the vertices; return what the run tells of itself."""
         plan = self._plan
         self._state.fill(0)
-        self._round, left, window, order = 0, plan.n, 0, 0
+        self._round, self._spread, left, window, order = 0, 1, plan.n, 0, 0
+        plan.used.fill(0)
+        if plan.prefers and left:
+            self._claim(0, 0, (0, 1, left), prefer=True)
+            self._state.fill(0)  # the losers are what is left
+            order, left = self._uncolored(0, left)
         while left:
-            plan.used.fill(0)
+            if window:
+                plan.used.fill(0)
             self._window(order, left, window)
-            following = 1 + window % 2
-            source = (plan.vertices, *self._left)[order]
-            compact = Compact(
-                plan.session, left, self._left[following - 1], item="items[i]",
-                predicate=f"colors[items[i]] == {NO_COLOR}", arrays={"items": source, "colors": plan.colors},
-            )
-            compact.run_checked()
-            before, left = left, compact.size.item()
+            before = left
+            order, left = self._uncolored(order, left)
             if left == before:
                 check_status(STATUS_TIMEOUT, "colouring at distance 2")
-            order, window = following, window + 1
+            window += 1
         return {"rounds": self._round, "windows": window, "window_colors": 32 * plan.words}
+
+    def _uncolored(self, order: int, n: int) -> tuple[int, int]:
+        """Make an order of those of the first *n* of an order that have no colour; return its number and size."""
+        plan, following = self._plan, 1 + order % 2
+        source = (plan.vertices, *self._left)[order]
+        compact = Compact(
+            plan.session, n, self._left[following - 1], item="items[i]",
+            predicate=f"colors[items[i]] == {NO_COLOR}", arrays={"items": source, "colors": plan.colors},
+        )
+        compact.run_checked()
+        return following, compact.size.item()
 
     def _window(self, order: int, n: int, window: int) -> None:
         """Colour those of the order's *n* vertices that find a colour in the window."""
-        base, prefers = 32 * self._plan.words * window, self._plan.prefers and not window
-        slices = 1 if prefers else min(n, self._slices >> window) or 1
+        base, slices = 32 * self._plan.words * window, min(n, self._slices >> window) or 1
         for i in range(slices):
             if self._plan.order == "natural":
                 items = i, slices, -(-(n - i) // slices)
             else:
                 items = i * n // slices, 1, (i + 1) * n // slices - i * n // slices
-            self._claim(order, base, items, prefer=bool(prefers))
-        losers, at_once, spread = n, 1, 1
+            self._claim(order, base, items)
+        losers, at_once = n, 1
         while losers:
             for _ in range(at_once):
-                self._claim(order, base, (0, 1, 0), spread=spread)
+                self._claim(order, base, (0, 1, 0))
             before, losers = losers, self._state.item(self._round % _N_LISTS)
-            at_once = min(2 * at_once, _MOST_AT_ONCE)
-            if 2 * losers > before:
-                spread = min(2 * spread, 32 * self._plan.words)
+            is_slow = 2 * losers > before
+            at_once = 1 if is_slow else min(2 * at_once, _MOST_AT_ONCE)
+            self._spread = min(2 * self._spread, 32 * self._plan.words) if is_slow else max(1, self._spread // 2)
 
-    def _claim(
-        self, order: int, base: int, items: tuple[int, int, int], prefer: bool = False, spread: int = 1
-    ) -> None:
+    def _claim(self, order: int, base: int, items: tuple[int, int, int], prefer: bool = False) -> None:
         epoch = self._round % self._n_epochs
         if not epoch:
             self._claims.fill(0)
@@ -184,6 +194,6 @@ class Rounds:
             for index, value in enumerate((self._round, *items, key)):
                 launch.set_scalar(index, np.uint32(value))
             launch.set_scalar(_LAST, np.int32(last))
-            launch.set_scalar(_LAST + 1, np.uint32(spread))
+            launch.set_scalar(_LAST + 1, np.uint32(self._spread))
             launch()
         self._round += 1
