@@ -91,7 +91,14 @@ def with_unsorted_rows(graph: Graph) -> Graph:
 
 
 def with_wide_offsets(graph: Graph) -> Graph:
-    """Return the graph with the int64 offsets that graphs from 2**31 entries on have."""
+    """Return the graph with the int64 offsets that graphs from 2**31 entries on have, its reverse, too."""
+    wide = _widened(graph)
+    if graph.directed:
+        wide.__dict__["reverse"] = _widened(graph.reverse)
+    return wide
+
+
+def _widened(graph: Graph) -> Graph:
     wide = Graph._trusted(
         graph.row_offsets, graph.column_indices, graph.edge_weights, directed=graph.directed, sorted_rows=True
     )

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import breadth_first_order
 
 import clgraph as cg
+from clgraph.algorithms.traversal import levels
 from clgraph.algorithms.traversal.bfs import BFS, STRATEGIES, bfs
 from clgraph.errors import ClgraphError, InputError, SourceError, UnsupportedStrategyError, VerificationError
 from clgraph.graph import Graph
@@ -86,6 +87,18 @@ def test_shapes_that_use_every_branch(session: Session, strategy: str, options: 
                           n=1 << 12, directed=True), 1),
     ):  # fmt: skip
         assert_right(graph, source, session, strategy, **options)
+
+
+@pytest.mark.parametrize("few_rows", [0, 20])
+def test_levels_by_all_and_by_one_work_item(pocl: Session, few_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a CPU of many cores, or a GPU on which work-groups may not wait for each other."""
+    monkeypatch.setattr(levels, "_FEW_UNITS", 0)
+    monkeypatch.setattr(levels, "_FEW_ROWS", few_rows)
+    monkeypatch.setattr(levels, "_BUDGET", 100)
+    for graph, source in ((cg.generators.rmat(11, 16), 7), (cg.generators.grid(50, 60), 0), (GRAPHS["star"](), 5)):
+        for strategy in ("frontier", "direction_optimizing"):
+            for max_depth in (None, 4):
+                assert_right(graph, source, pocl, strategy, max_depth=max_depth)
 
 
 @every_strategy

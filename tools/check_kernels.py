@@ -99,10 +99,10 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "coloring/tabulate_planes.cl": ({"OFFSET_T": "long"},),
     "traversal/bfs.cl": (
         {"WG_SIZE": 512, "OFFSET_T": "long"}, {"WG_SIZE": 512, "BOTTOM_UP": 0, "ONLY_SHORT_ROWS": 1, "STEPS": 1},
-        {"BOTTOM_UP": 0, "STEPS": 4, "ALONE": 1},
+        {"ONE_LAUNCH": 0, "WG_SIZE": 64},
     ),
     "traversal/sssp.cl": (
-        {"WG_SIZE": 512, "ONLY_SHORT_ROWS": 1, "STEPS": 1, "ADAPT": 0},
+        {"WG_SIZE": 1024, "ONLY_SHORT_ROWS": 1, "STEPS": 1},
         {"LIGHT_FIRST": 1, "WEIGHT_KIND": 3, "OFFSET_T": "long"}, {"WEIGHT_KIND": 1, "WIDE": 1},
         {"LIGHT_FIRST": 1, "WEIGHT_KIND": 4, "ALONE": 1}, {"WEIGHT_KIND": 0},
     ),

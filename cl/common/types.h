@@ -42,6 +42,15 @@
 #define LOCAL_ARRAY __local      /* declares local memory at the head of a kernel */
 #endif
 
+/* Ask for the line at p, which is wanted soon. */
+#ifdef HOST_BUILD
+#define FETCH_AHEAD(p)
+#elif DEV_IS_CPU && !defined(__SPIR__)  /* PoCL, where prefetch does nothing */
+#define FETCH_AHEAD(p) __builtin_prefetch((const __private void *)(size_t)(p))
+#else
+#define FETCH_AHEAD(p) prefetch(p, 1)
+#endif
+
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 typedef OFFSET_T offset_t;

@@ -16,6 +16,9 @@
 
 #define UNREACHED -1
 #define NO_PREDECESSOR -9999
+#ifndef ONE_LAUNCH               /* 0: the host launches each level */
+#define ONE_LAUNCH 1
+#endif
 #ifndef LONE_ENTRIES             /* entries of a row that a lane looks at alone */
 #define LONE_ENTRIES 64
 #endif
@@ -166,9 +169,9 @@ INLINE void list_depth(int n, int depth, long item, long n_items, __global const
   }
 }
 
-/* The search in one launch: the whole of it, or by one work-group alone, which stops when its queue runs over.
- * Bottom-up once the frontier has more than 1 / alpha of the unexplored edges, top-down again once it has less than
- * 1 / beta of the vertices. */
+#if ONE_LAUNCH
+/* The search in one launch.  Bottom-up once the frontier has more than 1 / alpha of the unexplored edges, top-down again
+ * once it has less than 1 / beta of the vertices. */
 KERNEL search(int n, uint turn, uint depth, uint max_depth, uint alpha, uint beta, offset_t m, ulong light_capacity, ulong heavy_capacity,
               __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
               __global const offset_t *restrict in_offsets, __global const int *restrict in_neighbors,
@@ -177,12 +180,7 @@ KERNEL search(int n, uint turn, uint depth, uint max_depth, uint alpha, uint bet
   LOCAL_ARRAY entry_t queues[2 * QUEUE_ROWS];
   LOCAL_ARRAY uint sizes[2], sum, flags, reached;
   if (get_local_id(0) == 0) sizes[0] = sizes[1] = flags = reached = 0u;
-#if ALONE
-  const uint member = 0u, members = 1u;
-  barrier(CLK_LOCAL_MEM_FENCE);
-#else
   GRID_ENTER(state + STATE_CONTROL)
-#endif
   const uint lane = sg_lane();
   const uint sub_group = sg_in_group() * members + member, n_sub_groups = members * SUB_GROUPS_PER_GROUP;
   const long item = (long)sub_group * SUB_GROUP_SIZE + lane, n_items = (long)n_sub_groups * SUB_GROUP_SIZE;
@@ -241,7 +239,7 @@ KERNEL search(int n, uint turn, uint depth, uint max_depth, uint alpha, uint bet
     }
     expand(first_batch(sub_group, n_light, n_sub_groups), row, edges, before, total, n_own > 0u, (int)depth, n_own, n_light,
            n_heavy, n_sub_groups, row_offsets, column_indices, distances, predecessors, now, next);
-    n_own = close_queue(next, ALONE && depth == max_depth ? 0u : KEPT_ROWS, ALONE, row_offsets);
+    n_own = close_queue(next, KEPT_ROWS, 0, row_offsets);
     if (get_local_id(0) == 0) {
       turn_arrive(state, turn, cleared, flags | (n_own ? HAS_OWN : 0u), &sum);
       flags = 0u;
@@ -256,18 +254,10 @@ KERNEL search(int n, uint turn, uint depth, uint max_depth, uint alpha, uint bet
       look_up(&edges, row, before, total, 0u, column_indices);
     }
     if (!(told = turn_await(state, turn, members, &sum))) return;
-#if ALONE
-    if (told >= LISTED) {
-      if (get_local_id(0) == 0) {
-        state[STATE_TURN] = turn + 1u;
-        state[STATE_DEPTH] = depth + 1u;
-      }
-      return;
-    }
-#endif
   }
 }
 
+#else
 /* One level from the lists, by as many work-groups as there are. */
 KERNEL expand_level(uint turn, uint depth, ulong light_capacity, ulong heavy_capacity,
                     __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
@@ -309,3 +299,4 @@ KERNEL list_level(int n, uint turn, uint depth, ulong light_capacity, ulong heav
   frontier_t now = frontier_of(turn, 0, 0, &flags, 0u, light, light_capacity, heavy, heavy_capacity, state);
   list_depth(n, (int)depth - 1, (long)get_global_id(0), (long)get_global_size(0), row_offsets, distances, now);
 }
+#endif

@@ -142,8 +142,12 @@ KERNEL search(dist_t limit, long budget, __global const offset_t *restrict row_o
     }
     ulong top = heap.top[digit] - 1ul;
     const entry_t entry = entries[top];
-    if (top) prefetch(row_offsets + entries[top - 1].vertex, 1);
-    if (top % CHUNK == 0ul) top = give_back(&heap, top / CHUNK);
+    const uint fill = (uint)(top % CHUNK);  /* below, the entries that come next */
+    const offset_t next = row_offsets[entries[fill ? top - 1ul : top].vertex];
+    FETCH_AHEAD(column_indices + next);
+    FETCH_AHEAD(edge_weights + next);
+    FETCH_AHEAD(row_offsets + entries[fill > 1u ? top - 2ul : top].vertex);
+    if (!fill) top = give_back(&heap, top / CHUNK);
     heap.top[digit] = top;
     if (!top) mark_empty(&heap, 0u, digit);
     budget--;

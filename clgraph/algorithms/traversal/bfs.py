@@ -12,7 +12,8 @@ Strategies
     (dynamic parallelism [5]_), else the host.
 ``frontier``
     Top-down, level by level, from the vertices reached last [1]_. On GPUs one launch: small frontiers stay in the
-    local memory of work-groups, and levels are parted by a device-wide barrier.
+    local memory of work-groups, and levels are parted by a device-wide barrier. On CPUs one work-item expands small
+    frontiers, or, if there are few cores, all.
 ``direction_optimizing``
     The same, but where the frontier has many edges the unreached vertices look for a neighbour in it [2]_.
 
@@ -29,6 +30,7 @@ References
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -37,6 +39,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.traversal import frontier as queues
 from clgraph.algorithms.traversal.bfs_work import direction_optimizing_work, frontier_work
 from clgraph.algorithms.traversal.child_launch import ChildLaunch
+from clgraph.algorithms.traversal.levels import Levels
 from clgraph.algorithms.traversal.node_splitting import NodeSplitting
 from clgraph.algorithms.traversal.paths import MAX_DEPTH, checked_depth
 from clgraph.algorithms.traversal.rounds_work import child_launch_work, node_splitting_work, topology_driven_work
@@ -48,14 +51,12 @@ from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import check_status
-from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session, as_session
 from clgraph.runtime.timing import RunInfo
 
 _SOURCE = "traversal/bfs.cl"
 _MAX_VERTICES = 2**31 - 2**12
-_FEW_ROWS = 1024  # that one work-group expands faster than a launch for each level would
-_LEVELS_ALONE = 4096
+_LEVEL_GROUP = 64  # work-items, where levels are launches
 NO_PREDECESSOR = -9999
 
 
@@ -114,98 +115,49 @@ class _Frontier:
         n, m = graph.n_vertices, graph.n_edges
         if n > _MAX_VERTICES:
             raise InputError(f"{n} vertices; breadth-first search takes at most {_MAX_VERTICES}")
-        facts = session.facts
-        self._alone = not facts.dialect.has_grid_barrier
+        alpha, beta = checked_count("alpha", alpha, 2**20), checked_count("beta", beta, 2**20)
+        most = MAX_DEPTH if max_depth is None else checked_depth(max_depth)
         sources = default_source(graph) if sources is None else sources
-        self.session, self.n, self.n_edges = session, n, m
-        self._alpha, self._beta = checked_count("alpha", alpha, 2**20), checked_count("beta", beta, 2**20)
-        self._bottom_up = bottom_up
-        self._max_depth = MAX_DEPTH if max_depth is None else checked_depth(max_depth)
+        self.n = n
         on_device = device_graph(session, graph)
         out = on_device.row_offsets, on_device.column_indices
         reverse = device_graph(session, graph.reverse) if bottom_up else on_device
         into = reverse.row_offsets, reverse.column_indices
         self.distances, self.predecessors = session.empty(-(-n // 4) * 4, np.int32), session.empty(n, np.int32)
-        lists, bits = queues.Lists(session, graph), session.empty(-(-n // 32), np.uint32)
-        found = self.distances, self.predecessors
-        short = not bottom_up and not self._alone and int(graph.degrees.max(initial=0)) <= queues.PIECE
-        group = queues.group_size(session, 512 if bottom_up else 1024)
+        lists, found, size = queues.Lists(session, graph), (self.distances, self.predecessors), np.int32(n)
+        self._state, one_launch = lists.state, session.facts.dialect.has_grid_barrier
+        short = one_launch and not bottom_up and int(graph.degrees.max(initial=0)) <= queues.PIECE
+        group = queues.group_size(session, 512 if bottom_up else 1024) if one_launch else _LEVEL_GROUP
         defines: dict[str, int | str] = {
             **on_device.defines(), **queues.queue_defines(session, graph, group, 128), "BOTTOM_UP": int(bottom_up),
-            "ONLY_SHORT_ROWS": int(short), "ALONE": int(self._alone),
-            "STEPS": 4 if self._alone or graph.n_edges >= 8 * n else 1 if graph.n_edges < 5 * n else 2,
+            "ONE_LAUNCH": int(one_launch), "ONLY_SHORT_ROWS": int(short),
+            "STEPS": 4 if not one_launch or m >= 8 * n else 1 if m < 5 * n else 2,
         }  # fmt: skip
         program = session.program(_SOURCE, defines, work_group_size=group)
-        self._state, size = lists.state, np.int32(n)
-        self._initialize = program.bind(
-            "initialize", max(n, queues.STATE_WORDS), size, *found, self._state
-        )
+        self._initialize = program.bind("initialize", max(n, queues.STATE_WORDS), size, *found, self._state)
         self._start = program.bind(
             "start", 1, np.int32(sources.size), *lists.arguments, session.upload(sources), out[0], *lists.arrays,
             found[0],
         )
-        groups = queues.group_count(session, 2 if bottom_up else 1)
-        one, depth = np.uint32(1), np.uint32(self._max_depth)
-        self._search = program.bind(
-            "search", groups * group, size, np.uint32(0), one, depth, np.uint32(self._alpha), np.uint32(self._beta),
-            on_device.row_offsets.dtype.type(m), *lists.arguments, *out, *into, lists.light, lists.heavy, bits,
-            self._state, *found,
-        )
-        if self._alone:
-            level = session.program(_SOURCE, defines, work_group_size=max(64, facts.sub_group_size))
-            many = 8 * facts.compute_units * level.work_group_size
-            turn = np.uint32(0), one
-            self._expand = level.bind("expand_level", many, *turn, *lists.arguments, *out, *lists.arrays, *found)
-            self._mark = level.bind("mark_level", many, size, one, found[0], bits)
-            self._pull = level.bind("pull_level", many, size, *turn, *into, bits, self._state, *found)
-            self._list = level.bind(
-                "list_level", many, size, *turn, *lists.arguments, out[0], *lists.arrays, found[0]
+        self._search: Callable[[], object]
+        if one_launch:
+            groups, bits = queues.group_count(session, 2 if bottom_up else 1), session.empty(-(-n // 32), np.uint32)
+            self._search = program.bind(
+                "search", groups * group, size, np.uint32(0), np.uint32(1), np.uint32(most), np.uint32(alpha),
+                np.uint32(beta), on_device.row_offsets.dtype.type(m), *lists.arguments, *out, *into, lists.light,
+                lists.heavy, bits, self._state, *found,
+            )
+        else:
+            self._search = Levels(
+                session, graph, program, lists, out, into, found, most, alpha if bottom_up else 0, beta
             )
 
     def run(self) -> None:
-        """Search; on devices without a device-wide barrier the host drives the levels."""
-        if not self.n:
-            return
-        self._initialize()
-        self._start()
-        if not self._alone:
+        """Search."""
+        if self.n:
+            self._initialize()
+            self._start()
             self._search()
-        else:
-            self._drive()
-
-    def _drive(self) -> None:
-        turn, depth, explored = 0, 1, 0
-        while depth <= self._max_depth:
-            light, heavy, edges, _ = queues.sizes_of(self._state.get(), turn)
-            if not light + heavy:
-                return
-            explored += edges
-            if self._bottom_up and edges * self._alpha > max(0, self.n_edges - explored):
-                turn, depth = self._drive_bottom_up(turn, depth)
-            elif light + heavy <= _FEW_ROWS and not heavy:
-                _launch(self._search, turn, depth, first=1, last=min(self._max_depth, depth + _LEVELS_ALONE - 1))
-                state = self._state.get()
-                stopped = int(state[queues.STATE_TURN])
-                if stopped <= turn:
-                    return
-                turn, depth = stopped, int(state[queues.STATE_DEPTH])
-            else:
-                _launch(self._expand, turn, depth)
-                turn, depth = turn + 1, depth + 1
-
-    def _drive_bottom_up(self, turn: int, depth: int) -> tuple[int, int]:
-        """Pull until few vertices are found; return the next turn and depth, whose lists are filled."""
-        while depth <= self._max_depth:
-            _launch(self._mark, depth, first=1)
-            _launch(self._pull, turn, depth, first=1)
-            turn, depth = turn + 1, depth + 1
-            found = queues.sizes_of(self._state.get(), turn)[3]
-            if not found:
-                return turn, self._max_depth + 1
-            if found * self._beta <= self.n:
-                break
-        _launch(self._list, turn, depth, first=1)
-        return turn, depth
 
     def result(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Return distances and predecessors after ``run()``.
@@ -218,13 +170,6 @@ class _Frontier:
         if self.n:
             check_status(self._state.item(queues.GRID_STATUS), "the levels of a breadth-first search")
         return self.distances.get(0, self.n), self.predecessors.get()
-
-
-def _launch(launch: Launch, *values: int, first: int = 0, last: int | None = None) -> None:
-    """Enqueue with *values*, and *last* behind them, as the scalars from argument *first* on."""
-    for i, value in enumerate((*values, last) if last is not None else values):
-        launch.set_scalar(first + i, np.uint32(value))
-    launch()
 
 
 def _frontier(

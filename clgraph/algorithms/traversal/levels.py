@@ -1,0 +1,117 @@
+"""Levels of a breadth-first search that the host drives, where no kernel may wait for all its work-groups."""
+from __future__ import annotations
+
+import numpy as np
+
+from clgraph.algorithms.traversal import frontier as queues
+from clgraph.graph import Graph
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.program import Launch, Program
+from clgraph.runtime.session import Session
+
+_QUEUE_SOURCE = "traversal/bfs_queue.cl"
+_PLACE_WORDS = 5  # of cl/traversal/bfs_queue.cl
+_BUDGET = 2**23  # edges that one work-item looks at in a launch: a fraction of a second
+_FEW_UNITS = 4  # on which one work-item, which needs no atomics, expands any frontier faster than all do
+_FEW_ROWS = 4096  # that it expands faster on more units
+_ANY = 2**62
+_UNLIKELY = 4  # a frontier whose edges, at the mean degree, are this many times too few does not turn bottom-up
+
+_Rows = tuple[DeviceArray, DeviceArray]
+
+
+class Levels:
+    """Steps top-down from the frontier, and bottom-up; on a CPU one work-item expands small frontiers level by level.
+
+    Parameters
+    ----------
+    session, graph : Session, Graph
+    program : Program
+        Of cl/traversal/bfs.cl.
+    lists : Lists
+        They hold the frontier of turn 0 when it is called.
+    out, into : tuple of DeviceArray
+        Row offsets and column indices of the graph and of its reverse.
+    found : tuple of DeviceArray
+        Distances and predecessors.
+    max_depth, alpha, beta : int
+        As in :func:`bfs`; an alpha of 0 is never bottom-up.
+    """
+
+    def __init__(
+        self, session: Session, graph: Graph, program: Program, lists: queues.Lists, out: _Rows, into: _Rows,
+        found: _Rows, max_depth: int, alpha: int, beta: int,
+    ) -> None:
+        facts, n = session.facts, graph.n_vertices
+        self._n, self._n_edges, self._state = n, graph.n_edges, lists.state
+        self._max_depth, self._alpha, self._beta = max_depth, alpha, beta
+        many, size = 8 * facts.compute_units * program.work_group_size, np.int32(n)
+        turn = np.uint32(0), np.uint32(1)
+        self._expand = program.bind("expand_level", many, *turn, *lists.arguments, *out, *lists.arrays, *found)
+        self._list = program.bind("list_level", many, size, *turn, *lists.arguments, out[0], *lists.arrays, found[0])
+        if alpha:
+            bits = session.empty(-(-n // 32), np.uint32)
+            self._mark = program.bind("mark_level", many, size, turn[1], found[0], bits)
+            self._pull = program.bind("pull_level", many, size, *turn, *into, bits, self._state, *found)
+        self._few_rows = 0 if not facts.is_cpu else _FEW_ROWS if facts.compute_units > _FEW_UNITS else _ANY
+        if self._few_rows:
+            most = min(self._few_rows, n // (_UNLIKELY * alpha)) if alpha else self._few_rows
+            defines = device_graph(session, graph).defines()
+            self._place = session.empty(_PLACE_WORDS, np.uint64)
+            self._queue = session.program(_QUEUE_SOURCE, defines, work_group_size=1).bind(
+                "search_queue", 1, np.int32(0), *turn, np.uint32(max_depth), np.uint64(most), np.int64(_BUDGET),
+                *lists.arguments, *out, *lists.arrays, self._place, session.empty(n, np.int32), *found,
+            )
+
+    def __call__(self) -> None:
+        """Search from the vertices in the lists."""
+        turn, depth, explored = 0, 1, 0
+        while depth <= self._max_depth:
+            light, heavy, edges, _ = queues.sizes_of(self._state.get(), turn)
+            if not light + heavy:
+                return
+            if self._alpha and edges * self._alpha > max(0, self._n_edges - explored - edges):
+                turn, depth = self._step_bottom_up(turn, depth)
+            elif light + heavy <= self._few_rows:
+                turn, depth, edges = self._expand_alone(turn, depth)
+            else:
+                _launch(self._expand, turn, depth)
+                turn, depth = turn + 1, depth + 1
+            explored += edges
+
+    def _expand_alone(self, turn: int, depth: int) -> tuple[int, int, int]:
+        """Expand levels by one work-item; return the next turn and depth, and how many edges it looked at."""
+        resumed = 0
+        while True:
+            self._queue.set_scalar(0, np.int32(resumed))
+            _launch(self._queue, turn, depth, first=1)
+            head, end, tail, depth, edges = self._place.get().tolist()
+            if head == end or depth > self._max_depth:
+                break
+            resumed = 1
+        if head == tail:
+            return turn, self._max_depth + 1, edges
+        _launch(self._list, turn + 1, depth, first=1)
+        return turn + 1, depth, edges
+
+    def _step_bottom_up(self, turn: int, depth: int) -> tuple[int, int]:
+        """Pull until few vertices are found; return the next turn and depth, whose lists are filled."""
+        while depth <= self._max_depth:
+            _launch(self._mark, depth, first=1)
+            _launch(self._pull, turn, depth, first=1)
+            turn, depth = turn + 1, depth + 1
+            found = queues.sizes_of(self._state.get(), turn)[3]
+            if not found:
+                return turn, self._max_depth + 1
+            if found * self._beta <= self._n:
+                break
+        _launch(self._list, turn, depth, first=1)
+        return turn, depth
+
+
+def _launch(launch: Launch, *values: int, first: int = 0) -> None:
+    """Enqueue with *values* as the scalars from argument *first* on."""
+    for i, value in enumerate(values):
+        launch.set_scalar(first + i, np.uint32(value))
+    launch()
