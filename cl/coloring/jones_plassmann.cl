@@ -14,8 +14,9 @@
  * list_hubs: a work-group a vertex of many entries, beforehand: finds the neighbours before it.
  *
  * Groups that run together finish whatever the others do, since the first open vertex in the order is always among
- * those that somebody tries; groups that come late leave.  On devices where groups may not wait for each other, one
- * sub-group runs alone.
+ * those that somebody tries; groups that come late leave.  On devices where groups may not wait for each other,
+ * color_small ends after some turns, to be launched again while it leaves vertices open, and color_large is run by one
+ * sub-group alone.
  *
  * Races: words of `words` are read while their owner narrows them; see possible.h.
  *
@@ -41,6 +42,9 @@
 #endif
 #ifndef MOST_WAITING             /* vertices of a sub-group that wait, at most a lane each */
 #define MOST_WAITING 32
+#endif
+#ifndef TURNS                    /* of a launch over its segments; 0: until they are empty, all groups at once */
+#define TURNS 0u
 #endif
 #ifndef FIRST_LOAD               /* how words are read by who does not wait for them */
 #define FIRST_LOAD load_stale
@@ -129,24 +133,31 @@ INLINE int publish_small(int v, uint set, volatile __global uint *words, __globa
   return 1;
 }
 
-KERNEL color_small(int n, int n_segments, uint capacity, __global const offset_t *restrict row_offsets,
+/* again: only what an earlier launch left open. */
+KERNEL color_small(int n, int n_segments, uint capacity, int again, __global const offset_t *restrict row_offsets,
                    __global const int *restrict column_indices, __global const uint *restrict ranks,
                    volatile __global uint *words, __global uint2 *segments, __global uint *sizes,
                    __global int *restrict colors, volatile __global uint *control) {
+#if TURNS
+  const uint member = get_group_id(0), members = get_num_groups(0);
+#else
   GRID_ENTER(control)
+#endif
   const uint lane = sg_lane();
   const int begin = (int)(member * SUB_GROUPS_PER_GROUP + sg_in_group());
   const int stride = (int)(members * SUB_GROUPS_PER_GROUP);
-  for (int s = begin; s < n_segments; s += stride) {
+  const long n_tiles = capacity / SUB_GROUP_SIZE;  /* of a segment; on CPUs one after the other */
+  for (int s = begin; s < n_segments && !again; s += stride) {
     __global uint2 *own = segments + (size_t)s * capacity;
     uint size = 0u;
-    for (long tile = s; tile * SUB_GROUP_SIZE < n; tile += n_segments) {
-      const int v = (int)min(tile * SUB_GROUP_SIZE + (long)lane, (long)n - 1);
+    for (long k = 0; k < n_tiles; k++) {
+      const long i = (DEV_IS_CPU ? s * n_tiles + k : s + k * n_segments) * SUB_GROUP_SIZE + (long)lane;
+      const int v = (int)min(i, (long)n - 1);
       const offset_t first = row_offsets[v];
       const uint degree = (uint)(row_offsets[v + 1] - first);
       uint pending = 0u, set = 1u;
       int open = 0;
-      if (tile * SUB_GROUP_SIZE + (long)lane < n && degree <= SMALL_DEGREE) {
+      if (i < n && degree <= SMALL_DEGREE) {
         pending = start_small(v, first, degree, column_indices, ranks, words, &set);
         open = !publish_small(v, set, words, colors);
       }
@@ -184,6 +195,12 @@ KERNEL color_small(int n, int n_segments, uint capacity, __global const offset_t
       open_ones |= kept != 0u;
     }
     if (!open_ones) return;
+#if TURNS
+    if (turn + 1u == TURNS) {
+      store_relaxed(control + GRID_TICKET, 1u);
+      return;
+    }
+#endif
     if (turn >= SPIN_LIMIT || ((turn & 1023u) == 1023u && load_relaxed(control + GRID_STATUS))) {
       report_status(control + GRID_STATUS, STATUS_TIMEOUT);
       return;

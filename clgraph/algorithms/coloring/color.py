@@ -29,6 +29,7 @@ from clgraph.algorithms.coloring.balance import balance
 from clgraph.algorithms.coloring.orders import ORDERS
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.strategies import DISTANCE_TWO, STRATEGIES
+from clgraph.algorithms.coloring.work import first_fit_suffices
 from clgraph.csr import asymmetric_entry, check_choice, checked_count
 from clgraph.errors import InputError, UnsupportedStrategyError
 from clgraph.graph import Graph, as_graph
@@ -71,18 +72,20 @@ class Coloring(_Coloring):
 
 
 def as_problem(
-    graph: Graph, *, distance: int, order: str | None, deterministic: bool, seed: int, symmetric: bool = True
+    graph: Graph, *, distance: int, order: str | None, deterministic: bool, seed: int, bipartite: bool = False
 ) -> ColoringProblem:
     """Check the arguments of :func:`color`."""
     if distance not in (1, 2):
         raise InputError(f"distance={distance!r}; allowed are 1 and 2")
+    if bipartite and distance == 1:
+        raise InputError("distance=1 with bipartite=True; columns are coloured at distance 2")
     if order is not None:
         check_choice("order", order, ORDERS)
     seed = checked_count("seed", seed, 2**32 - 1, least=0)
     n, m = graph.n_vertices, graph.n_edges
     if n > _MAX_VERTICES or m > _MAX_ENTRIES:
         raise InputError(f"{n} vertices and {m} entries; colouring takes at most {_MAX_VERTICES} and {_MAX_ENTRIES}")
-    if symmetric and graph.directed:
+    if graph.directed and not bipartite:
         entry = asymmetric_entry(graph.row_offsets, graph.column_indices, None)
         if entry is not None:
             u, v = entry
@@ -90,7 +93,7 @@ def as_problem(
                 f"entry ({u}, {v}) has no reverse; symmetric graphs are coloured: "
                 "make one with Graph.from_edges(*graph.edge_list()) or from_scipy(…, asymmetry='symmetrize')"
             )
-    return ColoringProblem(graph, int(distance), order, bool(deterministic), seed)
+    return ColoringProblem(graph, int(distance), order, bool(deterministic), seed, bool(bipartite))
 
 
 def choose_strategy(
@@ -103,13 +106,15 @@ def choose_strategy(
 
 
 def choose_for(session: Session, problem: ColoringProblem, strategy: str) -> Choice:
-    """Choose among the strategies that solve *problem*."""
+    """Choose among the strategies that solve *problem*, ``"auto"`` among those that take few colours."""
     candidates = {
         name: s for name, s in STRATEGIES.items() if problem.distance == 1 or name in DISTANCE_TWO
     }
     if strategy in STRATEGIES and strategy not in candidates:
         known = ", ".join(candidates)
         raise UnsupportedStrategyError(f"{strategy!r} colours at distance 1 only; at distance 2 there are {known}")
+    if strategy == "auto" and problem.distance == 1 and not first_fit_suffices(problem.stats.graph):
+        candidates = {"jones_plassmann": candidates["jones_plassmann"]}
     return choose(candidates, strategy, lambda: problem.stats, session.facts, session.profile.rates)
 
 
@@ -121,6 +126,7 @@ def color(
     order: str | None = None,
     balanced: bool = False,
     deterministic: bool = False,
+    bipartite: bool = False,
     seed: int = 0,
     session: Session | str | None = None,
     verify: bool = False,
@@ -135,7 +141,7 @@ def color(
     distance : {1, 2}
         At 2 vertices that have a common neighbour differ, too.
     strategy : str
-        A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
+        A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice among those that take few colours.
     order : str, optional
         In which vertices are coloured, or win conflicts: ``"natural"``, ``"random"``, ``"largest_first"`` or
         ``"smallest_last"``; the default is what suits the strategy (``jones_plassmann``: ``"largest_first"``).
@@ -144,6 +150,8 @@ def color(
     deterministic : bool
         The same colours in every run and on every device. ``jones_plassmann`` gives them in any case, other strategies
         then take more rounds, and balancing, one vertex after the other, takes long on GPUs.
+    bipartite : bool
+        Colour the columns of a square matrix, as :func:`color_columns` does those of any.
     seed : int
         Of the hash that orders vertices, 0 … 2**32 - 1.
     session : Session, str or None
@@ -175,17 +183,17 @@ def color(
     (2, [0, 1, 1, 1, 1])
     """
     on, data = as_session(session), as_graph(graph)
-    if balanced and options.get("bipartite"):
+    if balanced and bipartite:
         raise InputError("balanced=True is for vertices; colourings of columns (bipartite=True) stay as they are")
     problem = as_problem(
         data, distance=distance, order=order, deterministic=deterministic, seed=seed,
-        symmetric=not options.get("bipartite"),
+        bipartite=bipartite,
     )
     with on.measure() as recorder:
         choice = choose_for(on, problem, strategy)
         plan = STRATEGIES[choice.strategy].plan(on, problem, **checked_options(STRATEGIES, choice, options))
         plan.run()
-        colors = _numbered(plan.result())
+        colors = numbered(plan.result())
         if balanced:
             colors = balance(
                 on, data, colors, distance=problem.distance, deterministic=problem.deterministic
@@ -197,11 +205,11 @@ def color(
     if verify:
         from clgraph.reference.coloring import check_coloring
 
-        check_coloring(data, colors, distance=problem.distance)
+        check_coloring(data, colors, distance=problem.distance, bipartite=problem.bipartite)
     return result
 
 
-def _numbered(colors: NDArray[np.int32]) -> NDArray[np.int32]:
+def numbered(colors: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return *colors* with no number left out."""
     used = np.bincount(colors) > 0
     if used.all():

@@ -32,7 +32,7 @@ class HashRepair(Rounds):
         self.details |= {"hash": self._hash, "bits": self._bits}
 
     def first_colors(self, hubs: DeviceArray | None) -> list[Any]:
-        one = {"N_HASHES": 1, "HASH_LIST(X)": f"X(0, {self._hash})"}
+        one: dict[str, int | str] = {"N_HASHES": 1, "HASH_LIST(X)": f"X(0, {self._hash})"}
         program = self.session.program("coloring/hash_colors.cl", one)
         mask = np.uint32((1 << self._bits) - 1)
         return [program.bind("hash_vertices", self.n, np.int32(self.n), mask, self.tentative)]

@@ -17,7 +17,9 @@ from clgraph.runtime.session import Session
 
 _SOURCE = "coloring/jones_plassmann.cl"
 _TUNED = {"WG_SIZE": 256, "SMALL_DEGREE": 30, "HUB_DEGREE": 1024, "GROUPS_PER_UNIT": 4, "LINGER": 100}
-_CONTROL_WORDS, _STATUS = 8, 4  # cl/common/grid_barrier.h
+_CONTROL_WORDS, _TICKET, _STATUS = 8, 3, 4  # cl/common/grid_barrier.h
+_AGAIN = 3  # index of an argument of color_small
+_TURNS = 4  # of a launch, where groups may not wait for each other
 
 
 class JonesPlassmann:
@@ -44,11 +46,12 @@ class JonesPlassmann:
             return
         on_device = device_graph(session, graph)
         self._csr = on_device.row_offsets, on_device.column_indices
-        alone = not facts.dialect.has_grid_barrier
-        sizes = tuned(session, _SOURCE, _TUNED, {"WG_SIZE": facts.sub_group_size} if alone else None)
+        self._together = facts.dialect.has_grid_barrier
+        given = {} if self._together else {"WG_SIZE": facts.sub_group_size, "TURNS": _TURNS}
+        sizes = tuned(session, _SOURCE, _TUNED, given)
         group, per_unit, hub_degree = (sizes.pop(k) for k in ("WG_SIZE", "GROUPS_PER_UNIT", "HUB_DEGREE"))
         self._program = session.program(_SOURCE, {**on_device.defines(), **sizes}, work_group_size=group)
-        self._n_groups = 1 if alone else per_unit * facts.compute_units
+        self._n_groups = per_unit * facts.compute_units
         self._words = session.empty(n, np.uint32)
         self._launches.append(self._program.bind(
             "prepare", n, np.int32(n), np.int32(order_number(order)), np.uint32(degree_shift(graph)),
@@ -91,9 +94,10 @@ class JonesPlassmann:
                 "list_hubs", n_hubs * self._program.work_group_size, np.int32(n_hubs), *self._csr, order, self._ranks,
                 before, n_before,
             ))
+        n_items = n_large * session.facts.sub_group_size if self._together else 1
         self._launches.append(self._bind(
-            "color_large", n_large * session.facts.sub_group_size, np.int32(n_large), np.int32(n_hubs), *self._csr,
-            order, self._ranks, n_before, self._words, before, bitmaps, self.colors,
+            "color_large", n_items, np.int32(n_large), np.int32(n_hubs), *self._csr, order, self._ranks, n_before,
+            self._words, before, bitmaps, self.colors,
         ))
 
     def _add_small(self) -> None:
@@ -102,17 +106,28 @@ class JonesPlassmann:
         n_segments = min(n_tiles, self._n_groups * self._program.work_group_size // width)
         capacity = -(-n_tiles // n_segments) * width
         segments, sizes = session.empty(n_segments * capacity, np.uint64), session.empty(n_segments, np.uint32)
-        self._launches.append(self._bind(
-            "color_small", n_segments * width, np.int32(n), np.int32(n_segments), np.uint32(capacity), *self._csr,
-            self._ranks, self._words, segments, sizes, self.colors,
-        ))
+        self._small = self._bind(
+            "color_small", n_segments * width, np.int32(n), np.int32(n_segments), np.uint32(capacity), np.int32(0),
+            *self._csr, self._ranks, self._words, segments, sizes, self.colors,
+        )
+        self._launches.append(self._small if self._together else self._color_small)
+
+    def _color_small(self) -> None:
+        """Launch until no vertex is open."""
+        control = self._controls[-1]
+        self._small.set_scalar(_AGAIN, np.int32(0))
+        self._small()
+        self._small.set_scalar(_AGAIN, np.int32(1))
+        while control.item(_TICKET):
+            control.fill(0)
+            self._small()
 
     def _bind(self, kernel: str, n_items: int, *args: Any) -> Any:
         """Bind a kernel of groups that run together."""
         return self._program.bind(kernel, n_items, *args, self._new_control(), max_groups=self._n_groups)
 
     def run(self) -> None:
-        """Enqueue everything; only for ``smallest_last`` something is read back."""
+        """Colour the vertices; on GPUs only for ``smallest_last`` something is read back."""
         for control in self._controls:
             control.fill(0)
         if self._ranks_given:

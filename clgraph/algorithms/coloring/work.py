@@ -4,8 +4,15 @@ from __future__ import annotations
 from clgraph.algorithms.coloring.problem import ColoringStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Gathers, Work
+from clgraph.stats import GraphStats
 
 _NEAR_BYTES = 2.0**18
+_FEW_NEIGHBORS = 4.0
+
+
+def first_fit_suffices(stats: GraphStats) -> bool:
+    """Return whether colours taken in any order are about as few as with the largest degrees first: grids, roads."""
+    return stats.mean_degree < _FEW_NEIGHBORS
 
 
 def jones_plassmann_work(stats: ColoringStats, facts: DeviceFacts) -> Work:
