@@ -14,9 +14,7 @@
 #define STATE_TURNS 32           /* four words, 32 apart */
 #define STATE_SIZES 160          /* four sets of SIZES words */
 #define SIZES 32
-#define STATE_DEPTH 288          /* of a search that stopped: what comes next */
-#define STATE_TURN 289
-#define STATE_WORDS 290
+#define STATE_WORDS 288
 #define ARRIVED_MASK 0x3ffu
 #define HAS_OWN (1u << 10)       /* counts of groups, ten bits each */
 #define LISTED (1u << 20)

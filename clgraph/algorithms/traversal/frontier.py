@@ -11,7 +11,7 @@ from clgraph.runtime.session import Session
 
 PIECE = 128  # edges; cl/traversal/queues.h
 # Words of cl/traversal/levels.h.
-STATE_SIZES, SIZES, STATE_DEPTH, STATE_TURN, STATE_WORDS, MAX_MEMBERS = 160, 32, 288, 289, 290, 1000
+STATE_SIZES, SIZES, STATE_WORDS, MAX_MEMBERS = 160, 32, 288, 1000
 GRID_STATUS = 4
 _GROUP_SIZE = 512  # of persistent kernels on GPUs: one work-group a compute unit
 _ALONE_ROWS = 4096  # that a CPU's work-item keeps to itself
