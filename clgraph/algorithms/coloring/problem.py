@@ -21,7 +21,7 @@ class ColoringStats:
 
 @dataclass(frozen=True)
 class ColoringProblem:
-    """A graph and how it is to be coloured; at distance 1 it is symmetric.
+    """A graph and how it is to be coloured; it is symmetric, unless *bipartite*: then columns are coloured.
 
     Attributes
     ----------
@@ -34,6 +34,7 @@ class ColoringProblem:
     order: str | None = None
     deterministic: bool = False
     seed: int = 0
+    bipartite: bool = False
 
     @property
     def stats(self) -> ColoringStats:

@@ -20,28 +20,29 @@ def _distance_two(session: Session, problem: ColoringProblem, start: str, **opti
 
     plan: ColoringPlan = DistanceTwo(
         session, problem.graph, order=problem.order, seed=problem.seed, deterministic=problem.deterministic,
-        start=start, **options,
+        start=start, bipartite=problem.bipartite, **options,
     )
     return plan
 
 
 def _speculative(
-    session: Session, problem: ColoringProblem, *, by: str = "vertex", bipartite: bool = False
+    session: Session, problem: ColoringProblem, *, by: str = "vertex", long_row: int | None = None
 ) -> ColoringPlan:
     check_choice("by", by, ("vertex", "edge"))
     if problem.distance == 1:
+        if long_row is not None:
+            raise InputError("long_row is of distance 2")
         return (EdgeRounds if by == "edge" else Speculative)(session, problem)
     if by == "edge":
         raise InputError("by='edge' is of distance 1; at distance 2 vertices are coloured one by one")
-    return _distance_two(session, problem, "first_fit", bipartite=bipartite)
+    return _distance_two(session, problem, "first_fit", long_row=long_row)
 
 
 def _hash_repair(
-    session: Session, problem: ColoringProblem, *, hash: str | None = None, bits: int | None = None,
-    bipartite: bool = False,
+    session: Session, problem: ColoringProblem, *, hash: str | None = None, bits: int | None = None
 ) -> ColoringPlan:
     if problem.distance == 2:
-        return _distance_two(session, problem, "hash", bipartite=bipartite, hash=hash, bits=bits)
+        return _distance_two(session, problem, "hash", hash=hash, bits=bits)
     return HashRepair(session, problem, hash=hash, bits=bits)
 
 

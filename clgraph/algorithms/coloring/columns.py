@@ -1,0 +1,97 @@
+"""Colourings of a matrix's columns, in which no row has two columns of one colour."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_array, issparse
+
+from clgraph.algorithms.coloring.color import Coloring, color, numbered
+from clgraph.csr import MAX_VERTICES, check_range
+from clgraph.errors import GraphError, InputError
+from clgraph.graph import Graph
+from clgraph.runtime.session import Session
+
+
+def columns_graph(matrix: Any) -> tuple[Graph, int]:
+    """Return the pattern of *matrix*, filled up with empty rows or columns to a square, and its number of columns."""
+    if isinstance(matrix, Graph):
+        return matrix, matrix.n_vertices
+    if not issparse(matrix) or matrix.ndim != 2:
+        raise InputError(f"{type(matrix).__name__} is no matrix; accepted: a 2-D scipy sparse array, a Graph")
+    n = max(matrix.shape)
+    if n > MAX_VERTICES:
+        raise GraphError(f"a matrix of shape {matrix.shape}; allowed: up to {MAX_VERTICES} rows and columns")
+    try:
+        if matrix.format in ("csr", "csc", "bsr"):
+            matrix = type(matrix)((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
+            matrix.check_format(full_check=True)  # scipy's compiled code trusts the indices
+        rows, columns = matrix.tocoo().coords
+        check_range("row", rows, matrix.shape[0])
+        check_range("col", columns, matrix.shape[1])
+    except (ValueError, TypeError, IndexError) as error:
+        raise GraphError(f"this {matrix.format} matrix is damaged: {error}") from error
+    square = coo_array((np.ones(rows.size, bool), (rows, columns)), shape=(n, n)).tocsr()
+    square.sum_duplicates()
+    indices = square.indices.astype(np.int32, copy=False)
+    return Graph._trusted(square.indptr, indices, directed=True, sorted_rows=True), matrix.shape[1]
+
+
+def color_columns(
+    matrix: Any, *, strategy: str = "auto", order: str | None = None, deterministic: bool = False, seed: int = 0,
+    session: Session | str | None = None, verify: bool = False, **options: Any,
+) -> Coloring:
+    """Colour the columns of *matrix* with few colours, so that no row has two columns of one colour.
+
+    Columns of one colour are structurally orthogonal: a sparse Jacobian of this pattern is known from its products with
+    one vector for each colour, instead of one for each column (a partial colouring at distance 2 of a bipartite graph).
+
+    Parameters
+    ----------
+    matrix : scipy sparse array, shape (m, n), or directed Graph
+        Every stored entry counts, also explicit zeros; values do not matter.
+    strategy, order, deterministic, seed, session, **options
+        As for :func:`color` at distance 2; there is no order ``"smallest_last"``.
+    verify : bool
+        Check the result against the definition, on the host.
+
+    Returns
+    -------
+    Coloring
+        ``n_colors`` and int32 ``colors``, shape (n,); its ``graph`` is the pattern as a square directed graph.
+
+    Raises
+    ------
+    InputError
+        *matrix* is no sparse matrix, or an argument is out of range.
+    UnsupportedStrategyError
+        The strategy is unknown, or does not colour at distance 2.
+    DeviceMemoryError
+        The matrix does not fit on the device.
+
+    Examples
+    --------
+    A Jacobian from as many products as there are colours:
+
+    >>> import numpy as np, scipy.sparse as sp, clgraph as cg
+    >>> jacobian = sp.diags_array([[1.0] * 5, [2.0] * 6, [3.0] * 5], offsets=[-1, 0, 1]).tocsr()
+    >>> n_colors, colors = cg.color_columns(jacobian)
+    >>> seeds = np.eye(n_colors)[colors]  # (n, n_colors): row j has a one in the column of j's colour
+    >>> products = jacobian @ seeds  # n_colors of them, for instance by finite differences
+    >>> rows, columns = jacobian.nonzero()
+    >>> bool((products[rows, colors[columns]] == jacobian[rows, columns]).all())
+    True
+    """
+    graph, n = columns_graph(matrix)
+    found = color(
+        graph, distance=2, strategy=strategy, order=order, deterministic=deterministic, seed=seed, session=session,
+        bipartite=True, **options,
+    )
+    colors = numbered(found.colors[:n])
+    result = Coloring(int(colors.max(initial=-1)) + 1, colors)
+    result.distance, result.graph, result.info = 2, found.graph, found.info
+    if verify:
+        from clgraph.reference.coloring import check_coloring
+
+        check_coloring(matrix, colors, distance=2, bipartite=True)
+    return result

@@ -1,0 +1,108 @@
+"""How many conflicts a colouring has; cl/coloring/conflicts.cl."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from clgraph.algorithms.coloring.columns import columns_graph
+from clgraph.csr import asymmetric_entry
+from clgraph.errors import InputError
+from clgraph.graph import Graph, as_graph
+from clgraph.primitives.types import power_of_two_at_most, tuned
+from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.session import Session, as_session
+
+_SOURCE = "coloring/conflicts.cl"
+_MOST_COLORS = 1 << 22  # above, colours are numbered anew
+
+
+def count_conflicts(
+    graph: Any, colors: ArrayLike, *, distance: int = 1, bipartite: bool = False, session: Session | str | None = None
+) -> int:
+    """Count the conflicts of a colouring: 0 exactly if it is proper.
+
+    At distance 1 they are the edges whose ends have one colour; of parallel edges each counts, self-loops do not. At
+    distance 2 they are counted row by row: the members of the closed row, which is the *set* of a vertex and its
+    neighbours, less the distinct colours among them, so as many as would have to change for that row, and a pair with
+    several common neighbours counts in each of their rows. These are also the totals of :func:`hash_collisions`, which
+    at distance 1 counts both directions of an edge.
+
+    Parameters
+    ----------
+    graph : Graph, scipy sparse array or networkx graph
+        Symmetric, unless *bipartite*.
+    colors : integer array, shape (n_vertices,)
+        Any numbers of at least 0.
+    distance : {1, 2}
+    bipartite : bool
+        *colors* are of the columns of a matrix, of any shape; members of a row are the columns that it has, and
+        *distance* is 2.
+    session : Session, str or None
+        Where to run; a string names a device, ``None`` takes the best one.
+
+    Raises
+    ------
+    InputError
+        *graph* is no graph or not symmetric, or *colors* are not as many as vertices, or no colours.
+    DeviceMemoryError
+        The graph does not fit on the device.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> star = cg.generators.star(4)
+    >>> cg.count_conflicts(star, [0, 1, 1, 1]), cg.count_conflicts(star, [0, 1, 1, 1], distance=2)
+    (0, 2)
+    """
+    if distance not in (1, 2) or (bipartite and distance == 1):
+        raise InputError(f"distance={distance!r}; allowed are 1 and 2, and 2 if bipartite")
+    on = as_session(session)
+    data, n = columns_graph(graph) if bipartite else (as_graph(graph), None)
+    n = data.n_vertices if n is None else n
+    given = np.asarray(colors)
+    if given.shape != (n,) or (given.size and given.dtype.kind not in "iu"):
+        raise InputError(f"colors are {given.dtype} {given.shape}; needed: integers, ({n},)")
+    if given.size and given.min() < 0:
+        raise InputError(f"colors[{int(given.argmin())}] = {given.min()}; colours are at least 0")
+    if not bipartite and data.directed and (entry := asymmetric_entry(data.row_offsets, data.column_indices, None)):
+        raise InputError(f"entry {entry} has no reverse; conflicts are counted in symmetric graphs")
+    if not data.n_edges:
+        return 0
+    if given.max() >= _MOST_COLORS:
+        given = np.unique(given, return_inverse=True)[1]
+    padded = np.zeros(data.n_vertices, np.int32)
+    padded[:n] = given
+    if distance == 2 and not data.has_sorted_rows:
+        data = Graph.from_scipy(data.to_scipy(), directed=data.directed)
+    return _count(on, data, padded, distance, closed=not bipartite)
+
+
+def _count(session: Session, graph: Graph, colors: np.ndarray[Any, Any], distance: int, closed: bool) -> int:
+    facts, n = session.facts, graph.n_vertices
+    cpu, width = facts.is_cpu, facts.sub_group_size
+    sizes = tuned(session, _SOURCE, {
+        "WG_SIZE": width if cpu else 256, "LONG_NET": 16 if cpu else 128, "GROUPS_PER_UNIT": 8,
+        "TEAM": min(width, power_of_two_at_most(max(1, int(graph.stats.mean_degree)))),
+    }, None)
+    most_groups = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
+    if not cpu:  # local memory of work-groups that run together
+        sizes["LONG_NET"] = min(sizes["LONG_NET"], facts.local_mem_bytes * sizes["TEAM"] // (8 * sizes["WG_SIZE"]))
+    on_device = device_graph(session, graph)
+    program = session.program(_SOURCE, {
+        **on_device.defines(), **sizes, "CLOSED": int(closed), "BITMAP_WORDS": min(8192, facts.local_mem_bytes // 8),
+    })
+    group = program.work_group_size
+    csr, total = (on_device.row_offsets, on_device.column_indices), session.zeros(2, np.uint32)
+    on = session.upload(colors)
+    kernel = "count_entries" if distance == 1 else "count_short_nets"
+    program.bind(kernel, n * sizes["TEAM"], np.int32(n), *csr, on, total, max_groups=most_groups)()
+    long_nets = np.flatnonzero(graph.degrees + closed > sizes["LONG_NET"]).astype(np.int32)
+    if distance == 2 and long_nets.size:
+        program.bind(
+            "count_long_nets", long_nets.size * group, np.int32(long_nets.size), np.uint32(int(colors.max()) + 1),
+            session.upload(long_nets), *csr, on, total, max_groups=most_groups,
+        )()
+    low, high = total.get().tolist()
+    return int(low) + (int(high) << 32)
