@@ -95,6 +95,10 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
         {"LOCAL_SUMS": 1, "WG_SIZE": 64, "TILE": 3904},
     ),
     "coloring/collisions_sorted.cl": ({"OFFSET_T": "long"},),
+    "coloring/conflicts.cl": ({"TEAM": 32, "OFFSET_T": "long"}, {"TEAM": 4, "CLOSED": 0, "LONG_NET": 128}),
+    "coloring/distance_two.cl": (
+        {"TEAM": 32, "OFFSET_T": "long"}, {"TEAM": 4, "CLOSED": 0}, {"GROUP_TEAM": 1, "OFFSET_T": "long"},
+    ),
     "coloring/tabulate_colors.cl": ({"REVERSED": 1, "OFFSET_T": "long"}, {"COLOR_T": "uint"}),
     "coloring/tabulate_planes.cl": ({"OFFSET_T": "long"},),
     "traversal/bfs.cl": (

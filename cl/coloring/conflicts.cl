@@ -10,7 +10,7 @@
 #include "coloring/nets.h"
 
 #ifndef LONG_NET
-#define LONG_NET 64
+#define LONG_NET 16
 #endif
 #ifndef BITMAP_WORDS
 #define BITMAP_WORDS 1024

@@ -113,7 +113,9 @@ def choose_for(session: Session, problem: ColoringProblem, strategy: str) -> Cho
     if strategy in STRATEGIES and strategy not in candidates:
         known = ", ".join(candidates)
         raise UnsupportedStrategyError(f"{strategy!r} colours at distance 1 only; at distance 2 there are {known}")
-    if strategy == "auto" and problem.distance == 1 and not first_fit_suffices(problem.stats.graph):
+    if strategy == "auto" and problem.distance == 2:
+        candidates = {"speculative": candidates["speculative"]}
+    elif strategy == "auto" and not first_fit_suffices(problem.stats.graph):
         candidates = {"jones_plassmann": candidates["jones_plassmann"]}
     return choose(candidates, strategy, lambda: problem.stats, session.facts, session.profile.rates)
 

@@ -34,7 +34,7 @@ _MAX_DEGREE = 2**31 - 1
 _MOST_BITS = 10
 _MOST_WORDS = 32
 _USED_BYTES = 1 << 28  # of the words of all nets, if that leaves them one
-_SAMPLED_ROWS, _SAMPLED_ENTRIES = 256, 1024
+_SAMPLED_ROWS, _SAMPLED_ENTRIES = 64, 1024
 
 
 class DistanceTwo:

@@ -1,6 +1,7 @@
 """What the strategies of colouring ask of a device, from the statistics of the graph."""
 from __future__ import annotations
 
+from clgraph.algorithms.coloring.distance_two_work import first_fit_work, hash_start_work
 from clgraph.algorithms.coloring.problem import ColoringStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Gathers, Work
@@ -21,8 +22,10 @@ def jones_plassmann_work(stats: ColoringStats, facts: DeviceFacts) -> Work:
 
 
 def speculative_work(stats: ColoringStats, facts: DeviceFacts) -> Work:
-    """Two passes over the rows, or at distance 2 over the neighbours' rows."""
-    passes, entries = 2.3, _reached(stats)
+    """At distance 1 two passes over the rows."""
+    if stats.distance == 2:
+        return first_fit_work(stats.graph)
+    passes, entries = 2.3, float(stats.graph.n_edges)
     return Work(launches=6.0, read_backs=2.0, gathers=_values(stats, passes * entries)) + Work(
         streamed_bytes=passes * (4.0 * entries + 8.0 * stats.graph.n_vertices)
     )
@@ -30,14 +33,9 @@ def speculative_work(stats: ColoringStats, facts: DeviceFacts) -> Work:
 
 def hash_repair_work(stats: ColoringStats, facts: DeviceFacts) -> Work:
     """A pass to find the collisions, then as speculative for the share that collides."""
+    if stats.distance == 2:
+        return hash_start_work(stats.graph)
     return speculative_work(stats, facts).times(1.3)
-
-
-def _reached(stats: ColoringStats) -> float:
-    """Entries that one pass looks at."""
-    if stats.distance == 1:
-        return float(stats.graph.n_edges)
-    return stats.graph.degree_second_moment * stats.graph.n_vertices
 
 
 def _values(stats: ColoringStats, count: float) -> tuple[Gathers, ...]:
