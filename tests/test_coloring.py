@@ -1,0 +1,252 @@
+"""Every strategy of colouring at distance 1 on every device, against the definition and the sequential algorithm."""
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from graphs import DIRECTED, UNDIRECTED, with_unsorted_rows, with_wide_offsets
+from numpy.typing import NDArray
+
+import clgraph as cg
+from clgraph.algorithms.coloring.color import Coloring, color
+from clgraph.algorithms.coloring.orders import ORDERS, ranks
+from clgraph.algorithms.coloring.problem import ColoringProblem
+from clgraph.algorithms.coloring.strategies import STRATEGIES
+from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError, VerificationError
+from clgraph.graph import Graph
+from clgraph.reference.coloring import check_coloring
+from clgraph.runtime.failure import STATUS_TIMEOUT
+from clgraph.runtime.session import Session
+
+CASES: list[tuple[str, dict[str, Any]]] = [
+    ("jones_plassmann", {}),
+    ("jones_plassmann", {"order": "smallest_last"}),
+    ("speculative", {}),
+    ("speculative", {"order": "largest_first"}),
+    ("speculative", {"deterministic": True}),
+    ("speculative", {"by": "edge"}),
+    ("hash_repair", {}),
+    ("hash_repair", {"deterministic": True, "hash": "gray", "bits": 3}),
+]
+every_case = pytest.mark.parametrize(("strategy", "options"), CASES, ids=str)
+
+SHAPES: dict[str, Callable[[], Graph]] = {
+    "scale-free": lambda: cg.generators.rmat(12, 16),
+    "dense": lambda: cg.generators.uniform_random(700, 60000),  # more colours than one word has bits
+    "complete": lambda: Graph.from_scipy(sp.csr_array(np.ones((100, 100)))),
+    "star": lambda: cg.generators.star(9000),  # a row that is a hub to every strategy
+    "odd-cycle": lambda: cg.generators.cycle(501).permuted(3),
+}
+
+
+def greedy(graph: Graph, priorities: NDArray[np.uint32]) -> list[int]:
+    """Colour the vertices one after the other, in the order of their priorities."""
+    colors = np.full(graph.n_vertices, -1)
+    for v in np.lexsort((np.arange(graph.n_vertices), -priorities.astype(np.int64))).tolist():
+        row = graph.column_indices[graph.row_offsets[v] : graph.row_offsets[v + 1]]
+        used = {*colors[row[row != v]].tolist()}
+        colors[v] = next(c for c in range(len(used) + 1) if c not in used)
+    found: list[int] = colors.tolist()
+    return found
+
+
+def assert_right(graph: Graph, session: Session, strategy: str, **options: Any) -> Coloring:
+    result = color(graph, strategy=strategy, session=session, **options)
+    n_colors, colors = result
+    check_coloring(graph, colors)
+    assert n_colors == result.n_colors == int(colors.max(initial=-1)) + 1 and result.graph is graph
+    assert result.class_sizes.sum() == graph.n_vertices and (result.class_sizes > 0).all()
+    assert result.class_sizes.size == n_colors
+    if strategy != "hash_repair":  # which uses all of its first colours
+        assert n_colors <= graph.degrees.max(initial=-1) + 1
+    return result
+
+
+@every_case
+@pytest.mark.parametrize("name", UNDIRECTED | SHAPES)
+def test_zoo(session: Session, name: str, strategy: str, options: dict[str, Any]) -> None:
+    assert_right((UNDIRECTED | SHAPES)[name](), session, strategy, **options)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_jones_plassmann_is_greedy(session: Session, order: str) -> None:
+    for name in ("scale-free", "random-dense", "grid", "duplicates-self-loops", "two-cliques", "star-last-centre"):
+        graph = UNDIRECTED[name]()
+        expected = greedy(graph, ranks(session, graph, order, 3).get())
+        found = color(graph, strategy="jones_plassmann", order=order, seed=3, session=session).colors
+        assert found.tolist() == expected
+
+
+def test_smallest_last_takes_few_colors(pocl: Session) -> None:
+    for graph in (cg.generators.tree(999, arity=3).permuted(4), cg.generators.star(50), cg.generators.path(300)):
+        assert color(graph, order="smallest_last", strategy="jones_plassmann", session=pocl).n_colors == 2
+    graph = cg.generators.rmat(11, 16)
+    made = graph.to_networkx()
+    made.remove_edges_from(list(nx.selfloop_edges(made)))
+    degeneracy = max(nx.core_number(made).values())
+    assert color(graph, order="smallest_last", strategy="jones_plassmann", session=pocl).n_colors <= degeneracy + 1
+
+
+@every_case
+def test_number_of_colors(pocl: Session, strategy: str, options: dict[str, Any]) -> None:
+    """Close to the sequential algorithm's in the same order of degrees, and never far above it."""
+    graph = cg.generators.rmat(11, 16, seed=2)
+    made = graph.to_networkx()
+    made.remove_edges_from(list(nx.selfloop_edges(made)))
+    expected = max(nx.greedy_color(made, "largest_first").values()) + 1
+    n_colors = color(graph, strategy=strategy, session=pocl, **options).n_colors
+    in_degree_order = strategy == "jones_plassmann" or options.get("order") or options.get("by")
+    assert n_colors <= (1.05 if in_degree_order else 1.5) * expected
+
+
+@every_case
+def test_plans_run_again(session: Session, strategy: str, options: dict[str, Any]) -> None:
+    graph = cg.generators.rmat(9, 8)
+    chosen = {name: options[name] for name in ("order", "deterministic") if name in options}
+    rest = {name: value for name, value in options.items() if name not in chosen}
+    plan = STRATEGIES[strategy].plan(session, ColoringProblem(graph, **chosen), **rest)
+    for _ in range(2):
+        plan.run()
+        colors = plan.result()
+        check_coloring(graph, np.unique(colors, return_inverse=True)[1].astype(np.int32))
+    assert colors.dtype == np.int32
+
+
+DETERMINISTIC: list[tuple[str, dict[str, Any]]] = [
+    ("jones_plassmann", {}), ("jones_plassmann", {"balanced": True}), ("speculative", {}),
+    ("speculative", {"order": "random"}), ("speculative", {"by": "edge"}), ("hash_repair", {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("strategy", "options"), DETERMINISTIC, ids=str)
+def test_deterministic(session: Session, pocl: Session, strategy: str, options: dict[str, Any]) -> None:
+    graph = cg.generators.rmat(10, 16)
+
+    def colors(seed: int, on: Session) -> list[int]:
+        found: list[int] = color(
+            graph, strategy=strategy, deterministic=True, seed=seed, session=on, **options
+        ).colors.tolist()
+        return found
+
+    assert colors(5, session) == colors(5, pocl) != colors(6, pocl)
+
+
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_balanced(session: Session, deterministic: bool) -> None:
+    for graph in (cg.generators.rmat(11, 16), cg.generators.grid(40, 60), cg.generators.uniform_random(700, 60000)):
+        plain = color(graph, strategy="jones_plassmann", session=session)
+        result = assert_right(graph, session, "jones_plassmann", balanced=True, deterministic=deterministic)
+        assert result.n_colors == plain.n_colors
+        assert result.class_sizes.std() < 0.5 * plain.class_sizes.std()
+    star = cg.generators.star(50)  # the centre's class cannot take anyone
+    assert assert_right(star, session, "jones_plassmann", balanced=True).class_sizes.tolist() == [1, 49]
+    assert color(Graph.from_edges([], []), balanced=True, session=session).n_colors == 0
+
+
+def test_balanced_at_distance_two(pocl: Session) -> None:
+    graph = cg.generators.delaunay_points(800)
+    plain = color(graph, distance=2, session=pocl)
+    result = color(graph, distance=2, balanced=True, session=pocl)
+    check_coloring(graph, result.colors, distance=2)
+    assert result.n_colors <= plain.n_colors + 2 and result.class_sizes.std() < 0.5 * plain.class_sizes.std()
+
+
+def test_inputs(pocl: Session) -> None:
+    graph = cg.generators.rmat(9, 8)
+    expected = color(graph, strategy="jones_plassmann", session=pocl).colors
+    for same in (graph.to_scipy(), with_unsorted_rows(graph), with_wide_offsets(graph), replace(graph, directed=True)):
+        assert np.array_equal(color(same, strategy="jones_plassmann", session=pocl).colors, expected)
+    made = nx.karate_club_graph()
+    result = color(made, session=pocl, verify=True)
+    assert isinstance(result, Coloring) and result.n_colors >= 4
+    assert result.info.strategy in STRATEGIES and result.info.details
+    for name, asymmetric in DIRECTED.items():
+        if name != "directed-empty":
+            with pytest.raises(InputError, match="has no reverse"):
+                color(asymmetric(), session=pocl)
+    assert color(DIRECTED["directed-empty"](), session=pocl).n_colors == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"strategy": "bogus"}, UnsupportedStrategyError),
+        ({"strategy": "jones_plassmann", "distance": 2}, UnsupportedStrategyError),
+        ({"distance": 3}, InputError),
+        ({"order": "smallest_first"}, InputError),
+        ({"seed": -1}, InputError),
+        ({"seed": 2**32}, InputError),
+        ({"by": "edge"}, InputError),
+        ({"strategy": "speculative", "by": "row"}, InputError),
+        ({"strategy": "speculative", "by": "edge", "distance": 2}, InputError),
+        ({"strategy": "jones_plassmann", "by": "edge"}, InputError),
+        ({"strategy": "hash_repair", "bits": 17}, InputError),
+        ({"strategy": "hash_repair", "bits": 0}, InputError),
+        ({"strategy": "hash_repair", "hash": "md5"}, InputError),
+    ],
+    ids=str,
+)
+def test_bad_arguments(pocl: Session, arguments: dict[str, Any], error: type[Exception]) -> None:
+    graph = cg.generators.path(10)
+    with pytest.raises(error):
+        color(graph, session=pocl, **arguments)
+    assert color(graph, session=pocl).n_colors >= 2
+
+
+def test_choice(pocl: Session) -> None:
+    """Only where any order takes few colours is another strategy than that of few colours picked."""
+    assert set(cg.explain("color", cg.generators.rmat(10), session=pocl).seconds) == {"jones_plassmann"}
+    choice = cg.explain("color", cg.generators.road_like(1000), session=pocl)
+    assert set(choice.seconds) == set(STRATEGIES)
+    assert choice.strategy == min(choice.seconds, key=choice.seconds.__getitem__)
+    assert "jones_plassmann" not in cg.explain("color", cg.generators.rmat(10), distance=2, session=pocl).seconds
+
+
+def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = STRATEGIES["speculative"]
+
+    def plan(*args: Any, **options: Any) -> Any:
+        planned = right.plan(*args, **options)
+        planned.result = lambda: np.zeros(10, np.int32)
+        return planned
+
+    monkeypatch.setitem(STRATEGIES, "speculative", replace(right, plan=plan))
+    with pytest.raises(VerificationError):
+        color(cg.generators.path(10), strategy="speculative", session=pocl, verify=True)
+
+
+def test_a_wait_that_ran_out_is_reported(pocl: Session) -> None:
+    plan = STRATEGIES["jones_plassmann"].plan(pocl, ColoringProblem(cg.generators.star(99)))
+    plan.run()
+    for control in plan._controls:
+        control.fill(STATUS_TIMEOUT, 4, 5)
+        with pytest.raises(DeviceTimeoutError):
+            plan.result()
+        control.fill(0)
+
+
+@pytest.mark.parametrize("width", [8, 64])
+def test_sub_group_widths(width: int) -> None:
+    """Intel's runtime can be told the width; in a child, since programs are built for one."""
+    cases = [case for case in CASES if "order" not in case[1]]
+    script = (
+        "import clgraph as cg; from clgraph.reference.coloring import check_coloring;"
+        f"s = cg.Session('intel'); assert s.facts.sub_group_size == {width};"
+        "[check_coloring(g, cg.color(g, strategy=k, session=s, **o).colors)"
+        f" for k, o in {cases} for g in (cg.generators.rmat(11, 16), cg.generators.star(9000),"
+        " cg.generators.uniform_random(700, 60000), cg.generators.delaunay_points(900))];"
+        "cg.color(cg.generators.rmat(10, 16), balanced=True, session=s, verify=True)"
+    )
+    environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    if "NoDeviceError" in done.stderr and not os.environ.get("CLGRAPH_REQUIRE_DEVICES"):
+        pytest.skip("Intel's CPU runtime is not installed")
+    assert done.returncode == 0, done.stderr[-2000:]
