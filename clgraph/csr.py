@@ -245,7 +245,10 @@ def check_range(name: str, vertices: NDArray[Any], n: int) -> None:
 
 def as_weights(values: ArrayLike, m: int) -> NDArray[Any]:
     """Return *values* as one of the four weight types, checked for shape and NaN."""
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise GraphError(f"the weights are not all numbers: {error}") from error
     if array.shape != (m,):
         raise GraphError(f"the weights have shape {array.shape}; needed: one per edge, ({m},)")
     kind, size = array.dtype.kind, array.dtype.itemsize

@@ -327,10 +327,10 @@ class Graph:
         nodes = list(graph.nodes)
         number = {node: i for i, node in enumerate(nodes)}
         pairs = np.array([(number[u], number[v]) for u, v in graph.edges()], np.int32).reshape(-1, 2)
-        weights = None if weight is None else np.array([w for _, _, w in graph.edges(data=weight, default=1)])
         labels = None if nodes == list(range(len(nodes))) else as_ids(nodes)
-        if weights is not None:
-            weights = as_weights(weights, len(pairs))
+        weights = None
+        if weight is not None:
+            weights = as_weights([w for _, _, w in graph.edges(data=weight, default=1)], len(pairs))
         rows, columns = pairs.T
         return _from_pairs(len(nodes), rows, columns, weights, graph.is_directed(), labels=labels)
 

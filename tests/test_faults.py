@@ -23,6 +23,7 @@ REACH_CALLER = {
     "plans": {"clSetKernelArg", "clEnqueueNDRangeKernel", "clEnqueueReadBuffer", "clFlush"},  # made only once
     "components": IN_WORK,
     "mst": IN_WORK | {"clEnqueueWriteBuffer"},
+    "searches": IN_WORK,
     "factorization": IN_WORK | {"clEnqueueWriteBuffer", "clEnqueueCopyBuffer"},
 }
 

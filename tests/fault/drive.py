@@ -24,6 +24,8 @@ from clgraph.algorithms.components import connected_components  # noqa: E402
 from clgraph.algorithms.factorization.schedules import make_schedule  # noqa: E402
 from clgraph.algorithms.factorization.training import Factorization, initial_factors  # noqa: E402
 from clgraph.algorithms.mst import minimum_spanning_forest  # noqa: E402
+from clgraph.algorithms.traversal.bfs import bfs  # noqa: E402
+from clgraph.algorithms.traversal.sssp import sssp  # noqa: E402
 from clgraph.errors import ClgraphError, DeviceError  # noqa: E402
 from clgraph.graph import Graph  # noqa: E402
 from clgraph.primitives.compact import Compact  # noqa: E402
@@ -113,6 +115,15 @@ def mst(session: Session) -> np.ndarray:
     return minimum_spanning_forest(graph, strategy="edge_list", session=session, light_edges=0).edges
 
 
+def searches(session: Session) -> np.ndarray:
+    """Search breadth-first, and find shortest paths of more than 32 bits, on a graph that is new to the session."""
+    weights = np.full(40, 2**31 - 1, np.int32)
+    weights[::3] = 0
+    graph = Graph.from_edges(range(40), range(1, 41), weights)
+    paths = sssp(graph, 0, strategy="delta_stepping", predecessors=True, session=session)
+    return np.concatenate([*paths, bfs(graph, 0, strategy="frontier", session=session).distances])
+
+
 def factorization(session: Session) -> np.ndarray:
     """Train one epoch by an online and an offline strategy; no two ratings share a vertex, so any order is right."""
     rng = np.random.default_rng(7)
@@ -178,7 +189,7 @@ def main(name: str, shim: str) -> None:
     bad = []
     work, rounds = {
         "scan": (scan, (WORK, SET_UP)), "plans": (plans, (WORK,)), "components": (components, (WORK,)),
-        "mst": (mst, (WORK,)), "factorization": (factorization, (WORK,)),
+        "mst": (mst, (WORK,)), "factorization": (factorization, (WORK,)), "searches": (searches, (WORK,)),
     }[name]
     for functions in rounds:
         driver = Driver(work, library, fresh=functions is SET_UP)

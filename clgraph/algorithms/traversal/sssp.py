@@ -73,8 +73,9 @@ class ShortestPaths(_ShortestPaths):
         Weight of a shortest path from the nearest source. Integer weights: int64, exact, -1 if unreached; float
         weights: of their type, inf if unreached.
     predecessors : int32 array, shape (n_vertices,), or None
-        The least of the vertices before on a shortest path; -9999 for sources and unreached vertices. ``None``
-        unless asked for.
+        Of the vertices before on a shortest path the least that is nearer; if none is, since edges weigh nothing, the
+        least from which fewer such edges lead back to one with a nearer. -9999 for sources and unreached vertices.
+        ``None`` unless asked for.
     graph : Graph
     sources : int32 array
         Vertex numbers of the sources.
