@@ -317,7 +317,7 @@ INLINE void examine(large_t *x, int from_row, __global const int *restrict colum
           else keep = most_color(word[k]) >= c;
         }
         if (keep && may_take(word[k], c)) {
-          uint range = 1u + most_color(word[k]) - least_color(word[k]);
+          uint range = most_color(word[k]) - least_color(word[k]);  /* not 0: it is not coloured */
           if (range > strength) {
             strength = range;
             rival = (uint)u[k];
