@@ -1,0 +1,244 @@
+"""Colourings at distance 2 and of columns, and counts of conflicts, on zoo graphs and devices: the definition."""
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from graphs import DIRECTED, UNDIRECTED, with_unsorted_rows, with_wide_offsets
+
+import clgraph as cg
+from clgraph.algorithms.coloring import distance_two_passes
+from clgraph.algorithms.coloring.distance_two import DistanceTwo
+from clgraph.errors import DeviceTimeoutError, GraphError, InputError, UnsupportedStrategyError, VerificationError
+from clgraph.graph import Graph
+from clgraph.reference import coloring as reference
+from clgraph.reference.coloring import check_coloring, greedy_coloring
+from clgraph.runtime.session import Session
+from clgraph.vertex_hashes import hash_colors
+
+CASES: list[tuple[str, dict[str, Any]]] = [
+    ("speculative", {}),
+    ("speculative", {"order": "largest_first", "long_row": 3}),  # a work-group for each of many vertices
+    ("speculative", {"deterministic": True}),
+    ("speculative", {"deterministic": True, "order": "random", "seed": 3}),
+    ("hash_repair", {}),
+    ("hash_repair", {"deterministic": True, "hash": "gray", "bits": 2}),
+]
+every_case = pytest.mark.parametrize(("strategy", "options"), CASES, ids=str)
+
+SHAPES: dict[str, Callable[[], Graph]] = {
+    "complete": lambda: Graph.from_scipy(sp.csr_array(np.ones((100, 100)))),
+    "star": lambda: cg.generators.star(3000),  # several windows of colours
+    "odd-cycle": lambda: cg.generators.cycle(501).permuted(3),
+    "unsorted": lambda: with_unsorted_rows(cg.generators.rmat(8, 8, seed=3)),
+    "wide-offsets": lambda: with_wide_offsets(cg.generators.rmat(8, 8, seed=3)),
+}
+N_COLORS = {"complete": 100, "star": 3000, "one-vertex": 1, "isolated": 1}
+
+
+def two_hop(graph: Graph) -> sp.csr_array:
+    """Return the pattern of pairs at distance 1 or 2."""
+    closed = sp.csr_array(graph.to_scipy().astype(np.int64) + sp.eye_array(graph.n_vertices, dtype=np.int64))
+    squared = (closed @ closed).tocsr()
+    squared.setdiag(0)
+    squared.eliminate_zeros()
+    return squared
+
+
+@every_case
+@pytest.mark.parametrize("name", UNDIRECTED | SHAPES)
+def test_zoo(session: Session, name: str, strategy: str, options: dict[str, Any]) -> None:
+    graph = (UNDIRECTED | SHAPES)[name]()
+    if name == "wide-offsets" and "long_row" in options:
+        pytest.skip("takes long to compile")
+    n_colors, colors = cg.color(graph, distance=2, strategy=strategy, session=session, **options)
+    check_coloring(graph, colors, distance=2)
+    assert n_colors == colors.max(initial=-1) + 1
+    if strategy == "speculative":  # as many as greedy colourings take at most, but for clashes on wide devices
+        assert n_colors <= N_COLORS.get(name, 2 * (1 + np.diff(two_hop(graph).indptr).max(initial=-1)))
+    if name in N_COLORS:
+        assert n_colors >= N_COLORS[name] or strategy == "hash_repair"
+
+
+def test_definition() -> None:
+    """The check and the oracle against pairs at distance 2, found by a product of matrices."""
+    for name in ("grid", "random", "duplicates-self-loops", "star", "odd-cycle", "unsorted"):
+        graph = (UNDIRECTED | SHAPES)[name]()
+        colors = greedy_coloring(graph, 2)
+        check_coloring(graph, colors, 2)
+        pairs = two_hop(graph).tocoo()
+        for at in np.random.default_rng(0).integers(pairs.nnz, size=5):
+            bad, (u, v) = colors.copy(), (int(pairs.coords[0][at]), int(pairs.coords[1][at]))
+            bad[u] = bad[v]
+            with pytest.raises(VerificationError, match=f"both of colour {colors[v]}"):
+                check_coloring(graph, bad, 2)
+            assert cg.count_conflicts(graph, bad, distance=2, session="pocl") >= 1
+        assert cg.count_conflicts(graph, colors, distance=2, session="pocl") == 0
+    for wrong, why in ((colors[1:], "needed"), (colors - 1, "numbered from 0"), (colors + 1, "no vertex has colour 0")):
+        with pytest.raises(VerificationError, match=why):
+            check_coloring(graph, wrong, 2)
+
+
+def test_check_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reference, "_CHUNK", 50)
+    graph = UNDIRECTED["grid"]()
+    colors = greedy_coloring(graph, 2)
+    check_coloring(graph, colors, 2)
+    colors[-1] = colors[-2]
+    for distance, why in ((1, r"entry \(59[89], 59[89]\)"), (2, "row 5")):
+        with pytest.raises(VerificationError, match=why):
+            check_coloring(graph, colors, distance)
+
+
+def test_conflicts(session: Session) -> None:
+    rng = np.random.default_rng(0)
+    for name in UNDIRECTED:
+        graph = UNDIRECTED[name]()
+        for n_colors in (1, 3, 50, 10**9):  # numbers above 2**22 are mapped to smaller ones
+            colors = rng.integers(n_colors, size=graph.n_vertices)
+            for distance in (1, 2):
+                counted = cg.count_conflicts(graph, colors, distance=distance, session=session)
+                assert counted == reference.count_conflicts(graph, colors, distance)
+
+
+def test_conflicts_are_those_of_the_table(pocl: Session) -> None:
+    graph = cg.generators.rmat(9, 8, seed=2)
+    for distance in (1, 2):
+        table = cg.hash_collisions(graph, distance=distance, hashes=["murmur3"], bit_widths=[3], session=pocl)
+        found = cg.count_conflicts(graph, table.colors("murmur3", 3), distance=distance, session=pocl)
+        assert found * (3 - distance) == table.total[0, 0]
+
+
+def test_long_row(pocl: Session) -> None:
+    """A row of 10**5 entries, whose vertices need as many colours."""
+    graph = cg.generators.star(100_001)
+    n_colors, colors = cg.color(graph, distance=2, session=pocl)
+    check_coloring(graph, colors, distance=2)
+    assert n_colors == 100_001
+    assert cg.count_conflicts(graph, colors, distance=2, session=pocl) == 0
+    colors[[7, 77]] = 3
+    assert cg.count_conflicts(graph, colors, distance=2, session=pocl) == 2
+
+
+def test_deterministic() -> None:
+    """One seed, one colouring: in every run, on every device."""
+    graphs = [cg.generators.rmat(9, 8, seed=1), cg.generators.delaunay_points(500), cg.generators.star(2000)]
+    for strategy in ("speculative", "hash_repair"):
+        for graph in graphs:
+            found = [
+                cg.color(graph, distance=2, strategy=strategy, deterministic=True, seed=seed, session=device).colors
+                for seed, device in ((5, "pocl"), (5, "pocl"), (5, "intel"), (6, "pocl"))
+            ]
+            assert np.array_equal(found[0], found[1]) and np.array_equal(found[0], found[2])
+            assert not np.array_equal(found[0], found[3])
+
+
+def test_hash_start(pocl: Session) -> None:
+    """A hash colouring without collisions stays as it is."""
+    graph = cg.generators.path(500)
+    for deterministic in (False, True):
+        options = {"hash": "identity", "bits": 2, "deterministic": deterministic}
+        result = cg.color(graph, distance=2, strategy="hash_repair", session=pocl, **options)
+        assert np.array_equal(result.colors, hash_colors("identity", 500, 2))
+    result = cg.color(graph, distance=2, strategy="hash_repair", session=pocl)
+    assert result.info.details["hash"] == "identity"
+
+
+def test_runs_again(pocl: Session) -> None:
+    graph = cg.generators.rmat(9, 8, seed=4)
+    for options in ({}, {"start": "hash"}, {"deterministic": True}):
+        plan = DistanceTwo(pocl, graph, **options)
+        for _ in range(2):
+            plan.run()
+            colors = plan.result()
+            check_coloring(graph, np.unique(colors, return_inverse=True)[1].astype(np.int32), distance=2)
+
+
+@pytest.mark.parametrize("shape", [(60, 90), (90, 60), (8, 2000), (2000, 5), (1, 1), (4, 0), (0, 4)])
+def test_columns(session: Session, shape: tuple[int, int]) -> None:
+    matrix = sp.random_array(shape, density=0.08, rng=np.random.default_rng(1), format="csc")
+    longest = np.diff(matrix.tocsr().indptr).max(initial=0)
+    for strategy, options in (*CASES[:3], *CASES[4:]):
+        result = cg.color_columns(matrix, strategy=strategy, session=session, verify=True, **options)
+        assert result.colors.shape == shape[1:] and result.n_colors >= longest
+        assert cg.count_conflicts(matrix, result.colors, distance=2, bipartite=True, session=session) == 0
+    colors = np.random.default_rng(2).integers(4, size=shape[1])
+    found = cg.count_conflicts(matrix, colors, distance=2, bipartite=True, session=session)
+    assert found == reference.count_conflicts(matrix, colors, 2, bipartite=True)
+    if found:
+        with pytest.raises(VerificationError, match="both of colour"):
+            check_coloring(matrix, colors.astype(np.int32), 2, bipartite=True)
+
+
+def test_columns_of_directed_graphs(pocl: Session) -> None:
+    for make in DIRECTED.values():
+        graph = make()
+        result = cg.color(graph, distance=2, bipartite=True, session=pocl, verify=True)
+        assert result.n_colors >= min(1, graph.n_vertices)
+        cg.color_columns(graph, deterministic=True, session=pocl, verify=True)
+
+
+def test_balanced(pocl: Session) -> None:
+    graph = cg.generators.grid(40, 40)
+    plain, balanced = (cg.color(graph, distance=2, balanced=b, session=pocl, verify=True) for b in (False, True))
+    assert balanced.n_colors == plain.n_colors
+    assert np.ptp(balanced.class_sizes) < np.ptp(plain.class_sizes)
+
+
+def test_errors(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, matrix = cg.generators.path(5), sp.csr_array(np.ones((2, 3)))
+    asymmetric = Graph.from_edges([0], [1], directed=True)
+    for error, why, call in (
+        (InputError, "no reverse", lambda: cg.color(asymmetric, distance=2, session=pocl)),
+        (InputError, "no reverse", lambda: cg.count_conflicts(asymmetric, [0, 1], session=pocl)),
+        (InputError, "at distance 2", lambda: cg.color(graph, bipartite=True, session=pocl)),
+        (InputError, "distance=3", lambda: cg.count_conflicts(graph, [0] * 5, distance=3, session=pocl)),
+        (InputError, "and 2 if bipartite", lambda: cg.count_conflicts(matrix, [0] * 3, bipartite=True, session=pocl)),
+        (InputError, "needed: integers", lambda: cg.count_conflicts(graph, [0] * 4, session=pocl)),
+        (InputError, "needed: integers", lambda: cg.count_conflicts(graph, [0.5] * 5, session=pocl)),
+        (InputError, r"colors\[2\] = -1", lambda: cg.count_conflicts(graph, [0, 1, -1, 0, 1], session=pocl)),
+        (InputError, "smallest_last", lambda: cg.color_columns(matrix, order="smallest_last", session=pocl)),
+        (InputError, "is no matrix", lambda: cg.color_columns(np.ones((2, 2)), session=pocl)),
+        (UnsupportedStrategyError, "jones", lambda: cg.color_columns(matrix, strategy="jones_plassmann", session=pocl)),
+        (InputError, "bits=11", lambda: cg.color_columns(matrix, strategy="hash_repair", bits=11, session=pocl)),
+        (InputError, "'md5'", lambda: cg.color_columns(matrix, strategy="hash_repair", hash="md5", session=pocl)),
+        (InputError, "long_row", lambda: cg.color(graph, strategy="speculative", long_row=1, session=pocl)),
+    ):
+        with pytest.raises(error, match=why):
+            call()
+    damaged = sp.csr_array(np.ones((2, 3)))
+    damaged.indices[1] = 7
+    with pytest.raises(GraphError, match="damaged"):
+        cg.color_columns(damaged, session=pocl)
+    # Kernels that colour nothing.
+    monkeypatch.setattr(distance_two_passes, "_PATIENCE", 3)
+    monkeypatch.setattr(distance_two_passes.Windows, "_step", lambda self, *_: [p.state.fill(9) for p in self._parts])
+    monkeypatch.setattr(distance_two_passes.Rounds, "_window", lambda *_: None)
+    for deterministic in (False, True):
+        with pytest.raises(DeviceTimeoutError, match="distance 2"):
+            cg.color(graph, distance=2, deterministic=deterministic, session=pocl)
+
+
+@pytest.mark.parametrize("width", [16, 64])
+def test_sub_group_widths(width: int) -> None:
+    """Intel's runtime can be told the width; in a child, since programs are built for one."""
+    script = (
+        "import clgraph as cg; from clgraph.reference.coloring import count_conflicts as count;"
+        f"s = cg.Session('intel'); assert s.facts.sub_group_size == {width};"
+        f"graphs = [cg.generators.{'rmat(9, 16)' if width < 64 else 'delaunay_points(900)'}];"
+        "[cg.color(g, distance=2, strategy=k, session=s, verify=True, **o)"
+        f" for k, o in {[*CASES[:3], CASES[4]]} for g in graphs];"
+        "bad = [(g, cg.color(g, session=s).colors) for g in graphs];"
+        "assert all(cg.count_conflicts(g, c, distance=d, session=s) == count(g, c, d) for g, c in bad for d in (1, 2))"
+    )
+    environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    if "NoDeviceError" in done.stderr and not os.environ.get("CLGRAPH_REQUIRE_DEVICES"):
+        pytest.skip("Intel's CPU runtime is not installed")
+    assert done.returncode == 0, done.stderr[-2000:]
