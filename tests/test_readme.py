@@ -24,7 +24,7 @@ def blocks(language: str) -> list[str]:
 
 def test_the_python_example_runs(tmp_path: Path) -> None:
     session_on("pocl")
-    example, forest, collisions, coloring, recommender = blocks("python")
+    example, *others = blocks("python")
     child = subprocess.run(
         [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=False,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -33,7 +33,7 @@ def test_the_python_example_runs(tmp_path: Path) -> None:
     first, *_, last = child.stdout.splitlines()
     assert first.split()[0] == last  # as many components with the forced strategy
     child = subprocess.run(
-        [sys.executable, "-c", f"import clgraph as cg\n{forest}{collisions}{coloring}{recommender}"], cwd=tmp_path,
+        [sys.executable, "-c", "\n".join(["import clgraph as cg", *others])], cwd=tmp_path,
         capture_output=True, text=True, check=False,
         env={**os.environ, "PYTHONPATH": str(ROOT), "CLGRAPH_DEVICE": "pocl"},
     )  # fmt: skip
