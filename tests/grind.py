@@ -188,6 +188,27 @@ def hash_collisions(session: Session) -> None:
                     session=session, verify=True)
 
 
+def coloring(session: Session) -> None:
+    """Colour a small graph with a long row by every strategy, in work-groups of several work-items."""
+    from dataclasses import replace
+
+    from clgraph.algorithms.coloring.color import color
+    from clgraph.graph import Graph
+
+    sizes = {"SMALL_DEGREE": 6, "HUB_DEGREE": 20, "BITMAP_WORDS": 2}
+    tuning = {f"coloring/{name}.cl": sizes for name in ("jones_plassmann", "speculative")}
+    session.profile = replace(session.profile, tuning=tuning)
+    src, dst = np.random.default_rng(12).integers(40, size=(2, 120))
+    src, dst = np.append(src, np.zeros(40, np.int64)), np.append(dst, np.arange(40))
+    graph = Graph.from_edges(src, dst, n=45)
+    for strategy, options in (
+        ("jones_plassmann", {"balanced": True}), ("jones_plassmann", {"order": "smallest_last"}), ("speculative", {}),
+        ("speculative", {"order": "natural"}), ("speculative", {"by": "edge"}), ("hash_repair", {}),
+        ("hash_repair", {"deterministic": True}),
+    ):
+        color(graph, strategy=strategy, session=session, verify=True, **options)
+
+
 def rounds(session: Session) -> None:
     """Run searches by rounds over all vertices on a small graph with a long row."""
     from clgraph.algorithms.traversal.bfs import bfs

@@ -31,6 +31,7 @@ RUNS = {
     "rounds": WITHOUT_UNINITIALIZED,
     "searches": WITHOUT_UNINITIALIZED,
     "hash_collisions": WITHOUT_UNINITIALIZED,
+    "coloring": WITHOUT_UNINITIALIZED,
     "factorization_online": WITHOUT_RACES,
     "factorization_offline": WITHOUT_UNINITIALIZED,
     "factorization_blocks": WITHOUT_UNINITIALIZED,

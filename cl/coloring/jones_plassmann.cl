@@ -128,7 +128,7 @@ INLINE uint try_small(offset_t first, uint pending, __global const int *restrict
 /* Publish what is known of v; 1 if it is coloured. */
 INLINE int publish_small(int v, uint set, volatile __global uint *words, __global int *restrict colors) {
   store_relaxed(words + v, set);
-  if (set & (set - 1u)) return 0;
+  if (popcount(set) > 1) return 0;
   colors[v] = (int)lowest_bit(set);
   return 1;
 }
@@ -269,11 +269,11 @@ INLINE uint possible_color(uint wanted, int all, uint n_words, const __local uin
     uint bits = 0u;
     if (w + lane < end) bits = w + lane < BITMAP_WORDS ? head[w + lane] : load_relaxed(rest + w + lane);
     uint count = popcount(bits), below = passed + sg_exclusive_sum(count);
-    lane_mask_t hit = sg_ballot(below <= wanted && wanted < below + count);
-    if (hit) {
-      uint holder = lowest_lane(hit);
-      for (uint skip = wanted - min(wanted, below); skip && bits & (bits - 1u); skip--) bits &= bits - 1u;
-      return sg_broadcast(32u * (w + lane) + (bits ? lowest_bit(bits) : 0u), holder);
+    const int here = below <= wanted && wanted < below + count;
+    lane_mask_t holder = sg_ballot(here);
+    if (holder) {
+      for (uint skip = here ? wanted - below : 0u; skip; skip--) bits &= bits - 1u;
+      return sg_broadcast(32u * (w + lane) + lowest_bit(bits), lowest_lane(holder));
     }
     passed = sg_broadcast(below + count, SUB_GROUP_SIZE - 1u);
   }

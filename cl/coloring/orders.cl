@@ -35,7 +35,7 @@ KERNEL start_degrees(int n, __global const offset_t *restrict row_offsets, __glo
 }
 
 INLINE uint wave_rank(uint wave, int v, uint key) {
-  return min(wave, LARGEST_WAVE) << WAVE_SHIFT | hash_murmur3((uint)v ^ key) >> WAVE_SHIFT;
+  return min(wave, LARGEST_WAVE) << WAVE_SHIFT | (hash_murmur3((uint)v ^ key) & ((1u << WAVE_SHIFT) - 1u));
 }
 
 /* Remove and list all vertices of at most *threshold*. */

@@ -18,7 +18,7 @@
 
 INLINE uint lowest_bit(uint x) { return 31u - (uint)clz(x & (0u - x)); } /* x != 0 */
 INLINE uint colored(uint c) { return 0x80000000u | c; }
-INLINE int is_colored(uint word) { return (int)word < 0 ? !(word & RANGE_BITS) : !(word & (word - 1u)); }
+INLINE int is_colored(uint word) { return (int)word < 0 ? !(word & RANGE_BITS) : popcount(word) == 1; }
 INLINE uint least_color(uint word) { return (int)word < 0 ? word & 0xffffu : lowest_bit(word); }
 INLINE uint most_color(uint word) {
   if ((int)word >= 0) return 31u - (uint)clz(word);
