@@ -46,14 +46,23 @@
 #ifndef TURNS                    /* of a launch over its segments; 0: until they are empty, all groups at once */
 #define TURNS 0u
 #endif
+#ifndef RETRIES                  /* of a vertex at once, while others of its tile are open */
+#define RETRIES 0
+#endif
 #ifndef FIRST_LOAD               /* how words are read by who does not wait for them */
 #define FIRST_LOAD load_stale
 #endif
 
+/* Controls of two grids. */
+#define CONTROL_LARGE 0
+#define CONTROL_SMALL 32
+#define CONTROL_WORDS 64
+
 /* Priorities of the vertices, unless they are given, and no knowledge of their colours. */
 KERNEL prepare(int n, int order, uint shift, uint key, __global const offset_t *restrict row_offsets,
-               __global uint *restrict ranks, __global uint *restrict words) {
+               __global uint *restrict ranks, __global uint *restrict words, __global uint *restrict controls) {
   int v = get_global_id(0);
+  if (v < CONTROL_WORDS) controls[v] = 0u;
   if (v >= n) return;
   if (order <= ORDER_LARGEST_FIRST)
     ranks[v] = priority_of(order, v, (uint)(row_offsets[v + 1] - row_offsets[v]), shift, key);
@@ -137,7 +146,8 @@ INLINE int publish_small(int v, uint set, volatile __global uint *words, __globa
 KERNEL color_small(int n, int n_segments, uint capacity, int again, __global const offset_t *restrict row_offsets,
                    __global const int *restrict column_indices, __global const uint *restrict ranks,
                    volatile __global uint *words, __global uint2 *segments, __global uint *sizes,
-                   __global int *restrict colors, volatile __global uint *control) {
+                   __global int *restrict colors, volatile __global uint *controls) {
+  volatile __global uint *control = controls + CONTROL_SMALL;
 #if TURNS
   const uint member = get_group_id(0), members = get_num_groups(0);
 #else
@@ -160,6 +170,12 @@ KERNEL color_small(int n, int n_segments, uint capacity, int again, __global con
       if (i < n && degree <= SMALL_DEGREE) {
         pending = start_small(v, first, degree, column_indices, ranks, words, &set);
         open = !publish_small(v, set, words, colors);
+      }
+      for (int turn = 0; turn < RETRIES && sg_any(open); turn++) {
+        if (open) {
+          pending = try_small(first, pending, column_indices, words, &set);
+          open = !publish_small(v, set, words, colors);
+        }
       }
       lane_mask_t keeping = sg_ballot(open);
       if (open) own[size + lane_count(keeping & lanes_below_mask())] = (uint2)((uint)v, pending);
@@ -246,6 +262,7 @@ typedef struct {
   int v;
   offset_t first;
   uint degree;
+  uint rank;
   uint size;                     /* neighbours before it that matter, at before[first …] */
   uint word;                     /* as published */
   int blocker;                   /* below 0: nothing is known yet */
@@ -285,7 +302,6 @@ INLINE void examine(large_t *x, int from_row, __global const int *restrict colum
                     __global const uint *restrict ranks, volatile __global uint *words, __global int *before,
                     volatile __global uint *bitmaps, __local uint *head, __global int *restrict colors) {
   const uint lane = sg_lane(), n_words = bitmap_words(x->degree);
-  const uint rank = ranks[x->v];
   __global int *own = before + x->first;
   volatile __global uint *bitmap = bitmaps + bitmap_begin(x->v, x->first);
   const int fresh = x->blocker < 0;
@@ -307,7 +323,7 @@ INLINE void examine(large_t *x, int from_row, __global const int *restrict colum
       }
       for (int k = 0; k < STEPS; k++) word[k] = from_row ? ranks[u[k]] : 0u;
       for (int k = 0; k < STEPS; k++) {
-        int wanted = i + k * SUB_GROUP_SIZE < size && (!from_row || goes_before(word[k], u[k], rank, x->v));
+        int wanted = i + k * SUB_GROUP_SIZE < size && (!from_row || goes_before(word[k], u[k], x->rank, x->v));
         word[k] = wanted ? load_relaxed(words + u[k]) : 0u;
       }
       for (int k = 0; k < STEPS; k++) {
@@ -360,26 +376,42 @@ KERNEL color_large(int n_large, int n_hubs, __global const offset_t *restrict ro
                    __global const int *restrict column_indices, __global const int *restrict order,
                    __global const uint *restrict ranks, __global const uint *restrict n_before,
                    volatile __global uint *words, __global int *before, volatile __global uint *bitmaps,
-                   __global int *restrict colors, volatile __global uint *control) {
+                   __global int *restrict colors, volatile __global uint *controls) {
   LOCAL_ARRAY uint heads[SUB_GROUPS_PER_GROUP * BITMAP_WORDS];
+  volatile __global uint *control = controls + CONTROL_LARGE;
   GRID_ENTER(control)
   __local uint *head = heads + sg_in_group() * BITMAP_WORDS;
   const uint lane = sg_lane();
   const int stride = (int)(members * SUB_GROUPS_PER_GROUP);
-  int at = (int)(member * SUB_GROUPS_PER_GROUP + sg_in_group());
-  large_t mine;                  /* the vertex that this lane holds, if waiting */
+  long at = member * SUB_GROUPS_PER_GROUP + sg_in_group();  /* the next place in the order */
+  large_t mine, ahead;           /* the vertex that this lane holds, if waiting; one of those to take next */
   int waiting = 0;
-  mine.v = 0; mine.first = 0; mine.degree = 0u; mine.size = 0u; mine.word = 0u; mine.blocker = 0;
+  uint taken = SUB_GROUP_SIZE;
+  mine.v = ahead.v = 0;
+  mine.word = mine.rank = mine.size = ahead.rank = ahead.size = ahead.degree = 0u;
+  ahead.first = 0;
   for (uint turn = 0u;;) {
     lane_mask_t held = sg_ballot(waiting);
     if (!held && at >= n_large) return;
     if (at < n_large && lane_count(held) < min(SUB_GROUP_SIZE, MOST_WAITING)) {
+      if (taken == SUB_GROUP_SIZE) {
+        const long place = at + (long)lane * stride;
+        if (place < n_large) {
+          ahead.v = order[place];
+          ahead.first = row_offsets[ahead.v];
+          ahead.degree = (uint)(row_offsets[ahead.v + 1] - ahead.first);
+          ahead.rank = ranks[ahead.v];
+          ahead.size = place < n_hubs ? n_before[place] : 0u;
+        }
+        taken = 0u;
+      }
       large_t x;
-      x.v = order[at];
-      x.first = row_offsets[x.v];
-      x.degree = (uint)(row_offsets[x.v + 1] - x.first);
+      x.v = sg_broadcast(ahead.v, taken);
+      x.first = sg_broadcast(ahead.first, taken);
+      x.degree = sg_broadcast(ahead.degree, taken);
+      x.rank = sg_broadcast(ahead.rank, taken);
+      x.size = sg_broadcast(ahead.size, taken);
       x.word = ANY_COLOR;
-      x.size = at < n_hubs ? n_before[at] : 0u;
       x.blocker = -1;
       examine(&x, at >= n_hubs, column_indices, ranks, words, before, bitmaps, head, colors);
       uint room = lowest_lane(sg_ballot(!waiting));
@@ -387,6 +419,7 @@ KERNEL color_large(int n_large, int n_hubs, __global const offset_t *restrict ro
         mine = x;
         waiting = 1;
       }
+      taken++;
       at += stride;
       turn = 0u;
     }
@@ -401,6 +434,7 @@ KERNEL color_large(int n_large, int n_hubs, __global const offset_t *restrict ro
       x.v = sg_broadcast(mine.v, holder);
       x.first = row_offsets[x.v];
       x.degree = (uint)(row_offsets[x.v + 1] - x.first);
+      x.rank = 0u;               /* is of use in its row only */
       x.word = sg_broadcast(mine.word, holder);
       x.size = sg_broadcast(mine.size, holder);
       x.blocker = 0;

@@ -17,7 +17,7 @@ from clgraph.runtime.session import Session
 
 _SOURCE = "coloring/jones_plassmann.cl"
 _TUNED = {"WG_SIZE": 256, "SMALL_DEGREE": 30, "HUB_DEGREE": 1024, "GROUPS_PER_UNIT": 4, "LINGER": 100}
-_CONTROL_WORDS, _TICKET, _STATUS = 8, 3, 4  # cl/common/grid_barrier.h
+_CONTROL_WORDS, _CONTROL_SMALL, _TICKET, _STATUS = 64, 32, 3, 4  # the kernel's, and of cl/common/grid_barrier.h
 _AGAIN = 3  # index of an argument of color_small
 _TURNS = 4  # of a launch, where groups may not wait for each other
 
@@ -39,7 +39,7 @@ class JonesPlassmann:
         self.details: dict[str, Any] = {"order": order}
         self._launches: list[Any] = []
         self._plans: list[Compact | Sort] = []
-        self._controls: list[Any] = []
+        self._controls = session.zeros(_CONTROL_WORDS, np.uint32)
         self._ranks = session.empty(n, np.uint32)
         self._ranks_given = order == "smallest_last"
         if not n:
@@ -54,8 +54,9 @@ class JonesPlassmann:
         self._n_groups = per_unit * facts.compute_units
         self._words = session.empty(n, np.uint32)
         self._launches.append(self._program.bind(
-            "prepare", n, np.int32(n), np.int32(order_number(order)), np.uint32(degree_shift(graph)),
-            np.uint32(hash_key(problem.seed)), self._csr[0], self._ranks, self._words,
+            "prepare", max(n, _CONTROL_WORDS), np.int32(n), np.int32(order_number(order)),
+            np.uint32(degree_shift(graph)), np.uint32(hash_key(problem.seed)), self._csr[0], self._ranks, self._words,
+            self._controls,
         ))
         # Only in this order do all vertices of many entries go before those of few.
         least = sizes["SMALL_DEGREE"] + 1 if order == "largest_first" else 0
@@ -65,10 +66,6 @@ class JonesPlassmann:
             self._add_large(n_large, least, n_hubs)
         if n_large < n:
             self._add_small()
-
-    def _new_control(self) -> Any:
-        self._controls.append(self._session.zeros(_CONTROL_WORDS, np.uint32))
-        return self._controls[-1]
 
     def _add_large(self, n_large: int, least_degree: int, n_hubs: int) -> None:
         session, n, m = self._session, self.colors.size, self._csr[1].size
@@ -114,22 +111,20 @@ class JonesPlassmann:
 
     def _color_small(self) -> None:
         """Launch until no vertex is open."""
-        control = self._controls[-1]
         self._small.set_scalar(_AGAIN, np.int32(0))
         self._small()
         self._small.set_scalar(_AGAIN, np.int32(1))
-        while control.item(_TICKET):
-            control.fill(0)
+        ticket = _CONTROL_SMALL + _TICKET
+        while self._controls.item(ticket):
+            self._controls.fill(0, ticket, ticket + 1)
             self._small()
 
     def _bind(self, kernel: str, n_items: int, *args: Any) -> Any:
         """Bind a kernel of groups that run together."""
-        return self._program.bind(kernel, n_items, *args, self._new_control(), max_groups=self._n_groups)
+        return self._program.bind(kernel, n_items, *args, self._controls, max_groups=self._n_groups)
 
     def run(self) -> None:
         """Colour the vertices; on GPUs only for ``smallest_last`` something is read back."""
-        for control in self._controls:
-            control.fill(0)
         if self._ranks_given:
             ranks(self._session, self._problem.graph, "smallest_last", self._problem.seed, self._ranks)
         for launch in self._launches:
@@ -145,6 +140,7 @@ class JonesPlassmann:
         """
         for plan in self._plans:
             plan.check()
-        for control in self._controls:
-            check_status(control.item(_STATUS), "colouring")
+        controls = self._controls.get()
+        for control in (0, _CONTROL_SMALL):
+            check_status(int(controls[control + _STATUS]), "colouring")
         return self.colors.get()
