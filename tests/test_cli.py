@@ -428,6 +428,20 @@ def test_a_child_that_hangs_or_dies_is_reported(tmp_path: Path, monkeypatch: pyt
     assert child("babbles", "print('hello')") == (None, "unexpected output: 'hello'")
 
 
+def test_color(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    document = document_of(capsys, "color", graph_file, "--balanced", "--seed", "3", "--verify", *on_pocl)
+    assert document["verified"] and document["distance"] == 1 and len(document["class_sizes"]) == document["n_colors"]
+    path = tmp_path / "colors.npy"
+    text = output_of(
+        capsys, "color", graph_file, "--strategy", "speculative", "--order", "natural", "-o", str(path), *on_pocl
+    )
+    assert "class sizes" in text and np.load(path).dtype == np.int32
+    lines = output_of(capsys, "color", graph_file, "--distance", "2", "--deterministic", *on_pocl, "-o", "-")
+    assert len(lines.splitlines()) == document["n_vertices"]
+    assert main(["color", graph_file, "--order", "alphabetical", *on_pocl]) == 4
+    assert main(["color", graph_file, "--distance", "2", "--strategy", "jones_plassmann", *on_pocl]) == 2
+
+
 def test_conflicts(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     document = document_of(
         capsys, "conflicts", graph_file, "--distance", "2", "--hashes", "gray,murmur3", "--bits", "1-3,6", "--verify",
