@@ -1,9 +1,10 @@
 /* Colourings in which the members of every net differ (nets.h): at distance 2 of a graph, or of a matrix's columns.
  *
  * used: some words a net, whose bits are the colours of a window, base to base + 32 * words - 1, that its members
- * have.  A vertex reads the words of its nets, O(entries) instead of O(two-hop neighbours), and takes the least colour
- * that is free in all of them: who sets the bit in each of its nets has the colour, so colours are proper whenever they
- * are written.  Vertices that find the window full go to the next list, for the next window, and `used` starts again.
+ * have; word w of net r stands at r * net_stride + w * word_stride.  A vertex reads the words of its nets, O(entries)
+ * instead of O(two-hop neighbours), and takes the least colour that is free in all of them: who sets the bit in each of
+ * its nets has the colour, so colours are proper whenever they are written.  Vertices that find the window full go to
+ * the next list, for the next window, and `used` starts again.
  * That a net has its members' colours as bits, a window at a time: Deveci et al. in Kokkos Kernels (NB_BIT); and
  * M. K. Tas, K. Kaya, E. Saule, "Greed is good: parallel algorithms for bipartite-graph partial coloring on multicore
  * architectures", ICPP 2017.
@@ -28,9 +29,8 @@
 #define N_LISTS 3
 #define ATTEMPTS 63u             /* at a word before a vertex leaves it */
 
-/* The bits of word w that the nets of v have, for the whole team. */
-INLINE uint gather_used(int v, offset_t begin, uint places, uint words, uint w,
-                        __global const int *restrict nets_of,
+/* The bits that words of v's nets have, for the whole team; here and below `used` begins with the word in question. */
+INLINE uint gather_used(int v, offset_t begin, uint places, uint stride, __global const int *restrict nets_of,
                         volatile __global uint *used TEAM_PARAMETER) {
   uint mask = 0u;
   const int is_long = looping(places > LANES * BATCH);
@@ -40,7 +40,7 @@ INLINE uint gather_used(int v, offset_t begin, uint places, uint words, uint w,
     for (uint j = 0u; j < BATCH; j++) nets[j] = net_at(v, begin, first + j * LANES + team_lane(), places, nets_of);
     #pragma unroll
     for (uint j = 0u; j < BATCH; j++)
-      if (nets[j] >= 0) mask |= load_relaxed(used + (size_t)nets[j] * words + w);
+      if (nets[j] >= 0) mask |= load_relaxed(used + (size_t)nets[j] * stride);
     if (is_long) {
       mask = team_or(mask);
       if (mask == FULL) places = 0u;
@@ -49,9 +49,9 @@ INLINE uint gather_used(int v, offset_t begin, uint places, uint words, uint w,
   return team_or(mask);
 }
 
-/* Sets `bit` in word w of v's nets until one has it; *seen: what the words held, *owned: the lane's first 64 that it set.
+/* Sets `bit` in a word of v's nets until one has it; *seen: what the words held, *owned: the lane's first 64 that it set.
  * Returns, to the whole team, whether a net had it. */
-INLINE uint claim_bit(int v, offset_t begin, uint places, uint words, uint w, uint bit, uint *seen, ulong *owned,
+INLINE uint claim_bit(int v, offset_t begin, uint places, uint stride, uint bit, uint *seen, ulong *owned,
                       __global const int *restrict nets_of, volatile __global uint *used TEAM_PARAMETER) {
   uint clash = 0u, step = 0u;
   for (uint first = 0u; looping(first < places && !clash); first += LANES * BATCH) {
@@ -61,7 +61,7 @@ INLINE uint claim_bit(int v, offset_t begin, uint places, uint words, uint w, ui
     for (uint j = 0u; j < BATCH; j++, step++) {
       const int net = net_at(v, begin, first + j * LANES + team_lane(), end, nets_of);
       if (net < 0) continue;
-      const uint old = fetch_or(used + (size_t)net * words + w, bit);
+      const uint old = fetch_or(used + (size_t)net * stride, bit);
       *seen |= old;
       if (old & bit) lost = 1u;
       else if (step < 64u) *owned |= 1ul << step;
@@ -71,10 +71,10 @@ INLINE uint claim_bit(int v, offset_t begin, uint places, uint words, uint w, ui
   return clash;
 }
 
-INLINE void unset_bit(int v, offset_t begin, uint places, uint words, uint w, uint bit, ulong owned,
+INLINE void unset_bit(int v, offset_t begin, uint places, uint stride, uint bit, ulong owned,
                       __global const int *restrict nets_of, volatile __global uint *used) {
   for (uint place = team_lane(); owned; place += LANES, owned >>= 1)
-    if (owned & 1ul) fetch_and(used + (size_t)net_at(v, begin, place, places, nets_of) * words + w, ~bit);
+    if (owned & 1ul) fetch_and(used + (size_t)net_at(v, begin, place, places, nets_of) * stride, ~bit);
 }
 
 /* The position of one of the first `spread` ones of x. */
@@ -86,7 +86,8 @@ INLINE uint one_of(uint x, uint random, uint spread) {
 
 /* prefer: take the preferred colour or none; it is in the window.  chunk: consecutive items that a team takes; 0: all of
  * them, so that vertices which are coloured at the same time lie far apart. */
-KERNEL color_vertices(uint step, int base, int prefer, uint words, uint chunk, uint seed,
+KERNEL color_vertices(uint step, int base, int prefer, uint words, uint net_stride, uint word_stride,
+                      uint chunk, uint seed,
                       __global const offset_t *restrict row_offsets, __global const int *restrict nets_of,
                       __global const int *restrict list, __global const int *restrict preferences,
                       volatile __global uint *state, volatile __global uint *used, __global int *restrict next, __global int *restrict colors) {
@@ -104,17 +105,18 @@ KERNEL color_vertices(uint step, int base, int prefer, uint words, uint chunk, u
       const uint preferred = prefer ? (uint)preferences[v] : 0u;
       int color = NO_COLOR, looking = is_item;
       for (uint w = preferred / 32u; looping(looking); w++) {
+        volatile __global uint *plane = used + (size_t)w * word_stride;
         int trying = looking;
         for (uint attempt = 0u, fresh = 0u; looping(trying); attempt++) {
           uint mask = 0u;
-          if (!prefer) mask = gather_used(v, begin, trying ? places : 0u, words, w, nets_of, used TEAM_ARGUMENT);
+          if (!prefer) mask = gather_used(v, begin, trying ? places : 0u, net_stride, nets_of, plane TEAM_ARGUMENT);
           trying = trying && mask != FULL;
           const uint at = prefer ? preferred & 31u : one_of(~mask, hash_murmur3((uint)v * 32u + attempt + seed), 1u + fresh);
           uint seen = 0u;
           ulong owned = 0ul;
           const uint clash =
-              claim_bit(v, begin, trying ? places : 0u, words, w, 1u << at, &seen, &owned, nets_of, used TEAM_ARGUMENT);
-          if (clash) unset_bit(v, begin, places, words, w, 1u << at, owned, nets_of, used);
+              claim_bit(v, begin, trying ? places : 0u, net_stride, 1u << at, &seen, &owned, nets_of, plane TEAM_ARGUMENT);
+          if (clash) unset_bit(v, begin, places, net_stride, 1u << at, owned, nets_of, plane);
           else if (trying) color = base + (int)(32u * w + at);
           fresh += popcount(team_or(seen) & ~mask);
           trying = trying && clash && attempt < ATTEMPTS && !prefer;
@@ -149,8 +151,8 @@ INLINE uint permuted(uint v, uint bits, uint seed) {
 
 /* prefer: claim the preferred colours, which are in the window.  spread: of how many colours one is chosen. */
 KERNEL claim_colors(uint step, uint first, uint stride, uint count, uint round_key, uint key_bits, uint seed,
-                    uint words, uint slots, int prefer, uint spread, __global const offset_t *restrict row_offsets,
-                    __global const int *restrict nets_of, __global const int *restrict order,
+                    uint words, uint net_stride, uint word_stride, uint slots, int prefer, uint spread,
+                    __global const offset_t *restrict row_offsets, __global const int *restrict nets_of, __global const int *restrict order,
                     __global const int *restrict losers, __global const int *restrict preferences,
                     volatile __global uint *state, volatile __global uint *used, volatile __global uint *claims, __global int *restrict choices) {
   TEAM_ARRAY
@@ -164,7 +166,8 @@ KERNEL claim_colors(uint step, uint first, uint stride, uint count, uint round_k
     const uint random = hash_murmur3((uint)v + seed + round_key);
     uint w = spread > 32u ? random / 32u % (spread / 32u) : 0u;
     for (uint turn = 0u; looping(looking && !prefer); turn++, w = w + 1u < words ? w + 1u : 0u) {
-      const uint mask = gather_used(v, begin, looking ? places : 0u, words, w, nets_of, used TEAM_ARGUMENT);
+      volatile __global uint *plane = used + (size_t)w * word_stride;
+      const uint mask = gather_used(v, begin, looking ? places : 0u, net_stride, nets_of, plane TEAM_ARGUMENT);
       if (looking && mask != FULL) {
         choice = (int)(32u * w + one_of(~mask, random, spread));
       }
@@ -182,8 +185,8 @@ KERNEL claim_colors(uint step, uint first, uint stride, uint count, uint round_k
 }
 
 KERNEL settle_colors(uint step, uint first, uint stride, uint count, uint round_key, uint key_bits, uint seed,
-                     uint words, uint slots, int base, uint spread, __global const offset_t *restrict row_offsets,
-                     __global const int *restrict nets_of, __global const int *restrict order, __global const int *restrict losers,
+                     uint words, uint net_stride, uint word_stride, uint slots, int base, uint spread,
+                     __global const offset_t *restrict row_offsets, __global const int *restrict nets_of, __global const int *restrict order, __global const int *restrict losers,
                      __global const int *restrict choices, __global const uint *restrict claims,
                      volatile __global uint *state, volatile __global uint *used, __global int *restrict next,
                      __global int *restrict colors) {
@@ -203,7 +206,7 @@ KERNEL settle_colors(uint step, uint first, uint stride, uint count, uint round_
     lost = team_or(lost);
     for (uint place = team_lane(); place < mine && !lost; place += LANES) {
       const int net = net_at(v, begin, place, places, nets_of);
-      if (net >= 0) fetch_or(used + (size_t)net * words + w, bit);
+      if (net >= 0) fetch_or(used + (size_t)net * net_stride + (size_t)w * word_stride, bit);
     }
     const int leads = choice != NO_COLOR && team_lane() == 0u, failed = leads && lost;
     if (leads && !lost) colors[v] = base + choice;

@@ -91,17 +91,23 @@ class DistanceTwo:
         self.csr = on_device.row_offsets, on_device.column_indices
         self.defines: dict[str, int | str] = {**on_device.defines(), "CLOSED": int(self.closed)}
         cpu, width = session.facts.is_cpu, session.facts.sub_group_size
-        places = graph.stats.mean_degree + self.closed
+        # A lane for a batch of places; words of one number side by side where rows have neighbouring columns.
+        batches = -(-(graph.n_edges + self.closed * self.n) // (4 * self.n))
         sizes = tuned(session, SOURCE, {
-            "WG_SIZE": width if cpu else 256, "TEAM": power_of_two_at_most(max(1, int(places) // 2)), "BATCH": 4,
+            "WG_SIZE": width if cpu else 256, "TEAM": 1 << (max(1, batches) - 1).bit_length(), "BATCH": 4,
+            "PLANES": int(graph.stats.far_neighbor_share < 0.5), "CHUNK": int(self.order != "natural"),
             "ITEMS_PER_TEAM": 4, "GROUPS_PER_UNIT": 16 if cpu else 8, "LONG_ROW": _MAX_DEGREE if cpu else 2048,
         }, None)
-        self.max_groups = sizes.pop("GROUPS_PER_UNIT") * session.facts.compute_units
-        self.items = sizes.pop("ITEMS_PER_TEAM")
-        limit = sizes.pop("LONG_ROW") if long_row is None else checked_count("long_row", long_row, _MAX_DEGREE, least=0)
         self.team = sizes["TEAM"] = min(width, sizes["TEAM"])
-        self.sizes = {name: size for name, size in sizes.items() if name != "LONG_ROW"}
-        self.program = session.program(SOURCE, {**self.defines, **self.sizes})
+        self.chunk, self.items = sizes.pop("CHUNK"), sizes.pop("ITEMS_PER_TEAM")
+        self.max_groups = sizes.pop("GROUPS_PER_UNIT") * session.facts.compute_units
+        strides = (1, self.n) if sizes.pop("PLANES") else (self.words, 1)
+        self.layout = tuple(map(np.uint32, (self.words, *strides)))
+        limit = sizes.pop("LONG_ROW")
+        if long_row is not None:
+            limit = checked_count("long_row", long_row, _MAX_DEGREE, least=0)
+        self.sizes = sizes
+        self.program = session.program(SOURCE, {**self.defines, **sizes})
         self.vertices = self._in_order()
         self._method = Rounds(self) if deterministic else Windows(self, limit)
 

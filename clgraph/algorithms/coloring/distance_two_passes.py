@@ -19,7 +19,7 @@ NO_COLOR = -1  # as the kernels'
 _N_LISTS = 3
 _MOST_AT_ONCE = 32  # steps enqueued between two looks at whether they have ended
 _CLASS_BITS = 2  # of keys of claims
-_LAST = 9  # number of the last scalar but one of the kernels of rounds
+_LAST = 11  # number of the last scalar but one of the kernels of rounds
 _LEAST_SLOTS = 8  # words of claims a net
 _CLAIM_BYTES = 1 << 27  # of all nets, if that leaves them so many
 _PATIENCE = 1000  # windows in which nothing is coloured
@@ -61,12 +61,11 @@ class Windows:
     def _part(self, program: Program, team: int, vertices: DeviceArray, size: int) -> _Part:
         plan, session = self._plan, self._plan.session
         lists, state = [session.empty(size, np.int32) for _ in range(2)], session.empty(_N_LISTS, np.uint32)
-        far_apart = plan.order == "natural"
         return _Part([
             program.bind(
                 "color_vertices", -(-size // plan.items) * team, np.uint32(0), np.int32(0), np.int32(0),
-                np.uint32(plan.words), np.uint32(not far_apart), np.uint32(plan.seed), *plan.csr, source,
-                plan.preferences, state, plan.used, target, plan.colors, max_groups=plan.max_groups,
+                *plan.layout, np.uint32(plan.chunk), np.uint32(plan.seed), *plan.csr, source, plan.preferences,
+                state, plan.used, target, plan.colors, max_groups=plan.max_groups,
             )
             for source, target in ((vertices, lists[0]), (lists[0], lists[1]), (lists[1], lists[0]))
         ], state, size)
@@ -118,8 +117,8 @@ class Rounds:
         self._state = session.empty(_N_LISTS, np.uint32)
         losers, choices = [session.empty(n, np.int32) for _ in range(2)], session.empty(n, np.int32)
         self._left = [session.empty(n, np.int32) for _ in range(2)]
-        numbers = [np.uint32(i) for i in (0, 0, 0, 0, 0, self._key_bits, plan.seed, plan.words, slots)]
-        shared = *numbers, np.int32(0), np.uint32(1), *plan.csr
+        numbers = [np.uint32(i) for i in (0, 0, 0, 0, 0, self._key_bits, plan.seed)]
+        shared = *numbers, *plan.layout, np.uint32(slots), np.int32(0), np.uint32(1), *plan.csr
         self._launches = {}
         for turn, order in enumerate((plan.vertices, *self._left)):
             for old, new in ((0, 1), (1, 0)):
