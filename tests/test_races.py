@@ -24,6 +24,7 @@ CASES = {
     "components": ["hook_compress", "rem", "afforest", "degree_classes"],
     "mst": ["edge_list", "flatten"],
     "mst_segmented": ["min_hook", "transactional"],
+    "coloring": ["jones_plassmann", "speculative"],
     "factorization": ["edge_locked", "node_locked", "hybrid_locked"],
     "blocks": ["block_sweep"],
     "supersteps": ["superstep_grid", "item_blocks"],
@@ -46,6 +47,7 @@ BUILDS = {
         _ONE_LAUNCH, ("-DWG_SIZE=1", "-DCLIMB_LIMIT=1", "-DSPLIT_KEYS=1"),  # with 1, trees take several turns
     ],
     "mst_segmented": [()],
+    "coloring": [("-DWG_SIZE=1",)],
     "factorization": [()],
     "blocks": [("-DWG_SIZE=1",)],  # groups wait for each other
     "supersteps": [("-DWG_SIZE=1",)],
@@ -54,7 +56,7 @@ BUILDS = {
     "sssp": [("-DWG_SIZE=1",), _LIGHT_FIRST],
 }
 LANES = {"scheduler": ["-O1"], "threads": ["-O1", "-g", "-fsanitize=thread", "-pthread"]}
-VECTOR_LITERAL = re.compile(r"\((int2|int4|uint4|long4|offset4_t)\)\(")
+VECTOR_LITERAL = re.compile(r"\((int2|uint2|int4|uint4|long4|offset4_t)\)\(")
 
 
 @dataclass(frozen=True)
@@ -144,6 +146,21 @@ PLANTS = {
     "version-that-stays": Plant(
         "mst/segmented.cl", "store_relaxed(versions + high, high_version + 2u);",
         "store_relaxed(versions + high, high_version);", "scheduler", "transactional",
+    ),
+    "color-that-a-rival-may-take": Plant(
+        "coloring/jones_plassmann.cl", "if (keep && may_take(word[k], c)) {", "if (0) {", "scheduler",
+        "jones_plassmann", ("-DWG_SIZE=1",),
+    ),
+    "plain-word": Plant(
+        "coloring/jones_plassmann.cl", "store_relaxed(words + v, set);", "*(uint *)(words + v) = set;", "threads",
+        "jones_plassmann", ("-DWG_SIZE=1",),
+    ),
+    "check-before-all-have-colors": Plant(
+        "coloring/speculative.cl",
+        "if (!grid_barrier(control, members, &passed)) return;\n    for (uint i = begin; i - sg_lane() < size; "
+        "i += stride)\n      check_tile",
+        "for (uint i = begin; i - sg_lane() < size; i += stride)\n      check_tile", "scheduler", "speculative",
+        ("-DWG_SIZE=1",),
     ),
     # A rating without the lock of one side.
     "edge-without-user-lock": Plant(

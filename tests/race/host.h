@@ -64,10 +64,12 @@ static inline float as_float(uint word) { float x; memcpy(&x, &word, 4); return 
 static inline float mad(float a, float b, float c) { return a * b + c; }
 
 typedef int int2 __attribute__((ext_vector_type(2)));
+typedef uint uint2 __attribute__((ext_vector_type(2)));
 typedef int int4 __attribute__((ext_vector_type(4)));  /* clang's: members, operators and comparisons as in OpenCL C */
 typedef uint uint4 __attribute__((ext_vector_type(4)));
 typedef long long4 __attribute__((ext_vector_type(4)));
 static inline int2 make_int2(int x, int y) { int2 v = {x, y}; return v; }
+static inline uint2 make_uint2(uint x, uint y) { uint2 v = {x, y}; return v; }
 static inline int4 make_int4(int x, int y, int z, int w) { int4 v = {x, y, z, w}; return v; }
 static inline uint4 make_uint4(uint x, uint y, uint z, uint w) { uint4 v = {x, y, z, w}; return v; }
 static inline long4 make_long4(long x, long y, long z, long w) { long4 v = {x, y, z, w}; return v; }
