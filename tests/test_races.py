@@ -25,6 +25,7 @@ CASES = {
     "mst": ["edge_list", "flatten"],
     "mst_segmented": ["min_hook", "transactional"],
     "coloring": ["jones_plassmann", "speculative"],
+    "distance_two": ["windows", "claims"],
     "factorization": ["edge_locked", "node_locked", "hybrid_locked"],
     "blocks": ["block_sweep"],
     "supersteps": ["superstep_grid", "item_blocks"],
@@ -48,6 +49,7 @@ BUILDS = {
     ],
     "mst_segmented": [()],
     "coloring": [("-DWG_SIZE=1",)],
+    "distance_two": [()],
     "factorization": [()],
     "blocks": [("-DWG_SIZE=1",)],  # groups wait for each other
     "supersteps": [("-DWG_SIZE=1",)],
@@ -211,6 +213,22 @@ PLANTS = {
     "stand-in-that-keeps-its-item": Plant(  # a group does another's share, but holds one item only
         "factorization/item_block.cl", "stays = members >= n_groups;", "stays = 1;",
         "scheduler", "item_blocks", ("-DWG_SIZE=1",),
+    ),
+    "color-that-a-net-has": Plant(
+        "coloring/distance_two.cl", "clash |= team_or(lost);", "", "scheduler", "windows",
+    ),
+    "bit-of-another-unset": Plant(
+        "coloring/distance_two.cl", "else if (step < 64u) *owned", "if (step < 64u) *owned", "scheduler", "windows",
+    ),
+    "claim-that-is-overwritten": Plant(
+        "coloring/distance_two.cl", "fetch_max(claim, key);", "store_relaxed(claim, key);", "scheduler", "claims",
+    ),
+    "color-without-all-claims": Plant(
+        "coloring/distance_two.cl", "lost = team_or(lost);", "lost = team_or(lost) && key % 3u;", "scheduler", "claims",
+    ),
+    "plain-bits": Plant(
+        "coloring/distance_two.cl", "const uint old = fetch_or(used + (size_t)net * stride, bit);",
+        "const uint old = used[(size_t)net * stride]; used[(size_t)net * stride] = old | bit;", "threads", "windows",
     ),
     "round-that-says-nothing": Plant(
         "traversal/rounds.h", "if (lowered) store_relaxed(state + STATE_CHANGED, round);", "", "scheduler",

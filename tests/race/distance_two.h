@@ -1,0 +1,114 @@
+/* Colourings at distance 2, launched as clgraph/algorithms/coloring/distance_two_passes.py does: windows of 32 or 64
+ * colours, lists that shrink; and rounds of claims, whose colours no schedule may change. */
+#pragma once
+#include <algorithm>
+#include <set>
+#include "host.h"
+#include "coloring/distance_two.cl"
+
+/* A symmetric graph with sorted rows, hubs, parallel edges and self-loops. */
+struct Closed {
+  int n;
+  std::vector<int> offsets = {0}, columns;
+  uint words, net_stride, word_stride;
+  std::vector<uint> used, state;
+  std::vector<int> order, lists[2], preferences, colors;
+
+  explicit Closed(Random &random) : n(1 + (int)random.below(40)), words(1 + random.below(2)) {
+    std::vector<std::vector<int>> rows(n);
+    for (int k = (int)random.below(3 * n); k; k--) {
+      const int u = (int)random.below(n), v = (int)random.below(random.below(3) ? n : std::min(n, 2));
+      rows[u].push_back(v);
+      if (u != v) rows[v].push_back(u);
+    }
+    for (auto &row : rows) {
+      std::sort(row.begin(), row.end());
+      columns.insert(columns.end(), row.begin(), row.end());
+      offsets.push_back((int)columns.size());
+    }
+    columns.push_back(0);        /* so that there is a place to point at */
+    net_stride = random.below(2) ? words : 1;
+    word_stride = net_stride == 1 ? n : 1;
+    used.resize(n * words);
+    state.resize(N_LISTS);
+    colors.assign(n, NO_COLOR);
+    for (auto *list : {&order, &lists[0], &lists[1], &preferences}) list->resize(n);
+    for (int v = 0; v < n; v++) {
+      order[v] = v;
+      preferences[v] = (int)random.below(8);
+    }
+  }
+  bool is_proper() const {
+    for (int v = 0; v < n; v++) {
+      std::set<int> members(columns.begin() + offsets[v], columns.begin() + offsets[v + 1]), seen;
+      members.insert(v);
+      for (int u : members) seen.insert(colors[u]);
+      if (seen.size() < members.size() || *seen.begin() < 0) return false;
+    }
+    return true;
+  }
+};
+
+static bool windows_right(Random &random, ulong) {
+  Closed on(random);
+  const uint chunk = random.below(2), n_teams = 1 + random.below(12);
+  const int prefers = (int)random.below(2);
+  on.state[0] = on.n;
+  for (uint step = 0; on.state[step % N_LISTS]; step++) {
+    const int base = step > (uint)prefers ? 32 * (int)on.words * (int)(step - prefers) : 0;
+    if (base) std::fill(on.used.begin(), on.used.end(), 0u);
+    int *source = step ? on.lists[(step + 1) % 2].data() : on.order.data();
+    launch(n_teams, [&] {
+      color_vertices(step, base, !step && prefers, on.words, on.net_stride, on.word_stride, chunk, 7,
+                     on.offsets.data(), on.columns.data(), source, on.preferences.data(), on.state.data(),
+                     on.used.data(), on.lists[step % 2].data(), on.colors.data());
+    });
+    if (step > 100) return false;
+  }
+  return on.is_proper();
+}
+
+static bool claims_right(Random &random, ulong) {
+  Closed on(random);
+  const uint slots = 1u << random.below(6), n_teams = 1 + random.below(12), spread = 1 + random.below(40);
+  const int prefers = (int)random.below(2);
+  std::vector<int> found;
+  for (int turn = 0; turn < 2; turn++) {
+    std::vector<uint> claims(on.n * slots);
+    std::vector<int> choices(on.n);
+    std::fill(on.used.begin(), on.used.end(), 0u);
+    std::fill(on.colors.begin(), on.colors.end(), NO_COLOR);
+    std::fill(on.state.begin(), on.state.end(), 0u);
+    int base = 0;
+    uint step = 0, left = on.n;
+    for (bool is_first = true; left; is_first = false) {
+      if (step > 200) return false;
+      const uint key = (step + 1) << 8;
+      std::vector<int> &losers = on.lists[step % 2], &next = on.lists[(step + 1) % 2];
+      launch(n_teams, [&] {
+        claim_colors(step, 0, 1, is_first ? on.n : 0, key, 6, 5, on.words, on.net_stride, on.word_stride, slots,
+                     is_first && prefers, spread, on.offsets.data(), on.columns.data(), on.order.data(), losers.data(),
+                     on.preferences.data(), on.state.data(), on.used.data(), claims.data(), choices.data());
+      });
+      launch(n_teams, [&] {
+        settle_colors(step, 0, 1, is_first ? on.n : 0, key, 6, 5, on.words, on.net_stride, on.word_stride, slots, base,
+                      spread, on.offsets.data(), on.columns.data(), on.order.data(), losers.data(), choices.data(),
+                      claims.data(), on.state.data(), on.used.data(), next.data(), on.colors.data());
+      });
+      step++;
+      left = on.state[step % N_LISTS];
+      if (!left) {                /* a window is over */
+        base += 32 * (int)on.words;
+        std::fill(on.used.begin(), on.used.end(), 0u);
+        for (int v = 0; v < on.n; v++)
+          if (on.colors[v] == NO_COLOR) on.lists[step % 2][left++] = v;
+        on.state[step % N_LISTS] = left;
+      }
+    }
+    if (turn && on.colors != found) return false;
+    found = on.colors;
+  }
+  return on.is_proper();
+}
+
+static const Case cases[] = {{"windows", windows_right}, {"claims", claims_right}};
