@@ -209,6 +209,24 @@ def coloring(session: Session) -> None:
         color(graph, strategy=strategy, session=session, verify=True, **options)
 
 
+def distance_two(session: Session) -> None:
+    """Colour a small graph with a long row at distance 2, and count conflicts, in groups of several work-items."""
+    from clgraph.algorithms.coloring.color import color
+    from clgraph.algorithms.coloring.conflicts import count_conflicts
+    from clgraph.graph import Graph
+
+    src, dst = np.random.default_rng(12).integers(40, size=(2, 60))
+    src, dst = np.append(src, np.zeros(40, np.int64)), np.append(dst, np.arange(40))
+    graph = Graph.from_edges(src, dst, n=45)
+    for strategy, options in (
+        ("speculative", {}), ("speculative", {"long_row": 3}), ("hash_repair", {}),
+        ("hash_repair", {"deterministic": True}),
+    ):
+        color(graph, distance=2, strategy=strategy, session=session, verify=True, **options)
+    for distance in (1, 2):
+        count_conflicts(graph, np.arange(45) % 7, distance=distance, session=session)
+
+
 def rounds(session: Session) -> None:
     """Run searches by rounds over all vertices on a small graph with a long row."""
     from clgraph.algorithms.traversal.bfs import bfs

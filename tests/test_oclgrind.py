@@ -32,6 +32,7 @@ RUNS = {
     "searches": WITHOUT_UNINITIALIZED,
     "hash_collisions": WITHOUT_UNINITIALIZED,
     "coloring": WITHOUT_UNINITIALIZED,
+    "distance_two": WITHOUT_UNINITIALIZED,
     "factorization_online": WITHOUT_RACES,
     "factorization_offline": WITHOUT_UNINITIALIZED,
     "factorization_blocks": WITHOUT_UNINITIALIZED,
