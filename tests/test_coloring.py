@@ -85,6 +85,18 @@ def test_jones_plassmann_is_greedy(session: Session, order: str) -> None:
         assert found.tolist() == expected
 
 
+def test_colors_beyond_a_bitmap(monkeypatch: pytest.MonkeyPatch, session: Session) -> None:
+    """Of more colours than a bitmap in local memory holds, the rest is in global memory, or in another window."""
+    tuning = {f"coloring/{name}.cl": {"BITMAP_WORDS": 1} for name in ("jones_plassmann", "speculative")}
+    monkeypatch.setattr(session, "profile", replace(session.profile, tuning=tuning))
+    for name in ("dense", "complete"):
+        graph = SHAPES[name]()
+        expected = greedy(graph, ranks(session, graph, "largest_first", 0).get())
+        found = assert_right(graph, session, "jones_plassmann").colors
+        assert found.tolist() == expected
+        assert_right(graph, session, "speculative")
+
+
 def test_smallest_last_takes_few_colors(pocl: Session) -> None:
     for graph in (cg.generators.tree(999, arity=3).permuted(4), cg.generators.star(50), cg.generators.path(300)):
         assert color(graph, order="smallest_last", strategy="jones_plassmann", session=pocl).n_colors == 2
