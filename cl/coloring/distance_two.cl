@@ -86,11 +86,11 @@ INLINE uint one_of(uint x, uint random, uint spread) {
 
 /* prefer: take the preferred colour or none; it is in the window.  chunk: consecutive items that a team takes; 0: all of
  * them, so that vertices which are coloured at the same time lie far apart. */
-KERNEL color_vertices(uint step, int base, int prefer, uint words, uint net_stride, uint word_stride,
-                      uint chunk, uint seed,
-                      __global const offset_t *restrict row_offsets, __global const int *restrict nets_of,
+KERNEL color_vertices(uint step, int base, int prefer, uint words, uint net_stride, uint word_stride, uint chunk,
+                      uint seed, __global const offset_t *restrict row_offsets, __global const int *restrict nets_of,
                       __global const int *restrict list, __global const int *restrict preferences,
-                      volatile __global uint *state, volatile __global uint *used, __global int *restrict next, __global int *restrict colors) {
+                      volatile __global uint *state, volatile __global uint *used, __global int *restrict next,
+                      __global int *restrict colors) {
   TEAM_ARRAY
   const uint size = load_relaxed(state + step % N_LISTS), teams = team_total();
   if (get_global_id(0) == 0) store_relaxed(state + (step + 2u) % N_LISTS, 0u);
@@ -111,12 +111,13 @@ KERNEL color_vertices(uint step, int base, int prefer, uint words, uint net_stri
           uint mask = 0u;
           if (!prefer) mask = gather_used(v, begin, trying ? places : 0u, net_stride, nets_of, plane TEAM_ARGUMENT);
           trying = trying && mask != FULL;
-          const uint at = prefer ? preferred & 31u : one_of(~mask, hash_murmur3((uint)v * 32u + attempt + seed), 1u + fresh);
+          const uint random = hash_murmur3((uint)v * 32u + attempt + seed);
+          const uint at = prefer ? preferred & 31u : one_of(~mask, random, 1u + fresh), bit = 1u << at;
           uint seen = 0u;
           ulong owned = 0ul;
-          const uint clash =
-              claim_bit(v, begin, trying ? places : 0u, net_stride, 1u << at, &seen, &owned, nets_of, plane TEAM_ARGUMENT);
-          if (clash) unset_bit(v, begin, places, net_stride, 1u << at, owned, nets_of, plane);
+          const uint clash = claim_bit(v, begin, trying ? places : 0u, net_stride, bit, &seen, &owned, nets_of,
+                                       plane TEAM_ARGUMENT);
+          if (clash) unset_bit(v, begin, places, net_stride, bit, owned, nets_of, plane);
           else if (trying) color = base + (int)(32u * w + at);
           fresh += popcount(team_or(seen) & ~mask);
           trying = trying && clash && attempt < ATTEMPTS && !prefer;

@@ -22,7 +22,8 @@ _CLASS_BITS = 2  # of keys of claims
 _LAST = 11  # number of the last scalar but one of the kernels of rounds
 _LEAST_SLOTS = 8  # words of claims a net
 _CLAIM_BYTES = 1 << 27  # of all nets, if that leaves them so many
-_PATIENCE = 1000  # windows in which nothing is coloured
+_PATIENCE = 1000  # looks at windows in which nothing was coloured
+_WHAT = "colouring at distance 2"
 
 
 class _Part(NamedTuple):
@@ -91,7 +92,7 @@ class Windows:
             before, left = left, sum(part.state.item(step % _N_LISTS) for part in self._parts)
             idle = idle + 1 if left == before else 0
             if idle > _PATIENCE:
-                check_status(STATUS_TIMEOUT, "colouring at distance 2")
+                check_status(STATUS_TIMEOUT, _WHAT)
         return {"windows": window, "window_colors": 32 * plan.words}
 
     def _step(self, step: int, base: int, prefer: bool = False) -> None:
@@ -151,7 +152,7 @@ class Rounds:
             before = left
             order, left = self._uncolored(order, left)
             if left == before:
-                check_status(STATUS_TIMEOUT, "colouring at distance 2")
+                check_status(STATUS_TIMEOUT, _WHAT)
             window += 1
         return {"rounds": self._round, "windows": window, "window_colors": 32 * plan.words}
 
@@ -180,6 +181,8 @@ class Rounds:
             for _ in range(at_once):
                 self._claim(order, base, (0, 1, 0))
             before, losers = losers, self._state.item(self._round % _N_LISTS)
+            if losers >= before:  # the highest key wins in every round
+                check_status(STATUS_TIMEOUT, _WHAT)
             is_slow = 2 * losers > before
             at_once = 1 if is_slow else min(2 * at_once, _MOST_AT_ONCE)
             self._spread = min(2 * self._spread, 32 * self._plan.words) if is_slow else max(1, self._spread // 2)
