@@ -1,9 +1,9 @@
 /* Breadth-first search by one work-item: vertices wait in a queue, in the order in which they are reached.
  *
- * It takes over the frontier that stands in the lists of a turn, and stops at the end of a level that found many vertices,
- * for others to go on.
+ * It takes over the frontier that stands in the lists of a turn, and stops behind a level that found many vertices, whose
+ * edges it counts: others may go on from there, or it itself.
  * Words of `place`, where a search that stopped goes on: the first vertex in the queue that waits, the end of its level,
- * the end of the queue, the depth of those it reaches, and how many edges were looked at.
+ * the end of the queue, the depth of those it reaches, how many edges were looked at, and how many the next level has.
  */
 #include "traversal/levels.h"
 
@@ -12,7 +12,8 @@
 #define PLACE_TAIL 2
 #define PLACE_DEPTH 3
 #define PLACE_EDGES 4
-#define PLACE_WORDS 5
+#define PLACE_NEXT 5
+#define PLACE_WORDS 6
 #define ROWS_AHEAD 24            /* whose offsets are fetched; entries half as far */
 
 KERNEL search_queue(int resumed, uint turn, uint depth, uint max_depth, ulong most_rows, long budget,
@@ -21,11 +22,11 @@ KERNEL search_queue(int resumed, uint turn, uint depth, uint max_depth, ulong mo
                     __global const int2 *restrict heavy, __global uint *restrict state, __global ulong *restrict place,
                     __global int *restrict queue, __global int *restrict distances, __global int *restrict predecessors) {
   if (get_global_id(0)) return;
-  ulong head = 0ul, end = 0ul, tail = 0ul, edges = 0ul;
+  ulong head = 0ul, end = 0ul, tail = 0ul, edges = 0ul, next = 0ul;
   if (resumed) {
     head = place[PLACE_HEAD];
-    end = place[PLACE_END];
     tail = place[PLACE_TAIL];
+    end = place[PLACE_END] == head ? tail : place[PLACE_END];
     depth = (uint)place[PLACE_DEPTH];
     edges = place[PLACE_EDGES];
   } else {
@@ -56,7 +57,10 @@ KERNEL search_queue(int resumed, uint turn, uint depth, uint max_depth, ulong mo
     }
     if (head < end) break;
     depth++;
-    if (tail - head > most_rows) break;
+    if (tail - head > most_rows) {
+      for (ulong i = head; i < tail; i++) next += (ulong)(row_offsets[queue[i] + 1] - row_offsets[queue[i]]);
+      break;
+    }
     end = tail;
   }
   place[PLACE_HEAD] = head;
@@ -64,4 +68,5 @@ KERNEL search_queue(int resumed, uint turn, uint depth, uint max_depth, ulong mo
   place[PLACE_TAIL] = tail;
   place[PLACE_DEPTH] = depth;
   place[PLACE_EDGES] = edges;
+  place[PLACE_NEXT] = next;
 }

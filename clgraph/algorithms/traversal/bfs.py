@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.traversal import frontier as queues
 from clgraph.algorithms.traversal.bfs_work import direction_optimizing_work, frontier_work
 from clgraph.algorithms.traversal.child_launch import ChildLaunch
-from clgraph.algorithms.traversal.levels import Levels
+from clgraph.algorithms.traversal.levels import Levels, has_few_units
 from clgraph.algorithms.traversal.node_splitting import NodeSplitting
 from clgraph.algorithms.traversal.paths import MAX_DEPTH, checked_depth
 from clgraph.algorithms.traversal.rounds_work import child_launch_work, node_splitting_work, topology_driven_work
@@ -56,6 +56,7 @@ from clgraph.runtime.timing import RunInfo
 
 _SOURCE = "traversal/bfs.cl"
 _MAX_VERTICES = 2**31 - 2**12
+_ALPHA, _LATE_ALPHA = 14, 2  # Beamer et al. take the former
 _LEVEL_GROUP = 64  # work-items, where levels are launches
 NO_PREDECESSOR = -9999
 
@@ -110,11 +111,13 @@ class _Frontier:
 
     def __init__(
         self, session: Session, graph: Graph, sources: NDArray[np.int32] | None, max_depth: int | None, *,
-        bottom_up: bool, alpha: int = 14, beta: int = 24,
+        bottom_up: bool, alpha: int | None = None, beta: int = 24,
     ) -> None:
         n, m = graph.n_vertices, graph.n_edges
         if n > _MAX_VERTICES:
             raise InputError(f"{n} vertices; breadth-first search takes at most {_MAX_VERTICES}")
+        if alpha is None:
+            alpha = _LATE_ALPHA if has_few_units(session.facts) else _ALPHA
         alpha, beta = checked_count("alpha", alpha, 2**20), checked_count("beta", beta, 2**20)
         most = MAX_DEPTH if max_depth is None else checked_depth(max_depth)
         sources = default_source(graph) if sources is None else sources
@@ -180,7 +183,7 @@ def _frontier(
 
 def _direction_optimizing(
     session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, max_depth: int | None = None, *,
-    alpha: int = 14, beta: int = 24,
+    alpha: int | None = None, beta: int = 24,
 ) -> _Frontier:
     return _Frontier(session, graph, sources, max_depth, bottom_up=True, alpha=alpha, beta=beta)
 

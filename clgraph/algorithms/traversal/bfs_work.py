@@ -1,7 +1,7 @@
 """What the strategies of breadth-first search ask of a device, from the statistics of the graph.
 
 Deep searches wait for a barrier and three dependent accesses a level; shallow ones look at every edge, or, where the
-unreached look for the frontier, at a few of each vertex.
+unreached look for the frontier, at a few of each vertex. On a CPU of few cores one work-item does all but that.
 """
 from __future__ import annotations
 
@@ -11,11 +11,31 @@ from clgraph.stats import GraphStats
 
 _DEEP = 40.0  # levels, from which on few frontiers are large enough to turn round
 _LEVEL_BARRIERS = 2.3  # that the accesses of a level take as long as
-_LEVELS_A_LAUNCH = 16.0  # of a CPU
 _FIRST_LOOKS = 6.0  # entries that an unreached vertex looks at
+# Of a CPU, in random loads from its second-level cache.
+_NEAR_BYTES = 2.0**18
+_PER_VERTEX, _PER_EDGE = 4.0, 0.5
+_FAR_LOADS = 0.15  # an edge that leads far away, which is looked up ahead
+_PER_PULL, _TOP_DOWN_SHARE = 22.0, 0.2
+_UNITS_OF_ATOMICS = 5.0  # that search as fast together as one that needs none
+
+
+def serial_work(
+    stats: GraphStats, facts: DeviceFacts, per_vertex: float = _PER_VERTEX, per_edge: float = _PER_EDGE,
+    far_loads: float = _FAR_LOADS,
+) -> Work:
+    """Return the work of one work-item that looks at every edge once, in loads of the whole device."""
+    n, m = float(stats.n_vertices), float(stats.n_edges)
+    far = far_loads * m * stats.far_neighbor_share
+    loads = Gathers(per_vertex * n + per_edge * m, _NEAR_BYTES), Gathers(far, 4.0 * n)
+    return Work(gathers=loads).times(min(float(facts.compute_units), _UNITS_OF_ATOMICS)) + Work(
+        launches=3.0, read_backs=2.0, streamed_bytes=8.0 * n
+    )
 
 
 def frontier_work(stats: GraphStats, facts: DeviceFacts) -> Work:
+    if facts.is_cpu:
+        return serial_work(stats, facts)
     n, m = float(stats.n_vertices), float(stats.n_edges)
     edges = Work(
         streamed_bytes=16.0 * n + 8.0 * m, gathers=(Gathers(2.0 * m, 4.0 * n), Gathers(n, 8.0 * n)),
@@ -29,6 +49,9 @@ def direction_optimizing_work(stats: GraphStats, facts: DeviceFacts) -> Work:
     n = float(stats.n_vertices)
     if stats.estimated_depth > _DEEP:
         return frontier_work(stats, facts).times(1.2)
+    if facts.is_cpu:
+        pulls = Gathers(_PER_PULL * n, _NEAR_BYTES), Gathers(n, 8.0 * n)
+        return serial_work(stats, facts).times(_TOP_DOWN_SHARE) + Work(launches=9.0, read_backs=6.0, gathers=pulls)
     looks = min(float(stats.n_edges), _FIRST_LOOKS * n)
     passes = Work(launches=6.0, grid_barriers=20.0 if facts.dialect.has_grid_barrier else 0.0)
     return passes + Work(
@@ -40,5 +63,4 @@ def _levels(stats: GraphStats, facts: DeviceFacts) -> Work:
     depth = stats.estimated_depth
     if facts.dialect.has_grid_barrier:
         return Work(launches=3.0, grid_barriers=_LEVEL_BARRIERS * depth)
-    launches = min(depth, 8.0) + depth / _LEVELS_A_LAUNCH
-    return Work(launches=3.0 + launches, read_backs=launches)
+    return Work(launches=3.0 + depth, read_backs=depth)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from clgraph.algorithms.traversal import frontier as queues
+from clgraph.device.facts import DeviceFacts
 from clgraph.graph import Graph
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
@@ -11,12 +12,12 @@ from clgraph.runtime.program import Launch, Program
 from clgraph.runtime.session import Session
 
 _QUEUE_SOURCE = "traversal/bfs_queue.cl"
-_PLACE_WORDS = 5  # of cl/traversal/bfs_queue.cl
+_PLACE_WORDS = 6  # of cl/traversal/bfs_queue.cl
 _BUDGET = 2**23  # edges that one work-item looks at in a launch: a fraction of a second
-_FEW_UNITS = 4  # on which one work-item, which needs no atomics, expands any frontier faster than all do
-_FEW_ROWS = 4096  # that it expands faster on more units
+_FEW_UNITS = 4
+_FEW_ROWS = 4096  # that one work-item expands faster on more units
 _ANY = 2**62
-_UNLIKELY = 4  # a frontier whose edges, at the mean degree, are this many times too few does not turn bottom-up
+_PARTS = 64  # smaller shares of the vertices do not turn bottom-up
 
 _Rows = tuple[DeviceArray, DeviceArray]
 
@@ -54,9 +55,9 @@ class Levels:
             bits = session.empty(-(-n // 32), np.uint32)
             self._mark = program.bind("mark_level", many, size, turn[1], found[0], bits)
             self._pull = program.bind("pull_level", many, size, *turn, *into, bits, self._state, *found)
-        self._few_rows = 0 if not facts.is_cpu else _FEW_ROWS if facts.compute_units > _FEW_UNITS else _ANY
+        self._few_rows = _ANY if has_few_units(facts) else _FEW_ROWS if facts.is_cpu else 0
         if self._few_rows:
-            most = min(self._few_rows, n // (_UNLIKELY * alpha)) if alpha else self._few_rows
+            most = min(self._few_rows, n // _PARTS) if alpha else self._few_rows
             defines = device_graph(session, graph).defines()
             self._place = session.empty(_PLACE_WORDS, np.uint64)
             self._queue = session.program(_QUEUE_SOURCE, defines, work_group_size=1).bind(
@@ -71,29 +72,33 @@ class Levels:
             light, heavy, edges, _ = queues.sizes_of(self._state.get(), turn)
             if not light + heavy:
                 return
-            if self._alpha and edges * self._alpha > max(0, self._n_edges - explored - edges):
+            if self._turns_round(edges, explored):
                 turn, depth = self._step_bottom_up(turn, depth)
             elif light + heavy <= self._few_rows:
-                turn, depth, edges = self._expand_alone(turn, depth)
+                turn, depth, edges = self._expand_alone(turn, depth, explored)
             else:
                 _launch(self._expand, turn, depth)
                 turn, depth = turn + 1, depth + 1
             explored += edges
 
-    def _expand_alone(self, turn: int, depth: int) -> tuple[int, int, int]:
+    def _turns_round(self, edges: int, explored: int) -> bool:
+        return self._alpha > 0 and edges * self._alpha > max(0, self._n_edges - explored - edges)
+
+    def _expand_alone(self, turn: int, depth: int, explored: int) -> tuple[int, int, int]:
         """Expand levels by one work-item; return the next turn and depth, and how many edges it looked at."""
         resumed = 0
         while True:
             self._queue.set_scalar(0, np.int32(resumed))
             _launch(self._queue, turn, depth, first=1)
-            head, end, tail, depth, edges = self._place.get().tolist()
-            if head == end or depth > self._max_depth:
-                break
+            head, end, tail, depth, edges, following = self._place.get().tolist()
+            if head == tail or depth > self._max_depth:
+                return turn, self._max_depth + 1, edges
+            if head == end and self._turns_round(following, explored + edges):
+                return *self._step_bottom_up(turn, depth), edges
+            if head == end and tail - head > self._few_rows:
+                _launch(self._list, turn + 1, depth, first=1)
+                return turn + 1, depth, edges
             resumed = 1
-        if head == tail:
-            return turn, self._max_depth + 1, edges
-        _launch(self._list, turn + 1, depth, first=1)
-        return turn + 1, depth, edges
 
     def _step_bottom_up(self, turn: int, depth: int) -> tuple[int, int]:
         """Pull until few vertices are found; return the next turn and depth, whose lists are filled."""
@@ -108,6 +113,11 @@ class Levels:
                 break
         _launch(self._list, turn, depth, first=1)
         return turn, depth
+
+
+def has_few_units(facts: DeviceFacts) -> bool:
+    """Return whether one work-item expands any frontier faster than all, which need atomics."""
+    return facts.is_cpu and facts.compute_units <= _FEW_UNITS
 
 
 def _launch(launch: Launch, *values: int, first: int = 0) -> None:

@@ -1,25 +1,29 @@
 """What the strategies of shortest paths ask of a device, from the statistics of the graph."""
 from __future__ import annotations
 
+from clgraph.algorithms.traversal.bfs_work import serial_work
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.cost import Atomics, Chain, Gathers, Work
+from clgraph.model.cost import Atomics, Gathers, Work
 from clgraph.stats import GraphStats
 
 _RELAXATIONS = 2.0  # of an edge
 _TURN_BARRIERS = 5.0  # that a turn takes as long as; the deepest searches take as many turns as levels
-_TURNS_A_LAUNCH = 4096.0  # where one work-group does all
 _BUCKETS = 20.0  # passes over the pile, at least
 _SPLIT = 1.3  # edges are looked at once more where the light ones come first
+# Of a CPU, where one work-item does all.
+_PER_VERTEX, _PER_EDGE, _FAR_LOADS = 13.0, 0.5, 0.3
+_NEAR_FAR = 2.5  # times as long as in order
 
 
 def frontier_work(stats: GraphStats, facts: DeviceFacts) -> Work:
+    if facts.is_cpu:
+        return dijkstra_work(stats, facts).times(_NEAR_FAR)
     n, m = float(stats.n_vertices), _RELAXATIONS * stats.n_edges
     turns = 1.3 * stats.estimated_depth + _BUCKETS
-    has_barrier = facts.dialect.has_grid_barrier
     return Work(
-        launches=3.0, read_backs=0.0 if has_barrier else turns / _TURNS_A_LAUNCH,
-        grid_barriers=_TURN_BARRIERS * turns if has_barrier else 0.0, streamed_bytes=24.0 * n + 12.0 * m,
-        gathers=(Gathers(2.0 * m, 4.0 * n), Gathers(4.0 * n, 8.0 * n)), atomics=(Atomics(3.0 * n, max(2.0, n)),),
+        launches=3.0, grid_barriers=_TURN_BARRIERS * turns if facts.dialect.has_grid_barrier else 0.0,
+        streamed_bytes=24.0 * n + 12.0 * m, gathers=(Gathers(2.0 * m, 4.0 * n), Gathers(4.0 * n, 8.0 * n)),
+        atomics=(Atomics(3.0 * n, max(2.0, n)),),
     )
 
 
@@ -28,5 +32,4 @@ def delta_stepping_work(stats: GraphStats, facts: DeviceFacts) -> Work:
 
 
 def dijkstra_work(stats: GraphStats, facts: DeviceFacts) -> Work:
-    n, m = float(stats.n_vertices), float(stats.n_edges)
-    return Work(launches=3.0, read_backs=1.0, streamed_bytes=24.0 * n + 12.0 * m, chains=(Chain(0.1 * m, 4.0 * n),))
+    return serial_work(stats, facts, _PER_VERTEX, _PER_EDGE, _FAR_LOADS)
