@@ -114,7 +114,7 @@ def _scipy_row(search: Search, name: str, graph: Graph, repeats: int, budget_sec
     matrix = as_csr_array(graph.row_offsets, graph.column_indices, data)
     source, seconds = inputs.source(name, graph), list[float]()
     with busy(f"timing scipy on {name}"):
-        while not seconds or (len(seconds) < min(3, repeats) and sum(seconds) <= budget_seconds):
+        while not seconds or (len(seconds) < repeats and sum(seconds) <= budget_seconds):
             started = time.perf_counter()
             found = search.scipy(matrix, source)
             seconds.append(time.perf_counter() - started)

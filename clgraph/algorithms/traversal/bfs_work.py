@@ -27,7 +27,7 @@ def serial_work(
     """Return the work of one work-item that looks at every edge once, in loads of the whole device."""
     n, m = float(stats.n_vertices), float(stats.n_edges)
     far = far_loads * m * stats.far_neighbor_share
-    loads = Gathers(per_vertex * n + per_edge * m, _NEAR_BYTES), Gathers(far, 4.0 * n)
+    loads = Gathers(per_vertex * (n - stats.n_isolated) + per_edge * m, _NEAR_BYTES), Gathers(far, 4.0 * n)
     return Work(gathers=loads).times(min(float(facts.compute_units), _UNITS_OF_ATOMICS)) + Work(
         launches=3.0, read_backs=2.0, streamed_bytes=8.0 * n
     )
