@@ -83,9 +83,9 @@ class DistanceTwo:
             self.preferences = self._preferences(hash, bits)
         else:
             bits, self.preferences = 0, session.empty(1, np.int32)
-        # Words for all preferences, or for a quarter more colours than the longest row needs.
-        least, room = 1 << max(0, bits - 5), _USED_BYTES // (4 * self.n)
-        self.words = max(least, power_of_two_at_most(max(1, min(5 * members // 64 + 1, _MOST_WORDS, room))))
+        # Words for all preferences, and for thrice the colours that the longest row needs.
+        least, room = 1 << max(0, bits - 5), max(1, _USED_BYTES // (4 * self.n))
+        self.words = max(least, power_of_two_at_most(min(3 * members // 16 + 1, _MOST_WORDS, room)))
         self.colors, self.used = session.empty(self.n, np.int32), session.empty(self.n * self.words, np.uint32)
         on_device = device_graph(session, self.rows)
         self.csr = on_device.row_offsets, on_device.column_indices

@@ -20,7 +20,8 @@ _N_LISTS = 3
 _MOST_AT_ONCE = 32  # steps enqueued between two looks at whether they have ended
 _CLASS_BITS = 2  # of keys of claims
 _LAST = 11  # number of the last scalar but one of the kernels of rounds
-_LEAST_SLOTS = 8  # words of claims a net
+_MOST_SLICES, _LEAST_SLICE = 512, 64
+_LEAST_SLOTS, _LONG_NET = 8, 256
 _CLAIM_BYTES = 1 << 27  # of all nets, if that leaves them so many
 _PATIENCE = 1000  # looks at windows in which nothing was coloured
 _WHAT = "colouring at distance 2"
@@ -111,9 +112,11 @@ class Rounds:
         self._plan, session, n = plan, plan.session, plan.n
         self._key_bits = (n - 1).bit_length()
         self._n_epochs = 1 << max(0, 32 - _CLASS_BITS - self._key_bits)
-        # Of the vertices in as many rounds of the first window: few in each net.
-        self._slices = min(128, max(8, 1 << plan.members.bit_length()))
-        slots = power_of_two_at_most(max(_LEAST_SLOTS, min(32 * plan.words, _CLAIM_BYTES // (4 * n))))
+        # Of the vertices in as many rounds of the first window: few that have a net in common.
+        self._slices = max(1, min(_MOST_SLICES, 8 * plan.members, n // _LEAST_SLICE))
+        # Words of claims a net: long nets have many members in a round.
+        slots = min(32 * plan.words, _CLAIM_BYTES // (4 * n)) if plan.members > _LONG_NET else 0
+        slots = power_of_two_at_most(max(_LEAST_SLOTS, slots))
         self._claims = session.empty(n * slots, np.uint32)
         self._state = session.empty(_N_LISTS, np.uint32)
         losers, choices = [session.empty(n, np.int32) for _ in range(2)], session.empty(n, np.int32)
