@@ -185,6 +185,23 @@ def test_spanning_forests_are_timed_and_checked(tmp_path: Path) -> None:
     assert refused.returncode == 1 and "1 rows differ" in refused.stderr
 
 
+def test_colorings_are_timed_and_checked(tmp_path: Path) -> None:
+    graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
+    graph.write_text("0 1\n1 2\n2 0\n1 1\n2 3\n4 5\n", encoding="utf-8")
+    measured = subprocess.run(
+        [
+            sys.executable, str(ROOT / "benchmarks/bench_coloring.py"), "-d", "pocl", "--graphs", str(graph), "--json",
+            str(results), "--repeats", "1", "--networkx",
+        ],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert measured.returncode == 0 and "pick / best" in measured.stdout, measured.stderr
+    rows = {row["strategy"]: row for row in read_rows(results)}
+    assert set(rows) == {"jones_plassmann", "speculative", "hash_repair", "networkx"}
+    assert rows["jones_plassmann"]["n_colors"] == rows["networkx"]["n_colors"] == 3
+    assert all(row["verified"] for name, row in rows.items() if name != "networkx")
+
+
 @pytest.mark.parametrize("name", ["bfs", "sssp"])
 def test_searches_are_timed_and_checked(tmp_path: Path, name: str) -> None:
     strategies = importlib.import_module(f"clgraph.algorithms.traversal.{name}").STRATEGIES
