@@ -54,8 +54,8 @@ BUILDS = {
     "blocks": [("-DWG_SIZE=1",)],  # groups wait for each other
     "supersteps": [("-DWG_SIZE=1",)],
     "rounds": [(), ("-DATOMIC=1",)],
-    "bfs": [("-DWG_SIZE=1",), _SHORT_ROWS],
-    "sssp": [("-DWG_SIZE=1",), _LIGHT_FIRST],
+    "bfs": [("-DWG_SIZE=1",), _SHORT_ROWS, ("-DWG_SIZE=4",)],  # the last: one group of several
+    "sssp": [("-DWG_SIZE=1",), _LIGHT_FIRST, ("-DWG_SIZE=4", "-DLIGHT_FIRST=1")],
 }
 LANES = {"scheduler": ["-O1"], "threads": ["-O1", "-g", "-fsanitize=thread", "-pthread"]}
 VECTOR_LITERAL = re.compile(r"\((int2|uint2|int4|uint4|long4|offset4_t)\)\(")
@@ -276,10 +276,6 @@ PLANTS = {
         "traversal/sssp.cl", "slot = fetch_add(pile.size, all);",
         "{ slot = load_relaxed(pile.size); store_relaxed(pile.size, slot + all); }", "scheduler", "near_far",
         _LIGHT_FIRST,
-    ),
-    "predecessor-that-came-first": Plant(
-        "traversal/predecessors.cl", "if (is_first || of_u == round) lower_to", "if (is_first) lower_to",
-        "scheduler", "predecessors", _LIGHT_FIRST,
     ),
     "round-that-runs-on": Plant(
         "traversal/predecessors.cl", "is_found = v < n && load_relaxed(rounds + v) == 1;",

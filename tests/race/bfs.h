@@ -1,4 +1,4 @@
-/* Breadth-first search in one launch, whose groups of one work-item meet between levels. */
+/* Breadth-first search in one launch, by groups of one work-item that meet between levels, or one group of several. */
 #pragma once
 #include "searched.h"
 #include "traversal/bfs.cl"
@@ -16,12 +16,12 @@ static bool search_right(Random &random, ulong seed) {
   launch(1, [&] {
     start(1, on.light_capacity, on.heavy_capacity, &on.source, on.offsets(), light.data(), heavy.data(), state.data(),
           distances.data());
-  });
-  launch(on.n_groups, [&] {
+  }, TOGETHER);
+  launch(on.n_groups * WG_SIZE, [&] {
     search(n, 0, 1, max_depth, alpha, beta, m, on.light_capacity, on.heavy_capacity, on.offsets(), on.columns(),
            on.in_offsets.data(), on.in_neighbors.data(), light.data(), heavy.data(), bits.data(), state.data(),
            distances.data(), predecessors.data());
-  });
+  }, TOGETHER);
   if (state[STATE_CONTROL + GRID_STATUS] || !light.right() || !heavy.right() || !bits.right() || !state.right())
     return false;
   const std::vector<uint> expected = on.expected(false);

@@ -8,11 +8,14 @@
 #define OWN_LENGTH 3
 #define QUEUE_ROWS 4
 #define KEPT_ROWS 2
+#ifndef STEPS
 #define STEPS 2
+#endif
 #define LINGER linger
 static unsigned linger;          /* short: some groups come too late; long: all are waited for, of which the threads can
                                     run four at once */
 
+static const Grouping TOGETHER = WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS;
 static const int GUARD = 0x5afe;
 
 /* Words that a kernel may write, and one behind them that it must not. */
@@ -27,7 +30,7 @@ struct Searched {
   std::vector<int> row_offsets = {0}, column_indices, edge_weights, in_offsets = {0}, in_neighbors;
   ulong light_capacity, heavy_capacity = 0;
 
-  Searched(Random &random, ulong seed, int longest_row) : n(8 + (int)random.below(25)), n_groups(1 + random.below(4)) {
+  Searched(Random &random, ulong seed, int longest_row) : n(8 + (int)random.below(25)), n_groups(WG_SIZE == 1 ? 1 + random.below(4) : 1) {
     linger = random.below(2) ? 30 : ~0u;
     std::vector<std::vector<int>> rows(n), into(n);
     std::vector<int> name(n);

@@ -1,4 +1,5 @@
-/* Shortest paths in one launch, whose groups of one work-item meet between turns; and their predecessors, by rounds. */
+/* Shortest paths in one launch, by groups of one work-item that meet between turns, or one group of several; and their
+ * predecessors, by rounds. */
 #pragma once
 #include "searched.h"
 #define FEW_ROWS 4u              /* so that buckets grow now and then */
@@ -24,14 +25,14 @@ struct Paths : Searched {
     launch(1, [&] {
       start(1, delta, light_capacity, heavy_capacity, &source, offsets(), light.data(), heavy.data(), listed_in.data(),
             state.data(), distances.data(), progress.data());
-    });
+    }, TOGETHER);
   }
   void run(dist_t limit) {
-    launch(n_groups, [&] {
+    launch(n_groups * WG_SIZE, [&] {
       search(n, ~0u, limit, light_capacity, heavy_capacity, heavy_capacity, offsets(), columns(), weights(), light.data(),
              heavy.data(), settled_light.data(), settled_heavy.data(), piles.data(), listed_in.data(),
              settled_in.data(), state.data(), distances.data(), progress.data());
-    });
+    }, TOGETHER);
   }
   bool right(dist_t limit) const {
     std::vector<uint> lengths = expected(true);
@@ -66,10 +67,10 @@ static bool predecessors_right(Random &random, ulong seed) {
                state.data());
   });
   for (int round = 3; state[(round - 1) & 3]; round = (int)state[STATE_ROUND])
-    launch(on.n_groups, [&] {
+    launch(on.n_groups * WG_SIZE, [&] {
       follow_lists(n, round, on.n_groups == 1 ? n : round, 6, on.offsets(), on.columns(), on.weights(), distances.data(),
                    found.data(), rounds.data(), lists.data(), state.data());
-    });
+    }, TOGETHER);
   launch(n, [&] { finish(n, found.data()); });
   std::vector<int> least(n, n), is_found(n);
   auto offer = [&](const std::vector<int> &from, const std::vector<int> &to, bool flat) {
