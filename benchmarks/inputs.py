@@ -105,7 +105,7 @@ def weighted(name: str, high: int = 2**20, *, directed: bool = False) -> Graph:
 
 
 def source(name: str, graph: Graph) -> int:
-    """Return the vertex that searches start from: of largest degree if degrees follow a power law, else the middle one."""
+    """Return where searches start: at the vertex of largest degree if degrees follow a power law, else the middle."""
     return int(graph.degrees.argmax()) if Path(name).name.startswith(_POWER_LAW) else graph.n_vertices // 2
 
 

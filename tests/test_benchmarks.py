@@ -221,7 +221,7 @@ def test_searches_are_timed_and_checked(tmp_path: Path, name: str) -> None:
     assert {row["strategy"] for row in rows} == {*strategies, "scipy"}
     assert all(row["verified"] for row in rows if row["strategy"] != "scipy")
     assert {(row["source"], row["reached"], row.get("depth")) for row in rows if "depth" in row} == {
-        (0, 4, 2 if name == "bfs" else rows[0]["depth"])
+        (3, 4, 2 if name == "bfs" else rows[0]["depth"])
     }
     again = bench(f"bench_{name}.py", *options, "--strategies", "auto", "--check-limit", "0")
     assert again.returncode == 0 and sum(row.get("verified") is False for row in read_rows(results)) == 1
@@ -240,7 +240,7 @@ def test_searches_start_where_degrees_say(tmp_path: Path) -> None:
     for name in ("rmat-22", "web-NotreDame", str(tmp_path / "web-Stanford.txt.gz"), "rmat-1M-8M"):
         assert inputs.source(name, star) == centre != 0
     for name in ("grid-4096", "road-NY", str(tmp_path / "graph.txt")):
-        assert inputs.source(name, star) == 0
+        assert inputs.source(name, star) == 4
 
 
 def test_directed_inputs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

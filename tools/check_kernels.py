@@ -111,7 +111,7 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
         {"ONE_LAUNCH": 0, "WG_SIZE": 64},
     ),
     "traversal/sssp.cl": (
-        {"WG_SIZE": 1024, "ONLY_SHORT_ROWS": 1, "STEPS": 1},
+        {"WG_SIZE": 512, "ONLY_SHORT_ROWS": 1, "STEPS": 1},
         {"LIGHT_FIRST": 1, "WEIGHT_KIND": 3, "OFFSET_T": "long"}, {"WEIGHT_KIND": 1, "WIDE": 1},
         {"LIGHT_FIRST": 1, "WEIGHT_KIND": 4, "ALONE": 1}, {"WEIGHT_KIND": 0},
     ),

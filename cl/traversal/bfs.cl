@@ -172,7 +172,7 @@ INLINE void list_depth(int n, int depth, long item, long n_items, __global const
 #if ONE_LAUNCH
 /* The search in one launch.  Bottom-up once the frontier has more than 1 / alpha of the unexplored edges, top-down again
  * once it has less than 1 / beta of the vertices. */
-KERNEL search(int n, uint turn, uint depth, uint max_depth, uint alpha, uint beta, offset_t m, ulong light_capacity, ulong heavy_capacity,
+KERNEL search(int n, uint max_depth, uint alpha, uint beta, offset_t m, ulong light_capacity, ulong heavy_capacity,
               __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
               __global const offset_t *restrict in_offsets, __global const int *restrict in_neighbors,
               __global int *light, __global int2 *heavy, __global uint *bits, volatile __global uint *state,
@@ -190,7 +190,7 @@ KERNEL search(int n, uint turn, uint depth, uint max_depth, uint alpha, uint bet
   row_t row = {0, 0, 0u};
   edges_t edges;                 /* of the first own rows, looked up while the barrier was waited for */
   ulong explored = 0ul;
-  for (; depth <= max_depth; turn++, depth++) {
+  for (uint turn = 0u, depth = 1u; depth <= max_depth; turn++, depth++) {
     uint cleared = clears ? clear_turn(state, turn) : 0u;
     frontier_t next = frontier_of(turn + 1u, queues, sizes, &flags, QUEUE_ROWS, light, light_capacity, heavy, heavy_capacity, state);
     frontier_t now = frontier_of(turn, queues, sizes, &flags, 0u, light, light_capacity, heavy, heavy_capacity, state);

@@ -18,7 +18,7 @@ static bool search_right(Random &random, ulong seed) {
           distances.data());
   }, TOGETHER);
   launch(on.n_groups * WG_SIZE, [&] {
-    search(n, 0, 1, max_depth, alpha, beta, m, on.light_capacity, on.heavy_capacity, on.offsets(), on.columns(),
+    search(n, max_depth, alpha, beta, m, on.light_capacity, on.heavy_capacity, on.offsets(), on.columns(),
            on.in_offsets.data(), on.in_neighbors.data(), light.data(), heavy.data(), bits.data(), state.data(),
            distances.data(), predecessors.data());
   }, TOGETHER);

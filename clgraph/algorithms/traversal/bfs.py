@@ -146,9 +146,9 @@ class _Frontier:
         if one_launch:
             groups, bits = queues.group_count(session, 2 if bottom_up else 1), session.empty(-(-n // 32), np.uint32)
             self._search = program.bind(
-                "search", groups * group, size, np.uint32(0), np.uint32(1), np.uint32(most), np.uint32(alpha),
-                np.uint32(beta), on_device.row_offsets.dtype.type(m), *lists.arguments, *out, *into, lists.light,
-                lists.heavy, bits, self._state, *found,
+                "search", groups * group, size, np.uint32(most), np.uint32(alpha), np.uint32(beta),
+                on_device.row_offsets.dtype.type(m), *lists.arguments, *out, *into, lists.light, lists.heavy, bits,
+                self._state, *found,
             )
         else:
             self._search = Levels(

@@ -53,7 +53,7 @@ def direction_optimizing_work(stats: GraphStats, facts: DeviceFacts) -> Work:
         pulls = Gathers(_PER_PULL * n, _NEAR_BYTES), Gathers(n, 8.0 * n)
         return serial_work(stats, facts).times(_TOP_DOWN_SHARE) + Work(launches=9.0, read_backs=6.0, gathers=pulls)
     looks = min(float(stats.n_edges), _FIRST_LOOKS * n)
-    passes = Work(launches=6.0, grid_barriers=20.0 if facts.dialect.has_grid_barrier else 0.0)
+    passes = Work(launches=3.0, grid_barriers=12.0 if facts.dialect.has_grid_barrier else 0.0)
     return passes + Work(
         streamed_bytes=60.0 * n + 16.0 * looks, gathers=(Gathers(2.0 * looks, n / 8), Gathers(n, 8.0 * n)),
     )

@@ -49,9 +49,10 @@ def sizes_of(state: Any, turn: int) -> tuple[int, int, int, int]:
 
 
 def group_size(session: Session, per_group: int = _GROUP_SIZE) -> int:
-    """Work-items of a group of the kernels that run many levels."""
+    """Work-items of a group of the kernels that run many levels; wide sub-groups leave larger ones few registers."""
     facts = session.facts
-    return facts.sub_group_size if facts.is_cpu else min(per_group, facts.max_work_group_size)
+    most = 512 if facts.sub_group_size > 32 else per_group
+    return facts.sub_group_size if facts.is_cpu else min(per_group, most, facts.max_work_group_size)
 
 
 def group_count(session: Session, per_unit: int = 1) -> int:

@@ -70,7 +70,7 @@ class NearFar(PathPlan):
         groups = queues.group_count(session)
         self._search = program.bind(
             "search", groups * group, np.int32(n), np.uint32(_LAST_TURN), held.limit(self.limit), *lists.arguments,
-            settled.arguments[1], *rows, held.weights, lists.light, lists.heavy, settled.light, settled.heavy, piles,
+            *rows, held.weights, lists.light, lists.heavy, settled.light, settled.heavy, piles,
             *stamps, self._state, self.distances, self._progress,
         )
 

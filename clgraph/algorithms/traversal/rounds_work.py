@@ -43,7 +43,8 @@ def rounds_work(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) ->
     one_round = Work(
         launches=1.0 + is_split, read_backs=1.0,
         streamed_bytes=per_part * (n + children) + (8.0 if stats.weighted else 4.0) * stats.n_edges,
-        gathers=(Gathers(slots + children_edges + _CHILD_GATHERS * children, 4.0 * n),), chains=(Chain(longest, 4.0 * n),),
+        gathers=(Gathers(slots + children_edges + _CHILD_GATHERS * children, 4.0 * n),),
+        chains=(Chain(longest, 4.0 * n),),
     )
     once = Work(launches=2.0, streamed_bytes=8.0 * n)
     if is_split:
