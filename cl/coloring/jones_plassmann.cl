@@ -9,8 +9,8 @@
  * segment of its own, and goes through that until it is empty.
  * color_large: a sub-group a vertex, in order of priority, so that most neighbours before it are coloured when its turn
  * comes.  The neighbours before it that are open stay in a list at the place of its row, its possible colours in a
- * bitmap.  Each lane holds one vertex that waits for one neighbour, its blocker: the one with most possible colours
- * among those that may take the vertex's least colour.  Nothing else is looked at before that one cannot any more.
+ * bitmap.  The sub-group waits for one of them, the one with most possible colours among those that may take the
+ * vertex's least colour; nothing else is looked at before that one cannot any more.
  * list_hubs: a work-group a vertex of many entries, beforehand: finds the neighbours before it.
  *
  * Groups that run together finish whatever the others do, since the first open vertex in the order is always among
@@ -39,9 +39,6 @@
 #endif
 #ifndef BITMAP_WORDS             /* of a bitmap, in local memory; further ones stay in global memory */
 #define BITMAP_WORDS 64
-#endif
-#ifndef MOST_WAITING             /* vertices of a sub-group that wait, at most a lane each */
-#define MOST_WAITING 32
 #endif
 #ifndef TURNS                    /* of a launch over its segments; 0: until they are empty, all groups at once */
 #define TURNS 0u
@@ -257,20 +254,8 @@ KERNEL list_hubs(int n_hubs, __global const offset_t *restrict row_offsets, __gl
   }
 }
 
-/* A large vertex in the hands of its sub-group. */
-typedef struct {
-  int v;
-  offset_t first;
-  uint degree;
-  uint rank;
-  uint size;                     /* neighbours before it that matter, at before[first …] */
-  uint word;                     /* as published */
-  int blocker;                   /* below 0: nothing is known yet */
-} large_t;
-
-/* Bitmaps of possible colours lie one after the other, by row; the head of one is in local memory while it is worked
- * on.  All lanes call these. */
-INLINE size_t bitmap_begin(int v, offset_t first) { return (size_t)(first >> 5) + (size_t)v; }
+/* Bitmaps of possible colours lie one after the other, by row; the head of one is in local memory instead.  All lanes
+ * call these. */
 INLINE uint bitmap_words(uint degree) { return (degree >> 5) + 1u; }
 
 INLINE void forbid(uint c, uint n_words, __local uint *head, volatile __global uint *rest) {
@@ -297,33 +282,45 @@ INLINE uint possible_color(uint wanted, int all, uint n_words, const __local uin
   return UINT_MAX;
 }
 
-/* Look at the neighbours before x->v until it is coloured or blocked; from_row: at all entries of its row. */
-INLINE void examine(large_t *x, int from_row, __global const int *restrict column_indices,
-                    __global const uint *restrict ranks, volatile __global uint *words, __global int *before,
-                    volatile __global uint *bitmaps, __local uint *head, __global int *restrict colors) {
-  const uint lane = sg_lane(), n_words = bitmap_words(x->degree);
-  __global int *own = before + x->first;
-  volatile __global uint *bitmap = bitmaps + bitmap_begin(x->v, x->first);
-  const int fresh = x->blocker < 0;
-  for (uint w = lane; w < (fresh ? n_words : min(n_words, (uint)BITMAP_WORDS)); w += SUB_GROUP_SIZE) {
-    if (w < BITMAP_WORDS) head[w] = fresh ? UINT_MAX : load_relaxed(bitmap + w);
+/* Wait until u cannot take c, or is coloured; 0 on a time-out. */
+INLINE int wait_for(int u, uint c, volatile __global uint *words, volatile __global uint *status) {
+  for (uint turn = 0u;; turn++) {
+    const uint word = sg_broadcast(load_relaxed(words + u), 0u);
+    if (is_colored(word) || !may_take(word, c)) return 1;
+    if (turn >= SPIN_LIMIT || ((turn & 1023u) == 1023u && sg_any(load_relaxed(status)))) {
+      report_status(status, STATUS_TIMEOUT);
+      return 0;
+    }
+  }
+}
+
+/* Colour v, of which *size* neighbours before it are listed in *own*, or, from_row, are to be found in its row; 0 on a
+ * time-out. */
+INLINE int color_by_all(int v, offset_t first, uint degree, uint rank, uint size, int from_row,
+                        __global const int *restrict column_indices, __global const uint *restrict ranks,
+                        volatile __global uint *words, __global int *own, __local uint *head,
+                        volatile __global uint *bitmap, __global int *restrict colors, volatile __global uint *status) {
+  const uint lane = sg_lane(), n_words = bitmap_words(degree);
+  sg_sync();
+  for (uint w = lane; w < n_words; w += SUB_GROUP_SIZE) {
+    if (w < BITMAP_WORDS) head[w] = UINT_MAX;
     else store_relaxed(bitmap + w, UINT_MAX);
   }
   sg_sync();
-  uint c = least_color(x->word), size = from_row ? x->degree : x->size, strength, rival;
+  uint c = 0u, published = ANY_COLOR;
+  if (from_row) size = degree;
   for (;;) {
-    uint kept = 0u;
-    strength = rival = 0u;
+    uint kept = 0u, strength = 0u, rival = 0u;
     for (uint i = lane; sg_any(i < size); i += STEPS * SUB_GROUP_SIZE) {
       int u[STEPS];
       uint word[STEPS];
       for (int k = 0; k < STEPS; k++) {
         uint at = min(i + k * SUB_GROUP_SIZE, size - 1u);
-        u[k] = from_row ? column_indices[x->first + (offset_t)at] : own[at];
+        u[k] = from_row ? column_indices[first + (offset_t)at] : own[at];
       }
       for (int k = 0; k < STEPS; k++) word[k] = from_row ? ranks[u[k]] : 0u;
       for (int k = 0; k < STEPS; k++) {
-        int wanted = i + k * SUB_GROUP_SIZE < size && (!from_row || goes_before(word[k], u[k], x->rank, x->v));
+        int wanted = i + k * SUB_GROUP_SIZE < size && (!from_row || goes_before(word[k], u[k], rank, v));
         word[k] = wanted ? load_relaxed(words + u[k]) : 0u;
       }
       for (int k = 0; k < STEPS; k++) {
@@ -348,28 +345,25 @@ INLINE void examine(large_t *x, int from_row, __global const int *restrict colum
     sg_sync();
     size = kept;
     from_row = 0;
-    uint least = possible_color(0u, 1, n_words, head, bitmap);
-    if (least == c) break;
+    const uint least = possible_color(0u, 1, n_words, head, bitmap);
+    const int moved = least != c;  /* those that may take it were not looked for */
     c = least;
+    if (moved) continue;
+    const uint strongest = sg_greatest(strength);
+    const lane_mask_t rivals = sg_ballot(strength && strength == strongest);
+    if (!rivals) break;
+    const int blocker = (int)sg_broadcast(rival, lowest_lane(rivals));
+    const uint most = possible_color(size, 0, n_words, head, bitmap);
+    const uint word = most < SET_COLORS ? head[0] & ((2u << most) - 1u) : interval(c, most);
+    if (lane == 0 && word != published) store_relaxed(words + v, word);
+    published = word;
+    if (!wait_for(blocker, c, words, status)) return 0;
   }
-  x->size = size;
-  uint strongest = sg_greatest(strength);
-  lane_mask_t rivals = sg_ballot(strength && strength == strongest);
-  if (!rivals) {
-    x->word = colored(c);
-    if (lane == 0) {
-      store_relaxed(words + x->v, x->word);
-      colors[x->v] = (int)c;
-    }
-    return;
+  if (lane == 0) {
+    store_relaxed(words + v, colored(c));
+    colors[v] = (int)c;
   }
-  x->blocker = (int)sg_broadcast(rival, lowest_lane(rivals));
-  uint most = possible_color(size, 0, n_words, head, bitmap);
-  uint word = most < SET_COLORS ? head[0] & ((2u << most) - 1u) : interval(c, most);
-  if (lane == 0 && word != x->word) store_relaxed(words + x->v, word);
-  x->word = word;
-  for (uint w = lane; w < min(n_words, (uint)BITMAP_WORDS); w += SUB_GROUP_SIZE) store_relaxed(bitmap + w, head[w]);
-  sg_sync();
+  return 1;
 }
 
 KERNEL color_large(int n_large, int n_hubs, __global const offset_t *restrict row_offsets,
@@ -380,74 +374,22 @@ KERNEL color_large(int n_large, int n_hubs, __global const offset_t *restrict ro
   LOCAL_ARRAY uint heads[SUB_GROUPS_PER_GROUP * BITMAP_WORDS];
   volatile __global uint *control = controls + CONTROL_LARGE;
   GRID_ENTER(control)
-  __local uint *head = heads + sg_in_group() * BITMAP_WORDS;
-  const uint lane = sg_lane();
-  const int stride = (int)(members * SUB_GROUPS_PER_GROUP);
-  long at = member * SUB_GROUPS_PER_GROUP + sg_in_group();  /* the next place in the order */
-  large_t mine, ahead;           /* the vertex that this lane holds, if waiting; one of those to take next */
-  int waiting = 0;
-  uint taken = SUB_GROUP_SIZE;
-  mine.v = ahead.v = 0;
-  mine.word = mine.rank = mine.size = ahead.rank = ahead.size = ahead.degree = 0u;
-  ahead.first = 0;
-  for (uint turn = 0u;;) {
-    lane_mask_t held = sg_ballot(waiting);
-    if (!held && at >= n_large) return;
-    if (at < n_large && lane_count(held) < min(SUB_GROUP_SIZE, MOST_WAITING)) {
-      if (taken == SUB_GROUP_SIZE) {
-        const long place = at + (long)lane * stride;
-        if (place < n_large) {
-          ahead.v = order[place];
-          ahead.first = row_offsets[ahead.v];
-          ahead.degree = (uint)(row_offsets[ahead.v + 1] - ahead.first);
-          ahead.rank = ranks[ahead.v];
-          ahead.size = place < n_hubs ? n_before[place] : 0u;
-        }
-        taken = 0u;
-      }
-      large_t x;
-      x.v = sg_broadcast(ahead.v, taken);
-      x.first = sg_broadcast(ahead.first, taken);
-      x.degree = sg_broadcast(ahead.degree, taken);
-      x.rank = sg_broadcast(ahead.rank, taken);
-      x.size = sg_broadcast(ahead.size, taken);
-      x.word = ANY_COLOR;
-      x.blocker = -1;
-      examine(&x, at >= n_hubs, column_indices, ranks, words, before, bitmaps, head, colors);
-      uint room = lowest_lane(sg_ballot(!waiting));
-      if (lane == room && !is_colored(x.word)) {
-        mine = x;
-        waiting = 1;
-      }
-      taken++;
-      at += stride;
-      turn = 0u;
-    }
-    int ready = 0;
-    if (waiting) {
-      uint word = load_relaxed(words + mine.blocker);
-      ready = is_colored(word) || !may_take(word, least_color(mine.word));
-    }
-    for (lane_mask_t left = sg_ballot(ready); left; left &= left - 1) {
-      const uint holder = lowest_lane(left);
-      large_t x;
-      x.v = sg_broadcast(mine.v, holder);
-      x.first = row_offsets[x.v];
-      x.degree = (uint)(row_offsets[x.v + 1] - x.first);
-      x.rank = 0u;               /* is of use in its row only */
-      x.word = sg_broadcast(mine.word, holder);
-      x.size = sg_broadcast(mine.size, holder);
-      x.blocker = 0;
-      examine(&x, 0, column_indices, ranks, words, before, bitmaps, head, colors);
-      if (lane == holder) {
-        mine = x;
-        waiting = !is_colored(x.word);
-      }
-      turn = 0u;
-    }
-    if (++turn >= SPIN_LIMIT || ((turn & 1023u) == 1023u && load_relaxed(control + GRID_STATUS))) {
-      report_status(control + GRID_STATUS, STATUS_TIMEOUT);
-      return;
+  const long begin = member * SUB_GROUPS_PER_GROUP + sg_in_group(), stride = members * SUB_GROUPS_PER_GROUP;
+  for (long at = begin; at < n_large; at += SUB_GROUP_SIZE * stride) {
+    const long mine = min(at + (long)sg_lane() * stride, (long)n_large - 1);  /* read ahead, a lane a vertex */
+    const int its_v = order[mine];
+    const offset_t its_first = row_offsets[its_v];
+    const uint its_degree = (uint)(row_offsets[its_v + 1] - its_first), its_rank = ranks[its_v];
+    const uint its_size = mine < n_hubs ? n_before[mine] : 0u;
+    for (uint k = 0u; k < SUB_GROUP_SIZE && at + (long)k * stride < n_large; k++) {
+      const int v = sg_broadcast(its_v, k);
+      const offset_t first = sg_broadcast(its_first, k);
+      const uint degree = sg_broadcast(its_degree, k), rank = sg_broadcast(its_rank, k);
+      const uint size = sg_broadcast(its_size, k);
+      if (!color_by_all(v, first, degree, rank, size, at + (long)k * stride >= n_hubs, column_indices, ranks, words,
+                        before + first, heads + sg_in_group() * BITMAP_WORDS,
+                        bitmaps + (size_t)(first >> 5) + (size_t)v, colors, control + GRID_STATUS))
+        return;
     }
   }
 }
