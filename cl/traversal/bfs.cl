@@ -84,7 +84,7 @@ KERNEL initialize(int n, __global int *restrict distances, __global int *restric
 }
 
 /* The first frontier, in the lists. */
-KERNEL start(int n_sources, ulong light_capacity, ulong heavy_capacity, __global const int *restrict sources,
+KERNEL start(int n_sources, uint light_capacity, uint heavy_capacity, __global const int *restrict sources,
              __global const offset_t *restrict row_offsets, __global int *light, __global int2 *heavy,
              volatile __global uint *state, volatile __global int *distances) {
   LOCAL_ARRAY uint flags;
@@ -172,7 +172,7 @@ INLINE void list_depth(int n, int depth, long item, long n_items, __global const
 #if ONE_LAUNCH
 /* The search in one launch.  Bottom-up once the frontier has more than 1 / alpha of the unexplored edges, top-down again
  * once it has less than 1 / beta of the vertices. */
-KERNEL search(int n, uint max_depth, uint alpha, uint beta, offset_t m, ulong light_capacity, ulong heavy_capacity,
+KERNEL search(int n, uint max_depth, uint alpha, uint beta, offset_t m, uint light_capacity, uint heavy_capacity,
               __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
               __global const offset_t *restrict in_offsets, __global const int *restrict in_neighbors,
               __global int *light, __global int2 *heavy, __global uint *bits, volatile __global uint *state,
@@ -259,7 +259,7 @@ KERNEL search(int n, uint max_depth, uint alpha, uint beta, offset_t m, ulong li
 
 #else
 /* One level from the lists, by as many work-groups as there are. */
-KERNEL expand_level(uint turn, uint depth, ulong light_capacity, ulong heavy_capacity,
+KERNEL expand_level(uint turn, uint depth, uint light_capacity, uint heavy_capacity,
                     __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                     __global int *light, __global int2 *heavy, volatile __global uint *state,
                     volatile __global int *distances, __global int *predecessors) {
@@ -290,7 +290,7 @@ KERNEL pull_level(int n, uint turn, uint depth, __global const offset_t *restric
   if (sg_lane() == 0 && mine) fetch_add(state + STATE_SIZES + SIZES * (turn + 1u & 3u) + 3, mine);
 }
 
-KERNEL list_level(int n, uint turn, uint depth, ulong light_capacity, ulong heavy_capacity,
+KERNEL list_level(int n, uint turn, uint depth, uint light_capacity, uint heavy_capacity,
                   __global const offset_t *restrict row_offsets, __global int *light, __global int2 *heavy,
                   volatile __global uint *state, volatile __global int *distances) {
   LOCAL_ARRAY uint flags;

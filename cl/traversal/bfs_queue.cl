@@ -17,7 +17,7 @@
 #define ROWS_AHEAD 24            /* whose offsets are fetched; entries half as far */
 
 KERNEL search_queue(int resumed, uint turn, uint depth, uint max_depth, ulong most_rows, long budget,
-                    ulong light_capacity, ulong heavy_capacity, __global const offset_t *restrict row_offsets,
+                    uint light_capacity, uint heavy_capacity, __global const offset_t *restrict row_offsets,
                     __global const int *restrict column_indices, __global const int *restrict light,
                     __global const int2 *restrict heavy, __global uint *restrict state, __global ulong *restrict place,
                     __global int *restrict queue, __global int *restrict distances, __global int *restrict predecessors) {

@@ -73,8 +73,8 @@ typedef struct {
 
 /* The frontier of a turn, written in the turn before. */
 INLINE frontier_t frontier_of(uint turn, __local entry_t *queues, volatile __local uint *queue_sizes, volatile __local uint *flags,
-                              uint room, __global int *light, ulong light_capacity, __global int2 *heavy,
-                              ulong heavy_capacity, volatile __global uint *state) {
+                              uint room, __global int *light, uint light_capacity, __global int2 *heavy,
+                              uint heavy_capacity, volatile __global uint *state) {
   frontier_t frontier = {queues + QUEUE_ROWS * (turn & 1u), queue_sizes + (turn & 1u), flags, room,
                          light + light_capacity * (turn & 1u), heavy + heavy_capacity * (turn & 1u),
                          state + STATE_SIZES + SIZES * (turn & 3u)};

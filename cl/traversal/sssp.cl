@@ -198,7 +198,7 @@ KERNEL initialize(int n, __global dist_t *restrict distances, __global uint *res
 #endif
 }
 
-KERNEL start(int n_sources, float delta, ulong light_capacity, ulong heavy_capacity, __global const int *restrict sources,
+KERNEL start(int n_sources, float delta, uint light_capacity, uint heavy_capacity, __global const int *restrict sources,
              __global const offset_t *restrict row_offsets, __global int *light, __global int2 *heavy,
              volatile __global uint *listed_in, volatile __global uint *state, volatile __global dist_t *distances,
              __global dist_t *progress) {
@@ -221,7 +221,7 @@ KERNEL start(int n_sources, float delta, ulong light_capacity, ulong heavy_capac
 }
 
 /* The search in one launch, or of one work-group until `last_turn`. */
-KERNEL search(int n, uint last_turn, dist_t limit, ulong light_capacity, ulong heavy_capacity,
+KERNEL search(int n, uint last_turn, dist_t limit, uint light_capacity, uint heavy_capacity,
               __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
               __global const weight_t *restrict edge_weights, __global int *light, __global int2 *heavy,
               __global int *settled_light, __global int2 *settled_heavy, __global int *piles, volatile __global uint *listed_in,

@@ -32,7 +32,7 @@ class Lists:
     def __init__(self, session: Session, graph: Graph, state_words: int = STATE_WORDS) -> None:
         long_rows = graph.degrees[graph.degrees > PIECE].astype(np.int64)
         light, heavy = graph.n_vertices + 64, int((-(-long_rows // PIECE)).sum()) + 1
-        self.arguments = np.uint64(light), np.uint64(heavy)
+        self.arguments = np.uint32(light), np.uint32(heavy)
         self.light, self.heavy = session.empty(2 * light, np.int32), session.empty(4 * heavy, np.int32)
         self.state = session.empty(state_words, np.uint32)
 
