@@ -21,6 +21,7 @@ from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
 
 import clgraph as cg
 from clgraph.algorithms.traversal import dijkstra as dijkstra_plan
+from clgraph.algorithms.traversal import near_far
 from clgraph.algorithms.traversal.sssp import STRATEGIES, ShortestPaths, sssp
 from clgraph.errors import (
     ClgraphError,
@@ -151,6 +152,22 @@ def test_shapes_that_use_every_branch(session: Session, name: str, strategy: str
 def test_options_on_a_hub_and_a_mesh(pocl: Session, strategy: str, options: dict[str, object]) -> None:
     for name in ("scale-free", "grid", "detours"):
         assert_right(SHAPES[name](), 1, pocl, strategy, **options)
+
+
+@pytest.mark.parametrize("strategy", ["frontier", "delta_stepping"])
+def test_buckets_are_the_same_in_many_launches(
+    pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str
+) -> None:
+    if pocl.facts.dialect.has_grid_barrier:
+        pytest.skip("one launch does all")
+    graph = random_weights(cg.generators.path(2000), low=1, high=1024)
+    n_buckets = []
+    for turns in (2**20, 64):
+        monkeypatch.setattr(near_far, "_TURNS", turns)
+        plan: Any = STRATEGIES[strategy].plan(pocl, graph, sources=np.array([0], np.int32), delta=512.0)
+        plan.run()
+        n_buckets.append(plan.n_buckets)
+    assert n_buckets[0] > 1000 and n_buckets == [n_buckets[0]] * 2
 
 
 def test_dijkstra_in_many_launches(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:

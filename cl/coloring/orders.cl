@@ -20,10 +20,10 @@
 #define STATE_LISTED 0           /* vertices removed in this wave */
 #define STATE_LEAST 1            /* the smallest degree that is left */
 
-KERNEL rank_vertices(int n, int order, uint shift, uint key, __global const offset_t *restrict row_offsets,
-                     __global uint *restrict ranks) {
+KERNEL rank_vertices(int n, ORDER_ARGS, __global const offset_t *restrict row_offsets, __global uint *restrict ranks) {
   int v = get_global_id(0);
-  if (v < n) ranks[v] = priority_of(order, v, (uint)(row_offsets[v + 1] - row_offsets[v]), shift, key);
+  MAKE_ORDER(order);
+  if (v < n) ranks[v] = priority_of(order, v, (uint)(row_offsets[v + 1] - row_offsets[v]));
 }
 
 KERNEL start_degrees(int n, __global const offset_t *restrict row_offsets, __global uint *restrict degrees,

@@ -3,7 +3,13 @@
  *
  *   natural        by number
  *   random         by a hash of the number; the hash is a bijection, so there are no equals
- *   largest_first  by degree in the high bits, equal degrees by the high bits of the hash
+ *   interleaved    by place, see below; equals by the high bits of the hash
+ *   largest_first  by degree in the high bits, equal degrees as interleaved
+ *
+ * Places let vertices that are processed at the same time have few edges between them, and those processed before go
+ * before in the order, too.  The vertices are cut into blocks of 2 ** tile_bits tiles.  First comes a tile of each
+ * block, then another of each block, and so on, cyclically; where a block begins differs most between neighbouring
+ * blocks.  Of a tile come first the vertices whose number is 0 modulo PHASES, then those where it is 1, and so on.
  */
 #ifndef CLGRAPH_ORDERS_H
 #define CLGRAPH_ORDERS_H
@@ -11,14 +17,44 @@
 
 #define ORDER_NATURAL 0
 #define ORDER_RANDOM 1
-#define ORDER_LARGEST_FIRST 2
+#define ORDER_INTERLEAVED 2
+#define ORDER_LARGEST_FIRST 3
 
-/* shift: how many bits are left of 32 beside the largest degree. */
-INLINE uint priority_of(int order, int v, uint degree, uint shift, uint key) {
-  uint hashed = hash_murmur3((uint)v ^ key);
-  if (order == ORDER_NATURAL) return ~(uint)v;
-  if (order == ORDER_RANDOM) return hashed;
-  return degree << shift | hashed >> (32u - shift);
+#define PHASE_BITS 3u
+#define PHASES (1u << PHASE_BITS)
+#define TILE (32u * PHASES)      /* clgraph/algorithms/coloring/orders.py has the same */
+
+/* The bits that are left of 32 beside the largest degree, those of a tile's number in its block; the key of the hash. */
+typedef struct {
+  int number;
+  uint shift, tile_bits, key;
+} order_t;
+#define ORDER_ARGS int order_number, uint order_shift, uint order_tile_bits, uint order_key
+#define MAKE_ORDER(name)                                                                              \
+  order_t name;                                                                                       \
+  name.number = order_number; name.shift = order_shift;                                               \
+  name.tile_bits = order_tile_bits; name.key = order_key
+
+/* Where a block begins: at multiples of the golden ratio. */
+INLINE uint block_turn(uint block, uint tile_bits) {
+  return (uint)((ulong)(block * 0x9e3779b9u) << tile_bits >> 32);
+}
+INLINE uint place_of(uint v, uint tile_bits) {
+  const uint tile = v / TILE, tiles = 1u << tile_bits;
+  return ((tile - block_turn(tile >> tile_bits, tile_bits)) & (tiles - 1u)) << PHASE_BITS | v % PHASES;
+}
+/* The tile that is number i in the order of places, if there are so many blocks. */
+INLINE uint tile_at(uint i, uint n_blocks, uint tile_bits) {
+  const uint k = i / n_blocks, block = i - k * n_blocks, tiles = 1u << tile_bits;
+  return (block << tile_bits) + ((k + block_turn(block, tile_bits)) & (tiles - 1u));
+}
+
+INLINE uint priority_of(order_t order, int v, uint degree) {
+  const uint hashed = hash_murmur3((uint)v ^ order.key), bits = order.tile_bits + PHASE_BITS;
+  if (order.number == ORDER_NATURAL) return ~(uint)v;
+  if (order.number == ORDER_RANDOM) return hashed;
+  const uint tie = ~place_of((uint)v, order.tile_bits) << (32u - bits) | hashed >> bits;
+  return order.number == ORDER_INTERLEAVED ? tie : degree << order.shift | tie >> (32u - order.shift);
 }
 /* Does u, of priority p, go before v, of priority q? */
 INLINE int goes_before(uint p, int u, uint q, int v) { return p > q || (p == q && u < v); }

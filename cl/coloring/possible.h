@@ -32,10 +32,11 @@ INLINE int may_take(uint word, uint c) {
 INLINE uint interval(uint least, uint most) {
   return 0x80000000u | min(most - least, MOST_RANGE) << 16 | least;
 }
-/* Those of 0 … 30 as a set. */
-INLINE uint as_set(uint word) {
-  if ((int)word >= 0) return word;
-  uint least = word & 0xffffu, most = min(most_color(word), SET_COLORS - 1u);
-  return least >= SET_COLORS ? 0u : ((2u << most) - 1u) & ~((1u << least) - 1u);
+/* Those of base … base + 30 as a set. */
+INLINE uint as_set(uint word, uint base) {
+  if ((int)word >= 0) return base ? 0u : word;
+  const uint least = word & 0xffffu, most = most_color(word);
+  if (most < base || least >= base + SET_COLORS) return 0u;
+  return ((2u << min(most - base, SET_COLORS - 1u)) - 1u) & ~((1u << (max(least, base) - base)) - 1u);
 }
 #endif

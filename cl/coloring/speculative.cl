@@ -62,24 +62,24 @@
 
 /* What a kernel needs to look at rows and to compare vertices. */
 typedef struct {
-  int order;                     /* of orders.h, or else `ranks` has the priorities */
-  uint shift, key;
+  order_t order;                 /* of orders.h, or else `ranks` has the priorities */
   __global const offset_t *row_offsets;
   __global const int *column_indices;
   __global const uint *ranks;
 } rows_t;
 #define ROWS                                                                                          \
-  int order, uint shift, uint key, __global const offset_t *restrict row_offsets,                     \
+  ORDER_ARGS, __global const offset_t *restrict row_offsets,                                          \
       __global const int *restrict column_indices, __global const uint *restrict ranks
 #define MAKE_ROWS(name)                                                                               \
   rows_t name;                                                                                        \
-  name.order = order; name.shift = shift; name.key = key;                                             \
+  MAKE_ORDER(name##_order);                                                                           \
+  name.order = name##_order;                                                                          \
   name.row_offsets = row_offsets; name.column_indices = column_indices; name.ranks = ranks
 
 INLINE uint degree_of(const rows_t *rows, int v) { return (uint)(rows->row_offsets[v + 1] - rows->row_offsets[v]); }
 INLINE uint priority(const rows_t *rows, int v) {
-  if (rows->order > ORDER_LARGEST_FIRST) return rows->ranks[v];
-  return priority_of(rows->order, v, rows->order == ORDER_LARGEST_FIRST ? degree_of(rows, v) : 0u, rows->shift, rows->key);
+  if (rows->order.number > ORDER_LARGEST_FIRST) return rows->ranks[v];
+  return priority_of(rows->order, v, rows->order.number == ORDER_LARGEST_FIRST ? degree_of(rows, v) : 0u);
 }
 INLINE int loses(const rows_t *rows, int v, int u) {
   return u != v && goes_before(priority(rows, u), u, priority(rows, v), v);

@@ -4,8 +4,11 @@
     By number.
 ``random``
     By a hash of number and seed.
+``interleaved``
+    By number, but parts of the range in turn, and in them each eighth vertex: as GPUs process them, so that most
+    neighbours that go before a vertex have a colour when its turn comes. ``cl/coloring/orders.h`` tells exactly.
 ``largest_first``
-    By falling degree, equal ones at random: few colours, for little work [1]_.
+    By falling degree, equal ones interleaved: few colours, for little work [1]_.
 ``smallest_last``
     The vertex of smallest degree goes last, then that of smallest degree in what is left, and so on: fewer colours,
     for more work [2]_. Vertices are removed in batches [3]_.
@@ -27,25 +30,41 @@ from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session
 
-ORDERS = ("natural", "random", "largest_first", "smallest_last")
+ORDERS = ("natural", "random", "interleaved", "largest_first", "smallest_last")
+SHORT_ROW = 128  # the longest row that a work-item looks at in orders that are not by degree
+TILE, _BLOCKS = 256, 4096  # cl/coloring/orders.h; the same on every device, so that results are
+_MANY_ENTRIES, _ALIKE = 8, 4
 _SOURCE = "coloring/orders.cl"
 _STATE_LISTED, _STATE_WORDS = 0, 2
 _NO_DEGREE = 0xFFFFFFFF
 
 
-def order_number(order: str) -> int:
-    """Return the number of *order* in ``cl/coloring/orders.h``; ``smallest_last`` has none there."""
-    return ORDERS.index(order)
+def suitable_order(graph: Graph) -> str:
+    """Return ``"interleaved"`` where degrees differ so little that their order saves few colours."""
+    highest, mean = int(graph.degrees.max(initial=0)), graph.n_edges / max(1, graph.n_vertices)
+    alike = _MANY_ENTRIES <= mean and highest < _ALIKE * mean and highest <= SHORT_ROW
+    return "interleaved" if alike else "largest_first"
 
 
-def hash_key(seed: int) -> int:
+def order_arguments(graph: Graph, order: str, seed: int) -> tuple[np.generic, ...]:
+    """Return ``ORDER_ARGS`` of ``cl/coloring/orders.h``; the number of ``smallest_last`` is none of those there."""
+    shift = 32 - max(1, int(graph.degrees.max(initial=0)).bit_length())
+    numbers = shift, _tile_bits(graph.n_vertices), _hash_key(seed)
+    return np.int32(ORDERS.index(order)), *map(np.uint32, numbers)
+
+
+def n_blocks(n_vertices: int) -> int:
+    """Return into how many blocks the vertices are cut; the last may be incomplete."""
+    return -(-n_vertices // (TILE << _tile_bits(n_vertices)))
+
+
+def _tile_bits(n_vertices: int) -> int:
+    return max(1, n_vertices // (TILE * _BLOCKS)).bit_length() - 1
+
+
+def _hash_key(seed: int) -> int:
     """Return the 32 bits that *seed* mixes into the hashes of vertices."""
     return seed * 0x9E3779B9 & 0xFFFFFFFF
-
-
-def degree_shift(graph: Graph) -> int:
-    """Return how many bits of a priority are left beside the largest degree."""
-    return 32 - max(1, int(graph.degrees.max(initial=0)).bit_length())
 
 
 def ranks(
@@ -64,15 +83,14 @@ def ranks(
     target : DeviceArray, optional
         Where to put them; the default is a new array.
     """
-    n, key = graph.n_vertices, np.uint32(hash_key(seed))
+    n, key = graph.n_vertices, np.uint32(_hash_key(seed))
     found = session.empty(n, np.uint32) if target is None else target
     if n and order == "smallest_last":
         _smallest_last(session, graph, key, found)
     elif n:
         on_device = device_graph(session, graph)
         session.program(_SOURCE, on_device.defines()).bind(
-            "rank_vertices", n, np.int32(n), np.int32(order_number(order)), np.uint32(degree_shift(graph)), key,
-            on_device.row_offsets, found,
+            "rank_vertices", n, np.int32(n), *order_arguments(graph, order, seed), on_device.row_offsets, found,
         )()
     return found
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.coloring.orders import degree_shift, hash_key, order_number, ranks
+from clgraph.algorithms.coloring.orders import order_arguments, ranks
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.sort import Sort
@@ -54,7 +54,7 @@ class Rounds(ABC):
         order = problem.order or "largest_first"
         self._ranks = session.empty(self.n if order == "smallest_last" else 1, np.uint32)
         self.rows = (
-            np.int32(order_number(order)), np.uint32(degree_shift(graph)), np.uint32(hash_key(problem.seed)),
+            *order_arguments(graph, order, problem.seed),
             on_device.row_offsets, on_device.column_indices, self._ranks,
         )
         self.lists = [session.empty(self.n, np.int32) for _ in range(2)]

@@ -16,7 +16,7 @@ from clgraph.runtime.session import Session
 
 _SOURCE = "traversal/sssp.cl"
 # Words of cl/traversal/sssp.cl.
-_OVERFLOW, _STATE_WORDS, _MODE, _TURN, _PROGRESS_WORDS, _DONE = 608, 640, 4, 8, 9, 4
+_OVERFLOW, _STATE_WORDS, _BUCKETS, _TURN, _PROGRESS_WORDS = 608, 640, 5, 8, 10
 _DEEP = 40  # levels of a search
 _DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 2.0, 0.5  # Davidson et al. take 32
 _HUB = 32.0  # times the mean degree
@@ -86,6 +86,11 @@ class NearFar(PathPlan):
                 return
             turn = int(progress[_TURN])
         self._search()
+
+    @property
+    def n_buckets(self) -> int:
+        """How often the threshold rose, after ``run()`` where one work-group does all."""
+        return self._progress.item(_BUCKETS)
 
     def _overflowed(self) -> bool:
         return bool(self._state.item(_OVERFLOW))
