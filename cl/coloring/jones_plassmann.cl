@@ -4,9 +4,10 @@
  * A vertex publishes which colours it may still get (possible.h).  Its least possible colour is its colour once no
  * neighbour before it that is not coloured yet may take that: often long before all of them are coloured.
  *
- * color_small: a work-item a vertex of at most SMALL_DEGREE entries: which entries are before it is a word of bits,
- * the possible colours are another.  A sub-group tries each vertex of its tiles once, keeps those that stay open in a
- * segment of its own, and goes through that until it is empty.
+ * color_small: a work-item a vertex: which entries are before it is a word of bits, the possible colours are another.
+ * A sub-group tries each vertex of its tiles once, in the order of their places (orders.h), keeps those that stay open
+ * in a list of its own, and goes through that until it is empty.
+ * With WIDE the rows may be longer: a bit stands for each 32nd entry, and the possible colours are 31 at a time.
  * color_large: a sub-group a vertex, in order of priority, so that most neighbours before it are coloured when its turn
  * comes.  The neighbours before it that are open stay in a list at the place of its row, its possible colours in a
  * bitmap.  The sub-group waits for one of them, the one with most possible colours among those that may take the
@@ -28,8 +29,11 @@
 #include "coloring/orders.h"
 #include "coloring/possible.h"
 
+#ifndef WIDE
+#define WIDE 0
+#endif
 #ifndef SMALL_DEGREE
-#define SMALL_DEGREE 30          /* at most 30: a set has one colour more */
+#define SMALL_DEGREE 30          /* at most 30, unless WIDE: a set has one colour more */
 #endif
 #ifndef BATCH                    /* entries of a row that a work-item has in flight */
 #define BATCH 4
@@ -40,14 +44,11 @@
 #ifndef BITMAP_WORDS             /* of a bitmap, in local memory; further ones stay in global memory */
 #define BITMAP_WORDS 64
 #endif
-#ifndef TURNS                    /* of a launch over its segments; 0: until they are empty, all groups at once */
+#ifndef RETRIES                  /* of vertices at once, if those before them are of the same or an earlier turn */
+#define RETRIES 30
+#endif
+#ifndef TURNS                    /* of a launch over its lists; 0: until they are empty, all groups at once */
 #define TURNS 0u
-#endif
-#ifndef RETRIES                  /* of a vertex at once, while others of its tile are open */
-#define RETRIES 0
-#endif
-#ifndef FIRST_LOAD               /* how words are read by who does not wait for them */
-#define FIRST_LOAD load_stale
 #endif
 
 /* Controls of two grids. */
@@ -55,15 +56,14 @@
 #define CONTROL_SMALL 32
 #define CONTROL_WORDS 64
 
-/* Priorities of the vertices, unless they are given, and no knowledge of their colours. */
-KERNEL prepare(int n, int order, uint shift, uint key, __global const offset_t *restrict row_offsets,
+/* Priorities of the first vertices, and no knowledge of the colours of any. */
+KERNEL prepare(int n, int n_ranked, ORDER_ARGS, __global const offset_t *restrict row_offsets,
                __global uint *restrict ranks, __global uint *restrict words, __global uint *restrict controls) {
   int v = get_global_id(0);
+  MAKE_ORDER(order);
   if (v < CONTROL_WORDS) controls[v] = 0u;
-  if (v >= n) return;
-  if (order <= ORDER_LARGEST_FIRST)
-    ranks[v] = priority_of(order, v, (uint)(row_offsets[v + 1] - row_offsets[v]), shift, key);
-  words[v] = ANY_COLOR;
+  if (v < n_ranked) ranks[v] = priority_of(order, v, (uint)(row_offsets[v + 1] - row_offsets[v]));
+  if (v < n) words[v] = ANY_COLOR;
 }
 
 KERNEL sort_keys(int n_large, __global const int *restrict listed, __global const uint *restrict ranks,
@@ -74,151 +74,195 @@ KERNEL sort_keys(int n_large, __global const int *restrict listed, __global cons
 
 /* ---- a work-item a vertex */
 
-/* One of the *pending* neighbours before a vertex: narrow the vertex's *set*, drop the neighbour if it does not matter
- * any more, else add what it may take to *rivals*. */
-INLINE void meet(uint word, uint bit, uint *pending, uint *set, uint *rivals) {
-  uint theirs = as_set(word);
-  if (is_colored(word)) *set &= ~theirs;
-  if (is_colored(word) || !(theirs & *set)) *pending &= ~bit;
-  else *rivals |= theirs;
+/* A vertex in the hands of a work-item. */
+typedef struct {
+  uint v;
+  offset_t first;
+  uint degree;                   /* for its first try, and if WIDE */
+  uint pending;                  /* entry i is a neighbour before it that matters; if WIDE, i + 32 … may be one, too */
+  uint set;                      /* possible colours, counted from base */
+  uint base;                     /* 0 unless WIDE */
+} small_t;
+
+INLINE uint low_bits(uint count) { return count < 32u ? (1u << count) - 1u : UINT_MAX; }
+
+/* What orders by places or hashes say needs no look into memory. */
+INLINE uint rank_of(order_t order, int v, __global const uint *restrict ranks) {
+  return order.number < ORDER_LARGEST_FIRST ? priority_of(order, v, 0u) : ranks[v];
 }
 
-/* One colour more than there are rivals is enough; without a rival for the least, that is it. */
-INLINE uint narrowed(uint set, uint pending, uint rivals) {
-  for (uint extra = popcount(set) - min((uint)popcount(set), (uint)popcount(pending) + 1u); extra; extra--)
-    set &= ~(0x80000000u >> clz(set));
-  uint least = set & (0u - set);
-  return rivals & least ? set : least;
-}
-
-/* Which entries of row v are before it; sets *set. */
-INLINE uint start_small(int v, offset_t first, uint degree, __global const int *restrict column_indices,
-                        __global const uint *restrict ranks, volatile __global uint *words, uint *set) {
-  const uint rank = ranks[v];
-  uint pending = 0u, rivals = 0u;
-  *set = (2u << degree) - 1u;
-  for (uint i = 0; i < degree; i += BATCH) {
-    int u[BATCH];
-    uint theirs[BATCH], word[BATCH];
-    for (int k = 0; k < BATCH; k++) u[k] = column_indices[first + min(i + k, degree - 1u)];
-    for (int k = 0; k < BATCH; k++) theirs[k] = ranks[u[k]];
-    for (int k = 0; k < BATCH; k++) {
-      int before = i + k < degree && goes_before(theirs[k], u[k], rank, v);
-      if (before) pending |= 1u << (i + k);
-      word[k] = before ? FIRST_LOAD(words + u[k]) : ANY_COLOR;
+/* Narrow the possible colours of *x and publish them; 1 if it is coloured.  is_first: nothing is known of it yet. */
+INLINE int try_small(small_t *x, int is_first, order_t order, __global const int *restrict column_indices,
+                     __global const uint *restrict ranks, volatile __global uint *words, __global int *restrict colors) {
+  const int unsure = is_first || WIDE, v = (int)x->v;
+  const uint rank = unsure ? rank_of(order, v, ranks) : 0u, old = x->set;
+  uint set = old, kept = 0u, n_kept = 0u, rivals = 0u;
+#if WIDE
+  for (uint begin = 0u; begin < x->degree; begin += 32u) {
+    uint left = x->pending & low_bits(x->degree - begin);
+#else
+  {
+    const uint begin = 0u;
+    uint left = x->pending;
+#endif
+    while (left) {
+      uint bit[BATCH], word[BATCH];
+      int u[BATCH];
+      for (int k = 0; k < BATCH; k++) {
+        bit[k] = left & (0u - left);
+        left &= left - 1u;
+        u[k] = column_indices[x->first + (offset_t)(begin + lowest_bit(bit[k] ? bit[k] : bit[0]))];
+      }
+      if (unsure) {
+        for (int k = 0; k < BATCH; k++) word[k] = rank_of(order, u[k], ranks);
+        for (int k = 0; k < BATCH; k++)
+          if (!goes_before(word[k], u[k], rank, v)) bit[k] = 0u;
+      }
+      for (int k = 0; k < BATCH; k++) word[k] = bit[k] ? load_relaxed(words + u[k]) : ANY_COLOR;
+      for (int k = 0; k < BATCH; k++) {
+        const uint theirs = bit[k] ? as_set(word[k], x->base) : 0u;
+        if (bit[k] && is_colored(word[k])) {
+          set &= ~theirs;
+        } else if (theirs & set) {
+          rivals |= theirs;
+          kept |= bit[k];
+          n_kept++;
+        }
+      }
     }
-    for (int k = 0; k < BATCH; k++)
-      if (pending >> (i + k) & (i + k < degree)) meet(word[k], 1u << (i + k), &pending, set, &rivals);
   }
-  *set = narrowed(*set, pending, rivals);
-  return pending;
-}
-
-INLINE uint try_small(offset_t first, uint pending, __global const int *restrict column_indices,
-                      volatile __global uint *words, uint *set) {
-  uint rivals = 0u;
-  for (uint left = pending; left;) {
-    uint bit[BATCH], word[BATCH];
-    for (int k = 0; k < BATCH; k++) {
-      bit[k] = left & (0u - left);
-      left &= left - 1u;
-      if (bit[k]) word[k] = load_relaxed(words + column_indices[first + (offset_t)lowest_bit(bit[k])]);
-    }
-    for (int k = 0; k < BATCH; k++)
-      if (bit[k]) meet(word[k], bit[k], &pending, set, &rivals);
+  for (uint extra = popcount(set) - min((uint)popcount(set), n_kept + 1u); extra; extra--)
+    set &= ~(0x80000000u >> clz(set));  /* one colour more than neighbours that matter is enough */
+  const uint least = set & (0u - set);
+  const int done = least && !(rivals & least);
+  uint word = done ? least : set;
+#if WIDE
+  if (done && x->base) word = colored(x->base + lowest_bit(least));
+  if (!done && (x->base || popcount(set) <= n_kept)) word = interval(x->base + (set ? lowest_bit(set) : 0u), UINT_MAX);
+  if (!set) {
+    x->base += SET_COLORS;
+    set = low_bits(SET_COLORS);
+    kept = UINT_MAX;
   }
-  *set = narrowed(*set, pending, rivals);
-  return pending;
+#endif
+  x->set = set;
+  x->pending = kept;
+  if (is_first || set != old || done) store_relaxed(words + x->v, word);
+  if (done) colors[v] = (int)(x->base + lowest_bit(least));
+  return done;
 }
 
-/* Publish what is known of v; 1 if it is coloured. */
-INLINE int publish_small(int v, uint set, volatile __global uint *words, __global int *restrict colors) {
-  store_relaxed(words + v, set);
-  if (popcount(set) > 1) return 0;
-  colors[v] = (int)lowest_bit(set);
-  return 1;
+/* What a sub-group takes at once: a tile, or several if it is wider than a phase of one. */
+#define TILES (SUB_GROUP_SIZE > PHASE_SIZE ? SUB_GROUP_SIZE / PHASE_SIZE : 1u)
+#define CHUNK (TILE * TILES)
+#define CHUNK_STEPS (CHUNK / SUB_GROUP_SIZE)
+
+/* The vertex of this lane in a step through a chunk; n if there is none. */
+INLINE uint vertex_at(order_t order, uint n, uint n_blocks, uint chunk, uint step) {
+  const uint at = step * SUB_GROUP_SIZE + sg_lane(), phase = at / (PHASE_SIZE * TILES), in_phase = at % (PHASE_SIZE * TILES);
+  const uint i = chunk * TILES + in_phase / PHASE_SIZE;
+  if (i >= n_blocks << order.tile_bits) return n;
+  return min(n, vertex_of(order, tile_at(order, i, n_blocks), phase, in_phase % PHASE_SIZE));
 }
 
-/* again: only what an earlier launch left open. */
-KERNEL color_small(int n, int n_segments, uint capacity, int again, __global const offset_t *restrict row_offsets,
+/* again: only what an earlier launch left open, sizes[] of them in the list of each sub-group. */
+KERNEL color_small(int n, int again, uint n_blocks, ORDER_ARGS, __global const offset_t *restrict row_offsets,
                    __global const int *restrict column_indices, __global const uint *restrict ranks,
-                   volatile __global uint *words, __global uint2 *segments, __global uint *sizes,
+                   volatile __global uint *words, __global uint4 *lists, __global uint *sizes,
                    __global int *restrict colors, volatile __global uint *controls) {
   volatile __global uint *control = controls + CONTROL_SMALL;
+  MAKE_ORDER(order);
 #if TURNS
   const uint member = get_group_id(0), members = get_num_groups(0);
 #else
   GRID_ENTER(control)
 #endif
-  const uint lane = sg_lane();
-  const int begin = (int)(member * SUB_GROUPS_PER_GROUP + sg_in_group());
-  const int stride = (int)(members * SUB_GROUPS_PER_GROUP);
-  const long n_tiles = capacity / SUB_GROUP_SIZE;  /* of a segment; on CPUs one after the other */
-  for (int s = begin; s < n_segments && !again; s += stride) {
-    __global uint2 *own = segments + (size_t)s * capacity;
-    uint size = 0u;
-    for (long k = 0; k < n_tiles; k++) {
-      const long i = (DEV_IS_CPU ? s * n_tiles + k : s + k * n_segments) * SUB_GROUP_SIZE + (long)lane;
-      const int v = (int)min(i, (long)n - 1);
-      const offset_t first = row_offsets[v];
-      const uint degree = (uint)(row_offsets[v + 1] - first);
-      uint pending = 0u, set = 1u;
-      int open = 0;
-      if (i < n && degree <= SMALL_DEGREE) {
-        pending = start_small(v, first, degree, column_indices, ranks, words, &set);
-        open = !publish_small(v, set, words, colors);
-      }
-      for (int turn = 0; turn < RETRIES && sg_any(open); turn++) {
-        if (open) {
-          pending = try_small(first, pending, column_indices, words, &set);
-          open = !publish_small(v, set, words, colors);
-        }
-      }
-      lane_mask_t keeping = sg_ballot(open);
-      if (open) own[size + lane_count(keeping & lanes_below_mask())] = (uint2)((uint)v, pending);
-      size += lane_count(keeping);
-    }
-    sg_sync();
-    if (lane == 0) sizes[s] = size;
-  }
-  for (uint turn = 0u;; turn++) {
-    int open_ones = 0;
-    for (int s = begin; s < n_segments; s += stride) {
-      __global uint2 *own = segments + (size_t)s * capacity;
-      sg_sync();
-      const uint size = sizes[s];
-      uint kept = 0u;
-      for (uint i = lane; sg_any(i < size); i += SUB_GROUP_SIZE) {
-        int open = 0, v = 0;
-        uint pending = 0u;
-        if (i < size) {
-          uint2 entry = own[i];
-          v = (int)entry.x;
-          uint old = load_relaxed(words + v), set = old;
-          pending = try_small(row_offsets[v], entry.y, column_indices, words, &set);
-          open = set == old || !publish_small(v, set, words, colors);
-        }
-        lane_mask_t keeping = sg_ballot(open);
-        sg_sync();
-        if (open) own[kept + lane_count(keeping & lanes_below_mask())] = (uint2)((uint)v, pending);
-        kept += lane_count(keeping);
-      }
-      sg_sync();
-      if (lane == 0) sizes[s] = kept;
-      open_ones |= kept != 0u;
-    }
-    if (!open_ones) return;
-#if TURNS
-    if (turn + 1u == TURNS) {
-      store_relaxed(control + GRID_TICKET, 1u);
-      return;
-    }
+  /* Which chunks are this sub-group's: number `chunk`, and each stride-th after it. */
+  const uint lane = sg_lane(), number = member * SUB_GROUPS_PER_GROUP + sg_in_group();
+  const uint total = members * SUB_GROUPS_PER_GROUP, n_chunks = ((n_blocks << order.tile_bits) + TILES - 1u) / TILES;
+#if TURNS                        /* one after the other */
+  const uint share = (n_chunks + total - 1u) / total, chunk = min(n_chunks, number * share), stride = 1u;
+  const uint n_own = min(share, n_chunks - chunk);
+#else
+  const uint chunk = number, stride = total, n_own = number < n_chunks ? (n_chunks - number - 1u) / total + 1u : 0u;
 #endif
-    if (turn >= SPIN_LIMIT || ((turn & 1023u) == 1023u && load_relaxed(control + GRID_STATUS))) {
+  /* Place i of its list, which has room for all vertices of these. */
+#define PLACE(i) ((size_t)(chunk + (i) / CHUNK * stride) * CHUNK + (i) % CHUNK)
+  small_t x;
+  uint size = 0u, ahead = (uint)n;  /* offsets are read one step ahead */
+  offset_t first = 0, last = 0;
+  const uint n_steps = again ? 0u : n_own * CHUNK_STEPS;
+  for (uint t = 0u; t <= n_steps; t++) {
+    x.v = ahead;
+    x.first = first;
+    x.degree = (uint)(last - first);
+    if (t < n_steps) {
+      ahead = vertex_at(order, (uint)n, n_blocks, chunk + t / CHUNK_STEPS * stride, t % CHUNK_STEPS);
+      if (ahead < (uint)n) {
+        first = row_offsets[ahead];
+        last = row_offsets[ahead + 1u];
+      }
+    }
+    int open = 0;
+    if (x.v < (uint)n && x.degree <= SMALL_DEGREE) {
+      x.pending = low_bits(x.degree);
+      x.set = low_bits(min(x.degree + 1u, SET_COLORS));
+      x.base = 0u;
+      open = !try_small(&x, 1, order, column_indices, ranks, words, colors);
+    }
+#if !TURNS                       /* those before x are coloured, or others are at them right now */
+    const int patience = order.number == ORDER_INTERLEAVED ? RETRIES : 0;
+    for (int turn = 0; sg_any(open) && turn < patience; turn++)
+      if (open) open = !try_small(&x, 0, order, column_indices, ranks, words, colors);
+#endif
+    const lane_mask_t keeping = sg_ballot(open);
+    const uint place = size + lane_count(keeping & lanes_below_mask());
+    if (open) lists[PLACE(place)] = (uint4)(x.v, x.pending, x.set, WIDE ? x.base : (uint)x.first);
+    size += lane_count(keeping);
+  }
+  if (again) size = sizes[number];
+  for (uint turn = 0u; size; turn++) {
+    uint kept = 0u;
+    uint4 entry = (uint4)(0u, 0u, 0u, 0u), next = entry;
+    sg_sync();
+    if (lane < size) next = lists[PLACE(lane)];
+    for (uint i = lane; sg_any(i < size); i += SUB_GROUP_SIZE) {
+      entry = next;
+      if (i + SUB_GROUP_SIZE < size) next = lists[PLACE(i + SUB_GROUP_SIZE)];
+      int open = 0;
+      if (i < size) {
+        x.v = entry.x;
+        x.pending = entry.y;
+        x.set = entry.z;
+#if WIDE
+        x.base = entry.w;
+        x.first = row_offsets[x.v];
+        x.degree = (uint)(row_offsets[x.v + 1u] - x.first);
+#else
+        x.base = 0u;
+        x.first = (offset_t)entry.w;
+#endif
+        open = !try_small(&x, 0, order, column_indices, ranks, words, colors);
+      }
+      const lane_mask_t keeping = sg_ballot(open);
+      const uint place = kept + lane_count(keeping & lanes_below_mask());
+      sg_sync();
+      if (open) lists[PLACE(place)] = (uint4)(x.v, x.pending, x.set, WIDE ? x.base : entry.w);
+      kept += lane_count(keeping);
+    }
+    size = kept;
+#if TURNS
+    if (turn + 1u == TURNS) break;
+#endif
+    if (turn >= SPIN_LIMIT || ((turn & 1023u) == 1023u && sg_any(load_relaxed(control + GRID_STATUS)))) {
       report_status(control + GRID_STATUS, STATUS_TIMEOUT);
       return;
     }
   }
+#if TURNS
+  if (lane == 0) sizes[number] = size;
+  if (size) store_relaxed(control + GRID_TICKET, 1u);
+#endif
 }
 
 /* ---- a sub-group a vertex */

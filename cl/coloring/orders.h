@@ -9,7 +9,7 @@
  * Places let vertices that are processed at the same time have few edges between them, and those processed before go
  * before in the order, too.  The vertices are cut into blocks of 2 ** tile_bits tiles.  First comes a tile of each
  * block, then another of each block, and so on, cyclically; where a block begins differs most between neighbouring
- * blocks.  Of a tile come first the vertices whose number is 0 modulo PHASES, then those where it is 1, and so on.
+ * blocks.  Of a tile each PHASES-th vertex comes first, then those after them, and so on.
  */
 #ifndef CLGRAPH_ORDERS_H
 #define CLGRAPH_ORDERS_H
@@ -20,9 +20,12 @@
 #define ORDER_INTERLEAVED 2
 #define ORDER_LARGEST_FIRST 3
 
+#ifndef PHASE_BITS               /* clgraph/algorithms/coloring/orders.py has the same sizes */
 #define PHASE_BITS 3u
+#define PHASE_SIZE 32u
+#endif
 #define PHASES (1u << PHASE_BITS)
-#define TILE (32u * PHASES)      /* clgraph/algorithms/coloring/orders.py has the same */
+#define TILE (PHASE_SIZE * PHASES)
 
 /* The bits that are left of 32 beside the largest degree, those of a tile's number in its block; the key of the hash. */
 typedef struct {
@@ -39,21 +42,25 @@ typedef struct {
 INLINE uint block_turn(uint block, uint tile_bits) {
   return (uint)((ulong)(block * 0x9e3779b9u) << tile_bits >> 32);
 }
-INLINE uint place_of(uint v, uint tile_bits) {
-  const uint tile = v / TILE, tiles = 1u << tile_bits;
-  return ((tile - block_turn(tile >> tile_bits, tile_bits)) & (tiles - 1u)) << PHASE_BITS | v % PHASES;
+INLINE uint place_of(order_t order, uint v) {
+  const uint tile = v / TILE, begin = block_turn(tile >> order.tile_bits, order.tile_bits);
+  return ((tile - begin) & ((1u << order.tile_bits) - 1u)) << PHASE_BITS | (v + order.key) % PHASES;
 }
 /* The tile that is number i in the order of places, if there are so many blocks. */
-INLINE uint tile_at(uint i, uint n_blocks, uint tile_bits) {
-  const uint k = i / n_blocks, block = i - k * n_blocks, tiles = 1u << tile_bits;
-  return (block << tile_bits) + ((k + block_turn(block, tile_bits)) & (tiles - 1u));
+INLINE uint tile_at(order_t order, uint i, uint n_blocks) {
+  const uint k = i / n_blocks, block = i - k * n_blocks;
+  return (block << order.tile_bits) + ((k + block_turn(block, order.tile_bits)) & ((1u << order.tile_bits) - 1u));
+}
+/* The vertex of a tile that is number i of a phase. */
+INLINE uint vertex_of(order_t order, uint tile, uint phase, uint i) {
+  return tile * TILE + i * PHASES + (phase - order.key) % PHASES;
 }
 
 INLINE uint priority_of(order_t order, int v, uint degree) {
   const uint hashed = hash_murmur3((uint)v ^ order.key), bits = order.tile_bits + PHASE_BITS;
   if (order.number == ORDER_NATURAL) return ~(uint)v;
   if (order.number == ORDER_RANDOM) return hashed;
-  const uint tie = ~place_of((uint)v, order.tile_bits) << (32u - bits) | hashed >> bits;
+  const uint tie = ~place_of(order, (uint)v) << (32u - bits) | hashed >> bits;
   return order.number == ORDER_INTERLEAVED ? tie : degree << order.shift | tie >> (32u - order.shift);
 }
 /* Does u, of priority p, go before v, of priority q? */

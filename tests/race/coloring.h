@@ -6,10 +6,16 @@
 #include "host.h"
 #define LINGER linger
 static unsigned linger;          /* short: some groups come too late, and leave their vertices to the others */
-#define SMALL_DEGREE 4
+#ifndef WIDE
+#define WIDE 0
+#endif
+#define SMALL_DEGREE (WIDE ? INT_MAX : 4)
 #define HUB_DEGREE 1000
 #define BATCH 2
 #define STEPS 2
+#define RETRIES 3
+#define PHASE_BITS 1u
+#define PHASE_SIZE 2u
 #include "common/grid_barrier.h"
 #include "common/worklist.h"
 #include "coloring/orders.h"
@@ -78,17 +84,19 @@ static uint shift_of(const Graph &graph) {
 
 static bool jones_plassmann_right(Random &random, ulong) {
   Graph graph(random);
-  const int n = graph.n, order_number = 1 + (int)random.below(2);
+  const int n = graph.n, number = random.below(WIDE ? 1 : 3) ? ORDER_LARGEST_FIRST : 1 + (int)random.below(2);
+  const uint tile_bits = random.below(3), n_blocks = (n + (TILE << tile_bits) - 1) / (TILE << tile_bits);
   std::vector<uint> words(n), controls(CONTROL_WORDS), bitmaps(n + graph.columns.size() / 32 + 1), n_before(n);
   std::vector<int> before(graph.columns.size()), colors(n, -1);
   linger = random.below(2) ? 30 : ~0u;
+#define ORDER_OF_GRAPH number, shift_of(graph), tile_bits, key
+  const uint key = (uint)random.next();
   launch(std::max(n, CONTROL_WORDS), [&] {
-    greedy::prepare(n, order_number, shift_of(graph), (uint)random.state, graph.offsets.data(), graph.ranks.data(),
-                    words.data(), controls.data());
+    greedy::prepare(n, n, ORDER_OF_GRAPH, graph.offsets.data(), graph.ranks.data(), words.data(), controls.data());
   });
   std::vector<int> order = graph.in_order();
-  int n_large = n, n_hubs = 0;
-  if (order_number == ORDER_LARGEST_FIRST) {
+  int n_large = WIDE ? 0 : n, n_hubs = 0;
+  if (number == ORDER_LARGEST_FIRST) {
     n_large = (int)(std::find_if(order.begin(), order.end(), [&](int v) { return graph.degree(v) <= SMALL_DEGREE; }) -
                     order.begin());
     while (n_hubs < n_large && graph.degree(order[n_hubs]) > 9) n_hubs++;
@@ -99,31 +107,31 @@ static bool jones_plassmann_right(Random &random, ulong) {
                         before.data(), n_before.data());
     });
   const uint n_groups = 1 + random.below(4);
-  launch(n_groups, [&] {
-    greedy::color_large(n_large, n_hubs, graph.offsets.data(), graph.columns.data(), order.data(), graph.ranks.data(),
-                        n_before.data(), words.data(), before.data(), bitmaps.data(), colors.data(), controls.data());
-  });
-  const int n_segments = 1 + (int)random.below(6), capacity = (n + n_segments - 1) / n_segments;
-  std::vector<uint2> segments(n_segments * capacity);
-  std::vector<uint> sizes(n_segments);
-  launch(n_groups, [&] {
-    greedy::color_small(n, n_segments, capacity, 0, graph.offsets.data(), graph.columns.data(), graph.ranks.data(),
-                        words.data(), segments.data(), sizes.data(), colors.data(), controls.data());
-  });
+  if (n_large)
+    launch(n_groups, [&] {
+      greedy::color_large(n_large, n_hubs, graph.offsets.data(), graph.columns.data(), order.data(), graph.ranks.data(),
+                          n_before.data(), words.data(), before.data(), bitmaps.data(), colors.data(), controls.data());
+    });
+  std::vector<uint4> lists((size_t)n_blocks * TILE << tile_bits);
+  if (n_large < n)
+    launch(n_groups, [&] {
+      greedy::color_small(n, 0, n_blocks, ORDER_OF_GRAPH, graph.offsets.data(), graph.columns.data(),
+                          graph.ranks.data(), words.data(), lists.data(), nullptr, colors.data(), controls.data());
+    });
   return graph.is_proper(colors) && colors == graph.greedy_colors();
 }
 
 /* With one buffer, or with two, as if it were to be deterministic. */
 static bool speculative_right(Random &random, ulong) {
   Graph graph(random);
-  const int n = graph.n, order = (int)random.below(3), two_buffers = (int)random.below(2);
+  const int n = graph.n, order = (int)random.below(4), two_buffers = (int)random.below(2);
   const uint shift = shift_of(graph), key = (uint)random.state, n_groups = 1 + random.below(4);
   std::vector<uint> state(STATE_WORDS);
   std::vector<int> first(n), second(n), lists[2] = {std::vector<int>(n), std::vector<int>(n)};
   int *colors = first.data(), *tentative = two_buffers ? second.data() : colors;
   linger = random.below(2) ? 30 : ~0u;
   launch(std::max(n, STATE_WORDS), [&] { speculative::start(n, tentative, colors, state.data()); });
-#define ROWS_OF_GRAPH order, shift, key, graph.offsets.data(), graph.columns.data(), graph.ranks.data()
+#define ROWS_OF_GRAPH order, shift, 1u, key, graph.offsets.data(), graph.columns.data(), graph.ranks.data()
   launch(n, [&] { speculative::assign(n, 1, ROWS_OF_GRAPH, lists[0].data(), tentative, colors); });
   launch(n, [&] {
     speculative::check(n, 1, 0, ROWS_OF_GRAPH, lists[1].data(), tentative, colors, state.data(), lists[0].data());

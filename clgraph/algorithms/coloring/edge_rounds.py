@@ -20,7 +20,7 @@ class EdgeRounds(Rounds):
 
     def first_colors(self, hubs: DeviceArray | None) -> list[Any]:
         session, n, m = self.session, self.n, self.problem.graph.n_edges
-        row_offsets, column_indices = self.rows[3:5]
+        row_offsets, column_indices = self.rows[-3:-1]
         program = session.program("coloring/edge_rounds.cl", {"OFFSET_T": self.defines["OFFSET_T"]})
         limit = 32 * session.facts.compute_units
         n_entries = row_offsets.dtype.type(m)

@@ -6,7 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.coloring.orders import degree_shift, hash_key, order_number, ranks
+from clgraph.algorithms.coloring.orders import (
+    SHORT_ROW,
+    TILE,
+    n_blocks,
+    order_arguments,
+    ranks,
+    suitable_order,
+)
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.sort import Sort
@@ -18,7 +25,8 @@ from clgraph.runtime.session import Session
 _SOURCE = "coloring/jones_plassmann.cl"
 _TUNED = {"WG_SIZE": 256, "SMALL_DEGREE": 30, "HUB_DEGREE": 1024, "GROUPS_PER_UNIT": 4, "LINGER": 100}
 _CONTROL_WORDS, _CONTROL_SMALL, _TICKET, _STATUS = 64, 32, 3, 4  # the kernel's, and of cl/common/grid_barrier.h
-_AGAIN = 3  # index of an argument of color_small
+_AGAIN = 1  # index of an argument of color_small
+_PHASES = 8  # of cl/coloring/orders.h
 _TURNS = 4  # of a launch, where groups may not wait for each other
 
 
@@ -32,7 +40,7 @@ class JonesPlassmann:
     """
 
     def __init__(self, session: Session, problem: ColoringProblem) -> None:
-        graph, order = problem.graph, problem.order or "largest_first"
+        graph, order = problem.graph, problem.order or suitable_order(problem.graph)
         n, facts = graph.n_vertices, session.facts
         self._session, self._problem = session, problem
         self.colors = session.empty(n, np.int32)
@@ -50,17 +58,22 @@ class JonesPlassmann:
         given = {} if self._together else {"WG_SIZE": facts.sub_group_size, "TURNS": _TURNS}
         sizes = tuned(session, _SOURCE, _TUNED, given)
         group, per_unit, hub_degree = (sizes.pop(k) for k in ("WG_SIZE", "GROUPS_PER_UNIT", "HUB_DEGREE"))
+        largest, least = int(graph.degrees.max()), sizes["SMALL_DEGREE"] + 1
+        if order != "largest_first" and largest >= least:  # vertices of many entries do not all go before the others
+            sizes |= {"WIDE": 1, "SMALL_DEGREE": SHORT_ROW}
+            least = SHORT_ROW + 1 if largest <= SHORT_ROW else 0
+        if order == "natural":  # waits from neighbour to neighbour, which only those in the right order end soon
+            least = 0
         self._program = session.program(_SOURCE, {**on_device.defines(), **sizes}, work_group_size=group)
         self._n_groups = per_unit * facts.compute_units
         self._words = session.empty(n, np.uint32)
-        self._launches.append(self._program.bind(
-            "prepare", max(n, _CONTROL_WORDS), np.int32(n), np.int32(order_number(order)),
-            np.uint32(degree_shift(graph)), np.uint32(hash_key(problem.seed)), self._csr[0], self._ranks, self._words,
-            self._controls,
-        ))
-        # Only in this order do all vertices of many entries go before those of few.
-        least = sizes["SMALL_DEGREE"] + 1 if order == "largest_first" else 0
+        self._order = order_arguments(graph, order, problem.seed)
         n_large = int(np.count_nonzero(graph.degrees >= least))
+        is_ranked = not self._ranks_given and (n_large > 0 or order == "largest_first")
+        self._launches.append(self._program.bind(
+            "prepare", max(n, _CONTROL_WORDS), np.int32(n), np.int32(n if is_ranked else 0), *self._order,
+            self._csr[0], self._ranks, self._words, self._controls,
+        ))
         if n_large:
             n_hubs = int(np.count_nonzero(graph.degrees >= hub_degree)) if least else 0
             self._add_large(n_large, least, n_hubs)
@@ -99,13 +112,14 @@ class JonesPlassmann:
 
     def _add_small(self) -> None:
         session, n, width = self._session, self.colors.size, self._session.facts.sub_group_size
-        n_tiles = -(-n // width)
-        n_segments = min(n_tiles, self._n_groups * self._program.work_group_size // width)
-        capacity = -(-n_tiles // n_segments) * width
-        segments, sizes = session.empty(n_segments * capacity, np.uint64), session.empty(n_segments, np.uint32)
+        blocks, tile_bits = n_blocks(n), int(self._order[2])
+        at_once = max(1, width * _PHASES // TILE)  # tiles of a sub-group
+        n_chunks = -(-(blocks << tile_bits) // at_once)
+        lists = session.empty(2 * n_chunks * at_once * TILE, np.uint64)
+        sizes = session.empty(self._n_groups * self._program.work_group_size // width, np.uint32)
         self._small = self._bind(
-            "color_small", n_segments * width, np.int32(n), np.int32(n_segments), np.uint32(capacity), np.int32(0),
-            *self._csr, self._ranks, self._words, segments, sizes, self.colors,
+            "color_small", n_chunks * width, np.int32(n), np.int32(0), np.uint32(blocks), *self._order, *self._csr,
+            self._ranks, self._words, lists, sizes, self.colors,
         )
         self._launches.append(self._small if self._together else self._color_small)
 

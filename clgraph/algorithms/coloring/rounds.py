@@ -95,7 +95,7 @@ class Rounds(ABC):
         hubs = self.session.empty(n_hubs, np.int32)
         compact = Compact(
             self.session, self.n, hubs, predicate=f"row_offsets[i + 1] - row_offsets[i] > {degree}",
-            arrays={"row_offsets": self.rows[3]},
+            arrays={"row_offsets": self.rows[-3]},
         )
         self.checked.append(compact)
         self.launches.append(compact.run)
