@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import clgraph as cg
 from clgraph.algorithms.coloring.color import Coloring, color
-from clgraph.algorithms.coloring.orders import ORDERS, ranks
+from clgraph.algorithms.coloring.orders import N_BLOCKS, ORDERS, TILE, ranks, suitable_order
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.strategies import STRATEGIES
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError, VerificationError
@@ -78,8 +78,8 @@ def test_zoo(session: Session, name: str, strategy: str, options: dict[str, Any]
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_jones_plassmann_is_greedy(session: Session, order: str) -> None:
-    for name in ("scale-free", "random-dense", "grid", "duplicates-self-loops", "two-cliques", "star-last-centre"):
-        graph = UNDIRECTED[name]()
+    names = "scale-free", "random-dense", "grid", "duplicates-self-loops", "two-cliques", "star-last-centre"
+    for graph in (*(UNDIRECTED[name]() for name in names), SHAPES["complete"]()):
         expected = greedy(graph, ranks(session, graph, order, 3).get())
         found = color(graph, strategy="jones_plassmann", order=order, seed=3, session=session).colors
         assert found.tolist() == expected
@@ -92,9 +92,32 @@ def test_colors_beyond_a_bitmap(monkeypatch: pytest.MonkeyPatch, session: Sessio
     for name in ("dense", "complete"):
         graph = SHAPES[name]()
         expected = greedy(graph, ranks(session, graph, "largest_first", 0).get())
-        found = assert_right(graph, session, "jones_plassmann").colors
+        found = assert_right(graph, session, "jones_plassmann", order="largest_first").colors
         assert found.tolist() == expected
         assert_right(graph, session, "speculative")
+
+
+def test_suitable_order() -> None:
+    """Degrees count unless they are alike, and too many for few colours in any order."""
+    for expected, graph in (
+        ("interleaved", cg.generators.random_geometric(3000)),
+        ("interleaved", cg.generators.uniform_random(3000, 60000)),
+        ("largest_first", cg.generators.delaunay_points(1000)),
+        ("largest_first", cg.generators.rmat(10, 16)),
+        ("largest_first", SHAPES["dense"]()),  # its rows are too long for one work-item each
+        ("largest_first", Graph.from_edges([], [])),
+    ):
+        assert suitable_order(graph) == expected
+
+
+def test_interleaved_tiles(pocl: Session) -> None:
+    """Every vertex has a place, also in blocks of several tiles, the last of them incomplete."""
+    n = 3 * TILE * N_BLOCKS + 77
+    graph = Graph.from_edges([0, n - 2], [1, n - 1], n=n)
+    for order in ("interleaved", "largest_first"):
+        colors = color(graph, strategy="jones_plassmann", order=order, session=pocl).colors
+        assert sorted(colors[[0, 1]].tolist()) == sorted(colors[[-2, -1]].tolist()) == [0, 1]
+        assert np.count_nonzero(colors) == 2
 
 
 def test_smallest_last_takes_few_colors(pocl: Session) -> None:
@@ -249,12 +272,13 @@ def test_a_wait_that_ran_out_is_reported(pocl: Session) -> None:
 def test_sub_group_widths(width: int) -> None:
     """Intel's runtime can be told the width; in a child, since programs are built for one."""
     cases = [case for case in CASES if "order" not in case[1]]
+    of_work_items = "cg.generators.uniform_random(3000, 60000)" if width == 8 else "cg.generators.delaunay_points(900)"
     script = (
         "import clgraph as cg; from clgraph.reference.coloring import check_coloring;"
         f"s = cg.Session('intel'); assert s.facts.sub_group_size == {width};"
         "[check_coloring(g, cg.color(g, strategy=k, session=s, **o).colors)"
         f" for k, o in {cases} for g in (cg.generators.rmat(11, 16), cg.generators.star(9000),"
-        " cg.generators.uniform_random(700, 60000), cg.generators.delaunay_points(900))];"
+        f" cg.generators.uniform_random(700, 60000), {of_work_items})];"
         "cg.color(cg.generators.rmat(10, 16), balanced=True, session=s, verify=True)"
     )
     environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width)}

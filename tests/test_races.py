@@ -154,8 +154,8 @@ PLANTS = {
         "jones_plassmann", ("-DWG_SIZE=1",),
     ),
     "plain-word": Plant(
-        "coloring/jones_plassmann.cl", "store_relaxed(words + x->v, word);", "*(uint *)(words + x->v) = word;", "threads",
-        "jones_plassmann", ("-DWG_SIZE=1", "-DWIDE=1"),
+        "coloring/jones_plassmann.cl", "store_relaxed(words + x->v, word);", "*(uint *)(words + x->v) = word;",
+        "threads", "jones_plassmann", ("-DWG_SIZE=1", "-DWIDE=1"),
     ),
     "check-before-all-have-colors": Plant(
         "coloring/speculative.cl",

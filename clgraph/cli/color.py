@@ -23,7 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_graph(parser)
     parser.add_argument("--distance", type=int, choices=(1, 2), default=1, help="of vertices that must differ (1)")
     parser.add_argument(
-        "--order", help="natural, random, largest_first or smallest_last; the default is what suits the strategy"
+        "--order",
+        help="natural, random, interleaved, largest_first or smallest_last; the default is what suits the strategy",
     )
     parser.add_argument("--balanced", action="store_true", help="make the classes alike in size")
     parser.add_argument("--deterministic", action="store_true", help="the same colours in every run")

@@ -145,8 +145,9 @@ def color(
     strategy : str
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice among those that take few colours.
     order : str, optional
-        In which vertices are coloured, or win conflicts: ``"natural"``, ``"random"``, ``"largest_first"`` or
-        ``"smallest_last"``; the default is what suits the strategy (``jones_plassmann``: ``"largest_first"``).
+        In which vertices are coloured, or win conflicts: ``"natural"``, ``"random"``, ``"interleaved"``,
+        ``"largest_first"`` or ``"smallest_last"``; the default is what suits the strategy (``jones_plassmann``:
+        ``"largest_first"``, or ``"interleaved"``, which is faster, where degrees are alike).
     balanced : bool
         Make the colour classes more alike in size, with no more colours.
     deterministic : bool

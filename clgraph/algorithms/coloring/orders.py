@@ -23,6 +23,8 @@ References
 """
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from clgraph.graph import Graph
@@ -32,7 +34,7 @@ from clgraph.runtime.session import Session
 
 ORDERS = ("natural", "random", "interleaved", "largest_first", "smallest_last")
 SHORT_ROW = 128  # the longest row that a work-item looks at in orders that are not by degree
-TILE, _BLOCKS = 256, 4096  # cl/coloring/orders.h; the same on every device, so that results are
+TILE, N_BLOCKS = 256, 4096  # cl/coloring/orders.h; the same on every device, so that results are
 _MANY_ENTRIES, _ALIKE = 8, 4
 _SOURCE = "coloring/orders.cl"
 _STATE_LISTED, _STATE_WORDS = 0, 2
@@ -42,11 +44,11 @@ _NO_DEGREE = 0xFFFFFFFF
 def suitable_order(graph: Graph) -> str:
     """Return ``"interleaved"`` where degrees differ so little that their order saves few colours."""
     highest, mean = int(graph.degrees.max(initial=0)), graph.n_edges / max(1, graph.n_vertices)
-    alike = _MANY_ENTRIES <= mean and highest < _ALIKE * mean and highest <= SHORT_ROW
+    alike = mean >= _MANY_ENTRIES and highest < _ALIKE * mean and highest <= SHORT_ROW
     return "interleaved" if alike else "largest_first"
 
 
-def order_arguments(graph: Graph, order: str, seed: int) -> tuple[np.generic, ...]:
+def order_arguments(graph: Graph, order: str, seed: int) -> tuple[Any, ...]:
     """Return ``ORDER_ARGS`` of ``cl/coloring/orders.h``; the number of ``smallest_last`` is none of those there."""
     shift = 32 - max(1, int(graph.degrees.max(initial=0)).bit_length())
     numbers = shift, _tile_bits(graph.n_vertices), _hash_key(seed)
@@ -59,7 +61,7 @@ def n_blocks(n_vertices: int) -> int:
 
 
 def _tile_bits(n_vertices: int) -> int:
-    return max(1, n_vertices // (TILE * _BLOCKS)).bit_length() - 1
+    return max(1, n_vertices // (TILE * N_BLOCKS)).bit_length() - 1
 
 
 def _hash_key(seed: int) -> int:
