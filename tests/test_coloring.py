@@ -16,6 +16,7 @@ from graphs import DIRECTED, UNDIRECTED, with_unsorted_rows, with_wide_offsets
 from numpy.typing import NDArray
 
 import clgraph as cg
+from clgraph.algorithms.coloring import rounds
 from clgraph.algorithms.coloring.color import Coloring, color
 from clgraph.algorithms.coloring.orders import N_BLOCKS, ORDERS, TILE, ranks, suitable_order
 from clgraph.algorithms.coloring.problem import ColoringProblem
@@ -286,3 +287,13 @@ def test_sub_group_widths(width: int) -> None:
     if "NoDeviceError" in done.stderr and not os.environ.get("CLGRAPH_REQUIRE_DEVICES"):
         pytest.skip("Intel's CPU runtime is not installed")
     assert done.returncode == 0, done.stderr[-2000:]
+
+
+@pytest.mark.parametrize("n", [1, 2, 1000, 20011])
+def test_tiles_far_apart(session: Session, monkeypatch: pytest.MonkeyPatch, n: int) -> None:
+    as_on_gpus = replace(session.facts, is_cpu=False)
+    stride = rounds.tile_stride(as_on_gpus, n)
+    n_tiles = -(-n // session.facts.sub_group_size)
+    assert len({tile * stride % n_tiles for tile in range(n_tiles)}) == n_tiles
+    monkeypatch.setattr(rounds, "tile_stride", lambda *_: stride)
+    color(cg.generators.uniform_random(n, 3 * n), strategy="speculative", session=session, verify=True)

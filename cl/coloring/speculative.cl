@@ -237,11 +237,15 @@ INLINE void check_tile(const rows_t *rows, uint i, uint size, int all, const vol
   }
 }
 
-KERNEL assign(uint size, int all, ROWS, __global const int *restrict list, volatile __global int *tentative,
+/* stride: sub-groups that run one after the other take tiles so far apart, since neighbours often have near numbers, and
+ * those that run together do not see each other's colours; it has no factor in common with the number of tiles. */
+KERNEL assign(uint size, int all, uint stride, ROWS, __global const int *restrict list, volatile __global int *tentative,
               volatile __global int *colors) {
   LOCAL_ARRAY uint bitmaps[SUB_GROUPS_PER_GROUP * BITMAP_WORDS];
   MAKE_ROWS(rows);
-  assign_tile(&rows, get_global_id(0), size, all, list, tentative, colors, bitmaps + sg_in_group() * BITMAP_WORDS);
+  const uint n_tiles = (size + SUB_GROUP_SIZE - 1u) / SUB_GROUP_SIZE, number = (uint)get_global_id(0) / SUB_GROUP_SIZE;
+  const uint tile = number < n_tiles ? (uint)((ulong)number * stride % n_tiles) : number;
+  assign_tile(&rows, tile * SUB_GROUP_SIZE + sg_lane(), size, all, list, tentative, colors, bitmaps + sg_in_group() * BITMAP_WORDS);
 }
 
 KERNEL check(uint size, int all, uint at, ROWS, __global const int *restrict list, volatile __global int *tentative,

@@ -132,7 +132,7 @@ static bool speculative_right(Random &random, ulong) {
   linger = random.below(2) ? 30 : ~0u;
   launch(std::max(n, STATE_WORDS), [&] { speculative::start(n, tentative, colors, state.data()); });
 #define ROWS_OF_GRAPH order, shift, 1u, key, graph.offsets.data(), graph.columns.data(), graph.ranks.data()
-  launch(n, [&] { speculative::assign(n, 1, ROWS_OF_GRAPH, lists[0].data(), tentative, colors); });
+  launch(n, [&] { speculative::assign(n, 1, 1, ROWS_OF_GRAPH, lists[0].data(), tentative, colors); });
   launch(n, [&] {
     speculative::check(n, 1, 0, ROWS_OF_GRAPH, lists[1].data(), tentative, colors, state.data(), lists[0].data());
   });

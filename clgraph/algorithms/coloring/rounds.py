@@ -1,6 +1,7 @@
 """Colour, find conflicts, colour the losers again: ``cl/coloring/speculative.cl`` tells how."""
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.coloring.orders import order_arguments, ranks
 from clgraph.algorithms.coloring.problem import ColoringProblem
+from clgraph.device.facts import DeviceFacts
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.sort import Sort
 from clgraph.primitives.types import tuned
@@ -21,8 +23,18 @@ from clgraph.runtime.session import Session
 SOURCE = "coloring/speculative.cl"
 _TUNED = {"WG_SIZE": 256, "SMALL_DEGREE": 64, "HUB_DEGREE": 4096, "GROUPS_PER_UNIT": 4, "LINGER": 100}
 _CPU_GROUP = 64
+_GOLDEN = 0.6180339887498949
 # cl/coloring/speculative.cl and cl/common/grid_barrier.h
 _STATE_WORDS, _N_SIZES, _CONFLICTS, _ROUNDS, _STATUS = 64, 3, 4, 5, 36
+
+
+def tile_stride(facts: DeviceFacts, n: int) -> int:
+    """Return a step through the tiles of *n* vertices that meets every one, on GPUs none near those just before."""
+    n_tiles = -(-n // facts.sub_group_size)
+    step = 1 if facts.is_cpu else max(1, round(n_tiles * _GOLDEN))
+    while math.gcd(step, n_tiles) > 1:
+        step += 1
+    return step
 
 
 class Rounds(ABC):
@@ -113,8 +125,10 @@ class Rounds(ABC):
 
     def assign(self, listed: DeviceArray, *, all_vertices: bool = False) -> Launch:
         """Bind the assignment of colours to the vertices of a list, or to all but hubs."""
+        stride = tile_stride(self.session.facts, self.n) if all_vertices else 1
         return self.program.bind(
-            "assign", self.n, np.uint32(self.n), np.int32(all_vertices), *self.rows, listed, *self._buffers
+            "assign", self.n, np.uint32(self.n), np.int32(all_vertices), np.uint32(stride), *self.rows, listed,
+            *self._buffers,
         )
 
     def _check(self, listed: DeviceArray, losers: DeviceArray, *, all_vertices: bool = False) -> Launch:

@@ -90,7 +90,7 @@ class NearFar(PathPlan):
     @property
     def n_buckets(self) -> int:
         """How often the threshold rose, after ``run()`` where one work-group does all."""
-        return self._progress.item(_BUCKETS)
+        return int(self._progress.item(_BUCKETS))
 
     def _overflowed(self) -> bool:
         return bool(self._state.item(_OVERFLOW))
