@@ -266,12 +266,13 @@ class PlanesPlan(CollisionPlan):
         super().__init__(session, problem)
         if not self.m:
             return
-        mean = problem.graph.stats.mean_degree
-        width = session.facts.sub_group_size
+        cpu = {
+            "WG_SIZE": session.facts.sub_group_size, "BATCH": 8 if problem.graph.stats.mean_degree >= 12 else 4,
+            "FLUSH_LOG": 8, "TILE": 8192, "GROUPS_PER_UNIT": 4, "LOCAL_SUMS": 0,
+        }  # fmt: skip
         sizes = tuned(session, _PLANES, {
-            "WG_SIZE": max(1, width) if self.is_cpu else 128, "BATCH": 8 if mean >= 12 else 4,
-            "FLUSH_LOG": 8 if self.is_cpu else 3, "LONG_ROW": 255, "TILE": 8192, "GROUPS_PER_UNIT": 4, "LOCAL_SUMS": 0,
-            "STAGES": 3,
+            "WG_SIZE": 64, "BATCH": 4, "FLUSH_LOG": 3, "LONG_ROW": 255, "TILE": 4096, "GROUPS_PER_UNIT": 48,
+            "LOCAL_SUMS": 1, "STAGES": 3, **(cpu if self.is_cpu else {}),
         }, None)
         n_groups = sizes.pop("GROUPS_PER_UNIT") * self.units if persistent else None
         for hashes in _slices(len(problem.hashes), MOST_HASHES):
