@@ -98,6 +98,16 @@ def test_colors_beyond_a_bitmap(monkeypatch: pytest.MonkeyPatch, session: Sessio
         assert_right(graph, session, "speculative")
 
 
+def test_wide_rows(monkeypatch: pytest.MonkeyPatch, session: Session) -> None:
+    """A work-item may take longer rows and more colours than its words have bits, as it does on GPUs."""
+    tuning = {"coloring/jones_plassmann.cl": {"WIDE_DEGREE": 128}}
+    monkeypatch.setattr(session, "profile", replace(session.profile, tuning=tuning))
+    for graph in (SHAPES["complete"](), cg.generators.uniform_random(3000, 60000)):
+        for order in ("interleaved", "smallest_last"):
+            expected = greedy(graph, ranks(session, graph, order, 0).get())
+            assert color(graph, strategy="jones_plassmann", order=order, session=session).colors.tolist() == expected
+
+
 def test_suitable_order() -> None:
     """Degrees count unless they are alike, and too many for few colours in any order."""
     for expected, graph in (
@@ -273,13 +283,12 @@ def test_a_wait_that_ran_out_is_reported(pocl: Session) -> None:
 def test_sub_group_widths(width: int) -> None:
     """Intel's runtime can be told the width; in a child, since programs are built for one."""
     cases = [case for case in CASES if "order" not in case[1]]
-    of_work_items = "cg.generators.uniform_random(3000, 60000)" if width == 8 else "cg.generators.delaunay_points(900)"
     script = (
         "import clgraph as cg; from clgraph.reference.coloring import check_coloring;"
         f"s = cg.Session('intel'); assert s.facts.sub_group_size == {width};"
         "[check_coloring(g, cg.color(g, strategy=k, session=s, **o).colors)"
         f" for k, o in {cases} for g in (cg.generators.rmat(11, 16), cg.generators.star(9000),"
-        f" cg.generators.uniform_random(700, 60000), {of_work_items})];"
+        " cg.generators.uniform_random(700, 60000), cg.generators.delaunay_points(900))];"
         "cg.color(cg.generators.rmat(10, 16), balanced=True, session=s, verify=True)"
     )
     environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width)}

@@ -5,8 +5,8 @@
  * neighbour before it that is not coloured yet may take that: often long before all of them are coloured.
  *
  * color_small: a work-item a vertex: which entries are before it is a word of bits, the possible colours are another.
- * A sub-group tries each vertex of its tiles once, in the order of their places (orders.h), keeps those that stay open
- * in a list of its own, and goes through that until it is empty.
+ * A sub-group tries each vertex of its tiles, in the order of their places (orders.h) as all sub-groups do, keeps those
+ * that stay open in a list of its own, and goes through that until it is empty.
  * With WIDE the rows may be longer: a bit stands for each 32nd entry, and the possible colours are 31 at a time.
  * color_large: a sub-group a vertex, in order of priority, so that most neighbours before it are coloured when its turn
  * comes.  The neighbours before it that are open stay in a list at the place of its row, its possible colours in a
@@ -177,27 +177,30 @@ KERNEL color_small(int n, int again, uint n_blocks, ORDER_ARGS, __global const o
 #else
   GRID_ENTER(control)
 #endif
-  /* Which chunks are this sub-group's: number `chunk`, and each stride-th after it. */
   const uint lane = sg_lane(), number = member * SUB_GROUPS_PER_GROUP + sg_in_group();
-  const uint total = members * SUB_GROUPS_PER_GROUP, n_chunks = ((n_blocks << order.tile_bits) + TILES - 1u) / TILES;
-#if TURNS                        /* one after the other */
-  const uint share = (n_chunks + total - 1u) / total, chunk = min(n_chunks, number * share), stride = 1u;
-  const uint n_own = min(share, n_chunks - chunk);
-#else
-  const uint chunk = number, stride = total, n_own = number < n_chunks ? (n_chunks - number - 1u) / total + 1u : 0u;
+  const uint total = members * SUB_GROUPS_PER_GROUP;
+  /* Step t of a sub-group, and place i of its list, which has room for all of its vertices. */
+#if TURNS                        /* neighbouring vertices: others do not go in step anyway */
+  const uint share = ((uint)n + total * SUB_GROUP_SIZE - 1u) / (total * SUB_GROUP_SIZE) * SUB_GROUP_SIZE;
+  const uint own_steps = share / SUB_GROUP_SIZE;
+#define VERTEX(t) min((uint)n, number * share + (t) * SUB_GROUP_SIZE + lane)
+#define PLACE(i) ((size_t)number * share + (i))
+#else                            /* each total-th chunk */
+  const uint n_chunks = ((n_blocks << order.tile_bits) + TILES - 1u) / TILES;
+  const uint own_steps = number < n_chunks ? ((n_chunks - number - 1u) / total + 1u) * CHUNK_STEPS : 0u;
+#define VERTEX(t) vertex_at(order, (uint)n, n_blocks, number + (t) / CHUNK_STEPS * total, (t) % CHUNK_STEPS)
+#define PLACE(i) ((size_t)(number + (i) / CHUNK * total) * CHUNK + (i) % CHUNK)
 #endif
-  /* Place i of its list, which has room for all vertices of these. */
-#define PLACE(i) ((size_t)(chunk + (i) / CHUNK * stride) * CHUNK + (i) % CHUNK)
   small_t x;
   uint size = 0u, ahead = (uint)n;  /* offsets are read one step ahead */
   offset_t first = 0, last = 0;
-  const uint n_steps = again ? 0u : n_own * CHUNK_STEPS;
+  const uint n_steps = again ? 0u : own_steps;
   for (uint t = 0u; t <= n_steps; t++) {
     x.v = ahead;
     x.first = first;
     x.degree = (uint)(last - first);
     if (t < n_steps) {
-      ahead = vertex_at(order, (uint)n, n_blocks, chunk + t / CHUNK_STEPS * stride, t % CHUNK_STEPS);
+      ahead = VERTEX(t);
       if (ahead < (uint)n) {
         first = row_offsets[ahead];
         last = row_offsets[ahead + 1u];

@@ -23,7 +23,10 @@ from clgraph.runtime.failure import check_status
 from clgraph.runtime.session import Session
 
 _SOURCE = "coloring/jones_plassmann.cl"
-_TUNED = {"WG_SIZE": 256, "SMALL_DEGREE": 30, "HUB_DEGREE": 1024, "GROUPS_PER_UNIT": 4, "LINGER": 100}
+_TUNED = {
+    "WG_SIZE": 256, "SMALL_DEGREE": 30, "WIDE_DEGREE": SHORT_ROW, "HUB_DEGREE": 1024, "GROUPS_PER_UNIT": 4,
+    "LINGER": 100,
+}  # fmt: skip
 _CONTROL_WORDS, _CONTROL_SMALL, _TICKET, _STATUS = 64, 32, 3, 4  # the kernel's, and of cl/common/grid_barrier.h
 _AGAIN = 1  # index of an argument of color_small
 _PHASES = 8  # of cl/coloring/orders.h
@@ -56,12 +59,17 @@ class JonesPlassmann:
         self._csr = on_device.row_offsets, on_device.column_indices
         self._together = facts.dialect.has_grid_barrier
         given = {} if self._together else {"WG_SIZE": facts.sub_group_size, "TURNS": _TURNS}
-        sizes = tuned(session, _SOURCE, _TUNED, given)
-        group, per_unit, hub_degree = (sizes.pop(k) for k in ("WG_SIZE", "GROUPS_PER_UNIT", "HUB_DEGREE"))
+        defaults = _TUNED if self._together else {**_TUNED, "GROUPS_PER_UNIT": 1, "WIDE_DEGREE": 0}
+        sizes = tuned(session, _SOURCE, defaults, given)
+        group, per_unit, hub_degree, wide_degree = (
+            sizes.pop(k) for k in ("WG_SIZE", "GROUPS_PER_UNIT", "HUB_DEGREE", "WIDE_DEGREE")
+        )
         largest, least = int(graph.degrees.max()), sizes["SMALL_DEGREE"] + 1
         if order != "largest_first" and largest >= least:  # vertices of many entries do not all go before the others
-            sizes |= {"WIDE": 1, "SMALL_DEGREE": SHORT_ROW}
-            least = SHORT_ROW + 1 if largest <= SHORT_ROW else 0
+            least = 0
+            if largest <= wide_degree:
+                sizes |= {"WIDE": 1, "SMALL_DEGREE": wide_degree}
+                least = wide_degree + 1
         if order == "natural":  # waits from neighbour to neighbour, which only those in the right order end soon
             least = 0
         self._program = session.program(_SOURCE, {**on_device.defines(), **sizes}, work_group_size=group)
@@ -115,7 +123,7 @@ class JonesPlassmann:
         blocks, tile_bits = n_blocks(n), int(self._order[2])
         at_once = max(1, width * _PHASES // TILE)  # tiles of a sub-group
         n_chunks = -(-(blocks << tile_bits) // at_once)
-        lists = session.empty(2 * n_chunks * at_once * TILE, np.uint64)
+        lists = session.empty(2 * (n_chunks * at_once * TILE + self._n_groups * width), np.uint64)
         sizes = session.empty(self._n_groups * self._program.work_group_size // width, np.uint32)
         self._small = self._bind(
             "color_small", n_chunks * width, np.int32(n), np.int32(0), np.uint32(blocks), *self._order, *self._csr,
