@@ -59,7 +59,7 @@ class JonesPlassmann:
         self._csr = on_device.row_offsets, on_device.column_indices
         self._together = facts.dialect.has_grid_barrier
         given = {} if self._together else {"WG_SIZE": facts.sub_group_size, "TURNS": _TURNS}
-        defaults = _TUNED if self._together else {**_TUNED, "GROUPS_PER_UNIT": 1, "WIDE_DEGREE": 0}
+        defaults = _TUNED if self._together else {**_TUNED, "GROUPS_PER_UNIT": 1, "WIDE_DEGREE": 40}
         sizes = tuned(session, _SOURCE, defaults, given)
         group, per_unit, hub_degree, wide_degree = (
             sizes.pop(k) for k in ("WG_SIZE", "GROUPS_PER_UNIT", "HUB_DEGREE", "WIDE_DEGREE")
