@@ -45,7 +45,7 @@
 #define BITMAP_WORDS 64
 #endif
 #ifndef RETRIES                  /* of vertices at once, if those before them are of the same or an earlier turn */
-#define RETRIES 30
+#define RETRIES 8
 #endif
 #ifndef TURNS                    /* of a launch over its lists; 0: until they are empty, all groups at once */
 #define TURNS 0u
@@ -157,9 +157,11 @@ INLINE int try_small(small_t *x, int is_first, order_t order, __global const int
 #define CHUNK (TILE * TILES)
 #define CHUNK_STEPS (CHUNK / SUB_GROUP_SIZE)
 
-/* The vertex of this lane in a step through a chunk; n if there is none. */
+/* The vertex of this lane in a step through a chunk, by place if the order is, else by number; n if there is none. */
 INLINE uint vertex_at(order_t order, uint n, uint n_blocks, uint chunk, uint step) {
-  const uint at = step * SUB_GROUP_SIZE + sg_lane(), phase = at / (PHASE_SIZE * TILES), in_phase = at % (PHASE_SIZE * TILES);
+  const uint at = step * SUB_GROUP_SIZE + sg_lane();
+  if (order.number != ORDER_INTERLEAVED && order.number != ORDER_LARGEST_FIRST) return min(n, chunk * CHUNK + at);
+  const uint phase = at / (PHASE_SIZE * TILES), in_phase = at % (PHASE_SIZE * TILES);
   const uint i = chunk * TILES + in_phase / PHASE_SIZE;
   if (i >= n_blocks << order.tile_bits) return n;
   return min(n, vertex_of(order, tile_at(order, i, n_blocks), phase, in_phase % PHASE_SIZE));

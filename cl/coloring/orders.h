@@ -4,7 +4,8 @@
  *   natural        by number
  *   random         by a hash of the number; the hash is a bijection, so there are no equals
  *   interleaved    by place, see below; equals by the high bits of the hash
- *   largest_first  by degree in the high bits, equal degrees as interleaved
+ *   largest_first  by degree in the high bits, where those below FEW_COLORS count as equal, since such vertices need no
+ *                  more colours in any order; equal degrees as interleaved, or, if MIXED, by the high bits of the hash
  *
  * Places let vertices that are processed at the same time have few edges between them, and those processed before go
  * before in the order, too.  The vertices are cut into blocks of 2 ** tile_bits tiles.  First comes a tile of each
@@ -19,6 +20,8 @@
 #define ORDER_RANDOM 1
 #define ORDER_INTERLEAVED 2
 #define ORDER_LARGEST_FIRST 3
+#define ORDER_LARGEST_MIXED 4
+#define FEW_COLORS 4u
 
 #ifndef PHASE_BITS               /* clgraph/algorithms/coloring/orders.py has the same sizes */
 #define PHASE_BITS 3u
@@ -60,8 +63,10 @@ INLINE uint priority_of(order_t order, int v, uint degree) {
   const uint hashed = hash_murmur3((uint)v ^ order.key), bits = order.tile_bits + PHASE_BITS;
   if (order.number == ORDER_NATURAL) return ~(uint)v;
   if (order.number == ORDER_RANDOM) return hashed;
-  const uint tie = ~place_of(order, (uint)v) << (32u - bits) | hashed >> bits;
-  return order.number == ORDER_INTERLEAVED ? tie : degree << order.shift | tie >> (32u - order.shift);
+  uint tie = hashed;
+  if (order.number != ORDER_LARGEST_MIXED) tie = ~place_of(order, (uint)v) << (32u - bits) | hashed >> bits;
+  if (order.number == ORDER_INTERLEAVED) return tie;
+  return (degree < FEW_COLORS ? 0u : degree) << order.shift | tie >> (32u - order.shift);
 }
 /* Does u, of priority p, go before v, of priority q? */
 INLINE int goes_before(uint p, int u, uint q, int v) { return p > q || (p == q && u < v); }

@@ -30,6 +30,7 @@ _TUNED = {
 _CONTROL_WORDS, _CONTROL_SMALL, _TICKET, _STATUS = 64, 32, 3, 4  # the kernel's, and of cl/common/grid_barrier.h
 _AGAIN = 1  # index of an argument of color_small
 _PHASES = 8  # of cl/coloring/orders.h
+_WIDE_RETRIES = 100
 _TURNS = 4  # of a launch, where groups may not wait for each other
 
 
@@ -59,16 +60,20 @@ class JonesPlassmann:
         self._csr = on_device.row_offsets, on_device.column_indices
         self._together = facts.dialect.has_grid_barrier
         given = {} if self._together else {"WG_SIZE": facts.sub_group_size, "TURNS": _TURNS}
-        defaults = _TUNED if self._together else {**_TUNED, "GROUPS_PER_UNIT": 1, "WIDE_DEGREE": 40}
+        largest = int(graph.degrees.max())
+        # Where all rows are short, more groups only meet more neighbours that are at work.
+        defaults = {**_TUNED, "GROUPS_PER_UNIT": 2} if largest <= _TUNED["SMALL_DEGREE"] else _TUNED
+        if not self._together:
+            defaults = {**_TUNED, "GROUPS_PER_UNIT": 1, "WIDE_DEGREE": 40}
         sizes = tuned(session, _SOURCE, defaults, given)
         group, per_unit, hub_degree, wide_degree = (
             sizes.pop(k) for k in ("WG_SIZE", "GROUPS_PER_UNIT", "HUB_DEGREE", "WIDE_DEGREE")
         )
-        largest, least = int(graph.degrees.max()), sizes["SMALL_DEGREE"] + 1
+        least = sizes["SMALL_DEGREE"] + 1
         if order != "largest_first" and largest >= least:  # vertices of many entries do not all go before the others
             least = 0
             if largest <= wide_degree:
-                sizes |= {"WIDE": 1, "SMALL_DEGREE": wide_degree}
+                sizes |= {"WIDE": 1, "SMALL_DEGREE": wide_degree, "RETRIES": _WIDE_RETRIES}
                 least = wide_degree + 1
         if order == "natural":  # waits from neighbour to neighbour, which only those in the right order end soon
             least = 0

@@ -8,7 +8,8 @@
     By number, but parts of the range in turn, and in them each eighth vertex: as GPUs process them, so that most
     neighbours that go before a vertex have a colour when its turn comes. ``cl/coloring/orders.h`` tells exactly.
 ``largest_first``
-    By falling degree, equal ones interleaved: few colours, for little work [1]_.
+    By falling degree, those below four as one, since such vertices need no more than four colours anyway: few colours,
+    for little work [1]_. Equal ones interleaved if most are equal, else by a hash of the number.
 ``smallest_last``
     The vertex of smallest degree goes last, then that of smallest degree in what is left, and so on: fewer colours,
     for more work [2]_. Vertices are removed in batches [3]_.
@@ -35,7 +36,10 @@ from clgraph.runtime.session import Session
 ORDERS = ("natural", "random", "interleaved", "largest_first", "smallest_last")
 SHORT_ROW = 128  # the longest row that a work-item looks at in orders that are not by degree
 TILE, N_BLOCKS = 256, 4096  # cl/coloring/orders.h; the same on every device, so that results are
-_MANY_ENTRIES, _ALIKE = 8, 4
+_MANY_ENTRIES, _ALIKE = 32, 4
+_FEW_COLORS, _MOST, _N_SAMPLES = 4, 0.75, 1 << 16
+_NUMBERS = {"natural": 0, "random": 1, "interleaved": 2, "largest_first": 3, "smallest_last": 5}  # cl/coloring/orders.h
+_LARGEST_MIXED = 4
 _SOURCE = "coloring/orders.cl"
 _STATE_LISTED, _STATE_WORDS = 0, 2
 _NO_DEGREE = 0xFFFFFFFF
@@ -50,9 +54,18 @@ def suitable_order(graph: Graph) -> str:
 
 def order_arguments(graph: Graph, order: str, seed: int) -> tuple[Any, ...]:
     """Return ``ORDER_ARGS`` of ``cl/coloring/orders.h``; the number of ``smallest_last`` is none of those there."""
+    number = _NUMBERS[order]
+    if order == "largest_first" and not _most_are_equal(graph):
+        number = _LARGEST_MIXED
     shift = 32 - max(1, int(graph.degrees.max(initial=0)).bit_length())
     numbers = shift, _tile_bits(graph.n_vertices), _hash_key(seed)
-    return np.int32(ORDERS.index(order)), *map(np.uint32, numbers)
+    return np.int32(number), *map(np.uint32, numbers)
+
+
+def _most_are_equal(graph: Graph) -> bool:
+    """Return whether most vertices have the same degree, those below four as one; by a sample of large graphs."""
+    degrees = np.maximum(graph.degrees[:: max(1, graph.n_vertices // _N_SAMPLES)], _FEW_COLORS - 1)
+    return degrees.size > 0 and float(np.unique(degrees, return_counts=True)[1].max()) > _MOST * degrees.size
 
 
 def n_blocks(n_vertices: int) -> int:
