@@ -115,7 +115,7 @@ def choose_for(session: Session, problem: ColoringProblem, strategy: str) -> Cho
         raise UnsupportedStrategyError(f"{strategy!r} colours at distance 1 only; at distance 2 there are {known}")
     if strategy == "auto" and problem.distance == 2:
         candidates = {"speculative": candidates["speculative"]}
-    elif strategy == "auto" and not first_fit_suffices(problem.stats.graph):
+    elif strategy == "auto" and not first_fit_suffices(problem.stats.graph, session.facts):
         candidates = {"jones_plassmann": candidates["jones_plassmann"]}
     return choose(candidates, strategy, lambda: problem.stats, session.facts, session.profile.rates)
 

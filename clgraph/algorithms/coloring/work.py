@@ -17,9 +17,12 @@ _DEPTH = 20.0  # dependent loads, by the logarithm of the vertices
 _FEW_NEIGHBORS = 4.0
 
 
-def first_fit_suffices(stats: GraphStats) -> bool:
-    """Return whether colours taken in any order are about as few as with the largest degrees first: grids, roads."""
-    return stats.mean_degree < _FEW_NEIGHBORS
+def first_fit_suffices(stats: GraphStats, facts: DeviceFacts) -> bool:
+    """Return whether colours taken in any order are about as few as with the largest degrees first: grids, roads.
+
+    Not on GPUs, where so many vertices are coloured at once that roads take a colour more.
+    """
+    return facts.is_cpu and stats.mean_degree < _FEW_NEIGHBORS
 
 
 def jones_plassmann_work(stats: ColoringStats, facts: DeviceFacts) -> Work:
