@@ -65,7 +65,7 @@ def order_arguments(graph: Graph, order: str, seed: int) -> tuple[Any, ...]:
 def _most_are_equal(graph: Graph) -> bool:
     """Return whether most vertices have the same degree, those below four as one; by a sample of large graphs."""
     degrees = np.maximum(graph.degrees[:: max(1, graph.n_vertices // _N_SAMPLES)], _FEW_COLORS - 1)
-    return degrees.size > 0 and float(np.unique(degrees, return_counts=True)[1].max()) > _MOST * degrees.size
+    return bool(degrees.size > 0 and float(np.unique(degrees, return_counts=True)[1].max()) > _MOST * degrees.size)
 
 
 def n_blocks(n_vertices: int) -> int:
