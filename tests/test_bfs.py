@@ -51,9 +51,7 @@ def assert_right(
     assert np.array_equal(distances, expected)
     check_bfs(graph, sources, distances, predecessors, max_depth=max_depth)
     assert result.graph is graph and result.sources.dtype == np.int32 and {*result.sources} == {*sources}
-    plan = STRATEGIES[strategy].plan(
-        session, graph, sources=sources.astype(np.int32), max_depth=max_depth, **options
-    )
+    plan = STRATEGIES[strategy].plan(session, graph, sources.astype(np.int32), max_depth, **options)
     for _ in range(2):  # a plan may run again
         plan.run()
         distances, predecessors = plan.result()
@@ -312,6 +310,8 @@ def test_no_vertices(pocl: Session) -> None:
         ({"max_depth": 2.5}, InputError),
         ({"max_depth": "many"}, InputError),
         ({"bogus": 1}, InputError),
+        ({"strategy": "frontier", "alpha": 3}, InputError),  # it always goes top-down
+        ({"strategy": "topology_driven", "levels": False}, InputError),
         *(({"strategy": name, "bogus": 1}, InputError) for name in STRATEGIES),
     ],
     ids=str,

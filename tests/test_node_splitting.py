@@ -16,7 +16,6 @@ import clgraph as cg
 from clgraph.algorithms.traversal import child_launch
 from clgraph.algorithms.traversal.balance import plot_balance, profile_balance
 from clgraph.algorithms.traversal.bfs import STRATEGIES, bfs
-from clgraph.algorithms.traversal.bfs import STRATEGIES as BFS_STRATEGIES
 from clgraph.algorithms.traversal.node_splitting import NodeSplitting, histogram_mda
 from clgraph.algorithms.traversal.rounds_work import model_mda
 from clgraph.algorithms.traversal.sssp import STRATEGIES as SSSP_STRATEGIES
@@ -126,7 +125,7 @@ def test_balance(session: Session, strategy: str) -> None:
         for row in rows:
             assert row.least <= row.mean <= row.most and row.mean * row.groups == pytest.approx(row.edges)
     assert search(graph, 5, strategy=strategy, session=session).info.balance is None
-    for strategies in (BFS_STRATEGIES, SSSP_STRATEGIES):
+    for strategies in (STRATEGIES, SSSP_STRATEGIES):
         plan = strategies[strategy].plan(session, graph, balance=True, **options)
         plan.run()
         assert plan.group_edges.sum() == max(row.edges for row in plan.balance)

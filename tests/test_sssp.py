@@ -85,7 +85,7 @@ def assert_right(
     check_sssp(graph, sources, distances, predecessors, limit=limit)
     assert np.array_equal(predecessors, least_predecessors(graph, sources, expected))
     assert result.graph is graph and result.sources.dtype == np.int32 and {*result.sources} == {*sources}
-    plan = STRATEGIES[strategy].plan(session, graph, sources=sources.astype(np.int32), limit=limit, **options)
+    plan = STRATEGIES[strategy].plan(session, graph, sources.astype(np.int32), limit, **options)
     for _ in range(2):  # a plan may run again
         plan.run()
         assert np.array_equal(plan.result(), expected)
@@ -476,6 +476,7 @@ def test_sources_out_of_range(pocl: Session, source: Any) -> None:
         ({"limit": math.nan}, InputError),
         ({"limit": "far"}, InputError),
         ({"bogus": 1}, InputError),
+        ({"strategy": "frontier", "light_first": True}, InputError),
         *(({"strategy": name, "bogus": 1}, InputError) for name in STRATEGIES),
     ],
     ids=str,

@@ -5,6 +5,7 @@ import inspect
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 from clgraph.device.facts import DeviceFacts
@@ -31,7 +32,7 @@ class Strategy:
         Online resolves conflicts while it runs (atomics, locks); offline avoids them beforehand.
     plan : callable
         ``plan(session, input, **options)`` compiles and allocates; its ``run()`` may be called again. The options are
-        its keyword-only parameters.
+        its keyword-only parameters, but those that a partial has set.
     work : callable
         ``work(stats, facts)`` estimates the :class:`Work` of one run, without a device; the statistics are of the
         type that the algorithm gives to :func:`choose`.
@@ -111,9 +112,10 @@ def checked_options(strategies: Mapping[str, Strategy], choice: Choice, options:
     """
     if options and choice.requested == "auto":
         raise InputError(f"options {sorted(options)} belong to one strategy; name it with strategy=")
-    name = choice.strategy
-    parameters = inspect.signature(strategies[name].plan).parameters.values()
-    known = sorted(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
+    name, plan = choice.strategy, strategies[choice.strategy].plan
+    fixed = plan.keywords if isinstance(plan, partial) else {}
+    parameters = inspect.signature(plan).parameters.values()
+    known = sorted(p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in fixed)
     if unknown := sorted(str(option) for option in options if option not in known):
-        raise InputError(f"{name} has no option {', '.join(unknown)}; it has {', '.join(known)}")
+        raise InputError(f"{name} has no option {', '.join(unknown)}; it has {', '.join(known) or 'none'}")
     return dict(options)

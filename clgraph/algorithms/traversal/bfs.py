@@ -31,20 +31,18 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.traversal import frontier as queues
+from clgraph.algorithms.traversal import queues
 from clgraph.algorithms.traversal.bfs_work import direction_optimizing_work, frontier_work
-from clgraph.algorithms.traversal.child_launch import ChildLaunch
 from clgraph.algorithms.traversal.levels import Levels, has_few_units
-from clgraph.algorithms.traversal.node_splitting import NodeSplitting
-from clgraph.algorithms.traversal.paths import MAX_DEPTH, checked_depth
-from clgraph.algorithms.traversal.rounds_work import child_launch_work, node_splitting_work, topology_driven_work
+from clgraph.algorithms.traversal.paths import MAX_DEPTH, MAX_VERTICES, checked_depth
+from clgraph.algorithms.traversal.rounds_strategies import rounds_strategies
 from clgraph.algorithms.traversal.sources import default_source, source_numbers, vertex_ids, vertex_number
-from clgraph.algorithms.traversal.topology_driven import TopologyDriven
 from clgraph.csr import checked_count
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
@@ -55,7 +53,6 @@ from clgraph.runtime.session import Session, as_session
 from clgraph.runtime.timing import RunInfo
 
 _SOURCE = "traversal/bfs.cl"
-_MAX_VERTICES = 2**31 - 2**12
 _ALPHA, _LATE_ALPHA = 14, 2  # Beamer et al. take the former
 _LEVEL_GROUP = 64  # work-items, where levels are launches
 NO_PREDECESSOR = -9999
@@ -110,12 +107,12 @@ class _Frontier:
     """
 
     def __init__(
-        self, session: Session, graph: Graph, sources: NDArray[np.int32] | None, max_depth: int | None, *,
+        self, session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, max_depth: int | None = None, *,
         bottom_up: bool, alpha: int | None = None, beta: int = 24,
     ) -> None:
         n, m = graph.n_vertices, graph.n_edges
-        if n > _MAX_VERTICES:
-            raise InputError(f"{n} vertices; breadth-first search takes at most {_MAX_VERTICES}")
+        if n > MAX_VERTICES:
+            raise InputError(f"{n} vertices; breadth-first search takes at most {MAX_VERTICES}")
         if alpha is None:
             alpha = _LATE_ALPHA if has_few_units(session.facts) else _ALPHA
         alpha, beta = checked_count("alpha", alpha, 2**20), checked_count("beta", beta, 2**20)
@@ -175,48 +172,10 @@ class _Frontier:
         return self.distances.get(0, self.n), self.predecessors.get()
 
 
-def _frontier(
-    session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, max_depth: int | None = None
-) -> _Frontier:
-    return _Frontier(session, graph, sources, max_depth, bottom_up=False)
-
-
-def _direction_optimizing(
-    session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, max_depth: int | None = None, *,
-    alpha: int | None = None, beta: int = 24,
-) -> _Frontier:
-    return _Frontier(session, graph, sources, max_depth, bottom_up=True, alpha=alpha, beta=beta)
-
-
-def _topology_driven(
-    session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, max_depth: int | None = None, *,
-    atomic: bool = False, balance: bool = False,
-) -> TopologyDriven:
-    return TopologyDriven(session, graph, sources, max_depth, levels=True, atomic=atomic, balance=balance)
-
-
-def _node_splitting(
-    session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, max_depth: int | None = None, *,
-    mda: int | Literal["histogram", "model"] = "model", atomic: bool = False, balance: bool = False,
-) -> NodeSplitting:
-    return NodeSplitting(session, graph, sources, max_depth, levels=True, mda=mda, atomic=atomic, balance=balance)
-
-
-def _child_launch(
-    session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, max_depth: int | None = None, *,
-    threshold: int | None = None, atomic: bool = False, balance: bool = False,
-) -> ChildLaunch:
-    return ChildLaunch(
-        session, graph, sources, max_depth, levels=True, threshold=threshold, atomic=atomic, balance=balance
-    )
-
-
 STRATEGIES: dict[str, Strategy] = {
-    "topology_driven": Strategy("online", _topology_driven, topology_driven_work),
-    "node_splitting": Strategy("online", _node_splitting, node_splitting_work),
-    "child_launch": Strategy("online", _child_launch, child_launch_work),
-    "frontier": Strategy("online", _frontier, frontier_work),
-    "direction_optimizing": Strategy("online", _direction_optimizing, direction_optimizing_work),
+    **rounds_strategies(levels=True),
+    "frontier": Strategy("online", partial(_Frontier, bottom_up=False, alpha=1, beta=1), frontier_work),
+    "direction_optimizing": Strategy("online", partial(_Frontier, bottom_up=True), direction_optimizing_work),
 }
 
 

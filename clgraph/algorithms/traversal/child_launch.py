@@ -36,8 +36,8 @@ class ChildLaunch(FixedPoint):
     """
 
     def __init__(
-        self, session: Session, graph: Graph, sources: NDArray[np.int32] | None, limit: float | None, *,
-        levels: bool, threshold: int | None, atomic: bool, balance: bool,
+        self, session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None, *,
+        levels: bool, threshold: int | None = None, atomic: bool = False, balance: bool = False,
     ) -> None:
         mean = graph.n_edges / max(1, graph.n_vertices)
         self.threshold = max(1, round(_MEAN_DEGREES * mean)) if threshold is None else checked_count(

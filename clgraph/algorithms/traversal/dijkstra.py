@@ -21,7 +21,7 @@ class Dijkstra(PathPlan):
     """Shortest paths from sources, vertex by vertex in the order of their distances."""
 
     def __init__(
-        self, session: Session, graph: Graph, sources: NDArray[np.int32] | None, limit: float | None
+        self, session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None
     ) -> None:
         super().__init__(session, graph, sources, limit)
         self._bind(wide=False)

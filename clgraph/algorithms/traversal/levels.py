@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clgraph.algorithms.traversal import frontier as queues
+from clgraph.algorithms.traversal import queues
 from clgraph.device.facts import DeviceFacts
 from clgraph.graph import Graph
 from clgraph.runtime.arrays import DeviceArray

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.traversal import frontier as queues
+from clgraph.algorithms.traversal import queues
 from clgraph.algorithms.traversal.paths import PathPlan
 from clgraph.csr import checked_number
 from clgraph.graph import Graph
@@ -29,8 +29,8 @@ class NearFar(PathPlan):
     """Shortest paths from sources; light edges first if asked to."""
 
     def __init__(
-        self, session: Session, graph: Graph, sources: NDArray[np.int32] | None, limit: float | None, *,
-        light_first: bool, delta: float | None,
+        self, session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None, *,
+        light_first: bool, delta: float | None = None,
     ) -> None:
         super().__init__(session, graph, sources, limit)
         self._light_first = light_first

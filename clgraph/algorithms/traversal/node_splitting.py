@@ -48,8 +48,8 @@ class NodeSplitting(FixedPoint):
     """
 
     def __init__(
-        self, session: Session, graph: Graph, sources: NDArray[np.int32] | None, limit: float | None, *,
-        levels: bool, mda: int | Literal["histogram", "model"], atomic: bool, balance: bool,
+        self, session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None, *,
+        levels: bool, mda: int | Literal["histogram", "model"] = "model", atomic: bool = False, balance: bool = False,
     ) -> None:
         self._wanted = mda
         super().__init__(session, graph, sources, limit, levels=levels, atomic=atomic, balance=balance)

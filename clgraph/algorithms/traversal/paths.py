@@ -19,7 +19,7 @@ from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session
 
-_MAX_VERTICES = 2**31 - 2**12
+MAX_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
 _GREATEST = 2**63 - 1  # distance that is an integer
 MAX_DEPTH = 2**31 - 2
 
@@ -43,8 +43,8 @@ class PathPlan(ABC):
         self, session: Session, graph: Graph, sources: NDArray[np.int32] | None, limit: float | None, *,
         weighted: bool = True,
     ) -> None:
-        if graph.n_vertices > _MAX_VERTICES:
-            raise InputError(f"{graph.n_vertices} vertices; searches take at most {_MAX_VERTICES}")
+        if graph.n_vertices > MAX_VERTICES:
+            raise InputError(f"{graph.n_vertices} vertices; searches take at most {MAX_VERTICES}")
         self.session, self.graph, self.n, self._weighted = session, graph, graph.n_vertices, weighted
         self._sources = default_source(graph) if sources is None else sources
         self._weights = graph.edge_weights if weighted else None

@@ -48,8 +48,8 @@ class FixedPoint(PathPlan):
     n_words: int  # of the distances
 
     def __init__(
-        self, session: Session, graph: Graph, sources: NDArray[np.int32] | None, limit: float | None, *,
-        levels: bool, atomic: bool, balance: bool,
+        self, session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None, *,
+        levels: bool, atomic: bool = False, balance: bool = False,
     ) -> None:
         if levels and limit is not None:
             limit = checked_depth(limit)

@@ -36,22 +36,20 @@ References
 """
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal.bfs import path_to
-from clgraph.algorithms.traversal.child_launch import ChildLaunch
 from clgraph.algorithms.traversal.dijkstra import Dijkstra
 from clgraph.algorithms.traversal.dijkstra import unsupported as no_dijkstra
 from clgraph.algorithms.traversal.distances import check_weights
 from clgraph.algorithms.traversal.near_far import NearFar
-from clgraph.algorithms.traversal.node_splitting import NodeSplitting
-from clgraph.algorithms.traversal.rounds_work import child_launch_work, node_splitting_work, topology_driven_work
+from clgraph.algorithms.traversal.rounds_strategies import rounds_strategies
 from clgraph.algorithms.traversal.sources import source_numbers
 from clgraph.algorithms.traversal.sssp_work import delta_stepping_work, dijkstra_work, frontier_work
-from clgraph.algorithms.traversal.topology_driven import TopologyDriven
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose
@@ -100,56 +98,11 @@ class ShortestPaths(_ShortestPaths):
         return path_to(self.graph, self.predecessors, self.sources, vertex)
 
 
-def _frontier(
-    session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None, *,
-    delta: float | None = None,
-) -> NearFar:
-    return NearFar(session, graph, sources, limit, light_first=False, delta=delta)
-
-
-def _delta_stepping(
-    session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None, *,
-    delta: float | None = None,
-) -> NearFar:
-    return NearFar(session, graph, sources, limit, light_first=True, delta=delta)
-
-
-def _dijkstra(
-    session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None
-) -> Dijkstra:
-    return Dijkstra(session, graph, sources, limit)
-
-
-def _topology_driven(
-    session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None, *,
-    atomic: bool = False, balance: bool = False,
-) -> TopologyDriven:
-    return TopologyDriven(session, graph, sources, limit, levels=False, atomic=atomic, balance=balance)
-
-
-def _node_splitting(
-    session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None, *,
-    mda: int | Literal["histogram", "model"] = "model", atomic: bool = False, balance: bool = False,
-) -> NodeSplitting:
-    return NodeSplitting(session, graph, sources, limit, levels=False, mda=mda, atomic=atomic, balance=balance)
-
-
-def _child_launch(
-    session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None, *,
-    threshold: int | None = None, atomic: bool = False, balance: bool = False,
-) -> ChildLaunch:
-    return ChildLaunch(
-        session, graph, sources, limit, levels=False, threshold=threshold, atomic=atomic, balance=balance
-    )
-
-
 STRATEGIES: dict[str, Strategy] = {
-    "topology_driven": Strategy("online", _topology_driven, topology_driven_work),
-    "node_splitting": Strategy("online", _node_splitting, node_splitting_work),
-    "child_launch": Strategy("online", _child_launch, child_launch_work),
-    "frontier": Strategy("online", _frontier, frontier_work),
-    "delta_stepping": Strategy("online", _delta_stepping, delta_stepping_work),
-    "dijkstra": Strategy("online", _dijkstra, dijkstra_work, no_dijkstra),
+    **rounds_strategies(levels=False),
+    "frontier": Strategy("online", partial(NearFar, light_first=False), frontier_work),
+    "delta_stepping": Strategy("online", partial(NearFar, light_first=True), delta_stepping_work),
+    "dijkstra": Strategy("online", Dijkstra, dijkstra_work, no_dijkstra),
 }
 
 

@@ -13,7 +13,6 @@ PIECE = 128  # edges; cl/traversal/queues.h
 # Words of cl/traversal/levels.h.
 STATE_SIZES, SIZES, STATE_WORDS, MAX_MEMBERS = 160, 32, 288, 1000
 GRID_STATUS = 4
-_GROUP_SIZE = 512  # of persistent kernels on GPUs: one work-group a compute unit
 _ALONE_ROWS = 4096  # that a CPU's work-item keeps to itself
 _OTHER_BYTES = 128  # of local memory
 _LINGER = 200  # turns; groups that come too late leave their share to the others
@@ -48,7 +47,7 @@ def sizes_of(state: Any, turn: int) -> tuple[int, int, int, int]:
     return light, heavy, edges, found
 
 
-def group_size(session: Session, per_group: int = _GROUP_SIZE) -> int:
+def group_size(session: Session, per_group: int) -> int:
     """Work-items of a group of the kernels that run many levels; wide sub-groups leave larger ones few registers."""
     facts = session.facts
     most = 512 if facts.sub_group_size > 32 else per_group
