@@ -15,7 +15,6 @@
 #include "traversal/queues.h"
 
 #define UNREACHED -1
-#define NO_PREDECESSOR -9999
 #ifndef ONE_LAUNCH               /* 0: the host launches each level */
 #define ONE_LAUNCH 1
 #endif
@@ -239,7 +238,7 @@ KERNEL search(int n, uint max_depth, uint alpha, uint beta, offset_t m, uint lig
     }
     expand(first_batch(sub_group, n_light, n_sub_groups), row, edges, before, total, n_own > 0u, (int)depth, n_own, n_light,
            n_heavy, n_sub_groups, row_offsets, column_indices, distances, predecessors, now, next);
-    n_own = close_queue(next, KEPT_ROWS, 0, row_offsets);
+    n_own = close_queue(next, KEPT_ROWS, row_offsets);
     if (get_local_id(0) == 0) {
       turn_arrive(state, turn, cleared, flags | (n_own ? HAS_OWN : 0u), &sum);
       flags = 0u;

@@ -112,5 +112,5 @@ KERNEL follow_lists(int n, int round, int last, uint most, __global const offset
 
 KERNEL finish(int n, __global int *restrict predecessors) {
   int v = get_global_id(0);
-  if (v < n && predecessors[v] == NOBODY) predecessors[v] = -9999;
+  if (v < n && predecessors[v] == NOBODY) predecessors[v] = NO_PREDECESSOR;
 }

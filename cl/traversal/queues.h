@@ -33,13 +33,13 @@
 #ifndef SKIP_LEAVES              /* 1: the only edge of a vertex of degree 1 leads back (undirected) */
 #define SKIP_LEAVES 0
 #endif
-
 #ifndef COUNT_EDGES              /* 1: sizes[2] is wanted */
 #define COUNT_EDGES 0
 #endif
 #ifndef WITH_DISTANCES           /* 1: dist_t is a type, and queues hold the distance with which a vertex was found */
 #define WITH_DISTANCES 0
 #endif
+#define NO_PREDECESSOR -9999
 
 typedef struct { int vertex; offset_t begin; uint length; } row_t;
 
@@ -236,16 +236,11 @@ INLINE void push(const entry_t *found, const uint *length, uint wanted, frontier
 
 /* Every work-item calls, once its group has no more to push in this turn; returns how many rows the group keeps.  A full
  * queue gives half of itself away, so that it has room for many turns to come: turns without lists are cheap.
- * most: rows it may keep; together: it keeps nothing if anything is listed. */
-INLINE uint close_queue(frontier_t next, uint most, int together, __global const offset_t *restrict row_offsets) {
+ * most: rows it may keep; with 0 it gives all away. */
+INLINE uint close_queue(frontier_t next, uint most, __global const offset_t *restrict row_offsets) {
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-  uint size = min(*next.size, next.room), listed = 0u;
-  if (together) {
-    listed = *next.flags;
-    barrier(CLK_LOCAL_MEM_FENCE);  /* the caller clears them */
-  }
-  if (size <= most && !listed) return size;
-  uint kept = together ? 0u : size / 2u;
+  const uint size = min(*next.size, next.room), kept = most ? size / 2u : 0u;
+  if (size <= most) return size;
   for (uint first = kept + STEPS * SUB_GROUP_SIZE * sg_in_group(); first < size; first += STEPS * WG_SIZE) {
     entry_t given[STEPS];
     uint length[STEPS], wanted = 0u;

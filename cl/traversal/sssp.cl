@@ -23,9 +23,9 @@
 #ifndef FEW_ROWS                 /* with fewer in an average turn, buckets grow once the pile shrinks */
 #define FEW_ROWS 4096u
 #endif
-/* Words of the state behind those of levels.h; of each, four in turn by the number of the pile, 32 apart. */
-#define STATE_PILES 320          /* sizes of the pile */
-#define STATE_WORKED 448         /* rows expanded since the pile was last looked through */
+/* Words of the state behind those of levels.h. */
+#define STATE_PILES 320          /* size of the pile: four words in turn by its number, 32 apart */
+#define STATE_WORKED 448         /* rows expanded since it was last looked through, likewise */
 #define STATE_SETTLED 576        /* sizes of the list of settled vertices */
 #define STATE_OVERFLOW 608
 #define PATH_STATE_WORDS 640
@@ -299,7 +299,7 @@ KERNEL search(int n, uint last_turn, dist_t limit, uint light_capacity, uint hea
       }
     }
     const int stops = ALONE && turn >= last_turn;
-    n_own = close_queue(next, stops ? 0u : KEPT_ROWS, stops, row_offsets);
+    n_own = close_queue(next, stops ? 0u : KEPT_ROWS, row_offsets);
     if (get_local_id(0) == 0) {
       turn_arrive(state, turn, cleared, flags | (n_own ? HAS_OWN : 0u) | (mode == NEAR ? 0u : LISTED), &sum);
       flags = 0u;
