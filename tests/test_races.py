@@ -128,8 +128,8 @@ PLANTS = {
     "both-merged": Plant(
         "mst/segmented.cl", "if (r < other && best_entry(best, n, other) == e) return;", "", "scheduler", "min_hook",
     ),
-    "plain-hook": Plant(
-        "mst/edge_list.cl", "store_relaxed(parent + a, b);", "*(int *)(parent + a) = b;",
+    "plain-end-of-a-climb": Plant(
+        "mst/climb.h", "if (u != v) store_relaxed(parent + v, p);", "if (u != v) *(int *)(parent + v) = p;",
         "threads", "edge_list", _ONE_LAUNCH,
     ),
     "rounds-without-barrier-after-hook": Plant(
