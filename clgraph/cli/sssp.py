@@ -13,7 +13,7 @@ HELP = "find the shortest paths from a vertex by the weights of the edges"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_graph(parser)
     add_sources(parser)
-    parser.add_argument("--limit", metavar="DISTANCE", type=_number, help="go at most this far")
+    parser.add_argument("--limit", metavar="DISTANCE", type=number, help="go at most this far")
     add_run(parser)
 
 
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _number(text: str) -> float:
+def number(text: str) -> float:
     """Return an integer exactly."""
     try:
         return int(text)

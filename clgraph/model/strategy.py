@@ -111,7 +111,7 @@ def checked_options(strategies: Mapping[str, Strategy], choice: Choice, options:
         It does not, and the message names those that it takes; or no strategy was named that they could belong to.
     """
     if options and choice.requested == "auto":
-        raise InputError(f"options {sorted(options)} belong to one strategy; name it with strategy=")
+        raise InputError(f"auto has no option {', '.join(sorted(options))}; name the strategy that has by strategy=")
     name, plan = choice.strategy, strategies[choice.strategy].plan
     fixed = plan.keywords if isinstance(plan, partial) else {}
     parameters = inspect.signature(plan).parameters.values()

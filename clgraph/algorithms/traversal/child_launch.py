@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal.rounds import FixedPoint
+from clgraph.algorithms.traversal.rounds_work import MEAN_DEGREES
 from clgraph.csr import checked_count
 from clgraph.graph import Graph
 from clgraph.runtime.arrays import DeviceArray
@@ -18,7 +19,6 @@ from clgraph.runtime.session import Session
 _SOURCE = "traversal/child_launch.cl"
 _PIECE = 256  # edges
 _CHILD_GROUPS = 6  # word of cl/traversal/rounds.h
-_MEAN_DEGREES = 32  # of the default threshold
 
 
 class ChildLaunch(FixedPoint):
@@ -40,7 +40,7 @@ class ChildLaunch(FixedPoint):
         levels: bool, threshold: int | None = None, atomic: bool = False, balance: bool = False,
     ) -> None:
         mean = graph.n_edges / max(1, graph.n_vertices)
-        self.threshold = max(1, round(_MEAN_DEGREES * mean)) if threshold is None else checked_count(
+        self.threshold = max(1, round(MEAN_DEGREES * mean)) if threshold is None else checked_count(
             "threshold", threshold, 2**31 - 1
         )
         self.launched_by = "device" if has_device_queue(session) else "host"

@@ -36,7 +36,7 @@ class Distances:
     defines : dict
         For kernels.
     weights : DeviceArray
-        A weight for every entry.
+        A weight for every entry; nothing of use where every edge weighs 1.
     wide : bool
         Whether distances have 64 bits.
     dtype : dtype

@@ -54,7 +54,8 @@ class NearFar(PathPlan):
             "FEW_ROWS": 4096 if is_deep else 131072, "ONLY_SHORT_ROWS": int(short), "ALONE": int(self._alone),
             "STEPS": 4 if self._alone or not is_deep else 1 if degree < 8 else 2,
         }  # fmt: skip
-        lists, settled = queues.Lists(session, graph, _STATE_WORDS), queues.Lists(session, graph, 1)
+        lists = queues.Lists(session, graph, _STATE_WORDS)
+        settled = queues.Lists(session, graph, 1) if self._light_first else lists  # not used without
         piles = session.empty(2 * n, np.int32)
         stamps = session.empty(n, np.uint32), session.empty(n if self._light_first else 1, np.uint32)
         self._state, self._progress = lists.state, session.empty(_PROGRESS_WORDS, held.dtype)

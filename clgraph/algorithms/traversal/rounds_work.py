@@ -9,6 +9,7 @@ from clgraph.model.cost import Chain, Gathers, Work, estimate
 from clgraph.stats import GraphStats
 
 _PART_BYTES = 12.0  # of the arrays of parts
+MEAN_DEGREES = 32  # of the default threshold of child launches
 _CHILD_GATHERS = 20.0  # in a round: the distance of its parent, and what asks for more of them
 
 
@@ -61,7 +62,7 @@ def model_mda(stats: GraphStats, facts: DeviceFacts, rates: DeviceRates) -> int:
 
 def child_launch_work(stats: GraphStats, facts: DeviceFacts) -> Work:
     """Return the work where rows above a multiple of the mean degree are dealt out to a second launch."""
-    work = rounds_work(stats, facts, max(1.0, 32.0 * stats.mean_degree))
+    work = rounds_work(stats, facts, max(1.0, MEAN_DEGREES * stats.mean_degree))
     return work + Work(launches=n_rounds(stats))
 
 

@@ -17,7 +17,7 @@ Strategies
 ``dijkstra``
     Vertex by vertex in the order of their distances, by one work-item of a CPU [7]_.
 
-On GPUs ``frontier`` and ``delta_stepping`` are one launch, in which the width of buckets is adapted [3]_.
+``frontier`` and ``delta_stepping`` adapt the width of buckets [3]_, and are one launch on GPUs.
 
 References
 ----------
