@@ -36,7 +36,8 @@
 #define PROGRESS_DELTA 7
 #define PROGRESS_TURN 8
 #define PROGRESS_NEAR_TURNS 9    /* since the pile was last looked through */
-#define PROGRESS_WORDS 10
+#define PROGRESS_LAST_SIZE 10    /* of the pile */
+#define PROGRESS_WORDS 11
 /* What a turn does. */
 #define NEAR 0                   /* expand the frontier */
 #define SYNC 1                   /* nothing: so that all see the pile and the settled */
@@ -243,7 +244,8 @@ KERNEL search(int n, uint last_turn, dist_t limit, uint light_capacity, uint hea
   const int clears = member == 0u && get_local_id(0) == 0;
   const uint own_row = lane * SUB_GROUPS_PER_GROUP + sg_in_group();
   uint number = (uint)progress[PROGRESS_PILE], mode = (uint)progress[PROGRESS_MODE], turn = (uint)progress[PROGRESS_TURN];
-  uint n_turns = (uint)progress[PROGRESS_NEAR_TURNS], last_size = 0u;
+  uint n_turns = (uint)progress[PROGRESS_NEAR_TURNS];
+  uint last_size = ALONE ? (uint)progress[PROGRESS_LAST_SIZE] : 0u;
   phase_t phase = {progress[PROGRESS_THRESHOLD], limit, as_float((uint)progress[PROGRESS_DELTA]), 0};
   uint told = LISTED, n_own = 0u, before = 0u, total = 0u;
   int overflow = 0;
@@ -336,5 +338,6 @@ KERNEL search(int n, uint last_turn, dist_t limit, uint light_capacity, uint hea
     progress[PROGRESS_DELTA] = as_uint(phase.delta);
     progress[PROGRESS_TURN] = turn + 1u;
     progress[PROGRESS_NEAR_TURNS] = n_turns;
+    progress[PROGRESS_LAST_SIZE] = last_size;
   }
 }

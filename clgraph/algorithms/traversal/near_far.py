@@ -16,7 +16,7 @@ from clgraph.runtime.session import Session
 
 _SOURCE = "traversal/sssp.cl"
 # Words of cl/traversal/sssp.cl.
-_OVERFLOW, _STATE_WORDS, _BUCKETS, _TURN, _PROGRESS_WORDS = 608, 640, 5, 8, 10
+_OVERFLOW, _STATE_WORDS, _BUCKETS, _TURN, _PROGRESS_WORDS = 608, 640, 5, 8, 11
 _DEEP = 40  # levels of a search
 _DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 2.0, 0.5  # Davidson et al. take 32
 _HUB = 32.0  # times the mean degree
