@@ -29,13 +29,11 @@ import harness
 import inputs
 import numpy as np
 
-from clgraph.algorithms.hash_collisions import (
-    STRATEGIES,
-    CollisionPlan,
-    CollisionProblem,
-    CollisionTable,
-    as_problem,
-)
+from clgraph.algorithms.hash_collisions import lanes, planes
+from clgraph.algorithms.hash_collisions.api import as_problem
+from clgraph.algorithms.hash_collisions.plan import CollisionPlan, CollisionProblem
+from clgraph.algorithms.hash_collisions.strategies import STRATEGIES
+from clgraph.algorithms.hash_collisions.table import CollisionTable
 from clgraph.cli.collisions_plot import plot_collisions
 from clgraph.cli.main import guarded
 from clgraph.errors import VerificationError
@@ -46,7 +44,6 @@ from clgraph.report import tabulate_rows
 from clgraph.runtime.session import Session
 
 GRAPHS = ("af_shell-like", "atmosmod-like", "CurlCurl-like", "Cube_Coup-like", "road-FLA", "rmat-20")
-SOURCES = ("coloring/collisions_planes.cl", "coloring/collisions_lanes.cl")
 SORTED = {  # the networks, which are never picked: bitmaps are faster at these widths
     f"{name}, {layout}": replace(strategy, plan=partial(strategy.plan, layout=layout))
     for name, strategy in STRATEGIES.items() for layout in ("padded", "compact")
@@ -58,7 +55,7 @@ _COUNTING = ("count_tiles", "count_rows", "count_long_rows", "count_split_rows",
 def tuned(session: Session, **values: int) -> Iterator[None]:
     """Build the kernels that count with these tunables inside the block."""
     profile = session.profile
-    tuning = {source: {**profile.tuning.get(source, {}), **values} for source in SOURCES}
+    tuning = {source: {**profile.tuning.get(source, {}), **values} for source in (planes.SOURCE, lanes.SOURCE)}
     session.profile = replace(profile, tuning={**profile.tuning, **tuning})
     try:
         yield

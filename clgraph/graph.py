@@ -203,6 +203,15 @@ class Graph:
         once = rows <= columns
         return rows[once], columns[once], None if weights is None else weights[once]
 
+    def require_reverses(self) -> None:
+        """Raise an :class:`InputError` unless each entry has its reverse, whatever they weigh."""
+        if self.directed and (entry := asymmetric_entry(self.row_offsets, self.column_indices, None)):
+            u, v = entry
+            raise InputError(
+                f"entry ({u}, {v}) has no reverse; the graph must be symmetric: make it so with "
+                "Graph.from_edges(*graph.edge_list()) or from_scipy(…, asymmetry='symmetrize')"
+            )
+
     def is_symmetric(self) -> bool:
         """Return whether each entry has its reverse with the same weight (true when undirected)."""
         arrays = self.row_offsets, self.column_indices, self.edge_weights

@@ -164,7 +164,7 @@ def hash_collisions(session: Session) -> None:
     """Run every strategy at both distances on a small graph with a long row, in work-groups of several work-items."""
     from dataclasses import replace
 
-    from clgraph.algorithms.hash_collisions import hash_collisions
+    from clgraph.algorithms.hash_collisions.api import hash_collisions
     from clgraph.graph import Graph
 
     sizes = {"WG_SIZE": 8, "LONG_ROW": 12, "TILE_STEP": 40, "FLUSH_LOG": 1}

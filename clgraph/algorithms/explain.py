@@ -36,7 +36,7 @@ ALGORITHMS = {
     "color": Algorithm("clgraph.algorithms.coloring.color", "graph", as_graph),
     "components": Algorithm("clgraph.algorithms.components", "graph", as_graph),
     "factorization": Algorithm("clgraph.algorithms.factorization", "ratings", as_ratings),
-    "hash_collisions": Algorithm("clgraph.algorithms.hash_collisions", "graph", as_graph),
+    "hash_collisions": Algorithm("clgraph.algorithms.hash_collisions.api", "graph", as_graph),
     "mst": Algorithm("clgraph.algorithms.mst", "graph", as_graph),
     "sssp": Algorithm("clgraph.algorithms.traversal.sssp", "graph", as_graph),
 }

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from clgraph.algorithms.hash_collisions import CollisionTable
+from clgraph.algorithms.hash_collisions.table import CollisionTable
 from clgraph.errors import InputError
 
 

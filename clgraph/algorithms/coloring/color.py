@@ -30,7 +30,7 @@ from clgraph.algorithms.coloring.orders import ORDERS
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.strategies import DISTANCE_TWO, STRATEGIES
 from clgraph.algorithms.coloring.work import first_fit_suffices
-from clgraph.csr import asymmetric_entry, check_choice, checked_count
+from clgraph.csr import check_choice, checked_count
 from clgraph.errors import InputError, UnsupportedStrategyError
 from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Choice, checked_options, choose
@@ -85,14 +85,8 @@ def as_problem(
     n, m = graph.n_vertices, graph.n_edges
     if n > _MAX_VERTICES or m > _MAX_ENTRIES:
         raise InputError(f"{n} vertices and {m} entries; colouring takes at most {_MAX_VERTICES} and {_MAX_ENTRIES}")
-    if graph.directed and not bipartite:
-        entry = asymmetric_entry(graph.row_offsets, graph.column_indices, None)
-        if entry is not None:
-            u, v = entry
-            raise InputError(
-                f"entry ({u}, {v}) has no reverse; symmetric graphs are coloured: "
-                "make one with Graph.from_edges(*graph.edge_list()) or from_scipy(…, asymmetry='symmetrize')"
-            )
+    if not bipartite:
+        graph.require_reverses()
     return ColoringProblem(graph, int(distance), order, bool(deterministic), seed, bool(bipartite))
 
 
@@ -107,9 +101,7 @@ def choose_strategy(
 
 def choose_for(session: Session, problem: ColoringProblem, strategy: str) -> Choice:
     """Choose among the strategies that solve *problem*, ``"auto"`` among those that take few colours."""
-    candidates = {
-        name: s for name, s in STRATEGIES.items() if problem.distance == 1 or name in DISTANCE_TWO
-    }
+    candidates = {name: s for name, s in STRATEGIES.items() if problem.distance == 1 or name in DISTANCE_TWO}
     if strategy in STRATEGIES and strategy not in candidates:
         known = ", ".join(candidates)
         raise UnsupportedStrategyError(f"{strategy!r} colours at distance 1 only; at distance 2 there are {known}")
@@ -189,8 +181,7 @@ def color(
     if balanced and bipartite:
         raise InputError("balanced=True is for vertices; colourings of columns (bipartite=True) stay as they are")
     problem = as_problem(
-        data, distance=distance, order=order, deterministic=deterministic, seed=seed,
-        bipartite=bipartite,
+        data, distance=distance, order=order, deterministic=deterministic, seed=seed, bipartite=bipartite
     )
     with on.measure() as recorder:
         choice = choose_for(on, problem, strategy)
@@ -198,9 +189,7 @@ def color(
         plan.run()
         colors = numbered(plan.result())
         if balanced:
-            colors = balance(
-                on, data, colors, distance=problem.distance, deterministic=problem.deterministic
-            )
+            colors = balance(on, data, colors, distance=problem.distance, deterministic=problem.deterministic)
     result = Coloring(int(colors.max(initial=-1)) + 1, colors)
     result.distance, result.graph = problem.distance, data
     kind = STRATEGIES[choice.strategy].kind

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clgraph.algorithms.coloring.columns import columns_graph
-from clgraph.csr import asymmetric_entry
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
 from clgraph.primitives.types import power_of_two_at_most, tuned
@@ -61,13 +60,16 @@ def count_conflicts(
     on = as_session(session)
     data, n = columns_graph(graph) if bipartite else (as_graph(graph), None)
     n = data.n_vertices if n is None else n
-    given = np.asarray(colors)
+    try:
+        given = np.asarray(colors)
+    except ValueError as error:
+        raise InputError(f"colors are no array: {error}") from error
     if given.shape != (n,) or (given.size and given.dtype.kind not in "iu"):
         raise InputError(f"colors are {given.dtype} {given.shape}; needed: integers, ({n},)")
     if given.size and given.min() < 0:
         raise InputError(f"colors[{int(given.argmin())}] = {given.min()}; colours are at least 0")
-    if not bipartite and data.directed and (entry := asymmetric_entry(data.row_offsets, data.column_indices, None)):
-        raise InputError(f"entry {entry} has no reverse; conflicts are counted in symmetric graphs")
+    if not bipartite:
+        data.require_reverses()
     if not data.n_edges:
         return 0
     if given.max() >= _MOST_COLORS:

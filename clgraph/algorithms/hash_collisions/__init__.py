@@ -1,0 +1,1 @@
+"""Collisions of hash colourings; see :mod:`clgraph.algorithms.hash_collisions.api`."""

@@ -1,0 +1,163 @@
+"""Collisions of hash colourings: how many vertices meet their own colour when colours are hashes of vertex numbers.
+
+A hash colouring gives vertex v the colour h(v) mod 2**b. It costs nothing, and some neighbours collide; the table says
+how many, for every hash function h of :mod:`clgraph.vertex_hashes` and every number of bits b.
+
+Strategies
+----------
+``row_per_item``
+    A work-item a row, a work-group a tile of rows that it reduces to one struct of counters. At distance 1 the
+    neighbours are loaded into local memory, and all hashes and widths are compared and counted at once, as bit planes.
+``row_per_sub_group``
+    A sub-group a row, each lane another hash, all widths at once by a histogram of how many low bits agree.
+``persistent``
+    As ``row_per_item``, but a work-group keeps consecutive tiles and reduces once.
+
+At distance 2 the colours of a row are marked in bitmaps that are folded in half from width to width, or sorted by a
+network so that those with most low bits in common stand side by side.
+"""
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from typing import Any
+
+from clgraph.algorithms.hash_collisions.plan import CollisionProblem
+from clgraph.algorithms.hash_collisions.strategies import STRATEGIES
+from clgraph.algorithms.hash_collisions.table import MAX_BITS, CollisionTable
+from clgraph.csr import check_choice, checked_count
+from clgraph.errors import InputError
+from clgraph.graph import Graph, as_graph
+from clgraph.model.strategy import Choice, checked_options, choose
+from clgraph.runtime.session import Session, as_session
+from clgraph.vertex_hashes import HASHES
+
+
+def as_problem(
+    graph: Graph, *, distance: int, hashes: int | Iterable[str], bit_widths: Iterable[int]
+) -> CollisionProblem:
+    """Check the arguments of :func:`hash_collisions`."""
+    if distance not in (1, 2):
+        raise InputError(f"distance={distance!r}; allowed are 1 and 2")
+    names = _as_hashes(hashes)
+    try:
+        widths = tuple(operator.index(bits) for bits in bit_widths)
+    except TypeError:
+        raise InputError(f"bit_widths={bit_widths!r}; integers are needed") from None
+    if not widths or any(b <= a for a, b in zip((0, *widths), (*widths, MAX_BITS + 1), strict=False)):
+        raise InputError(f"bit_widths={list(widths)}; needed are rising numbers from 1 to {MAX_BITS}")
+    graph.require_reverses()
+    if distance == 2 and not graph.has_sorted_rows:
+        graph = Graph.from_scipy(graph.to_scipy())
+    return CollisionProblem(graph, int(distance), names, widths)
+
+
+def _as_hashes(hashes: int | Iterable[str]) -> tuple[str, ...]:
+    if isinstance(hashes, str):
+        raise InputError(f"hashes={hashes!r}; needed are names in a list, or how many")
+    if not isinstance(hashes, Iterable):
+        return tuple(HASHES)[: checked_count("hashes", hashes, len(HASHES))]
+    names = tuple(hashes)
+    for name in names:
+        check_choice("hashes", name, HASHES)
+    if not names or len(set(names)) < len(names):
+        raise InputError(f"hashes={list(names)}; needed are one or more names, each once")
+    return names
+
+
+def choose_strategy(
+    session: Session,
+    graph: Graph,
+    *,
+    strategy: str = "auto",
+    distance: int = 1,
+    hashes: int | Iterable[str] = 15,
+    bit_widths: Iterable[int] = range(1, 11),
+) -> Choice:
+    """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest."""
+    return _choose(session, as_problem(graph, distance=distance, hashes=hashes, bit_widths=bit_widths), strategy)
+
+
+def _choose(session: Session, problem: CollisionProblem, strategy: str) -> Choice:
+    return choose(STRATEGIES, strategy, lambda: problem.stats, session.facts, session.profile.rates)
+
+
+def hash_collisions(
+    graph: Any,
+    *,
+    distance: int = 1,
+    hashes: int | Iterable[str] = 15,
+    bit_widths: Iterable[int] = range(1, 11),
+    strategy: str = "auto",
+    session: Session | str | None = None,
+    verify: bool = False,
+    **options: Any,
+) -> CollisionTable:
+    """Count the collisions of hash colourings of *graph*: of each hash function at each number of bits.
+
+    The colour of vertex v is the low bits of its hash. At distance 1 row v's collisions are its entries, other than v
+    itself, of v's colour; parallel edges count as often as they are stored. At distance 2 they are the vertices of
+    the closed row, the *set* of v and its neighbours, less the distinct colours among them: two neighbours of v are
+    two steps apart. Parallel edges and self-loops add nothing to that set.
+
+    Parameters
+    ----------
+    graph : Graph, scipy sparse array or networkx graph
+        Undirected, or directed with the reverse of each entry.
+    distance : {1, 2}
+    hashes : int or iterable of str
+        Names of :data:`clgraph.vertex_hashes.HASHES`, or how many of the first.
+    bit_widths : iterable of int
+        Bits of a colour, rising, 1 … 31.
+    strategy : str
+        A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
+    session : Session, str or None
+        Where to run; a string names a device, ``None`` takes the best one.
+    verify : bool
+        Check the result against the definition, on the host.
+    **options
+        Options of the strategy: ``tile`` (``row_per_item``, ``persistent``: words of local memory for the rows of a
+        work-group, or at distance 2 how many entries and rows it takes at a time where it needs no such memory), and
+        at distance 2 ``distinct`` (``"bitmap"`` or ``"sort"``) and ``layout`` of what is sorted (``"padded"``
+        or ``"compact"``).
+
+    Returns
+    -------
+    CollisionTable
+        int64 ``total`` and ``maximum`` over the rows, equal on every device and under every strategy, the names
+        ``hashes``, ``bit_widths``, and ``info``.
+
+    Raises
+    ------
+    InputError
+        *graph* is no graph or not symmetric, or an argument is out of range.
+    UnsupportedStrategyError
+        The strategy is unknown, or the device cannot run it.
+    DeviceMemoryError
+        The graph does not fit on the device.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> table = cg.hash_collisions(cg.generators.cycle(6), hashes=["identity"], bit_widths=[1, 2])
+    >>> table.total.tolist(), table.best().bits, table.colors("identity", 1).tolist()
+    ([[0, 0]], 1, [0, 1, 0, 1, 0, 1])
+    """
+    on, data = as_session(session), as_graph(graph)
+    problem = as_problem(data, distance=distance, hashes=hashes, bit_widths=bit_widths)
+    with on.measure() as recorder:
+        choice = _choose(on, problem, strategy)
+        options = checked_options(STRATEGIES, choice, options)
+        plan = STRATEGIES[choice.strategy].plan(on, problem, **options)
+        plan.run()
+        tables = plan.table()
+    result = CollisionTable(*tables)
+    result.hashes, result.bit_widths = problem.hashes, problem.bit_widths
+    result.n_vertices, result.distance = data.n_vertices, problem.distance
+    kind = STRATEGIES[choice.strategy].kind
+    result.info = on.run_info(recorder, choice.strategy, kind, choice.seconds)
+    if verify:
+        from clgraph.reference.hash_collisions import check_collisions
+
+        check_collisions(data, problem.hashes, problem.bit_widths, *tables, distance=problem.distance)
+    return result

@@ -1,0 +1,91 @@
+"""The table that hash collisions are counted into."""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.csr import check_choice, checked_count
+from clgraph.errors import InputError
+from clgraph.runtime.timing import RunInfo
+from clgraph.vertex_hashes import HASHES, hash_colors
+
+MAX_BITS = 31
+
+
+class _CollisionTable(NamedTuple):
+    total: NDArray[np.int64]
+    maximum: NDArray[np.int64]
+
+
+class BestHash(NamedTuple):
+    """A hash colouring and its collisions; see :meth:`CollisionTable.best`."""
+
+    hash: str
+    bits: int
+    total: int
+    maximum: int
+
+
+class CollisionTable(_CollisionTable):
+    """Result of :func:`hash_collisions`; unpacks as ``total, maximum``.
+
+    Attributes
+    ----------
+    total, maximum : int64 array, shape (n_hashes, n_bit_widths)
+        Sum over the rows, and largest row, of its collisions.
+    hashes : tuple of str
+        The hash function of each line.
+    bit_widths : tuple of int
+        The bits of a colour in each column.
+    n_vertices : int
+    distance : int
+    info : RunInfo
+        What ran, where, and how long it took.
+    """
+
+    hashes: tuple[str, ...]
+    bit_widths: tuple[int, ...]
+    n_vertices: int
+    distance: int
+    info: RunInfo
+
+    def best(self, *, max_colors: int | None = None) -> BestHash:
+        """Return the colouring with the fewest collisions; of equals that of the fewest bits, then the first.
+
+        Parameters
+        ----------
+        max_colors : int, optional
+            Only colourings of at most so many colours count: of b bits there are ``2**b``.
+
+        Raises
+        ------
+        InputError
+            No width of the table has so few colours.
+        """
+        widths = np.array(self.bit_widths)
+        if max_colors is not None:
+            checked_count("max_colors", max_colors, 2**MAX_BITS)
+        allowed = np.flatnonzero([max_colors is None or 1 << bits <= max_colors for bits in self.bit_widths])
+        if not allowed.size:
+            raise InputError(f"max_colors={max_colors}; the narrowest of the table are {widths.min()} bits")
+        _, bits, k, j = min(
+            (int(self.total[k, j]), int(widths[j]), k, int(j)) for k in range(len(self.hashes)) for j in allowed
+        )
+        return BestHash(self.hashes[k], bits, int(self.total[k, j]), int(self.maximum[k, j]))
+
+    def colors(self, hash: str, bits: int) -> NDArray[np.int32]:
+        """Return the colour of each vertex, int32, under hash function *hash* at this many *bits*."""
+        check_choice("hash", hash, HASHES)
+        return hash_colors(hash, self.n_vertices, checked_count("bits", bits, MAX_BITS))
+
+    def __str__(self) -> str:
+        from tabulate import tabulate
+
+        lines = [
+            [name, *(f"{total} ({most})" for total, most in zip(totals, maxima, strict=True))]
+            for name, totals, maxima in zip(self.hashes, self.total.tolist(), self.maximum.tolist(), strict=True)
+        ]
+        headers = ["total (maximum)", *(f"{bits} bits" for bits in self.bit_widths)]
+        return str(tabulate(lines, headers, disable_numparse=True, stralign="right"))
