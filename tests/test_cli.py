@@ -442,7 +442,10 @@ def test_color(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixtur
     assert main(["color", graph_file, "--distance", "2", "--strategy", "jones_plassmann", *on_pocl]) == 2
 
 
-def test_conflicts(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_conflicts(
+    graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     document = document_of(
         capsys, "conflicts", graph_file, "--distance", "2", "--hashes", "gray,murmur3", "--bits", "1-3,6", "--verify",
         *on_pocl,
@@ -456,5 +459,9 @@ def test_conflicts(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFi
         *on_pocl,
     )  # fmt: skip
     assert "murmur3" in text and "of 2 bits" in text and Path(picture).stat().st_size > 1000
+    monkeypatch.chdir(tmp_path)
+    Path(picture).unlink()
+    assert "collisions.png" in output_of(capsys, "conflicts", graph_file, *on_pocl, "--distance", "2", "--plot")
+    assert Path("collisions.png").stat().st_size > 1000
     assert main(["conflicts", graph_file, "--max-colors", "1", *on_pocl]) == 4
     assert main(["conflicts", graph_file, "--hashes", "md5", *on_pocl]) == 4

@@ -13,11 +13,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_graph(parser)
     parser.add_argument("--distance", type=int, choices=(1, 2), default=1, help="of vertices that collide (1)")
     parser.add_argument(
-        "--hashes", metavar="H", type=_hashes, default=15,
+        "--hashes", metavar="H", type=hashes, default=15,
         help="how many of the known hash functions, or names with commas between them (15)",
     )  # fmt: skip
     parser.add_argument(
-        "--bits", metavar="B", type=_bits, default=tuple(range(1, 11)),
+        "--bits", metavar="B", type=bits, default=tuple(range(1, 11)),
         help="bits of a colour: numbers and ranges with commas between them (1-10)",
     )  # fmt: skip
     parser.add_argument(
@@ -27,13 +27,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_device(parser)
     add_verify(parser)
     parser.add_argument(
-        "--plot", metavar="FILE", help="draw the collisions (.png, .svg or .pdf; needs matplotlib)"
-    )
+        "--plot", metavar="FILE", nargs="?", const="collisions.png",
+        help="draw the collisions (.png, .svg or .pdf; collisions.png if no FILE is named; needs matplotlib)",
+    )  # fmt: skip
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    from clgraph.algorithms.hash_collisions import hash_collisions
+    from clgraph.algorithms.hash_collisions.api import hash_collisions
 
     graph = read_graph(args.graph)
     session = open_session(args)
@@ -59,18 +60,20 @@ def run(args: argparse.Namespace) -> int:
         "best": f"{best.hash} of {best.bits} bits: {best.total:,} collisions, {best.maximum:,} in the largest row",
         **run_fields(table.info, args.strategy),
     }
+    if args.plot is not None:
+        fields["plot"] = args.plot
     print_fields({**fields, **({"verified": "yes"} if args.verify else {})})
     return 0
 
 
-def _hashes(text: str) -> int | list[str]:
+def hashes(text: str) -> int | list[str]:
     return int(text) if text.isdigit() else text.split(",")
 
 
-def _bits(text: str) -> tuple[int, ...]:
-    """Read ``1-4,8`` as 1, 2, 3, 4, 8."""
-    bits: list[int] = []
+def bits(text: str) -> tuple[int, ...]:
+    """Read ``1-4,8`` as 1, 2, 3, 4, 8; argparse names this function if it cannot."""
+    found: list[int] = []
     for part in text.split(","):
-        first, _, last = part.partition("-")
-        bits += range(int(first), int(last or first) + 1)
-    return tuple(bits)
+        first, dash, last = part.partition("-")
+        found += range(int(first), int(last if dash else first) + 1)
+    return tuple(found)
