@@ -162,7 +162,7 @@ INLINE void flush(uint k, sums_t *sums, __local uint *totals, __local uint *maxi
 #if HASH_LANES == 1
     total = sg_sum(total);
     most = sg_greatest(most);
-    if (total && sg_lane() == 0) {
+    if (sg_lane() == 0 && total) {
 #else
     if (total) {
 #endif

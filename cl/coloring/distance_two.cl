@@ -124,7 +124,7 @@ KERNEL color_vertices(uint step, int base, int prefer, uint words, uint net_stri
         }
         looking = looking && color == NO_COLOR && w + 1u < words && !prefer;
       }
-      const int leads = is_item && team_lane() == 0u;
+      const int leads = team_lane() == 0u && is_item;
       if (leads && color != NO_COLOR) colors[v] = color;
       const int failed = leads && color == NO_COLOR;
       const uint slot = push_sub_group(state + (step + 1u) % N_LISTS, failed);
@@ -174,7 +174,7 @@ KERNEL claim_colors(uint step, uint first, uint stride, uint count, uint round_k
       }
       looking = looking && choice == NO_COLOR && turn + 1u < words;
     }
-    if (is_item && team_lane() == 0u) choices[v] = choice;
+    if (team_lane() == 0u && is_item) choices[v] = choice;
     const uint claimed = choice == NO_COLOR ? 0u : places;
     for (uint place = team_lane(); place < claimed; place += LANES) {
       const int net = net_at(v, begin, place, places, nets_of);
@@ -209,7 +209,7 @@ KERNEL settle_colors(uint step, uint first, uint stride, uint count, uint round_
       const int net = net_at(v, begin, place, places, nets_of);
       if (net >= 0) fetch_or(used + (size_t)net * net_stride + (size_t)w * word_stride, bit);
     }
-    const int leads = choice != NO_COLOR && team_lane() == 0u, failed = leads && lost;
+    const int leads = team_lane() == 0u && choice != NO_COLOR, failed = leads && lost;
     if (leads && !lost) colors[v] = base + choice;
     const uint at = push_sub_group(state + (step + 1u) % N_LISTS, failed);
     if (failed) next[at] = v;

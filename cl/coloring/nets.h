@@ -39,7 +39,7 @@ INLINE uint or_of_group(uint x, __local uint *word) {
   barrier(CLK_LOCAL_MEM_FENCE);
   if (get_local_id(0) == 0) word[0] = 0u;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (x && sg_lane() == 0u) fetch_or(word, x);
+  if (sg_lane() == 0u && x) fetch_or(word, x);
   barrier(CLK_LOCAL_MEM_FENCE);
   return word[0];
 }
