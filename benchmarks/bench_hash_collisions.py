@@ -13,6 +13,8 @@ A row holds, beside what ``harness.py`` says, ``distance`` and:
     strategy has no such variants the last three are missing.
 ``best``
     Of every width the hash with the fewest collisions, their total and those of the largest row.
+``proper_colors``
+    How many colours :func:`clgraph.color` takes for none at all, at this distance.
 """
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ from typing import Any
 import harness
 import inputs
 import numpy as np
+from tabulate import tabulate
 
+from clgraph.algorithms.coloring.color import color
 from clgraph.algorithms.hash_collisions import lanes, planes
 from clgraph.algorithms.hash_collisions.api import as_problem
 from clgraph.algorithms.hash_collisions.plan import CollisionPlan, CollisionProblem
@@ -124,12 +128,14 @@ def measure(
     if plot is not None:
         Path(plot).mkdir(parents=True, exist_ok=True)
         plot_collisions(table, Path(plot) / f"{Path(name).name}-{distance}.png")
+    proper = color(graph, distance=distance, session=session).n_colors
     n_bytes = graph.row_offsets.nbytes + graph.column_indices.nbytes
     for row in rows:
         rate = n_bytes / row["least_kernel_seconds"]
         row |= {
             "distance": distance, "verified": graph.n_edges <= check_limit, "matrix_bytes_per_second": rate,
             "copy_share": rate / session.profile.rates.stream_bytes_per_second, "best": best_of_widths(table),
+            "proper_colors": proper,
         }
         if row["strategy"] in STRATEGIES:
             row |= split(session, problem, plans[row["strategy"]])
@@ -151,17 +157,21 @@ def run(args: argparse.Namespace) -> int:
             )
             rows += [{**row, **origin} for row in measured]
             harness.finish(args, rows[-len(measured) :])
-            print(tabulate_split(measured), end="\n\n")
+            print(tabulate_split(measured), tabulate_best(measured[0]), sep="\n\n", end="\n\n")
         session.release()
     if not args.strategies:
         print(f"\nWhat picks cost:\n\n{tabulate_rows(rows, 'regret', 'github')}")
     return 0
 
 
+def tabulate_best(row: dict[str, Any]) -> str:
+    """Return the best hash of every width, beside a proper colouring, as a table."""
+    cells = [[1 << bits, *best] for bits, *best in row["best"]] + [[row["proper_colors"], "proper colouring", 0, 0]]
+    return tabulate(cells, ["colours", "hash", "collisions", "largest row"], tablefmt="github")
+
+
 def tabulate_split(rows: list[dict[str, Any]]) -> str:
     """Return the rows' rates and where their time goes, as a table."""
-    from tabulate import tabulate
-
     parts = ("hash", "load", "count", "reduce")
     cells = [
         [row["strategy"], f"{row['matrix_bytes_per_second'] / 1e9:.4g}", f"{row['copy_share']:.1%}",
@@ -169,7 +179,7 @@ def tabulate_split(rows: list[dict[str, Any]]) -> str:
         for row in rows
     ]
     headers = ["strategy", "matrix GB/s", "of copying", *(f"{part} ms" for part in parts)]
-    return str(tabulate(cells, headers, tablefmt="github", disable_numparse=True))
+    return tabulate(cells, headers, tablefmt="github", disable_numparse=True)
 
 
 if __name__ == "__main__":

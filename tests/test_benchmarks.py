@@ -202,6 +202,23 @@ def test_colorings_are_timed_and_checked(tmp_path: Path) -> None:
     assert all(row["verified"] for name, row in rows.items() if name != "networkx")
 
 
+def test_hash_collisions_are_timed_beside_a_proper_coloring(tmp_path: Path) -> None:
+    graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
+    graph.write_text("0 1\n1 2\n2 0\n1 1\n2 3\n4 5\n", encoding="utf-8")
+    measured = subprocess.run(
+        [
+            sys.executable, str(ROOT / "benchmarks/bench_hash_collisions.py"), "-d", "pocl", "--graphs", str(graph),
+            "--json", str(results), "--repeats", "1", "--distances", "1", "--strategies", "row_per_sub_group",
+            "--plot", str(tmp_path / "plots"),
+        ],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert measured.returncode == 0 and "proper colouring" in measured.stdout, measured.stderr
+    (row,) = read_rows(results)
+    assert row["verified"] and row["proper_colors"] == 3 and len(row["best"]) == 10
+    assert row["reduce_seconds"] >= 0 and len(list((tmp_path / "plots").iterdir())) == 1
+
+
 @pytest.mark.parametrize("name", ["bfs", "sssp"])
 def test_searches_are_timed_and_checked(tmp_path: Path, name: str) -> None:
     strategies = importlib.import_module(f"clgraph.algorithms.traversal.{name}").STRATEGIES

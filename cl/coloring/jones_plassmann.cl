@@ -44,7 +44,7 @@
 #ifndef BITMAP_WORDS             /* of a bitmap, in local memory; further ones stay in global memory */
 #define BITMAP_WORDS 64
 #endif
-#ifndef RETRIES                  /* of vertices at once, if those before them are of the same or an earlier turn */
+#ifndef RETRIES                  /* tries of a vertex at once in interleaved order, where most before it have a colour */
 #define RETRIES 8
 #endif
 #ifndef TURNS                    /* of a launch over its lists; 0: until they are empty, all groups at once */

@@ -66,7 +66,7 @@ class DistanceTwo:
     ) -> None:
         check_choice("start", start, ("first_fit", "hash"))
         if bipartite and order == "smallest_last":
-            raise InputError("order='smallest_last' is for graphs; columns have natural, random, largest_first")
+            raise InputError("order='smallest_last' is for graphs; columns have the other orders")
         if not graph.has_sorted_rows:
             graph = Graph.from_scipy(graph.to_scipy(), directed=graph.directed)
         self.session, self.n = session, graph.n_vertices

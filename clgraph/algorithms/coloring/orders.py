@@ -36,8 +36,8 @@ from clgraph.runtime.session import Session
 ORDERS = ("natural", "random", "interleaved", "largest_first", "smallest_last")
 SHORT_ROW = 128  # the longest row that a work-item looks at in orders that are not by degree
 TILE, N_BLOCKS = 256, 4096  # cl/coloring/orders.h; the same on every device, so that results are
-_MANY_ENTRIES, _ALIKE = 32, 4
-_FEW_COLORS, _MOST, _N_SAMPLES = 4, 0.75, 1 << 16
+_MANY_ENTRIES, _ALIKE = 32, 4  # of a row, on the average; the longest is less than so many times that
+_FEW_COLORS, _MOST, _N_SAMPLES = 4, 0.75, 1 << 16  # FEW_COLORS of cl/coloring/orders.h; share of all; vertices
 _NUMBERS = {"natural": 0, "random": 1, "interleaved": 2, "largest_first": 3, "smallest_last": 5}  # cl/coloring/orders.h
 _LARGEST_MIXED = 4
 _SOURCE = "coloring/orders.cl"
