@@ -250,7 +250,7 @@ def searches(session: Session) -> None:
     """Search small graphs with a long row as CPUs do, then as GPUs do, in one launch of one work-group of several."""
     from dataclasses import replace
 
-    from clgraph.algorithms.traversal import bfs, frontier, sssp
+    from clgraph.algorithms.traversal import bfs, queues, sssp
     from clgraph.graph import Graph
 
     rng = np.random.default_rng(12)
@@ -262,7 +262,7 @@ def searches(session: Session) -> None:
     for one_launch in (False, True):
         session.facts = replace(facts, dialect=replace(facts.dialect, has_grid_barrier=one_launch))
         if one_launch:
-            frontier.group_count, frontier.group_size = (lambda *_: 1), (lambda *_: 8)
+            queues.group_count, queues.group_size = (lambda *_: 1), (lambda *_: 8)
         for strategy in bfs.STRATEGIES.keys() - rounds:
             bfs.bfs(graph, [3, 0], strategy=strategy, session=session, verify=True)
         for strategy in sssp.STRATEGIES.keys() - rounds:

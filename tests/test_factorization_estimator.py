@@ -507,7 +507,7 @@ def test_whole_rows_are_predicted_for_new_users(make: Any) -> None:
         ({"schedule": "cosine"}, r"'inverse'"),
         ({"storage": "float64"}, r"storage = 'float64'"),
         ({"storage": "nonsense"}, r"storage = 'nonsense'"),
-        ({"strategy": "auto", "strategy_options": {"seed": 1}}, r"name it with strategy="),
+        ({"strategy": "auto", "strategy_options": {"seed": 1}}, r"name the strategy that has by strategy="),
         ({"strategy_options": {"shuffle": True, "seed": 1}}, r"diagonal has no option shuffle; it has barrier, seed"),
         ({"strategy_options": {"model": None}}, r"diagonal has no option model; it has barrier, seed"),
         ({"learning_rate": 11.0}, r"learning_rate=11.0 times regularization=0.05 is above 0.5"),
