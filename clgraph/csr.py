@@ -267,7 +267,8 @@ def as_weights(values: ArrayLike, m: int) -> NDArray[Any]:
 
 
 def check_choice(name: str, value: str, allowed: Iterable[str]) -> None:
-    if value not in (known := tuple(allowed)):
+    known = tuple(allowed)
+    if not isinstance(value, str) or value not in known:
         raise InputError(f"{name} = {value!r}; allowed: {', '.join(map(repr, known))}")
 
 

@@ -40,7 +40,7 @@ DISTANCE_ONE: list[tuple[str, dict[str, object]]] = [
 DISTANCE_TWO: list[tuple[str, dict[str, object]]] = [
     (name, options) for name in STRATEGIES
     for options in ({"distinct": "bitmap"}, {"layout": "padded"}, {"layout": "compact"})
-] + [("row_per_item", {"tile": 100, "layout": "padded"}), ("persistent", {"tile": 100, "layout": "compact"})]
+] + [("row_per_item", {"tile": 100, "layout": "padded"}), ("row_per_sub_group", {"tile": 100, "layout": "compact"})]
 CASES = [(1, *case) for case in DISTANCE_ONE] + [(2, *case) for case in DISTANCE_TWO]
 every_case = pytest.mark.parametrize(("distance", "strategy", "options"), CASES, ids=str)
 # Hashes, widths and the longest row are compiled into the kernels, which takes most of the time here: so tests share
@@ -337,6 +337,8 @@ def test_auto_is_the_fastest_prediction(pocl: Session, options: dict[str, Any]) 
     [
         ({"strategy": "bogus"}, UnsupportedStrategyError),
         ({"distance": 3}, InputError),
+        ({"distance": np.array([1, 2])}, InputError),
+        ({"distance": "2"}, InputError),
         ({"hashes": 0}, InputError),
         ({"hashes": len(HASHES) + 1}, InputError),
         ({"hashes": 1.5}, InputError),
@@ -355,7 +357,8 @@ def test_auto_is_the_fastest_prediction(pocl: Session, options: dict[str, Any]) 
         ({"strategy": "persistent", "tile": 2**40}, InputError),
         ({"strategy": "persistent", "tile": "large"}, InputError),
         ({"strategy": "row_per_item", "layout": "padded"}, InputError),
-        ({"strategy": "row_per_sub_group", "tile": 100}, InputError),
+        ({"strategy": "row_per_sub_group", "tile": 1}, InputError),
+        ({"strategy": "row_per_sub_group", "tile": 2**40, "distance": 2, "layout": "padded"}, InputError),
         ({"strategy": "row_per_sub_group", "distance": 2, "layout": "bogus"}, InputError),
         ({"strategy": "row_per_item", "distance": 2, "distinct": "bogus"}, InputError),
         ({"strategy": "row_per_item", "distance": 2, "distinct": "bitmap", "layout": "padded"}, InputError),

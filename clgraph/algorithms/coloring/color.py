@@ -75,8 +75,7 @@ def as_problem(
     graph: Graph, *, distance: int, order: str | None, deterministic: bool, seed: int, bipartite: bool = False
 ) -> ColoringProblem:
     """Check the arguments of :func:`color`."""
-    if distance not in (1, 2):
-        raise InputError(f"distance={distance!r}; allowed are 1 and 2")
+    distance = checked_count("distance", distance, 2)
     if bipartite and distance == 1:
         raise InputError("distance=1 with bipartite=True; columns are coloured at distance 2")
     if order is not None:
@@ -87,7 +86,7 @@ def as_problem(
         raise InputError(f"{n} vertices and {m} entries; colouring takes at most {_MAX_VERTICES} and {_MAX_ENTRIES}")
     if not bipartite:
         graph.require_reverses()
-    return ColoringProblem(graph, int(distance), order, bool(deterministic), seed, bool(bipartite))
+    return ColoringProblem(graph, distance, order, bool(deterministic), seed, bool(bipartite))
 
 
 def choose_strategy(

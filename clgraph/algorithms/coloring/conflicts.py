@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clgraph.algorithms.coloring.columns import columns_graph
+from clgraph.csr import checked_count
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
 from clgraph.primitives.types import power_of_two_at_most, tuned
@@ -55,8 +56,9 @@ def count_conflicts(
     >>> cg.count_conflicts(star, [0, 1, 1, 1]), cg.count_conflicts(star, [0, 1, 1, 1], distance=2)
     (0, 2)
     """
-    if distance not in (1, 2) or (bipartite and distance == 1):
-        raise InputError(f"distance={distance!r}; allowed are 1 and 2, and 2 if bipartite")
+    distance = checked_count("distance", distance, 2)
+    if bipartite and distance == 1:
+        raise InputError("distance=1 with bipartite=True; members of a matrix's rows are counted at distance 2")
     on = as_session(session)
     data, n = columns_graph(graph) if bipartite else (as_graph(graph), None)
     n = data.n_vertices if n is None else n

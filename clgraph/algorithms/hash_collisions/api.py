@@ -37,8 +37,7 @@ def as_problem(
     graph: Graph, *, distance: int, hashes: int | Iterable[str], bit_widths: Iterable[int]
 ) -> CollisionProblem:
     """Check the arguments of :func:`hash_collisions`."""
-    if distance not in (1, 2):
-        raise InputError(f"distance={distance!r}; allowed are 1 and 2")
+    distance = checked_count("distance", distance, 2)
     names = _as_hashes(hashes)
     try:
         widths = tuple(operator.index(bits) for bits in bit_widths)
@@ -49,7 +48,7 @@ def as_problem(
     graph.require_reverses()
     if distance == 2 and not graph.has_sorted_rows:
         graph = Graph.from_scipy(graph.to_scipy())
-    return CollisionProblem(graph, int(distance), names, widths)
+    return CollisionProblem(graph, distance, names, widths)
 
 
 def _as_hashes(hashes: int | Iterable[str]) -> tuple[str, ...]:
@@ -116,9 +115,9 @@ def hash_collisions(
     verify : bool
         Check the result against the definition, on the host.
     **options
-        Options of the strategy: ``tile`` (``row_per_item``, ``persistent``: words of local memory for the rows of a
-        work-group, or at distance 2 how many entries and rows it takes at a time where it needs no such memory), and
-        at distance 2 ``distinct`` (``"bitmap"`` or ``"sort"``) and ``layout`` of what is sorted (``"padded"``
+        Options of the strategy: ``tile`` (words of local memory for the rows of a work-group; where it needs none for
+        them, which are bitmaps and ``row_per_sub_group`` at distance 1, how many entries and rows it takes at a time),
+        and at distance 2 ``distinct`` (``"bitmap"`` or ``"sort"``) and ``layout`` of what is sorted (``"padded"``
         or ``"compact"``).
 
     Returns

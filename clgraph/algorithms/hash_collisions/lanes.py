@@ -55,13 +55,14 @@ class LanesPlan(CollisionPlan):
         fixed = (bitmap_words if method == "BITMAP" else bits + 1) + 1
         table: dict[str, int | str] = {"HASH_STRIDE": stride, "COLOR_T": "ushort" if bits <= 16 else "uint"}
         defines: dict[str, int | str] = {**sizes, **table, "METHOD": method, "HASH_LANES": lanes}
-        step = int(defines.pop("TILE_STEP")) if tile is None else checked_count("tile", tile, room, least=2)
+        step = int(defines.pop("TILE_STEP"))
         if method == "SORTED":
             group, step, sort_defines = _workspace(
                 room, fixed, group, least, lanes, max(_BANKS - 1, self.longest), tile, layout or "padded", step
             )
             defines |= sort_defines
         else:
+            step = step if tile is None else checked_count("tile", tile, room, least=2)
             while group > least and fixed * group > room:
                 group //= 2
         part, values = self.add_part(hashes, slice(0, len(self.problem.bit_widths)))
@@ -107,7 +108,7 @@ def _workspace(
     if layout == "compact":
         while group > least and fixed * group > room // 4:
             group //= 2
-        words = (room - fixed * group if tile is None else tile) // lanes
+        words = _tile_words(tile, room - fixed * group) // lanes
         long_row = max(0, min(longest, words // 2 - 1))
         step = max(1, words - long_row - 1)
         workspace = max(words, step + long_row + 1) * lanes
@@ -115,6 +116,12 @@ def _workspace(
     wanted = _BANKS * -(-(longest + 1) // _BANKS) + 1
     while group > least and (fixed + wanted) * group > room:
         group //= 2
-    most = (room - fixed * group if tile is None else tile) // group
+    words = _tile_words(tile, room - fixed * group)
+    most = words // group
     stride = min(wanted, max(1, _BANKS * ((most - 1) // _BANKS) + 1))
+    step = step if tile is None else words
     return group, step, {"LAYOUT": "PADDED", "LONG_ROW": stride - 1, "STRIDE": stride, "WORKSPACE": stride * group}
+
+
+def _tile_words(tile: int | None, most: int) -> int:
+    return most if tile is None else checked_count("tile", tile, most, least=2)

@@ -53,10 +53,11 @@ def _persistent(
 
 
 def _row_per_sub_group(
-    session: Session, problem: CollisionProblem, *, distinct: str | None = None, layout: str | None = None
+    session: Session, problem: CollisionProblem, *, tile: int | None = None, distinct: str | None = None,
+    layout: str | None = None,
 ) -> CollisionPlan:
     method = _method(problem, distinct, layout)
-    return LanesPlan(session, problem, side_by_side=True, persistent=True, layout=layout, distinct=method)
+    return LanesPlan(session, problem, side_by_side=True, persistent=True, tile=tile, layout=layout, distinct=method)
 
 
 STRATEGIES: dict[str, Strategy] = {
