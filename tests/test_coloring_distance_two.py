@@ -184,6 +184,21 @@ def test_columns_of_directed_graphs(pocl: Session) -> None:
         cg.color_columns(graph, deterministic=True, session=pocl, verify=True)
 
 
+def test_explain(pocl: Session) -> None:
+    for data, options in (
+        (cg.generators.grid(20, 30), {}), (sp.random_array((60, 90), density=0.1), {"bipartite": True}),
+        (DIRECTED["directed-path"](), {"bipartite": True, "order": "random", "deterministic": True}),
+    ):
+        choice = cg.explain("color", data, distance=2, session=pocl, **options)
+        assert choice.strategy == "speculative" and set(choice.unsupported) == {"jones_plassmann", "hash_repair"}
+    for why, options in (
+        ("no reverse", {"distance": 2}), ("at distance 2", {"bipartite": True}), ("unknown options seed", {"seed": 3}),
+        ("smallest_last", {"distance": 2, "bipartite": True, "order": "smallest_last"}),
+    ):
+        with pytest.raises(InputError, match=why):
+            cg.explain("color", DIRECTED["directed-path"](), session=pocl, **options)
+
+
 def test_balanced(pocl: Session) -> None:
     graph = cg.generators.grid(40, 40)
     plain, balanced = (cg.color(graph, distance=2, balanced=b, session=pocl, verify=True) for b in (False, True))

@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from scipy.sparse import issparse
+
 from clgraph.errors import InputError
 from clgraph.graph import as_graph
 from clgraph.model.strategy import Choice
@@ -50,12 +52,13 @@ def explain(algorithm: str, data: Any, *, session: Session | str | None = None, 
     algorithm : str
         A key of :data:`ALGORITHMS`.
     data : Graph, scipy sparse array or networkx graph; for "factorization" Ratings, scipy sparse array or tuple
+        With ``bipartite=True`` of "color" also a matrix that is not square, as for :func:`color_columns`.
     session : Session, str or None
         The device; ``None`` takes the best one.
     **options
         What the prediction depends on; for "factorization" ``rank`` (16), ``n_sweeps`` (20), ``storage``, ``biases``;
-        for "hash_collisions" ``distance``, ``hashes``, ``bit_widths``; for "color" ``distance``, ``order``,
-        ``deterministic``.
+        for "hash_collisions" ``distance``, ``hashes``, ``bit_widths``; for "color" ``distance``, ``bipartite``,
+        ``order``, ``deterministic``.
 
     Raises
     ------
@@ -75,6 +78,10 @@ def explain(algorithm: str, data: Any, *, session: Session | str | None = None, 
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise InputError(f"unknown options {', '.join(unknown)} of {algorithm}; known: {', '.join(known)}")
+    if options.get("bipartite") and issparse(data):
+        from clgraph.algorithms.coloring.columns import columns_graph
+
+        data, _ = columns_graph(data)
     choice: Choice = choose_strategy(as_session(session), entry.convert(data), **options)
     return choice
 

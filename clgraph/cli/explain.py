@@ -69,4 +69,4 @@ def _why(estimate: Estimate, best: Estimate) -> str:
 
 def _print_unsupported(choice: Choice) -> None:
     for name, reason in choice.unsupported.items():
-        print(f"{name}: cannot run here: {reason}")
+        print(f"{name}: left out: {reason}")

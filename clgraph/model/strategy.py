@@ -59,7 +59,7 @@ class Choice:
     predicted : dict of str to Estimate
         Every strategy this device can run, fastest first.
     unsupported : dict of str to str
-        Why the others cannot run.
+        Why the others cannot run, or do not answer as is asked for.
     """
 
     strategy: str

@@ -20,6 +20,7 @@ References
 """
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,6 +85,8 @@ def as_problem(
     n, m = graph.n_vertices, graph.n_edges
     if n > _MAX_VERTICES or m > _MAX_ENTRIES:
         raise InputError(f"{n} vertices and {m} entries; colouring takes at most {_MAX_VERTICES} and {_MAX_ENTRIES}")
+    if bipartite and order == "smallest_last":
+        raise InputError("order='smallest_last' is for graphs; columns have the other orders")
     if not bipartite:
         graph.require_reverses()
     return ColoringProblem(graph, distance, order, bool(deterministic), seed, bool(bipartite))
@@ -91,24 +94,27 @@ def as_problem(
 
 def choose_strategy(
     session: Session, graph: Graph, *, strategy: str = "auto", distance: int = 1, order: str | None = None,
-    deterministic: bool = False,
+    deterministic: bool = False, bipartite: bool = False,
 ) -> Choice:
     """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest."""
-    problem = as_problem(graph, distance=distance, order=order, deterministic=deterministic, seed=0)
+    problem = as_problem(
+        graph, distance=distance, order=order, deterministic=deterministic, seed=0, bipartite=bipartite
+    )
     return choose_for(session, problem, strategy)
 
 
 def choose_for(session: Session, problem: ColoringProblem, strategy: str) -> Choice:
     """Choose among the strategies that solve *problem*, ``"auto"`` among those that take few colours."""
-    candidates = {name: s for name, s in STRATEGIES.items() if problem.distance == 1 or name in DISTANCE_TWO}
-    if strategy in STRATEGIES and strategy not in candidates:
-        known = ", ".join(candidates)
-        raise UnsupportedStrategyError(f"{strategy!r} colours at distance 1 only; at distance 2 there are {known}")
-    if strategy == "auto" and problem.distance == 2:
-        candidates = {"speculative": candidates["speculative"]}
-    elif strategy == "auto" and not first_fit_suffices(problem.stats.graph, session.facts):
-        candidates = {"jones_plassmann": candidates["jones_plassmann"]}
-    return choose(candidates, strategy, lambda: problem.stats, session.facts, session.profile.rates)
+    known = STRATEGIES if problem.distance == 1 else DISTANCE_TWO
+    out = {name: "it colours at distance 1 only" for name in STRATEGIES if name not in known}
+    if strategy in out:
+        raise UnsupportedStrategyError(f"{strategy!r}: {out[strategy]}; at distance 2 there are {', '.join(known)}")
+    if strategy == "auto" and (problem.distance == 2 or not first_fit_suffices(problem.stats.graph, session.facts)):
+        fewest = "jones_plassmann" if problem.distance == 1 else "speculative"
+        out |= {name: f"it takes more colours than {fewest}" for name in known if name != fewest}
+    candidates = {name: s for name, s in STRATEGIES.items() if name not in out}
+    choice = choose(candidates, strategy, lambda: problem.stats, session.facts, session.profile.rates)
+    return replace(choice, unsupported={**out, **choice.unsupported})
 
 
 def color(

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from clgraph.algorithms.coloring.distance_two_passes import NO_COLOR, SOURCE, Rounds, Windows
 from clgraph.algorithms.coloring.orders import ranks
 from clgraph.csr import check_choice, checked_count
-from clgraph.errors import InputError
 from clgraph.graph import Graph
 from clgraph.primitives.fill import Iota
 from clgraph.primitives.sort import Sort
@@ -65,8 +64,6 @@ class DistanceTwo:
         long_row: int | None = None,
     ) -> None:
         check_choice("start", start, ("first_fit", "hash"))
-        if bipartite and order == "smallest_last":
-            raise InputError("order='smallest_last' is for graphs; columns have the other orders")
         if not graph.has_sorted_rows:
             graph = Graph.from_scipy(graph.to_scipy(), directed=graph.directed)
         self.session, self.n = session, graph.n_vertices
