@@ -20,7 +20,7 @@ from clgraph.graph import Graph
 from clgraph.reference import coloring as reference
 from clgraph.reference.coloring import check_coloring, greedy_coloring
 from clgraph.runtime.session import Session
-from clgraph.vertex_hashes import hash_colors
+from clgraph.vertex_hashes import HASHES, hash_colors
 
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("speculative", {}),
@@ -150,6 +150,24 @@ def test_hash_start(pocl: Session) -> None:
     assert result.info.details["hash"] == "identity"
 
 
+@pytest.mark.parametrize("distance", [1, 2])
+def test_hash_of_a_table(pocl: Session, distance: int) -> None:
+    """A table, of all entries, names a hash of fewer collisions than that chosen from a sample."""
+    graph = cg.generators.rmat(10, 16) if distance == 1 else cg.generators.uniform_random(3000, 24000)
+    options = {"distance": distance, "strategy": "hash_repair", "session": pocl}
+    sampled = cg.color(graph, **options).info.details
+    hashes = [name for name in HASHES if name in ("pcg", "fibonacci", sampled["hash"])]
+    table = cg.hash_collisions(graph, distance=distance, hashes=hashes, bit_widths=[sampled["bits"]], session=pocl)
+    best = table.best()
+    few, some = (
+        cg.count_conflicts(graph, table.colors(name, best.bits), distance=distance, session=pocl)
+        for name in (best.hash, sampled["hash"])
+    )
+    assert few < some and few * (3 - distance) == best.total
+    result = cg.color(graph, hash=best.hash, bits=best.bits, verify=True, **options)
+    assert result.info.details["hash"] == best.hash
+
+
 def test_runs_again(pocl: Session) -> None:
     graph = cg.generators.rmat(9, 8, seed=4)
     for options in ({}, {"start": "hash"}, {"deterministic": True}):
@@ -191,12 +209,12 @@ def test_explain(pocl: Session) -> None:
     ):
         choice = cg.explain("color", data, distance=2, session=pocl, **options)
         assert choice.strategy == "speculative" and set(choice.unsupported) == {"jones_plassmann", "hash_repair"}
-    for why, options in (
+    for why, wrong in (
         ("no reverse", {"distance": 2}), ("at distance 2", {"bipartite": True}), ("unknown options seed", {"seed": 3}),
         ("smallest_last", {"distance": 2, "bipartite": True, "order": "smallest_last"}),
     ):
         with pytest.raises(InputError, match=why):
-            cg.explain("color", DIRECTED["directed-path"](), session=pocl, **options)
+            cg.explain("color", DIRECTED["directed-path"](), session=pocl, **wrong)
 
 
 def test_balanced(pocl: Session) -> None:

@@ -8,7 +8,8 @@ Strategies
 ``speculative``
     All vertices at once take the least colour that they see free; then the losers of conflicts try again [3]_.
 ``hash_repair``
-    A hash of the vertex is its first colour; then as ``speculative``.
+    A hash of the vertex is its first colour, and colours that do not collide stay; then as ``speculative``. Which hash,
+    ``hash=`` says; the default is the one with the fewest collisions in a sample of the entries.
 
 References
 ----------
@@ -159,7 +160,12 @@ def color(
     verify : bool
         Check the result against the definition, on the host.
     **options
-        Options of the strategy.
+        Options of the strategy. ``hash_repair``: ``hash``, a name of :data:`clgraph.vertex_hashes.HASHES`, and ``bits``
+        of a colour, 1 … 16, or 1 … 10 at distance 2. By default a sample of the entries decides between hashes, and
+        there are so many bits that hash colours are fewer than greedy ones at distance 1, enough for the longest row
+        at distance 2; :func:`hash_collisions` looks at all entries, and at any number of bits.
+        ``speculative``: at distance 1 ``by``, who looks for conflicts (``"vertex"`` or ``"edge"``), at distance 2
+        ``long_row`` (vertices of more entries are taken by a work-group each).
 
     Returns
     -------
@@ -181,6 +187,15 @@ def color(
     >>> n_colors, colors = cg.color(cg.generators.star(5))
     >>> n_colors, colors.tolist()
     (2, [0, 1, 1, 1, 1])
+
+    Repair the collisions of the best of a table's hash colourings with at most 4 colours:
+
+    >>> grid = cg.generators.grid(30, 30)
+    >>> table = cg.hash_collisions(grid, distance=2, hashes=["murmur3", "identity"], bit_widths=[1, 2, 3])
+    >>> best = table.best(max_colors=4)
+    >>> repaired = cg.color(grid, distance=2, strategy="hash_repair", hash=best.hash, bits=best.bits)
+    >>> best.hash, best.bits, best.total, cg.count_conflicts(grid, repaired.colors, distance=2)
+    ('identity', 2, 840, 0)
     """
     on, data = as_session(session), as_graph(graph)
     if balanced and bipartite:
