@@ -18,11 +18,13 @@ SOURCE = "coloring/distance_two.cl"
 NO_COLOR = -1  # as the kernels'
 _N_LISTS = 3
 _MOST_AT_ONCE = 32  # steps enqueued between two looks at whether they have ended
+_SLICES_AT_ONCE = 8  # likewise, while new vertices come in every round
 _CLASS_BITS = 2  # of keys of claims
 _LAST = 11  # number of the last scalar but one of the kernels of rounds
 _MOST_SLICES, _LEAST_SLICE = 512, 64
 _LEAST_SLOTS, _LONG_NET = 8, 256
 _CLAIM_BYTES = 1 << 27  # of all nets, if that leaves them so many
+_OFFERED = 4  # shares of what is left that are offered a window, if it has colours for one
 _PATIENCE = 1000  # looks at windows in which nothing was coloured
 _WHAT = "colouring at distance 2"
 
@@ -172,15 +174,25 @@ class Rounds:
 
     def _window(self, order: int, n: int, window: int) -> None:
         """Colour those of the order's *n* vertices that find a colour in the window."""
-        base, slices = 32 * self._plan.words * window, min(n, self._slices >> window) or 1
-        for i in range(slices):
+        colors = 32 * self._plan.words
+        base = colors * window
+        needed = -(-(self._plan.members - base) // colors)  # windows, by the longest net
+        slices = min(n, max(self._slices >> window, needed)) or 1
+        # Of the many that a window has no room for, some wait: they would look at all of its words in vain.
+        for i in range(-(-slices * _OFFERED // max(needed, _OFFERED)) if window else slices):
             if self._plan.order == "natural":
                 items = i, slices, -(-(n - i) // slices)
             else:
                 items = i * n // slices, 1, (i + 1) * n // slices - i * n // slices
             self._claim(order, base, items)
-        losers, at_once = n, 1
-        while losers:
+            if i % _SLICES_AT_ONCE == _SLICES_AT_ONCE - 1:
+                self._repeat(order, base, items[2])
+        self._repeat(order, base, 0)
+
+    def _repeat(self, order: int, base: int, most: int) -> None:
+        """Let losers claim again until at most so many are left."""
+        losers, at_once = self._state.item(self._round % _N_LISTS), 1
+        while losers > most:
             for _ in range(at_once):
                 self._claim(order, base, (0, 1, 0))
             before, losers = losers, self._state.item(self._round % _N_LISTS)
