@@ -24,6 +24,7 @@ REACH_CALLER = {
     "components": IN_WORK,
     "mst": IN_WORK | {"clEnqueueWriteBuffer"},
     "searches": IN_WORK,
+    "coloring": IN_WORK,
     "factorization": IN_WORK | {"clEnqueueWriteBuffer", "clEnqueueCopyBuffer"},
 }
 

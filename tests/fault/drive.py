@@ -20,6 +20,8 @@ import numpy as np
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 
+from clgraph.algorithms.coloring.color import color  # noqa: E402
+from clgraph.algorithms.coloring.conflicts import count_conflicts  # noqa: E402
 from clgraph.algorithms.components import connected_components  # noqa: E402
 from clgraph.algorithms.factorization.schedules import make_schedule  # noqa: E402
 from clgraph.algorithms.factorization.training import Factorization, initial_factors  # noqa: E402
@@ -122,6 +124,14 @@ def searches(session: Session) -> np.ndarray:
     return np.concatenate([*paths, bfs(graph, 0, strategy="frontier", session=session).distances])
 
 
+def coloring(session: Session) -> np.ndarray:
+    """Repair a hash colouring at distance 2 of a graph that is new to the session, and count what it had to."""
+    graph = Graph.from_edges(range(40), range(1, 41))
+    options = {"strategy": "hash_repair", "hash": "gray", "bits": 1, "deterministic": True}
+    colors = color(graph, distance=2, session=session, **options).colors
+    return np.append(colors, count_conflicts(graph, np.arange(41) % 2, distance=2, session=session))
+
+
 def factorization(session: Session) -> np.ndarray:
     """Train one epoch by an online and an offline strategy; no two ratings share a vertex, so any order is right."""
     rng = np.random.default_rng(7)
@@ -188,6 +198,7 @@ def main(name: str, shim: str) -> None:
     work, rounds = {
         "scan": (scan, (WORK, SET_UP)), "plans": (plans, (WORK,)), "components": (components, (WORK,)),
         "mst": (mst, (WORK,)), "factorization": (factorization, (WORK,)), "searches": (searches, (WORK,)),
+        "coloring": (coloring, (WORK,)),
     }[name]
     for functions in rounds:
         driver = Driver(work, library, fresh=functions is SET_UP)
