@@ -30,7 +30,8 @@ from clgraph.algorithms.factorization.factors import DeviceModel, Factors, Stora
 from clgraph.algorithms.factorization.training import Errors, initial_factors
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
-from clgraph.errors import InputError, VerificationError
+from clgraph.errors import VerificationError
+from clgraph.figure import figure_file
 from clgraph.model.cost import estimate
 from clgraph.ratings import Ratings
 from clgraph.report import Row, geometric_mean, read_rows, write_rows
@@ -213,26 +214,19 @@ def regret(rows: list[Row]) -> str:
 
 def plot(rows: list[Row], path: str | Path) -> None:
     """Draw the seconds per sweep of every strategy as bars, one group for each input."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise InputError("a plot needs matplotlib: the extra `plot` of clgraph-opencl") from error
     inputs, names = (list(dict.fromkeys(row[key] for row in rows)) for key in ("graph", "strategy"))
-    figure = Figure(figsize=(max(8.0, 1.2 * len(inputs)), 5.0), dpi=120, layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
-    width = 0.85 / len(names)
-    for i, name in enumerate(names):
-        bars = [row for row in rows if row["strategy"] == name]
-        at = [inputs.index(row["graph"]) + (i - len(names) / 2) * width for row in bars]
-        axes.bar(at, [1e3 * row["wall_seconds"] for row in bars], width, align="edge", label=name)
-    axes.set_xticks(range(len(inputs)), inputs, rotation=30)
-    axes.set_yscale("log")
-    axes.set_ylabel("milliseconds per sweep")
-    axes.set_title(f"SGD factorisation, rank {rows[0]['rank']}, {rows[0]['device']}")
-    axes.legend(ncols=3, fontsize="small")
-    figure.savefig(path)
+    with figure_file(path, max(8.0, 1.2 * len(inputs)), 5.0) as figure:
+        axes = figure.add_subplot()
+        width = 0.85 / len(names)
+        for i, name in enumerate(names):
+            bars = [row for row in rows if row["strategy"] == name]
+            at = [inputs.index(row["graph"]) + (i - len(names) / 2) * width for row in bars]
+            axes.bar(at, [1e3 * row["wall_seconds"] for row in bars], width, align="edge", label=name)
+        axes.set_xticks(range(len(inputs)), inputs, rotation=30)
+        axes.set_yscale("log")
+        axes.set_ylabel("milliseconds per sweep")
+        axes.set_title(f"SGD factorisation, rank {rows[0]['rank']}, {rows[0]['device']}")
+        axes.legend(ncols=3, fontsize="small")
 
 
 def _generate(name: str, scale: int) -> float:

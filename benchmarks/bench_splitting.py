@@ -32,6 +32,7 @@ import numpy as np
 from clgraph.algorithms.traversal import bfs, sssp
 from clgraph.cli.main import guarded
 from clgraph.errors import VerificationError
+from clgraph.figure import figure_file
 from clgraph.graph import Graph
 from clgraph.model.strategy import Strategy
 from clgraph.report import write_rows
@@ -133,38 +134,33 @@ def tabulate_study(rows: list[dict[str, Any]]) -> str:
 
 def draw(rows: list[dict[str, Any]], path: Path) -> None:
     """Write the curves of one search on one graph."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8.0, 5.0), dpi=120, layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots()
-    for atomic, style in ((False, "-"), (True, "--")):
-        of_kind = [row for row in rows if row["atomic"] == atomic]
-        suffix = ", atomic" if atomic else ""
-        for k, (strategy, field) in enumerate((("node_splitting", "mda"), ("child_launch", "threshold"))):
-            swept = sorted(
-                (row[field], 1e3 * row["kernel_seconds"]) for row in of_kind if f"{strategy}, {field}={row.get(field)}"
-                in row["strategy"]
-            )  # fmt: skip
-            if swept:
-                axes.plot(*zip(*swept, strict=True), style, color=f"C{k}", marker=".", label=strategy + suffix)
-        for row in of_kind:
-            if row["strategy"].startswith("topology_driven"):
-                axes.axhline(1e3 * row["kernel_seconds"], linestyle=style, color="black", label=row["strategy"])
-            elif not atomic and "mda=histogram" in row["strategy"]:
-                axes.plot(row["mda"], 1e3 * row["kernel_seconds"], "*", color="C3", label="histogram MDA")
-            elif not atomic and "mda=model" in row["strategy"]:
-                axes.plot(row["mda"], 1e3 * row["kernel_seconds"], "P", color="C2", label="model's MDA")
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.set_xlabel("maximum degree allowed; threshold of child launches")
-    axes.set_ylabel("kernels, ms")
-    axes.set_title(f"{rows[0]['benchmark']} on {rows[0]['graph']}")
-    axes.grid(alpha=0.3)
-    axes.legend(fontsize="small")
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path)
+    with figure_file(path, 8.0, 5.0) as figure:
+        axes = figure.subplots()
+        for atomic, style in ((False, "-"), (True, "--")):
+            of_kind = [row for row in rows if row["atomic"] == atomic]
+            suffix = ", atomic" if atomic else ""
+            for k, (strategy, field) in enumerate((("node_splitting", "mda"), ("child_launch", "threshold"))):
+                swept = sorted(
+                    (row[field], 1e3 * row["kernel_seconds"]) for row in of_kind
+                    if f"{strategy}, {field}={row.get(field)}" in row["strategy"]
+                )  # fmt: skip
+                if swept:
+                    axes.plot(*zip(*swept, strict=True), style, color=f"C{k}", marker=".", label=strategy + suffix)
+            for row in of_kind:
+                if row["strategy"].startswith("topology_driven"):
+                    axes.axhline(1e3 * row["kernel_seconds"], linestyle=style, color="black", label=row["strategy"])
+                elif not atomic and "mda=histogram" in row["strategy"]:
+                    axes.plot(row["mda"], 1e3 * row["kernel_seconds"], "*", color="C3", label="histogram MDA")
+                elif not atomic and "mda=model" in row["strategy"]:
+                    axes.plot(row["mda"], 1e3 * row["kernel_seconds"], "P", color="C2", label="model's MDA")
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.set_xlabel("maximum degree allowed; threshold of child launches")
+        axes.set_ylabel("kernels, ms")
+        axes.set_title(f"{rows[0]['benchmark']} on {rows[0]['graph']}")
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize="small")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from clgraph.device.profile import DeviceProfile, shipped_profiles
-from clgraph.errors import InputError
+from clgraph.figure import figure_file
 
 _STYLES: dict[str, dict[str, Any]] = {  # by origin of the profile
     "measured": {"linewidth": 1.6},
@@ -31,34 +31,24 @@ def plot_same_address(profile: DeviceProfile, path: str | Path, operation: str =
     InputError
         Matplotlib is missing, or does not know the suffix.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise InputError("a plot needs matplotlib: the extra `plot` of clgraph-opencl") from error
-    figure = Figure(figsize=(8.0, 6.4), dpi=120, layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
-    shipped = list(shipped_profiles().values())
-    last = max(max(p.rates.same_address_atomics_per_second[operation]) for p in (*shipped, profile))
-    for other in shipped:
-        points = sorted(other.rates.same_address_atomics_per_second[operation].items())
-        points += [(last, points[-1][1])] * (points[-1][0] < last)  # read as constant beyond its end
-        label = other.device if other.origin == "generic" else f"{other.device} ({other.origin})"
-        axes.plot(*zip(*points, strict=True), label=label, **_STYLES[other.origin])
-    points = sorted(profile.rates.same_address_atomics_per_second[operation].items())
-    axes.plot(
-        *zip(*points, strict=True), label=f"{profile.device} ({profile.origin} here)",
-        color="black", marker="o", markersize=4.5, linewidth=2.2,
-    )  # fmt: skip
-    axes.set_xscale("log", base=2)
-    axes.set_yscale("log")
-    axes.set_xlabel("work-items on one 32-bit word")
-    axes.set_ylabel("atomic operations per second")
-    axes.set_title(f"Same-address atomics: {operation}")
-    axes.grid(which="major", alpha=0.3)
-    figure.legend(loc="outside lower center", ncols=2, fontsize="small", frameon=False)
-    try:
-        figure.savefig(path)
-    except ValueError as error:
-        raise InputError(f"{path}: {error}") from error
+    with figure_file(path, 8.0, 6.4) as figure:
+        axes = figure.add_subplot()
+        shipped = list(shipped_profiles().values())
+        last = max(max(p.rates.same_address_atomics_per_second[operation]) for p in (*shipped, profile))
+        for other in shipped:
+            points = sorted(other.rates.same_address_atomics_per_second[operation].items())
+            points += [(last, points[-1][1])] * (points[-1][0] < last)  # read as constant beyond its end
+            label = other.device if other.origin == "generic" else f"{other.device} ({other.origin})"
+            axes.plot(*zip(*points, strict=True), label=label, **_STYLES[other.origin])
+        points = sorted(profile.rates.same_address_atomics_per_second[operation].items())
+        axes.plot(
+            *zip(*points, strict=True), label=f"{profile.device} ({profile.origin} here)",
+            color="black", marker="o", markersize=4.5, linewidth=2.2,
+        )  # fmt: skip
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.set_xlabel("work-items on one 32-bit word")
+        axes.set_ylabel("atomic operations per second")
+        axes.set_title(f"Same-address atomics: {operation}")
+        axes.grid(which="major", alpha=0.3)
+        figure.legend(loc="outside lower center", ncols=2, fontsize="small", frameon=False)

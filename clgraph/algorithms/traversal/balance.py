@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal.bfs import STRATEGIES
 from clgraph.algorithms.traversal.node_splitting import NodeSplitting
-from clgraph.errors import InputError
+from clgraph.figure import figure_file
 from clgraph.graph import Graph
 from clgraph.runtime.session import Session
 from clgraph.runtime.timing import RoundBalance
@@ -76,38 +76,28 @@ def plot_balance(profile: BalanceProfile, path: str | Path) -> None:
     InputError
         Matplotlib is missing, or does not know the suffix.
     """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise InputError("a plot needs matplotlib: the extra `plot` of clgraph-opencl") from error
-    figure = Figure(figsize=(11.0, 7.0), dpi=120, layout="constrained")
-    FigureCanvasAgg(figure)
-    (top, bottom) = figure.subplots(2, 2, sharey="row")
-    groups = profile.groups_before, profile.groups_after
-    for axes, edges, when in zip(top, groups, ("before", "after"), strict=True):
-        busiest, n_each = _bars(edges)
-        axes.bar(np.arange(busiest.size) * n_each, busiest, width=n_each, align="edge")
-        axes.axhline(edges.mean() if edges.size else 0.0, color="black", linewidth=1, label="mean")
-        axes.set_xlabel("work-group" + (f", the busiest of each {n_each}" if n_each > 1 else ""))
-        axes.set_title(f"Edges per work-group {when} splitting")
-        axes.legend(frameon=False)
-    most = max(1, int(profile.degrees.max(initial=0)))
-    bins = np.linspace(0, most + 1, 1 + min(most + 1, _MOST_BINS))
-    for axes, sizes, when in zip(bottom, (profile.degrees, profile.parts), ("before", "after"), strict=True):
-        axes.hist(sizes, bins)
-        axes.axvline(profile.mda, color="C3", linestyle="--", label=f"MDA {profile.mda}")
-        axes.set_yscale("log")
-        axes.set_xlabel("degree")
-        axes.set_title(f"Vertices by degree {when} splitting")
-        axes.legend(frameon=False)
-    top[0].set_ylim(0, 1.05 * max(1, *(edges.max(initial=0) for edges in groups)))
-    top[0].set_ylabel("edges")
-    bottom[0].set_ylabel("vertices")
-    try:
-        figure.savefig(path)
-    except ValueError as error:
-        raise InputError(f"{path}: {error}") from error
+    with figure_file(path, 11.0, 7.0) as figure:
+        (top, bottom) = figure.subplots(2, 2, sharey="row")
+        groups = profile.groups_before, profile.groups_after
+        for axes, edges, when in zip(top, groups, ("before", "after"), strict=True):
+            busiest, n_each = _bars(edges)
+            axes.bar(np.arange(busiest.size) * n_each, busiest, width=n_each, align="edge")
+            axes.axhline(edges.mean() if edges.size else 0.0, color="black", linewidth=1, label="mean")
+            axes.set_xlabel("work-group" + (f", the busiest of each {n_each}" if n_each > 1 else ""))
+            axes.set_title(f"Edges per work-group {when} splitting")
+            axes.legend(frameon=False)
+        most = max(1, int(profile.degrees.max(initial=0)))
+        bins = np.linspace(0, most + 1, 1 + min(most + 1, _MOST_BINS))
+        for axes, sizes, when in zip(bottom, (profile.degrees, profile.parts), ("before", "after"), strict=True):
+            axes.hist(sizes, bins)
+            axes.axvline(profile.mda, color="C3", linestyle="--", label=f"MDA {profile.mda}")
+            axes.set_yscale("log")
+            axes.set_xlabel("degree")
+            axes.set_title(f"Vertices by degree {when} splitting")
+            axes.legend(frameon=False)
+        top[0].set_ylim(0, 1.05 * max(1, *(edges.max(initial=0) for edges in groups)))
+        top[0].set_ylabel("edges")
+        bottom[0].set_ylabel("vertices")
 
 
 def _bars(edges: NDArray[Any]) -> tuple[NDArray[Any], int]:
