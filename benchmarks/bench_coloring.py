@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -29,7 +30,6 @@ from clgraph.cli.terminal import busy
 from clgraph.graph import Graph
 from clgraph.model.strategy import Strategy, choose
 from clgraph.reference.coloring import check_coloring
-from clgraph.report import tabulate_rows
 from clgraph.runtime.session import Session
 
 GRAPHS = ("road-NY", "road-FLA", *inputs.COMPONENTS)
@@ -118,27 +118,16 @@ def _table(rows: list[dict[str, Any]]) -> str:
 
 
 def run(args: argparse.Namespace) -> int:
-    graphs = args.graphs or list(GRAPHS)
-    inputs.prepare(graphs, args.workers)
-    session = Session(args.device)
-    origin = harness.provenance(session)
-    rows: list[dict[str, Any]] = []
-    for name in graphs:
-        graph = inputs.load(name)
-        measured = measure(
+    def measured(session: Session, name: str, graph: Graph) -> Iterator[list[dict[str, Any]]]:
+        rows = measure(
             session, name, graph, distance=args.distance, strategies=args.strategies, check_limit=args.check_limit,
             repeats=args.repeats, budget_seconds=args.budget,
         )
         if args.distance == 1 and 0 < graph.n_edges <= 2 * args.networkx:
-            measured.append(_networkx_row(name, graph))
-        measured = [{**row, **origin} for row in measured]
-        rows += measured
-        session.release()
-        print(_table(measured), flush=True)
-        if args.json:
-            harness.write_rows(args.json, measured)
-    if not args.strategies:
-        print(f"\nWhat picks cost:\n\n{tabulate_rows(rows, 'regret', 'github')}")
+            rows.append(_networkx_row(name, graph))
+        yield rows
+
+    harness.print_regret(args, harness.measure_graphs(args, GRAPHS, inputs.load, measured, _table))
     return 0
 
 

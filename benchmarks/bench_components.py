@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -69,22 +70,14 @@ def _scipy_row(name: str, graph: Graph, repeats: int) -> dict[str, Any]:
 
 
 def run(args: argparse.Namespace) -> int:
-    graphs = args.graphs or list(inputs.COMPONENTS)
-    inputs.prepare(graphs, args.workers)
-    session = Session(args.device)
-    origin = harness.provenance(session)
-    rows = []
-    for name in graphs:
-        graph = inputs.load(name)
+    def measured(session: Session, name: str, graph: Graph) -> Iterator[list[dict[str, Any]]]:
         wanted = _expanded(args.strategies, session, graph)
-        measured = measure(
-            session, name, graph, strategies=wanted, repeats=args.repeats, budget_seconds=args.budget
-        )
+        rows = measure(session, name, graph, strategies=wanted, repeats=args.repeats, budget_seconds=args.budget)
         if args.scipy:
-            measured.append(_scipy_row(name, graph, args.repeats))
-        rows += [{**row, **origin} for row in measured]
-        session.release()
-        harness.finish(args, rows[-len(measured) :])
+            rows.append(_scipy_row(name, graph, args.repeats))
+        yield rows
+
+    harness.measure_graphs(args, inputs.COMPONENTS, inputs.load, measured)
     return 0
 
 

@@ -143,25 +143,21 @@ def measure(
 
 
 def run(args: argparse.Namespace) -> int:
-    graphs = args.graphs or list(GRAPHS)
-    inputs.prepare(graphs, args.workers)
-    session = Session(args.device)
-    origin = harness.provenance(session)
-    rows: list[dict[str, Any]] = []
-    for name in graphs:
-        graph = inputs.load(name)
+    def measured(session: Session, name: str, graph: Graph) -> Iterator[list[dict[str, Any]]]:
         for distance in args.distances:
-            measured = measure(
+            yield measure(
                 session, name, graph, distance, strategies=args.strategies, check_limit=args.check_limit,
                 plot=args.plot, with_sorted=args.sorted, repeats=args.repeats, budget_seconds=args.budget,
             )
-            rows += [{**row, **origin} for row in measured]
-            harness.finish(args, rows[-len(measured) :])
-            print(tabulate_split(measured), tabulate_best(measured[0]), sep="\n\n", end="\n\n")
-        session.release()
-    if not args.strategies:
-        print(f"\nWhat picks cost:\n\n{tabulate_rows(rows, 'regret', 'github')}")
+
+    harness.print_regret(args, harness.measure_graphs(args, GRAPHS, inputs.load, measured, _tables))
     return 0
+
+
+def _tables(rows: list[dict[str, Any]]) -> str:
+    return "\n".join([
+        tabulate_rows(rows, "rows", "github"), tabulate_split(rows) + "\n", tabulate_best(rows[0]) + "\n"
+    ])  # fmt: skip
 
 
 def tabulate_best(row: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ import argparse
 import hashlib
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -33,7 +33,6 @@ from clgraph.errors import VerificationError
 from clgraph.graph import Graph
 from clgraph.model.strategy import choose
 from clgraph.reference.mst import check_mst, kruskal
-from clgraph.report import tabulate_rows
 from clgraph.runtime.session import Session
 
 GRAPHS = ("road-NY", "road-FLA", *inputs.SPANNING, *inputs.COMPONENTS)
@@ -126,28 +125,21 @@ def compare(paths: list[str], workers: int | None) -> int:
 def run(args: argparse.Namespace) -> int:
     if args.kruskal:
         return compare(args.kruskal, args.workers)
-    graphs = args.graphs or list(GRAPHS)
-    inputs.prepare(graphs, args.workers)
-    session = Session(args.device)
-    origin = harness.provenance(session)
-    rows: list[dict[str, Any]] = []
-    for name in graphs:
-        graph = inputs.weighted(name)
-        measured = measure(
+
+    def measured(session: Session, name: str, graph: Graph) -> Iterator[list[dict[str, Any]]]:
+        rows = measure(
             session, name, graph, strategies=args.strategies, check_limit=args.check_limit, repeats=args.repeats,
             budget_seconds=args.budget,
         )
         if args.scipy:
-            measured += _scipy_rows(name, graph, args.repeats, args.budget)
+            rows += _scipy_rows(name, graph, args.repeats, args.budget)
         if 0 < graph.n_edges <= 2 * args.networkx:
-            measured.append(_networkx_row(name, graph))
-        if len(weights := {row["total_weight"] for row in measured}) > 1:
+            rows.append(_networkx_row(name, graph))
+        if len(weights := {row["total_weight"] for row in rows}) > 1:
             raise VerificationError(f"{name}: the forests weigh {sorted(weights)}")
-        rows += [{**row, **origin} for row in measured]
-        session.release()
-        harness.finish(args, rows[-len(measured) :])
-    if not args.strategies:
-        print(f"\nWhat picks cost:\n\n{tabulate_rows(rows, 'regret', 'github')}")
+        yield rows
+
+    harness.print_regret(args, harness.measure_graphs(args, GRAPHS, inputs.weighted, measured))
     return 0
 
 

@@ -191,8 +191,41 @@ def parser(description: str) -> argparse.ArgumentParser:
     return made
 
 
-def finish(args: argparse.Namespace, rows: list[dict[str, Any]], table: str = "rows") -> None:
-    """Print the rows as a table and add them to the file of ``--json``."""
-    print(tabulate_rows(rows, table, "github"))
+def measure_graphs(
+    args: argparse.Namespace,
+    graphs: Iterable[str],
+    load: Callable[[str], Graph],
+    measure: Callable[[Session, str, Graph], Iterable[list[dict[str, Any]]]],
+    table: str | Callable[[list[dict[str, Any]]], str] = "rows",
+) -> list[dict[str, Any]]:
+    """Measure the graphs of ``--graphs``, or else *graphs*, one after the other, and return all rows.
+
+    ``measure(session, name, graph)`` gives lists of rows, which are printed and stored as soon as they come.
+    """
+    names = args.graphs or list(graphs)
+    inputs.prepare(names, args.workers)
+    session = Session(args.device)
+    origin = provenance(session)
+    rows: list[dict[str, Any]] = []
+    for name in names:
+        for found in measure(session, name, load(name)):
+            measured = [{**row, **origin} for row in found]
+            rows += measured
+            finish(args, measured, table)
+        session.release()
+    return rows
+
+
+def finish(
+    args: argparse.Namespace, rows: list[dict[str, Any]], table: str | Callable[[list[dict[str, Any]]], str] = "rows"
+) -> None:
+    """Print the rows as a table, of :func:`tabulate_rows` or one's own, and add them to the file of ``--json``."""
+    print(tabulate_rows(rows, table, "github") if isinstance(table, str) else table(rows), flush=True)
     if args.json:
         write_rows(args.json, rows)
+
+
+def print_regret(args: argparse.Namespace, rows: list[dict[str, Any]]) -> None:
+    """Print what the picks cost, unless only some strategies were timed."""
+    if not args.strategies:
+        print(f"\nWhat picks cost:\n\n{tabulate_rows(rows, 'regret', 'github')}")

@@ -12,7 +12,7 @@ import hashlib
 import statistics
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -29,7 +29,6 @@ from clgraph.csr import as_csr_array
 from clgraph.errors import VerificationError
 from clgraph.graph import Graph
 from clgraph.model.strategy import Choice, Strategy
-from clgraph.report import tabulate_rows
 from clgraph.runtime.session import Session
 
 GRAPHS = ("road-NY", "road-FLA", "web-NotreDame", *inputs.SEARCHES, "rmat-18", *inputs.COMPONENTS)
@@ -141,27 +140,20 @@ def compare(search: Search, paths: list[str], workers: int | None) -> int:
 def run(search: Search, args: argparse.Namespace) -> int:
     if args.reference:
         return compare(search, args.reference, args.workers)
-    graphs = args.graphs or list(GRAPHS)
-    inputs.prepare(graphs, args.workers)
-    session = Session(args.device)
-    origin = harness.provenance(session)
-    rows: list[dict[str, Any]] = []
-    for name in graphs:
-        graph = search.load(name)
-        measured = measure(
+
+    def measured(session: Session, name: str, graph: Graph) -> Iterator[list[dict[str, Any]]]:
+        rows = measure(
             search, session, name, graph, strategies=args.strategies, check_limit=args.check_limit,
             repeats=args.repeats, budget_seconds=args.budget,
         )  # fmt: skip
         if args.scipy:
-            measured.append(_scipy_row(search, name, graph, args.repeats, args.budget))
+            rows.append(_scipy_row(search, name, graph, args.repeats, args.budget))
             for field in ("depth", "reached", "distances_sha256"):
-                if len(values := {row[field] for row in measured if field in row}) > 1:
+                if len(values := {row[field] for row in rows if field in row}) > 1:
                     raise VerificationError(f"{name}: {field} is one of {sorted(values)}")
-        rows += [{**row, **origin} for row in measured]
-        session.release()
-        harness.finish(args, rows[-len(measured) :])
-    if not args.strategies:
-        print(f"\nWhat picks cost:\n\n{tabulate_rows(rows, 'regret', 'github')}")
+        yield rows
+
+    harness.print_regret(args, harness.measure_graphs(args, GRAPHS, search.load, measured))
     return 0
 
 
