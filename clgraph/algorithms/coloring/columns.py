@@ -44,30 +44,42 @@ def color_columns(
     """Colour the columns of *matrix* with few colours, so that no row has two columns of one colour.
 
     Columns of one colour are structurally orthogonal: a sparse Jacobian of this pattern is known from its products with
-    one vector for each colour, instead of one for each column (a partial colouring at distance 2 of a bipartite graph).
+    one vector for each colour, instead of one for each column (a partial colouring at distance 2 of a bipartite graph
+    [1]_). They are coloured by the strategies of :func:`color` at distance 2 [2]_.
 
     Parameters
     ----------
-    matrix : scipy sparse array, shape (m, n), or directed Graph
+    matrix : scipy sparse array of any type and format, shape (m, n), or Graph, whose rows are those of the matrix
         Every stored entry counts, also explicit zeros; values do not matter.
     strategy, order, deterministic, seed, session, **options
-        As for :func:`color` at distance 2; there is no order ``"smallest_last"``.
+        As for :func:`color` at distance 2; there is no order ``"smallest_last"``. A column's degree is the number of
+        its entries.
     verify : bool
         Check the result against the definition, on the host.
 
     Returns
     -------
     Coloring
-        ``n_colors`` and int32 ``colors``, shape (n,); its ``graph`` is the pattern as a square directed graph.
+        ``n_colors`` and int32 ``colors``, shape (n,), 0 … n_colors - 1; ``class_sizes`` and ``info``; its ``graph`` is
+        the pattern as a square directed graph, filled up with empty rows or columns.
 
     Raises
     ------
     InputError
         *matrix* is no sparse matrix, or an argument is out of range.
+    GraphError
+        *matrix* is damaged, or has more than 2**31 - 1 rows or columns.
     UnsupportedStrategyError
         The strategy is unknown, or does not colour at distance 2.
     DeviceMemoryError
         The matrix does not fit on the device.
+
+    References
+    ----------
+    .. [1] A. H. Gebremedhin, F. Manne, A. Pothen. "What color is your Jacobian? Graph coloring for computing
+       derivatives." SIAM Review 47, 2005.
+    .. [2] M. K. Taş, K. Kaya, E. Saule. "Greed is good: parallel algorithms for bipartite-graph partial coloring on
+       multicore architectures." ICPP 2017.
 
     Examples
     --------

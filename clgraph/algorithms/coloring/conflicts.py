@@ -32,20 +32,27 @@ def count_conflicts(
     Parameters
     ----------
     graph : Graph, scipy sparse array or networkx graph
-        Symmetric, unless *bipartite*.
-    colors : integer array, shape (n_vertices,)
-        Any numbers of at least 0.
+        Undirected, or directed with the reverse of each entry; with *bipartite* any matrix or Graph.
+    colors : array_like of any integer type, shape (n_vertices,)
+        Any numbers of at least 0, not only those that :func:`color` gives.
     distance : {1, 2}
     bipartite : bool
-        *colors* are of the columns of a matrix, of any shape; members of a row are the columns that it has, and
-        *distance* is 2.
+        *graph* is a matrix, of any shape (m, n), and *colors*, shape (n,), are those of its columns, as
+        :func:`color_columns` finds them: members of a row are the columns that it has. *distance* is 2.
     session : Session, str or None
         Where to run; a string names a device, ``None`` takes the best one.
+
+    Returns
+    -------
+    int
+        The sum over all edges or rows.
 
     Raises
     ------
     InputError
-        *graph* is no graph or not symmetric, or *colors* are not as many as vertices, or no colours.
+        *graph* is no graph or not symmetric, or *colors* are not as many as vertices or columns, or no colours.
+    GraphError
+        A scipy sparse array is damaged.
     DeviceMemoryError
         The graph does not fit on the device.
 
