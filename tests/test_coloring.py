@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import clgraph as cg
 from clgraph.algorithms.coloring import rounds
 from clgraph.algorithms.coloring.color import Coloring, color
-from clgraph.algorithms.coloring.orders import N_BLOCKS, ORDERS, TILE, ranks, suitable_order
+from clgraph.algorithms.coloring.orders import ORDERS, ranks, suitable_order
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.strategies import STRATEGIES
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError, VerificationError
@@ -123,7 +123,7 @@ def test_suitable_order() -> None:
 
 def test_interleaved_tiles(pocl: Session) -> None:
     """Every vertex has a place, also in blocks of several tiles, the last of them incomplete."""
-    n = 3 * TILE * N_BLOCKS + 77
+    n = 3 * 64 * 4096 + 77
     graph = Graph.from_edges([0, n - 2], [1, n - 1], n=n)
     for order in ("interleaved", "largest_first"):
         colors = color(graph, strategy="jones_plassmann", order=order, session=pocl).colors
@@ -187,7 +187,7 @@ def test_deterministic(session: Session, pocl: Session, strategy: str, options: 
 
 @pytest.mark.parametrize("deterministic", [False, True])
 def test_balanced(session: Session, deterministic: bool) -> None:
-    for graph in (cg.generators.rmat(11, 16), cg.generators.grid(40, 60), cg.generators.uniform_random(700, 60000)):
+    for graph in (cg.generators.rmat(11, 16), cg.generators.random_geometric(2000), cg.generators.uniform_random(700, 60000)):
         plain = color(graph, strategy="jones_plassmann", session=session)
         result = assert_right(graph, session, "jones_plassmann", balanced=True, deterministic=deterministic)
         assert result.n_colors == plain.n_colors

@@ -48,7 +48,7 @@ BUILDS = {
         _ONE_LAUNCH, ("-DWG_SIZE=1", "-DCLIMB_LIMIT=1", "-DSPLIT_KEYS=1"),  # with 1, trees take several turns
     ],
     "mst_segmented": [()],
-    "coloring": [("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DWIDE=1")],
+    "coloring": [("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DWIDE=1"), ("-DWG_SIZE=1", "-DMARKED=1")],
     "distance_two": [()],
     "factorization": [()],
     "blocks": [("-DWG_SIZE=1",)],  # groups wait for each other
@@ -154,7 +154,8 @@ PLANTS = {
         "jones_plassmann", ("-DWG_SIZE=1",),
     ),
     "plain-word": Plant(
-        "coloring/jones_plassmann.cl", "store_relaxed(words + x->v, word);", "*(uint *)(words + x->v) = word;",
+        "coloring/jones_plassmann.cl", "store_relaxed(words + STRIDE * (long)x->v, word);",
+        "*(uint *)(words + STRIDE * (long)x->v) = word;",
         "threads", "jones_plassmann", ("-DWG_SIZE=1", "-DWIDE=1"),
     ),
     "check-before-all-have-colors": Plant(

@@ -44,8 +44,23 @@
 #ifndef BITMAP_WORDS             /* of a bitmap, in local memory; further ones stay in global memory */
 #define BITMAP_WORDS 64
 #endif
-#ifndef RETRIES                  /* tries of a vertex at once in interleaved order, where most before it have a colour */
-#define RETRIES 8
+#ifndef RANKED
+#define RANKED 1
+#endif
+#ifndef SORTED                   /* a sub-group takes its vertices by falling degree; if MARKED, only the marked ones first */
+#define SORTED 0
+#endif
+#ifndef SORT_STEPS               /* vertices of a work-item in flight while they are sorted */
+#define SORT_STEPS 4u
+#endif
+#ifndef RETRIES                  /* tries of a vertex at once, where most before it have a colour */
+#define RETRIES 0
+#endif
+#ifndef MOST_OPEN                /* vertices that a sub-group tries again before it takes new ones */
+#define MOST_OPEN UINT_MAX
+#endif
+#ifndef MOST_IDLE                /* ... unless it has tried so many times in vain */
+#define MOST_IDLE 16u
 #endif
 #ifndef TURNS                    /* of a launch over its lists; 0: until they are empty, all groups at once */
 #define TURNS 0u
@@ -56,21 +71,61 @@
 #define CONTROL_SMALL 32
 #define CONTROL_WORDS 64
 
-/* Priorities of the first vertices, and no knowledge of the colours of any. */
-KERNEL prepare(int n, int n_ranked, ORDER_ARGS, __global const offset_t *restrict row_offsets,
-               __global uint *restrict ranks, __global uint *restrict words, __global uint *restrict controls) {
+/* If RANKED, priorities lie beside the words, so that one load brings both.  Else the number of a vertex tells its, and,
+ * in the order many_first, whether its word is MARKED. */
+INLINE uint mark_of(uint degree) { return degree < FEW_COLORS ? 0u : MARK; }
+#if RANKED
+#define STRIDE 2
+INLINE uint rank_beside(const __global uint *words, int v) { return words[2 * (long)v + 1]; }
+#else
+#define STRIDE 1
+#endif
+INLINE uint own_rank(order_t order, int v, uint degree, volatile __global uint *words) {
+#if RANKED
+  return words[2 * (long)v + 1];
+#else
+  return priority_of(order, v, degree);
+#endif
+}
+/* The words of those of u[] that go before v, and 0 of the others; only of those with bit[]. */
+INLINE void load_before(order_t order, const int *u, const uint *bit, uint rank, int v, volatile __global uint *words,
+                        uint *word) {
+#if RANKED
+  ulong state[BATCH];
+  for (int k = 0; k < BATCH; k++) state[k] = bit[k] ? load_relaxed((volatile __global ulong *)words + u[k]) : 0u;
+  for (int k = 0; k < BATCH; k++)
+    word[k] = goes_before((uint)(state[k] >> 32), u[k], rank, v) ? (uint)state[k] : 0u;
+#else
+  for (int k = 0; k < BATCH; k++) word[k] = MARKED && bit[k] ? load_relaxed(words + u[k]) : 0u;
+  for (int k = 0; k < BATCH; k++) {
+    const int before = bit[k] && goes_before(priority_of(order, u[k], word[k] & MARK ? FEW_COLORS : 0u), u[k], rank, v);
+    word[k] = !before ? 0u : MARKED ? word[k] : load_relaxed(words + u[k]);
+  }
+#endif
+}
+
+/* Priorities, those given or else the order's, and no knowledge of the colours of any vertex. */
+KERNEL prepare(int n, int are_given, ORDER_ARGS, __global const offset_t *restrict row_offsets,
+               __global const uint *restrict given, __global uint *restrict words, __global uint *restrict controls) {
   int v = get_global_id(0);
   MAKE_ORDER(order);
   if (v < CONTROL_WORDS) controls[v] = 0u;
-  if (v < n_ranked) ranks[v] = priority_of(order, v, (uint)(row_offsets[v + 1] - row_offsets[v]));
-  if (v < n) words[v] = ANY_COLOR;
+  if (v >= n) return;
+#if RANKED
+  const uint rank = are_given ? given[v] : priority_of(order, v, (uint)(row_offsets[v + 1] - row_offsets[v]));
+  vstore2((uint2)(ANY_COLOR, rank), (size_t)v, words);
+#else
+  words[v] = MARKED ? low_bits(SET_COLORS) | mark_of((uint)(row_offsets[v + 1] - row_offsets[v])) : ANY_COLOR;
+#endif
 }
 
-KERNEL sort_keys(int n_large, __global const int *restrict listed, __global const uint *restrict ranks,
+#if RANKED
+KERNEL sort_keys(int n_large, __global const int *restrict listed, __global const uint *restrict words,
                  __global uint *restrict keys) {
   int i = get_global_id(0);
-  if (i < n_large) keys[i] = ~ranks[listed[i]];
+  if (i < n_large) keys[i] = ~rank_beside(words, listed[i]);
 }
+#endif
 
 /* ---- a work-item a vertex */
 
@@ -79,23 +134,17 @@ typedef struct {
   uint v;
   offset_t first;
   uint degree;                   /* for its first try, and if WIDE */
-  uint pending;                  /* entry i is a neighbour before it that matters; if WIDE, i + 32 … may be one, too */
+  uint pending;                  /* entry i is a neighbour before it that matters; if WIDE, i + 32 ... may be one, too */
   uint set;                      /* possible colours, counted from base */
   uint base;                     /* 0 unless WIDE */
+  uint mark;                     /* 0 unless MARKED */
 } small_t;
-
-INLINE uint low_bits(uint count) { return count < 32u ? (1u << count) - 1u : UINT_MAX; }
-
-/* What orders by places or hashes say needs no look into memory. */
-INLINE uint rank_of(order_t order, int v, __global const uint *restrict ranks) {
-  return order.number < ORDER_LARGEST_FIRST ? priority_of(order, v, 0u) : ranks[v];
-}
 
 /* Narrow the possible colours of *x and publish them; 1 if it is coloured.  is_first: nothing is known of it yet. */
 INLINE int try_small(small_t *x, int is_first, order_t order, __global const int *restrict column_indices,
-                     __global const uint *restrict ranks, volatile __global uint *words, __global int *restrict colors) {
+                     volatile __global uint *words, __global int *restrict colors) {
   const int unsure = is_first || WIDE, v = (int)x->v;
-  const uint rank = unsure ? rank_of(order, v, ranks) : 0u, old = x->set;
+  const uint rank = unsure ? own_rank(order, v, x->degree, words) : 0u, old = x->set;
   uint set = old, kept = 0u, n_kept = 0u, rivals = 0u;
 #if WIDE
   for (uint begin = 0u; begin < x->degree; begin += 32u) {
@@ -113,15 +162,11 @@ INLINE int try_small(small_t *x, int is_first, order_t order, __global const int
         left &= left - 1u;
         u[k] = column_indices[x->first + (offset_t)(begin + lowest_bit(bit[k] ? bit[k] : bit[0]))];
       }
-      if (unsure) {
-        for (int k = 0; k < BATCH; k++) word[k] = rank_of(order, u[k], ranks);
-        for (int k = 0; k < BATCH; k++)
-          if (!goes_before(word[k], u[k], rank, v)) bit[k] = 0u;
-      }
-      for (int k = 0; k < BATCH; k++) word[k] = bit[k] ? load_relaxed(words + u[k]) : ANY_COLOR;
+      if (unsure) load_before(order, u, bit, rank, v, words, word);
+      else for (int k = 0; k < BATCH; k++) word[k] = bit[k] ? load_relaxed(words + STRIDE * (long)u[k]) : 0u;
       for (int k = 0; k < BATCH; k++) {
-        const uint theirs = bit[k] ? as_set(word[k], x->base) : 0u;
-        if (bit[k] && is_colored(word[k])) {
+        const uint theirs = as_set(word[k], x->base);
+        if (word[k] && is_colored(word[k])) {
           set &= ~theirs;
         } else if (theirs & set) {
           rivals |= theirs;
@@ -135,7 +180,7 @@ INLINE int try_small(small_t *x, int is_first, order_t order, __global const int
     set &= ~(0x80000000u >> clz(set));  /* one colour more than neighbours that matter is enough */
   const uint least = set & (0u - set);
   const int done = least && !(rivals & least);
-  uint word = done ? least : set;
+  uint word = (done ? least : set) | x->mark;
 #if WIDE
   if (done && x->base) word = colored(x->base + lowest_bit(least));
   if (!done && (x->base || popcount(set) <= n_kept)) word = interval(x->base + (set ? lowest_bit(set) : 0u), UINT_MAX);
@@ -147,31 +192,32 @@ INLINE int try_small(small_t *x, int is_first, order_t order, __global const int
 #endif
   x->set = set;
   x->pending = kept;
-  if (is_first || set != old || done) store_relaxed(words + x->v, word);
+  if (is_first || set != old || done) store_relaxed(words + STRIDE * (long)x->v, word);
   if (done) colors[v] = (int)(x->base + lowest_bit(least));
   return done;
 }
 
-/* What a sub-group takes at once: a tile, or several if it is wider than a phase of one. */
-#define TILES (SUB_GROUP_SIZE > PHASE_SIZE ? SUB_GROUP_SIZE / PHASE_SIZE : 1u)
-#define CHUNK (TILE * TILES)
-#define CHUNK_STEPS (CHUNK / SUB_GROUP_SIZE)
-
-/* The vertex of this lane in a step through a chunk, by place if the order is, else by number; n if there is none. */
-INLINE uint vertex_at(order_t order, uint n, uint n_blocks, uint chunk, uint step) {
-  const uint at = step * SUB_GROUP_SIZE + sg_lane();
-  if (order.number != ORDER_INTERLEAVED && order.number != ORDER_LARGEST_FIRST) return min(n, chunk * CHUNK + at);
-  const uint phase = at / (PHASE_SIZE * TILES), in_phase = at % (PHASE_SIZE * TILES);
-  const uint i = chunk * TILES + in_phase / PHASE_SIZE;
-  if (i >= n_blocks << order.tile_bits) return n;
-  return min(n, vertex_of(order, tile_at(order, i, n_blocks), phase, in_phase % PHASE_SIZE));
+/* The vertex that is tried first as number i, by place if the order is, else by number; n if there is none. */
+INLINE uint nth_vertex(order_t order, uint n, uint i) {
+  if (order.number >= ORDER_INTERLEAVED && order.number <= ORDER_MANY_FIRST)
+    i = i < n_places(order) ? vertex_at(order, i) : n;
+  return min(n, i);
 }
 
-/* again: only what an earlier launch left open, sizes[] of them in the list of each sub-group. */
-KERNEL color_small(int n, int again, uint n_blocks, ORDER_ARGS, __global const offset_t *restrict row_offsets,
-                   __global const int *restrict column_indices, __global const uint *restrict ranks,
-                   volatile __global uint *words, __global uint4 *lists, __global uint *sizes,
-                   __global int *restrict colors, volatile __global uint *controls) {
+#if SORTED || MARKED
+/* By falling degree; those below FEW_COLORS, which the order takes as equal, as one. */
+#define N_CLASSES (MARKED ? 1u : SMALL_DEGREE + 2u - FEW_COLORS)
+INLINE uint class_of(uint degree) { return MARKED ? 0u : SMALL_DEGREE - max(degree, FEW_COLORS - 1u); }
+#endif
+
+/* again: only what an earlier launch left open: of each sub-group, sizes[] vertices of its queue and where they begin. */
+KERNEL color_small(int n, int again, ORDER_ARGS, __global const offset_t *restrict row_offsets,
+                   __global const int *restrict column_indices, volatile __global uint *words, __global uint4 *queues,
+                   __global uint *sorted, __global uint2 *sizes, __global int *restrict colors,
+                   volatile __global uint *controls) {
+#if SORTED || MARKED
+  LOCAL_ARRAY uint class_ends[SUB_GROUPS_PER_GROUP * N_CLASSES];
+#endif
   volatile __global uint *control = controls + CONTROL_SMALL;
   MAKE_ORDER(order);
 #if TURNS
@@ -181,113 +227,153 @@ KERNEL color_small(int n, int again, uint n_blocks, ORDER_ARGS, __global const o
 #endif
   const uint lane = sg_lane(), number = member * SUB_GROUPS_PER_GROUP + sg_in_group();
   const uint total = members * SUB_GROUPS_PER_GROUP;
-  /* Step t of a sub-group, and place i of its list, which has room for all of its vertices. */
+  /* Step t of a sub-group, and place i of its queue, which has room for all of its vertices. */
 #if TURNS                        /* neighbouring vertices: others do not go in step anyway */
   const uint share = ((uint)n + total * SUB_GROUP_SIZE - 1u) / (total * SUB_GROUP_SIZE) * SUB_GROUP_SIZE;
   const uint own_steps = share / SUB_GROUP_SIZE;
 #define VERTEX(t) min((uint)n, number * share + (t) * SUB_GROUP_SIZE + lane)
 #define PLACE(i) ((size_t)number * share + (i))
-#else                            /* each total-th chunk */
-  const uint n_chunks = ((n_blocks << order.tile_bits) + TILES - 1u) / TILES;
-  const uint own_steps = number < n_chunks ? ((n_chunks - number - 1u) / total + 1u) * CHUNK_STEPS : 0u;
-#define VERTEX(t) vertex_at(order, (uint)n, n_blocks, number + (t) / CHUNK_STEPS * total, (t) % CHUNK_STEPS)
-#define PLACE(i) ((size_t)(number + (i) / CHUNK * total) * CHUNK + (i) % CHUNK)
+#else                            /* each total-th step */
+  const uint all_steps = n_places(order) / SUB_GROUP_SIZE;
+  const uint own_steps = number < all_steps ? (all_steps - number - 1u) / total + 1u : 0u;
+#define VERTEX(t) nth_vertex(order, (uint)n, (number + (t) * total) * SUB_GROUP_SIZE + lane)
+#define PLACE(i) ((size_t)(number + (i) / SUB_GROUP_SIZE * total) * SUB_GROUP_SIZE + (i) % SUB_GROUP_SIZE)
+#endif
+  uint n_steps = again ? 0u : own_steps, listed_steps = n_steps;
+  if (MARKED) listed_steps = ((uint)n + total * SUB_GROUP_SIZE - 1u) / (total * SUB_GROUP_SIZE);
+  const uint room = max(own_steps, listed_steps) * SUB_GROUP_SIZE;
+#if SORTED || MARKED             /* first come those of sorted[]; if MARKED, others of them than of the steps */
+  __local uint *ends = class_ends + sg_in_group() * N_CLASSES;
+  uint n_listed = 0u;
+  for (uint i = lane; i < N_CLASSES; i += SUB_GROUP_SIZE) ends[i] = 0u;
+  for (int counting = !MARKED; counting >= 0; counting--) {
+    sg_sync();
+    for (uint t = 0u; t < listed_steps; t += SORT_STEPS) {
+      uint v[SORT_STEPS], degree[SORT_STEPS];
+      for (uint k = 0u; k < SORT_STEPS; k++) {
+        v[k] = MARKED ? min((uint)n, (number * listed_steps + t + k) * SUB_GROUP_SIZE + lane) : VERTEX(t + k);
+        if (t + k >= listed_steps) v[k] = (uint)n;
+        degree[k] = v[k] < (uint)n ? (uint)(row_offsets[v[k] + 1u] - row_offsets[v[k]]) : UINT_MAX;
+      }
+      for (uint k = 0u; k < SORT_STEPS; k++)
+        if (degree[k] <= SMALL_DEGREE && (!MARKED || degree[k] >= FEW_COLORS)) {
+          const uint place = fetch_add(&ends[class_of(degree[k])], 1u);
+          if (!counting) sorted[PLACE(place)] = v[k];
+        }
+    }
+    sg_sync();
+    for (uint i = lane; counting && sg_any(i < N_CLASSES); i += SUB_GROUP_SIZE) {
+      const uint count = i < N_CLASSES ? ends[i] : 0u, begin = n_listed + sg_exclusive_sum(count);
+      if (i < N_CLASSES) ends[i] = begin;
+      n_listed = sg_broadcast(begin + count, SUB_GROUP_SIZE - 1u);
+    }
+  }
+  if (MARKED) n_listed = ends[0];
+  const uint n_sorted = (n_listed + SUB_GROUP_SIZE - 1u) / SUB_GROUP_SIZE;
+  n_steps = n_sorted + (MARKED ? n_steps : 0u);
+#define STEP_VERTEX(t)                                                                                \
+  ((t) >= n_steps ? (uint)n : (t) >= n_sorted ? VERTEX((t) - n_sorted)                                 \
+   : (t) * SUB_GROUP_SIZE + lane < n_listed ? sorted[PLACE((t) * SUB_GROUP_SIZE + lane)] : (uint)n)
+#else
+  const uint n_sorted = 0u;
+#define STEP_VERTEX(t) ((t) < n_steps ? VERTEX(t) : (uint)n)
 #endif
   small_t x;
-  uint size = 0u, ahead = (uint)n;  /* offsets are read one step ahead */
+  uint head = again ? sizes[number].x : 0u, size = again ? sizes[number].y : 0u, known = 0u;  /* of the queue */
+  uint t = 0u, idle = 0u, tries_left = TURNS * size;
+  uint4 entry = (uint4)(0u, 0u, 0u, 0u);
+  /* Ahead of what is tried: the offsets of a row by a step, the number of a vertex by two. */
+  uint next = (uint)n, later = STEP_VERTEX(0u);
   offset_t first = 0, last = 0;
-  const uint n_steps = again ? 0u : own_steps;
-  for (uint t = 0u; t <= n_steps; t++) {
-    x.v = ahead;
-    x.first = first;
-    x.degree = (uint)(last - first);
-    if (t < n_steps) {
-      ahead = VERTEX(t);
-      if (ahead < (uint)n) {
-        first = row_offsets[ahead];
-        last = row_offsets[ahead + 1u];
-      }
-    }
-    int open = 0;
-    if (x.v < (uint)n && x.degree <= SMALL_DEGREE) {
+#define READ_AHEAD(t)                                                                                 \
+  next = later;                                                                                       \
+  if (next < (uint)n) { first = row_offsets[next]; last = row_offsets[next + 1u]; }                   \
+  later = STEP_VERTEX(t);
+  READ_AHEAD(1u)
+  while (t < n_steps || size) {
+    const int is_first = t < n_steps && (size < MOST_OPEN || idle >= MOST_IDLE) && size + SUB_GROUP_SIZE <= room;
+    int open;
+    if (is_first) {
+      x.v = next;
+      x.first = first;
+      x.degree = (uint)(last - first);
       x.pending = low_bits(x.degree);
       x.set = low_bits(min(x.degree + 1u, SET_COLORS));
       x.base = 0u;
-      open = !try_small(&x, 1, order, column_indices, ranks, words, colors);
-    }
-#if !TURNS                       /* those before x are coloured, or others are at them right now */
-    const int patience = order.number == ORDER_INTERLEAVED ? RETRIES : 0;
-    for (int turn = 0; sg_any(open) && turn < patience; turn++)
-      if (open) open = !try_small(&x, 0, order, column_indices, ranks, words, colors);
-#endif
-    const lane_mask_t keeping = sg_ballot(open);
-    const uint place = size + lane_count(keeping & lanes_below_mask());
-    if (open) lists[PLACE(place)] = (uint4)(x.v, x.pending, x.set, WIDE ? x.base : (uint)x.first);
-    size += lane_count(keeping);
-  }
-  if (again) size = sizes[number];
-  for (uint turn = 0u; size; turn++) {
-    uint kept = 0u;
-    uint4 entry = (uint4)(0u, 0u, 0u, 0u), next = entry;
-    sg_sync();
-    if (lane < size) next = lists[PLACE(lane)];
-    for (uint i = lane; sg_any(i < size); i += SUB_GROUP_SIZE) {
-      entry = next;
-      if (i + SUB_GROUP_SIZE < size) next = lists[PLACE(i + SUB_GROUP_SIZE)];
-      int open = 0;
-      if (i < size) {
-        x.v = entry.x;
-        x.pending = entry.y;
-        x.set = entry.z;
+      x.mark = mark_of(x.degree);
+      open = x.v < (uint)n && x.degree <= SMALL_DEGREE && (!MARKED || t < n_sorted || x.degree < FEW_COLORS);
+      t++;
+      READ_AHEAD(t + 1u)
+      if (TURNS && t == n_steps) tries_left = UINT_MAX;
+    } else {
+      const uint count = min(size, (uint)SUB_GROUP_SIZE);
+      open = lane < count;
+      uint at = head + lane;
+      if (open && lane >= known) entry = queues[PLACE(at < room ? at : at - room)];
+      x.v = entry.x;
+      x.pending = entry.y;
+      x.set = entry.z & ~MARK;
+      x.mark = entry.z & MARK;
+      x.base = 0u;
+      x.first = (offset_t)entry.w;
 #if WIDE
-        x.base = entry.w;
+      x.base = entry.w;
+#endif
+      if (open && (WIDE || sizeof(offset_t) > sizeof(uint))) {
         x.first = row_offsets[x.v];
         x.degree = (uint)(row_offsets[x.v + 1u] - x.first);
-#else
-        x.base = 0u;
-        x.first = (offset_t)entry.w;
-#endif
-        open = !try_small(&x, 0, order, column_indices, ranks, words, colors);
       }
-      const lane_mask_t keeping = sg_ballot(open);
-      const uint place = kept + lane_count(keeping & lanes_below_mask());
-      sg_sync();
-      if (open) lists[PLACE(place)] = (uint4)(x.v, x.pending, x.set, WIDE ? x.base : entry.w);
-      kept += lane_count(keeping);
+      head += count;
+      if (head >= room) head -= room;
+      size -= count;
+      known = min(size, (uint)SUB_GROUP_SIZE);
+      at = head + lane;
+      if (lane < known) entry = queues[PLACE(at < room ? at : at - room)];
+      if (TURNS && t >= n_steps) tries_left = tries_left == UINT_MAX ? TURNS * size : tries_left - min(tries_left, count);
     }
-    size = kept;
-#if TURNS
-    if (turn + 1u == TURNS) break;
-#endif
-    if (turn >= SPIN_LIMIT || ((turn & 1023u) == 1023u && sg_any(load_relaxed(control + GRID_STATUS)))) {
+    const int tried = open;
+    int turn = is_first ? RETRIES : 0;
+    do {
+      if (open) open = !try_small(&x, is_first && turn == RETRIES, order, column_indices, words, colors);
+    } while (sg_any(open) && --turn >= 0);
+    const lane_mask_t keeping = sg_ballot(open), done = sg_ballot(tried && !open);
+    uint place = head + size + lane_count(keeping & lanes_below_mask());
+    if (place >= room) place -= room;
+    if (open) queues[PLACE(place)] = (uint4)(x.v, x.pending, x.set | x.mark, WIDE ? x.base : (uint)x.first);
+    size += lane_count(keeping);
+    sg_sync();
+    idle = done ? 0u : idle + 1u;
+    if (TURNS && t >= n_steps && !tries_left) break;
+    if (idle >= SPIN_LIMIT || ((idle & 1023u) == 1023u && sg_any(load_relaxed(control + GRID_STATUS)))) {
       report_status(control + GRID_STATUS, STATUS_TIMEOUT);
       return;
     }
   }
 #if TURNS
-  if (lane == 0) sizes[number] = size;
+  if (lane == 0) sizes[number] = (uint2)(head, size);
   if (size) store_relaxed(control + GRID_TICKET, 1u);
 #endif
 }
 
+#if RANKED
 /* ---- a sub-group a vertex */
 
 /* The first n_hubs vertices of the order: gather the neighbours before each at the place of its row. */
 KERNEL list_hubs(int n_hubs, __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
-                 __global const int *restrict order, __global const uint *restrict ranks, __global int *restrict before,
+                 __global const int *restrict order, __global const uint *restrict words, __global int *restrict before,
                  __global uint *restrict n_before) {
   LOCAL_ARRAY uint found[1];
   for (int at = get_group_id(0); at < n_hubs; at += get_num_groups(0)) {
     const int v = order[at];
     const offset_t first = row_offsets[v], last = row_offsets[v + 1];
-    const uint rank = ranks[v];
+    const uint rank = rank_beside(words, v);
     if (get_local_id(0) == 0) found[0] = 0u;
     barrier(CLK_LOCAL_MEM_FENCE);
     for (offset_t e = first + (offset_t)get_local_id(0); sg_any(e < last); e += STEPS * WG_SIZE) {
       int u[STEPS];
       uint theirs[STEPS];
       for (int k = 0; k < STEPS; k++) u[k] = column_indices[min(e + (offset_t)(k * WG_SIZE), last - 1)];
-      for (int k = 0; k < STEPS; k++) theirs[k] = ranks[u[k]];
+      for (int k = 0; k < STEPS; k++) theirs[k] = rank_beside(words, u[k]);
       for (int k = 0; k < STEPS; k++) {
         int wanted = e + (offset_t)(k * WG_SIZE) < last && goes_before(theirs[k], u[k], rank, v);
         lane_mask_t m = sg_ballot(wanted);
@@ -334,7 +420,7 @@ INLINE uint possible_color(uint wanted, int all, uint n_words, const __local uin
 /* Wait until u cannot take c, or is coloured; 0 on a time-out. */
 INLINE int wait_for(int u, uint c, volatile __global uint *words, volatile __global uint *status) {
   for (uint turn = 0u;; turn++) {
-    const uint word = sg_broadcast(load_relaxed(words + u), 0u);
+    const uint word = sg_broadcast(load_relaxed(words + STRIDE * (long)u), 0u);
     if (is_colored(word) || !may_take(word, c)) return 1;
     if (turn >= SPIN_LIMIT || ((turn & 1023u) == 1023u && sg_any(load_relaxed(status)))) {
       report_status(status, STATUS_TIMEOUT);
@@ -346,8 +432,7 @@ INLINE int wait_for(int u, uint c, volatile __global uint *words, volatile __glo
 /* Colour v, of which *size* neighbours before it are listed in *own*, or, from_row, are to be found in its row; 0 on a
  * time-out. */
 INLINE int color_by_all(int v, offset_t first, uint degree, uint rank, uint size, int from_row,
-                        __global const int *restrict column_indices, __global const uint *restrict ranks,
-                        volatile __global uint *words, __global int *own, __local uint *head,
+                        __global const int *restrict column_indices, volatile __global uint *words, __global int *own, __local uint *head,
                         volatile __global uint *bitmap, __global int *restrict colors, volatile __global uint *status) {
   const uint lane = sg_lane(), n_words = bitmap_words(degree);
   sg_sync();
@@ -367,11 +452,16 @@ INLINE int color_by_all(int v, offset_t first, uint degree, uint rank, uint size
         uint at = min(i + k * SUB_GROUP_SIZE, size - 1u);
         u[k] = from_row ? column_indices[first + (offset_t)at] : own[at];
       }
-      for (int k = 0; k < STEPS; k++) word[k] = from_row ? ranks[u[k]] : 0u;
-      for (int k = 0; k < STEPS; k++) {
-        int wanted = i + k * SUB_GROUP_SIZE < size && (!from_row || goes_before(word[k], u[k], rank, v));
-        word[k] = wanted ? load_relaxed(words + u[k]) : 0u;
+      if (from_row) {
+        ulong state[STEPS];
+        for (int k = 0; k < STEPS; k++) state[k] = load_relaxed((volatile __global ulong *)words + u[k]);
+        for (int k = 0; k < STEPS; k++)
+          word[k] = goes_before((uint)(state[k] >> 32), u[k], rank, v) ? (uint)state[k] : 0u;
+      } else {
+        for (int k = 0; k < STEPS; k++) word[k] = load_relaxed(words + STRIDE * (long)u[k]);
       }
+      for (int k = 0; k < STEPS; k++)
+        if (i + k * SUB_GROUP_SIZE >= size) word[k] = 0u;
       for (int k = 0; k < STEPS; k++) {
         int keep = 0;
         if (word[k]) {
@@ -404,12 +494,12 @@ INLINE int color_by_all(int v, offset_t first, uint degree, uint rank, uint size
     const int blocker = (int)sg_broadcast(rival, lowest_lane(rivals));
     const uint most = possible_color(size, 0, n_words, head, bitmap);
     const uint word = most < SET_COLORS ? head[0] & ((2u << most) - 1u) : interval(c, most);
-    if (lane == 0 && word != published) store_relaxed(words + v, word);
+    if (lane == 0 && word != published) store_relaxed(words + STRIDE * (long)v, word);
     published = word;
     if (!wait_for(blocker, c, words, status)) return 0;
   }
   if (lane == 0) {
-    store_relaxed(words + v, colored(c));
+    store_relaxed(words + STRIDE * (long)v, colored(c));
     colors[v] = (int)c;
   }
   return 1;
@@ -417,7 +507,7 @@ INLINE int color_by_all(int v, offset_t first, uint degree, uint rank, uint size
 
 KERNEL color_large(int n_large, int n_hubs, __global const offset_t *restrict row_offsets,
                    __global const int *restrict column_indices, __global const int *restrict order,
-                   __global const uint *restrict ranks, __global const uint *restrict n_before,
+                   __global const uint *restrict n_before,
                    volatile __global uint *words, __global int *before, volatile __global uint *bitmaps,
                    __global int *restrict colors, volatile __global uint *controls) {
   LOCAL_ARRAY uint heads[SUB_GROUPS_PER_GROUP * BITMAP_WORDS];
@@ -428,17 +518,18 @@ KERNEL color_large(int n_large, int n_hubs, __global const offset_t *restrict ro
     const long mine = min(at + (long)sg_lane() * stride, (long)n_large - 1);  /* read ahead, a lane a vertex */
     const int its_v = order[mine];
     const offset_t its_first = row_offsets[its_v];
-    const uint its_degree = (uint)(row_offsets[its_v + 1] - its_first), its_rank = ranks[its_v];
+    const uint its_degree = (uint)(row_offsets[its_v + 1] - its_first), its_rank = words[2 * (long)its_v + 1];
     const uint its_size = mine < n_hubs ? n_before[mine] : 0u;
     for (uint k = 0u; k < SUB_GROUP_SIZE && at + (long)k * stride < n_large; k++) {
       const int v = sg_broadcast(its_v, k);
       const offset_t first = sg_broadcast(its_first, k);
       const uint degree = sg_broadcast(its_degree, k), rank = sg_broadcast(its_rank, k);
       const uint size = sg_broadcast(its_size, k);
-      if (!color_by_all(v, first, degree, rank, size, at + (long)k * stride >= n_hubs, column_indices, ranks, words,
+      if (!color_by_all(v, first, degree, rank, size, at + (long)k * stride >= n_hubs, column_indices, words,
                         before + first, heads + sg_in_group() * BITMAP_WORDS,
                         bitmaps + (size_t)(first >> 5) + (size_t)v, colors, control + GRID_STATUS))
         return;
     }
   }
 }
+#endif

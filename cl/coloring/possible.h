@@ -3,6 +3,8 @@
  *   top bit 0: a set of colours 0 … 30, one bit each
  *   top bit 1: an interval: the least colour in 16 bits, above it the range in 15, of which the largest means no bound
  *
+ * If MARKED there are sets only, of colours 0 ... 29, and bit 30 says of the vertex what its owner will.
+ *
  * One possible colour is the colour.  The set of a word only ever shrinks, and contains the colour that the greedy
  * algorithm gives the vertex: so any value read, however old, is true.  No colouring that is greedy in some order has
  * more colours than the square root of the entries, which is why 16 bits do.
@@ -11,14 +13,18 @@
 #define CLGRAPH_POSSIBLE_H
 #include "common/atomics.h"
 
-#define SET_COLORS 31u
+#ifndef MARKED
+#define MARKED 0
+#endif
+#define MARK (MARKED ? 0x40000000u : 0u)
+#define SET_COLORS (MARKED ? 30u : 31u)
 #define RANGE_BITS 0x7fff0000u
 #define MOST_RANGE 0x7fffu
 #define ANY_COLOR 0xffff0000u
 
 INLINE uint lowest_bit(uint x) { return 31u - (uint)clz(x & (0u - x)); } /* x != 0 */
 INLINE uint colored(uint c) { return 0x80000000u | c; }
-INLINE int is_colored(uint word) { return (int)word < 0 ? !(word & RANGE_BITS) : popcount(word) == 1; }
+INLINE int is_colored(uint word) { return (int)word < 0 ? !(word & RANGE_BITS) : popcount(word & ~MARK) == 1; }
 INLINE uint least_color(uint word) { return (int)word < 0 ? word & 0xffffu : lowest_bit(word); }
 INLINE uint most_color(uint word) {
   if ((int)word >= 0) return 31u - (uint)clz(word);
@@ -34,7 +40,7 @@ INLINE uint interval(uint least, uint most) {
 }
 /* Those of base … base + 30 as a set. */
 INLINE uint as_set(uint word, uint base) {
-  if ((int)word >= 0) return base ? 0u : word;
+  if ((int)word >= 0) return base ? 0u : word & ~MARK;
   const uint least = word & 0xffffu, most = most_color(word);
   if (most < base || least >= base + SET_COLORS) return 0u;
   return ((2u << min(most - base, SET_COLORS - 1u)) - 1u) & ~((1u << (max(least, base) - base)) - 1u);

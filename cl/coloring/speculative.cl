@@ -78,7 +78,7 @@ typedef struct {
 
 INLINE uint degree_of(const rows_t *rows, int v) { return (uint)(rows->row_offsets[v + 1] - rows->row_offsets[v]); }
 INLINE uint priority(const rows_t *rows, int v) {
-  if (rows->order.number > ORDER_LARGEST_MIXED) return rows->ranks[v];
+  if (rows->order.number > ORDER_MANY_FIRST) return rows->ranks[v];
   return priority_of(rows->order, v, rows->order.number >= ORDER_LARGEST_FIRST ? degree_of(rows, v) : 0u);
 }
 INLINE int loses(const rows_t *rows, int v, int u) {

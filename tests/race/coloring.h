@@ -9,12 +9,19 @@ static unsigned linger;          /* short: some groups come too late, and leave 
 #ifndef WIDE
 #define WIDE 0
 #endif
-#define SMALL_DEGREE (WIDE ? INT_MAX : 4)
+#ifndef MARKED
+#define MARKED 0
+#endif
+#define RANKED (!WIDE && !MARKED)
+#define SORTED (!MARKED && !WIDE)
+#define SORT_STEPS 2u
+#define MOST_OPEN 2u
+#define MOST_IDLE 3u
+#define SMALL_DEGREE (MARKED ? 29 : WIDE ? INT_MAX : 4)
 #define HUB_DEGREE 1000
 #define BATCH 2
 #define STEPS 2
 #define RETRIES 3
-#define PHASE_BITS 1u
 #define PHASE_SIZE 2u
 #include "common/grid_barrier.h"
 #include "common/worklist.h"
@@ -82,20 +89,34 @@ static uint shift_of(const Graph &graph) {
   return 32 - bits;
 }
 
+/* ORDER_ARGS, with places or without. */
+#define ORDER_OF_GRAPH number, shift_of(graph), phase_bits, tile_bits, n_blocks, spare_bits, key
+
 static bool jones_plassmann_right(Random &random, ulong) {
   Graph graph(random);
-  const int n = graph.n, number = random.below(WIDE ? 1 : 3) ? ORDER_LARGEST_FIRST : 1 + (int)random.below(2);
-  const uint tile_bits = random.below(3), n_blocks = (n + (TILE << tile_bits) - 1) / (TILE << tile_bits);
-  std::vector<uint> words(n), controls(CONTROL_WORDS), bitmaps(n + graph.columns.size() / 32 + 1), n_before(n);
+  const int n = graph.n, by_degree = RANKED ? ORDER_LARGEST_FIRST : ORDER_MANY_FIRST;
+  const int number = MARKED || (RANKED && random.below(3)) ? by_degree : 1 + (int)random.below(2);
+  if (MARKED) {                  /* ... which is for short rows */
+    for (int v = 0; v < n; v++)
+      if (graph.degree(v) > SMALL_DEGREE) return true;
+  }
+  const uint phase_bits = 1 + random.below(2), tile_bits = random.below(3), block = PHASE_SIZE << phase_bits << tile_bits;
+  const uint n_blocks = (n + block - 1) / block, spare_bits = random.below(2) ? clz(n_blocks * block - 1u) : 0u;
+  std::vector<uint> words(2 * n), controls(CONTROL_WORDS), bitmaps(n + graph.columns.size() / 32 + 1), n_before(n);
   std::vector<int> before(graph.columns.size()), colors(n, -1);
   linger = random.below(2) ? 30 : ~0u;
-#define ORDER_OF_GRAPH number, shift_of(graph), tile_bits, key
   const uint key = (uint)random.next();
   launch(std::max(n, CONTROL_WORDS), [&] {
-    greedy::prepare(n, n, ORDER_OF_GRAPH, graph.offsets.data(), graph.ranks.data(), words.data(), controls.data());
+    greedy::prepare(n, 0, ORDER_OF_GRAPH, graph.offsets.data(), nullptr, words.data(), controls.data());
   });
+  const order_t as_order = {ORDER_OF_GRAPH};
+  for (int v = 0; v < n; v++) graph.ranks[v] = priority_of(as_order, v, graph.degree(v));
+  const uint n_groups = 1 + random.below(4);
+  int n_large = 0;
+#if RANKED
   std::vector<int> order = graph.in_order();
-  int n_large = WIDE ? 0 : n, n_hubs = 0;
+  int n_hubs = 0;
+  n_large = n;
   if (number == ORDER_LARGEST_FIRST) {
     n_large = (int)(std::find_if(order.begin(), order.end(), [&](int v) { return graph.degree(v) <= SMALL_DEGREE; }) -
                     order.begin());
@@ -103,20 +124,21 @@ static bool jones_plassmann_right(Random &random, ulong) {
   }
   if (n_hubs)
     launch(n_hubs, [&] {
-      greedy::list_hubs(n_hubs, graph.offsets.data(), graph.columns.data(), order.data(), graph.ranks.data(),
-                        before.data(), n_before.data());
+      greedy::list_hubs(n_hubs, graph.offsets.data(), graph.columns.data(), order.data(), words.data(), before.data(),
+                        n_before.data());
     });
-  const uint n_groups = 1 + random.below(4);
   if (n_large)
     launch(n_groups, [&] {
-      greedy::color_large(n_large, n_hubs, graph.offsets.data(), graph.columns.data(), order.data(), graph.ranks.data(),
-                          n_before.data(), words.data(), before.data(), bitmaps.data(), colors.data(), controls.data());
+      greedy::color_large(n_large, n_hubs, graph.offsets.data(), graph.columns.data(), order.data(), n_before.data(),
+                          words.data(), before.data(), bitmaps.data(), colors.data(), controls.data());
     });
-  std::vector<uint4> lists((size_t)n_blocks * TILE << tile_bits);
+#endif
+  std::vector<uint4> queues(n_blocks * block + n_groups);
+  std::vector<uint> sorted(queues.size());
   if (n_large < n)
     launch(n_groups, [&] {
-      greedy::color_small(n, 0, n_blocks, ORDER_OF_GRAPH, graph.offsets.data(), graph.columns.data(),
-                          graph.ranks.data(), words.data(), lists.data(), nullptr, colors.data(), controls.data());
+      greedy::color_small(n, 0, ORDER_OF_GRAPH, graph.offsets.data(), graph.columns.data(), words.data(), queues.data(),
+                          sorted.data(), nullptr, colors.data(), controls.data());
     });
   return graph.is_proper(colors) && colors == graph.greedy_colors();
 }
@@ -131,7 +153,7 @@ static bool speculative_right(Random &random, ulong) {
   int *colors = first.data(), *tentative = two_buffers ? second.data() : colors;
   linger = random.below(2) ? 30 : ~0u;
   launch(std::max(n, STATE_WORDS), [&] { speculative::start(n, tentative, colors, state.data()); });
-#define ROWS_OF_GRAPH order, shift, 1u, key, graph.offsets.data(), graph.columns.data(), graph.ranks.data()
+#define ROWS_OF_GRAPH order, shift, 1u, 1u, 1u, 0u, key, graph.offsets.data(), graph.columns.data(), graph.ranks.data()
   launch(n, [&] { speculative::assign(n, 1, 1, ROWS_OF_GRAPH, lists[0].data(), tentative, colors); });
   launch(n, [&] {
     speculative::check(n, 1, 0, ROWS_OF_GRAPH, lists[1].data(), tentative, colors, state.data(), lists[0].data());

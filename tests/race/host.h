@@ -70,6 +70,7 @@ typedef uint uint4 __attribute__((ext_vector_type(4)));
 typedef long long4 __attribute__((ext_vector_type(4)));
 static inline int2 make_int2(int x, int y) { int2 v = {x, y}; return v; }
 static inline uint2 make_uint2(uint x, uint y) { uint2 v = {x, y}; return v; }
+static inline void vstore2(uint2 v, size_t i, uint *p) { p[2 * i] = v.x; p[2 * i + 1] = v.y; }
 static inline int4 make_int4(int x, int y, int z, int w) { int4 v = {x, y, z, w}; return v; }
 static inline uint4 make_uint4(uint x, uint y, uint z, uint w) { uint4 v = {x, y, z, w}; return v; }
 static inline long4 make_long4(long x, long y, long z, long w) { long4 v = {x, y, z, w}; return v; }

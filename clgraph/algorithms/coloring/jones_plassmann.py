@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.coloring.orders import (
     SHORT_ROW,
-    TILE,
-    n_blocks,
+    most_need_few,
     order_arguments,
     ranks,
     suitable_order,
@@ -25,12 +24,11 @@ from clgraph.runtime.session import Session
 _SOURCE = "coloring/jones_plassmann.cl"
 _TUNED = {
     "WG_SIZE": 256, "SMALL_DEGREE": 30, "WIDE_DEGREE": SHORT_ROW, "HUB_DEGREE": 1024, "GROUPS_PER_UNIT": 4,
-    "LINGER": 100,
+    "LARGE_GROUPS_PER_UNIT": 4, "LINGER": 100,
 }  # fmt: skip
 _CONTROL_WORDS, _CONTROL_SMALL, _TICKET, _STATUS = 64, 32, 3, 4  # the kernel's, and of cl/common/grid_barrier.h
 _AGAIN = 1  # index of an argument of color_small
-_PHASES = 8  # of cl/coloring/orders.h
-_WIDE_RETRIES = 100
+_RETRIES, _WIDE_RETRIES = 8, 100
 _TURNS = 4  # of a launch, where groups may not wait for each other
 
 
@@ -52,7 +50,7 @@ class JonesPlassmann:
         self._launches: list[Any] = []
         self._plans: list[Compact | Sort] = []
         self._controls = session.zeros(_CONTROL_WORDS, np.uint32)
-        self._ranks = session.empty(n, np.uint32)
+        self._ranks = session.empty(n if order == "smallest_last" else 1, np.uint32)
         self._ranks_given = order == "smallest_last"
         if not n:
             return
@@ -61,13 +59,21 @@ class JonesPlassmann:
         self._together = facts.dialect.has_grid_barrier
         given = {} if self._together else {"WG_SIZE": facts.sub_group_size, "TURNS": _TURNS}
         largest = int(graph.degrees.max())
-        # Where all rows are short, more groups only meet more neighbours that are at work.
-        defaults = {**_TUNED, "GROUPS_PER_UNIT": 2} if largest <= _TUNED["SMALL_DEGREE"] else _TUNED
+        self._sorted = self._together and order == "largest_first"
+        few = self._sorted and most_need_few(graph)
+        defaults = {**_TUNED}
         if not self._together:
-            defaults = {**_TUNED, "GROUPS_PER_UNIT": 1, "WIDE_DEGREE": 40}
+            defaults |= {"GROUPS_PER_UNIT": 1, "LARGE_GROUPS_PER_UNIT": 1, "WIDE_DEGREE": 40}
+        elif few:
+            defaults |= {"MARKED": 1, "MOST_OPEN": 16}
+        elif self._sorted:
+            defaults |= {"SORTED": 1, "GROUPS_PER_UNIT": 2, "BATCH": 8, "MOST_OPEN": 16}
+        elif order == "interleaved":
+            defaults |= {"RETRIES": _RETRIES}
         sizes = tuned(session, _SOURCE, defaults, given)
-        group, per_unit, hub_degree, wide_degree = (
-            sizes.pop(k) for k in ("WG_SIZE", "GROUPS_PER_UNIT", "HUB_DEGREE", "WIDE_DEGREE")
+        group, small_groups, large_groups, hub_degree, wide_degree = (
+            sizes.pop(k)
+            for k in ("WG_SIZE", "GROUPS_PER_UNIT", "LARGE_GROUPS_PER_UNIT", "HUB_DEGREE", "WIDE_DEGREE")
         )
         least = sizes["SMALL_DEGREE"] + 1
         if order != "largest_first" and largest >= least:  # vertices of many entries do not all go before the others
@@ -77,14 +83,16 @@ class JonesPlassmann:
                 least = wide_degree + 1
         if order == "natural":  # waits from neighbour to neighbour, which only those in the right order end soon
             least = 0
-        self._program = session.program(_SOURCE, {**on_device.defines(), **sizes}, work_group_size=group)
-        self._n_groups = per_unit * facts.compute_units
-        self._words = session.empty(n, np.uint32)
-        self._order = order_arguments(graph, order, problem.seed)
         n_large = int(np.count_nonzero(graph.degrees >= least))
-        is_ranked = not self._ranks_given and (n_large > 0 or order == "largest_first")
+        is_ranked = self._ranks_given or n_large > 0 or (order == "largest_first" and not few)
+        self._program = session.program(
+            _SOURCE, {**on_device.defines(), **sizes, "RANKED": int(is_ranked)}, work_group_size=group
+        )
+        self._n_groups, self._n_large_groups = (k * facts.compute_units for k in (small_groups, large_groups))
+        self._words = session.empty((2 if is_ranked else 1) * n, np.uint32)
+        self._order = order_arguments(graph, order, problem.seed)
         self._launches.append(self._program.bind(
-            "prepare", max(n, _CONTROL_WORDS), np.int32(n), np.int32(n if is_ranked else 0), *self._order,
+            "prepare", max(n, _CONTROL_WORDS), np.int32(n), np.int32(self._ranks_given), *self._order,
             self._csr[0], self._ranks, self._words, self._controls,
         ))
         if n_large:
@@ -109,30 +117,30 @@ class JonesPlassmann:
         self._plans += [compact, sort]
         self._launches += [
             compact.run,
-            self._program.bind("sort_keys", n_large, np.int32(n_large), listed, self._ranks, keys),
+            self._program.bind("sort_keys", n_large, np.int32(n_large), listed, self._words, keys),
             sort.run,
         ]
         if n_hubs:
             self._launches.append(self._program.bind(
-                "list_hubs", n_hubs * self._program.work_group_size, np.int32(n_hubs), *self._csr, order, self._ranks,
+                "list_hubs", n_hubs * self._program.work_group_size, np.int32(n_hubs), *self._csr, order, self._words,
                 before, n_before,
             ))
         n_items = n_large * session.facts.sub_group_size if self._together else 1
-        self._launches.append(self._bind(
-            "color_large", n_items, np.int32(n_large), np.int32(n_hubs), *self._csr, order, self._ranks, n_before,
-            self._words, before, bitmaps, self.colors,
+        self._launches.append(self._program.bind(
+            "color_large", n_items, np.int32(n_large), np.int32(n_hubs), *self._csr, order, n_before, self._words,
+            before, bitmaps, self.colors, self._controls, max_groups=self._n_large_groups,
         ))
 
     def _add_small(self) -> None:
         session, n, width = self._session, self.colors.size, self._session.facts.sub_group_size
-        blocks, tile_bits = n_blocks(n), int(self._order[2])
-        at_once = max(1, width * _PHASES // TILE)  # tiles of a sub-group
-        n_chunks = -(-(blocks << tile_bits) // at_once)
-        lists = session.empty(2 * (n_chunks * at_once * TILE + self._n_groups * width), np.uint64)
-        sizes = session.empty(self._n_groups * self._program.work_group_size // width, np.uint32)
-        self._small = self._bind(
-            "color_small", n_chunks * width, np.int32(n), np.int32(0), np.uint32(blocks), *self._order, *self._csr,
-            self._ranks, self._words, lists, sizes, self.colors,
+        n_places = self._order.n_places
+        room = n_places + self._n_groups * self._program.work_group_size
+        queues = session.empty(2 * room, np.uint64)
+        ordered = session.empty(room if self._sorted else 1, np.uint32)
+        sizes = session.empty(2 * self._n_groups * self._program.work_group_size // width, np.uint32)
+        self._small = self._program.bind(
+            "color_small", n_places, np.int32(n), np.int32(0), *self._order, *self._csr,
+            self._words, queues, ordered, sizes, self.colors, self._controls, max_groups=self._n_groups,
         )
         self._launches.append(self._small if self._together else self._color_small)
 
@@ -145,10 +153,6 @@ class JonesPlassmann:
         while self._controls.item(ticket):
             self._controls.fill(0, ticket, ticket + 1)
             self._small()
-
-    def _bind(self, kernel: str, n_items: int, *args: Any) -> Any:
-        """Bind a kernel of groups that run together."""
-        return self._program.bind(kernel, n_items, *args, self._controls, max_groups=self._n_groups)
 
     def run(self) -> None:
         """Colour the vertices; on GPUs only for ``smallest_last`` something is read back."""

@@ -24,7 +24,7 @@ References
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -35,11 +35,11 @@ from clgraph.runtime.session import Session
 
 ORDERS = ("natural", "random", "interleaved", "largest_first", "smallest_last")
 SHORT_ROW = 128  # the longest row that a work-item looks at in orders that are not by degree
-TILE, N_BLOCKS = 256, 4096  # cl/coloring/orders.h; the same on every device, so that results are
-_MANY_ENTRIES, _ALIKE = 32, 4  # of a row, on the average; the longest is less than so many times that
+_PHASE_SIZE, _N_BLOCKS = 32, 4096  # cl/coloring/orders.h; the same on every device, so that results are
+_MANY_ENTRIES, _ALIKE = 30, 4  # of a row, on the average; the longest is less than so many times that
 _FEW_COLORS, _MOST, _N_SAMPLES = 4, 0.75, 1 << 16  # FEW_COLORS of cl/coloring/orders.h; share of all; vertices
 _NUMBERS = {"natural": 0, "random": 1, "interleaved": 2, "largest_first": 3, "smallest_last": 5}  # cl/coloring/orders.h
-_LARGEST_MIXED = 4
+_MANY_FIRST, _MOST_MARKED = 4, 29  # MARKED words of cl/coloring/possible.h are of no more colours than 30
 _SOURCE = "coloring/orders.cl"
 _STATE_LISTED, _STATE_WORDS = 0, 2
 _NO_DEGREE = 0xFFFFFFFF
@@ -49,37 +49,55 @@ def suitable_order(graph: Graph) -> str:
     """Return ``"interleaved"`` where degrees differ so little that their order saves few colours."""
     highest, mean = int(graph.degrees.max(initial=0)), graph.n_edges / max(1, graph.n_vertices)
     alike = mean >= _MANY_ENTRIES and highest < _ALIKE * mean and highest <= SHORT_ROW
-    return "interleaved" if alike else "largest_first"
+    return "interleaved" if alike or _are_most(graph, highest, highest) else "largest_first"
 
 
-def order_arguments(graph: Graph, order: str, seed: int) -> tuple[Any, ...]:
-    """Return ``ORDER_ARGS`` of ``cl/coloring/orders.h``; the number of ``smallest_last`` is none of those there."""
-    number = _NUMBERS[order]
-    if order == "largest_first" and not _most_are_equal(graph):
-        number = _LARGEST_MIXED
-    shift = 32 - max(1, int(graph.degrees.max(initial=0)).bit_length())
-    numbers = shift, _tile_bits(graph.n_vertices), _hash_key(seed)
-    return np.int32(number), *map(np.uint32, numbers)
+def most_need_few(graph: Graph) -> bool:
+    """Return whether ``largest_first`` tells only vertices of few neighbours from others: on roads."""
+    return int(graph.degrees.max(initial=0)) <= _MOST_MARKED and _are_most(graph, 0, _FEW_COLORS - 1)
 
 
-def _most_are_equal(graph: Graph) -> bool:
-    """Return whether most vertices have the same degree, those below four as one; by a sample of large graphs."""
-    degrees = np.maximum(graph.degrees[:: max(1, graph.n_vertices // _N_SAMPLES)], _FEW_COLORS - 1)
-    return bool(degrees.size > 0 and float(np.unique(degrees, return_counts=True)[1].max()) > _MOST * degrees.size)
+def _are_most(graph: Graph, least: int, most: int) -> bool:
+    """Return whether most degrees are in a range; by a sample of large graphs."""
+    degrees = graph.degrees[:: max(1, graph.n_vertices // _N_SAMPLES)]
+    return bool(np.count_nonzero((degrees >= least) & (degrees <= most)) > _MOST * degrees.size)
 
 
-def n_blocks(n_vertices: int) -> int:
-    """Return into how many blocks the vertices are cut; the last may be incomplete."""
-    return -(-n_vertices // (TILE << _tile_bits(n_vertices)))
+class OrderArguments(NamedTuple):
+    """``ORDER_ARGS`` of ``cl/coloring/orders.h``; the number of ``smallest_last`` is none of those there."""
+
+    number: np.int32
+    shift: np.uint32
+    phase_bits: np.uint32
+    tile_bits: np.uint32
+    n_blocks: np.uint32
+    spare_bits: np.uint32
+    key: np.uint32
+
+    @property
+    def n_places(self) -> int:
+        """How many places there are; some have no vertex."""
+        return int(self.n_blocks) * _PHASE_SIZE << int(self.tile_bits + self.phase_bits)
 
 
-def _tile_bits(n_vertices: int) -> int:
-    return max(1, n_vertices // (TILE * N_BLOCKS)).bit_length() - 1
+def order_arguments(graph: Graph, order: str, seed: int) -> OrderArguments:
+    """Return what kernels have to know of *order*, which is one of :data:`ORDERS`."""
+    n, number, shift = graph.n_vertices, _NUMBERS[order], 32 - max(1, int(graph.degrees.max(initial=0)).bit_length())
+    if order == "largest_first" and most_need_few(graph):
+        number, shift = _MANY_FIRST, 31
+    phase_bits = 2 if number == _MANY_FIRST else 1
+    tile = _PHASE_SIZE << phase_bits
+    tile_bits = max(1, n // (tile * _N_BLOCKS)).bit_length() - 1
+    n_blocks = -(-n // (tile << tile_bits))
+    place_bits = max(1, (n_blocks * tile << tile_bits) - 1).bit_length()
+    spare_bits = 32 - place_bits if order == "interleaved" or place_bits <= shift else 0
+    numbers = shift, phase_bits, tile_bits, n_blocks, spare_bits, _hash_key(seed)
+    return OrderArguments(np.int32(number), *map(np.uint32, numbers))
 
 
 def _hash_key(seed: int) -> int:
-    """Return the 32 bits that *seed* mixes into the hashes of vertices."""
-    return seed * 0x9E3779B9 & 0xFFFFFFFF
+    """Return the 32 bits that *seed* mixes into orders; of the first multiples, 0 has one of few colours on meshes."""
+    return (seed + 4) * 0x9E3779B9 & 0xFFFFFFFF
 
 
 def ranks(
