@@ -197,11 +197,11 @@ INLINE int try_small(small_t *x, int is_first, order_t order, __global const int
   return done;
 }
 
-/* The vertex that is tried first as number i, by place if the order is, else by number; n if there is none. */
-INLINE uint nth_vertex(order_t order, uint n, uint i) {
-  if (order.number >= ORDER_INTERLEAVED && order.number <= ORDER_MANY_FIRST)
-    i = i < n_places(order) ? vertex_at(order, i) : n;
-  return min(n, i);
+/* The vertex that comes i-th in a turn, by place if the order is, else by number; n if there is none. */
+INLINE uint nth_vertex(order_t order, uint n, uint turn, uint i) {
+  const uint in_turn = order.n_blocks * PHASE_SIZE, place = turn * in_turn + i;
+  const int by_place = order.number >= ORDER_INTERLEAVED && order.number <= ORDER_MANY_FIRST;
+  return i < in_turn ? min(n, by_place ? vertex_at(order, place) : place) : n;
 }
 
 #if SORTED || MARKED
@@ -227,38 +227,38 @@ KERNEL color_small(int n, int again, ORDER_ARGS, __global const offset_t *restri
 #endif
   const uint lane = sg_lane(), number = member * SUB_GROUPS_PER_GROUP + sg_in_group();
   const uint total = members * SUB_GROUPS_PER_GROUP;
-  /* Step t of a sub-group, and place i of its queue, which has room for all of its vertices. */
+  /* Step t of a sub-group; its part of arrays of vertices. */
 #if TURNS                        /* neighbouring vertices: others do not go in step anyway */
-  const uint share = ((uint)n + total * SUB_GROUP_SIZE - 1u) / (total * SUB_GROUP_SIZE) * SUB_GROUP_SIZE;
-  const uint own_steps = share / SUB_GROUP_SIZE;
-#define VERTEX(t) min((uint)n, number * share + (t) * SUB_GROUP_SIZE + lane)
-#define PLACE(i) ((size_t)number * share + (i))
-#else                            /* each total-th step */
-  const uint all_steps = n_places(order) / SUB_GROUP_SIZE;
-  const uint own_steps = number < all_steps ? (all_steps - number - 1u) / total + 1u : 0u;
-#define VERTEX(t) nth_vertex(order, (uint)n, (number + (t) * total) * SUB_GROUP_SIZE + lane)
-#define PLACE(i) ((size_t)(number + (i) / SUB_GROUP_SIZE * total) * SUB_GROUP_SIZE + (i) % SUB_GROUP_SIZE)
+  const uint own_steps = ((uint)n + total * SUB_GROUP_SIZE - 1u) / (total * SUB_GROUP_SIZE);
+  const size_t part = (size_t)number * own_steps * SUB_GROUP_SIZE;
+#define VERTEX(t) min((uint)n, (uint)part + (t) * SUB_GROUP_SIZE + lane)
+#else                            /* turn after turn, each total-th piece of a turn */
+  const uint turns = 1u << (order.tile_bits + order.phase_bits);
+  const uint pieces = (order.n_blocks * PHASE_SIZE + SUB_GROUP_SIZE - 1u) / SUB_GROUP_SIZE;
+  const uint own_pieces = number < pieces ? (pieces - number - 1u) / total + 1u : 0u, own_steps = turns * own_pieces;
+  const size_t part = (size_t)(number * (pieces / total) + min(number, pieces % total)) * turns * SUB_GROUP_SIZE;
+#define VERTEX(t) \
+  nth_vertex(order, (uint)n, (t) / own_pieces, (number + (t) % own_pieces * total) * SUB_GROUP_SIZE + lane)
 #endif
-  uint n_steps = again ? 0u : own_steps, listed_steps = n_steps;
-  if (MARKED) listed_steps = ((uint)n + total * SUB_GROUP_SIZE - 1u) / (total * SUB_GROUP_SIZE);
-  const uint room = max(own_steps, listed_steps) * SUB_GROUP_SIZE;
+  const uint room = own_steps * SUB_GROUP_SIZE;
+  uint n_steps = again ? 0u : own_steps;
 #if SORTED || MARKED             /* first come those of sorted[]; if MARKED, others of them than of the steps */
   __local uint *ends = class_ends + sg_in_group() * N_CLASSES;
   uint n_listed = 0u;
   for (uint i = lane; i < N_CLASSES; i += SUB_GROUP_SIZE) ends[i] = 0u;
   for (int counting = !MARKED; counting >= 0; counting--) {
     sg_sync();
-    for (uint t = 0u; t < listed_steps; t += SORT_STEPS) {
+    for (uint t = 0u; t < n_steps; t += SORT_STEPS) {
       uint v[SORT_STEPS], degree[SORT_STEPS];
       for (uint k = 0u; k < SORT_STEPS; k++) {
-        v[k] = MARKED ? min((uint)n, (number * listed_steps + t + k) * SUB_GROUP_SIZE + lane) : VERTEX(t + k);
-        if (t + k >= listed_steps) v[k] = (uint)n;
+        v[k] = MARKED ? min((uint)n, (uint)part + (t + k) * SUB_GROUP_SIZE + lane) : VERTEX(t + k);
+        if (t + k >= n_steps) v[k] = (uint)n;
         degree[k] = v[k] < (uint)n ? (uint)(row_offsets[v[k] + 1u] - row_offsets[v[k]]) : UINT_MAX;
       }
       for (uint k = 0u; k < SORT_STEPS; k++)
         if (degree[k] <= SMALL_DEGREE && (!MARKED || degree[k] >= FEW_COLORS)) {
           const uint place = fetch_add(&ends[class_of(degree[k])], 1u);
-          if (!counting) sorted[PLACE(place)] = v[k];
+          if (!counting) sorted[part + place] = v[k];
         }
     }
     sg_sync();
@@ -273,7 +273,7 @@ KERNEL color_small(int n, int again, ORDER_ARGS, __global const offset_t *restri
   n_steps = n_sorted + (MARKED ? n_steps : 0u);
 #define STEP_VERTEX(t)                                                                                \
   ((t) >= n_steps ? (uint)n : (t) >= n_sorted ? VERTEX((t) - n_sorted)                                 \
-   : (t) * SUB_GROUP_SIZE + lane < n_listed ? sorted[PLACE((t) * SUB_GROUP_SIZE + lane)] : (uint)n)
+   : (t) * SUB_GROUP_SIZE + lane < n_listed ? sorted[part + ((t) * SUB_GROUP_SIZE + lane)] : (uint)n)
 #else
   const uint n_sorted = 0u;
 #define STEP_VERTEX(t) ((t) < n_steps ? VERTEX(t) : (uint)n)
@@ -309,7 +309,7 @@ KERNEL color_small(int n, int again, ORDER_ARGS, __global const offset_t *restri
       const uint count = min(size, (uint)SUB_GROUP_SIZE);
       open = lane < count;
       uint at = head + lane;
-      if (open && lane >= known) entry = queues[PLACE(at < room ? at : at - room)];
+      if (open && lane >= known) entry = queues[part + (at < room ? at : at - room)];
       x.v = entry.x;
       x.pending = entry.y;
       x.set = entry.z & ~MARK;
@@ -328,7 +328,7 @@ KERNEL color_small(int n, int again, ORDER_ARGS, __global const offset_t *restri
       size -= count;
       known = min(size, (uint)SUB_GROUP_SIZE);
       at = head + lane;
-      if (lane < known) entry = queues[PLACE(at < room ? at : at - room)];
+      if (lane < known) entry = queues[part + (at < room ? at : at - room)];
       if (TURNS && t >= n_steps) tries_left = tries_left == UINT_MAX ? TURNS * size : tries_left - min(tries_left, count);
     }
     const int tried = open;
@@ -339,7 +339,7 @@ KERNEL color_small(int n, int again, ORDER_ARGS, __global const offset_t *restri
     const lane_mask_t keeping = sg_ballot(open), done = sg_ballot(tried && !open);
     uint place = head + size + lane_count(keeping & lanes_below_mask());
     if (place >= room) place -= room;
-    if (open) queues[PLACE(place)] = (uint4)(x.v, x.pending, x.set | x.mark, WIDE ? x.base : (uint)x.first);
+    if (open) queues[part + place] = (uint4)(x.v, x.pending, x.set | x.mark, WIDE ? x.base : (uint)x.first);
     size += lane_count(keeping);
     sg_sync();
     idle = done ? 0u : idle + 1u;

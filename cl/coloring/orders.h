@@ -70,11 +70,6 @@ INLINE uint vertex_at(order_t order, uint place) {
   const uint tile = block << order.tile_bits | (k & low_bits(order.tile_bits));
   return (tile * PHASE_SIZE + place % PHASE_SIZE) << order.phase_bits | ((turn - order.key) & low_bits(order.phase_bits));
 }
-/* Places are less than this. */
-INLINE uint n_places(order_t order) {
-  return (order.n_blocks << order.tile_bits) * PHASE_SIZE << order.phase_bits;
-}
-
 INLINE uint priority_of(order_t order, int v, uint degree) {
   const uint bits = order.tile_bits + order.phase_bits;
   if (order.number == ORDER_NATURAL) return ~(uint)v;

@@ -133,7 +133,7 @@ static bool jones_plassmann_right(Random &random, ulong) {
                           words.data(), before.data(), bitmaps.data(), colors.data(), controls.data());
     });
 #endif
-  std::vector<uint4> queues(n_blocks * block + n_groups);
+  std::vector<uint4> queues(n_blocks * block);
   std::vector<uint> sorted(queues.size());
   if (n_large < n)
     launch(n_groups, [&] {

@@ -132,15 +132,19 @@ class JonesPlassmann:
         ))
 
     def _add_small(self) -> None:
-        session, n, width = self._session, self.colors.size, self._session.facts.sub_group_size
-        n_places = self._order.n_places
-        room = n_places + self._n_groups * self._program.work_group_size
+        session, order, width = self._session, self._order, self._session.facts.sub_group_size
+        group = self._program.work_group_size
+        # As many groups as leave each sub-group as many pieces of a turn, or one less.
+        pieces = -(-order.turn_size // width)
+        rounds = -(-pieces * width // (self._n_groups * group))
+        n_items = -(-pieces // rounds) * width
+        room = order.n_turns * pieces * width + (0 if self._together else self._n_groups * group)
         queues = session.empty(2 * room, np.uint64)
         ordered = session.empty(room if self._sorted else 1, np.uint32)
-        sizes = session.empty(2 * self._n_groups * self._program.work_group_size // width, np.uint32)
+        sizes = session.empty(2 * self._n_groups * group // width, np.uint32)
         self._small = self._program.bind(
-            "color_small", n_places, np.int32(n), np.int32(0), *self._order, *self._csr,
-            self._words, queues, ordered, sizes, self.colors, self._controls, max_groups=self._n_groups,
+            "color_small", n_items, np.int32(self.colors.size), np.int32(0), *order, *self._csr, self._words, queues,
+            ordered, sizes, self.colors, self._controls, max_groups=self._n_groups,
         )
         self._launches.append(self._small if self._together else self._color_small)
 

@@ -75,9 +75,14 @@ class OrderArguments(NamedTuple):
     key: np.uint32
 
     @property
-    def n_places(self) -> int:
-        """How many places there are; some have no vertex."""
-        return int(self.n_blocks) * _PHASE_SIZE << int(self.tile_bits + self.phase_bits)
+    def n_turns(self) -> int:
+        """How many turns places make."""
+        return 1 << int(self.tile_bits + self.phase_bits)
+
+    @property
+    def turn_size(self) -> int:
+        """How many places a turn has; in some there is no vertex."""
+        return int(self.n_blocks) * _PHASE_SIZE
 
 
 def order_arguments(graph: Graph, order: str, seed: int) -> OrderArguments:
