@@ -88,7 +88,7 @@ def test_jones_plassmann_is_greedy(session: Session, order: str) -> None:
 
 def test_colors_beyond_a_bitmap(monkeypatch: pytest.MonkeyPatch, session: Session) -> None:
     """Of more colours than a bitmap in local memory holds, the rest is in global memory, or in another window."""
-    tuning = {f"coloring/{name}.cl": {"BITMAP_WORDS": 1} for name in ("jones_plassmann", "speculative")}
+    tuning = {f"coloring/{name}.cl": {"BITMAP_WORDS": 1} for name in ("jones_plassmann_large", "speculative")}
     monkeypatch.setattr(session, "profile", replace(session.profile, tuning=tuning))
     for name in ("dense", "complete"):
         graph = SHAPES[name]()
@@ -187,7 +187,8 @@ def test_deterministic(session: Session, pocl: Session, strategy: str, options: 
 
 @pytest.mark.parametrize("deterministic", [False, True])
 def test_balanced(session: Session, deterministic: bool) -> None:
-    for graph in (cg.generators.rmat(11, 16), cg.generators.random_geometric(2000), cg.generators.uniform_random(700, 60000)):
+    generators = cg.generators
+    for graph in (generators.rmat(11, 16), generators.random_geometric(2000), generators.uniform_random(700, 60000)):
         plain = color(graph, strategy="jones_plassmann", session=session)
         result = assert_right(graph, session, "jones_plassmann", balanced=True, deterministic=deterministic)
         assert result.n_colors == plain.n_colors

@@ -150,12 +150,11 @@ PLANTS = {
         "store_relaxed(versions + high, high_version);", "scheduler", "transactional",
     ),
     "color-that-a-rival-may-take": Plant(
-        "coloring/jones_plassmann.cl", "if (keep && may_take(word[k], c)) {", "if (0) {", "scheduler",
+        "coloring/jones_plassmann_large.cl", "if (keep && may_take(word[k], c)) {", "if (0) {", "scheduler",
         "jones_plassmann", ("-DWG_SIZE=1",),
     ),
     "plain-word": Plant(
-        "coloring/jones_plassmann.cl", "store_relaxed(words + STRIDE * (long)x->v, word);",
-        "*(uint *)(words + STRIDE * (long)x->v) = word;",
+        "coloring/jones_plassmann.cl", "store_relaxed(WORD(x->v), word);", "*(uint *)(WORD(x->v)) = word;",
         "threads", "jones_plassmann", ("-DWG_SIZE=1", "-DWIDE=1"),
     ),
     "check-before-all-have-colors": Plant(

@@ -97,7 +97,11 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "coloring/collisions_sorted.cl": ({"OFFSET_T": "long"},),
     "coloring/balance.cl": ({"DISTANCE": 2, "OFFSET_T": "long"},),
     "coloring/edge_rounds.cl": ({"OFFSET_T": "long"},),
-    "coloring/jones_plassmann.cl": ({"OFFSET_T": "long", "WIDE": 1, "SMALL_DEGREE": 128}, {"TURNS": 4}),
+    "coloring/jones_plassmann.cl": (
+        {"OFFSET_T": "long", "WIDE": 1, "SMALL_DEGREE": 128, "RETRIES": 100}, {"TURNS": 4},
+        {"SORTED": 1, "BATCH": 8, "MOST_OPEN": 16}, {"RANKED": 0, "MARKED": 1, "MOST_OPEN": 16},
+    ),
+    "coloring/jones_plassmann_large.cl": ({"OFFSET_T": "long"},),
     "coloring/orders.cl": ({"OFFSET_T": "long"},),
     "coloring/speculative.cl": ({"OFFSET_T": "long"}, {"GROUP_TEAM": 1}),
     "coloring/conflicts.cl": ({"TEAM": 32, "OFFSET_T": "long"}, {"TEAM": 4, "CLOSED": 0, "LONG_NET": 128}),

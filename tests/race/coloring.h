@@ -26,9 +26,10 @@ static unsigned linger;          /* short: some groups come too late, and leave 
 #include "common/grid_barrier.h"
 #include "common/worklist.h"
 #include "coloring/orders.h"
-#include "coloring/possible.h"
+#include "coloring/states.h"
 namespace greedy {
 #include "coloring/jones_plassmann.cl"
+#include "coloring/jones_plassmann_large.cl"
 }
 namespace speculative {
 #include "coloring/speculative.cl"

@@ -21,14 +21,17 @@ from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import check_status
 from clgraph.runtime.session import Session
 
-_SOURCE = "coloring/jones_plassmann.cl"
-_TUNED = {
-    "WG_SIZE": 256, "SMALL_DEGREE": 30, "WIDE_DEGREE": SHORT_ROW, "HUB_DEGREE": 1024, "GROUPS_PER_UNIT": 4,
-    "LARGE_GROUPS_PER_UNIT": 4, "LINGER": 100,
-}  # fmt: skip
+_SOURCE, _LARGE_SOURCE = "coloring/jones_plassmann.cl", "coloring/jones_plassmann_large.cl"
+_TUNED = {"WG_SIZE": 256, "SMALL_DEGREE": 30, "WIDE_DEGREE": SHORT_ROW, "GROUPS_PER_UNIT": 4, "LINGER": 100}
+_TUNED_LARGE = {"WG_SIZE": 256, "HUB_DEGREE": 1024, "GROUPS_PER_UNIT": 4, "LINGER": 100}
+_BY_ORDER = {  # where groups run together
+    "marked": {"MARKED": 1, "MOST_OPEN": 16},
+    "largest_first": {"SORTED": 1, "MOST_OPEN": 16, "GROUPS_PER_UNIT": 2, "BATCH": 8},
+    "interleaved": {"RETRIES": 8},
+}
+_WIDE_RETRIES = 100
 _CONTROL_WORDS, _CONTROL_SMALL, _TICKET, _STATUS = 64, 32, 3, 4  # the kernel's, and of cl/common/grid_barrier.h
 _AGAIN = 1  # index of an argument of color_small
-_RETRIES, _WIDE_RETRIES = 8, 100
 _TURNS = 4  # of a launch, where groups may not wait for each other
 
 
@@ -57,24 +60,15 @@ class JonesPlassmann:
         on_device = device_graph(session, graph)
         self._csr = on_device.row_offsets, on_device.column_indices
         self._together = facts.dialect.has_grid_barrier
-        given = {} if self._together else {"WG_SIZE": facts.sub_group_size, "TURNS": _TURNS}
         largest = int(graph.degrees.max())
-        self._sorted = self._together and order == "largest_first"
-        few = self._sorted and most_need_few(graph)
-        defaults = {**_TUNED}
+        few = self._together and order == "largest_first" and most_need_few(graph)
+        given: dict[str, Any] = {}
+        defaults = {**_TUNED, **_BY_ORDER.get("marked" if few else order, {})}
         if not self._together:
-            defaults |= {"GROUPS_PER_UNIT": 1, "LARGE_GROUPS_PER_UNIT": 1, "WIDE_DEGREE": 40}
-        elif few:
-            defaults |= {"MARKED": 1, "MOST_OPEN": 16}
-        elif self._sorted:
-            defaults |= {"SORTED": 1, "GROUPS_PER_UNIT": 2, "BATCH": 8, "MOST_OPEN": 16}
-        elif order == "interleaved":
-            defaults |= {"RETRIES": _RETRIES}
+            given = {"WG_SIZE": facts.sub_group_size, "TURNS": _TURNS}
+            defaults = {**_TUNED, "GROUPS_PER_UNIT": 1, "WIDE_DEGREE": 40}
         sizes = tuned(session, _SOURCE, defaults, given)
-        group, small_groups, large_groups, hub_degree, wide_degree = (
-            sizes.pop(k)
-            for k in ("WG_SIZE", "GROUPS_PER_UNIT", "LARGE_GROUPS_PER_UNIT", "HUB_DEGREE", "WIDE_DEGREE")
-        )
+        group, groups_per_unit, wide_degree = (sizes.pop(k) for k in ("WG_SIZE", "GROUPS_PER_UNIT", "WIDE_DEGREE"))
         least = sizes["SMALL_DEGREE"] + 1
         if order != "largest_first" and largest >= least:  # vertices of many entries do not all go before the others
             least = 0
@@ -88,7 +82,7 @@ class JonesPlassmann:
         self._program = session.program(
             _SOURCE, {**on_device.defines(), **sizes, "RANKED": int(is_ranked)}, work_group_size=group
         )
-        self._n_groups, self._n_large_groups = (k * facts.compute_units for k in (small_groups, large_groups))
+        self._n_groups = groups_per_unit * facts.compute_units
         self._words = session.empty((2 if is_ranked else 1) * n, np.uint32)
         self._order = order_arguments(graph, order, problem.seed)
         self._launches.append(self._program.bind(
@@ -96,13 +90,19 @@ class JonesPlassmann:
             self._csr[0], self._ranks, self._words, self._controls,
         ))
         if n_large:
-            n_hubs = int(np.count_nonzero(graph.degrees >= hub_degree)) if least else 0
-            self._add_large(n_large, least, n_hubs)
+            self._add_large(n_large, least)
         if n_large < n:
             self._add_small()
 
-    def _add_large(self, n_large: int, least_degree: int, n_hubs: int) -> None:
+    def _add_large(self, n_large: int, least_degree: int) -> None:
         session, n, m = self._session, self.colors.size, self._csr[1].size
+        graph, facts = self._problem.graph, session.facts
+        given = {} if self._together else {"WG_SIZE": facts.sub_group_size}
+        sizes = tuned(session, _LARGE_SOURCE, _TUNED_LARGE, given)
+        group, groups_per_unit, hub_degree = (sizes.pop(k) for k in ("WG_SIZE", "GROUPS_PER_UNIT", "HUB_DEGREE"))
+        n_hubs = int(np.count_nonzero(graph.degrees >= hub_degree)) if least_degree else 0
+        defines = {**device_graph(session, graph).defines(), **sizes}
+        program = session.program(_LARGE_SOURCE, defines, work_group_size=group)
         listed, order, keys, keys_in_order = (
             session.empty(n_large, kind) for kind in (np.int32, np.int32, np.uint32, np.uint32)
         )
@@ -117,18 +117,18 @@ class JonesPlassmann:
         self._plans += [compact, sort]
         self._launches += [
             compact.run,
-            self._program.bind("sort_keys", n_large, np.int32(n_large), listed, self._words, keys),
+            program.bind("sort_keys", n_large, np.int32(n_large), listed, self._words, keys),
             sort.run,
         ]
         if n_hubs:
-            self._launches.append(self._program.bind(
-                "list_hubs", n_hubs * self._program.work_group_size, np.int32(n_hubs), *self._csr, order, self._words,
+            self._launches.append(program.bind(
+                "list_hubs", n_hubs * program.work_group_size, np.int32(n_hubs), *self._csr, order, self._words,
                 before, n_before,
             ))
-        n_items = n_large * session.facts.sub_group_size if self._together else 1
-        self._launches.append(self._program.bind(
+        n_items = n_large * facts.sub_group_size if self._together else 1
+        self._launches.append(program.bind(
             "color_large", n_items, np.int32(n_large), np.int32(n_hubs), *self._csr, order, n_before, self._words,
-            before, bitmaps, self.colors, self._controls, max_groups=self._n_large_groups,
+            before, bitmaps, self.colors, self._controls, max_groups=groups_per_unit * facts.compute_units,
         ))
 
     def _add_small(self) -> None:
@@ -140,7 +140,7 @@ class JonesPlassmann:
         n_items = -(-pieces // rounds) * width
         room = order.n_turns * pieces * width + (0 if self._together else self._n_groups * group)
         queues = session.empty(2 * room, np.uint64)
-        ordered = session.empty(room if self._sorted else 1, np.uint32)
+        ordered = session.empty(room if self._together else 1, np.uint32)
         sizes = session.empty(2 * self._n_groups * group // width, np.uint32)
         self._small = self._program.bind(
             "color_small", n_items, np.int32(self.colors.size), np.int32(0), *order, *self._csr, self._words, queues,

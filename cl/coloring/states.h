@@ -1,0 +1,18 @@
+/* What others know of a vertex: its word (possible.h), and beside it its priority (orders.h), so that one load brings
+ * both.  The word changes, by its owner's store_relaxed; the priority stays. */
+#ifndef CLGRAPH_STATES_H
+#define CLGRAPH_STATES_H
+#include "coloring/possible.h"
+
+#define word_of(states, v) ((states) + 2 * (long)(v))
+#define load_rank(states, v) ((states)[2 * (long)(v) + 1])
+
+/* The word in the low half, the priority in the high one. */
+INLINE ulong load_state(volatile __global uint *states, int v) {
+#if DEV_LOADS == LOADS_ATOMIC || !DEV_HAS_INT64_ATOMICS
+  return (ulong)load_rank(states, v) << 32 | load_relaxed(word_of(states, v));
+#else
+  return load_relaxed((volatile __global ulong *)states + v);
+#endif
+}
+#endif
