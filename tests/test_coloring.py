@@ -12,6 +12,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from conftest import ROOT
 from graphs import DIRECTED, UNDIRECTED, with_unsorted_rows, with_wide_offsets
 from numpy.typing import NDArray
 
@@ -282,6 +283,36 @@ def test_a_wait_that_ran_out_is_reported(pocl: Session) -> None:
         plan._controls.fill(0)
 
 
+def colors_of_one_sub_group(session: Session, graph: Graph, order: str | None = None) -> list[int]:
+    """Colour short rows as on GPUs, in a queue of vertices by place, but in one group of one sub-group."""
+    facts, profile = session.facts, session.profile
+    sizes = {"WG_SIZE": facts.sub_group_size, "GROUPS_PER_UNIT": 1, "MOST_OPEN": 2, "MOST_IDLE": 2}
+    session.facts = replace(facts, compute_units=1, dialect=replace(facts.dialect, has_grid_barrier=True))
+    session.profile = replace(profile, tuning={"coloring/jones_plassmann.cl": sizes})
+    try:
+        plan = STRATEGIES["jones_plassmann"].plan(session, ColoringProblem(graph, order=order))
+        plan.run()
+        found: list[int] = plan.result().tolist()
+    finally:
+        session.facts, session.profile = facts, profile
+    return found
+
+
+def check_one_sub_group(session: Session) -> None:
+    for graph, order in (
+        (cg.generators.random_geometric(700, 9), None), (cg.generators.road_like(3000), None),
+        (cg.generators.uniform_random(900, 14000), None), (cg.generators.delaunay_points(500), "smallest_last"),
+    ):
+        order = order or suitable_order(graph)
+        assert graph.degrees.max() <= 30 or order == "interleaved"
+        expected = greedy(graph, ranks(session, graph, order, 0).get())
+        assert colors_of_one_sub_group(session, graph, order) == expected
+
+
+def test_one_sub_group(session: Session) -> None:
+    check_one_sub_group(session)
+
+
 @pytest.mark.parametrize("width", [8, 64])
 def test_sub_group_widths(width: int) -> None:
     """Intel's runtime can be told the width; in a child, since programs are built for one."""
@@ -292,9 +323,10 @@ def test_sub_group_widths(width: int) -> None:
         "[check_coloring(g, cg.color(g, strategy=k, session=s, **o).colors)"
         f" for k, o in {cases} for g in (cg.generators.rmat(11, 16), cg.generators.star(9000),"
         " cg.generators.uniform_random(700, 60000), cg.generators.delaunay_points(900))];"
-        "cg.color(cg.generators.rmat(10, 16), balanced=True, session=s, verify=True)"
+        "cg.color(cg.generators.rmat(10, 16), balanced=True, session=s, verify=True);"
+        "import test_coloring; test_coloring.check_one_sub_group(s)"
     )
-    environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width)}
+    environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width), "PYTHONPATH": str(ROOT / "tests")}
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
     if "NoDeviceError" in done.stderr and not os.environ.get("CLGRAPH_REQUIRE_DEVICES"):
         pytest.skip("Intel's CPU runtime is not installed")
