@@ -274,10 +274,10 @@ KERNEL color_small(int n, int again, ORDER_ARGS, __global const offset_t *restri
       x.set = low_bits(min(x.degree + 1u, SET_COLORS));
       x.base = 0u;
       x.mark = mark_of(x.degree);
-      open = x.v < (uint)n && x.degree <= SMALL_DEGREE && (!MARKED || t < n_sorted || x.degree < FEW_COLORS);
+      open = x.v < (uint)n && x.degree <= (MARKED & (t >= n_sorted) ? FEW_COLORS - 1u : (uint)SMALL_DEGREE);
       t++;
       READ_AHEAD(t + 1u)
-      if (TURNS && t == n_steps) tries_left = UINT_MAX;
+      if (TURNS > 0u && t == n_steps) tries_left = UINT_MAX;
     } else {
       const uint count = min(size, (uint)SUB_GROUP_SIZE);
       open = lane < count;
@@ -292,7 +292,7 @@ KERNEL color_small(int n, int again, ORDER_ARGS, __global const offset_t *restri
 #if WIDE
       x.base = entry.w;
 #endif
-      if (open && (WIDE || sizeof(offset_t) > sizeof(uint))) {
+      if (open & (WIDE | (sizeof(offset_t) > sizeof(uint)))) {
         x.first = row_offsets[x.v];
         x.degree = (uint)(row_offsets[x.v + 1u] - x.first);
       }
@@ -302,7 +302,7 @@ KERNEL color_small(int n, int again, ORDER_ARGS, __global const offset_t *restri
       known = min(size, (uint)SUB_GROUP_SIZE);
       at = head + lane;
       if (lane < known) entry = queues[part + (at < room ? at : at - room)];
-      if (TURNS && t >= n_steps) tries_left = tries_left == UINT_MAX ? TURNS * size : tries_left - min(tries_left, count);
+      if (TURNS > 0u && t >= n_steps) tries_left = tries_left == UINT_MAX ? TURNS * size : tries_left - min(tries_left, count);
     }
     const int tried = open;
     int turn = is_first ? RETRIES : 0;
@@ -316,7 +316,7 @@ KERNEL color_small(int n, int again, ORDER_ARGS, __global const offset_t *restri
     size += lane_count(keeping);
     sg_sync();
     idle = done ? 0u : idle + 1u;
-    if (TURNS && t >= n_steps && !tries_left) break;
+    if (TURNS > 0u && t >= n_steps && !tries_left) break;
     if (idle >= SPIN_LIMIT || ((idle & 1023u) == 1023u && sg_any(load_relaxed(control + GRID_STATUS)))) {
       report_status(control + GRID_STATUS, STATUS_TIMEOUT);
       return;
