@@ -274,7 +274,7 @@ KERNEL color_small(int n, int again, ORDER_ARGS, __global const offset_t *restri
       x.set = low_bits(min(x.degree + 1u, SET_COLORS));
       x.base = 0u;
       x.mark = mark_of(x.degree);
-      open = x.v < (uint)n && x.degree <= (MARKED & (t >= n_sorted) ? FEW_COLORS - 1u : (uint)SMALL_DEGREE);
+      open = x.v < (uint)n && x.degree <= ((MARKED & (t >= n_sorted)) ? FEW_COLORS - 1u : (uint)SMALL_DEGREE);
       t++;
       READ_AHEAD(t + 1u)
       if (TURNS > 0u && t == n_steps) tries_left = UINT_MAX;
