@@ -56,10 +56,18 @@ def _prepare_environment() -> None:
     if "OCL_ICD_VENDORS" in os.environ or not intel.exists():
         return
     registry = cache_dir(f"icd-{os.getuid()}")
-    (registry / "intel-wheel.icd").write_text(f"{intel}\n", encoding="utf-8")
+    _register(registry / "intel-wheel.icd", f"{intel}\n")
     for icd in _VENDORS.glob("*.icd") if _VENDORS.is_dir() else ():
-        (registry / icd.name).write_text(icd.read_text(encoding="utf-8"), encoding="utf-8")
+        _register(registry / icd.name, icd.read_text(encoding="utf-8"))
     os.environ["OCL_ICD_VENDORS"] = str(registry)
+
+
+def _register(path: Path, text: str) -> None:
+    """Write a file that other processes may be reading; at no time is it incomplete."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        part = path.with_suffix(f".{os.getpid()}.part")
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
 
 
 def query_facts(device: cl.Device) -> DeviceFacts:
