@@ -36,3 +36,10 @@ def cache_root() -> Path:
     if not _own_root.cache_info().currsize:
         logger.warning("no cache is kept: %s; set CLGRAPH_CACHE_DIR", reason)
     return _own_root()
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file that other processes may be reading: it has all of *text*, or what it had."""
+    part = path.with_suffix(f".{os.getpid()}.part")
+    part.write_text(text, encoding="utf-8")
+    os.replace(part, path)

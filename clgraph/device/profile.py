@@ -6,7 +6,6 @@ one it is a variant of, the platform's, the generic default.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -19,7 +18,7 @@ import numpy as np
 
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
-from clgraph.user_cache import cache_root
+from clgraph.user_cache import cache_root, write_whole
 
 SCHEMA_VERSION = 1
 _SHIPPED = files("clgraph.device") / "profiles"
@@ -175,9 +174,7 @@ def save_profile(facts: DeviceFacts, profile: DeviceProfile) -> Path:
     """Write *profile* to the user's cache (whole or not at all) and return the path."""
     path = user_path(facts)
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(f".{os.getpid()}.part")
-    part.write_text(json.dumps(profile.to_json(), indent=1) + "\n", encoding="utf-8")
-    os.replace(part, path)
+    write_whole(path, json.dumps(profile.to_json(), indent=1) + "\n")
     return path
 
 

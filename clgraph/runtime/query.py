@@ -15,6 +15,7 @@ from clgraph.runtime.cache import cache_dir
 from clgraph.runtime.fork import mark_opencl_used
 from clgraph.runtime.pocl_cpu import name_unknown_cpu
 from clgraph.runtime.quirks import dialect_of, has_int64_atomics
+from clgraph.user_cache import write_whole
 
 _VENDORS = Path("/etc/OpenCL/vendors")
 
@@ -56,18 +57,10 @@ def _prepare_environment() -> None:
     if "OCL_ICD_VENDORS" in os.environ or not intel.exists():
         return
     registry = cache_dir(f"icd-{os.getuid()}")
-    _register(registry / "intel-wheel.icd", f"{intel}\n")
+    write_whole(registry / "intel-wheel.icd", f"{intel}\n")
     for icd in _VENDORS.glob("*.icd") if _VENDORS.is_dir() else ():
-        _register(registry / icd.name, icd.read_text(encoding="utf-8"))
+        write_whole(registry / icd.name, icd.read_text(encoding="utf-8"))
     os.environ["OCL_ICD_VENDORS"] = str(registry)
-
-
-def _register(path: Path, text: str) -> None:
-    """Write a file that other processes may be reading; at no time is it incomplete."""
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
-        part = path.with_suffix(f".{os.getpid()}.part")
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
 
 
 def query_facts(device: cl.Device) -> DeviceFacts:
