@@ -5,11 +5,12 @@
 ``random``
     By a hash of number and seed.
 ``interleaved``
-    By number, but parts of the range in turn, and in them each eighth vertex: as GPUs process them, so that most
+    By number, but parts of the range in turn, and in them each second vertex: as GPUs process them, so that most
     neighbours that go before a vertex have a colour when its turn comes. ``cl/coloring/orders.h`` tells exactly.
 ``largest_first``
-    By falling degree, those below four as one, since such vertices need no more than four colours anyway: few colours,
-    for little work [1]_. Equal ones interleaved if most are equal, else by a hash of the number.
+    By falling degree: few colours, for little work [1]_. Those below four are equal, since such vertices need no more
+    than four colours anyway, and where most are below four and none is of 30 or more, the others are, too: roads. Equal
+    ones are interleaved.
 ``smallest_last``
     The vertex of smallest degree goes last, then that of smallest degree in what is left, and so on: fewer colours,
     for more work [2]_. Vertices are removed in batches [3]_.

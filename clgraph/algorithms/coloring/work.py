@@ -12,6 +12,7 @@ from clgraph.stats import GraphStats
 _NEAR_BYTES = 2.0**18
 _CPU_VISIT_BYTES, _CPU_GREEDY_VISIT_BYTES = 45.0, 110.0  # which the arithmetic of a visit is worth there
 _LARGE_BIN = 6  # of the counts by degree: 32 and more
+_HUB_LOADS = 5.0  # by entry of the longest row and lane, one after the other, in the rounds of speculation
 _TURNS = 4.0  # launches until no vertex is open, where groups may not wait for each other
 _DEPTH = 20.0  # dependent loads, by the logarithm of the vertices
 _FEW_NEIGHBORS = 4.0
@@ -46,6 +47,8 @@ def speculative_work(stats: ColoringStats, facts: DeviceFacts) -> Work:
     grid = facts.dialect.has_grid_barrier
     control = Work(launches=4.0, read_backs=0.0 if grid else 1.0, grid_barriers=6.0 if grid else 0.0)
     n, m = float(stats.graph.n_vertices), float(stats.graph.n_edges)
+    if grid:
+        control += Work(chains=(Chain(_HUB_LOADS * stats.graph.max_degree / facts.sub_group_size, 4.0 * n),))
     return control + Work(streamed_bytes=24.0 * n) + _visits(stats.graph, facts, m, 2.3, _CPU_VISIT_BYTES)
 
 
