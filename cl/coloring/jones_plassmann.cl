@@ -64,8 +64,11 @@
 #if RANKED
 #define WORD(v) word_of(words, v)
 #else
-#define WORD(v) (words + (v))
+#define WORD(v) (words + word_place(order, (uint)(v)))
 #endif
+/* Words lie by place if the order is: those of neighbouring vertices are read and written by neighbouring lanes. */
+INLINE int is_by_place(order_t order) { return order.number >= ORDER_INTERLEAVED && order.number <= ORDER_MANY_FIRST; }
+INLINE uint word_place(order_t order, uint v) { return is_by_place(order) ? place_of(order, v) : v; }
 INLINE uint mark_of(uint degree) { return degree < FEW_COLORS ? 0u : MARK; }
 INLINE uint own_rank(order_t order, int v, uint degree, volatile __global uint *words) {
   return RANKED ? load_rank(words, v) : priority_of(order, v, degree);
@@ -98,7 +101,7 @@ KERNEL prepare(int n, int are_given, ORDER_ARGS, __global const offset_t *restri
   const uint rank = are_given ? given[v] : priority_of(order, v, (uint)(row_offsets[v + 1] - row_offsets[v]));
   vstore2((uint2)(ANY_COLOR, rank), (size_t)v, words);
 #else
-  words[v] = MARKED ? low_bits(SET_COLORS) | mark_of((uint)(row_offsets[v + 1] - row_offsets[v])) : ANY_COLOR;
+  *WORD(v) = MARKED ? low_bits(SET_COLORS) | mark_of((uint)(row_offsets[v + 1] - row_offsets[v])) : ANY_COLOR;
 #endif
 }
 
@@ -173,8 +176,7 @@ INLINE int try_small(small_t *x, int is_first, order_t order, __global const int
 /* The vertex that comes i-th in a turn, by place if the order is, else by number; n if there is none. */
 INLINE uint nth_vertex(order_t order, uint n, uint turn, uint i) {
   const uint in_turn = order.n_blocks * PHASE_SIZE, place = turn * in_turn + i;
-  const int by_place = order.number >= ORDER_INTERLEAVED && order.number <= ORDER_MANY_FIRST;
-  return i < in_turn ? min(n, by_place ? vertex_at(order, place) : place) : n;
+  return i < in_turn ? min(n, is_by_place(order) ? vertex_at(order, place) : place) : n;
 }
 
 #if SORTED || MARKED

@@ -103,7 +103,7 @@ static bool jones_plassmann_right(Random &random, ulong) {
   }
   const uint phase_bits = 1 + random.below(2), tile_bits = random.below(3), block = PHASE_SIZE << phase_bits << tile_bits;
   const uint n_blocks = (n + block - 1) / block, spare_bits = random.below(2) ? clz(n_blocks * block - 1u) : 0u;
-  std::vector<uint> words(2 * n), controls(CONTROL_WORDS), bitmaps(n + graph.columns.size() / 32 + 1), n_before(n);
+  std::vector<uint> words(2 * n_blocks * block), controls(CONTROL_WORDS), bitmaps(n + graph.columns.size() / 32 + 1), n_before(n);
   std::vector<int> before(graph.columns.size()), colors(n, -1);
   linger = random.below(2) ? 30 : ~0u;
   const uint key = (uint)random.next();

@@ -83,8 +83,8 @@ class JonesPlassmann:
             _SOURCE, {**on_device.defines(), **sizes, "RANKED": int(is_ranked)}, work_group_size=group
         )
         self._n_groups = groups_per_unit * facts.compute_units
-        self._words = session.empty((2 if is_ranked else 1) * n, np.uint32)
         self._order = order_arguments(graph, order, problem.seed)
+        self._words = session.empty(2 * n if is_ranked else self._order.n_places, np.uint32)
         self._launches.append(self._program.bind(
             "prepare", max(n, _CONTROL_WORDS), np.int32(n), np.int32(self._ranks_given), *self._order,
             self._csr[0], self._ranks, self._words, self._controls,

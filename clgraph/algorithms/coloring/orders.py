@@ -85,6 +85,11 @@ class OrderArguments(NamedTuple):
         """How many places a turn has; in some there is no vertex."""
         return int(self.n_blocks) * _PHASE_SIZE
 
+    @property
+    def n_places(self) -> int:
+        """How many places there are."""
+        return self.n_turns * self.turn_size
+
 
 def order_arguments(graph: Graph, order: str, seed: int) -> OrderArguments:
     """Return what kernels have to know of *order*, which is one of :data:`ORDERS`."""
