@@ -173,67 +173,72 @@ INLINE int try_small(small_t *x, int is_first, order_t order, __global const int
   return done;
 }
 
-/* The vertex that comes i-th in a turn, by place if the order is, else by number; n if there is none. */
-INLINE uint nth_vertex(order_t order, uint n, uint turn, uint i) {
-  const uint in_turn = order.n_blocks * PHASE_SIZE, place = turn * in_turn + i;
-  return i < in_turn ? min(n, is_by_place(order) ? vertex_at(order, place) : place) : n;
-}
+/* The vertices of a sub-group, SUB_GROUP_SIZE of them a step, and its part of arrays with room for all. */
+typedef struct {
+  order_t order;
+  uint n, number, total;         /* of sub-groups */
+  uint steps, pieces;            /* pieces of a turn, of SUB_GROUP_SIZE places */
+  size_t part;
+} share_t;
 
-#if SORTED || MARKED
-/* By falling degree; those below FEW_COLORS, which the order takes as equal, as one. */
-#define N_CLASSES (MARKED ? 1u : SMALL_DEGREE + 2u - FEW_COLORS)
-INLINE uint class_of(uint degree) { return MARKED ? 0u : SMALL_DEGREE - max(degree, FEW_COLORS - 1u); }
-#endif
-
-/* again: only what an earlier launch left open: of each sub-group, sizes[] vertices of its queue and where they begin. */
-KERNEL color_small(int n, int again, ORDER_ARGS, __global const offset_t *restrict row_offsets,
-                   __global const int *restrict column_indices, volatile __global uint *words, __global uint4 *queues,
-                   __global uint *sorted, __global uint2 *sizes, __global int *restrict colors,
-                   volatile __global uint *controls) {
-#if SORTED || MARKED
-  LOCAL_ARRAY uint class_ends[SUB_GROUPS_PER_GROUP * N_CLASSES];
-#endif
-  volatile __global uint *control = controls + CONTROL_SMALL;
-  MAKE_ORDER(order);
-#if TURNS
-  const uint member = get_group_id(0), members = get_num_groups(0);
-#else
-  GRID_ENTER(control)
-#endif
-  const uint lane = sg_lane(), number = member * SUB_GROUPS_PER_GROUP + sg_in_group();
-  const uint total = members * SUB_GROUPS_PER_GROUP;
-  /* Step t of a sub-group; its part of arrays of vertices. */
+INLINE share_t share_of(order_t order, uint n, uint number, uint total) {
+  share_t own;
+  own.order = order;
+  own.n = n;
+  own.number = number;
+  own.total = total;
 #if TURNS                        /* neighbouring vertices: others do not go in step anyway */
-  const uint own_steps = ((uint)n + total * SUB_GROUP_SIZE - 1u) / (total * SUB_GROUP_SIZE);
-  const size_t part = (size_t)number * own_steps * SUB_GROUP_SIZE;
-#define VERTEX(t) min((uint)n, (uint)part + (t) * SUB_GROUP_SIZE + lane)
+  own.pieces = 1u;
+  own.steps = (n + total * SUB_GROUP_SIZE - 1u) / (total * SUB_GROUP_SIZE);
+  own.part = (size_t)number * own.steps * SUB_GROUP_SIZE;
 #else                            /* turn after turn, each total-th piece of a turn */
   const uint turns = 1u << (order.tile_bits + order.phase_bits);
   const uint pieces = (order.n_blocks * PHASE_SIZE + SUB_GROUP_SIZE - 1u) / SUB_GROUP_SIZE;
-  const uint own_pieces = number < pieces ? (pieces - number - 1u) / total + 1u : 0u, own_steps = turns * own_pieces;
-  const size_t part = (size_t)(number * (pieces / total) + min(number, pieces % total)) * turns * SUB_GROUP_SIZE;
-#define VERTEX(t) \
-  nth_vertex(order, (uint)n, (t) / own_pieces, (number + (t) % own_pieces * total) * SUB_GROUP_SIZE + lane)
+  own.pieces = number < pieces ? (pieces - number - 1u) / total + 1u : 0u;
+  own.steps = turns * own.pieces;
+  own.part = (size_t)(number * (pieces / total) + min(number, pieces % total)) * turns * SUB_GROUP_SIZE;
 #endif
-  const uint room = own_steps * SUB_GROUP_SIZE;
-  uint n_steps = again ? 0u : own_steps;
-#if SORTED || MARKED             /* first come those of sorted[]; if MARKED, others of them than of the steps */
-  __local uint *ends = class_ends + sg_in_group() * N_CLASSES;
+  return own;
+}
+/* The vertex of this lane in a step, by number, or by place if the order is; n if there is none. */
+INLINE uint vertex_by_number(const share_t *own, uint t) {
+  return min(own->n, (uint)own->part + t * SUB_GROUP_SIZE + sg_lane());
+}
+INLINE uint vertex_of_step(const share_t *own, uint t) {
+#if TURNS
+  return vertex_by_number(own, t);
+#else
+  const uint turn = t / own->pieces, piece = own->number + (t - turn * own->pieces) * own->total;
+  const uint i = piece * SUB_GROUP_SIZE + sg_lane(), in_turn = own->order.n_blocks * PHASE_SIZE;
+  const uint place = turn * in_turn + i;
+  return i < in_turn ? min(own->n, is_by_place(own->order) ? vertex_at(own->order, place) : place) : own->n;
+#endif
+}
+
+/* Lists the vertices that come before the steps, and returns how many: if SORTED, all of the share by falling degree; if
+ * MARKED, those of many neighbours, of numbers that are together as many as the share. */
+#if SORTED || MARKED
+#define N_CLASSES (MARKED ? 1u : SMALL_DEGREE + 2u - FEW_COLORS)
+INLINE uint class_of(uint degree) { return MARKED ? 0u : SMALL_DEGREE - max(degree, FEW_COLORS - 1u); }
+
+INLINE uint list_first(const share_t *own, __global const offset_t *restrict row_offsets, __local uint *ends,
+                       __global uint *listed) {
+  const uint lane = sg_lane();
   uint n_listed = 0u;
   for (uint i = lane; i < N_CLASSES; i += SUB_GROUP_SIZE) ends[i] = 0u;
   for (int counting = !MARKED; counting >= 0; counting--) {
     sg_sync();
-    for (uint t = 0u; t < n_steps; t += SORT_STEPS) {
+    for (uint t = 0u; t < own->steps; t += SORT_STEPS) {
       uint v[SORT_STEPS], degree[SORT_STEPS];
       for (uint k = 0u; k < SORT_STEPS; k++) {
-        v[k] = MARKED ? min((uint)n, (uint)part + (t + k) * SUB_GROUP_SIZE + lane) : VERTEX(t + k);
-        if (t + k >= n_steps) v[k] = (uint)n;
-        degree[k] = v[k] < (uint)n ? (uint)(row_offsets[v[k] + 1u] - row_offsets[v[k]]) : UINT_MAX;
+        v[k] = MARKED ? vertex_by_number(own, t + k) : vertex_of_step(own, t + k);
+        if (t + k >= own->steps) v[k] = own->n;
+        degree[k] = v[k] < own->n ? (uint)(row_offsets[v[k] + 1u] - row_offsets[v[k]]) : UINT_MAX;
       }
       for (uint k = 0u; k < SORT_STEPS; k++)
         if (degree[k] <= SMALL_DEGREE && (!MARKED || degree[k] >= FEW_COLORS)) {
           const uint place = fetch_add(&ends[class_of(degree[k])], 1u);
-          if (!counting) sorted[part + place] = v[k];
+          if (!counting) listed[place] = v[k];
         }
     }
     sg_sync();
@@ -243,27 +248,53 @@ KERNEL color_small(int n, int again, ORDER_ARGS, __global const offset_t *restri
       n_listed = sg_broadcast(begin + count, SUB_GROUP_SIZE - 1u);
     }
   }
-  if (MARKED) n_listed = ends[0];
-  const uint n_sorted = (n_listed + SUB_GROUP_SIZE - 1u) / SUB_GROUP_SIZE;
-  n_steps = n_sorted + (MARKED ? n_steps : 0u);
-#define STEP_VERTEX(t)                                                                                \
-  ((t) >= n_steps ? (uint)n : (t) >= n_sorted ? VERTEX((t) - n_sorted)                                 \
-   : (t) * SUB_GROUP_SIZE + lane < n_listed ? sorted[part + ((t) * SUB_GROUP_SIZE + lane)] : (uint)n)
-#else
-  const uint n_sorted = 0u;
-#define STEP_VERTEX(t) ((t) < n_steps ? VERTEX(t) : (uint)n)
+  return MARKED ? ends[0] : n_listed;
+}
 #endif
+
+/* again: only what an earlier launch left open: of each sub-group, where its queue begins and how many are in it. */
+KERNEL color_small(int n, int again, ORDER_ARGS, __global const offset_t *restrict row_offsets,
+                   __global const int *restrict column_indices, volatile __global uint *words, __global uint4 *queues,
+                   __global uint *lists, __global uint2 *sizes, __global int *restrict colors,
+                   volatile __global uint *controls) {
+#if SORTED || MARKED
+  LOCAL_ARRAY uint class_ends[SUB_GROUPS_PER_GROUP * N_CLASSES];
+#endif
+  volatile __global uint *control = controls + CONTROL_SMALL;
+#if TURNS
+  const uint member = get_group_id(0), members = get_num_groups(0);
+#else
+  GRID_ENTER(control)
+#endif
+  MAKE_ORDER(order);
+  const uint lane = sg_lane(), number = member * SUB_GROUPS_PER_GROUP + sg_in_group();
+  const share_t own = share_of(order, (uint)n, number, members * SUB_GROUPS_PER_GROUP);
+  const uint room = own.steps * SUB_GROUP_SIZE;
+  __global uint4 *queue = queues + own.part;
+  __global uint *list = lists + (SORTED || MARKED ? own.part : 0u);
+  uint n_listed = 0u, n_steps = again ? 0u : own.steps;
+#if SORTED || MARKED
+  n_listed = list_first(&own, row_offsets, class_ends + sg_in_group() * N_CLASSES, list);
+#endif
+  const uint list_steps = (n_listed + SUB_GROUP_SIZE - 1u) / SUB_GROUP_SIZE;
+  n_steps = SORTED ? list_steps : list_steps + n_steps;
+#define FIRST_VERTEX(t)                                                                               \
+  ((t) >= n_steps ? (uint)n : (t) >= list_steps ? vertex_of_step(&own, (t) - list_steps)               \
+   : (t) * SUB_GROUP_SIZE + lane < n_listed ? list[(t) * SUB_GROUP_SIZE + lane] : (uint)n)
   small_t x;
   uint head = again ? sizes[number].x : 0u, size = again ? sizes[number].y : 0u, known = 0u;  /* of the queue */
-  uint t = 0u, idle = 0u, tries_left = TURNS * size;
+  uint t = 0u, idle = 0u;
+#if TURNS
+  uint slices_left = UINT_MAX;   /* of the queue, in this launch */
+#endif
   uint4 entry = (uint4)(0u, 0u, 0u, 0u);
   /* Ahead of what is tried: the offsets of a row by a step, the number of a vertex by two. */
-  uint next = (uint)n, later = STEP_VERTEX(0u);
+  uint next = (uint)n, later = FIRST_VERTEX(0u);
   offset_t first = 0, last = 0;
 #define READ_AHEAD(t)                                                                                 \
   next = later;                                                                                       \
   if (next < (uint)n) { first = row_offsets[next]; last = row_offsets[next + 1u]; }                   \
-  later = STEP_VERTEX(t);
+  later = FIRST_VERTEX(t);
   READ_AHEAD(1u)
   while (t < n_steps || size) {
     const int is_first = t < n_steps && (size < MOST_OPEN || idle >= MOST_IDLE) && size + SUB_GROUP_SIZE <= room;
@@ -276,15 +307,18 @@ KERNEL color_small(int n, int again, ORDER_ARGS, __global const offset_t *restri
       x.set = low_bits(min(x.degree + 1u, SET_COLORS));
       x.base = 0u;
       x.mark = mark_of(x.degree);
-      open = x.v < (uint)n && x.degree <= ((MARKED & (t >= n_sorted)) ? FEW_COLORS - 1u : (uint)SMALL_DEGREE);
+      open = x.v < (uint)n && x.degree <= ((MARKED & (t >= list_steps)) ? FEW_COLORS - 1u : (uint)SMALL_DEGREE);
       t++;
       READ_AHEAD(t + 1u)
-      if (TURNS > 0u && t == n_steps) tries_left = UINT_MAX;
     } else {
+#if TURNS
+      if (t >= n_steps) slices_left = min(slices_left, TURNS * ((size + SUB_GROUP_SIZE - 1u) / SUB_GROUP_SIZE));
+      if (!slices_left--) break;
+#endif
       const uint count = min(size, (uint)SUB_GROUP_SIZE);
       open = lane < count;
       uint at = head + lane;
-      if (open && lane >= known) entry = queues[part + (at < room ? at : at - room)];
+      if (open && lane >= known) entry = queue[at < room ? at : at - room];
       x.v = entry.x;
       x.pending = entry.y;
       x.set = entry.z & ~MARK;
@@ -303,8 +337,7 @@ KERNEL color_small(int n, int again, ORDER_ARGS, __global const offset_t *restri
       size -= count;
       known = min(size, (uint)SUB_GROUP_SIZE);
       at = head + lane;
-      if (lane < known) entry = queues[part + (at < room ? at : at - room)];
-      if (TURNS > 0u && t >= n_steps) tries_left = tries_left == UINT_MAX ? TURNS * size : tries_left - min(tries_left, count);
+      if (lane < known) entry = queue[at < room ? at : at - room];
     }
     const int tried = open;
     int turn = is_first ? RETRIES : 0;
@@ -314,11 +347,10 @@ KERNEL color_small(int n, int again, ORDER_ARGS, __global const offset_t *restri
     const lane_mask_t keeping = sg_ballot(open), done = sg_ballot(tried && !open);
     uint place = head + size + lane_count(keeping & lanes_below_mask());
     if (place >= room) place -= room;
-    if (open) queues[part + place] = (uint4)(x.v, x.pending, x.set | x.mark, WIDE ? x.base : (uint)x.first);
+    if (open) queue[place] = (uint4)(x.v, x.pending, x.set | x.mark, WIDE ? x.base : (uint)x.first);
     size += lane_count(keeping);
     sg_sync();
     idle = done ? 0u : idle + 1u;
-    if (TURNS > 0u && t >= n_steps && !tries_left) break;
     if (idle >= SPIN_LIMIT || ((idle & 1023u) == 1023u && sg_any(load_relaxed(control + GRID_STATUS)))) {
       report_status(control + GRID_STATUS, STATUS_TIMEOUT);
       return;
