@@ -251,9 +251,14 @@ def test_bad_arguments(pocl: Session, arguments: dict[str, Any], error: type[Exc
     assert color(graph, session=pocl).n_colors >= 2
 
 
-def test_choice(pocl: Session) -> None:
+def test_choice(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only where any order takes few colours is another strategy than that of few colours picked."""
-    assert set(cg.explain("color", cg.generators.rmat(10), session=pocl).seconds) == {"jones_plassmann"}
+    rmat = cg.generators.rmat(10)
+    assert set(cg.explain("color", rmat, session=pocl).seconds) == {"jones_plassmann", "speculative"}
+    assert set(cg.explain("color", rmat, deterministic=True, session=pocl).seconds) == {"jones_plassmann"}
+    monkeypatch.setattr(pocl, "facts", replace(pocl.facts, is_cpu=False))
+    assert set(cg.explain("color", rmat, session=pocl).seconds) == {"jones_plassmann"}
+    monkeypatch.undo()
     choice = cg.explain("color", cg.generators.road_like(1000), session=pocl)
     assert set(choice.seconds) == set(STRATEGIES)
     assert choice.strategy == min(choice.seconds, key=choice.seconds.__getitem__)

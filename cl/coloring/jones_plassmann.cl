@@ -66,9 +66,12 @@
 #else
 #define WORD(v) (words + word_place(order, (uint)(v)))
 #endif
-/* Words lie by place if the order is: those of neighbouring vertices are read and written by neighbouring lanes. */
+/* Words lie by turn and block if the order is by place, so that neighbouring lanes read and write neighbouring words. */
 INLINE int is_by_place(order_t order) { return order.number >= ORDER_INTERLEAVED && order.number <= ORDER_MANY_FIRST; }
-INLINE uint word_place(order_t order, uint v) { return is_by_place(order) ? place_of(order, v) : v; }
+INLINE uint word_place(order_t order, uint v) {
+  if (!is_by_place(order)) return v;
+  return (turn_of(order, v) * order.n_blocks + block_of(order, v)) * PHASE_SIZE + in_phase(order, v);
+}
 INLINE uint mark_of(uint degree) { return degree < FEW_COLORS ? 0u : MARK; }
 INLINE uint own_rank(order_t order, int v, uint degree, volatile __global uint *words) {
   return RANKED ? load_rank(words, v) : priority_of(order, v, degree);
@@ -179,11 +182,13 @@ typedef struct {
   uint n, number, total;         /* of sub-groups */
   uint steps, pieces;            /* pieces of a turn, of SUB_GROUP_SIZE places */
   size_t part;
+  __global const uint *blocks;   /* in the order in which they come in a turn */
 } share_t;
 
-INLINE share_t share_of(order_t order, uint n, uint number, uint total) {
+INLINE share_t share_of(order_t order, __global const uint *blocks, uint n, uint number, uint total) {
   share_t own;
   own.order = order;
+  own.blocks = blocks;
   own.n = n;
   own.number = number;
   own.total = total;
@@ -210,8 +215,9 @@ INLINE uint vertex_of_step(const share_t *own, uint t) {
 #else
   const uint turn = t / own->pieces, piece = own->number + (t - turn * own->pieces) * own->total;
   const uint i = piece * SUB_GROUP_SIZE + sg_lane(), in_turn = own->order.n_blocks * PHASE_SIZE;
-  const uint place = turn * in_turn + i;
-  return i < in_turn ? min(own->n, is_by_place(own->order) ? vertex_at(own->order, place) : place) : own->n;
+  if (i >= in_turn) return own->n;
+  if (!is_by_place(own->order)) return min(own->n, turn * in_turn + i);
+  return min(own->n, vertex_at(own->order, turn, own->blocks[i / PHASE_SIZE], i % PHASE_SIZE));
 #endif
 }
 
@@ -253,10 +259,10 @@ INLINE uint list_first(const share_t *own, __global const offset_t *restrict row
 #endif
 
 /* again: only what an earlier launch left open: of each sub-group, where its queue begins and how many are in it. */
-KERNEL color_small(int n, int again, ORDER_ARGS, __global const offset_t *restrict row_offsets,
-                   __global const int *restrict column_indices, volatile __global uint *words, __global uint4 *queues,
-                   __global uint *lists, __global uint2 *sizes, __global int *restrict colors,
-                   volatile __global uint *controls) {
+KERNEL color_small(int n, int again, ORDER_ARGS, __global const uint *restrict blocks,
+                   __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
+                   volatile __global uint *words, __global uint4 *queues, __global uint *lists, __global uint2 *sizes,
+                   __global int *restrict colors, volatile __global uint *controls) {
 #if SORTED || MARKED
   LOCAL_ARRAY uint class_ends[SUB_GROUPS_PER_GROUP * N_CLASSES];
 #endif
@@ -268,7 +274,7 @@ KERNEL color_small(int n, int again, ORDER_ARGS, __global const offset_t *restri
 #endif
   MAKE_ORDER(order);
   const uint lane = sg_lane(), number = member * SUB_GROUPS_PER_GROUP + sg_in_group();
-  const share_t own = share_of(order, (uint)n, number, members * SUB_GROUPS_PER_GROUP);
+  const share_t own = share_of(order, blocks, (uint)n, number, members * SUB_GROUPS_PER_GROUP);
   const uint room = own.steps * SUB_GROUP_SIZE;
   __global uint4 *queue = queues + own.part;
   __global uint *list = lists + (SORTED || MARKED ? own.part : 0u);

@@ -90,8 +90,7 @@ static uint shift_of(const Graph &graph) {
   return 32 - bits;
 }
 
-/* ORDER_ARGS, with places or without. */
-#define ORDER_OF_GRAPH number, shift_of(graph), phase_bits, tile_bits, n_blocks, spare_bits, key
+#define ORDER_OF_GRAPH number, shift_of(graph), phase_bits, tile_bits, n_blocks, key
 
 static bool jones_plassmann_right(Random &random, ulong) {
   Graph graph(random);
@@ -102,7 +101,7 @@ static bool jones_plassmann_right(Random &random, ulong) {
       if (graph.degree(v) > SMALL_DEGREE) return true;
   }
   const uint phase_bits = 1 + random.below(2), tile_bits = random.below(3), block = PHASE_SIZE << phase_bits << tile_bits;
-  const uint n_blocks = (n + block - 1) / block, spare_bits = random.below(2) ? clz(n_blocks * block - 1u) : 0u;
+  const uint n_blocks = (n + block - 1) / block;
   std::vector<uint> words(2 * n_blocks * block), controls(CONTROL_WORDS), bitmaps(n + graph.columns.size() / 32 + 1), n_before(n);
   std::vector<int> before(graph.columns.size()), colors(n, -1);
   linger = random.below(2) ? 30 : ~0u;
@@ -134,12 +133,15 @@ static bool jones_plassmann_right(Random &random, ulong) {
                           words.data(), before.data(), bitmaps.data(), colors.data(), controls.data());
     });
 #endif
+  std::vector<uint> blocks(n_blocks);
+  std::iota(blocks.begin(), blocks.end(), 0u);
+  std::sort(blocks.begin(), blocks.end(), [&](uint a, uint b) { return block_turn(as_order, a) < block_turn(as_order, b); });
   std::vector<uint4> queues(n_blocks * block);
   std::vector<uint> sorted(queues.size());
   if (n_large < n)
     launch(n_groups, [&] {
-      greedy::color_small(n, 0, ORDER_OF_GRAPH, graph.offsets.data(), graph.columns.data(), words.data(), queues.data(),
-                          sorted.data(), nullptr, colors.data(), controls.data());
+      greedy::color_small(n, 0, ORDER_OF_GRAPH, blocks.data(), graph.offsets.data(), graph.columns.data(), words.data(),
+                          queues.data(), sorted.data(), nullptr, colors.data(), controls.data());
     });
   return graph.is_proper(colors) && colors == graph.greedy_colors();
 }
@@ -154,7 +156,7 @@ static bool speculative_right(Random &random, ulong) {
   int *colors = first.data(), *tentative = two_buffers ? second.data() : colors;
   linger = random.below(2) ? 30 : ~0u;
   launch(std::max(n, STATE_WORDS), [&] { speculative::start(n, tentative, colors, state.data()); });
-#define ROWS_OF_GRAPH order, shift, 1u, 1u, 1u, 0u, key, graph.offsets.data(), graph.columns.data(), graph.ranks.data()
+#define ROWS_OF_GRAPH order, shift, 1u, 1u, 1u, key, graph.offsets.data(), graph.columns.data(), graph.ranks.data()
   launch(n, [&] { speculative::assign(n, 1, 1, ROWS_OF_GRAPH, lists[0].data(), tentative, colors); });
   launch(n, [&] {
     speculative::check(n, 1, 0, ROWS_OF_GRAPH, lists[1].data(), tentative, colors, state.data(), lists[0].data());

@@ -104,15 +104,26 @@ def choose_strategy(
     return choose_for(session, problem, strategy)
 
 
+def _left_out(session: Session, problem: ColoringProblem) -> dict[str, str]:
+    """Return which strategies are no alternatives to others, and why."""
+    if problem.distance == 2:
+        return {"hash_repair": "it takes more colours than speculative"}
+    if problem.deterministic:
+        return dict.fromkeys(("speculative", "hash_repair"), "it takes many rounds to be deterministic")
+    if first_fit_suffices(problem.stats.graph, session.facts):
+        return {}
+    names = ("hash_repair",) if session.facts.is_cpu else ("speculative", "hash_repair")
+    return dict.fromkeys(names, "it takes more colours than jones_plassmann")
+
+
 def choose_for(session: Session, problem: ColoringProblem, strategy: str) -> Choice:
     """Choose among the strategies that solve *problem*, ``"auto"`` among those that take few colours."""
     known = STRATEGIES if problem.distance == 1 else DISTANCE_TWO
     out = {name: "it colours at distance 1 only" for name in STRATEGIES if name not in known}
     if strategy in out:
         raise UnsupportedStrategyError(f"{strategy!r}: {out[strategy]}; at distance 2 there are {', '.join(known)}")
-    if strategy == "auto" and (problem.distance == 2 or not first_fit_suffices(problem.stats.graph, session.facts)):
-        fewest = "jones_plassmann" if problem.distance == 1 else "speculative"
-        out |= {name: f"it takes more colours than {fewest}" for name in known if name != fewest}
+    if strategy == "auto":
+        out |= _left_out(session, problem)
     candidates = {name: s for name, s in STRATEGIES.items() if name not in out}
     choice = choose(candidates, strategy, lambda: problem.stats, session.facts, session.profile.rates)
     return replace(choice, unsupported={**out, **choice.unsupported})
@@ -144,8 +155,8 @@ def color(
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice among those that take few colours.
     order : str, optional
         In which vertices are coloured, or win conflicts: ``"natural"``, ``"random"``, ``"interleaved"``,
-        ``"largest_first"`` or ``"smallest_last"``; the default is what suits the strategy (``jones_plassmann``:
-        ``"largest_first"``, or ``"interleaved"``, which is faster, where degrees are alike).
+        ``"largest_first"`` or ``"smallest_last"``; the default is what suits the strategy (``jones_plassmann``, and
+        ``speculative`` on CPUs: ``"largest_first"``, or ``"interleaved"``, which is faster, where degrees are alike).
     balanced : bool
         Make the colour classes more alike in size, with no more colours.
     deterministic : bool

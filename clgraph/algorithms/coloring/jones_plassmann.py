@@ -142,9 +142,10 @@ class JonesPlassmann:
         queues = session.empty(2 * room, np.uint64)
         ordered = session.empty(room if self._together else 1, np.uint32)
         sizes = session.empty(2 * self._n_groups * group // width, np.uint32)
+        blocks = session.upload(order.blocks())
         self._small = self._program.bind(
-            "color_small", n_items, np.int32(self.colors.size), np.int32(0), *order, *self._csr, self._words, queues,
-            ordered, sizes, self.colors, self._controls, max_groups=self._n_groups,
+            "color_small", n_items, np.int32(self.colors.size), np.int32(0), *order, blocks, *self._csr,
+            self._words, queues, ordered, sizes, self.colors, self._controls, max_groups=self._n_groups,
         )
         self._launches.append(self._small if self._together else self._color_small)
 

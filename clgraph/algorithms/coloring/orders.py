@@ -28,6 +28,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clgraph.graph import Graph
 from clgraph.runtime.arrays import DeviceArray
@@ -41,6 +42,7 @@ _MANY_ENTRIES, _ALIKE = 30, 4  # of a row, on the average; the longest is less t
 _FEW_COLORS, _MOST, _N_SAMPLES = 4, 0.75, 1 << 16  # FEW_COLORS of cl/coloring/orders.h; share of all; vertices
 _NUMBERS = {"natural": 0, "random": 1, "interleaved": 2, "largest_first": 3, "smallest_last": 5}  # cl/coloring/orders.h
 _MANY_FIRST, _MOST_MARKED = 4, 29  # MARKED words of cl/coloring/possible.h are of no more colours than 30
+_GOLDEN = 0x9E3779B9  # of the golden ratio, as cl/coloring/orders.h
 _SOURCE = "coloring/orders.cl"
 _STATE_LISTED, _STATE_WORDS = 0, 2
 _NO_DEGREE = 0xFFFFFFFF
@@ -72,7 +74,6 @@ class OrderArguments(NamedTuple):
     phase_bits: np.uint32
     tile_bits: np.uint32
     n_blocks: np.uint32
-    spare_bits: np.uint32
     key: np.uint32
 
     @property
@@ -90,6 +91,12 @@ class OrderArguments(NamedTuple):
         """How many places there are."""
         return self.n_turns * self.turn_size
 
+    def blocks(self) -> NDArray[np.uint32]:
+        """Return the blocks in the order in which they come in a turn."""
+        blocks = np.arange(self.n_blocks, dtype=np.uint32)
+        found: NDArray[np.uint32] = np.argsort(blocks * np.uint32(_GOLDEN) + self.key, kind="stable").astype(np.uint32)
+        return found
+
 
 def order_arguments(graph: Graph, order: str, seed: int) -> OrderArguments:
     """Return what kernels have to know of *order*, which is one of :data:`ORDERS`."""
@@ -100,15 +107,13 @@ def order_arguments(graph: Graph, order: str, seed: int) -> OrderArguments:
     tile = _PHASE_SIZE << phase_bits
     tile_bits = max(1, n // (tile * _N_BLOCKS)).bit_length() - 1
     n_blocks = -(-n // (tile << tile_bits))
-    place_bits = max(1, (n_blocks * tile << tile_bits) - 1).bit_length()
-    spare_bits = 32 - place_bits if order == "interleaved" or place_bits <= shift else 0
-    numbers = shift, phase_bits, tile_bits, n_blocks, spare_bits, _hash_key(seed)
+    numbers = shift, phase_bits, tile_bits, n_blocks, _hash_key(seed)
     return OrderArguments(np.int32(number), *map(np.uint32, numbers))
 
 
 def _hash_key(seed: int) -> int:
     """Return the 32 bits that *seed* mixes into orders; of the first multiples, 0 has one of few colours on meshes."""
-    return (seed + 4) * 0x9E3779B9 & 0xFFFFFFFF
+    return (seed + 5) * _GOLDEN & 0xFFFFFFFF
 
 
 def ranks(

@@ -63,7 +63,8 @@ class Rounds(ABC):
         group, per_unit = sizes.pop("WG_SIZE"), sizes.pop("GROUPS_PER_UNIT")
         self.defines: dict[str, int | str] = {**on_device.defines(), **sizes}
         self.program = session.program(SOURCE, self.defines, work_group_size=group)
-        order = problem.order or "largest_first"
+        self.order = problem.order or self.default_order()
+        order = self.order or "largest_first"
         self._ranks = session.empty(self.n if order == "smallest_last" else 1, np.uint32)
         self.rows = (
             *order_arguments(graph, order, problem.seed),
@@ -89,6 +90,10 @@ class Rounds(ABC):
             self._turns = [
                 (self.assign(a), self._check(a, b)) for a, b in (self.lists, self.lists[::-1])
             ]
+
+    def default_order(self) -> str | None:
+        """Return the order of first colours; if ``None``, they are taken by number, and conflicts by degree."""
+        return None
 
     @abstractmethod
     def first_colors(self, hubs: DeviceArray | None) -> list[Any]:

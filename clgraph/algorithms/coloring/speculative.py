@@ -5,17 +5,26 @@ from typing import Any
 
 import numpy as np
 
+from clgraph.algorithms.coloring.orders import suitable_order
 from clgraph.algorithms.coloring.rounds import Rounds
+from clgraph.algorithms.coloring.work import first_fit_suffices
 from clgraph.primitives.fill import Iota
 from clgraph.primitives.sort import Sort
 from clgraph.runtime.arrays import DeviceArray
 
 
 class Speculative(Rounds):
-    """First colours are the least that vertices see free: hubs first, or in the problem's order if it names one."""
+    """First colours are the least that vertices see free: hubs first, or in an order."""
+
+    def default_order(self) -> str | None:
+        """Return an order for few colours on CPUs, where few vertices are coloured at a time, so that it matters."""
+        graph, facts = self.problem.graph, self.session.facts
+        if not facts.is_cpu or first_fit_suffices(self.problem.stats.graph, facts):
+            return None
+        return suitable_order(graph)
 
     def first_colors(self, hubs: DeviceArray | None) -> list[Any]:
-        if self.problem.order is not None:
+        if self.order is not None:
             return self._in_order()
         every = self.assign(self.lists[0], all_vertices=True)
         return [every] if hubs is None else [self.assign_hubs(hubs), every]

@@ -19,7 +19,7 @@ _FEW_NEIGHBORS = 4.0
 
 
 def first_fit_suffices(stats: GraphStats, facts: DeviceFacts) -> bool:
-    """Return whether colours taken in any order are about as few as with the largest degrees first: grids, roads.
+    """Return whether colours taken by number are about as few as with the largest degrees first: grids, roads.
 
     Not on GPUs, where so many vertices are coloured at once that roads take a colour more.
     """
