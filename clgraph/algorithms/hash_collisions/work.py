@@ -15,6 +15,7 @@ from clgraph.stats import GraphStats
 MOST_HASHES = 16  # that one launch counts
 MOST_WIDTHS = 12
 BITMAP_BITS = 12
+_CPU_WAIT = 1.1
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class _Weights:
 
 
 _CPU = _Weights(
-    hash=19.0, plane_entry=7.0, plane_row=42.0, entry=12.6, item_entry=4.0, lane_entry=8.0, bin=12.6, word=14.0,
-    comparison=22.0,
+    hash=30.0, plane_entry=14.0, plane_row=80.0, entry=25.0, item_entry=8.0, lane_entry=12.0, bin=20.0, word=22.0,
+    comparison=35.0,
 )
 _GPU = _Weights(
     hash=3.5, plane_entry=1.2, plane_row=24.0, entry=2.4, item_entry=8.0, lane_entry=2.4, bin=1.2, word=2.0,
@@ -54,12 +55,17 @@ _GPU = _Weights(
 
 
 def row_per_item_work(stats: CollisionStats, facts: DeviceFacts) -> Work:
-    """The same as ``persistent``, but every tile is added to the counters."""
+    """Every tile is added to the counters."""
     n_tiles = (stats.graph.n_edges + stats.graph.n_vertices) / 8192
-    return persistent_work(stats, facts) + Work(streamed_bytes=8.0 * n_tiles * stats.n_hashes * stats.n_widths)
+    return _tiles_work(stats, facts) + Work(streamed_bytes=8.0 * n_tiles * stats.n_hashes * stats.n_widths)
 
 
 def persistent_work(stats: CollisionStats, facts: DeviceFacts) -> Work:
+    """A group adds its tiles up; CPUs, whose groups are few, wait for the slowest of them."""
+    return _tiles_work(stats, facts).times(_CPU_WAIT if facts.is_cpu else 1.0)
+
+
+def _tiles_work(stats: CollisionStats, facts: DeviceFacts) -> Work:
     weights = _weights(facts)
     if stats.distance == 2:
         return _lanes_work(stats, facts, weights.item_entry)
