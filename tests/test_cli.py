@@ -379,6 +379,9 @@ def test_explain(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixt
     assert document["strategy"] == min(seconds, key=seconds.__getitem__)
     assert output_of(capsys, "explain", "components", graph_file, *on_pocl).count(" x, ") == len(seconds) - 1
     assert main(["explain", "nonsense", graph_file, *on_pocl]) == 4
+    assert main(["explain", "components", graph_file, "--distance", "2", *on_pocl]) == 4
+    document = document_of(capsys, "explain", "color", graph_file, "--distance", "2", *on_pocl)
+    assert document["strategy"] == "speculative" and "jones_plassmann" in document["unsupported"]
 
 
 def test_explain_of_ratings(tmp_path: Path, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,7 @@ HELP = "show the predicted time of every strategy, and why one is picked"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("algorithm", metavar="ALGORITHM", help="such as components or factorization")
     parser.add_argument("file", metavar="FILE", help="graph file, or for factorization a file of ratings")
+    parser.add_argument("--distance", type=int, choices=(1, 2), help="of colourings and hash collisions")
     add_device(parser)
     add_json(parser)
 
@@ -28,7 +29,8 @@ def run(args: argparse.Namespace) -> int:
     data = read_rating_file(args.file) if kind == "ratings" else read_graph(args.file)
     session = open_session(args)
     with busy("predicting"):
-        choice = explain(args.algorithm, data, session=session)
+        options = {} if args.distance is None else {"distance": args.distance}
+        choice = explain(args.algorithm, data, session=session, **options)
     if args.json:
         print_json({
             "algorithm": args.algorithm, kind: args.file, "device": session.facts.name,
