@@ -86,7 +86,7 @@ def choose(
     UnsupportedStrategyError
         The name is unknown, or this device cannot run it.
     """
-    if requested != "auto" and requested not in strategies:
+    if not isinstance(requested, str) or requested not in ("auto", *strategies):
         known = ", ".join(strategies)
         raise UnsupportedStrategyError(f"unknown strategy {requested!r}; known: auto, {known}")
     reasons = {name: s.unsupported(facts) for name, s in strategies.items()}

@@ -120,9 +120,9 @@ def choose_for(session: Session, problem: ColoringProblem, strategy: str) -> Cho
     """Choose among the strategies that solve *problem*, ``"auto"`` among those that take few colours."""
     known = STRATEGIES if problem.distance == 1 else DISTANCE_TWO
     out = {name: "it colours at distance 1 only" for name in STRATEGIES if name not in known}
-    if strategy in out:
+    if isinstance(strategy, str) and strategy in out:
         raise UnsupportedStrategyError(f"{strategy!r}: {out[strategy]}; at distance 2 there are {', '.join(known)}")
-    if strategy == "auto":
+    if isinstance(strategy, str) and strategy == "auto":
         out |= _left_out(session, problem)
     candidates = {name: s for name, s in STRATEGIES.items() if name not in out}
     choice = choose(candidates, strategy, lambda: problem.stats, session.facts, session.profile.rates)
