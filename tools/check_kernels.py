@@ -91,7 +91,7 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
         {"METHOD": "SORTED", "LAYOUT": "COMPACT", "WG_SIZE": 64, "COLOR_T": "uint"},
     ),
     "coloring/collisions_planes.cl": (
-        {"OFFSET_T": "long"}, {"BATCH": 4, "SLICES": 3, "LONG_ROW": 7}, {"BATCH": 16, "SLICES": 8, "LONG_ROW": 255},
+        {"OFFSET_T": "long"}, {"BATCH": 4, "SLICES": 3, "LONG_ROW": 7}, {"SLICES": 8, "LONG_ROW": 255},
         {"LOCAL_SUMS": 1, "WG_SIZE": 64, "TILE": 3904},
     ),
     "coloring/collisions_sorted.cl": ({"OFFSET_T": "long"},),

@@ -28,7 +28,7 @@
 #ifndef SLICES                   /* LONG_ROW < 2^SLICES, and BATCH <= 2^SLICES */
 #define SLICES 6
 #endif
-#ifndef BATCH                    /* 4, 8 or 16, one carry through all slices for so many entries */
+#ifndef BATCH                    /* 4 or 8: one carry through all slices for so many entries */
 #define BATCH 8
 #endif
 #ifndef FLUSH_LOG
@@ -108,11 +108,6 @@ INLINE void full_add(uint *sum, const uint *a, const uint *b, uint *carry) {
   }
 }
 
-INLINE void copy_words(uint *to, const uint *from) {
-  #pragma unroll
-  for (int i = 0; i < WORDS; i++) to[i] = from[i];
-}
-
 /* Add carries of weight 2^from, which is at least 4. */
 INLINE void ripple(uint (*counts)[WORDS], int from, uint *carry) {
   #pragma unroll
@@ -140,45 +135,29 @@ INLINE void count_four(int q, int count, int checked, int n, int v, __local cons
   full_add(counts[1], first, second, fours);
 }
 
-/* Take the carries of the step-th four entries: pairs of them are added, and pairs of such pairs, before they ripple. */
-INLINE void settle(int step, uint *fours, uint *eights, uint (*counts)[WORDS], uint *carry) {
-#if BATCH == 4
-  ripple(counts, 2, carry);
-#else
-  if (!(step & 1)) {
-    copy_words(fours, carry);
-    return;
-  }
-  full_add(counts[2], fours, carry, carry);
-#if BATCH == 8
-  ripple(counts, 3, carry);
-#else
-  if (!(step & 2)) {
-    copy_words(eights, carry);
-    return;
-  }
-  full_add(counts[3], eights, carry, carry);
-  ripple(counts, 4, carry);
-#endif
-#endif
-}
-
 /* Count the collisions of v with count entries, each stride words after the one before. */
 INLINE void count_entries(int count, int n, int v, __local const int *entries, int stride,
                           __global const uint *restrict planes, const uint *own, uint (*counts)[WORDS]) {
-  uint carry[WORDS], fours[WORDS], eights[WORDS];
-  int q = 0, step = 0, checked = 0;
-  for (; q + 4 <= count; q += 4, step++) {
+  uint carry[WORDS];
+  int q = 0, checked = 0;
+#if BATCH == 8
+  for (; q + 8 <= count; q += 8) {
+    uint fours[WORDS];
+    count_four(q, ROW_ARGUMENTS_, counts, fours);
+    count_four(q + 4, ROW_ARGUMENTS_, counts, carry);
+    full_add(counts[2], fours, carry, carry);
+    ripple(counts, 3, carry);
+  }
+#endif
+  for (; q + 4 <= count; q += 4) {
     count_four(q, ROW_ARGUMENTS_, counts, carry);
-    settle(step, fours, eights, counts, carry);
+    ripple(counts, 2, carry);
   }
   if (q < count) {
     checked = 1;
     count_four(q, ROW_ARGUMENTS_, counts, carry);
-    settle(step++, fours, eights, counts, carry);
+    ripple(counts, 2, carry);
   }
-  if (BATCH > 4 && step & 1) ripple(counts, 2, fours);
-  if (BATCH > 8 && step & 2) ripple(counts, 3, eights);
 }
 
 INLINE void add_row(SUMS_SPACE uint *sums, uint (*counts)[WORDS]) {
