@@ -17,9 +17,12 @@ class Speculative(Rounds):
     """First colours are the least that vertices see free: hubs first, or in an order."""
 
     def default_order(self) -> str | None:
-        """Return an order for few colours on CPUs, where few vertices are coloured at a time, so that it matters."""
+        """Return an order for few colours on CPUs, where few vertices are coloured at a time, so that it matters.
+
+        None if colours are to be the same on every device.
+        """
         graph, facts = self.problem.graph, self.session.facts
-        if not facts.is_cpu or first_fit_suffices(self.problem.stats.graph, facts):
+        if self.problem.deterministic or not facts.is_cpu or first_fit_suffices(self.problem.stats.graph, facts):
             return None
         return suitable_order(graph)
 
