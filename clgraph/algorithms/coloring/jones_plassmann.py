@@ -61,7 +61,7 @@ class JonesPlassmann:
         self._csr = on_device.row_offsets, on_device.column_indices
         self._together = facts.dialect.has_grid_barrier
         largest = int(graph.degrees.max())
-        few = self._together and order == "largest_first" and most_need_few(graph)
+        few = order == "largest_first" and most_need_few(graph)
         given: dict[str, Any] = {}
         defaults = {**_TUNED, **_BY_ORDER.get("marked" if few else order, {})}
         if not self._together:
@@ -69,8 +69,10 @@ class JonesPlassmann:
             defaults = {**_TUNED, "GROUPS_PER_UNIT": 1, "WIDE_DEGREE": 40}
         sizes = tuned(session, _SOURCE, defaults, given)
         group, groups_per_unit, wide_degree = (sizes.pop(k) for k in ("WG_SIZE", "GROUPS_PER_UNIT", "WIDE_DEGREE"))
+        if few:  # those of more entries would be coloured before all others, which is not the order
+            sizes["SMALL_DEGREE"] = max(largest, sizes["SMALL_DEGREE"])
         least = sizes["SMALL_DEGREE"] + 1
-        if order != "largest_first" and largest >= least:  # vertices of many entries do not all go before the others
+        if order != "largest_first" and largest >= least:  # nor is it here
             least = 0
             if largest <= wide_degree:
                 sizes |= {"WIDE": 1, "SMALL_DEGREE": wide_degree, "RETRIES": _WIDE_RETRIES}
@@ -78,7 +80,7 @@ class JonesPlassmann:
         if order == "natural":  # waits from neighbour to neighbour, which only those in the right order end soon
             least = 0
         n_large = int(np.count_nonzero(graph.degrees >= least))
-        is_ranked = self._ranks_given or n_large > 0 or (order == "largest_first" and not few)
+        is_ranked = self._ranks_given or n_large > 0 or (order == "largest_first" and "MARKED" not in sizes)
         self._program = session.program(
             _SOURCE, {**on_device.defines(), **sizes, "RANKED": int(is_ranked)}, work_group_size=group
         )
@@ -155,7 +157,7 @@ class JonesPlassmann:
         self._small()
         self._small.set_scalar(_AGAIN, np.int32(1))
         ticket = _CONTROL_SMALL + _TICKET
-        while self._controls.item(ticket):
+        while self._checked_controls()[ticket]:
             self._controls.fill(0, ticket, ticket + 1)
             self._small()
 
@@ -176,7 +178,11 @@ class JonesPlassmann:
         """
         for plan in self._plans:
             plan.check()
-        controls = self._controls.get()
+        self._checked_controls()
+        return self.colors.get()
+
+    def _checked_controls(self) -> NDArray[np.uint32]:
+        controls: NDArray[np.uint32] = self._controls.get()
         for control in (0, _CONTROL_SMALL):
             check_status(int(controls[control + _STATUS]), "colouring")
-        return self.colors.get()
+        return controls
