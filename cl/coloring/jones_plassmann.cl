@@ -52,7 +52,7 @@
 #ifndef MOST_IDLE                /* ... unless it has tried so many times in vain */
 #define MOST_IDLE 16u
 #endif
-#ifndef TURNS                    /* of a launch over its lists; 0: until they are empty, all groups at once */
+#ifndef TURNS                    /* of a launch over its queues; 0: until they are empty, all groups at once */
 #define TURNS 0u
 #endif
 
@@ -66,7 +66,8 @@
 #else
 #define WORD(v) (words + word_place(order, (uint)(v)))
 #endif
-/* Words lie by turn and block if the order is by place, so that neighbouring lanes read and write neighbouring words. */
+/* Words lie by turn, block and number in the phase if the order is by place, so that neighbouring lanes read and write
+ * neighbouring words. */
 INLINE int is_by_place(order_t order) { return order.number >= ORDER_INTERLEAVED && order.number <= ORDER_MANY_FIRST; }
 INLINE uint word_place(order_t order, uint v) {
   if (!is_by_place(order)) return v;
@@ -176,12 +177,14 @@ INLINE int try_small(small_t *x, int is_first, order_t order, __global const int
   return done;
 }
 
-/* The vertices of a sub-group, SUB_GROUP_SIZE of them a step, and its part of arrays with room for all. */
+/* The vertices of a sub-group: SUB_GROUP_SIZE of them a step, some of them none, and room for all in arrays. */
 typedef struct {
   order_t order;
-  uint n, number, total;         /* of sub-groups */
-  uint steps, pieces;            /* pieces of a turn, of SUB_GROUP_SIZE places */
-  size_t part;
+  uint n;                        /* of all vertices */
+  uint number, total;            /* of this sub-group, and of all */
+  uint steps;
+  uint pieces;                   /* of each turn, SUB_GROUP_SIZE places a piece */
+  size_t part;                   /* where its room begins */
   __global const uint *blocks;   /* in the order in which they come in a turn */
 } share_t;
 
@@ -192,7 +195,7 @@ INLINE share_t share_of(order_t order, __global const uint *blocks, uint n, uint
   own.n = n;
   own.number = number;
   own.total = total;
-#if TURNS                        /* neighbouring vertices: others do not go in step anyway */
+#if TURNS                        /* vertices of successive numbers: sub-groups do not go in step anyway */
   own.pieces = 1u;
   own.steps = (n + total * SUB_GROUP_SIZE - 1u) / (total * SUB_GROUP_SIZE);
   own.part = (size_t)number * own.steps * SUB_GROUP_SIZE;
@@ -205,10 +208,11 @@ INLINE share_t share_of(order_t order, __global const uint *blocks, uint n, uint
 #endif
   return own;
 }
-/* The vertex of this lane in a step, by number, or by place if the order is; n if there is none. */
+/* Shares cut the numbers of vertices, too: that of this lane in a step; n if there is none. */
 INLINE uint vertex_by_number(const share_t *own, uint t) {
   return min(own->n, (uint)own->part + t * SUB_GROUP_SIZE + sg_lane());
 }
+/* The vertex of this lane in a step; n if there is none. */
 INLINE uint vertex_of_step(const share_t *own, uint t) {
 #if TURNS
   return vertex_by_number(own, t);
@@ -221,8 +225,8 @@ INLINE uint vertex_of_step(const share_t *own, uint t) {
 #endif
 }
 
-/* Lists the vertices that come before the steps, and returns how many: if SORTED, all of the share by falling degree; if
- * MARKED, those of many neighbours, of numbers that are together as many as the share. */
+/* Lists the vertices that come before the steps, and returns how many: if SORTED, all of the share by falling degree,
+ * instead of the steps; if MARKED, those of many neighbours, by number, since neighbouring lanes look for them. */
 #if SORTED || MARKED
 #define N_CLASSES (MARKED ? 1u : SMALL_DEGREE + 2u - FEW_COLORS)
 INLINE uint class_of(uint degree) { return MARKED ? 0u : SMALL_DEGREE - max(degree, FEW_COLORS - 1u); }
@@ -258,7 +262,9 @@ INLINE uint list_first(const share_t *own, __global const offset_t *restrict row
 }
 #endif
 
-/* again: only what an earlier launch left open: of each sub-group, where its queue begins and how many are in it. */
+/* again: go on with what an earlier launch left open.  sizes: of each sub-group where its queue begins, and how many are
+ * in it.  The queue is a ring with room for the share.  If MARKED more may be open, those listed and those of the steps;
+ * but those listed all fit, and wait for none of the others, so that the queue does not stay full. */
 KERNEL color_small(int n, int again, ORDER_ARGS, __global const uint *restrict blocks,
                    __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                    volatile __global uint *words, __global uint4 *queues, __global uint *lists, __global uint2 *sizes,
@@ -346,10 +352,10 @@ KERNEL color_small(int n, int again, ORDER_ARGS, __global const uint *restrict b
       if (lane < known) entry = queue[at < room ? at : at - room];
     }
     const int tried = open;
-    int turn = is_first ? RETRIES : 0;
+    int tries_left = is_first ? RETRIES : 0;
     do {
-      if (open) open = !try_small(&x, is_first && turn == RETRIES, order, column_indices, words, colors);
-    } while (sg_any(open) && --turn >= 0);
+      if (open) open = !try_small(&x, is_first && tries_left == RETRIES, order, column_indices, words, colors);
+    } while (sg_any(open) && --tries_left >= 0);
     const lane_mask_t keeping = sg_ballot(open), done = sg_ballot(tried && !open);
     uint place = head + size + lane_count(keeping & lanes_below_mask());
     if (place >= room) place -= room;

@@ -28,7 +28,6 @@ KERNEL sort_keys(int n_large, __global const int *restrict listed, __global cons
   if (i < n_large) keys[i] = ~load_rank(states, listed[i]);
 }
 
-
 /* The first n_hubs vertices of the order: gather the neighbours before each at the place of its row. */
 KERNEL list_hubs(int n_hubs, __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                  __global const int *restrict order, __global const uint *restrict states, __global int *restrict before,

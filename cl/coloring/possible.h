@@ -3,11 +3,11 @@
  *   top bit 0: a set of colours 0 … 30, one bit each
  *   top bit 1: an interval: the least colour in 16 bits, above it the range in 15, of which the largest means no bound
  *
- * If MARKED there are sets only, of colours 0 ... 29, and bit 30 says of the vertex what its owner will.
+ * If MARKED there are sets only, of colours 0 … 29, and bit 30 is free for what the program wants to say of the vertex.
  *
  * One possible colour is the colour.  The set of a word only ever shrinks, and contains the colour that the greedy
- * algorithm gives the vertex: so any value read, however old, is true.  No colouring that is greedy in some order has
- * more colours than the square root of the entries, which is why 16 bits do.
+ * algorithm gives the vertex: so any value read, however old, is true.  No colour of a
+ * greedy colouring is above the square root of the entries, which is why 16 bits do.
  */
 #ifndef CLGRAPH_POSSIBLE_H
 #define CLGRAPH_POSSIBLE_H
