@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import networkx as nx
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 import clgraph as cg
 from clgraph.algorithms.coloring import rounds
 from clgraph.algorithms.coloring.color import Coloring, color
-from clgraph.algorithms.coloring.orders import ORDERS, ranks, suitable_order
+from clgraph.algorithms.coloring.orders import ORDERS, most_need_few, order_arguments, ranks, suitable_order
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.strategies import STRATEGIES
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError, VerificationError
@@ -38,6 +39,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("hash_repair", {}),
     ("hash_repair", {"deterministic": True, "hash": "gray", "bits": 3}),
 ]
+_JONES_PLASSMANN = "jones_plassmann", "jones_plassmann_large"
 every_case = pytest.mark.parametrize(("strategy", "options"), CASES, ids=str)
 
 SHAPES: dict[str, Callable[[], Graph]] = {
@@ -109,6 +111,17 @@ def test_wide_rows(monkeypatch: pytest.MonkeyPatch, session: Session) -> None:
             assert color(graph, strategy="jones_plassmann", order=order, session=session).colors.tolist() == expected
 
 
+def test_few_neighbors_in_short_rows(monkeypatch: pytest.MonkeyPatch, pocl: Session) -> None:
+    """Where vertices of many neighbours have no order by degree, none is taken for large."""
+    tuning = {f"coloring/{name}.cl": {"SMALL_DEGREE": 5, "SPIN_LIMIT": 9999} for name in _JONES_PLASSMANN}
+    monkeypatch.setattr(pocl, "profile", replace(pocl.profile, tuning=tuning))
+    src, dst = np.random.default_rng(1).integers(60, size=(2, 200))
+    graph = Graph.from_edges(np.append(src, np.arange(999)), np.append(dst, np.arange(1, 1000)))
+    assert most_need_few(graph) and graph.degrees.max() > 9
+    expected = greedy(graph, ranks(pocl, graph, "largest_first", 0).get())
+    assert color(graph, strategy="jones_plassmann", order="largest_first", session=pocl).colors.tolist() == expected
+
+
 def test_suitable_order() -> None:
     """Degrees count unless they are alike, and too many for few colours in any order."""
     for expected, graph in (
@@ -118,8 +131,9 @@ def test_suitable_order() -> None:
         ("largest_first", cg.generators.rmat(10, 16)),
         ("largest_first", SHAPES["dense"]()),  # its rows are too long for one work-item each
         ("largest_first", Graph.from_edges([], [])),
+        ("interleaved", cg.generators.grid(1 << 16, 16)),  # of which a sample must not be one column
     ):
-        assert suitable_order(graph) == expected
+        assert suitable_order(graph) == expected and not most_need_few(graph)
 
 
 def test_interleaved_tiles(pocl: Session) -> None:
@@ -130,6 +144,27 @@ def test_interleaved_tiles(pocl: Session) -> None:
         colors = color(graph, strategy="jones_plassmann", order=order, session=pocl).colors
         assert sorted(colors[[0, 1]].tolist()) == sorted(colors[[-2, -1]].tolist()) == [0, 1]
         assert np.count_nonzero(colors) == 2
+
+
+def test_blocks_come_in_order(pocl: Session) -> None:
+    """The host lists the blocks as the device's priorities have them, in every turn."""
+    graph = Graph.from_edges([], [], n=3 * 64 * 4096 + 77)
+    order, priorities = order_arguments(graph, "interleaved", 3), ranks(pocl, graph, "interleaved", 3).get()
+    blocks = np.argsort(~priorities, kind="stable") // (order.n_places // int(order.n_blocks))
+    found, expected = blocks[np.flatnonzero(np.diff(blocks, prepend=-1))], np.tile(order.blocks(), order.n_turns)
+    last = int(order.n_blocks) - 1  # it has no vertices in some turns
+    assert order.n_turns == 4 and np.array_equal(found[found != last], expected[expected != last])
+
+
+@pytest.mark.parametrize("name", ["interleaved", "largest_first"])
+@pytest.mark.parametrize("n", [1, 2**19 - 1, 2**31 - 2**12])
+def test_places_fit_priorities(name: str, n: int) -> None:
+    """There are places for all vertices of the largest graphs, and bits to tell when each block comes."""
+    graph: Any = SimpleNamespace(n_vertices=n, degrees=np.array([3]))
+    order = order_arguments(graph, name, 1)
+    assert n <= order.n_places < 2**31 + 2**19
+    comes = order.blocks() * np.uint32(0x9E3779B9) + order.key
+    assert (np.diff(comes // np.uint32(32 * order.n_turns)) > 0).all()
 
 
 def test_smallest_last_takes_few_colors(pocl: Session) -> None:
@@ -184,6 +219,16 @@ def test_deterministic(session: Session, pocl: Session, strategy: str, options: 
         return found
 
     assert colors(5, session) == colors(5, pocl) != colors(6, pocl)
+
+
+def test_deterministic_as_on_gpus(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """First colours come in another order there."""
+    graph = cg.generators.uniform_random(900, 14000)
+    found = []
+    for is_cpu in (True, False):
+        monkeypatch.setattr(pocl, "facts", replace(pocl.facts, is_cpu=is_cpu))
+        found.append(color(graph, strategy="speculative", deterministic=True, session=pocl).colors.tolist())
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("deterministic", [False, True])
@@ -286,6 +331,10 @@ def test_a_wait_that_ran_out_is_reported(pocl: Session) -> None:
         with pytest.raises(DeviceTimeoutError):
             plan.result()
         plan._controls.fill(0)
+    plan._launches[0]()  # nobody has a colour, and the centre gets none
+    plan._controls.fill(STATUS_TIMEOUT, 4, 5)
+    with pytest.raises(DeviceTimeoutError):
+        plan._color_small()
 
 
 def colors_of_one_sub_group(session: Session, graph: Graph, order: str | None = None) -> list[int]:
@@ -307,6 +356,7 @@ def check_one_sub_group(session: Session, n_cases: int | None = None) -> None:
     cases = [
         (cg.generators.road_like(3000), None), (cg.generators.random_geometric(700, 9), None),
         (cg.generators.uniform_random(900, 14000), None), (cg.generators.delaunay_points(500), "smallest_last"),
+        (cg.generators.grid(30, 50), None),
     ]
     for graph, order in cases[:n_cases]:
         order = order or suitable_order(graph)

@@ -24,7 +24,7 @@ CASES = {
     "components": ["hook_compress", "rem", "afforest", "degree_classes"],
     "mst": ["edge_list", "flatten"],
     "mst_segmented": ["min_hook", "transactional"],
-    "coloring": ["jones_plassmann", "speculative"],
+    "coloring": ["places", "jones_plassmann", "speculative"],
     "distance_two": ["windows", "claims"],
     "factorization": ["edge_locked", "node_locked", "hybrid_locked"],
     "blocks": ["block_sweep"],
@@ -48,7 +48,7 @@ BUILDS = {
         _ONE_LAUNCH, ("-DWG_SIZE=1", "-DCLIMB_LIMIT=1", "-DSPLIT_KEYS=1"),  # with 1, trees take several turns
     ],
     "mst_segmented": [()],
-    "coloring": [("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DWIDE=1"), ("-DWG_SIZE=1", "-DMARKED=1")],
+    "coloring": [("-DWG_SIZE=1",), *(("-DWG_SIZE=1", f"-D{name}") for name in ("RANKED=0", "WIDE=1", "MARKED=1"))],
     "distance_two": [()],
     "factorization": [()],
     "blocks": [("-DWG_SIZE=1",)],  # groups wait for each other
@@ -152,6 +152,10 @@ PLANTS = {
     "color-that-a-rival-may-take": Plant(
         "coloring/jones_plassmann_large.cl", "if (keep && may_take(word[k], c)) {", "if (0) {", "scheduler",
         "jones_plassmann", ("-DWG_SIZE=1",),
+    ),
+    "queue-without-end": Plant(
+        "coloring/jones_plassmann.cl", " && size + SUB_GROUP_SIZE <= room;", ";", "scheduler", "jones_plassmann",
+        ("-DWG_SIZE=1", "-DMARKED=1", "-DSPIN_LIMIT=9999"),
     ),
     "plain-word": Plant(
         "coloring/jones_plassmann.cl", "store_relaxed(WORD(x->v), word);", "*(uint *)(WORD(x->v)) = word;",

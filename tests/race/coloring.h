@@ -12,12 +12,15 @@ static unsigned linger;          /* short: some groups come too late, and leave 
 #ifndef MARKED
 #define MARKED 0
 #endif
+#ifndef RANKED
 #define RANKED (!WIDE && !MARKED)
-#define SORTED (!MARKED && !WIDE)
+#endif
+#define SORTED RANKED
 #define SORT_STEPS 2u
 #define MOST_OPEN 2u
-#define MOST_IDLE 3u
-#define SMALL_DEGREE (MARKED ? 29 : WIDE ? INT_MAX : 4)
+static unsigned most_idle;       /* 0: queues get full, if they can */
+#define MOST_IDLE most_idle
+#define SMALL_DEGREE (WIDE ? INT_MAX : RANKED ? 4 : MARKED ? 29 : 30)
 #define HUB_DEGREE 1000
 #define BATCH 2
 #define STEPS 2
@@ -90,21 +93,37 @@ static uint shift_of(const Graph &graph) {
   return 32 - bits;
 }
 
+/* Places are of one vertex each, and come in their order, also those of blocks of many tiles. */
+static bool places_right(Random &random, ulong) {
+  const uint phase_bits = 1 + random.below(2), tile_bits = random.below(14 - phase_bits), key = (uint)random.next();
+  const uint block = PHASE_SIZE << phase_bits << tile_bits, n_blocks = 1 + random.below(8192), shift = random.below(32);
+  const order_t order = {ORDER_INTERLEAVED, shift, phase_bits, tile_bits, n_blocks, key};
+  order_t by_degree = order;
+  by_degree.number = ORDER_LARGEST_FIRST;
+  const uint u = random.below(n_blocks * block), v = random.below(2) ? random.below(n_blocks * block) : u / block * block;
+  const uint turn = turn_of(order, v), comes = block_turn(order, block_of(order, v)), i = in_phase(order, v);
+  if (turn >> phase_bits >> tile_bits || vertex_at(order, turn, v / block, i) != v) return false;
+  const ulong mine = (ulong)turn << 32 | comes, theirs = (ulong)turn_of(order, u) << 32 | block_turn(order, block_of(order, u));
+  const bool is_before = mine != theirs ? theirs < mine : in_phase(order, u) < i;
+  if (goes_before(priority_of(order, u, 0u), u, priority_of(order, v, 0u), v) != is_before) return false;
+  const uint most = low_bits(32u - shift);
+  return most < FEW_COLORS || goes_before(priority_of(by_degree, u, most), u, priority_of(by_degree, v, most - 1u), v);
+}
+
 #define ORDER_OF_GRAPH number, shift_of(graph), phase_bits, tile_bits, n_blocks, key
 
 static bool jones_plassmann_right(Random &random, ulong) {
   Graph graph(random);
   const int n = graph.n, by_degree = RANKED ? ORDER_LARGEST_FIRST : ORDER_MANY_FIRST;
   const int number = MARKED || (RANKED && random.below(3)) ? by_degree : 1 + (int)random.below(2);
-  if (MARKED) {                  /* ... which is for short rows */
-    for (int v = 0; v < n; v++)
-      if (graph.degree(v) > SMALL_DEGREE) return true;
-  }
+  for (int v = 0; v < n && !RANKED; v++)
+    if (graph.degree(v) > SMALL_DEGREE) return true;  /* nobody would colour it */
   const uint phase_bits = 1 + random.below(2), tile_bits = random.below(3), block = PHASE_SIZE << phase_bits << tile_bits;
   const uint n_blocks = (n + block - 1) / block;
   std::vector<uint> words(2 * n_blocks * block), controls(CONTROL_WORDS), bitmaps(n + graph.columns.size() / 32 + 1), n_before(n);
   std::vector<int> before(graph.columns.size()), colors(n, -1);
   linger = random.below(2) ? 30 : ~0u;
+  most_idle = random.below(4);
   const uint key = (uint)random.next();
   launch(std::max(n, CONTROL_WORDS), [&] {
     greedy::prepare(n, 0, ORDER_OF_GRAPH, graph.offsets.data(), nullptr, words.data(), controls.data());
@@ -167,4 +186,4 @@ static bool speculative_right(Random &random, ulong) {
   return !state[STATE_CONTROL + GRID_STATUS] && graph.is_proper(first);
 }
 
-static const Case cases[] = {{"jones_plassmann", jones_plassmann_right}, {"speculative", speculative_right}};
+static const Case cases[] = {{"places", places_right}, {"jones_plassmann", jones_plassmann_right}, {"speculative", speculative_right}};
