@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 import clgraph as cg
 from clgraph.algorithms.coloring import rounds
-from clgraph.algorithms.coloring.color import Coloring, color
+from clgraph.algorithms.coloring.color import Coloring, as_problem, color
 from clgraph.algorithms.coloring.orders import ORDERS, most_need_few, order_arguments, ranks, suitable_order
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.strategies import STRATEGIES
@@ -294,6 +294,12 @@ def test_bad_arguments(pocl: Session, arguments: dict[str, Any], error: type[Exc
     with pytest.raises(error):
         color(graph, session=pocl, **arguments)
     assert color(graph, session=pocl).n_colors >= 2
+
+
+def test_row_of_too_many_entries() -> None:
+    graph: Any = SimpleNamespace(n_vertices=2, n_edges=2**31, degrees=np.array([2**31, 0]))
+    with pytest.raises(InputError, match="entries of a vertex"):
+        as_problem(graph, distance=1, order=None, deterministic=False, seed=0)
 
 
 def test_choice(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:

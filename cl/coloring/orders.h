@@ -31,7 +31,7 @@
 
 typedef struct {
   int number;
-  uint shift;                    /* the bits that are left of 32 beside the largest degree, 0 ... 31 */
+  uint shift;                    /* the bits that are left of 32 beside the largest degree: 1 … 31 */
   uint phase_bits;               /* of the phases of a tile */
   uint tile_bits;                /* of a tile's number in its block */
   uint n_blocks;
@@ -71,7 +71,7 @@ INLINE uint priority_of(order_t order, int v, uint degree) {
   const uint place = turn_of(order, (uint)v) << (32u - bits) | (comes & ~(PHASE_SIZE - 1u)) | in_phase(order, (uint)v);
   if (order.number == ORDER_INTERLEAVED) return ~place;
   if (order.number == ORDER_MANY_FIRST) return (degree < FEW_COLORS ? 0u : 0x80000000u) | ~place >> 1;
-  return (degree < FEW_COLORS ? 0u : degree) << order.shift | ~place >> 1 >> (31u - order.shift);
+  return (degree < FEW_COLORS ? 0u : degree) << order.shift | ~place >> (32u - order.shift);
 }
 /* Does u, of priority p, go before v, of priority q? */
 INLINE int goes_before(uint p, int u, uint q, int v) { return p > q || (p == q && u < v); }

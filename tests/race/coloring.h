@@ -96,7 +96,7 @@ static uint shift_of(const Graph &graph) {
 /* Places are of one vertex each, and come in their order, also those of blocks of many tiles. */
 static bool places_right(Random &random, ulong) {
   const uint phase_bits = 1 + random.below(2), tile_bits = random.below(14 - phase_bits), key = (uint)random.next();
-  const uint block = PHASE_SIZE << phase_bits << tile_bits, n_blocks = 1 + random.below(8192), shift = random.below(32);
+  const uint block = PHASE_SIZE << phase_bits << tile_bits, n_blocks = 1 + random.below(8192), shift = 1 + random.below(31);
   const order_t order = {ORDER_INTERLEAVED, shift, phase_bits, tile_bits, n_blocks, key};
   order_t by_degree = order;
   by_degree.number = ORDER_LARGEST_FIRST;

@@ -41,6 +41,7 @@ from clgraph.runtime.timing import RunInfo
 
 _MAX_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
 _MAX_ENTRIES = 2**32 - 2**12  # greedy colours are at most the square root, and must fit 16 bits
+_MAX_DEGREE = 2**31 - 1  # priorities have a bit more
 
 
 class _Coloring(NamedTuple):
@@ -86,6 +87,8 @@ def as_problem(
     n, m = graph.n_vertices, graph.n_edges
     if n > _MAX_VERTICES or m > _MAX_ENTRIES:
         raise InputError(f"{n} vertices and {m} entries; colouring takes at most {_MAX_VERTICES} and {_MAX_ENTRIES}")
+    if m > _MAX_DEGREE and graph.degrees.max() > _MAX_DEGREE:
+        raise InputError(f"{graph.degrees.max()} entries of a vertex; colouring takes at most {_MAX_DEGREE}")
     if bipartite and order == "smallest_last":
         raise InputError("order='smallest_last' is for graphs; columns have the other orders")
     if not bipartite:
