@@ -246,7 +246,7 @@ INLINE uint list_first(const share_t *own, __global const offset_t *restrict row
         degree[k] = v[k] < own->n ? (uint)(row_offsets[v[k] + 1u] - row_offsets[v[k]]) : UINT_MAX;
       }
       for (uint k = 0u; k < SORT_STEPS; k++)
-        if (degree[k] <= SMALL_DEGREE && (!MARKED || degree[k] >= FEW_COLORS)) {
+        if (degree[k] >= (MARKED ? FEW_COLORS : 0u) && degree[k] <= SMALL_DEGREE) {
           const uint place = fetch_add(&ends[class_of(degree[k])], 1u);
           if (!counting) listed[place] = v[k];
         }

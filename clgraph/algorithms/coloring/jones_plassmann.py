@@ -152,7 +152,7 @@ class JonesPlassmann:
         self._launches.append(self._small if self._together else self._color_small)
 
     def _color_small(self) -> None:
-        """Launch until no vertex is open."""
+        """Launch until no vertex is open, or a wait ran out."""
         self._small.set_scalar(_AGAIN, np.int32(0))
         self._small()
         self._small.set_scalar(_AGAIN, np.int32(1))
@@ -182,6 +182,7 @@ class JonesPlassmann:
         return self.colors.get()
 
     def _checked_controls(self) -> NDArray[np.uint32]:
+        """Return what the kernels say of their ends; raise if a wait ran out."""
         controls: NDArray[np.uint32] = self._controls.get()
         for control in (0, _CONTROL_SMALL):
             check_status(int(controls[control + _STATUS]), "colouring")
