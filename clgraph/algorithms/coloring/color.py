@@ -123,10 +123,11 @@ def choose_for(session: Session, problem: ColoringProblem, strategy: str) -> Cho
     """Choose among the strategies that solve *problem*, ``"auto"`` among those that take few colours."""
     known = STRATEGIES if problem.distance == 1 else DISTANCE_TWO
     out = {name: "it colours at distance 1 only" for name in STRATEGIES if name not in known}
-    if isinstance(strategy, str) and strategy in out:
-        raise UnsupportedStrategyError(f"{strategy!r}: {out[strategy]}; at distance 2 there are {', '.join(known)}")
-    if isinstance(strategy, str) and strategy == "auto":
-        out |= _left_out(session, problem)
+    if isinstance(strategy, str):  # choose() refuses what is none
+        if strategy in out:
+            raise UnsupportedStrategyError(f"{strategy!r}: {out[strategy]}; at distance 2 there are {', '.join(known)}")
+        if strategy == "auto":
+            out |= _left_out(session, problem)
     candidates = {name: s for name, s in STRATEGIES.items() if name not in out}
     choice = choose(candidates, strategy, lambda: problem.stats, session.facts, session.profile.rates)
     return replace(choice, unsupported={**out, **choice.unsupported})

@@ -6,13 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.coloring.orders import (
-    SHORT_ROW,
-    most_need_few,
-    order_arguments,
-    ranks,
-    suitable_order,
-)
+from clgraph.algorithms.coloring.orders import SHORT_ROW, order_arguments, ranks, suitable_order
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.sort import Sort
@@ -61,7 +55,8 @@ class JonesPlassmann:
         self._csr = on_device.row_offsets, on_device.column_indices
         self._together = facts.dialect.has_grid_barrier
         largest = int(graph.degrees.max())
-        few = order == "largest_first" and most_need_few(graph)
+        self._order = order_arguments(graph, order, problem.seed)
+        few = self._order.tells_only_many
         given: dict[str, Any] = {}
         defaults = {**_TUNED, **_BY_ORDER.get("marked" if few else order, {})}
         if not self._together:
@@ -85,7 +80,7 @@ class JonesPlassmann:
             _SOURCE, {**on_device.defines(), **sizes, "RANKED": int(is_ranked)}, work_group_size=group
         )
         self._n_groups = groups_per_unit * facts.compute_units
-        self._order = order_arguments(graph, order, problem.seed)
+        self._lists_first = bool(sizes.get("SORTED") or sizes.get("MARKED"))
         self._words = session.empty(2 * n if is_ranked else self._order.n_places, np.uint32)
         self._launches.append(self._program.bind(
             "prepare", max(n, _CONTROL_WORDS), np.int32(n), np.int32(self._ranks_given), *self._order,
@@ -142,12 +137,12 @@ class JonesPlassmann:
         n_items = -(-pieces // rounds) * width
         room = order.n_turns * pieces * width + (0 if self._together else self._n_groups * group)
         queues = session.empty(2 * room, np.uint64)
-        ordered = session.empty(room if self._together else 1, np.uint32)
+        lists = session.empty(room if self._lists_first else 1, np.uint32)
         sizes = session.empty(2 * self._n_groups * group // width, np.uint32)
         blocks = session.upload(order.blocks())
         self._small = self._program.bind(
             "color_small", n_items, np.int32(self.colors.size), np.int32(0), *order, blocks, *self._csr,
-            self._words, queues, ordered, sizes, self.colors, self._controls, max_groups=self._n_groups,
+            self._words, queues, lists, sizes, self.colors, self._controls, max_groups=self._n_groups,
         )
         self._launches.append(self._small if self._together else self._color_small)
 

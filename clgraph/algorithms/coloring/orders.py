@@ -80,6 +80,11 @@ class OrderArguments(NamedTuple):
     key: np.uint32
 
     @property
+    def tells_only_many(self) -> bool:
+        """Whether this is ``largest_first`` where it tells only vertices of few neighbours from others."""
+        return int(self.number) == _MANY_FIRST
+
+    @property
     def n_turns(self) -> int:
         """How many turns places make."""
         return 1 << int(self.tile_bits + self.phase_bits)
