@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 import clgraph as cg
 from clgraph.algorithms.coloring import rounds
 from clgraph.algorithms.coloring.color import Coloring, as_problem, color
-from clgraph.algorithms.coloring.orders import ORDERS, most_need_few, order_arguments, ranks, suitable_order
+from clgraph.algorithms.coloring.orders import ORDERS, PHASE_SIZE, most_need_few, order_arguments, ranks, suitable_order
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.strategies import STRATEGIES
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError, VerificationError
@@ -150,21 +150,21 @@ def test_blocks_come_in_order(pocl: Session) -> None:
     """The host lists the blocks as the device's priorities have them, in every turn."""
     graph = Graph.from_edges([], [], n=3 * 64 * 4096 + 77)
     order, priorities = order_arguments(graph, "interleaved", 3), ranks(pocl, graph, "interleaved", 3).get()
-    blocks = np.argsort(~priorities, kind="stable") // (order.n_places // int(order.n_blocks))
-    found, expected = blocks[np.flatnonzero(np.diff(blocks, prepend=-1))], np.tile(order.blocks(), order.n_turns)
-    last = int(order.n_blocks) - 1  # it has no vertices in some turns
+    blocks = np.argsort(~priorities, kind="stable") // (PHASE_SIZE * order.n_turns)
+    in_a_turn, last = order.blocks(graph.n_vertices), blocks.max()  # that has no vertices in some turns
+    found, expected = blocks[np.flatnonzero(np.diff(blocks, prepend=-1))], np.tile(in_a_turn, order.n_turns)
     assert order.n_turns == 4 and np.array_equal(found[found != last], expected[expected != last])
 
 
 @pytest.mark.parametrize("name", ["interleaved", "largest_first"])
 @pytest.mark.parametrize("n", [1, 2**19 - 1, 2**31 - 2**12])
 def test_places_fit_priorities(name: str, n: int) -> None:
-    """There are places for all vertices of the largest graphs, and bits to tell when each block comes."""
+    """There are places for all vertices of the largest graphs, and each block comes once in a turn."""
     graph: Any = SimpleNamespace(n_vertices=n, degrees=np.array([3]))
     order = order_arguments(graph, name, 1)
-    assert n <= order.n_places < 2**31 + 2**19
-    comes = order.blocks() * np.uint32(0x9E3779B9) + order.key
-    assert (np.diff(comes // np.uint32(32 * order.n_turns)) > 0).all()
+    assert n <= order.n_places <= 2**31
+    blocks = order.blocks(n)
+    assert np.array_equal(np.sort(blocks), np.arange(blocks.size)) and blocks.size <= 1 << int(order.block_bits)
 
 
 def test_smallest_last_takes_few_colors(pocl: Session) -> None:

@@ -184,6 +184,15 @@ def test_loads_and_stores(session, rng, name):
     np.testing.assert_array_equal(own, np.full(N, 2 * sum(range(8)), kind))
 
 
+@pytest.mark.parametrize("name", ["uint", "ulong"])
+def test_loads_if_wanted(session, rng, name):
+    needs_int64(session, name)
+    kind = TYPES[name]
+    x, wanted = rng.integers(2, 2**31, N).astype(kind), rng.integers(0, 2, N).astype(kind)
+    *_, found = launch(session, f"loads_if_{name}", x, wanted, np.zeros(N, kind))
+    np.testing.assert_array_equal(found, np.where(wanted, x, 1))
+
+
 @pytest.mark.parametrize("name", INTEGERS)
 def test_lower_to(session, rng, name):
     needs_int64(session, name)

@@ -20,22 +20,23 @@
  * After M. T. Jones, P. E. Plassmann, "A parallel graph coloring heuristic", SIAM J. Scientific Computing 14, 1993, and
  * G. Alabandi, E. Powers, M. Burtscher, "Increasing the parallelism of graph coloring via shortcutting", PPoPP 2020.
  */
+#ifndef WIDE
+#define WIDE 0
+#endif
+#ifndef RANKED
+#define RANKED 1
+#endif
+#define INTERVALS (RANKED | WIDE) /* vertices of many entries publish them */
 #include "common/grid_barrier.h"
 #include "common/subgroup.h"
 #include "coloring/orders.h"
 #include "coloring/states.h"
 
-#ifndef WIDE
-#define WIDE 0
-#endif
 #ifndef SMALL_DEGREE
 #define SMALL_DEGREE 30          /* at most 30, unless WIDE: a set has one colour more */
 #endif
 #ifndef BATCH                    /* entries of a row that a work-item has in flight */
 #define BATCH 4
-#endif
-#ifndef RANKED
-#define RANKED 1
 #endif
 #ifndef SORTED
 #define SORTED 0
@@ -56,23 +57,17 @@
 #define TURNS 0u
 #endif
 
+#define PREPARE_STEPS 4          /* vertices of a work-item; clgraph/algorithms/coloring/jones_plassmann.py has the same */
 #define CONTROL_SMALL 32         /* after that of jones_plassmann_large.cl */
 #define CONTROL_WORDS 64
 
 /* If RANKED, the words of vertices are states (states.h).  Else the number of a vertex tells its priority, and, in the
- * order many_first, whether its word is MARKED. */
-#if RANKED
-#define WORD(v) word_of(words, v)
-#else
-#define WORD(v) (words + word_place(order, (uint)(v)))
-#endif
-/* Words lie by turn, block and number in the phase if the order is by place, so that neighbouring lanes read and write
- * neighbouring words. */
-INLINE int is_by_place(order_t order) { return order.number >= ORDER_INTERLEAVED && order.number <= ORDER_MANY_FIRST; }
-INLINE uint word_place(order_t order, uint v) {
-  if (!is_by_place(order)) return v;
-  return (turn_of(order, v) * order.n_blocks + block_of(order, v)) * PHASE_SIZE + in_phase(order, v);
+ * order many_first, whether its word is MARKED; words lie by place, if the order does, so that neighbouring lanes read and
+ * write neighbouring words. */
+INLINE uint word_index(order_t order, int v) {
+  return RANKED ? 2u * (uint)v : is_by_place(order) ? place_of(order, (uint)v) : (uint)v;
 }
+#define WORD(v) (words + word_index(order, (int)(v)))
 INLINE uint mark_of(uint degree) { return degree < FEW_COLORS ? 0u : MARK; }
 INLINE uint own_rank(order_t order, int v, uint degree, volatile __global uint *words) {
   return RANKED ? load_rank(words, v) : priority_of(order, v, degree);
@@ -82,31 +77,44 @@ INLINE void load_before(order_t order, const int *u, const uint *bit, uint rank,
                         uint *word) {
 #if RANKED
   ulong state[BATCH];
-  for (int k = 0; k < BATCH; k++) state[k] = bit[k] ? load_state(words, u[k]) : 0u;
+  for (int k = 0; k < BATCH; k++) state[k] = load_state(bit[k] != 0u, words, u[k]);
   for (int k = 0; k < BATCH; k++)
     word[k] = goes_before((uint)(state[k] >> 32), u[k], rank, v) ? (uint)state[k] : 0u;
 #else
-  for (int k = 0; k < BATCH; k++) word[k] = MARKED && bit[k] ? load_relaxed(WORD(u[k])) : 0u;
+  uint at[BATCH];
+  int before[BATCH];
   for (int k = 0; k < BATCH; k++) {
-    const int before = bit[k] && goes_before(priority_of(order, u[k], word[k] & MARK ? FEW_COLORS : 0u), u[k], rank, v);
-    word[k] = !before ? 0u : MARKED ? word[k] : load_relaxed(WORD(u[k]));
+    at[k] = word_index(order, u[k]);
+    before[k] = bit[k] != 0u;
+    if (!MARKED) before[k] &= priority_of(order, u[k], 0u) > rank;  /* no two are equal */
   }
+  for (int k = 0; k < BATCH; k++) word[k] = load_relaxed_if(before[k], words + at[k]);
+  for (int k = 0; k < BATCH; k++)
+    if (MARKED & (priority_of(order, u[k], word[k] & MARK ? FEW_COLORS : 0u) <= rank)) word[k] = 0u;
 #endif
 }
 
 /* Priorities, those given or else the order's, and no knowledge of the colours of any vertex. */
 KERNEL prepare(int n, int are_given, ORDER_ARGS, __global const offset_t *restrict row_offsets,
                __global const uint *restrict given, __global uint *restrict words, __global uint *restrict controls) {
-  int v = get_global_id(0);
+  /* States lie by number; words by place, where successive vertices are in several phases. */
+  const uint id = get_global_id(0), first = RANKED ? id : PREPARE_STEPS * id, stride = RANKED ? get_global_size(0) : 1u;
   MAKE_ORDER(order);
-  if (v < CONTROL_WORDS) controls[v] = 0u;
-  if (v >= n) return;
+  if (id < CONTROL_WORDS) controls[id] = 0u;
+  uint degree[PREPARE_STEPS];
+  for (int k = 0; k < PREPARE_STEPS; k++) {
+    const uint v = min(first + k * stride, (uint)n - 1u);
+    degree[k] = MARKED | RANKED ? (uint)(row_offsets[v + 1] - row_offsets[v]) : 0u;
+  }
+  for (int k = 0; k < PREPARE_STEPS; k++) {
+    const uint v = first + k * stride;
+    if (v >= (uint)n) break;
 #if RANKED
-  const uint rank = are_given ? given[v] : priority_of(order, v, (uint)(row_offsets[v + 1] - row_offsets[v]));
-  vstore2((uint2)(ANY_COLOR, rank), (size_t)v, words);
+    vstore2((uint2)(ANY_COLOR, are_given ? given[v] : priority_of(order, (int)v, degree[k])), (size_t)v, words);
 #else
-  *WORD(v) = MARKED ? low_bits(SET_COLORS) | mark_of((uint)(row_offsets[v + 1] - row_offsets[v])) : ANY_COLOR;
+    *WORD(v) = INTERVALS ? ANY_COLOR : low_bits(SET_COLORS) | mark_of(degree[k]);
 #endif
+  }
 }
 
 /* A vertex in the hands of a work-item. */
@@ -143,7 +151,7 @@ INLINE int try_small(small_t *x, int is_first, order_t order, __global const int
         u[k] = column_indices[x->first + (offset_t)(begin + lowest_bit(bit[k] ? bit[k] : bit[0]))];
       }
       if (unsure) load_before(order, u, bit, rank, v, words, word);
-      else for (int k = 0; k < BATCH; k++) word[k] = bit[k] ? load_relaxed(WORD(u[k])) : 0u;
+      else for (int k = 0; k < BATCH; k++) word[k] = load_relaxed_if(bit[k] != 0u, WORD(u[k]));
       for (int k = 0; k < BATCH; k++) {
         const uint theirs = as_set(word[k], x->base);
         if (word[k] && is_colored(word[k])) {
@@ -156,8 +164,9 @@ INLINE int try_small(small_t *x, int is_first, order_t order, __global const int
       }
     }
   }
-  for (uint extra = popcount(set) - min((uint)popcount(set), n_kept + 1u); extra; extra--)
-    set &= ~(0x80000000u >> clz(set));  /* one colour more than neighbours that matter is enough */
+  uint spare = set;              /* one colour more than neighbours that matter is enough */
+  for (uint k = 0u; k <= n_kept; k++) spare &= spare - 1u;
+  set &= ~spare;
   const uint least = set & (0u - set);
   const int done = least && !(rivals & least);
   uint word = (done ? least : set) | x->mark;
@@ -183,10 +192,12 @@ typedef struct {
   uint n;                        /* of all vertices */
   uint number, total;            /* of this sub-group, and of all */
   uint steps;
-  uint pieces;                   /* of each turn, SUB_GROUP_SIZE places a piece */
+  uint n_blocks;
+  uint pieces;                   /* of each turn, SUB_GROUP_SIZE places a piece; each total-th is this sub-group's */
   size_t part;                   /* where its room begins */
   __global const uint *blocks;   /* in the order in which they come in a turn */
 } share_t;
+typedef struct { uint turn, piece; } step_t;
 
 INLINE share_t share_of(order_t order, __global const uint *blocks, uint n, uint number, uint total) {
   share_t own;
@@ -195,33 +206,41 @@ INLINE share_t share_of(order_t order, __global const uint *blocks, uint n, uint
   own.n = n;
   own.number = number;
   own.total = total;
+  own.n_blocks = ((n - 1u) >> (PHASE_BITS + order.phase_bits + order.tile_bits)) + 1u;
+  own.pieces = (own.n_blocks * PHASE_SIZE + SUB_GROUP_SIZE - 1u) / SUB_GROUP_SIZE;
 #if TURNS                        /* vertices of successive numbers: sub-groups do not go in step anyway */
-  own.pieces = 1u;
   own.steps = (n + total * SUB_GROUP_SIZE - 1u) / (total * SUB_GROUP_SIZE);
   own.part = (size_t)number * own.steps * SUB_GROUP_SIZE;
-#else                            /* turn after turn, each total-th piece of a turn */
-  const uint turns = 1u << (order.tile_bits + order.phase_bits);
-  const uint pieces = (order.n_blocks * PHASE_SIZE + SUB_GROUP_SIZE - 1u) / SUB_GROUP_SIZE;
-  own.pieces = number < pieces ? (pieces - number - 1u) / total + 1u : 0u;
-  own.steps = turns * own.pieces;
-  own.part = (size_t)(number * (pieces / total) + min(number, pieces % total)) * turns * SUB_GROUP_SIZE;
+#else                            /* turn after turn */
+  const uint turns = 1u << (order.tile_bits + order.phase_bits), least = own.pieces / total, extra = own.pieces % total;
+  own.steps = turns * (least + (number < extra));
+  own.part = (size_t)(number * least + min(number, extra)) * turns * SUB_GROUP_SIZE;
 #endif
   return own;
+}
+INLINE step_t first_step(const share_t *own) {
+  step_t step = {0u, own->number};
+  return step;
 }
 /* Shares cut the numbers of vertices, too: that of this lane in a step; n if there is none. */
 INLINE uint vertex_by_number(const share_t *own, uint t) {
   return min(own->n, (uint)own->part + t * SUB_GROUP_SIZE + sg_lane());
 }
-/* The vertex of this lane in a step; n if there is none. */
-INLINE uint vertex_of_step(const share_t *own, uint t) {
+/* The vertex of this lane in a step, which becomes the next one; n if there is none. */
+INLINE uint next_vertex(const share_t *own, step_t *step) {
 #if TURNS
-  return vertex_by_number(own, t);
+  return vertex_by_number(own, step->turn++);
 #else
-  const uint turn = t / own->pieces, piece = own->number + (t - turn * own->pieces) * own->total;
-  const uint i = piece * SUB_GROUP_SIZE + sg_lane(), in_turn = own->order.n_blocks * PHASE_SIZE;
-  if (i >= in_turn) return own->n;
-  if (!is_by_place(own->order)) return min(own->n, turn * in_turn + i);
-  return min(own->n, vertex_at(own->order, turn, own->blocks[i / PHASE_SIZE], i % PHASE_SIZE));
+  const uint turn = step->turn, i = step->piece * SUB_GROUP_SIZE + sg_lane();
+  step->piece += own->total;
+  if (step->piece >= own->pieces) {
+    step->piece = own->number;
+    step->turn++;
+  }
+  if (!is_by_place(own->order)) return min(own->n, turn * own->pieces * SUB_GROUP_SIZE + i);
+  const uint block = i >> PHASE_BITS;  /* the last piece has room for more if one is of several blocks */
+  if (SUB_GROUP_SIZE > PHASE_SIZE && block >= own->n_blocks) return own->n;
+  return min(own->n, vertex_at(own->order, turn, own->blocks[block], i & (PHASE_SIZE - 1u)));
 #endif
 }
 
@@ -238,10 +257,11 @@ INLINE uint list_first(const share_t *own, __global const offset_t *restrict row
   for (uint i = lane; i < N_CLASSES; i += SUB_GROUP_SIZE) ends[i] = 0u;
   for (int counting = !MARKED; counting >= 0; counting--) {
     sg_sync();
+    step_t step = first_step(own);
     for (uint t = 0u; t < own->steps; t += SORT_STEPS) {
       uint v[SORT_STEPS], degree[SORT_STEPS];
       for (uint k = 0u; k < SORT_STEPS; k++) {
-        v[k] = MARKED ? vertex_by_number(own, t + k) : vertex_of_step(own, t + k);
+        v[k] = MARKED ? vertex_by_number(own, t + k) : next_vertex(own, &step);
         if (t + k >= own->steps) v[k] = own->n;
         degree[k] = v[k] < own->n ? (uint)(row_offsets[v[k] + 1u] - row_offsets[v[k]]) : UINT_MAX;
       }
@@ -291,9 +311,10 @@ KERNEL color_small(int n, int again, ORDER_ARGS, __global const uint *restrict b
   const uint list_steps = (n_listed + SUB_GROUP_SIZE - 1u) / SUB_GROUP_SIZE;
   n_steps = SORTED ? list_steps : list_steps + n_steps;
 #define FIRST_VERTEX(t)                                                                               \
-  ((t) >= n_steps ? (uint)n : (t) >= list_steps ? vertex_of_step(&own, (t) - list_steps)               \
+  ((t) >= n_steps ? (uint)n : (t) >= list_steps ? next_vertex(&own, &step)                            \
    : (t) * SUB_GROUP_SIZE + lane < n_listed ? list[(t) * SUB_GROUP_SIZE + lane] : (uint)n)
   small_t x;
+  step_t step = first_step(&own);
   uint head = again ? sizes[number].x : 0u, size = again ? sizes[number].y : 0u, known = 0u;  /* of the queue */
   uint t = 0u, idle = 0u;
 #if TURNS

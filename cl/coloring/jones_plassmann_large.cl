@@ -125,7 +125,7 @@ INLINE int color_by_all(int v, offset_t first, uint degree, uint rank, uint size
       }
       if (from_row) {
         ulong state[STEPS];
-        for (int k = 0; k < STEPS; k++) state[k] = load_state(states, u[k]);
+        for (int k = 0; k < STEPS; k++) state[k] = load_state(1, states, u[k]);
         for (int k = 0; k < STEPS; k++)
           word[k] = goes_before((uint)(state[k] >> 32), u[k], rank, v) ? (uint)state[k] : 0u;
       } else {

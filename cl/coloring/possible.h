@@ -16,23 +16,27 @@
 #ifndef MARKED
 #define MARKED 0
 #endif
+#ifndef INTERVALS                /* 0: there are sets only */
+#define INTERVALS 1
+#endif
 #define MARK (MARKED ? 0x40000000u : 0u)
 #define SET_COLORS (MARKED ? 30u : 31u)
 #define RANGE_BITS 0x7fff0000u
 #define MOST_RANGE 0x7fffu
 #define ANY_COLOR 0xffff0000u
 
-INLINE uint lowest_bit(uint x) { return 31u - (uint)clz(x & (0u - x)); } /* x != 0 */
+INLINE uint lowest_bit(uint x) { return popcount(~x & (x - 1u)); }  /* 32 if there is none */
 INLINE uint colored(uint c) { return 0x80000000u | c; }
-INLINE int is_colored(uint word) { return (int)word < 0 ? !(word & RANGE_BITS) : popcount(word & ~MARK) == 1; }
-INLINE uint least_color(uint word) { return (int)word < 0 ? word & 0xffffu : lowest_bit(word); }
+INLINE int is_interval(uint word) { return INTERVALS & ((int)word < 0); }
+INLINE int is_colored(uint word) { return is_interval(word) ? !(word & RANGE_BITS) : popcount(word & ~MARK) == 1; }
+INLINE uint least_color(uint word) { return is_interval(word) ? word & 0xffffu : lowest_bit(word); }
 INLINE uint most_color(uint word) {
-  if ((int)word >= 0) return 31u - (uint)clz(word);
+  if (!is_interval(word)) return 31u - (uint)clz(word);
   uint range = (word & RANGE_BITS) >> 16;
   return range == MOST_RANGE ? UINT_MAX : (word & 0xffffu) + range;
 }
 INLINE int may_take(uint word, uint c) {
-  if ((int)word >= 0) return c < SET_COLORS && (word >> c & 1u);
+  if (!is_interval(word)) return c < SET_COLORS && (word >> c & 1u);
   return c >= (word & 0xffffu) && c <= most_color(word);
 }
 INLINE uint interval(uint least, uint most) {
@@ -40,7 +44,7 @@ INLINE uint interval(uint least, uint most) {
 }
 /* Those of base … base + 30 as a set. */
 INLINE uint as_set(uint word, uint base) {
-  if ((int)word >= 0) return base ? 0u : word & ~MARK;
+  if (!is_interval(word)) return base ? 0u : word & ~MARK;
   const uint least = word & 0xffffu, most = most_color(word);
   if (most < base || least >= base + SET_COLORS) return 0u;
   return ((2u << min(most - base, SET_COLORS - 1u)) - 1u) & ~((1u << (max(least, base) - base)) - 1u);

@@ -7,12 +7,12 @@
 #define word_of(states, v) ((states) + 2 * (long)(v))
 #define load_rank(states, v) ((states)[2 * (long)(v) + 1])
 
-/* The word in the low half, the priority in the high one. */
-INLINE ulong load_state(volatile __global uint *states, int v) {
+/* The word in the low half, the priority in the high one; 0 unless wanted. */
+INLINE ulong load_state(int wanted, volatile __global uint *states, int v) {
 #if DEV_LOADS == LOADS_ATOMIC || !DEV_HAS_INT64_ATOMICS
-  return (ulong)load_rank(states, v) << 32 | load_relaxed(word_of(states, v));
+  return wanted ? (ulong)load_rank(states, v) << 32 | load_relaxed(word_of(states, v)) : 0u;
 #else
-  return load_relaxed((volatile __global ulong *)states + v);
+  return load_relaxed_if(wanted, (volatile __global ulong *)states + v);
 #endif
 }
 #endif

@@ -7,6 +7,8 @@
  *   load_relaxed(p), store_relaxed(p, v)
  *       coherent over the device: a value is never older than one this work-item has seen, and the
  *       compiler neither drops, repeats nor hoists the access
+ *   load_relaxed_if(wanted, p)
+ *       0 unless wanted; uint, ulong; no branch, behind which compilers let each of several loads end before the next
  *   load_stale(p)
  *       may come from a cache that other compute units do not update, but is still performed where it
  *       stands: for monotone data (union-find parents) for which any earlier value will do.
@@ -173,6 +175,22 @@ INLINE float load_stale(const volatile __global float *p) { return load_relaxed(
 INLINE void store_relaxed(volatile __global float *p, float v) { exchange((volatile __global uint *)p, as_uint(v)); }
 #else
 DEFINE_LOADS_(float, atomic_float)
+#endif
+#endif
+
+#if DEV_LOADS == LOADS_PTX
+#define DEFINE_LOAD_IF_(T, SUFFIX, R)                                                                 \
+  INLINE T load_relaxed_if(int wanted, const volatile __global T *p) {                                \
+    T v;                                                                                              \
+    __asm__ volatile("{ .reg .pred q; setp.ne.s32 q, %1, 0; mov." SUFFIX " %0, 0; "                   \
+                     "@q ld.relaxed.gpu.global." SUFFIX " %0, [%2]; }" : "=&" R(v) : "r"(wanted), "l"((ulong)p)); \
+    return v; }
+DEFINE_LOAD_IF_(uint, "u32", "r")
+DEFINE_LOAD_IF_(ulong, "u64", "l")
+#else
+INLINE uint load_relaxed_if(int wanted, const volatile __global uint *p) { return wanted ? load_relaxed(p) : 0u; }
+#if DEV_HAS_INT64_ATOMICS || DEV_LOADS == LOADS_VOLATILE || DEV_LOADS == LOADS_HOST
+INLINE ulong load_relaxed_if(int wanted, const volatile __global ulong *p) { return wanted ? load_relaxed(p) : 0u; }
 #endif
 #endif
 

@@ -125,6 +125,16 @@ LOADS(float)
 LOADS(long)
 LOADS(ulong)
 #endif
+#define LOADS_IF(T)                                                                                   \
+  KERNEL loads_if_##T(__global const T *in, __global const T *wanted, __global T *found) {            \
+    size_t i = get_global_id(0);                                                                      \
+    const T old = load_relaxed_if(wanted[i] != 0, &in[wanted[i] ? i : 0]);                            \
+    found[i] = old + (T)(wanted[i] == 0);                                                            \
+  }
+LOADS_IF(uint)
+#if DEV_HAS_INT64_ATOMICS
+LOADS_IF(ulong)
+#endif
 
 #define LOWER(T)                                                                                      \
   KERNEL lower_##T(__global const T *values, __global T *least, __global uint *lowered) {             \

@@ -25,7 +25,7 @@ static unsigned most_idle;       /* 0: queues get full, if they can */
 #define BATCH 2
 #define STEPS 2
 #define RETRIES 3
-#define PHASE_SIZE 2u
+#define PHASE_BITS 1u
 #include "common/grid_barrier.h"
 #include "common/worklist.h"
 #include "coloring/orders.h"
@@ -93,24 +93,29 @@ static uint shift_of(const Graph &graph) {
   return 32 - bits;
 }
 
+static uint bits_of(uint largest) { return largest ? 32u - (uint)clz(largest) : 0u; }
+
 /* Places are of one vertex each, and come in their order, also those of blocks of many tiles. */
 static bool places_right(Random &random, ulong) {
   const uint phase_bits = 1 + random.below(2), tile_bits = random.below(14 - phase_bits), key = (uint)random.next();
   const uint block = PHASE_SIZE << phase_bits << tile_bits, n_blocks = 1 + random.below(8192), shift = 1 + random.below(31);
-  const order_t order = {ORDER_INTERLEAVED, shift, phase_bits, tile_bits, n_blocks, key};
-  order_t by_degree = order;
+  const uint block_bits = bits_of(n_blocks - 1);
+  const order_t order = {ORDER_INTERLEAVED, shift, phase_bits, tile_bits, block_bits, key};
+  order_t by_degree = order, many_first = order;
   by_degree.number = ORDER_LARGEST_FIRST;
+  many_first.number = ORDER_MANY_FIRST;
   const uint u = random.below(n_blocks * block), v = random.below(2) ? random.below(n_blocks * block) : u / block * block;
-  const uint turn = turn_of(order, v), comes = block_turn(order, block_of(order, v)), i = in_phase(order, v);
-  if (turn >> phase_bits >> tile_bits || vertex_at(order, turn, v / block, i) != v) return false;
-  const ulong mine = (ulong)turn << 32 | comes, theirs = (ulong)turn_of(order, u) << 32 | block_turn(order, block_of(order, u));
-  const bool is_before = mine != theirs ? theirs < mine : in_phase(order, u) < i;
-  if (goes_before(priority_of(order, u, 0u), u, priority_of(order, v, 0u), v) != is_before) return false;
+  const uint place = place_of(order, v), turn = place >> PHASE_BITS >> block_bits, theirs = place_of(order, u);
+  if (turn >> phase_bits >> tile_bits || (place >> PHASE_BITS & low_bits(block_bits)) != arrival_of(order, v / block)) return false;
+  if (vertex_at(order, turn, v / block, place % PHASE_SIZE) != v || (theirs == place) != (u == v)) return false;
+  if (goes_before(priority_of(order, u, 0u), u, priority_of(order, v, 0u), v) != (theirs < place)) return false;
+  const uint many = priority_of(many_first, u, FEW_COLORS), few = priority_of(many_first, v, FEW_COLORS - 1u);
+  if (many <= few || (priority_of(many_first, u, 0u) > few) != (theirs < place)) return false;
   const uint most = low_bits(32u - shift);
   return most < FEW_COLORS || goes_before(priority_of(by_degree, u, most), u, priority_of(by_degree, v, most - 1u), v);
 }
 
-#define ORDER_OF_GRAPH number, shift_of(graph), phase_bits, tile_bits, n_blocks, key
+#define ORDER_OF_GRAPH number, shift_of(graph), phase_bits, tile_bits, block_bits, key
 
 static bool jones_plassmann_right(Random &random, ulong) {
   Graph graph(random);
@@ -119,13 +124,13 @@ static bool jones_plassmann_right(Random &random, ulong) {
   for (int v = 0; v < n && !RANKED; v++)
     if (graph.degree(v) > SMALL_DEGREE) return true;  /* nobody would colour it */
   const uint phase_bits = 1 + random.below(2), tile_bits = random.below(3), block = PHASE_SIZE << phase_bits << tile_bits;
-  const uint n_blocks = (n + block - 1) / block;
-  std::vector<uint> words(2 * n_blocks * block), controls(CONTROL_WORDS), bitmaps(n + graph.columns.size() / 32 + 1), n_before(n);
+  const uint n_blocks = (n + block - 1) / block, block_bits = bits_of(n_blocks - 1);
+  std::vector<uint> words(2 * block << block_bits), controls(CONTROL_WORDS), bitmaps(n + graph.columns.size() / 32 + 1), n_before(n);
   std::vector<int> before(graph.columns.size()), colors(n, -1);
   linger = random.below(2) ? 30 : ~0u;
   most_idle = random.below(4);
   const uint key = (uint)random.next();
-  launch(std::max(n, CONTROL_WORDS), [&] {
+  launch(std::max((n + PREPARE_STEPS - 1) / PREPARE_STEPS, CONTROL_WORDS), [&] {
     greedy::prepare(n, 0, ORDER_OF_GRAPH, graph.offsets.data(), nullptr, words.data(), controls.data());
   });
   const order_t as_order = {ORDER_OF_GRAPH};
@@ -154,7 +159,7 @@ static bool jones_plassmann_right(Random &random, ulong) {
 #endif
   std::vector<uint> blocks(n_blocks);
   std::iota(blocks.begin(), blocks.end(), 0u);
-  std::sort(blocks.begin(), blocks.end(), [&](uint a, uint b) { return block_turn(as_order, a) < block_turn(as_order, b); });
+  std::sort(blocks.begin(), blocks.end(), [&](uint a, uint b) { return arrival_of(as_order, a) < arrival_of(as_order, b); });
   std::vector<uint4> queues(n_blocks * block);
   std::vector<uint> sorted(queues.size());
   if (n_large < n)

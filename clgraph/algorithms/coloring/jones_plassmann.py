@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.coloring.orders import SHORT_ROW, order_arguments, ranks, suitable_order
+from clgraph.algorithms.coloring.orders import PHASE_SIZE, SHORT_ROW, order_arguments, ranks, suitable_order
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.sort import Sort
@@ -19,12 +19,13 @@ _SOURCE, _LARGE_SOURCE = "coloring/jones_plassmann.cl", "coloring/jones_plassman
 _TUNED = {"WG_SIZE": 256, "SMALL_DEGREE": 30, "WIDE_DEGREE": SHORT_ROW, "GROUPS_PER_UNIT": 4, "LINGER": 100}
 _TUNED_LARGE = {"WG_SIZE": 256, "HUB_DEGREE": 1024, "GROUPS_PER_UNIT": 4, "LINGER": 100}
 _BY_ORDER = {  # where groups run together
-    "marked": {"MARKED": 1, "MOST_OPEN": 16},
+    "marked": {"MARKED": 1, "MOST_OPEN": 24, "BATCH": 3},
     "largest_first": {"SORTED": 1, "MOST_OPEN": 16, "GROUPS_PER_UNIT": 2, "BATCH": 8},
     "interleaved": {"RETRIES": 8},
 }
 _WIDE_RETRIES = 100
 _CONTROL_WORDS, _CONTROL_SMALL, _TICKET, _STATUS = 64, 32, 3, 4  # the kernel's, and of cl/common/grid_barrier.h
+_PREPARE_STEPS = 4  # the kernel's
 _AGAIN = 1  # index of an argument of color_small
 _TURNS = 4  # of a launch, where groups may not wait for each other
 
@@ -77,14 +78,15 @@ class JonesPlassmann:
         n_large = int(np.count_nonzero(graph.degrees >= least))
         is_ranked = self._ranks_given or n_large > 0 or (order == "largest_first" and "MARKED" not in sizes)
         self._program = session.program(
-            _SOURCE, {**on_device.defines(), **sizes, "RANKED": int(is_ranked)}, work_group_size=group
+            _SOURCE, {**on_device.defines(), **sizes, "RANKED": int(is_ranked), "ORDER": int(self._order.number)},
+            work_group_size=group,
         )
         self._n_groups = groups_per_unit * facts.compute_units
         self._lists_first = bool(sizes.get("SORTED") or sizes.get("MARKED"))
         self._words = session.empty(2 * n if is_ranked else self._order.n_places, np.uint32)
         self._launches.append(self._program.bind(
-            "prepare", max(n, _CONTROL_WORDS), np.int32(n), np.int32(self._ranks_given), *self._order,
-            self._csr[0], self._ranks, self._words, self._controls,
+            "prepare", max(-(-n // _PREPARE_STEPS), _CONTROL_WORDS), np.int32(n), np.int32(self._ranks_given),
+            *self._order, self._csr[0], self._ranks, self._words, self._controls,
         ))
         if n_large:
             self._add_large(n_large, least)
@@ -132,16 +134,16 @@ class JonesPlassmann:
         session, order, width = self._session, self._order, self._session.facts.sub_group_size
         group = self._program.work_group_size
         # As many groups as leave each sub-group as many pieces of a turn, or one less.
-        pieces = -(-order.turn_size // width)
+        blocks = order.blocks(self.colors.size)
+        pieces = -(-blocks.size * PHASE_SIZE // width)
         rounds = -(-pieces * width // (self._n_groups * group))
         n_items = -(-pieces // rounds) * width
         room = order.n_turns * pieces * width + (0 if self._together else self._n_groups * group)
         queues = session.empty(2 * room, np.uint64)
         lists = session.empty(room if self._lists_first else 1, np.uint32)
         sizes = session.empty(2 * self._n_groups * group // width, np.uint32)
-        blocks = session.upload(order.blocks())
         self._small = self._program.bind(
-            "color_small", n_items, np.int32(self.colors.size), np.int32(0), *order, blocks, *self._csr,
+            "color_small", n_items, np.int32(self.colors.size), np.int32(0), *order, session.upload(blocks), *self._csr,
             self._words, queues, lists, sizes, self.colors, self._controls, max_groups=self._n_groups,
         )
         self._launches.append(self._small if self._together else self._color_small)

@@ -37,7 +37,8 @@ from clgraph.runtime.session import Session
 
 ORDERS = ("natural", "random", "interleaved", "largest_first", "smallest_last")
 SHORT_ROW = 128  # the longest row that a work-item looks at in orders that are not by degree
-_PHASE_SIZE, _N_BLOCKS = 32, 4096  # cl/coloring/orders.h; the same on every device, so that results are
+PHASE_SIZE = 32  # places that a block has in a turn, as cl/coloring/orders.h
+_N_BLOCKS = 4096  # the least number; the same on every device, so that results are
 _MANY_ENTRIES, _ALIKE = 30, 4  # of a row, on the average; the longest is less than so many times that
 _FEW_COLORS, _MOST, _N_SAMPLES = 4, 0.75, 1 << 16  # FEW_COLORS of cl/coloring/orders.h; share of all; vertices
 _NUMBERS = {"natural": 0, "random": 1, "interleaved": 2, "largest_first": 3, "smallest_last": 5}  # cl/coloring/orders.h
@@ -76,7 +77,7 @@ class OrderArguments(NamedTuple):
     shift: np.uint32
     phase_bits: np.uint32
     tile_bits: np.uint32
-    n_blocks: np.uint32
+    block_bits: np.uint32
     key: np.uint32
 
     @property
@@ -90,19 +91,16 @@ class OrderArguments(NamedTuple):
         return 1 << int(self.tile_bits + self.phase_bits)
 
     @property
-    def turn_size(self) -> int:
-        """How many places a turn has; in some there is no vertex."""
-        return int(self.n_blocks) * _PHASE_SIZE
-
-    @property
     def n_places(self) -> int:
-        """How many places there are."""
-        return self.n_turns * self.turn_size
+        """How many places there are; at some there is no vertex."""
+        return self.n_turns * PHASE_SIZE << int(self.block_bits)
 
-    def blocks(self) -> NDArray[np.uint32]:
-        """Return the blocks in the order in which they come in a turn."""
-        blocks = np.arange(self.n_blocks, dtype=np.uint32)
-        found: NDArray[np.uint32] = np.argsort(blocks * np.uint32(_GOLDEN) + self.key, kind="stable").astype(np.uint32)
+    def blocks(self, n: int) -> NDArray[np.uint32]:
+        """Return the blocks of *n* vertices in the order in which they come in a turn; each takes 32 places of it."""
+        bits = int(self.block_bits)
+        blocks = np.arange(-(-n // (PHASE_SIZE * self.n_turns)), dtype=np.uint32)
+        arrivals = (blocks * np.uint32(_GOLDEN >> (32 - bits) | 1) + self.key) & np.uint32((1 << bits) - 1)
+        found: NDArray[np.uint32] = np.argsort(arrivals).astype(np.uint32)
         return found
 
 
@@ -112,16 +110,16 @@ def order_arguments(graph: Graph, order: str, seed: int) -> OrderArguments:
     if order == "largest_first" and most_need_few(graph):
         number = _MANY_FIRST
     phase_bits = 2 if number == _MANY_FIRST else 1
-    tile = _PHASE_SIZE << phase_bits
+    tile = PHASE_SIZE << phase_bits
     tile_bits = max(1, n // (tile * _N_BLOCKS)).bit_length() - 1
     n_blocks = -(-n // (tile << tile_bits))
-    numbers = shift, phase_bits, tile_bits, n_blocks, _hash_key(seed)
+    numbers = shift, phase_bits, tile_bits, max(0, n_blocks - 1).bit_length(), _hash_key(seed)
     return OrderArguments(np.int32(number), *map(np.uint32, numbers))
 
 
 def _hash_key(seed: int) -> int:
-    """Return the 32 bits that *seed* mixes into orders; 5 because with that seed 0 takes few colours on meshes."""
-    return (seed + 5) * _GOLDEN & 0xFFFFFFFF
+    """Return the 32 bits that *seed* mixes into orders; 9 because with that seed 0 takes few colours on meshes."""
+    return (seed + 9) * _GOLDEN & 0xFFFFFFFF
 
 
 def ranks(
