@@ -161,8 +161,7 @@ def test_hash_of_a_table(pocl: Session, distance: int) -> None:
     graph = cg.generators.rmat(10, 16) if distance == 1 else cg.generators.uniform_random(3000, 24000)
     options = {"distance": distance, "strategy": "hash_repair", "session": pocl}
     sampled = cg.color(graph, **options).info.details
-    hashes = [name for name in HASHES if name in ("pcg", "fibonacci", sampled["hash"])]
-    table = cg.hash_collisions(graph, distance=distance, hashes=hashes, bit_widths=[sampled["bits"]], session=pocl)
+    table = cg.hash_collisions(graph, distance=distance, hashes=HASHES, bit_widths=[sampled["bits"]], session=pocl)
     best = table.best()
     few, some = (
         cg.count_conflicts(graph, table.colors(name, best.bits), distance=distance, session=pocl)
@@ -205,6 +204,19 @@ def test_columns_of_directed_graphs(pocl: Session) -> None:
         result = cg.color(graph, distance=2, bipartite=True, session=pocl, verify=True)
         assert result.n_colors >= min(1, graph.n_vertices)
         cg.color_columns(graph, deterministic=True, session=pocl, verify=True)
+
+
+def test_auto_starts_from_a_hash_that_suffices(pocl: Session) -> None:
+    """Where hash colours are few and differ: cliques of 8, and rows of 4 successive columns; not cliques of 9."""
+    def cliques(size: int) -> Graph:
+        return Graph.from_scipy(sp.block_diag([sp.coo_array(np.ones((size, size)) - np.eye(size))] * 40, "csr"))
+
+    found = cg.color(cliques(8), distance=2, session=pocl, verify=True)
+    assert (found.info.strategy, found.n_colors) == ("hash_repair", 8)
+    assert cg.color(cliques(8), distance=2, deterministic=True, session=pocl).info.strategy == "speculative"
+    assert cg.color(cliques(9), distance=2, session=pocl).info.strategy == "speculative"
+    band = cg.color_columns(sp.diags_array([np.ones(97)] * 4, offsets=range(4), shape=(97, 100)), session=pocl)
+    assert (band.info.strategy, band.n_colors) == ("hash_repair", 4)
 
 
 def test_explain(pocl: Session) -> None:

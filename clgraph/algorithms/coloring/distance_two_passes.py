@@ -156,7 +156,7 @@ class Rounds:
             self._window(order, left, window)
             before = left
             order, left = self._uncolored(order, left)
-            if left == before:
+            if left == before and window:  # hash colours may fill the first one
                 check_status(STATUS_TIMEOUT, _WHAT)
             window += 1
         return {"rounds": self._round, "windows": window, "window_colors": 32 * plan.words}
