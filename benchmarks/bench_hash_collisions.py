@@ -1,6 +1,7 @@
 """Time every strategy of hash collisions, 15 hashes at 1 … 10 bits, and what the cost model picks.
 
     benchmarks/bench_hash_collisions.py --device nvidia --graphs Cube_Coup-like --plot pictures --json results.json
+    benchmarks/bench_hash_collisions.py --recheck results.json    # the definition, at full size, on any machine
 
 A row holds, beside what ``harness.py`` says, ``distance`` and:
 
@@ -11,14 +12,15 @@ A row holds, beside what ``harness.py`` says, ``distance`` and:
     Of the kernels: evaluating all hashes of all vertices; and of the kernel that counts, what it takes without
     comparing and counting, what these add to that, and what is left: keeping and reducing the counters. Where a
     strategy has no such variants the last three are missing.
-``best``
-    Of every width the hash with the fewest collisions, their total and those of the largest row.
+``best, table_sha256``
+    Of every width the hash with the fewest collisions, their total and those of the largest row; and a digest of all.
 ``proper_colors``
     How many colours :func:`clgraph.color` takes for none at all, at this distance.
 """
 from __future__ import annotations
 
 import argparse
+import hashlib
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -30,6 +32,7 @@ from typing import Any
 import harness
 import inputs
 import numpy as np
+from numpy.typing import NDArray
 from tabulate import tabulate
 
 from clgraph.algorithms.coloring.color import color
@@ -40,18 +43,22 @@ from clgraph.algorithms.hash_collisions.strategies import STRATEGIES
 from clgraph.algorithms.hash_collisions.table import CollisionTable
 from clgraph.cli.collisions_plot import plot_collisions
 from clgraph.cli.main import guarded
+from clgraph.csr import pack
 from clgraph.errors import VerificationError
 from clgraph.graph import Graph
 from clgraph.model.strategy import Strategy, choose
 from clgraph.reference.hash_collisions import check_collisions
 from clgraph.report import tabulate_rows
 from clgraph.runtime.session import Session
+from clgraph.vertex_hashes import hash_colors
 
 GRAPHS = ("af_shell-like", "atmosmod-like", "CurlCurl-like", "Cube_Coup-like", "road-FLA", "rmat-20")
 SORTED = {  # the networks, which are never picked: bitmaps are faster at these widths
     f"{name}, {layout}": replace(strategy, plan=partial(strategy.plan, layout=layout))
     for name, strategy in STRATEGIES.items() for layout in ("padded", "compact")
 }
+N_HASHES, WIDTHS = 15, range(1, 11)
+_ROWS_AT_ONCE = 2048  # whose bitmaps of colours stay in caches
 _COUNTING = ("count_tiles", "count_rows", "count_long_rows", "count_split_rows", "write_keys", "count_sorted")
 
 
@@ -101,18 +108,88 @@ def best_of_widths(table: CollisionTable) -> list[list[Any]]:
     ]
 
 
+def as_table(total: NDArray[Any], maximum: NDArray[Any], problem: CollisionProblem) -> CollisionTable:
+    table = CollisionTable(total, maximum)
+    table.hashes, table.bit_widths = problem.hashes, problem.bit_widths
+    table.n_vertices, table.distance = problem.graph.n_vertices, problem.distance
+    return table
+
+
+def fingerprint(table: CollisionTable) -> dict[str, Any]:
+    """Return the fields of a row by which its table is known again."""
+    counts = np.stack([table.total, table.maximum]).astype("<i8")
+    return {"best": best_of_widths(table), "table_sha256": hashlib.sha256(counts.tobytes()).hexdigest()[:16]}
+
+
+def definition(graph: Graph, problem: CollisionProblem) -> CollisionTable:
+    """Return the table by the definition, as ``reference.hash_collisions`` but some rows and all widths at a time."""
+    widths, most, n = problem.bit_widths, problem.bit_widths[-1], graph.n_vertices
+    total, maximum = np.zeros((2, len(problem.hashes), len(widths)), np.int64)
+    colors = [hash_colors(name, n, most).astype(np.uint32) for name in problem.hashes]
+    for first in range(0, n, _ROWS_AT_ONCE):
+        stop = min(n, first + _ROWS_AT_ONCE)
+        rows, columns = _entries(graph, first, stop, problem.distance)
+        for k, color_of in enumerate(colors):
+            theirs, seen = color_of[columns], None
+            for j in reversed(range(len(widths))):
+                mask = np.uint32((1 << widths[j]) - 1)
+                if problem.distance == 1:
+                    counts = np.bincount(rows[(theirs ^ color_of[rows + first]) & mask == 0], minlength=stop - first)
+                else:
+                    seen = _colors_seen(seen, rows, theirs, stop - first, widths[j])
+                    counts = np.bincount(rows, minlength=stop - first) - np.count_nonzero(seen, axis=1)
+                total[k, j] += counts.sum()
+                maximum[k, j] = max(maximum[k, j], counts.max())
+    return as_table(total, maximum, problem)
+
+
+def _entries(graph: Graph, first: int, stop: int, distance: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return row, counted from *first*, and column of what counts in rows first … stop - 1."""
+    offsets = graph.row_offsets[first : stop + 1]
+    rows = np.repeat(np.arange(stop - first, dtype=np.int32), np.diff(offsets))
+    columns = graph.column_indices[offsets[0] : offsets[-1]]
+    if distance == 1:
+        return rows[rows + first != columns], columns[rows + first != columns]
+    own = np.arange(stop - first, dtype=np.int32)
+    closed = np.unique(np.concatenate([pack(rows, columns), pack(own, own + np.int32(first))]))
+    return (closed >> 32).astype(np.int32), closed.astype(np.int32)
+
+
+def _colors_seen(
+    wider: NDArray[np.bool_] | None, rows: NDArray[Any], colors: NDArray[Any], n_rows: int, bits: int
+) -> NDArray[np.bool_]:
+    """Return which colours of *bits* bits each row has, by those of the next wider colours if there are any."""
+    if wider is None:
+        wider = np.zeros((n_rows, 1 << bits), bool)
+        wider[rows, colors] = True
+    while wider.shape[1] > 1 << bits:
+        wider = wider[:, : wider.shape[1] // 2] | wider[:, wider.shape[1] // 2 :]
+    return wider
+
+
+def compare(paths: list[str], workers: int | None) -> int:
+    """Check the tables of result files against :func:`definition`; those that agree become verified."""
+    def table(label: str) -> dict[str, Any]:
+        name, _, distance = label.rpartition(", distance ")
+        graph = inputs.load(name)
+        problem = as_problem(graph, distance=int(distance), hashes=N_HASHES, bit_widths=WIDTHS)
+        return fingerprint(definition(graph, problem))
+
+    return harness.recheck(paths, lambda row: "table_sha256" in row, table, workers, "the definition")
+
+
 def measure(
     session: Session, name: str, graph: Graph, distance: int, *, strategies: list[str] | None = None, check_limit: int,
     plot: str | None = None, with_sorted: bool = False, **timing: Any,
 ) -> list[dict[str, Any]]:
     """Return one row per strategy on *graph* at *distance*."""
-    problem = as_problem(graph, distance=distance, hashes=15, bit_widths=range(1, 11))
+    problem = as_problem(graph, distance=distance, hashes=N_HASHES, bit_widths=WIDTHS)
     plans: Mapping[str, Strategy] = {**STRATEGIES, **(SORTED if with_sorted and distance == 2 else {})}
     choice = choose(plans, "auto", lambda: problem.stats, session.facts, session.profile.rates)
     found: list[CollisionTable] = []
 
     def verify(plan: CollisionPlan) -> None:
-        table = CollisionTable(*plan.table())
+        table = as_table(*plan.table(), problem)
         if not found and graph.n_edges <= check_limit:
             check_collisions(graph, problem.hashes, problem.bit_widths, *table, distance=distance)
         found.append(table)
@@ -123,8 +200,6 @@ def measure(
     names = [name for name in (strategies or plans) if name in plans]
     rows = harness.time_strategies(session, problem, plans, choice, verify, names=names, **timing)  # type: ignore[arg-type]
     table = found[0]
-    table.hashes, table.bit_widths = problem.hashes, problem.bit_widths
-    table.n_vertices, table.distance = graph.n_vertices, distance
     if plot is not None:
         Path(plot).mkdir(parents=True, exist_ok=True)
         plot_collisions(table, Path(plot) / f"{Path(name).name}-{distance}.png")
@@ -134,7 +209,7 @@ def measure(
         rate = n_bytes / row["least_kernel_seconds"]
         row |= {
             "distance": distance, "verified": graph.n_edges <= check_limit, "matrix_bytes_per_second": rate,
-            "copy_share": rate / session.profile.rates.stream_bytes_per_second, "best": best_of_widths(table),
+            "copy_share": rate / session.profile.rates.stream_bytes_per_second, **fingerprint(table),
             "proper_colors": proper,
         }
         if row["strategy"] in STRATEGIES:
@@ -143,6 +218,9 @@ def measure(
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.recheck:
+        return compare(args.recheck, args.workers)
+
     def measured(session: Session, name: str, graph: Graph) -> Iterator[list[dict[str, Any]]]:
         for distance in args.distances:
             yield measure(
@@ -190,4 +268,5 @@ if __name__ == "__main__":
         help="check the definition on graphs of at most N stored entries (default 2 million)",
     )
     parser.add_argument("--plot", metavar="DIR", help="draw the collisions of every graph there")
+    parser.add_argument("--recheck", nargs="+", metavar="FILE", help="check the rows of these files; measure nothing")
     sys.exit(guarded(run, parser.parse_args()))

@@ -127,11 +127,11 @@ def recheck(
     """Set ``verified`` of rows that another machine measured, and say of each whether it agrees.
 
     The rows are those *wanted*; ``answer(graph)`` are the columns as they must be, and *what* names them in the error
-    if some differ.
+    if some differ. What ``graph`` says after a comma is no part of the input's name.
     """
     rows = {path: [row for row in read_rows(path) if wanted(row)] for path in paths}
     graphs = list(dict.fromkeys(row["graph"] for group in rows.values() for row in group))
-    inputs.prepare(graphs, workers)
+    inputs.prepare((name.partition(",")[0] for name in graphs), workers)
     n_wrong = 0
     for name in graphs:
         with busy(f"checking {name}"):

@@ -204,19 +204,26 @@ def test_colorings_are_timed_and_checked(tmp_path: Path) -> None:
 
 def test_hash_collisions_are_timed_beside_a_proper_coloring(tmp_path: Path) -> None:
     graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
-    graph.write_text("0 1\n1 2\n2 0\n1 1\n2 3\n4 5\n", encoding="utf-8")
-    measured = subprocess.run(
-        [
-            sys.executable, str(ROOT / "benchmarks/bench_hash_collisions.py"), "-d", "pocl", "--graphs", str(graph),
-            "--json", str(results), "--repeats", "1", "--distances", "1", "--strategies", "row_per_sub_group",
-            "--plot", str(tmp_path / "plots"),
-        ],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
+    graph.write_text("0 1\n1 2\n2 0\n1 1\n2 3\n4 5\n5 4\n5 5\n", encoding="utf-8")
+
+    def bench(*options: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, str(ROOT / "benchmarks/bench_hash_collisions.py"), *options], cwd=tmp_path,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    measured = bench(
+        "-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1", "--strategies",
+        "row_per_sub_group", "--plot", str(tmp_path / "plots"),
     )  # fmt: skip
     assert measured.returncode == 0 and "proper colouring" in measured.stdout, measured.stderr
-    (row,) = read_rows(results)
-    assert row["verified"] and row["proper_colors"] == 3 and len(row["best"]) == 10
-    assert row["reduce_seconds"] >= 0 and len(list((tmp_path / "plots").iterdir())) == 1
+    rows = read_rows(results)
+    assert [row["proper_colors"] for row in rows] == [3, 4] and len(list((tmp_path / "plots").iterdir())) == 2
+    assert all(row["verified"] and len(row["best"]) == 10 and row["reduce_seconds"] >= 0 for row in rows)
+    assert bench("--recheck", str(results)).stdout.count(" agrees\n") == 2
+    write_rows(results, [{**rows[1], "table_sha256": "0" * 16}])
+    refused = bench("--recheck", str(results))
+    assert refused.returncode == 1 and "1 rows differ from the definition" in refused.stderr
 
 
 @pytest.mark.parametrize("name", ["bfs", "sssp"])
