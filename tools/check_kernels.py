@@ -98,7 +98,7 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "coloring/balance.cl": ({"DISTANCE": 2, "OFFSET_T": "long"},),
     "coloring/edge_rounds.cl": ({"OFFSET_T": "long"},),
     "coloring/jones_plassmann.cl": (
-        {"OFFSET_T": "long", "WIDE": 1, "SMALL_DEGREE": 128, "RETRIES": 100}, {"TURNS": 4},
+        {"OFFSET_T": "long", "WIDE": 1, "SMALL_DEGREE": 128, "RETRIES": 100}, {"PASSES": 4},
         {"SORTED": 1, "BATCH": 8, "MOST_OPEN": 16}, {"RANKED": 0, "MARKED": 1, "MOST_OPEN": 16},
     ),
     "coloring/jones_plassmann_large.cl": ({"OFFSET_T": "long"},),

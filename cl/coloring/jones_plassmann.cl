@@ -13,7 +13,7 @@
  *
  * Groups that run together finish whatever the others do, since each in the end tries all of its vertices, and again
  * and again, and the first open one in the order waits for nobody; groups that come late leave.  On devices where groups
- * may not wait for each other, a launch ends after some turns, to be repeated while it leaves vertices open.
+ * may not wait for each other, a launch ends after some passes, to be repeated while it leaves vertices open.
  *
  * Races: words are read while their owner narrows them; see possible.h.
  *
@@ -53,17 +53,17 @@
 #ifndef MOST_IDLE                /* ... unless it has tried so many times in vain */
 #define MOST_IDLE 16u
 #endif
-#ifndef TURNS                    /* of a launch over its queues; 0: until they are empty, all groups at once */
-#define TURNS 0u
+#ifndef PASSES                   /* of a launch over its queues; 0: until they are empty, all groups at once */
+#define PASSES 0u
 #endif
 
-#define PREPARE_STEPS 4          /* vertices of a work-item; clgraph/algorithms/coloring/jones_plassmann.py has the same */
+#define PREPARE_STEPS 4          /* vertices of a work-item; jones_plassmann.py has the same */
 #define CONTROL_SMALL 32         /* after that of jones_plassmann_large.cl */
 #define CONTROL_WORDS 64
 
 /* If RANKED, the words of vertices are states (states.h).  Else the number of a vertex tells its priority, and, in the
- * order many_first, whether its word is MARKED; words lie by place, if the order does, so that neighbouring lanes read and
- * write neighbouring words. */
+ * order many_first, whether its word is MARKED; words lie by place, if the order does, so that neighbouring lanes read
+ * and write neighbouring words. */
 INLINE uint word_index(order_t order, int v) {
   return RANKED ? 2u * (uint)v : is_by_place(order) ? place_of(order, (uint)v) : (uint)v;
 }
@@ -208,7 +208,7 @@ INLINE share_t share_of(order_t order, __global const uint *blocks, uint n, uint
   own.total = total;
   own.n_blocks = ((n - 1u) >> (PHASE_BITS + order.phase_bits + order.tile_bits)) + 1u;
   own.pieces = (own.n_blocks * PHASE_SIZE + SUB_GROUP_SIZE - 1u) / SUB_GROUP_SIZE;
-#if TURNS                        /* vertices of successive numbers: sub-groups do not go in step anyway */
+#if PASSES                       /* vertices of successive numbers: sub-groups do not go in step anyway */
   own.steps = (n + total * SUB_GROUP_SIZE - 1u) / (total * SUB_GROUP_SIZE);
   own.part = (size_t)number * own.steps * SUB_GROUP_SIZE;
 #else                            /* turn after turn */
@@ -228,7 +228,7 @@ INLINE uint vertex_by_number(const share_t *own, uint t) {
 }
 /* The vertex of this lane in a step, which becomes the next one; n if there is none. */
 INLINE uint next_vertex(const share_t *own, step_t *step) {
-#if TURNS
+#if PASSES
   return vertex_by_number(own, step->turn++);
 #else
   const uint turn = step->turn, i = step->piece * SUB_GROUP_SIZE + sg_lane();
@@ -293,11 +293,12 @@ KERNEL color_small(int n, int again, ORDER_ARGS, __global const uint *restrict b
   LOCAL_ARRAY uint class_ends[SUB_GROUPS_PER_GROUP * N_CLASSES];
 #endif
   volatile __global uint *control = controls + CONTROL_SMALL;
-#if TURNS
+#if PASSES
   const uint member = get_group_id(0), members = get_num_groups(0);
 #else
   GRID_ENTER(control)
 #endif
+  if (controls[GRID_STATUS]) return;  /* vertices of many entries were left open */
   MAKE_ORDER(order);
   const uint lane = sg_lane(), number = member * SUB_GROUPS_PER_GROUP + sg_in_group();
   const share_t own = share_of(order, blocks, (uint)n, number, members * SUB_GROUPS_PER_GROUP);
@@ -317,7 +318,7 @@ KERNEL color_small(int n, int again, ORDER_ARGS, __global const uint *restrict b
   step_t step = first_step(&own);
   uint head = again ? sizes[number].x : 0u, size = again ? sizes[number].y : 0u, known = 0u;  /* of the queue */
   uint t = 0u, idle = 0u;
-#if TURNS
+#if PASSES
   uint slices_left = UINT_MAX;   /* of the queue, in this launch */
 #endif
   uint4 entry = (uint4)(0u, 0u, 0u, 0u);
@@ -344,8 +345,8 @@ KERNEL color_small(int n, int again, ORDER_ARGS, __global const uint *restrict b
       t++;
       READ_AHEAD(t + 1u)
     } else {
-#if TURNS
-      if (t >= n_steps) slices_left = min(slices_left, TURNS * ((size + SUB_GROUP_SIZE - 1u) / SUB_GROUP_SIZE));
+#if PASSES
+      if (t >= n_steps) slices_left = min(slices_left, PASSES * ((size + SUB_GROUP_SIZE - 1u) / SUB_GROUP_SIZE));
       if (!slices_left--) break;
 #endif
       const uint count = min(size, (uint)SUB_GROUP_SIZE);
@@ -389,7 +390,7 @@ KERNEL color_small(int n, int again, ORDER_ARGS, __global const uint *restrict b
       return;
     }
   }
-#if TURNS
+#if PASSES
   if (lane == 0) sizes[number] = (uint2)(head, size);
   if (size) store_relaxed(control + GRID_TICKET, 1u);
 #endif

@@ -27,7 +27,7 @@ _WIDE_RETRIES = 100
 _CONTROL_WORDS, _CONTROL_SMALL, _TICKET, _STATUS = 64, 32, 3, 4  # the kernel's, and of cl/common/grid_barrier.h
 _PREPARE_STEPS = 4  # the kernel's
 _AGAIN = 1  # index of an argument of color_small
-_TURNS = 4  # of a launch, where groups may not wait for each other
+_PASSES = 4  # of a launch, where groups may not wait for each other
 
 
 class JonesPlassmann:
@@ -61,7 +61,7 @@ class JonesPlassmann:
         given: dict[str, Any] = {}
         defaults = {**_TUNED, **_BY_ORDER.get("marked" if few else order, {})}
         if not self._together:
-            given = {"WG_SIZE": facts.sub_group_size, "TURNS": _TURNS}
+            given = {"WG_SIZE": facts.sub_group_size, "PASSES": _PASSES}
             defaults = {**_TUNED, "GROUPS_PER_UNIT": 1, "WIDE_DEGREE": 40}
         sizes = tuned(session, _SOURCE, defaults, given)
         group, groups_per_unit, wide_degree = (sizes.pop(k) for k in ("WG_SIZE", "GROUPS_PER_UNIT", "WIDE_DEGREE"))
