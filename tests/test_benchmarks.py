@@ -188,18 +188,26 @@ def test_spanning_forests_are_timed_and_checked(tmp_path: Path) -> None:
 def test_colorings_are_timed_and_checked(tmp_path: Path) -> None:
     graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
     graph.write_text("0 1\n1 2\n2 0\n1 1\n2 3\n4 5\n", encoding="utf-8")
-    measured = subprocess.run(
-        [
-            sys.executable, str(ROOT / "benchmarks/bench_coloring.py"), "-d", "pocl", "--graphs", str(graph), "--json",
-            str(results), "--repeats", "1", "--networkx",
-        ],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert measured.returncode == 0 and "pick / best" in measured.stdout, measured.stderr
+
+    def bench(*options: str) -> str:
+        measured = subprocess.run(
+            [
+                sys.executable, str(ROOT / "benchmarks/bench_coloring.py"), "-d", "pocl", "--graphs", str(graph),
+                "--json", str(results), "--repeats", "1", *options,
+            ],
+            cwd=tmp_path, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert measured.returncode == 0, measured.stderr
+        return measured.stdout
+
+    assert "pick / best" in bench("--networkx")
     rows = {row["strategy"]: row for row in read_rows(results)}
     assert set(rows) == {"jones_plassmann", "speculative", "hash_repair", "networkx"}
     assert rows["jones_plassmann"]["n_colors"] == rows["networkx"]["n_colors"] == 3
     assert all(row["verified"] for name, row in rows.items() if name != "networkx")
+    bench("--distance", "2", "--strategies", "hash_repair, columns", "speculative, balanced", "auto")
+    others = {row["strategy"]: row for row in read_rows(results) if row["benchmark"] == "coloring-2"}
+    assert all(row["verified"] and (row["kind"] == "") == (", " in name) for name, row in others.items())
 
 
 def test_hash_collisions_are_timed_beside_a_proper_coloring(tmp_path: Path) -> None:
