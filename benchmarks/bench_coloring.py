@@ -30,6 +30,7 @@ from clgraph.algorithms.coloring.problem import ColoringPlan, ColoringProblem
 from clgraph.algorithms.coloring.strategies import DISTANCE_TWO, STRATEGIES
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
+from clgraph.errors import InputError
 from clgraph.graph import Graph
 from clgraph.model.strategy import Strategy, choose
 from clgraph.reference.coloring import check_coloring
@@ -84,12 +85,6 @@ def variant(name: str) -> Strategy:
 PLANS = {**STRATEGIES, **{name: variant(name) for name in (*VARIANTS, *BALANCED)}}
 
 
-def load(name: str) -> Graph:
-    """Return a graph with its missing reverses: web graphs are directed."""
-    graph = inputs.load(name)
-    return graph if graph.is_symmetric() else Graph.from_edges(*graph.edge_list(), n=graph.n_vertices)
-
-
 def measure(
     session: Session, name: str, graph: Graph, *, distance: int, strategies: list[str] | None, check_limit: int,
     **timing: Any,
@@ -98,6 +93,10 @@ def measure(
     problem = as_problem(graph, distance=distance, order=None, deterministic=False, seed=0)
     plans = {key: s for key, s in STRATEGIES.items() if distance == 1 or key in DISTANCE_TWO}
     plans |= {key: PLANS[key] for key in strategies or () if key in PLANS and key not in STRATEGIES}
+    for key in plans:
+        of_columns, base = key.endswith(", columns"), key.partition(",")[0]
+        if (of_columns and distance == 1) or (distance == 2 and base not in DISTANCE_TWO):
+            raise InputError(f"{key!r} does not colour at distance {distance}")
     choice = choose(plans, "auto", lambda: problem.stats, session.facts, session.profile.rates)
     choice = replace(choice, strategy=choose_for(session, problem, "auto").strategy)
     names = [choice.strategy if wanted == "auto" else wanted for wanted in strategies or ()]
@@ -117,11 +116,12 @@ def measure(
         })  # fmt: skip
 
     rows = harness.time_strategies(session, problem, plans, choice, verify, names=names, **timing)
-    limit = MOST_COLORS * min(more["n_colors"] for more in found)
     for row, more in zip(rows, found, strict=True):
         row |= more
-        is_other = row["strategy"] in BALANCED or row["strategy"].endswith(", columns")  # problem
-        if is_other or (row["n_colors"] > limit and not row["picked"]):
+    others = [row for row in rows if row["strategy"] in BALANCED or row["strategy"].endswith(", columns")]
+    limit = MOST_COLORS * min((row["n_colors"] for row in rows if row not in others), default=0)
+    for row in rows:
+        if row in others or (row["n_colors"] > limit and not row["picked"]):
             row["kind"] = ""
     return harness.described(rows, "coloring" if distance == 1 else "coloring-2", name, graph)
 
@@ -162,7 +162,7 @@ def run(args: argparse.Namespace) -> int:
             rows.append(_networkx_row(name, graph))
         yield rows
 
-    harness.print_regret(args, harness.measure_graphs(args, GRAPHS, load, measured, _table))
+    harness.print_regret(args, harness.measure_graphs(args, GRAPHS, inputs.undirected, measured, _table))
     return 0
 
 

@@ -30,7 +30,7 @@ import inputs
 from checkout import ROOT
 
 from clgraph.cli.terminal import busy
-from clgraph.errors import VerificationError
+from clgraph.errors import InputError, VerificationError
 from clgraph.graph import Graph
 from clgraph.model.strategy import Choice, Strategy
 from clgraph.report import read_rows, tabulate_rows, write_rows
@@ -131,6 +131,8 @@ def recheck(
     """
     rows = {path: [row for row in read_rows(path) if wanted(row)] for path in paths}
     graphs = list(dict.fromkeys(row["graph"] for group in rows.values() for row in group))
+    if not graphs:
+        raise InputError(f"no rows to compare with {what}")
     inputs.prepare((name.partition(",")[0] for name in graphs), workers)
     n_wrong = 0
     for name in graphs:

@@ -93,14 +93,20 @@ def load(name: str) -> Graph:
     return read(_file(name))
 
 
+def undirected(name: str) -> Graph:
+    """Return graph *name*; if it is directed, without directions."""
+    graph = load(name)
+    if not graph.directed:
+        return graph
+    return Graph.from_edges(graph.sources(), graph.column_indices, n=graph.n_vertices, duplicates="first")
+
+
 def weighted(name: str, high: int = 2**20, *, directed: bool = False) -> Graph:
     """Return graph *name* with weights 1 … *high* hashed from the edge in place of its own.
 
     A directed graph loses its directions unless *directed*.
     """
-    graph = load(name)
-    if graph.directed and not directed:
-        graph = Graph.from_edges(graph.sources(), graph.column_indices, n=graph.n_vertices, duplicates="first")
+    graph = load(name) if directed else undirected(name)
     return generators.random_weights(graph, low=1, high=high + 1)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import bench_factorization
+import bench_hash_collisions
 import harness
 import inputs
 import numpy as np
@@ -19,12 +20,14 @@ from conftest import ROOT
 from clgraph import generators
 from clgraph.algorithms import factorization, mst
 from clgraph.algorithms.factorization.factors import DeviceModel
+from clgraph.algorithms.hash_collisions.api import as_problem
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError, VerificationError
 from clgraph.graph import Graph
 from clgraph.model.cost import Chain, Gathers, Work
 from clgraph.model.strategy import Choice, Strategy, choose
 from clgraph.ratings import Ratings
+from clgraph.reference.hash_collisions import hash_collisions
 from clgraph.report import read_rows, write_rows
 from clgraph.runtime.session import Session
 from clgraph.stats import GraphStats
@@ -189,7 +192,7 @@ def test_colorings_are_timed_and_checked(tmp_path: Path) -> None:
     graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
     graph.write_text("0 1\n1 2\n2 0\n1 1\n2 3\n4 5\n", encoding="utf-8")
 
-    def bench(*options: str) -> str:
+    def bench(*options: str, status: int = 0) -> str:
         measured = subprocess.run(
             [
                 sys.executable, str(ROOT / "benchmarks/bench_coloring.py"), "-d", "pocl", "--graphs", str(graph),
@@ -197,14 +200,15 @@ def test_colorings_are_timed_and_checked(tmp_path: Path) -> None:
             ],
             cwd=tmp_path, capture_output=True, text=True, check=False,
         )  # fmt: skip
-        assert measured.returncode == 0, measured.stderr
-        return measured.stdout
+        assert measured.returncode == status, measured.stderr
+        return measured.stderr if status else measured.stdout
 
     assert "pick / best" in bench("--networkx")
     rows = {row["strategy"]: row for row in read_rows(results)}
     assert set(rows) == {"jones_plassmann", "speculative", "hash_repair", "networkx"}
     assert rows["jones_plassmann"]["n_colors"] == rows["networkx"]["n_colors"] == 3
     assert all(row["verified"] for name, row in rows.items() if name != "networkx")
+    assert "does not colour" in bench("--strategies", "speculative, columns", status=1)
     bench("--distance", "2", "--strategies", "hash_repair, columns", "speculative, balanced", "auto")
     others = {row["strategy"]: row for row in read_rows(results) if row["benchmark"] == "coloring-2"}
     assert all(row["verified"] and (row["kind"] == "") == (", " in name) for name, row in others.items())
@@ -232,6 +236,17 @@ def test_hash_collisions_are_timed_beside_a_proper_coloring(tmp_path: Path) -> N
     write_rows(results, [{**rows[1], "table_sha256": "0" * 16}])
     refused = bench("--recheck", str(results))
     assert refused.returncode == 1 and "1 rows differ from the definition" in refused.stderr
+
+
+@pytest.mark.parametrize("distance", [1, 2])
+def test_tables_by_the_definition(monkeypatch: pytest.MonkeyPatch, distance: int) -> None:
+    """A few rows at a time, as the reference has them all at once."""
+    monkeypatch.setattr(bench_hash_collisions, "_ROWS_AT_ONCE", 7)
+    graph = generators.rmat(7, 8)
+    problem = as_problem(graph, distance=distance, hashes=3, bit_widths=(1, 2, 5))
+    found = bench_hash_collisions.definition(graph, problem)
+    right = hash_collisions(graph, problem.hashes, problem.bit_widths, distance=distance)
+    assert all(np.array_equal(*pair) for pair in zip(found, right, strict=True))
 
 
 @pytest.mark.parametrize("name", ["bfs", "sssp"])

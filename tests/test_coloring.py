@@ -4,7 +4,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -151,7 +152,7 @@ def test_blocks_come_in_order(pocl: Session) -> None:
     graph = Graph.from_edges([], [], n=3 * 64 * 4096 + 77)
     order, priorities = order_arguments(graph, "interleaved", 3), ranks(pocl, graph, "interleaved", 3).get()
     blocks = np.argsort(~priorities, kind="stable") // (PHASE_SIZE * order.n_turns)
-    in_a_turn, last = order.blocks(graph.n_vertices), blocks.max()  # that has no vertices in some turns
+    in_a_turn, last = np.argsort(order.arrivals(graph.n_vertices)), blocks.max()  # that has no vertices in some turns
     found, expected = blocks[np.flatnonzero(np.diff(blocks, prepend=-1))], np.tile(in_a_turn, order.n_turns)
     assert order.n_turns == 4 and np.array_equal(found[found != last], expected[expected != last])
 
@@ -163,8 +164,8 @@ def test_places_fit_priorities(name: str, n: int) -> None:
     graph: Any = SimpleNamespace(n_vertices=n, degrees=np.array([3]))
     order = order_arguments(graph, name, 1)
     assert n <= order.n_places <= 2**31
-    blocks = order.blocks(n)
-    assert np.array_equal(np.sort(blocks), np.arange(blocks.size)) and blocks.size <= 1 << int(order.block_bits)
+    arrivals = order.arrivals(n)
+    assert np.unique(arrivals).size == arrivals.size == -(-n // (PHASE_SIZE * order.n_turns))
 
 
 def test_smallest_last_takes_few_colors(pocl: Session) -> None:
@@ -343,19 +344,17 @@ def test_a_wait_that_ran_out_is_reported(pocl: Session) -> None:
         plan._color_small()
 
 
-def colors_of_one_sub_group(session: Session, graph: Graph, order: str | None = None) -> list[int]:
+@contextmanager
+def one_sub_group(session: Session) -> Iterator[None]:
     """Colour short rows as on GPUs, in a queue of vertices by place, but in one group of one sub-group."""
     facts, profile = session.facts, session.profile
     sizes = {"WG_SIZE": facts.sub_group_size, "GROUPS_PER_UNIT": 1, "MOST_OPEN": 2, "MOST_IDLE": 2}
     session.facts = replace(facts, compute_units=1, dialect=replace(facts.dialect, has_grid_barrier=True))
     session.profile = replace(profile, tuning={"coloring/jones_plassmann.cl": sizes})
     try:
-        plan = STRATEGIES["jones_plassmann"].plan(session, ColoringProblem(graph, order=order))
-        plan.run()
-        found: list[int] = plan.result().tolist()
+        yield
     finally:
         session.facts, session.profile = facts, profile
-    return found
 
 
 def check_one_sub_group(session: Session, n_cases: int | None = None) -> None:
@@ -368,11 +367,27 @@ def check_one_sub_group(session: Session, n_cases: int | None = None) -> None:
         order = order or suitable_order(graph)
         assert graph.degrees.max() <= 30 or order == "interleaved"
         expected = greedy(graph, ranks(session, graph, order, 0).get())
-        assert colors_of_one_sub_group(session, graph, order) == expected
+        with one_sub_group(session):
+            plan = STRATEGIES["jones_plassmann"].plan(session, ColoringProblem(graph, order=order))
+            plan.run()
+            assert plan.result().tolist() == expected
 
 
 def test_one_sub_group(session: Session) -> None:
     check_one_sub_group(session)
+
+
+def test_nothing_follows_a_wait_that_ran_out(pocl: Session) -> None:
+    """Where vertices of many entries were left open, those of few do not wait for them once more."""
+    with one_sub_group(pocl):
+        plan: Any = STRATEGIES["jones_plassmann"].plan(pocl, ColoringProblem(cg.generators.road_like(3000)))
+        plan._launches[0]()  # nobody has a colour
+        plan.colors.fill(-7)
+        plan._controls.fill(STATUS_TIMEOUT, 4, 5)
+        plan._small()
+        assert (plan.colors.get() == -7).all()
+        with pytest.raises(DeviceTimeoutError):
+            plan.result()
 
 
 @pytest.mark.parametrize("width", [8, 64])

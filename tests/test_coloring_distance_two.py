@@ -208,13 +208,16 @@ def test_columns_of_directed_graphs(pocl: Session) -> None:
 
 def test_auto_starts_from_a_hash_that_suffices(pocl: Session) -> None:
     """Where hash colours are few and differ: cliques of 8, and rows of 4 successive columns; not cliques of 9."""
-    def cliques(size: int) -> Graph:
-        return Graph.from_scipy(sp.block_diag([sp.coo_array(np.ones((size, size)) - np.eye(size))] * 40, "csr"))
+    def cliques(size: int, repeats: int = 1) -> Graph:
+        ends = sp.block_diag([sp.coo_array(np.triu(np.ones((size, size)), 1))] * 40).coords
+        return Graph.from_edges(*(np.tile(end, repeats) for end in ends))
 
-    found = cg.color(cliques(8), distance=2, session=pocl, verify=True)
-    assert (found.info.strategy, found.n_colors) == ("hash_repair", 8)
-    assert cg.color(cliques(8), distance=2, deterministic=True, session=pocl).info.strategy == "speculative"
-    assert cg.color(cliques(9), distance=2, session=pocl).info.strategy == "speculative"
+    for deterministic in (False, True):
+        found = cg.color(cliques(8), distance=2, deterministic=deterministic, session=pocl, verify=True)
+        assert (found.info.strategy, found.n_colors) == ("hash_repair", 8)
+    for graph, n_colors in ((cliques(9), 9), (cliques(8, 9), 8), (cliques(4, 5), 4)):  # repeats are no members
+        found = cg.color(graph, distance=2, session=pocl, verify=True)
+        assert (found.info.strategy, found.n_colors) == ("speculative", n_colors)
     band = cg.color_columns(sp.diags_array([np.ones(97)] * 4, offsets=range(4), shape=(97, 100)), session=pocl)
     assert (band.info.strategy, band.n_colors) == ("hash_repair", 4)
 

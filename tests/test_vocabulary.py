@@ -188,7 +188,7 @@ def test_loads_and_stores(session, rng, name):
 def test_loads_if_wanted(session, rng, name):
     needs_int64(session, name)
     kind = TYPES[name]
-    x, wanted = rng.integers(2, 2**31, N).astype(kind), rng.integers(0, 2, N).astype(kind)
+    x, wanted = rng.integers(2, np.iinfo(kind).max, N, dtype=kind), rng.integers(0, 2, N).astype(kind)
     *_, found = launch(session, f"loads_if_{name}", x, wanted, np.zeros(N, kind))
     np.testing.assert_array_equal(found, np.where(wanted, x, 1))
 

@@ -99,7 +99,8 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "coloring/edge_rounds.cl": ({"OFFSET_T": "long"},),
     "coloring/jones_plassmann.cl": (
         {"OFFSET_T": "long", "WIDE": 1, "SMALL_DEGREE": 128, "RETRIES": 100}, {"PASSES": 4},
-        {"SORTED": 1, "BATCH": 8, "MOST_OPEN": 16}, {"RANKED": 0, "MARKED": 1, "MOST_OPEN": 16},
+        {"ORDER": 3, "SORTED": 1, "BATCH": 8, "MOST_OPEN": 16}, {"ORDER": 2, "RANKED": 0, "RETRIES": 8},
+        {"ORDER": 4, "RANKED": 0, "MARKED": 1, "BATCH": 3, "MOST_OPEN": 24},
     ),
     "coloring/jones_plassmann_large.cl": ({"OFFSET_T": "long"},),
     "coloring/orders.cl": ({"OFFSET_T": "long"},),

@@ -26,7 +26,9 @@
 #ifndef RANKED
 #define RANKED 1
 #endif
-#define INTERVALS (RANKED | WIDE) /* vertices of many entries publish them */
+#ifndef INTERVALS                /* vertices of many entries publish them */
+#define INTERVALS (RANKED | WIDE)
+#endif
 #include "common/grid_barrier.h"
 #include "common/subgroup.h"
 #include "coloring/orders.h"
@@ -64,10 +66,12 @@
 /* If RANKED, the words of vertices are states (states.h).  Else the number of a vertex tells its priority, and, in the
  * order many_first, whether its word is MARKED; words lie by place, if the order does, so that neighbouring lanes read
  * and write neighbouring words. */
-INLINE uint word_index(order_t order, int v) {
-  return RANKED ? 2u * (uint)v : is_by_place(order) ? place_of(order, (uint)v) : (uint)v;
-}
-#define WORD(v) (words + word_index(order, (int)(v)))
+#if RANKED
+#define WORD(v) word_of(words, v)
+#else
+INLINE uint word_index(order_t order, uint v) { return is_by_place(order) ? place_of(order, v) : v; }
+#define WORD(v) (words + word_index(order, (uint)(v)))
+#endif
 INLINE uint mark_of(uint degree) { return degree < FEW_COLORS ? 0u : MARK; }
 INLINE uint own_rank(order_t order, int v, uint degree, volatile __global uint *words) {
   return RANKED ? load_rank(words, v) : priority_of(order, v, degree);
@@ -84,7 +88,7 @@ INLINE void load_before(order_t order, const int *u, const uint *bit, uint rank,
   uint at[BATCH];
   int before[BATCH];
   for (int k = 0; k < BATCH; k++) {
-    at[k] = word_index(order, u[k]);
+    at[k] = word_index(order, (uint)u[k]);
     before[k] = bit[k] != 0u;
     if (!MARKED) before[k] &= priority_of(order, u[k], 0u) > rank;  /* no two are equal */
   }
@@ -97,7 +101,7 @@ INLINE void load_before(order_t order, const int *u, const uint *bit, uint rank,
 /* Priorities, those given or else the order's, and no knowledge of the colours of any vertex. */
 KERNEL prepare(int n, int are_given, ORDER_ARGS, __global const offset_t *restrict row_offsets,
                __global const uint *restrict given, __global uint *restrict words, __global uint *restrict controls) {
-  /* States lie by number; words by place, where successive vertices are in several phases. */
+  /* States lie by number, so that lanes take neighbours; words by phase, so that a work-item takes several of each. */
   const uint id = get_global_id(0), first = RANKED ? id : PREPARE_STEPS * id, stride = RANKED ? get_global_size(0) : 1u;
   MAKE_ORDER(order);
   if (id < CONTROL_WORDS) controls[id] = 0u;
@@ -165,7 +169,7 @@ INLINE int try_small(small_t *x, int is_first, order_t order, __global const int
     }
   }
   uint spare = set;              /* one colour more than neighbours that matter is enough */
-  for (uint k = 0u; k <= n_kept; k++) spare &= spare - 1u;
+  for (uint k = min(n_kept + 1u, SET_COLORS); k; k--) spare &= spare - 1u;
   set &= ~spare;
   const uint least = set & (0u - set);
   const int done = least && !(rivals & least);
@@ -192,10 +196,9 @@ typedef struct {
   uint n;                        /* of all vertices */
   uint number, total;            /* of this sub-group, and of all */
   uint steps;
-  uint n_blocks;
   uint pieces;                   /* of each turn, SUB_GROUP_SIZE places a piece; each total-th is this sub-group's */
   size_t part;                   /* where its room begins */
-  __global const uint *blocks;   /* in the order in which they come in a turn */
+  __global const uint *blocks;   /* in the order in which they come in a turn, and as many empty ones as pieces need */
 } share_t;
 typedef struct { uint turn, piece; } step_t;
 
@@ -206,12 +209,13 @@ INLINE share_t share_of(order_t order, __global const uint *blocks, uint n, uint
   own.n = n;
   own.number = number;
   own.total = total;
-  own.n_blocks = ((n - 1u) >> (PHASE_BITS + order.phase_bits + order.tile_bits)) + 1u;
-  own.pieces = (own.n_blocks * PHASE_SIZE + SUB_GROUP_SIZE - 1u) / SUB_GROUP_SIZE;
 #if PASSES                       /* vertices of successive numbers: sub-groups do not go in step anyway */
+  own.pieces = 0u;
   own.steps = (n + total * SUB_GROUP_SIZE - 1u) / (total * SUB_GROUP_SIZE);
   own.part = (size_t)number * own.steps * SUB_GROUP_SIZE;
 #else                            /* turn after turn */
+  const uint n_blocks = ((n - 1u) >> (PHASE_BITS + order.phase_bits + order.tile_bits)) + 1u;
+  own.pieces = (n_blocks * PHASE_SIZE + SUB_GROUP_SIZE - 1u) / SUB_GROUP_SIZE;
   const uint turns = 1u << (order.tile_bits + order.phase_bits), least = own.pieces / total, extra = own.pieces % total;
   own.steps = turns * (least + (number < extra));
   own.part = (size_t)(number * least + min(number, extra)) * turns * SUB_GROUP_SIZE;
@@ -238,9 +242,7 @@ INLINE uint next_vertex(const share_t *own, step_t *step) {
     step->turn++;
   }
   if (!is_by_place(own->order)) return min(own->n, turn * own->pieces * SUB_GROUP_SIZE + i);
-  const uint block = i >> PHASE_BITS;  /* the last piece has room for more if one is of several blocks */
-  if (SUB_GROUP_SIZE > PHASE_SIZE && block >= own->n_blocks) return own->n;
-  return min(own->n, vertex_at(own->order, turn, own->blocks[block], i & (PHASE_SIZE - 1u)));
+  return min(own->n, vertex_at(own->order, turn, own->blocks[i >> PHASE_BITS], i & (PHASE_SIZE - 1u)));
 #endif
 }
 

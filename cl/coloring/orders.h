@@ -27,7 +27,7 @@
 #define ORDER_MANY_FIRST 4
 #define FEW_COLORS 4u
 
-#ifndef PHASE_BITS               /* clgraph/algorithms/coloring/orders.py has the same */
+#ifndef PHASE_BITS               /* clgraph/algorithms/coloring/orders.py has PHASE_SIZE */
 #define PHASE_BITS 5u
 #endif
 #define PHASE_SIZE (1u << PHASE_BITS)
@@ -47,7 +47,7 @@ typedef struct {
   int order_number, uint order_shift, uint order_phase_bits, uint order_tile_bits, uint order_block_bits, uint order_key
 #define MAKE_ORDER(name)                                                                              \
   order_t name;                                                                                       \
-  name.number = ORDER; name.shift = order_shift; name.phase_bits = order_phase_bits;           \
+  name.number = ORDER; name.shift = order_shift; name.phase_bits = order_phase_bits;                  \
   name.tile_bits = order_tile_bits; name.block_bits = order_block_bits; name.key = order_key
 
 INLINE uint low_bits(uint count) { return count < 32u ? (1u << count) - 1u : UINT_MAX; }

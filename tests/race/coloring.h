@@ -26,6 +26,7 @@ static unsigned most_idle;       /* 0: queues get full, if they can */
 #define STEPS 2
 #define RETRIES 3
 #define PHASE_BITS 1u
+#define INTERVALS (RANKED | WIDE)
 #include "common/grid_barrier.h"
 #include "common/worklist.h"
 #include "coloring/orders.h"

@@ -110,9 +110,7 @@ def choose_strategy(
 def _left_out(session: Session, problem: ColoringProblem) -> dict[str, str]:
     """Return which strategies are no alternatives to others, and why."""
     if problem.distance == 2:
-        from clgraph.algorithms.coloring.distance_two import hash_suffices
-
-        if not problem.deterministic and hash_suffices(problem.graph, closed=not problem.bipartite):
+        if problem.hash_suffices:
             return {"speculative": "hash colours are few and hardly collide"}
         return {"hash_repair": "it takes more colours than speculative"}
     if problem.deterministic:

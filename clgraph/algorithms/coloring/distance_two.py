@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.coloring.distance_two_passes import NO_COLOR, SOURCE, Rounds, Windows
+from clgraph.algorithms.coloring.hash_start import MOST_BITS, hash_start
 from clgraph.algorithms.coloring.orders import ranks
 from clgraph.csr import check_choice, checked_count
 from clgraph.graph import Graph
@@ -30,11 +31,8 @@ from clgraph.runtime.session import Session
 from clgraph.vertex_hashes import HASHES
 
 _MAX_DEGREE = 2**31 - 1
-_MOST_BITS = 10
 _MOST_WORDS = 32
 _USED_BYTES = 1 << 28  # of the words of all nets, if that leaves them one
-_SAMPLED_ROWS, _SAMPLED_ENTRIES = 64, 1024
-_FEW_COLORS, _FEW_COLLISIONS = 1.1, 0.01  # times what the longest row needs; share of the members of nets
 
 
 class DistanceTwo:
@@ -69,14 +67,18 @@ class DistanceTwo:
             graph = Graph.from_scipy(graph.to_scipy(), directed=graph.directed)
         self.session, self.n = session, graph.n_vertices
         self.details: dict[str, Any] = {}
-        self._graph, self.rows = graph, graph.reverse if bipartite else graph  # rows[v]: the nets of v
+        self.rows = graph.reverse if bipartite else graph  # rows[v]: the nets of v
         self.closed, self.order, self.seed = not bipartite, order or "natural", seed
         if not self.n:
             return
         members = self.members = int(graph.degrees.max()) + self.closed
         self.prefers = start == "hash"
         if self.prefers:
-            bits = _least_bits(members) if bits is None else checked_count("bits", bits, _MOST_BITS)
+            if bits is not None:
+                checked_count("bits", bits, MOST_BITS)
+            if hash is None or bits is None:
+                found = hash_start(graph, closed=self.closed, bits=bits)
+                hash, bits = hash or found.hash, found.bits
             self.preferences = self._preferences(hash, bits)
         else:
             bits, self.preferences = 0, session.empty(1, np.int32)
@@ -108,10 +110,8 @@ class DistanceTwo:
         self.vertices = self._in_order()
         self._method = Rounds(self) if deterministic else Windows(self, limit)
 
-    def _preferences(self, name: str | None, bits: int) -> DeviceArray:
+    def _preferences(self, name: str, bits: int) -> DeviceArray:
         """Return the vertices' hash colours."""
-        if name is None:
-            name, _ = _fewest_collisions(self._graph, self.closed, bits)
         check_choice("hash", name, HASHES)
         self.details |= {"hash": name, "bits": bits}
         colors = self.session.empty(self.n, np.int32)
@@ -144,32 +144,3 @@ class DistanceTwo:
         """Return the colours after ``run()``; some numbers may be left out."""
         return self.colors.get() if self.n else np.empty(0, np.int32)
 
-
-def hash_suffices(graph: Graph, *, closed: bool) -> bool:
-    """Return whether hash colours hardly collide, though the longest row needs about as many: on some stencils."""
-    members = graph.stats.max_degree + closed
-    bits = _least_bits(members)
-    if not members <= 1 << bits <= _FEW_COLORS * members:
-        return False
-    return _fewest_collisions(graph, closed, bits)[1] < _FEW_COLLISIONS
-
-
-def _least_bits(members: int) -> int:
-    """Return the bits of as many colours as the longest row needs."""
-    return min(_MOST_BITS, max(1, (members - 1).bit_length()))
-
-
-def _fewest_collisions(graph: Graph, closed: bool, bits: int) -> tuple[str, float]:
-    """Return the hash with the most colours in a sample of the rows at this many bits, and the share that collides."""
-    m = graph.n_edges
-    if not m:
-        return next(iter(HASHES)), 0.0
-    entries = np.random.default_rng(0).integers(m, size=_SAMPLED_ROWS)
-    rows = np.unique(np.searchsorted(graph.row_offsets, entries, "right") - 1)
-    ends = zip(rows, graph.row_offsets[rows], graph.row_offsets[rows + 1], strict=True)
-    members = [np.append(graph.column_indices[a : min(b, a + _SAMPLED_ENTRIES)], [r] * closed) for r, a, b in ends]
-    where = np.repeat(np.arange(len(members)) << 32, [m.size for m in members])
-    vertices = np.concatenate(members).astype(np.uint32)
-    distinct = {name: np.unique(where | HASHES[name](vertices) & np.uint32((1 << bits) - 1)).size for name in HASHES}
-    best = max(distinct, key=lambda name: distinct[name])
-    return best, 1.0 - distinct[best] / np.unique(where | vertices).size

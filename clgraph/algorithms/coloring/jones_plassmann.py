@@ -134,8 +134,9 @@ class JonesPlassmann:
         session, order, width = self._session, self._order, self._session.facts.sub_group_size
         group = self._program.work_group_size
         # As many groups as leave each sub-group as many pieces of a turn, or one less.
-        blocks = order.blocks(self.colors.size)
+        blocks = np.argsort(order.arrivals(self.colors.size)).astype(np.uint32)
         pieces = -(-blocks.size * PHASE_SIZE // width)
+        blocks = np.pad(blocks, (0, -(-pieces * width // PHASE_SIZE) - blocks.size), constant_values=blocks.size)
         rounds = -(-pieces * width // (self._n_groups * group))
         n_items = -(-pieces // rounds) * width
         room = order.n_turns * pieces * width + (0 if self._together else self._n_groups * group)

@@ -95,13 +95,11 @@ class OrderArguments(NamedTuple):
         """How many places there are; at some there is no vertex."""
         return self.n_turns * PHASE_SIZE << int(self.block_bits)
 
-    def blocks(self, n: int) -> NDArray[np.uint32]:
-        """Return the blocks of *n* vertices in the order in which they come in a turn; each takes 32 places of it."""
+    def arrivals(self, n: int) -> NDArray[np.uint32]:
+        """Return when each block of *n* vertices comes in a turn; it takes 32 places of it."""
         bits = int(self.block_bits)
         blocks = np.arange(-(-n // (PHASE_SIZE * self.n_turns)), dtype=np.uint32)
-        arrivals = (blocks * np.uint32(_GOLDEN >> (32 - bits) | 1) + self.key) & np.uint32((1 << bits) - 1)
-        found: NDArray[np.uint32] = np.argsort(arrivals).astype(np.uint32)
-        return found
+        return (blocks * np.uint32(_GOLDEN >> (32 - bits) | 1) + self.key) & np.uint32((1 << bits) - 1)
 
 
 def order_arguments(graph: Graph, order: str, seed: int) -> OrderArguments:

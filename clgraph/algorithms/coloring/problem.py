@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.coloring.hash_start import HashStart, hash_start, is_few, least_bits
 from clgraph.graph import Graph
 from clgraph.stats import GraphStats
 
@@ -39,6 +41,17 @@ class ColoringProblem:
     @property
     def stats(self) -> ColoringStats:
         return ColoringStats(self.graph.stats, self.distance)
+
+    @cached_property
+    def hash_start(self) -> HashStart:
+        """The hash to begin with at distance 2."""
+        return hash_start(self.graph, closed=not self.bipartite)
+
+    @property
+    def hash_suffices(self) -> bool:
+        """Whether that hash hardly collides, at distance 2, though it has few colours."""
+        members = self.graph.stats.max_degree + (not self.bipartite)
+        return is_few(least_bits(members), members) and self.hash_start.suffices
 
 
 class ColoringPlan(Protocol):

@@ -42,6 +42,8 @@ def _hash_repair(
     session: Session, problem: ColoringProblem, *, hash: str | None = None, bits: int | None = None
 ) -> ColoringPlan:
     if problem.distance == 2:
+        if hash is None and bits is None:
+            hash, bits = problem.hash_start[:2]
         return _distance_two(session, problem, "hash", hash=hash, bits=bits)
     return HashRepair(session, problem, hash=hash, bits=bits)
 

@@ -1,0 +1,57 @@
+"""Which hash colouring at distance 2 begins with, by a sample of the nets."""
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from clgraph.graph import Graph
+from clgraph.vertex_hashes import HASHES
+
+MOST_BITS = 10
+_SAMPLED_ROWS, _SAMPLED_ENTRIES = 64, 1024
+_FEW_COLORS, _FEW_COLLISIONS = 1.1, 0.01  # times what a net needs; share of the members of nets
+
+
+class HashStart(NamedTuple):
+    """A hash and what the sample says of it."""
+
+    hash: str
+    bits: int
+    collisions: float  # share of the members of nets
+    members: int  # that differ, of the largest net: so many colours are needed
+
+    @property
+    def suffices(self) -> bool:
+        """Whether hash colours are few and hardly collide: on some stencils."""
+        return is_few(self.bits, self.members) and self.collisions < _FEW_COLLISIONS
+
+
+def least_bits(members: int) -> int:
+    """Return the bits of as many colours as a net of so many members needs."""
+    return min(MOST_BITS, max(1, (members - 1).bit_length()))
+
+
+def is_few(bits: int, members: int) -> bool:
+    """Return whether there are hardly more colours of so many bits than a net of so many members needs."""
+    return 1 << bits <= _FEW_COLORS * members
+
+
+def hash_start(graph: Graph, *, closed: bool, bits: int | None = None) -> HashStart:
+    """Return the hash with the fewest collisions, at as many bits as the longest row needs if none are given."""
+    if bits is None:
+        bits = least_bits(graph.stats.max_degree + closed)
+    m, offsets = graph.n_edges, graph.row_offsets
+    if not m:
+        return HashStart(next(iter(HASHES)), bits, 0.0, int(closed))
+    entries = np.random.default_rng(0).integers(m, size=_SAMPLED_ROWS).astype(offsets.dtype)
+    rows = np.unique(np.searchsorted(offsets, entries, "right") - 1)
+    nets = [
+        np.unique(np.append(graph.column_indices[a : min(b, a + _SAMPLED_ENTRIES)], [row] * closed))
+        for row, a, b in zip(rows, offsets[rows], offsets[rows + 1], strict=True)
+    ]
+    where = np.repeat(np.arange(len(nets)) << 32, [net.size for net in nets])
+    vertices = np.concatenate(nets).astype(np.uint32)
+    colors = {name: np.unique(where | HASHES[name](vertices) & np.uint32((1 << bits) - 1)).size for name in HASHES}
+    best = max(colors, key=lambda name: colors[name])
+    return HashStart(best, bits, 1.0 - colors[best] / vertices.size, max(net.size for net in nets))
