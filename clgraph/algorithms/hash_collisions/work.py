@@ -1,7 +1,7 @@
 """What the strategies of hash collisions ask of a device, from the statistics of the graph and the table's size.
 
 The cost model knows no rate of integer instructions, which are what limits: their time is given as that of bytes
-streamed. The weights were fitted to measured times of PoCL on two cores; those of GPUs count instructions.
+streamed. The weights were fitted to measured times of PoCL on two cores and of an H200.
 """
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _CPU = _Weights(
     comparison=35.0,
 )
 _GPU = _Weights(
-    hash=3.5, plane_entry=1.2, plane_row=24.0, entry=2.4, item_entry=8.0, lane_entry=2.4, bin=1.2, word=2.0,
+    hash=3.5, plane_entry=2.4, plane_row=20.0, entry=8.0, item_entry=12.0, lane_entry=4.0, bin=1.2, word=2.0,
     comparison=2.6,
 )
 
