@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -142,19 +143,20 @@ def test_files_and_unknown_names(tmp_path: Path) -> None:
         inputs.prepare(["rmat-22", "nonsense"])
 
 
+def run_script(directory: Path, script: str, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "benchmarks" / script), *options]
+    return subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+
+
 def test_the_scripts_run_as_a_user_runs_them(tmp_path: Path) -> None:
     graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
     graph.write_text("0 1\n1 2\n4 5\n", encoding="utf-8")
     options = ["-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1"]
     for script, column in (("bench_components.py", "kernel ms"), ("bench_cost_model.py", "pick / best")):
-        child = subprocess.run(
-            [sys.executable, str(ROOT / "benchmarks" / script), *options], cwd=tmp_path,
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        child = run_script(tmp_path, script, *options)
         assert child.returncode == 0, child.stderr
         assert column in child.stdout
-    again = [sys.executable, str(ROOT / "benchmarks/bench_cost_model.py"), "--results", str(results)]
-    table = subprocess.run(again, capture_output=True, text=True, check=True).stdout
+    table = run_script(tmp_path, "bench_cost_model.py", "--results", str(results)).stdout
     assert table.count("geometric mean") == 1
 
 
@@ -162,12 +164,7 @@ def test_spanning_forests_are_timed_and_checked(tmp_path: Path) -> None:
     graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
     graph.write_text("0 1\n1 2\n2 0\n4 5\n", encoding="utf-8")
 
-    def bench(script: str, *options: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, str(ROOT / "benchmarks" / script), *options], cwd=tmp_path, capture_output=True, text=True,
-            check=False,
-        )  # fmt: skip
-
+    bench = partial(run_script, tmp_path)
     measured = bench(
         "bench_mst.py", "-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1", "--scipy",
         "--networkx", "--check-limit", "0",
@@ -192,23 +189,14 @@ def test_colorings_are_timed_and_checked(tmp_path: Path) -> None:
     graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
     graph.write_text("0 1\n1 2\n2 0\n1 1\n2 3\n4 5\n", encoding="utf-8")
 
-    def bench(*options: str, status: int = 0) -> str:
-        measured = subprocess.run(
-            [
-                sys.executable, str(ROOT / "benchmarks/bench_coloring.py"), "-d", "pocl", "--graphs", str(graph),
-                "--json", str(results), "--repeats", "1", *options,
-            ],
-            cwd=tmp_path, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert measured.returncode == status, measured.stderr
-        return measured.stderr if status else measured.stdout
-
-    assert "pick / best" in bench("--networkx")
+    options = "-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1"
+    bench = partial(run_script, tmp_path, "bench_coloring.py", *options)
+    assert "pick / best" in bench("--networkx").stdout
     rows = {row["strategy"]: row for row in read_rows(results)}
     assert set(rows) == {"jones_plassmann", "speculative", "hash_repair", "networkx"}
     assert rows["jones_plassmann"]["n_colors"] == rows["networkx"]["n_colors"] == 3
     assert all(row["verified"] for name, row in rows.items() if name != "networkx")
-    assert "does not colour" in bench("--strategies", "speculative, columns", status=4)
+    assert "does not colour" in bench("--strategies", "speculative, columns").stderr
     bench("--distance", "2", "--strategies", "hash_repair, columns", "speculative, balanced", "auto")
     others = {row["strategy"]: row for row in read_rows(results) if row["benchmark"] == "coloring-2"}
     assert all(row["verified"] and (row["kind"] == "") == (", " in name) for name, row in others.items())
@@ -218,12 +206,7 @@ def test_hash_collisions_are_timed_beside_a_proper_coloring(tmp_path: Path) -> N
     graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
     graph.write_text("0 1\n1 2\n2 0\n1 1\n2 3\n4 5\n5 4\n5 5\n", encoding="utf-8")
 
-    def bench(*options: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, str(ROOT / "benchmarks/bench_hash_collisions.py"), *options], cwd=tmp_path,
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-
+    bench = partial(run_script, tmp_path, "bench_hash_collisions.py")
     measured = bench(
         "-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1", "--strategies",
         "row_per_sub_group", "--plot", str(tmp_path / "plots"),
@@ -255,12 +238,7 @@ def test_searches_are_timed_and_checked(tmp_path: Path, name: str) -> None:
     graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
     graph.write_text("0 1\n1 2\n2 0\n1 1\n2 3\n4 5\n", encoding="utf-8")
 
-    def bench(script: str, *options: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, str(ROOT / "benchmarks" / script), *options], cwd=tmp_path, capture_output=True, text=True,
-            check=False,
-        )  # fmt: skip
-
+    bench = partial(run_script, tmp_path)
     options = ["-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1", "--scipy"]
     measured = bench(f"bench_{name}.py", *options)
     assert measured.returncode == 0 and "pick / best" in measured.stdout, measured.stderr
