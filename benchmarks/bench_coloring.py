@@ -39,16 +39,18 @@ from clgraph.runtime.session import Session
 GRAPHS = ("road-NY", "road-FLA", *inputs.COMPONENTS)
 MOST_COLORS = 1.06  # of the fewest
 _TIMES = ("kernel_seconds", "wall_seconds", "predicted_seconds")
-VARIANTS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {  # strategy, changes of the problem, options
-    "speculative, by edge": ("speculative", {}, {"by": "edge"}),
-    "speculative, largest first": ("speculative", {"order": "largest_first"}, {}),
-    "speculative, deterministic": ("speculative", {"deterministic": True}, {}),
-    "jones_plassmann, random": ("jones_plassmann", {"order": "random"}, {}),
-    "jones_plassmann, smallest last": ("jones_plassmann", {"order": "smallest_last"}, {}),
-    "speculative, columns": ("speculative", {"distance": 2, "bipartite": True}, {}),
-    "hash_repair, columns": ("hash_repair", {"distance": 2, "bipartite": True}, {}),
+_COLUMNS = {"distance": 2, "bipartite": True}
+VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # of a strategy: changes of the problem, options
+    "speculative, by edge": ({}, {"by": "edge"}),
+    "speculative, largest first": ({"order": "largest_first"}, {}),
+    "speculative, deterministic": ({"deterministic": True}, {}),
+    "jones_plassmann, random": ({"order": "random"}, {}),
+    "jones_plassmann, smallest last": ({"order": "smallest_last"}, {}),
+    "speculative, columns": (_COLUMNS, {}),
+    "hash_repair, columns": (_COLUMNS, {}),
+    **{f"{name}, balanced": ({}, {}) for name in STRATEGIES},
 }
-BALANCED = {f"{name}, balanced": name for name in STRATEGIES}
+OTHER_PROBLEMS = ("columns", "balanced")
 
 
 class Balanced:
@@ -70,19 +72,17 @@ class Balanced:
 
 def variant(name: str) -> Strategy:
     """Return a strategy as if its plan had these changes of the problem and options by nature; predicted alike."""
-    if name in BALANCED:
-        base = STRATEGIES[BALANCED[name]]
-        return replace(base, plan=lambda session, problem: Balanced(session, problem, base.plan(session, problem)))
-    base_name, changes, options = VARIANTS[name]
+    base, what = name.split(", ")
+    changes, options = VARIANTS[name]
 
     def plan(session: Session, problem: ColoringProblem) -> ColoringPlan:
-        made: ColoringPlan = STRATEGIES[base_name].plan(session, replace(problem, **changes), **options)
-        return made
+        made: ColoringPlan = STRATEGIES[base].plan(session, replace(problem, **changes), **options)
+        return Balanced(session, problem, made) if what == "balanced" else made
 
-    return replace(STRATEGIES[base_name], plan=plan)
+    return replace(STRATEGIES[base], plan=plan)
 
 
-PLANS = {**STRATEGIES, **{name: variant(name) for name in (*VARIANTS, *BALANCED)}}
+PLANS = {**STRATEGIES, **{name: variant(name) for name in VARIANTS}}
 
 
 def measure(
@@ -92,11 +92,11 @@ def measure(
     """Return one row per strategy on *graph*."""
     problem = as_problem(graph, distance=distance, order=None, deterministic=False, seed=0)
     plans = {key: s for key, s in STRATEGIES.items() if distance == 1 or key in DISTANCE_TWO}
-    plans |= {key: PLANS[key] for key in strategies or () if key in PLANS and key not in STRATEGIES}
-    for key in plans:
-        of_columns, base = key.endswith(", columns"), key.partition(",")[0]
-        if (of_columns and distance == 1) or (distance == 2 and base not in DISTANCE_TWO):
-            raise InputError(f"{key!r} does not colour at distance {distance}")
+    for key in strategies or ():
+        if key in VARIANTS:
+            if VARIANTS[key][0].get("distance", distance) != distance or key.partition(",")[0] not in plans:
+                raise InputError(f"{key!r} does not colour at distance {distance}")
+            plans[key] = PLANS[key]
     choice = choose(plans, "auto", lambda: problem.stats, session.facts, session.profile.rates)
     choice = replace(choice, strategy=choose_for(session, problem, "auto").strategy)
     names = [choice.strategy if wanted == "auto" else wanted for wanted in strategies or ()]
@@ -118,7 +118,7 @@ def measure(
     rows = harness.time_strategies(session, problem, plans, choice, verify, names=names, **timing)
     for row, more in zip(rows, found, strict=True):
         row |= more
-    others = [row for row in rows if row["strategy"] in BALANCED or row["strategy"].endswith(", columns")]
+    others = [row for row in rows if row["strategy"].endswith(OTHER_PROBLEMS)]
     limit = MOST_COLORS * min((row["n_colors"] for row in rows if row not in others), default=0)
     for row in rows:
         if row in others or (row["n_colors"] > limit and not row["picked"]):

@@ -37,7 +37,7 @@ from tabulate import tabulate
 
 from clgraph.algorithms.coloring.color import color
 from clgraph.algorithms.hash_collisions import lanes, planes
-from clgraph.algorithms.hash_collisions.api import as_problem
+from clgraph.algorithms.hash_collisions.api import as_problem, as_table
 from clgraph.algorithms.hash_collisions.plan import CollisionPlan, CollisionProblem
 from clgraph.algorithms.hash_collisions.strategies import STRATEGIES
 from clgraph.algorithms.hash_collisions.table import CollisionTable
@@ -108,13 +108,6 @@ def best_of_widths(table: CollisionTable) -> list[list[Any]]:
     ]
 
 
-def as_table(total: NDArray[Any], maximum: NDArray[Any], problem: CollisionProblem) -> CollisionTable:
-    table = CollisionTable(total, maximum)
-    table.hashes, table.bit_widths = problem.hashes, problem.bit_widths
-    table.n_vertices, table.distance = problem.graph.n_vertices, problem.distance
-    return table
-
-
 def fingerprint(table: CollisionTable) -> dict[str, Any]:
     """Return the fields of a row by which its table is known again."""
     counts = np.stack([table.total, table.maximum]).astype("<i8")
@@ -140,7 +133,7 @@ def definition(graph: Graph, problem: CollisionProblem) -> CollisionTable:
                     counts = np.bincount(rows, minlength=stop - first) - np.count_nonzero(seen, axis=1)
                 total[k, j] += counts.sum()
                 maximum[k, j] = max(maximum[k, j], counts.max())
-    return as_table(total, maximum, problem)
+    return as_table((total, maximum), problem)
 
 
 def _entries(graph: Graph, first: int, stop: int, distance: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -189,7 +182,7 @@ def measure(
     found: list[CollisionTable] = []
 
     def verify(plan: CollisionPlan) -> None:
-        table = as_table(*plan.table(), problem)
+        table = as_table(plan.table(), problem)
         if not found and graph.n_edges <= check_limit:
             check_collisions(graph, problem.hashes, problem.bit_widths, *table, distance=distance)
         found.append(table)

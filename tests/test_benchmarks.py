@@ -156,8 +156,8 @@ def test_the_scripts_run_as_a_user_runs_them(tmp_path: Path) -> None:
         child = run_script(tmp_path, script, *options)
         assert child.returncode == 0, child.stderr
         assert column in child.stdout
-    table = run_script(tmp_path, "bench_cost_model.py", "--results", str(results)).stdout
-    assert table.count("geometric mean") == 1
+    again = run_script(tmp_path, "bench_cost_model.py", "--results", str(results))
+    assert again.returncode == 0 and again.stdout.count("geometric mean") == 1
 
 
 def test_spanning_forests_are_timed_and_checked(tmp_path: Path) -> None:
@@ -188,24 +188,26 @@ def test_spanning_forests_are_timed_and_checked(tmp_path: Path) -> None:
 def test_colorings_are_timed_and_checked(tmp_path: Path) -> None:
     graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
     graph.write_text("0 1\n1 2\n2 0\n1 1\n2 3\n4 5\n", encoding="utf-8")
-
     options = "-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1"
     bench = partial(run_script, tmp_path, "bench_coloring.py", *options)
-    assert "pick / best" in bench("--networkx").stdout
+    measured = bench("--networkx")
+    assert measured.returncode == 0 and "pick / best" in measured.stdout, measured.stderr
     rows = {row["strategy"]: row for row in read_rows(results)}
     assert set(rows) == {"jones_plassmann", "speculative", "hash_repair", "networkx"}
     assert rows["jones_plassmann"]["n_colors"] == rows["networkx"]["n_colors"] == 3
     assert all(row["verified"] for name, row in rows.items() if name != "networkx")
-    assert "does not colour" in bench("--strategies", "speculative, columns").stderr
-    bench("--distance", "2", "--strategies", "hash_repair, columns", "speculative, balanced", "auto")
+    refused = bench("--strategies", "speculative, columns")
+    assert refused.returncode == 4 and "does not colour" in refused.stderr
+    measured = bench("--distance", "2", "--strategies", "hash_repair, columns", "speculative, balanced", "auto")
+    assert measured.returncode == 0, measured.stderr
     others = {row["strategy"]: row for row in read_rows(results) if row["benchmark"] == "coloring-2"}
+    assert {*others} == {"hash_repair", "speculative, balanced", "hash_repair, columns"}
     assert all(row["verified"] and (row["kind"] == "") == (", " in name) for name, row in others.items())
 
 
 def test_hash_collisions_are_timed_beside_a_proper_coloring(tmp_path: Path) -> None:
     graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
     graph.write_text("0 1\n1 2\n2 0\n1 1\n2 3\n4 5\n5 4\n5 5\n", encoding="utf-8")
-
     bench = partial(run_script, tmp_path, "bench_hash_collisions.py")
     measured = bench(
         "-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1", "--strategies",

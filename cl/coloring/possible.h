@@ -6,8 +6,8 @@
  * If MARKED there are sets only, of colours 0 … 29, and bit 30 is free for what the program wants to say of the vertex.
  *
  * One possible colour is the colour.  The set of a word only ever shrinks, and contains the colour that the greedy
- * algorithm gives the vertex: so any value read, however old, is true.  No colour of a
- * greedy colouring is above the square root of the entries, which is why 16 bits do.
+ * algorithm gives the vertex: so any value read, however old, is true.  No colour of a greedy colouring is above the
+ * square root of the entries, which is why 16 bits do.
  */
 #ifndef CLGRAPH_POSSIBLE_H
 #define CLGRAPH_POSSIBLE_H

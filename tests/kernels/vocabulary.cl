@@ -129,7 +129,7 @@ LOADS(ulong)
   KERNEL loads_if_##T(__global const T *in, __global const T *wanted, __global T *found) {            \
     size_t i = get_global_id(0);                                                                      \
     const T old = load_relaxed_if(wanted[i] != 0, &in[wanted[i] ? i : 0]);                            \
-    found[i] = old + (T)(wanted[i] == 0);                                                            \
+    found[i] = old + (T)(wanted[i] == 0);                                                             \
   }
 LOADS_IF(uint)
 #if DEV_HAS_INT64_ATOMICS

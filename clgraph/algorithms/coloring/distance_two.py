@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.coloring.distance_two_passes import NO_COLOR, SOURCE, Rounds, Windows
-from clgraph.algorithms.coloring.hash_start import MOST_BITS, hash_start
+from clgraph.algorithms.coloring.hash_start import MOST_BITS, hash_start, least_bits
 from clgraph.algorithms.coloring.orders import ranks
 from clgraph.csr import check_choice, checked_count
 from clgraph.graph import Graph
@@ -74,12 +74,9 @@ class DistanceTwo:
         members = self.members = int(graph.degrees.max()) + self.closed
         self.prefers = start == "hash"
         if self.prefers:
-            if bits is not None:
-                checked_count("bits", bits, MOST_BITS)
-            if hash is None or bits is None:
-                found = hash_start(graph, closed=self.closed, bits=bits)
-                hash, bits = hash or found.hash, found.bits
-            self.preferences = self._preferences(hash, bits)
+            bits = least_bits(members) if bits is None else checked_count("bits", bits, MOST_BITS)
+            name = hash_start(graph, closed=self.closed, bits=bits).hash if hash is None else hash
+            self.preferences = self._preferences(name, bits)
         else:
             bits, self.preferences = 0, session.empty(1, np.int32)
         # Words for all preferences, and for thrice the colours that the longest row needs.
@@ -143,4 +140,3 @@ class DistanceTwo:
     def result(self) -> NDArray[np.int32]:
         """Return the colours after ``run()``; some numbers may be left out."""
         return self.colors.get() if self.n else np.empty(0, np.int32)
-

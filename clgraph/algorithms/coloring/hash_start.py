@@ -37,10 +37,8 @@ def is_few(bits: int, members: int) -> bool:
     return 1 << bits <= _FEW_COLORS * members
 
 
-def hash_start(graph: Graph, *, closed: bool, bits: int | None = None) -> HashStart:
-    """Return the hash with the fewest collisions, at as many bits as the longest row needs if none are given."""
-    if bits is None:
-        bits = least_bits(graph.stats.max_degree + closed)
+def hash_start(graph: Graph, *, closed: bool, bits: int) -> HashStart:
+    """Return the hash with the fewest collisions at so many bits."""
     m, offsets = graph.n_edges, graph.row_offsets
     if not m:
         return HashStart(next(iter(HASHES)), bits, 0.0, int(closed))

@@ -45,13 +45,17 @@ class ColoringProblem:
     @cached_property
     def hash_start(self) -> HashStart:
         """The hash to begin with at distance 2."""
-        return hash_start(self.graph, closed=not self.bipartite)
+        return hash_start(self.graph, closed=not self.bipartite, bits=least_bits(self._members))
 
     @property
     def hash_suffices(self) -> bool:
         """Whether that hash hardly collides, at distance 2, though it has few colours."""
-        members = self.graph.stats.max_degree + (not self.bipartite)
-        return is_few(least_bits(members), members) and self.hash_start.suffices
+        return is_few(least_bits(self._members), self._members) and self.hash_start.suffices
+
+    @property
+    def _members(self) -> int:
+        """Of the largest net, repeats included."""
+        return self.graph.stats.max_degree + (not self.bipartite)
 
 
 class ColoringPlan(Protocol):

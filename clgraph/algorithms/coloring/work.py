@@ -13,7 +13,7 @@ _NEAR_BYTES = 2.0**18
 _CPU_VISIT_BYTES, _CPU_GREEDY_VISIT_BYTES = 45.0, 110.0  # which the arithmetic of a visit is worth there
 _LARGE_BIN = 6  # of the counts by degree: 32 and more
 _HUB_LOADS = 5.0  # by entry of the longest row and lane, one after the other, in the rounds of speculation
-_PASSES = 4.0  # launches until no vertex is open, where groups may not wait for each other
+_LAUNCHES = 4.0  # launches until no vertex is open, where groups may not wait for each other
 _DEPTH = 20.0  # dependent loads, by the logarithm of the vertices
 _FEW_NEIGHBORS = 4.0
 
@@ -35,7 +35,7 @@ def jones_plassmann_work(stats: ColoringStats, facts: DeviceFacts) -> Work:
     cpu = _CPU_GREEDY_VISIT_BYTES
     large = Work(launches=12.0 if n_large else 0.0, streamed_bytes=40.0 * n_large)
     large += _visits(graph, facts, m_large, 1.7, cpu)
-    small = Work(launches=2.0, read_backs=_PASSES if alone else 0.0) + _visits(graph, facts, m - m_large, 3.0, cpu)
+    small = Work(launches=2.0, read_backs=_LAUNCHES if alone else 0.0) + _visits(graph, facts, m - m_large, 3.0, cpu)
     passes = Work(streamed_bytes=28.0 * n, chains=(Chain(_DEPTH * math.log2(2.0 + n), 4.0 * n),))
     return passes + small + large.times(facts.compute_units if alone else 1.0)  # then one sub-group does them all
 

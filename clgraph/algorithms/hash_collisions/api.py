@@ -22,6 +22,9 @@ import operator
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from clgraph.algorithms.hash_collisions.plan import CollisionProblem
 from clgraph.algorithms.hash_collisions.strategies import STRATEGIES
 from clgraph.algorithms.hash_collisions.table import MAX_BITS, CollisionTable
@@ -49,6 +52,14 @@ def as_problem(
     if distance == 2 and not graph.has_sorted_rows:
         graph = Graph.from_scipy(graph.to_scipy())
     return CollisionProblem(graph, distance, names, widths)
+
+
+def as_table(counts: Iterable[NDArray[np.int64]], problem: CollisionProblem) -> CollisionTable:
+    """Return sums and maxima of *problem* as a table that knows its lines and columns."""
+    table = CollisionTable(*counts)
+    table.hashes, table.bit_widths = problem.hashes, problem.bit_widths
+    table.n_vertices, table.distance = problem.graph.n_vertices, problem.distance
+    return table
 
 
 def _as_hashes(hashes: int | Iterable[str]) -> tuple[str, ...]:
@@ -150,9 +161,7 @@ def hash_collisions(
         plan = STRATEGIES[choice.strategy].plan(on, problem, **options)
         plan.run()
         tables = plan.table()
-    result = CollisionTable(*tables)
-    result.hashes, result.bit_widths = problem.hashes, problem.bit_widths
-    result.n_vertices, result.distance = data.n_vertices, problem.distance
+    result = as_table(tables, problem)
     kind = STRATEGIES[choice.strategy].kind
     result.info = on.run_info(recorder, choice.strategy, kind, choice.seconds)
     if verify:
