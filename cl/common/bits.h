@@ -1,0 +1,16 @@
+/* Bitwise words that compilers do not find by themselves. */
+#ifndef CLGRAPH_BITS_H
+#define CLGRAPH_BITS_H
+#include "common/types.h"
+
+/* Those bits of x where a and b agree.  On NVIDIA one instruction, while compilers share a ^ b between several of these. */
+INLINE uint and_equal(uint x, uint a, uint b) {
+#if DEV_NVIDIA_SM
+  uint found;
+  __asm__("lop3.b32 %0, %1, %2, %3, 0x90;" : "=r"(found) : "r"(x), "r"(a), "r"(b));
+  return found;
+#else
+  return x & ~(a ^ b);
+#endif
+}
+#endif
