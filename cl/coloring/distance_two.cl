@@ -36,11 +36,12 @@ INLINE uint gather_used(int v, offset_t begin, uint places, uint stride, __globa
   const int is_long = looping(places > LANES * BATCH);
   for (uint first = 0u; looping(first < places); first += LANES * BATCH) {
     int nets[BATCH];
+    uint held[BATCH];
+    nets_at(v, begin, first + team_lane(), places, nets_of, nets);
     #pragma unroll
-    for (uint j = 0u; j < BATCH; j++) nets[j] = net_at(v, begin, first + j * LANES + team_lane(), places, nets_of);
+    for (uint j = 0u; j < BATCH; j++) held[j] = load_relaxed_if(nets[j] >= 0, used + (size_t)max(nets[j], 0) * stride);
     #pragma unroll
-    for (uint j = 0u; j < BATCH; j++)
-      if (nets[j] >= 0) mask |= load_relaxed(used + (size_t)nets[j] * stride);
+    for (uint j = 0u; j < BATCH; j++) mask |= held[j];
     if (is_long) {
       mask = team_or(mask);
       if (mask == FULL) places = 0u;
@@ -56,15 +57,20 @@ INLINE uint claim_bit(int v, offset_t begin, uint places, uint stride, uint bit,
   uint clash = 0u, step = 0u;
   for (uint first = 0u; looping(first < places && !clash); first += LANES * BATCH) {
     const uint end = clash ? 0u : places;
-    uint lost = 0u;
+    uint old[BATCH], lost = 0u;
+    int nets[BATCH];
+    nets_at(v, begin, first + team_lane(), end, nets_of, nets);
+    #pragma unroll
+    for (uint j = 0u; j < BATCH; j++) {
+      old[j] = bit;
+      if (nets[j] >= 0) old[j] = fetch_or(used + (size_t)nets[j] * stride, bit);
+    }
     #pragma unroll
     for (uint j = 0u; j < BATCH; j++, step++) {
-      const int net = net_at(v, begin, first + j * LANES + team_lane(), end, nets_of);
-      if (net < 0) continue;
-      const uint old = fetch_or(used + (size_t)net * stride, bit);
-      *seen |= old;
-      if (old & bit) lost = 1u;
-      else if (step < 64u) *owned |= 1ul << step;
+      const uint is_set = (old[j] & bit) != 0u;
+      *seen |= nets[j] >= 0 ? old[j] : 0u;
+      lost |= is_set & (nets[j] >= 0);
+      *owned |= (ulong)(!is_set & (step < 64u)) << (step & 63u);
     }
     clash |= team_or(lost);
   }
@@ -79,8 +85,7 @@ INLINE void unset_bit(int v, offset_t begin, uint places, uint stride, uint bit,
 
 /* The position of one of the first `spread` ones of x. */
 INLINE uint one_of(uint x, uint random, uint spread) {
-  uint skip = (random & 0xffffu) % max(1u, min(spread, (uint)popcount(x)));
-  for (; skip; skip--) x &= x - 1u;
+  for (uint skip = (random & 0xffffu) * min(spread, (uint)popcount(x)) >> 16; skip; skip--) x &= x - 1u;
   return x ? lowest_lane(x) : 0u;
 }
 

@@ -78,4 +78,27 @@ INLINE int net_at(int v, offset_t begin, uint place, uint places, __global const
 #endif
   return repeated ? -1 : net;
 }
+
+/* Those at BATCH places, each LANES after the one before.  On GPUs without branches, so that all loads are in flight. */
+INLINE void nets_at(int v, offset_t begin, uint place, uint places, __global const int *restrict nets_of, int *nets) {
+#if DEV_IS_CPU
+  for (uint j = 0u; j < BATCH; j++) nets[j] = net_at(v, begin, place + j * LANES, places, nets_of);
+#else
+  const uint last = max(places, CLOSED + 1u) - CLOSED - 1u;
+  int before[BATCH];
+  if (places <= CLOSED) begin = 0;
+  #pragma unroll
+  for (uint j = 0u; j < BATCH; j++) {
+    const uint at = place + j * LANES;
+    nets[j] = nets_of[begin + (offset_t)min(at, last)];
+    before[j] = nets_of[begin + (offset_t)min(max(at, 1u) - 1u, last)];
+  }
+  #pragma unroll
+  for (uint j = 0u; j < BATCH; j++) {
+    const uint at = place + j * LANES;
+    const int is_none = (at + CLOSED >= places) | ((at > 0u) & (nets[j] == before[j])) | (CLOSED & (nets[j] == v));
+    nets[j] = CLOSED & (at + 1u == places) ? v : is_none ? -1 : nets[j];
+  }
+#endif
+}
 #endif
