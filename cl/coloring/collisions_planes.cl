@@ -38,12 +38,6 @@
 #ifndef LOCAL_SUMS               /* sums stand in local memory, which saves registers */
 #define LOCAL_SUMS 0
 #endif
-#ifndef LOAD_STEPS               /* 16-byte loads of a work-item in flight */
-#define LOAD_STEPS 4
-#endif
-#ifndef TILES_AHEAD              /* 1: the next tile of a group is asked for while it counts in one */
-#define TILES_AHEAD 0
-#endif
 #ifndef STAGES
 #define STAGES 3
 #endif
@@ -80,15 +74,10 @@
 INLINE int load_tile(offset_t begin, int size, __global const int *restrict column_indices, __local int4 *tile) {
   int shift = (int)(begin & 3), words = size + shift, quads = words / 4;
   __global const int *from = column_indices + (begin - shift);
-  #pragma unroll LOAD_STEPS
+  #pragma unroll 4
   for (int q = get_local_id(0); q < quads; q += WG_SIZE) tile[q] = ((__global const int4 *)from)[q];
   for (int i = 4 * quads + get_local_id(0); i < words; i += WG_SIZE) ((__local int *)tile)[i] = from[i];
   return shift;
-}
-
-INLINE void fetch_tile_ahead(offset_t begin, offset_t end, __global const int *restrict column_indices) {
-  const int line = 32;           /* entries; if lines are shorter, only a part comes */
-  for (offset_t e = begin + (offset_t)get_local_id(0) * line; e < end; e += WG_SIZE * line) FETCH_AHEAD(column_indices + e);
 }
 
 /* What agrees between v, whose words are own, and entry q of its row; nothing beyond the row's end. */
@@ -278,18 +267,16 @@ KERNEL count_tiles(int n, int n_tiles, int tiles_per_group, __global const offse
   LOCAL_ARRAY uint totals[N_COUNTERS], maxima[N_COUNTERS];
   DECLARE_SUMS
   uint greatest[SLICES][WORDS], seen = 0u;
-  int rounds = 0, first_tile = (int)get_group_id(0) * tiles_per_group, last = min(n_tiles, first_tile + tiles_per_group);
+  int rounds = 0, first_tile = (int)get_group_id(0) * tiles_per_group;
   clear_sums(totals, maxima);
   clear_totals(sums);
   clear_counts(greatest);
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (int t = first_tile; t < last; t++) {
+  for (int t = first_tile; t < min(n_tiles, first_tile + tiles_per_group); t++) {
     int first = tile_rows[t], stop = tile_rows[t + 1];
-    offset_t begin = row_offsets[first], end = row_offsets[stop];
-    const offset_t later = TILES_AHEAD ? row_offsets[tile_rows[min(t + 2, last)]] : end;
-    int size = (int)min(end - begin, (offset_t)(TILE - 3));
+    offset_t begin = row_offsets[first];
+    int size = (int)min(row_offsets[stop] - begin, (offset_t)(TILE - 3));
     int shift = load_tile(begin, size, column_indices, tile);
-    fetch_tile_ahead(end, later, column_indices);
     barrier(CLK_LOCAL_MEM_FENCE);
 #if STAGES == 1
     for (int i = get_local_id(0); i < size; i += WG_SIZE) seen |= (uint)((__local int *)tile)[i];

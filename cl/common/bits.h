@@ -3,7 +3,7 @@
 #define CLGRAPH_BITS_H
 #include "common/types.h"
 
-/* Those bits of x where a and b agree.  On NVIDIA one instruction, while compilers share a ^ b between several of these. */
+/* Those bits of x where a and b agree: on NVIDIA one instruction, where compilers would share a ^ b between several. */
 INLINE uint and_equal(uint x, uint a, uint b) {
 #if DEV_NVIDIA_SM
   uint found;

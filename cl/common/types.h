@@ -47,8 +47,6 @@
 #define FETCH_AHEAD(p)
 #elif DEV_IS_CPU && !defined(__SPIR__)  /* PoCL, where prefetch does nothing */
 #define FETCH_AHEAD(p) __builtin_prefetch((const __private void *)(size_t)(p))
-#elif DEV_NVIDIA_SM >= 70
-#define FETCH_AHEAD(p) __asm__ volatile("prefetch.global.L2 [%0];" :: "l"((ulong)(p)))
 #else
 #define FETCH_AHEAD(p) prefetch(p, 1)
 #endif

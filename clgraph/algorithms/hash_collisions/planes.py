@@ -23,12 +23,11 @@ class PlanesPlan(CollisionPlan):
         if not self.m:
             return
         cpu = {
-            "WG_SIZE": session.facts.sub_group_size, "BATCH": 8 if problem.graph.stats.mean_degree >= 12 else 4,
-            "FLUSH_LOG": 8, "TILE": 8192, "GROUPS_PER_UNIT": 4, "LOCAL_SUMS": 0,
+            "WG_SIZE": session.facts.sub_group_size, "FLUSH_LOG": 8, "TILE": 8192, "GROUPS_PER_UNIT": 4, "LOCAL_SUMS": 0,
         }  # fmt: skip
         sizes = tuned(session, SOURCE, {
-            "WG_SIZE": 64, "BATCH": 4, "FLUSH_LOG": 3, "LONG_ROW": 255, "TILE": 4096, "GROUPS_PER_UNIT": 48,
-            "LOCAL_SUMS": 1, "STAGES": 3, **(cpu if self.is_cpu else {}),
+            "WG_SIZE": 64, "BATCH": 8 if problem.graph.stats.mean_degree >= 12 else 4, "FLUSH_LOG": 3, "LONG_ROW": 255,
+            "TILE": 4096, "GROUPS_PER_UNIT": 48, "LOCAL_SUMS": 1, "STAGES": 3, **(cpu if self.is_cpu else {}),
         }, None)
         n_groups = sizes.pop("GROUPS_PER_UNIT") * self.units if persistent else None
         for hashes in slices(len(problem.hashes), MOST_HASHES):
