@@ -23,7 +23,8 @@ class PlanesPlan(CollisionPlan):
         if not self.m:
             return
         cpu = {
-            "WG_SIZE": session.facts.sub_group_size, "FLUSH_LOG": 8, "TILE": 8192, "GROUPS_PER_UNIT": 4, "LOCAL_SUMS": 0,
+            "WG_SIZE": session.facts.sub_group_size, "FLUSH_LOG": 8, "TILE": 8192, "GROUPS_PER_UNIT": 4,
+            "LOCAL_SUMS": 0,
         }  # fmt: skip
         sizes = tuned(session, SOURCE, {
             "WG_SIZE": 64, "BATCH": 8 if problem.graph.stats.mean_degree >= 12 else 4, "FLUSH_LOG": 3, "LONG_ROW": 255,
