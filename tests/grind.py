@@ -167,7 +167,7 @@ def hash_collisions(session: Session) -> None:
     from clgraph.algorithms.hash_collisions.api import hash_collisions
     from clgraph.graph import Graph
 
-    sizes = {"WG_SIZE": 8, "LONG_ROW": 12, "TILE_STEP": 40, "FLUSH_LOG": 1}
+    sizes = {"WG_SIZE": 8, "LONG_ROW": 12, "TILE_STEP": 40, "FLUSH_LOG": 1, "GROUPS_PER_UNIT": 1}
     tuning = {f"coloring/collisions_{name}.cl": sizes for name in ("planes", "lanes")}
     src, dst = np.random.default_rng(11).integers(40, size=(2, 70))
     src, dst = np.append(src, np.zeros(30, np.int64)), np.append(dst, np.arange(30))
@@ -184,8 +184,9 @@ def hash_collisions(session: Session) -> None:
         for options in ({"distinct": "bitmap"}, {"layout": "padded"}, {"layout": "compact"}):
             hash_collisions(graph, distance=2, **arguments, **options)
     hash_collisions(graph, **arguments)
-    hash_collisions(graph, strategy="row_per_item", distance=2, tile=40, layout="compact", hashes=1, bit_widths=[4],
-                    session=session, verify=True)
+    for strategy in ("row_per_item", "persistent"):
+        hash_collisions(graph, strategy=strategy, distance=2, tile=40, layout="compact", hashes=1, bit_widths=[4],
+                        session=session, verify=True)
 
 
 def coloring(session: Session) -> None:

@@ -255,6 +255,9 @@ KERNEL count_rows(int n, int n_tiles, int tiles_per_group, __global const offset
       }
       if (HASH_LANES < N_HASHES) flush(k, &sums, totals, maxima);
     }
+#if METHOD == SORTED && LAYOUT == COMPACT
+    barrier(CLK_LOCAL_MEM_FENCE);  /* the next tile's rows lie elsewhere */
+#endif
   }
   if (HASH_LANES >= N_HASHES) flush((uint)lane, &sums, totals, maxima);
   barrier(CLK_LOCAL_MEM_FENCE);
