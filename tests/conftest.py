@@ -4,6 +4,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from functools import cache
@@ -63,3 +64,18 @@ def require_tool(name: str) -> str:
     if os.environ.get("CLGRAPH_REQUIRE_TOOLS"):
         pytest.fail(f"CLGRAPH_REQUIRE_TOOLS is set, and {name} is not on the path", pytrace=False)
     pytest.skip(f"{name} is not on the path")
+
+
+def run_at_width(width: int, script: str) -> None:
+    """Run *script*, whose session ``s`` is on Intel's runtime, told to make sub-groups of *width*.
+
+    In a child, since programs are built for one width. Skip, or fail in CI, where there is no such runtime.
+    """
+    if "Intel" not in session_on("intel").facts.platform:  # a CPU of that name on another platform
+        pytest.skip("Intel's CPU runtime is not installed")
+    head = f"import conftest; s = conftest.session_on('intel'); assert s.facts.sub_group_size == {width};"
+    path = os.pathsep.join([str(ROOT / "tests"), *sys.path])
+    environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width), "PYTHONPATH": path}
+    command = [sys.executable, "-c", head + script]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]

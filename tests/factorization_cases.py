@@ -1,15 +1,11 @@
 """Ratings, factors and checks that the tests of the factorisation share."""
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from conftest import ROOT, session_on
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.factors import DeviceModel, Factors
@@ -150,18 +146,3 @@ def check_replay(
             np.testing.assert_array_equal(found, again)
             np.testing.assert_allclose(found, wanted, rtol=10 * tolerance, atol=tolerance)
     return plan
-
-
-def check_at_width(width: int, module: str) -> None:
-    """Call *module*.check_width(session) where sub-groups of Intel's runtime are *width* wide.
-
-    In a child, since programs are built for one width.
-    """
-    session_on("intel")
-    script = (
-        f"import conftest, {module} as test; session = conftest.session_on('intel');"
-        f"assert session.facts.sub_group_size == {width}; test.check_width(session)"
-    )
-    environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width), "PYTHONPATH": str(ROOT / "tests")}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]

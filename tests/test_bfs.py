@@ -1,9 +1,6 @@
 """Every strategy of breadth-first search on every zoo graph and device, against the definition."""
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from itertools import pairwise
@@ -13,6 +10,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from conftest import run_at_width
 from graphs import GRAPHS, with_unsorted_rows, with_wide_offsets
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -366,17 +364,11 @@ def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("width", [8, 64])
 def test_sub_group_widths(width: int) -> None:
-    """Intel's runtime can be told the width; in a child, since programs are built for one."""
     names = [*STRATEGIES] if width < 64 else ["direction_optimizing"]  # the others take long to compile, too
     script = (
         "import clgraph as cg;"
-        f"s = cg.Session('intel'); assert s.facts.sub_group_size == {width};"
         f"[cg.bfs(g, v, strategy=k, session=s, verify=True) for k in {names}"
         " for g in (cg.generators.rmat(11, 16), cg.generators.star(5000), cg.generators.path(700),"
         " cg.generators.delaunay_points(900)) for v in (0, [3, 600])]"
     )
-    environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width)}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
-    if "NoDeviceError" in done.stderr and not os.environ.get("CLGRAPH_REQUIRE_DEVICES"):
-        pytest.skip("Intel's CPU runtime is not installed")
-    assert done.returncode == 0, done.stderr[-2000:]
+    run_at_width(width, script)

@@ -1,9 +1,6 @@
 """Every strategy of colouring at distance 1 on every device, against the definition and the sequential algorithm."""
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,7 +11,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from conftest import ROOT
+from conftest import run_at_width
 from graphs import DIRECTED, UNDIRECTED, with_unsorted_rows, with_wide_offsets
 from numpy.typing import NDArray
 
@@ -391,22 +388,16 @@ def test_nothing_follows_a_wait_that_ran_out(pocl: Session) -> None:
 
 @pytest.mark.parametrize("width", [8, 64])
 def test_sub_group_widths(width: int) -> None:
-    """Intel's runtime can be told the width; in a child, since programs are built for one."""
     cases = [case for case in CASES if "order" not in case[1]]
     script = (
         "import clgraph as cg; from clgraph.reference.coloring import check_coloring;"
-        f"s = cg.Session('intel'); assert s.facts.sub_group_size == {width};"
         "[check_coloring(g, cg.color(g, strategy=k, session=s, **o).colors)"
         f" for k, o in {cases} for g in (cg.generators.rmat(11, 16), cg.generators.star(9000),"
         " cg.generators.uniform_random(700, 60000), cg.generators.delaunay_points(900))];"
         "cg.color(cg.generators.rmat(10, 16), balanced=True, session=s, verify=True);"
         "import test_coloring; test_coloring.check_one_sub_group(s, 2)"
     )
-    environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width), "PYTHONPATH": str(ROOT / "tests")}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
-    if "NoDeviceError" in done.stderr and not os.environ.get("CLGRAPH_REQUIRE_DEVICES"):
-        pytest.skip("Intel's CPU runtime is not installed")
-    assert done.returncode == 0, done.stderr[-2000:]
+    run_at_width(width, script)
 
 
 @pytest.mark.parametrize("n", [1, 2, 1000, 20011])

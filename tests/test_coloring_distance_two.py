@@ -1,15 +1,13 @@
 """Colourings at distance 2 and of columns, and counts of conflicts, on zoo graphs and devices: the definition."""
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from conftest import run_at_width
 from graphs import DIRECTED, UNDIRECTED, with_unsorted_rows, with_wide_offsets
 
 import clgraph as cg
@@ -281,18 +279,12 @@ def test_errors(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("width", [16, 64])
 def test_sub_group_widths(width: int) -> None:
-    """Intel's runtime can be told the width; in a child, since programs are built for one."""
     script = (
         "import clgraph as cg; from clgraph.reference.coloring import count_conflicts as count;"
-        f"s = cg.Session('intel'); assert s.facts.sub_group_size == {width};"
         f"graphs = [cg.generators.{'rmat(9, 16)' if width < 64 else 'delaunay_points(900)'}];"
         "[cg.color(g, distance=2, strategy=k, session=s, verify=True, **o)"
         f" for k, o in {[*CASES[:3], CASES[4]]} for g in graphs];"
         "bad = [(g, cg.color(g, session=s).colors) for g in graphs];"
         "assert all(cg.count_conflicts(g, c, distance=d, session=s) == count(g, c, d) for g, c in bad for d in (1, 2))"
     )
-    environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width)}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
-    if "NoDeviceError" in done.stderr and not os.environ.get("CLGRAPH_REQUIRE_DEVICES"):
-        pytest.skip("Intel's CPU runtime is not installed")
-    assert done.returncode == 0, done.stderr[-2000:]
+    run_at_width(width, script)

@@ -1,13 +1,10 @@
 """Every strategy of connected components on every zoo graph and device, against the definition."""
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import networkx as nx
 import numpy as np
 import pytest
+from conftest import run_at_width
 from graphs import GRAPHS
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -146,19 +143,13 @@ def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("width", [8, 16, 32, 64])
 def test_sub_group_widths(width: int) -> None:
-    """Intel's runtime can be told the width; in a child, since programs are built for one."""
     script = (
         "import clgraph as cg; from clgraph.algorithms.components import STRATEGIES;"
-        f"s = cg.Session('intel'); assert s.facts.sub_group_size == {width};"
         "[cg.connected_components(g, strategy=k, session=s, verify=True) for k in STRATEGIES"
         " for g in (cg.generators.rmat(12, 16), cg.generators.star(5000), cg.generators.path(700),"
         " cg.generators.delaunay_points(900))]"
     )
-    environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width)}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
-    if "NoDeviceError" in done.stderr and not os.environ.get("CLGRAPH_REQUIRE_DEVICES"):
-        pytest.skip("Intel's CPU runtime is not installed")
-    assert done.returncode == 0, done.stderr[-2000:]
+    run_at_width(width, script)
 
 
 def test_state_words_agree() -> None:

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from conftest import run_at_width
 from factorization_cases import (
     ZOO,
     assert_each_once,
-    check_at_width,
     check_replay,
     check_sweeps,
     cross,
@@ -266,4 +266,4 @@ def check_width(session: Session) -> None:
 
 @pytest.mark.parametrize("width", [8, *(pytest.param(width, marks=pytest.mark.slow) for width in (16, 32)), 64])
 def test_sub_group_widths(width: int) -> None:
-    check_at_width(width, "test_factorization")
+    run_at_width(width, "import test_factorization; test_factorization.check_width(s)")

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from factorization_cases import ZOO, assert_each_once, check_at_width, check_replay, model_on
+from conftest import run_at_width
+from factorization_cases import ZOO, assert_each_once, check_replay, model_on
 
 from clgraph.algorithms.factorization import item_block, matchings, supersteps
 from clgraph.algorithms.factorization.diagonal import Diagonal
@@ -102,8 +103,8 @@ def test_matchings_are_those_of_the_sequential_loop(session: Session, name: str,
         sides.reverse()
     expected = sequential_matchings(*sides[0], seed)
     np.testing.assert_array_equal(matchings_of(session, ratings, seed), expected)
-    monkeypatch.setattr(matchings, "_CPU_TURNS", 50)  # the group stops inside rounds and goes on
-    monkeypatch.setattr(matchings, "_TURNS", 3)
+    for name, turns in (("_CPU_TURNS", 50), ("_GROUP_TURNS", 50), ("_TURNS", 3)):  # the group stops inside rounds
+        monkeypatch.setattr(matchings, name, turns)
     for few_rows, size in ((0, None), (5, 64), (1000, 64)):
         np.testing.assert_array_equal(matchings_of(session, ratings, seed, few_rows, size), expected)
 
@@ -125,8 +126,8 @@ def test_sweeps_without_conflicts(session: Session, strategy, name: str) -> None
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_small_ranges(session: Session, strategy, monkeypatch) -> None:
     """Launches that end inside blocks and between small supersteps, and supersteps with a launch each."""
-    monkeypatch.setattr(supersteps, "_CPU_TURNS", 100)
-    monkeypatch.setattr(supersteps, "_CPU_TAIL", 3)
+    for name, value in (("_CPU_TURNS", 100), ("_TURNS", 20), ("_CPU_TAIL", 3), ("_TAIL_TURNS", 0)):
+        monkeypatch.setattr(supersteps, name, value)
     plan = check_replay(session, strategy, ZOO["skewed"])
     assert plan._ranges.size > 3
 
@@ -155,6 +156,7 @@ def test_persistent_supersteps(session: Session, strategy, monkeypatch) -> None:
     assert plan.barrier == "grid"
     assert plan._segments.size > 1
     monkeypatch.setattr(supersteps, "_CPU_TURNS", 20)
+    monkeypatch.setattr(supersteps, "_TURNS", 5)
     assert check_replay(session, strategy, ZOO["dense"], barrier="grid")._ranges.size > 2
 
 
@@ -170,7 +172,8 @@ def test_item_blocks(session: Session, strategy, barrier: str, monkeypatch) -> N
 
     plan = check_replay(session, strategy, ZOO["513"], barrier=barrier, work_group_size=8, change=alone)
     assert plan._offsets.size - 1 < ZOO["513"].n_ratings
-    monkeypatch.setattr(supersteps, "_CPU_TURNS", 9)
+    for name in ("_CPU_TURNS", "_TURNS"):
+        monkeypatch.setattr(supersteps, name, 9)
     check_replay(session, strategy, ZOO["skewed"], barrier=barrier, work_group_size=8, change=alone)
 
 
@@ -220,4 +223,4 @@ def check_width(session: Session) -> None:
 
 @pytest.mark.parametrize("width", [8, 16, 32, 64])
 def test_sub_group_widths(width: int) -> None:
-    check_at_width(width, "test_factorization_offline")
+    run_at_width(width, "import test_factorization_offline; test_factorization_offline.check_width(s)")

@@ -5,13 +5,13 @@ from functools import cache
 
 import numpy as np
 import pytest
+from conftest import run_at_width
 from factorization_cases import (
     MEAN,
     RATE,
     REGULARIZATION,
     ZOO,
     assert_each_once,
-    check_at_width,
     check_sweeps,
     model_on,
     random_factors,
@@ -187,4 +187,4 @@ def check_width(session: Session) -> None:
 
 @pytest.mark.parametrize("width", [8, 16, 32, 64])
 def test_sub_group_widths(width: int) -> None:
-    check_at_width(width, "test_factorization_online")
+    run_at_width(width, "import test_factorization_online; test_factorization_online.check_width(s)")

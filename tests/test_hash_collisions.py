@@ -1,8 +1,6 @@
 """Hash colourings: the functions on host and device, and their collisions by every strategy against the definition."""
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,6 +11,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from conftest import run_at_width
 from graphs import DIRECTED, UNDIRECTED, with_unsorted_rows, with_wide_offsets
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -266,19 +265,13 @@ def test_random_graphs(
 
 @pytest.mark.parametrize("width", [8, 32, 64])
 def test_sub_group_widths(width: int) -> None:
-    """Intel's runtime can be told the width; in a child, since programs are built for one."""
     cases = [case for case in CASES if case[2] in ({}, {"distinct": "bitmap"}) and case[1] != "persistent"]
     script = (
         "import clgraph as cg;"
-        f"s = cg.Session('intel'); assert s.facts.sub_group_size == {width};"
         "[cg.hash_collisions(g, distance=d, strategy=k, session=s, hashes=3, bit_widths=[1, 2, 3], verify=True, **o)"
         f" for d, k, o in {cases} for g in (cg.generators.rmat(9, 16), cg.generators.star(1500))]"
     )
-    environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width)}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
-    if "NoDeviceError" in done.stderr and not os.environ.get("CLGRAPH_REQUIRE_DEVICES"):
-        pytest.skip("Intel's CPU runtime is not installed")
-    assert done.returncode == 0, done.stderr[-2000:]
+    run_at_width(width, script)
 
 
 # ---- the result

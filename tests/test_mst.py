@@ -1,10 +1,7 @@
 """Every strategy of minimum spanning forests on every zoo graph and device, against the definition and Kruskal."""
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -13,6 +10,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from conftest import run_at_width
 from graphs import GRAPHS
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -411,20 +409,14 @@ def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("width", [8, 16, 32, 64])
 def test_sub_group_widths(width: int) -> None:
-    """Intel's runtime can be told the width; in a child, since programs are built for one."""
     cases = [case for case in CASES if width < 64 or case[0] != "two_pass"]  # takes long to compile
     script = (
         "import clgraph as cg; from clgraph.generators import random_weights;"
-        f"s = cg.Session('intel'); assert s.facts.sub_group_size == {width};"
         "[cg.minimum_spanning_forest(random_weights(g, high=9), strategy=k, session=s, verify=True, **o)"
         f" for k, o in {cases} for g in (cg.generators.rmat(11, 16), cg.generators.star(5000),"
         " cg.generators.path(700), cg.generators.delaunay_points(900))]"
     )
-    environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width)}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
-    if "NoDeviceError" in done.stderr and not os.environ.get("CLGRAPH_REQUIRE_DEVICES"):
-        pytest.skip("Intel's CPU runtime is not installed")
-    assert done.returncode == 0, done.stderr[-2000:]
+    run_at_width(width, script)
 
 
 def test_state_words_agree() -> None:
