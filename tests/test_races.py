@@ -222,7 +222,8 @@ PLANTS = {
         "coloring/distance_two.cl", "clash |= team_or(lost);", "", "scheduler", "windows",
     ),
     "bit-of-another-unset": Plant(
-        "coloring/distance_two.cl", "else if (step < 64u) *owned", "if (step < 64u) *owned", "scheduler", "windows",
+        "coloring/distance_two.cl", "(ulong)(!is_set & (step < 64u))", "(ulong)((nets[j] >= 0) & (step < 64u))",
+        "scheduler", "windows",
     ),
     "claim-that-is-overwritten": Plant(
         "coloring/distance_two.cl", "fetch_max(claim, key);", "store_relaxed(claim, key);", "scheduler", "claims",
@@ -231,8 +232,9 @@ PLANTS = {
         "coloring/distance_two.cl", "lost = team_or(lost);", "lost = team_or(lost) && key % 3u;", "scheduler", "claims",
     ),
     "plain-bits": Plant(
-        "coloring/distance_two.cl", "const uint old = fetch_or(used + (size_t)net * stride, bit);",
-        "const uint old = used[(size_t)net * stride]; used[(size_t)net * stride] = old | bit;", "threads", "windows",
+        "coloring/distance_two.cl", "old[j] = fetch_or(used + (size_t)nets[j] * stride, bit);",
+        "{ old[j] = used[(size_t)nets[j] * stride]; used[(size_t)nets[j] * stride] = old[j] | bit; }",
+        "threads", "windows",
     ),
     "round-that-says-nothing": Plant(
         "traversal/rounds.h", "if (lowered) store_relaxed(state + STATE_CHANGED, round);", "", "scheduler",
