@@ -170,11 +170,12 @@ def test_item_blocks(session: Session, strategy, barrier: str, monkeypatch) -> N
     def alone(plan) -> None:
         plan._persistent.n_groups = 1
 
-    plan = check_replay(session, strategy, ZOO["513"], barrier=barrier, work_group_size=8, change=alone)
+    size = max(8, session.facts.sub_group_size)
+    plan = check_replay(session, strategy, ZOO["513"], barrier=barrier, work_group_size=size, change=alone)
     assert plan._offsets.size - 1 < ZOO["513"].n_ratings
     for name in ("_CPU_TURNS", "_TURNS"):
         monkeypatch.setattr(supersteps, name, 9)
-    check_replay(session, strategy, ZOO["skewed"], barrier=barrier, work_group_size=8, change=alone)
+    check_replay(session, strategy, ZOO["skewed"], barrier=barrier, work_group_size=size, change=alone)
 
 
 def test_subgraph_matching_takes_fewer_steps(pocl: Session) -> None:
