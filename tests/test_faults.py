@@ -19,10 +19,10 @@ IN_WORK = {
     "clCreateKernel", "clSetKernelArg", "clCreateBuffer", "clEnqueueNDRangeKernel", "clEnqueueReadBuffer", "clFlush",
 }
 REACH_CALLER = {
-    "scan": IN_WORK | {"clBuildProgram", "clCreateContext"},
+    "scan": IN_WORK | {"clBuildProgram", "clCreateContext", "clEnqueueWriteBuffer"},
     "plans": {"clSetKernelArg", "clEnqueueNDRangeKernel", "clEnqueueReadBuffer", "clFlush"},  # made only once
     "components": IN_WORK,
-    "mst": IN_WORK | {"clEnqueueWriteBuffer"},
+    "mst": IN_WORK,
     "searches": IN_WORK,
     "coloring": IN_WORK,
     "factorization": IN_WORK | {"clEnqueueWriteBuffer", "clEnqueueCopyBuffer"},
