@@ -59,7 +59,8 @@ def test_zoo(session: Session, name: str, strategy: str, options: dict[str, Any]
     check_coloring(graph, colors, distance=2)
     assert n_colors == colors.max(initial=-1) + 1
     if strategy == "speculative":  # as many as greedy colourings take at most, but for clashes on wide devices
-        assert n_colors <= N_COLORS.get(name, 3 * (1 + np.diff(two_hop(graph).indptr).max(initial=-1)))
+        factor = 2 if session.facts.is_cpu else 3
+        assert n_colors <= N_COLORS.get(name, factor * (1 + np.diff(two_hop(graph).indptr).max(initial=-1)))
     if name in N_COLORS:
         assert n_colors >= N_COLORS[name] or strategy == "hash_repair"
 
