@@ -6,7 +6,8 @@
 A row holds, beside what ``harness.py`` says: ``preparation_seconds`` of making the plan, compilation left out;
 ``updates_per_second`` of a sweep; ``bandwidth_share``, the bytes that a step on two rows anywhere in memory must move,
 read and written, times the steps, divided by time and streaming bandwidth; ``lost_share`` of the steps that left no
-trace in a sweep of one tiny step for each rating, with biases (0 for every strategy but ``hogwild``); ``rmse`` on the
+trace in a sweep of equal tiny steps, with biases (0 for every strategy but ``hogwild``; what the steps added to the
+rows is checked, too); ``rmse`` on the
 ratings after three sweeps from one start; ``predicted_seconds`` of a sweep, ``predicted_preparation_seconds``; and
 ``picked`` and ``picked_once`` for the choice of "auto" when 20 sweeps and when one are wanted. Rows of the result file
 that this run did not measure get the predictions and picks of the model as it is now.
@@ -24,6 +25,7 @@ from typing import Any
 import harness
 import numpy as np
 import ratings_inputs
+from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization import STRATEGIES, choose_strategy, work
 from clgraph.algorithms.factorization.factors import DeviceModel, Factors, Storage, row_layout
@@ -43,7 +45,7 @@ SWEEPS = (1, 20)  # for which "auto" is judged
 UNSHUFFLED = "edge_locked, not shuffled"
 _VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {UNSHUFFLED: ("edge_locked", {"shuffle": False})}
 _RACY = "hogwild"
-_TINY = 2.0**-40
+_STEP, _VALUE = 2.0**-30, 2.0**40  # no rounding: a step has no effect on rows of small integers, nor on a rating
 _PREPARATION_BUDGET = 0.5  # seconds, after which making the plan again would not change its time much
 
 
@@ -53,22 +55,39 @@ def _plan(session: Session, ratings: Ratings, name: str, model: DeviceModel) -> 
 
 
 def lost_share(session: Session, ratings: Ratings, name: str, rank: int, storage: Storage) -> float:
-    """Return the share of steps that a sweep of strategy *name* lost.
+    """Return the share of steps that a sweep of strategy *name* lost; raise where those made are not what they should.
 
-    All factors are 0 and a step is tiny, so each bias ends as the sum of its vertex's ratings.
+    Ratings are so large and the rate so tiny that every step is _STEP, whatever the factors are. So each bias ends as
+    the number of its vertex's ratings; and where rows of one side begin with small integers and those of the other with
+    0, each of these ends as the sum of its ratings' rows, in units of _STEP and without rounding.
     """
-    ones = Ratings._trusted(ratings.users, ratings.items, np.ones_like(ratings.values), *ratings.shape)
+    equal = Ratings._trusted(ratings.users, ratings.items, np.full_like(ratings.values, _VALUE), *ratings.shape)
     model = DeviceModel(session, *ratings.shape, rank, biases=True, storage=storage)
-    model.set_hyper(_TINY, 0.0)
-    plan = _plan(session, ones, name, model)
-    plan.run()
-    plan.check()
-    factors = model.get()
+    model.set_hyper(_STEP / _VALUE, 0.0)
+    plan = _plan(session, equal, name, model)
+    ends = ratings.users, ratings.items
+    degrees = [np.diff(offsets) for offsets in (ratings.user_offsets, ratings.item_offsets)]
     lost = 0.0
-    for biases, offsets in ((factors.user_biases, ratings.user_offsets), (factors.item_biases, ratings.item_offsets)):
-        assert biases is not None
-        lost += np.abs(np.rint(biases / _TINY) - np.diff(offsets)).sum()
-    return float(lost) / (2 * ratings.n_ratings)
+    for fixed in (0, 1):
+        rows = [np.zeros((n, rank), np.float32) for n in ratings.shape]
+        rows[fixed][:] = _small_integers(np.arange(ratings.shape[fixed])[:, None], rank)
+        model.set(Factors(*rows, *(np.zeros(n, np.float32) for n in ratings.shape)))
+        plan.run()
+        plan.check()
+        factors = model.get()
+        for biases, degree in zip(factors[2:], degrees, strict=True):
+            lost += np.abs(np.rint(biases / _STEP) - degree).sum() / (4 * ratings.n_ratings)
+        if name != _RACY and storage == "float32":  # halves would round the sums
+            n = ratings.shape[1 - fixed]
+            by_rest = np.bincount(4 * ends[1 - fixed].astype(np.int64) + (ends[fixed] & 3), minlength=4 * n)
+            expected = by_rest.reshape(n, 4) @ _small_integers(np.arange(4)[:, None], rank)
+            if not np.array_equal(factors[1 - fixed], _STEP * expected):
+                raise VerificationError(f"{name}: the steps of a sweep were not by the rows of the other side")
+    return float(lost)
+
+
+def _small_integers(vertex: NDArray[np.int64], rank: int) -> NDArray[np.int64]:
+    return 1 + (vertex + np.arange(rank) & 3)
 
 
 def measure(

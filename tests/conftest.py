@@ -66,14 +66,21 @@ def require_tool(name: str) -> str:
     pytest.skip(f"{name} is not on the path")
 
 
+def intel_session() -> Session:
+    """Return the session on Intel's CPU runtime; skip, or fail in CI, where there is no such runtime."""
+    session = session_on("intel")
+    if "Intel" not in session.facts.platform:  # a CPU of that name on another platform
+        give_up = pytest.fail if os.environ.get("CLGRAPH_REQUIRE_DEVICES") else pytest.skip
+        give_up("Intel's CPU runtime is not installed")
+    return session
+
+
 def run_at_width(width: int, script: str) -> None:
     """Run *script*, whose session ``s`` is on Intel's runtime, told to make sub-groups of *width*.
 
-    In a child, since programs are built for one width. Skip, or fail in CI, where there is no such runtime.
+    In a child, since programs are built for one width.
     """
-    if "Intel" not in session_on("intel").facts.platform:  # a CPU of that name on another platform
-        give_up = pytest.fail if os.environ.get("CLGRAPH_REQUIRE_DEVICES") else pytest.skip
-        give_up("Intel's CPU runtime is not installed")
+    intel_session()
     head = f"import conftest; s = conftest.session_on('intel'); assert s.facts.sub_group_size == {width};"
     path = os.pathsep.join([str(ROOT / "tests"), *sys.path])
     environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width), "PYTHONPATH": path}

@@ -212,7 +212,7 @@ def test_plot_without_matplotlib_says_what_to_install(
 def test_command_prints_tables_json_and_a_picture(
     session: Session, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    device = "pocl" if "Portable" in session.facts.platform else "intel"
+    device = session.facts.platform
     picture = tmp_path / "curve.png"
     assert main(["probe", "-d", device, "--plot", str(picture)]) == 0
     text = capsys.readouterr().out
@@ -226,9 +226,12 @@ def test_command_prints_tables_json_and_a_picture(
 def test_tool_ships_what_is_measured(own: Session, tool: ModuleType, tmp_path: Path) -> None:
     profile = probe(own)
     path = tool.ship(profile, own.facts, tmp_path)
-    assert path.stem in ("portable-computing-language", "intel-r-opencl")
     shipped = DeviceProfile.from_json(json.loads(path.read_text(encoding="utf-8")))
-    assert own.facts.platform in shipped.device and own.facts.name not in path.read_text(encoding="utf-8")
+    if own.facts.is_cpu:
+        assert path.stem in ("portable-computing-language", "intel-r-opencl")
+        assert own.facts.platform in shipped.device and own.facts.name not in path.read_text(encoding="utf-8")
+    else:
+        assert shipped.device == own.facts.name
     gpu = replace(own.facts, platform="NVIDIA CUDA", name="NVIDIA H200", is_cpu=False)
     assert tool.ship(profile, gpu, tmp_path).name == "nvidia-cuda--nvidia-h200.json"
     assert tool.ship(profile, gpu, tmp_path / "x.json").name == "x.json"
@@ -245,5 +248,5 @@ def test_tool_takes_the_median_of_probes(tool: ModuleType, measured: DeviceProfi
     assert merged.rates.lock_seconds == 5.0 and merged.source.endswith("; median of 3")
     assert list(merged.rates.gathers_per_second) == list(short)
     assert list(merged.spread) == ["lock_seconds"]
-    assert merged.rates.grid_barrier_seconds == rates.grid_barrier_seconds
+    assert merged.rates.grid_barrier_seconds == pytest.approx(rates.grid_barrier_seconds, rel=1e-3)
     assert tool.median_of([measured]) is measured

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import session_on
+from conftest import intel_session
 
 from clgraph.runtime.session import Session
 
@@ -328,7 +328,7 @@ def test_all_words_on_wide_sub_groups(width):
     """Intel's CPU runtime stands in for GPUs: its sub-groups have as many lanes as asked for."""
     if "CLGRAPH_INTEL_SUB_GROUP" in os.environ:
         pytest.skip("this is the child")
-    session_on("intel")
+    intel_session()
     environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width), "CLGRAPH_TEST_DEVICES": "intel"}
     child = subprocess.run(
         [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", __file__],

@@ -198,7 +198,7 @@ INLINE void visit_block(model_t m, const __global int4 *restrict ratings, offset
         v.item_bias += BIASES * share;
         weight *= undecay;
         gain[j] = m.rate * (slot_sum(lane_dot(later[j], v.p)) + BIASES);
-        earlier[j] = later[j];
+        for (int c = 0; c < VECTORS; c++) earlier[j].v[c] = later[j].v[c];  /* NVIDIA's compiler loses the whole */
       }
     }
     const row_t p = moved(v.p, m.decay, step, v.q), q = moved(v.q, m.decay, step, v.p);

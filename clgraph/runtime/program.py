@@ -14,7 +14,7 @@ from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.cache import build_lock
 from clgraph.runtime.failure import as_device_error, typed_errors
 from clgraph.runtime.quirks import needs_serial_first_launch
-from clgraph.runtime.source import build_input
+from clgraph.runtime.source import build_input, name_places
 
 if TYPE_CHECKING:
     from clgraph.runtime.session import Session
@@ -37,7 +37,8 @@ def build_program(session: Session, source: str, defines: Mapping[str, int | str
                 return Program(session, source, program, int(values["WG_SIZE"]))
             except cl.Error as error:
                 if last:
-                    raise KernelBuildError(f"{source} on {session.facts.name}:\n{error}") from error
+                    log = name_places(str(error), text)
+                    raise KernelBuildError(f"{source} on {session.facts.name}:\n{log}") from error
     raise AssertionError("unreachable")
 
 

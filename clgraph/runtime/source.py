@@ -13,6 +13,7 @@ from pathlib import Path
 from clgraph.errors import KernelSourceError
 
 _INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]+"([^"]+)"')
+_LINE = re.compile(r'#line (\d+) "(.*)"')
 
 
 @lru_cache(maxsize=1)
@@ -29,6 +30,20 @@ def build_input(name: str, values: Mapping[str, int | str]) -> str:
     """Return what the OpenCL compiler gets: *values* as definitions, then the flattened *name*."""
     # Values with blanks or brackets would need quoting that compilers disagree on: they go into the text.
     return "".join(f"#define {key} {value}\n" for key, value in sorted(values.items())) + flatten(name)
+
+
+def name_places(log: str, text: str) -> str:
+    """Put the real files and lines into a compiler's *log* on *text*.
+
+    NVIDIA's compiler does not follow ``#line`` and writes ``<kernel>:line``.
+    """
+    places, name, number = [], "<kernel>", 0
+    for line in text.splitlines():
+        number += 1
+        places.append(f"{name}:{number}")
+        if moved := _LINE.match(line):
+            number, name = int(moved[1]) - 1, moved[2]
+    return re.sub(r"<kernel>:(\d+)", lambda found: places[min(int(found[1]), len(places)) - 1], log)
 
 
 @lru_cache(maxsize=256)
