@@ -174,10 +174,10 @@ def hash_collisions(session: Session) -> None:
     graph = Graph.from_edges(src, dst, n=45)
     given = session.profile
     for local_sums in (0, 1):
-        tuning["coloring/collisions_planes.cl"] = {**sizes, "LOCAL_SUMS": local_sums}
+        tuning["coloring/collisions_planes.cl"] = {**sizes, "LOCAL_SUMS": local_sums, "SIDE_BY_SIDE": local_sums}
         session.profile = replace(given, tuning=tuning)
         for strategy in ("row_per_item", "persistent"):
-            arguments = {"strategy": strategy, "hashes": 2, "bit_widths": [1, 3], "session": session, "verify": True}
+            arguments = {"strategy": strategy, "hashes": 2, "bit_widths": [1, 6], "session": session, "verify": True}
             hash_collisions(graph, tile=60, **arguments)
     for strategy in ("row_per_item", "row_per_sub_group"):
         arguments["strategy"] = strategy

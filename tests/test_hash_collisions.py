@@ -218,7 +218,8 @@ def test_int64_offsets(session: Session, distance: int, strategy: str, options: 
 
 _ROWS = {"LONG_ROW": 40, "FLUSH_LOG": 1}
 TUNINGS: list[tuple[int, str, str, dict[str, int]]] = [
-    *((1, "persistent", planes.SOURCE, {"WG_SIZE": size, "BATCH": batch, **_ROWS, "LOCAL_SUMS": int(batch > 4)})
+    *((1, "persistent", planes.SOURCE,
+       {"WG_SIZE": size, "BATCH": batch, **_ROWS, "LOCAL_SUMS": int(batch > 4), "SIDE_BY_SIDE": int(size > 16)})
       for size, batch in ((1, 8), (16, 4), (64, 8), (128, 4))),
     *((distance, "persistent" if distance == 2 else "row_per_sub_group", lanes.SOURCE, tuning)
       for distance in (1, 2)

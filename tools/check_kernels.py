@@ -92,7 +92,7 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     ),
     "coloring/collisions_planes.cl": (
         {"OFFSET_T": "long"}, {"BATCH": 4, "SLICES": 3, "LONG_ROW": 7}, {"SLICES": 8, "LONG_ROW": 255},
-        {"LOCAL_SUMS": 1, "WG_SIZE": 64, "TILE": 3904},
+        {"LOCAL_SUMS": 1, "WG_SIZE": 64, "TILE": 3904, "SIDE_BY_SIDE": 1},
     ),
     "coloring/collisions_sorted.cl": ({"OFFSET_T": "long"},),
     "coloring/balance.cl": ({"DISTANCE": 2, "OFFSET_T": "long"},),

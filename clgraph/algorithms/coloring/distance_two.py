@@ -92,7 +92,7 @@ class DistanceTwo:
         sizes = tuned(session, SOURCE, {
             "WG_SIZE": width if cpu else 256, "TEAM": 1 << (max(1, batches) - 1).bit_length(), "BATCH": 1 if cpu else 4,
             "PLANES": int(graph.stats.far_neighbor_share < 0.5), "CHUNK": int(self.order != "natural"),
-            "ITEMS_PER_TEAM": 4, "GROUPS_PER_UNIT": 16 if cpu else 4, "LONG_ROW": _MAX_DEGREE if cpu else 2048,
+            "ITEMS_PER_TEAM": 4, "GROUPS_PER_UNIT": 16 if cpu else 2, "LONG_ROW": _MAX_DEGREE if cpu else 2048,
         }, None)
         self.team = sizes["TEAM"] = min(width, sizes["TEAM"])
         self.chunk, self.items = sizes.pop("CHUNK"), sizes.pop("ITEMS_PER_TEAM")

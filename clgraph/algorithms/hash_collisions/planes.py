@@ -13,6 +13,7 @@ from clgraph.runtime.session import Session
 
 SOURCE = "coloring/collisions_planes.cl"
 _ALIGNMENT = 3  # words before a tile's first entry
+_VECTOR, _RECORD = 4, 8  # words, as in cl/coloring/planes.h
 
 
 class PlanesPlan(CollisionPlan):
@@ -24,11 +25,15 @@ class PlanesPlan(CollisionPlan):
             return
         cpu = {
             "WG_SIZE": session.facts.sub_group_size, "FLUSH_LOG": 8, "TILE": 8192, "GROUPS_PER_UNIT": 4,
-            "LOCAL_SUMS": 0,
+            "LOCAL_SUMS": 0, "SIDE_BY_SIDE": 0,
         }  # fmt: skip
+        stats, long_row = problem.graph.stats, 255
         sizes = tuned(session, SOURCE, {
-            "WG_SIZE": 64, "BATCH": 8 if problem.graph.stats.mean_degree >= 12 else 4, "FLUSH_LOG": 3, "LONG_ROW": 255,
-            "TILE": 4096, "GROUPS_PER_UNIT": 48, "LOCAL_SUMS": 1, "STAGES": 3, **(cpu if self.is_cpu else {}),
+            "WG_SIZE": 64, "BATCH": 8 if stats.mean_degree >= 12 else 4, "FLUSH_LOG": 3, "LONG_ROW": long_row,
+            "TILE": 4096, "GROUPS_PER_UNIT": 48, "LOCAL_SUMS": 1, "STAGES": 3,
+            # The words of far neighbours come from DRAM, but for those of the few that have the long rows.
+            "SIDE_BY_SIDE": int(stats.far_neighbor_share >= 0.5 and stats.max_degree <= long_row),
+            **(cpu if self.is_cpu else {}),
         }, None)
         n_groups = sizes.pop("GROUPS_PER_UNIT") * self.units if persistent else None
         for hashes in slices(len(problem.hashes), MOST_HASHES):
@@ -55,9 +60,11 @@ class PlanesPlan(CollisionPlan):
             step = min(step, max(1, int((max(1, step // int(row * sizes["WG_SIZE"])) * sizes["WG_SIZE"] - 1) * row)))
         slices = max(long_row.bit_length(), sizes["BATCH"].bit_length() - 1)
         part, values = self.add_part(hashes, widths)
-        values |= {"LAYERS": layers, "PLANE_LIST(X)": _plane_list(bits, words, layers)}
-        table_words = words * layers + (words * layers % 4 == 3)
-        self.planes, tile_rows = self.session.empty(table_words * self.n, np.uint32), self.tile_rows(step)
+        table_words = words * layers
+        side_by_side = sizes.pop("SIDE_BY_SIDE") and table_words > _VECTOR
+        values |= {"LAYERS": layers, "PLANE_LIST(X)": _plane_list(bits, words, layers), "SIDE_BY_SIDE": side_by_side}
+        stored = -(-table_words // _RECORD) * _RECORD if side_by_side else table_words + (table_words % _VECTOR == 3)
+        self.planes, tile_rows = self.session.empty(stored * self.n, np.uint32), self.tile_rows(step)
         self.tabulate("tabulate_planes", part, values, step, self.planes, tile_rows)
         group = sizes.pop("WG_SIZE")
         values |= {**sizes, "TILE": step + long_row + _ALIGNMENT, "LONG_ROW": long_row, "SLICES": slices}
