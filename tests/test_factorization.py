@@ -27,7 +27,6 @@ from clgraph.algorithms.factorization.block_grid import BlockGrid, balanced_part
 from clgraph.algorithms.factorization.factors import row_layout
 from clgraph.algorithms.factorization.sizes import grid_groups
 from clgraph.algorithms.factorization.work import PARTS
-from clgraph.device.facts import Dialect
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError
 from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session
@@ -198,10 +197,13 @@ def test_lanes_that_local_memory_holds(pocl: Session) -> None:
         block_grid._checked_lanes(1, layout, facts)
 
 
-def test_chains_fit_the_registers(pocl: Session) -> None:
-    nvidia, other = (dataclasses.replace(pocl.facts, dialect=Dialect(nvidia_sm=sm)) for sm in (90, 0))
-    assert [block_grid._chain(vectors, nvidia) for vectors in (1, 6, 7, 8)] == [2, 2, 2, 2]
-    assert [block_grid._chain(vectors, other) for vectors in (1, 6, 7, 8)] == [2, 2, 1, 1]
+@pytest.mark.parametrize(
+    ("vectors", "lanes", "chain"), [(1, 1, 2), (4, 2, 2), (8, 2, 2), (16, 4, 2), (18, 2, 1), (32, 4, 1), (64, 8, 1)]
+)
+def test_rows_fit_the_registers(vectors: int, lanes: int, chain: int) -> None:
+    assert block_grid._default_lanes(vectors, 32) == lanes
+    assert block_grid._chain(vectors // lanes) == chain
+    assert block_grid._default_lanes(vectors, 1) == 1
 
 
 def test_a_grid_barrier_is_asked_of_the_device(pocl: Session) -> None:

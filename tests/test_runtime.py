@@ -71,6 +71,11 @@ def test_flattened_lines_are_where_line_directives_say(name):
     assert seen > 5
 
 
+def test_definitions_are_words_of_the_preprocessor():
+    text = source.build_input(IOTA, {"B": True, "A": "(x)", "C": 3})
+    assert text.startswith("#define A (x)\n#define B 1\n#define C 3\n")
+
+
 def test_each_header_is_included_once():
     text = source.flatten("primitives/scan.cl")
     assert text.count('#line 1 "common/types.h"') == 1
@@ -290,6 +295,7 @@ def test_one_buffer_larger_than_the_device_allows(session):
 
 def test_all_buffers_together(session, monkeypatch):
     monkeypatch.setattr(session_module, "available_bytes", lambda facts: 2000)
+    session = Session(session.device)  # one that holds nothing yet
     session.check_memory({"labels": 1200, "queue": 800})
     message = r"needs 2,100 bytes \(labels 1,200, queue 900\).* 2,000 available"
     with pytest.raises(DeviceMemoryError, match=message):

@@ -180,15 +180,15 @@ INLINE void visit_block(model_t m, const __global int4 *restrict ratings, offset
     float weight = exp2((float)(index - 1) * log_decay);
     for (int c = 0; c < VECTORS; c++) v.q.v[c] *= weight * m.decay;
     v.item_bias *= weight * m.decay;
-    row_t earlier[CHAIN], later[CHAIN];
+    row_t earlier[CHAIN];
     float gain[CHAIN];
-    for (int j = 0; j < CHAIN; j++)
+#pragma unroll
+    for (int j = 0; j < CHAIN; j++) {
       earlier[j] = shared_row(shared->p, SUB_GROUP_SIZE, ((first + j * LANES) & (SUB_GROUP_SIZE - 1)) + my_lane);
-    for (int j = 0; j < CHAIN; j++) gain[j] = m.rate * (slot_sum(lane_dot(earlier[j], v.p)) + BIASES);
-    for (int begin = 0; begin < tile.longest; begin += CHAIN) {
-      for (int j = 0; j < CHAIN; j++)
-        later[j] = shared_row(shared->p, SUB_GROUP_SIZE,
-                              ((first + (begin + CHAIN + j) * LANES) & (SUB_GROUP_SIZE - 1)) + my_lane);
+      gain[j] = m.rate * (slot_sum(lane_dot(earlier[j], v.p)) + BIASES);
+    }
+    for (int begin = 0; begin < tile.longest; begin += CHAIN)
+#pragma unroll
       for (int j = 0; j < CHAIN; j++) {
         const int follows = index > begin + j;
         const float made = sg_broadcast(step, (first + (begin + j) * LANES) & (SUB_GROUP_SIZE - 1));
@@ -197,10 +197,10 @@ INLINE void visit_block(model_t m, const __global int4 *restrict ratings, offset
         for (int c = 0; c < VECTORS; c++) v.q.v[c] = mad(earlier[j].v[c], (vector_t)(share), v.q.v[c]);
         v.item_bias += BIASES * share;
         weight *= undecay;
-        gain[j] = m.rate * (slot_sum(lane_dot(later[j], v.p)) + BIASES);
-        for (int c = 0; c < VECTORS; c++) earlier[j].v[c] = later[j].v[c];  /* NVIDIA's compiler loses the whole */
+        earlier[j] = shared_row(shared->p, SUB_GROUP_SIZE,
+                                ((first + (begin + CHAIN + j) * LANES) & (SUB_GROUP_SIZE - 1)) + my_lane);
+        gain[j] = m.rate * (slot_sum(lane_dot(earlier[j], v.p)) + BIASES);
       }
-    }
     const row_t p = moved(v.p, m.decay, step, v.q), q = moved(v.q, m.decay, step, v.p);
     v.user_bias = mad(m.decay, v.user_bias, BIASES * step);
     v.item_bias = mad(m.decay, v.item_bias, BIASES * step);

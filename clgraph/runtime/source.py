@@ -29,7 +29,8 @@ def kernel_root() -> Path:
 def build_input(name: str, values: Mapping[str, int | str]) -> str:
     """Return what the OpenCL compiler gets: *values* as definitions, then the flattened *name*."""
     # Values with blanks or brackets would need quoting that compilers disagree on: they go into the text.
-    return "".join(f"#define {key} {value}\n" for key, value in sorted(values.items())) + flatten(name)
+    words = ((key, int(value) if isinstance(value, bool) else value) for key, value in sorted(values.items()))
+    return "".join(f"#define {key} {value}\n" for key, value in words) + flatten(name)
 
 
 def name_places(log: str, text: str) -> str:

@@ -35,6 +35,7 @@ _DONE_STRIDE = 32  # words, as in the kernel file
 _LINGER = 20000
 _STREAMS = 4  # parts of a block between which a lone work-item alternates
 _MOST_GROUPS = 4096  # their blocks are numbered in 32 bits
+_LONG_ROW = 16  # vectors, from which on four work-items share a rating
 _MOST_VECTORS = 8  # of a row that a work-item holds, where the row can be shared by more
 _MOST_CHAINED_VECTORS = 6  # of a row, for two products at a time in 256 registers
 _PLACED_ONE_BY_ONE = 8  # heaviest vertices for each part
@@ -49,8 +50,8 @@ class BlockGrid(BlockPlan):
         Blocks at a time, one for each work-group. By default what suits the ratings and the device.
     lanes : int, optional
         Work-items that share a rating: a power of two that divides the vectors of a row, at most the sub-group, and
-        so many that the rows of a sub-group's ratings fit the local memory. By default two, and so many that none of
-        them holds more than eight vectors.
+        so many that the rows of a sub-group's ratings fit the local memory. By default two, from 16 vectors on four,
+        and so many that none of them holds more than eight.
     barrier : {"auto", "launch", "grid"}
         What stands between blocks: the end of a kernel, or, where the device has device-wide barriers, a wait for
         one other group inside a persistent kernel.
@@ -86,7 +87,7 @@ class BlockGrid(BlockPlan):
         self._pack()
         kernels = self.program(
             SOURCE, work_group_size=facts.sub_group_size, LINGER=_LINGER, LANES=lanes, VECTORS=vectors // lanes,
-            CHAIN=_chain(vectors // lanes, facts),
+            CHAIN=_chain(vectors // lanes),
         )
         data = (self._block_offsets, self.packed_ratings)
         kernels.bind("cut_tiles", n_blocks, self.offset(n_blocks), *data)()
@@ -151,16 +152,13 @@ class BlockGrid(BlockPlan):
         check_status(self._control.item(GRID_STATUS), "the sweep over the block grid")
 
 
-def _chain(vectors: int, facts: DeviceFacts) -> int:
-    """Steps of a run whose products are made together: two, except where they do not fit the registers.
-
-    AMD's compiler spills with more than six vectors, NVIDIA's does not.
-    """
-    return 1 if vectors > _MOST_CHAINED_VECTORS and not facts.dialect.nvidia_sm else 2
+def _chain(vectors: int) -> int:
+    """Steps of a run whose products are made together: two, except where they do not fit the registers."""
+    return 1 if vectors > _MOST_CHAINED_VECTORS else 2
 
 
 def _default_lanes(vectors: int, sub_group_size: int) -> int:
-    lanes = min(2, sub_group_size, math.gcd(vectors, 2))
+    lanes = min(math.gcd(vectors, 4 if vectors >= _LONG_ROW else 2), sub_group_size)
     while vectors // lanes > _MOST_VECTORS and vectors % (2 * lanes) == 0 and lanes < sub_group_size:
         lanes *= 2
     return lanes
