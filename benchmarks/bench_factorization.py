@@ -77,7 +77,7 @@ def lost_share(session: Session, ratings: Ratings, name: str, rank: int, storage
         factors = model.get()
         for biases, degree in zip(factors[2:], degrees, strict=True):
             lost += np.abs(np.rint(biases / _STEP) - degree).sum() / (4 * ratings.n_ratings)
-        if name != _RACY and storage == "float32":  # halves would round the sums
+        if not lost and name != _RACY and storage == "float32":  # halves would round the sums
             n = ratings.shape[1 - fixed]
             by_rest = np.bincount(4 * ends[1 - fixed].astype(np.int64) + (ends[fixed] & 3), minlength=4 * n)
             expected = by_rest.reshape(n, 4) @ _small_integers(np.arange(4)[:, None], rank)

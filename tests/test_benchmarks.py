@@ -334,7 +334,7 @@ def test_sweeps_are_normalised_to_edge_locking() -> None:
 
 
 def test_lost_steps_are_found(session: Session) -> None:
-    """Nothing is lost of a sweep; of a plan that leaves out one rating, one step."""
+    """Nothing is lost of a sweep; of a plan that leaves out one rating, one step; and steps are by the right rows."""
     ratings = generators.planted_ratings(60, 40, 500, rank=2, noise=0.1)
     for name in ("edge_locked", "block_grid"):
         assert bench_factorization.lost_share(session, ratings, name, 16, "float32") == 0.0
@@ -343,10 +343,22 @@ def test_lost_steps_are_found(session: Session) -> None:
             n = given.n_ratings - 1
             super().__init__(on, Ratings(given.users[:n], given.items[:n], given.values[:n], *given.shape), model)
 
-    plans = {**factorization.STRATEGIES, "edge_locked": replace(factorization.STRATEGIES["edge_locked"], plan=Shorter)}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bench_factorization, "STRATEGIES", plans)
-        assert bench_factorization.lost_share(session, ratings, "edge_locked", 16, "float32") > 0.0
+    class Wrong(factorization.STRATEGIES["edge_locked"].plan):  # type: ignore[misc, name-defined]
+        def run(self) -> None:
+            super().run()
+            rows = self.model.get()
+            self.model.set(rows._replace(item_factors=1.001 * rows.item_factors))
+
+    def share(plan: Any) -> float:
+        known = factorization.STRATEGIES["edge_locked"]
+        plans = {**factorization.STRATEGIES, "edge_locked": replace(known, plan=plan)}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(bench_factorization, "STRATEGIES", plans)
+            return bench_factorization.lost_share(session, ratings, "edge_locked", 16, "float32")
+
+    assert share(Shorter) > 0.0
+    with pytest.raises(VerificationError, match="rows of the other side"):
+        share(Wrong)
 
 
 def test_works_add_up_and_scale() -> None:
