@@ -90,24 +90,26 @@ def test_missing_source_and_missing_include(tmp_path):
         source.flatten(str(kernel))
 
 
-def test_compile_error_names_the_real_file_and_line(session, tmp_path):
+@pytest.fixture
+def broken(tmp_path):
+    """A kernel file with an error in line 4."""
     kernel = tmp_path / "broken.cl"
-    kernel.write_text(
-        '#include "common/atomics.h"\n\nKERNEL k(__global int *out) {\n  out[0] = no_such_thing;\n}\n'
-    )
+    kernel.write_text('#include "common/atomics.h"\n\nKERNEL k(__global int *out) {\n  out[0] = no_such_thing;\n}\n')
+    return kernel
+
+
+def test_compile_error_names_the_real_file_and_line(session, broken):
     with pytest.raises(KernelBuildError, match=r"broken\.cl:4\b[\s\S]*no_such_thing"):
-        session.program(str(kernel))
+        session.program(str(broken))
     assert np.array_equal(iota(session, 5), np.arange(5))
 
 
-def test_compilers_that_do_not_follow_lines(tmp_path):
+def test_compilers_that_do_not_follow_lines(broken):
     """NVIDIA's counts them from the start of the whole text."""
-    kernel = tmp_path / "broken.cl"
-    kernel.write_text('#include "common/atomics.h"\n\nKERNEL k(__global int *out) {\n  out[0] = no_such_thing;\n}\n')
-    text = source.build_input(str(kernel), {"WG_SIZE": 64})
+    text = source.build_input(str(broken), {"WG_SIZE": 64})
     at = 1 + next(k for k, line in enumerate(text.splitlines()) if "no_such_thing" in line)
     log = f"<kernel>:{at}:12: error\n<kernel>:1:1: note\n<kernel>:{10 * at}:1: note"
-    assert source.name_places(log, text) == f"{kernel}:4:12: error\n<kernel>:1:1: note\n{kernel}:5:1: note"
+    assert source.name_places(log, text) == f"{broken}:4:12: error\n<kernel>:1:1: note\n{broken}:5:1: note"
 
 
 def test_unknown_kernel(session):
