@@ -19,7 +19,7 @@ from clgraph import csr, generators
 from clgraph.errors import InputError
 from clgraph.graph import Graph
 from clgraph.io import read
-from clgraph.runtime.cache import cache_dir
+from clgraph.user_cache import cache_dir
 
 DATA = Path(os.environ.get("CLGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 

@@ -22,7 +22,7 @@ from clgraph import csr, generators, ratings, ratings_generators
 from clgraph.errors import InputError
 from clgraph.io.ratings import read_ratings
 from clgraph.ratings import Ratings
-from clgraph.runtime.cache import cache_dir
+from clgraph.user_cache import cache_dir
 
 __all__ = ["DATA", "FILES", "GENERATED", "load"]
 

@@ -26,7 +26,7 @@ _EXPORTS = {
     "color_columns": "clgraph.algorithms.coloring.columns",
     "connected_components": "clgraph.algorithms.components",
     "count_conflicts": "clgraph.algorithms.coloring.conflicts",
-    "devices": "clgraph.runtime.query",
+    "devices": "clgraph.runtime.selection",
     "explain": "clgraph.algorithms.explain",
     "generators": "clgraph.generators",
     "hash_collisions": "clgraph.algorithms.hash_collisions.api",

@@ -2,10 +2,12 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import logging
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
@@ -20,22 +22,33 @@ def _own_root() -> Path:
 
 
 def cache_root() -> Path:
-    """Return ``$CLGRAPH_CACHE_DIR``, else ``clgraph`` in ``$XDG_CACHE_HOME`` or ``~/.cache``; made if missing.
+    """Return ``$CLGRAPH_CACHE_DIR``, else the platform's directory for caches (``~/.cache/clgraph``); made if missing.
 
     Where that cannot be written, a directory that lasts as long as this process.
     """
+    from platformdirs import user_cache_path  # not needed by a program that keeps nothing
+
     try:
         given = os.environ.get("CLGRAPH_CACHE_DIR")
-        path = Path(given or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "clgraph")
+        path = Path(given) if given else user_cache_path("clgraph", appauthor=False)
+        if not given and not path.is_absolute():
+            raise OSError("the user has no home directory")
         path.mkdir(parents=True, exist_ok=True)
         if os.access(path, os.W_OK):
             return path
         reason = f"{path} cannot be written"
-    except (OSError, RuntimeError) as error:  # RuntimeError: the user has no home
+    except OSError as error:
         reason = str(error)
     if not _own_root.cache_info().currsize:
         logger.warning("no cache is kept: %s; set CLGRAPH_CACHE_DIR", reason)
     return _own_root()
+
+
+def cache_dir(name: str) -> Path:
+    """Return the directory *name* in the cache, made if missing."""
+    path = cache_root() / name
+    path.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -43,3 +56,27 @@ def write_whole(path: Path, text: str) -> None:
     part = path.with_suffix(f".{os.getpid()}.part")
     part.write_text(text, encoding="utf-8")
     os.replace(part, path)
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[bool]:
+    """Hold the lock file *path*, which one process at a time can.
+
+    Yields
+    ------
+    bool
+        Whether it is held: not every file system has locks.
+    """
+    from filelock import FileLock  # takes long to import
+
+    lock = FileLock(path)
+    try:
+        lock.acquire()
+    except (OSError, NotImplementedError) as error:
+        logger.debug("%s cannot be locked: %s", path, error)
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        lock.release()

@@ -1,7 +1,6 @@
 """The OpenCL boundary: sources, devices, programs, memory, timing, and what must not hang or break."""
 from __future__ import annotations
 
-import ctypes
 import gc
 import os
 import re
@@ -11,7 +10,6 @@ import sys
 import textwrap
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pyopencl as cl
@@ -29,13 +27,15 @@ from clgraph.errors import (
     KernelSourceError,
     NoDeviceError,
 )
-from clgraph.runtime import cache, pocl_cpu, query, source
+from clgraph.probing import probe
+from clgraph.runtime import cache, notice, query, selection, source
 from clgraph.runtime import session as session_module
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import check_status
 from clgraph.runtime.quirks import amd_dialect, nvidia_dialect
 from clgraph.runtime.session import Session, as_session
 
+KEPT = user_cache.cache_root()
 IOTA = "primitives/fill.cl"
 KERNELS = sorted(str(path.relative_to(ROOT / "cl")) for path in (ROOT / "cl").rglob("*.cl"))
 
@@ -44,7 +44,7 @@ def python(code: str, **environment: str) -> subprocess.Popen[str]:
     """Start *code* in a new interpreter."""
     return subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(code)], cwd=ROOT, text=True,
-        env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, **environment}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )
 
 
@@ -151,12 +151,13 @@ def test_names_with_colons(monkeypatch):
             name = "AMD Accelerated Parallel Processing"
 
     first, second = Device(), Device()
-    monkeypatch.setattr(query, "enumerate_devices", lambda: [("0:0", first), ("0:1", second)])
-    assert query.select_device("gfx90a:sramecc+:xnack-")[0] is first
-    assert query.select_device("gfx90a:sramecc+:xnack-:1")[0] is second
-    assert query.select_device("amd:1")[0] is second
+    monkeypatch.setattr(selection, "enumerate_devices", lambda: [("0:0", first), ("0:1", second)])
+    monkeypatch.setattr(selection, "verdict", lambda device: {"reason": None})
+    assert selection.select_device("gfx90a:sramecc+:xnack-")[0] is first
+    assert selection.select_device("gfx90a:sramecc+:xnack-:1")[0] is second
+    assert selection.select_device("amd:1")[0] is second
     with pytest.raises(NoDeviceError):
-        query.select_device("amd:2")
+        selection.select_device("amd:2")
 
 
 @pytest.mark.parametrize("request_", [42, 1.5, ["pocl"], b"pocl"])
@@ -167,12 +168,31 @@ def test_wrong_type_of_request(request_):
         as_session(request_)
 
 
-def test_pyopencl_objects_are_accepted(pocl):
-    for given in (pocl.device, pocl.context, cl.CommandQueue(pocl.context)):
-        made = Session(given)
-        assert made.device == pocl.device
+def test_pyopencl_objects_are_accepted(session):
+    queue = cl.CommandQueue(session.context, properties=cl.command_queue_properties.PROFILING_ENABLE)
+    for given in (session.device, session.context, queue):
+        made = as_session(given)
+        assert as_session(given) is made and made.device == session.device
         assert "given as a" in made.why
         assert np.array_equal(iota(made, 10), np.arange(10))
+    assert as_session(queue).queue is queue
+
+
+def test_a_queue_without_times(session):
+    made = Session(cl.CommandQueue(session.context))
+    with made.measure() as recorder:
+        assert np.array_equal(iota(made, 10), np.arange(10))
+    seconds = recorder.seconds
+    assert seconds.total > 0 and np.isnan([seconds.kernel, seconds.transfer, seconds.host]).all()
+    assert recorder.kernels()["iota"][0] == 1
+    with pytest.raises(DeviceError, match="PROFILING_ENABLE"):
+        probe(made)
+
+
+def test_a_queue_out_of_order_is_refused(session):
+    kinds = cl.command_queue_properties
+    with pytest.raises(InputError, match="out of order"):
+        as_session(cl.CommandQueue(session.context, properties=kinds.OUT_OF_ORDER_EXEC_MODE_ENABLE))
 
 
 def test_environment_chooses_the_device(pocl, monkeypatch):
@@ -199,8 +219,9 @@ def test_unusable_platforms_carry_the_reason(pocl, monkeypatch):
         def get_devices(self):
             raise cl.RuntimeError("driver and kernel module differ")
 
-    monkeypatch.setattr(query, "platforms", lambda: [Broken(), pocl.device.platform])
-    rows = query.devices()
+    for module in (query, selection):
+        monkeypatch.setattr(module, "platforms", lambda: [Broken(), pocl.device.platform])
+    rows = selection.devices()
     assert (rows[0].facts, rows[0].reason) == (None, "driver and kernel module differ")
     assert rows[1].facts == pocl.facts
     assert [key for key, _ in query.enumerate_devices()] == ["1:0"]
@@ -222,13 +243,13 @@ def test_listing_devices_never_raises(pocl, monkeypatch):
         raise ValueError("half a version number")
 
     monkeypatch.setattr(cl, "get_platforms", lambda: [Nameless(), Broken()])
-    assert [(row.id, row.reason) for row in query.devices()] == [
+    assert [(row.id, row.reason) for row in selection.devices()] == [
         ("0:-", "no name"), ("1:0", "no name"), ("1:1", None),
     ]  # fmt: skip
-    monkeypatch.setattr(query, "query_facts", unknown)
-    assert query.devices()[2].reason == "half a version number"
+    monkeypatch.setattr(selection, "query_facts", unknown)
+    assert selection.devices()[2].reason == "half a version number"
     monkeypatch.setattr("clgraph.runtime.fork._used_in", -1)  # as in a forked child
-    (row,) = query.devices()
+    (row,) = selection.devices()
     assert (row.id, row.facts) == ("-:-", None) and "forked" in row.reason
 
 
@@ -489,39 +510,71 @@ _COLD = """
 """
 
 
-def _cold(path: Path) -> dict[str, str]:
-    return {"CLGRAPH_CACHE_DIR": str(path), "POCL_CACHE_DIR": str(path / "pocl")}
+@pytest.fixture
+def cold(pocl, tmp_path, monkeypatch):
+    """The cache directory of children that start with an empty one, but for the verdicts on devices."""
+    monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path))
+    monkeypatch.delenv("POCL_CACHE_DIR")
+    for name in ("drivers", "self-tests"):
+        (tmp_path / name).symlink_to(KEPT / name)
+    return tmp_path / "pocl"
 
 
-def test_processes_with_one_cold_cache(pocl, tmp_path):
-    children = [python(_COLD, **_cold(tmp_path)) for _ in range(6)]
+def test_processes_with_one_cold_cache(cold):
+    children = [python(_COLD) for _ in range(6)]
     for child in children:
-        output, errors = child.communicate(timeout=100)
-        assert (child.returncode, output) == (0, "True\n"), errors
-    assert not list(tmp_path.glob("building-*"))
-    assert any((tmp_path / "pocl").iterdir())
+        assert child.communicate(timeout=100) == ("True\n", "")
+        assert child.returncode == 0
+    (only,) = cold.iterdir()
+    assert len(list(only.iterdir())) > 1 and not list(only.glob("building-*"))
 
 
-def test_cache_is_cleared_after_a_builder_died(pocl, tmp_path):
+def test_a_cache_into_which_a_builder_died_is_left(cold):
+    other = python(_COLD + "\n    input()")  # uses it for a while
+    assert other.stdout.readline() == "True\n"
+    (damaged,) = cold.iterdir()
     dying = python("""
         import os, signal
-        from clgraph.runtime.cache import build_lock
-        with build_lock():
+        from clgraph.runtime import cache, query
+        query.platforms()
+        with cache.build_lock(into_cache=True):
             os.kill(os.getpid(), signal.SIGKILL)
-    """, **_cold(tmp_path))
+    """)
     assert dying.wait(60) == -signal.SIGKILL
-    assert len(list(tmp_path.glob("building-*"))) == 1
-    damaged = tmp_path / "pocl" / "damaged"
-    damaged.parent.mkdir(exist_ok=True)
-    damaged.write_bytes(b"half a kernel")
-    output, errors = python(_COLD, **_cold(tmp_path)).communicate(timeout=100)
-    assert output == "True\n", errors
-    assert "a process died while compiling kernels" in errors
-    assert not damaged.exists() and not list(tmp_path.glob("building-*"))
-    kept = {path for path in (tmp_path / "pocl").rglob("*") if path.is_file()}
-    assert kept
-    python(_COLD, **_cold(tmp_path)).communicate(timeout=100)
-    assert kept <= set((tmp_path / "pocl").rglob("*"))  # nothing died: nothing is cleared
+    assert len(list(damaged.glob("building-*"))) == 1
+    assert python(_COLD).communicate(timeout=100) == ("True\n", "")
+    (fresh,) = set(cold.iterdir()) - {damaged}
+    kept = {path for path in fresh.rglob("*") if path.is_file()}
+    assert len(kept) > 1
+    assert other.communicate("\n", timeout=60) == ("", "")
+    assert python(_COLD).communicate(timeout=100) == ("True\n", "")
+    assert list(cold.iterdir()) == [fresh]  # nobody uses the damaged one any more
+    assert kept <= set(fresh.rglob("*"))
+
+
+def test_compilers_do_not_talk_to_the_user(session, tmp_path):
+    kernel = tmp_path / "warns.cl"
+    kernel.write_text("__kernel void warns(__global int *out) { int unused; out[0] = 1 && 2; }\n#warning of a writer\n")
+    child = python(f"""
+        from clgraph.runtime.session import Session
+        session = Session({session.facts.platform!r})
+        out = session.empty(1, int)
+        session.program({str(kernel)!r}, {{"DEV_UNUSED": {time.time_ns()}}}, work_group_size=1).bind("warns", 1, out)()
+        session.finish()
+    """)
+    assert child.communicate(timeout=100) == ("", "")
+    assert child.returncode == 0
+
+
+def test_long_builds_announce_themselves_on_a_terminal(monkeypatch, capsys):
+    monkeypatch.setattr(notice, "_AFTER_SECONDS", 0.01)
+    monkeypatch.setattr(notice, "_told", set())
+    line = "clgraph: building, first run\n"
+    for terminal, seconds, said in ((False, 0.1, ""), (True, 0.0, ""), (True, 0.1, line), (True, 0.1, "")):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda terminal=terminal: terminal)
+        with notice.announced("building"):
+            time.sleep(seconds)
+        assert capsys.readouterr().err == said
 
 
 def test_build_lock_keeps_other_processes_out(tmp_path):
@@ -544,65 +597,3 @@ def test_unwritable_cache_is_replaced(tmp_path, monkeypatch, caplog):
     root = user_cache.cache_root()
     assert root.is_dir() and root == user_cache.cache_root()
     assert "CLGRAPH_CACHE_DIR" in caplog.text
-
-
-# ---- PoCL's processor name
-
-
-class _Structure:
-    """Memory laid out as the part of PoCL's device structure that holds the names."""
-
-    def __init__(self, triple: bytes, name: bytes) -> None:
-        self.texts = [ctypes.create_string_buffer(text) for text in (triple, name)]
-        words = [3, 0, 2**46 + 8, *(ctypes.addressof(text) for text in self.texts), 17, 0x1234]
-        self.words = (ctypes.c_uint64 * 512)(*words)
-        self.int_ptr = ctypes.addressof(self.words)
-
-    def name(self) -> bytes:
-        return ctypes.string_at(self.words[4])
-
-
-needs_x86 = pytest.mark.skipif(os.uname().machine != "x86_64", reason="only on x86-64")
-
-
-@needs_x86
-def test_generic_processor_gets_a_name():
-    device = _Structure(b"x86_64-pc-linux-gnu", b"generic")
-    level = pocl_cpu.name_unknown_cpu(device)
-    assert level in pocl_cpu._LEVELS
-    assert device.name() == level.encode()
-    assert pocl_cpu.name_unknown_cpu(device) is None  # it has a name now
-
-
-@needs_x86
-@pytest.mark.parametrize(
-    ("triple", "name"),
-    [(b"x86_64-pc-linux-gnu", b"znver3"), (b"aarch64-linux-gnu", b"generic"), (b"", b"generic")],
-)
-def test_other_structures_are_left_alone(triple, name):
-    device = _Structure(triple, name)
-    words = list(device.words)
-    assert pocl_cpu.name_unknown_cpu(device) is None
-    assert list(device.words) == words and device.name() == name
-
-
-@needs_x86
-def test_unreadable_structure_is_left_alone():
-    device = _Structure(b"x86_64-pc-linux-gnu", b"generic")
-    device.int_ptr = 2**46
-    assert pocl_cpu.name_unknown_cpu(device) is None
-
-
-@needs_x86
-@pytest.mark.parametrize(
-    ("flags", "level"),
-    [
-        ("fpu sse2", "x86-64"),
-        ("sse4_2 ssse3 popcnt", "x86-64-v2"),
-        ("sse4_2 ssse3 popcnt avx2 bmi1 bmi2 f16c fma movbe", "x86-64-v3"),
-        ("avx512f avx512bw avx512cd avx512dq avx512vl avx2 bmi1 bmi2 f16c fma movbe", "x86-64-v4"),
-    ],
-)
-def test_level_follows_the_features(monkeypatch, flags, level):
-    monkeypatch.setattr(Path, "read_text", lambda *_, **__: f"processor\t: 0\nflags\t\t: {flags}\n")
-    assert pocl_cpu._level() == level

@@ -8,11 +8,12 @@ from pathlib import Path
 from clgraph.cli.options import add_json
 from clgraph.cli.terminal import print_json, print_table
 
-HELP = "show or clear what is cached: profiles, kernels, graphs"
+HELP = "show or clear what is cached: profiles, kernels, graphs, verdicts of self-tests"
 _FILES = {
     "profiles": ("profiles/**/*",),
     "kernels": ("pocl/**/*",),
     "graphs": ("graphs/**/*", "*.clgraph"),
+    "tests": ("self-tests/*.json", "drivers/*.json"),
 }
 
 
@@ -25,12 +26,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from clgraph.runtime.cache import build_lock
+    from clgraph.runtime.cache import build_lock, remove_unused
     from clgraph.user_cache import cache_root
 
     if args.action == "clear":
         with build_lock():  # nobody compiles into the cache now
             for name in _FILES if args.what == "all" else (args.what,):
+                if name == "kernels":
+                    remove_unused()
+                    continue
                 for path in _files(cache_root(), name):
                     path.unlink(missing_ok=True)
     sizes = {name: _sizes(_files(cache_root(), name)) for name in _FILES}

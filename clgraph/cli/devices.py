@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from clgraph.cli.options import add_json
-from clgraph.cli.terminal import print_json, print_table
+from clgraph.cli.terminal import busy, print_json, print_table
 
 if TYPE_CHECKING:
     from clgraph.device.facts import DeviceInfo
@@ -20,9 +20,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from clgraph.errors import NoDeviceError
-    from clgraph.runtime.query import devices, enumerate_devices, select_device
+    from clgraph.runtime.query import enumerate_devices
+    from clgraph.runtime.selection import devices, select_device
 
-    found = devices()
+    with busy("looking at the devices"):
+        found = devices()
     try:
         default, why = select_device()
     except NoDeviceError:

@@ -2,19 +2,17 @@
 from __future__ import annotations
 
 import argparse
-import json
+import contextlib
 import os
-import signal
-import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from clgraph.cli.options import add_json
 from clgraph.cli.terminal import busy, milliseconds, print_json
-from clgraph.user_cache import cache_root
 
-HELP = "check drivers and devices, each in a child process, and give advice"
+HELP = "test drivers and devices again, each in a child process, and give advice"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,84 +34,41 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _examine(timeout: float) -> dict[str, Any]:
-    with busy("listing devices"):
-        devices, error = run_child(["list"], timeout)
-    drivers: list[dict[str, Any]] = [{"file": str(icd), "library": _first_line(icd)} for icd in _icd_files()]
-    if error is not None:  # one driver may have taken the others down: ask each of them alone
-        devices = []
-        for driver in drivers:
-            with busy(f"listing the devices of {driver['file']}"):
-                alone, driver["error"] = run_child(["list"], timeout, OCL_ICD_VENDORS=driver["file"])
-            known = {device["platform"] for device in devices}  # the loader adds those of wheels
-            devices += [
-                {**device, "driver_file": driver["file"]}
-                for device in alone or []
-                if device["platform"] not in known
-            ]
-    for device in devices:
-        outcome, failure = None, device["reason"]
-        if failure is None:
-            only = {"OCL_ICD_VENDORS": device["driver_file"]} if "driver_file" in device else {}
-            with busy(f"checking {device['platform']} / {device['name']}"):
-                outcome, failure = run_child(["check", device["id"]], timeout, **only)
-        device["check"] = outcome
-        device["reason"] = failure or (outcome or {}).get("reason")
-        device["works"] = device["reason"] is None
-    return {
-        "versions": _versions(), "drivers": drivers, "error": error, "devices": devices,
-        "advice": _advice(drivers, error, devices),
-    }  # fmt: skip
-
-
-def run_child(
-    arguments: list[str], timeout: float, module: str = "clgraph.cli.driver_check", **environment: str
-) -> tuple[Any, str | None]:
-    """Run a module of :mod:`clgraph.cli` in a child process.
-
-    Returns
-    -------
-    document : object or None
-        What it printed as JSON on its last line.
-    error : str or None
-        How it died otherwise.
-    """
-    root = str(Path(__file__).parents[2])
-    search = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+    report: dict[str, Any] = {"versions": _versions(), "drivers": [], "error": None, "devices": []}
     try:
-        child = subprocess.run(
-            [sys.executable, "-m", module, *arguments], capture_output=True, text=True, timeout=timeout,
-            check=False, stdin=subprocess.DEVNULL, env={**os.environ, **environment, "PYTHONPATH": search},
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return None, f"did not answer within {timeout:g} s"
-    if child.returncode < 0:
-        return None, f"died of {signal.Signals(-child.returncode).name}"
-    lines = (child.stdout if child.returncode == 0 else child.stderr).strip().splitlines()
-    last = lines[-1] if lines else "no output"
-    if child.returncode:
-        return None, last
-    try:
-        return json.loads(last), None
-    except ValueError:
-        return None, f"unexpected output: {last!r}"
+        report |= _test_everything(timeout)
+    except ImportError as error:
+        report["error"] = f"{type(error).__name__}: {error}"
+    return {**report, "advice": _advice(report["drivers"], report["error"], report["devices"])}
 
 
-def _icd_files() -> list[Path]:
-    """Return the drivers' registry files: of the system, and those that wheels bring."""
-    vendors = Path(os.environ.get("OCL_ICD_VENDORS", "/etc/OpenCL/vendors"))
-    found = [vendors] if vendors.is_file() else sorted(vendors.glob("*.icd"))
-    if "OCL_ICD_VENDORS" not in os.environ:  # then sessions register Intel's wheel
-        found += sorted(cache_root().glob(f"icd-{os.getuid()}/intel-wheel.icd"))
-    for path in sys.path:
-        found += sorted((Path(path) / "pyopencl" / ".libs").glob("*.icd"))
-    return list(dict.fromkeys(found))
+def _test_everything(timeout: float) -> dict[str, Any]:
+    from clgraph.device.profile import load_profile
+    from clgraph.runtime import drivers, self_test
+    from clgraph.runtime.query import enumerate_devices
+    from clgraph.runtime.selection import devices
 
-
-def _first_line(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip().partition("\n")[0]
-    except OSError as error:
-        return f"unreadable: {error.strerror}"
+    self_test.forget()
+    with busy("loading the drivers"):
+        survey = drivers.survey(timeout=timeout, again=True)
+    listed = [
+        {"file": str(driver.file), "library": driver.library, "error": survey["drivers"].get(str(driver.file))}
+        for driver in (*drivers.registered(), *drivers.bundled())
+    ]
+    rows = []
+    if survey["error"] is None:
+        verdicts = {}
+        for key, device in enumerate_devices():
+            with busy(f"testing {device.platform.name} / {device.name}"), contextlib.suppress(Exception):
+                verdicts[key] = self_test.verdict(device, timeout=timeout)  # devices() tells what is wrong otherwise
+        rows = [
+            {
+                **asdict(row), "works": row.reason is None, "check": verdicts.get(row.id),
+                "profile": row.facts and load_profile(row.facts).origin,
+            }
+            for row in devices() if row.id != "-:-"
+        ]  # fmt: skip
+    return {"drivers": listed, "error": survey["error"] or survey["together"], "devices": rows}
 
 
 def _versions() -> dict[str, str]:
@@ -146,8 +101,7 @@ def _advice(drivers: list[dict[str, Any]], error: str | None, devices: list[dict
     if error is not None and "pyopencl" in error:
         advice.append("pyopencl cannot be imported: install clgraph again, wheels included")
     advice += [
-        f"{driver['file']} {driver['error']}: update or remove that driver, or point OCL_ICD_VENDORS "
-        "at a folder with the others"
+        f"{driver['file']} is left out, for a process that loads it {driver['error']}: update or remove that driver"
         for driver in drivers
         if driver.get("error")
     ]
@@ -157,7 +111,7 @@ def _advice(drivers: list[dict[str, Any]], error: str | None, devices: list[dict
         if not device["works"]
     ]
     if not devices:
-        advice.append("no OpenCL device: install the 'pocl' extra for a CPU device, or a GPU vendor's driver")
+        advice.append("no OpenCL device: install the 'cpu' extra for a CPU device, or a GPU vendor's driver")
     return advice
 
 
@@ -183,6 +137,6 @@ def _verdict(device: dict[str, Any]) -> str:
         return f"FAILS: {device['reason']}"
     check, facts = device["check"], device["facts"]
     return (
-        f"works (driver {facts['driver_version']}; kernel built in "
-        f"{milliseconds(check['build_seconds'])} ms, values right; rates: {check['profile']})"
+        f"works (driver {facts['driver_version']}; kernels built in "
+        f"{milliseconds(check['build_seconds'])} ms, values right; rates: {device['profile']})"
     )

@@ -119,10 +119,10 @@ class DeviceProfile:
             raise InputError(f"not a device profile: {error}") from error
 
 
-def load_profile(facts: DeviceFacts) -> DeviceProfile:
-    """Return the best profile known for the device with these *facts*."""
+def load_profile(facts: DeviceFacts, *, measured: bool = True) -> DeviceProfile:
+    """Return the best profile known for the device with these *facts*, *measured* here or not."""
     candidates = [
-        (None, user_path(facts)),
+        *([(None, user_path(facts))] if measured else []),
         *(("shipped", path) for path in _shipped_for(facts)),
         ("vendor", _SHIPPED / platform_name(facts)),
     ]

@@ -71,7 +71,7 @@ def probe(
     Raises
     ------
     DeviceError
-        Nothing could be measured.
+        Nothing could be measured, or the session's queue, one of the user's, takes no times.
 
     Examples
     --------
@@ -80,6 +80,8 @@ def probe(
     True
     """
     owner = as_session(session)
+    if not owner.takes_times:
+        raise DeviceError("the session's command queue takes no times; make one with PROFILING_ENABLE")
     kept = owner.profile
     if use_cache and kept.origin == "measured" and (quick or kept.source.startswith(FULL.name)):
         return kept

@@ -1,84 +1,90 @@
-"""The kernel caches, and the lock under which programs are built.
+"""PoCL's kernel cache, and the lock under which programs are built.
 
-A driver's kernel cache damaged by a process that died while compiling kills every later
-process (seen with PoCL). So each builder leaves a marker while it compiles; a marker that is left
-means that the cache is wiped before another process uses it.
+A process that dies while compiling leaves a damaged cache, which kills every later process (seen with
+PoCL). So each builder leaves a marker in the cache while it compiles; a marker that is left makes later
+processes begin another directory. The damaged one is removed once no process uses it.
 """
 from __future__ import annotations
 
 import contextlib
 import logging
 import os
+import platform
 import shutil
 import uuid
 from collections.abc import Iterator
-from functools import lru_cache
 from pathlib import Path
+from typing import IO
 
-from clgraph.user_cache import cache_root
+from clgraph.runtime.pocl_cpu import processor_of_builtins
+from clgraph.user_cache import cache_dir, cache_root, locked
 
 logger = logging.getLogger(__name__)
 
 try:
     import fcntl
-except ImportError:  # pragma: no cover  (no POSIX locks: builds are then not serialised)
+except ImportError:  # pragma: no cover  (Windows, for which there is no wheel of PoCL)
     fcntl = None  # type: ignore[assignment]
 
+_used: dict[Path, IO[str]] = {}  # caches of this process; the open files hold shared locks
 
-def cache_dir(name: str) -> Path:
-    """Return the cache directory *name*, made if missing; PoCL's is wiped after a builder died."""
-    path = cache_root() / name
-    path.mkdir(parents=True, exist_ok=True)
-    if name == "pocl":
-        with build_lock() as locked:
-            if locked:
-                _heal(path)
+
+def pocl_cache() -> Path:
+    """Return the directory in which this process lets PoCL keep its kernels."""
+    # PoCL's keys know the processor that LLVM names, not the one for which it compiles.
+    target = processor_of_builtins() or platform.machine()
+    with build_lock() as held:
+        numbers = [0, *(int(path.name.rpartition("-")[2]) for path in _generations(target))]
+        path = cache_dir(f"pocl/{target}-{max(numbers)}")
+        if held and any(path.glob("building-*")):  # only a holder of the lock has a marker: its owner is dead
+            logger.debug("a process died while compiling into %s", path)
+            path = cache_dir(f"pocl/{target}-{max(numbers) + 1}")
+        use(path)
+        if held:
+            remove_unused(_generations(target), but=path)
     return path
 
 
-def _heal(path: Path) -> None:
-    # Only a holder of the lock has a marker, so any other marker's owner is dead.
-    dead = [marker for marker in cache_root().glob("building-*") if marker.name != _marker()]
-    if dead:
-        logger.warning("a process died while compiling kernels; clearing %s", path)
-        shutil.rmtree(path, ignore_errors=True)
-        path.mkdir(parents=True, exist_ok=True)
-        for marker in dead:
-            marker.unlink(missing_ok=True)
+def use(path: Path) -> None:
+    """Keep the cache *path* from removal for as long as this process lives, and put markers into it."""
+    _used[path] = handle = open(path / "in-use", "a", encoding="ascii")  # noqa: SIM115  (open until the process ends)
+    if fcntl is not None:
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(handle, fcntl.LOCK_SH)
 
 
-@lru_cache(maxsize=1)
-def _marker() -> str:
-    # Not the process id alone: in containers a new process often has that of a dead one.
-    return f"building-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+def _generations(target: str = "*") -> list[Path]:
+    return [path for path in cache_root().glob(f"pocl/{target}-*") if path.name.rpartition("-")[2].isdecimal()]
+
+
+def remove_unused(paths: list[Path] | None = None, *, but: Path | None = None) -> None:
+    """Remove the caches among *paths* (default: all) that no process uses; the caller holds the build lock."""
+    for path in list(cache_root().glob("pocl/*")) if paths is None else paths:
+        if path == but:
+            continue
+        with contextlib.suppress(OSError), open(path / "in-use", "a", encoding="ascii") as handle:
+            if fcntl is not None:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(path, ignore_errors=True)
 
 
 @contextlib.contextmanager
-def build_lock() -> Iterator[bool]:
-    """Hold the inter-process lock under which programs are compiled.
+def build_lock(*, into_cache: bool = False) -> Iterator[bool]:
+    """Hold the inter-process lock under which programs are compiled, *into_cache*: into PoCL's.
 
     Yields
     ------
     bool
-        Whether there is such a lock: not on every file system, and not on Windows.
+        Whether there is such a lock: not on every file system.
     """
-    root = cache_root()
-    marker = root / _marker()
-    with open(root / "build.lock", "w", encoding="ascii") as handle:
-        locked = _lock(handle.fileno())
-        marker.touch()
+    # Not the process id alone: in containers a new process often has that of a dead one.
+    name = f"building-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    markers = [path / name for path in _used] if into_cache else []
+    with locked(cache_root() / "build.lock") as held:
+        for marker in markers:
+            marker.touch()
         try:
-            yield locked
+            yield held
         finally:
-            marker.unlink(missing_ok=True)
-
-
-def _lock(handle: int) -> bool:
-    if fcntl is None:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-    except OSError as error:
-        logger.warning("programs are compiled without a lock: %s", error)
-        return False
-    return True
+            for marker in markers:
+                marker.unlink(missing_ok=True)

@@ -1,48 +1,70 @@
-"""Let a PoCL wheel compile on a processor newer than the LLVM inside it.
+"""Let a PoCL wheel compile for the processor for which its built-ins were compiled.
 
-LLVM calls a processor it does not know "generic", PoCL hands that name to clang, and clang rejects
-it: every build fails with ``unknown target CPU 'generic'`` (PoCL issues 512 and 1049, still open).
-The name is a ``char *`` in PoCL's device structure; this replaces it by the x86-64 level whose
-features the processor has. The structure is read through ``/proc/self/mem``, so a layout
-other than the expected one leads to no change, not to a fault.
+A PoCL made for distribution ("DISTRO" in its version) brings its built-ins compiled for several
+processors and picks among them by features. Before version 5 it nevertheless compiles kernels for
+the processor that LLVM names. Where that one has other features (znver3 on Zen 4, without AVX-512),
+caller and built-in pass wide vectors in different ways and the process dies; where LLVM knows no
+name ("generic"), every build fails (PoCL issues 512 and 1049). So, as PoCL 5 does, this names the
+processor of the built-ins. The name is a ``char *`` in PoCL's device structure, which is read
+through ``/proc/self/mem``: a layout other than the expected one leads to no change, not to a fault.
 """
 from __future__ import annotations
 
 import ctypes
 import os
-from pathlib import Path
+import platform
+import re
 
 import pyopencl as cl
 
-_DEVICE_BYTES = 2048  # more than PoCL's _cl_device_id up to the CPU name
-_LEVELS = {
-    "x86-64-v4": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl", "avx2", "bmi2", "fma"},
-    "x86-64-v3": {"avx2", "bmi1", "bmi2", "f16c", "fma", "movbe"},
-    "x86-64-v2": {"sse4_2", "ssse3", "popcnt"},
-    "x86-64": set[str](),
-}
+from clgraph.device.processor import processor_features
+
+_DEVICE_BYTES = 2048  # more than PoCL's _cl_device_id up to the name
+_AVX = {"avx", "cx16", "popcnt"}
+# PoCL's rule, with the names of /proc/cpuinfo: the last processor wins whose features are all here.
+_PROCESSORS: tuple[tuple[str, set[str]], ...] = (
+    ("athlon64", set()),
+    ("core2", {"ssse3", "cx16"}),
+    ("penryn", {"sse4_1", "cx16"}),
+    ("sandybridge", _AVX),
+    ("ivybridge", _AVX | {"f16c"}),
+    ("bdver1", _AVX | {"xop", "fma4"}),
+    ("haswell", _AVX | {"avx2", "abm", "f16c", "fma", "bmi1", "bmi2"}),
+    ("skylake-avx512", {"avx512f"}),
+)
 _names: list[ctypes.Array[ctypes.c_char]] = []  # PoCL keeps pointers to these
 
 
-def name_unknown_cpu(device: cl.Device) -> str | None:
-    """Give *device* a CPU name its clang accepts, if it has "generic"; return the new name."""
-    if os.uname().machine != "x86_64" or not Path("/proc/self/mem").exists():
+def processor_of_builtins() -> str | None:
+    """Return LLVM's name of the processor for which PoCL's built-ins were compiled, None where it has no choice."""
+    features = processor_features()
+    if platform.machine() != "x86_64" or not features:
+        return None
+    return [name for name, needed in _PROCESSORS if features >= needed][-1]
+
+
+def name_processor(device: cl.Device) -> str | None:
+    """Let PoCL's *device* compile for the processor of its built-ins; return the name that it gave up for that."""
+    target = processor_of_builtins()
+    version = re.search(r"PoCL (\d+).*\bDISTRO\b", device.platform.version)
+    if target is None or version is None or int(version[1]) >= 5:
         return None
     with open("/proc/self/mem", "rb", buffering=0) as memory:
         structure = _read(memory.fileno(), device.int_ptr, _DEVICE_BYTES)
-        for at in range(0, len(structure) - 8, 8):
-            pointer = int.from_bytes(structure[at : at + 8], "little")
-            before = int.from_bytes(structure[at - 8 : at], "little") if at else 0
-            # The target triple stands right before the CPU name.
-            if _read(memory.fileno(), pointer, 8) == b"generic\0" and _read(
-                memory.fileno(), before, 6
-            ) == b"x86_64":
-                level = _level()
-                name = ctypes.create_string_buffer(level.encode())
-                _names.append(name)
-                ctypes.c_void_p.from_address(device.int_ptr + at).value = ctypes.addressof(name)
-                return level
+        for at in range(8, len(structure) - 8, 8):
+            # The target triple stands right before the name.
+            if not _text(memory.fileno(), structure[at - 8 : at]).startswith(b"x86_64-"):
+                continue
+            if found := re.match(rb"([\w.+-]+)\0", _text(memory.fileno(), structure[at : at + 8])):
+                given = ctypes.create_string_buffer(target.encode())
+                _names.append(given)
+                ctypes.c_void_p.from_address(device.int_ptr + at).value = ctypes.addressof(given)
+                return found[1].decode()
     return None
+
+
+def _text(handle: int, pointer: bytes) -> bytes:
+    return _read(handle, int.from_bytes(pointer, "little"), 32)
 
 
 def _read(handle: int, address: int, size: int) -> bytes:
@@ -50,9 +72,3 @@ def _read(handle: int, address: int, size: int) -> bytes:
         return os.pread(handle, size, address) if 4096 < address < 1 << 47 else b""
     except OSError:
         return b""
-
-
-def _level() -> str:
-    text = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
-    flags = set(next((line for line in text.splitlines() if line.startswith("flags")), "").split())
-    return next(level for level, needed in _LEVELS.items() if flags >= needed)

@@ -1,7 +1,9 @@
 """Built programs and launches with pre-set arguments."""
 from __future__ import annotations
 
+import contextlib
 import logging
+import time
 import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -13,7 +15,8 @@ from clgraph.errors import KernelBuildError, KernelSourceError
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.cache import build_lock
 from clgraph.runtime.failure import as_device_error, typed_errors
-from clgraph.runtime.quirks import needs_serial_first_launch
+from clgraph.runtime.notice import announced
+from clgraph.runtime.quirks import compiles_at_launch
 from clgraph.runtime.source import build_input, name_places
 
 if TYPE_CHECKING:
@@ -21,20 +24,26 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_COMPILING = "compiling kernels"
+_KEPT_SECONDS = 0.25  # a driver that takes less had the program in its cache
+
 
 def build_program(session: Session, source: str, defines: Mapping[str, int | str]) -> Program:
     """Compile kernel file *source*; the log of a failed build is in the error."""
     values = {**session.facts.defines(), **defines}
-    options = [f"-cl-std={session.facts.dialect.standard}"]
+    # Warnings are for those who write kernels: compilers print how many there are on the user's stderr.
+    options = [f"-cl-std={session.facts.dialect.standard}", "-w"]
     text = build_input(source, values)
     logger.debug("building %s with %s", source, dict(defines))
-    with build_lock():
+    with build_lock(into_cache=compiles_at_launch(session.device)), announced(_COMPILING):
+        started = time.perf_counter()
         for last in (False, True):  # one retry: caches of some drivers race between processes
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", cl.CompilerWarning)
                     program = cl.Program(session.context, text).build(options, [session.device])
-                return Program(session, source, program, int(values["WG_SIZE"]))
+                was_kept = time.perf_counter() - started < _KEPT_SECONDS
+                return Program(session, source, program, int(values["WG_SIZE"]), was_kept)
             except cl.Error as error:
                 if last:
                     log = name_places(str(error), text)
@@ -45,10 +54,13 @@ def build_program(session: Session, source: str, defines: Mapping[str, int | str
 class Program:
     """A compiled kernel file."""
 
-    def __init__(self, session: Session, source: str, program: cl.Program, work_group_size: int) -> None:
+    def __init__(
+        self, session: Session, source: str, program: cl.Program, work_group_size: int, was_kept: bool
+    ) -> None:
         self._session = session
         self._program = program
-        self._serial_first = needs_serial_first_launch(session.device)
+        self._compiles_at_launch = compiles_at_launch(session.device)
+        self._was_kept = was_kept
         self._launched: set[str] = set()
         self.source = source
         self.work_group_size = work_group_size
@@ -89,8 +101,10 @@ class Program:
             raise as_device_error(f"launching {name}", error) from error
 
     def launch(self, name: str, handle: cl.Kernel, groups: int) -> cl.Event:
-        if self._serial_first and name not in self._launched:
-            with build_lock():  # compiles now
+        if self._compiles_at_launch and name not in self._launched:
+            # What takes long in a program that was kept is the kernel itself.
+            notice = contextlib.nullcontext() if self._was_kept else announced(_COMPILING)
+            with build_lock(into_cache=True), notice:
                 event = self.enqueue(name, handle, groups)
                 self._session.finish()
             self._launched.add(name)

@@ -80,8 +80,8 @@ def _intel_cpu(extensions: list[str]) -> tuple[Dialect, int]:
     return Dialect(standard="CL3.0", float_add=float_add, kernel_attribute=hint), 1
 
 
-def needs_serial_first_launch(device: cl.Device) -> bool:
-    """PoCL compiles at the first enqueue, and its cache races between processes."""
+def compiles_at_launch(device: cl.Device) -> bool:
+    """PoCL compiles a kernel at its first launch, too, and its cache races between processes."""
     return "Portable Computing Language" in device.platform.name
 
 

@@ -6,7 +6,8 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,11 +21,14 @@ from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.fork import check_fork
 from clgraph.runtime.program import Program, build_program
-from clgraph.runtime.query import available_bytes, platforms, query_facts, select_device
+from clgraph.runtime.query import available_bytes, platforms, query_facts
 from clgraph.runtime.quirks import works_while_waiting
+from clgraph.runtime.selection import check_works, select_device
 from clgraph.runtime.timing import Recorder, RunInfo
 
 logger = logging.getLogger(__name__)
+
+SessionLike: TypeAlias = "Session | str | cl.Device | cl.Context | cl.CommandQueue | None"
 
 _CHECKED_BYTES = 1 << 22  # smaller arrays are not worth asking how much memory is free
 _SPIN_SECONDS = 200e-6  # a waiting host polls this long before it starts to sleep
@@ -38,6 +42,8 @@ class Session:
     device : None, str, pyopencl.Device, pyopencl.Context or pyopencl.CommandQueue
         ``None`` takes the best device; a string is ``"gpu"``, ``"cpu"``, a part of a platform,
         vendor or device name (``"nvidia"``, ``"amd:1"``, ``"pocl"``), or a ``"platform:device"`` id.
+        Of a context with several devices the first is taken. All work goes to a queue that is given, after
+        what is in it; where it lacks ``PROFILING_ENABLE``, times of kernels and transfers are NaN.
 
     Attributes
     ----------
@@ -50,24 +56,33 @@ class Session:
     Raises
     ------
     NoDeviceError
-        No usable device matches.
+        No usable device matches, or it fails its self-test.
+    InputError
+        The queue runs its commands out of order.
     ForkError
         The process was forked after OpenCL was used.
     """
 
     def __init__(self, device: object = None) -> None:
         check_fork()
-        flags = cl.command_queue_properties.PROFILING_ENABLE
+        kinds = cl.command_queue_properties
         with typed_errors("creating a session"):
             platforms()  # sets up what the drivers read from the environment
             if isinstance(device, cl.CommandQueue):
                 self.context, self.device, self.why = device.context, device.device, "given as a queue"
+                if device.properties & kinds.OUT_OF_ORDER_EXEC_MODE_ENABLE:
+                    raise InputError("the queue runs out of order; make one without OUT_OF_ORDER_EXEC_MODE_ENABLE")
             elif isinstance(device, cl.Context):
                 self.context, self.device, self.why = device, device.devices[0], "given as a context"
             else:
                 self.device, self.why = select_device(device)
                 self.context = cl.Context([self.device])
-            self._queue = cl.CommandQueue(self.context, self.device, properties=flags)
+            check_works(self.device)
+            self._queue = (
+                device
+                if isinstance(device, cl.CommandQueue)
+                else cl.CommandQueue(self.context, self.device, properties=kinds.PROFILING_ENABLE)
+            )
             self.facts = query_facts(self.device)
         self.profile: DeviceProfile = load_profile(self.facts)
         self._works_while_waiting = works_while_waiting(self.device)
@@ -85,6 +100,11 @@ class Session:
         """The command queue; in a forked child, where it would hang, a :class:`ForkError`."""
         check_fork()
         return self._queue
+
+    @property
+    def takes_times(self) -> bool:
+        """Whether commands are timed on the device; a queue of the user's may not."""
+        return bool(self._queue.properties & cl.command_queue_properties.PROFILING_ENABLE)
 
     # ---- programs
 
@@ -242,19 +262,23 @@ class Session:
         self._pool.free_held()
 
 
-_default: dict[str | None, Session] = {}
 _default_lock = threading.Lock()
 
 
-def as_session(session: Session | str | None) -> Session:
-    """Return *session*; ``None`` or a device name stands for one shared session per process."""
-    if isinstance(session, Session):
-        check_fork()
-        return session
-    if session is not None and not isinstance(session, str):
-        raise InputError(f"session must be a Session, a device name or None, not {type(session).__name__}")
+def as_session(session: SessionLike) -> Session:
+    """Return *session*; anything else that makes a session stands for one that is shared."""
     check_fork()
+    if isinstance(session, Session):
+        return session
+    if session is not None and not isinstance(session, str | cl.Device | cl.Context | cl.CommandQueue):
+        raise InputError(
+            "session must be a Session, a device name, a pyopencl Device, Context or CommandQueue, or None, "
+            f"not {type(session).__name__}"
+        )
     with _default_lock:
-        if session not in _default:
-            _default[session] = Session(session)
-        return _default[session]
+        return _shared(session)
+
+
+@lru_cache(maxsize=16)  # not all: a session keeps its queue, its programs and the memory of its pool
+def _shared(given: str | cl.Device | cl.Context | cl.CommandQueue | None) -> Session:
+    return Session(given)

@@ -1,6 +1,7 @@
 """Where the time of a call went, from OpenCL events and the host clock."""
 from __future__ import annotations
 
+import math
 import time
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -11,7 +12,10 @@ import pyopencl as cl
 
 @dataclass(frozen=True)
 class Seconds:
-    """Seconds of one call; ``host`` is what is left of ``total``."""
+    """Seconds of one call; ``host`` is what is left of ``total``.
+
+    ``transfer``, ``kernel`` and ``host`` are NaN on a queue of the user's without ``PROFILING_ENABLE``.
+    """
 
     total: float
     compile: float
@@ -20,7 +24,8 @@ class Seconds:
 
     @property
     def host(self) -> float:
-        return max(0.0, self.total - self.compile - self.transfer - self.kernel)
+        left = self.total - self.compile - self.transfer - self.kernel
+        return left if math.isnan(left) else max(0.0, left)
 
 
 @dataclass
@@ -49,7 +54,9 @@ class Recorder:
 
 
 def event_seconds(event: cl.Event) -> float:
-    """Return the device time of a finished command."""
+    """Return the device time of a finished command, NaN where its queue takes no times."""
+    if not event.command_queue.properties & cl.command_queue_properties.PROFILING_ENABLE:
+        return math.nan
     return 1e-9 * (event.profile.end - event.profile.start)
 
 

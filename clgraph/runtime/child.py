@@ -1,0 +1,58 @@
+"""Run what may crash or hang in a child process."""
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+IN_CHILD = "CLGRAPH_IN_CHILD"  # set in the environment of a child, which starts no others
+STARTED = "started"  # what a child prints once its imports are done
+
+
+class Answer(NamedTuple):
+    """What came of a child: the JSON of its last line, or the error.
+
+    ``died`` tells a driver's fault from an interpreter that could not start: a signal, the time-out, or an
+    end after the child printed :data:`STARTED`.
+    """
+
+    document: Any = None
+    error: str | None = None
+    died: bool = False
+
+
+def run_child(module: str, *arguments: str, timeout: float, **environment: str) -> Answer:
+    """Run *module* with *arguments* in a new interpreter, for at most *timeout* seconds.
+
+    Raises
+    ------
+    OSError or RuntimeError
+        This process cannot start others.
+    """
+    if getattr(sys, "frozen", False) or not sys.executable:
+        raise OSError("there is no Python interpreter to start")
+    search = os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")]))
+    try:
+        child = subprocess.run(
+            [sys.executable, "-m", module, *arguments], capture_output=True, text=True, errors="replace",
+            timeout=timeout, check=False, stdin=subprocess.DEVNULL,
+            env={**os.environ, **environment, "PYTHONPATH": search, IN_CHILD: "1"},
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return Answer(error=f"did not answer within {timeout:g} s", died=True)
+    if child.returncode < 0:
+        return Answer(error=f"died of {signal.Signals(-child.returncode).name}", died=True)
+    if child.returncode >= 1 << 30:  # on Windows, the code of the exception
+        return Answer(error=f"died of {child.returncode:#x}", died=True)
+    lines = (child.stdout if child.returncode == 0 else child.stderr).strip().splitlines()
+    last = lines[-1] if lines else "no output"
+    if child.returncode:
+        return Answer(error=last, died=STARTED in child.stdout.splitlines())
+    try:
+        return Answer(json.loads(last))
+    except ValueError:
+        return Answer(error=f"unexpected output: {last!r}")

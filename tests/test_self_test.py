@@ -1,0 +1,294 @@
+"""Drivers and devices that crash or compute wrong are found in a child process, told of, and passed over."""
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, require_tool, session_on
+
+from clgraph.device import processor
+from clgraph.device.profile import load_profile, save_profile
+from clgraph.errors import NoDeviceError
+from clgraph.runtime import drivers, pocl_cpu, query, selection, self_test
+from clgraph.runtime.session import Session
+
+X86 = platform.machine() == "x86_64"
+# A processor without AVX-512 where PoCL's built-ins have it, and the other way round.
+WRONG = "znver3" if "avx512f" in processor.processor_features() else "skylake-avx512"
+
+
+def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run *code* in a new interpreter."""
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True,
+        check=False, timeout=120,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def cold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache directory for children and for verdicts of this process."""
+    monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("POCL_CACHE_DIR", raising=False)
+    monkeypatch.setattr(self_test, "_verdicts", {})
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def deadly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let self-tests die under PoCL while they compile."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, signal\n"
+        "if 'CLGRAPH_IN_CHILD' in os.environ:\n"
+        "    import pyopencl as cl\n"
+        "    made = cl.Context\n"
+        "    def context(devices):\n"
+        "        if 'Portable' in devices[0].platform.name: os.kill(os.getpid(), signal.SIGSEGV)\n"
+        "        return made(devices)\n"
+        "    cl.Context = context\n", encoding="utf-8",
+    )  # fmt: skip
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(ROOT)]))
+
+
+# ---- the processor for which PoCL compiles
+
+
+@pytest.mark.parametrize(
+    ("flags", "name"),
+    [
+        ("fpu sse2", "athlon64"),
+        ("sse2 ssse3 cx16", "core2"),
+        ("sse2 ssse3 cx16 sse4_1", "penryn"),
+        ("sse2 ssse3 cx16 sse4_1 popcnt avx", "sandybridge"),
+        ("sse2 ssse3 cx16 sse4_1 popcnt avx f16c", "ivybridge"),
+        ("sse2 ssse3 cx16 sse4_1 popcnt avx f16c xop fma4", "bdver1"),
+        ("sse2 ssse3 cx16 sse4_1 popcnt avx f16c fma avx2 abm bmi1 bmi2", "haswell"),
+        ("sse2 ssse3 cx16 sse4_1 popcnt avx f16c fma avx2 abm bmi1 bmi2 avx512f", "skylake-avx512"),
+    ],
+)
+def test_the_processor_follows_the_features(monkeypatch: pytest.MonkeyPatch, flags: str, name: str) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(pocl_cpu, "processor_features", lambda: frozenset(flags.split()))
+    assert pocl_cpu.processor_of_builtins() == name
+
+
+_FORCED = """
+import sys, pyopencl as cl
+from clgraph.runtime import pocl_cpu, self_test
+device = next(p for p in cl.get_platforms() if "Portable" in p.name).get_devices()[0]
+right = pocl_cpu._PROCESSORS
+pocl_cpu._PROCESSORS = ((sys.argv[1], set()),)  # plays LLVM
+assert pocl_cpu.name_processor(device)
+pocl_cpu._PROCESSORS = right
+if sys.argv[2] == "mended":
+    assert pocl_cpu.name_processor(device) == sys.argv[1]
+    assert pocl_cpu.name_processor(device) == pocl_cpu.processor_of_builtins()
+print(self_test.examine(device)["reason"])
+"""
+
+
+@pytest.mark.skipif(not X86, reason="PoCL's wheel is for x86-64")
+@pytest.mark.parametrize("name", [WRONG, "generic", "no-such-processor"])
+def test_pocl_computes_right_whatever_llvm_calls_the_processor(name: str, tmp_path: Path) -> None:
+    session_on("pocl")
+    for state in ("as found", "mended"):
+        child = subprocess.run(
+            [sys.executable, "-c", _FORCED, name, state], cwd=ROOT, capture_output=True, text=True, check=False,
+            env={**os.environ, "POCL_CACHE_DIR": str(tmp_path / state)}, timeout=120,
+        )  # fmt: skip
+        assert (child.returncode == 0 and child.stdout == "None\n") == (state == "mended"), child.stderr
+
+
+class _Structure:
+    """Memory laid out as the part of PoCL's device structure that holds the names."""
+
+    def __init__(self, triple: bytes, name: bytes, version: str = "OpenCL 3.0 PoCL 3.0-rc2  Linux, DISTRO") -> None:
+        import ctypes
+
+        self.texts = [ctypes.create_string_buffer(text) for text in (triple, name)]
+        words = [3, 0, 2**46 + 8, *(ctypes.addressof(text) for text in self.texts), 17, 0x1234]
+        self.words = (ctypes.c_uint64 * 512)(*words)
+        self.int_ptr = ctypes.addressof(self.words)
+        self.platform = type("Platform", (), {"version": version})
+
+
+@pytest.mark.skipif(not X86, reason="only on x86-64")
+@pytest.mark.parametrize(
+    "device",
+    [
+        _Structure(b"aarch64-linux-gnu", b"znver3"),
+        _Structure(b"", b"generic"),
+        _Structure(b"x86_64-pc-linux-gnu", b"\xff"),
+        _Structure(b"x86_64-pc-linux-gnu", b"znver3", "OpenCL 3.0 PoCL 5.0  Linux, DISTRO"),
+        _Structure(b"x86_64-pc-linux-gnu", b"znver3", "OpenCL 3.0 PoCL 3.0  Linux"),
+    ],
+)
+def test_other_structures_are_left_alone(device: _Structure) -> None:
+    words = list(device.words)
+    assert pocl_cpu.name_processor(device) is None and list(device.words) == words
+    device.int_ptr = 2**46  # not mapped
+    assert pocl_cpu.name_processor(device) is None
+
+
+# ---- devices
+
+
+def test_the_verdict_is_found_once(session: Session, cold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = self_test.verdict(session.device)
+    assert found["reason"] is None and found["run_seconds"] < 5
+    monkeypatch.setattr(self_test, "run_child", None)
+    self_test._verdicts.clear()
+    assert self_test.verdict(session.device) == found
+    (kept,) = (cold / "self-tests").glob("*.json")
+    kept.write_text("damaged", encoding="utf-8")
+    assert self_test.verdict(session.device) == found  # this process knows
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ("mad(x[i], x[i], x[i])", "x[i] * x[i]", "values of mad of float16 are wrong; 1 is 1.0, not 2.0"),
+        ("fetch_min(&words[1], i + 5u)", "words[1] = 6u", "values of 32-bit atomics are wrong; 1 is 6, not 5"),
+        ("copy[WG_SIZE - 1 - l]", "copy[l]", "local memory are wrong"),
+        ("KERNEL local_memory", "KERNEL local_memory(", "its self-test fails"),
+    ],
+)
+def test_wrong_values_are_told(
+    pocl: Session, monkeypatch: pytest.MonkeyPatch, old: str, new: str, reason: str
+) -> None:
+    text = self_test.build_input
+    monkeypatch.setattr(self_test, "build_input", lambda *of: text(*of).replace(old, new))
+    assert old in text(self_test.SOURCE, {})
+    assert reason in self_test.examine(pocl.device)["reason"]
+
+
+def test_a_device_that_crashes_is_told_of_and_passed_over(cold: Path, deadly: None) -> None:
+    session_on("pocl"), session_on("intel")
+    code = """
+import json, clgraph as cg
+from clgraph.errors import NoDeviceError
+rows = {row.platform: row for row in cg.devices()}
+pocl = rows["Portable Computing Language"]
+assert pocl.facts is None
+chosen = [cg.Session().facts.platform, cg.Session("cpu").facts.platform]
+refused = []
+for name in ("pocl", pocl.id):
+    try:
+        cg.Session(name)
+    except NoDeviceError as error:
+        refused.append(str(error))
+print(json.dumps([pocl.reason, chosen, refused]))
+"""
+    child = python(code)
+    reason, chosen, refused = json.loads(child.stdout)
+    assert reason == "its self-test died of SIGSEGV" and chosen == ["Intel(R) OpenCL"] * 2
+    assert len(refused) == 2 and all(reason in text and "clgraph devices" in text for text in refused)
+    shown = python("from clgraph.cli.main import main; raise SystemExit(main(['doctor', '--json']))")
+    report = json.loads(shown.stdout)
+    assert shown.returncode == 1
+    assert [device["works"] for device in report["devices"]] == ["Intel" in d["platform"] for d in report["devices"]]
+    assert any(reason in line for line in report["advice"])
+
+
+def test_the_best_device_that_works_is_the_default(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    others, place = [pocl.device, session_on("intel").device], f"{pocl.facts.platform} / {pocl.facts.name}"
+    monkeypatch.setattr(selection, "ranked", lambda found: others)
+    for broken in (others[:1], others):
+        monkeypatch.setattr(
+            selection, "verdict", lambda device, broken=broken: {"reason": "it lies" if device in broken else None}
+        )
+        if broken == others:
+            with pytest.raises(NoDeviceError, match=r"no device works: .*it lies.*it lies"):
+                Session()
+        else:
+            assert Session().device == others[1]
+            assert Session().why == f"no GPU found: best CPU; left out: {place}: it lies"
+
+
+def test_measured_rates_decide_between_runtimes_of_one_processor(pocl: Session, cold: Path) -> None:
+    found = [pocl.device, session_on("intel").device]
+    facts = [query.query_facts(device) for device in found]
+    profiles = [load_profile(each, measured=False) for each in facts]
+    shipped = selection.ranked(found)
+    assert selection.ranked(reversed(found)) == shipped
+    better, worse = (profiles[found.index(device)] for device in shipped)
+    for first, second, ranking in ((worse, better, shipped[::-1]), (better, worse, shipped)):
+        save_profile(facts[found.index(shipped[0])], first)
+        if ranking != shipped:
+            assert selection.ranked(found) == shipped  # the other one is not measured
+        save_profile(facts[found.index(shipped[1])], second)
+        assert selection.ranked(found) == ranking
+
+
+# ---- drivers
+
+
+@pytest.fixture(scope="module")
+def crashing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a driver that ends the process which asks it for its platforms, and Intel's if it is here."""
+    folder = tmp_path_factory.mktemp("vendors")
+    compiler = shutil.which("cc") or shutil.which("clang-14") or require_tool("clang-15")
+    (folder / "crash.c").write_text(
+        "#include <stdlib.h>\n"
+        "void *clGetExtensionFunctionAddress(const char *name) { abort(); }\n"
+        "int clIcdGetPlatformIDsKHR(unsigned n, void **ids, unsigned *found) { abort(); }\n"
+        "int clGetPlatformInfo(void *id, unsigned name, size_t size, void *value, size_t *used) { abort(); }\n",
+        encoding="utf-8",
+    )
+    library = folder / "libcrash.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", str(library), str(folder / "crash.c")], check=True)
+    (folder / "a-crash.icd").write_text(f"{library}\n", encoding="utf-8")
+    if wheel := drivers.intel_wheel():
+        (folder / "intel.icd").write_text(f"{wheel.library}\n", encoding="utf-8")
+    return folder
+
+
+def test_a_driver_that_crashes_is_left_out(crashing: Path, cold: Path) -> None:
+    session_on("intel")
+    listed = "from clgraph.cli.main import main; raise SystemExit(main(['devices', '--json']))"
+    for _ in range(2):  # found, then remembered
+        child = python(listed, OCL_ICD_VENDORS=str(crashing))
+        assert child.returncode == 0 and not child.stderr, child.stderr
+        rows = json.loads(child.stdout)
+        assert {row["platform"] for row in rows if row["facts"]} >= {"Intel(R) OpenCL"}
+        (broken,) = (row for row in rows if not row["facts"])
+        assert broken["platform"].endswith("a-crash.icd") and "died of SIGABRT" in broken["reason"]
+    assert len(list((cold / "drivers").glob("*.json"))) == 1
+
+
+def test_a_driver_that_is_changed_is_tried_again(crashing: Path, cold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OCL_ICD_VENDORS", str(crashing))
+    keys = []
+    for _ in range(2):
+        drivers._key.cache_clear()
+        keys.append(drivers._key())
+        os.utime(crashing / "libcrash.so", (0, len(keys)))
+    drivers._key.cache_clear()
+    assert keys[0] != keys[1]
+
+
+def test_intels_runtime_is_found_where_its_wheel_puts_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OCL_ICD_VENDORS")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    for windows, name in ((False, "lib/libintelocl.so"), (True, "Library/bin/intelocl64.dll")):
+        monkeypatch.setattr(drivers, "_WINDOWS", windows)
+        library = tmp_path / name
+        library.parent.mkdir(parents=True)
+        library.touch()
+        drivers.intel_wheel.cache_clear()
+        wheel = drivers.intel_wheel()
+        assert wheel == (library, str(library)) and drivers.registered()[-1] == wheel
+        environment = drivers._registering([wheel], tmp_path)
+        if windows:
+            assert environment["OCL_ICD_FILENAMES"] == str(library)
+            assert environment["PATH"].startswith(str(library.parent))
+        else:
+            (icd,) = Path(environment["OCL_ICD_VENDORS"]).glob("*.icd")
+            assert icd.read_text(encoding="utf-8") == f"{library}\n"
+    drivers.intel_wheel.cache_clear()
