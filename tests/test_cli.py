@@ -15,8 +15,9 @@ import pytest
 from conftest import ROOT, require_tool, session_on
 
 from clgraph import errors
-from clgraph.cli import doctor, info
+from clgraph.cli import info
 from clgraph.cli.main import COMMANDS, main
+from clgraph.runtime.child import Answer, run_child
 
 # Two triangles, one vertex pair and an isolated vertex; ids as a user would give them.
 EDGES = "# two triangles and a pair\n0 1\n1 2\n2 0\n3 4\n4 5\n5 3\n7 8\n"
@@ -206,9 +207,10 @@ def test_devices(capsys: pytest.CaptureFixture[str], on_pocl: list[str]) -> None
 
 
 def test_no_device_at_all_is_3(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    from clgraph.runtime import query
+    from clgraph.runtime import query, selection
 
-    monkeypatch.setattr(query, "platforms", list)
+    for module in (query, selection):
+        monkeypatch.setattr(module, "platforms", list)
     assert main(["devices", "--json"]) == 3
     captured = capsys.readouterr()
     assert json.loads(captured.out) == [] and "clgraph doctor" in captured.err
@@ -420,15 +422,16 @@ def test_the_doctor_survives_a_driver_that_kills_its_process(tmp_path: Path, on_
 def test_a_child_that_hangs_or_dies_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
 
-    def child(name: str, code: str) -> tuple[Any, str | None]:
+    def child(name: str, code: str) -> Answer:
         (tmp_path / f"{name}.py").write_text(code, encoding="utf-8")
-        return doctor.run_child([], 5.0 if name != "hangs" else 0.3, name)
+        return run_child(name, timeout=5.0 if name != "hangs" else 0.3)
 
-    assert child("answers", "print('noise'); print('[1]')") == ([1], None)
-    assert child("hangs", "import time; time.sleep(60)") == (None, "did not answer within 0.3 s")
-    assert child("dies", f"import os; os.kill(os.getpid(), {signal.SIGSEGV:d})") == (None, "died of SIGSEGV")
-    assert child("raises", "raise ValueError('no platform')") == (None, "ValueError: no platform")
-    assert child("babbles", "print('hello')") == (None, "unexpected output: 'hello'")
+    assert child("answers", "print('noise'); print('[1]')") == ([1], None, False)
+    assert child("hangs", "import time; time.sleep(60)") == (None, "did not answer within 0.3 s", True)
+    assert child("dies", f"import os; os.kill(os.getpid(), {signal.SIGSEGV:d})") == (None, "died of SIGSEGV", True)
+    assert child("raises", "raise ValueError('no platform')") == (None, "ValueError: no platform", False)
+    assert child("gives_up", "print('started'); raise SystemExit('LLVM ERROR')") == (None, "LLVM ERROR", True)
+    assert child("babbles", "print('hello')") == (None, "unexpected output: 'hello'", False)
 
 
 def test_color(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

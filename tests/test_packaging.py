@@ -7,12 +7,14 @@ import site
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
 
 import pytest
 from conftest import ROOT, session_on
+from packaging.requirements import Requirement
 
 
 def run(*command: str, cwd: Path) -> str:
@@ -79,3 +81,19 @@ def test_the_installed_command_works_on_a_device(installed: Path, tmp_path: Path
     (tmp_path / "graph.txt").write_text("0 1\n2 3\n", encoding="utf-8")
     result = json.loads(run(clgraph, "cc", "graph.txt", "-d", "pocl", "--json", "--verify", cwd=tmp_path))
     assert result["n_components"] == 2
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "runtimes"),
+    [
+        ("linux", "x86_64", ["intel-opencl-rt", "intel-cmplr-lib-rt"]),
+        ("win32", "AMD64", ["intel-opencl-rt", "intel-cmplr-lib-rt"]),
+        ("darwin", "arm64", ["pyopencl"]),
+        ("linux", "aarch64", []),  # there is no wheel
+    ],
+)
+def test_the_extra_cpu_brings_the_runtime_of_the_platform(system: str, machine: str, runtimes: list[str]) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = map(Requirement, project["optional-dependencies"]["cpu"])
+    here = {"sys_platform": system, "platform_machine": machine}
+    assert [each.name for each in wanted if each.marker and each.marker.evaluate(here)] == runtimes
