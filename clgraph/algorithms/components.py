@@ -47,7 +47,7 @@ from clgraph.primitives.scan import Scan
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.program import Launch
-from clgraph.runtime.session import Session, as_session
+from clgraph.runtime.session import Session, SessionLike, as_session
 from clgraph.runtime.timing import RunInfo
 
 _MAX_VERTICES = 2**31 - 2**12  # a work-item's first vertex must fit int32, rounded up to work-groups
@@ -254,7 +254,7 @@ def connected_components(
     graph: Any,
     *,
     strategy: str = "auto",
-    session: Session | str | None = None,
+    session: SessionLike = None,
     verify: bool = False,
     **options: Any,
 ) -> Components:
@@ -265,7 +265,7 @@ def connected_components(
     graph : Graph, scipy sparse array or networkx graph
     strategy : str
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
-    session : Session, str or None
+    session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
     verify : bool
         Check the result against the definition, sequentially on the host.

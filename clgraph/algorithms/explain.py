@@ -12,7 +12,7 @@ from clgraph.errors import InputError
 from clgraph.graph import as_graph
 from clgraph.model.strategy import Choice
 from clgraph.ratings import as_ratings
-from clgraph.runtime.session import Session, as_session
+from clgraph.runtime.session import SessionLike, as_session
 
 
 class Algorithm(NamedTuple):
@@ -44,7 +44,7 @@ ALGORITHMS = {
 }
 
 
-def explain(algorithm: str, data: Any, *, session: Session | str | None = None, **options: Any) -> Choice:
+def explain(algorithm: str, data: Any, *, session: SessionLike = None, **options: Any) -> Choice:
     """Return the candidates for *algorithm* on *data*, their predicted seconds, and why others are out.
 
     Parameters
@@ -53,7 +53,7 @@ def explain(algorithm: str, data: Any, *, session: Session | str | None = None, 
         A key of :data:`ALGORITHMS`.
     data : Graph, scipy sparse array or networkx graph; for "factorization" Ratings, scipy sparse array or tuple
         With ``bipartite=True`` of "color" also a matrix that is not square, as for :func:`color_columns`.
-    session : Session, str or None
+    session : Session, str, pyopencl Device, Context or CommandQueue, or None
         The device; ``None`` takes the best one.
     **options
         What the prediction depends on; for "factorization" ``rank`` (16), ``n_sweeps`` (20), ``storage``, ``biases``;

@@ -41,7 +41,7 @@ from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import STATUS_TIMEOUT, check_status
 from clgraph.runtime.program import Launch, Program
-from clgraph.runtime.session import Session, as_session
+from clgraph.runtime.session import Session, SessionLike, as_session
 from clgraph.runtime.timing import RunInfo
 
 if TYPE_CHECKING:
@@ -400,7 +400,7 @@ def minimum_spanning_forest(
     strategy: str = "auto",
     maximum: bool = False,
     weight: str | None = "weight",
-    session: Session | str | None = None,
+    session: SessionLike = None,
     verify: bool = False,
     **options: Any,
 ) -> SpanningForest:
@@ -417,7 +417,7 @@ def minimum_spanning_forest(
         Find the maximum spanning forest.
     weight : str or None
         Edge attribute of a networkx graph to use; edges without it weigh 1.
-    session : Session, str or None
+    session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
     verify : bool
         Check the result against the definition, sequentially on the host.

@@ -12,7 +12,7 @@ from clgraph.device.profile import Curve, DeviceProfile, DeviceRates, generic_pr
 from clgraph.errors import ClgraphError, DeviceError
 from clgraph.probing.patterns import GLOBAL_ATOMICS, LINE_WORDS, LOCAL_ATOMICS, Bench
 from clgraph.probing.trials import Trial, read
-from clgraph.runtime.session import Session, as_session
+from clgraph.runtime.session import Session, SessionLike, as_session
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ FULL = Effort("full", 2e-3, 2, 2, 1 << 27, 2, 1 << 30, 1 << 30)
 
 
 def probe(
-    session: Session | str | None = None,
+    session: SessionLike = None,
     *,
     quick: bool = True,
     use_cache: bool = True,
@@ -53,7 +53,7 @@ def probe(
 
     Parameters
     ----------
-    session : Session, str or None
+    session : Session, str, pyopencl Device, Context or CommandQueue, or None
         A session, a device name, or ``None`` for the default session.
     quick : bool
         Some points of each curve, in seconds; otherwise all of them, within a minute or two.

@@ -36,7 +36,7 @@ from clgraph.csr import check_choice, checked_count
 from clgraph.errors import InputError, UnsupportedStrategyError
 from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Choice, checked_options, choose
-from clgraph.runtime.session import Session, as_session
+from clgraph.runtime.session import Session, SessionLike, as_session
 from clgraph.runtime.timing import RunInfo
 
 _MAX_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
@@ -145,7 +145,7 @@ def color(
     deterministic: bool = False,
     bipartite: bool = False,
     seed: int = 0,
-    session: Session | str | None = None,
+    session: SessionLike = None,
     verify: bool = False,
     **options: Any,
 ) -> Coloring:
@@ -172,7 +172,7 @@ def color(
         Colour the columns of a square matrix, as :func:`color_columns` does those of any.
     seed : int
         Of the hash that orders vertices, 0 … 2**32 - 1.
-    session : Session, str or None
+    session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
     verify : bool
         Check the result against the definition, on the host.

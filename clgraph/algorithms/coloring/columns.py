@@ -10,7 +10,7 @@ from clgraph.algorithms.coloring.color import Coloring, color, numbered
 from clgraph.csr import MAX_VERTICES, check_range
 from clgraph.errors import GraphError, InputError
 from clgraph.graph import Graph
-from clgraph.runtime.session import Session
+from clgraph.runtime.session import SessionLike
 
 
 def columns_graph(matrix: Any) -> tuple[Graph, int]:
@@ -39,7 +39,7 @@ def columns_graph(matrix: Any) -> tuple[Graph, int]:
 
 def color_columns(
     matrix: Any, *, strategy: str = "auto", order: str | None = None, deterministic: bool = False, seed: int = 0,
-    session: Session | str | None = None, verify: bool = False, **options: Any,
+    session: SessionLike = None, verify: bool = False, **options: Any,
 ) -> Coloring:
     """Colour the columns of *matrix* with few colours, so that no row has two columns of one colour.
 

@@ -12,14 +12,14 @@ from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
 from clgraph.primitives.types import power_of_two_at_most, tuned
 from clgraph.runtime.device_graph import device_graph
-from clgraph.runtime.session import Session, as_session
+from clgraph.runtime.session import Session, SessionLike, as_session
 
 _SOURCE = "coloring/conflicts.cl"
 _MOST_COLORS = 1 << 22  # above, colours are numbered anew
 
 
 def count_conflicts(
-    graph: Any, colors: ArrayLike, *, distance: int = 1, bipartite: bool = False, session: Session | str | None = None
+    graph: Any, colors: ArrayLike, *, distance: int = 1, bipartite: bool = False, session: SessionLike = None
 ) -> int:
     """Count the conflicts of a colouring: 0 exactly if it is proper.
 
@@ -39,7 +39,7 @@ def count_conflicts(
     bipartite : bool
         *graph* is a matrix, of any shape (m, n), and *colors*, shape (n,), are those of its columns, as
         :func:`color_columns` finds them: members of a row are the columns that it has. *distance* is 2.
-    session : Session, str or None
+    session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
 
     Returns

@@ -23,7 +23,7 @@ from clgraph.algorithms.factorization.training import Callback, Epoch, Factoriza
 from clgraph.csr import checked_count
 from clgraph.errors import InputError
 from clgraph.ratings import Ratings
-from clgraph.runtime.session import Session, as_session
+from clgraph.runtime.session import SessionLike, as_session
 
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -83,7 +83,7 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Of the first factors. With an integer, ``strategy="auto"`` chooses among offline strategies only,
         and the result is the same in every run on a device while the choice is. New rates from
         ``clgraph probe`` may change it; ``strategy=`` with the name of an offline strategy pins it.
-    session : Session, str or None
+    session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one. An estimator that holds a
         Session cannot be pickled.
     verbose : int
@@ -142,7 +142,7 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         init_scale: float = 0.2,
         tol: float | None = None,
         random_state: Any = None,
-        session: Session | str | None = None,
+        session: SessionLike = None,
         verbose: int = 0,
     ) -> None:
         self.n_factors = n_factors
@@ -455,7 +455,7 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         write_model(path, settings, arrays | {"user_ids": known.user_ids, "item_ids": known.item_ids})
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, session: Session | str | None = None) -> SGDMatrixFactorization:
+    def load(cls, path: str | os.PathLike[str], *, session: SessionLike = None) -> SGDMatrixFactorization:
         """Return the model that :meth:`save` wrote to *path*; it will go on on *session*.
 
         Raises

@@ -32,7 +32,7 @@ from clgraph.csr import check_choice, checked_count
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Choice, checked_options, choose
-from clgraph.runtime.session import Session, as_session
+from clgraph.runtime.session import Session, SessionLike, as_session
 from clgraph.vertex_hashes import HASHES
 
 
@@ -99,7 +99,7 @@ def hash_collisions(
     hashes: int | Iterable[str] = 15,
     bit_widths: Iterable[int] = range(1, 11),
     strategy: str = "auto",
-    session: Session | str | None = None,
+    session: SessionLike = None,
     verify: bool = False,
     **options: Any,
 ) -> CollisionTable:
@@ -121,7 +121,7 @@ def hash_collisions(
         Bits of a colour, rising, 1 … 31.
     strategy : str
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
-    session : Session, str or None
+    session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
     verify : bool
         Check the result against the definition, on the host.

@@ -49,7 +49,7 @@ from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import check_status
-from clgraph.runtime.session import Session, as_session
+from clgraph.runtime.session import Session, SessionLike, as_session
 from clgraph.runtime.timing import RunInfo
 
 _SOURCE = "traversal/bfs.cl"
@@ -190,7 +190,7 @@ def bfs(
     *,
     strategy: str = "auto",
     max_depth: int | None = None,
-    session: Session | str | None = None,
+    session: SessionLike = None,
     verify: bool = False,
     **options: Any,
 ) -> BFS:
@@ -206,7 +206,7 @@ def bfs(
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
     max_depth : int, optional
         Vertices farther than this stay unreached.
-    session : Session, str or None
+    session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
     verify : bool
         Check the result against the definition, sequentially on the host.

@@ -53,7 +53,7 @@ from clgraph.algorithms.traversal.sssp_work import delta_stepping_work, dijkstra
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose
-from clgraph.runtime.session import Session, as_session
+from clgraph.runtime.session import Session, SessionLike, as_session
 from clgraph.runtime.timing import RunInfo
 
 
@@ -119,7 +119,7 @@ def sssp(
     limit: float | None = None,
     predecessors: bool = False,
     weight: str | None = "weight",
-    session: Session | str | None = None,
+    session: SessionLike = None,
     verify: bool = False,
     **options: Any,
 ) -> ShortestPaths:
@@ -140,7 +140,7 @@ def sssp(
         Find predecessors, too.
     weight : str or None
         Edge attribute of a networkx graph to use; edges without it weigh 1.
-    session : Session, str or None
+    session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
     verify : bool
         Check the result against the definition, sequentially on the host.
