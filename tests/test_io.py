@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from clgraph import user_cache
-from clgraph.errors import ClgraphError, GraphFileError, InputError
+from clgraph.errors import ClgraphError, GraphFileError, GraphFileWarning, InputError
 from clgraph.generators import grid, path, random_weights, rmat, two_cliques
 from clgraph.graph import Graph
 from clgraph.io import FORMATS, cache, read, text, write
@@ -165,8 +165,9 @@ def test_edge_list_directions_come_from_the_head(tmp_path: Path) -> None:
 
 def test_edge_list_from_one_warns(tmp_path: Path) -> None:
     file = saved(tmp_path, "graph.txt", "1 2\n2 3\n")
-    with pytest.warns(UserWarning, match="smallest id is 1"):
+    with pytest.warns(GraphFileWarning, match="smallest id is 1.*--base") as caught:
         graph = read(file)
+    assert caught[0].filename == __file__, "the warning points at the caller"
     assert graph.n_vertices == 3
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -191,7 +192,7 @@ def test_edge_list_ids_are_compacted_if_sparse(tmp_path: Path) -> None:
 
 
 def test_edge_list_shorter_than_its_head_says_warns(tmp_path: Path) -> None:
-    with pytest.warns(UserWarning, match="tells of 3 edges, there are 1"):
+    with pytest.warns(GraphFileWarning, match="tells of 3 edges, there are 1"):
         read(saved(tmp_path, "graph.txt", "# Nodes: 2 Edges: 3\n0 1\n"))
 
 
@@ -249,7 +250,7 @@ def test_metis_weights_comments_and_blank_rows(tmp_path: Path) -> None:
     assert [x.tolist() for x in plain.edge_list()[:2]] == [[0, 1], [1, 2]] and plain.n_vertices == 4  # type: ignore[union-attr]
     weighted = read(saved(tmp_path, "b.graph", "3 2 1\n2 10\n1 10 3 20\n2 20\n"))
     assert weighted.edge_list()[2].tolist() == [10, 20]  # type: ignore[union-attr]
-    with pytest.warns(UserWarning, match="weights and sizes of vertices"):
+    with pytest.warns(GraphFileWarning, match="weights and sizes of vertices"):
         both = read(saved(tmp_path, "c.graph", "3 2 111 2\n9 8 8 2 10\n9 8 8 1 10 3 20\n9 8 8 2 20\n"))
     check_same(both, weighted)
 
@@ -380,7 +381,10 @@ def test_options_are_checked(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="ids = 'some'"):
         read(file, ids="some")
     with pytest.raises(InputError, match="base = 2"):
-        read(file, base=2)
+        read(file, base=2)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"options unknown to metis: \['base'\]"):
+        read(file, format="metis", base=1)
+    assert read(file, base=None, directed=None, format=None).n_vertices == 2
     with pytest.raises(InputError, match="integer weights"):
         write(random_weights(path(3), dtype=np.float32), tmp_path / "a.gr")
 

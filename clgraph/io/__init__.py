@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from clgraph.csr import check_choice
 from clgraph.errors import GraphError, GraphFileError, InputError
@@ -31,6 +31,7 @@ def read(
     *,
     format: str | None = None,
     directed: bool | None = None,
+    base: Literal[0, 1] | None = None,
     cache: bool = False,
     progress: Progress | None = None,
     **options: Any,
@@ -46,6 +47,9 @@ def read(
         are), then from the suffix; what is left is an edge list.
     directed : bool, optional
         Make a directed or undirected graph; by default what the file says, see the format's module.
+    base : {0, 1}, optional
+        The lowest id of an edge list; by default found out, see :mod:`clgraph.io.edge_list`. The other
+        formats fix theirs.
     cache : bool
         Keep a binary copy in the cache directory (``CLGRAPH_CACHE_DIR``, else
         ``XDG_CACHE_HOME/clgraph``) and map it into memory the next time.
@@ -62,8 +66,15 @@ def read(
     ------
     GraphFileError
         Naming the file, the line, its text and what was expected.
+
+    Warns
+    -----
+    GraphFileWarning
+        Something was taken for granted or passed over, such as the lowest id of an edge list.
     """
     source = Path(path)
+    if base is not None:
+        options["base"] = base
     if format is None:
         format = _detect(source)
     check_choice("format", format, FORMATS)

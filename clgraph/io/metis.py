@@ -9,7 +9,7 @@ from typing import IO
 import numpy as np
 
 from clgraph.csr import as_weights, asymmetric_entry
-from clgraph.errors import InputError
+from clgraph.errors import GraphFileWarning, InputError
 from clgraph.graph import Graph
 from clgraph.io.text import Progress, file_error, read_blocks, read_header, reading
 
@@ -83,7 +83,7 @@ def read(path: Path, *, directed: bool | None = None, progress: Progress | None 
         place = int(np.concatenate(row_lines)[u])
         raise file_error(path, f"vertex {u + 1} (line {place}) and vertex {v + 1} list each other unequally")
     if skip:
-        warnings.warn(f"{path}: the weights and sizes of vertices are passed over", stacklevel=3)
+        warnings.warn(f"{path}: the weights and sizes of vertices are passed over", GraphFileWarning, stacklevel=3)
     return Graph._trusted(offsets, neighbors, edge_weights, directed=bool(directed))
 
 
