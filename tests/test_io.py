@@ -89,6 +89,10 @@ def test_values_survive_exactly(tmp_path: Path, graph: Graph, format: str) -> No
     if format == "dimacs9" and (weights is None or weights.dtype.kind == "f"):
         return
     file = tmp_path / f"graph{SUFFIX[format]}"
+    if format != "npz" and weights is not None and not np.isfinite(weights).all():
+        with pytest.raises(InputError, match=r"edge_weights\[\d+\] = -?inf; a text file has finite weights"):
+            write(graph, file)
+        return
     write(graph, file)
     again = read(file, directed=graph.directed)
     np.testing.assert_array_equal(again.row_offsets, graph.row_offsets)
@@ -146,7 +150,7 @@ def test_edge_list_forms(tmp_path: Path, content: str, n: int, edges: list[tuple
 
 @pytest.mark.parametrize(
     ("values", "dtype"),
-    [("5 -7", np.int32), ("5 4294967296", np.int64), ("5 2.5", np.float64), ("1e3 inf", np.float64)],
+    [("5 -7", np.int32), ("5 4294967296", np.int64), ("5 2.5", np.float64), ("5 -99999999999999999999", np.float64)],
 )
 def test_edge_list_weights(tmp_path: Path, values: str, dtype: Any) -> None:
     one, two = values.split()
@@ -285,6 +289,7 @@ def test_npz_files_of_scipy_that_lie_are_refused(tmp_path: Path, arrays: dict[st
 
 
 MM = "%%MatrixMarket matrix coordinate "
+MANY_DIGITS = "9" * 5000  # Python makes no number of more than 4,300
 
 
 @pytest.mark.parametrize(
@@ -302,7 +307,11 @@ MM = "%%MatrixMarket matrix coordinate "
         ("a.txt", "0 1\n1 0x10\n", "line 2"),
         ("a.txt", "0 1\n1 1_0\n", "line 2"),
         ("a.txt", "0 1\n1 99999999999999999999\n", "line 2"),
-        ("a.txt", "0 1 1\n1 2 nan\n", "line 2: '1 2 nan'.*not NaN"),
+        ("a.txt", "0 1 1\n1 2 nan\n", "line 2: '1 2 nan'.*finite"),
+        ("a.txt", "# x\n0 1 1\n1 2 -inf\n", "line 3: '1 2 -inf'.*finite"),
+        ("a.csv", "0,1,1\n1,2,1e309\n", "line 2: '1,2,1e309'.*finite"),
+        ("a.txt", "0 1 1\n1 2 " + "9" * 400, "line 2: '1 2 9999.*finite"),
+        ("a.txt", "0 1 1\n1 inf 1\n", "line 2: '1 inf 1'.*finite"),
         ("a.txt", b"0 1\n1 \x00 2\n", r"line 2"),
         ("a.txt", b"\x7fELF\x02\x01\x01\x00" * 99, r"line 1: '\\x7fELF"),
         ("a.txt", "0 1 " + "9" * 5000 + "x\n", "line 1: '.{60}…'; expected"),
@@ -329,6 +338,10 @@ MM = "%%MatrixMarket matrix coordinate "
         ("a.mtx", MM + "pattern general\n2 2 1\n1 2 3\n", "line 3"),
         ("a.mtx", MM + "real general\n%x\n2 2 2\n1 1 1\n%y\n1 2 nan\n", "line 6: '1 2 nan'"),
         ("a.mtx", MM + "pattern general\n2000000000 2000000000 1\n1 1\n", "2000000000 vertices with only 1"),
+        ("a.mtx", MM + "real general\n2 2 2\n1 1 1\n1 2 1e309\n", "line 4: '1 2 1e309'.*finite"),
+        ("a.mtx", MM + f"pattern general\n2 2 {MANY_DIGITS}\n1 1\n", "line 2: '2 2 9.*the size line"),
+        ("a.gr", f"p sp 2 {MANY_DIGITS}\na 1 2 3\n", "line 1: 'p sp 2 9.*the problem line"),
+        ("a.gr", "p sp 2 1\na 1 2 inf\n", "line 2: 'a 1 2 inf'.*finite"),
         ("a.gr", "", "line 1: ''; expected the problem line"),
         ("a.gr", "p max 2 1\na 1 2 3\n", "line 1: 'p max 2 1'"),
         ("a.gr", "p sp 2 1\n1 2 3\n", "line 2: '1 2 3'"),
@@ -347,6 +360,11 @@ MM = "%%MatrixMarket matrix coordinate "
         ("a.graph", "2 1 1\n2 5\n1\n", "line 3: '1'; expected 0 numbers, then pairs of"),
         ("a.graph", "2 1 1\n2 5\n1 6\n", r"vertex 1 \(line 2\)"),
         ("a.graph", "2 1 10\n1 2\n\n", "line 3: ''; expected 1 numbers"),
+        ("a.graph", f"{MANY_DIGITS} 1\n2\n1\n", "line 1: '9.*the header"),
+        ("a.graph", f"2 {2**64}\n2\n1\n", "line 1: '2 18446744073709551616'; expected the header"),
+        ("a.graph", f"{2**64} 1\n2\n1\n", "line 1: '18446744073709551616 1'; expected the header"),
+        ("a.graph", f"1 0 10 {10**15}\n% c\n", "as many lines as there are, 0, not 1"),
+        ("a.graph", "2 1 1\n2 inf\n1 inf\n", "line 2: '2 inf'.*finite"),
         ("a.graph", "1000000000000 0\n", "as there are, 0, not 1000000000000"),
         ("a.npz", b"", "npz"),
         ("a.npz", b"PK\x03\x04 junk", "npz"),

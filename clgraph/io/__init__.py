@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
+
 from clgraph.csr import check_choice
 from clgraph.errors import GraphError, GraphFileError, InputError
 from clgraph.graph import Graph, as_graph
@@ -111,6 +113,11 @@ def write(graph: Any, path: str | os.PathLike[str], *, format: str | None = None
         The file; its suffix tells the format unless *format* does.
     format : str, optional
         As in :func:`read`.
+
+    Raises
+    ------
+    InputError
+        The format cannot hold the graph, such as infinite weights in text, or the file cannot be written.
     """
     target = Path(path)
     if format is None:
@@ -120,8 +127,13 @@ def write(graph: Any, path: str | os.PathLike[str], *, format: str | None = None
             known = ", ".join(s for module in FORMATS.values() for s in module.SUFFIXES)
             raise InputError(f"{target}: the suffix {suffix!r} tells no format; known: {known}")
     check_choice("format", format, FORMATS)
+    graph = as_graph(graph)
+    weights = graph.edge_weights
+    if format != "npz" and weights is not None and not (finite := np.isfinite(weights)).all():
+        at = int(finite.argmin())
+        raise InputError(f"edge_weights[{at}] = {weights[at]}; a text file has finite weights, format='npz' any")
     with writing(target) as stream:
-        FORMATS[format].write(as_graph(graph), stream)
+        FORMATS[format].write(graph, stream)
 
 
 def _detect(path: Path) -> str:
