@@ -7,6 +7,7 @@ import mmap
 import os
 import tracemalloc
 import warnings
+import zlib
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -474,15 +475,29 @@ def test_cache_holds_every_graph(tmp_path: Path, cache_dir: Path, name: str) -> 
     assert again.has_sorted_rows == GRAPHS[name]().has_sorted_rows
 
 
-def test_damaged_cache_files_are_ignored(tmp_path: Path, cache_dir: Path) -> None:
+def test_damaged_cache_files_are_ignored(
+    tmp_path: Path, cache_dir: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     file = saved(tmp_path, "a.txt", "".join(f"{v} {v + 1}\n" for v in range(500)))
     graph = read(file, cache=True)
     (copy,) = cache_dir.iterdir()
     whole = copy.read_bytes()
-    for damaged in (b"", b"junk", whole[:3000], whole[:-999], whole[:5000] + b"\xff" * (len(whole) - 5000)):
+    other_graph = whole[:4096] + whole[4096:].replace(np.int32(499).tobytes(), np.int32(498).tobytes())
+    invalid = [b"", whole[:3000], whole[:-999], whole[:5000] + b"\xff" * (len(whole) - 5000)]
+    invalid += [whole[:25] + text + whole[25 + len(text) :] for text in (b"[" * 4000, b'{"directed": 2    ')]
+    for damaged in (b"junk", other_graph, *invalid, *map(with_checksum, invalid)):
+        assert damaged != whole
         copy.write_bytes(damaged)
-        check_same(read(file, cache=True), graph)
+        with caplog.at_level("DEBUG", "clgraph.io.cache"):
+            check_same(read(file, cache=True), graph)
+        assert "thrown away" in caplog.text
         assert copy.read_bytes() == whole, "it is written anew"
+        caplog.clear()
+
+
+def with_checksum(content: bytes) -> bytes:
+    """Return a cache file of this content as whoever wants to deceive would make it."""
+    return content[:16] + b"%08x\n" % zlib.crc32(content[25:]) + content[25:]
 
 
 def test_cache_that_cannot_be_written_is_done_without(
