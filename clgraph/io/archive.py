@@ -19,15 +19,15 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _MOST_INFLATION = 1032  # deflate makes no more bytes of one
 
 
-def read_archive(path: Path, what: str) -> dict[str, NDArray[Any]] | sparray | spmatrix:
+def read_archive(path: Path, fault: str) -> dict[str, NDArray[Any]] | sparray | spmatrix:
     """Return all arrays of an archive by name, or the matrix if ``scipy.sparse.save_npz`` wrote it.
 
     Parameters
     ----------
     path : Path
         The file, which may be compressed.
-    what : str
-        What the file should be, for the error message.
+    fault : str
+        What to say of a file that is none, such as "not a graph saved as .npz".
 
     Raises
     ------
@@ -46,7 +46,7 @@ def read_archive(path: Path, what: str) -> dict[str, NDArray[Any]] | sparray | s
         # Only libraries run here. Their parsers of zip files, headers and Python literals raise a
         # dozen kinds, among them SyntaxError, TokenError and MemoryError.
         except Exception as error:
-            raise file_error(path, f"not {what} saved as .npz: {type(error).__name__}: {error}") from error
+            raise file_error(path, f"{fault}: {type(error).__name__}: {error}") from error
 
 
 def _check_claims(stream: IO[bytes]) -> None:

@@ -16,6 +16,7 @@ from clgraph.io.edges import believed_vertices
 from clgraph.io.text import Progress, file_error
 
 SUFFIXES = (".npz",)
+_FAULT = "not a graph saved as .npz"
 _ARRAYS = ("row_offsets", "column_indices", "edge_weights", "labels")
 
 
@@ -25,7 +26,7 @@ def read(path: Path, *, directed: bool | None = None, progress: Progress | None 
     *directed* overrides what the archive says; for a scipy matrix it is as in
     :meth:`Graph.from_scipy`.
     """
-    contents = read_archive(path, "a graph")
+    contents = read_archive(path, _FAULT)
     try:
         if isinstance(contents, dict):
             graph = _from_arrays(contents, directed)
@@ -34,7 +35,7 @@ def read(path: Path, *, directed: bool | None = None, progress: Progress | None 
                 raise InputError(f"a matrix of shape {contents.shape} with only {contents.data.size} entries")
             graph = Graph.from_scipy(contents, directed=directed)
     except InputError as error:
-        raise file_error(path, f"not a graph saved as .npz: {error}") from error
+        raise file_error(path, f"{_FAULT}: {error}") from error
     if progress is not None:
         progress(graph.nbytes)
     return graph

@@ -34,6 +34,7 @@ _ENTRY = "'row column value'"
 _COMMENTS = b"#%"
 _BANNERS = [b"%%matrixmarket matrix coordinate " + field + b" general" for field in (b"real", b"integer", b"double")]
 _SIZES = ("n_users", "n_items")
+_FAULT = "not ratings saved as .npz"
 _ARRAYS = ("users", "items", "values", *_SIZES, "user_ids", "item_ids")
 
 
@@ -186,14 +187,14 @@ def _read_matrix(path: Path, duplicates: DuplicateRatings, progress: Progress | 
 
 
 def _read_npz(path: Path, duplicates: DuplicateRatings) -> Ratings:
-    contents = read_archive(path, "ratings")
+    contents = read_archive(path, _FAULT)
     try:
         if isinstance(contents, dict):
             return _from_arrays(contents)
         _check_size(contents.shape, contents.data.size)
         return Ratings.from_scipy(contents, duplicates=duplicates)
     except InputError as error:
-        raise file_error(path, f"not ratings saved as .npz: {error}") from error
+        raise file_error(path, f"{_FAULT}: {error}") from error
 
 
 def _from_arrays(found: Mapping[str, NDArray[Any]]) -> Ratings:
