@@ -8,7 +8,6 @@ import os
 import tracemalloc
 import warnings
 import zlib
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from clgraph import user_cache
-from clgraph.errors import ClgraphError, GraphFileError, GraphFileWarning, InputError
-from clgraph.generators import grid, path, random_weights, rmat, two_cliques
+from clgraph.errors import GraphFileError, GraphFileWarning, InputError
+from clgraph.generators import grid, path, random_weights, rmat
 from clgraph.graph import Graph
 from clgraph.io import FORMATS, cache, read, text, write
 
@@ -514,62 +513,6 @@ def test_cache_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert user_cache.cache_root() == tmp_path / ".cache" / "clgraph"
-
-
-TOKENS = [b"nan", b"-1", b"1e9", b"2147483648", b"99999999999999999999", b"x", b"\x00", b"\n", b" "]
-TOKENS += [b"%", b"#", b"0", b"1.5", b",", b"\xff\xfe", b"p sp 9 9\n"]
-
-
-def damaged(content: bytes, rng: np.random.Generator) -> bytes:
-    """Return *content* with one to three faults such as files pick up in transfer or by hand."""
-    for _ in range(rng.integers(1, 4)):
-        at = int(rng.integers(len(content) + 1))
-        before, after, token = content[:at], content[at:], TOKENS[rng.integers(len(TOKENS))]
-        faults = [
-            before,
-            before + token + after,
-            before + token + after[len(token) :],
-            before + after[:20] + after,
-            before + after[rng.integers(30) :],
-            before + rng.bytes(1) + after[1:],
-        ]
-        content = faults[rng.integers(len(faults))]
-    return content
-
-
-def fuzz(folder: Path, n_files: int) -> int:
-    """Read *n_files* damaged files; return how many were refused. Any other error passes through."""
-    seeds = []
-    for format, suffix in SUFFIX.items():
-        for graph in (two_cliques(4, bridge=True), random_weights(grid(3, 4))):
-            write(graph, folder / f"seed{suffix}")
-            seeds.append((format, suffix, (folder / f"seed{suffix}").read_bytes()))
-    sp.save_npz(folder / "seed.npz", random_weights(grid(3, 4)).to_scipy(), compressed=False)
-    seeds.append(("npz", ".npz", (folder / "seed.npz").read_bytes()))
-    seeds += [("edge_list", ".txt.gz", gzip.compress(seeds[2][2], mtime=0))]
-    rng = np.random.default_rng(0)
-    refused = 0
-    for _ in range(n_files):
-        format, suffix, content = seeds[rng.integers(len(seeds))]
-        file = saved(folder, f"graph{suffix}", damaged(content, rng))
-        graph = None
-        with warnings.catch_warnings(), suppress(ClgraphError):
-            warnings.simplefilter("ignore", UserWarning)
-            graph = read(file, format=format if rng.random() < 0.5 else None)
-        if graph is None:
-            refused += 1
-        else:
-            Graph(graph.row_offsets, graph.column_indices, graph.edge_weights, directed=graph.directed)
-    return refused
-
-
-def test_damaged_files_raise_only_our_errors(tmp_path: Path) -> None:
-    assert 100 < fuzz(tmp_path, 400) < 400
-
-
-@pytest.mark.slow
-def test_many_damaged_files_raise_only_our_errors(tmp_path: Path) -> None:
-    assert 2500 < fuzz(tmp_path, 10_000) < 10_000
 
 
 @pytest.mark.parametrize(

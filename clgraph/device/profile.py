@@ -219,14 +219,14 @@ def _read(kind: Any, value: Any, name: str) -> Any:
     if kind is int and type(value) is int and 0 < value < 2**31:
         return value
     if kind is float and type(value) in (int, float) and 0 <= value < _MOST_RATE:
-        return value
+        return float(value)
     raise InputError(f"not a device profile: {name} is {value!r:.60}, not {_KINDS.get(kind, 'a mapping')}")
 
 
 def _key(kind: type, key: Any, name: str) -> Any:
     if kind is str and isinstance(key, str):
         return key
-    if kind is int and isinstance(key, str) and re.fullmatch(r"[0-9]{1,18}", key):
+    if kind is int and isinstance(key, str) and re.fullmatch(r"[1-9][0-9]{0,17}", key):
         return int(key)
     raise InputError(f"not a device profile: {name} has the key {key!r:.60}; it must be {_KINDS[kind]}")
 

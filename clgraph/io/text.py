@@ -108,7 +108,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         if name is not None:
             os.unlink(name)
         if isinstance(error, OSError):
-            raise GraphFileError(f"{path}: cannot be written: {error.strerror}") from error
+            raise GraphFileError(f"{path}: cannot be written: {error.strerror or error}") from error
         raise
 
 

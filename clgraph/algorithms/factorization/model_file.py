@@ -108,7 +108,7 @@ def check_model(
     mean, biases = settings["mean"], [b for b in factors[2:] if b is not None]
     rows = [np.einsum("ij,ij->i", f, f, dtype=np.float64) for f in factors[:2]]
     most = math.sqrt(math.prod(r.max(initial=0.0) for r in rows)) + sum(float(abs(b).max(initial=0)) for b in biases)
-    if not isinstance(mean, (int, float)) or not abs(mean) + most < _MOST:
+    if not isinstance(mean, (int, float)) or not abs(mean) < _MOST - most:
         raise InputError(f"mean = {mean!r}; predictions up to {most} away from it are not finite in float32")
 
 
