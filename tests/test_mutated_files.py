@@ -145,6 +145,17 @@ def test_a_zip_directory_is_not_believed(tmp_path: Path) -> None:
             read(file)
 
 
+def test_no_member_can_be_hidden(tmp_path: Path) -> None:
+    file = archive(tmp_path, RIGHT | {"edge_weights": npy([2.5, 2.5])})
+    content = file.read_bytes()
+    comment_bytes = content.rindex(b"directed.npyPK") - 14  # in the entry before that of the weights
+    file.write_bytes(content[:comment_bytes] + b"\xff" + content[comment_bytes + 1 :])
+    with zipfile.ZipFile(file) as opened:
+        assert "edge_weights.npy" not in opened.namelist()
+    with pytest.raises(GraphFileError, match="the archive has 4 members; its directory shows 3"):
+        read(file)
+
+
 def test_no_pickle_is_loaded(tmp_path: Path) -> None:
     member = io.BytesIO()
     np.save(member, np.array([Unpickled(), 1], object))

@@ -16,6 +16,7 @@ from clgraph.io.text import file_error, reading
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_END_BYTES = 22  # of the record behind the directory, but for a comment
 _MOST_INFLATION = 1032  # deflate makes no more bytes of one
 
 
@@ -53,6 +54,10 @@ def _check_claims(stream: IO[bytes]) -> None:
     """Raise ValueError unless the bytes of each array are there, since numpy allocates what a header claims."""
     with zipfile.ZipFile(stream) as archive:
         n_bytes = stream.seek(0, 2)
+        stream.seek(-_END_BYTES - len(archive.comment), 2)
+        n_members = int.from_bytes(stream.read(_END_BYTES)[10:12], "little")
+        if n_members != len(archive.infolist()):  # a damaged length in the directory hides the next entry
+            raise ValueError(f"the archive has {n_members} members; its directory shows {len(archive.infolist())}")
         for member in archive.infolist():
             inflation = _MOST_INFLATION if member.compress_type == zipfile.ZIP_DEFLATED else 1
             most = min(member.compress_size, n_bytes) * inflation
