@@ -278,6 +278,8 @@ def test_npz_keeps_labels_and_reads_scipy(tmp_path: Path) -> None:
         {"format": "csc", "indices": [0, 1], "indptr": [0, 2**30, 2]},
         {"format": "coo", "row": [0, -(2**30)], "col": [0, 1]},
         {"format": "bsr", "data": [[[1]], [[1]]], "indices": [0, -(2**30)], "indptr": [0, 1, 2]},
+        {"format": "bsr", "data": [[[1]], [[1]]], "indices": [0, 1], "indptr": [0, 2, -(2**31)]},
+        {"format": "csr", "indices": [0, 1], "indptr": [0, 2**31 - 1, -(2**31)]},
     ],
 )
 def test_npz_files_of_scipy_that_lie_are_refused(tmp_path: Path, arrays: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy.sparse import load_npz, sparray, spmatrix
 
+from clgraph.csr import check_indptr
 from clgraph.io.text import file_error, reading
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
@@ -43,7 +44,10 @@ def read_archive(path: Path, fault: str) -> dict[str, NDArray[Any]] | sparray | 
                 if "format" not in archive:
                     return dict(archive)
             stream.seek(0)
-            return load_npz(stream)
+            matrix = load_npz(stream)
+            if hasattr(matrix, "indptr"):
+                check_indptr(matrix)
+            return matrix
         # Only libraries run here. Their parsers of zip files, headers and Python literals raise a
         # dozen kinds, among them SyntaxError, TokenError and MemoryError.
         except Exception as error:
