@@ -219,6 +219,14 @@ def asymmetric_entry(
     return None
 
 
+def check_indptr(matrix: Any) -> None:
+    """Raise unless the ``indptr`` of a compressed scipy matrix rises: scipy takes differences, which may overflow."""
+    indptr = matrix.indptr
+    if (falls := indptr[1:] < indptr[:-1]).any():
+        at = int(falls.argmax())
+        raise GraphError(f"indptr[{at + 1}] = {indptr[at + 1]} is below indptr[{at}] = {indptr[at]}; it must not fall")
+
+
 def offset_dtype(n_edges: int) -> type[np.signedinteger[Any]]:
     """Return the type of row offsets: int32 while a kernel may step a little past the last entry."""
     return np.int32 if n_edges < 2**31 - 2**16 else np.int64

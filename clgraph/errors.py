@@ -72,3 +72,7 @@ class VerificationError(ClgraphError, AssertionError):
 
 class ConvergenceWarning(UserWarning):
     """An iteration ended before it reached what was asked for."""
+
+
+class GraphFileWarning(UserWarning):
+    """A graph file was read, but something in it was taken for granted or passed over."""

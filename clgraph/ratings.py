@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
-from clgraph.csr import MAX_VERTICES, as_ids, as_integers, check_choice, number_ids, sorted_csr
+from clgraph.csr import MAX_VERTICES, as_ids, as_integers, check_choice, check_indptr, number_ids, sorted_csr
 from clgraph.errors import InputError
 from clgraph.graph import Graph, _read_only
 from clgraph.ratings_stats import RatingsStats, chunks, ratings_stats
@@ -249,6 +249,7 @@ class Ratings:
             raise InputError(f"{type(matrix).__name__} of shape {np.shape(matrix)}; needed: a 2-D scipy sparse array")
         try:
             if matrix.format in ("csr", "csc", "bsr"):
+                check_indptr(matrix)
                 matrix = type(matrix)((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
                 matrix.check_format(full_check=True)  # scipy's compiled code trusts the indices
             entries = matrix.tocoo()

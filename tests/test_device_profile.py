@@ -71,8 +71,11 @@ def test_shipped_profiles_are_complete() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", "null", '{"schema": 1}', '{"schema": 1, "rates": []}', '{"schema": 9}', "\x00\xff"],
-)
+    [
+        "", "{", "[]", "null", '{"schema": 1}', '{"schema": 1, "rates": []}', '{"schema": 9}', "\x00\xff",
+        "[" * 100_000, f'{{"schema": {"1" * 5000}}}',
+    ],
+)  # fmt: skip
 def test_a_damaged_profile_gives_way_to_the_next(text: str) -> None:
     facts = facts_of("NVIDIA CUDA", "Tesla K40c")
     path = user_path(facts)
@@ -90,9 +93,38 @@ def test_a_kept_profile_comes_first() -> None:
     assert kept.rates == generic.rates
 
 
-@pytest.mark.parametrize("value", [0, -1.0, "1e9", float("nan"), None, {}])
-def test_a_rate_must_be_a_positive_number(value: object) -> None:
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        *(("rates.stream_bytes_per_second", value) for value in (0, -1.0, "1e9", float("nan"), None, {}, True)),
+        *(("rates.lock_seconds", value) for value in (float("inf"), 10**400, 1e-320)),
+        *(("rates.gathers_per_second", value) for value in (1e9, {}, {"4": {}})),
+        *(("rates.gathers_per_second", {key: 1.0}) for key in ("x", "0", "²", "9" * 5000)),
+        ("rates.same_address_atomics_per_second", {"add_int32": {"1": 1e9}}),
+        ("rates.spread_atomics_per_second", {"add_int32": 1e9}),
+        ("rates.no_such_rate", 1.0),
+        ("tuning", {"primitives/scan.cl": {"WG_SIZE": "256"}}),
+        ("tuning", {"primitives/scan.cl": {"WG_SIZE": 0}}),
+        ("tuning", []),
+        ("spread", {"lock_seconds": "0.1"}),
+        ("notes", {"lock_seconds": 1}),
+        ("device", None),
+    ],
+)
+def test_a_value_must_fit_its_field(place: str, value: object) -> None:
     document = generic_profile(facts_of("", "")).to_json()
-    document["rates"]["stream_bytes_per_second"] = value
-    with pytest.raises(InputError, match="stream_bytes_per_second"):
+    fields = document
+    *way, name = place.split(".")
+    for step in way:
+        fields = fields[step]
+    fields[name] = value
+    with pytest.raises(InputError, match=f"not a device profile: .*{name}"):
         DeviceProfile.from_json(document)
+
+
+def test_every_rate_is_needed() -> None:
+    for name in generic_profile(facts_of("", "")).to_json()["rates"]:
+        document = generic_profile(facts_of("", "")).to_json()
+        del document["rates"][name]
+        with pytest.raises(InputError, match=f"{name} unknown or missing"):
+            DeviceProfile.from_json(document)

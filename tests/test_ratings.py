@@ -199,6 +199,14 @@ def test_scipy_entries_and_their_memory() -> None:
         Ratings.from_scipy(np.ones((2, 2)))
 
 
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array, sp.bsr_array])
+def test_scipy_offsets_whose_differences_overflow_are_refused(kind: Any) -> None:
+    matrix = kind(np.eye(2))
+    matrix.indptr = np.array([0, 2**31 - 1, -(2**31)], np.int32)
+    with pytest.raises(InputError, match=r"damaged: indptr\[2\] = -2147483648 is below indptr\[1\] = 2147483647"):
+        Ratings.from_scipy(matrix)
+
+
 def test_as_ratings() -> None:
     ratings = Ratings.from_triples(USERS, ITEMS, VALUES)
     assert as_ratings(ratings) is ratings

@@ -6,13 +6,15 @@ one it is a variant of, the platform's, the generic default.
 from __future__ import annotations
 
 import json
+import logging
+import math
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -21,7 +23,12 @@ from clgraph.errors import InputError
 from clgraph.user_cache import cache_root, write_whole
 
 SCHEMA_VERSION = 1
+ALL_DEVICES_ATOMICS = ("add_int32", "min_int32", "cmpxchg_int32")
 _SHIPPED = files("clgraph.device") / "profiles"
+_MOST_RATE = 1e30  # far above any device's, and products of it are still finite
+_KINDS = {str: "text", int: "an integer from 1 on", float: "a finite number from 0 on"}
+
+logger = logging.getLogger(__name__)
 
 Curve = Mapping[int, float]  # x -> rate; read between the points by interpolation over log2(x)
 
@@ -104,19 +111,21 @@ class DeviceProfile:
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any], origin: str | None = None) -> DeviceProfile:
-        """Read :meth:`to_json`'s form; *origin* overrides the stored one."""
-        try:
-            if document.get("schema") != SCHEMA_VERSION:
-                raise InputError(f"profile schema {document.get('schema')!r}, expected {SCHEMA_VERSION}")
-            fields = {k: v for k, v in document.items() if k != "schema"}
-            rates = {name: _with_int_keys(value) for name, value in fields.pop("rates").items()}
-            if rates.get("grid_barrier_seconds") is None:
-                rates["grid_barrier_seconds"] = float("inf")
-            for name, value in rates.items():
-                _check_positive(name, value)
-            return cls(DeviceRates(**rates), **({**fields, "origin": origin} if origin else fields))
-        except (AttributeError, KeyError, TypeError) as error:
-            raise InputError(f"not a device profile: {error}") from error
+        """Read :meth:`to_json`'s form; *origin* overrides the stored one.
+
+        Raises
+        ------
+        InputError
+            A rate is missing, or a value is of the wrong type or out of range; the message names it.
+        """
+        if not isinstance(document, Mapping) or document.get("schema") != SCHEMA_VERSION:
+            raise InputError(f"not a device profile: needed is a mapping with 'schema': {SCHEMA_VERSION}")
+        profile: DeviceProfile = _read(cls, {k: v for k, v in document.items() if k != "schema"}, "the document")
+        for name, value in vars(profile.rates).items():
+            _check_positive(name, value)
+            if name.endswith("_atomics_per_second") and (missing := set(ALL_DEVICES_ATOMICS) - set(value)):
+                raise InputError(f"not a device profile: {name} lacks {', '.join(sorted(missing))}")
+        return profile if origin is None else replace(profile, origin=origin)
 
 
 def load_profile(facts: DeviceFacts, *, measured: bool = True) -> DeviceProfile:
@@ -128,8 +137,11 @@ def load_profile(facts: DeviceFacts, *, measured: bool = True) -> DeviceProfile:
     ]
     for origin, path in candidates:
         try:
-            profile = DeviceProfile.from_json(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError):  # missing, damaged or of an older schema: the next one
+            profile = _load(path)
+        except OSError:
+            continue
+        except InputError as error:  # damaged, or of an older schema
+            logger.debug("passing over %s: %s", path, error)
             continue
         if origin is None or profile.origin == "literature":
             return profile
@@ -140,7 +152,7 @@ def load_profile(facts: DeviceFacts, *, measured: bool = True) -> DeviceProfile:
 def generic_profile(facts: DeviceFacts) -> DeviceProfile:
     """Return the round numbers that stand for any CPU or any GPU."""
     path = _SHIPPED / f"generic-{'cpu' if facts.is_cpu else 'gpu'}.json"
-    return DeviceProfile.from_json(json.loads(path.read_text(encoding="utf-8")))
+    return _load(path)
 
 
 def shipped_name(facts: DeviceFacts) -> str:
@@ -164,10 +176,7 @@ def platform_name(facts: DeviceFacts) -> str:
 def shipped_profiles() -> dict[str, DeviceProfile]:
     """Return every profile that comes with the package, by file name without suffix."""
     paths = sorted((path for path in _SHIPPED.iterdir() if path.name.endswith(".json")), key=lambda p: p.name)
-    return {
-        path.name.removesuffix(".json"): DeviceProfile.from_json(json.loads(path.read_text(encoding="utf-8")))
-        for path in paths
-    }
+    return {path.name.removesuffix(".json"): _load(path) for path in paths}
 
 
 def save_profile(facts: DeviceFacts, profile: DeviceProfile) -> Path:
@@ -184,13 +193,51 @@ def user_path(facts: DeviceFacts) -> Path:
     return cache_root() / "profiles" / f"{name}.json"
 
 
+def _load(path: Path | Traversable) -> DeviceProfile:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"not a device profile: {error}") from error
+    return DeviceProfile.from_json(document)
+
+
+def _read(kind: Any, value: Any, name: str) -> Any:
+    """Return *value* of a document, which is called *name*, as the annotation *kind* asks, or raise InputError."""
+    if value is None and name == "grid_barrier_seconds":
+        return math.inf
+    if is_dataclass(kind) and isinstance(value, Mapping):
+        hints = get_type_hints(kind)
+        needed = {f.name for f in fields(kind) if f.default is f.default_factory is MISSING}
+        if strange := (set(value) - set(hints)) | (needed - set(value)):
+            raise InputError(f"not a device profile: {', '.join(map(str, strange))} unknown or missing in {name}")
+        return cast(Any, kind)(**{key: _read(hints[key], inner, key) for key, inner in value.items()})
+    if get_origin(kind) is Mapping and isinstance(value, Mapping):
+        key_kind, inner_kind = get_args(kind)
+        return {_key(key_kind, key, name): _read(inner_kind, inner, f"{name}[{key}]") for key, inner in value.items()}
+    if kind is str and isinstance(value, str):
+        return value
+    if kind is int and type(value) is int and 0 < value < 2**31:
+        return value
+    if kind is float and type(value) in (int, float) and 0 <= value < _MOST_RATE:
+        return float(value)
+    raise InputError(f"not a device profile: {name} is {value!r:.60}, not {_KINDS.get(kind, 'a mapping')}")
+
+
+def _key(kind: type, key: Any, name: str) -> Any:
+    if kind is str and isinstance(key, str):
+        return key
+    if kind is int and isinstance(key, str) and re.fullmatch(r"[1-9][0-9]{0,17}", key):
+        return int(key)
+    raise InputError(f"not a device profile: {name} has the key {key!r:.60}; it must be {_KINDS[kind]}")
+
+
 def _check_positive(name: str, value: Any) -> None:
     if isinstance(value, Mapping):
         if not value:
             raise InputError(f"not a device profile: {name} is empty")
         for key, inner in value.items():
             _check_positive(f"{name}[{key}]", inner)
-    elif not isinstance(value, (int, float)) or not value > 0:
+    elif not value > 1 / _MOST_RATE:
         raise InputError(f"not a device profile: {name} is {value!r}, not a positive number")
 
 
@@ -203,10 +250,4 @@ def _rounded(value: Any) -> Any:
         return {str(k): _rounded(v) for k, v in value.items()}
     if isinstance(value, float):
         return float(f"{value:.4g}") if np.isfinite(value) else None
-    return value
-
-
-def _with_int_keys(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {int(k) if k.lstrip("-").isdigit() else k: _with_int_keys(v) for k, v in value.items()}
     return value

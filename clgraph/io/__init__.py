@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 from clgraph.csr import check_choice
 from clgraph.errors import GraphError, GraphFileError, InputError
@@ -31,6 +33,7 @@ def read(
     *,
     format: str | None = None,
     directed: bool | None = None,
+    base: Literal[0, 1] | None = None,
     cache: bool = False,
     progress: Progress | None = None,
     **options: Any,
@@ -46,6 +49,9 @@ def read(
         are), then from the suffix; what is left is an edge list.
     directed : bool, optional
         Make a directed or undirected graph; by default what the file says, see the format's module.
+    base : {0, 1}, optional
+        The lowest id of an edge list; by default found out, see :mod:`clgraph.io.edge_list`. The other
+        formats fix theirs.
     cache : bool
         Keep a binary copy in the cache directory (``CLGRAPH_CACHE_DIR``, else
         ``XDG_CACHE_HOME/clgraph``) and map it into memory the next time.
@@ -62,8 +68,15 @@ def read(
     ------
     GraphFileError
         Naming the file, the line, its text and what was expected.
+
+    Warns
+    -----
+    GraphFileWarning
+        Something was taken for granted or passed over, such as the lowest id of an edge list.
     """
     source = Path(path)
+    if base is not None:
+        options["base"] = base
     if format is None:
         format = _detect(source)
     check_choice("format", format, FORMATS)
@@ -100,6 +113,11 @@ def write(graph: Any, path: str | os.PathLike[str], *, format: str | None = None
         The file; its suffix tells the format unless *format* does.
     format : str, optional
         As in :func:`read`.
+
+    Raises
+    ------
+    InputError
+        The format cannot hold the graph, such as infinite weights in text, or the file cannot be written.
     """
     target = Path(path)
     if format is None:
@@ -109,8 +127,13 @@ def write(graph: Any, path: str | os.PathLike[str], *, format: str | None = None
             known = ", ".join(s for module in FORMATS.values() for s in module.SUFFIXES)
             raise InputError(f"{target}: the suffix {suffix!r} tells no format; known: {known}")
     check_choice("format", format, FORMATS)
+    graph = as_graph(graph)
+    weights = graph.edge_weights
+    if format != "npz" and weights is not None and not (finite := np.isfinite(weights)).all():
+        at = int(finite.argmin())
+        raise InputError(f"edge_weights[{at}] = {weights[at]}; a text file has finite weights, format='npz' any")
     with writing(target) as stream:
-        FORMATS[format].write(as_graph(graph), stream)
+        FORMATS[format].write(graph, stream)
 
 
 def _detect(path: Path) -> str:

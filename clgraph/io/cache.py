@@ -1,29 +1,36 @@
 """A binary copy of a graph read before, mapped into memory the next time.
 
-A cache file is a magic line, a line of JSON (the directed flag; name, type, shape and place of each
-array), then the arrays at multiples of 64 bytes. Its name holds a hash of the source's absolute
-path, size, time of change and reading options, so a changed source is read anew.
+A cache file is a magic line, a line with the CRC-32 of all bytes behind it, JSON (the directed flag;
+name, type, place and bytes of each array), then the arrays at multiples of 64 bytes.
+Its name holds a hash of the source's absolute path, size, time of change and reading options, so a
+changed source is read anew.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import logging
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from clgraph.csr import check_arrays
+from clgraph.csr import as_weights, check_arrays, offset_dtype
 from clgraph.errors import GraphError, GraphFileError
 from clgraph.graph import Graph
 from clgraph.io.text import writing
 from clgraph.user_cache import cache_root
 
-_MAGIC = b"clgraph cache 1\n"
+_MAGIC = b"clgraph cache 2\n"
+_CHECKED = len(_MAGIC) + 9  # where the bytes begin that the checksum is of
 _ALIGN = 64
+_DATA = 4096  # where the arrays begin
 _ARRAYS = ("row_offsets", "column_indices", "edge_weights", "labels")
+
+logger = logging.getLogger(__name__)
 
 
 def place(source: Path, options: Mapping[str, Any]) -> Path:
@@ -36,38 +43,63 @@ def place(source: Path, options: Mapping[str, Any]) -> Path:
 def load(path: Path) -> Graph | None:
     """Return the graph in a cache file, its arrays mapped; ``None`` if there is none or it is damaged."""
     try:
-        with open(path, "rb") as stream:
-            if stream.read(len(_MAGIC)) != _MAGIC:
-                return None
-            header = json.loads(stream.readline(1 << 16))
-        arrays = {
-            name: np.memmap(path, np.dtype(dtype), "r", offset, tuple(shape))
-            if shape != [0]
-            else np.zeros(0, dtype)
-            for name, (dtype, shape, offset) in header["arrays"].items()
-        }
-        check_arrays(arrays["row_offsets"], arrays["column_indices"])
-        return Graph._trusted(**arrays, directed=header["directed"], sorted_rows=header["sorted_rows"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, GraphError):
+        data = np.memmap(path, np.uint8, "r")
+        if bytes(data[:_CHECKED]) != _MAGIC + _checksum(data[_CHECKED:]):
+            raise ValueError("its checksum differs")
+        header = json.loads(bytes(data[_CHECKED:_DATA]))
+        table = header["arrays"].items()
+        arrays = {name: data[start : start + n_bytes].view(dtype) for name, (dtype, start, n_bytes) in table}
+        return _checked_graph(arrays, header["directed"], header["sorted_rows"])
+    except FileNotFoundError:
         return None
+    except Exception as error:  # whatever is wrong with it, its source is there
+        logger.debug("the cache file %s is thrown away, its source is read again: %r", path, error)
+        return None
+
+
+def _checked_graph(arrays: dict[str, Any], directed: bool, sorted_rows: bool) -> Graph:
+    """Return the graph of these arrays, checked like a user's but for symmetry, which takes longer than reading."""
+    offsets, columns = arrays["row_offsets"], arrays["column_indices"]
+    if (offsets.dtype, columns.dtype) != (offset_dtype(columns.size), np.int32):
+        raise GraphError(f"offsets of {offsets.dtype}, columns of {columns.dtype}")
+    check_arrays(offsets, columns)
+    if (weights := arrays.get("edge_weights")) is not None:
+        arrays["edge_weights"] = as_weights(weights, columns.size)
+    if (labels := arrays.get("labels")) is not None and labels.size != offsets.size - 1:
+        raise GraphError(f"{labels.size} labels of {offsets.size - 1} vertices")
+    if not isinstance(directed, bool) or not isinstance(sorted_rows, bool):
+        raise GraphError(f"directed = {directed!r}, sorted_rows = {sorted_rows!r}")
+    return Graph._trusted(**arrays, directed=directed, sorted_rows=sorted_rows)
 
 
 def save(graph: Graph, path: Path) -> None:
     """Write the cache file; one that cannot be written is done without."""
-    if graph.labels is not None and graph.labels.dtype.kind == "O":
+    if graph.labels is not None and graph.labels.dtype.kind in "OV":
         return
     arrays = {name: array for name in _ARRAYS if (array := getattr(graph, name)) is not None}
-    table, offset = {}, 4096
+    table, start = {}, _DATA
     for name, array in arrays.items():
-        table[name] = (array.dtype.str, array.shape, offset)
-        offset += -(-array.nbytes // _ALIGN) * _ALIGN
+        table[name] = (array.dtype.str, start, array.nbytes)
+        start += _padded(array.nbytes)
     header = {"directed": graph.directed, "sorted_rows": graph.has_sorted_rows, "arrays": table}
+    parts = [json.dumps(header).encode().ljust(_DATA - _CHECKED)]
+    for array in arrays.values():
+        parts += [array.data.cast("B") if array.nbytes else b"", bytes(_padded(array.nbytes) - array.nbytes)]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with writing(path) as stream:
-            stream.write(_MAGIC + json.dumps(header).encode() + b"\n")
-            for name, array in arrays.items():
-                stream.seek(table[name][2])
-                stream.write(array.data)
+            stream.write(_MAGIC + _checksum(*parts))
+            stream.writelines(parts)
     except (OSError, GraphFileError):
         return
+
+
+def _padded(n_bytes: int) -> int:
+    return -(-n_bytes // _ALIGN) * _ALIGN
+
+
+def _checksum(*parts: Any) -> bytes:
+    crc = 0
+    for part in parts:
+        crc = zlib.crc32(part, crc)
+    return b"%08x\n" % crc

@@ -11,7 +11,7 @@ from clgraph.csr import Duplicates
 from clgraph.errors import InputError
 from clgraph.graph import Graph
 from clgraph.io.edges import Edges, settle_direction
-from clgraph.io.text import Progress, file_error, read_blocks, read_header, reading, write_rows
+from clgraph.io.text import Progress, file_error, header_number, read_blocks, read_header, reading, write_rows
 
 SUFFIXES = (".gr",)
 EXPECTED = "an arc 'a source target weight'"
@@ -34,9 +34,10 @@ def read(
     with reading(path) as stream:
         _, problem, line = read_header(stream, b"c")
         words = problem.split()
-        if len(words) != 4 or words[:2] != [b"p", b"sp"] or not all(map(bytes.isdigit, words[2:])):
+        numbers = [header_number(word) for word in words[2:]]
+        if words[:2] != [b"p", b"sp"] or len(numbers) != 2 or min(numbers) < 0:
             raise file_error(path, "the problem line 'p sp vertices arcs'", line=line, text=problem)
-        n, n_arcs = map(int, words[2:])
+        n, n_arcs = numbers
         edges = Edges(path, EXPECTED, base=1, n=n)
         for block in read_blocks(
             stream,

@@ -10,7 +10,7 @@ from typing import IO, Literal
 import numpy as np
 
 from clgraph.csr import Duplicates, check_choice
-from clgraph.errors import InputError
+from clgraph.errors import GraphFileWarning, InputError
 from clgraph.graph import Graph, _from_pairs
 from clgraph.io.edges import Edges
 from clgraph.io.text import Progress, file_error, read_blocks, read_header, reading, write_rows
@@ -76,14 +76,17 @@ def read(
     if not head and n_claimed is None:
         raise file_error(path, f"the file has no edges; expected lines of {EXPECTED}")
     if n_edges is not None and n_edges > edges.n_edges:
-        warnings.warn(f"{path}: the head tells of {n_edges} edges, there are {edges.n_edges}", stacklevel=3)
+        warnings.warn(
+            f"{path}: the head tells of {n_edges} edges, there are {edges.n_edges}", GraphFileWarning, stacklevel=3
+        )
     if directed is None:
         directed = re.search(rb"\bdirected", about) is not None
     if base is None and edges.smallest == 1 and b"numbered from 0" not in about:
         edges.base = 1
         warnings.warn(
             f"{path}: the smallest id is 1, so vertices are taken to be numbered from 1; "
-            "pass base=0 or base=1 to say so",
+            "base=0 or base=1 (--base) says which",
+            GraphFileWarning,
             stacklevel=3,
         )
     n = edges.largest + 1 - edges.base

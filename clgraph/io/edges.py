@@ -16,6 +16,11 @@ _SPARE_VERTICES = 1 << 24  # vertices a file may have without an edge, and some 
 _SPARE_PER_EDGE = 64
 
 
+def believed_vertices(n_edges: int) -> int:
+    """Return the most vertices believed of a file of *n_edges*: a wrong number must not exhaust the memory."""
+    return min(MAX_VERTICES, _SPARE_VERTICES + _SPARE_PER_EDGE * n_edges)
+
+
 class Edges:
     """The edges of one file.
 
@@ -61,11 +66,7 @@ class Edges:
             allowed = f"{self.expected}, ids from {self.base}" + ("" if self.n is None else f" to {top}")
             raise block.value_error(row * width, allowed)
         if rows.shape[1] > 2:
-            weights = rows[:, 2].copy()
-            if weights.dtype.kind == "f" and np.isnan(weights).any():
-                at = int(np.isnan(weights).argmax())
-                raise block.value_error(at * width, f"{self.expected}, the weight not NaN")
-            self._weights.append(weights)
+            self._weights.append(rows[:, 2].copy())
         dtype = np.int32 if high <= MAX_VERTICES else np.int64
         self._pairs.append((ids[:, 0].astype(dtype), ids[:, 1].astype(dtype)))
         self.n_edges += len(rows)
@@ -73,8 +74,8 @@ class Edges:
 
     @property
     def spare_vertices(self) -> int:
-        """The most vertices believed of this file: a wrong number must not exhaust the memory."""
-        return min(MAX_VERTICES, _SPARE_VERTICES + _SPARE_PER_EDGE * self.n_edges)
+        """The most vertices believed of this file."""
+        return believed_vertices(self.n_edges)
 
     def weights(self) -> NDArray[Any] | None:
         """Return the weights: int32 if they are integers and fit, else int64 or float64."""

@@ -8,7 +8,7 @@ from typing import IO
 from clgraph.csr import Duplicates
 from clgraph.graph import Graph
 from clgraph.io.edges import Edges, as_directed, settle_direction
-from clgraph.io.text import Progress, file_error, read_blocks, read_header, reading, write_rows
+from clgraph.io.text import Progress, file_error, header_number, read_blocks, read_header, reading, write_rows
 
 SUFFIXES = (".mtx", ".mm")
 BANNER = b"%%MatrixMarket"
@@ -49,7 +49,7 @@ def read(
             )
         field, symmetry = words[3:]
         _, size, line = read_header(stream, b"%", first_line=2)
-        numbers = [int(word) if word.isdigit() else -1 for word in size.split()]
+        numbers = [header_number(word) for word in size.split()]
         if len(numbers) != 3 or min(numbers) < 0 or numbers[0] != numbers[1]:
             raise file_error(
                 path, "the size line 'rows columns entries' of a square matrix", line=line, text=size

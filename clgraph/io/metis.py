@@ -9,9 +9,9 @@ from typing import IO
 import numpy as np
 
 from clgraph.csr import as_weights, asymmetric_entry
-from clgraph.errors import InputError
+from clgraph.errors import GraphFileWarning, InputError
 from clgraph.graph import Graph
-from clgraph.io.text import Progress, file_error, read_blocks, read_header, reading
+from clgraph.io.text import Progress, file_error, header_number, read_blocks, read_header, reading
 
 SUFFIXES = (".graph", ".metis")
 EXPECTED = "the neighbours of a vertex, integers from 1 to the number of vertices"
@@ -27,12 +27,13 @@ def read(path: Path, *, directed: bool | None = None, progress: Progress | None 
     with reading(path) as stream:
         _, head, line = read_header(stream, b"%")
         words = head.split()
-        valid = 2 <= len(words) <= 4 and all(map(bytes.isdigit, words))
+        numbers = [header_number(word) for word in words]
+        valid = 2 <= len(words) <= 4 and min(numbers) >= 0
         fmt = words[2].zfill(3) if valid and len(words) > 2 else b"000"
         if not valid or len(fmt) > 3 or set(fmt) - set(b"01"):
             raise file_error(path, _HEADER, line=line, text=head)
-        n, m = int(words[0]), int(words[1])
-        n_constraints = int(words[3]) if len(words) > 3 else 1
+        n, m = numbers[:2]
+        n_constraints = numbers[3] if len(words) > 3 else 1
         skip = (fmt[0] == ord("1")) + (fmt[1] == ord("1")) * n_constraints
         stride = 1 + (fmt[2] == ord("1"))
         n_rows, row_lines = 0, []
@@ -55,14 +56,12 @@ def read(path: Path, *, directed: bool | None = None, progress: Progress | None 
                 )
             entry = np.ones(block.values.size, bool)
             starts = np.cumsum(counts) - counts
-            for k in range(skip):
+            for k in range(skip if rows.size else 0):  # a row has at least as many numbers
                 entry[starts + k] = False
             values = block.values[entry].reshape(-1, stride)
             target = values[:, 0]
             if (bad := (target < 1) | (target > n) | (target != np.floor(target))).any():
                 raise block.value_error(int(np.flatnonzero(entry)[bad.argmax() * stride]), EXPECTED)
-            if stride > 1 and (bad := np.isnan(values[:, 1])).any():
-                raise block.value_error(int(np.flatnonzero(entry)[bad.argmax() * stride]), "weights not NaN")
             degrees.append((counts - skip) // stride)
             columns.append((target - 1).astype(np.int32))
             weights.append(values[:, 1:].ravel())
@@ -83,7 +82,7 @@ def read(path: Path, *, directed: bool | None = None, progress: Progress | None 
         place = int(np.concatenate(row_lines)[u])
         raise file_error(path, f"vertex {u + 1} (line {place}) and vertex {v + 1} list each other unequally")
     if skip:
-        warnings.warn(f"{path}: the weights and sizes of vertices are passed over", stacklevel=3)
+        warnings.warn(f"{path}: the weights and sizes of vertices are passed over", GraphFileWarning, stacklevel=3)
     return Graph._trusted(offsets, neighbors, edge_weights, directed=bool(directed))
 
 

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
-from scipy.sparse import load_npz
+from numpy.typing import NDArray
 
-from clgraph.errors import GraphFileError, InputError
+from clgraph.errors import InputError
 from clgraph.graph import Graph
-from clgraph.io.text import Progress, file_error, reading
+from clgraph.io.archive import read_archive
+from clgraph.io.edges import believed_vertices
+from clgraph.io.text import Progress, file_error
 
 SUFFIXES = (".npz",)
-# What numpy and scipy raise on archives that are damaged or hold something else.
-DAMAGE = (
-    KeyError, ValueError, TypeError, AttributeError, NotImplementedError, MemoryError, EOFError, RuntimeError,
-    zipfile.BadZipFile, zlib.error,
-)  # fmt: skip
+_FAULT = "not a graph saved as .npz"
 _ARRAYS = ("row_offsets", "column_indices", "edge_weights", "labels")
 
 
@@ -29,25 +26,29 @@ def read(path: Path, *, directed: bool | None = None, progress: Progress | None 
     *directed* overrides what the archive says; for a scipy matrix it is as in
     :meth:`Graph.from_scipy`.
     """
-    with reading(path) as stream:
-        try:
-            with np.load(stream, allow_pickle=False) as archive:
-                if "row_offsets" in archive:
-                    arrays = {name: archive[name] for name in _ARRAYS if name in archive}
-                    flag = bool(archive["directed"]) if directed is None else directed
-                    graph = Graph(**arrays, directed=flag)
-                elif "format" in archive:
-                    stream.seek(0)
-                    graph = Graph.from_scipy(load_npz(stream), directed=directed)
-                else:
-                    raise file_error(path, f"expected an array row_offsets, found {', '.join(archive)}")
-        except GraphFileError:
-            raise
-        except DAMAGE as error:
-            raise file_error(path, f"not a graph saved as .npz: {error}") from error
+    contents = read_archive(path, _FAULT)
+    try:
+        if isinstance(contents, dict):
+            graph = _from_arrays(contents, directed)
+        else:
+            if max(contents.shape) > believed_vertices(contents.data.size):
+                raise InputError(f"a matrix of shape {contents.shape} with only {contents.data.size} entries")
+            graph = Graph.from_scipy(contents, directed=directed)
+    except InputError as error:
+        raise file_error(path, f"{_FAULT}: {error}") from error
     if progress is not None:
         progress(graph.nbytes)
     return graph
+
+
+def _from_arrays(found: Mapping[str, NDArray[Any]], directed: bool | None) -> Graph:
+    arrays = {name: found[name] for name in _ARRAYS if name in found}
+    flag = found.get("directed") if directed is None else np.bool_(directed)
+    if not {"row_offsets", "column_indices"} <= set(arrays) or flag is None:
+        raise InputError(f"expected the arrays row_offsets, column_indices and directed, found {', '.join(found)}")
+    if any(array.ndim != 1 for array in arrays.values()) or flag.shape or flag.dtype != bool:
+        raise InputError("expected arrays of one dimension and a truth value 'directed'")
+    return Graph(**arrays, directed=bool(flag))
 
 
 def write(graph: Graph, stream: IO[bytes]) -> None:

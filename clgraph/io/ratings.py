@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from scipy.sparse import load_npz
+from numpy.typing import NDArray
 
 from clgraph.csr import check_choice
 from clgraph.errors import GraphFileError, InputError
 from clgraph.io import _detect, matrix_market
-from clgraph.io.edges import Edges
-from clgraph.io.npz import DAMAGE
+from clgraph.io.archive import read_archive
+from clgraph.io.edges import Edges, believed_vertices
 from clgraph.io.text import (
     _NUMBER,
     Block,
     Progress,
     file_error,
+    header_number,
     read_blocks,
     read_header,
     reading,
@@ -31,7 +33,9 @@ EXPECTED = "'user item rating' or 'user item rating time', ids being integers"
 _ENTRY = "'row column value'"
 _COMMENTS = b"#%"
 _BANNERS = [b"%%matrixmarket matrix coordinate " + field + b" general" for field in (b"real", b"integer", b"double")]
-_ARRAYS = ("users", "items", "values", "n_users", "n_items", "user_ids", "item_ids")
+_SIZES = ("n_users", "n_items")
+_FAULT = "not ratings saved as .npz"
+_ARRAYS = ("users", "items", "values", *_SIZES, "user_ids", "item_ids")
 
 
 def read_ratings(
@@ -160,7 +164,7 @@ def _read_matrix(path: Path, duplicates: DuplicateRatings, progress: Progress | 
                 text=banner,
             )
         _, size, line = read_header(stream, b"%", first_line=2)
-        numbers = [int(word) if word.isdigit() else -1 for word in size.split()]
+        numbers = [header_number(word) for word in size.split()]
         if len(numbers) != 3 or min(numbers) < 0:
             raise file_error(path, "the size line 'rows columns entries'", line=line, text=size)
         n_users, n_items, n_ratings = numbers
@@ -183,21 +187,33 @@ def _read_matrix(path: Path, duplicates: DuplicateRatings, progress: Progress | 
 
 
 def _read_npz(path: Path, duplicates: DuplicateRatings) -> Ratings:
-    with reading(path) as stream:
-        try:
-            with np.load(stream, allow_pickle=False) as archive:
-                if "users" in archive:
-                    arrays: dict[str, Any] = {name: archive[name] for name in _ARRAYS if name in archive}
-                    arrays |= {name: int(arrays[name]) for name in ("n_users", "n_items")}
-                    return Ratings(**arrays)
-                if "format" in archive:
-                    stream.seek(0)
-                    return Ratings.from_scipy(load_npz(stream), duplicates=duplicates)
-                raise file_error(path, f"expected an array users, found {', '.join(archive)}")
-        except GraphFileError:
-            raise
-        except DAMAGE as error:
-            raise file_error(path, f"not ratings saved as .npz: {error}") from error
+    contents = read_archive(path, _FAULT)
+    try:
+        if isinstance(contents, dict):
+            return _from_arrays(contents)
+        _check_size(contents.shape, contents.data.size)
+        return Ratings.from_scipy(contents, duplicates=duplicates)
+    except InputError as error:
+        raise file_error(path, f"{_FAULT}: {error}") from error
+
+
+def _from_arrays(found: Mapping[str, NDArray[Any]]) -> Ratings:
+    arrays: dict[str, Any] = {name: found[name] for name in _ARRAYS if name in found}
+    if missing := set(_ARRAYS[:5]) - set(arrays):
+        raise InputError(f"expected arrays {', '.join(sorted(missing))}, found {', '.join(found)}")
+    for name, array in arrays.items():
+        is_size = name in _SIZES
+        if array.ndim != (not is_size) or (is_size and array.dtype.kind not in "iu"):
+            raise InputError(f"{name} is {array.dtype} {array.shape}; expected {'an integer' if is_size else 'a list'}")
+    sizes = {name: int(arrays[name]) for name in _SIZES}
+    unnamed = [n for n, ids in zip(sizes.values(), _ARRAYS[5:], strict=True) if ids not in arrays]
+    _check_size(unnamed, arrays["users"].size)
+    return Ratings(**arrays | sizes)
+
+
+def _check_size(shape: Sequence[int], n_ratings: int) -> None:
+    if max(shape, default=0) > believed_vertices(n_ratings):
+        raise InputError(f"{max(shape)} users or items with only {n_ratings} ratings")
 
 
 def _check_ratings(block: Block, width: int, expected: str, shape: tuple[int, int] | None = None) -> None:

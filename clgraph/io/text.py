@@ -35,7 +35,7 @@ Progress = Callable[[int], None]
 _BLOCK_BYTES = 1 << 19
 _THREADS = 2
 _SHOWN = 60
-_INT64_MAX = np.iinfo(np.int64).max
+_INT64 = np.iinfo(np.int64)  # whose ends stand for what does not fit
 _NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _COMPRESSED: dict[bytes, tuple[str, Callable[..., Any]]] = {
     b"\x1f\x8b": (".gz", partial(gzip.open, compresslevel=6)),
@@ -108,7 +108,7 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
         if name is not None:
             os.unlink(name)
         if isinstance(error, OSError):
-            raise GraphFileError(f"{path}: cannot be written: {error.strerror}") from error
+            raise GraphFileError(f"{path}: cannot be written: {error.strerror or error}") from error
         raise
 
 
@@ -212,7 +212,14 @@ def read_blocks(
             first_line += block.counts.size
             if block.values.size != np.maximum(block.counts, 0).sum():
                 raise _explained(block, expected, clean)
+            if block.values.dtype.kind == "f" and not (finite := np.isfinite(block.values)).all():
+                raise block.value_error(int(finite.argmin()), f"{expected}, each number finite and below 1.8e308")
             yield block
+
+
+def header_number(word: bytes) -> int:
+    """Return the number *word* of a header, -1 if it is none or does not fit 64 bits."""
+    return int(word) if re.fullmatch(rb"\d{1,18}", word) else -1
 
 
 def _whole_lines(stream: IO[bytes], head: bytes, progress: Progress | None) -> Iterator[bytes]:
@@ -256,7 +263,7 @@ def _numbers(data: bytes, n: int) -> NDArray[Any]:
             values = np.fromstring(data, dtype, sep=" ")
         except ValueError:
             continue
-        if values.size == n and (dtype is np.float64 or values.max() < _INT64_MAX):
+        if values.size == n and (dtype is np.float64 or (values.max() < _INT64.max and values.min() > _INT64.min)):
             return values
     return np.zeros(0)
 

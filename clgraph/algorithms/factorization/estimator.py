@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 from clgraph.algorithms import factorization
 from clgraph.algorithms.factorization.factors import MAX_RANK, Factors, Storage
 from clgraph.algorithms.factorization.host_model import check_factors, fold_in, item_means, predict_pairs
-from clgraph.algorithms.factorization.model_file import read_model, write_model
+from clgraph.algorithms.factorization.model_file import check_model, read_model, write_model
 from clgraph.algorithms.factorization.schedules import make_schedule
 from clgraph.algorithms.factorization.training import Callback, Epoch, Factorization, initial_factors
 from clgraph.csr import checked_count
@@ -468,6 +468,7 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             model = cls(**settings["parameters"], session=session)
             factors = Factors(*(arrays.get(name) for name in Factors._fields))  # type: ignore[arg-type]
             n_users, n_items = check_factors(factors)
+            check_model(settings, arrays, factors, cls().get_params())
             offsets, items = arrays["offsets"], arrays["items"]
             users = np.repeat(np.arange(n_users, dtype=np.int32), np.diff(offsets))
             names = arrays.get("user_ids"), arrays.get("item_ids")

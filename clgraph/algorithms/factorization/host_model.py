@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.factorization.factors import Factors
+from clgraph.algorithms.factorization.factors import MAX_RANK, Factors
 from clgraph.ratings import Ratings
 from clgraph.ratings_stats import chunks
 
@@ -66,6 +66,9 @@ def fold_in(
 def check_factors(factors: Factors) -> tuple[int, int]:
     """Return the numbers of users and items; raise ValueError if shapes, types or values are wrong."""
     users, items, *biases = factors
+    if np.ndim(users) != 2 or np.ndim(items) != 2 or not 1 <= users.shape[1] <= MAX_RANK:
+        found = f"{np.shape(users)} and {np.shape(items)}"
+        raise ValueError(f"factors of shapes {found}; needed: (n_users, rank) and (n_items, rank), rank 1 … {MAX_RANK}")
     rank = users.shape[1]
     shapes = [(len(users), rank), (len(items), rank), (len(users),), (len(items),)]
     if (biases[0] is None) != (biases[1] is None):

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import errno
 import json
+import math
 import os
 import tempfile
 from collections.abc import Mapping
@@ -12,10 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.factorization.factors import Factors
+from clgraph.csr import as_integers
 from clgraph.errors import InputError
-from clgraph.io.text import reading, replacing
+from clgraph.io.archive import read_archive
+from clgraph.io.text import replacing
 
 _VERSION = 1
+_FAULT = "no saved factorisation"
+_MOST = float(np.finfo(np.float32).max)
 
 
 def write_model(path: str | os.PathLike[str], settings: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
@@ -58,17 +64,52 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     InputError
         It is no such file, of another version, or damaged.
     """
-    with reading(Path(path)) as stream:
-        try:
-            with np.load(stream, allow_pickle=False) as archive:
-                arrays = {name: archive[name] for name in archive}
-            settings: dict[str, Any] = json.loads(str(arrays.pop("clgraph_factorization")))
-            version = settings.pop("version")
-        except Exception as error:  # numpy, zipfile and json raise a dozen kinds
-            raise InputError(f"{path}: no saved factorisation: {type(error).__name__}: {error}") from error
+    arrays = read_archive(Path(path), _FAULT)
+    try:
+        if not isinstance(arrays, dict):
+            raise ValueError("a sparse matrix")
+        settings: dict[str, Any] = json.loads(str(arrays.pop("clgraph_factorization")))
+        version = settings.pop("version")
+    except (KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(f"{path}: {_FAULT}: {type(error).__name__}: {error}") from error
     if version != _VERSION:
         raise InputError(f"{path}: a factorisation of version {version!r}; this clgraph reads version {_VERSION}")
     return settings, arrays
+
+
+def check_model(
+    settings: Mapping[str, Any], arrays: Mapping[str, Any], factors: Factors, defaults: Mapping[str, Any]
+) -> None:
+    """Raise InputError unless what :func:`read_model` returned can predict and be trained on.
+
+    Parameters
+    ----------
+    settings, arrays : mapping
+    factors : Factors
+        Of shapes that fit each other, and finite.
+    defaults : mapping
+        Every parameter with its default, whose type tells what is allowed.
+    """
+    for name, value in settings["parameters"].items():
+        if name not in defaults:
+            raise InputError(f"unknown parameter {name!r}")
+        kinds: tuple[type, ...] = (str,) if isinstance(defaults[name], str) else (int, float)
+        if defaults[name] is None:
+            kinds += (dict, type(None))
+        if not isinstance(value, kinds) or (isinstance(value, (int, float)) and not abs(value) < _MOST):
+            raise InputError(f"{name} = {value!r}; needed: {' or '.join(kind.__name__ for kind in kinds)}, finite")
+    for epoch in settings["history"]:
+        if not all(isinstance(value, float) or (type(value) is int and abs(value) < _MOST) for value in epoch):
+            raise InputError(f"history holds {epoch!r}; needed: lists of numbers")
+    offsets, items = (as_integers(name, arrays[name]) for name in ("offsets", "items"))
+    ends = offsets[:1].tolist() + offsets[-1:].tolist()
+    if offsets.size != len(factors.user_factors) + 1 or ends != [0, items.size] or (offsets[1:] < offsets[:-1]).any():
+        raise InputError(f"offsets of shape {offsets.shape} do not rise from 0 to {items.size}, one step per user")
+    mean, biases = settings["mean"], [b for b in factors[2:] if b is not None]
+    rows = [np.einsum("ij,ij->i", f, f, dtype=np.float64) for f in factors[:2]]
+    most = math.sqrt(math.prod(r.max(initial=0.0) for r in rows)) + sum(float(abs(b).max(initial=0)) for b in biases)
+    if not isinstance(mean, (int, float)) or not abs(mean) < _MOST - most:
+        raise InputError(f"mean = {mean!r}; predictions up to {most} away from it are not finite in float32")
 
 
 def _plain(value: Any) -> Any:

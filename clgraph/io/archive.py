@@ -1,0 +1,79 @@
+"""Arrays of ``.npz`` archives: read by numpy and scipy, but nothing that an archive claims is believed."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+from scipy.sparse import load_npz, sparray, spmatrix
+
+from clgraph.csr import check_indptr
+from clgraph.io.text import file_error, reading
+
+_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_END_BYTES = 22  # of the record behind the directory, but for a comment
+_MOST_INFLATION = 1032  # deflate makes no more bytes of one
+
+
+def read_archive(path: Path, fault: str) -> dict[str, NDArray[Any]] | sparray | spmatrix:
+    """Return all arrays of an archive by name, or the matrix if ``scipy.sparse.save_npz`` wrote it.
+
+    Parameters
+    ----------
+    path : Path
+        The file, which may be compressed.
+    fault : str
+        What to say of a file that is none, such as "not a graph saved as .npz".
+
+    Raises
+    ------
+    GraphFileError
+        The file is no archive, is damaged, claims more than there is, or holds Python objects.
+    """
+    with reading(path) as stream:
+        try:
+            _check_claims(stream)
+            stream.seek(0)
+            with np.load(stream, allow_pickle=False) as archive:
+                if "format" not in archive:
+                    return dict(archive)
+            stream.seek(0)
+            matrix = load_npz(stream)
+            if hasattr(matrix, "indptr"):
+                check_indptr(matrix)
+            return matrix
+        # Only libraries run here. Their parsers of zip files, headers and Python literals raise a
+        # dozen kinds, among them SyntaxError, TokenError and MemoryError.
+        except Exception as error:
+            raise file_error(path, f"{fault}: {type(error).__name__}: {error}") from error
+
+
+def _check_claims(stream: IO[bytes]) -> None:
+    """Raise ValueError unless the bytes of each array are there, since numpy allocates what a header claims."""
+    with zipfile.ZipFile(stream) as archive:
+        n_bytes = stream.seek(0, 2)
+        stream.seek(-_END_BYTES - len(archive.comment), 2)
+        n_members = int.from_bytes(stream.read(_END_BYTES)[10:12], "little")
+        if n_members != len(archive.infolist()):  # a damaged length in the directory hides the next entry
+            raise ValueError(f"the archive has {n_members} members; its directory shows {len(archive.infolist())}")
+        for member in archive.infolist():
+            inflation = _MOST_INFLATION if member.compress_type == zipfile.ZIP_DEFLATED else 1
+            most = min(member.compress_size, n_bytes) * inflation
+            if member.compress_type not in _METHODS or member.file_size > most:
+                raise ValueError(f"{member.filename} claims {member.file_size} bytes, at most {most} are there")
+            with archive.open(member) as entry:
+                version = npy.read_magic(entry)
+                if version not in _HEADERS:
+                    raise ValueError(f"{member.filename} has a header of version {version}")
+                shape, _, dtype = _HEADERS[version](entry)
+                claimed, there = dtype.itemsize * math.prod(shape), member.file_size - entry.tell()
+            if claimed != there or dtype.kind in "OV":
+                raise ValueError(
+                    f"{member.filename} claims {dtype} values of shape {shape}, {claimed} bytes; there are {there}"
+                )

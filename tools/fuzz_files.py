@@ -1,0 +1,271 @@
+"""The kinds of files of ``fuzz_readers.py``: valid ones, how to read one, and what must hold of what was read."""
+from __future__ import annotations
+
+import bz2
+import contextlib
+import dataclasses
+import gzip
+import io
+import json
+import lzma
+import math
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from fuzz_damage import Damage, damage_archive, damage_bytes, damage_cache, damage_document, damage_text
+
+from clgraph.algorithms.factorization.estimator import SGDMatrixFactorization
+from clgraph.algorithms.factorization.model_file import write_model
+from clgraph.cli.probe import print_profile
+from clgraph.device import profile as profiles
+from clgraph.device.profile import DeviceProfile
+from clgraph.errors import ClgraphError
+from clgraph.generators import grid, random_weights, two_cliques
+from clgraph.graph import Graph
+from clgraph.io import cache, read, write
+from clgraph.io.ratings import read_ratings
+from clgraph.model.cost import Atomics, Chain, Gathers, Work, estimate
+from clgraph.ratings import Ratings
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One kind of file.
+
+    Attributes
+    ----------
+    originals : tuple of bytes
+        Valid files.
+    read : callable
+        ``read(path)`` returns what is in a file.
+    check : callable
+        ``check(result)`` raises unless the result is valid.
+    facts : callable
+        ``facts(result)`` returns arrays and numbers by which two results are compared.
+    damages : tuple of (Damage, bool)
+        Ways to change a file; true if a checksum must notice every change that matters.
+    """
+
+    originals: tuple[bytes, ...]
+    read: Callable[[Path], Any]
+    check: Callable[[Any], None]
+    facts: Callable[[Any], tuple[Any, ...]]
+    damages: tuple[tuple[Damage, bool], ...]
+
+    def check_content(self, path: Path, content: bytes, expected: tuple[Any, ...] | None = None) -> tuple[Any, ...]:
+        """Read *content* as the file *path*, check it, compare its facts if others are *expected*, and return them."""
+        path.write_bytes(content)
+        result = self.read(path)
+        try:
+            self.check(result)
+        except ClgraphError as error:
+            raise AssertionError(f"what was read is invalid: {error}") from error
+        facts = self.facts(result)
+        for one, other in zip(facts, facts if expected is None else expected, strict=True):
+            assert (one is None) == (other is None) and np.array_equal(one, other), "differs from what was written"
+        return facts
+
+
+# ---- what must hold of what was read
+
+
+def check_graph(graph: Graph, *, finite: bool = True) -> None:
+    """Check all that the constructor checks; *finite*: of text, also that no weight is infinite."""
+    Graph(*graph_facts(graph))
+    assert not finite or graph.edge_weights is None or np.isfinite(graph.edge_weights).all(), "a weight is infinite"
+
+
+def graph_facts(graph: Graph) -> tuple[Any, ...]:
+    """Return the arguments of the constructor."""
+    return graph.row_offsets, graph.column_indices, graph.edge_weights, graph.directed, graph.labels
+
+
+def check_cached(graph: Graph) -> None:
+    """Check all but symmetry, which cache files are trusted with if their checksum is right."""
+    check_graph(dataclasses.replace(graph, directed=True))
+
+
+def check_ratings(ratings: Ratings) -> None:
+    """Check all that the constructor checks, and the offsets."""
+    Ratings(*ratings_facts(ratings))
+    assert ratings.user_offsets[-1] == ratings.item_offsets[-1] == ratings.n_ratings
+
+
+def ratings_facts(ratings: Ratings) -> tuple[Any, ...]:
+    """Return the arguments of the constructor."""
+    return (*(ratings.users, ratings.items, ratings.values, *ratings.shape), ratings.user_ids, ratings.item_ids)
+
+
+def check_model(model: Any) -> None:
+    """Check that all predictions are finite, also those of a new user."""
+    known = model._known
+    users = np.arange(known.n_users) if known.user_ids is None else known.user_ids
+    items = np.arange(known.n_items) if known.item_ids is None else known.item_ids
+    predictions = model.predict(np.repeat(users, items.size), np.tile(items, users.size))
+    assert np.isfinite(predictions).all(), "a prediction is not finite"
+    all_items = np.arange(known.n_items)
+    new = Ratings(0 * all_items, all_items, 1.0 + all_items, 1, known.n_items, None, known.item_ids)
+    assert np.isfinite(model.transform(new)).all(), "a new user's row is not finite"
+    for user in users[:1].tolist():
+        assert model.recommend(user)[0].size <= 10
+    assert len(model.loss_curve_) == len(model.eval_curve_) == model.n_iter_
+
+
+def model_facts(model: Any) -> tuple[Any, ...]:
+    """Return what a prediction is made of."""
+    return model.user_factors_, model.item_factors_, model.user_biases_, model.item_biases_, model.mean_
+
+
+def check_profile(profile: DeviceProfile) -> None:
+    """Check that the cost model predicts by it, that it can be shown, written again, and used for a build."""
+    sizes = (1.0, 1e5, 1e12)
+    work = Work(
+        1, 1, 0, 1e9, tuple(Gathers(1e6, x) for x in sizes), tuple(Atomics(1e6, x) for x in (*sizes, math.inf)),
+        tuple(Chain(1e6, x) for x in sizes), 1, 1,
+    )  # fmt: skip
+    assert 0 < estimate(work, profile.rates).seconds < math.inf, "a prediction is not finite"
+    with contextlib.redirect_stdout(io.StringIO()):
+        print_profile(profile)
+    assert DeviceProfile.from_json(json.loads(json.dumps(profile.to_json()))).notes == profile.notes
+    for source, defines in profile.tuning.items():
+        assert all(isinstance(value, int) for value in {source: 1, **defines}.values())
+
+
+# ---- valid files
+
+
+def _written(write_to: Callable[[Path], object]) -> bytes:
+    """Return the bytes that *write_to* puts into a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_to(Path(folder) / "file.npz")
+        return (Path(folder) / "file.npz").read_bytes()
+
+
+def _graph_files(format: str, *graphs: Graph) -> tuple[bytes, ...]:
+    return tuple(_written(partial(write, graph, format=format)) for graph in graphs)
+
+
+def _scipy_files(matrix: Any, *formats: str) -> tuple[bytes, ...]:
+    return tuple(_written(lambda path, f=f: sp.save_npz(path, matrix.asformat(f))) for f in formats)  # type: ignore[misc]
+
+
+def _write_model(path: Path, *, named: bool) -> None:
+    rng = np.random.default_rng(1)
+    arrays = {"user_factors": rng.normal(size=(3, 2)), "item_factors": rng.normal(size=(4, 2))}
+    if named:
+        arrays |= {"user_biases": rng.normal(size=3), "item_biases": rng.normal(size=4)}
+    arrays = {name: array.astype(np.float32) for name, array in arrays.items()}
+    arrays |= {"offsets": np.array([0, 2, 2, 3]), "items": np.array([0, 3, 1], np.int32)}
+    if named:
+        arrays |= {"user_ids": np.array([7, 8, 9]), "item_ids": np.array(["a", "b", "c", "d"])}
+    parameters = SGDMatrixFactorization(2, biases=named).get_params()
+    del parameters["session"]
+    history = [[0.01, 1.0, math.nan, 0.1, 30.0]] * 2
+    write_model(path, {"parameters": parameters, "mean": 3.5, "history": history, "strategy": "hogwild"}, arrays)
+
+
+def _read_cached(path: Path) -> Graph:
+    """Read a text file whose cache file is *path*."""
+    source = path.with_name("source.txt")
+    if not source.exists():
+        source.write_bytes(_SOURCE)
+    place = cache.place(source, {"format": "edge_list", "directed": None})
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.unlink(missing_ok=True)  # graphs read before still see the old file
+    place.write_bytes(path.read_bytes())
+    return read(source, cache=True)
+
+
+def _write_cache(path: Path) -> None:
+    path.write_bytes(_SOURCE)
+    cache.save(read(path, format="edge_list"), path)
+
+
+_PLAIN, _WEIGHTED = two_cliques(4, bridge=True), random_weights(grid(3, 4))
+_REAL = random_weights(grid(2, 3), dtype=np.float32)
+_LABELLED = Graph.from_edges(["x", "y", "x"], ["y", "z", "x"], [0.5, 1, -3], labels="auto", directed=True)
+_RATINGS = Ratings.from_triples([0, 0, 1, 3], [1, 4, 0, 2], [1.0, 2.5, 5.0, 3.0])
+_NAMED = Ratings.from_triples(["ann", "bob", "ann"], [7, 7, 9], [1.0, 2.0, 3.0], ids="compact")
+(_SOURCE,) = _graph_files("edge_list", _REAL)
+_ANY_TEXT = ((damage_bytes, False), (damage_text, False), (damage_text, False))
+_ANY_ARCHIVE = ((damage_bytes, True), (damage_archive, False), (damage_archive, False))
+
+
+def _graph_reader(*originals: bytes, format: str | None = None) -> Reader:
+    return Reader(originals, partial(read, format=format), check_graph, graph_facts, _ANY_TEXT)
+
+
+def _archive_reader(*originals: bytes) -> Reader:
+    return Reader(originals, read, partial(check_graph, finite=False), graph_facts, _ANY_ARCHIVE)
+
+
+EDGE_LISTS = (
+    *_graph_files("edge_list", _PLAIN, _WEIGHTED, _REAL),
+    b"# Directed graph\n% x\n# Nodes: 9 Edges: 3\n0,1,2.5\n\n1,2,3\n2,0,1e3\n",
+    b"5 9000000000\n7 5\n1 2\r\n",
+)
+READERS = {
+    "edge_list": _graph_reader(*EDGE_LISTS, format="edge_list"),
+    "matrix_market": _graph_reader(
+        *_graph_files("matrix_market", _PLAIN, _WEIGHTED, _REAL),
+        b"%%MatrixMarket matrix coordinate integer skew-symmetric\n% x\n3 3 2\n2 1 5\n3 2 -4\n",
+        b"%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 5\n1 1 2e3\n2 3 .5\n",
+        format="matrix_market",
+    ),
+    "dimacs9": _graph_reader(
+        *_graph_files("dimacs9", _PLAIN, _WEIGHTED),
+        b"c x\np sp 4 3\na 1 2 7\nc y\na\t2 1 7\na 3 2 1\n",
+        format="dimacs9",
+    ),
+    "metis": _graph_reader(
+        *_graph_files("metis", _PLAIN, _WEIGHTED),
+        b"% c\n3 2 111 2\n9 8 8 2 10\n9 8 8 1 10 3 20\n9 8 8 2 20\n",
+        b"4 2\n2\n1 3\n2\n\n\n",
+        format="metis",
+    ),
+    "any_text": _graph_reader(*EDGE_LISTS, *_graph_files("matrix_market", _REAL), *_graph_files("dimacs9", _WEIGHTED)),
+    "compressed": Reader(
+        tuple(
+            pack(text)
+            for text in (EDGE_LISTS[1], *_graph_files("matrix_market", _PLAIN), *_graph_files("npz", _WEIGHTED))
+            for pack in (partial(gzip.compress, mtime=0), lzma.compress, bz2.compress)
+        ),
+        read, check_graph, graph_facts, ((damage_bytes, True),),
+    ),
+    "npz": _archive_reader(*_graph_files("npz", _PLAIN, _WEIGHTED, _REAL, _LABELLED)),
+    "npz_of_scipy": _archive_reader(*_scipy_files(_REAL.to_scipy(), "csr", "csc", "coo", "bsr", "dia")),
+    "ratings_text": Reader(
+        (
+            b"# x\nuser,item,rating,time\n1,2,3.5,881250949\n1,3,1,881250950\n2,2,5,881250951\n",
+            b"1::10::5::978300760\n1::20::3::978302109\n3::10::4::978301968\n",
+        ),
+        partial(read_ratings, format="text"), check_ratings, ratings_facts, _ANY_TEXT,
+    ),
+    "ratings_matrix": Reader(
+        (b"%%MatrixMarket matrix coordinate real general\n%\n3 5 3\n1 1 5\n1 2 2.5\n3 5 1\n",),
+        read_ratings, check_ratings, ratings_facts, _ANY_TEXT,
+    ),
+    "ratings_npz": Reader(
+        (_written(_RATINGS.save), _written(_NAMED.save), *_scipy_files(_RATINGS.to_scipy(), "csr", "coo", "bsr")),
+        partial(read_ratings, format="npz"), check_ratings, ratings_facts, _ANY_ARCHIVE,
+    ),
+    "model": Reader(
+        tuple(_written(partial(_write_model, named=named)) for named in (False, True)),
+        SGDMatrixFactorization.load, check_model, model_facts, _ANY_ARCHIVE,
+    ),
+    "profile": Reader(
+        tuple(json.dumps(profiles.shipped_profiles()[name].to_json(), indent=1).encode() for name in
+              ("generic-cpu", "nvidia-cuda--nvidia-h200")),
+        profiles._load, check_profile, lambda profile: (), (*_ANY_TEXT, *[(damage_document, False)] * 3),
+    ),
+    "cache": Reader(
+        (_written(_write_cache),), _read_cached, check_cached, graph_facts,
+        ((damage_bytes, True), (damage_cache, False)),
+    ),
+}  # fmt: skip
