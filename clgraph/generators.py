@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.spatial import Delaunay, cKDTree
 
-from clgraph.csr import MAX_VERTICES, check_choice
+from clgraph.arguments import check_choice
+from clgraph.csr import MAX_VERTICES
 from clgraph.errors import InputError
 from clgraph.graph import Graph
 from clgraph.ratings_generators import planted_ratings as planted_ratings

@@ -38,7 +38,7 @@ from clgraph.algorithms.components_work import (
     sample_strides,
     starts_as_one_tree,
 )
-from clgraph.csr import checked_count
+from clgraph.arguments import checked_count
 from clgraph.errors import InputError, VerificationError
 from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose

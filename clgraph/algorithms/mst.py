@@ -21,7 +21,6 @@ References
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,7 +28,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from clgraph.algorithms.mst_work import default_light_edges, edge_list_work, segmented_work, two_pass_work
-from clgraph.csr import as_csr_array, check_choice, checked_number
+from clgraph.arguments import check_choice, checked_number
+from clgraph.csr import as_csr_array
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
@@ -470,7 +470,9 @@ def minimum_spanning_forest(
 
 def _undirected(graph: Graph, *edges: Any) -> Graph:
     """Return the graph of these sources, targets and weights on the vertices of *graph*."""
-    return replace(Graph.from_edges(*edges, n=graph.n_vertices), labels=graph.labels)
+    plain = Graph.from_edges(*edges, n=graph.n_vertices)
+    arrays = plain.row_offsets, plain.column_indices, plain.edge_weights
+    return Graph._trusted(*arrays, labels=graph.labels, sorted_rows=True)
 
 
 def _total_weight(graph: Graph, edges: NDArray[np.int64]) -> int | float:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from clgraph.csr import check_choice
+from clgraph.arguments import check_choice
 from clgraph.errors import GraphError, GraphFileError, InputError
 from clgraph.graph import Graph, as_graph
 from clgraph.io import cache as _cache

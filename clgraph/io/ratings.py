@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.sparse import load_npz
 
-from clgraph.csr import check_choice
+from clgraph.arguments import check_choice
 from clgraph.errors import GraphFileError, InputError
 from clgraph.io import _detect, matrix_market
 from clgraph.io.edges import Edges

@@ -131,13 +131,14 @@ class Session:
             )
 
     def upload(self, host: NDArray[Any]) -> DeviceArray:
-        """Copy *host* to the device; a CPU device reads it in place if it is aligned to 64 bytes.
+        """Copy *host* to the device; a CPU device reads it in place if it is read-only and aligned to 64 bytes.
 
         Kernels must not write it.
         """
         check_fork()
         flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
-        if self.facts.is_cpu and host.size and host.flags.c_contiguous and not host.ctypes.data % 64:
+        is_kept = not host.flags.writeable  # what can be written may change while kernels still read it
+        if self.facts.is_cpu and is_kept and host.size and host.flags.c_contiguous and not host.ctypes.data % 64:
             with typed_errors("wrapping a host array"):
                 buffer = cl.Buffer(self.context, flags, hostbuf=host)
             return DeviceArray(self, buffer, host.dtype, host.size, host)

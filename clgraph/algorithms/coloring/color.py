@@ -32,7 +32,7 @@ from clgraph.algorithms.coloring.orders import ORDERS
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.strategies import DISTANCE_TWO, STRATEGIES
 from clgraph.algorithms.coloring.work import first_fit_suffices
-from clgraph.csr import check_choice, checked_count
+from clgraph.arguments import check_choice, checked_count
 from clgraph.errors import InputError, UnsupportedStrategyError
 from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Choice, checked_options, choose

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clgraph.algorithms.coloring.columns import columns_graph
-from clgraph.csr import checked_count
+from clgraph.arguments import checked_count
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
 from clgraph.primitives.types import power_of_two_at_most, tuned

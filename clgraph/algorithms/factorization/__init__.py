@@ -50,7 +50,7 @@ from clgraph.algorithms.factorization.matching_edge import MatchingEdge
 from clgraph.algorithms.factorization.matching_node import MatchingNode
 from clgraph.algorithms.factorization.node_locked import NodeLocked
 from clgraph.algorithms.factorization.subgraph_matching import SubgraphMatching
-from clgraph.csr import check_choice, checked_count
+from clgraph.arguments import check_choice, checked_count
 from clgraph.model.strategy import Choice, Strategy, choose
 from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session

@@ -21,7 +21,7 @@ from clgraph.algorithms.factorization.supersteps import (
     find_offsets,
     has_grid_barrier,
 )
-from clgraph.csr import checked_count
+from clgraph.arguments import checked_count
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
 from clgraph.ratings import Ratings

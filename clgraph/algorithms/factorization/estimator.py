@@ -20,7 +20,7 @@ from clgraph.algorithms.factorization.host_model import check_factors, fold_in, 
 from clgraph.algorithms.factorization.model_file import read_model, write_model
 from clgraph.algorithms.factorization.schedules import make_schedule
 from clgraph.algorithms.factorization.training import Callback, Epoch, Factorization, initial_factors
-from clgraph.csr import checked_count
+from clgraph.arguments import checked_count
 from clgraph.errors import InputError
 from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session, as_session

@@ -16,7 +16,7 @@ from clgraph.algorithms.factorization.supersteps import (
     number_runs,
     stable_order,
 )
-from clgraph.csr import checked_count
+from clgraph.arguments import checked_count
 from clgraph.errors import InputError
 from clgraph.ratings import Ratings
 from clgraph.runtime.arrays import DeviceArray

@@ -9,7 +9,7 @@ from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
 from clgraph.algorithms.factorization.order import by_descending_degree, ordered_ratings
 from clgraph.algorithms.factorization.passes import Passes, launch_slices, slice_size
 from clgraph.algorithms.factorization.plan import FactorizationPlan
-from clgraph.csr import checked_count
+from clgraph.arguments import checked_count
 from clgraph.errors import InputError
 from clgraph.primitives.types import MAX_ITEMS
 from clgraph.ratings import Ratings

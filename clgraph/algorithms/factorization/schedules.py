@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from clgraph.algorithms.factorization.factors import MOST_SHRINKING
-from clgraph.csr import check_choice
+from clgraph.arguments import check_choice
 from clgraph.errors import InputError
 
 Schedule: TypeAlias = Callable[[Sequence[float], Sequence[float]], float]

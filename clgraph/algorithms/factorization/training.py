@@ -23,7 +23,7 @@ from clgraph.algorithms.factorization.factors import (
 )
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.schedules import Schedule, capped, check_regularization
-from clgraph.csr import checked_count
+from clgraph.arguments import checked_count
 from clgraph.errors import ConvergenceWarning, DeviceMemoryError, InputError
 from clgraph.model.strategy import checked_options
 from clgraph.ratings import Ratings

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.hash_collisions.plan import CollisionProblem
 from clgraph.algorithms.hash_collisions.strategies import STRATEGIES
 from clgraph.algorithms.hash_collisions.table import MAX_BITS, CollisionTable
-from clgraph.csr import check_choice, checked_count
+from clgraph.arguments import check_choice, checked_count
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Choice, checked_options, choose

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.csr import check_choice, checked_count
+from clgraph.arguments import check_choice, checked_count
 from clgraph.errors import InputError
 from clgraph.runtime.timing import RunInfo
 from clgraph.vertex_hashes import HASHES, hash_colors

@@ -43,7 +43,7 @@ from clgraph.algorithms.traversal.levels import Levels, has_few_units
 from clgraph.algorithms.traversal.paths import MAX_DEPTH, MAX_VERTICES, checked_depth
 from clgraph.algorithms.traversal.rounds_strategies import rounds_strategies
 from clgraph.algorithms.traversal.sources import default_source, source_numbers, vertex_ids, vertex_number
-from clgraph.csr import checked_count
+from clgraph.arguments import checked_count
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose

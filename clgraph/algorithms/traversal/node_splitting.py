@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal.rounds import FixedPoint
 from clgraph.algorithms.traversal.rounds_work import model_mda
-from clgraph.csr import checked_count
+from clgraph.arguments import checked_count
 from clgraph.errors import InputError
 from clgraph.graph import Graph
 from clgraph.primitives.scan import Scan
