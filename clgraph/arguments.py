@@ -142,4 +142,7 @@ def checked_array(name: str, values: Any, kind: type[InputError] = InputError) -
     with refusing(name, values, "an array or a list", kind):
         if not isinstance(values, np.ndarray) and hasattr(values, "__len__"):
             check_length(name, values)
-        return np.asarray(values)
+        array = np.asarray(values)
+    if not array.flags.c_contiguous:  # such as np.broadcast_to(0, 10**12): who uses it has to copy it
+        check_host_memory(name, array.nbytes)
+    return array

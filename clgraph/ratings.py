@@ -408,7 +408,7 @@ def planted_values(
     rng: np.random.Generator,
 ) -> NDArray[np.float32]:
     """Return the products of the factors plus Gaussian noise of standard deviation *noise*, float32."""
-    noise = checked_number("noise", noise)
+    noise = checked_number("noise", noise, most=1e30)
     values = np.empty(users.size, np.float32)
     for chunk in chunks(users.size):
         part = values[chunk]

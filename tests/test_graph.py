@@ -171,7 +171,7 @@ def test_ids_become_labels(ids: Any, labels: Any, expected: list[Any]) -> None:
         ({"row_offsets": [[0, 1]], "column_indices": [0]}, r"row_offsets has shape \(1, 2\)"),
         ({"row_offsets": [0, 1], "column_indices": [0.5]}, "column_indices holds float64 values"),
         ({"row_offsets": [0, 1], "column_indices": [0], "edge_weights": [np.nan]}, "weight 0 is NaN"),
-        ({"row_offsets": [0, 2], "column_indices": [0, 0], "edge_weights": [1, [2]]}, r"weights = \[1, \[2\]\]; allowed"),
+        ({"row_offsets": [0, 2], "column_indices": [0, 0], "edge_weights": [1, [2]]}, r"weights = \[1, \[2\]\]; "),
         ({"row_offsets": [0, 1], "column_indices": [0], "edge_weights": [1, 2]}, r"shape \(2,\).*\(1,\)"),
         ({"row_offsets": [0, 1], "column_indices": [0], "edge_weights": [1j]}, "complex128"),
         (

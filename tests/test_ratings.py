@@ -337,7 +337,7 @@ def test_power_law_memory() -> None:
     [
         ({"max_user_degree": 3}, "max_user_degree = 3; allowed: 5 to 20"),
         ({"max_item_degree": 11}, "max_item_degree = 11; allowed: 3 to 10"),
-        ({"user_exponent": 1}, "user_exponent = 1; allowed: above 1"),
+        ({"user_exponent": 1}, "user_exponent = 1; allowed: finite numbers above 1"),
         ({"n_ratings": 201}, "n_ratings = 201; allowed: 0 to 200"),
         ({"n_users": -1}, "n_users = -1"),
         ({"rank": 0}, "rank = 0"),

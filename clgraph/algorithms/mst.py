@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from clgraph.algorithms.mst_work import default_light_edges, edge_list_work, segmented_work, two_pass_work
-from clgraph.arguments import check_choice, checked_number
+from clgraph.arguments import check_choice, checked_flag, checked_number
 from clgraph.csr import as_csr_array
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
@@ -448,13 +448,14 @@ def minimum_spanning_forest(
     >>> forest.weight, forest.sources.tolist(), forest.targets.tolist()
     (4, [0, 0], [1, 2])
     """
+    maximum, verify = checked_flag("maximum", maximum), checked_flag("verify", verify)
     on, data = as_session(session), as_graph(graph, weight=weight)
     if data.directed or not data.has_sorted_rows:
         data = _undirected(data, *data.edge_list())
     with on.measure() as recorder:
         choice = choose_strategy(on, data, strategy=strategy)
         options = checked_options(STRATEGIES, choice, options)
-        plan = STRATEGIES[choice.strategy].plan(on, data, bool(maximum), **options)
+        plan = STRATEGIES[choice.strategy].plan(on, data, maximum, **options)
         plan.run()
         edges = plan.edges()
     result = SpanningForest(_total_weight(data, edges), edges)
@@ -464,7 +465,7 @@ def minimum_spanning_forest(
     if verify:
         from clgraph.reference.mst import check_mst
 
-        check_mst(data, edges, maximum=bool(maximum))
+        check_mst(data, edges, maximum=maximum)
     return result
 
 

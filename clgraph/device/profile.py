@@ -114,7 +114,7 @@ class DeviceProfile:
                 rates["grid_barrier_seconds"] = float("inf")
             for name, value in rates.items():
                 _check_positive(name, value)
-            return cls(DeviceRates(**rates), **({**fields, "origin": origin} if origin else fields))
+            return cls(DeviceRates(**rates), **({**fields, "origin": origin} if origin is not None else fields))
         except (AttributeError, KeyError, TypeError) as error:
             raise InputError(f"not a device profile: {error}") from error
 

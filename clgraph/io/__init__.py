@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from clgraph.arguments import check_choice
+from clgraph.arguments import check_callback, check_choice, checked_flag, checked_path
 from clgraph.errors import GraphError, GraphFileError, InputError
 from clgraph.graph import Graph, as_graph
 from clgraph.io import cache as _cache
@@ -63,7 +63,9 @@ def read(
     GraphFileError
         Naming the file, the line, its text and what was expected.
     """
-    source = Path(path)
+    source, cache = checked_path("path", path), checked_flag("cache", cache)
+    directed = directed if directed is None else checked_flag("directed", directed)
+    check_callback("progress", progress)
     if format is None:
         format = _detect(source)
     check_choice("format", format, FORMATS)
@@ -101,7 +103,7 @@ def write(graph: Any, path: str | os.PathLike[str], *, format: str | None = None
     format : str, optional
         As in :func:`read`.
     """
-    target = Path(path)
+    target = checked_path("path", path)
     if format is None:
         suffix = _suffix(target)
         format = next((name for name, module in FORMATS.items() if suffix in module.SUFFIXES), None)

@@ -14,6 +14,7 @@ import pyopencl as cl
 from numpy.typing import DTypeLike, NDArray
 from pyopencl.tools import ImmediateAllocator, MemoryPool
 
+from clgraph.arguments import checked_array, checked_count, refusing
 from clgraph.device.profile import DeviceProfile, load_profile
 from clgraph.errors import DeviceMemoryError, InputError
 from clgraph.runtime.arrays import DeviceArray
@@ -136,6 +137,7 @@ class Session:
         Kernels must not write it.
         """
         check_fork()
+        host = checked_array("host", host)
         flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
         is_kept = not host.flags.writeable  # what can be written may change while kernels still read it
         if self.facts.is_cpu and is_kept and host.size and host.flags.c_contiguous and not host.ctypes.data % 64:
@@ -150,7 +152,11 @@ class Session:
     def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:
         """Allocate *size* items, uninitialised."""
         check_fork()
-        kind = np.dtype(dtype)
+        size = checked_count("size", size, 2**62, least=0)
+        with refusing("dtype", dtype, "a type of numbers"):
+            kind = np.dtype(dtype)
+            if kind.kind not in "biuf":
+                raise TypeError("no numbers")
         n_bytes = max(1, size) * kind.itemsize
         if n_bytes >= _CHECKED_BYTES:
             self.check_memory({f"an array of {size} {kind}": n_bytes})

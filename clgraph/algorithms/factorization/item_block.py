@@ -16,7 +16,7 @@ from clgraph.algorithms.factorization.supersteps import (
     number_runs,
     stable_order,
 )
-from clgraph.arguments import checked_count
+from clgraph.arguments import Seed, checked_count
 from clgraph.errors import InputError
 from clgraph.ratings import Ratings
 from clgraph.runtime.arrays import DeviceArray
@@ -46,7 +46,7 @@ class ItemSlots(SuperstepPlan):
     barriers = ("auto", "grid", "group")
 
     def __init__(
-        self, session: Session, ratings: Ratings, model: DeviceModel, *, seed: int = 0, barrier: str = "auto",
+        self, session: Session, ratings: Ratings, model: DeviceModel, *, seed: Seed = 0, barrier: str = "auto",
         work_group_size: int | None = None,
     ) -> None:
         super().__init__(session, ratings, model, barrier)
@@ -80,7 +80,7 @@ class ItemSlots(SuperstepPlan):
         """Return the items that have ratings, in the order in which they fill blocks."""
         raise NotImplementedError
 
-    def _matchings(self, given: DeviceRatings, blocks: DeviceArray, seed: int) -> Matchings:
+    def _matchings(self, given: DeviceRatings, blocks: DeviceArray, seed: Seed) -> Matchings:
         """Return matchings of the ratings, whose items are in *blocks*."""
         raise NotImplementedError
 

@@ -6,12 +6,12 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.arguments import checked_path
 from clgraph.errors import InputError
 from clgraph.io.text import reading, replacing
 
@@ -33,7 +33,7 @@ def write_model(path: str | os.PathLike[str], settings: Mapping[str, Any], array
         text = json.dumps({"version": _VERSION, **settings}, default=_plain)
     except TypeError as error:
         raise InputError(f"the model cannot be saved: {error}") from error
-    with replacing(Path(path)) as stream:
+    with replacing(checked_path("path", path)) as stream:
         np.savez(stream, clgraph_factorization=np.array(text), **present)
 
 
@@ -58,7 +58,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     InputError
         It is no such file, of another version, or damaged.
     """
-    with reading(Path(path)) as stream:
+    with reading(checked_path("path", path)) as stream:
         try:
             with np.load(stream, allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive}
