@@ -95,6 +95,6 @@ def _checked_shape(shape: tuple[int, int], facts: DeviceFacts, row_bytes: int) -
     most = most_local_rows(facts, row_bytes)
     if rows < 1 or columns < 1 or rows + columns > most:
         raise InputError(
-            f"shape={shape}; at least 1 each, and together at most {most} rows fit the local memory of {facts.name}"
+            f"shape = {shape}; at least 1 each, and together at most {most} rows fit the local memory of {facts.name}"
         )
     return rows, columns

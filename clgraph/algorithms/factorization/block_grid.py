@@ -170,7 +170,7 @@ def _checked_lanes(lanes: int, layout: RowLayout, facts: DeviceFacts) -> int:
     allowed = [n for n in powers if vectors % n == 0 and _local_bytes(n, layout, facts) <= facts.local_mem_bytes]
     if lanes not in allowed:
         raise InputError(
-            f"lanes={lanes}; rows of {vectors} vectors and {facts.local_mem_bytes} bytes of local memory on "
+            f"lanes = {lanes}; rows of {vectors} vectors and {facts.local_mem_bytes} bytes of local memory on "
             f"{facts.name} allow {allowed}"
         )
     return lanes
