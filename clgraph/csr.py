@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import math
-import operator
-from collections.abc import Callable, Iterable
-from numbers import Real
+import contextlib
+from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csc_array, csr_array, dia_array
 
+from clgraph.arguments import check_length, checked_array, checked_count, refusing, shown
 from clgraph.errors import GraphError, InputError
+from clgraph.host_memory import check_host_memory
 
 Duplicates: TypeAlias = Literal["keep", "min", "max", "sum", "first", "error"]
 MAX_VERTICES = 2**31 - 1
 _CHUNK = 1 << 18  # entries handled at a time where memory counts
+_INT64 = np.iinfo(np.int64)
 REDUCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
     "min": np.minimum.reduceat,
     "max": np.maximum.reduceat,
@@ -76,6 +77,7 @@ def pack_blocks(blocks: list[tuple[NDArray[Any], NDArray[Any]]], *, mirror: bool
 
 def csr_from_keys(n: int, keys: NDArray[np.int64], *, unique: bool) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return row offsets and columns of packed *keys*; the columns take over the keys' memory."""
+    check_host_memory(f"a graph of {n} vertices", 8 * n)
     keys.sort()
     offsets = np.zeros(n + 1, offset_dtype(keys.size))
     columns = keys.view(np.int32)
@@ -106,7 +108,8 @@ def sorted_csr(
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any]]:
     """Return CSR arrays with sorted rows; parallel entries stay in their order."""
     if n == 0:
-        return np.zeros(1, np.int32), np.zeros(0, np.int32), weights
+        return np.zeros(1, np.int32), np.zeros(0, np.int32), weights.copy()
+    check_host_memory(f"a graph of {n} vertices", 8 * n)
     # Two counting passes (to CSC, then to CSR) are a stable radix sort by (row, column).
     matrix = coo_array((weights, (rows, columns)), shape=(n, n))
     matrix.has_canonical_format = True  # keep parallel entries apart
@@ -123,17 +126,37 @@ def merge_duplicates(
     first[offsets[:-1][offsets[:-1] < columns.size]] = True
     if first.all():
         return offsets, columns, weights
+
+    def edge(at: int) -> str:
+        return f"edge ({int(np.searchsorted(offsets, at, 'right')) - 1}, {columns[at]})"
+
     if how == "error":
-        at = int(first.argmin())
-        row = int(np.searchsorted(offsets, at, "right")) - 1
-        raise GraphError(f"edge ({row}, {columns[at]}) is listed more than once; duplicates='error'")
+        raise GraphError(f"{edge(int(first.argmin()))} is listed more than once; duplicates='error'")
     if weights is not None:
-        if how == "sum" and weights.dtype.kind == "i":
-            weights = weights.astype(np.int64)
-        weights = REDUCTIONS[how](weights, np.flatnonzero(first))
+        starts = np.flatnonzero(first)
+        weights, wrong = _sums(weights, starts) if how == "sum" else (REDUCTIONS[how](weights, starts), None)
+        if wrong is not None and wrong.any():
+            raise GraphError(
+                f"the weights of {edge(int(starts[wrong.argmax()]))}, which is listed more than once, have no sum in "
+                f"{weights.dtype}"
+            )
     merged = np.zeros(columns.size + 1, offsets.dtype)
     np.cumsum(first, out=merged[1:])
     return merged[offsets], columns[first], weights
+
+
+def _sums(weights: NDArray[Any], starts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """Add up the runs of *weights* from each of *starts* on, integers as int64; tell which sums are wrong."""
+    if weights.dtype.kind == "f":
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = np.add.reduceat(weights, starts)
+        finite = np.logical_and.reduceat(np.isfinite(weights), starts)
+        return sums, np.isnan(sums) | np.isinf(sums) & finite
+    sums = np.add.reduceat(weights, starts, dtype=np.int64)
+    if weights.itemsize < 8:
+        return sums, None
+    high, low = (np.add.reduceat(part, starts) for part in (weights >> 32, weights & 0xFFFFFFFF))
+    return sums, sums >> 32 != high + (low >> 32)
 
 
 def as_csr_array(offsets: NDArray[Any], columns: NDArray[np.int32], data: NDArray[Any]) -> csr_array:
@@ -141,49 +164,52 @@ def as_csr_array(offsets: NDArray[Any], columns: NDArray[np.int32], data: NDArra
     return csr_array((data, columns, offsets), shape=(n, n))
 
 
-def canonical_csr(matrix: Any) -> csr_array:
-    """Return a square scipy matrix as CSR with sorted rows and sums of repeats, sharing no memory with it.
+def canonical_csr(matrix: Any) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
+    """Return CSR arrays of a square scipy matrix with sorted rows and sums of repeats, sharing no memory with it.
 
-    scipy trusts the indices, and flags that may have been set by hand: both are checked before any
-    of its compiled code runs, which would read and write wherever they point.
+    A matrix of bool has no weights. scipy trusts the indices, and flags that may have been set by hand: both are
+    checked before any of its compiled code runs, which would read and write wherever they point.
     """
     n, form = matrix.shape[0], matrix.format
     if n > MAX_VERTICES:
         raise GraphError(f"a matrix of {n} rows; allowed: 0 to {MAX_VERTICES} vertices")
+    check_host_memory(f"a graph of {n} vertices", 8 * n)
     try:
-        if form in ("csr", "csc"):
-            return _from_compressed(matrix, n)
-        if form == "bsr":
-            check_range("indices", as_integers("indices", matrix.indices), n // matrix.blocksize[1])
-        elif form == "dia":
-            offsets = as_integers("offsets", matrix.offsets)
-            inside = (offsets > -n) & (offsets < n)
-            matrix = dia_array((matrix.data[inside], offsets[inside]), shape=(n, n))
-        matrix = matrix.tocoo()
-        row, col = (as_integers(*pair) for pair in zip(("row", "col"), matrix.coords, strict=True))
-        check_range("row", row, n)
-        check_range("col", col, n)
-        return coo_array((matrix.data, (row, col)), shape=(n, n)).tocsr()
+        offsets, columns, data = _sorted(matrix, n)
     except GraphError as error:
         raise GraphError(f"this {form} matrix is damaged: {error}") from error
     except (ValueError, TypeError, IndexError, OverflowError) as error:  # arrays that do not fit each other
         raise GraphError(f"not a valid {form} matrix: {error}") from error
+    weights = None if data.dtype == bool else as_weights(data, columns.size)
+    return merge_duplicates(offsets, columns, weights, "sum")
 
 
-def _from_compressed(matrix: Any, n: int) -> csr_array:
-    offsets, indices = as_integers("indptr", matrix.indptr), as_integers("indices", matrix.indices)
-    data = matrix.data
-    if offsets.size != n + 1:
-        raise GraphError(f"indptr has {offsets.size} elements; needed: {n + 1}")
-    used = max(0, int(offsets[-1]))
-    indices, data = indices[:used], data[:used]  # scipy may keep room behind the last entry
-    check_arrays(offsets, indices)
-    if matrix.format == "csc":
-        csr = csc_array((data, indices, offsets), shape=(n, n)).tocsr()
-    else:
-        csr = csr_array((data, indices, offsets), shape=(n, n), copy=True)
-    csr.sum_duplicates()
-    return csr
+def _sorted(matrix: Any, n: int) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any]]:
+    """Return new CSR arrays of a square matrix with sorted rows, in which repeats are still apart."""
+    if matrix.format in ("csr", "csc"):
+        offsets, indices = as_integers("indptr", matrix.indptr), as_integers("indices", matrix.indices)
+        if offsets.size != n + 1:
+            raise GraphError(f"indptr has {offsets.size} elements; needed: {n + 1}")
+        used = max(0, int(offsets[-1]))  # scipy may keep room behind the last entry
+        indices, data = indices[:used], matrix.data[:used]
+        check_arrays(offsets, indices)
+        if matrix.format == "csr":
+            csr = csr_array((data, indices, offsets), shape=(n, n), copy=True)
+            csr.sort_indices()
+        else:
+            csr = csc_array((data, indices, offsets), shape=(n, n)).tocsr()
+        return csr.indptr, csr.indices.astype(np.int32, copy=False), csr.data
+    if matrix.format == "bsr":
+        check_range("indices", as_integers("indices", matrix.indices), n // matrix.blocksize[1])
+    elif matrix.format == "dia":
+        offsets = as_integers("offsets", matrix.offsets)
+        inside = (offsets > -n) & (offsets < n)
+        matrix = dia_array((matrix.data[inside], offsets[inside]), shape=(n, n))
+    matrix = matrix.tocoo()
+    row, col = (as_integers(*pair) for pair in zip(("row", "col"), matrix.coords, strict=True))
+    check_range("row", row, n)
+    check_range("col", col, n)
+    return sorted_csr(n, row, col, matrix.data)
 
 
 def asymmetric_entry(
@@ -233,15 +259,25 @@ def offset_dtype(n_edges: int) -> type[np.signedinteger[Any]]:
 
 
 def as_integers(name: str, values: ArrayLike) -> NDArray[Any]:
-    """Return *values* as a one-dimensional integer array in native byte order."""
-    array = np.asarray(values)
+    """Return *values* as a one-dimensional array of signed integers in native byte order."""
+    array = checked_array(name, values, GraphError)
     if array.ndim != 1:
         raise GraphError(f"{name} has shape {array.shape}; needed: one dimension")
     if array.size == 0:
         return np.zeros(0, np.int32)
+    if array.dtype.kind == "O":
+        return np.array([_as_int64(f"{name}[{i}]", value) for i, value in enumerate(array.tolist())], np.int64)
     if array.dtype.kind not in "iu":
         raise GraphError(f"{name} holds {array.dtype} values such as {array[0]!r}; needed: integers")
+    if array.dtype.kind == "u":
+        if array.max() > _INT64.max:
+            raise GraphError(f"{name}[{int(array.argmax())}] = {array.max()}; allowed: at most {_INT64.max}")
+        return array.astype(np.int32 if array.itemsize < 4 else np.int64)
     return np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+
+
+def _as_int64(name: str, value: Any) -> int:
+    return checked_count(name, value, int(_INT64.max), int(_INT64.min))
 
 
 def check_range(name: str, vertices: NDArray[Any], n: int) -> None:
@@ -253,10 +289,7 @@ def check_range(name: str, vertices: NDArray[Any], n: int) -> None:
 
 def as_weights(values: ArrayLike, m: int) -> NDArray[Any]:
     """Return *values* as one of the four weight types, checked for shape and NaN."""
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise GraphError(f"the weights are not all numbers: {error}") from error
+    array = checked_array("the weights", values, GraphError)
     if array.shape != (m,):
         raise GraphError(f"the weights have shape {array.shape}; needed: one per edge, ({m},)")
     kind, size = array.dtype.kind, array.dtype.itemsize
@@ -264,58 +297,43 @@ def as_weights(values: ArrayLike, m: int) -> NDArray[Any]:
         kind = "f"
     if kind not in "biuf":
         raise GraphError(f"weights of type {array.dtype}; allowed: integers and floating-point numbers")
-    if kind == "u" and size == 8 and m and array.max() > np.iinfo(np.int64).max:
-        raise GraphError(f"weight {array.max()} at {array.argmax()} is above {np.iinfo(np.int64).max}")
+    if kind == "u" and size == 8 and m and array.max() > _INT64.max:
+        raise GraphError(f"weight {array.max()} at {array.argmax()} is above {_INT64.max}")
     wide = size > 4 or (kind == "u" and size == 4)
     dtype = (np.float64 if size > 4 else np.float32) if kind == "f" else (np.int64 if wide else np.int32)
-    array = np.ascontiguousarray(array, dtype)
+    given, array = array, np.ascontiguousarray(array, dtype)
     if kind == "f" and np.isnan(array).any():
         raise GraphError(f"weight {int(np.isnan(array).argmax())} is NaN; weights must be numbers")
+    if kind == "f" and size > 8 and (lost := np.isinf(array) & np.isfinite(given)).any():
+        at = int(lost.argmax())
+        raise GraphError(f"weight {given[at]} at {at} is beyond float64, the widest type of weights")
     return array
 
 
-def check_choice(name: str, value: str, allowed: Iterable[str]) -> None:
-    known = tuple(allowed)
-    if not isinstance(value, str) or value not in known:
-        raise InputError(f"{name} = {value!r}; allowed: {', '.join(map(repr, known))}")
+def owned(array: NDArray[Any], given: object) -> NDArray[Any]:
+    """Return *array*, which was made of what the user has *given*, or a copy where both may share memory."""
+    apart = isinstance(given, np.ndarray) and not np.may_share_memory(array, given)
+    return array if apart or isinstance(given, list | tuple) else array.copy()
 
 
-def checked_number(name: str, value: Any, least: float = 0.0) -> float:
-    """Return *value* as a finite number of at least *least*, or raise an :class:`InputError`."""
-    try:
-        number = float(value) if isinstance(value, Real) else math.nan
-    except OverflowError:
-        number = math.inf
-    if not least <= number < math.inf:
-        raise InputError(f"{name}={value!r}; a finite number of at least {least:g} is needed")
-    return number
-
-
-def checked_count(name: str, value: Any, most: int, least: int = 1) -> int:
-    """Return *value* as an integer from *least* to *most*, or raise an :class:`InputError`."""
-    try:
-        count = operator.index(value)
-    except TypeError:
-        raise InputError(f"{name}={value!r}; an integer is needed") from None
-    if not least <= count <= most:
-        raise InputError(f"{name}={count}; allowed are {least} … {most}")
-    return count
-
-
-def as_ids(values: Any) -> NDArray[Any]:
-    """Return ids as a one-dimensional array: as given, of int64, of str, or of objects."""
-    if isinstance(values, np.ndarray) and values.ndim == 1:
-        return values
-    ids = list(values)
-    if all(type(i) is int for i in ids) or all(type(i) is str for i in ids):
-        try:
-            return np.array(ids) if ids else np.zeros(0, np.int64)
-        except OverflowError:
-            pass
-    array = np.empty(len(ids), object)
-    for i, value in enumerate(ids):
-        array[i] = value
-    return array
+def as_ids(name: str, values: Any) -> NDArray[Any]:
+    """Return ids as a one-dimensional array: as given, of int64, of str, or of objects that can be looked up."""
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind != "O":
+        return checked_array(name, values)
+    if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+        raise InputError(f"{name} = {shown(values)}; allowed: a one-dimensional array or list of ids")
+    with refusing(name, values, "a one-dimensional array or list of ids that can be hashed"):
+        check_length(name, values)
+        ids = list(values)
+        is_list = not isinstance(values, np.ndarray)
+        if is_list and (all(type(i) is int for i in ids) or all(type(i) is str for i in ids)):
+            with contextlib.suppress(OverflowError):
+                return np.array(ids) if ids else np.zeros(0, np.int64)
+        array = np.empty(len(ids), object)
+        for i, value in enumerate(ids):
+            hash(value)
+            array[i] = value
+        return array if is_list else values
 
 
 def number_ids(
@@ -328,12 +346,12 @@ def number_ids(
     if auto and both.dtype.kind != "O":
         names, numbers = np.unique(both, return_inverse=True)
         return numbers[: source.size], numbers[source.size :], names
-    names = as_ids(dict.fromkeys(both.tolist()) if auto else labels)
+    names = as_ids("labels", list(dict.fromkeys(both.tolist())) if auto else labels)
     number = {name: i for i, name in enumerate(names.tolist())}
     if len(number) != names.size:
         raise GraphError("labels must be distinct")
     try:
         numbers = np.fromiter((number[i] for i in both.tolist()), np.int32, both.size)
     except KeyError as error:
-        raise GraphError(f"id {error.args[0]!r} is not among the labels") from None
+        raise GraphError(f"id {shown(error.args[0])} is not among the labels") from None
     return numbers[: source.size], numbers[source.size :], names

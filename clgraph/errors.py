@@ -30,6 +30,10 @@ class GraphFileError(InputError):
     """A graph file cannot be read; names the file, the line, its text and the expected form."""
 
 
+class HostMemoryError(ClgraphError, MemoryError):
+    """What is asked for does not fit into the memory of this machine."""
+
+
 class UnsupportedStrategyError(InputError):
     """The requested strategy is unknown, or this device cannot run it."""
 

@@ -1,4 +1,7 @@
-"""Graphs made from a seed: the same arguments give the same graph."""
+"""Graphs made from a seed: the same arguments give the same graph.
+
+A seed is what :func:`numpy.random.default_rng` takes.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,28 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from scipy.spatial import Delaunay, cKDTree
 
-from clgraph.csr import MAX_VERTICES, check_choice
+from clgraph.arguments import (
+    Seed,
+    check_choice,
+    checked_count,
+    checked_flag,
+    checked_number,
+    checked_seed,
+    refusing,
+)
+from clgraph.csr import MAX_VERTICES
 from clgraph.errors import InputError
-from clgraph.graph import Graph
+from clgraph.graph import Graph, as_graph
+from clgraph.host_memory import check_host_memory
 from clgraph.ratings_generators import planted_ratings as planted_ratings
 from clgraph.ratings_generators import power_law_ratings as power_law_ratings
 
 Ids: TypeAlias = Literal["random", "spatial"]
 
 _CHUNK = 1 << 18  # edges drawn at a time: small enough for the second-level cache
+_MAX_DRAWS = 1 << 40
+_BYTES_PER_VERTEX, _BYTES_PER_EDGE = 40, 24  # of memory while a graph is built, at least
+_WEIGHT_TYPES = ("int32", "int64", "float32", "float64")
 
 
 def rmat(
@@ -28,7 +44,7 @@ def rmat(
     a: float = 0.57,
     b: float = 0.19,
     c: float = 0.19,
-    seed: int = 0,
+    seed: Seed = 0,
     permute: bool = True,
 ) -> Graph:
     """Return a scale-free undirected R-MAT graph [1]_ of ``2**scale`` vertices.
@@ -41,12 +57,13 @@ def rmat(
     .. [1] D. Chakrabarti, Y. Zhan, C. Faloutsos. "R-MAT: A recursive model for graph mining."
        SIAM International Conference on Data Mining, 2004.
     """
-    if not 0 <= scale <= 30:
-        raise InputError(f"scale = {scale}; allowed: 0 to 30")
-    if min(a, b, c) < 0 or a + b + c > 1:
+    scale = checked_count("scale", scale, 30, least=0)
+    a, b, c = checked_number("a", a), checked_number("b", b), checked_number("c", c)
+    if a + b + c > 1:
         raise InputError(f"a, b, c = {a}, {b}, {c}; they are probabilities with a sum of at most 1")
+    permute, seed = checked_flag("permute", permute), checked_seed(seed)
     n = 1 << scale
-    src, dst = np.empty((2, _n_draws(n * edge_factor)), np.int32)
+    src, dst = np.empty((2, _n_draws("edge_factor", edge_factor, n)), np.int32)
     order = np.random.default_rng(seed).permutation(n).astype(np.int32) if permute else None
     for i, start in enumerate(range(0, src.size, _CHUNK)):
         rng = np.random.default_rng([seed, i])
@@ -64,19 +81,21 @@ def rmat(
     return Graph.from_edges(src, dst, n=n, duplicates="first", self_loops="drop")
 
 
-def uniform_random(n: int, n_edges: int, seed: int = 0) -> Graph:
+def uniform_random(n: int, n_edges: int, seed: Seed = 0) -> Graph:
     """Return an undirected graph of *n_edges* edges drawn uniformly, less repeats and self-loops."""
-    n, n_edges = _size(n), _n_draws(n_edges)
+    n, n_edges = _size(n), _n_draws("n_edges", n_edges)
     if n == 0 and n_edges:
         raise InputError(f"n_edges = {n_edges} edges need at least one vertex")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(checked_seed(seed))
     src, dst = rng.integers(max(n, 1), size=(2, n_edges), dtype=np.int32)
     return Graph.from_edges(src, dst, n=n, duplicates="first", self_loops="drop")
 
 
 def grid(rows: int, cols: int) -> Graph:
     """Return the 4-point grid; vertex ``r * cols + c`` is at row ``r``, column ``c``."""
-    n = _size(rows * cols)
+    rows = checked_count("rows", rows, MAX_VERTICES, least=0)
+    cols = checked_count("cols", cols, MAX_VERTICES, least=0)
+    n = _size(rows * cols, "rows * cols")
     vertex = np.arange(n, dtype=np.int32).reshape(rows, cols)
     neighbors = vertex[..., None] + np.array([-cols, -1, 1, cols], np.int32)
     exists = np.ones(neighbors.shape, bool)
@@ -86,7 +105,7 @@ def grid(rows: int, cols: int) -> Graph:
     return Graph._trusted(offsets, neighbors[exists], sorted_rows=True)
 
 
-def road_like(n: int, seed: int = 0) -> Graph:
+def road_like(n: int, seed: Seed = 0) -> Graph:
     """Return a connected graph shaped like a road network: mean degree 2.4, diameter near ``2 sqrt(n)``.
 
     Crossings form a grid in which each is joined to its left or its upper neighbour at random (a
@@ -94,7 +113,7 @@ def road_like(n: int, seed: int = 0) -> Graph:
     subdivide random roads. Ids run row by row, so that neighbours are near, as in road files.
     """
     n = _size(n)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(checked_seed(seed))
     n_crossings = n if n < 8 else round(n / 1.5)
     width = max(1, round(n_crossings**0.5))
     crossing = np.arange(n_crossings, dtype=np.int32)
@@ -123,26 +142,29 @@ def road_like(n: int, seed: int = 0) -> Graph:
     return Graph.from_edges(src, dst, n=n)
 
 
-def random_geometric(n: int, degree: float = 14, seed: int = 0, *, ids: Ids = "spatial") -> Graph:
+def random_geometric(n: int, degree: float = 14, seed: Seed = 0, *, ids: Ids = "spatial") -> Graph:
     """Return the graph of *n* random points in the unit square, joined when near.
 
     The radius is such that an inner point has *degree* neighbours on average. *ids* numbers the
     points in the order of a k-d tree's leaves ("spatial") or at random.
     """
+    n, degree = _size(n), checked_number("degree", degree)
+    check_host_memory(f"n = {n}, degree = {degree:g}", int(_BYTES_PER_EDGE * n * min(n, degree) / 2))
     points = _points(n, seed, ids)
     radius = (degree / (np.pi * max(n, 1))) ** 0.5
     pairs = cKDTree(points).query_pairs(radius, output_type="ndarray")
     return Graph.from_edges(pairs[:, 0], pairs[:, 1], n=n)
 
 
-def delaunay_points(n: int, seed: int = 0, *, ids: Ids = "random") -> Graph:
+def delaunay_points(n: int, seed: Seed = 0, *, ids: Ids = "random") -> Graph:
     """Return the Delaunay triangulation of *n* random points in the unit square.
 
     *ids* is as in :func:`random_geometric`.
     """
-    if n < 3:
+    points = _points(_size(n), seed, ids)
+    if len(points) < 3:
         return path(n)
-    corners = Delaunay(_points(n, seed, ids)).simplices
+    corners = Delaunay(points).simplices
     src, dst = corners[:, [0, 1, 2]].ravel(), corners[:, [1, 2, 0]].ravel()
     return Graph.from_edges(src, dst, n=n, duplicates="first")
 
@@ -161,23 +183,21 @@ def path(n: int) -> Graph:
 
 def cycle(n: int) -> Graph:
     """Return the cycle of *n* vertices, at least 3."""
-    if n < 3:
-        raise InputError(f"n = {n}; a cycle has at least 3 vertices")
-    vertices = np.arange(_size(n), dtype=np.int32)
+    vertices = np.arange(_size(n, least=3), dtype=np.int32)
     return Graph.from_edges(vertices, np.roll(vertices, -1), n=n)
 
 
 def tree(n: int, arity: int = 2) -> Graph:
     """Return the complete tree of *n* vertices in which vertex ``v > 0`` has parent ``(v - 1) // arity``."""
-    if arity < 1:
-        raise InputError(f"arity = {arity}; allowed: 1 and above")
-    children = np.arange(1, _size(n), dtype=np.int32)
+    arity, children = checked_count("arity", arity, MAX_VERTICES), np.arange(1, _size(n), dtype=np.int32)
     return Graph.from_edges((children - 1) // arity, children, n=n)
 
 
 def two_cliques(size: int, *, bridge: bool = False) -> Graph:
     """Return two complete graphs of *size* vertices each, joined by one edge if *bridge*."""
-    src, dst = np.triu_indices(_size(size), 1)
+    size, bridge = checked_count("size", size, MAX_VERTICES // 2, least=0), checked_flag("bridge", bridge)
+    check_host_memory(f"size = {size}", _BYTES_PER_EDGE * size**2)
+    src, dst = np.triu_indices(size, 1)
     src, dst = np.concatenate([src, src + size]), np.concatenate([dst, dst + size])
     if bridge and size:
         src, dst = np.append(src, size - 1), np.append(dst, size)
@@ -185,16 +205,23 @@ def two_cliques(size: int, *, bridge: bool = False) -> Graph:
 
 
 def random_weights(
-    graph: Graph, seed: int = 0, *, low: float = 1, high: float = 256, dtype: DTypeLike = np.int32
+    graph: Graph, seed: Seed = 0, *, low: float = 1, high: float = 256, dtype: DTypeLike = np.int32
 ) -> Graph:
     """Return *graph* with random weights in ``[low, high)``, equal in both directions of an edge.
 
     Each weight is a hash (the finaliser of SplitMix64) of the edge's two ends and the seed, so
     parallel edges weigh the same.
     """
+    graph, seed = as_graph(graph), checked_seed(seed)
+    with refusing("dtype", dtype, ", ".join(_WEIGHT_TYPES)):
+        kind = np.dtype(dtype).newbyteorder("=")
+        if kind.name not in _WEIGHT_TYPES:
+            raise TypeError("it is another type")
+    # Numbers in between are computed in float64, which knows all integers up to 2**53.
+    most = float(np.finfo(kind).max) / 2 if kind.kind == "f" else min(2.0**53, float(np.iinfo(kind).max) + 1)
+    low, high = checked_number("low", low, -most, most), checked_number("high", high, -most, most)
     if not low < high:
-        raise InputError(f"low = {low}, high = {high}; low must be below high")
-    kind = np.dtype(dtype)
+        raise InputError(f"low = {low:g}, high = {high:g}; low must be below high")
     offsets, columns = graph.row_offsets, graph.column_indices
     weights = np.empty(graph.n_edges, kind)
 
@@ -233,19 +260,19 @@ def _hashed(keys: NDArray[np.uint64], seed: int) -> NDArray[Any]:
     return draws
 
 
-def _points(n: int, seed: int, ids: Ids) -> NDArray[Any]:
+def _points(n: int, seed: Seed, ids: Ids) -> NDArray[Any]:
     check_choice("ids", ids, ("random", "spatial"))
-    points = np.random.default_rng(seed).random((_size(n), 2))
+    points = np.random.default_rng(checked_seed(seed)).random((n, 2))
     return points[cKDTree(points).indices] if ids == "spatial" else points
 
 
-def _size(n: int) -> int:
-    if not 0 <= n <= MAX_VERTICES:
-        raise InputError(f"{n} vertices; allowed: 0 to {MAX_VERTICES}")
+def _size(n: int, name: str = "n", *, least: int = 0) -> int:
+    n = checked_count(name, n, MAX_VERTICES, least)
+    check_host_memory(f"{name} = {n}", _BYTES_PER_VERTEX * n)
     return n
 
 
-def _n_draws(n_edges: int) -> int:
-    if n_edges < 0:
-        raise InputError(f"{n_edges} edges; allowed: 0 and above")
+def _n_draws(name: str, n_edges: int, times: int = 1) -> int:
+    n_edges = times * checked_count(name, n_edges, _MAX_DRAWS // times, least=0)
+    check_host_memory(f"a graph of {n_edges} edges", _BYTES_PER_EDGE * n_edges)
     return n_edges

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
+from clgraph.arguments import Seed, check_choice, checked_count, checked_flag, checked_seed, refusing, shown
 from clgraph.csr import (
     MAX_VERTICES,
     REDUCTIONS,
@@ -22,17 +23,18 @@ from clgraph.csr import (
     asymmetric_entry,
     canonical_csr,
     check_arrays,
-    check_choice,
     check_range,
     csr_from_keys,
     merge_duplicates,
     number_ids,
     offset_dtype,
+    owned,
     pack,
     pack_blocks,
     sorted_csr,
 )
 from clgraph.errors import GraphError, InputError
+from clgraph.host_memory import check_host_memory
 from clgraph.stats import GraphStats, graph_stats
 
 if TYPE_CHECKING:
@@ -41,14 +43,13 @@ if TYPE_CHECKING:
 SelfLoops: TypeAlias = Literal["keep", "drop", "error"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(init=False, frozen=True, eq=False, repr=False)
 class Graph:
     """An immutable graph; an undirected one stores both directions of every edge.
 
     The constructor takes CSR arrays and checks all of them; :meth:`from_edges`, :meth:`from_scipy`
-    and :meth:`from_networkx` build them. Arrays of the right type are not copied, only seen through
-    read-only views, so the caller must not change them afterwards. Two graphs are equal only if
-    they are the same object, which makes a graph usable as a dictionary key.
+    and :meth:`from_networkx` build them. A graph has arrays of its own, which are read-only. Two graphs
+    are equal only if they are the same object, which makes a graph usable as a dictionary key.
 
     Parameters
     ----------
@@ -64,6 +65,11 @@ class Graph:
         ``False`` promises that each entry (u, v) has its reverse (v, u) with the same weight.
     labels : array, shape (n_vertices,), optional
         The user's own vertex ids.
+    copy : bool
+        ``False`` saves memory: arrays of the right type are used as they are.
+
+        .. warning:: Whoever changes such an array while the graph lives makes kernels read and write wherever it
+           points, which gives wrong answers or ends the process.
 
     Raises
     ------
@@ -77,18 +83,32 @@ class Graph:
     directed: bool = False
     labels: NDArray[Any] | None = None
 
-    def __post_init__(self) -> None:
-        offsets = as_integers("row_offsets", self.row_offsets)
-        columns = as_integers("column_indices", self.column_indices)
+    def __init__(
+        self,
+        row_offsets: ArrayLike,
+        column_indices: ArrayLike,
+        edge_weights: ArrayLike | None = None,
+        directed: bool = False,
+        labels: ArrayLike | None = None,
+        *,
+        copy: bool = True,
+    ) -> None:
+        copy, directed = checked_flag("copy", copy), checked_flag("directed", directed)
+        offsets = as_integers("row_offsets", row_offsets)
+        columns = as_integers("column_indices", column_indices)
         check_arrays(offsets, columns)
         n, m = offsets.size - 1, columns.size
         offsets, columns = offsets.astype(offset_dtype(m), copy=False), columns.astype(np.int32, copy=False)
-        weights = None if self.edge_weights is None else as_weights(self.edge_weights, m)
-        labels = None if self.labels is None else as_ids(self.labels)
-        if labels is not None and labels.shape != (n,):
-            raise GraphError(f"labels has shape {labels.shape}; needed: one per vertex, ({n},)")
-        self._fill(offsets, columns, weights, bool(self.directed), labels)
-        if not self.directed and (entry := asymmetric_entry(offsets, columns, weights)):
+        weights = None if edge_weights is None else as_weights(edge_weights, m)
+        names = None if labels is None else as_ids("labels", labels)
+        if names is not None and names.shape != (n,):
+            raise GraphError(f"labels has shape {names.shape}; needed: one per vertex, ({n},)")
+        if copy:
+            offsets, columns = owned(offsets, row_offsets), owned(columns, column_indices)
+            weights = None if weights is None else owned(weights, edge_weights)
+            names = None if names is None else owned(names, labels)
+        self._fill(offsets, columns, weights, directed, names)
+        if not directed and (entry := asymmetric_entry(offsets, columns, weights)):
             u, v = entry
             raise GraphError(
                 f"entry ({u}, {v}) lacks a matching reverse entry ({v}, {u}) of the same weight; store both "
@@ -260,18 +280,19 @@ class Graph:
         """
         check_choice("duplicates", duplicates, ("keep", *REDUCTIONS, "error"))
         check_choice("self_loops", self_loops, ("keep", "drop", "error"))
+        directed = checked_flag("directed", directed)
+        n = None if n is None else checked_count("n", n, MAX_VERTICES, least=0)
         label_array = None
         if labels is None:
             source, target = as_integers("src", src), as_integers("dst", dst)
             if n is None:
-                n = 1 + max(int(source.max(initial=-1)), int(target.max(initial=-1)))
+                n = min(MAX_VERTICES, 1 + max((int(ends.max()) for ends in (source, target) if ends.size), default=-1))
         else:
-            source, target, label_array = number_ids(as_ids(src), as_ids(dst), labels)
+            with refusing("src and dst", (src, dst), "ids that can be compared"):
+                source, target, label_array = number_ids(as_ids("src", src), as_ids("dst", dst), labels)
             if n not in (None, label_array.size):
                 raise InputError(f"n = {n}, but there are {label_array.size} labels")
-            n = label_array.size
-        if not 0 <= n <= MAX_VERTICES:
-            raise GraphError(f"n = {n} vertices; allowed: 0 to {MAX_VERTICES}")
+            n, label_array = label_array.size, owned(label_array, labels)
         if source.shape != target.shape:
             raise GraphError(f"src has {source.size} elements and dst {target.size}; they must be as many")
         check_range("src", source, n)
@@ -309,11 +330,13 @@ class Graph:
             (where both directions differ the lesser weight is taken, as scipy.sparse.csgraph does).
         """
         check_choice("asymmetry", asymmetry, ("error", "symmetrize"))
+        if directed is not None:
+            directed = checked_flag("directed", directed)
+        if not issparse(matrix):
+            raise InputError(f"matrix = {shown(matrix)}; allowed: a scipy sparse array")
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
             raise GraphError(f"a matrix of shape {matrix.shape} is no adjacency matrix; it must be square")
-        csr = canonical_csr(matrix)
-        offsets, columns = csr.indptr, csr.indices.astype(np.int32, copy=False)
-        weights = None if csr.dtype == bool else as_weights(csr.data, columns.size)
+        offsets, columns, weights = canonical_csr(matrix)
         if directed is None:
             directed = asymmetric_entry(offsets, columns, weights) is not None
         elif not directed and (entry := asymmetric_entry(offsets, columns, weights)):
@@ -322,8 +345,9 @@ class Graph:
                     f"the matrix is not symmetric: see entry {entry} and its reverse; "
                     "pass directed=True or asymmetry='symmetrize'"
                 )
-            rows = np.repeat(np.arange(csr.shape[0], dtype=np.int32), np.diff(offsets))
-            return _from_pairs(csr.shape[0], rows, columns, weights, False, "min", None)
+            n = offsets.size - 1
+            rows = np.repeat(np.arange(n, dtype=np.int32), np.diff(offsets))
+            return _from_pairs(n, rows, columns, weights, False, "min", None)
         return cls._trusted(offsets, columns, weights, directed=directed, sorted_rows=True)
 
     @classmethod
@@ -333,10 +357,14 @@ class Graph:
         Vertices are numbered in the order of ``graph.nodes``, which becomes ``labels`` unless it is
         0, 1, 2, …. *weight* names the edge attribute to use; edges without it weigh 1.
         """
+        if not _is_networkx(graph):
+            raise InputError(f"graph = {shown(graph)}; allowed: a networkx graph")
+        with refusing("weight", weight, "None, an edge attribute"):
+            hash(weight)
         nodes = list(graph.nodes)
         number = {node: i for i, node in enumerate(nodes)}
         pairs = np.array([(number[u], number[v]) for u, v in graph.edges()], np.int32).reshape(-1, 2)
-        labels = None if nodes == list(range(len(nodes))) else as_ids(nodes)
+        labels = None if nodes == list(range(len(nodes))) else as_ids("nodes", nodes)
         weights = None
         if weight is not None:
             weights = as_weights([w for _, _, w in graph.edges(data=weight, default=1)], len(pairs))
@@ -370,8 +398,8 @@ class Graph:
     def expanded(self, k: int) -> Graph:
         """Return *k* disjoint replicas, numbered one after the other; labels are dropped."""
         n, m = self.n_vertices, self.n_edges
-        if not 0 <= k * n <= MAX_VERTICES or k < 0:
-            raise GraphError(f"{k} replicas of {n} vertices; allowed: 0 to {MAX_VERTICES} vertices in all")
+        k = checked_count("k", k, MAX_VERTICES // max(n, 1), least=0)
+        check_host_memory(f"a graph of {k} times as many vertices", 2 * k * (self.nbytes + 1))
         replica = np.arange(k)[:, None]
         offsets = np.concatenate([(self.row_offsets[:-1] + replica * m).ravel(), [k * m]])
         columns = (self.column_indices + (replica * n).astype(np.int32)).ravel()
@@ -380,9 +408,9 @@ class Graph:
             offsets, columns, weights, directed=self.directed, sorted_rows=self.has_sorted_rows
         )
 
-    def permuted(self, seed: int) -> Graph:
+    def permuted(self, seed: Seed) -> Graph:
         """Return the graph with its vertices renumbered at random, rows sorted, labels carried along."""
-        order = np.random.default_rng(seed).permutation(self.n_vertices).astype(np.int32)
+        order = np.random.default_rng(checked_seed(seed)).permutation(self.n_vertices).astype(np.int32)
         rows, columns = order[self.sources()], order[self.column_indices]
         labels = None
         if self.labels is not None:
@@ -408,13 +436,17 @@ def as_graph(source: Any, *, weight: str | None = None) -> Graph:
         return source
     if issparse(source):
         return Graph.from_scipy(source)
-    networkx = sys.modules.get("networkx")
-    if networkx is not None and isinstance(source, networkx.Graph):
+    if _is_networkx(source):
         return Graph.from_networkx(source, weight)
     raise InputError(
         f"{type(source).__module__}.{type(source).__qualname__} is not a graph; "
         "accepted: clgraph.Graph, a scipy sparse array, a networkx graph"
     )
+
+
+def _is_networkx(source: object) -> bool:
+    networkx = sys.modules.get("networkx")
+    return networkx is not None and isinstance(source, networkx.Graph)
 
 
 def _from_pairs(

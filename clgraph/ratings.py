@@ -12,9 +12,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
-from clgraph.csr import MAX_VERTICES, as_ids, as_integers, check_choice, check_indptr, number_ids, sorted_csr
+from clgraph.arguments import (
+    Seed,
+    check_choice,
+    checked_array,
+    checked_count,
+    checked_flag,
+    checked_number,
+    checked_seed,
+    refusing,
+    shown,
+)
+from clgraph.csr import MAX_VERTICES, as_ids, as_integers, check_indptr, number_ids, owned, sorted_csr
 from clgraph.errors import InputError
-from clgraph.graph import Graph, _read_only
+from clgraph.graph import Graph, _read_only, as_graph
+from clgraph.host_memory import check_host_memory
 from clgraph.ratings_stats import RatingsStats, chunks, ratings_stats
 
 DuplicateRatings: TypeAlias = Literal["error", "mean", "sum", "last"]
@@ -23,16 +35,17 @@ _T = TypeVar("_T", bound=np.generic)
 
 DUPLICATES = ("error", "mean", "sum", "last")
 MAX_ROWS = MAX_VERTICES  # users, and items: their numbers are int32
+_MAX_RANK = 1 << 16  # of planted factors
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(init=False, frozen=True, eq=False, repr=False)
 class Ratings:
     """An immutable sparse matrix of ratings, at most one for each user and item.
 
     The constructor takes ratings sorted by user, then item, and checks them; :meth:`from_triples`,
-    :meth:`from_scipy` and :meth:`from_graph` build them. Arrays of the right type are not copied,
-    only seen through read-only views, so the caller must not change them afterwards. Two matrices
-    are equal only if they are the same object. Users and items without a rating are allowed.
+    :meth:`from_scipy` and :meth:`from_graph` build them. A matrix has arrays of its own, which are
+    read-only. Two matrices are equal only if they are the same object. Users and items without a rating
+    are allowed.
 
     Parameters
     ----------
@@ -44,6 +57,11 @@ class Ratings:
         Size of the matrix, each at most 2**31 - 1.
     user_ids, item_ids : array, shape (n_users,) and (n_items,), optional
         The user's own names of rows and columns, all distinct.
+    copy : bool
+        ``False`` saves memory: arrays of the right type are used as they are.
+
+        .. warning:: Whoever changes such an array while the matrix lives makes kernels read and write wherever it
+           points, which gives wrong answers or ends the process.
 
     Raises
     ------
@@ -59,20 +77,34 @@ class Ratings:
     user_ids: NDArray[Any] | None = None
     item_ids: NDArray[Any] | None = None
 
-    def __post_init__(self) -> None:
-        size = self.n_users, self.n_items
-        users, items, values = _checked(self.users, self.items, self.values, *size)
-        if wrong := _first_unsorted(users, items):
+    def __init__(
+        self,
+        users: ArrayLike,
+        items: ArrayLike,
+        values: ArrayLike,
+        n_users: int,
+        n_items: int,
+        user_ids: ArrayLike | None = None,
+        item_ids: ArrayLike | None = None,
+        *,
+        copy: bool = True,
+    ) -> None:
+        copy = checked_flag("copy", copy)
+        n_users, n_items = _checked_size("users", n_users), _checked_size("items", n_items)
+        rows, columns, data = _checked(users, items, values, n_users, n_items)
+        if wrong := _first_unsorted(rows, columns):
             raise InputError(
-                f"rating {wrong} is of user {users[wrong]}, item {items[wrong]}, the one before it of user "
-                f"{users[wrong - 1]}, item {items[wrong - 1]}; needed: sorted by user, then item, without "
+                f"rating {wrong} is of user {rows[wrong]}, item {columns[wrong]}, the one before it of user "
+                f"{rows[wrong - 1]}, item {columns[wrong - 1]}; needed: sorted by user, then item, without "
                 "repeats; Ratings.from_triples sorts"
             )
-        names = [
-            _checked_ids(name, ids, n)
-            for name, ids, n in zip(("user_ids", "item_ids"), (self.user_ids, self.item_ids), size, strict=True)
+        given = users, items, values, user_ids, item_ids
+        names = _checked_ids("user_ids", user_ids, n_users), _checked_ids("item_ids", item_ids, n_items)
+        arrays = [
+            array if array is None or not copy else owned(array, source)
+            for array, source in zip((rows, columns, data, *names), given, strict=True)
         ]
-        self._fill(users, items, values, int(self.n_users), int(self.n_items), *names)
+        self._fill(*arrays[:3], n_users, n_items, *arrays[3:])
 
     def _fill(self, *values: Any) -> None:
         for name, value in zip(self.__dataclass_fields__, values, strict=True):
@@ -188,6 +220,7 @@ class Ratings:
         n_items: int | None = None,
         ids: Numbers = False,
         duplicates: DuplicateRatings = "error",
+        copy: bool = True,
     ) -> Ratings:
         """Build a matrix from ratings in any order; those already sorted are not sorted again.
 
@@ -203,6 +236,8 @@ class Ratings:
             order of first appearance).
         duplicates : {"error", "mean", "sum", "last"}
             Refuse several ratings of one item by one user, merge them, or keep the last.
+        copy : bool
+            ``False`` may use arrays of the right type as they are; see the warning of :class:`Ratings`.
 
         Raises
         ------
@@ -211,15 +246,17 @@ class Ratings:
             repeated against the options.
         """
         check_choice("duplicates", duplicates, DUPLICATES)
-        if ids not in (False, "compact"):
-            raise InputError(f"ids = {ids!r}; allowed: False, 'compact'")
+        copy = checked_flag("copy", copy)
+        compact = not (isinstance(ids, bool | np.bool_) and not ids)
+        if compact and not (isinstance(ids, str) and ids == "compact"):
+            raise InputError(f"ids = {shown(ids)}; allowed: False, 'compact'")
         user_ids = item_ids = None
-        if ids:
+        if compact:
             rows, n_users, user_ids = _numbered("users", users, n_users)
             columns, n_items, item_ids = _numbered("items", items, n_items)
         else:
             rows, columns = as_integers("users", users), as_integers("items", items)
-        n_users, n_items = _length(n_users, rows), _length(n_items, columns)
+        n_users, n_items = _length("users", n_users, rows), _length("items", n_items, columns)
         rows, columns, data = _checked(rows, columns, values, n_users, n_items)
         if _first_unsorted(rows, columns, repeats=True):
             # The square matrix that holds this one: its further rows and columns are empty.
@@ -236,6 +273,8 @@ class Ratings:
                     f"{', '.join(map(repr, DUPLICATES[1:]))}"
                 )
             rows, columns, data = _merged(rows, columns, data, duplicates)
+        if copy:
+            rows, columns, data = owned(rows, users), owned(columns, items), owned(data, values)
         return cls._trusted(rows, columns, data, n_users, n_items, user_ids, item_ids)
 
     @classmethod
@@ -243,21 +282,21 @@ class Ratings:
         """Build a matrix from a scipy sparse array of users x items, whose indices are checked.
 
         Every stored entry is a rating, also an explicit zero. Repeated entries are added up as scipy
-        does unless *duplicates* says otherwise. The arrays are copied.
+        does unless *duplicates* says otherwise.
         """
         if not issparse(matrix) or matrix.ndim != 2:
-            raise InputError(f"{type(matrix).__name__} of shape {np.shape(matrix)}; needed: a 2-D scipy sparse array")
+            raise InputError(f"matrix = {shown(matrix)}; allowed: a 2-D scipy sparse array")
         try:
             if matrix.format in ("csr", "csc", "bsr"):
                 check_indptr(matrix)
                 matrix = type(matrix)((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
                 matrix.check_format(full_check=True)  # scipy's compiled code trusts the indices
-            entries = matrix.tocoo()
-        except (ValueError, TypeError, IndexError) as error:
+            entries = matrix.tocoo(copy=True)
+        except (ValueError, TypeError, IndexError, OverflowError) as error:
             raise InputError(f"this {matrix.format} matrix is damaged: {error}") from error
         row, column = entries.coords
         sizes = {"n_users": matrix.shape[0], "n_items": matrix.shape[1]}
-        return cls.from_triples(row.copy(), column.copy(), entries.data.copy(), **sizes, duplicates=duplicates)
+        return cls.from_triples(row, column, entries.data, **sizes, duplicates=duplicates, copy=False)
 
     @classmethod
     def from_graph(
@@ -267,7 +306,7 @@ class Ratings:
         *,
         rank: int = 8,
         noise: float = 0.1,
-        seed: int = 0,
+        seed: Seed = 0,
     ) -> Ratings:
         """Build a square matrix with one rating per stored entry of *graph*: rows rate columns.
 
@@ -280,6 +319,7 @@ class Ratings:
             and *seed*.
         """
         check_choice("values", values, ("weights", "synthetic"))
+        graph, seed = as_graph(graph), checked_seed(seed)
         n = graph.n_vertices
         if values == "synthetic":
             weights: NDArray[Any] = np.zeros(graph.n_edges, np.float32)
@@ -288,7 +328,7 @@ class Ratings:
         else:
             weights = graph.edge_weights
         merged = cls.from_triples(
-            graph.sources(), graph.column_indices, weights, n_users=n, n_items=n, duplicates="mean"
+            graph.sources(), graph.column_indices, weights, n_users=n, n_items=n, duplicates="mean", copy=False
         )
         data = merged.values
         if values == "synthetic":
@@ -300,26 +340,24 @@ class Ratings:
         """Return the matrix as a float32 CSR array, which shares the values' memory."""
         return csr_array((self.values, self.items, self.user_offsets), shape=self.shape)
 
-    def split(self, test_share: float = 0.1, seed: int = 0) -> tuple[Ratings, Ratings]:
+    def split(self, test_share: float = 0.1, seed: Seed = 0) -> tuple[Ratings, Ratings]:
         """Return a training and a test matrix of the same size and ids, which share out the ratings.
 
         The test matrix gets ``round(test_share * n_ratings)`` of them, drawn without replacement.
         """
-        if not 0 <= test_share <= 1:
-            raise InputError(f"test_share = {test_share}; allowed: 0 to 1")
+        test_share = checked_number("test_share", test_share, most=1)
         is_test = np.arange(self.n_ratings) < round(test_share * self.n_ratings)
-        np.random.default_rng(seed).shuffle(is_test)
+        np.random.default_rng(checked_seed(seed)).shuffle(is_test)
         return self._selected(~is_test), self._selected(is_test)
 
-    def folds(self, n_folds: int = 5, seed: int = 0) -> Iterator[tuple[Ratings, Ratings]]:
+    def folds(self, n_folds: int = 5, seed: Seed = 0) -> Iterator[tuple[Ratings, Ratings]]:
         """Yield *n_folds* pairs of a training and a test matrix; each rating is in one test matrix.
 
         The test matrices differ in size by at most one rating.
         """
-        if not 2 <= n_folds <= 1 << 16:
-            raise InputError(f"n_folds = {n_folds}; allowed: 2 to {1 << 16}")
+        n_folds = checked_count("n_folds", n_folds, 1 << 16, least=2)
         fold = np.resize(np.arange(n_folds, dtype=np.uint16), self.n_ratings)
-        np.random.default_rng(seed).shuffle(fold)
+        np.random.default_rng(checked_seed(seed)).shuffle(fold)
         return ((self._selected(fold != k), self._selected(fold == k)) for k in range(n_folds))
 
     def _selected(self, which: NDArray[np.bool_]) -> Ratings:
@@ -355,8 +393,8 @@ def planted_factors(
     n_users: int, n_items: int, rank: int, seed: int
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Draw factors of shape (n_users, rank) and (n_items, rank) whose products have mean 0 and variance 1."""
-    if rank < 1:
-        raise InputError(f"rank = {rank}; allowed: 1 and above")
+    rank = checked_count("rank", rank, _MAX_RANK)
+    check_host_memory(f"rank = {rank}", 4 * rank * (n_users + n_items))
     rng, scale = np.random.default_rng([seed, rank]), np.float32(rank**-0.25)
     user_factors, item_factors = (rng.standard_normal((n, rank), np.float32) for n in (n_users, n_items))
     return user_factors * scale, item_factors * scale
@@ -371,8 +409,7 @@ def planted_values(
     rng: np.random.Generator,
 ) -> NDArray[np.float32]:
     """Return the products of the factors plus Gaussian noise of standard deviation *noise*, float32."""
-    if not 0 <= noise < np.inf:
-        raise InputError(f"noise = {noise}; allowed: a standard deviation of 0 or more")
+    noise = checked_number("noise", noise, most=1e30)
     values = np.empty(users.size, np.float32)
     for chunk in chunks(users.size):
         part = values[chunk]
@@ -386,17 +423,22 @@ def _frozen(array: NDArray[_T]) -> NDArray[_T]:
     return array
 
 
-def _length(given: int | None, numbers: NDArray[Any]) -> int:
-    return 1 + int(numbers.max(initial=-1)) if given is None else given
+def _length(kind: str, given: int | None, numbers: NDArray[Any]) -> int:
+    return _checked_size(kind, 1 + int(numbers.max(initial=-1)) if given is None else given)
 
 
 def _numbered(name: str, values: ArrayLike, n: int | None) -> tuple[NDArray[Any], int, NDArray[Any]]:
     """Number the names in *values*; return the numbers, their count, and the names."""
-    given = as_ids(values)
-    numbers, _, names = number_ids(given, given[:0], "auto")
-    if n not in (None, names.size):
+    given = as_ids(name, values)
+    with refusing(name, values, "ids that can be compared"):
+        numbers, _, names = number_ids(given, given[:0], "auto")
+    if n is not None and _checked_size(name, n) != names.size:
         raise InputError(f"n_{name} = {n}, but {name} holds {names.size} distinct ids")
     return numbers, names.size, names
+
+
+def _checked_size(kind: str, n: Any) -> int:
+    return checked_count(f"n_{kind}", n, MAX_ROWS, least=0)
 
 
 def _checked(
@@ -405,15 +447,13 @@ def _checked(
     """Return the triples in the stored types, or raise."""
     pair = []
     for name, numbers, n in (("users", users, n_users), ("items", items, n_items)):
-        if not (isinstance(n, int | np.integer) and 0 <= n <= MAX_ROWS):
-            raise InputError(f"n_{name} = {n!r}; allowed: integers from 0 to {MAX_ROWS}")
         array = as_integers(name, numbers)
         if array.size and (array.min() < 0 or array.max() >= n):
             at = int(((array < 0) | (array >= n)).argmax())
             allowed = f"0 to {n - 1}" if n else "none"
             raise InputError(f"{name}[{at}] = {array[at]}; allowed: {allowed}, as n_{name} = {n}")
         pair.append(array.astype(np.int32, copy=False))
-    given = np.asarray(values)
+    given = checked_array("values", values)
     if given.ndim != 1 or not pair[0].size == pair[1].size == given.size:
         raise InputError(
             f"{pair[0].size} users, {pair[1].size} items and values of shape {given.shape}; they must be as many"
@@ -433,7 +473,7 @@ def _checked(
 def _checked_ids(name: str, ids: Any, n: int) -> NDArray[Any] | None:
     if ids is None:
         return None
-    array = as_ids(ids)
+    array = as_ids(name, ids)
     if array.shape != (n,):
         raise InputError(f"{name} has shape {array.shape}; needed: ({n},)")
     if len(set(array.tolist())) < n:
@@ -483,16 +523,16 @@ def _index(
     kind: str, numbers: dict[Any, int] | None, n: int, ids: ArrayLike, default: int | None
 ) -> NDArray[np.int32]:
     """Return the numbers of the *ids* of users or items (*kind*), which are numbers if *numbers* is ``None``."""
-    if np.isscalar(ids):
-        raise InputError(f"ids = {ids!r}; needed: a one-dimensional array or list of them")
-    wanted = as_integers("ids", ids) if numbers is None else as_ids(ids)
+    default = default if default is None else checked_count("default", default, 2**31 - 1, -(2**31))
+    wanted = as_integers("ids", ids) if numbers is None else as_ids("ids", ids)
     if numbers is None:
         found = np.where((wanted >= 0) & (wanted < n), wanted, -1).astype(np.int32)
     else:
-        found = np.array([numbers.get(name, -1) for name in wanted.tolist()], np.int32)
+        with refusing("ids", ids, "ids that can be compared"):
+            found = np.array([numbers.get(name, -1) for name in wanted.tolist()], np.int32)
     if (unknown := found < 0).any():
         if default is None:
             at = int(unknown.argmax())
-            raise InputError(f"ids[{at}] = {wanted.tolist()[at]!r} is no known {kind}")
+            raise InputError(f"ids[{at}] = {shown(wanted.tolist()[at])} is no known {kind}")
         found[unknown] = default
     return found

@@ -13,11 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from clgraph.errors import InputError
+from clgraph.arguments import Seed, checked_count, checked_number, checked_seed
+from clgraph.host_memory import check_host_memory
 from clgraph.ratings import MAX_ROWS, Ratings, planted_factors, planted_values
 
 _TASK = 1 << 20  # ratings of one seed; the tasks do not depend on the number of workers
 _BLOCK = 1 << 17  # ratings drawn at a time
+_MAX_WORKERS = 1 << 10
+_BYTES_PER_ROW, _BYTES_PER_RATING = 16, 24  # of memory while a matrix is made, at least
 _FITS = 30
 _CLOSE = 1e-3  # of an item's wanted degree
 _ALMOST_SURE = 1 - 1e-9
@@ -34,7 +37,7 @@ def power_law_ratings(
     max_item_degree: int | None = None,
     rank: int = 8,
     noise: float = 0.1,
-    seed: int = 0,
+    seed: Seed = 0,
     workers: int = 1,
 ) -> Ratings:
     """Return a matrix in which few users and few items have most of the ratings.
@@ -58,7 +61,7 @@ def power_law_ratings(
         The values are products of two random vectors of this length per rating, of variance 1.
     noise : float
         Standard deviation of the Gaussian noise added to them.
-    seed : int
+    seed : int, or what else numpy.random.default_rng takes
         Decides everything; *workers* does not.
     workers : int
         Processes that share the work.
@@ -72,9 +75,8 @@ def power_law_ratings(
     ----------
     .. [1] G. Chauvet. "On a characterization of ordered pivotal sampling." Bernoulli 18 (4), 2012.
     """
-    _check_size(n_users, n_items, n_ratings)
-    if workers < 1:
-        raise InputError(f"workers = {workers}; allowed: 1 and above")
+    n_users, n_items, n_ratings = _checked_size(n_users, n_items, n_ratings)
+    workers, seed = checked_count("workers", workers, _MAX_WORKERS), checked_seed(seed)
     user_degrees = _degrees("user", n_users, n_ratings, user_exponent, max_user_degree, n_items)
     item_degrees = _degrees("item", n_items, n_ratings, item_exponent, max_item_degree, n_users)
     rng = np.random.default_rng(seed)
@@ -95,14 +97,15 @@ def power_law_ratings(
 
 
 def planted_ratings(
-    n_users: int, n_items: int, n_ratings: int, *, rank: int = 8, noise: float = 0.1, seed: int = 0
+    n_users: int, n_items: int, n_ratings: int, *, rank: int = 8, noise: float = 0.1, seed: Seed = 0
 ) -> Ratings:
     """Return ratings of pairs drawn uniformly, as in a matrix of rank *rank* with noise.
 
     The values have variance ``1 + noise**2``; a factorisation that finds the planted matrix leaves
     a root-mean-square error of *noise*.
     """
-    _check_size(n_users, n_items, n_ratings)
+    n_users, n_items, n_ratings = _checked_size(n_users, n_items, n_ratings)
+    seed = checked_seed(seed)
     rng, n_cells = np.random.default_rng(seed), n_users * n_items
     if 2 * n_ratings > n_cells:
         cells = np.sort(rng.permutation(n_cells)[:n_ratings])
@@ -119,12 +122,16 @@ def planted_ratings(
     return Ratings._trusted(users, items, values, n_users, n_items)
 
 
-def _check_size(n_users: int, n_items: int, n_ratings: int) -> None:
-    for name, n in (("n_users", n_users), ("n_items", n_items)):
-        if not 0 <= n <= MAX_ROWS:
-            raise InputError(f"{name} = {n}; allowed: 0 to {MAX_ROWS}")
-    if not 0 <= n_ratings <= n_users * n_items:
-        raise InputError(f"n_ratings = {n_ratings}; allowed: 0 to {n_users * n_items}, all of the matrix")
+def _checked_size(n_users: int, n_items: int, n_ratings: int) -> tuple[int, int, int]:
+    n_users, n_items = (
+        checked_count(name, n, MAX_ROWS, least=0) for name, n in (("n_users", n_users), ("n_items", n_items))
+    )
+    n_ratings = checked_count("n_ratings", n_ratings, n_users * n_items, least=0)
+    check_host_memory(
+        f"a matrix of {n_users} users, {n_items} items and {n_ratings} ratings",
+        _BYTES_PER_ROW * (n_users + n_items) + _BYTES_PER_RATING * n_ratings,
+    )
+    return n_users, n_items, n_ratings
 
 
 def _degrees(kind: str, n: int, total: int, exponent: float, largest: int | None, limit: int) -> NDArray[np.int64]:
@@ -133,13 +140,9 @@ def _degrees(kind: str, n: int, total: int, exponent: float, largest: int | None
     In order of the degree, element ``r`` is near ``c * (r + s) ** (-1 / (exponent - 1))``. Where the
     largest degree is given it decides ``c`` and the sum decides ``s``; otherwise ``s`` is 1.
     """
-    if exponent <= 1:
-        raise InputError(f"{kind}_exponent = {exponent}; allowed: above 1")
-    if largest is not None and not -(-total // max(n, 1)) <= largest <= min(limit, total):
-        raise InputError(
-            f"max_{kind}_degree = {largest}; allowed: {-(-total // max(n, 1))} to {min(limit, total)}, for "
-            f"{total} ratings of {n} {kind}s"
-        )
+    exponent = checked_number(f"{kind}_exponent", exponent, 1, above=True)
+    if largest is not None:
+        largest = checked_count(f"max_{kind}_degree", largest, min(limit, total), -(-total // max(n, 1)))
     if total == 0:
         return np.zeros(n, np.int64)
     slope, top = -1 / (exponent - 1), largest or limit

@@ -14,17 +14,20 @@ DATA = {
     "csr", "figure", "graph", "mesh", "ratings", "ratings_generators", "ratings_stats", "stats", "generators", "io",
     "user_cache", "vertex_hashes",
 }  # fmt: skip
+CHECKS = {"errors", "host_memory", "arguments"}  # what everything may import
 TOP = {"hetero", "distributed", "csgraph", "networkx_backend", "cli", "report"}
 BELOW = {  # a part of the package -> the parts it may import, beside itself
     "errors": set[str](),
-    **{part: {"errors", *DATA} for part in DATA},
-    "reference": {"errors", *DATA},
-    "device": {"errors", *DATA},
-    "model": {"errors", *DATA, "device"},
-    "runtime": {"errors", *DATA, "device", "model"},
-    "primitives": {"errors", *DATA, "device", "runtime"},
-    "algorithms": {"errors", *DATA, "device", "model", "runtime", "primitives"},
-    "probing": {"errors", *DATA, "device", "runtime", "primitives"},
+    "host_memory": {"errors"},
+    "arguments": {"errors", "host_memory"},
+    **{part: {*CHECKS, *DATA} for part in DATA},
+    "reference": {*CHECKS, *DATA},
+    "device": {*CHECKS, *DATA},
+    "model": {*CHECKS, *DATA, "device"},
+    "runtime": {*CHECKS, *DATA, "device", "model"},
+    "primitives": {*CHECKS, *DATA, "device", "runtime"},
+    "algorithms": {*CHECKS, *DATA, "device", "model", "runtime", "primitives"},
+    "probing": {*CHECKS, *DATA, "device", "runtime", "primitives"},
 }
 BELOW |= {part: {*BELOW, *TOP} - {"reference"} for part in TOP}
 USE_OPENCL = {"runtime", "primitives", "algorithms", "probing", "hetero"}

@@ -51,7 +51,7 @@ def test_offline_sweeps_are_the_same_in_every_run(session: Session, strategy: st
     results = []
     for _ in range(2):
         model = model_on(session, ZOO["513"], 16)
-        plan = STRATEGIES[strategy].plan(session, ZOO["513"], model, seed=-3)
+        plan = STRATEGIES[strategy].plan(session, ZOO["513"], model, seed=3)
         for _ in range(2):
             plan.run()
         results.append(model.get())
@@ -69,7 +69,7 @@ def test_int64_offsets(session: Session, strategy: str, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_too_many_ratings(pocl: Session, strategy: str) -> None:
     """They are refused before anything else is asked of them."""
-    with pytest.raises(InputError, match="n_ratings=2147483648; allowed are 0 … 2147483647"):
+    with pytest.raises(InputError, match="n_ratings = 2147483648; allowed: 0 to 2147483647"):
         STRATEGIES[strategy].plan(pocl, SimpleNamespace(n_ratings=2**31), model_on(pocl, ZOO["one"], 5))
 
 
@@ -179,8 +179,8 @@ def test_long_sweeps_are_waited_for(pocl: Session, plan_class, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_groups": 0}, "n_groups=0; allowed are 1"), ({"n_groups": 5000}, "4096"), ({"n_groups": 2.5}, "integer"),
-        ({"lanes": 2}, "lanes=2; allowed are 1 … 1"), ({"lanes": 0}, "lanes=0"),
+        ({"n_groups": 0}, "n_groups = 0; allowed: 1 to"), ({"n_groups": 5000}, "4096"), ({"n_groups": 2.5}, "integer"),
+        ({"lanes": 2}, "lanes = 2; allowed: 1 to 1"), ({"lanes": 0}, "lanes = 0"),
         ({"barrier": "group"}, "'launch', 'grid'"),
     ],
 )  # fmt: skip
@@ -193,7 +193,7 @@ def test_lanes_that_local_memory_holds(pocl: Session) -> None:
     facts = dataclasses.replace(pocl.facts, sub_group_size=64, local_mem_bytes=32768)
     layout = row_layout(128, facts)
     assert block_grid._checked_lanes(2, layout, facts) == 2
-    with pytest.raises(InputError, match=r"lanes=1; .* 32768 bytes of local memory .* \[2, 4, 8, 16, 32\]"):
+    with pytest.raises(InputError, match=r"lanes = 1; .* 32768 bytes of local memory .* \[2, 4, 8, 16, 32\]"):
         block_grid._checked_lanes(1, layout, facts)
 
 
@@ -213,7 +213,7 @@ def test_a_grid_barrier_is_asked_of_the_device(pocl: Session) -> None:
 
 @pytest.mark.parametrize("shape", [(0, 4), (10**6, 4), 7, (1, 2, 3), ("a", "b"), ()])
 def test_shapes_are_checked(pocl: Session, shape: object) -> None:
-    with pytest.raises(InputError, match="shape="):
+    with pytest.raises(InputError, match="shape = "):
         BlockDiagonal(pocl, ZOO["one"], model_on(pocl, ZOO["one"], 5), shape=shape)
 
 

@@ -81,11 +81,11 @@ def test_schedules_by_hand() -> None:
     ("arguments", "message"),
     [
         (("linear", 0.1), "'bold_driver'"),
-        (("constant", 0.0), "learning_rate=0.0"),
-        (("constant", math.nan), "learning_rate=nan"),
-        (("inverse", 0.1, -1.0), "decay=-1.0"),
+        (("constant", 0.0), "learning_rate = 0.0"),
+        (("constant", math.nan), "learning_rate = nan"),
+        (("inverse", 0.1, -1.0), "decay = -1.0"),
         (("constant", 0.6, 0.0, 1.0), "learning_rate=0.6 times regularization=1.0 .* at most learning_rate=0.5"),
-        (("constant", 0.1, 0.0, -1.0), "regularization=-1.0"),
+        (("constant", 0.1, 0.0, -1.0), "regularization = -1.0"),
     ],
 )
 def test_schedules_refuse(arguments: Any, message: str) -> None:
@@ -497,13 +497,13 @@ def test_whole_rows_are_predicted_for_new_users(make: Any) -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_factors": 0}, r"n_factors=0; allowed are 1 … 128"),
-        ({"n_factors": 129}, r"n_factors=129; allowed are 1 … 128"),
-        ({"n_factors": 2.5}, r"n_factors=2.5; an integer"),
-        ({"n_epochs": 0}, r"n_epochs=0"),
-        ({"learning_rate": -1}, r"learning_rate=-1"),
-        ({"regularization": math.nan}, r"regularization=nan"),
-        ({"init_scale": -1.0}, r"init_scale=-1.0"),
+        ({"n_factors": 0}, r"n_factors = 0; allowed: 1 to 128"),
+        ({"n_factors": 129}, r"n_factors = 129; allowed: 1 to 128"),
+        ({"n_factors": 2.5}, r"n_factors = 2.5; allowed: integers"),
+        ({"n_epochs": 0}, r"n_epochs = 0"),
+        ({"learning_rate": -1}, r"learning_rate = -1"),
+        ({"regularization": math.nan}, r"regularization = nan"),
+        ({"init_scale": -1.0}, r"init_scale = -1.0"),
         ({"schedule": "cosine"}, r"'inverse'"),
         ({"storage": "float64"}, r"storage = 'float64'"),
         ({"storage": "nonsense"}, r"storage = 'nonsense'"),
@@ -747,7 +747,7 @@ def test_the_command_finds_out_first_whether_it_can_save(
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--rank", "0"], 4, "n_factors=0; allowed are 1 … 128"),
+        (["--rank", "0"], 4, "n_factors = 0; allowed: 1 to 128"),
         (["--schedule", "cosine"], 4, "'bold_driver'"),
         (["--test-share", "2"], 4, "test_share"),
         (["-s", "nonsense"], 2, "nonsense"),

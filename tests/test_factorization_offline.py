@@ -189,13 +189,13 @@ def test_subgraph_matching_takes_fewer_steps(pocl: Session) -> None:
 def test_options_are_checked(pocl: Session) -> None:
     model = DeviceModel(pocl, 3, 4, 1)
     for strategy in STRATEGIES:
-        with pytest.raises(InputError, match="barrier='fence'"):
+        with pytest.raises(InputError, match="barrier = 'fence'"):
             strategy(pocl, ZOO["one"], model, barrier="fence")
         with pytest.raises(UnsupportedStrategyError, match="has no device-wide barrier"):
             strategy(pocl, ZOO["one"], model, barrier="grid")
     for strategy in BY_ITEM:
         for size in (0, -1, 2.5, "a", 2 * pocl.facts.max_work_group_size):
-            with pytest.raises(InputError, match="work_group_size="):
+            with pytest.raises(InputError, match="work_group_size = "):
                 strategy(pocl, ZOO["one"], model, work_group_size=size)
 
 
@@ -216,7 +216,7 @@ def check_width(session: Session) -> None:
     for strategy in BY_RATING if is_slow else STRATEGIES:
         check_replay(session, strategy, ZOO["skewed"], 16 if strategy in BY_RATING else 128, checked=False)
     if not is_slow:
-        with pytest.raises(InputError, match="work_group_size=12; needed: a multiple of"):
+        with pytest.raises(InputError, match="work_group_size = 12; needed: a multiple of"):
             MatchingNode(session, ZOO["one"], DeviceModel(session, 3, 4, 1), work_group_size=12)
     expected = matchings_of(session, ZOO["skewed"])
     np.testing.assert_array_equal(matchings_of(session, ZOO["skewed"], few_rows=9), expected)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 from clgraph import generators
-from clgraph.errors import InputError
+from clgraph.errors import HostMemoryError, InputError
 from clgraph.graph import Graph
 from clgraph.reference.components import connected_components
 from clgraph.stats import diameter_bound
@@ -171,16 +172,41 @@ def test_random_weights_of_a_directed_graph_differ_by_direction() -> None:
     [
         (lambda: generators.rmat(31), "scale = 31; allowed: 0 to 30"),
         (lambda: generators.rmat(4, a=0.9), "probabilities"),
-        (lambda: generators.rmat(4, -1), "-16 edges"),
+        (lambda: generators.rmat(4, -1), "edge_factor = -1; allowed: 0 to"),
         (lambda: generators.uniform_random(0, 3), "at least one vertex"),
-        (lambda: generators.grid(2**16, 2**16), "4294967296 vertices"),
-        (lambda: generators.path(-1), "-1 vertices"),
+        (lambda: generators.grid(2**16, 2**16), r"rows \* cols = 4294967296; allowed: 0 to 2147483647"),
+        (lambda: generators.path(-1), "n = -1; allowed: 0 to 2147483647"),
         (lambda: generators.cycle(2), "n = 2"),
         (lambda: generators.tree(4, arity=0), "arity = 0"),
         (lambda: generators.delaunay_points(9, ids="hilbert"), "ids = 'hilbert'; allowed"),  # type: ignore[arg-type]
         (lambda: generators.random_weights(generators.path(3), low=4, high=4), "low must be below high"),
+        (lambda: generators.random_weights(generators.path(3), high=2**40), "high = 1099511627776; allowed: .* to 2.1"),
+        (lambda: generators.random_weights(generators.path(3), dtype="i1"), "dtype = 'i1'; allowed: int32, int64"),
+        (lambda: generators.grid(-2, -3), "rows = -2; allowed: 0"),
     ],
 )
 def test_impossible_sizes_are_refused(call: Any, message: str) -> None:
     with pytest.raises(InputError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: generators.uniform_random(3, 10**12), lambda: generators.rmat(30, 2**10),
+        lambda: generators.two_cliques(2**29), lambda: generators.random_geometric(10**9, 1e9),
+        lambda: generators.planted_ratings(2**31 - 1, 2**31 - 1, 10**15), lambda: generators.path(3).expanded(2**28),
+        lambda: Graph.from_edges([0], [2**31 - 2]), lambda: generators.power_law_ratings(2**31 - 1, 9, 2**31),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_into_memory_is_refused_before_it_is_made(
+    call: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("clgraph.host_memory.free_bytes", lambda: 1 << 30)
+    tracemalloc.start()
+    try:
+        with pytest.raises(HostMemoryError, match=r"needs .* bytes; this machine has 1,073,741,824"):
+            call()
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from clgraph.csr import offset_dtype
-from clgraph.errors import GraphError, InputError
+from clgraph.csr import offset_dtype, owned
+from clgraph.errors import ClgraphError, GraphError, InputError
 from clgraph.generators import path, random_weights
 from clgraph.graph import Graph, as_graph
 
@@ -171,7 +171,7 @@ def test_ids_become_labels(ids: Any, labels: Any, expected: list[Any]) -> None:
         ({"row_offsets": [[0, 1]], "column_indices": [0]}, r"row_offsets has shape \(1, 2\)"),
         ({"row_offsets": [0, 1], "column_indices": [0.5]}, "column_indices holds float64 values"),
         ({"row_offsets": [0, 1], "column_indices": [0], "edge_weights": [np.nan]}, "weight 0 is NaN"),
-        ({"row_offsets": [0, 2], "column_indices": [0, 0], "edge_weights": [1, [2]]}, "weights are not all numbers"),
+        ({"row_offsets": [0, 2], "column_indices": [0, 0], "edge_weights": [1, [2]]}, r"weights = \[1, \[2\]\]; "),
         ({"row_offsets": [0, 1], "column_indices": [0], "edge_weights": [1, 2]}, r"shape \(2,\).*\(1,\)"),
         ({"row_offsets": [0, 1], "column_indices": [0], "edge_weights": [1j]}, "complex128"),
         (
@@ -208,7 +208,7 @@ def test_parallel_edges_may_have_their_weights_in_any_order() -> None:
         (lambda: Graph.from_edges([0, 9], [1, 1], n=5), r"src\[1\] = 9 is not a vertex; allowed: 0 to 4"),
         (lambda: Graph.from_edges([0], [-2]), r"dst\[0\] = -2"),
         (lambda: Graph.from_edges([0], [1, 2]), "src has 1 elements and dst 2"),
-        (lambda: Graph.from_edges([0], [2**31]), "2147483649 vertices"),
+        (lambda: Graph.from_edges([0], [2**31]), r"dst\[0\] = 2147483648 is not a vertex; allowed: 0 to 2147483646"),
         (lambda: Graph.from_edges([0.0], [1.0]), "float64"),
         (lambda: Graph.from_edges(["a"], ["b"], labels=["a"]), "id 'b' is not among the labels"),
         (lambda: Graph.from_edges(["a"], ["a"], labels=["a", "a"]), "distinct"),
@@ -220,7 +220,7 @@ def test_parallel_edges_may_have_their_weights_in_any_order() -> None:
         (lambda: Graph.from_scipy(sp.csr_array(np.triu(np.ones((3, 3)))), directed=False), "not symmetric"),
         (lambda: as_graph(np.eye(3)), "numpy.ndarray is not a graph; accepted"),
         (lambda: as_graph("graph.txt"), "not a graph"),
-        (lambda: path(10).expanded(2**30), "replicas"),
+        (lambda: path(10).expanded(2**30), "k = 1073741824; allowed: 0 to 214748364"),
     ],
 )
 def test_invalid_input_is_refused(call: Any, message: str) -> None:
@@ -241,14 +241,92 @@ def test_arrays_of_other_types_are_converted() -> None:
     assert entries(graph) == [(0, 1, 5.0), (1, 0, 5.0)]
 
 
-def test_right_arrays_are_not_copied_and_stay_writeable_for_the_caller() -> None:
+@pytest.mark.parametrize("wrap", [np.asarray, memoryview, list])
+def test_what_the_caller_changes_later_is_not_the_graphs(wrap: Any) -> None:
     offsets, columns = np.array([0, 1, 2], np.int32), np.array([1, 0], np.int32)
-    graph = Graph(offsets, columns)
-    assert np.shares_memory(graph.column_indices, columns) and columns.flags.writeable
+    weights, labels = np.array([5.0, 5.0]), np.array([8, 9])
+    arrays = wrap(offsets), wrap(columns), wrap(weights), wrap(labels)
+    graph = Graph(arrays[0], arrays[1], arrays[2], labels=arrays[3])
+    listed = Graph.from_edges(np.array([8]), np.array([9]), labels=arrays[3])
+    for array in (offsets, columns, weights, labels):
+        array[:] = 10**9
+    assert entries(graph) == [(0, 1, 5.0), (1, 0, 5.0)]
+    for same in (graph.labels, listed.labels):
+        assert same is not None and same.tolist() == [8, 9]
+    assert columns.flags.writeable
     with pytest.raises(ValueError, match="read-only"):
         graph.column_indices[0] = 0
     with pytest.raises(AttributeError):
         graph.directed = True  # type: ignore[misc]
+
+
+def test_no_array_is_copied_twice_or_against_the_callers_wish() -> None:
+    offsets, columns = np.array([0, 1, 2], np.int32), np.array([1, 0], np.int32)
+    graph = Graph(offsets, columns, copy=False)
+    assert np.shares_memory(graph.column_indices, columns) and columns.flags.writeable
+    converted = columns.astype(np.int32)
+    assert owned(converted, columns.astype(np.int64)) is converted and owned(converted, [1, 0]) is converted
+    assert owned(converted, converted) is not converted
+
+
+INTEGERS = ["i1", "u1", "<i2", ">u2", "<u4", ">i4", "<i8", ">u8", "O"]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_ends_of_any_integer_type(dtype: str) -> None:
+    ends = np.array([[0, 9], [1, 9], [2, 9]], dtype)[:, 0]
+    ends.flags.writeable = False
+    expected = entries(Graph.from_edges([0, 1], [1, 2]))
+    for source, target in ((ends[:2], ends[1:]), (np.ma.MaskedArray(ends[:2]), list(ends[1:]))):
+        assert entries(Graph.from_edges(source, target)) == expected
+        weights = ends[:2] if dtype != "O" else [0, 1]
+        assert entries(Graph.from_edges(source, target, n=np.uint8(3), weight=weights)) == [
+            (0, 1, 0), (1, 0, 0), (1, 2, 1), (2, 1, 1)
+        ]  # fmt: skip
+    assert entries(Graph.from_edges(ends[:2], ends[1:], labels=[2, 1, 0])) == expected
+
+
+@pytest.mark.parametrize(
+    ("ends", "message"),
+    [
+        (np.array([0, 2**64 - 1], np.uint64), r"src\[1\] = 18446744073709551615; allowed: at most 9223372036854775807"),
+        (np.array([0, 2**63], object), r"src\[1\] = 9223372036854775808; allowed: -\d+ to"),
+        (np.array([0, None], object), r"src\[1\] = None; allowed: integers"),
+        (np.array([0, 2**32 - 1], np.uint32), r"src\[1\] = 4294967295 is not a vertex"),
+        (np.array([0.0, 1.0]), "src holds float64 values such as .*0.0.*; needed: integers"),
+        (np.array([False, True]), "src holds bool values"),
+        (np.ma.MaskedArray([0, 1], [False, True]), r"src\[1\] is masked"),
+        (np.array(3), r"src has shape \(\)"),
+        (range(10**12), "src needs 40,000,000,000,000 bytes"),
+    ],
+)
+def test_ends_that_are_no_vertices(ends: Any, message: str) -> None:
+    with pytest.raises(ClgraphError, match=message):
+        Graph.from_edges(ends, [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("weights", "expected"),
+    [
+        ([np.inf, -np.inf], None), ([3e38, 3e38], None), ([np.inf, 1], np.inf), ([1.5, 2], 3.5),
+        ([2**62, 2**62], None), ([-(2**62), -(2**62)], -(2**63)), ([-(2**63), -1], None), ([2**63 - 1, -5], 2**63 - 6),
+    ],
+)  # fmt: skip
+def test_sums_of_parallel_weights(weights: list[Any], expected: Any) -> None:
+    array = np.array(weights, np.float32 if isinstance(weights[0], float) else np.int64)
+    ends = np.array([0, 0, 1]), np.array([1, 2, 2])  # the repeated edge is (0, 2)
+    rows, columns, data = np.insert(ends[0], 1, 0), np.insert(ends[1], 1, 2), np.insert(array, [0, 2], 7)
+    made = {
+        "edges": lambda: Graph.from_edges(rows, columns, data, duplicates="sum", directed=True),
+        "coo": lambda: Graph.from_scipy(sp.coo_array((data, (rows, columns)), shape=(3, 3))),
+        "csr": lambda: Graph.from_scipy(sp.csr_array((data, columns, [0, 3, 4, 4]), shape=(3, 3))),
+    }
+    for make in made.values():
+        if expected is None:
+            with pytest.raises(GraphError, match=r"edge \(0, 2\).* have no sum in (float32|int64)"):
+                make()
+        else:
+            assert entries(make()) == [(0, 1, 7), (0, 2, expected), (1, 2, 7)]
 
 
 def test_offsets_widen_when_an_index_would_not_fit() -> None:

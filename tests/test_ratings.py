@@ -62,8 +62,19 @@ def test_triples_are_sorted_and_kept() -> None:
     assert repr(ratings) == "Ratings(n_users=3, n_items=6, n_ratings=4)"
     check(Ratings.from_triples(USERS, ITEMS, VALUES, n_users=9, n_items=7))
     assert same(pickle.loads(pickle.dumps(ratings)), ratings)
-    sorted_items = np.array([1, 2], np.int32)
-    assert np.shares_memory(Ratings.from_triples([0, 0], sorted_items, [1, 1]).items, sorted_items)
+
+
+def test_what_the_caller_changes_later_is_not_the_matrix() -> None:
+    users, items, values = np.zeros(2, np.int32), np.array([1, 2], np.int32), np.ones(2, np.float32)
+    names = np.array([5, 6, 7])
+    arrays = users, items, values
+    made = Ratings(*arrays, 1, 3, None, names), Ratings.from_triples(*arrays)
+    read = [make(*arrays, *size, copy=False) for make, size in ((Ratings, (1, 3)), (Ratings.from_triples, ()))]
+    assert all(np.shares_memory(ratings.items, items) for ratings in read)
+    for array in (*arrays, names):
+        array[:] = 10**9
+    assert triples(made[0]) == triples(made[1]) == [(0, 1, 1.0), (0, 2, 1.0)]
+    assert made[0].item_ids is not None and made[0].item_ids.tolist() == [5, 6, 7]
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 2)])
@@ -103,7 +114,7 @@ def test_duplicates_are_merged_as_asked(entries: list[tuple[int, int, int]]) -> 
         (([0], ["a"], [1]), "items holds"),
         (([0], [0], ["a"]), "values holds"),
         (([0, -1], [0, 0], [1, 1]), r"users\[1\] = -1; allowed: 0 to 0"),
-        (([0, 1], [0, 2**40], [1, 1]), "n_items = 1099511627777; allowed: integers from 0 to 2147483647"),
+        (([0, 1], [0, 2**40], [1, 1]), "n_items = 1099511627777; allowed: 0 to 2147483647"),
         (([0, 1], [0, 0], [1, np.nan]), r"values\[1\] = nan; ratings must be finite"),
         (([0], [0], [np.inf]), r"values\[0\] = inf"),
         (([0], [0], [1e300]), r"values\[0\] = 1e\+300"),
@@ -156,7 +167,7 @@ def test_ids() -> None:
     assert ratings.item_index([2**40, 6, -5], default=-1).tolist() == [2, -1, 0]
     with pytest.raises(InputError, match=r"ids\[1\] = 'cy' is no known user"):
         ratings.user_index(["al", "cy"])
-    with pytest.raises(InputError, match="needed: a one-dimensional"):
+    with pytest.raises(InputError, match="ids = 'al'; allowed: a one-dimensional"):
         ratings.user_index("al")
     with pytest.raises(InputError, match="user 'al' has more than one rating of item 4"):
         Ratings.from_triples(["al", "al"], [4, 4], [1, 2], ids="compact")
@@ -195,7 +206,7 @@ def test_scipy_entries_and_their_memory() -> None:
     matrix.indices[1] = 99
     with pytest.raises(InputError, match="damaged"):
         Ratings.from_scipy(matrix)
-    with pytest.raises(InputError, match="needed: a 2-D scipy sparse array"):
+    with pytest.raises(InputError, match="allowed: a 2-D scipy sparse array"):
         Ratings.from_scipy(np.ones((2, 2)))
 
 
@@ -334,7 +345,7 @@ def test_power_law_memory() -> None:
     [
         ({"max_user_degree": 3}, "max_user_degree = 3; allowed: 5 to 20"),
         ({"max_item_degree": 11}, "max_item_degree = 11; allowed: 3 to 10"),
-        ({"user_exponent": 1}, "user_exponent = 1; allowed: above 1"),
+        ({"user_exponent": 1}, "user_exponent = 1; allowed: finite numbers above 1"),
         ({"n_ratings": 201}, "n_ratings = 201; allowed: 0 to 200"),
         ({"n_users": -1}, "n_users = -1"),
         ({"rank": 0}, "rank = 0"),

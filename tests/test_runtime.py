@@ -281,7 +281,12 @@ def test_aligned_arrays_are_read_in_place_and_kept_alive(session):
     memory = np.arange(4096 + 16, dtype=np.int32)
     start = -memory.ctypes.data % 64 // 4
     aligned = memory[start : start + 4096]
-    expected, uploaded = aligned.copy(), session.upload(aligned)
+    expected, copied = aligned.copy(), session.upload(aligned)
+    aligned.flags.writeable = False
+    uploaded = session.upload(aligned)
+    memory[:] = 0
+    assert np.array_equal(copied.get(), expected), "an array that can be written is not read in place"
+    memory[start : start + 4096] = expected
     del memory, aligned
     gc.collect()
     np.full(8192, -1, np.int32)  # would land on freed memory

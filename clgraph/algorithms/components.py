@@ -38,7 +38,7 @@ from clgraph.algorithms.components_work import (
     sample_strides,
     starts_as_one_tree,
 )
-from clgraph.csr import checked_count
+from clgraph.arguments import checked_count, checked_flag, shown
 from clgraph.errors import InputError, VerificationError
 from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose
@@ -54,6 +54,7 @@ _MAX_VERTICES = 2**31 - 2**12  # a work-item's first vertex must fit int32, roun
 _PHASES = "components/phases.cl"
 _STATE_WORDS = 65  # cl/components/state.h
 _LONG_RUN = 1 << 25  # entries
+_MOST_STRIDES = 1 << 8
 
 
 class _Components(NamedTuple):
@@ -192,8 +193,8 @@ def _afforest(
     """Round k hooks every *strides*[k]-th vertex to its second neighbour; defaults from the statistics."""
     if strides is None:
         strides = sample_strides(graph.stats)
-    if not isinstance(strides, Sequence):
-        raise InputError(f"strides={strides!r}; a sequence of integers is needed")
+    if not isinstance(strides, Sequence) or len(strides) > _MOST_STRIDES:
+        raise InputError(f"strides = {shown(strides)}; allowed: a sequence of at most {_MOST_STRIDES} integers")
     strides = [checked_count("strides", stride, 2**20) for stride in strides]
     if hook_steps is None:
         hook_steps = 2 if starts_as_one_tree(graph.stats) else 1
@@ -295,6 +296,7 @@ def connected_components(
     >>> n_components, labels.tolist()
     (1, [0, 0, 0, 0])
     """
+    verify = checked_flag("verify", verify)
     on, data = as_session(session), as_graph(graph)
     with on.measure() as recorder:
         choice = choose_strategy(on, data, strategy=strategy)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from scipy.sparse import issparse
 
+from clgraph.arguments import check_choice, checked_flag
 from clgraph.errors import InputError
 from clgraph.graph import as_graph
 from clgraph.model.strategy import Choice
@@ -78,7 +79,7 @@ def explain(algorithm: str, data: Any, *, session: SessionLike = None, **options
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise InputError(f"unknown options {', '.join(unknown)} of {algorithm}; known: {', '.join(known)}")
-    if options.get("bipartite") and issparse(data):
+    if checked_flag("bipartite", options.get("bipartite", False)) and issparse(data):
         from clgraph.algorithms.coloring.columns import columns_graph
 
         data, _ = columns_graph(data)
@@ -88,6 +89,5 @@ def explain(algorithm: str, data: Any, *, session: SessionLike = None, **options
 
 def find_algorithm(name: str) -> Algorithm:
     """Return the entry of *name*, or raise an :class:`InputError`."""
-    if name not in ALGORITHMS:
-        raise InputError(f"unknown algorithm {name!r}; known: {', '.join(ALGORITHMS)}")
+    check_choice("algorithm", name, ALGORITHMS)
     return ALGORITHMS[name]

@@ -21,7 +21,6 @@ References
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,7 +28,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from clgraph.algorithms.mst_work import default_light_edges, edge_list_work, segmented_work, two_pass_work
-from clgraph.csr import as_csr_array, check_choice, checked_number
+from clgraph.arguments import check_choice, checked_flag, checked_number
+from clgraph.csr import as_csr_array
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
@@ -448,13 +448,14 @@ def minimum_spanning_forest(
     >>> forest.weight, forest.sources.tolist(), forest.targets.tolist()
     (4, [0, 0], [1, 2])
     """
+    maximum, verify = checked_flag("maximum", maximum), checked_flag("verify", verify)
     on, data = as_session(session), as_graph(graph, weight=weight)
     if data.directed or not data.has_sorted_rows:
         data = _undirected(data, *data.edge_list())
     with on.measure() as recorder:
         choice = choose_strategy(on, data, strategy=strategy)
         options = checked_options(STRATEGIES, choice, options)
-        plan = STRATEGIES[choice.strategy].plan(on, data, bool(maximum), **options)
+        plan = STRATEGIES[choice.strategy].plan(on, data, maximum, **options)
         plan.run()
         edges = plan.edges()
     result = SpanningForest(_total_weight(data, edges), edges)
@@ -464,13 +465,15 @@ def minimum_spanning_forest(
     if verify:
         from clgraph.reference.mst import check_mst
 
-        check_mst(data, edges, maximum=bool(maximum))
+        check_mst(data, edges, maximum=maximum)
     return result
 
 
 def _undirected(graph: Graph, *edges: Any) -> Graph:
     """Return the graph of these sources, targets and weights on the vertices of *graph*."""
-    return replace(Graph.from_edges(*edges, n=graph.n_vertices), labels=graph.labels)
+    plain = Graph.from_edges(*edges, n=graph.n_vertices)
+    arrays = plain.row_offsets, plain.column_indices, plain.edge_weights
+    return Graph._trusted(*arrays, labels=graph.labels, sorted_rows=True)
 
 
 def _total_weight(graph: Graph, edges: NDArray[np.int64]) -> int | float:

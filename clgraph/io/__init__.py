@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from clgraph.csr import check_choice
+from clgraph.arguments import check_callback, check_choice, checked_flag, checked_path
 from clgraph.errors import GraphError, GraphFileError, InputError
 from clgraph.graph import Graph, as_graph
 from clgraph.io import cache as _cache
@@ -74,7 +74,9 @@ def read(
     GraphFileWarning
         Something was taken for granted or passed over, such as the lowest id of an edge list.
     """
-    source = Path(path)
+    source, cache = checked_path("path", path), checked_flag("cache", cache)
+    directed = directed if directed is None else checked_flag("directed", directed)
+    check_callback("progress", progress)
     if base is not None:
         options["base"] = base
     if format is None:
@@ -119,7 +121,7 @@ def write(graph: Any, path: str | os.PathLike[str], *, format: str | None = None
     InputError
         The format cannot hold the graph, such as infinite weights in text, or the file cannot be written.
     """
-    target = Path(path)
+    target = checked_path("path", path)
     if format is None:
         suffix = _suffix(target)
         format = next((name for name, module in FORMATS.items() if suffix in module.SUFFIXES), None)

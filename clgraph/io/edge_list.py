@@ -9,7 +9,8 @@ from typing import IO, Literal
 
 import numpy as np
 
-from clgraph.csr import Duplicates, check_choice
+from clgraph.arguments import check_choice
+from clgraph.csr import Duplicates
 from clgraph.errors import GraphFileWarning, InputError
 from clgraph.graph import Graph, _from_pairs
 from clgraph.io.edges import Edges

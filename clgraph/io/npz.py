@@ -48,7 +48,10 @@ def _from_arrays(found: Mapping[str, NDArray[Any]], directed: bool | None) -> Gr
         raise InputError(f"expected the arrays row_offsets, column_indices and directed, found {', '.join(found)}")
     if any(array.ndim != 1 for array in arrays.values()) or flag.shape or flag.dtype != bool:
         raise InputError("expected arrays of one dimension and a truth value 'directed'")
-    return Graph(**arrays, directed=bool(flag))
+    return Graph(
+        arrays["row_offsets"], arrays["column_indices"], arrays.get("edge_weights"), directed=bool(flag),
+        labels=arrays.get("labels"), copy=False,
+    )  # fmt: skip
 
 
 def write(graph: Graph, stream: IO[bytes]) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.csr import check_choice
+from clgraph.arguments import check_callback, check_choice, checked_count, checked_path, shown
 from clgraph.errors import GraphFileError, InputError
 from clgraph.io import _detect, matrix_market
 from clgraph.io.archive import read_archive
@@ -76,11 +76,11 @@ def read_ratings(
     GraphFileError
         Naming the file, the line, its text and what was expected.
     """
-    source = Path(path)
-    if ids not in (False, "compact"):
-        raise InputError(f"ids = {ids!r}; allowed: False, 'compact'")
-    if base not in (0, 1):
-        raise InputError(f"base = {base!r}; allowed: 0, 1")
+    source = checked_path("path", path)
+    if ids is not False and not (isinstance(ids, str) and ids == "compact"):
+        raise InputError(f"ids = {shown(ids)}; allowed: False, 'compact'")
+    checked_count("base", base, 1, least=0)
+    check_callback("progress", progress)
     if format is None:
         detected = _detect(source)
         kind: str = detected if detected in FORMATS else "text"
@@ -106,7 +106,7 @@ def save(ratings: Ratings, path: str | os.PathLike[str]) -> None:
         if ids is not None and ids.dtype.kind == "O":
             raise InputError(f"{name} that are Python objects cannot be saved; drop them or make them text")
     arrays = {name: array for name in _ARRAYS if (array := getattr(ratings, name)) is not None}
-    with replacing(Path(path)) as stream:
+    with replacing(checked_path("path", path)) as stream:
         np.savez(stream, **arrays)
 
 

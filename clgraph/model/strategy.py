@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
+from clgraph.arguments import shown
 from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import DeviceRates
 from clgraph.errors import InputError, UnsupportedStrategyError
@@ -88,7 +89,7 @@ def choose(
     """
     if not isinstance(requested, str) or requested not in ("auto", *strategies):
         known = ", ".join(strategies)
-        raise UnsupportedStrategyError(f"unknown strategy {requested!r}; known: auto, {known}")
+        raise UnsupportedStrategyError(f"unknown strategy {shown(requested)}; known: auto, {known}")
     reasons = {name: s.unsupported(facts) for name, s in strategies.items()}
     blocked = {name: reason for name, reason in reasons.items() if reason is not None}
     if requested in blocked:
@@ -110,6 +111,8 @@ def checked_options(strategies: Mapping[str, Strategy], choice: Choice, options:
     InputError
         It does not, and the message names those that it takes; or no strategy was named that they could belong to.
     """
+    if not isinstance(options, Mapping):
+        raise InputError(f"options = {shown(options)}; allowed: a dictionary of option names and values")
     if options and choice.requested == "auto":
         raise InputError(f"auto has no option {', '.join(sorted(options))}; name the strategy that has by strategy=")
     name, plan = choice.strategy, strategies[choice.strategy].plan

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from clgraph.arguments import check_callback, checked_flag
 from clgraph.device.profile import Curve, DeviceProfile, DeviceRates, generic_profile, save_profile
 from clgraph.errors import ClgraphError, DeviceError
 from clgraph.probing.patterns import GLOBAL_ATOMICS, LINE_WORDS, LOCAL_ATOMICS, Bench
@@ -79,6 +80,8 @@ def probe(
     >>> cg.probe("pocl").rates.launch_seconds < 1e-2
     True
     """
+    quick, use_cache = checked_flag("quick", quick), checked_flag("use_cache", use_cache)
+    check_callback("progress", progress)
     owner = as_session(session)
     if not owner.takes_times:
         raise DeviceError("the session's command queue takes no times; make one with PROFILING_ENABLE")

@@ -15,6 +15,7 @@ import pyopencl as cl
 from numpy.typing import DTypeLike, NDArray
 from pyopencl.tools import ImmediateAllocator, MemoryPool
 
+from clgraph.arguments import checked_array, checked_count, refusing
 from clgraph.device.profile import DeviceProfile, load_profile
 from clgraph.errors import DeviceMemoryError, InputError
 from clgraph.runtime.arrays import DeviceArray
@@ -151,13 +152,15 @@ class Session:
             )
 
     def upload(self, host: NDArray[Any]) -> DeviceArray:
-        """Copy *host* to the device; a CPU device reads it in place if it is aligned to 64 bytes.
+        """Copy *host* to the device; a CPU device reads it in place if it is read-only and aligned to 64 bytes.
 
         Kernels must not write it.
         """
         check_fork()
+        host = checked_array("host", host)
         flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
-        if self.facts.is_cpu and host.size and host.flags.c_contiguous and not host.ctypes.data % 64:
+        is_kept = not host.flags.writeable  # what can be written may change while kernels still read it
+        if self.facts.is_cpu and is_kept and host.size and host.flags.c_contiguous and not host.ctypes.data % 64:
             with typed_errors("wrapping a host array"):
                 buffer = cl.Buffer(self.context, flags, hostbuf=host)
             return DeviceArray(self, buffer, host.dtype, host.size, host)
@@ -169,7 +172,11 @@ class Session:
     def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:
         """Allocate *size* items, uninitialised."""
         check_fork()
-        kind = np.dtype(dtype)
+        size = checked_count("size", size, 2**62, least=0)
+        with refusing("dtype", dtype, "a type of numbers"):
+            kind = np.dtype(dtype)
+            if kind.kind not in "biuf":
+                raise TypeError("no numbers")
         n_bytes = max(1, size) * kind.itemsize
         if n_bytes >= _CHECKED_BYTES:
             self.check_memory({f"an array of {size} {kind}": n_bytes})

@@ -32,7 +32,7 @@ from clgraph.algorithms.coloring.orders import ORDERS
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.strategies import DISTANCE_TWO, STRATEGIES
 from clgraph.algorithms.coloring.work import first_fit_suffices
-from clgraph.csr import check_choice, checked_count
+from clgraph.arguments import Seed, check_choice, checked_count, checked_flag, checked_seed
 from clgraph.errors import InputError, UnsupportedStrategyError
 from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Choice, checked_options, choose
@@ -75,15 +75,16 @@ class Coloring(_Coloring):
 
 
 def as_problem(
-    graph: Graph, *, distance: int, order: str | None, deterministic: bool, seed: int, bipartite: bool = False
+    graph: Graph, *, distance: int, order: str | None, deterministic: bool, seed: Seed, bipartite: bool = False
 ) -> ColoringProblem:
     """Check the arguments of :func:`color`."""
     distance = checked_count("distance", distance, 2)
+    deterministic, bipartite = checked_flag("deterministic", deterministic), checked_flag("bipartite", bipartite)
     if bipartite and distance == 1:
         raise InputError("distance=1 with bipartite=True; columns are coloured at distance 2")
     if order is not None:
         check_choice("order", order, ORDERS)
-    seed = checked_count("seed", seed, 2**32 - 1, least=0)
+    seed = checked_seed(seed) % 2**32
     n, m = graph.n_vertices, graph.n_edges
     if n > _MAX_VERTICES or m > _MAX_ENTRIES:
         raise InputError(f"{n} vertices and {m} entries; colouring takes at most {_MAX_VERTICES} and {_MAX_ENTRIES}")
@@ -93,7 +94,7 @@ def as_problem(
         raise InputError("order='smallest_last' is for graphs; columns have the other orders")
     if not bipartite:
         graph.require_reverses()
-    return ColoringProblem(graph, distance, order, bool(deterministic), seed, bool(bipartite))
+    return ColoringProblem(graph, distance, order, deterministic, seed, bipartite)
 
 
 def choose_strategy(
@@ -144,7 +145,7 @@ def color(
     balanced: bool = False,
     deterministic: bool = False,
     bipartite: bool = False,
-    seed: int = 0,
+    seed: Seed = 0,
     session: SessionLike = None,
     verify: bool = False,
     **options: Any,
@@ -170,8 +171,8 @@ def color(
         then take more rounds, and balancing, one vertex after the other, takes long on GPUs.
     bipartite : bool
         Colour the columns of a square matrix, as :func:`color_columns` does those of any.
-    seed : int
-        Of the hash that orders vertices, 0 … 2**32 - 1.
+    seed : int, or what else numpy.random.default_rng takes
+        Of the hash that orders vertices; modulo 2**32.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
     verify : bool
@@ -214,6 +215,8 @@ def color(
     >>> best.hash, best.bits, best.total, cg.count_conflicts(grid, repaired.colors, distance=2)
     ('identity', 2, 840, 0)
     """
+    balanced, verify = checked_flag("balanced", balanced), checked_flag("verify", verify)
+    bipartite = checked_flag("bipartite", bipartite)
     on, data = as_session(session), as_graph(graph)
     if balanced and bipartite:
         raise InputError("balanced=True is for vertices; colourings of columns (bipartite=True) stay as they are")

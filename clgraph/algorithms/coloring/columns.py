@@ -7,6 +7,7 @@ import numpy as np
 from scipy.sparse import coo_array, issparse
 
 from clgraph.algorithms.coloring.color import Coloring, color, numbered
+from clgraph.arguments import Seed, checked_flag, shown
 from clgraph.csr import MAX_VERTICES, check_range
 from clgraph.errors import GraphError, InputError
 from clgraph.graph import Graph
@@ -18,7 +19,7 @@ def columns_graph(matrix: Any) -> tuple[Graph, int]:
     if isinstance(matrix, Graph):
         return matrix, matrix.n_vertices
     if not issparse(matrix) or matrix.ndim != 2:
-        raise InputError(f"{type(matrix).__name__} is no matrix; accepted: a 2-D scipy sparse array, a Graph")
+        raise InputError(f"matrix = {shown(matrix)}; allowed: a 2-D scipy sparse array, a Graph")
     n = max(matrix.shape)
     if n > MAX_VERTICES:
         raise GraphError(f"a matrix of shape {matrix.shape}; allowed: up to {MAX_VERTICES} rows and columns")
@@ -38,7 +39,7 @@ def columns_graph(matrix: Any) -> tuple[Graph, int]:
 
 
 def color_columns(
-    matrix: Any, *, strategy: str = "auto", order: str | None = None, deterministic: bool = False, seed: int = 0,
+    matrix: Any, *, strategy: str = "auto", order: str | None = None, deterministic: bool = False, seed: Seed = 0,
     session: SessionLike = None, verify: bool = False, **options: Any,
 ) -> Coloring:
     """Colour the columns of *matrix* with few colours, so that no row has two columns of one colour.
@@ -94,6 +95,7 @@ def color_columns(
     >>> bool((products[rows, colors[columns]] == jacobian[rows, columns]).all())
     True
     """
+    verify = checked_flag("verify", verify)
     graph, n = columns_graph(matrix)
     found = color(
         graph, distance=2, strategy=strategy, order=order, deterministic=deterministic, seed=seed, session=session,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clgraph.algorithms.coloring.columns import columns_graph
-from clgraph.csr import checked_count
+from clgraph.arguments import checked_array, checked_count, checked_flag
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
 from clgraph.primitives.types import power_of_two_at_most, tuned
@@ -63,16 +63,13 @@ def count_conflicts(
     >>> cg.count_conflicts(star, [0, 1, 1, 1]), cg.count_conflicts(star, [0, 1, 1, 1], distance=2)
     (0, 2)
     """
-    distance = checked_count("distance", distance, 2)
+    distance, bipartite = checked_count("distance", distance, 2), checked_flag("bipartite", bipartite)
     if bipartite and distance == 1:
         raise InputError("distance=1 with bipartite=True; members of a matrix's rows are counted at distance 2")
     on = as_session(session)
     data, n = columns_graph(graph) if bipartite else (as_graph(graph), None)
     n = data.n_vertices if n is None else n
-    try:
-        given = np.asarray(colors)
-    except ValueError as error:
-        raise InputError(f"colors are no array: {error}") from error
+    given = checked_array("colors", colors)
     if given.shape != (n,) or (given.size and given.dtype.kind not in "iu"):
         raise InputError(f"colors are {given.dtype} {given.shape}; needed: integers, ({n},)")
     if given.size and given.min() < 0:

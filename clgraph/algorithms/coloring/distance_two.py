@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.coloring.distance_two_passes import NO_COLOR, SOURCE, Rounds, Windows
 from clgraph.algorithms.coloring.hash_start import MOST_BITS, hash_start, least_bits
 from clgraph.algorithms.coloring.orders import ranks
-from clgraph.csr import check_choice, checked_count
+from clgraph.arguments import check_choice, checked_count
 from clgraph.graph import Graph
 from clgraph.primitives.fill import Iota
 from clgraph.primitives.sort import Sort

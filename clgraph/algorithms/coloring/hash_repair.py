@@ -7,7 +7,7 @@ import numpy as np
 
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.rounds import Rounds
-from clgraph.csr import check_choice, checked_count
+from clgraph.arguments import check_choice, checked_count
 from clgraph.graph import Graph
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session

@@ -9,7 +9,7 @@ from clgraph.algorithms.coloring.hash_repair import HashRepair
 from clgraph.algorithms.coloring.jones_plassmann import JonesPlassmann
 from clgraph.algorithms.coloring.problem import ColoringPlan, ColoringProblem
 from clgraph.algorithms.coloring.speculative import Speculative
-from clgraph.csr import check_choice
+from clgraph.arguments import check_choice
 from clgraph.errors import InputError
 from clgraph.model.strategy import Strategy
 from clgraph.runtime.session import Session

@@ -50,7 +50,7 @@ from clgraph.algorithms.factorization.matching_edge import MatchingEdge
 from clgraph.algorithms.factorization.matching_node import MatchingNode
 from clgraph.algorithms.factorization.node_locked import NodeLocked
 from clgraph.algorithms.factorization.subgraph_matching import SubgraphMatching
-from clgraph.csr import check_choice, checked_count
+from clgraph.arguments import check_choice, checked_count, checked_flag
 from clgraph.model.strategy import Choice, Strategy, choose
 from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session
@@ -102,7 +102,9 @@ def choose_strategy(
     """
     rank, n_sweeps = checked_count("rank", rank, MAX_RANK), checked_count("n_sweeps", n_sweeps, 2**31)
     check_choice("storage", storage, get_args(Storage))
-    candidates = {name: s for name, s in STRATEGIES.items() if name != _RACY or strategy == _RACY}
+    biases = checked_flag("biases", biases)
+    is_racy = isinstance(strategy, str) and strategy == _RACY
+    candidates = {name: s for name, s in STRATEGIES.items() if name != _RACY or is_racy}
     padded, number_bytes = row_layout(rank, session.facts).padded, np.dtype(storage).itemsize
     task = work.Task(ratings.stats, padded, number_bytes, biases, n_sweeps)
     return choose(candidates, strategy, lambda: task, session.facts, session.profile.rates)

@@ -13,6 +13,7 @@ from clgraph.algorithms.factorization.factors import DeviceModel
 from clgraph.algorithms.factorization.passes import slice_size, wait_by_slices
 from clgraph.algorithms.factorization.sizes import block_shape, local_row_bytes, most_local_rows
 from clgraph.algorithms.factorization.supersteps import launch_over
+from clgraph.arguments import Seed, checked_seed, refusing
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
 from clgraph.ratings import Ratings
@@ -35,10 +36,10 @@ class BlockDiagonal(BlockPlan):
 
     def __init__(
         self, session: Session, ratings: Ratings, model: DeviceModel, *, shape: tuple[int, int] | None = None,
-        seed: int = 0,
+        seed: Seed = 0,
     ) -> None:
         super().__init__(session, ratings, model)
-        del seed
+        checked_seed(seed)  # which nothing depends on
         facts, row_bytes, n = session.facts, local_row_bytes(model.layout.padded), ratings.n_ratings
         self.shape = (
             block_shape(ratings.n_users, ratings.n_items, facts, row_bytes) if shape is None
@@ -89,13 +90,11 @@ class BlockDiagonal(BlockPlan):
 
 
 def _checked_shape(shape: tuple[int, int], facts: DeviceFacts, row_bytes: int) -> tuple[int, int]:
-    try:
+    with refusing("shape", shape, "two integers"):
         rows, columns = map(operator.index, shape)
-    except (TypeError, ValueError):
-        raise InputError(f"shape={shape!r}; two integers are needed") from None
     most = most_local_rows(facts, row_bytes)
     if rows < 1 or columns < 1 or rows + columns > most:
         raise InputError(
-            f"shape={shape}; at least 1 each, and together at most {most} rows fit the local memory of {facts.name}"
+            f"shape = {shape}; at least 1 each, and together at most {most} rows fit the local memory of {facts.name}"
         )
     return rows, columns

@@ -21,7 +21,7 @@ from clgraph.algorithms.factorization.supersteps import (
     find_offsets,
     has_grid_barrier,
 )
-from clgraph.csr import checked_count
+from clgraph.arguments import Seed, checked_count, checked_seed
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
 from clgraph.ratings import Ratings
@@ -61,7 +61,7 @@ class BlockGrid(BlockPlan):
 
     def __init__(
         self, session: Session, ratings: Ratings, model: DeviceModel, *, n_groups: int | None = None,
-        lanes: int | None = None, barrier: str = "auto", seed: int = 0,
+        lanes: int | None = None, barrier: str = "auto", seed: Seed = 0,
     ) -> None:
         super().__init__(session, ratings, model)
         check_barrier(session, barrier, _BARRIERS)
@@ -74,7 +74,7 @@ class BlockGrid(BlockPlan):
         if n_groups is None:
             n_groups = grid_groups(ratings.stats, facts)
         self.n_groups = checked_count("n_groups", n_groups, _MOST_GROUPS)
-        rng = np.random.default_rng(seed % 2**64)
+        rng = np.random.default_rng(checked_seed(seed))
         parts = [
             session.upload(balanced_parts(np.diff(offsets), self.n_groups, rng))
             for offsets in (ratings.user_offsets, ratings.item_offsets)
@@ -170,7 +170,7 @@ def _checked_lanes(lanes: int, layout: RowLayout, facts: DeviceFacts) -> int:
     allowed = [n for n in powers if vectors % n == 0 and _local_bytes(n, layout, facts) <= facts.local_mem_bytes]
     if lanes not in allowed:
         raise InputError(
-            f"lanes={lanes}; rows of {vectors} vectors and {facts.local_mem_bytes} bytes of local memory on "
+            f"lanes = {lanes}; rows of {vectors} vectors and {facts.local_mem_bytes} bytes of local memory on "
             f"{facts.name} allow {allowed}"
         )
     return lanes

@@ -5,6 +5,7 @@ import numpy as np
 
 from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
 from clgraph.algorithms.factorization.supersteps import RatingSlots, bind_order
+from clgraph.arguments import Seed, checked_seed
 from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session
 
@@ -28,10 +29,10 @@ class Diagonal(RatingSlots):
     """
 
     def __init__(
-        self, session: Session, ratings: Ratings, model: DeviceModel, *, seed: int = 0, barrier: str = "auto"
+        self, session: Session, ratings: Ratings, model: DeviceModel, *, seed: Seed = 0, barrier: str = "auto"
     ) -> None:
         super().__init__(session, ratings, model, barrier)
-        del seed
+        checked_seed(seed)  # which nothing depends on
         given, n = DeviceRatings.upload(session, ratings), ratings.n_ratings
         keys, modulus = session.empty(n, np.uint32), max(ratings.n_users, ratings.n_items)
         bind_order(self, "diagonals", n, np.int32(modulus), given.users, given.items, keys)()

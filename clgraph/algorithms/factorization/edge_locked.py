@@ -9,6 +9,7 @@ from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
 from clgraph.algorithms.factorization.order import ordered_ratings
 from clgraph.algorithms.factorization.passes import Passes, launch_slices, slices
 from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.arguments import Seed
 from clgraph.ratings import Ratings
 from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session
@@ -82,7 +83,7 @@ class EdgeLocked(FactorizationPlan):
     """
 
     def __init__(
-        self, session: Session, ratings: Ratings, model: DeviceModel, *, shuffle: bool = True, seed: int = 0
+        self, session: Session, ratings: Ratings, model: DeviceModel, *, shuffle: bool = True, seed: Seed = 0
     ) -> None:
         super().__init__(session, ratings, model)
         self._edges = EdgePasses(self, ordered_ratings(self, shuffle=shuffle, seed=seed))

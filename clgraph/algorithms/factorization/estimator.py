@@ -20,7 +20,7 @@ from clgraph.algorithms.factorization.host_model import check_factors, fold_in, 
 from clgraph.algorithms.factorization.model_file import check_model, read_model, write_model
 from clgraph.algorithms.factorization.schedules import make_schedule
 from clgraph.algorithms.factorization.training import Callback, Epoch, Factorization, initial_factors
-from clgraph.csr import checked_count
+from clgraph.arguments import check_callback, checked_count, checked_flag, checked_number
 from clgraph.errors import InputError
 from clgraph.ratings import Ratings
 from clgraph.runtime.session import SessionLike, as_session
@@ -246,6 +246,9 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         callback: Callback | None, mean: float | None = None,
     ) -> SGDMatrixFactorization:  # fmt: skip
         """Go on from *start* on *ratings*, and keep what whole epochs made of it."""
+        check_callback("callback", callback)
+        verbose = checked_count("verbose", self.verbose, _MOST_EPOCHS, least=-_MOST_EPOCHS)
+        tol = None if self.tol is None else checked_number("tol", self.tol, -math.inf)
         schedule = make_schedule(self.schedule, self.learning_rate, self.decay, self.regularization)
         eval_ratings = None if eval_set is None else self._numbered(eval_set, known)
         engine = Factorization(
@@ -257,13 +260,13 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         engine.model.set(start)
 
         def after_epoch(number: int, epoch: Epoch) -> object:
-            if self.verbose > 0:
+            if verbose > 0:
                 _show(number, epoch)
             return callback is not None and callback(number, epoch)
 
         try:
             engine.train(
-                n_epochs, schedule=schedule, regularization=self.regularization, history=history, tol=self.tol,
+                n_epochs, schedule=schedule, regularization=self.regularization, history=history, tol=tol,
                 callback=after_epoch, eval_ratings=eval_ratings,
             )  # fmt: skip
         except KeyboardInterrupt:
@@ -371,10 +374,11 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """
         check_is_fitted(self)
         count, known = checked_count("N", N, 2**31 - 1), self._known
+        leave_out = checked_flag("filter_already_liked_items", filter_already_liked_items)
         number = known.user_index([user])
         scores = self._pairs(np.broadcast_to(number, known.n_items), np.arange(known.n_items, dtype=np.int32))
         keep = np.ones(known.n_items, bool)
-        if filter_already_liked_items:
+        if leave_out:
             start, stop = known.user_offsets[number[0] : number[0] + 2]
             keep[known.items[start:stop]] = False
         items = np.flatnonzero(keep)

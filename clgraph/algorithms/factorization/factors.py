@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.csr import check_choice
+from clgraph.arguments import check_choice
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
 from clgraph.ratings import Ratings

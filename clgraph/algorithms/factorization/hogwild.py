@@ -5,6 +5,7 @@ from clgraph.algorithms.factorization.factors import DeviceModel
 from clgraph.algorithms.factorization.order import ordered_ratings
 from clgraph.algorithms.factorization.passes import launch_slices, slices
 from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.arguments import Seed
 from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session
 
@@ -21,7 +22,7 @@ class Hogwild(FactorizationPlan):
     """
 
     def __init__(
-        self, session: Session, ratings: Ratings, model: DeviceModel, *, shuffle: bool = True, seed: int = 0
+        self, session: Session, ratings: Ratings, model: DeviceModel, *, shuffle: bool = True, seed: Seed = 0
     ) -> None:
         super().__init__(session, ratings, model)
         on_device = ordered_ratings(self, shuffle=shuffle, seed=seed)

@@ -9,6 +9,7 @@ from clgraph.algorithms.factorization.node_locked import ItemTeams, Team
 from clgraph.algorithms.factorization.order import ordered_ratings
 from clgraph.algorithms.factorization.passes import launch_slices
 from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.arguments import Seed
 from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session
 
@@ -29,7 +30,7 @@ class HybridLocked(FactorizationPlan):
 
     def __init__(
         self, session: Session, ratings: Ratings, model: DeviceModel, *, per: Team | None = None,
-        locks: int | None = None, shuffle: bool = True, seed: int = 0,
+        locks: int | None = None, shuffle: bool = True, seed: Seed = 0,
     ) -> None:
         super().__init__(session, ratings, model)
         by_item = ordered_ratings(self, shuffle=shuffle, seed=seed, by_item=True)

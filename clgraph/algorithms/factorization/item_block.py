@@ -16,7 +16,7 @@ from clgraph.algorithms.factorization.supersteps import (
     number_runs,
     stable_order,
 )
-from clgraph.csr import checked_count
+from clgraph.arguments import Seed, checked_count
 from clgraph.errors import InputError
 from clgraph.ratings import Ratings
 from clgraph.runtime.arrays import DeviceArray
@@ -46,7 +46,7 @@ class ItemSlots(SuperstepPlan):
     barriers = ("auto", "grid", "group")
 
     def __init__(
-        self, session: Session, ratings: Ratings, model: DeviceModel, *, seed: int = 0, barrier: str = "auto",
+        self, session: Session, ratings: Ratings, model: DeviceModel, *, seed: Seed = 0, barrier: str = "auto",
         work_group_size: int | None = None,
     ) -> None:
         super().__init__(session, ratings, model, barrier)
@@ -57,7 +57,7 @@ class ItemSlots(SuperstepPlan):
         if work_group_size is not None:
             size = checked_count("work_group_size", work_group_size, facts.max_work_group_size)
             if size % facts.sub_group_size:
-                raise InputError(f"work_group_size={size}; needed: a multiple of {facts.sub_group_size}, the sub-group")
+                raise InputError(f"work_group_size = {size}; needed: whole sub-groups of {facts.sub_group_size}")
         self._kernels = self.program(SOURCE, work_group_size=size, LINGER=LINGER)
         degrees = np.diff(ratings.item_offsets)
         slots = self._kernels.work_group_size // self.lanes
@@ -80,7 +80,7 @@ class ItemSlots(SuperstepPlan):
         """Return the items that have ratings, in the order in which they fill blocks."""
         raise NotImplementedError
 
-    def _matchings(self, given: DeviceRatings, blocks: DeviceArray, seed: int) -> Matchings:
+    def _matchings(self, given: DeviceRatings, blocks: DeviceArray, seed: Seed) -> Matchings:
         """Return matchings of the ratings, whose items are in *blocks*."""
         raise NotImplementedError
 

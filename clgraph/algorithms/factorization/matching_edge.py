@@ -4,6 +4,7 @@ from __future__ import annotations
 from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
 from clgraph.algorithms.factorization.matchings import find_matchings
 from clgraph.algorithms.factorization.supersteps import RatingSlots
+from clgraph.arguments import Seed
 from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session
 
@@ -20,7 +21,7 @@ class MatchingEdge(RatingSlots):
     """
 
     def __init__(
-        self, session: Session, ratings: Ratings, model: DeviceModel, *, seed: int = 0, barrier: str = "auto"
+        self, session: Session, ratings: Ratings, model: DeviceModel, *, seed: Seed = 0, barrier: str = "auto"
     ) -> None:
         super().__init__(session, ratings, model, barrier)
         given = DeviceRatings.upload(session, ratings)

@@ -8,6 +8,7 @@ from clgraph.algorithms.factorization.factors import DeviceRatings
 from clgraph.algorithms.factorization.item_block import ItemSlots
 from clgraph.algorithms.factorization.matchings import Matchings, find_matchings
 from clgraph.algorithms.factorization.order import by_descending_degree
+from clgraph.arguments import Seed
 from clgraph.runtime.arrays import DeviceArray
 
 
@@ -25,7 +26,7 @@ class MatchingNode(ItemSlots):
         block[np.flatnonzero(degrees)] = np.arange(order.size) // self._block_size
         return order[np.argsort(block[order], kind="stable")]
 
-    def _matchings(self, given: DeviceRatings, blocks: DeviceArray, seed: int) -> Matchings:
+    def _matchings(self, given: DeviceRatings, blocks: DeviceArray, seed: Seed) -> Matchings:
         del blocks
         ratings = self.ratings
         return find_matchings(self, (given.items, ratings.n_items), (given.users, ratings.n_users), seed=seed)

@@ -8,6 +8,7 @@ import numpy as np
 
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.supersteps import stable_order
+from clgraph.arguments import Seed, checked_seed
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.fill import iota
 from clgraph.primitives.reduce import reduce
@@ -36,7 +37,7 @@ class Matchings(NamedTuple):
     n_matchings: int
 
 
-def find_matchings(plan: FactorizationPlan, a: Side, b: Side, *, seed: int, few_rows: int = _FEW_ROWS) -> Matchings:
+def find_matchings(plan: FactorizationPlan, a: Side, b: Side, *, seed: Seed, few_rows: int = _FEW_ROWS) -> Matchings:
     """Split the edges of a bipartite graph without parallel edges into maximal matchings.
 
     Matching t is maximal among the edges that are in none of the matchings before it. The result depends on the
@@ -65,7 +66,7 @@ def find_matchings(plan: FactorizationPlan, a: Side, b: Side, *, seed: int, few_
 
 
 class _Search:
-    def __init__(self, plan: FactorizationPlan, a: Side, b: Side, seed: int) -> None:
+    def __init__(self, plan: FactorizationPlan, a: Side, b: Side, seed: Seed) -> None:
         session = self._session = plan.session
         n, n_edges = a[0].size, plan.offset(a[0].size)
         self._defines = {"OFFSET_T": plan.defines["OFFSET_T"]}
@@ -89,8 +90,8 @@ class _Search:
         self._left, self._cursor, self._tried = (session.empty(n_rows, np.uint32) for _ in range(3))
         self._begin = session.empty(n_rows, plan.offset_type)
         program.bind(
-            "start_rows", n_rows, np.int32(n_rows), np.uint64(seed % 2**64), by_degree, row_offsets, self._alive,
-            self._begin, self._left, self._cursor, self._tried,
+            "start_rows", n_rows, np.int32(n_rows), np.uint64(checked_seed(seed) % 2**64), by_degree, row_offsets,
+            self._alive, self._begin, self._left, self._cursor, self._tried,
         )()
         self._words = session.empty(2 * n_columns, np.uint32)
         self._words.fill(_NOBODY)

@@ -7,13 +7,13 @@ import math
 import os
 import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.factors import Factors
+from clgraph.arguments import checked_path
 from clgraph.csr import as_integers
 from clgraph.errors import InputError
 from clgraph.io.archive import read_archive
@@ -39,7 +39,7 @@ def write_model(path: str | os.PathLike[str], settings: Mapping[str, Any], array
         text = json.dumps({"version": _VERSION, **settings}, default=_plain)
     except TypeError as error:
         raise InputError(f"the model cannot be saved: {error}") from error
-    with replacing(Path(path)) as stream:
+    with replacing(checked_path("path", path)) as stream:
         np.savez(stream, clgraph_factorization=np.array(text), **present)
 
 
@@ -64,7 +64,7 @@ def read_model(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
     InputError
         It is no such file, of another version, or damaged.
     """
-    arrays = read_archive(Path(path), _FAULT)
+    arrays = read_archive(checked_path("path", path), _FAULT)
     try:
         if not isinstance(arrays, dict):
             raise ValueError("a sparse matrix")

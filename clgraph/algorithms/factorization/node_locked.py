@@ -9,8 +9,7 @@ from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
 from clgraph.algorithms.factorization.order import by_descending_degree, ordered_ratings
 from clgraph.algorithms.factorization.passes import Passes, launch_slices, slice_size
 from clgraph.algorithms.factorization.plan import FactorizationPlan
-from clgraph.csr import checked_count
-from clgraph.errors import InputError
+from clgraph.arguments import Seed, check_choice, checked_count
 from clgraph.primitives.types import MAX_ITEMS
 from clgraph.ratings import Ratings
 from clgraph.runtime.arrays import DeviceArray
@@ -41,8 +40,7 @@ class ItemTeams:
     ) -> None:
         if per is None:
             per = "sub_group" if plan.ratings.stats.mean_item_degree >= _MANY_RATINGS else "work_item"
-        if per not in ("work_item", "sub_group"):
-            raise InputError(f"per={per!r}; allowed are 'work_item' and 'sub_group'")
+        check_choice("per", per, ("work_item", "sub_group"))
         session = plan.session
         self.team = session.facts.sub_group_size if per == "sub_group" else plan.lanes
         most = self.team if locks is None else min(self.team, checked_count("locks", locks, MAX_ITEMS))
@@ -105,7 +103,7 @@ class NodeLocked(FactorizationPlan):
 
     def __init__(
         self, session: Session, ratings: Ratings, model: DeviceModel, *, per: Team | None = None,
-        locks: int | None = None, shuffle: bool = True, seed: int = 0,
+        locks: int | None = None, shuffle: bool = True, seed: Seed = 0,
     ) -> None:
         super().__init__(session, ratings, model)
         teams = ItemTeams(self, ordered_ratings(self, shuffle=shuffle, seed=seed, by_item=True), per, locks)

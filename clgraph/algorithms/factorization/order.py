@@ -6,12 +6,13 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.factors import DeviceRatings
 from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.arguments import Seed, checked_flag, checked_seed
 from clgraph.primitives.fill import iota
 from clgraph.primitives.sort import sort
 from clgraph.runtime.arrays import DeviceArray
 
 
-def ordered_ratings(plan: FactorizationPlan, *, shuffle: bool, seed: int, by_item: bool = False) -> DeviceRatings:
+def ordered_ratings(plan: FactorizationPlan, *, shuffle: bool, seed: Seed, by_item: bool = False) -> DeviceRatings:
     """Copy the ratings of *plan* to the device.
 
     Parameters
@@ -24,6 +25,7 @@ def ordered_ratings(plan: FactorizationPlan, *, shuffle: bool, seed: int, by_ite
     by_item : bool
         Sort them by item; equal items keep their order.
     """
+    shuffle, seed = checked_flag("shuffle", shuffle), checked_seed(seed)
     session, n = plan.session, plan.ratings.n_ratings
     ratings = DeviceRatings.upload(session, plan.ratings)
     if not n or not (shuffle or by_item):

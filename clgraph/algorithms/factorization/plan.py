@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from clgraph.algorithms.factorization.factors import DeviceModel
-from clgraph.csr import checked_count
+from clgraph.arguments import checked_count
 from clgraph.primitives.types import MAX_ITEMS
 from clgraph.ratings import Ratings
 from clgraph.runtime.program import Launch, Program

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from clgraph.algorithms.factorization.factors import MOST_SHRINKING
-from clgraph.csr import check_choice
+from clgraph.arguments import check_choice, checked_number
 from clgraph.errors import InputError
 
 Schedule: TypeAlias = Callable[[Sequence[float], Sequence[float]], float]
@@ -45,10 +45,8 @@ def make_schedule(name: str, learning_rate: float, decay: float = 0.0, regulariz
         Unknown name, or a number out of range.
     """
     check_choice("schedule", name, SCHEDULES)
-    if not 0 < learning_rate < math.inf:
-        raise InputError(f"learning_rate={learning_rate!r}; allowed are finite numbers above 0")
-    if not 0 <= decay < math.inf:
-        raise InputError(f"decay={decay!r}; allowed are finite numbers from 0 on")
+    learning_rate = checked_number("learning_rate", learning_rate, above=True)
+    decay = checked_number("decay", decay)
     check_regularization(regularization)
     if capped(learning_rate, regularization) < learning_rate:
         raise InputError(
@@ -74,8 +72,7 @@ def make_schedule(name: str, learning_rate: float, decay: float = 0.0, regulariz
 
 def check_regularization(regularization: float) -> None:
     """Raise InputError unless *regularization* is finite and at least 0."""
-    if not 0 <= regularization < math.inf:
-        raise InputError(f"regularization={regularization!r}; allowed are finite numbers from 0 on")
+    checked_number("regularization", regularization)
 
 
 def capped(rate: float, regularization: float) -> float:

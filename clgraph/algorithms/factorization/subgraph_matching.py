@@ -9,6 +9,7 @@ from clgraph.algorithms.factorization.item_block import ItemSlots
 from clgraph.algorithms.factorization.matchings import Matchings, find_matchings
 from clgraph.algorithms.factorization.order import by_descending_degree
 from clgraph.algorithms.factorization.supersteps import number_runs, stable_order
+from clgraph.arguments import Seed
 from clgraph.runtime.arrays import DeviceArray
 
 
@@ -21,7 +22,7 @@ class SubgraphMatching(ItemSlots):
     def _ranked(self, degrees: NDArray[np.int64]) -> NDArray[np.int64]:
         return by_descending_degree(degrees)
 
-    def _matchings(self, given: DeviceRatings, blocks: DeviceArray, seed: int) -> Matchings:
+    def _matchings(self, given: DeviceRatings, blocks: DeviceArray, seed: Seed) -> Matchings:
         # A copy of each user for every block: then the matchings of one graph are those of all blocks.
         by_block, _ = stable_order(self, blocks, self._n_blocks(self.ratings.n_items))  # ratings come sorted by user
         copies, offsets = number_runs(self, by_block, blocks, given.users)

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
 from clgraph.algorithms.factorization.plan import FactorizationPlan
-from clgraph.errors import InputError, UnsupportedStrategyError
+from clgraph.arguments import check_choice
+from clgraph.errors import UnsupportedStrategyError
 from clgraph.primitives.fill import iota
 from clgraph.primitives.scan import Scan
 from clgraph.primitives.sort import sort
@@ -42,8 +43,7 @@ def has_grid_barrier(session: Session) -> bool:
 
 def check_barrier(session: Session, barrier: str, allowed: tuple[str, ...]) -> None:
     """Raise unless *barrier* is *allowed*, and the device has it."""
-    if barrier not in allowed:
-        raise InputError(f"barrier={barrier!r}; allowed are {', '.join(map(repr, allowed))}")
+    check_choice("barrier", barrier, allowed)
     if barrier == "grid" and not has_grid_barrier(session):
         raise UnsupportedStrategyError(f"barrier='grid': {session.facts.name} has no device-wide barrier")
 

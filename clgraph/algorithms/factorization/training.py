@@ -6,7 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import pyopencl as cl
@@ -23,7 +23,7 @@ from clgraph.algorithms.factorization.factors import (
 )
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.schedules import Schedule, capped, check_regularization
-from clgraph.csr import checked_count
+from clgraph.arguments import check_choice, checked_count, checked_flag, checked_number
 from clgraph.errors import ConvergenceWarning, DeviceMemoryError, InputError
 from clgraph.model.strategy import checked_options
 from clgraph.ratings import Ratings
@@ -73,8 +73,7 @@ def initial_factors(
 
     A small *scale* makes every first prediction nearly the mean of the ratings.
     """
-    if not 0 <= scale < math.inf:
-        raise InputError(f"init_scale={scale!r}; allowed are finite numbers from 0 on")
+    scale, biases = checked_number("init_scale", scale), checked_flag("biases", biases)
     deviation = np.float32(scale / math.sqrt(rank))
     rows = [deviation * rng.standard_normal((n, rank), np.float32) for n in (n_users, n_items)]
     zeros = [np.zeros(n, np.float32) for n in (n_users, n_items)] if biases else [None, None]
@@ -197,6 +196,7 @@ class Factorization:
         if not ratings.n_ratings:
             raise InputError("there are no ratings to train on; at least one is needed")
         rank = checked_count("n_factors", rank, MAX_RANK)
+        check_choice("storage", storage, get_args(Storage))
         _check_squares(ratings)
         _check_memory(session, ratings, rank, storage)
         self.session, self.ratings = session, ratings
@@ -213,7 +213,7 @@ class Factorization:
                 offline = (s for s in self.choice.predicted if factorization.STRATEGIES[s].kind == "offline")
                 self.strategy = next(offline, self.strategy)
                 self.choice = replace(self.choice, strategy=self.strategy)
-            options = checked_options(factorization.STRATEGIES, self.choice, options or {})
+            options = checked_options(factorization.STRATEGIES, self.choice, {} if options is None else options)
             self.model = DeviceModel(
                 session, *ratings.shape, rank, biases=biases, storage=storage,
                 mean=float(ratings.values.mean(dtype=np.float64)) if mean is None else mean,

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.hash_collisions.plan import CollisionProblem
 from clgraph.algorithms.hash_collisions.strategies import STRATEGIES
 from clgraph.algorithms.hash_collisions.table import MAX_BITS, CollisionTable
-from clgraph.csr import check_choice, checked_count
+from clgraph.arguments import check_choice, checked_count, checked_flag, refusing, shown
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Choice, checked_options, choose
@@ -42,12 +43,10 @@ def as_problem(
     """Check the arguments of :func:`hash_collisions`."""
     distance = checked_count("distance", distance, 2)
     names = _as_hashes(hashes)
-    try:
-        widths = tuple(operator.index(bits) for bits in bit_widths)
-    except TypeError:
-        raise InputError(f"bit_widths={bit_widths!r}; integers are needed") from None
+    with refusing("bit_widths", bit_widths, f"rising integers from 1 to {MAX_BITS}"):
+        widths = tuple(operator.index(bits) for bits in islice(bit_widths, MAX_BITS + 1))
     if not widths or any(b <= a for a, b in zip((0, *widths), (*widths, MAX_BITS + 1), strict=False)):
-        raise InputError(f"bit_widths={list(widths)}; needed are rising numbers from 1 to {MAX_BITS}")
+        raise InputError(f"bit_widths = {shown(list(widths))}; allowed: rising integers from 1 to {MAX_BITS}")
     graph.require_reverses()
     if distance == 2 and not graph.has_sorted_rows:
         graph = Graph.from_scipy(graph.to_scipy())
@@ -64,14 +63,15 @@ def as_table(counts: Iterable[NDArray[np.int64]], problem: CollisionProblem) -> 
 
 def _as_hashes(hashes: int | Iterable[str]) -> tuple[str, ...]:
     if isinstance(hashes, str):
-        raise InputError(f"hashes={hashes!r}; needed are names in a list, or how many")
+        raise InputError(f"hashes = {shown(hashes)}; allowed: names in a list, or how many")
     if not isinstance(hashes, Iterable):
         return tuple(HASHES)[: checked_count("hashes", hashes, len(HASHES))]
-    names = tuple(hashes)
+    with refusing("hashes", hashes, "names in a list, or how many"):
+        names = tuple(islice(hashes, len(HASHES) + 1))
     for name in names:
         check_choice("hashes", name, HASHES)
     if not names or len(set(names)) < len(names):
-        raise InputError(f"hashes={list(names)}; needed are one or more names, each once")
+        raise InputError(f"hashes = {list(names)}; allowed: one or more names, each once")
     return names
 
 
@@ -153,6 +153,7 @@ def hash_collisions(
     >>> table.total.tolist(), table.best().bits, table.colors("identity", 1).tolist()
     ([[0, 0]], 1, [0, 1, 0, 1, 0, 1])
     """
+    verify = checked_flag("verify", verify)
     on, data = as_session(session), as_graph(graph)
     problem = as_problem(data, distance=distance, hashes=hashes, bit_widths=bit_widths)
     with on.measure() as recorder:

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.hash_collisions.plan import CollisionPlan, CollisionProblem, Part, slices
 from clgraph.algorithms.hash_collisions.work import BITMAP_BITS, MOST_HASHES
-from clgraph.csr import checked_count
+from clgraph.arguments import checked_count
 from clgraph.errors import InputError
 from clgraph.primitives.segmented import SegmentedSort
 from clgraph.primitives.types import tuned

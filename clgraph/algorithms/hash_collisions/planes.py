@@ -7,7 +7,7 @@ import numpy as np
 
 from clgraph.algorithms.hash_collisions.plan import CollisionPlan, CollisionProblem, slices
 from clgraph.algorithms.hash_collisions.work import MOST_HASHES, MOST_WIDTHS
-from clgraph.csr import checked_count
+from clgraph.arguments import checked_count
 from clgraph.primitives.types import tuned
 from clgraph.runtime.session import Session
 

@@ -5,7 +5,7 @@ from clgraph.algorithms.hash_collisions.lanes import LanesPlan
 from clgraph.algorithms.hash_collisions.plan import CollisionPlan, CollisionProblem
 from clgraph.algorithms.hash_collisions.planes import PlanesPlan
 from clgraph.algorithms.hash_collisions.work import persistent_work, row_per_item_work, row_per_sub_group_work
-from clgraph.csr import check_choice
+from clgraph.arguments import check_choice
 from clgraph.errors import InputError
 from clgraph.model.strategy import Strategy
 from clgraph.runtime.session import Session

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.csr import check_choice, checked_count
+from clgraph.arguments import check_choice, checked_count
 from clgraph.errors import InputError
 from clgraph.runtime.timing import RunInfo
 from clgraph.vertex_hashes import HASHES, hash_colors
@@ -69,7 +69,7 @@ class CollisionTable(_CollisionTable):
             checked_count("max_colors", max_colors, 2**MAX_BITS)
         allowed = np.flatnonzero([max_colors is None or 1 << bits <= max_colors for bits in self.bit_widths])
         if not allowed.size:
-            raise InputError(f"max_colors={max_colors}; the narrowest of the table are {widths.min()} bits")
+            raise InputError(f"max_colors = {max_colors}; the narrowest of the table are {widths.min()} bits")
         _, bits, k, j = min(
             (int(self.total[k, j]), int(widths[j]), k, int(j)) for k in range(len(self.hashes)) for j in allowed
         )

@@ -43,7 +43,7 @@ from clgraph.algorithms.traversal.levels import Levels, has_few_units
 from clgraph.algorithms.traversal.paths import MAX_DEPTH, MAX_VERTICES, checked_depth
 from clgraph.algorithms.traversal.rounds_strategies import rounds_strategies
 from clgraph.algorithms.traversal.sources import default_source, source_numbers, vertex_ids, vertex_number
-from clgraph.csr import checked_count
+from clgraph.arguments import checked_count, checked_flag
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose
@@ -240,6 +240,7 @@ def bfs(
     >>> result.distances.tolist(), result.path_to(3)
     ([1, 0, 1, 2], [1, 2, 3])
     """
+    verify = checked_flag("verify", verify)
     on, data = as_session(session), as_graph(graph)
     sources = source_numbers(data, source)
     with on.measure() as recorder:

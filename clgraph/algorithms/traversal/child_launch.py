@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal.rounds import FixedPoint
 from clgraph.algorithms.traversal.rounds_work import MEAN_DEGREES
-from clgraph.csr import checked_count
+from clgraph.arguments import checked_count
 from clgraph.graph import Graph
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_queue import has_device_queue

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal import queues
 from clgraph.algorithms.traversal.paths import PathPlan
-from clgraph.csr import checked_number
+from clgraph.arguments import checked_number
 from clgraph.graph import Graph
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import check_status

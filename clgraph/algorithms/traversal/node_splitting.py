@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal.rounds import FixedPoint
 from clgraph.algorithms.traversal.rounds_work import model_mda
-from clgraph.csr import checked_count
+from clgraph.arguments import checked_count, shown
 from clgraph.errors import InputError
 from clgraph.graph import Graph
 from clgraph.primitives.scan import Scan
@@ -56,14 +56,14 @@ class NodeSplitting(FixedPoint):
 
     def _choose(self) -> None:
         degrees = self.graph.degrees
-        if self._wanted == "histogram":
+        if not isinstance(self._wanted, str):
+            self.mda = checked_count("mda", self._wanted, 2**31 - 1)
+        elif self._wanted == "histogram":
             self.mda = histogram_mda(degrees)
         elif self._wanted == "model":
             self.mda = model_mda(self.graph.stats, self.session.facts, self.session.profile.rates)
-        elif isinstance(self._wanted, str):
-            raise InputError(f"mda={self._wanted!r}; a number, 'histogram' or 'model' is needed")
         else:
-            self.mda = checked_count("mda", self._wanted, 2**31 - 1)
+            raise InputError(f"mda = {shown(self._wanted)}; allowed: a number, 'histogram', 'model'")
         large = degrees[degrees > self.mda].astype(np.int64)
         self.n_extra = int(((large - 1) // self.mda).sum())
         n_parts = self.n + self.n_extra

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.traversal.distances import Distances
 from clgraph.algorithms.traversal.predecessors import Predecessors
 from clgraph.algorithms.traversal.sources import default_source, vertex_ids
-from clgraph.csr import checked_count, checked_number
+from clgraph.arguments import checked_count, checked_number
 from clgraph.errors import DistanceOverflowError, InputError
 from clgraph.graph import Graph
 from clgraph.runtime.arrays import DeviceArray

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal.paths import PathPlan, checked_depth
+from clgraph.arguments import checked_flag
 from clgraph.graph import Graph
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
@@ -54,7 +55,8 @@ class FixedPoint(PathPlan):
         if levels and limit is not None:
             limit = checked_depth(limit)
         super().__init__(session, graph, sources, limit, weighted=not levels)
-        self._levels, self._atomic, self._counts = levels, bool(atomic), bool(balance)
+        self._levels = levels
+        self._atomic, self._counts = checked_flag("atomic", atomic), checked_flag("balance", balance)
         self.n_rounds = 0
         self.balance: tuple[RoundBalance, ...] | None = None
         self.group_edges: NDArray[np.uint32] = np.empty(0, np.uint32)

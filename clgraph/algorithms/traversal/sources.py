@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.arguments import check_length, checked_array, shown
 from clgraph.errors import InputError, SourceError
 from clgraph.graph import Graph
 
@@ -25,10 +26,13 @@ def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
         There is no source.
     """
     if isinstance(source, np.ndarray):
-        source = source.tolist()
+        check_length("source", np.atleast_1d(source))
+        source = checked_array("source", source).tolist()
     is_many = isinstance(source, Sequence) and not isinstance(source, str | bytes)
     if is_many and isinstance(source, tuple) and _find(graph, source) >= 0:
         is_many = False  # a tuple may be an id
+    if is_many:
+        check_length("source", source)
     ids = list(source) if is_many else [source]
     if not ids:
         raise InputError("no source is given")
@@ -47,7 +51,7 @@ def vertex_number(graph: Graph, given: Any, what: str = "vertex") -> int:
         return number
     n = graph.n_vertices
     where = f"a vertex from 0 to {n - 1}" if graph.labels is None else f"among the labels of the {n} vertices"
-    raise SourceError(f"{what} {given!r} is not {where if n else 'in the graph, which has no vertices'}")
+    raise SourceError(f"{what} {shown(given)} is not {where if n else 'in the graph, which has no vertices'}")
 
 
 def vertex_ids(graph: Graph, vertices: list[int]) -> list[Any]:
@@ -60,7 +64,7 @@ def _find(graph: Graph, given: Any) -> int:
     if graph.labels is None:
         is_number = isinstance(given, int | np.integer) and not isinstance(given, bool)
         return int(given) if is_number and 0 <= given < graph.n_vertices else -1
-    with contextlib.suppress(TypeError):  # what has no hash is no id
+    with contextlib.suppress(Exception):  # what has no hash, or fails when it is compared, is no id
         number = graph.vertex_numbers.get(given, -1)
         if number >= 0 and isinstance(given, _BOOL) == isinstance(graph.labels[number], _BOOL):
             return number

@@ -50,6 +50,7 @@ from clgraph.algorithms.traversal.near_far import NearFar
 from clgraph.algorithms.traversal.rounds_strategies import rounds_strategies
 from clgraph.algorithms.traversal.sources import source_numbers
 from clgraph.algorithms.traversal.sssp_work import delta_stepping_work, dijkstra_work, frontier_work
+from clgraph.arguments import checked_flag
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose
@@ -179,6 +180,7 @@ def sssp(
     >>> paths.distances.tolist(), paths.path_to(2)
     ([0, 2, 5], [0, 1, 2])
     """
+    predecessors, verify = checked_flag("predecessors", predecessors), checked_flag("verify", verify)
     on, data = as_session(session), as_graph(graph, weight=weight)
     sources = source_numbers(data, source)
     check_weights(data)

@@ -1,0 +1,148 @@
+"""Arguments at the public edge: what is returned may be trusted, what is refused is told by name, value and place."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import operator
+import os
+import reprlib
+from collections.abc import Iterable, Iterator, Sequence
+from numbers import Real
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.errors import ClgraphError, HostMemoryError, InputError
+from clgraph.host_memory import check_host_memory
+
+Seed: TypeAlias = (
+    int | Sequence[int] | NDArray[Any] | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator
+    | np.random.RandomState | None
+)
+"""What decides random numbers, as in :mod:`numpy.random`; see :func:`checked_seed`."""
+
+_SEEDS = "None, integers from 0 on and sequences of them, SeedSequence, BitGenerator, Generator, RandomState"
+_ITEM_BYTES = 40  # of a number in a list: its object and two pointers
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
+
+
+def shown(value: object) -> str:
+    """Return a short representation of *value*, also where its own fails."""
+    try:
+        return _SHORT.repr(value)
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
+@contextlib.contextmanager
+def refusing(name: str, value: object, allowed: str, kind: type[InputError] = InputError) -> Iterator[None]:
+    """Turn what the methods of the user's object *value* raise into an error of this *kind*."""
+    try:
+        yield
+    except ClgraphError:
+        raise
+    except MemoryError as error:
+        raise HostMemoryError(f"{name} needs more memory than there is: {error}") from error
+    except Exception as error:
+        raise kind(f"{name} = {shown(value)}; allowed: {allowed} ({type(error).__name__}: {error})") from error
+
+
+def checked_flag(name: str, value: object) -> bool:
+    """Return *value*, a bool of Python or numpy."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name} = {shown(value)}; allowed: True, False")
+    return bool(value)
+
+
+def checked_count(name: str, value: Any, most: int, least: int = 1) -> int:
+    """Return *value* as an integer from *least* to *most*."""
+    try:
+        count = operator.index(value)
+    except Exception:  # whatever the value's own method raises
+        raise InputError(f"{name} = {shown(value)}; allowed: integers from {least} to {most}") from None
+    if not least <= count <= most:
+        raise InputError(f"{name} = {shown(count)}; allowed: {least} to {most}")
+    return count
+
+
+def checked_number(name: str, value: Any, least: float = 0.0, most: float = math.inf, *, above: bool = False) -> float:
+    """Return *value* as a finite number from *least* (or *above* it) to *most*."""
+    number = math.nan
+    if isinstance(value, Real | np.bool_):
+        with contextlib.suppress(Exception):  # a fraction or an integer may be too large for a float
+            number = float(value)
+    if not (least < number if above else least <= number) or not number <= most or math.isinf(number):
+        start = f"above {least:g}" if above else f"from {least:g}"
+        end = f" to {most:g}" if most < math.inf else "" if above else " on"
+        raise InputError(f"{name} = {shown(value)}; allowed: finite numbers {start}{end}")
+    return number
+
+
+def check_choice(name: str, value: object, allowed: Iterable[str]) -> None:
+    """Raise unless *value* is one of the *allowed* names."""
+    known = tuple(allowed)
+    if not isinstance(value, str) or value not in known:
+        raise InputError(f"{name} = {shown(value)}; allowed: {', '.join(map(repr, known))}")
+
+
+def check_callback(name: str, value: object) -> None:
+    """Raise unless *value* is ``None`` or can be called."""
+    if value is not None and not callable(value):
+        raise InputError(f"{name} = {shown(value)}; allowed: None, a function")
+
+
+def checked_path(name: str, value: object) -> Path:
+    """Return *value*, a str or path object, as a path."""
+    with refusing(name, value, "a path"):
+        text = os.fspath(value)  # type: ignore[call-overload]
+        if not isinstance(text, str) or "\0" in text:
+            raise InputError(f"{name} = {shown(value)}; allowed: a path that is text without null characters")
+        return Path(text)
+
+
+def checked_seed(seed: Seed, name: str = "seed") -> int:
+    """Return *seed* as one integer of at least 0, from which every part of a computation takes its own generator.
+
+    An integer is itself. ``None`` is another number each time. A SeedSequence, or a sequence of integers, which numpy
+    makes one of, always gives the same number. A Generator, BitGenerator or RandomState is asked for its next number.
+    """
+    with refusing(name, seed, _SEEDS):
+        if isinstance(seed, np.random.RandomState):
+            return int(seed.randint(2**63 - 1, dtype=np.int64))
+        if isinstance(seed, np.random.BitGenerator):
+            seed = np.random.Generator(seed)
+        if isinstance(seed, np.random.Generator):
+            return int(seed.integers(2**63))
+        if seed is None:
+            seed = np.random.SeedSequence()
+        elif isinstance(seed, Sequence | np.ndarray) and np.ndim(seed):
+            check_length(name, seed)
+            seed = np.random.SeedSequence(seed)
+        elif not isinstance(seed, np.random.SeedSequence):
+            if (number := operator.index(seed)) < 0:  # type: ignore[arg-type]
+                raise InputError(f"{name} = {shown(seed)}; allowed: {_SEEDS}")
+            return number
+        return int.from_bytes(seed.generate_state(4).tobytes(), "little")
+
+
+def check_length(name: str, values: Any) -> None:
+    """Raise unless a list of the length of *values*, such as ``range(10**12)``, fits into memory."""
+    check_host_memory(name, _ITEM_BYTES * len(values))
+
+
+def checked_array(name: str, values: Any, kind: type[InputError] = InputError) -> NDArray[Any]:
+    """Return *values* as a plain array, which shares memory with an array that is given; no element may be masked."""
+    if isinstance(values, np.ma.MaskedArray) and (mask := np.ma.getmaskarray(values)).any():
+        at = np.unravel_index(int(mask.argmax()), mask.shape)
+        raise kind(f"{name}[{', '.join(map(str, at))}] is masked; fill or drop what is masked")
+    with refusing(name, values, "an array or a list", kind):
+        if not isinstance(values, np.ndarray) and hasattr(values, "__len__"):
+            check_length(name, values)
+        array = np.asarray(values)
+    if not array.flags.c_contiguous:  # such as np.broadcast_to(0, 10**12): who uses it has to copy it
+        check_host_memory(name, array.nbytes)
+    return array

@@ -1,0 +1,32 @@
+"""How much memory this machine has left, so that what cannot fit is refused before anything is allocated."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+
+from clgraph.errors import HostMemoryError
+
+
+def check_host_memory(what: str, n_bytes: int) -> None:
+    """Raise :class:`HostMemoryError` unless so many bytes are free; small amounts are not looked at."""
+    if n_bytes >= 1 << 24 and n_bytes > (free := free_bytes()):
+        raise HostMemoryError(f"{what} needs {n_bytes:,} bytes; this machine has {free:,} bytes of memory free")
+
+
+def free_bytes() -> int:
+    """Return how many bytes this process may still allocate; ``sys.maxsize`` where the system does not tell."""
+    free = [sys.maxsize]
+    with contextlib.suppress(OSError, ValueError, KeyError):
+        rows = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines())
+        free.append(1024 * int(rows["MemAvailable"].split()[0]))
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        most, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if most != resource.RLIM_INFINITY:
+            pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+            free.append(most - pages * os.sysconf("SC_PAGE_SIZE"))
+    return max(0, min(free))

@@ -1,0 +1,376 @@
+#!/usr/bin/env python3
+"""Call everything public with hostile arguments, and tell what neither answers rightly nor refuses.
+
+    tools/fuzz_arguments.py [--calls 5000] [--seed 0] [--device pocl]
+
+Functions, constructors, methods and generators are found by the package's public names; their parameters by their
+signatures, and the options of strategies by those of the plans. A call has good arguments but for one or two. It
+passes if it raises a ClgraphError, or a TypeError for a wrong name or number of arguments, or if its answer holds:
+algorithms verify theirs, graphs and ratings are checked again. A child process makes the calls, with limited memory and
+time; one that dies is told with its call, and another goes on. The exit status is 1 if a call failed.
+"""
+from __future__ import annotations
+
+import argparse
+import importlib
+import inspect
+import itertools
+import os
+import random
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+import types
+import warnings
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+import networkx as nx  # noqa: E402
+import numpy as np  # noqa: E402
+import scipy.sparse as sp  # noqa: E402
+
+import clgraph as cg  # noqa: E402
+from clgraph.arguments import shown  # noqa: E402
+from clgraph.errors import ClgraphError, VerificationError  # noqa: E402
+from clgraph.probing import api as probing  # noqa: E402
+
+EXTRA_BYTES = 3 << 30  # of address space for the calls
+LONGEST_SECONDS = 60.0  # of a call; a kernel may have to be compiled
+OF_PLANS = {"wait", "program", "check_memory", "run_info", "record_kernel", "record_transfer", "record_compile"}
+
+
+class Broken:
+    """Raises whatever it is asked for."""
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise RuntimeError("broken on purpose")
+
+    __bool__ = __index__ = __int__ = __float__ = __len__ = __iter__ = __getitem__ = __array__ = __fspath__ = _refuse
+    __hash__ = __eq__ = __lt__ = __contains__ = _refuse  # type: ignore[assignment]
+
+
+class Liar:
+    """Claims to be long, an index and a number, each wrongly."""
+
+    def __len__(self) -> int:
+        return 10**18
+
+    def __getitem__(self, at: int) -> int:
+        return at
+
+    def __index__(self) -> int:
+        return 10**30
+
+    def __float__(self) -> float:
+        return float("nan")
+
+
+def _recursive() -> list[Any]:
+    inner: list[Any] = [1]
+    inner.append(inner)
+    return inner
+
+
+def _damaged() -> sp.csr_array:
+    matrix = sp.csr_array(np.eye(4))
+    matrix.indices = np.full(4, 10**6, np.int32)
+    return matrix
+
+
+HOSTILE: list[Callable[[], Any]] = [
+    *(lambda value=value: value for value in (
+        None, True, False, 0, 1, -1, 2, 2**31 - 1, 2**31, 2**63, 10**18, 10**400, -(10**400), 0.0, -0.0, 0.5, 1.0, -1.5,
+        1e308, 1e-320, float("nan"), float("inf"), -float("inf"), 1j, "", "x", "auto", "\0", "a" * 10_000, b"x", b"\0",
+        (), (1, 2), (1, 2, 3), Ellipsis, np, Fraction(1, 3), Decimal("0.5"), range(10**12), range(3), np.newaxis,
+    )),
+    lambda: [], lambda: {}, lambda: set(), lambda: [0, 1], lambda: [[1], [2, 3]], lambda: [None], lambda: ["a", 1],
+    lambda: {"a": [1]}, lambda: [float("nan")] * 2, lambda: [2**64, -1], lambda: [[]], lambda: [Broken()], _recursive,
+    object, Broken, Liar, itertools.count, lambda: iter([1, 2]), lambda: print, lambda: memoryview(b"abcd"), bytearray,
+    *(lambda dtype=dtype: np.dtype(dtype).type(1) for dtype in "?bBhHiIlLqQefdgFDG"),
+    *(
+        lambda dtype=dtype: np.array([0, 1, 2]).astype(dtype)
+        for dtype in ("?", "u1", ">i4", "u8", "f2", "g", "O", "S", "M8[s]")
+    ),
+    lambda: np.datetime64("NaT"), lambda: np.str_("x"), lambda: np.void(b"xy"), lambda: np.array(3),
+    lambda: np.array("x"), lambda: np.zeros(0), lambda: np.zeros((2, 2)), lambda: np.zeros((0, 3), int),
+    lambda: np.array([True, False]),
+    lambda: np.array([2**64 - 1, 0], np.uint64), lambda: np.array([np.nan, np.inf, -np.inf]),
+    lambda: np.zeros(2, "i4,f8"),
+    lambda: np.ma.MaskedArray([0, 1, 2], [False, True, False]), lambda: np.broadcast_to(np.int32(1), 10**9),
+    lambda: np.random.default_rng(1), lambda: np.random.SeedSequence(1),
+    lambda: sp.csr_array((0, 0)), lambda: sp.coo_array((3, 5)), lambda: sp.csr_array(np.eye(3) * 1j), _damaged,
+    lambda: sp.coo_array((2**31, 2**31)), lambda: sp.coo_array((2**40, 2)), lambda: sp.eye_array(3) * np.nan,
+    nx.Graph, lambda: nx.DiGraph([("a", "b")]), lambda: nx.Graph([(0, 1, {"weight": "x"})]),
+    lambda: cg.Graph([0], []), lambda: cg.generators.star(3), lambda: cg.Ratings([], [], [], 0, 0),
+]  # fmt: skip
+
+# What is nearly right: a good array in another form, or with one wrong element.
+TWISTS: list[Callable[[np.ndarray[Any, Any]], Any]] = [
+    *(lambda a, dtype=dtype: a.astype(dtype) for dtype in ("O", ">i8", "u1", "u8", "f8", "?", "S", "c8")),
+    *(lambda a, value=value: np.array([value, *a.tolist()[1:]]) for value in (-1, 2**31, 2**64 - 1, 0.5, np.nan, None)),
+    lambda a: np.ma.MaskedArray(a, np.arange(a.size) == a.size - 1), lambda a: np.repeat(a, 2)[::2], lambda a: a[::-1],
+    lambda a: np.frombuffer(a.tobytes(), a.dtype), lambda a: memoryview(a), lambda a: a[:-1], lambda a: a[:, None],
+]  # fmt: skip
+
+
+class Target(NamedTuple):
+    """Something to call, with good values for the parameters that need one, and what else it takes."""
+
+    name: str
+    call: Callable[..., Any]
+    good: dict[str, Any]
+    hostile: tuple[str, ...]
+    options: tuple[tuple[dict[str, Any], str], ...]
+
+
+def good_values(directory: Path, session: Any) -> dict[str, Any]:
+    """Return values by name of a parameter; others are found by its annotation."""
+    graph = cg.generators.random_weights(cg.generators.rmat(5, 4, seed=1), 1)
+    path = directory / "edges.txt"
+    path.write_text("0 1 2.5\n1 2 3\n", encoding="ascii")
+    return {
+        "graph": graph, "data": graph, "source": 0, "matrix": graph.to_scipy(), "path": path, "session": session,
+        "src": [0, 1], "dst": [1, 2], "row_offsets": [0, 1, 2], "column_indices": [1, 0], "algorithm": "bfs",
+        "users": [0, 1], "items": [0, 1], "values": [1.0, 2.0], "ids": [0], "user": 0, "vertex": 0,
+        "colors": np.arange(graph.n_vertices), "hash": "murmur3", "bits": 3, "n_ratings": 20,
+        "X": cg.generators.planted_ratings(9, 9, 60), "n_users": 9, "n_items": 9, "document": session.profile.to_json(),
+        "dtype": np.int32, "host": np.arange(5),
+    }  # fmt: skip
+
+
+def good_value(parameter: inspect.Parameter, known: dict[str, Any]) -> Any:
+    if parameter.name in known:
+        return known[parameter.name]
+    by_type = {"int": 4, "float": 0.5, "bool": False, "str": "x", "ArrayLike": [0, 1], "Seed": 1}
+    return by_type.get(str(parameter.annotation).split(" | ")[0], known["graph"])
+
+
+def is_ours(function: Any) -> bool:
+    return str(getattr(function, "__module__", "")).startswith("clgraph")
+
+
+def public() -> Iterator[tuple[str, Any]]:
+    """Yield names and what they stand for; modules give their functions."""
+    for name in cg.__all__:
+        found = getattr(cg, name)
+        if isinstance(found, types.ModuleType):
+            tail = found.__name__.rpartition(".")[2]
+            for inner, function in vars(found).items():
+                if inspect.isfunction(function) and function.__module__.endswith(tail) and inner[0] != "_":
+                    yield f"{name}.{inner}", function
+        elif callable(found):
+            yield name, found
+
+
+def options_of(module: types.ModuleType, known: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield the options that a function of *module* hands on, each with the arguments that it belongs to."""
+    for name, entry in getattr(module, "ALGORITHMS", {}).items():
+        explained = importlib.import_module(entry.module).choose_strategy
+        data = known["X"] if entry.kind == "ratings" else known["graph"]
+        yield from (({"algorithm": name, "data": data}, option) for option in keyword_only(explained))
+    for name, strategy in getattr(module, "STRATEGIES", {}).items():
+        yield from (({"strategy": name}, option) for option in keyword_only(strategy.plan))
+
+
+def keyword_only(function: Any) -> list[str]:
+    fixed = getattr(function, "keywords", {})  # of a partial
+    parameters = inspect.signature(function).parameters.values()
+    return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in fixed]
+
+
+def target(name: str, call: Callable[..., Any], known: dict[str, Any]) -> Target:
+    parameters = inspect.signature(call).parameters.values()
+    named = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    good = {p.name: good_value(p, known) for p in named if p.default is p.empty or p.name == "session"}
+    names, options = tuple(p.name for p in named), ()
+    if "verify" in names:
+        good["verify"] = True
+    module = sys.modules[call.__module__]
+    if len(named) < len(parameters):
+        options = tuple(options_of(module, known))
+    if "strategy_options" in names:  # an estimator, which looks at the arguments of its constructor when it fits
+        options = tuple(options_of(sys.modules[str(module.__package__)], known))
+        return Target(name, lambda **given: call(**given).fit(known["X"]), good | {"n_epochs": 1}, names, options)
+    return Target(name, call, good, names, options)
+
+
+def targets(known: dict[str, Any]) -> list[Target]:
+    """Return all that is public: functions, constructors that check, and methods of what the good calls return."""
+    found, samples = [], {type(value): value for value in known.values() if is_ours(type(value))}
+    classes = [known_class for _, known_class in public() if inspect.isclass(known_class)]
+    for name, thing in public():
+        if inspect.isclass(thing) and holds_anything(thing):
+            continue
+        found.append(target(name, thing, known))
+        made = found[-1].call(**found[-1].good)
+        samples.setdefault(type(made), made)
+    for kind in classes:
+        sample = samples.get(kind)
+        for inner in dir(kind):
+            method = inspect.getattr_static(kind, inner)
+            is_static = isinstance(method, classmethod | staticmethod)
+            if inner[0] == "_" or inner in OF_PLANS or not (is_static or inspect.isfunction(method)):
+                continue
+            if is_ours(method) and (is_static or sample is not None):
+                found.append(target(f"{kind.__name__}.{inner}", getattr(kind if is_static else sample, inner), known))
+    return found
+
+
+def holds_anything(kind: type) -> bool:
+    """Whether this is a tuple or a dataclass whose constructor checks nothing: a result, not an input."""
+    return issubclass(kind, tuple) or kind.__init__.__code__.co_filename == "<string>"  # type: ignore[misc]
+
+
+class Call(NamedTuple):
+    """A call to be made."""
+
+    target: Target
+    arguments: dict[str, Any]
+    is_named_wrongly: bool
+
+    def __str__(self) -> str:
+        hostile = {k: v for k, v in self.arguments.items() if v is not self.target.good.get(k, self)}
+        return f"{self.target.name}({', '.join(f'{k}={shown(v)}' for k, v in hostile.items())})"
+
+
+def drawn(all_targets: list[Target], seed: int, number: int) -> Call:
+    """Return a call: the first ones go through all parameters and options, whose values are random."""
+    rng = random.Random(f"{seed} {number}")
+    places: list[tuple[Target, dict[str, Any], str]] = [(t, {}, name) for t in all_targets for name in t.hostile]
+    places += [(t, given, name) for t in all_targets for given, name in t.options]
+    chosen, given, name = places[number] if number < len(places) else rng.choice(places)
+    hostile = {name: rng.choice(HOSTILE)()}
+    good = chosen.good.get(name)
+    if isinstance(good, list | np.ndarray) and rng.random() < 0.5:
+        hostile = {name: rng.choice(TWISTS)(np.asarray(good))}
+    if rng.random() < 0.2:
+        hostile[rng.choice(chosen.hostile)] = rng.choice(HOSTILE)()
+    if given and "strategy_options" in chosen.hostile:
+        hostile["strategy_options"] = {name: hostile.pop(name)}
+    arguments = {**chosen.good, **given, **hostile}
+    is_named_wrongly = rng.random() < 0.02
+    if is_named_wrongly:
+        arguments["no_such_name"] = 1
+    return Call(chosen, arguments, is_named_wrongly)
+
+
+def check_answer(answer: Any) -> None:
+    """Raise unless the arrays of a graph or of ratings are valid, also of several."""
+    if isinstance(answer, cg.Graph):
+        arrays = answer.row_offsets, answer.column_indices, answer.edge_weights
+        cg.Graph(*arrays, answer.directed, answer.labels)
+    elif isinstance(answer, cg.Ratings):
+        arrays = answer.users, answer.items, answer.values
+        cg.Ratings(*arrays, *answer.shape, answer.user_ids, answer.item_ids)
+    elif type(answer) is tuple:
+        for part in answer:
+            check_answer(part)
+
+
+def fault(call: Call) -> str | None:
+    """Make the call; return what is wrong with how it ended."""
+    try:
+        answer = call.target.call(**call.arguments)
+    except VerificationError as error:
+        return f"wrong answer: {error}"
+    except ClgraphError as error:
+        return None if str(error) else "an error without a message"
+    except TypeError as error:
+        if call.is_named_wrongly and "no_such_name" in str(error):
+            return None
+        return refusal(error)
+    except Exception as error:
+        return refusal(error)
+    try:
+        check_answer(answer)
+    except ClgraphError as error:
+        return f"wrong answer: {error}"
+    return None
+
+
+def refusal(error: Exception) -> str | None:
+    """Return what is wrong with a refusal by another error: nothing, if scikit-learn's own checks made it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if any("sklearn" in Path(frame.filename).parts for frame in frames):
+        return None
+    ours = [frame for frame in frames if "clgraph" in Path(frame.filename).parts]
+    at = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else "?"
+    return f"{type(error).__name__} at {at}: {str(error)[:200]}"
+
+
+def child(seed: int, first: int, last: int, device: str) -> None:
+    """Make calls *first* to *last* - 1; print each one's number before it, and what is wrong with it after it."""
+    probing.FULL, probing.save_profile = probing.QUICK, lambda *_: Path()  # a busy machine's rates are not kept
+    warnings.simplefilter("ignore")
+    with tempfile.TemporaryDirectory() as directory:
+        os.chdir(directory)
+        all_targets = targets(good_values(Path(directory), cg.Session(device)))
+        used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        resource.setrlimit(resource.RLIMIT_AS, (used + EXTRA_BYTES, resource.RLIM_INFINITY))
+        print("ready", flush=True)
+        for number in range(first, last):
+            call = drawn(all_targets, seed, number)
+            print("call", number, call, flush=True)
+            if (wrong := fault(call)) is not None:
+                print("fault", wrong.replace("\n", " "), flush=True)
+    print("end", flush=True)
+
+
+def made(command: list[str], first: int, last: int) -> tuple[int, int]:
+    """Have a child make calls from *first* on and print their faults; return the next call and how many failed."""
+    process = subprocess.Popen([*command, "--child", str(first), str(last)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    number, call, faults, is_ready = first, "", 0, False
+    timer = threading.Timer(LONGEST_SECONDS, process.kill)
+    for line in process.stdout:
+        word, _, rest = line.rstrip().partition(" ")
+        if word == "ready":
+            is_ready = True
+        elif word == "call":
+            timer.cancel()
+            timer = threading.Timer(LONGEST_SECONDS, process.kill)
+            timer.start()
+            call, number = rest, int(rest.partition(" ")[0])
+        elif word == "fault":
+            faults += 1
+            print(f"{call}: {rest}", flush=True)
+    timer.cancel()
+    if not is_ready:
+        raise SystemExit("the calls with good arguments failed")
+    if process.wait() != 0:
+        faults += 1
+        print(f"{call}: the process ended with {process.returncode}, or took {LONGEST_SECONDS} s", flush=True)
+        return number + 1, faults
+    return last, faults
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--calls", type=int, default=5000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--device", default="pocl")
+    parser.add_argument("--child", type=int, nargs=2, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.child:
+        child(args.seed, *args.child, args.device)
+        return 0
+    next_call = n_faults = 0
+    while next_call < args.calls:
+        command = [sys.executable, __file__, "--seed", str(args.seed), "--device", args.device]
+        next_call, more = made(command, next_call, args.calls)
+        n_faults += more
+    print(f"{args.calls} calls, {n_faults} faults")
+    return int(n_faults > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
