@@ -653,7 +653,7 @@ def test_without_scikit_learn_the_error_names_the_extra() -> None:
         "import sys; sys.modules['sklearn'] = sys.modules['sklearn.base'] = None\n"
         "import clgraph; clgraph.SGDMatrixFactorization"
     )
-    command = code.replace("clgraph; clgraph.SGD", "clgraph.cli.main as m; sys.exit(m.main(['factorize', 'x'])) #")
+    command = code.replace("clgraph; clgraph.SGD", "clgraph.cli.main as m; sys.exit(m.main(['factorization', 'x'])) #")
     for text in (code, command):
         child = subprocess.run([sys.executable, "-c", text], cwd=ROOT, capture_output=True, text=True, check=False)
         assert child.returncode == 1 and "pip install 'clgraph-opencl[sklearn]'" in child.stderr
@@ -682,7 +682,7 @@ def ratings_file(tmp_path: Path) -> str:
 
 def command(*arguments: str) -> list[str]:
     session_on("pocl")
-    return ["factorize", *arguments, "-d", "pocl", "-s", OFFLINE, "--rank", "4", "--epochs", "12", "--seed", "1"]
+    return ["factorization", *arguments, "-d", "pocl", "-s", OFFLINE, "--rank", "4", "--epochs", "12", "--seed", "1"]
 
 
 def test_the_command_shows_a_table_and_saves_a_model(

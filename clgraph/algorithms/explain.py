@@ -11,6 +11,7 @@ from scipy.sparse import issparse
 from clgraph.errors import InputError
 from clgraph.graph import as_graph
 from clgraph.model.strategy import Choice
+from clgraph.names import unknown_name
 from clgraph.ratings import as_ratings
 from clgraph.runtime.session import Session, as_session
 
@@ -36,10 +37,10 @@ class Algorithm(NamedTuple):
 ALGORITHMS = {
     "bfs": Algorithm("clgraph.algorithms.traversal.bfs", "graph", as_graph),
     "color": Algorithm("clgraph.algorithms.coloring.color", "graph", as_graph),
-    "components": Algorithm("clgraph.algorithms.components", "graph", as_graph),
+    "connected_components": Algorithm("clgraph.algorithms.components", "graph", as_graph),
     "factorization": Algorithm("clgraph.algorithms.factorization", "ratings", as_ratings),
     "hash_collisions": Algorithm("clgraph.algorithms.hash_collisions.api", "graph", as_graph),
-    "mst": Algorithm("clgraph.algorithms.mst", "graph", as_graph),
+    "minimum_spanning_forest": Algorithm("clgraph.algorithms.mst", "graph", as_graph),
     "sssp": Algorithm("clgraph.algorithms.traversal.sssp", "graph", as_graph),
 }
 
@@ -89,5 +90,5 @@ def explain(algorithm: str, data: Any, *, session: Session | str | None = None, 
 def find_algorithm(name: str) -> Algorithm:
     """Return the entry of *name*, or raise an :class:`InputError`."""
     if name not in ALGORITHMS:
-        raise InputError(f"unknown algorithm {name!r}; known: {', '.join(ALGORITHMS)}")
+        raise InputError(unknown_name("algorithm", name, ALGORITHMS))
     return ALGORITHMS[name]

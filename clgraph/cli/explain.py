@@ -15,7 +15,7 @@ HELP = "show the predicted time of every strategy, and why one is picked"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("algorithm", metavar="ALGORITHM", help="such as components or factorization")
+    parser.add_argument("algorithm", metavar="ALGORITHM", help="such as connected_components or factorization")
     parser.add_argument("file", metavar="FILE", help="graph file, or for factorization a file of ratings")
     parser.add_argument("--distance", type=int, choices=(1, 2), help="of colourings and hash collisions")
     add_device(parser)

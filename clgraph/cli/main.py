@@ -12,10 +12,11 @@ import sys
 from collections.abc import Callable, Sequence
 
 from clgraph import __version__, errors
+from clgraph.names import unknown_name
 
 COMMANDS = (
-    "devices", "doctor", "probe", "info", "convert", "cc", "msf", "conflicts", "color", "bfs", "sssp", "factorize",
-    "explain", "bench", "report", "cache",
+    "devices", "doctor", "probe", "info", "convert", "connected_components", "minimum_spanning_forest", "bfs", "sssp",
+    "color", "hash_collisions", "factorization", "explain", "bench", "report", "cache",
 )  # fmt: skip
 OK, FAILED, USAGE, NO_DEVICE, BAD_INPUT, DEVICE_MEMORY, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 _EPILOG = (
@@ -35,7 +36,11 @@ _CODES: tuple[tuple[type[BaseException], int], ...] = (  # the first that fits
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line *argv* and return its exit code."""
-    args = build_parser().parse_args(argv)
+    parser, words = build_parser(), sys.argv[1:] if argv is None else argv
+    command = next((word for word in words if not word.startswith("-")), None)
+    if command not in (None, *COMMANDS):
+        parser.error(unknown_name("command", str(command), COMMANDS))
+    args = parser.parse_args(argv)
     return guarded(args.run, args)
 
 

@@ -1,4 +1,4 @@
-"""``clgraph factorize RATINGS``: low-rank factorisation of a rating matrix."""
+"""``clgraph factorization RATINGS``: low-rank factorisation of a rating matrix."""
 from __future__ import annotations
 
 import argparse

@@ -1,4 +1,4 @@
-"""``clgraph conflicts GRAPH``: collisions of hash colourings."""
+"""``clgraph hash_collisions GRAPH``: collisions of hash colourings."""
 from __future__ import annotations
 
 import argparse

@@ -1,4 +1,4 @@
-"""``clgraph msf GRAPH``: minimum spanning forest."""
+"""``clgraph minimum_spanning_forest GRAPH``: minimum spanning forest."""
 from __future__ import annotations
 
 import argparse

@@ -1,4 +1,4 @@
-"""``clgraph cc GRAPH``: connected components."""
+"""``clgraph connected_components GRAPH``: connected components."""
 from __future__ import annotations
 
 import argparse
