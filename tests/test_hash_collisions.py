@@ -24,7 +24,7 @@ from clgraph.algorithms.hash_collisions.strategies import STRATEGIES
 from clgraph.algorithms.hash_collisions.table import CollisionTable
 from clgraph.algorithms.hash_collisions.work import BITMAP_BITS
 from clgraph.cli.collisions_plot import plot_collisions
-from clgraph.errors import InputError, UnsupportedStrategyError, VerificationError
+from clgraph.errors import InputError, MissingExtraError, UnsupportedStrategyError, VerificationError
 from clgraph.graph import Graph
 from clgraph.reference.hash_collisions import check_collisions
 from clgraph.reference.hash_collisions import hash_collisions as oracle
@@ -402,5 +402,5 @@ def test_plot(pocl: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(InputError):
         plot_collisions(table, tmp_path / "collisions.nonsense")
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(InputError, match="matplotlib"):
+    with pytest.raises(MissingExtraError, match=r"clgraph-opencl\[plot\]"):
         plot_collisions(table, tmp_path / "collisions.svg")

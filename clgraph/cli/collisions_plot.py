@@ -18,8 +18,8 @@ def plot_collisions(table: CollisionTable, path: str | Path) -> None:
 
     Raises
     ------
-    InputError
-        Matplotlib is missing, or does not know the suffix.
+    MissingExtraError, InputError
+        As :func:`clgraph.figure.check_figure`.
     """
     with figure_file(path, 11.0, 6.0) as figure:
         sides = figure.subplots(1, 2)

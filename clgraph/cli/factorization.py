@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from clgraph.algorithms.factorization.training import Epoch
 
-HELP = "factorise a matrix of ratings by stochastic gradient descent"
+HELP = "factorise a matrix of ratings by stochastic gradient descent (needs the extra sklearn)"
 _SHOWN = 10  # epochs
 
 

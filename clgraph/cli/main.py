@@ -9,6 +9,7 @@ import argparse
 import importlib
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 
 from clgraph import __version__, errors
@@ -47,7 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) -> int:
     """Return the exit code of *run*; its errors become one line on stderr and their own code."""
     try:
-        code = run(args)
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            code = run(args)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
@@ -59,6 +62,10 @@ def guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) 
             raise
         print(f"clgraph: {_message(error)}", file=sys.stderr)
         return next(code for kind, code in _CODES if isinstance(error, kind))
+
+
+def _show_warning(message: Warning | str, *where: object, **more: object) -> None:
+    print(f"clgraph: warning: {message}", file=sys.stderr)
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -28,8 +28,8 @@ def plot_same_address(profile: DeviceProfile, path: str | Path, operation: str =
 
     Raises
     ------
-    InputError
-        Matplotlib is missing, or does not know the suffix.
+    MissingExtraError, InputError
+        As :func:`clgraph.figure.check_figure`.
     """
     with figure_file(path, 8.0, 6.4) as figure:
         axes = figure.add_subplot()

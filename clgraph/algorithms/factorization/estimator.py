@@ -28,7 +28,7 @@ from clgraph.algorithms.factorization.model_file import read_model, write_model
 from clgraph.algorithms.factorization.schedules import make_schedule
 from clgraph.algorithms.factorization.training import Callback, Epoch, Factorization, initial_factors
 from clgraph.csr import checked_count
-from clgraph.errors import InputError
+from clgraph.errors import InputError, MissingExtraError
 from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session, as_session
 
@@ -38,7 +38,7 @@ try:
     from sklearn.utils import check_random_state
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:
-    raise ImportError(
+    raise MissingExtraError(
         "SGDMatrixFactorization needs scikit-learn 1.6 or later: pip install 'clgraph-opencl[sklearn]'. "
         "clgraph.algorithms.factorization.training.Factorization does without"
     ) from error

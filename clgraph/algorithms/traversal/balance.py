@@ -73,8 +73,8 @@ def plot_balance(profile: BalanceProfile, path: str | Path) -> None:
 
     Raises
     ------
-    InputError
-        Matplotlib is missing, or does not know the suffix.
+    MissingExtraError, InputError
+        As :func:`clgraph.figure.check_figure`.
     """
     with figure_file(path, 11.0, 7.0) as figure:
         (top, bottom) = figure.subplots(2, 2, sharey="row")
