@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clgraph.cli.options import add_graph, add_plot, check_plot, open_session, read_graph
@@ -49,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     with busy(f"counting on {session.facts.name}"):
         profile = profile_balance(session, graph, result.sources, max_depth=args.max_depth)
     if args.plot is not None:
-        plot_balance(profile, args.plot)
+        plot_balance(profile, args.plot, Path(args.graph).name)
     rounds = {"before": profile.before, "after": profile.after}
     show(args, result, balance_profile={
         "mda": profile.mda, **{when: [asdict(row) for row in rows] for when, rows in rounds.items()}

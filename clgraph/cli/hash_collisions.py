@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from clgraph.cli.options import (
     add_device,
@@ -55,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     if args.plot is not None:
         from clgraph.cli.collisions_plot import plot_collisions
 
-        plot_collisions(table, args.plot)
+        plot_collisions(table, args.plot, Path(args.graph).name)
     if args.json:
         print_json({
             "graph": args.graph, "n_vertices": graph.n_vertices, "n_edges": graph.n_edges, "distance": args.distance,
