@@ -13,6 +13,7 @@ from scipy.spatial import Delaunay, cKDTree
 from clgraph.csr import MAX_VERTICES, check_choice
 from clgraph.errors import InputError
 from clgraph.graph import Graph
+from clgraph.progress import begin
 from clgraph.ratings_generators import planted_ratings as planted_ratings
 from clgraph.ratings_generators import power_law_ratings as power_law_ratings
 
@@ -48,6 +49,7 @@ def rmat(
     n = 1 << scale
     src, dst = np.empty((2, _n_draws(n * edge_factor)), np.int32)
     order = np.random.default_rng(seed).permutation(n).astype(np.int32) if permute else None
+    tell = begin("generating edges", src.size, "edges")
     for i, start in enumerate(range(0, src.size, _CHUNK)):
         rng = np.random.default_rng([seed, i])
         u, v = np.zeros((2, min(_CHUNK, src.size - start)), np.int32)
@@ -61,6 +63,7 @@ def rmat(
             v += right
         chunk = slice(start, start + u.size)
         src[chunk], dst[chunk] = (u, v) if order is None else (order[u], order[v])
+        tell(chunk.stop)
     return Graph.from_edges(src, dst, n=n, duplicates="first", self_loops="drop")
 
 
@@ -210,8 +213,10 @@ def random_weights(
         values = low + draw * (high - low)
         weights[start:stop] = values if kind.kind == "f" else np.floor(values)
 
+    tell = begin("generating weights", weights.size, "edges")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(fill, range(0, weights.size, _CHUNK)))
+        for i, _ in enumerate(pool.map(fill, range(0, weights.size, _CHUNK)), 1):
+            tell(min(i * _CHUNK, weights.size))
     return Graph._trusted(
         graph.row_offsets,
         columns,

@@ -11,8 +11,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "clgraph"
 
 DATA = {
-    "csr", "figure", "graph", "mesh", "names", "ratings", "ratings_generators", "ratings_stats", "stats", "generators",
-    "io", "user_cache", "vertex_hashes",
+    "csr", "figure", "graph", "mesh", "names", "progress", "ratings", "ratings_generators", "ratings_stats", "stats",
+    "generators", "io", "user_cache", "vertex_hashes",
 }  # fmt: skip
 TOP = {"hetero", "distributed", "csgraph", "networkx_backend", "cli", "report", "__main__"}
 BELOW = {  # a part of the package -> the parts it may import, beside itself

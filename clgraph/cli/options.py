@@ -91,21 +91,16 @@ def read_graph(path: str, args: argparse.Namespace) -> Graph:
     from clgraph.io import read
 
     given = {name: getattr(args, name) for name in ("format", "base", "directed") if getattr(args, name) is not None}
-    with busy(f"reading {path}") as show:
-        return read(
-            path,
-            cache=not path.endswith(".npz"),  # already binary
-            progress=lambda n_bytes: show(f"{n_bytes / 2**20:.0f} MiB"),
-            **given,
-        )
+    with busy(f"reading {path}"):
+        return read(path, cache=not path.endswith(".npz"), **given)  # .npz is binary already
 
 
 def read_rating_file(path: str) -> Ratings:
     """Read ratings from file *path*, saying so on a terminal."""
     from clgraph.io.ratings import read_ratings
 
-    with busy(f"reading {path}") as show:
-        return read_ratings(path, progress=lambda n_bytes: show(f"{n_bytes / 2**20:.0f} MiB"))
+    with busy(f"reading {path}"):
+        return read_ratings(path)
 
 
 def vertex_ids(graph: Graph) -> Sequence[Any]:

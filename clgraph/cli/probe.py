@@ -39,11 +39,13 @@ def run(args: argparse.Namespace) -> int:
 def measure(args: argparse.Namespace, session: Session) -> DeviceProfile:
     """Return the profile that *args* ask for."""
     from clgraph.probing import probe
+    from clgraph.progress import Progress
 
-    with busy(f"probing {session.facts.name}") as report:
+    what = f"probing {session.facts.name}"
+    with busy(what) as report:
         return probe(
             session, quick=not args.full, use_cache=not args.no_cache,
-            progress=lambda done, total, name: report(f"{done} of {total}, {name}"),
+            progress=lambda done, total, name: report(Progress(what, done, total, "trials", name)),
         )  # fmt: skip
 
 

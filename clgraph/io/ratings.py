@@ -14,6 +14,7 @@ from clgraph.errors import GraphFileError, InputError
 from clgraph.io import _detect, matrix_market
 from clgraph.io.edges import Edges
 from clgraph.io.npz import DAMAGE
+from clgraph.io.progress import reading_progress
 from clgraph.io.text import (
     _NUMBER,
     Block,
@@ -83,6 +84,7 @@ def read_ratings(
     else:
         kind = format
     check_choice("format", kind, FORMATS)
+    progress = progress or reading_progress(source)
     try:
         if kind == "npz":
             return _read_npz(source, duplicates)

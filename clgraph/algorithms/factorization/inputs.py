@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
-from clgraph.csr import as_ids
 from clgraph.errors import InputError
 from clgraph.ratings import Ratings
 
@@ -20,9 +19,9 @@ def are_pairs(X: Any) -> bool:
     return len(shape) == 2 and shape[1] == 2
 
 
-def pair_ids(pairs: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the ids of the users and those of the items; a column of objects that are all numbers becomes numbers."""
-    users, items = (as_ids(column.tolist()) if column.dtype == object else column for column in pairs.T)
+def pair_ids(pairs: NDArray[Any]) -> tuple[ArrayLike, ArrayLike]:
+    """Return the ids of the users and those of the items; a list of objects may turn out to hold numbers only."""
+    users, items = (column.tolist() if column.dtype == object else column for column in pairs.T)
     return users, items
 
 
