@@ -8,20 +8,19 @@ from __future__ import annotations
 import argparse
 import sys
 
-import bench_components
+import bench_connected_components
 import harness
 import inputs
 
 from clgraph.cli.main import guarded
-from clgraph.report import read_rows, tabulate_rows
+from clgraph.report import by_benchmark, read_rows, tabulate_rows
 from clgraph.runtime.session import Session
 
 
 def run(args: argparse.Namespace) -> int:
     if args.results:
         rows = [row for path in args.results for row in read_rows(path)]
-        for benchmark in dict.fromkeys(row["benchmark"] for row in rows):
-            group = [row for row in rows if row["benchmark"] == benchmark]
+        for benchmark, group in by_benchmark(rows).items():
             print(f"{benchmark}:\n\n{tabulate_rows(group, 'regret', 'github')}\n")
         return 0
     graphs = args.graphs or list(inputs.SMALL)
@@ -30,7 +29,7 @@ def run(args: argparse.Namespace) -> int:
     origin = harness.provenance(session)
     rows = []
     for name in graphs:
-        measured = bench_components.measure(
+        measured = bench_connected_components.measure(
             session, name, inputs.load(name), repeats=args.repeats, budget_seconds=args.budget
         )
         rows += [{**row, **origin} for row in measured]

@@ -195,7 +195,7 @@ def measure(
     table = found[0]
     if plot is not None:
         Path(plot).mkdir(parents=True, exist_ok=True)
-        plot_collisions(table, Path(plot) / f"{Path(name).name}-{distance}.png")
+        plot_collisions(table, Path(plot) / f"{Path(name).name}-{distance}.png", Path(name).name)
     proper = color(graph, distance=distance, session=session).n_colors
     n_bytes = graph.row_offsets.nbytes + graph.column_indices.nbytes
     for row in rows:

@@ -13,6 +13,7 @@ from scipy.sparse import coo_array, csc_array, csr_array, dia_array
 from clgraph.arguments import check_length, checked_array, checked_count, refusing, shown
 from clgraph.errors import GraphError, InputError
 from clgraph.host_memory import check_host_memory
+from clgraph.progress import begin
 
 Duplicates: TypeAlias = Literal["keep", "min", "max", "sum", "first", "error"]
 MAX_VERTICES = 2**31 - 1
@@ -78,6 +79,7 @@ def pack_blocks(blocks: list[tuple[NDArray[Any], NDArray[Any]]], *, mirror: bool
 def csr_from_keys(n: int, keys: NDArray[np.int64], *, unique: bool) -> tuple[NDArray[Any], NDArray[np.int32]]:
     """Return row offsets and columns of packed *keys*; the columns take over the keys' memory."""
     check_host_memory(f"a graph of {n} vertices", 8 * n)
+    tell = begin("building", keys.size, "entries")
     keys.sort()
     offsets = np.zeros(n + 1, offset_dtype(keys.size))
     columns = keys.view(np.int32)
@@ -97,6 +99,7 @@ def csr_from_keys(n: int, keys: NDArray[np.int64], *, unique: bool) -> tuple[NDA
             offsets[rows[0] + 1 : rows[0] + 1 + counts.size] += counts
         columns[size : size + chunk.size] = chunk.astype(np.int32)
         size += chunk.size
+        tell(min(start + _CHUNK, keys.size))
     np.cumsum(offsets, out=offsets)
     del columns
     keys.resize((size + 1) // 2, refcheck=False)
@@ -113,7 +116,11 @@ def sorted_csr(
     # Two counting passes (to CSC, then to CSR) are a stable radix sort by (row, column).
     matrix = coo_array((weights, (rows, columns)), shape=(n, n))
     matrix.has_canonical_format = True  # keep parallel entries apart
-    csr = matrix.tocsc().tocsr()
+    tell = begin("building", 2 * matrix.nnz, "entries")
+    csc = matrix.tocsc()
+    tell(matrix.nnz)
+    csr = csc.tocsr()
+    tell(2 * matrix.nnz)
     return csr.indptr, csr.indices.astype(np.int32, copy=False), csr.data
 
 

@@ -74,6 +74,10 @@ class VerificationError(ClgraphError, AssertionError):
     """A result does not satisfy the definition of the problem."""
 
 
+class MissingExtraError(ClgraphError, ImportError):
+    """A package that is not installed is needed here; names the extra of clgraph-opencl that brings it."""
+
+
 class ConvergenceWarning(UserWarning):
     """An iteration ended before it reached what was asked for."""
 

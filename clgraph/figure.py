@@ -6,7 +6,24 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from clgraph.errors import InputError
+from clgraph.errors import InputError, MissingExtraError
+
+
+def check_figure(path: str | Path) -> None:
+    """Raise unless a figure can be drawn into *path*; call it before the work whose result is drawn.
+
+    Raises
+    ------
+    MissingExtraError
+        Matplotlib is missing.
+    InputError
+        Matplotlib does not know the suffix, or the folder is not there.
+    """
+    known = _classes()[1].get_supported_filetypes()
+    if Path(path).suffix[1:].lower() not in known:
+        raise InputError(f"{path}: the suffix must be one of {', '.join(f'.{suffix}' for suffix in sorted(known))}")
+    if not Path(path).absolute().parent.is_dir():
+        raise InputError(f"{path}: {Path(path).parent} is no folder")
 
 
 @contextmanager
@@ -20,18 +37,21 @@ def figure_file(path: str | Path, width: float, height: float) -> Iterator[Any]:
 
     Raises
     ------
-    InputError
-        Matplotlib is missing, or does not know the suffix.
+    MissingExtraError, InputError
+        As :func:`check_figure`.
     """
+    check_figure(path)
+    figure_class, canvas_class = _classes()
+    figure = figure_class(figsize=(width, height), dpi=120, layout="constrained")
+    canvas_class(figure)
+    yield figure
+    figure.savefig(path)
+
+
+def _classes() -> tuple[Any, Any]:
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise InputError("a plot needs matplotlib: the extra `plot` of clgraph-opencl") from error
-    figure = Figure(figsize=(width, height), dpi=120, layout="constrained")
-    FigureCanvasAgg(figure)
-    yield figure
-    try:
-        figure.savefig(path)
-    except ValueError as error:
-        raise InputError(f"{path}: {error}") from error
+        raise MissingExtraError("a plot needs matplotlib: pip install 'clgraph-opencl[plot]'") from error
+    return Figure, FigureCanvasAgg

@@ -26,6 +26,7 @@ from clgraph.csr import MAX_VERTICES
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
 from clgraph.host_memory import check_host_memory
+from clgraph.progress import begin
 from clgraph.ratings_generators import planted_ratings as planted_ratings
 from clgraph.ratings_generators import power_law_ratings as power_law_ratings
 
@@ -65,6 +66,7 @@ def rmat(
     n = 1 << scale
     src, dst = np.empty((2, _n_draws("edge_factor", edge_factor, n)), np.int32)
     order = np.random.default_rng(seed).permutation(n).astype(np.int32) if permute else None
+    tell = begin("generating edges", src.size, "edges")
     for i, start in enumerate(range(0, src.size, _CHUNK)):
         rng = np.random.default_rng([seed, i])
         u, v = np.zeros((2, min(_CHUNK, src.size - start)), np.int32)
@@ -78,6 +80,7 @@ def rmat(
             v += right
         chunk = slice(start, start + u.size)
         src[chunk], dst[chunk] = (u, v) if order is None else (order[u], order[v])
+        tell(chunk.stop)
     return Graph.from_edges(src, dst, n=n, duplicates="first", self_loops="drop")
 
 
@@ -237,8 +240,10 @@ def random_weights(
         values = low + draw * (high - low)
         weights[start:stop] = values if kind.kind == "f" else np.floor(values)
 
+    tell = begin("generating weights", weights.size, "edges")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(fill, range(0, weights.size, _CHUNK)))
+        for i, _ in enumerate(pool.map(fill, range(0, weights.size, _CHUNK)), 1):
+            tell(min(i * _CHUNK, weights.size))
     return Graph._trusted(
         graph.row_offsets,
         columns,

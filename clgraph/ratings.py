@@ -340,6 +340,28 @@ class Ratings:
         """Return the matrix as a float32 CSR array, which shares the values' memory."""
         return csr_array((self.values, self.items, self.user_offsets), shape=self.shape)
 
+    def to_pairs(self) -> tuple[NDArray[Any], NDArray[np.float32]]:
+        """Return what scikit-learn's tools can split: the pairs of ids, and their ratings.
+
+        Returns
+        -------
+        pairs : array, shape (n_ratings, 2)
+            User and item of each rating, sorted by user: their ids, or row and column numbers if there are none;
+            of objects if the ids of the two are of different types.
+        values : float32 array, shape (n_ratings,)
+        """
+        users = self.users if self.user_ids is None else self.user_ids[self.users]
+        items = self.items if self.item_ids is None else self.item_ids[self.items]
+        alike = users.dtype.kind == items.dtype.kind
+        pairs = np.empty((self.n_ratings, 2), np.result_type(users, items) if alike else object)
+        pairs[:, 0], pairs[:, 1] = users, items
+        return pairs, self.values
+
+    def __array__(self, *arguments: Any, **options: Any) -> NDArray[Any]:
+        raise InputError(
+            "Ratings are no array: to_scipy() is their matrix, and X, y = to_pairs() is what scikit-learn splits"
+        )
+
     def split(self, test_share: float = 0.1, seed: Seed = 0) -> tuple[Ratings, Ratings]:
         """Return a training and a test matrix of the same size and ids, which share out the ratings.
 

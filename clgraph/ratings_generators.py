@@ -15,6 +15,7 @@ from scipy.optimize import brentq
 
 from clgraph.arguments import Seed, checked_count, checked_number, checked_seed
 from clgraph.host_memory import check_host_memory
+from clgraph.progress import begin
 from clgraph.ratings import MAX_ROWS, Ratings, planted_factors, planted_values
 
 _TASK = 1 << 20  # ratings of one seed; the tasks do not depend on the number of workers
@@ -87,11 +88,13 @@ def power_law_ratings(
     chances = _fitted(user_degrees, item_degrees, item_order)
     plan = _Plan(user_degrees, user_order, chances, rank, noise, seed)
     items, values = np.empty(n_ratings, np.int32), np.empty(n_ratings, np.float32)
+    tell, n_drawn = begin("generating ratings", n_ratings, "ratings"), 0
     for users, degrees, task_items, task_values in plan.drawn(min(workers, plan.n_tasks)):
         starts = np.cumsum(degrees) - degrees
         places = np.repeat(offsets[users] - starts, degrees)
         places += np.arange(places.size)
         items[places], values[places] = task_items, task_values
+        tell(n_drawn := n_drawn + places.size)
     rows = np.repeat(np.arange(n_users, dtype=np.int32), np.diff(offsets))
     return Ratings._trusted(rows, items, values, n_users, n_items)
 

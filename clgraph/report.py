@@ -23,7 +23,12 @@ SCHEMA_VERSION = 1
 FORMATS = ("github", "latex", "csv")
 TABLES = ("strategies", "rows", "regret")
 TIMES = ("wall", "least_wall", "kernel", "least_kernel")
+HEADINGS = {"github": "### {}", "latex": "% {}", "csv": "# {}"}
 _REQUIRED = ("benchmark", "device", "graph", "strategy", "wall_seconds")
+
+
+class NoRowsError(InputError):
+    """A benchmark wrote the file, but one that times no strategies."""
 
 
 def read_rows(path: str | Path) -> list[dict[str, Any]]:
@@ -33,11 +38,15 @@ def read_rows(path: str | Path) -> list[dict[str, Any]]:
     ------
     InputError
         The file is no result file, or of another schema.
+    NoRowsError
+        The file is of a benchmark that times no strategies.
     """
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:
         raise InputError(f"{path}: not JSON: {error}") from error
+    if isinstance(document, dict) and "schema" not in document and "command" in document:
+        raise NoRowsError(f"{path}: left out, since it holds no times of strategies")
     if not isinstance(document, dict) or document.get("schema") != SCHEMA_VERSION:
         raise InputError(f"{path}: not benchmark results of schema {SCHEMA_VERSION}")
     rows: list[dict[str, Any]] = document["rows"]
@@ -72,21 +81,28 @@ def replace_text(path: Path, text: str) -> None:
         stream.write(text.encode())
 
 
-def insert(text: str, table: str, name: str = "") -> str:
-    """Return *text* with *table* between its two report marks, those with *name* if it is given.
+def insert(text: str, table: str, benchmark: str) -> str:
+    """Return *text* with *table* between its two marks of *benchmark*.
 
     Raises
     ------
     InputError
         The marks are missing.
     """
-    label = f"report {name}".strip()
-    opening, closing = f"<!-- {label} -->", f"<!-- /{label} -->"
+    opening, closing = f"<!-- report {benchmark} -->", f"<!-- /report {benchmark} -->"
     head, begin, rest = text.partition(opening)
     _, end, tail = rest.partition(closing)
     if not begin or not end:
         raise InputError(f"the file has no place for a table: two lines, {opening} and {closing}")
     return f"{head}{begin}\n{table}\n{end}{tail}"
+
+
+def by_benchmark(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """Return the rows of each benchmark, in the order in which the benchmarks come first."""
+    groups: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[row["benchmark"]].append(row)
+    return groups
 
 
 def tabulate_rows(rows: Sequence[Row], table: str, style: str, time: str = "wall") -> str:
@@ -102,12 +118,12 @@ def tabulate_rows(rows: Sequence[Row], table: str, style: str, time: str = "wall
     time : {"wall", "least_wall", "kernel", "least_kernel"}
         Which of a row's times counts; rows without it are left out of the strategies and the regret.
     """
-    if not rows:
-        raise InputError("no rows of that benchmark in the results")
     if table == "rows":
         headers, cells = _every_row(rows)
     else:
         timed = [row for row in rows if row.get(f"{time}_seconds") is not None]
+        if not timed:
+            raise InputError(f"no row has {time} seconds")
         headers, cells = _strategies(timed, style, time) if table == "strategies" else _regret(timed, time)
     if style == "csv":
         buffer = io.StringIO()

@@ -11,11 +11,11 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "clgraph"
 
 DATA = {
-    "csr", "figure", "graph", "mesh", "ratings", "ratings_generators", "ratings_stats", "stats", "generators", "io",
-    "user_cache", "vertex_hashes",
+    "csr", "figure", "graph", "mesh", "names", "progress", "ratings", "ratings_generators", "ratings_stats", "stats",
+    "generators", "io", "user_cache", "vertex_hashes",
 }  # fmt: skip
 CHECKS = {"errors", "host_memory", "arguments"}  # what everything may import
-TOP = {"hetero", "distributed", "csgraph", "networkx_backend", "cli", "report"}
+TOP = {"hetero", "distributed", "csgraph", "networkx_backend", "cli", "report", "__main__"}
 BELOW = {  # a part of the package -> the parts it may import, beside itself
     "errors": set[str](),
     "host_memory": {"errors"},
@@ -115,9 +115,9 @@ def test_the_package_itself_only_knows_names() -> None:
         ("clgraph.algorithms.bfs", "from . import components"),
         ("clgraph.algorithms.components_work", "from . import components"),
         ("clgraph.algorithms.bfs", "from clgraph.reference.bfs import check_bfs"),
-        ("clgraph.cli.cc", "import clgraph.reference"),
-        ("clgraph.cli.cc", "def f():\n    import pyopencl.array"),
-        ("clgraph.cli.cc", "from clgraph import connected_components"),
+        ("clgraph.cli.color", "import clgraph.reference"),
+        ("clgraph.cli.color", "def f():\n    import pyopencl.array"),
+        ("clgraph.cli.color", "from clgraph import connected_components"),
         ("clgraph.report", "def f():\n    from clgraph.reference import components"),
         ("clgraph.utils", ""),
     ],

@@ -87,7 +87,7 @@ def test_rows_say_what_was_measured(pocl: Session) -> None:
     graph, checked = generators.path(3), list[Any]()
     choice = choice_for(pocl, graph)
     timed = harness.time_strategies(pocl, graph, STRATEGIES, choice, checked.append)
-    rows = harness.described(timed, "components", "path", graph)
+    rows = harness.described(timed, "connected_components", "path", graph)
     assert [(row["strategy"], row["picked"]) for row in rows] == [("quick", True), ("slow", False)]
     assert all(plan.n_runs > 7 for plan in checked) and len(checked) == 2
     assert rows[1]["predicted_seconds"] == pytest.approx(10 * rows[0]["predicted_seconds"])
@@ -152,7 +152,7 @@ def test_the_scripts_run_as_a_user_runs_them(tmp_path: Path) -> None:
     graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
     graph.write_text("0 1\n1 2\n4 5\n", encoding="utf-8")
     options = ["-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1"]
-    for script, column in (("bench_components.py", "kernel ms"), ("bench_cost_model.py", "pick / best")):
+    for script, column in (("bench_connected_components.py", "kernel ms"), ("bench_cost_model.py", "pick / best")):
         child = run_script(tmp_path, script, *options)
         assert child.returncode == 0, child.stderr
         assert column in child.stdout
@@ -166,8 +166,8 @@ def test_spanning_forests_are_timed_and_checked(tmp_path: Path) -> None:
 
     bench = partial(run_script, tmp_path)
     measured = bench(
-        "bench_mst.py", "-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1", "--scipy",
-        "--networkx", "--check-limit", "0",
+        "bench_minimum_spanning_forest.py", "-d", "pocl", "--graphs", str(graph), "--json", str(results),
+        "--repeats", "1", "--scipy", "--networkx", "--check-limit", "0",
     )  # fmt: skip
     assert measured.returncode == 0 and "pick / best" in measured.stdout, measured.stderr
     rows = read_rows(results)
@@ -175,13 +175,13 @@ def test_spanning_forests_are_timed_and_checked(tmp_path: Path) -> None:
     others = {"scipy", "scipy, upper half", "networkx"}
     assert {*mst.STRATEGIES, "segmented, transactional", *others} >= {*names} > others
     assert len({row["total_weight"] for row in rows}) == 1 and sum(row.get("picked", False) for row in rows) == 1
-    assert bench("bench_cost_model.py", "--results", str(results)).stdout.startswith("mst:")
+    assert bench("bench_cost_model.py", "--results", str(results)).stdout.startswith("minimum_spanning_forest:")
     ours = [row for row in rows if "edges_sha256" in row]
     assert not any(row["verified"] for row in ours) and all(row["numbering_seconds"] > 0 for row in ours)
-    assert bench("bench_mst.py", "--kruskal", str(results)).stdout.count(" agrees\n") == len(ours)
+    assert bench("bench_minimum_spanning_forest.py", "--kruskal", str(results)).stdout.count(" agrees\n") == len(ours)
     assert all(row["verified"] for row in read_rows(results) if "edges_sha256" in row)
     write_rows(results, [{**ours[0], "edges_sha256": "0" * 16}])
-    refused = bench("bench_mst.py", "--kruskal", str(results))
+    refused = bench("bench_minimum_spanning_forest.py", "--kruskal", str(results))
     assert refused.returncode == 1 and "1 rows differ" in refused.stderr
 
 
@@ -189,7 +189,7 @@ def test_colorings_are_timed_and_checked(tmp_path: Path) -> None:
     graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
     graph.write_text("0 1\n1 2\n2 0\n1 1\n2 3\n4 5\n", encoding="utf-8")
     options = "-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1"
-    bench = partial(run_script, tmp_path, "bench_coloring.py", *options)
+    bench = partial(run_script, tmp_path, "bench_color.py", *options)
     measured = bench("--networkx")
     assert measured.returncode == 0 and "pick / best" in measured.stdout, measured.stderr
     rows = {row["strategy"]: row for row in read_rows(results)}
@@ -200,7 +200,7 @@ def test_colorings_are_timed_and_checked(tmp_path: Path) -> None:
     assert refused.returncode == 4 and "does not colour" in refused.stderr
     measured = bench("--distance", "2", "--strategies", "hash_repair, columns", "speculative, balanced", "auto")
     assert measured.returncode == 0, measured.stderr
-    others = {row["strategy"]: row for row in read_rows(results) if row["benchmark"] == "coloring-2"}
+    others = {row["strategy"]: row for row in read_rows(results) if row["graph"].endswith(", distance 2")}
     assert {*others} == {"hash_repair", "speculative, balanced", "hash_repair, columns"}
     assert all(row["verified"] and (row["kind"] == "") == (", " in name) for name, row in others.items())
 

@@ -106,7 +106,7 @@ def test_info(pocl: Session) -> None:
 
 
 def test_auto_is_the_fastest_prediction(pocl: Session) -> None:
-    choice = cg.explain("components", cg.generators.rmat(10), session=pocl)
+    choice = cg.explain("connected_components", cg.generators.rmat(10), session=pocl)
     assert choice.requested == "auto" and choice.strategy == min(choice.seconds, key=choice.seconds.__getitem__)
 
 

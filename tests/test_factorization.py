@@ -104,7 +104,7 @@ def test_explain(pocl: Session) -> None:
     with pytest.raises(InputError, match="ranks"):
         cg.explain("factorization", ratings, session=pocl, ranks=3)
     with pytest.raises(InputError, match="rank"):
-        cg.explain("components", cg.generators.path(9), session=pocl, rank=3)
+        cg.explain("connected_components", cg.generators.path(9), session=pocl, rank=3)
 
 
 # ---- blocks

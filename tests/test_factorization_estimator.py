@@ -16,6 +16,9 @@ import pytest
 from conftest import ROOT, session_on
 from scipy.sparse import csr_array
 from sklearn.base import clone
+from sklearn.metrics import r2_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+from sklearn.pipeline import Pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import clgraph as cg
@@ -441,6 +444,100 @@ def test_ratings_with_ids_are_matched_by_them(make: Any) -> None:
         model.score(Ratings.from_triples(["dan"], ["r"], [4.0], ids="compact"))
 
 
+# ---- scikit-learn's tools
+
+
+@pytest.mark.parametrize("n_folds", [2, 3, 5])
+@pytest.mark.parametrize("ids", [int, str])
+def test_cross_validation_over_pairs_scores_ratings_that_are_held_out(make: Any, n_folds: int, ids: type) -> None:
+    """As one would by hand, also for the user whose only rating is held out."""
+    X, y = SMALL.to_pairs()
+    X, y = np.vstack((X, [99, 7])).astype(ids), np.append(y, np.float32(1.0))
+    model, folds = make(biases=True, learning_rate=0.05), KFold(n_folds, shuffle=True, random_state=0)
+    found = cross_validate(model, X, y, cv=folds, return_train_score=True, error_score="raise")
+    n_unknown = 0
+    for k, (train, test) in enumerate(folds.split(X)):
+        ratings = Ratings.from_triples(*X[train].T, y[train], ids="compact")
+        alone = clone(model).fit(ratings)
+        names = ratings.user_ids, ratings.item_ids
+        users, items = ({name: i for i, name in enumerate(ids.tolist())} for ids in names)
+        by_hand = []
+        for user, item in X[test].tolist():
+            u, i = users.get(user), items[item]
+            n_unknown += u is None
+            of_user = 0.0 if u is None else alone.user_biases_[u] + alone.user_factors_[u] @ alone.item_factors_[i]
+            by_hand.append(alone.mean_ + alone.item_biases_[i] + of_user)
+        assert found["test_score"][k] == pytest.approx(r2_score(y[test], by_hand), abs=1e-5)
+        assert found["train_score"][k] == pytest.approx(alone.score(ratings), abs=1e-5)
+    assert n_unknown == 1
+
+
+def test_a_search_over_pairs_in_a_pipeline(make: Any) -> None:
+    X, y = SMALL.to_pairs()
+    pipeline, rates = Pipeline([("model", make(n_epochs=20))]), [1e-4, 0.05]
+    folds = KFold(3, shuffle=True, random_state=0)
+    search = GridSearchCV(pipeline, {"model__learning_rate": rates}, cv=folds, scoring="neg_root_mean_squared_error")
+    search.fit(X, y)
+    assert search.best_params_ == {"model__learning_rate": 0.05}
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert_same(search.best_estimator_["model"], make(n_epochs=20, learning_rate=0.05).fit(X, y))
+    assert search.predict(X[:7]).shape == (7,)
+    with pytest.raises(InputError, match=r"X, y = to_pairs\(\)"):
+        GridSearchCV(make(), {"n_factors": [2]}).fit(SMALL)
+
+
+@pytest.mark.parametrize("biases", [False, True])
+def test_a_matrix_is_scored_as_it_is_predicted(make: Any, biases: bool) -> None:
+    """Users of the fit are folded in like all others, whatever their place."""
+    X = SMALL.to_scipy()
+    model = make(biases=biases).fit(X[:20])
+    for part in (X[:20], X[20:], X[5:12]):
+        entries = Ratings.from_scipy(part)
+        rows, user_biases = model._fold_in(entries)
+        predicted = model.mean_ + rows @ model.item_factors_.T + user_biases[:, None]
+        predicted = (predicted + (model.item_biases_ if biases else 0.0))[entries.users, entries.items]
+        assert model.score(part) == pytest.approx(r2_score(entries.values, predicted), abs=1e-5)
+    dense = X.toarray()
+    scores = cross_val_score(make(biases=biases), dense, cv=3, error_score="raise")
+    for score, (train, test) in zip(scores, KFold(3).split(dense), strict=True):
+        alone = make(biases=biases).fit(dense[train])
+        assert score == alone.score(dense[test])
+        assert score == pytest.approx(r2_score(dense[test].ravel(), alone.predict(dense[test]).ravel()), abs=1e-5)
+
+
+def test_pairs_are_the_same_ratings_in_every_form(make: Any, tmp_path: Path, pocl: Session) -> None:
+    X, y = NAMED.to_pairs()
+    expected = make(biases=True).fit(NAMED)
+    model = make(biases=True).fit(X.tolist(), y, eval_set=(X[:2], y[:2]))
+    assert_same_factors(model, expected)
+    mixed = np.empty(X.shape, object)
+    mixed[:, 0], mixed[:, 1] = X[:, 0], [ord(item) for item in X[:, 1]]
+    assert_same_factors(make(biases=True).fit(mixed, y), expected)
+    twice = make(biases=True).fit(np.vstack((X, X[:1])), [y[0] - 1, *y[1:], y[0] + 1])
+    assert_same_factors(twice, expected)  # several ratings of a pair count as their mean
+    np.testing.assert_array_equal(model.predict(X), expected.predict(NAMED))
+    np.testing.assert_array_equal(model.transform(NAMED), expected.transform(NAMED))
+    strange = model.predict([["ann", "z"], ["dan", "p"], ["dan", "z"]])
+    ann, p = model._known.user_index(["ann"])[0], model._known.item_index(["p"])[0]
+    biases = [model.user_biases_[ann], model.item_biases_[p], 0.0]
+    assert strange == pytest.approx([model.mean_ + bias for bias in biases], rel=1e-6)
+    model.save(tmp_path / "model")
+    loaded = SGDMatrixFactorization.load(tmp_path / "model", session=pocl)
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert_same_factors(loaded.partial_fit(X, y), model.partial_fit(X, y))
+    np.testing.assert_array_equal(model.transform([["dan", "p"], ["ann", "z"]]), [[0.0] * 4, model.user_factors_[ann]])
+    for call in (model.score, model.partial_fit):
+        with pytest.raises(InputError, match="pairs"):
+            call(X)
+    with pytest.raises(InputError, match="user 'dan' was not in"):
+        model.partial_fit([["dan", "p"]], [1.0])
+
+
+def assert_same_factors(first: SGDMatrixFactorization, second: SGDMatrixFactorization) -> None:
+    for a, b in zip(factors_of(first), factors_of(second), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
 def test_recommend_ranks_all_items(make: Any) -> None:
     model = make(biases=True, n_epochs=10).fit(SMALL)
     scores = model.predict([5] * 30, list(range(30)))
@@ -653,7 +750,7 @@ def test_without_scikit_learn_the_error_names_the_extra() -> None:
         "import sys; sys.modules['sklearn'] = sys.modules['sklearn.base'] = None\n"
         "import clgraph; clgraph.SGDMatrixFactorization"
     )
-    command = code.replace("clgraph; clgraph.SGD", "clgraph.cli.main as m; sys.exit(m.main(['factorize', 'x'])) #")
+    command = code.replace("clgraph; clgraph.SGD", "clgraph.cli.main as m; sys.exit(m.main(['factorization', 'x'])) #")
     for text in (code, command):
         child = subprocess.run([sys.executable, "-c", text], cwd=ROOT, capture_output=True, text=True, check=False)
         assert child.returncode == 1 and "pip install 'clgraph-opencl[sklearn]'" in child.stderr
@@ -682,7 +779,7 @@ def ratings_file(tmp_path: Path) -> str:
 
 def command(*arguments: str) -> list[str]:
     session_on("pocl")
-    return ["factorize", *arguments, "-d", "pocl", "-s", OFFLINE, "--rank", "4", "--epochs", "12", "--seed", "1"]
+    return ["factorization", *arguments, "-d", "pocl", "-s", OFFLINE, "--rank", "4", "--epochs", "12", "--seed", "1"]
 
 
 def test_the_command_shows_a_table_and_saves_a_model(

@@ -24,7 +24,7 @@ from clgraph.algorithms.hash_collisions.strategies import STRATEGIES
 from clgraph.algorithms.hash_collisions.table import CollisionTable
 from clgraph.algorithms.hash_collisions.work import BITMAP_BITS
 from clgraph.cli.collisions_plot import plot_collisions
-from clgraph.errors import InputError, UnsupportedStrategyError, VerificationError
+from clgraph.errors import InputError, MissingExtraError, UnsupportedStrategyError, VerificationError
 from clgraph.graph import Graph
 from clgraph.reference.hash_collisions import check_collisions
 from clgraph.reference.hash_collisions import hash_collisions as oracle
@@ -397,10 +397,21 @@ def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPa
 
 def test_plot(pocl: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = hash_collisions(cg.generators.grid(9, 9), session=pocl)
-    plot_collisions(table, tmp_path / "collisions.svg")
+    plot_collisions(table, tmp_path / "collisions.svg", "grid of 81")
     assert (tmp_path / "collisions.svg").stat().st_size > 10_000
     with pytest.raises(InputError):
-        plot_collisions(table, tmp_path / "collisions.nonsense")
+        plot_collisions(table, tmp_path / "collisions.nonsense", "grid")
+    drawn: list[Any] = []
+    with monkeypatch.context() as context:
+        context.setattr("matplotlib.figure.Figure.savefig", lambda figure, path: drawn.append(figure))
+        plot_collisions(table, tmp_path / "collisions.png", "grid of 81")
+    total, most = drawn[0].axes
+    assert "grid of 81 (81 vertices)" in drawn[0].get_suptitle() and total.get_ylabel() and total.get_xlabel()
+    assert [tick.get_text() for tick in most.get_xticklabels()] == list(map(str, table.bit_widths))
+    shown = [tick.get_text() for tick in most.get_yticklabels()]
+    assert sorted(shown) == sorted(table.hashes) == sorted(line.get_label() for line in total.lines)
+    values = np.array([int(text.get_text()) for text in most.texts]).reshape(table.maximum.shape)
+    assert np.array_equal(values[shown.index("murmur3")], table.maximum[table.hashes.index("murmur3")])
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(InputError, match="matplotlib"):
-        plot_collisions(table, tmp_path / "collisions.svg")
+    with pytest.raises(MissingExtraError, match=r"clgraph-opencl\[plot\]"):
+        plot_collisions(table, tmp_path / "collisions.svg", "grid")

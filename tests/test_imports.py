@@ -30,7 +30,7 @@ def test_data_and_model_do_not_load_opencl() -> None:
     assert "pyopencl" not in loaded
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["cc", "--help"], ["--version"], ["report", "--help"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["bfs", "--help"], ["--version"], ["report", "--help"]])
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     code = (
         "from clgraph.cli.main import main\n"

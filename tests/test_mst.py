@@ -354,7 +354,7 @@ def test_info(pocl: Session) -> None:
 
 
 def test_auto_is_the_fastest_prediction(pocl: Session) -> None:
-    choice = cg.explain("mst", random_weights(cg.generators.rmat(10)), session=pocl)
+    choice = cg.explain("minimum_spanning_forest", random_weights(cg.generators.rmat(10)), session=pocl)
     assert choice.requested == "auto" and choice.strategy == min(choice.seconds, key=choice.seconds.__getitem__)
 
 

@@ -178,19 +178,28 @@ def test_what_the_device_queue_cannot_take_is_done_at_once() -> None:
     assert np.array_equal(result.distances, bfs_distances(graph, [0]))
 
 
-def test_profile(session: Session, tmp_path: Path) -> None:
+def test_profile(session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = cg.generators.rmat(13, 8)
     profile = profile_balance(session, graph, np.array([5], np.int32), mda=16)
     assert profile.mda == 16 and profile.parts.max() <= 16 and profile.parts.sum() == profile.degrees.sum()
     assert profile.before[-1].edges == profile.after[-1].edges
     assert profile.groups_after.max() < profile.groups_before.max()
     for suffix in ("png", "svg"):
-        plot_balance(profile, tmp_path / f"balance.{suffix}")
+        plot_balance(profile, tmp_path / f"balance.{suffix}", "R-MAT 13")
         assert (tmp_path / f"balance.{suffix}").stat().st_size > 5000
     with pytest.raises(InputError, match="bogus"):
-        plot_balance(profile, tmp_path / "balance.bogus")
+        plot_balance(profile, tmp_path / "balance.bogus", "R-MAT 13")
+    drawn: list[Any] = []
+    with monkeypatch.context() as context:
+        context.setattr("matplotlib.figure.Figure.savefig", lambda figure, path: drawn.append(figure))
+        plot_balance(profile, tmp_path / "balance.png", "R-MAT 13")
+    *_, before, after = drawn[0].axes
+    assert drawn[0].get_suptitle().startswith("R-MAT 13: ") and after.get_xticklabels()[3].get_text() == "4 to 7"
+    for axes, sizes in ((before, profile.degrees), (after, profile.parts)):
+        assert axes.patches[3].get_height() == np.count_nonzero((sizes >= 4) & (sizes <= 7)) > 0
+        assert sum(bar.get_height() for bar in axes.patches) == sizes.size
     alone = profile_balance(session, Graph.from_edges([], [], n=1), np.array([0], np.int32))
-    plot_balance(alone, tmp_path / "alone.png")
+    plot_balance(alone, tmp_path / "alone.png", "alone")
 
 
 def test_profile_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -79,7 +79,8 @@ def test_the_installed_command_works_on_a_device(installed: Path, tmp_path: Path
     rows = json.loads(run(clgraph, "devices", "--json", cwd=tmp_path))
     assert any("Portable" in row["platform"] for row in rows)
     (tmp_path / "graph.txt").write_text("0 1\n2 3\n", encoding="utf-8")
-    result = json.loads(run(clgraph, "cc", "graph.txt", "-d", "pocl", "--json", "--verify", cwd=tmp_path))
+    command = ["connected_components", "graph.txt", "-d", "pocl", "--json", "--verify"]
+    result = json.loads(run(clgraph, *command, cwd=tmp_path))
     assert result["n_components"] == 2
 
 

@@ -16,7 +16,7 @@ from conftest import ROOT
 
 from clgraph.cli.main import main
 from clgraph.device.profile import DeviceProfile, generic_profile, user_path
-from clgraph.errors import DeviceError, InputError
+from clgraph.errors import DeviceError, InputError, MissingExtraError
 from clgraph.probing import api, probe
 from clgraph.probing.api import FULL, QUICK, _powers
 from clgraph.probing.patterns import GLOBAL_ATOMICS, LOCAL_ATOMICS, WORK_GROUP, Bench
@@ -204,7 +204,7 @@ def test_plot_without_matplotlib_says_what_to_install(
     measured: DeviceProfile, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(InputError, match="matplotlib"):
+    with pytest.raises(MissingExtraError, match=r"clgraph-opencl\[plot\]"):
         plot_same_address(measured, tmp_path / "curve.png")
 
 

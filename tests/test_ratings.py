@@ -255,6 +255,18 @@ def test_stats_by_hand() -> None:
     assert far.stats.n_diagonals == 2
 
 
+def test_pairs_are_what_scikit_learn_splits() -> None:
+    ratings = Ratings([0, 0, 2], [1, 2, 0], [5.0, 3.0, 4.0], 3, 3)
+    pairs, values = ratings.to_pairs()
+    assert pairs.tolist() == [[0, 1], [0, 2], [2, 0]] and values.tolist() == [5.0, 3.0, 4.0]
+    names = np.array(["ann", "bob", "cy"])
+    for item_ids, first in ((None, ["ann", 1]), (np.array([7, 8, 9]), ["ann", 8]), (names, ["ann", "bob"])):
+        named = Ratings([0, 0, 2], [1, 2, 0], [5.0, 3.0, 4.0], 3, 3, names, item_ids)
+        assert named.to_pairs()[0][0].tolist() == first
+    with pytest.raises(InputError, match=r"to_pairs\(\)"):
+        np.asarray(ratings)
+
+
 def test_split_and_folds() -> None:
     ratings = generators.planted_ratings(60, 50, 1003, seed=1)
     train, test = ratings.split(0.2, seed=4)

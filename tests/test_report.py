@@ -3,23 +3,28 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import ROOT
 
 from clgraph import report
+from clgraph.algorithms.explain import ALGORITHMS
 from clgraph.cli.main import main
 from clgraph.errors import InputError
 
 
 def row(graph: str, strategy: str, seconds: float, **fields: Any) -> dict[str, Any]:
     return {
-        "benchmark": "components", "device": "Test 1", "graph": graph, "strategy": strategy, "kind": "online",
+        "benchmark": "connected_components", "device": "Test 1", "graph": graph, "strategy": strategy, "kind": "online",
         "wall_seconds": seconds, "predicted_seconds": 2 * seconds, "kernel_seconds": seconds / 2, **fields,
     }  # fmt: skip
 
 
+OPENING, CLOSING = "<!-- report connected_components -->", "<!-- /report connected_components -->"
+INTO = ("--benchmark", "connected_components", "--into")
 ROWS = [
     row("road", "rem", 0.004, picked=True),
     row("road", "afforest", 0.001),
@@ -82,7 +87,7 @@ def test_written_rows_replace_those_of_the_same_measurement(tmp_path: Path) -> N
         ("nonsense", "not JSON"),
         ("[]", "schema"),
         ('{"schema": 99, "rows": []}', "schema"),
-        ('{"schema": 1, "rows": [{"benchmark": "components"}]}', "row 0 lacks device, graph"),
+        ('{"schema": 1, "rows": [{"benchmark": "connected_components"}]}', "row 0 lacks device, graph"),
     ],
 )
 def test_a_file_that_holds_no_results_is_refused(tmp_path: Path, text: str, message: str) -> None:
@@ -95,17 +100,17 @@ def test_a_file_that_holds_no_results_is_refused(tmp_path: Path, text: str, mess
 def test_the_command_fills_the_place_in_a_file(tmp_path: Path) -> None:
     results, page = tmp_path / "results.json", tmp_path / "page.md"
     results.write_text(json.dumps({"schema": 1, "rows": ROWS}), encoding="utf-8")
-    page.write_text("above\n<!-- report -->\nold\n<!-- /report -->\nbelow\n", encoding="utf-8")
+    page.write_text(f"above\n{OPENING}\nold\n{CLOSING}\nbelow\n", encoding="utf-8")
     for _ in range(2):  # the second time changes nothing
-        assert main(["report", str(results), "--table", "regret", "--into", str(page)]) == 0
+        assert main(["report", str(results), "--table", "regret", *INTO, str(page)]) == 0
     text = page.read_text(encoding="utf-8")
-    assert text.startswith("above\n<!-- report -->\n| device") and text.endswith("<!-- /report -->\nbelow\n")
+    assert text.startswith(f"above\n{OPENING}\n| device") and text.endswith(f"{CLOSING}\nbelow\n")
     assert "old" not in text and text.count("geometric mean") == 1
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     results, page = tmp_path / "results.json", tmp_path / "page.md"
-    old = "<!-- report -->\nold\n<!-- /report -->\n"
+    old = f"{OPENING}\nold\n{CLOSING}\n"
     page.write_text(old, encoding="utf-8")
     report.write_rows(results, ROWS)
 
@@ -115,7 +120,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("os.replace", full)
     with pytest.raises(InputError, match=r"results\.json: cannot be written: No space"):
         report.write_rows(results, [row("grid", "rem", 8.0)])
-    assert main(["report", str(results), "--into", str(page)]) == 4
+    assert main(["report", str(results), *INTO, str(page)]) == 4
     assert len(report.read_rows(results)) == len(ROWS) and page.read_text(encoding="utf-8") == old
     assert {path.name for path in tmp_path.iterdir()} == {"results.json", "page.md"}
 
@@ -124,7 +129,25 @@ def test_a_page_without_a_place_is_left_alone(tmp_path: Path, capsys: pytest.Cap
     results, page = tmp_path / "results.json", tmp_path / "page.md"
     results.write_text(json.dumps({"schema": 1, "rows": ROWS}), encoding="utf-8")
     page.write_text("no marks", encoding="utf-8")
+    assert main(["report", str(results), *INTO, str(page)]) == 4
+    assert OPENING in capsys.readouterr().err
     assert main(["report", str(results), "--into", str(page)]) == 4
-    assert "<!-- report -->" in capsys.readouterr().err
+    assert "--benchmark" in capsys.readouterr().err
     assert page.read_text(encoding="utf-8") == "no marks"
     assert main(["report", str(results), "--benchmark", "sssp"]) == 4
+
+
+@pytest.mark.parametrize("table", report.TABLES)
+def test_all_of_the_projects_own_results_have_tables(
+    table: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT / "benchmarks" / "results")
+    files = sorted(os.listdir())
+    assert main(["report", *files, "--table", table]) == 0
+    captured = capsys.readouterr()
+    without_rows = {line.split(":")[1].strip() for line in captured.err.splitlines() if "no times" in line}
+    benchmarks = set(report.by_benchmark(row for f in {*files} - without_rows for row in report.read_rows(f)))
+    assert {name.partition("-")[0] for name in without_rows} == {"io", "primitives", "probe"}
+    n_tables = captured.out.count("### ")
+    assert {*ALGORITHMS} < benchmarks and n_tables == captured.out.count("\n| device") >= len(ALGORITHMS)
+    assert n_tables + captured.err.count(": left out: ") == len(benchmarks)

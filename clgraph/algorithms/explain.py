@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 from scipy.sparse import issparse
 
-from clgraph.arguments import check_choice, checked_flag
+from clgraph.arguments import checked_flag
 from clgraph.errors import InputError
 from clgraph.graph import as_graph
 from clgraph.model.strategy import Choice
+from clgraph.names import unknown_name
 from clgraph.ratings import as_ratings
 from clgraph.runtime.session import SessionLike, as_session
 
@@ -37,10 +38,10 @@ class Algorithm(NamedTuple):
 ALGORITHMS = {
     "bfs": Algorithm("clgraph.algorithms.traversal.bfs", "graph", as_graph),
     "color": Algorithm("clgraph.algorithms.coloring.color", "graph", as_graph),
-    "components": Algorithm("clgraph.algorithms.components", "graph", as_graph),
+    "connected_components": Algorithm("clgraph.algorithms.components", "graph", as_graph),
     "factorization": Algorithm("clgraph.algorithms.factorization", "ratings", as_ratings),
     "hash_collisions": Algorithm("clgraph.algorithms.hash_collisions.api", "graph", as_graph),
-    "mst": Algorithm("clgraph.algorithms.mst", "graph", as_graph),
+    "minimum_spanning_forest": Algorithm("clgraph.algorithms.mst", "graph", as_graph),
     "sssp": Algorithm("clgraph.algorithms.traversal.sssp", "graph", as_graph),
 }
 
@@ -89,5 +90,6 @@ def explain(algorithm: str, data: Any, *, session: SessionLike = None, **options
 
 def find_algorithm(name: str) -> Algorithm:
     """Return the entry of *name*, or raise an :class:`InputError`."""
-    check_choice("algorithm", name, ALGORITHMS)
+    if not isinstance(name, str) or name not in ALGORITHMS:
+        raise InputError(unknown_name("algorithm", name, ALGORITHMS))
     return ALGORITHMS[name]

@@ -7,13 +7,14 @@ import sys
 from pathlib import Path
 
 from clgraph.errors import InputError
+from clgraph.names import unknown_name
 
 HELP = "run a benchmark (in a checkout)"
 _FOLDER = Path(__file__).parents[2] / "benchmarks"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", nargs="?", help="such as components; none lists them")
+    parser.add_argument("name", metavar="NAME", nargs="?", help="such as connected_components; none lists them")
     parser.add_argument(
         "arguments", metavar="...", nargs=argparse.REMAINDER, help="passed on; try: clgraph bench NAME --help"
     )
@@ -27,5 +28,5 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join(scripts))
         return 0
     if args.name not in scripts:
-        raise InputError(f"unknown benchmark {args.name!r}; known: {', '.join(scripts)}")
+        raise InputError(unknown_name("benchmark", args.name, scripts))
     return subprocess.call([sys.executable, str(scripts[args.name]), *args.arguments])

@@ -3,9 +3,10 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clgraph.cli.options import add_graph, open_session, read_graph
+from clgraph.cli.options import add_graph, add_plot, check_plot, open_session, read_graph
 from clgraph.cli.paths import add_run, add_sources, read_sources, show
 from clgraph.cli.terminal import busy, print_table
 from clgraph.errors import InputError
@@ -26,9 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="search by rounds over all vertices, too, and count the edges of each work-group before and after large "
         "vertices are split",
     )  # fmt: skip
-    parser.add_argument(
-        "--plot", metavar="FILE", help="draw what --profile-balance counts (.png, .svg or .pdf; needs matplotlib)"
-    )
+    add_plot(parser, "what --profile-balance counts")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -37,7 +36,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.plot is not None and not args.profile_balance:
         raise InputError("--plot draws what --profile-balance counts: give both")
-    graph = read_graph(args.graph)
+    check_plot(args)
+    graph = read_graph(args.graph, args)
     sources = read_sources(args, graph)
     session = open_session(args)
     with busy(f"running on {session.facts.name}"):
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     with busy(f"counting on {session.facts.name}"):
         profile = profile_balance(session, graph, result.sources, max_depth=args.max_depth)
     if args.plot is not None:
-        plot_balance(profile, args.plot)
+        plot_balance(profile, args.plot, Path(args.graph).name)
     rounds = {"before": profile.before, "after": profile.after}
     show(args, result, balance_profile={
         "mda": profile.mda, **{when: [asdict(row) for row in rows] for when, rows in rounds.items()}

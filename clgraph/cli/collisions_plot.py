@@ -2,36 +2,64 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from clgraph.algorithms.hash_collisions.table import CollisionTable
 from clgraph.figure import figure_file
 
+_STYLES = ("-", "--", ":")
+_MARKERS = "os^DvP*"  # as many as share no factor with the ten colours
 
-def plot_collisions(table: CollisionTable, path: str | Path) -> None:
-    """Write a picture of *table*: total and largest row of every hash.
+
+def plot_collisions(table: CollisionTable, path: str | Path, name: str) -> None:
+    """Write a picture of *table*: the total of every hash as a line, its largest row as a table.
 
     Parameters
     ----------
     table : CollisionTable
     path : str or Path
         Its suffix gives the format: ``.png``, ``.svg``, ``.pdf``.
+    name : str
+        The graph's name, for the title.
 
     Raises
     ------
-    InputError
-        Matplotlib is missing, or does not know the suffix.
+    MissingExtraError, InputError
+        As :func:`clgraph.figure.check_figure`.
     """
-    with figure_file(path, 11.0, 6.0) as figure:
-        sides = figure.subplots(1, 2)
-        for axes, values, what in zip(sides, table, ("total", "maximum of a row"), strict=True):
-            for k, name in enumerate(table.hashes):
-                style = ("-", "--", ":")[k // 10 % 3]
-                axes.plot(table.bit_widths, values[k], style, color=f"C{k % 10}", marker=".", label=name)
-            axes.set_yscale("symlog", linthresh=1)
-            axes.set_ylim(bottom=0)
-            axes.set_xticks(table.bit_widths)
-            axes.set_xlabel("bits of a colour")
-            axes.set_title(f"Collisions at distance {table.distance}: {what}")
-            axes.grid(which="major", alpha=0.3)
-        handles, labels = sides[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=6, fontsize="small", frameon=False)
+    order = np.lexsort(table.total.T)  # the fewest at most bits first
+    names = [table.hashes[k] for k in order]
+    where = "neighbours" if table.distance == 1 else "vertices at most two edges apart"
+    with figure_file(path, 14.0, 6.0) as figure:
+        left, right = figure.subplots(1, 2)
+        figure.suptitle(f"{name} ({table.n_vertices:,} vertices): {where} that get the same colour by a hash")
+        for k, (hash_name, totals) in enumerate(zip(names, table.total[order], strict=True)):
+            style = {"linestyle": _STYLES[k // 5 % 3], "marker": _MARKERS[k % 7], "markersize": 4}
+            left.plot(table.bit_widths, totals, color=f"C{k % 10}", label=hash_name, **style)
+        left.set_yscale("symlog", linthresh=1)
+        left.set_ylim(bottom=table.total.min() / 2)
+        left.yaxis.set_major_formatter("{x:,.0f}")
+        left.set_ylabel("collisions of all rows")
+        left.set_title("Total")
+        left.grid(which="major", alpha=0.3)
+        left.set_xticks(table.bit_widths)
+        left.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize="small", title="fewest first", frameon=False)
+        _draw_table(right, table.maximum[order])
+        right.set_xticks(range(len(table.bit_widths)), table.bit_widths)
+        right.set_yticks(range(len(names)), names)
+        right.set_title("Collisions of the row that has most")
+        for axes in (left, right):
+            axes.set_xlabel("bits of a colour (2 to that power: colours)")
+
+
+def _draw_table(axes: Any, values: NDArray[np.int64]) -> None:
+    """Write each value into a cell, the darker the larger."""
+    shades = np.log1p(values)
+    axes.imshow(shades, cmap="Blues", aspect="auto", vmin=0)
+    dark = 0.6 * shades.max()
+    for (row, column), value in np.ndenumerate(values):
+        color = "white" if shades[row, column] > dark else "black"
+        axes.text(column, row, f"{value:,}", color=color, ha="center", va="center", fontsize="small")

@@ -7,6 +7,7 @@ from clgraph.cli.options import (
     add_device,
     add_graph,
     add_json,
+    add_output,
     add_strategy,
     add_verify,
     open_session,
@@ -32,17 +33,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_strategy(parser)
     add_device(parser)
     add_verify(parser)
-    parser.add_argument(
-        "-o", "--output", metavar="FILE",
-        help="write the colours: an int32 array if FILE ends in .npy, else lines of vertex and colour; - is stdout",
-    )  # fmt: skip
+    add_output(parser, "each vertex and its colour (an int32 array of colours if FILE ends in .npy)")
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     from clgraph.algorithms.coloring.color import color
 
-    graph = read_graph(args.graph)
+    graph = read_graph(args.graph, args)
     session = open_session(args)
     with busy(f"running on {session.facts.name}"):
         result = color(
@@ -50,8 +48,7 @@ def run(args: argparse.Namespace) -> int:
             deterministic=args.deterministic, seed=args.seed, session=session, verify=args.verify,
         )
     if args.output is not None:
-        lines = (f"{v}\t{c}\n" for v, c in zip(vertex_ids(graph), result.colors.tolist(), strict=True))
-        write_result(args.output, result.colors, lines)
+        write_result(args.output, result.colors, zip(vertex_ids(graph), result.colors.tolist(), strict=True))
     sizes = result.class_sizes.tolist()
     if args.json:
         print_json({

@@ -4,8 +4,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from clgraph.cli.options import add_device, add_json, open_session, read_graph, read_rating_file
+from clgraph.cli.options import add_device, add_json, add_reading, open_session, read_graph, read_rating_file
 from clgraph.cli.terminal import busy, milliseconds, print_json, print_table
+from clgraph.errors import InputError
 
 if TYPE_CHECKING:
     from clgraph.model.cost import Estimate
@@ -15,8 +16,9 @@ HELP = "show the predicted time of every strategy, and why one is picked"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("algorithm", metavar="ALGORITHM", help="such as components or factorization")
+    parser.add_argument("algorithm", metavar="ALGORITHM", help="such as connected_components or factorization")
     parser.add_argument("file", metavar="FILE", help="graph file, or for factorization a file of ratings")
+    add_reading(parser)
     parser.add_argument("--distance", type=int, choices=(1, 2), help="of colourings and hash collisions")
     add_device(parser)
     add_json(parser)
@@ -26,7 +28,9 @@ def run(args: argparse.Namespace) -> int:
     from clgraph.algorithms.explain import explain, find_algorithm
 
     kind = find_algorithm(args.algorithm).kind
-    data = read_rating_file(args.file) if kind == "ratings" else read_graph(args.file)
+    if kind == "ratings" and (args.format, args.base, args.directed) != (None, None, None):
+        raise InputError("--format, --base and --directed are of graph files, and factorization takes ratings")
+    data = read_rating_file(args.file) if kind == "ratings" else read_graph(args.file, args)
     session = open_session(args)
     with busy("predicting"):
         options = {} if args.distance is None else {"distance": args.distance}

@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from clgraph.stats import diameter_bound
 
-    graph = read_graph(args.graph)
+    graph = read_graph(args.graph, args)
     stats = asdict(graph.stats)
     if args.diameter:
         with busy("searching for a long path"):

@@ -9,13 +9,15 @@ import argparse
 import importlib
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 
 from clgraph import __version__, errors
+from clgraph.names import unknown_name
 
 COMMANDS = (
-    "devices", "doctor", "probe", "info", "convert", "cc", "msf", "conflicts", "color", "bfs", "sssp", "factorize",
-    "explain", "bench", "report", "cache",
+    "devices", "doctor", "probe", "info", "convert", "connected_components", "minimum_spanning_forest", "bfs", "sssp",
+    "color", "hash_collisions", "factorization", "explain", "bench", "report", "cache",
 )  # fmt: skip
 OK, FAILED, USAGE, NO_DEVICE, BAD_INPUT, DEVICE_MEMORY, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 _EPILOG = (
@@ -35,14 +37,20 @@ _CODES: tuple[tuple[type[BaseException], int], ...] = (  # the first that fits
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line *argv* and return its exit code."""
-    args = build_parser().parse_args(argv)
+    parser, words = build_parser(), sys.argv[1:] if argv is None else argv
+    command = next((word for word in words if not word.startswith("-")), None)
+    if command not in (None, *COMMANDS):
+        parser.error(unknown_name("command", str(command), COMMANDS))
+    args = parser.parse_args(argv)
     return guarded(args.run, args)
 
 
 def guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) -> int:
     """Return the exit code of *run*; its errors become one line on stderr and their own code."""
     try:
-        code = run(args)
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            code = run(args)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
@@ -54,6 +62,10 @@ def guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) 
             raise
         print(f"clgraph: {_message(error)}", file=sys.stderr)
         return next(code for kind, code in _CODES if isinstance(error, kind))
+
+
+def _show_warning(message: Warning | str, *where: object, **more: object) -> None:
+    print(f"clgraph: warning: {message}", file=sys.stderr)
 
 
 def build_parser() -> argparse.ArgumentParser:

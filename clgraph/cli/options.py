@@ -2,10 +2,12 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from clgraph.cli.terminal import busy
 
@@ -41,6 +43,40 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 def add_graph(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", metavar="GRAPH", help="graph file; its content decides the format")
+    add_reading(parser)
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how a graph file is to be read."""
+    parser.add_argument(
+        "--format", help="of the file: matrix_market, edge_list, dimacs9, metis or npz; by default its content decides"
+    )
+    parser.add_argument("--base", type=int, choices=(0, 1), help="lowest id of an edge list; by default found out")
+    parser.add_argument(
+        "--directed", action=argparse.BooleanOptionalAction, help="read a directed graph; by default what the file says"
+    )
+
+
+def add_output(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add the option to write a result; *what* says what it is."""
+    parser.add_argument(
+        "-o", "--output", metavar="FILE",
+        help=f"write {what}, one a line and without a header: between commas if FILE ends in .csv, else between tabs; "
+        "- is stdout",
+    )  # fmt: skip
+
+
+def add_plot(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add the option to draw; *what* says what is drawn."""
+    parser.add_argument("--plot", metavar="FILE", help=f"draw {what} (.png, .svg or .pdf; needs the extra plot)")
+
+
+def check_plot(args: argparse.Namespace) -> None:
+    """Raise unless ``--plot`` will work; call it before the work whose result is drawn."""
+    from clgraph.figure import check_figure
+
+    if args.plot is not None:
+        check_figure(args.plot)
 
 
 def open_session(args: argparse.Namespace) -> Session:
@@ -50,24 +86,21 @@ def open_session(args: argparse.Namespace) -> Session:
     return Session(args.device)
 
 
-def read_graph(path: str) -> Graph:
-    """Read graph file *path*, saying so on a terminal; a text file is parsed once, then cached."""
+def read_graph(path: str, args: argparse.Namespace) -> Graph:
+    """Read graph file *path* as *args* say, telling so on a terminal; a text file is parsed once, then cached."""
     from clgraph.io import read
 
-    with busy(f"reading {path}") as show:
-        return read(
-            path,
-            cache=not path.endswith(".npz"),  # already binary
-            progress=lambda n_bytes: show(f"{n_bytes / 2**20:.0f} MiB"),
-        )
+    given = {name: getattr(args, name) for name in ("format", "base", "directed") if getattr(args, name) is not None}
+    with busy(f"reading {path}"):
+        return read(path, cache=not path.endswith(".npz"), **given)  # .npz is binary already
 
 
 def read_rating_file(path: str) -> Ratings:
     """Read ratings from file *path*, saying so on a terminal."""
     from clgraph.io.ratings import read_ratings
 
-    with busy(f"reading {path}") as show:
-        return read_ratings(path, progress=lambda n_bytes: show(f"{n_bytes / 2**20:.0f} MiB"))
+    with busy(f"reading {path}"):
+        return read_ratings(path)
 
 
 def vertex_ids(graph: Graph) -> Sequence[Any]:
@@ -76,17 +109,25 @@ def vertex_ids(graph: Graph) -> Sequence[Any]:
     return ids
 
 
-def write_result(path: str, array: NDArray[Any], lines: Iterable[str]) -> None:
-    """Write *array* if *path* ends in .npy, else *lines*; "-" is stdout."""
+def write_result(path: str, array: NDArray[Any], rows: Iterable[Sequence[Any]]) -> None:
+    """Write *array* if *path* ends in .npy, else *rows*, between commas if it ends in .csv; "-" is stdout."""
+    from clgraph.io import _suffix
     from clgraph.io.text import writing
 
     if path == "-":
-        sys.stdout.writelines(lines)
+        _write_rows(sys.stdout, rows, "\t")
         return
+    suffix = _suffix(Path(path))
     with writing(Path(path)) as stream:
-        if path.endswith(".npy"):
+        if suffix == ".npy":
             import numpy as np
 
             np.save(stream, array)
         else:
-            stream.writelines(line.encode() for line in lines)
+            text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+            _write_rows(text, rows, "," if suffix == ".csv" else "\t")
+            text.detach()  # flushes it
+
+
+def _write_rows(stream: TextIO, rows: Iterable[Sequence[Any]], delimiter: str) -> None:
+    csv.writer(stream, delimiter=delimiter, lineterminator="\n").writerows(rows)

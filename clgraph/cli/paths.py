@@ -5,7 +5,7 @@ import argparse
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from clgraph.cli.options import add_device, add_json, add_strategy, add_verify, vertex_ids, write_result
+from clgraph.cli.options import add_device, add_json, add_output, add_strategy, add_verify, vertex_ids, write_result
 from clgraph.cli.terminal import print_fields, print_json, run_document, run_fields
 
 if TYPE_CHECKING:
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 def add_sources(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--source", metavar="ID", nargs="+", required=True, help="vertex to start from; of several, the nearest counts"
-    )
+        "--source", metavar="ID", action="append", required=True,
+        help="vertex to start from; may be given more than once, and then the nearest counts",
+    )  # fmt: skip
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -26,11 +27,11 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     add_strategy(parser)
     add_device(parser)
     add_verify(parser)
-    parser.add_argument(
-        "-o", "--output", metavar="FILE",
-        help="write each vertex, its distance and, on request, its predecessor (-1 or inf, and -, if unreached): an "
-        "array of distances if FILE ends in .npy, else text; - is stdout",
-    )  # fmt: skip
+    add_output(
+        parser,
+        "each vertex, its distance (-1 or inf if unreached) and, on request, its predecessor (- if there is none) (an "
+        "array of distances if FILE ends in .npy)",
+    )
     add_json(parser)
 
 
@@ -72,4 +73,4 @@ def _write(path: str, result: BFS | ShortestPaths, with_predecessors: bool) -> N
     if with_predecessors:
         assert result.predecessors is not None
         columns.append(ids[v] if v >= 0 else "-" for v in result.predecessors.tolist())
-    write_result(path, result.distances, ("\t".join(map(str, row)) + "\n" for row in zip(*columns, strict=True)))
+    write_result(path, result.distances, zip(*columns, strict=True))

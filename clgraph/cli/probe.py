@@ -5,7 +5,7 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeVar
 
-from clgraph.cli.options import add_device, add_json, open_session
+from clgraph.cli.options import add_device, add_json, add_plot, check_plot, open_session
 from clgraph.cli.terminal import busy, print_fields, print_json, print_table
 
 if TYPE_CHECKING:
@@ -25,14 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-cache", action="store_true", help="measure again even if a measurement of this device is kept"
     )
-    parser.add_argument(
-        "--plot", metavar="FILE",
-        help="draw atomics on one address beside the shipped profiles (.png, .svg or .pdf; needs matplotlib)",
-    )  # fmt: skip
+    add_plot(parser, "atomics on one address beside the shipped profiles")
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
+    check_plot(args)
     session = open_session(args)
     show(args, measure(args, session))
     return 0
@@ -41,11 +39,13 @@ def run(args: argparse.Namespace) -> int:
 def measure(args: argparse.Namespace, session: Session) -> DeviceProfile:
     """Return the profile that *args* ask for."""
     from clgraph.probing import probe
+    from clgraph.progress import Progress
 
-    with busy(f"probing {session.facts.name}") as report:
+    what = f"probing {session.facts.name}"
+    with busy(what) as report:
         return probe(
             session, quick=not args.full, use_cache=not args.no_cache,
-            progress=lambda done, total, name: report(f"{done} of {total}, {name}"),
+            progress=lambda done, total, name: report(Progress(what, done, total, "trials", name)),
         )  # fmt: skip
 
 

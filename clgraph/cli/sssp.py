@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from clgraph.algorithms.traversal.sssp import sssp
 
-    graph = read_graph(args.graph)
+    graph = read_graph(args.graph, args)
     sources = read_sources(args, graph)
     session = open_session(args)
     with busy(f"running on {session.facts.name}"):

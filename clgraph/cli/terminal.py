@@ -1,12 +1,16 @@
 """Text for people on stdout, JSON for programs, progress on stderr."""
 from __future__ import annotations
 
-import contextlib
 import json
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
+
+from clgraph.progress import bars as busy
+
+__all__ = [
+    "busy", "milliseconds", "print_fields", "print_json", "print_table", "run_document", "run_fields",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from clgraph.runtime.timing import RunInfo
@@ -71,21 +75,3 @@ def run_document(info: RunInfo) -> dict[str, Any]:
     document = asdict(info)
     document["seconds"]["host"] = info.seconds.host
     return document
-
-
-@contextlib.contextmanager
-def busy(message: str) -> Iterator[Callable[[str], None]]:
-    """Show *message* with a spinner on stderr while the block runs, on a terminal only.
-
-    Yields
-    ------
-    callable
-        Call it with what to show after the message.
-    """
-    if not sys.stderr.isatty():
-        yield lambda text: None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(message) as status:
-        yield lambda text: status.update(f"{message}: {text}")

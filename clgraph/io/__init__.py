@@ -14,6 +14,7 @@ from clgraph.errors import GraphError, GraphFileError, InputError
 from clgraph.graph import Graph, as_graph
 from clgraph.io import cache as _cache
 from clgraph.io import dimacs9, edge_list, matrix_market, metis, npz
+from clgraph.io.progress import reading_progress
 from clgraph.io.text import Progress, reading, writing
 
 __all__ = ["FORMATS", "read", "write"]
@@ -91,7 +92,7 @@ def read(
     if copy is not None and (known_graph := _cache.load(copy)) is not None:
         return known_graph
     try:
-        graph: Graph = reader(source, progress=progress, **options)
+        graph: Graph = reader(source, progress=progress or reading_progress(source), **options)
     except GraphFileError:
         raise
     except GraphError as error:

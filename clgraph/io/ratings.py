@@ -15,6 +15,7 @@ from clgraph.errors import GraphFileError, InputError
 from clgraph.io import _detect, matrix_market
 from clgraph.io.archive import read_archive
 from clgraph.io.edges import Edges, believed_vertices
+from clgraph.io.progress import reading_progress
 from clgraph.io.text import (
     _NUMBER,
     Block,
@@ -87,6 +88,7 @@ def read_ratings(
     else:
         kind = format
     check_choice("format", kind, FORMATS)
+    progress = progress or reading_progress(source)
     try:
         if kind == "npz":
             return _read_npz(source, duplicates)

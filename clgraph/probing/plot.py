@@ -28,8 +28,8 @@ def plot_same_address(profile: DeviceProfile, path: str | Path, operation: str =
 
     Raises
     ------
-    InputError
-        Matplotlib is missing, or does not know the suffix.
+    MissingExtraError, InputError
+        As :func:`clgraph.figure.check_figure`.
     """
     with figure_file(path, 8.0, 6.4) as figure:
         axes = figure.add_subplot()
@@ -46,9 +46,12 @@ def plot_same_address(profile: DeviceProfile, path: str | Path, operation: str =
             color="black", marker="o", markersize=4.5, linewidth=2.2,
         )  # fmt: skip
         axes.set_xscale("log", base=2)
+        axes.set_xticks([4**k for k in range(1 + last.bit_length() // 2)])
+        axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.set_yscale("log")
-        axes.set_xlabel("work-items on one 32-bit word")
-        axes.set_ylabel("atomic operations per second")
-        axes.set_title(f"Same-address atomics: {operation}")
+        axes.set_xlabel("work-items that update one word at the same time")
+        axes.set_ylabel("atomic operations per second, of all work-items together")
+        title = f"How fast one word in memory can be updated: {operation}"
+        axes.set_title(f"{title}\n{profile.device}, beside known devices")
         axes.grid(which="major", alpha=0.3)
         figure.legend(loc="outside lower center", ncols=2, fontsize="small", frameon=False)

@@ -17,11 +17,18 @@ from scipy.sparse import issparse
 from clgraph.algorithms import factorization
 from clgraph.algorithms.factorization.factors import MAX_RANK, Factors, Storage
 from clgraph.algorithms.factorization.host_model import check_factors, fold_in, item_means, predict_pairs
+from clgraph.algorithms.factorization.inputs import (
+    are_pairs,
+    numbered_as,
+    pair_ids,
+    ratings_of_matrix,
+    ratings_of_pairs,
+)
 from clgraph.algorithms.factorization.model_file import check_model, read_model, write_model
 from clgraph.algorithms.factorization.schedules import make_schedule
 from clgraph.algorithms.factorization.training import Callback, Epoch, Factorization, initial_factors
 from clgraph.arguments import check_callback, checked_count, checked_flag, checked_number
-from clgraph.errors import InputError
+from clgraph.errors import InputError, MissingExtraError
 from clgraph.ratings import Ratings
 from clgraph.runtime.session import SessionLike, as_session
 
@@ -31,14 +38,14 @@ try:
     from sklearn.utils import check_random_state
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:
-    raise ImportError(
+    raise MissingExtraError(
         "SGDMatrixFactorization needs scikit-learn 1.6 or later: pip install 'clgraph-opencl[sklearn]'. "
         "clgraph.algorithms.factorization.training.Factorization does without"
     ) from error
 
 _MOST_EPOCHS = 2**31 - 1
 _TRIPLE = ("users", "items", "values")
-_FEATURES = ("n_features_in_", "feature_names_in_")
+_FORM = ("n_features_in_", "feature_names_in_", "_fitted_on_pairs")
 
 
 class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -107,13 +114,24 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     info_ : RunInfo
         Where it ran and how long each part took, in the last fit; a loaded model has none.
     n_features_in_ : int
-        Number of items.
+        Number of items; 2 after a fit on pairs.
 
     Notes
     -----
-    ``fit`` takes a :class:`clgraph.Ratings`, a scipy sparse array, whose stored entries are the ratings,
-    or a dense array, whose every entry is one. Users and items are named by the ids of the Ratings, or
-    else by their row and column numbers. Ctrl-C during a fit keeps the factors of the last whole epoch,
+    ``fit`` takes the ratings in one of three forms, and the other methods go by it:
+
+    * **Pairs**: *X* has two columns, the ids of a user and of an item, and *y* holds their ratings. Each row is a
+      sample, so scikit-learn's splitters hold out ratings. ``predict(X)`` and ``score(X, y)`` use the factors of the
+      fit. Of a user or an item without ratings in the fit only the bias of the other one is known. Several
+      ratings of one pair count as their mean.
+    * **A matrix**: a scipy sparse array, whose stored entries are the ratings, or a dense array, whose every entry
+      is one; *y* is ignored. Each row is a sample, so splitters hold out users. ``transform(X)``, ``predict(X)`` and
+      ``score(X)`` fold the users in: they find each one's factors from its ratings in *X*. A dense matrix of two
+      items that comes with *y* is taken for pairs.
+    * **Ratings**: a :class:`clgraph.Ratings`, whose users and items are named by its ids, or else by numbers.
+      ``predict`` and ``score`` take them for the users of the fit, ``transform`` folds them in.
+
+    Ctrl-C during a fit keeps the factors of the last whole epoch,
     from which ``partial_fit`` goes on; before the first one, and after any other error, the estimator is
     as it was.
 
@@ -170,9 +188,10 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
         Parameters
         ----------
-        X : Ratings, scipy sparse array or dense array, shape (n_users, n_items)
-        y : ignored
-        eval_set : like *X*, optional
+        X : Ratings, scipy sparse array or dense array, shape (n_users, n_items), or pairs, shape (n_ratings, 2)
+        y : array, shape (n_ratings,)
+            Ratings of the pairs; ignored otherwise.
+        eval_set : like *X*, or a tuple (X, y) of pairs, optional
             Ratings of the same users and items whose error is told after each epoch.
         callback : callable, optional
             ``callback(number, epoch)`` after each epoch; a true result stops the fit.
@@ -200,7 +219,7 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         ConvergenceWarning
             The error became infinite: the last finite factors are kept.
         """
-        return self._first_fit(X, self.n_epochs, eval_set, callback)
+        return self._first_fit(X, y, self.n_epochs, eval_set, callback)
 
     def partial_fit(
         self, X: Any, y: Any = None, *, n_epochs: int = 1, eval_set: Any = None, callback: Callback | None = None
@@ -211,9 +230,9 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         rate. Each call prepares its ratings anew: few calls of many epochs are cheaper than the reverse.
         """
         if not hasattr(self, "user_factors_"):
-            return self._first_fit(X, n_epochs, eval_set, callback)
+            return self._first_fit(X, y, n_epochs, eval_set, callback)
         known = self._known
-        ratings = self._numbered(X, known)
+        ratings = self._numbered(X, y)
         if X is not known:
             columns = (np.concatenate([getattr(r, name) for r in (known, ratings)]) for name in _TRIPLE)
             merged = Ratings.from_triples(
@@ -225,20 +244,20 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         )
 
     def _first_fit(
-        self, X: Any, n_epochs: int, eval_set: Any, callback: Callback | None
+        self, X: Any, y: Any, n_epochs: int, eval_set: Any, callback: Callback | None
     ) -> SGDMatrixFactorization:
         old = self.__dict__.copy()
         try:
-            ratings = self._ratings(X, reset=True)
+            ratings = self._ratings(X, y, reset=True)
             rank = checked_count("n_factors", self.n_factors, MAX_RANK)
             rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
             start = initial_factors(*ratings.shape, rank, scale=self.init_scale, biases=self.biases, rng=rng)
             return self._train(ratings, start, ratings, [], n_epochs, eval_set, callback)
         except BaseException:
             if self.__dict__.get("history_") is old.get("history_"):  # nothing was kept
-                for name in _FEATURES:
+                for name in _FORM:
                     self.__dict__.pop(name, None)
-                self.__dict__.update({name: old[name] for name in _FEATURES if name in old})
+                self.__dict__.update({name: old[name] for name in _FORM if name in old})
             raise
 
     def _train(
@@ -250,7 +269,8 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         verbose = checked_count("verbose", self.verbose, _MOST_EPOCHS, least=-_MOST_EPOCHS)
         tol = None if self.tol is None else checked_number("tol", self.tol, -math.inf)
         schedule = make_schedule(self.schedule, self.learning_rate, self.decay, self.regularization)
-        eval_ratings = None if eval_set is None else self._numbered(eval_set, known)
+        evaluation = eval_set if isinstance(eval_set, tuple) else (eval_set, None)
+        eval_ratings = None if eval_set is None else self._numbered(*evaluation, known=known)
         engine = Factorization(
             as_session(self.session), ratings, rank=start.user_factors.shape[1], strategy=self.strategy,
             options=self.strategy_options, deterministic=isinstance(self.random_state, numbers.Integral),
@@ -301,56 +321,80 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Parameters
         ----------
         X : Ratings, scipy sparse array or dense array, shape (n, n_items)
+            After a fit on pairs, Ratings; or pairs, whose users have the rows of the fit, or 0 if they are unknown.
 
         Returns
         -------
         float32 array, shape (n, n_factors)
         """
         check_is_fitted(self)
+        if self._fitted_on_pairs and not isinstance(X, Ratings):
+            users = self._pair_numbers(X)[0]
+            return np.where(users[:, None] < 0, np.float32(0), self.user_factors_[users])
         return self._fold_in(X)[0].astype(np.float32)
 
     def predict(self, users: Any, items: ArrayLike | None = None) -> NDArray[np.float32]:
-        """Predict the ratings of *items* by *users*, pair by pair.
+        """Predict the ratings of *items* by *users*, pair by pair, or those that belong to an *X*.
 
         Parameters
         ----------
         users, items : array, shape (n,)
-            Ids as in the Ratings of ``fit``, or row and column numbers if they had none. Without
-            *items*, *users* is a dense array of ratings of shape (n, n_items), by users who may be new:
-            they are folded in as by :meth:`transform`, and every rating of theirs is predicted.
+            Ids as in the fit, or row and column numbers if it had none. Without *items*, *users* is an *X* in the
+            form of the fit: pairs; a dense array of ratings of shape (n, n_items), by users who may be new; or Ratings.
 
         Returns
         -------
         float32 array, shape (n,) or (n, n_items)
+            Of Ratings, a prediction for each of them in order.
 
         Raises
         ------
         InputError
-            An id is unknown; the message names it.
+            An id is unknown; the message names it. In pairs, unknown ids are allowed: see the class.
         """
         check_is_fitted(self)
-        if items is None:
-            if issparse(users) or isinstance(users, Ratings):
-                raise InputError(
-                    "predict(X) of a sparse X would be dense; give predict(users, items) the pairs that are needed"
-                )
-            rows, biases = self._fold_in(users)
-            predictions = rows @ self._factors().item_factors.T + biases[:, None]
-            return (predictions + item_means(self._factors(), self.mean_)).astype(np.float32)
-        numbers_ = self._known.user_index(users), self._known.item_index(items)
-        if numbers_[0].size != numbers_[1].size:
-            raise InputError(f"{numbers_[0].size} users and {numbers_[1].size} items; they must be as many")
-        return self._pairs(*numbers_)
+        if items is not None:
+            numbers_ = self._known.user_index(users), self._known.item_index(items)
+            if numbers_[0].size != numbers_[1].size:
+                raise InputError(f"{numbers_[0].size} users and {numbers_[1].size} items; they must be as many")
+            return self._of_pairs(*numbers_)
+        if isinstance(users, Ratings):
+            ratings = self._numbered(users)
+            return self._of_pairs(ratings.users, ratings.items)
+        if self._fitted_on_pairs:
+            return self._of_pairs(*self._pair_numbers(users))
+        if issparse(users):
+            raise InputError(
+                "predict(X) of a sparse X would be dense; give predict(users, items) the pairs that are needed"
+            )
+        rows, biases = self._fold_in(users)
+        predictions = rows @ self._factors().item_factors.T + biases[:, None]
+        return (predictions + item_means(self._factors(), self.mean_)).astype(np.float32)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the coefficient of determination R² of the predictions of the ratings in *X*.
+        """Return the coefficient of determination R² of what :meth:`predict` says of the ratings in *X* and *y*.
 
-        The users are those of ``fit``: the same ids, or the same number of rows. 1 is perfect, and a
-        constant prediction of their mean gets 0.
+        1 is perfect, and a constant prediction of their mean gets 0. The users of a matrix are folded in by the very
+        ratings that count, so the score of a matrix says how well the items' factors describe users, not how well
+        ratings are foretold; ratings held out as pairs, or as Ratings, do.
+
+        Parameters
+        ----------
+        X, y
+            In the form of the fit.
         """
         check_is_fitted(self)
-        ratings = self._numbered(X, self._known)
-        return float(r2_score(ratings.values, self._pairs(ratings.users, ratings.items)))
+        if self._fitted_on_pairs and not isinstance(X, Ratings):
+            if y is None:
+                raise InputError("score(X) of pairs needs their ratings: score(X, y)")
+            return float(r2_score(y, self.predict(X)))
+        if isinstance(X, Ratings):
+            ratings = self._numbered(X)
+            return float(r2_score(ratings.values, self._of_pairs(ratings.users, ratings.items)))
+        ratings = self._ratings(X, reset=False)
+        rows, biases = (array.astype(np.float32) for array in self._fold_in(ratings))
+        folded = self._factors()._replace(user_factors=rows, user_biases=biases)
+        return float(r2_score(ratings.values, predict_pairs(folded, self.mean_, ratings.users, ratings.items)))
 
     def recommend(
         self, user: Any, N: int = 10, filter_already_liked_items: bool = True
@@ -376,7 +420,7 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         count, known = checked_count("N", N, 2**31 - 1), self._known
         leave_out = checked_flag("filter_already_liked_items", filter_already_liked_items)
         number = known.user_index([user])
-        scores = self._pairs(np.broadcast_to(number, known.n_items), np.arange(known.n_items, dtype=np.int32))
+        scores = self._of_pairs(np.broadcast_to(number, known.n_items), np.arange(known.n_items, dtype=np.int32))
         keep = np.ones(known.n_items, bool)
         if leave_out:
             start, stop = known.user_offsets[number[0] : number[0] + 2]
@@ -385,11 +429,16 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         best = items[np.argsort(-scores[items], kind="stable")[:count]]
         return best if known.item_ids is None else known.item_ids[best], scores[best]
 
-    def _pairs(self, users: NDArray[np.int32], items: NDArray[np.int32]) -> NDArray[np.float32]:
+    def _of_pairs(self, users: NDArray[np.int32], items: NDArray[np.int32]) -> NDArray[np.float32]:
         return predict_pairs(self._factors(), self.mean_, users, items)
 
+    def _pair_numbers(self, X: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the numbers of the users and the items of pairs, -1 if unknown."""
+        users, items = pair_ids(validate_data(self, X, reset=False, dtype=None))
+        return self._known.user_index(users, default=-1), self._known.item_index(items, default=-1)
+
     def _fold_in(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        ratings = self._numbered(X, self._known, new_users=True)
+        ratings = numbered_as(self._known, self._ratings(X, reset=False), new_users=True)
         return fold_in(self._factors(), self.mean_, ratings, self.regularization)
 
     def _factors(self) -> Factors:
@@ -397,40 +446,25 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     # ---- inputs
 
-    def _ratings(self, X: Any, *, reset: bool) -> Ratings:
-        """Return *X* as Ratings; *reset* takes its items as those of the fit."""
+    def _ratings(self, X: Any, y: Any = None, *, reset: bool) -> Ratings:
+        """Return *X* and *y* as Ratings; *reset* takes their form and items as those of the fit."""
         if isinstance(X, Ratings):
             if reset:
+                self._fitted_on_pairs = False
                 self.n_features_in_ = X.n_items
                 self.__dict__.pop("feature_names_in_", None)
             return X
-        table = validate_data(self, X, reset=reset, accept_sparse=("csr", "csc", "coo"))
-        if issparse(table):
-            return Ratings.from_scipy(table)
-        users, items = np.indices(table.shape, np.int32)
-        n_users, n_items = table.shape
-        return Ratings.from_triples(users.ravel(), items.ravel(), table.ravel(), n_users=n_users, n_items=n_items)
+        if reset:
+            self._fitted_on_pairs = y is not None and are_pairs(X)
+        if not self._fitted_on_pairs:
+            return ratings_of_matrix(validate_data(self, X, reset=reset, accept_sparse=("csr", "csc", "coo")))
+        if y is None:
+            raise InputError("pairs need their ratings, y")
+        return ratings_of_pairs(*validate_data(self, X, y, reset=reset, dtype=None, y_numeric=True))
 
-    def _numbered(self, X: Any, known: Ratings, *, new_users: bool = False) -> Ratings:
-        """Return *X* in the numbers of *known*, matched by ids where both have some; users unless *new_users*."""
-        ratings = self._ratings(X, reset=False)
-        if ratings is known:
-            return ratings
-        users, items, n_users = ratings.users, ratings.items, ratings.n_users
-        if ratings.item_ids is not None and known.item_ids is not None:
-            items = _matched("item", items, ratings.item_ids, known.item_index(ratings.item_ids, default=-1))
-        elif ratings.n_items != known.n_items:
-            raise InputError(
-                f"X has {ratings.n_items} features, but {type(self).__name__} is expecting {known.n_items} features "
-                "as input"
-            )
-        if not new_users:
-            n_users = known.n_users
-            if ratings.user_ids is not None and known.user_ids is not None:
-                users = _matched("user", users, ratings.user_ids, known.user_index(ratings.user_ids, default=-1))
-            elif ratings.n_users != n_users:
-                raise InputError(f"ratings of {ratings.n_users} users; the model was fitted on {n_users}")
-        return Ratings.from_triples(users, items, ratings.values, n_users=n_users, n_items=known.n_items)
+    def _numbered(self, X: Any, y: Any = None, *, known: Ratings | None = None) -> Ratings:
+        """Return *X* and *y* as Ratings of the users and items of *known*, or else of the fit."""
+        return numbered_as(known or self._known, self._ratings(X, y, reset=False), new_users=False)
 
     # ---- copies and files
 
@@ -452,6 +486,7 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             parameters["random_state"] = None
         settings = {
             "parameters": parameters, "mean": self.mean_, "history": self.history_, "strategy": self.strategy_,
+            "pairs": self._fitted_on_pairs,
         }  # fmt: skip
         known = self._known
         arrays = {name: getattr(self, f"{name}_") for name in Factors._fields}
@@ -478,12 +513,13 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             names = arrays.get("user_ids"), arrays.get("item_ids")
             model._known = Ratings(users, items, np.zeros(items.size, np.float32), n_users, n_items, *names)
             model.mean_, model.strategy_ = float(settings["mean"]), str(settings["strategy"])
+            model._fitted_on_pairs = bool(settings.get("pairs", False))
             model.history_ = [Epoch(*map(float, epoch)) for epoch in settings["history"]]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"{path}: a damaged factorisation: {type(error).__name__}: {error}") from error
         for name, array in factors._asdict().items():
             setattr(model, f"{name}_", array)
-        model.n_iter_, model.n_features_in_ = len(model.history_), n_items
+        model.n_iter_, model.n_features_in_ = len(model.history_), 2 if model._fitted_on_pairs else n_items
         return model
 
     def __sklearn_clone__(self) -> SGDMatrixFactorization:
@@ -508,17 +544,6 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     @property
     def _n_features_out(self) -> int:
         return int(self.item_factors_.shape[1])
-
-
-def _matched(
-    kind: str, numbers_: NDArray[np.int32], ids: NDArray[Any], index: NDArray[np.int32]
-) -> NDArray[np.int32]:
-    """Return the numbers in the fit of users or items (*kind*); *index* gives them by id, -1 if unknown."""
-    found: NDArray[np.int32] = index[numbers_]
-    if found.size and found.min() < 0:
-        name = ids.tolist()[numbers_[int((found < 0).argmax())]]
-        raise InputError(f"{kind} {name!r} was not in the ratings of the fit")
-    return found
 
 
 def _show(number: int, epoch: Epoch) -> None:

@@ -18,15 +18,19 @@ def item_means(factors: Factors, mean: float) -> NDArray[np.float64]:
 def predict_pairs(
     factors: Factors, mean: float, users: NDArray[np.int32], items: NDArray[np.int32]
 ) -> NDArray[np.float32]:
-    """Predict the ratings of pairs, whose numbers are in range; float32, shape (n,)."""
+    """Predict the ratings of pairs; float32, shape (n,).
+
+    The numbers are in range, or -1 for a user or an item that is unknown: what is known of the other counts.
+    """
     predictions, means = np.empty(users.size, np.float32), item_means(factors, mean)
     for chunk in chunks(users.size):
         user, item = users[chunk], items[chunk]
         rows = factors.user_factors[user], factors.item_factors[item]
         product = np.einsum("ij,ij->i", *rows, dtype=np.float64)
+        product[(user < 0) | (item < 0)] = 0.0
         if factors.user_biases is not None:
-            product += factors.user_biases[user]
-        predictions[chunk] = product + means[item]
+            product += np.where(user < 0, 0.0, factors.user_biases[user])
+        predictions[chunk] = product + np.where(item < 0, mean, means[item])
     return predictions
 
 

@@ -26,6 +26,7 @@ from clgraph.algorithms.factorization.schedules import Schedule, capped, check_r
 from clgraph.arguments import check_choice, checked_count, checked_flag, checked_number
 from clgraph.errors import ConvergenceWarning, DeviceMemoryError, InputError
 from clgraph.model.strategy import checked_options
+from clgraph.progress import begin
 from clgraph.ratings import Ratings
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.session import Session
@@ -274,8 +275,9 @@ class Factorization:
         evaluation = None if eval_ratings is None else Errors(self.session, eval_ratings, self.model)
         self.epochs = list(history)
         self._backup.save(self.epochs)
+        tell = begin("fitting", n_epochs, "epochs")
         try:
-            for _ in range(n_epochs):
+            for done in range(1, n_epochs + 1):
                 rate = schedule([e.learning_rate for e in self.epochs], [e.loss for e in self.epochs])
                 rate = capped(rate, regularization)
                 epoch = self._epoch(rate, regularization, evaluation)
@@ -289,6 +291,7 @@ class Factorization:
                     break
                 self._backup.save([*self.epochs, epoch])
                 self.epochs = [*self.epochs, epoch]
+                tell(done, f"RMSE {epoch.loss:.4f}")
                 if callback is not None and callback(len(self.epochs), epoch):
                     break
                 if tol is not None and _improvement(self.epochs) < tol:

@@ -15,8 +15,7 @@ from clgraph.graph import Graph
 from clgraph.runtime.session import Session
 from clgraph.runtime.timing import RoundBalance
 
-_MOST_BARS = 256
-_MOST_BINS = 64
+_MOST_BARS = 128
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ def profile_balance(
     )
 
 
-def plot_balance(profile: BalanceProfile, path: str | Path) -> None:
+def plot_balance(profile: BalanceProfile, path: str | Path, name: str) -> None:
     """Write a picture of *profile*: the edges of work-groups, and the degrees, before and after splitting.
 
     Parameters
@@ -70,34 +69,55 @@ def plot_balance(profile: BalanceProfile, path: str | Path) -> None:
     profile : BalanceProfile
     path : str or Path
         Its suffix gives the format: ``.png``, ``.svg``, ``.pdf``.
+    name : str
+        The graph's name, for the title.
 
     Raises
     ------
-    InputError
-        Matplotlib is missing, or does not know the suffix.
+    MissingExtraError, InputError
+        As :func:`clgraph.figure.check_figure`.
     """
-    with figure_file(path, 11.0, 7.0) as figure:
-        (top, bottom) = figure.subplots(2, 2, sharey="row")
+    with figure_file(path, 12.0, 8.0) as figure:
+        figure.suptitle(
+            f"{name}: a round over all vertices takes as long as its busiest work-group.\n"
+            f"Splitting turns each vertex with more than {profile.mda:,} edges into several."
+        )
+        top, bottom = figure.subplots(2, 2, sharey="row")
         groups = profile.groups_before, profile.groups_after
-        for axes, edges, when in zip(top, groups, ("before", "after"), strict=True):
+        for axes, edges, when in zip(top, groups, ("Before", "After"), strict=True):
             busiest, n_each = _bars(edges)
             axes.bar(np.arange(busiest.size) * n_each, busiest, width=n_each, align="edge")
-            axes.axhline(edges.mean() if edges.size else 0.0, color="black", linewidth=1, label="mean")
-            axes.set_xlabel("work-group" + (f", the busiest of each {n_each}" if n_each > 1 else ""))
-            axes.set_title(f"Edges per work-group {when} splitting")
-            axes.legend(frameon=False)
-        most = max(1, int(profile.degrees.max(initial=0)))
-        bins = np.linspace(0, most + 1, 1 + min(most + 1, _MOST_BINS))
-        for axes, sizes, when in zip(bottom, (profile.degrees, profile.parts), ("before", "after"), strict=True):
-            axes.hist(sizes, bins)
-            axes.axvline(profile.mda, color="C3", linestyle="--", label=f"MDA {profile.mda}")
-            axes.set_yscale("log")
-            axes.set_xlabel("degree")
-            axes.set_title(f"Vertices by degree {when} splitting")
-            axes.legend(frameon=False)
-        top[0].set_ylim(0, 1.05 * max(1, *(edges.max(initial=0) for edges in groups)))
+            mean = float(edges.mean()) if edges.size else 0.0
+            axes.axhline(mean, color="black", linewidth=1, label=f"mean of all: {mean:,.0f}")
+            axes.axhline(edges.max(initial=0), color="C3", linestyle="--", label=f"busiest: {edges.max(initial=0):,}")
+            axes.set_xlabel("work-group" + (f" (a bar is the busiest of {n_each} side by side)" if n_each > 1 else ""))
+            axes.set_title(f"{when} splitting: edges that each work-group looks at")
+            axes.legend(loc="upper left", framealpha=1)
+        n_bins = max(int(profile.degrees.max(initial=0)), profile.mda).bit_length() + 1
+        after = "After splitting: vertices and parts of vertices"
+        for axes, sizes, what in zip(
+            bottom, (profile.degrees, profile.parts), ("Before splitting: vertices", after), strict=True
+        ):
+            counts = np.bincount(np.ceil(np.log2(sizes + 1)).astype(int), minlength=n_bins)
+            axes.bar(range(n_bins), counts, width=0.9)
+            limit = 0.5 + np.log2(profile.mda + 1)  # bar k holds the numbers of k binary digits
+            axes.axvline(limit, color="C3", linestyle="--", label=f"most edges allowed: {profile.mda:,}")
+            axes.set_yscale("symlog", linthresh=1)
+            axes.set_xticks(range(n_bins), map(_bin_label, range(n_bins)), rotation=45, ha="right")
+            axes.set_xlabel("edges of each")
+            axes.set_title(what)
+            axes.legend(loc="upper right", framealpha=1)
+        top[0].set_ylim(0, 1.25 * max(1, *(edges.max(initial=0) for edges in groups)))
         top[0].set_ylabel("edges")
-        bottom[0].set_ylabel("vertices")
+        bottom[0].set_ylabel("how many")
+        for axes in (top[0], bottom[0]):
+            axes.yaxis.set_major_formatter("{x:,.0f}")
+
+
+def _bin_label(k: int) -> str:
+    """Name the numbers of *k* binary digits."""
+    first, last = (1 << k) >> 1, (1 << k) - 1
+    return f"{first:,}" if first == last else f"{first:,} to {last:,}"
 
 
 def _bars(edges: NDArray[Any]) -> tuple[NDArray[Any], int]:

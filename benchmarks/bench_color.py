@@ -1,7 +1,7 @@
 """Time every strategy of colouring, count its colours, and see what the cost model picks.
 
-    benchmarks/bench_coloring.py --device pocl --graphs rmat-18 road-NY --networkx --json results.json
-    benchmarks/bench_coloring.py --graphs delaunay-17 --distance 2
+    benchmarks/bench_color.py --device pocl --graphs rmat-18 road-NY --networkx --json results.json
+    benchmarks/bench_color.py --graphs delaunay-17 --distance 2
 
 A row holds, beside what ``harness.py`` says, ``distance``, ``n_colors``, ``largest_class`` and ``smallest_class``,
 and ``details`` of the run, such as how many vertices conflicted first. Every colouring is checked against the
@@ -123,7 +123,7 @@ def measure(
     for row in rows:
         if row in others or (row["n_colors"] > limit and not row["picked"]):
             row["kind"] = ""
-    return harness.described(rows, "coloring" if distance == 1 else "coloring-2", name, graph)
+    return harness.described(rows, "color", name if distance == 1 else f"{name}, distance 2", graph)
 
 
 def _networkx_row(name: str, graph: Graph, order: str = "largest_first") -> dict[str, Any]:
@@ -136,7 +136,7 @@ def _networkx_row(name: str, graph: Graph, order: str = "largest_first") -> dict
         colors = networkx.greedy_color(made, order)
         seconds = time.perf_counter() - started
     found = {"wall_seconds": seconds, "repeats": 1, "n_colors": max(colors.values(), default=-1) + 1}
-    return harness.described([{"strategy": "networkx", **found}], "coloring", name, graph)[0]
+    return harness.described([{"strategy": "networkx", **found}], "color", name, graph)[0]
 
 
 def _table(rows: list[dict[str, Any]]) -> str:

@@ -1,4 +1,4 @@
-"""``clgraph cc GRAPH``: connected components."""
+"""``clgraph connected_components GRAPH``: connected components."""
 from __future__ import annotations
 
 import argparse
@@ -8,6 +8,7 @@ from clgraph.cli.options import (
     add_device,
     add_graph,
     add_json,
+    add_output,
     add_strategy,
     add_verify,
     open_session,
@@ -20,8 +21,6 @@ from clgraph.cli.terminal import busy, print_fields, print_json, run_document, r
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.graph import Graph
-
 HELP = "find the connected components of a graph"
 
 
@@ -30,11 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_strategy(parser)
     add_device(parser)
     add_verify(parser)
-    parser.add_argument(
-        "-o", "--output", metavar="FILE",
-        help="write each vertex and the number of its component: an int32 array of numbers if FILE ends "
-        "in .npy, else text; - is stdout",
-    )  # fmt: skip
+    add_output(parser, "each vertex and the number of its component (an int32 array of numbers if FILE ends in .npy)")
     parser.add_argument(
         "--largest", metavar="K", type=int, default=5, help="how many of the largest sizes to show (5)"
     )
@@ -44,12 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     from clgraph.algorithms.components import connected_components
 
-    graph = read_graph(args.graph)
+    graph = read_graph(args.graph, args)
     session = open_session(args)
     with busy(f"running on {session.facts.name}"):
         result = connected_components(graph, strategy=args.strategy, session=session, verify=args.verify)
     if args.output is not None:
-        _write_labels(args.output, graph, result.labels)
+        write_result(args.output, result.labels, zip(vertex_ids(graph), result.labels.tolist(), strict=True))
     sizes = _largest_sizes(result.labels, args.largest)
     if args.json:
         print_json({
@@ -72,8 +67,3 @@ def _largest_sizes(labels: NDArray[Any], k: int) -> list[int]:
 
     sizes = np.sort(np.bincount(labels))[::-1][: max(0, k)] if labels.size else labels
     return [int(size) for size in sizes if size]
-
-
-def _write_labels(path: str, graph: Graph, labels: NDArray[Any]) -> None:
-    pairs = zip(vertex_ids(graph), labels.tolist(), strict=True)
-    write_result(path, labels, (f"{name}\t{label}\n" for name, label in pairs))

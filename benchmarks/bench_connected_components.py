@@ -1,6 +1,6 @@
 """Time every strategy of connected components, and what the cost model picks.
 
-    benchmarks/bench_components.py --device pocl --graphs rmat-18 road-FLA --json results.json
+    benchmarks/bench_connected_components.py --device pocl --graphs rmat-18 road-FLA --json results.json
 """
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def measure(
         session, graph, STRATEGIES, choice, partial(_verify, graph, verified), names=strategies or (), **timing
     )
     numbering = _numbering_seconds(session, STRATEGIES[choice.strategy].plan(session, graph))
-    return harness.described([{**row, "numbering_seconds": numbering} for row in rows], "components", name, graph)
+    rows = [{**row, "numbering_seconds": numbering} for row in rows]
+    return harness.described(rows, "connected_components", name, graph)
 
 
 def _numbering_seconds(session: Session, plan: Any) -> float:
@@ -66,7 +67,7 @@ def _scipy_row(name: str, graph: Graph, repeats: int) -> dict[str, Any]:
             scipy_components(matrix, **call)
             seconds.append(time.perf_counter() - started)
     row = {"strategy": "scipy", "wall_seconds": min(seconds), "repeats": len(seconds)}
-    return harness.described([row], "components", name, graph)[0]
+    return harness.described([row], "connected_components", name, graph)[0]
 
 
 def run(args: argparse.Namespace) -> int:

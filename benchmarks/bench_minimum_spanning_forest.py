@@ -1,7 +1,7 @@
 """Time every strategy of the minimum spanning forest, and what the cost model picks.
 
-    benchmarks/bench_mst.py --device pocl --graphs rmat-18 road-FLA --scipy --json results.json
-    benchmarks/bench_mst.py --kruskal results.json       # measure nothing; check rows of another machine
+    benchmarks/bench_minimum_spanning_forest.py --device pocl --graphs rmat-18 road-FLA --scipy --json results.json
+    benchmarks/bench_minimum_spanning_forest.py --kruskal results.json  # measure nothing; check rows of another machine
 
 Weights are int32, 1 … 2**20, hashed from the edge. A row holds, beside what ``harness.py`` says:
 ``numbering_seconds`` of the kernels that list the forest's edges after a run; ``total_weight`` and
@@ -66,7 +66,7 @@ def measure(
             {**row, **forest, "numbering_seconds": seconds, "verified": checked}
             for row, forest, seconds in zip(rows, found, numbering, strict=True)
         ],
-        "mst", name, graph,
+        "minimum_spanning_forest", name, graph,
     )  # fmt: skip
 
 
@@ -109,7 +109,8 @@ def _host_row(
             tree = call()
             seconds.append(time.perf_counter() - started)
     times = {"wall_seconds": min(seconds), "repeats": len(seconds)}
-    return harness.described([{"strategy": strategy, **times, "total_weight": int(weigh(tree))}], "mst", name, graph)[0]
+    row = {"strategy": strategy, **times, "total_weight": int(weigh(tree))}
+    return harness.described([row], "minimum_spanning_forest", name, graph)[0]
 
 
 def compare(paths: list[str], workers: int | None) -> int:

@@ -1,4 +1,4 @@
-"""``clgraph msf GRAPH``: minimum spanning forest."""
+"""``clgraph minimum_spanning_forest GRAPH``: minimum spanning forest."""
 from __future__ import annotations
 
 import argparse
@@ -9,6 +9,7 @@ from clgraph.cli.options import (
     add_device,
     add_graph,
     add_json,
+    add_output,
     add_strategy,
     add_verify,
     open_session,
@@ -30,18 +31,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_strategy(parser)
     add_device(parser)
     add_verify(parser)
-    parser.add_argument(
-        "-o", "--output", metavar="FILE",
-        help="write the edges of the forest: an int64 array of their places among the entries of the undirected "
-        "graph if FILE ends in .npy, a graph if in .mtx, .gr, .graph or .npz, else text; - is stdout",
-    )  # fmt: skip
+    add_output(
+        parser,
+        "the edges of the forest (an int64 array of their places among the entries of the undirected graph if FILE "
+        "ends in .npy, a graph if in .mtx, .gr, .graph or .npz)",
+    )
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     from clgraph.algorithms.mst import minimum_spanning_forest
 
-    graph = read_graph(args.graph)
+    graph = read_graph(args.graph, args)
     session = open_session(args)
     with busy(f"running on {session.facts.name}"):
         forest = minimum_spanning_forest(
@@ -79,4 +80,4 @@ def _write_forest(path: str, forest: SpanningForest) -> None:
     columns = [[ids[v] for v in ends.tolist()] for ends in (forest.sources, forest.targets)]
     if forest.weights is not None:
         columns.append(forest.weights.tolist())
-    write_result(path, forest.edges, ("\t".join(map(str, row)) + "\n" for row in zip(*columns, strict=True)))
+    write_result(path, forest.edges, zip(*columns, strict=True))

@@ -1,4 +1,4 @@
-"""``clgraph factorize RATINGS``: low-rank factorisation of a rating matrix."""
+"""``clgraph factorization RATINGS``: low-rank factorisation of a rating matrix."""
 from __future__ import annotations
 
 import argparse
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from clgraph.algorithms.factorization.training import Epoch
 
-HELP = "factorise a matrix of ratings by stochastic gradient descent"
+HELP = "factorise a matrix of ratings by stochastic gradient descent (needs the extra sklearn)"
 _SHOWN = 10  # epochs
 
 
@@ -68,11 +68,8 @@ def run(args: argparse.Namespace) -> int:
         storage=args.storage, random_state=args.seed, session=session,
     )  # fmt: skip
     try:
-        with busy(f"running on {session.facts.name}") as show:
-            model.fit(
-                train, eval_set=test if test.n_ratings else None,
-                callback=lambda number, epoch: show(f"epoch {number} of {args.epochs}, RMSE {epoch.loss:.4f}"),
-            )  # fmt: skip
+        with busy(f"running on {session.facts.name}"):
+            model.fit(train, eval_set=test if test.n_ratings else None)
     except KeyboardInterrupt:
         if args.save is not None and hasattr(model, "history_"):
             model.save(args.save)

@@ -1,9 +1,20 @@
-"""``clgraph conflicts GRAPH``: collisions of hash colourings."""
+"""``clgraph hash_collisions GRAPH``: collisions of hash colourings."""
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
-from clgraph.cli.options import add_device, add_graph, add_json, add_strategy, add_verify, open_session, read_graph
+from clgraph.cli.options import (
+    add_device,
+    add_graph,
+    add_json,
+    add_plot,
+    add_strategy,
+    add_verify,
+    check_plot,
+    open_session,
+    read_graph,
+)
 from clgraph.cli.terminal import busy, print_fields, print_json, run_document, run_fields
 
 HELP = "count the collisions of hash colourings of a graph"
@@ -26,17 +37,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_strategy(parser)
     add_device(parser)
     add_verify(parser)
-    parser.add_argument(
-        "--plot", metavar="FILE", nargs="?", const="collisions.png",
-        help="draw the collisions (.png, .svg or .pdf; collisions.png if no FILE is named; needs matplotlib)",
-    )  # fmt: skip
+    add_plot(parser, "the collisions")
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     from clgraph.algorithms.hash_collisions.api import hash_collisions
 
-    graph = read_graph(args.graph)
+    check_plot(args)
+    graph = read_graph(args.graph, args)
     session = open_session(args)
     with busy(f"running on {session.facts.name}"):
         table = hash_collisions(
@@ -47,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     if args.plot is not None:
         from clgraph.cli.collisions_plot import plot_collisions
 
-        plot_collisions(table, args.plot)
+        plot_collisions(table, args.plot, Path(args.graph).name)
     if args.json:
         print_json({
             "graph": args.graph, "n_vertices": graph.n_vertices, "n_edges": graph.n_edges, "distance": args.distance,

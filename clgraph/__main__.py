@@ -1,0 +1,6 @@
+"""``python -m clgraph`` is the command ``clgraph``."""
+import sys
+
+from clgraph.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,113 @@
+"""Progress of what takes long: reading, building, generating, fitting. It is silent unless somebody listens."""
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple, TypeAlias
+
+
+class Progress(NamedTuple):
+    """How far a step is.
+
+    Attributes
+    ----------
+    what : str
+        The step, such as "reading road-NY.mtx.gz".
+    done : int
+    total : int or None
+        ``None`` if it is unknown.
+    unit : str
+        Of *done* and *total*: "bytes", "entries", "edges", "ratings", "epochs".
+    note : str
+        Something else to show.
+    """
+
+    what: str
+    done: int = 0
+    total: int | None = None
+    unit: str = ""
+    note: str = ""
+
+
+Listener: TypeAlias = Callable[[Progress], Any]
+_listener: ContextVar[Listener | None] = ContextVar("clgraph_progress", default=None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Send the progress of every step inside the block to *listener*."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def begin(what: str, total: int | None = None, unit: str = "") -> Callable[..., Any]:
+    """Tell that a step begins; return a function ``tell(done, note="")``, which costs nothing if nobody listens."""
+    listener = _listener.get()
+    if listener is None:
+        return _silent
+    listener(Progress(what, 0, total, unit))
+    return lambda done, note="": listener(Progress(what, done, total, unit, note))
+
+
+def _silent(done: int, note: str = "") -> None:
+    pass
+
+
+@contextmanager
+def bars(message: str = "") -> Iterator[Listener]:
+    """Draw the progress of the steps inside the block on stderr: total, rate and remaining time.
+
+    Nothing is drawn where stderr is no terminal.
+
+    Parameters
+    ----------
+    message : str
+        What to show until a step begins.
+
+    Yields
+    ------
+    callable
+        The listener, for progress of one's own.
+    """
+    outer = _listener.get()
+    if outer is not None or sys.stderr is None or not sys.stderr.isatty():
+        yield outer or (lambda state: None)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn
+    from rich.progress import Progress as Bars
+
+    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(20)
+    amount = TextColumn("{task.fields[amount]}", markup=False)
+    with Bars(*columns, amount, console=Console(stderr=True), transient=True) as drawn:
+        task = drawn.add_task(message, total=None, amount="")
+
+        def draw(state: Progress) -> None:
+            if state.done == 0:
+                drawn.reset(task, total=state.total, amount="")
+            drawn.update(task, completed=state.done, total=state.total)
+            now = drawn.tasks[0]
+            text = f"{state.what}, {state.note}" if state.note else state.what
+            drawn.update(task, description=text, amount=_amount(state, now.speed, now.time_remaining))
+
+        with listening(draw):
+            yield draw
+
+
+def _amount(state: Progress, per_second: float | None, seconds_left: float | None) -> str:
+    """Return such as ``12 of 96 MiB, 31 MiB/s, 0:03 left``."""
+    if not state.done or not state.unit:
+        return ""
+    size, unit = (2**20, "MiB") if state.unit == "bytes" else (1, state.unit)
+    parts = [f"{state.done / size:,.0f}" + (f" of {state.total / size:,.0f}" if state.total else "") + f" {unit}"]
+    if per_second:
+        rate = per_second / size
+        parts.append(f"{rate:,.0f} {unit}/s" if rate >= 100 else f"{rate:.3g} {unit}/s")
+    if seconds_left is not None:
+        parts.append(f"{int(seconds_left) // 60}:{int(seconds_left) % 60:02} left")
+    return ", ".join(parts)
