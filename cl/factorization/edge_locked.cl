@@ -79,11 +79,11 @@ KERNEL lock_all(const offset_t begin, const offset_t end, const __global int *re
                deferred);
 }
 
-KERNEL lock_deferred(const uint pass, const __global offset_t *restrict list, const __global int *restrict users,
+KERNEL lock_deferred(const uint pass_number, const __global offset_t *restrict list, const __global int *restrict users,
                      const __global int *restrict items, const __global float *restrict values, MODEL_PARAMS,
                      volatile __global uint *user_locks, volatile __global uint *item_locks, __global uint *sizes,
                      __global offset_t *restrict deferred) {
   model_t m = MODEL;
-  step_on_each(m, pass, 0ul, (ulong)sizes[pass % 3u], 1, list, users, items, values, user_locks, item_locks, sizes,
+  step_on_each(m, pass_number, 0ul, (ulong)sizes[pass_number % 3u], 1, list, users, items, values, user_locks, item_locks, sizes,
                deferred);
 }

@@ -32,7 +32,7 @@ def check(device: str) -> dict[str, Any]:
     program = session.program("primitives/fill.cl", {"T": "int"})
     built = time.perf_counter()
     out = session.empty(_N_ITEMS, np.int32)
-    program.bind("iota", _N_ITEMS, np.int64(_N_ITEMS), out)()
+    program.bind("iota", _N_ITEMS, n=_N_ITEMS, out=out)()
     values = out.get()
     finished = time.perf_counter()
     wrong = np.flatnonzero(values != np.arange(_N_ITEMS))
