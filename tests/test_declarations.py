@@ -16,7 +16,7 @@ SOURCES = sorted(str(path.relative_to(kernel_root())) for path in kernel_root().
 
 @pytest.mark.parametrize("source", SOURCES)
 def test_parameters_are_those_that_the_compiler_sees(pocl: Session, source: str) -> None:
-    defines = {**pocl.facts.defines(), "WG_SIZE": 8}
+    defines = {**pocl.facts.defines(), "WG_SIZE": 256}
     text = build_input(source, defines)
     declared = Declarations(text).kernels
     options = [f"-cl-std={pocl.facts.dialect.standard}", "-cl-kernel-arg-info"]

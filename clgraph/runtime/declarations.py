@@ -18,6 +18,7 @@ from clgraph.errors import KernelSourceError
 
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _WORD = re.compile(r"\d[\w.]*|[A-Za-z_]\w*")
+_NAME = re.compile(r"\b[A-Za-z_]")
 _OPENING = re.compile(r"\s*\(")
 _DEFINITION = re.compile(r"(\w+)(\([^)]*\))?\s*(.*)")
 _DEFINED = re.compile(r"defined\s*\(?\s*(\w+)\s*\)?")
@@ -82,7 +83,8 @@ class Declarations:
         KernelSourceError
             There is no such macro, or it is no integer.
         """
-        value = self._value(name) if name in self._macros else None
+        text = self._expand(name)
+        value = None if _NAME.search(text) else _evaluate(text)
         if value is None:
             raise KernelSourceError(f"the kernel source defines no integer {name!r}")
         return value
@@ -134,20 +136,10 @@ class Declarations:
         if name != "if":
             return (condition in self._macros) == (name == "ifdef")
         known = _DEFINED.sub(lambda found: str(int(found[1] in self._macros)), condition)
-        value = self._value(_BUILTIN.sub("0", known))
+        value = _evaluate(self._expand(_BUILTIN.sub("0", known)))
         if value is None:
             raise KernelSourceError(f"a condition in a kernel source cannot be read: #if {condition}")
         return bool(value)
-
-    def _value(self, expression: str) -> int | None:
-        """Return the value of an integer expression, in which an unknown name counts 0 as for the preprocessor."""
-        text = _WORD.sub(_as_python, self._expand(expression))
-        for pattern, word in _PYTHON:
-            text = pattern.sub(word, text)
-        try:
-            return int(eval(text.strip(), {"__builtins__": {}}))
-        except (SyntaxError, TypeError, ValueError):
-            return None
 
     def _expand(self, text: str, hidden: frozenset[str] = frozenset()) -> str:
         """Return *text* with all macros expanded but those of *hidden* names, whose expansion this is part of."""
@@ -188,6 +180,17 @@ class Declarations:
 def read_declarations(text: str) -> Declarations:
     """Return what *text*, the whole build input of a program, declares."""
     return Declarations(text)
+
+
+def _evaluate(expression: str) -> int | None:
+    """Return the value of an integer expression, in which an unknown name counts 0 as for the preprocessor."""
+    text = _WORD.sub(_as_python, expression)
+    for pattern, word in _PYTHON:
+        text = pattern.sub(word, text)
+    try:
+        return int(eval(text.strip(), {"__builtins__": {}}))
+    except (SyntaxError, TypeError, ValueError):
+        return None
 
 
 def _as_python(word: re.Match[str]) -> str:
