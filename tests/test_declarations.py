@@ -44,6 +44,7 @@ def test_types_conditions_and_macros_are_followed() -> None:
         typedef BASE word_t;
         #ifndef WIDE
         #define WIDE (1u << 2)
+        #define LEVELS ((WIDE ? 64 : 32) / 3)
         #endif
         #if WIDE > 8 || !defined(BASE)
         KERNEL absent(int n) {}
@@ -59,12 +60,13 @@ def test_types_conditions_and_macros_are_followed() -> None:
         KERNEL other(int n) {}
         #endif
         """)
-    assert {name: [(p.name, p.space, p.dtype) for p in parameters] for name, parameters in declared.kernels.items()} == {
+    kernels = {name: [(p.name, p.space, p.dtype) for p in kernel] for name, kernel in declared.kernels.items()}
+    assert kernels == {
         "longs": [("n", "value", np.int64), ("in", "global", np.int64), ("room", "local", np.int64)],
         "floats": [("n", "value", np.float32), ("in", "global", np.float32), ("room", "local", np.float32)],
         "rows": [("first", "value", np.uint32), ("offsets", "global", np.int64), ("state", "global", np.uint32)],
     }
-    assert declared.constant("WIDE") == 4
+    assert declared.constant("WIDE") == 4 and declared.constant("LEVELS") == 21
     for name in ("BASE", "absent"):
         with pytest.raises(KernelSourceError, match=name):
             declared.constant(name)

@@ -69,7 +69,7 @@ class Compact(LookBack):
         if self.strategy == "look_back":
             control, states = self._new_control(session, program), self._zeros(session, n_tiles, np.uint64)
             self._look_backs = [program.bind(
-                "compact_look_back", n_tiles * group, **arrays, n=n, nothing=0, control=control, states=states,
+                "compact_look_back", n_tiles * group, arrays, n=n, nothing=0, control=control, states=states,
                 size=self.size, out=target,
             )]
         else:

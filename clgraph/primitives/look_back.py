@@ -12,7 +12,6 @@ from clgraph.runtime.program import Launch, Program
 from clgraph.runtime.session import Session
 
 
-
 def looks_back(session: Session) -> bool:
     """Return whether a work-group may wait for work-groups that started before it."""
     return session.facts.dialect.has_grid_barrier and session.facts.has_int64_atomics

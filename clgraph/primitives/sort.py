@@ -1,7 +1,7 @@
 """Stable radix sort of keys, with values if wanted."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -195,7 +195,7 @@ class Sort(LookBack):
                     self._session.record_transfer(event)
 
 
-def _named(pair: tuple[DeviceArray | None, DeviceArray | None], prefix: str) -> dict[str, DeviceArray]:
+def _named(pair: Iterable[DeviceArray | None], prefix: str) -> dict[str, DeviceArray]:
     """Return keys and, if there are any, values under the names of the kernels' parameters."""
     names = f"{prefix}keys", f"{prefix}values"
     return {name: array for name, array in zip(names, pair, strict=True) if array is not None}

@@ -33,7 +33,10 @@ _TYPES = {
     "char": np.int8, "uchar": np.uint8, "short": np.int16, "ushort": np.uint16, "int": np.int32, "uint": np.uint32,
     "long": np.int64, "ulong": np.uint64, "half": np.float16, "float": np.float32, "double": np.float64,
 }  # fmt: skip
-_PYTHON = ((re.compile("&&"), " and "), (re.compile(r"\|\|"), " or "), (re.compile("!(?!=)"), " not "))
+_PYTHON = tuple((re.compile(c), python) for c, python in (
+    ("&&", " and "), (r"\|\|", " or "), ("!(?!=)", " not "), ("/", "//"),
+    (r"\(([^()?:]+)\?([^()?:]+):([^()?:]+)\)", r"((\2) if (\1) else (\3))"),
+))  # fmt: skip
 
 
 @dataclass(frozen=True)
