@@ -51,13 +51,13 @@ KERNEL hook_rows(int n, __global const int *restrict column_indices, volatile __
 #ifndef VERTEX_BLOCK
 #define VERTEX_BLOCK (4 * SUB_GROUP_SIZE)
 #endif
-KERNEL flatten(int n, int n_segments, uint capacity, uint turn, uint earlier, volatile __global best_t *best,
-               volatile __global int *parent, volatile __global uint *state, __global int *restrict roots,
+KERNEL flatten(int n, int n_segments, uint root_capacity, uint turn, uint earlier,
+               volatile __global best_t *best, volatile __global int *parent, volatile __global uint *state, __global int *restrict roots,
                __global uint *restrict n_roots) {
   int segment = (int)(get_global_id(0) / SUB_GROUP_SIZE);
   if (segment >= n_segments) return;
   if (earlier && load_relaxed(state + STATE_UNFINISHED + earlier) == 0u) return;
-  __global int *own = roots + (size_t)segment * capacity;
+  __global int *own = roots + (size_t)segment * root_capacity;
   uint size = 0u;
   int at_root = 1;
   for (long block = (long)segment * VERTEX_BLOCK; block < n; block += (long)n_segments * VERTEX_BLOCK)
