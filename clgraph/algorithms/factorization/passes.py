@@ -56,7 +56,7 @@ class Passes:
     """Passes over lists that shrink, enqueued several at a time before the host looks whether all is done.
 
     Pass k reads the list of length ``sizes[k % 3]``, appends what it leaves to the next one and clears the length
-    after that. Two buffers hold the lists in turn: ``launches[k % 2]`` is what runs pass k; its first argument is k.
+    after that. Two buffers hold the lists in turn: ``launches[k % 2]`` is what runs pass k, its ``pass_number``.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class Passes:
             groups = self._n_groups(left)
             for _ in range(ahead):
                 launch = self.launches[k % 2]
-                launch.set_scalar(0, np.uint32(k))
+                launch.set(pass_number=k)
                 launch(groups)
                 k += 1
             before, left = left, self.sizes.item(k % 3)
