@@ -17,7 +17,7 @@ _GROUPS_PER_UNIT = 8  # most work-groups of a later pass, for each compute unit
 
 
 class EdgePasses:
-    """Edge locking on the ratings in the scope of *plan*: locks, lists of what is deferred, passes over them.
+    """Edge locking of the ratings that the scope of *plan* has: locks, lists of what is deferred, passes over them.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class EdgePasses:
         self._program = plan.program(_SOURCE, RATINGS_PER_SLOT=_RATINGS_PER_SLOT)
         self.user_locks, item_locks = (session.zeros(n, np.uint32) for n in (model.n_users, model.n_items))
         self.lists = tuple(session.empty(plan.ratings.n_ratings, plan.offset_type) for _ in range(2))
-        self.passes = Passes(session, "edge_locked", self._n_groups)
+        self.passes = Passes(session, self._program, "edge_locked", self._n_groups)
         plan.scope |= {"user_locks": self.user_locks, "item_locks": item_locks, "sizes": self.passes.sizes}
         self.passes.launches = tuple(
             self._program.bind("lock_deferred", 1, plan.scope, pass_number=0, list=read, deferred=written)

@@ -43,7 +43,7 @@ class ItemTeams:
         session = plan.session
         self.team = session.facts.sub_group_size if per == "sub_group" else plan.lanes
         most = self.team if locks is None else min(self.team, checked_count("locks", locks, MAX_ITEMS))
-        self._program = plan.program(
+        self.program = plan.program(
             "factorization/node_locked.cl", PER_SUB_GROUP=int(per == "sub_group"), MOST_LOCKS=most, **defines
         )
         degrees = np.diff(plan.ratings.item_offsets)
@@ -58,7 +58,7 @@ class ItemTeams:
 
     def bind(self, first: int = 0, last: int = 0, **arguments: Any) -> Launch:
         """Bind the kernel, by default to what a later pass finds in its list."""
-        return self._program.bind(
+        return self.program.bind(
             "lock_users", (last - first) * self.team, self._plan.scope, pass_number=0, first=first, last=last,
             **arguments,
         )
@@ -69,7 +69,7 @@ class ItemTeams:
 
     def n_groups(self, n_items: int) -> int:
         """Work-groups for *n_items* items."""
-        return max(1, -(-n_items * self.team // self._program.work_group_size))
+        return max(1, -(-n_items * self.team // self.program.work_group_size))
 
 
 class NodeLocked(FactorizationPlan):
@@ -101,7 +101,7 @@ class NodeLocked(FactorizationPlan):
         self.scope |= ordered_ratings(self, shuffle=shuffle, seed=seed, by_item=True).scope
         teams = ItemTeams(self, per, locks)
         self._n_items = teams.n_items
-        self._passes = Passes(session, "node_locked", teams.n_groups)
+        self._passes = Passes(session, teams.program, "node_locked", teams.n_groups)
         self.user_locks = session.zeros(model.n_users, np.uint32)
         self.scope |= {
             "user_locks": self.user_locks, "sizes": self._passes.sizes,
