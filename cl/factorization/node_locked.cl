@@ -171,10 +171,10 @@ KERNEL lock_users(const uint pass_number, const uint first, const uint last, con
                   __global offset_t *restrict n_pending, __global offset_t *restrict pending, __global uint *sizes,
                   __global int *restrict next_list) {
   model_t m = MODEL;
-  volatile __global uint *n_next = sizes + (pass_number + 1u) % 3u;
-  const uint t = first + (uint)(get_global_id(0) / TEAM), n = pass_number ? sizes[pass_number % 3u] : last;
+  volatile __global uint *n_next = sizes + (pass_number + 1u) % N_LISTS;
+  const uint t = first + (uint)(get_global_id(0) / TEAM), n = pass_number ? sizes[pass_number % N_LISTS] : last;
   const int is_owner = t < n;
-  if (get_global_id(0) == 0) sizes[(pass_number + 2u) % 3u] = 0u;
+  if (get_global_id(0) == 0) sizes[(pass_number + 2u) % N_LISTS] = 0u;
   int item = 0, is_list = pass_number != 0;
   offset_t begin = 0, count = 0, at = 0, kept = 0;
   vertex_t q;

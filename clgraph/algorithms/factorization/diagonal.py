@@ -4,7 +4,8 @@ from __future__ import annotations
 import numpy as np
 
 from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
-from clgraph.algorithms.factorization.supersteps import RatingSlots, bind_order
+from clgraph.algorithms.factorization.order import enqueue_order
+from clgraph.algorithms.factorization.supersteps import RatingSlots
 from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session
 
@@ -34,5 +35,5 @@ class Diagonal(RatingSlots):
         del seed
         given, n = DeviceRatings.upload(session, ratings), ratings.n_ratings
         keys, modulus = session.empty(n, np.uint32), max(ratings.n_users, ratings.n_items)
-        bind_order(self, "diagonals", n, np.int32(modulus), given.users, given.items, keys)()
+        enqueue_order(self, "superstep_order", "diagonals", given.scope, n=n, modulus=modulus, keys=keys)
         self._prepare(given, keys, modulus)
