@@ -74,6 +74,7 @@ class Declarations:
     def __init__(self, text: str) -> None:
         self._macros: dict[str, _Macro] = {}
         self._types: dict[str, str] = {}
+        self._constants: dict[str, int] = {}
         self.kernels: dict[str, tuple[Parameter, ...]] = {}
         for statement in self._statements(text):
             self._declare(self._expand(statement))
@@ -86,10 +87,13 @@ class Declarations:
         KernelSourceError
             There is no such macro, or it is no integer.
         """
+        if name in self._constants:
+            return self._constants[name]
         text = self._expand(name)
         value = None if _NAME.search(text) else _evaluate(text)
         if value is None:
             raise KernelSourceError(f"the kernel source defines no integer {name!r}")
+        self._constants[name] = value
         return value
 
     def _statements(self, text: str) -> Iterator[str]:
