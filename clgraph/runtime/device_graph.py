@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 from clgraph.graph import Graph
 from clgraph.runtime.arrays import DeviceArray
@@ -19,16 +18,14 @@ class DeviceGraph:
     column_indices: DeviceArray
     edge_weights: DeviceArray | None = None
 
+    @property
+    def scope(self) -> dict[str, DeviceArray]:
+        """The rows, by the names of kernels' parameters."""
+        return {"row_offsets": self.row_offsets, "column_indices": self.column_indices}
+
     def defines(self) -> dict[str, int | str]:
         """Return the preprocessor names by which kernels know the array types."""
         return {"OFFSET_T": "long" if self.row_offsets.dtype.itemsize == 8 else "int"}
-
-    def scope(self) -> dict[str, Any]:
-        """Return sizes and rows under the names that parameters of kernels have."""
-        return {
-            "n": self.n_vertices, "m": self.n_edges, "row_offsets": self.row_offsets,
-            "column_indices": self.column_indices,
-        }  # fmt: skip
 
 
 def device_graph(session: Session, graph: Graph, *, weights: bool = False) -> DeviceGraph:

@@ -44,7 +44,7 @@ def balance(
     Iota(session, vertices).run()
     Sort(session, keys, keys_in_order, vertices, order).run_checked()
     move = program.bind(
-        "move_class", 1, on_device.scope(), first=0, last=0, giver=0, cap=cap, n_colors=n_colors, list=order,
+        "move_class", 1, on_device.scope, first=0, last=0, giver=0, cap=cap, n_colors=n_colors, list=order,
         sizes=sizes, colors=keys,
     )
     per_group = program.work_group_size // width

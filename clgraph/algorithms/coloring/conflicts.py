@@ -105,7 +105,7 @@ def _count(session: Session, graph: Graph, colors: np.ndarray[Any, Any], distanc
         **on_device.defines(), **sizes, "CLOSED": int(closed), "BITMAP_WORDS": min(8192, facts.local_mem_bytes // 8),
     })
     total = session.zeros(2, np.uint32)
-    scope = {**on_device.scope(), "colors": session.upload(colors), "total": total}
+    scope = {**on_device.scope, "n": n, "colors": session.upload(colors), "total": total}
     kernel = "count_entries" if distance == 1 else "count_short_nets"
     program.bind(kernel, n * sizes["TEAM"], scope, max_groups=most_groups)()
     long_nets = np.flatnonzero(graph.degrees + closed > sizes["LONG_NET"]).astype(np.int32)

@@ -97,8 +97,8 @@ class DistanceTwo:
         chunk, self.items = sizes.pop("CHUNK"), sizes.pop("ITEMS_PER_TEAM")
         self.max_groups = sizes.pop("GROUPS_PER_UNIT") * session.facts.compute_units
         net_stride, word_stride = (1, self.n) if sizes.pop("PLANES") else (self.words, 1)
-        self.scope = {  # what all passes share
-            **on_device.scope(), "nets_of": on_device.column_indices, "seed": seed, "chunk": chunk, "words": self.words,
+        self.scope: dict[str, Any] = {  # what all passes share
+            **on_device.scope, "nets_of": on_device.column_indices, "seed": seed, "chunk": chunk, "words": self.words,
             "net_stride": net_stride, "word_stride": word_stride, "preferences": preferences, "used": self.used,
             "colors": self.colors,
         }  # fmt: skip

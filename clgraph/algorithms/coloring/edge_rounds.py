@@ -26,7 +26,7 @@ class EdgeRounds(Rounds):
         )
         self._n_open = session.empty(1, np.uint32)
         scope = {
-            **self.scope, "sources": sources, "forbidden": forbidden, "bases": bases, "ranks": self._all_ranks,
+            **self.scope, "m": m, "sources": sources, "forbidden": forbidden, "bases": bases, "ranks": self._all_ranks,
             "picked": self.tentative,
         }  # fmt: skip
         self._round = [

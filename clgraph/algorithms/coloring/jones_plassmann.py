@@ -81,8 +81,8 @@ class JonesPlassmann:
         words = session.empty(2 * n if is_ranked else self._order.n_places, np.uint32)
         constant = self._program.constant
         self._controls = session.zeros(constant("CONTROL_WORDS"), np.uint32)
-        self._scope = {
-            **on_device.scope(), **self._order.scope(self._program), "words": words, "states": words,
+        self._scope: dict[str, Any] = {
+            **on_device.scope, **self._order.scope(self._program), "n": n, "words": words, "states": words,
             "colors": self.colors, "controls": self._controls,
         }  # fmt: skip
         self._launches.append(self._program.bind(

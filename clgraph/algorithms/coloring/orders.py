@@ -147,7 +147,7 @@ def ranks(
     if not n:
         return found
     on_device = device_graph(session, graph)
-    program, scope = session.program(_SOURCE, on_device.defines()), {**on_device.scope(), "ranks": found}
+    program, scope = session.program(_SOURCE, on_device.defines()), {**on_device.scope, "n": n, "ranks": found}
     if order == "smallest_last":
         _smallest_last(session, program, {**scope, "key": _hash_key(seed)}, int(graph.degrees.min()))
     else:

@@ -68,9 +68,9 @@ class Rounds(ABC):
         n_words, self.sizes_at = map(self.program.constant, ("STATE_WORDS", "STATE_SIZES"))
         self.state = session.empty(n_words, np.uint32)
         self.tentative = session.empty(self.n, np.int32) if problem.deterministic or self.two_buffers else self.colors
-        self.scope = {
-            **on_device.scope(), **order_arguments(graph, order, problem.seed).scope(self.program),
-            "ranks": self._ranks, "tentative": self.tentative, "colors": self.colors, "state": self.state,
+        self.scope: dict[str, Any] = {
+            **on_device.scope, **order_arguments(graph, order, problem.seed).scope(self.program),
+            "n": self.n, "ranks": self._ranks, "tentative": self.tentative, "colors": self.colors, "state": self.state,
         }  # fmt: skip
         self.launches.append(self.program.bind("start", max(self.n, n_words), self.scope))
         hubs = self._find_hubs(sizes["HUB_DEGREE"])

@@ -62,7 +62,7 @@ class CollisionPlan:
         self.session, self.problem, self.n, self.m = session, problem, graph.n_vertices, graph.n_edges
         self.is_cpu, self.units = session.facts.is_cpu, session.facts.compute_units
         on_device = device_graph(session, graph)
-        self.graph_scope = on_device.scope()
+        self.graph_scope = {**on_device.scope, "n": self.n}
         self.offset_defines = on_device.defines()
         # 7, 15, 31, …: graphs of similar rows share programs.
         self.longest = max(7, (1 << int(graph.degrees.max(initial=0)).bit_length()) - 1)
