@@ -42,7 +42,7 @@ class FillPlan:
         self.labels = session.empty(n, np.int32)
         self.n_runs = 0
         program = session.program("primitives/fill.cl", {"T": "int"})
-        self._launch = program.bind("iota", n, np.int64(n), self.labels)
+        self._launch = program.bind("iota", n, n=n, out=self.labels)
 
     def run(self) -> None:
         self.n_runs += 1

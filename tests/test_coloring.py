@@ -329,15 +329,16 @@ def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_wait_that_ran_out_is_reported(pocl: Session) -> None:
-    plan = STRATEGIES["jones_plassmann"].plan(pocl, ColoringProblem(cg.generators.star(99)))
+    plan: Any = STRATEGIES["jones_plassmann"].plan(pocl, ColoringProblem(cg.generators.star(99)))
     plan.run()
-    for control in (0, 32):
-        plan._controls.fill(STATUS_TIMEOUT, control + 4, control + 5)
+    status, small = map(plan._program.constant, ("GRID_STATUS", "CONTROL_SMALL"))
+    for control in (0, small):
+        plan._controls.fill(STATUS_TIMEOUT, control + status, control + status + 1)
         with pytest.raises(DeviceTimeoutError):
             plan.result()
         plan._controls.fill(0)
     plan._launches[0]()  # nobody has a colour, and the centre gets none
-    plan._controls.fill(STATUS_TIMEOUT, 4, 5)
+    plan._controls.fill(STATUS_TIMEOUT, status, status + 1)
     with pytest.raises(DeviceTimeoutError):
         plan._color_small()
 
@@ -381,7 +382,8 @@ def test_nothing_follows_a_wait_that_ran_out(pocl: Session) -> None:
         plan: Any = STRATEGIES["jones_plassmann"].plan(pocl, ColoringProblem(cg.generators.road_like(3000)))
         plan._launches[0]()  # nobody has a colour
         plan.colors.fill(-7)
-        plan._controls.fill(STATUS_TIMEOUT, 4, 5)
+        status = plan._program.constant("GRID_STATUS")
+        plan._controls.fill(STATUS_TIMEOUT, status, status + 1)
         plan._small()
         assert (plan.colors.get() == -7).all()
         with pytest.raises(DeviceTimeoutError):

@@ -17,7 +17,6 @@ from clgraph.errors import InputError, UnsupportedStrategyError, VerificationErr
 from clgraph.graph import Graph
 from clgraph.reference.components import check_components
 from clgraph.runtime.session import Session
-from clgraph.runtime.source import kernel_root
 
 OPTIONS = {
     "hook_compress": [{"hook_rounds": k} for k in (0, 1, 2)],
@@ -150,11 +149,6 @@ def test_sub_group_widths(width: int) -> None:
         " cg.generators.delaunay_points(900))]"
     )
     run_at_width(width, script)
-
-
-def test_state_words_agree() -> None:
-    header = (kernel_root() / "components" / "state.h").read_text(encoding="utf-8")
-    assert f"#define STATE_WORDS {components._STATE_WORDS}\n" in header
 
 
 def test_interrupt_is_heard_between_launches(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:

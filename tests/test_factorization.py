@@ -149,7 +149,7 @@ def test_persistent_grid(session: Session, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(supersteps, "has_grid_barrier", lambda _: True)
     for name in ("skewed", "cross", "empty"):
         plan = check_replay(session, BlockGrid, ZOO[name], barrier="grid", n_groups=5, change=alone)
-    plan._control.fill(2, 4, 5)
+    plan._control.fill(2, plan._status_at, plan._status_at + 1)
     with pytest.raises(DeviceTimeoutError):
         plan.check()
 

@@ -161,7 +161,7 @@ def test_slices(pocl: Session, plan_class, monkeypatch: pytest.MonkeyPatch) -> N
 def test_order_is_drawn_from_the_seed(session: Session) -> None:
     ratings = random_ratings(500)
     orders = [EdgeLocked(session, ratings, model_on(session, ratings, 4), seed=seed) for seed in (1, 1, 2)]
-    users = [plan._edges._ratings.users.get() for plan in orders]
+    users = [plan.scope["users"].get() for plan in orders]
     np.testing.assert_array_equal(users[0], users[1])
     assert (users[0] != users[2]).any() and (users[0] != ratings.users).any()
     np.testing.assert_array_equal(np.sort(users[2]), ratings.users)

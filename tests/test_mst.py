@@ -1,7 +1,6 @@
 """Every strategy of minimum spanning forests on every zoo graph and device, against the definition and Kruskal."""
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -25,7 +24,6 @@ from clgraph.graph import Graph
 from clgraph.reference.mst import check_mst, kruskal
 from clgraph.runtime.failure import STATUS_TIMEOUT
 from clgraph.runtime.session import Session
-from clgraph.runtime.source import kernel_root
 
 OPTIONS: dict[str, list[dict[str, object]]] = {
     "segmented": [{}, {"merge": "transactional"}],
@@ -419,16 +417,6 @@ def test_sub_group_widths(width: int) -> None:
     run_at_width(width, script)
 
 
-def test_state_words_agree() -> None:
-    kernels = kernel_root() / "mst"
-    header, source = ((kernels / name).read_text(encoding="utf-8") for name in ("state.h", "edge_list.cl"))
-    words = {"ALIVE": mst._ALIVE, "CONTROLS": mst._CONTROLS, "WORDS": mst._STATE_WORDS}
-    for name, value in words.items():
-        assert re.search(rf"#define STATE_{name} {value}\b", header)
-    assert re.search(rf"#define MAX_ROUNDS {mst._MAX_ROUNDS}\b", source)
-
-
-@every_strategy
 def test_a_wait_that_ran_out_is_reported(pocl: Session, strategy: str) -> None:
     for control in (0, 1):
         plan = STRATEGIES[strategy].plan(pocl, cg.generators.path(9))

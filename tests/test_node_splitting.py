@@ -51,7 +51,7 @@ def split(session: Session, graph: Graph, **options: Any) -> NodeSplitting:
 def test_parts_cover_each_row_once(session: Session, mda: int) -> None:
     for graph in graphs():
         plan = split(session, graph, mda=mda)
-        begin, end, parent = (array.get() for array in plan.parts)
+        begin, end, parent = (array.get() for array in plan.parts.values())
         n, degrees = graph.n_vertices, graph.degrees.astype(np.int64)
         assert begin.dtype == graph.row_offsets.dtype
         assert plan.n_extra == parent.size - n == np.maximum(0, -(-degrees // mda) - 1).sum()

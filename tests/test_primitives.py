@@ -212,7 +212,7 @@ def test_a_plan_outlives_a_failed_run(session, rng, monkeypatch, kind, enqueued)
     plan, run_and_compare = _plan_and_check(session, rng, kind)
     control, states = plan._words[0], plan._words[-1]
     stage_at = 32 if states.dtype.itemsize == 8 else 30
-    launch, set_scalar = Launch.__call__, Launch.set_scalar
+    launch, set_values = Launch.__call__, Launch.set
     left, nothing = [0], {}
 
     def faulty(self, *arguments):
@@ -229,12 +229,12 @@ def test_a_plan_outlives_a_failed_run(session, rng, monkeypatch, kind, enqueued)
             raise DeviceError("injected")
         return event
 
-    def seen(self, index, value):
-        nothing[self] = int(value)
-        set_scalar(self, index, value)
+    def seen(self, **values):
+        nothing[self] = values["nothing"]
+        set_values(self, **values)
 
     monkeypatch.setattr(Launch, "__call__", faulty)
-    monkeypatch.setattr(Launch, "set_scalar", seen)
+    monkeypatch.setattr(Launch, "set", seen)
     n_launches = len(plan.launches) + len(plan._look_backs)
     for runs_before in (0, 1):
         for failing in range(1, n_launches + 1):

@@ -118,7 +118,7 @@ PLANTS = {
         "threads", "flatten",
     ),
     "climb-that-ends-early": Plant(
-        "mst/rows.cl", "if (!at_root) store_relaxed(state + STATE_UNFINISHED + pass, 1u);", "",
+        "mst/rows.cl", "if (!at_root) store_relaxed(state + STATE_UNFINISHED + turn, 1u);", "",
         "scheduler", "flatten", _ONE_LAUNCH,
     ),
     "both-hooked": Plant(  # along one edge, which is in the forest twice then

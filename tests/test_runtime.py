@@ -50,7 +50,7 @@ def python(code: str, **environment: str) -> subprocess.Popen[str]:
 
 def iota(session: Session, n: int) -> np.ndarray:
     out = session.empty(n, np.int32)
-    session.program(IOTA).bind("iota", n, np.int64(n), out)()
+    session.program(IOTA).bind("iota", n, n=n, out=out)()
     return out.get()
 
 
@@ -359,7 +359,7 @@ def test_measure_splits_the_time(session):
     with session.measure() as first:
         out = session.empty(1000, np.float32)
         session.program(IOTA, {"T": "float", "DEV_UNUSED": time.time_ns()}).bind(
-            "iota", 1000, np.int64(1000), out)()
+            "iota", 1000, n=1000, out=out)()
         out.fill(1)
         out.get()
     seconds = first.seconds
@@ -425,7 +425,7 @@ def test_forked_children_get_an_error_instead_of_a_hang(device):
         session = Session({device!r})
         program = session.program("primitives/fill.cl")
         array = session.zeros(100, np.int32)
-        launch = program.bind("iota", 100, np.int64(100), array)
+        launch = program.bind("iota", 100, n=100, out=array)
         launch(); session.finish()
         attempts = [
             lambda: Session({device!r}), lambda: as_session(session), lambda: as_session(None),
@@ -482,9 +482,9 @@ def test_control_c_ends_a_run_and_leaves_the_session_usable(session, tmp_path):
         from clgraph.runtime.session import Session
         session = Session({session.device.platform.name.split()[0]!r})
         out = session.zeros(64, np.uint32)
-        launch = session.program({str(kernel)!r}, work_group_size=64).bind("spin", 64, np.uint32(1), out)
+        launch = session.program({str(kernel)!r}, work_group_size=64).bind("spin", 64, turns=1, out=out)
         launch(); session.finish()
-        launch.set_scalar(0, np.uint32(1_000_000))  # about 0.1 s
+        launch.set(turns=1_000_000)  # about 0.1 s
         try:
             print("started", flush=True)
             for _ in range(1000):
@@ -510,7 +510,7 @@ _COLD = """
     from clgraph.runtime.session import Session
     session = Session("pocl")
     out = session.empty(1000, np.int32)
-    session.program("primitives/fill.cl", {"T": "int"}).bind("iota", 1000, np.int64(1000), out)()
+    session.program("primitives/fill.cl", {"T": "int"}).bind("iota", 1000, n=1000, out=out)()
     print((out.get() == np.arange(1000)).all())
 """
 

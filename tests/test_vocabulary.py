@@ -40,7 +40,7 @@ def launch(session: Session, kernel: str, *arguments, n: int | None = None):
             placed.append(array)
         else:
             placed.append(argument)
-    program.bind(kernel, n or N, *placed)()
+    program.bind(kernel, n or N, dict(zip(program.parameters(kernel), placed, strict=True)))()
     session.finish()
     return [array.get() for array in placed if hasattr(array, "get")]
 

@@ -62,8 +62,8 @@ INLINE ulong least_full(int v, uint cap, uint n_colors, __global const offset_t 
   return sg_least(best);
 }
 
-/* Move vertices first … last - 1 of the list, all of colour `from`, while that has more than cap. */
-KERNEL move_class(uint first, uint last, int from, uint cap, uint n_colors,
+/* Move vertices first … last - 1 of the list, all of colour `giver`, while that has more than cap. */
+KERNEL move_class(uint first, uint last, int giver, uint cap, uint n_colors,
                   __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                   __global const int *restrict list, volatile __global uint *sizes, __global int *colors) {
   LOCAL_ARRAY uint bitmaps[SUB_GROUPS_PER_GROUP * BITMAP_WORDS];
@@ -71,18 +71,18 @@ KERNEL move_class(uint first, uint last, int from, uint cap, uint n_colors,
   for (uint i = first + (uint)(get_global_id(0) / SUB_GROUP_SIZE); i < last; i += (uint)(get_global_size(0) / SUB_GROUP_SIZE)) {
     const int v = list[i];
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-      if (sg_broadcast(load_relaxed(sizes + from), 0u) <= cap) return;
+      if (sg_broadcast(load_relaxed(sizes + giver), 0u) <= cap) return;
       ulong to = least_full(v, cap, n_colors, row_offsets, column_indices, colors, sizes, used);
       if (to == NO_CLASS) break;
       int moved = 0;
       if (sg_lane() == 0) {
         volatile __global uint *target = sizes + (uint)to;
-        if (fetch_add(sizes + from, ~0u) > cap) {
+        if (fetch_add(sizes + giver, ~0u) > cap) {
           moved = fetch_add(target, 1u) < cap;
           if (moved) colors[v] = (int)(uint)to;
           else fetch_add(target, ~0u);
         }
-        if (!moved) fetch_add(sizes + from, 1u);
+        if (!moved) fetch_add(sizes + giver, 1u);
       }
       if (sg_any(moved)) break;
     }

@@ -25,20 +25,21 @@ INLINE void add_counts(uint count, volatile __global uint *total) {
   if (high) fetch_add(total + 1, high);
 }
 
-KERNEL count_entries(int n, __global const offset_t *restrict row_offsets, __global const int *restrict columns,
+KERNEL count_entries(int n, __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                      __global const int *restrict colors, volatile __global uint *total) {
   uint count = 0u;
   for (uint v = team_number(); v < (uint)n; v += team_total()) {
     const int color = colors[v];
     const offset_t end = row_offsets[v + 1];
     for (offset_t e = row_offsets[v] + team_lane(); e < end; e += LANES)
-      count += columns[e] > (int)v && colors[columns[e]] == color;
+      count += column_indices[e] > (int)v && colors[column_indices[e]] == color;
   }
   add_counts(count, total);
 }
 
-KERNEL count_short_nets(int n, __global const offset_t *restrict row_offsets, __global const int *restrict columns,
-                        __global const int *restrict colors, volatile __global uint *total) {
+KERNEL count_short_nets(int n, __global const offset_t *restrict row_offsets,
+                        __global const int *restrict column_indices, __global const int *restrict colors,
+                        volatile __global uint *total) {
   LOCAL_ARRAY int near[TEAMS_PER_GROUP * LONG_NET];
   __local int *mine = near + get_local_id(0) / LANES * LONG_NET;
   uint count = 0u;
@@ -49,7 +50,7 @@ KERNEL count_short_nets(int n, __global const offset_t *restrict row_offsets, __
     uint places = net < (uint)n ? (uint)(row_offsets[v + 1] - begin) + CLOSED : 0u;
     if (places > LONG_NET) places = 0u;
     for (uint place = team_lane(); place < places; place += LANES) {
-      const int member = net_at(v, begin, place, places, columns);
+      const int member = net_at(v, begin, place, places, column_indices);
       mine[place] = member < 0 ? -1 - (int)place : colors[member];
     }
     sg_sync();
@@ -65,7 +66,7 @@ KERNEL count_short_nets(int n, __global const offset_t *restrict row_offsets, __
 }
 
 KERNEL count_long_nets(int n_long, uint n_colors, __global const int *restrict long_nets,
-                       __global const offset_t *restrict row_offsets, __global const int *restrict columns,
+                       __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                        __global const int *restrict colors, volatile __global uint *total) {
   LOCAL_ARRAY uint bitmap[BITMAP_WORDS];
   uint count = 0u;
@@ -77,13 +78,13 @@ KERNEL count_long_nets(int n_long, uint n_colors, __global const int *restrict l
     const uint places = (uint)(row_offsets[v + 1] - begin) + CLOSED;
     for (uint base = 0u; base < n_colors; base += 32u * BITMAP_WORDS) {
       for (uint place = get_local_id(0); place < places; place += WG_SIZE) {
-        const int member = net_at(v, begin, place, places, columns);
+        const int member = net_at(v, begin, place, places, column_indices);
         const uint at = member < 0 ? FULL_RANGE : (uint)colors[member] - base;
         if (at < 32u * BITMAP_WORDS) count += fetch_or(bitmap + at / 32u, 1u << (at & 31u)) >> (at & 31u) & 1u;
       }
       barrier(CLK_LOCAL_MEM_FENCE);
       for (uint place = get_local_id(0); place < places; place += WG_SIZE) {
-        const int member = net_at(v, begin, place, places, columns);
+        const int member = net_at(v, begin, place, places, column_indices);
         const uint at = member < 0 ? FULL_RANGE : (uint)colors[member] - base;
         if (at < 32u * BITMAP_WORDS) fetch_and(bitmap + at / 32u, 0u);
       }

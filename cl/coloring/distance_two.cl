@@ -27,6 +27,7 @@
 #define NO_COLOR (-1)
 #define FULL 0xffffffffu
 #define N_LISTS 3
+#define CLASS_BITS 2u            /* of keys, above key_bits: how many nets a vertex has */
 #define ATTEMPTS 63u             /* at a word before a vertex leaves it */
 
 /* The bits that words of v's nets have, for the whole team; here and below `used` begins with the word in question. */
@@ -153,14 +154,16 @@ INLINE uint permuted(uint v, uint bits, uint seed) {
   const int v = !is_item ? 0 : (i) < count ? order[first + (size_t)(i) * stride] : losers[(i) - count]; \
   const offset_t begin = row_offsets[v];                                                               \
   const uint places = is_item ? (uint)(row_offsets[v + 1] - begin) + CLOSED : 0u;                      \
-  const uint key = round_key | min(3u, (31u - clz(places | 1u)) / 5u) << key_bits | permuted((uint)v, key_bits, seed);
+  const uint weight = min((1u << CLASS_BITS) - 1u, (31u - clz(places | 1u)) / 5u);                     \
+  const uint key = round_key | weight << key_bits | permuted((uint)v, key_bits, seed);
 
 /* prefer: claim the preferred colours, which are in the window.  spread: of how many colours one is chosen. */
 KERNEL claim_colors(uint step, uint first, uint stride, uint count, uint round_key, uint key_bits, uint seed,
                     uint words, uint net_stride, uint word_stride, uint slots, int prefer, uint spread,
-                    __global const offset_t *restrict row_offsets, __global const int *restrict nets_of, __global const int *restrict order,
-                    __global const int *restrict losers, __global const int *restrict preferences,
-                    volatile __global uint *state, volatile __global uint *used, volatile __global uint *claims, __global int *restrict choices) {
+                    __global const offset_t *restrict row_offsets, __global const int *restrict nets_of,
+                    __global const int *restrict order, __global const int *restrict losers,
+                    __global const int *restrict preferences, volatile __global uint *state,
+                    volatile __global uint *used, volatile __global uint *claims, __global int *restrict choices) {
   TEAM_ARRAY
   const uint n_losers = load_relaxed(state + step % N_LISTS);
   if (get_global_id(0) == 0) store_relaxed(state + (step + 2u) % N_LISTS, 0u);
@@ -191,8 +194,9 @@ KERNEL claim_colors(uint step, uint first, uint stride, uint count, uint round_k
 }
 
 KERNEL settle_colors(uint step, uint first, uint stride, uint count, uint round_key, uint key_bits, uint seed,
-                     uint words, uint net_stride, uint word_stride, uint slots, int base, uint spread,
-                     __global const offset_t *restrict row_offsets, __global const int *restrict nets_of, __global const int *restrict order, __global const int *restrict losers,
+                     uint net_stride, uint word_stride, uint slots, int base,
+                     __global const offset_t *restrict row_offsets, __global const int *restrict nets_of,
+                     __global const int *restrict order, __global const int *restrict losers,
                      __global const int *restrict choices, __global const uint *restrict claims,
                      volatile __global uint *state, volatile __global uint *used, __global int *restrict next,
                      __global int *restrict colors) {

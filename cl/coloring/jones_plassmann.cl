@@ -59,7 +59,7 @@
 #define PASSES 0u
 #endif
 
-#define PREPARE_STEPS 4          /* vertices of a work-item; jones_plassmann.py has the same */
+#define PREPARE_STEPS 4          /* vertices of a work-item */
 #define CONTROL_SMALL 32         /* after that of jones_plassmann_large.cl */
 #define CONTROL_WORDS 64
 

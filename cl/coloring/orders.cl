@@ -19,6 +19,7 @@
 #define LARGEST_WAVE 0xffffu
 #define STATE_LISTED 0           /* vertices removed in this wave */
 #define STATE_LEAST 1            /* the smallest degree that is left */
+#define STATE_WORDS 2
 
 KERNEL rank_vertices(int n, ORDER_ARGS, __global const offset_t *restrict row_offsets, __global uint *restrict ranks) {
   int v = get_global_id(0);

@@ -25,6 +25,7 @@
 #define ORDER_INTERLEAVED 2
 #define ORDER_LARGEST_FIRST 3
 #define ORDER_MANY_FIRST 4
+#define ORDER_SMALLEST_LAST 5    /* its priorities are given */
 #define FEW_COLORS 4u
 
 #ifndef PHASE_BITS               /* clgraph/algorithms/coloring/orders.py has PHASE_SIZE */

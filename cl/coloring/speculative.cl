@@ -45,10 +45,12 @@
 
 #define NO_COLOR -1
 #define STATE_WORDS 64
-#define STATE_SIZES 0            /* of three lists in turn */
+#define STATE_SIZES 0            /* of the lists, N_SIZES of them in turn */
+#define N_SIZES 3u
 #define STATE_CONFLICTS 4        /* losers of the first check */
 #define STATE_ROUNDS 5
 #define STATE_CONTROL 32         /* of the grid */
+#define STATE_STATUS (STATE_CONTROL + GRID_STATUS)
 
 #if GROUP_TEAM
 #define TEAM WG_SIZE
@@ -267,7 +269,7 @@ KERNEL rounds(ROWS, volatile __global int *one_list, volatile __global int *othe
   __local uint *bitmap = bitmaps + sg_in_group() * BITMAP_WORDS;
   const uint begin = member * WG_SIZE + (uint)get_local_id(0), stride = members * WG_SIZE;
   for (uint round = 0u;; round++) {
-    const uint size = load_relaxed(state + STATE_SIZES + round % 3u);
+    const uint size = load_relaxed(state + STATE_SIZES + round % N_SIZES);
     if (member == 0 && get_local_id(0) == 0) {
       if (round == 0u) store_relaxed(state + STATE_CONFLICTS, size);
       store_relaxed(state + STATE_ROUNDS, round);
@@ -276,10 +278,11 @@ KERNEL rounds(ROWS, volatile __global int *one_list, volatile __global int *othe
     volatile __global int *list = round & 1u ? other_list : one_list, *next = round & 1u ? one_list : other_list;
     for (uint i = begin; i - sg_lane() < size; i += stride)
       assign_tile(&rows, i, size, 0, list, tentative, colors, bitmap);
-    if (member == 0 && get_local_id(0) == 0) store_relaxed(state + STATE_SIZES + (round + 2u) % 3u, 0u);
+    if (member == 0 && get_local_id(0) == 0) store_relaxed(state + STATE_SIZES + (round + 2u) % N_SIZES, 0u);
     if (!grid_barrier(control, members, &passed)) return;
     for (uint i = begin; i - sg_lane() < size; i += stride)
-      check_tile(&rows, i, size, 0, list, tentative, colors, state + STATE_SIZES + (round + 1u) % 3u, next, bitmap);
+      check_tile(&rows, i, size, 0, list, tentative, colors, state + STATE_SIZES + (round + 1u) % N_SIZES, next,
+                 bitmap);
     if (!grid_barrier(control, members, &passed)) return;
   }
 }

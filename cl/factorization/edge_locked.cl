@@ -5,8 +5,8 @@
  * to the next pass.  Late passes hold only the ratings of few vertices; there, chunks stay long, so that few
  * slots look at these vertices' locks, and the turns are more.
  *
- * sizes: lengths of three lists; pass k reads list k % 3, fills k + 1, clears the length of k + 2.  Pass 0 takes the
- * ratings themselves.  A lock word is looked at while others change it; rows are touched under locks only.
+ * sizes: lengths of N_LISTS lists; pass k reads list k % N_LISTS, fills k + 1, clears the length of k + 2.  Pass 0
+ * takes the ratings themselves.  A lock word is looked at while others change it; rows are touched under locks only.
  * Reference: R. Kaleem et al., "Synchronization Trade-offs in GPU Implementations of Graph Algorithms", IPDPS 2016
  * (EL).
  */
@@ -29,14 +29,14 @@ INLINE void step_on_each(model_t m, const uint pass, const ulong begin, const ul
                          const __global offset_t *list, const __global int *users, const __global int *items,
                          const __global float *values, volatile __global uint *user_locks,
                          volatile __global uint *item_locks, __global uint *sizes, __global offset_t *deferred) {
-  volatile __global uint *n_deferred = sizes + (pass + 1u) % 3u;
+  volatile __global uint *n_deferred = sizes + (pass + 1u) % N_LISTS;
   const uint most_turns = min((uint)MOST_TURNS, (uint)FIRST_TURNS << min(pass, 16u));
   const ulong n_sub_groups = get_num_groups(0) * SUB_GROUPS_PER_GROUP;
   const ulong share = (end - begin + n_sub_groups - 1ul) / n_sub_groups;
   const ulong chunk = max(share, (ulong)(RATINGS_PER_SLOT * SLOTS_PER_SUB_GROUP));
   ulong next = begin + chunk * (get_group_id(0) * SUB_GROUPS_PER_GROUP + sg_in_group());
   const ulong last = min(end, next + chunk);
-  if (get_global_id(0) == 0) sizes[(pass + 2u) % 3u] = 0u;
+  if (get_global_id(0) == 0) sizes[(pass + 2u) % N_LISTS] = 0u;
 
   offset_t k = 0;
   int user = 0, item = 0, busy = 0;
@@ -79,11 +79,11 @@ KERNEL lock_all(const offset_t begin, const offset_t end, const __global int *re
                deferred);
 }
 
-KERNEL lock_deferred(const uint pass, const __global offset_t *restrict list, const __global int *restrict users,
+KERNEL lock_deferred(const uint pass_number, const __global offset_t *restrict list, const __global int *restrict users,
                      const __global int *restrict items, const __global float *restrict values, MODEL_PARAMS,
                      volatile __global uint *user_locks, volatile __global uint *item_locks, __global uint *sizes,
                      __global offset_t *restrict deferred) {
   model_t m = MODEL;
-  step_on_each(m, pass, 0ul, (ulong)sizes[pass % 3u], 1, list, users, items, values, user_locks, item_locks, sizes,
-               deferred);
+  const ulong end = (ulong)sizes[pass_number % N_LISTS];
+  step_on_each(m, pass_number, 0ul, end, 1, list, users, items, values, user_locks, item_locks, sizes, deferred);
 }

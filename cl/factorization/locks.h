@@ -12,6 +12,8 @@
 #define CLGRAPH_FACTORIZATION_LOCKS_H
 #include "common/atomics.h"
 
+#define N_LISTS 3                /* of what passes leave: one is read, one filled, and the length of one is cleared */
+
 #if DEV_ATOMICS == ATOMICS_HOST  /* ordered on the lock words, since ThreadSanitizer does not follow fences */
 INLINE int take_lock(volatile uint *lock) { return !load_relaxed(lock) && try_lock(lock); }
 INLINE void drop_lock(volatile uint *lock) { unlock(lock); }

@@ -30,7 +30,9 @@
 #define STATE_ALIVE 1            /* rows with edges left */
 #define STATE_BASE 2             /* rows of this round that are done */
 #define STATE_KEPT 3             /* those of them that have edges left */
-#define STATE_DISPLACED 4        /* three words of propose */
+#define STATE_DISPLACED 4        /* a word for each proposal of a turn */
+#define PROPOSALS 3              /* in a turn */
+#define STATE_WORDS (STATE_DISPLACED + PROPOSALS)
 
 /* degrees must be zero. */
 KERNEL count_edges(const offset_t n, const __global int *restrict ends, volatile __global uint *degrees) {
@@ -104,7 +106,7 @@ INLINE void settle_row(row_state_t *row, uint round, __global int *edge_columns,
 
 /* ---- many rows: a work-item takes a row, and there is a launch for every step.
  *
- * A turn is propose with first = 0, 1, 2, then settle, then next_round.  state[STATE_DISPLACED + first] says whether
+ * A turn is propose with first = 0 … PROPOSALS - 1, then settle, then next_round.  state[STATE_DISPLACED + first] says whether
  * the propose before displaced a row; where it did not, there is nothing left to do until the round ends. */
 KERNEL propose(const int n_alive, const uint first, const __global int *restrict alive,
                const __global offset_t *restrict begin, const __global uint *restrict left,
@@ -112,12 +114,12 @@ KERNEL propose(const int n_alive, const uint first, const __global int *restrict
                volatile __global uint *words, volatile __global uint *state) {
   const int i = (int)get_global_id(0);
   volatile __global uint *displaced = state + STATE_DISPLACED;
-  if (i == 0) store_relaxed(displaced + (first + 2u) % 3u, 0u);
+  if (i == 0) store_relaxed(displaced + (first + 2u) % PROPOSALS, 0u);
   if (i >= n_alive || !load_relaxed(displaced + first)) return;
   const int rank = alive[i];
   row_state_t row = {(uint)rank, left[rank], cursor[rank], tried[rank], begin[rank]};
   if (seek(&row, load_relaxed(state + STATE_ROUND), NOBODY, edge_columns, words))
-    store_relaxed(displaced + (first + 1u) % 3u, 1u);
+    store_relaxed(displaced + (first + 1u) % PROPOSALS, 1u);
   cursor[rank] = row.cursor;
   tried[rank] = row.tried;
 }

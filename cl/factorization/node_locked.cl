@@ -165,17 +165,17 @@ INLINE trial_t next_trial(int is_list, offset_t begin, offset_t at, offset_t cou
 }
 
 /* Pass 0 takes items first … last - 1 of list, a later one all of them. */
-KERNEL lock_users(const uint pass, const uint first, const uint last, const __global int *restrict list,
+KERNEL lock_users(const uint pass_number, const uint first, const uint last, const __global int *restrict list,
                   const __global offset_t *restrict offsets, const __global int *restrict users,
                   const __global float *restrict values, MODEL_PARAMS, volatile __global uint *user_locks,
                   __global offset_t *restrict n_pending, __global offset_t *restrict pending, __global uint *sizes,
                   __global int *restrict next_list) {
   model_t m = MODEL;
-  volatile __global uint *n_next = sizes + (pass + 1u) % 3u;
-  const uint t = first + (uint)(get_global_id(0) / TEAM), n = pass ? sizes[pass % 3u] : last;
+  volatile __global uint *n_next = sizes + (pass_number + 1u) % N_LISTS;
+  const uint t = first + (uint)(get_global_id(0) / TEAM), n = pass_number ? sizes[pass_number % N_LISTS] : last;
   const int is_owner = t < n;
-  if (get_global_id(0) == 0) sizes[(pass + 2u) % 3u] = 0u;
-  int item = 0, is_list = pass != 0;
+  if (get_global_id(0) == 0) sizes[(pass_number + 2u) % N_LISTS] = 0u;
+  int item = 0, is_list = pass_number != 0;
   offset_t begin = 0, count = 0, at = 0, kept = 0;
   vertex_t q;
   if (is_owner) {

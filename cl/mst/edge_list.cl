@@ -17,7 +17,6 @@
 #define ALL_EDGES 0
 #define LIGHT_EDGES 1
 #define HEAVY_EDGES 2
-#define MAX_ROUNDS 64            /* each halves the components that have edges */
 #ifndef BATCH                    /* entries of the list a lane has in flight */
 #define BATCH 4
 #endif
@@ -189,12 +188,12 @@ KERNEL hook_segments(int n, int n_segments, ulong capacity, const __global uint4
   if (s < n_segments) hook(n, sizes[s], list + s * capacity, best, parent, forest);
 }
 
-KERNEL settle_segments(int n, int n_segments, uint capacity, __global int *roots, __global uint *n_roots,
+KERNEL settle_segments(int n, int n_segments, uint root_capacity, __global int *roots, __global uint *n_roots,
                        volatile __global best_t *best, volatile __global int *parent) {
   const int s = (int)(get_global_id(0) / SUB_GROUP_SIZE);
   if (s >= n_segments) return;
   int at_root = 1;               /* without a grid barrier climbs have no limit */
-  uint size = settle(n, n_roots[s], 0, &at_root, roots + (size_t)s * capacity, best, parent);
+  uint size = settle(n, n_roots[s], 0, &at_root, roots + (size_t)s * root_capacity, best, parent);
   if (sg_lane() == 0) n_roots[s] = size;
 }
 

@@ -26,10 +26,10 @@ KERNEL initialize(int n, __global const offset_t *restrict row_offsets, volatile
 }
 
 /* best[v] = v's lightest edge, as the entry in v's own row. */
-KERNEL discover_rows(int n, int n_tiles, int pass, offset_t m, __global const offset_t *restrict row_offsets,
+KERNEL discover_rows(int n, int n_tiles, int turn, offset_t m, __global const offset_t *restrict row_offsets,
                      __global const int *restrict column_indices, __global const uint *restrict edge_weights,
                      __global const int *restrict tile_rows, volatile __global best_t *best) {
-  discover(n, n_tiles, pass, m, row_offsets, column_indices, edge_weights, tile_rows, 0, best);
+  discover(n, n_tiles, turn, m, row_offsets, column_indices, edge_weights, tile_rows, 0, best);
 }
 
 /* Hook every vertex along its lightest edge; of two that chose each other the lesser stays a root. */
@@ -51,13 +51,13 @@ KERNEL hook_rows(int n, __global const int *restrict column_indices, volatile __
 #ifndef VERTEX_BLOCK
 #define VERTEX_BLOCK (4 * SUB_GROUP_SIZE)
 #endif
-KERNEL flatten(int n, int n_segments, uint capacity, uint pass, uint earlier, volatile __global best_t *best,
-               volatile __global int *parent, volatile __global uint *state, __global int *restrict roots,
+KERNEL flatten(int n, int n_segments, uint root_capacity, uint turn, uint earlier,
+               volatile __global best_t *best, volatile __global int *parent, volatile __global uint *state, __global int *restrict roots,
                __global uint *restrict n_roots) {
   int segment = (int)(get_global_id(0) / SUB_GROUP_SIZE);
   if (segment >= n_segments) return;
   if (earlier && load_relaxed(state + STATE_UNFINISHED + earlier) == 0u) return;
-  __global int *own = roots + (size_t)segment * capacity;
+  __global int *own = roots + (size_t)segment * root_capacity;
   uint size = 0u;
   int at_root = 1;
   for (long block = (long)segment * VERTEX_BLOCK; block < n; block += (long)n_segments * VERTEX_BLOCK)
@@ -69,7 +69,7 @@ KERNEL flatten(int n, int n_segments, uint capacity, uint pass, uint earlier, vo
       if (is_root) own[size + lane_count(found & lanes_below_mask())] = (int)v;
       size += lane_count(found);
     }
-  if (!at_root) store_relaxed(state + STATE_UNFINISHED + pass, 1u);
+  if (!at_root) store_relaxed(state + STATE_UNFINISHED + turn, 1u);
   if (sg_lane() == 0) n_roots[segment] = size;
 }
 

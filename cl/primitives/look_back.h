@@ -20,6 +20,7 @@
 
 #define CONTROL_TICKET 0         /* words of the control array, zero at first */
 #define CONTROL_STATUS 1
+#define CONTROL_WORDS 2
 #ifndef SPIN_LIMIT
 #define SPIN_LIMIT 100000000u
 #endif

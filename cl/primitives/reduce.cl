@@ -49,7 +49,7 @@ INLINE T across_group(T x, __local T *scratch) {
 #endif
 
 /* chunk: items of a work-group, a multiple of VEC */
-KERNEL reduce_items(long n, long chunk, const __global IN_T *restrict in, __global T *restrict partials) {
+KERNEL reduce_items(long n, long chunk, const __global IN_T *restrict items, __global T *restrict partials) {
   LOCAL_ARRAY T scratch[SCRATCH];
   long first = get_group_id(0) * chunk, end = min(n, first + chunk);
   const long stride = (long)WG_SIZE * VEC, whole = stride * UNROLL;
@@ -59,12 +59,12 @@ KERNEL reduce_items(long n, long chunk, const __global IN_T *restrict in, __glob
   for (; start + whole <= end; start += whole, i += whole) {
     #pragma unroll
     for (int k = 0; k < UNROLL; k++) {
-      vec_t v = CONVERT_(*(const __global in_vec_t *)(in + i + k * stride));
+      vec_t v = CONVERT_(*(const __global in_vec_t *)(items + i + k * stride));
       sums[k] = combine(sums[k], v);
     }
   }
   T result = IDENTITY;
-  for (long j = start + get_local_id(0); j < end; j += WG_SIZE) { T x = (T)in[j]; result = combine(result, x); }
+  for (long j = start + get_local_id(0); j < end; j += WG_SIZE) { T x = (T)items[j]; result = combine(result, x); }
   for (int k = 0; k < UNROLL; k++) { T x = across(sums[k]); result = combine(result, x); }
   result = across_group(result, scratch);
   if (get_local_id(0) == 0) partials[get_group_id(0)] = result;

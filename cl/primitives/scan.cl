@@ -69,20 +69,20 @@ typedef SUM_T sum_vec_t;
 
 /* Loads this work-item's items of the tile from *start* and sums them along its sub-group's run.
  * x: sums within each vector; before: sum of the run before each vector; returns the sum of the run. */
-ALWAYS_INLINE SUM_T load_tile(long start, long n, const __global IN_T *restrict in, SUM_T x[VECS][VEC],
+ALWAYS_INLINE SUM_T load_tile(long start, long n, const __global IN_T *restrict items, SUM_T x[VECS][VEC],
                               SUM_T before[VECS]) {
   long first = start + FIRST_OF_ITEM;
   if (start + TILE <= n) {
     #pragma unroll
     for (int k = 0; k < VECS; k++) {
-      in_vec_t v = *(const __global in_vec_t *)(in + first + k * SUB_GROUP_STRIDE);
+      in_vec_t v = *(const __global in_vec_t *)(items + first + k * SUB_GROUP_STRIDE);
       UNPACK(x[k], v);
     }
   } else {
     for (int k = 0; k < VECS; k++)
       for (int j = 0; j < VEC; j++) {
         long i = first + k * SUB_GROUP_STRIDE + j;
-        x[k][j] = i < n ? (SUM_T)in[i] : (SUM_T)0;
+        x[k][j] = i < n ? (SUM_T)items[i] : (SUM_T)0;
       }
   }
   SUM_T sum = 0;
@@ -114,7 +114,7 @@ ALWAYS_INLINE void store_tile(long start, long n, SUM_T prefix, SUM_T x[VECS][VE
 }
 
 #if WG_SIZE > 1 && DEV_HAS_INT64_ATOMICS
-KERNEL scan_look_back(long n, uint nothing, const __global IN_T *restrict in, volatile __global uint *control,
+KERNEL scan_look_back(long n, uint nothing, const __global IN_T *restrict items, volatile __global uint *control,
                       volatile __global ulong *states, __global SUM_T *restrict out) {
   LOCAL_ARRAY SUM_T scratch[GROUP_SCRATCH];
   LOCAL_ARRAY SUM_T shared_prefix;
@@ -124,7 +124,7 @@ KERNEL scan_look_back(long n, uint nothing, const __global IN_T *restrict in, vo
   uint tile = shared_tile;
   long start = tile * TILE;
   SUM_T x[VECS][VEC], before[VECS], all;
-  SUM_T run = load_tile(start, n, in, x, before);
+  SUM_T run = load_tile(start, n, items, x, before);
   SUM_T offset = offset_of_sub_group(run, scratch, &all);
   if (sg_in_group() == 0) {
     SUM_T prefix = look_back(tile, all, nothing, control, states);
@@ -137,16 +137,16 @@ KERNEL scan_look_back(long n, uint nothing, const __global IN_T *restrict in, vo
 #endif
 
 /* chunk: items of a work-group, a multiple of TILE */
-KERNEL sum_chunks(long n, long chunk, const __global IN_T *restrict in, __global SUM_T *restrict sums) {
+KERNEL sum_chunks(long n, long chunk, const __global IN_T *restrict items, __global SUM_T *restrict sums) {
   LOCAL_ARRAY SUM_T scratch[GROUP_SCRATCH];
   long first = get_group_id(0) * chunk, end = min(n, first + chunk);
   SUM_T sum = 0, all;
-  for (long i = first + get_local_id(0); i < end; i += WG_SIZE) sum += (SUM_T)in[i];
+  for (long i = first + get_local_id(0); i < end; i += WG_SIZE) sum += (SUM_T)items[i];
   group_exclusive_sum(sum, scratch, &all);
   if (get_local_id(0) == 0) sums[get_group_id(0)] = all;
 }
 
-KERNEL scan_chunks(long n, long chunk, const __global IN_T *restrict in, const __global SUM_T *restrict sums,
+KERNEL scan_chunks(long n, long chunk, const __global IN_T *restrict items, const __global SUM_T *restrict sums,
                    __global SUM_T *restrict out) {
   LOCAL_ARRAY SUM_T scratch[GROUP_SCRATCH];
   long group = get_group_id(0), first = group * chunk, end = min(n, first + chunk);
@@ -155,7 +155,7 @@ KERNEL scan_chunks(long n, long chunk, const __global IN_T *restrict in, const _
   group_exclusive_sum(earlier, scratch, &prefix);
   for (long start = first; start < end; start += TILE) {
     SUM_T x[VECS][VEC], before[VECS], all;
-    SUM_T run = load_tile(start, n, in, x, before);
+    SUM_T run = load_tile(start, n, items, x, before);
     SUM_T offset = offset_of_sub_group(run, scratch, &all);
     store_tile(start, n, prefix + offset, x, before, out);
     prefix += all;

@@ -232,7 +232,7 @@ KERNEL scatter_tiles(long n, uint bit, uint mask, const __global uint *restrict 
 #define COUNT_BITS (STATE_BITS - 2)
 #define STATE(stage, count) (((STATE_T)(((stage) + nothing) & 3u) << COUNT_BITS) | (count))
 
-KERNEL scatter_look_back(long n, uint nothing, uint bit, uint mask, uint pass,
+KERNEL scatter_look_back(long n, uint nothing, uint bit, uint mask, uint digit,
                          const __global uint *restrict digit_starts, const __global key_bits_t *restrict keys VALUES_IN,
                          volatile __global uint *control, volatile __global STATE_T *states,
                          __global key_bits_t *restrict out_keys VALUES_OUT) {
@@ -261,7 +261,7 @@ KERNEL scatter_look_back(long n, uint nothing, uint bit, uint mask, uint pass,
       other--;
     }
     store_relaxed(own, STATE(STAGE_PREFIX, prefix + t.total));
-    prefix += digit_starts[pass * RADIX + lid];
+    prefix += digit_starts[digit * RADIX + lid];
   }
   write_keys(&t, bit, mask, prefix, pool, starts, out_keys VALUES);
 }

@@ -2,18 +2,18 @@
 #include "common/random.h"
 
 /* A work-item reads 64 bytes and writes 4; its group reads 64 * WG_SIZE consecutive ones.  Exact size. */
-KERNEL stream(const __global uint4 *restrict in, __global uint *restrict out) {
+KERNEL stream(const __global uint4 *restrict items, __global uint *restrict out) {
   size_t first = (size_t)get_group_id(0) * 4 * WG_SIZE + get_local_id(0);
-  uint4 s = in[first] + in[first + WG_SIZE] + in[first + 2 * WG_SIZE] + in[first + 3 * WG_SIZE];
+  uint4 s = items[first] + items[first + WG_SIZE] + items[first + 2 * WG_SIZE] + items[first + 3 * WG_SIZE];
   out[get_global_id(0)] = s.x + s.y + s.z + s.w;
 }
 
 /* `turns` random 4-byte loads that do not wait for each other; out[item] is their sum. */
-KERNEL gather(uint turns, uint n_words, uint seed, const __global uint *restrict in, __global uint *restrict out) {
+KERNEL gather(uint turns, uint n_words, uint seed, const __global uint *restrict items, __global uint *restrict out) {
   uint item = get_global_id(0), sum = 0u;
   uint x = random_uint(random_key(seed), item);
   for (uint turn = 0u; turn < turns; turn++) {
-    sum += in[mul_hi(x, n_words)];
+    sum += items[mul_hi(x, n_words)];
     x = x * 1664525u + 1013904223u;
   }
   out[item] = sum;

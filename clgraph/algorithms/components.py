@@ -52,7 +52,6 @@ from clgraph.runtime.timing import RunInfo
 
 _MAX_VERTICES = 2**31 - 2**12  # a work-item's first vertex must fit int32, rounded up to work-groups
 _PHASES = "components/phases.cl"
-_STATE_WORDS = 65  # cl/components/state.h
 _LONG_RUN = 1 << 25  # entries
 _MOST_STRIDES = 1 << 8
 
@@ -96,7 +95,6 @@ class ComponentsPlan:
         # Ctrl-C is heard between launches; on a CPU a few of them in flight may take seconds.
         self._waits = session.facts.is_cpu and graph.n_edges > _LONG_RUN
         on_device = device_graph(session, graph)
-        self.csr = (on_device.row_offsets, on_device.column_indices)
         self.labels = session.empty(-(-self.n // 4) * 4, np.int32)
         hook_first = hook_first and graph.n_edges > 0
         self.defines: dict[str, int | str] = {
@@ -107,23 +105,22 @@ class ComponentsPlan:
             "FIRST_IS_LINKED": int(hook_first and not graph.directed),
             **defines,
         }
-        m = on_device.row_offsets.dtype.type(graph.n_edges)
-        self.second = session.empty(self.labels.size if defines.get("KEEP_SECOND") else 1, np.int32)
-        self.launches: list[Launch] = [
-            self.bind_quarter(_PHASES, "initialize", m, *self.csr, self.labels, self.second)
-        ]
+        second = session.empty(self.labels.size if defines.get("KEEP_SECOND") else 1, np.int32)
+        self.scope: dict[str, Any] = {
+            "n": self.n, "m": graph.n_edges, **on_device.scope, "parent": self.labels, "second": second
+        }
+        self.launches: list[Launch] = [self.bind_quarter(_PHASES, "initialize")]
 
-    def bind(self, source: str, kernel: str, n_items: int, *args: Any, max_groups: int | None = None) -> Launch:
-        """Bind *kernel* of *source* with the number of vertices as its first argument."""
-        program = self.session.program(source, self.defines)
-        return program.bind(kernel, n_items, np.int32(self.n), *args, max_groups=max_groups)
+    def bind(self, source: str, kernel: str, n_items: int, **arguments: Any) -> Launch:
+        """Bind *kernel* of *source* to what the phases share, and *arguments* of its own."""
+        return self.session.program(source, self.defines).bind(kernel, n_items, self.scope, **arguments)
 
-    def bind_quarter(self, source: str, kernel: str, *args: Any, max_groups: int | None = None) -> Launch:
+    def bind_quarter(self, source: str, kernel: str, **arguments: Any) -> Launch:
         """Bind a kernel whose work-items take four vertices each."""
-        return self.bind(source, kernel, -(-self.n // 4), *args, max_groups=max_groups)
+        return self.bind(source, kernel, -(-self.n // 4), **arguments)
 
     def compress(self) -> Launch:
-        return self.bind_quarter(_PHASES, "compress", self.labels)
+        return self.bind_quarter(_PHASES, "compress")
 
     def run(self) -> None:
         """Enqueue everything; nothing is read back."""
@@ -151,10 +148,10 @@ class ComponentsPlan:
         labels, ranks = self.session.empty(self.n, np.int32), self.session.empty(self.n + 1, np.int32)
         if not self.n:
             return labels, 0
-        self.bind(_PHASES, "mark_roots", self.n, self.labels, labels)()
+        self.bind(_PHASES, "mark_roots", self.n, is_root=labels)()
         scan = Scan(self.session, labels, ranks)
         scan.run()
-        self.bind(_PHASES, "number_components", self.n, self.labels, ranks, labels)()
+        self.bind(_PHASES, "number_components", self.n, rank=ranks, labels=labels)()
         scan.check()
         return labels, int(ranks.item(self.n))
 
@@ -169,10 +166,10 @@ def _hook_compress(session: Session, graph: Graph, *, hook_rounds: int = 1) -> C
     plan = ComponentsPlan(session, graph, hook_first=hook_rounds > 0)
     source = "components/hook_compress.cl"
     for _ in range(1, hook_rounds):
-        plan.launches += [plan.compress(), plan.bind(source, "hook", plan.n, *plan.csr, plan.labels)]
+        plan.launches += [plan.compress(), plan.bind(source, "hook", plan.n)]
     if hook_rounds:
         plan.launches.append(plan.compress())
-    plan.launches += [plan.bind(source, "hook_atomic", plan.n, *plan.csr, plan.labels), plan.compress()]
+    plan.launches += [plan.bind(source, "hook_atomic", plan.n), plan.compress()]
     return plan
 
 
@@ -183,7 +180,7 @@ def _rem(session: Session, graph: Graph, *, hook_rounds: int | None = None) -> C
     plan = ComponentsPlan(session, graph, hook_first=checked_count("hook_rounds", hook_rounds, 1, least=0) > 0)
     if hook_rounds:
         plan.launches.append(plan.compress())
-    plan.launches += [plan.bind("components/rem.cl", "unite", plan.n, *plan.csr, plan.labels), plan.compress()]
+    plan.launches += [plan.bind("components/rem.cl", "unite", plan.n), plan.compress()]
     return plan
 
 
@@ -206,33 +203,33 @@ def _afforest(
     plan.launches.append(plan.compress())
     for stride in strides:
         if stride == 1 and graph.n_edges:
-            hook = plan.bind_quarter(source, "hook_second", plan.second, plan.labels)
+            hook = plan.bind_quarter(source, "hook_second")
         else:
-            items = -(-plan.n // stride)
-            hook = plan.bind(source, "hook_sample", items, np.int32(stride), *plan.csr, plan.labels)
+            hook = plan.bind(source, "hook_sample", -(-plan.n // stride), stride=stride)
         plan.launches += [hook, plan.compress()]
-    state = session.empty(_STATE_WORDS, np.int32)
-    resident = 16 * session.facts.compute_units
+    words = session.program(_PHASES, plan.defines).constant("STATE_WORDS")
+    plan.scope["state"] = session.empty(words, np.int32)
     plan.launches += [
-        plan.bind(_PHASES, "find_giant", 1, plan.labels, state),
-        plan.bind_quarter(source, "link_rest", *plan.csr, state, plan.labels),
-        plan.bind_quarter(_PHASES, "compress_if_linked", state, plan.labels, max_groups=resident),
+        plan.bind(_PHASES, "find_giant", 1),
+        plan.bind_quarter(source, "link_rest"),
+        plan.bind_quarter(_PHASES, "compress_if_linked", max_groups=16 * session.facts.compute_units),
     ]
     return plan
 
 
 def _degree_classes(session: Session, graph: Graph, *, hook_rounds: int = 1) -> ComponentsPlan:
     plan = ComponentsPlan(session, graph, hook_first=checked_count("hook_rounds", hook_rounds, 1, least=0) > 0)
-    program = session.program("components/degree_classes.cl", plan.defines)
-    rows, size = session.empty(plan.n, np.int32), session.empty(2, np.uint32)
-    many = 8 * session.facts.compute_units * program.work_group_size
+    source = "components/degree_classes.cl"
+    size = session.empty(2, np.uint32)
+    plan.scope |= {"rows": session.empty(plan.n, np.int32), "size": size}
+    many = 8 * session.facts.compute_units * session.program(source, plan.defines).work_group_size
     if hook_rounds:
         plan.launches.append(plan.compress())
     plan.launches += [
         *Fill(session, size, 0).launches,
-        plan.bind("components/degree_classes.cl", "link_short", plan.n, *plan.csr, plan.labels, rows, size),
-        program.bind("link_medium", many, *plan.csr, rows, size, plan.labels),
-        program.bind("link_long", many, np.int32(plan.n), *plan.csr, rows, size, plan.labels),
+        plan.bind(source, "link_short", plan.n),
+        plan.bind(source, "link_medium", many),
+        plan.bind(source, "link_long", many),
         plan.compress(),
     ]
     return plan

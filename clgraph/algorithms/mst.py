@@ -49,16 +49,13 @@ if TYPE_CHECKING:
 
 _MAX_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
 _MAX_ENTRIES = 2**32 - 2**12  # positions of entries are uints, the last of which means none
-_NO_ENTRY = 0xFFFFFFFF
 _ROWS, _SEGMENTED, _EDGE_LIST, _RANKS = (f"mst/{name}.cl" for name in ("rows", "segmented", "edge_list", "ranks"))
 _TILE = 512  # entries
 _SAMPLES = 256
-_MAX_ROUNDS = 64  # cl/mst/edge_list.cl
 _CLIMB_LIMIT = 1024
 _SEGMENT_GROUPS = 16  # a compute unit, for which the list has segments
 _RESIDENT_GROUPS = 6  # a compute unit, that may run at once
 _LINGER = 100  # turns; groups that come too late leave their segments to the others
-_ALIVE, _CONTROLS, _CONTROL_WORDS, _STATUS, _STATE_WORDS = 32, 96, 32, 4, 160  # cl/mst/state.h
 
 
 class _SpanningForest(NamedTuple):
@@ -133,8 +130,6 @@ class ForestPlan(ABC):
         self.n_tiles = -(-m // _TILE)
         on_device = device_graph(session, graph)
         weights, kind = _weight_keys(session, graph)
-        self.rows = (on_device.row_offsets, on_device.column_indices, weights)
-        self.offset_t = on_device.row_offsets.dtype.type
         cpu = session.facts.is_cpu
         group = max(64, session.facts.sub_group_size) if cpu else 256
         values: dict[str, int | str] = {
@@ -145,24 +140,18 @@ class ForestPlan(ABC):
         self.program = session.program(source, values, work_group_size=group)
         self.width = session.facts.sub_group_size
         split = bool(values["SPLIT_KEYS"])
-        self.best = session.empty(2 * n if split else n, np.uint32 if split else np.uint64)
-        self.tile_rows = session.empty(self.n_tiles, np.int32)
-        self.parent, self.forest = session.empty(n, np.int32), session.empty(n, np.uint32)
-        self.state = session.empty(_STATE_WORDS, np.uint32)
-        self.initialize = self.bind(
-            self.phases, "initialize", max(n, _STATE_WORDS), self.rows[0], self.best, self.tile_rows, self.state,
-            self.parent, self.forest,
-        )
+        self.state = session.empty(self.phases.constant("STATE_WORDS"), np.uint32)
+        self.scope: dict[str, Any] = {
+            "n": n, "m": m, "n_tiles": self.n_tiles, **on_device.scope, "edge_weights": weights, "state": self.state,
+            "best": session.empty(2 * n if split else n, np.uint32 if split else np.uint64),
+            "tile_rows": session.empty(self.n_tiles, np.int32), "parent": session.empty(n, np.int32),
+            "forest": session.empty(n, np.uint32),
+        }  # fmt: skip
+        self.initialize = self.phases.bind("initialize", max(n, self.state.size), self.scope)
 
-    def bind(
-        self, program: Program, kernel: str, n_items: int, *args: Any, max_groups: int | None = None
-    ) -> Launch:
-        """Bind *kernel* with the number of vertices as its first argument."""
-        return program.bind(kernel, n_items, np.int32(self.n), *args, max_groups=max_groups)
-
-    def bind_tiles(self, program: Program, kernel: str, *args: Any) -> Launch:
-        """Bind a kernel of which a sub-group takes a tile of entries."""
-        return self.bind(program, kernel, self.n_tiles * self.width, np.int32(self.n_tiles), *args)
+    def is_alive(self, round_number: int) -> bool:
+        """Wait for a round, and return whether it left edges between trees."""
+        return bool(self.state.item(self.phases.constant("STATE_ALIVE")) == round_number)
 
     def run(self) -> None:
         """Find the forest; what it waits for depends on the strategy."""
@@ -186,13 +175,10 @@ class ForestPlan(ABC):
         if not self.m:
             return np.zeros(0, np.int64)
         named, in_order = self.session.empty(self.n, np.uint32), self.session.empty(self.n, np.uint32)
-        self.bind(self.phases, "name_edges", self.n, *self.rows, self.forest, named)()
+        self.phases.bind("name_edges", self.n, self.scope, edges=named)()
         Sort(self.session, named, in_order, end_bit=self.m.bit_length()).run_checked()
-        state = self.state.get()
-        for control in range(_CONTROLS, _STATE_WORDS, _CONTROL_WORDS):
-            check_status(int(state[control + _STATUS]), "the rounds of the spanning forest")
         edges = in_order.get()
-        return edges[: np.searchsorted(edges, _NO_ENTRY)].astype(np.int64)
+        return edges[: np.searchsorted(edges, self.phases.constant("NO_ENTRY"))].astype(np.int64)
 
 
 def _weight_keys(session: Session, graph: Graph) -> tuple[DeviceArray, str]:
@@ -225,9 +211,9 @@ def _ranks(session: Session, weights: NDArray[Any]) -> DeviceArray:
     Iota(session, entries).run()
     Sort(session, keys, in_order, entries, moved).run_checked()
     begins, ranks = session.empty(m, np.int32), session.empty(m, np.int32)
-    program.bind("mark_values", m, np.int64(m), in_order, begins)()
+    program.bind("mark_values", m, m=m, sorted=in_order, begins=begins)()
     Scan(session, begins, ranks, inclusive=True).run_checked()
-    program.bind("scatter_ranks", m, np.int64(m), ranks, moved, entries)()
+    program.bind("scatter_ranks", m, m=m, ranks=ranks, entries=moved, edge_weights=entries)()
     return entries
 
 
@@ -237,25 +223,20 @@ class _Segmented(ForestPlan):
     ) -> None:
         check_choice("merge", merge, ("min_hook", "transactional"))
         super().__init__(session, graph, _SEGMENTED, maximum)
-        component = session.empty(self.n, np.int32)
-        versions = [session.zeros(self.n, np.uint32)] if merge == "transactional" else []
-        self._label = self.bind(self.program, "label_components", self.n, self.parent, self.best, component)
-        self._discover = self.bind_tiles(
-            self.program, "discover_components", self.offset_t(self.m), *self.rows, self.tile_rows, component,
-            self.best,
-        )
-        self._merge = self.bind(
-            self.program, f"merge_{merge}", self.n, np.int32(self.n_tiles), np.uint32(0), *self.rows[:2],
-            self.tile_rows, component, self.best, self.state, *versions, self.parent, self.forest,
-        )
+        self.scope |= {"round": 0, "component": session.empty(self.n, np.int32)}
+        if merge == "transactional":
+            self.scope["versions"] = session.zeros(self.n, np.uint32)
+        self._label = self.program.bind("label_components", self.n, self.scope)
+        self._discover = self.program.bind("discover_components", self.n_tiles * self.width, self.scope)
+        self._merge = self.program.bind(f"merge_{merge}", self.n, self.scope)
 
     def find_forest(self) -> None:
-        for round_number in range(1, _MAX_ROUNDS):
+        for round_number in range(1, self.program.constant("MAX_ROUNDS")):
             self._label()
             self._discover()
-            self._merge.set_scalar(2, np.uint32(round_number))
+            self._merge.set(round=round_number)
             self._merge()
-            if self.state.item(_ALIVE) != round_number:
+            if not self.is_alive(round_number):
                 return
         check_status(STATUS_TIMEOUT, "merging components")
 
@@ -275,73 +256,59 @@ class _EdgeList(ForestPlan):
             session, graph, _EDGE_LIST, maximum, SPLIT_KEYS=int(split_keys), SAMPLES=_SAMPLES, VERTEX_BLOCK=block,
             CLIMB_LIMIT=_CLIMB_LIMIT if self._persistent else 0, LINGER=_LINGER,
         )
+        self._max_rounds = self.program.constant("MAX_ROUNDS")
         # Segments of the list: a sub-group each, as many as run at once.
         per_unit = 4 if facts.is_cpu else _SEGMENT_GROUPS
         group_segments = self.program.work_group_size // self.width
         self._n_segments = n_segments = max(1, min(facts.compute_units * per_unit * group_segments, self.n_tiles))
         capacity = -(-self.n_tiles // n_segments) * _TILE
         root_capacity = -(-self.n // (n_segments * block)) * block
-        self._list = session.empty(4 * n_segments * capacity, np.uint32)
-        self._sizes, self._n_roots = session.empty(n_segments, np.uint32), session.empty(n_segments, np.uint32)
-        self._roots = session.empty(n_segments * root_capacity, np.int32)
-        self._capacity, self._root_capacity = np.uint64(capacity), np.uint32(root_capacity)
+        self.scope |= {
+            "n_segments": n_segments, "capacity": capacity, "root_capacity": root_capacity, "round": 0,
+            "list": session.empty(4 * n_segments * capacity, np.uint32),
+            "sizes": session.empty(n_segments, np.uint32), "n_roots": session.empty(n_segments, np.uint32),
+            "roots": session.empty(n_segments * root_capacity, np.int32),
+        }  # fmt: skip
         self._n_passes = 2 if split_keys else 1
-        self._discover = self.bind_tiles(
-            self.phases, "discover_rows", np.int32(0), self.offset_t(self.m), *self.rows, self.tile_rows, self.best
-        )
-        self._hook_rows = self.bind(self.phases, "hook_rows", self.n, self.rows[1], self.best, self.parent, self.forest)
+        self._discover = self.phases.bind("discover_rows", self.n_tiles * self.width, self.scope, turn=0)
+        self._hook_rows = self.phases.bind("hook_rows", self.n, self.scope)
         rank = round(_SAMPLES * min(1.0, light_edges * self.n / max(1, self.m / 2)))
         self._threshold = None
         if 0 < rank < _SAMPLES:
-            self._threshold = self.program.bind(
-                "choose_threshold", 1, self.offset_t(self.m), np.uint32(rank), self.rows[2], self.state
-            )
+            self._threshold = self.program.bind("choose_threshold", 1, self.scope, rank=rank)
         parts = (0,) if self._threshold is None else (1, 2)
         self._parts = [self._bind_part(i, part) for i, part in enumerate(parts)]
         if not self._persistent:
-            edges = self._list, self._sizes
-            self._offer_entries = self._bind_segments("offer_segment_entries", self._capacity, *edges, self.best)
-            self._hook = self._bind_segments(
-                "hook_segments", self._capacity, *edges, self.best, self.parent, self.forest
-            )
-            self._settle = self._bind_segments(
-                "settle_segments", self._root_capacity, self._roots, self._n_roots, self.best, self.parent
-            )
-            self._offer = self._bind_segments(
-                "offer_segments", np.uint32(0), self._capacity, *edges, self.state, self.best, self.parent
+            self._offer_entries, self._hook, self._settle, self._offer = (
+                self._bind_segments(self.program, f"{kernel}_segment{kind}")
+                for kernel, kind in (("offer", "_entries"), ("hook", "s"), ("settle", "s"), ("offer", "s"))
             )
 
-    def _bind_segments(self, kernel: str, *args: Any, max_groups: int | None = None) -> Launch:
+    def _bind_segments(
+        self, program: Program, kernel: str, *, max_groups: int | None = None, **arguments: int
+    ) -> Launch:
         """Bind a kernel of which a sub-group takes a segment."""
-        items, head = self._n_segments * self.width, np.int32(self._n_segments)
-        return self.bind(self.program, kernel, items, head, *args, max_groups=max_groups)
+        items = self._n_segments * self.width
+        return program.bind(kernel, items, self.scope, max_groups=max_groups, **arguments)
 
     def _bind_part(self, number: int, part: int) -> list[Launch]:
         """Bind what lists the edges of a part, and where that is one launch, what joins them."""
         launches = []
         for turn in range(3 if self._persistent else 1):
             word = 1 + 3 * number + turn
-            launches.append(self.bind(
-                self.phases, "flatten", self._n_segments * self.width, np.int32(self._n_segments), self._root_capacity,
-                np.uint32(word), np.uint32(word - 1 if turn else 0), self.best, self.parent, self.state, self._roots,
-                self._n_roots,
-            ))
-        launches.append(self.bind(
-            self.program, "build", self._n_segments * self.width, np.int32(self.n_tiles), np.int32(self._n_segments),
-            np.int32(part), self.offset_t(self.m), self._capacity, *self.rows, self.tile_rows, self.parent, self.state,
-            self.best, self._list, self._sizes,
-        ))
+            launches.append(self._bind_segments(self.phases, "flatten", turn=word, earlier=word - 1 if turn else 0))
+        launches.append(self._bind_segments(self.program, "build", part=part))
         if self._persistent:
+            first, words = self.program.constant("STATE_CONTROLS"), self.program.constant("STATE_CONTROL_WORDS")
             launches.append(self._bind_segments(
-                "rounds", np.uint32(number * _MAX_ROUNDS), np.uint32(_CONTROLS + number * _CONTROL_WORDS),
-                self._capacity, self._root_capacity, self._list, self._sizes, self._roots, self._n_roots, self.state,
-                self.best, self.parent, self.forest, max_groups=_RESIDENT_GROUPS * self.session.facts.compute_units,
+                self.program, "rounds", base=number * self._max_rounds, control_at=first + number * words,
+                max_groups=_RESIDENT_GROUPS * self.session.facts.compute_units,
             ))
         return launches
 
     def find_forest(self) -> None:
         for turn in range(self._n_passes):
-            self._discover.set_scalar(2, np.int32(turn))
+            self._discover.set(turn=turn)
             self._discover()
         self._hook_rows()
         if self._threshold is not None:
@@ -350,18 +317,26 @@ class _EdgeList(ForestPlan):
             for launch in launches:
                 launch()
             if not self._persistent:
-                self._join(number * _MAX_ROUNDS)
+                self._join(number * self._max_rounds)
+
+    def edges(self) -> NDArray[np.int64]:
+        edges = super().edges()
+        state, status = self.state.get(), self.program.constant("GRID_STATUS")
+        first, words = self.program.constant("STATE_CONTROLS"), self.program.constant("STATE_CONTROL_WORDS")
+        for control in range(first, state.size, words) if self.m else ():
+            check_status(int(state[control + status]), "the rounds of the spanning forest")
+        return edges
 
     def _join(self, base: int) -> None:
         """Run the rounds from the host."""
-        for round_number in range(base + 1, base + _MAX_ROUNDS):
+        for round_number in range(base + 1, base + self._max_rounds):
             if self._n_passes == 2:
                 self._offer_entries()
             self._hook()
             self._settle()
-            self._offer.set_scalar(2, np.uint32(round_number))
+            self._offer.set(round=round_number)
             self._offer()
-            if self.state.item(_ALIVE) != round_number:
+            if not self.is_alive(round_number):
                 return
         check_status(STATUS_TIMEOUT, "joining components")
 

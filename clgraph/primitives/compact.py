@@ -67,20 +67,20 @@ class Compact(LookBack):
         if not n:
             return
         if self.strategy == "look_back":
-            control, states = self._new_control(session), self._zeros(session, n_tiles, np.uint64)
+            control, states = self._new_control(session, program), self._zeros(session, n_tiles, np.uint64)
             self._look_backs = [program.bind(
-                "compact_look_back", n_tiles * group, np.int64(n), np.uint32(0), *arrays.values(),
-                control, states, self.size, target,
+                "compact_look_back", n_tiles * group, arrays, n=n, nothing=0, control=control, states=states,
+                size=self.size, out=target,
             )]
         else:
             limit = (4 if plain else 8) * session.facts.compute_units
             chunk = tile * max(-(-4096 // tile), -(-n_tiles // limit))
             groups = -(-n // chunk)
             counts = session.empty(groups, np.uint32)
-            head = np.int64(n), np.int64(chunk), *arrays.values()
+            scope = {**arrays, "n": n, "chunk": chunk, "counts": counts}
             self.launches = [
-                program.bind("count_chunks", groups * group, *head, counts),
-                program.bind("compact_chunks", groups * group, *head, counts, self.size, target),
+                program.bind("count_chunks", groups * group, scope),
+                program.bind("compact_chunks", groups * group, scope, size=self.size, out=target),
             ]
 
 

@@ -3,8 +3,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from clgraph.primitives.types import c_type
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.program import Launch
@@ -17,7 +15,7 @@ class Fill:
     """Set every item of *target* to *value*."""
 
     def __init__(self, session: Session, target: DeviceArray, value: Any) -> None:
-        self.launches = _bind(session, "fill", target, target.dtype.type(value))
+        self.launches = _bind(session, "fill", target, value=value)
 
     def run(self) -> None:
         """Enqueue the fill."""
@@ -37,13 +35,13 @@ class Iota:
             launch()
 
 
-def _bind(session: Session, kernel: str, target: DeviceArray, *value: Any) -> list[Launch]:
+def _bind(session: Session, kernel: str, target: DeviceArray, **value: Any) -> list[Launch]:
     if not target.size:
         return []
     size, groups = (1, 4) if session.facts.is_cpu else (256, 16)
     program = session.program(SOURCE, {"T": c_type(target.dtype)}, work_group_size=size)
     groups *= session.facts.compute_units
-    return [program.bind(kernel, target.size, np.int64(target.size), *value, target, max_groups=groups)]
+    return [program.bind(kernel, target.size, n=target.size, out=target, max_groups=groups, **value)]
 
 
 def fill(session: Session, target: DeviceArray, value: Any) -> None:

@@ -7,12 +7,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.failure import check_status, typed_errors
-from clgraph.runtime.program import Launch
+from clgraph.runtime.failure import check_status
+from clgraph.runtime.program import Launch, Program
 from clgraph.runtime.session import Session
-
-_NOTHING = 1  # index of a look-back kernel's argument ``nothing``
-_STATUS = 1  # index of the control words' status
 
 
 def looks_back(session: Session) -> bool:
@@ -49,9 +46,10 @@ class LookBack:
         self._words.append(session.zeros(size, dtype))
         return self._words[-1]
 
-    def _new_control(self, session: Session) -> DeviceArray:
-        """Allocate the ticket and status words of the launches that look back."""
-        self._control = self._zeros(session, 2)
+    def _new_control(self, session: Session, program: Program) -> DeviceArray:
+        """Allocate the ticket and status words of the launches of *program* that look back."""
+        self._status_at = program.constant("CONTROL_STATUS")
+        self._control = self._zeros(session, program.constant("CONTROL_WORDS"))
         return self._control
 
     def run(self) -> None:
@@ -64,8 +62,7 @@ class LookBack:
         for launch in self.launches:
             launch()
         for launch in self._look_backs:
-            with typed_errors(f"setting an argument of {launch.kernel}"):
-                launch.set_scalar(_NOTHING, np.uint32(2 * self._parity))
+            launch.set(nothing=2 * self._parity)
             launch()
             self._parity ^= 1
         self._is_known = True
@@ -86,5 +83,5 @@ class LookBack:
         if self._control is None:
             return
         is_known, self._is_known = self._is_known, False  # nor is it after a time-out or a failed read
-        check_status(self._control.item(_STATUS), self._what)
+        check_status(self._control.item(self._status_at), self._what)
         self._is_known = is_known

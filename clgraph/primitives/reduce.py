@@ -64,10 +64,11 @@ class Reduce:
         groups = max(1, min((4 if cpu else 8) * units, -(-source.size // worth)))
         chunk = vec * max(1, -(-source.size // (groups * vec)))
         partials = session.empty(groups, target.dtype) if groups > 1 else target
-        n = np.int64(source.size)
-        self.launches = [program.bind("reduce_items", groups * group, n, np.int64(chunk), source, partials)]
+        self.launches = [
+            program.bind("reduce_items", groups * group, n=source.size, chunk=chunk, items=source, partials=partials)
+        ]
         if groups > 1:
-            self.launches.append(program.bind("reduce_partials", group, np.int64(groups), partials, target))
+            self.launches.append(program.bind("reduce_partials", group, n=groups, partials=partials, out=target))
 
     def run(self) -> None:
         """Enqueue the reduction."""

@@ -59,11 +59,11 @@ class Scan(LookBack):
         if not n_tiles:
             return
         if self.strategy == "look_back":
-            control = self._new_control(session)
+            control = self._new_control(session, program)
             states = self._zeros(session, n_tiles * target.dtype.itemsize // 4, np.uint64)
             self._look_backs = [program.bind(
-                "scan_look_back", n_tiles * sizes["WG_SIZE"], np.int64(n), np.uint32(0), source,
-                control, states, target,
+                "scan_look_back", n_tiles * sizes["WG_SIZE"], n=n, nothing=0, items=source, control=control,
+                states=states, out=target,
             )]
         else:
             units = session.facts.compute_units
@@ -71,10 +71,10 @@ class Scan(LookBack):
             chunk = tile * max(least, -(-n_tiles // ((4 if plain else 8) * units)))
             groups = max(1, -(-n // chunk))
             sums = session.empty(groups, target.dtype)
-            items = groups * sizes["WG_SIZE"]
+            scope = {"n": n, "chunk": chunk, "items": source, "sums": sums}
             self.launches = [
-                program.bind("sum_chunks", items, np.int64(n), np.int64(chunk), source, sums),
-                program.bind("scan_chunks", items, np.int64(n), np.int64(chunk), source, sums, target),
+                program.bind("sum_chunks", groups * sizes["WG_SIZE"], scope),
+                program.bind("scan_chunks", groups * sizes["WG_SIZE"], scope, out=target),
             ]
 
 

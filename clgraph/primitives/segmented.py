@@ -56,25 +56,28 @@ class SegmentedReduce:
         self.launches = []
         if not n_rows:
             return
-        group, steps, rows = sizes["WG_SIZE"], n_rows + n, np.int64(n_rows)
+        group, steps = sizes["WG_SIZE"], n_rows + n
         piece = group * sizes["ITEMS_PER_ITEM"]
         if group == 1:
             piece = max(4096, -(-steps // (4 * session.facts.compute_units)))
         groups = -(-steps // piece)
         carries = session.empty(groups, np.int32), session.empty(groups, values.dtype)
-        lengths = (rows, np.int64(n), np.int64(piece)) if group == 1 else (rows, np.int64(n))
+        scope = {"n_rows": n_rows, "n": n, "piece": piece, "row_offsets": row_offsets, "values": values, "out": target}
         self.launches = [program.bind(
-            "reduce_pieces" if group == 1 else "reduce_tiles", groups * group, *lengths, row_offsets, values,
-            *carries, target,
+            "reduce_pieces" if group == 1 else "reduce_tiles", groups * group, scope, carry_rows=carries[0],
+            carries=carries[1],
         )]
         while groups > 4 * group > 4:
             count, groups = groups, -(-groups // group)
             merged = session.empty(groups, np.int32), session.empty(groups, values.dtype)
             self.launches.append(program.bind(
-                "merge_carries", groups * group, np.int64(count), rows, *carries, *merged, target
+                "merge_carries", groups * group, scope, n_carries=count, rows_in=carries[0], values_in=carries[1],
+                rows_out=merged[0], values_out=merged[1],
             ))
             carries = merged
-        self.launches.append(program.bind("add_carries", groups, np.int64(groups), rows, *carries, target))
+        self.launches.append(
+            program.bind("add_carries", groups, scope, n_carries=groups, rows=carries[0], values=carries[1])
+        )
 
     def run(self) -> None:
         """Enqueue the reduction."""
@@ -121,9 +124,11 @@ class SegmentedSort:
         group = program.work_group_size
         chunk = max(4096, -(-n // (4 * units))) if cpu else 16 * group
         groups = -(-n // chunk)
-        items, lengths = groups * group, (np.int64(n), np.int64(chunk))
-        self._pack = program.bind("pack_rows", items, np.int64(n_rows), *lengths, row_offsets, keys, packed)
-        self._unpack = program.bind("unpack_rows", items, *lengths, in_order, out_keys)
+        items, scope = groups * group, {"n": n, "chunk": chunk}
+        self._pack = program.bind(
+            "pack_rows", items, scope, n_rows=n_rows, row_offsets=row_offsets, keys=keys, packed=packed
+        )
+        self._unpack = program.bind("unpack_rows", items, scope, packed=in_order, keys=out_keys)
 
     def run(self) -> None:
         """Enqueue the sort."""

@@ -1,7 +1,7 @@
 """Stable radix sort of keys, with values if wanted."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -83,7 +83,7 @@ class Sort(LookBack):
         )
         buffers = [self._source] + [self._target if (n_passes - i) % 2 else spare for i in range(n_passes)]
         moves = [
-            (bit, (1 << bits) - 1, *(tuple(a for a in pair if a is not None) for pair in buffers[i : i + 2]))
+            {"n": n, "bit": bit, "mask": (1 << bits) - 1, **_named(buffers[i], ""), **_named(buffers[i + 1], "out_")}
             for i, (bit, bits) in enumerate(steps)
         ]
         getattr(self, f"_bind_{self.strategy}")(sizes, pass_bits, last, moves)
@@ -132,35 +132,31 @@ class Sort(LookBack):
         sizes["RADIX_BITS"] = min(sizes["RADIX_BITS"], limit.bit_length() - 1)
         return sizes
 
-    def _bind_chunks(self, sizes: dict[str, int], pass_bits: int, end_bit: int, moves: list[Any]) -> None:
+    def _bind_chunks(self, sizes: dict[str, int], pass_bits: int, end_bit: int, moves: list[dict[str, Any]]) -> None:
         del end_bit
         program = self._session.program(SOURCE_CHUNKS, {**self._defines, **sizes, "RADIX_BITS": pass_bits})
         groups = max(1, min(2 * self._session.facts.compute_units, self.n >> 12))
         chunk = -(-self.n // groups)
         counts = self._session.empty(groups << pass_bits, np.uint32)
-        for bit, mask, source, target in moves:
-            head = np.int64(self.n), np.int64(chunk), np.uint32(bit), np.uint32(mask)
-            self.launches += [
-                program.bind("count_chunks", groups, *head, source[0], counts),
-                program.bind("scatter_chunks", groups, *head, counts, *source, *target),
-            ]
+        for move in moves:
+            scope = {**move, "chunk": chunk, "counts": counts}
+            self.launches += [program.bind(kernel, groups, scope) for kernel in ("count_chunks", "scatter_chunks")]
 
-    def _bind_tiles(self, sizes: dict[str, int], pass_bits: int, end_bit: int, moves: list[Any]) -> None:
+    def _bind_tiles(self, sizes: dict[str, int], pass_bits: int, end_bit: int, moves: list[dict[str, Any]]) -> None:
         del end_bit
         program = self._session.program(SOURCE, {**self._defines, **sizes, "RADIX_BITS": pass_bits})
         n_tiles = -(-self.n // (sizes["WG_SIZE"] * sizes["ITEMS_PER_ITEM"]))
         counts, begins = (self._session.empty(n_tiles << pass_bits, np.uint32) for _ in range(2))
         scan = Scan(self._session, counts, begins, strategy="chunks")
-        for bit, mask, source, target in moves:
-            head = np.int64(self.n), np.uint32(bit), np.uint32(mask)
-            items = n_tiles * sizes["WG_SIZE"]
+        items = n_tiles * sizes["WG_SIZE"]
+        for move in moves:
             self.launches += [
-                program.bind("count_tiles", items, *head, source[0], counts),
+                program.bind("count_tiles", items, move, counts=counts),
                 *scan.launches,
-                program.bind("scatter_tiles", items, *head, begins, *source, *target),
+                program.bind("scatter_tiles", items, move, begins=begins),
             ]
 
-    def _bind_onesweep(self, sizes: dict[str, int], pass_bits: int, end_bit: int, moves: list[Any]) -> None:
+    def _bind_onesweep(self, sizes: dict[str, int], pass_bits: int, end_bit: int, moves: list[dict[str, Any]]) -> None:
         session, radix, group = self._session, 1 << pass_bits, sizes["WG_SIZE"]
         wide = self.n >= 1 << 30
         program = session.program(SOURCE, {
@@ -168,23 +164,23 @@ class Sort(LookBack):
             "STATE_T": "ulong" if wide else "uint", "STATE_BITS": 64 if wide else 32,
         })
         n_tiles = -(-self.n // (group * sizes["ITEMS_PER_ITEM"]))
-        control, totals = self._new_control(session), self._zeros(session, len(moves) * radix)
+        control, totals = self._new_control(session, program), self._zeros(session, len(moves) * radix)
         starts = session.empty(len(moves) * radix, np.uint32)
         states = self._zeros(session, n_tiles * radix, np.uint64 if wide else np.uint32)
-        begin_bit = moves[0][0]
         self.launches = [
             program.bind(
-                "histogram", -(-self.n // 8), np.int64(self.n), np.uint32(begin_bit),
-                np.uint64((1 << end_bit) - 1), self._source[0], totals,
-                max_groups=8 * session.facts.compute_units,
+                "histogram", -(-self.n // 8), moves[0], begin_bit=moves[0]["bit"], end_mask=(1 << end_bit) - 1,
+                totals=totals, max_groups=8 * session.facts.compute_units,
             ),
-            program.bind("scan_histograms", len(moves) * group, totals, starts),
+            program.bind("scan_histograms", len(moves) * group, totals=totals, starts=starts),
         ]
-        for i, (bit, mask, source, target) in enumerate(moves):
-            self._look_backs.append(program.bind(
-                "scatter_look_back", n_tiles * group, np.int64(self.n), np.uint32(0), np.uint32(bit),
-                np.uint32(mask), np.uint32(i), starts, *source, control, states, *target,
-            ))
+        self._look_backs = [
+            program.bind(
+                "scatter_look_back", n_tiles * group, move, nothing=0, digit=i, digit_starts=starts, control=control,
+                states=states,
+            )
+            for i, move in enumerate(moves)
+        ]
 
     def run(self) -> None:
         """Enqueue the sort."""
@@ -197,6 +193,12 @@ class Sort(LookBack):
                             self._session.queue, target.buffer, source.buffer, byte_count=source.nbytes
                         )
                     self._session.record_transfer(event)
+
+
+def _named(pair: Iterable[DeviceArray | None], prefix: str) -> dict[str, DeviceArray]:
+    """Return keys and, if there are any, values under the names of the kernels' parameters."""
+    names = f"{prefix}keys", f"{prefix}values"
+    return {name: array for name, array in zip(names, pair, strict=True) if array is not None}
 
 
 def sort(

@@ -34,7 +34,6 @@ _MOST_OPERATIONS = 1 << 30  # of one trial: int32 sums and minima must not wrap
 _EXACT_FLOAT = 1 << 24  # additions of 1.0f to one word
 _RESET_WORDS = 1 << 16  # up to here every trial starts from fresh words, beyond it each series does
 _READS_PER_ITEM_BYTES, _WRITES_PER_ITEM_BYTES = 64, 4  # of the stream kernel
-_GRID_CONTROL_WORDS, _GRID_MEMBERS, _GRID_STATUS = 8, 2, 4  # as in cl/common/grid_barrier.h
 _SPIN_LIMIT = 1_000_000  # of the barrier's wait: about a second
 _LINGER = 500  # turns for which the first group waits for the others to start
 
@@ -89,10 +88,10 @@ class Bench:
         self.session.wait(event)
         return event_seconds(event)
 
-    def bind(self, source: str, kernel: str, n_items: int, *args: Any) -> Launch:
+    def bind(self, source: str, kernel: str, items: int, /, **arguments: Any) -> Launch:
         """Return *kernel* of ``cl/probe/<source>.cl`` with its arguments set."""
         program = self.session.program(f"probe/{source}.cl", work_group_size=WORK_GROUP)
-        return program.bind(kernel, n_items, *args)
+        return program.bind(kernel, items, **arguments)
 
     def _check_out(self, item: int, expected: int) -> str:
         if (got := self.out.item(item)) != expected:
@@ -109,14 +108,13 @@ class Bench:
     def local_atomics(self, operation: str) -> Trial:
         """Return all work-items of each group on one word of local memory."""
         launch = self.bind(
-            "local_atomics", operation, self.resident_items, np.uint32(0), np.uint32(1), np.uint32(0),
-            np.int32(start_of(operation)), np.int32(1), self.words(np.int32, self.resident_items), self.out,
+            "local_atomics", operation, self.resident_items, turns=0, n_words=1, seed=0, start=start_of(operation),
+            value=1, words=self.words(np.int32, self.resident_items), done=self.out,
         )
         n_items = launch.n_groups * WORK_GROUP
 
         def run(turns: int) -> tuple[float, float]:
-            launch.set_scalar(0, np.uint32(turns))
-            launch.set_scalar(2, np.uint32(self.seed()))
+            launch.set(turns=turns, seed=self.seed())
             return n_items * turns, self.timed(launch)
 
         def verify(turns: int) -> str:
@@ -129,9 +127,10 @@ class Bench:
 
     def stream(self) -> Trial:
         """Return passes over the whole scratch buffer; operations are bytes."""
-        self.words(np.uint32, self.scratch_bytes // 4).fill(1)
+        n_words = self.scratch_bytes // 4
+        self.words(np.uint32, n_words).fill(1)
         n_items = self.scratch_bytes // _READS_PER_ITEM_BYTES
-        launch = self.bind("memory", "stream", n_items, self._scratch, self.out)
+        launch = self.bind("memory", "stream", n_items, items=self.words(np.uint32, n_words), out=self.out)
 
         def run(turns: int) -> tuple[float, float]:
             seconds = sum(self.timed(launch) for _ in range(turns))
@@ -144,14 +143,12 @@ class Bench:
         words = self.words(np.uint32, working_set_bytes // 4)
         words.fill(1)
         launch = self.bind(
-            "memory", "gather", self.resident_items, np.uint32(0), np.uint32(words.size), np.uint32(0),
-            words, self.out,
+            "memory", "gather", self.resident_items, turns=0, n_words=words.size, seed=0, items=words, out=self.out
         )
         n_items = launch.n_groups * WORK_GROUP
 
         def run(turns: int) -> tuple[float, float]:
-            launch.set_scalar(0, np.uint32(turns))
-            launch.set_scalar(2, np.uint32(self.seed()))
+            launch.set(turns=turns, seed=self.seed())
             return n_items * turns, self.timed(launch)
 
         return Trial(run, _MOST_OPERATIONS // n_items, lambda turns: self._check_out(n_items - 1, turns))
@@ -161,16 +158,15 @@ class Bench:
         n_words = working_set_bytes // 4
         bits = n_words.bit_length() - 1
         words = self.words(np.uint32, n_words)
-        self.bind("memory", "make_cycle", self.resident_items, np.uint32(bits), words)()
-        launch = self.bind("memory", "chase", 1, np.uint32(0), np.uint32(0), words, self.out)
+        self.bind("memory", "make_cycle", self.resident_items, bits=bits, next=words)()
+        launch = self.bind("memory", "chase", 1, turns=0, start=0, next=words, out=self.out)
         warm = min(n_words, 1 << (18 if self.session.facts.is_cpu else 16))
         start = 0
 
         def run(turns: int) -> tuple[float, float]:
             nonlocal start  # as the index on the cycle
             start = self.seed() * 2654435769 % n_words
-            launch.set_scalar(0, np.uint32(turns))
-            launch.set_scalar(1, np.uint32(cycle_word(start, bits)))
+            launch.set(turns=turns, start=cycle_word(start, bits))
             return turns, self.timed(launch)
 
         run(warm)  # brings what fits from other units' caches to where the chain runs
@@ -182,13 +178,10 @@ class Bench:
         """Return one work-item that takes and frees locks nobody else wants."""
         locks = self.words(np.uint32, 1024)
         locks.fill(0)
-        launch = self.bind(
-            "latency", "lock", 1, np.uint32(0), np.uint32(locks.size), np.uint32(0), locks, self.out
-        )
+        launch = self.bind("latency", "lock", 1, turns=0, n_locks=locks.size, seed=0, locks=locks, out=self.out)
 
         def run(turns: int) -> tuple[float, float]:
-            launch.set_scalar(0, np.uint32(turns))
-            launch.set_scalar(2, np.uint32(self.seed()))
+            launch.set(turns=turns, seed=self.seed())
             return turns, self.timed(launch)
 
         return Trial(run, verify=lambda turns: self._check_out(0, turns))
@@ -213,7 +206,7 @@ class Bench:
         return self._by_host_clock(read_back)
 
     def _touch(self) -> Launch:
-        return self.bind("latency", "touch", 1, np.uint32(1), self.out)
+        return self.bind("latency", "touch", 1, value=1, out=self.out)
 
     def _by_host_clock(self, step: Callable[[], object], finish: Callable[[], object] = lambda: None) -> Trial:
         def run(turns: int) -> tuple[float, float]:
@@ -228,18 +221,18 @@ class Bench:
 
     def grid_barriers(self, n_groups: int) -> Trial:
         """Return device-wide barriers of *n_groups* work-groups, the start of the kernel taken off."""
-        control = self.words(np.uint32, _GRID_CONTROL_WORDS)
         program = self.session.program(
             "probe/grid_barrier.cl", {"SPIN_LIMIT": f"{_SPIN_LIMIT}u"}, work_group_size=WORK_GROUP
         )
+        control = self.words(np.uint32, program.constant("GRID_CONTROL_WORDS"))
         n_items = n_groups * WORK_GROUP
-        launch = program.bind("grid_barriers", n_items, np.uint32(0), np.uint32(_LINGER), control, self.out)
+        launch = program.bind("grid_barriers", n_items, rounds=0, linger=_LINGER, control=control, passed=self.out)
 
         def seconds_of(rounds: int) -> float:
-            launch.set_scalar(0, np.uint32(rounds))
+            launch.set(rounds=rounds)
             control.fill(0)
             seconds = self.timed(launch)
-            check_status(control.item(_GRID_STATUS), "grid barrier")
+            check_status(control.item(program.constant("GRID_STATUS")), "grid barrier")
             return seconds
 
         seconds_of(1)
@@ -250,7 +243,8 @@ class Bench:
 
         def verify(turns: int) -> str:
             self._check_out(0, turns)
-            return f"among {control.item(_GRID_MEMBERS)} work-groups"
+            n_members = control.item(program.constant("GRID_MEMBERS"))
+            return f"among {n_members} work-groups"
 
         return Trial(run, verify=verify)
 
@@ -280,8 +274,8 @@ class AtomicPattern:
         self._n_items = n_items
         self._start = start_of(operation)
         self._launch = bench.bind(
-            "atomics", operation, n_items, np.uint32(n_items), np.uint32(0), np.uint32(n_words),
-            np.uint32(group_stride), np.uint32(0), dtype(1), self.words, self.done,
+            "atomics", operation, n_items, n_items=n_items, turns=0, n_words=n_words, group_stride=group_stride,
+            seed=0, value=1, words=self.words, done=self.done,
         )
         self.words.fill(self._start)
 
@@ -289,8 +283,7 @@ class AtomicPattern:
         """Run once; return operations and seconds."""
         if self.words.size <= _RESET_WORDS:
             self.words.fill(self._start)
-        self._launch.set_scalar(1, np.uint32(turns))
-        self._launch.set_scalar(4, np.uint32(self._bench.seed()))
+        self._launch.set(turns=turns, seed=self._bench.seed())
         return self._n_items * turns, self._bench.timed(self._launch)
 
     def n_done(self) -> int:

@@ -18,6 +18,11 @@ class DeviceGraph:
     column_indices: DeviceArray
     edge_weights: DeviceArray | None = None
 
+    @property
+    def scope(self) -> dict[str, DeviceArray]:
+        """The rows, by the names of kernels' parameters."""
+        return {"row_offsets": self.row_offsets, "column_indices": self.column_indices}
+
     def defines(self) -> dict[str, int | str]:
         """Return the preprocessor names by which kernels know the array types."""
         return {"OFFSET_T": "long" if self.row_offsets.dtype.itemsize == 8 else "int"}

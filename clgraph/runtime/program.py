@@ -5,15 +5,15 @@ import contextlib
 import logging
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pyopencl as cl
 
 from clgraph.errors import KernelBuildError, KernelSourceError
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.cache import build_lock
+from clgraph.runtime.declarations import Declarations, Parameter, read_declarations
 from clgraph.runtime.failure import as_device_error, typed_errors
 from clgraph.runtime.notice import announced
 from clgraph.runtime.quirks import compiles_at_launch
@@ -43,7 +43,7 @@ def build_program(session: Session, source: str, defines: Mapping[str, int | str
                     warnings.simplefilter("ignore", cl.CompilerWarning)
                     program = cl.Program(session.context, text).build(options, [session.device])
                 was_kept = time.perf_counter() - started < _KEPT_SECONDS
-                return Program(session, source, program, int(values["WG_SIZE"]), was_kept)
+                return Program(session, source, program, int(values["WG_SIZE"]), read_declarations(text), was_kept)
             except cl.Error as error:
                 if last:
                     log = name_places(str(error), text)
@@ -55,17 +55,36 @@ class Program:
     """A compiled kernel file."""
 
     def __init__(
-        self, session: Session, source: str, program: cl.Program, work_group_size: int, was_kept: bool
+        self, session: Session, source: str, program: cl.Program, work_group_size: int, declarations: Declarations,
+        was_kept: bool,
     ) -> None:
         self._session = session
         self._program = program
+        self._declarations = declarations
         self._compiles_at_launch = compiles_at_launch(session.device)
         self._was_kept = was_kept
         self._launched: set[str] = set()
         self.source = source
         self.work_group_size = work_group_size
 
-    def bind(self, kernel: str, n_items: int, *args: Any, max_groups: int | None = None) -> Launch:
+    def constant(self, name: str) -> int:
+        """Return the integer that the source defines as *name*."""
+        return self._declarations.constant(name)
+
+    def parameters(self, kernel: str) -> tuple[str, ...]:
+        """Return the names of the parameters of *kernel*, in order."""
+        return tuple(parameter.name for parameter in self._parameters(kernel))
+
+    def _parameters(self, kernel: str) -> tuple[Parameter, ...]:
+        try:
+            return self._declarations.kernels[kernel]
+        except KeyError:
+            raise KernelSourceError(f"{self.source} has no kernel {kernel!r}") from None
+
+    def bind(
+        self, kernel: str, n_items: int, scope: Mapping[str, Any] | None = None, /, *, max_groups: int | None = None,
+        **arguments: Any,
+    ) -> Launch:
         """Return *kernel* with its arguments set, to be enqueued over at least *n_items* work-items.
 
         Parameters
@@ -74,24 +93,38 @@ class Program:
             Name in the source.
         n_items : int
             Rounded up to whole work-groups, at least one. Kernels use grid-stride loops or guards.
-        *args
-            :class:`DeviceArray` for buffers, numpy scalars for values, ``cl.LocalMemory``.
+        scope : mapping of str to value, optional
+            Values that several kernels share, of which this one takes those that it has parameters for.
         max_groups : int, optional
             Upper limit of work-groups, for kernels with grid-stride loops.
+        **arguments
+            Values of this kernel's other parameters: :class:`DeviceArray` for buffers, numbers for values, which
+            become what the source declares, ``cl.LocalMemory``.
+
+        Raises
+        ------
+        KernelSourceError
+            The source has no such kernel, an argument is missing, is no parameter of the kernel, or does not fit it.
         """
+        parameters = self._parameters(kernel)
+        values = {**scope, **arguments} if scope else arguments
+        names = {parameter.name for parameter in parameters}
+        if wrong := (names - values.keys()) | (arguments.keys() - names):
+            raise KernelSourceError(
+                f"{self.source}: {', '.join(sorted(wrong))} missing or unknown; kernel {kernel} takes "
+                f"{', '.join(self.parameters(kernel))}"
+            )
         with typed_errors(f"creating kernel {kernel}"):
-            try:
-                handle = cl.Kernel(self._program, kernel)
-            except cl.Error as error:
-                if error.code != cl.status_code.INVALID_KERNEL_NAME:
-                    raise
-                raise KernelSourceError(f"{self.source} has no kernel {kernel!r}") from error
+            handle = cl.Kernel(self._program, kernel)
         groups = max(1, -(-n_items // self.work_group_size))
         if max_groups is not None:
             groups = min(groups, max_groups)
+        bound = [values[parameter.name] for parameter in parameters]
         with typed_errors(f"setting the arguments of {kernel}"):
-            handle.set_args(*(a.buffer if isinstance(a, DeviceArray) else a for a in args))
-        return Launch(self, kernel, handle, groups, args)
+            handle.set_args(*(
+                _as_argument(kernel, parameter, value) for parameter, value in zip(parameters, bound, strict=True)
+            ))
+        return Launch(self, kernel, handle, groups, parameters, bound)
 
     def enqueue(self, name: str, handle: cl.Kernel, groups: int) -> cl.Event:
         size = self.work_group_size
@@ -114,14 +147,33 @@ class Program:
         return event
 
 
+def _as_argument(kernel: str, parameter: Parameter, value: Any) -> Any:
+    """Return what OpenCL gets for *value*, in the type that the source declares."""
+    is_array, dtype = isinstance(value, DeviceArray), parameter.dtype
+    fits = is_array == (parameter.space in ("global", "constant"))
+    if fits and is_array and (dtype is None or dtype.itemsize == value.dtype.itemsize):
+        return value.buffer
+    if fits and not is_array:
+        try:
+            return dtype.type(value) if parameter.space == "value" and dtype is not None else value
+        except (TypeError, ValueError, OverflowError):
+            pass
+    what = f"an array of {value.dtype}" if is_array else repr(value)
+    raise KernelSourceError(f"{parameter.name}={what} does not fit {parameter.space} {dtype} of kernel {kernel}")
+
+
 class Launch:
     """One kernel with pre-set arguments; call it to enqueue it. Not shared between threads."""
 
-    __slots__ = ("_arguments", "_handle", "_program", "kernel", "n_groups")
+    __slots__ = ("_arguments", "_handle", "_places", "_program", "kernel", "n_groups")
 
-    def __init__(self, program: Program, kernel: str, handle: cl.Kernel, groups: int, arguments: Any) -> None:
+    def __init__(
+        self, program: Program, kernel: str, handle: cl.Kernel, groups: int, parameters: Sequence[Parameter],
+        arguments: Sequence[Any],
+    ) -> None:
         self._program = program
         self._handle = handle
+        self._places = {parameter.name: (i, parameter) for i, parameter in enumerate(parameters)}
         self._arguments = arguments  # a cl.Kernel does not keep its buffers alive
         self.kernel = kernel
         self.n_groups = groups
@@ -130,9 +182,12 @@ class Launch:
         """Enqueue, over *n_groups* work-groups if given; return the event."""
         return self._program.launch(self.kernel, self._handle, n_groups or self.n_groups)
 
-    def set_scalar(self, index: int, value: np.generic) -> None:
-        """Change the value of argument *index*."""
-        try:
-            self._handle.set_arg(index, value)
-        except cl.Error as error:  # not typed_errors: this is the hot path
-            raise as_device_error(f"setting argument {index} of {self.kernel}", error) from error
+    def set(self, **values: Any) -> None:
+        """Change the values of parameters that are no arrays, by name."""
+        for name, value in values.items():
+            index, parameter = self._places[name]
+            argument = _as_argument(self.kernel, parameter, value)
+            try:
+                self._handle.set_arg(index, argument)
+            except cl.Error as error:  # not typed_errors: this is the hot path
+                raise as_device_error(f"setting {name} of {self.kernel}", error) from error

@@ -91,8 +91,8 @@ static bool claims_right(Random &random, ulong) {
                      on.preferences.data(), on.state.data(), on.used.data(), claims.data(), choices.data());
       });
       launch(n_teams, [&] {
-        settle_colors(step, 0, 1, is_first ? on.n : 0, key, 6, 5, on.words, on.net_stride, on.word_stride, slots, base,
-                      spread, on.offsets.data(), on.columns.data(), on.order.data(), losers.data(), choices.data(),
+        settle_colors(step, 0, 1, is_first ? on.n : 0, key, 6, 5, on.net_stride, on.word_stride, slots, base,
+                      on.offsets.data(), on.columns.data(), on.order.data(), losers.data(), choices.data(),
                       claims.data(), on.state.data(), on.used.data(), next.data(), on.colors.data());
       });
       step++;

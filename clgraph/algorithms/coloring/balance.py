@@ -44,8 +44,8 @@ def balance(
     Iota(session, vertices).run()
     Sort(session, keys, keys_in_order, vertices, order).run_checked()
     move = program.bind(
-        "move_class", 1, np.uint32(0), np.uint32(0), np.int32(0), np.uint32(cap), np.uint32(n_colors),
-        on_device.row_offsets, on_device.column_indices, order, sizes, keys,
+        "move_class", 1, on_device.scope, first=0, last=0, giver=0, cap=cap, n_colors=n_colors, list=order,
+        sizes=sizes, colors=keys,
     )
     per_group = program.work_group_size // width
     ends = np.cumsum(class_sizes, dtype=np.int64)
@@ -53,8 +53,7 @@ def balance(
         first, last = int(ends[c] - class_sizes[c]), int(ends[c])
         for start in range(first, last, _ALONE_VERTICES if deterministic else n):
             stop = min(last, start + _ALONE_VERTICES) if deterministic else last
-            for index, value in enumerate((np.uint32(start), np.uint32(stop), np.int32(c))):
-                move.set_scalar(index, value)
+            move.set(first=start, last=stop, giver=c)
             groups = min(_GROUPS_PER_UNIT * session.facts.compute_units, -(-(stop - start) // per_group))
             move(1 if deterministic else groups)
     return keys.get()

@@ -101,16 +101,15 @@ def _count(session: Session, graph: Graph, colors: np.ndarray[Any, Any], distanc
     program = session.program(_SOURCE, {
         **on_device.defines(), **sizes, "CLOSED": int(closed), "BITMAP_WORDS": min(8192, facts.local_mem_bytes // 8),
     })
-    group = program.work_group_size
-    csr, total = (on_device.row_offsets, on_device.column_indices), session.zeros(2, np.uint32)
-    on = session.upload(colors)
+    total = session.zeros(2, np.uint32)
+    scope = {**on_device.scope, "n": n, "colors": session.upload(colors), "total": total}
     kernel = "count_entries" if distance == 1 else "count_short_nets"
-    program.bind(kernel, n * sizes["TEAM"], np.int32(n), *csr, on, total, max_groups=most_groups)()
+    program.bind(kernel, n * sizes["TEAM"], scope, max_groups=most_groups)()
     long_nets = np.flatnonzero(graph.degrees + closed > sizes["LONG_NET"]).astype(np.int32)
     if distance == 2 and long_nets.size:
         program.bind(
-            "count_long_nets", long_nets.size * group, np.int32(long_nets.size), np.uint32(int(colors.max()) + 1),
-            session.upload(long_nets), *csr, on, total, max_groups=most_groups,
+            "count_long_nets", long_nets.size * program.work_group_size, scope, max_groups=most_groups,
+            n_long=long_nets.size, n_colors=int(colors.max()) + 1, long_nets=session.upload(long_nets),
         )()
     low, high = total.get().tolist()
     return int(low) + (int(high) << 32)

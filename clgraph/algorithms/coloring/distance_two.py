@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.coloring.distance_two_passes import NO_COLOR, SOURCE, Rounds, Windows
+from clgraph.algorithms.coloring.distance_two_passes import SOURCE, Rounds, Windows
 from clgraph.algorithms.coloring.hash_start import MOST_BITS, hash_start, least_bits
 from clgraph.algorithms.coloring.orders import ranks
 from clgraph.arguments import check_choice, checked_count
@@ -68,7 +68,7 @@ class DistanceTwo:
         self.session, self.n = session, graph.n_vertices
         self.details: dict[str, Any] = {}
         self.rows = graph.reverse if bipartite else graph  # rows[v]: the nets of v
-        self.closed, self.order, self.seed = not bipartite, order or "natural", seed
+        self.closed, self.order = not bipartite, order or "natural"
         if not self.n:
             return
         members = self.members = int(graph.degrees.max()) + self.closed
@@ -76,15 +76,14 @@ class DistanceTwo:
         if self.prefers:
             bits = least_bits(members) if bits is None else checked_count("bits", bits, MOST_BITS)
             name = hash_start(graph, closed=self.closed, bits=bits).hash if hash is None else hash
-            self.preferences = self._preferences(name, bits)
+            preferences = self._preferences(name, bits)
         else:
-            bits, self.preferences = 0, session.empty(1, np.int32)
+            bits, preferences = 0, session.empty(1, np.int32)
         # Words for all preferences, and for thrice the colours that the longest row needs.
         least, room = 1 << max(0, bits - 5), max(1, _USED_BYTES // (4 * self.n))
         self.words = max(least, power_of_two_at_most(min(3 * members // 16 + 1, _MOST_WORDS, room)))
         self.colors, self.used = session.empty(self.n, np.int32), session.empty(self.n * self.words, np.uint32)
         on_device = device_graph(session, self.rows)
-        self.csr = on_device.row_offsets, on_device.column_indices
         self.defines: dict[str, int | str] = {**on_device.defines(), "CLOSED": int(self.closed)}
         cpu, width = session.facts.is_cpu, session.facts.sub_group_size
         # A lane for a batch of places; words of one number side by side where rows have neighbouring columns.
@@ -95,16 +94,21 @@ class DistanceTwo:
             "ITEMS_PER_TEAM": 4, "GROUPS_PER_UNIT": 16 if cpu else 2, "LONG_ROW": _MAX_DEGREE if cpu else 2048,
         }, None)
         self.team = sizes["TEAM"] = min(width, sizes["TEAM"])
-        self.chunk, self.items = sizes.pop("CHUNK"), sizes.pop("ITEMS_PER_TEAM")
+        chunk, self.items = sizes.pop("CHUNK"), sizes.pop("ITEMS_PER_TEAM")
         self.max_groups = sizes.pop("GROUPS_PER_UNIT") * session.facts.compute_units
-        strides = (1, self.n) if sizes.pop("PLANES") else (self.words, 1)
-        self.layout = tuple(map(np.uint32, (self.words, *strides)))
+        net_stride, word_stride = (1, self.n) if sizes.pop("PLANES") else (self.words, 1)
+        self.scope: dict[str, Any] = {  # what all passes share
+            **on_device.scope, "nets_of": on_device.column_indices, "seed": seed, "chunk": chunk, "words": self.words,
+            "net_stride": net_stride, "word_stride": word_stride, "preferences": preferences, "used": self.used,
+            "colors": self.colors,
+        }  # fmt: skip
         limit = sizes.pop("LONG_ROW")
         if long_row is not None:
             limit = checked_count("long_row", long_row, _MAX_DEGREE, least=0)
         self.sizes = sizes
         self.program = session.program(SOURCE, {**self.defines, **sizes})
-        self.vertices = self._in_order()
+        self.no_color, self.n_lists = map(self.program.constant, ("NO_COLOR", "N_LISTS"))
+        self.vertices = self._in_order(seed)
         self._method = Rounds(self) if deterministic else Windows(self, limit)
 
     def _preferences(self, name: str, bits: int) -> DeviceArray:
@@ -113,19 +117,19 @@ class DistanceTwo:
         self.details |= {"hash": name, "bits": bits}
         colors = self.session.empty(self.n, np.int32)
         self.session.program("coloring/hash_colors.cl", {"N_HASHES": 1, "HASH_LIST(X)": f"X(0, {name})"}).bind(
-            "hash_vertices", self.n, np.int32(self.n), np.uint32((1 << bits) - 1), colors
+            "hash_vertices", self.n, n=self.n, mask=(1 << bits) - 1, colors=colors
         )()
         return colors
 
-    def _in_order(self) -> DeviceArray:
+    def _in_order(self, seed: int) -> DeviceArray:
         """Return the vertices in their order."""
         session, n = self.session, self.n
         vertices = session.empty(n, np.int32)
         Iota(session, vertices).run()
         if self.order == "natural":
             return vertices
-        keys = ranks(session, self.rows, self.order, self.seed)
-        self.program.bind("invert_ranks", n, np.int32(n), keys)()
+        keys = ranks(session, self.rows, self.order, seed)
+        self.program.bind("invert_ranks", n, n=n, ranks=keys)()
         in_order, moved = session.empty(n, np.uint32), session.empty(n, np.int32)
         Sort(session, keys, in_order, vertices, moved).run_checked()
         return moved
@@ -134,7 +138,7 @@ class DistanceTwo:
         """Colour the vertices; the host waits a few times to see whether any are left."""
         if not self.n:
             return
-        self.colors.fill(NO_COLOR)
+        self.colors.fill(self.no_color)
         self.details |= self._method.run()
 
     def result(self) -> NDArray[np.int32]:

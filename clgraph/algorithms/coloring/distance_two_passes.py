@@ -15,12 +15,8 @@ if TYPE_CHECKING:
     from clgraph.algorithms.coloring.distance_two import DistanceTwo
 
 SOURCE = "coloring/distance_two.cl"
-NO_COLOR = -1  # as the kernels'
-_N_LISTS = 3
 _MOST_AT_ONCE = 32  # steps enqueued between two looks at whether they have ended
 _SLICES_AT_ONCE = 8  # likewise, while new vertices come in every round
-_CLASS_BITS = 2  # of keys of claims
-_LAST = 11  # number of the last scalar but one of the kernels of rounds
 _MOST_SLICES, _LEAST_SLICE = 512, 64
 _LEAST_SLOTS, _LONG_NET = 8, 256
 _CLAIM_BYTES = 1 << 27  # of all nets, if that leaves them so many
@@ -54,8 +50,9 @@ class Windows:
         for program, team, comparison in ((for_long, group, ">"), (plan.program, plan.team, "<=")):
             vertices = session.empty(plan.n, np.int32)
             chosen = Compact(
-                session, plan.n, vertices, item="items[i]", arrays={"items": plan.vertices, "offsets": plan.csr[0]},
-                predicate=f"offsets[items[i] + 1] - offsets[items[i]] {comparison} {long_row}",
+                session, plan.n, vertices, item="items[i]",
+                arrays={"items": plan.vertices, "row_offsets": plan.scope["row_offsets"]},
+                predicate=f"row_offsets[items[i] + 1] - row_offsets[items[i]] {comparison} {long_row}",
             )
             chosen.run_checked()
             if size := chosen.size.item():
@@ -64,12 +61,11 @@ class Windows:
 
     def _part(self, program: Program, team: int, vertices: DeviceArray, size: int) -> _Part:
         plan, session = self._plan, self._plan.session
-        lists, state = [session.empty(size, np.int32) for _ in range(2)], session.empty(_N_LISTS, np.uint32)
+        lists, state = [session.empty(size, np.int32) for _ in range(2)], session.empty(plan.n_lists, np.uint32)
         return _Part([
             program.bind(
-                "color_vertices", -(-size // plan.items) * team, np.uint32(0), np.int32(0), np.int32(0),
-                *plan.layout, np.uint32(plan.chunk), np.uint32(plan.seed), *plan.csr, source, plan.preferences,
-                state, plan.used, target, plan.colors, max_groups=plan.max_groups,
+                "color_vertices", -(-size // plan.items) * team, plan.scope, step=0, base=0, prefer=0, list=source,
+                next=target, state=state, max_groups=plan.max_groups,
             )
             for source, target in ((vertices, lists[0]), (lists[0], lists[1]), (lists[1], lists[0]))
         ], state, size)
@@ -92,7 +88,7 @@ class Windows:
                     plan.used.fill(0)
                 self._step(step, 32 * plan.words * window)
                 step, window = step + 1, window + 1
-            before, left = left, sum(part.state.item(step % _N_LISTS) for part in self._parts)
+            before, left = left, sum(part.state.item(step % plan.n_lists) for part in self._parts)
             idle = idle + 1 if left == before else 0
             if idle > _PATIENCE:
                 check_status(STATUS_TIMEOUT, _WHAT)
@@ -101,9 +97,7 @@ class Windows:
     def _step(self, step: int, base: int, prefer: bool = False) -> None:
         for part in self._parts:
             launch = part.launches[0 if not step else 2 - step % 2]
-            launch.set_scalar(0, np.uint32(step))
-            launch.set_scalar(1, np.int32(base))
-            launch.set_scalar(2, np.int32(prefer))
+            launch.set(step=step, base=base, prefer=prefer)
             launch()
 
 
@@ -112,31 +106,31 @@ class Rounds:
 
     def __init__(self, plan: DistanceTwo) -> None:
         self._plan, session, n = plan, plan.session, plan.n
-        self._key_bits = (n - 1).bit_length()
-        self._n_epochs = 1 << max(0, 32 - _CLASS_BITS - self._key_bits)
+        key_bits = (n - 1).bit_length()
+        self._epoch_shift = key_bits + plan.program.constant("CLASS_BITS")
+        self._n_epochs = 1 << max(0, 32 - self._epoch_shift)
         # Of the vertices in as many rounds of the first window: few that have a net in common.
         self._slices = max(1, min(_MOST_SLICES, 8 * plan.members, n // _LEAST_SLICE))
         # Words of claims a net: long nets have many members in a round.
         slots = min(32 * plan.words, _CLAIM_BYTES // (4 * n)) if plan.members > _LONG_NET else 0
         slots = power_of_two_at_most(max(_LEAST_SLOTS, slots))
         self._claims = session.empty(n * slots, np.uint32)
-        self._state = session.empty(_N_LISTS, np.uint32)
-        losers, choices = [session.empty(n, np.int32) for _ in range(2)], session.empty(n, np.int32)
-        self._left = [session.empty(n, np.int32) for _ in range(2)]
-        numbers = [np.uint32(i) for i in (0, 0, 0, 0, 0, self._key_bits, plan.seed)]
-        shared = *numbers, *plan.layout, np.uint32(slots), np.int32(0), np.uint32(1), *plan.csr
+        self._state = session.empty(plan.n_lists, np.uint32)
+        losers, self._left = ([session.empty(n, np.int32) for _ in range(2)] for _ in range(2))
+        scope = {
+            **plan.scope, **dict.fromkeys(("step", "first", "stride", "count", "round_key"), 0), "key_bits": key_bits,
+            "slots": slots, "claims": self._claims, "choices": session.empty(n, np.int32), "state": self._state,
+        }  # fmt: skip
         self._launches = {}
         for turn, order in enumerate((plan.vertices, *self._left)):
             for old, new in ((0, 1), (1, 0)):
-                lists = order, losers[old]
+                scope |= {"order": order, "losers": losers[old]}
                 self._launches[turn, old] = (
                     plan.program.bind(
-                        "claim_colors", n * plan.team, *shared, *lists, plan.preferences, self._state, plan.used,
-                        self._claims, choices, max_groups=plan.max_groups,
+                        "claim_colors", n * plan.team, scope, prefer=0, spread=1, max_groups=plan.max_groups
                     ),
                     plan.program.bind(
-                        "settle_colors", n * plan.team, *shared, *lists, choices, self._claims, self._state, plan.used,
-                        losers[new], plan.colors, max_groups=plan.max_groups,
+                        "settle_colors", n * plan.team, scope, base=0, next=losers[new], max_groups=plan.max_groups
                     ),
                 )
 
@@ -167,7 +161,7 @@ class Rounds:
         source = (plan.vertices, *self._left)[order]
         compact = Compact(
             plan.session, n, self._left[following - 1], item="items[i]",
-            predicate=f"colors[items[i]] == {NO_COLOR}", arrays={"items": source, "colors": plan.colors},
+            predicate=f"colors[items[i]] == {plan.no_color}", arrays={"items": source, "colors": plan.colors},
         )
         compact.run_checked()
         return following, compact.size.item()
@@ -191,11 +185,11 @@ class Rounds:
 
     def _repeat(self, order: int, base: int, most: int) -> None:
         """Let losers claim again until at most so many are left."""
-        losers, at_once = self._state.item(self._round % _N_LISTS), 1
+        losers, at_once = self._state.item(self._round % self._plan.n_lists), 1
         while losers > most:
             for _ in range(at_once):
                 self._claim(order, base, (0, 1, 0))
-            before, losers = losers, self._state.item(self._round % _N_LISTS)
+            before, losers = losers, self._state.item(self._round % self._plan.n_lists)
             if losers >= before:  # the highest key wins in every round
                 check_status(STATUS_TIMEOUT, _WHAT)
             is_slow = 2 * losers > before
@@ -206,11 +200,11 @@ class Rounds:
         epoch = self._round % self._n_epochs
         if not epoch:
             self._claims.fill(0)
-        key = epoch << (self._key_bits + _CLASS_BITS) & 0xFFFFFFFF
-        for launch, last in zip(self._launches[order, self._round % 2], (int(prefer), base), strict=True):
-            for index, value in enumerate((self._round, *items, key)):
-                launch.set_scalar(index, np.uint32(value))
-            launch.set_scalar(_LAST, np.int32(last))
-            launch.set_scalar(_LAST + 1, np.uint32(self._spread))
+        key, (first, stride, count) = epoch << self._epoch_shift & 0xFFFFFFFF, items
+        claim, settle = self._launches[order, self._round % 2]
+        claim.set(prefer=prefer, spread=self._spread)
+        settle.set(base=base)
+        for launch in (claim, settle):
+            launch.set(step=self._round, first=first, stride=stride, count=count, round_key=key)
             launch()
         self._round += 1

@@ -8,7 +8,6 @@ import numpy as np
 from clgraph.algorithms.coloring.orders import ranks
 from clgraph.algorithms.coloring.rounds import Rounds
 from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.program import Launch
 
 _FEW = 16  # one vertex in so many
 
@@ -20,31 +19,25 @@ class EdgeRounds(Rounds):
 
     def first_colors(self, hubs: DeviceArray | None) -> list[Any]:
         session, n, m = self.session, self.n, self.problem.graph.n_edges
-        row_offsets, column_indices = self.rows[-3:-1]
         program = session.program("coloring/edge_rounds.cl", {"OFFSET_T": self.defines["OFFSET_T"]})
         limit = 32 * session.facts.compute_units
-        n_entries = row_offsets.dtype.type(m)
         sources, forbidden, bases, self._all_ranks = (
             session.empty(size, kind) for size, kind in ((m, np.int32), *((n, np.uint32),) * 3)
         )
         self._n_open = session.empty(1, np.uint32)
-        width = session.facts.sub_group_size
-
-        def bind(kernel: str, n_items: int, *args: Any, max_groups: int | None = None) -> Launch:
-            return program.bind(kernel, n_items, np.int32(n), *args, max_groups=max_groups)
-
-        def over_edges(kernel: str, *args: Any) -> Launch:
-            return program.bind(kernel, m, n_entries, sources, column_indices, *args, max_groups=limit)
-
+        scope = {
+            **self.scope, "m": m, "sources": sources, "forbidden": forbidden, "bases": bases, "ranks": self._all_ranks,
+            "picked": self.tentative,
+        }  # fmt: skip
         self._round = [
-            over_edges("forbid_colors", self.colors, bases, forbidden),
-            bind("pick_colors", n, self.colors, self.tentative, forbidden, bases),
-            over_edges("drop_losers", self._all_ranks, self.tentative, self.colors),
+            program.bind("forbid_colors", m, scope, max_groups=limit),
+            program.bind("pick_colors", n, scope),
+            program.bind("drop_losers", m, scope, max_groups=limit),
         ]
-        self._list_open = bind("list_open", n, self.colors, self._n_open, self.lists[0])
+        self._list_open = program.bind("list_open", n, scope, size=self._n_open, list=self.lists[0])
         return [
-            bind("list_sources", n * width, row_offsets, sources, max_groups=limit),
-            bind("open_vertices", n, self.tentative, forbidden, bases),
+            program.bind("list_sources", n * session.facts.sub_group_size, scope, max_groups=limit),
+            program.bind("open_vertices", n, scope),
             self._rank, self._run_rounds,
         ]
 
@@ -64,4 +57,4 @@ class EdgeRounds(Rounds):
             self._list_open()
             n_open, turns = self._n_open.item(), turns + 1
         self.details["edge_rounds"] = turns
-        self.state.set(np.array([n_open], np.uint32))
+        self.state.set(np.array([n_open], np.uint32), offset=self.sizes_at)

@@ -34,8 +34,8 @@ class HashRepair(Rounds):
     def first_colors(self, hubs: DeviceArray | None) -> list[Any]:
         one: dict[str, int | str] = {"N_HASHES": 1, "HASH_LIST(X)": f"X(0, {self._hash})"}
         program = self.session.program("coloring/hash_colors.cl", one)
-        mask = np.uint32((1 << self._bits) - 1)
-        return [program.bind("hash_vertices", self.n, np.int32(self.n), mask, self.tentative)]
+        mask = (1 << self._bits) - 1
+        return [program.bind("hash_vertices", self.n, n=self.n, mask=mask, colors=self.tentative)]
 
 
 def default_bits(graph: Graph) -> int:

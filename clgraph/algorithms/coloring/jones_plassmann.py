@@ -24,9 +24,6 @@ _BY_ORDER = {  # where groups run together
     "interleaved": {"RETRIES": 8},
 }
 _WIDE_RETRIES = 100
-_CONTROL_WORDS, _CONTROL_SMALL, _TICKET, _STATUS = 64, 32, 3, 4  # the kernel's, and of cl/common/grid_barrier.h
-_PREPARE_STEPS = 4  # the kernel's
-_AGAIN = 1  # index of an argument of color_small
 _PASSES = 4  # of a launch, where groups may not wait for each other
 
 
@@ -47,13 +44,11 @@ class JonesPlassmann:
         self.details: dict[str, Any] = {"order": order}
         self._launches: list[Any] = []
         self._plans: list[Compact | Sort] = []
-        self._controls = session.zeros(_CONTROL_WORDS, np.uint32)
         self._ranks = session.empty(n if order == "smallest_last" else 1, np.uint32)
         self._ranks_given = order == "smallest_last"
         if not n:
             return
         on_device = device_graph(session, graph)
-        self._csr = on_device.row_offsets, on_device.column_indices
         self._together = facts.dialect.has_grid_barrier
         largest = int(graph.degrees.max())
         self._order = order_arguments(graph, order, problem.seed)
@@ -78,15 +73,21 @@ class JonesPlassmann:
         n_large = int(np.count_nonzero(graph.degrees >= least))
         is_ranked = self._ranks_given or n_large > 0 or (order == "largest_first" and "MARKED" not in sizes)
         self._program = session.program(
-            _SOURCE, {**on_device.defines(), **sizes, "RANKED": int(is_ranked), "ORDER": int(self._order.number)},
+            _SOURCE, {**on_device.defines(), **sizes, "RANKED": int(is_ranked), "ORDER": self._order.number},
             work_group_size=group,
         )
         self._n_groups = groups_per_unit * facts.compute_units
         self._lists_first = bool(sizes.get("SORTED") or sizes.get("MARKED"))
-        self._words = session.empty(2 * n if is_ranked else self._order.n_places, np.uint32)
+        words = session.empty(2 * n if is_ranked else self._order.n_places, np.uint32)
+        constant = self._program.constant
+        self._controls = session.zeros(constant("CONTROL_WORDS"), np.uint32)
+        self._scope: dict[str, Any] = {
+            **on_device.scope, **self._order.scope(self._program), "n": n, "words": words, "states": words,
+            "colors": self.colors, "controls": self._controls,
+        }  # fmt: skip
         self._launches.append(self._program.bind(
-            "prepare", max(-(-n // _PREPARE_STEPS), _CONTROL_WORDS), np.int32(n), np.int32(self._ranks_given),
-            *self._order, self._csr[0], self._ranks, self._words, self._controls,
+            "prepare", max(-(-n // constant("PREPARE_STEPS")), self._controls.size), self._scope,
+            are_given=self._ranks_given, given=self._ranks,
         ))
         if n_large:
             self._add_large(n_large, least)
@@ -94,7 +95,7 @@ class JonesPlassmann:
             self._add_small()
 
     def _add_large(self, n_large: int, least_degree: int) -> None:
-        session, n, m = self._session, self.colors.size, self._csr[1].size
+        session, n, m = self._session, self.colors.size, self._problem.graph.n_edges
         graph, facts = self._problem.graph, session.facts
         given = {} if self._together else {"WG_SIZE": facts.sub_group_size}
         sizes = tuned(session, _LARGE_SOURCE, _TUNED_LARGE, given)
@@ -107,27 +108,25 @@ class JonesPlassmann:
         )
         compact = Compact(
             session, n, listed, predicate=f"row_offsets[i + 1] - row_offsets[i] >= {least_degree}",
-            arrays={"row_offsets": self._csr[0]},
+            arrays={"row_offsets": self._scope["row_offsets"]},
         )
         sort = Sort(session, keys, keys_in_order, listed, order)
-        before = session.empty(m, np.int32)
-        bitmaps = session.empty((m >> 5) + n + 1, np.uint32)
-        n_before = session.empty(n_hubs, np.uint32)
+        scope = {
+            **self._scope, "n_large": n_large, "n_hubs": n_hubs, "order": order, "before": session.empty(m, np.int32),
+            "n_before": session.empty(n_hubs, np.uint32), "control": self._controls,
+        }  # fmt: skip
         self._plans += [compact, sort]
         self._launches += [
             compact.run,
-            program.bind("sort_keys", n_large, np.int32(n_large), listed, self._words, keys),
+            program.bind("sort_keys", n_large, scope, listed=listed, keys=keys),
             sort.run,
         ]
         if n_hubs:
-            self._launches.append(program.bind(
-                "list_hubs", n_hubs * program.work_group_size, np.int32(n_hubs), *self._csr, order, self._words,
-                before, n_before,
-            ))
+            self._launches.append(program.bind("list_hubs", n_hubs * program.work_group_size, scope))
         n_items = n_large * facts.sub_group_size if self._together else 1
         self._launches.append(program.bind(
-            "color_large", n_items, np.int32(n_large), np.int32(n_hubs), *self._csr, order, n_before, self._words,
-            before, bitmaps, self.colors, self._controls, max_groups=groups_per_unit * facts.compute_units,
+            "color_large", n_items, scope, bitmaps=session.empty((m >> 5) + n + 1, np.uint32),
+            max_groups=groups_per_unit * facts.compute_units,
         ))
 
     def _add_small(self) -> None:
@@ -140,21 +139,19 @@ class JonesPlassmann:
         rounds = -(-pieces * width // (self._n_groups * group))
         n_items = -(-pieces // rounds) * width
         room = order.n_turns * pieces * width + (0 if self._together else self._n_groups * group)
-        queues = session.empty(2 * room, np.uint64)
-        lists = session.empty(room if self._lists_first else 1, np.uint32)
-        sizes = session.empty(2 * self._n_groups * group // width, np.uint32)
         self._small = self._program.bind(
-            "color_small", n_items, np.int32(self.colors.size), np.int32(0), *order, session.upload(blocks), *self._csr,
-            self._words, queues, lists, sizes, self.colors, self._controls, max_groups=self._n_groups,
+            "color_small", n_items, self._scope, again=0, blocks=session.upload(blocks),
+            queues=session.empty(4 * room, np.uint32), lists=session.empty(room if self._lists_first else 1, np.uint32),
+            sizes=session.empty(2 * self._n_groups * group // width, np.uint32), max_groups=self._n_groups,
         )
         self._launches.append(self._small if self._together else self._color_small)
 
     def _color_small(self) -> None:
         """Launch until no vertex is open, or a wait ran out."""
-        self._small.set_scalar(_AGAIN, np.int32(0))
+        self._small.set(again=0)
         self._small()
-        self._small.set_scalar(_AGAIN, np.int32(1))
-        ticket = _CONTROL_SMALL + _TICKET
+        self._small.set(again=1)
+        ticket = self._program.constant("CONTROL_SMALL") + self._program.constant("GRID_TICKET")
         while self._checked_controls()[ticket]:
             self._controls.fill(0, ticket, ticket + 1)
             self._small()
@@ -176,12 +173,14 @@ class JonesPlassmann:
         """
         for plan in self._plans:
             plan.check()
-        self._checked_controls()
+        if self.colors.size:
+            self._checked_controls()
         return self.colors.get()
 
     def _checked_controls(self) -> NDArray[np.uint32]:
         """Return what the kernels say of their ends; raise if a wait ran out."""
         controls: NDArray[np.uint32] = self._controls.get()
-        for control in (0, _CONTROL_SMALL):
-            check_status(int(controls[control + _STATUS]), "colouring")
+        constant = self._program.constant
+        for control in (0, constant("CONTROL_SMALL")):
+            check_status(int(controls[control + constant("GRID_STATUS")]), "colouring")
         return controls

@@ -25,7 +25,7 @@ References
 """
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from clgraph.graph import Graph
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.program import Program
 from clgraph.runtime.session import Session
 
 ORDERS = ("natural", "random", "interleaved", "largest_first", "smallest_last")
@@ -41,11 +42,10 @@ PHASE_SIZE = 32  # places that a block has in a turn, as cl/coloring/orders.h
 _N_BLOCKS = 4096  # the least number; the same on every device, so that results are
 _MANY_ENTRIES, _ALIKE = 30, 4  # of a row, on the average; the longest is less than so many times that
 _FEW_COLORS, _MOST, _N_SAMPLES = 4, 0.75, 1 << 16  # FEW_COLORS of cl/coloring/orders.h; share of all; vertices
-_NUMBERS = {"natural": 0, "random": 1, "interleaved": 2, "largest_first": 3, "smallest_last": 5}  # cl/coloring/orders.h
-_MANY_FIRST, _MOST_MARKED = 4, 29  # MARKED words of cl/coloring/possible.h are of no more colours than 30
+_MANY_FIRST = "ORDER_MANY_FIRST"
+_MOST_MARKED = 29  # MARKED words of cl/coloring/possible.h are of no more colours than 30
 _GOLDEN = 0x9E3779B9  # of the golden ratio, as cl/coloring/orders.h
 _SOURCE = "coloring/orders.cl"
-_STATE_LISTED, _STATE_WORDS = 0, 2
 _NO_DEGREE = 0xFFFFFFFF
 
 
@@ -71,48 +71,54 @@ def _are_most(graph: Graph, least: int, most: int) -> bool:
 
 
 class OrderArguments(NamedTuple):
-    """``ORDER_ARGS`` of ``cl/coloring/orders.h``; the number of ``smallest_last`` is none of those there."""
+    """``ORDER_ARGS`` of ``cl/coloring/orders.h``; *number* is the name of a constant there."""
 
-    number: np.int32
-    shift: np.uint32
-    phase_bits: np.uint32
-    tile_bits: np.uint32
-    block_bits: np.uint32
-    key: np.uint32
+    number: str
+    shift: int
+    phase_bits: int
+    tile_bits: int
+    block_bits: int
+    key: int
+
+    def scope(self, program: Program) -> dict[str, int]:
+        """Return them under the names that parameters of kernels have."""
+        values = {**self._asdict(), "number": program.constant(self.number)}
+        return {f"order_{name}": value for name, value in values.items()}
 
     @property
     def tells_only_many(self) -> bool:
         """Whether this is ``largest_first`` where it tells only vertices of few neighbours from others."""
-        return int(self.number) == _MANY_FIRST
+        return self.number == _MANY_FIRST
 
     @property
     def n_turns(self) -> int:
         """How many turns places make."""
-        return 1 << int(self.tile_bits + self.phase_bits)
+        return 1 << self.tile_bits + self.phase_bits
 
     @property
     def n_places(self) -> int:
         """How many places there are; at some there is no vertex."""
-        return self.n_turns * PHASE_SIZE << int(self.block_bits)
+        return self.n_turns * PHASE_SIZE << self.block_bits
 
     def arrivals(self, n: int) -> NDArray[np.uint32]:
         """Return when each block of *n* vertices comes in a turn; it takes 32 places of it."""
-        bits = int(self.block_bits)
+        bits = self.block_bits
         blocks = np.arange(-(-n // (PHASE_SIZE * self.n_turns)), dtype=np.uint32)
-        return (blocks * np.uint32(_GOLDEN >> (32 - bits) | 1) + self.key) & np.uint32((1 << bits) - 1)
+        return (blocks * np.uint32(_GOLDEN >> (32 - bits) | 1) + np.uint32(self.key)) & np.uint32((1 << bits) - 1)
 
 
 def order_arguments(graph: Graph, order: str, seed: int) -> OrderArguments:
     """Return what kernels have to know of *order*, which is one of :data:`ORDERS`."""
-    n, number, shift = graph.n_vertices, _NUMBERS[order], 32 - max(1, int(graph.degrees.max(initial=0)).bit_length())
+    n, shift = graph.n_vertices, 32 - max(1, int(graph.degrees.max(initial=0)).bit_length())
+    number = f"ORDER_{order.upper()}"
     if order == "largest_first" and most_need_few(graph):
         number = _MANY_FIRST
     phase_bits = 2 if number == _MANY_FIRST else 1
     tile = PHASE_SIZE << phase_bits
     tile_bits = max(1, n // (tile * _N_BLOCKS)).bit_length() - 1
     n_blocks = -(-n // (tile << tile_bits))
-    numbers = shift, phase_bits, tile_bits, max(0, n_blocks - 1).bit_length(), _hash_key(seed)
-    return OrderArguments(np.int32(number), *map(np.uint32, numbers))
+    block_bits = max(0, n_blocks - 1).bit_length()
+    return OrderArguments(number, shift, phase_bits, tile_bits, block_bits, _hash_key(seed))
 
 
 def _hash_key(seed: int) -> int:
@@ -136,52 +142,51 @@ def ranks(
     target : DeviceArray, optional
         Where to put them; the default is a new array.
     """
-    n, key = graph.n_vertices, np.uint32(_hash_key(seed))
+    n = graph.n_vertices
     found = session.empty(n, np.uint32) if target is None else target
-    if n and order == "smallest_last":
-        _smallest_last(session, graph, key, found)
-    elif n:
-        on_device = device_graph(session, graph)
-        session.program(_SOURCE, on_device.defines()).bind(
-            "rank_vertices", n, np.int32(n), *order_arguments(graph, order, seed), on_device.row_offsets, found,
-        )()
+    if not n:
+        return found
+    on_device = device_graph(session, graph)
+    program, scope = session.program(_SOURCE, on_device.defines()), {**on_device.scope, "n": n, "ranks": found}
+    if order == "smallest_last":
+        _smallest_last(session, program, {**scope, "key": _hash_key(seed)}, int(graph.degrees.min()))
+    else:
+        program.bind("rank_vertices", n, {**scope, **order_arguments(graph, order, seed).scope(program)})()
     return found
 
 
-def _smallest_last(session: Session, graph: Graph, key: np.uint32, found: DeviceArray) -> None:
-    n = graph.n_vertices
-    on_device = device_graph(session, graph)
-    program = session.program(_SOURCE, on_device.defines())
-    degrees, state = session.empty(n, np.uint32), session.empty(_STATE_WORDS, np.uint32)
-    lists = [session.empty(n, np.int32) for _ in range(2)]
-    program.bind("start_degrees", n, np.int32(n), on_device.row_offsets, degrees, found)()
-    csr = on_device.row_offsets, on_device.column_indices
-    scalars = np.uint32(0), np.uint32(0), key
-    start = program.bind("remove_small", n, np.int32(n), *scalars, degrees, found, state, lists[0])
+def _smallest_last(session: Session, program: Program, scope: dict[str, Any], threshold: int) -> None:
+    """Remove the vertices wave after wave, those of at most *threshold* entries first."""
+    n_words, listed, least = map(program.constant, ("STATE_WORDS", "STATE_LISTED", "STATE_LEAST"))
+    n: int = scope["n"]
+    state, lists = session.empty(n_words, np.uint32), [session.empty(n, np.int32) for _ in range(2)]
+    scope = {**scope, "degrees": session.empty(n, np.uint32), "state": state, "wave": 0, "threshold": 0}
+    program.bind("start_degrees", n, scope)()
+    start = program.bind("remove_small", n, scope, list=lists[0])
     spread = [
-        program.bind("remove_neighbors", 1, np.uint32(0), *scalars, *csr, source, degrees, found, state, target)
+        program.bind("remove_neighbors", 1, scope, size=0, list=source, next=target)
         for source, target in (lists, lists[::-1])
     ]
     most_groups = 32 * session.facts.compute_units
     per_group = program.work_group_size // session.facts.sub_group_size
-    threshold, wave, n_left = int(graph.degrees.min()), 1, n
+    nothing = np.zeros(n_words, np.uint32)
+    nothing[least] = _NO_DEGREE
+    wave, n_left = 1, n
     while n_left:
-        state.set(np.array([0, _NO_DEGREE], np.uint32))
-        start.set_scalar(1, np.uint32(wave))
-        start.set_scalar(2, np.uint32(threshold))
+        state.set(nothing)
+        start.set(wave=wave, threshold=threshold)
         start()
-        n_listed, least = state.get().tolist()
-        if not n_listed:
-            threshold = least
+        found = state.get().tolist()
+        if not found[listed]:
+            threshold = found[least]
             continue
-        turn = 0
+        n_listed, turn = found[listed], 0
         while n_listed:
             n_left -= n_listed
             wave += 1
             launch = spread[turn % 2]
-            for index, value in enumerate((n_listed, wave, threshold)):
-                launch.set_scalar(index, np.uint32(value))
-            state.fill(0, _STATE_LISTED, _STATE_LISTED + 1)
+            launch.set(size=n_listed, wave=wave, threshold=threshold)
+            state.fill(0, listed, listed + 1)
             launch(min(most_groups, -(-n_listed // per_group)))
-            n_listed, turn = state.item(_STATE_LISTED), turn + 1
+            n_listed, turn = state.item(listed), turn + 1
         threshold += 1 + threshold // 8

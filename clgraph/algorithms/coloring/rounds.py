@@ -24,8 +24,6 @@ SOURCE = "coloring/speculative.cl"
 _TUNED = {"WG_SIZE": 256, "SMALL_DEGREE": 64, "HUB_DEGREE": 4096, "GROUPS_PER_UNIT": 4, "LINGER": 100}
 _CPU_GROUP = 64
 _GOLDEN = 0.6180339887498949
-# cl/coloring/speculative.cl and cl/common/grid_barrier.h
-_STATE_WORDS, _N_SIZES, _CONFLICTS, _ROUNDS, _STATUS = 64, 3, 4, 5, 36
 
 
 def tile_stride(facts: DeviceFacts, n: int) -> int:
@@ -66,23 +64,21 @@ class Rounds(ABC):
         self.order = problem.order or self.default_order()
         order = self.order or "largest_first"
         self._ranks = session.empty(self.n if order == "smallest_last" else 1, np.uint32)
-        self.rows = (
-            *order_arguments(graph, order, problem.seed),
-            on_device.row_offsets, on_device.column_indices, self._ranks,
-        )
         self.lists = [session.empty(self.n, np.int32) for _ in range(2)]
-        self.state = session.empty(_STATE_WORDS, np.uint32)
+        n_words, self.sizes_at = map(self.program.constant, ("STATE_WORDS", "STATE_SIZES"))
+        self.state = session.empty(n_words, np.uint32)
         self.tentative = session.empty(self.n, np.int32) if problem.deterministic or self.two_buffers else self.colors
-        self._buffers = self.tentative, self.colors
-        self.launches.append(self.program.bind(
-            "start", max(self.n, _STATE_WORDS), np.int32(self.n), *self._buffers, self.state
-        ))
+        self.scope: dict[str, Any] = {
+            **on_device.scope, **order_arguments(graph, order, problem.seed).scope(self.program),
+            "n": self.n, "ranks": self._ranks, "tentative": self.tentative, "colors": self.colors, "state": self.state,
+        }  # fmt: skip
+        self.launches.append(self.program.bind("start", max(self.n, n_words), self.scope))
         hubs = self._find_hubs(sizes["HUB_DEGREE"])
         self.launches += self.first_colors(hubs)
         self.launches += self.first_check(hubs)
         if facts.dialect.has_grid_barrier:
             self.launches.append(self.program.bind(
-                "rounds", self.n, *self.rows, *self.lists, *self._buffers, self.state,
+                "rounds", self.n, self.scope, one_list=self.lists[0], other_list=self.lists[1],
                 max_groups=per_unit * facts.compute_units,
             ))
             self._turns = []
@@ -102,7 +98,7 @@ class Rounds(ABC):
     def first_check(self, hubs: DeviceArray | None) -> list[Any]:
         """Return the launches that list those that must try again."""
         check = self._check(self.lists[1], self.lists[0], all_vertices=True)
-        return [check] if hubs is None else [self._on_hubs("check", hubs, self.state, self.lists[0]), check]
+        return [check] if hubs is None else [self._on_hubs("check", hubs, next=self.lists[0]), check]
 
     def _find_hubs(self, degree: int) -> DeviceArray | None:
         """Return a list of the vertices of more than this degree, found before anything else is launched."""
@@ -112,18 +108,16 @@ class Rounds(ABC):
         hubs = self.session.empty(n_hubs, np.int32)
         compact = Compact(
             self.session, self.n, hubs, predicate=f"row_offsets[i + 1] - row_offsets[i] > {degree}",
-            arrays={"row_offsets": self.rows[-3]},
+            arrays={"row_offsets": self.scope["row_offsets"]},
         )
         self.checked.append(compact)
         self.launches.append(compact.run)
         return hubs
 
-    def _on_hubs(self, kernel: str, hubs: DeviceArray, *args: Any) -> Launch:
+    def _on_hubs(self, kernel: str, hubs: DeviceArray, **arguments: Any) -> Launch:
         group = min(256, self.session.facts.max_work_group_size)
         program = self.session.program(SOURCE, {**self.defines, "GROUP_TEAM": 1}, work_group_size=group)
-        return program.bind(
-            kernel, hubs.size * group, np.uint32(hubs.size), *self.rows, hubs, *self._buffers, *args
-        )
+        return program.bind(kernel, hubs.size * group, self.scope, size=hubs.size, list=hubs, **arguments)
 
     def assign_hubs(self, hubs: DeviceArray) -> Launch:
         return self._on_hubs("assign", hubs)
@@ -132,14 +126,12 @@ class Rounds(ABC):
         """Bind the assignment of colours to the vertices of a list, or to all but hubs."""
         stride = tile_stride(self.session.facts, self.n) if all_vertices else 1
         return self.program.bind(
-            "assign", self.n, np.uint32(self.n), np.int32(all_vertices), np.uint32(stride), *self.rows, listed,
-            *self._buffers,
+            "assign", self.n, self.scope, size=self.n, all=all_vertices, stride=stride, list=listed
         )
 
     def _check(self, listed: DeviceArray, losers: DeviceArray, *, all_vertices: bool = False) -> Launch:
         return self.program.bind(
-            "check", self.n, np.uint32(self.n), np.int32(all_vertices), np.uint32(0), *self.rows, listed,
-            *self._buffers, self.state, losers,
+            "check", self.n, self.scope, size=self.n, all=all_vertices, at=0, list=listed, next=losers
         )
 
     def run(self) -> None:
@@ -154,19 +146,19 @@ class Rounds(ABC):
             self._run_turns()
 
     def _run_turns(self) -> None:
-        size, turn = self.state.item(), 0
+        size, turn, n_sizes = self.state.item(self.sizes_at), 0, self.program.constant("N_SIZES")
         self.details["conflicts"] = size
         while size:
-            following = (turn + 1) % _N_SIZES
+            following = (turn + 1) % n_sizes
+            at = self.sizes_at + following
             assign, check = self._turns[turn % 2]
             n_groups = -(-size // self.program.work_group_size)
-            self.state.fill(0, following, following + 1)
-            for launch in (assign, check):
-                launch.set_scalar(0, np.uint32(size))
-            check.set_scalar(2, np.uint32(following))
+            self.state.fill(0, at, at + 1)
+            assign.set(size=size)
+            check.set(size=size, at=following)
             assign(n_groups)
             check(n_groups)
-            size, turn = self.state.item(following), turn + 1
+            size, turn = self.state.item(at), turn + 1
         self.details["rounds"] = turn
 
     def result(self) -> NDArray[np.int32]:
@@ -180,7 +172,10 @@ class Rounds(ABC):
         for plan in self.checked:
             plan.check()
         if self.n and not self._turns:
-            state = self.state.get()
-            check_status(int(state[_STATUS]), "colouring")
-            self.details |= {"conflicts": int(state[_CONFLICTS]), "rounds": int(state[_ROUNDS])}
+            state = self.state.get().tolist()
+            status, conflicts, rounds = (
+                state[self.program.constant(f"STATE_{word}")] for word in ("STATUS", "CONFLICTS", "ROUNDS")
+            )
+            check_status(status, "colouring")
+            self.details |= {"conflicts": conflicts, "rounds": rounds}
         return self.colors.get()

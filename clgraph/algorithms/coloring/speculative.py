@@ -37,5 +37,5 @@ class Speculative(Rounds):
         keys, keys_in_order = (self.session.empty(self.n, np.uint32) for _ in range(2))
         iota, sort = Iota(self.session, vertices), Sort(self.session, keys, keys_in_order, vertices, order)
         self.checked.append(sort)
-        keys_of = self.program.bind("order_keys", self.n, np.int32(self.n), *self.rows, keys)
+        keys_of = self.program.bind("order_keys", self.n, self.scope, keys=keys)
         return [iota.run, keys_of, sort.run, self.assign(order)]

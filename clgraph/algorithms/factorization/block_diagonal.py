@@ -49,8 +49,10 @@ class BlockDiagonal(BlockPlan):
         n_user_blocks, n_item_blocks = -(-ratings.n_users // n_rows), -(-ratings.n_items // n_columns)
         n_diagonals, n_waves = max(n_user_blocks, n_item_blocks), max(self.shape)
         per_diagonal = max(1, n_user_blocks * n_waves)
-        scalars = tuple(map(np.uint32, (n_rows, n_columns, n_user_blocks, n_diagonals)))
-        keys = self._sort("diagonal_keys", n_diagonals * per_diagonal, scalars)
+        keys = self._sort(
+            "diagonal_keys", n_diagonals * per_diagonal, n_rows=n_rows, n_columns=n_columns,
+            n_user_blocks=n_user_blocks, n_diagonals=n_diagonals,
+        )
         self._pack()
         self._waves = waves = self._chosen(n, "i == 0 || keys[i] != keys[i - 1]", keys=keys)
         is_first = f"i == 0 || keys[waves[i]] / {n_waves} != keys[waves[i - 1]] / {n_waves}"
@@ -61,8 +63,8 @@ class BlockDiagonal(BlockPlan):
         self._cut(diagonals.get(), begins.get().astype(np.int64))
         program = self.program(_SOURCE, work_group_size=facts.sub_group_size, N_ROWS=n_rows, N_COLUMNS=n_columns)
         self._superstep = program.bind(
-            "block_superstep", 1, np.uint32(0), np.uint32(0), blocks, waves, np.uint32(blocks.size),
-            np.uint32(waves.size), self.offset(n), self.packed_ratings, *model.arguments(),
+            "block_superstep", 1, self.scope, first_block=0, end_block=0, blocks=blocks, waves=waves,
+            n_blocks_all=blocks.size, n_waves_all=waves.size, n=n, ratings=self.packed_ratings,
         )
         session.finish()
 
@@ -79,7 +81,7 @@ class BlockDiagonal(BlockPlan):
         wait_by_slices(
             self,
             (
-                (launch_over(self._superstep, np.uint32(first), np.uint32(end), end - first), n_ratings)
+                (launch_over(self._superstep, end - first, first_block=first, end_block=end), n_ratings)
                 for (first, end), n_ratings in zip(pairwise(self._cuts), self._n_ratings, strict=True)
             ),
         )

@@ -11,16 +11,10 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.blocks import BlockPlan
 from clgraph.algorithms.factorization.factors import DeviceModel, RowLayout
+from clgraph.algorithms.factorization.order import enqueue_order, find_offsets
 from clgraph.algorithms.factorization.passes import slice_size, wait_by_slices
 from clgraph.algorithms.factorization.sizes import grid_groups
-from clgraph.algorithms.factorization.supersteps import (
-    GRID_CONTROL_WORDS,
-    GRID_STATUS,
-    bind_order,
-    check_barrier,
-    find_offsets,
-    has_grid_barrier,
-)
+from clgraph.algorithms.factorization.supersteps import check_barrier, has_grid_barrier, launch_over
 from clgraph.arguments import Seed, checked_count, checked_seed
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
@@ -31,7 +25,6 @@ from clgraph.runtime.session import Session
 
 SOURCE = "factorization/block_grid.cl"
 _BARRIERS = ("auto", "launch", "grid")
-_DONE_STRIDE = 32  # words, as in the kernel file
 _LINGER = 20000
 _STREAMS = 4  # parts of a block between which a lone work-item alternates
 _MOST_GROUPS = 4096  # their blocks are numbered in 32 bits
@@ -75,12 +68,15 @@ class BlockGrid(BlockPlan):
             n_groups = grid_groups(ratings.stats, facts)
         self.n_groups = checked_count("n_groups", n_groups, _MOST_GROUPS)
         rng = np.random.default_rng(checked_seed(seed))
-        parts = [
+        user_part, item_part = (
             session.upload(balanced_parts(np.diff(offsets), self.n_groups, rng))
             for offsets in (ratings.user_offsets, ratings.item_offsets)
-        ]
+        )
         width, n_blocks = ratings.n_items, self.n_groups**2
-        by_key = self._sort("grid_keys", n_blocks * width, (np.uint64(width), np.uint32(self.n_groups)), parts)
+        by_key = self._sort(
+            "grid_keys", n_blocks * width, n_items=width, n_groups=self.n_groups, user_part=user_part,
+            item_part=item_part,
+        )
         self._block_offsets = find_offsets(self, by_key, n_blocks, max(1, width))
         if facts.sub_group_size == 1:
             self._interleave(by_key, width)
@@ -89,26 +85,29 @@ class BlockGrid(BlockPlan):
             SOURCE, work_group_size=facts.sub_group_size, LINGER=_LINGER, LANES=lanes, VECTORS=vectors // lanes,
             CHAIN=_chain(vectors // lanes),
         )
-        data = (self._block_offsets, self.packed_ratings)
-        kernels.bind("cut_tiles", n_blocks, self.offset(n_blocks), *data)()
-        data += tuple(model.arguments())
-        head, n_items = np.uint32(self.n_groups), self.n_groups * facts.sub_group_size
-        self._control = session.zeros(GRID_CONTROL_WORDS, np.uint32)
-        self._done = session.zeros(_DONE_STRIDE * self.n_groups, np.uint32)
+        self._control = session.zeros(kernels.constant("GRID_CONTROL_WORDS"), np.uint32)
+        self._status_at = kernels.constant("GRID_STATUS")
+        self._done = session.zeros(kernels.constant("DONE_STRIDE") * self.n_groups, np.uint32)
+        self.scope |= {
+            "n_groups": self.n_groups, "offsets": self._block_offsets, "ratings": self.packed_ratings,
+            "control": self._control, "done": self._done,
+        }  # fmt: skip
+        kernels.bind("cut_tiles", n_blocks, self.scope, n_blocks=n_blocks)()
+        n_lanes = self.n_groups * facts.sub_group_size
         if self.barrier == "grid":
-            self.launches = [kernels.bind("block_sweep", n_items, head, *data, self._control, self._done)]
+            self.launches = [kernels.bind("block_sweep", n_lanes, self.scope)]
         else:
-            self._step = kernels.bind("block_step", n_items, head, np.uint32(0), np.uint32(0), *data)
+            self._step = kernels.bind("block_step", n_lanes, self.scope, step=0, first_group=0)
         session.finish()
 
     def _interleave(self, by_key: DeviceArray, width: int) -> None:
         """Go through four parts of a block in turn: steps on one item wait for each other, those on four do not."""
         n, sorted_order = self.ratings.n_ratings, self._order
         self._order = self.session.empty(n, sorted_order.dtype)
-        bind_order(
-            self, "interleave", n, np.uint64(max(1, width)), np.uint32(_STREAMS), by_key, self._block_offsets,
-            sorted_order, self._order, source="block_order",
-        )()
+        enqueue_order(
+            self, "block_order", "interleave", n=n, width=max(1, width), n_streams=_STREAMS, keys=by_key,
+            offsets=self._block_offsets, order=sorted_order, interleaved=self._order,
+        )
 
     def run(self) -> None:
         """Enqueue one sweep; nothing is read back.
@@ -129,11 +128,9 @@ class BlockGrid(BlockPlan):
         together = self.n_groups if n_cuts == 1 else max(1, self.n_groups // (n_cuts * units)) * units
         per_group = self.ratings.n_ratings // self.n_groups**2
         for step in range(self.n_groups):
-            self._step.set_scalar(1, np.uint32(step))
             for first in range(0, self.n_groups, together):
                 n_groups = min(together, self.n_groups - first)
-                self._step.set_scalar(2, np.uint32(first))
-                yield self._step(n_groups), n_groups * per_group
+                yield launch_over(self._step, n_groups, step=step, first_group=first), n_groups * per_group
 
     def serial_order(self) -> NDArray[np.int64]:
         """Return the positions of the ratings in an order whose sequential sweep is this one."""
@@ -149,7 +146,7 @@ class BlockGrid(BlockPlan):
         DeviceTimeoutError
             A wait of a group for the next one ran out: the last sweep is not whole.
         """
-        check_status(self._control.item(GRID_STATUS), "the sweep over the block grid")
+        check_status(self._control.item(self._status_at), "the sweep over the block grid")
 
 
 def _chain(vectors: int) -> int:

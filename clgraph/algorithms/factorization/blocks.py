@@ -1,15 +1,14 @@
 """Ratings packed on the device in the order of 64-bit keys: what the plans of blocks share."""
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
+from clgraph.algorithms.factorization.order import enqueue_order
 from clgraph.algorithms.factorization.plan import FactorizationPlan
-from clgraph.algorithms.factorization.supersteps import bind_order
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.fill import iota
 from clgraph.primitives.sort import sort
@@ -32,17 +31,12 @@ class BlockPlan(FactorizationPlan):
         self.packed_ratings: DeviceArray
         self._order: DeviceArray
 
-    def _sort(
-        self, kernel: str, n_keys: int, scalars: Sequence[Any], arrays: Sequence[DeviceArray] = ()
-    ) -> DeviceArray:
-        """Sort the ratings by the keys below *n_keys* that *kernel* gives them; return the sorted keys.
-
-        Its arguments are *scalars*, the users, the items, *arrays* and the keys.
-        """
+    def _sort(self, kernel: str, n_keys: int, **arguments: Any) -> DeviceArray:
+        """Sort the ratings by the keys below *n_keys* that *kernel* gives them; return the sorted keys."""
         session, n = self.session, self.ratings.n_ratings
         given = DeviceRatings.upload(session, self.ratings)
         keys, positions = session.empty(n, np.uint64), session.empty(n, self.offset_type)
-        bind_order(self, kernel, n, *scalars, given.users, given.items, *arrays, keys, source="block_order")()
+        enqueue_order(self, "block_order", kernel, {**given.scope, **arguments}, n=n, keys=keys)
         iota(session, positions)
         by_key, order = sort(session, keys, positions, end_bit=max(n_keys - 1, 0).bit_length())
         assert order is not None
@@ -53,7 +47,9 @@ class BlockPlan(FactorizationPlan):
         """Gather the ratings in the order found; the unordered ones on the device are not needed any more."""
         n = self.ratings.n_ratings
         self.packed_ratings = self.session.empty(4 * n, np.int32)
-        bind_order(self, "pack_ratings", n, self._order, *self._given, self.packed_ratings, source="block_order")()
+        enqueue_order(
+            self, "block_order", "pack_ratings", self._given.scope, n=n, order=self._order, ratings=self.packed_ratings
+        )
         del self._given
 
     def _chosen(self, n: int, predicate: str, item: str = "i", **arrays: DeviceArray) -> DeviceArray:

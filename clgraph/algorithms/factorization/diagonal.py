@@ -4,7 +4,8 @@ from __future__ import annotations
 import numpy as np
 
 from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
-from clgraph.algorithms.factorization.supersteps import RatingSlots, bind_order
+from clgraph.algorithms.factorization.order import enqueue_order
+from clgraph.algorithms.factorization.supersteps import RatingSlots
 from clgraph.arguments import Seed, checked_seed
 from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session
@@ -35,5 +36,5 @@ class Diagonal(RatingSlots):
         checked_seed(seed)  # which nothing depends on
         given, n = DeviceRatings.upload(session, ratings), ratings.n_ratings
         keys, modulus = session.empty(n, np.uint32), max(ratings.n_users, ratings.n_items)
-        bind_order(self, "diagonals", n, np.int32(modulus), given.users, given.items, keys)()
+        enqueue_order(self, "superstep_order", "diagonals", given.scope, n=n, modulus=modulus, keys=keys)
         self._prepare(given, keys, modulus)

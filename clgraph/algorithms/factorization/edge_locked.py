@@ -1,11 +1,9 @@
 """A lock on the user and the item of each rating (cl/factorization/edge_locked.cl)."""
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
+from clgraph.algorithms.factorization.factors import DeviceModel
 from clgraph.algorithms.factorization.order import ordered_ratings
 from clgraph.algorithms.factorization.passes import Passes, launch_slices, slices
 from clgraph.algorithms.factorization.plan import FactorizationPlan
@@ -20,7 +18,7 @@ _GROUPS_PER_UNIT = 8  # most work-groups of a later pass, for each compute unit
 
 
 class EdgePasses:
-    """Edge locking on ratings in device memory: locks, lists of what is deferred, passes over them.
+    """Edge locking of the ratings that the scope of *plan* has: locks, lists of what is deferred, passes over them.
 
     Attributes
     ----------
@@ -30,16 +28,17 @@ class EdgePasses:
         One uint32 word a user, 0 when free.
     """
 
-    def __init__(self, plan: FactorizationPlan, ratings: DeviceRatings) -> None:
+    def __init__(self, plan: FactorizationPlan) -> None:
         session, model = plan.session, plan.model
-        self._plan, self._ratings = plan, ratings
+        self._plan = plan
         self._program = plan.program(_SOURCE, RATINGS_PER_SLOT=_RATINGS_PER_SLOT)
-        self.user_locks, self._item_locks = (session.zeros(n, np.uint32) for n in (model.n_users, model.n_items))
-        self.lists = tuple(session.empty(len(ratings), plan.offset_type) for _ in range(2))
-        self.passes = Passes(session, "edge_locked", self._n_groups)
+        self.user_locks, item_locks = (session.zeros(n, np.uint32) for n in (model.n_users, model.n_items))
+        self.lists = tuple(session.empty(plan.ratings.n_ratings, plan.offset_type) for _ in range(2))
+        self.passes = Passes(session, self._program, "edge_locked", self._n_groups)
+        plan.scope |= {"user_locks": self.user_locks, "item_locks": item_locks, "sizes": self.passes.sizes}
         self.passes.launches = tuple(
-            self._program.bind("lock_deferred", 1, np.uint32(0), self.lists[(k + 1) % 2], *self._arguments(k))
-            for k in range(2)
+            self._program.bind("lock_deferred", 1, plan.scope, pass_number=0, list=read, deferred=written)
+            for written, read in (self.lists, self.lists[::-1])
         )
 
     def first_pass(self) -> list[Launch]:
@@ -47,17 +46,10 @@ class EdgePasses:
         plan = self._plan
         return [
             self._program.bind(
-                "lock_all", -(-(end - begin) // _RATINGS_PER_SLOT) * plan.lanes, plan.offset(begin), plan.offset(end),
-                *self._arguments(0),
+                "lock_all", -(-(end - begin) // _RATINGS_PER_SLOT) * plan.lanes, plan.scope, begin=begin, end=end,
+                deferred=self.lists[0],
             )
             for begin, end in slices(plan)
-        ]
-
-    def _arguments(self, k: int) -> list[Any]:
-        """The arguments that end those of both kernels, for pass k."""
-        return [
-            *self._ratings, *self._plan.model.arguments(), self.user_locks, self._item_locks, self.passes.sizes,
-            self.lists[k % 2],
         ]
 
     def _n_groups(self, n_left: int) -> int:
@@ -86,7 +78,8 @@ class EdgeLocked(FactorizationPlan):
         self, session: Session, ratings: Ratings, model: DeviceModel, *, shuffle: bool = True, seed: Seed = 0
     ) -> None:
         super().__init__(session, ratings, model)
-        self._edges = EdgePasses(self, ordered_ratings(self, shuffle=shuffle, seed=seed))
+        self.scope |= ordered_ratings(self, shuffle=shuffle, seed=seed).scope
+        self._edges = EdgePasses(self)
         self.user_locks = self._edges.user_locks
         self.launches = self._edges.first_pass()
 

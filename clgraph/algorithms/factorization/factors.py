@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -82,6 +81,13 @@ class DeviceModel:
         Type of the factors in memory; arithmetic is float32.
     checked : bool
         Count the steps on every (user, item) pair, and the conflicts; for tests, on small inputs.
+
+    Attributes
+    ----------
+    arrays : dict of str to DeviceArray
+        The rows and biases, which sweeps change, by their names in the kernels.
+    scope : dict of str to Any
+        The arguments that MODEL_PARAMS of cl/factorization/model.h stands for.
     """
 
     def __init__(
@@ -98,10 +104,11 @@ class DeviceModel:
         self._hyper = session.empty(3, np.float32)
         self._rows = [session.zeros(n * self.layout.padded, self._type) for n in (n_users, n_items)]
         self._biases = [session.zeros(n if biases else 1, np.float32) for n in (n_users, n_items)]
-        self._checks: list[DeviceArray] = []
-        if checked:
-            sizes = (n_users * n_items, n_users, n_items, 1)
-            self._checks = [session.zeros(size, np.uint32) for size in sizes]
+        names = "user_rows", "item_rows", "user_biases", "item_biases"
+        self.arrays = dict(zip(names, [*self._rows, *self._biases], strict=True))
+        sizes = {"updates": n_users * n_items, "user_marks": n_users, "item_marks": n_items, "violations": 1}
+        self._checks = {name: session.zeros(size, np.uint32) for name, size in sizes.items()} if checked else {}
+        self.scope: dict[str, Any] = {"hyper": self._hyper, "n_items": n_items, **self.arrays, **self._checks}
         self.set_hyper(0.0, 0.0)
 
     def defines(self) -> dict[str, int | str]:
@@ -110,11 +117,6 @@ class DeviceModel:
             **self.layout.defines(), "HALF_STORAGE": int(self._type.itemsize == 2), "BIASES": int(self.biases),
             "CHECK_UPDATES": int(self.checked),
         }
-
-    def arguments(self) -> list[Any]:
-        """The arguments that stand for MODEL_PARAMS."""
-        checks: list[Any] = [np.int32(self.n_items), *self._checks] if self.checked else []
-        return [self._hyper, *self._rows, *self._biases, *checks]
 
     def set_hyper(self, learning_rate: float, regularization: float) -> None:
         """Set what the next sweeps use.
@@ -153,9 +155,9 @@ class DeviceModel:
 
     def take_checks(self) -> tuple[NDArray[np.uint32], int]:
         """Return and reset how often each (user, item) was stepped on, and the number of conflicts."""
-        counts = self._checks[0].get().reshape(self.n_users, self.n_items)
-        conflicts = self._checks[3].item()
-        for array in self._checks:
+        counts = self._checks["updates"].get().reshape(self.n_users, self.n_items)
+        conflicts = self._checks["violations"].item()
+        for array in self._checks.values():
             array.fill(0)
         return counts, conflicts
 
@@ -166,8 +168,10 @@ class DeviceRatings:
     def __init__(self, users: DeviceArray, items: DeviceArray, values: DeviceArray) -> None:
         self.users, self.items, self.values = users, items, values
 
-    def __iter__(self) -> Iterator[DeviceArray]:
-        return iter((self.users, self.items, self.values))
+    @property
+    def scope(self) -> dict[str, DeviceArray]:
+        """The arrays by their names in the kernels."""
+        return {"users": self.users, "items": self.items, "values": self.values}
 
     def __len__(self) -> int:
         return self.values.size

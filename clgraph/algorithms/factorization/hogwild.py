@@ -25,13 +25,10 @@ class Hogwild(FactorizationPlan):
         self, session: Session, ratings: Ratings, model: DeviceModel, *, shuffle: bool = True, seed: Seed = 0
     ) -> None:
         super().__init__(session, ratings, model)
-        on_device = ordered_ratings(self, shuffle=shuffle, seed=seed)
+        self.scope |= ordered_ratings(self, shuffle=shuffle, seed=seed).scope
         program = self.program("factorization/hogwild.cl")
         self.launches = [
-            program.bind(
-                "hogwild", (end - begin) * self.lanes, self.offset(begin), self.offset(end), *on_device,
-                *model.arguments(),
-            )
+            program.bind("hogwild", (end - begin) * self.lanes, self.scope, begin=begin, end=end)
             for begin, end in slices(self)
         ]
 

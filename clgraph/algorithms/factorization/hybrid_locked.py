@@ -33,12 +33,11 @@ class HybridLocked(FactorizationPlan):
         locks: int | None = None, shuffle: bool = True, seed: Seed = 0,
     ) -> None:
         super().__init__(session, ratings, model)
-        by_item = ordered_ratings(self, shuffle=shuffle, seed=seed, by_item=True)
-        edges = EdgePasses(self, by_item)
+        self.scope |= ordered_ratings(self, shuffle=shuffle, seed=seed, by_item=True).scope
+        edges = EdgePasses(self)
         self.user_locks, self._passes = edges.user_locks, edges.passes
-        unused = [session.empty(1, dtype) for dtype in (self.offset_type, np.int32)]
-        self.launches = ItemTeams(self, by_item, per, locks, DEFER_TO_LIST=1).bind_all(
-            self.user_locks, unused[0], edges.lists[0], self._passes.sizes, unused[1]
+        self.launches = ItemTeams(self, per, locks, DEFER_TO_LIST=1).bind_all(
+            pending=edges.lists[0], n_pending=session.empty(1, self.offset_type), next_list=session.empty(1, np.int32)
         )
 
     def run(self) -> None:

@@ -6,16 +6,8 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
 from clgraph.algorithms.factorization.matchings import Matchings
-from clgraph.algorithms.factorization.supersteps import (
-    GRID_WG_SIZE,
-    GROUPS_PER_UNIT,
-    LINGER,
-    SuperstepPlan,
-    bind_order,
-    gather_ratings,
-    number_runs,
-    stable_order,
-)
+from clgraph.algorithms.factorization.order import enqueue_order, gather_ratings, number_runs, stable_order
+from clgraph.algorithms.factorization.supersteps import GRID_WG_SIZE, GROUPS_PER_UNIT, LINGER, SuperstepPlan
 from clgraph.arguments import Seed, checked_count
 from clgraph.errors import InputError
 from clgraph.ratings import Ratings
@@ -70,9 +62,10 @@ class ItemSlots(SuperstepPlan):
         item_ranks[by_rank] = np.arange(n_rated)
         given, n = DeviceRatings.upload(session, ratings), ratings.n_ratings
         ranks, blocks = session.empty(n, np.uint32), session.empty(n, np.uint32)
-        bind_order(
-            self, "rank_items", n, np.uint32(self._block_size), given.items, session.upload(item_ranks), ranks, blocks
-        )()
+        enqueue_order(
+            self, "superstep_order", "rank_items", n=n, block_size=self._block_size, items=given.items,
+            item_ranks=session.upload(item_ranks), ranks=ranks, blocks=blocks,
+        )
         found = self._matchings(given, blocks, seed)
         self._prepare(given, session.upload(by_rank.astype(np.int32)), ranks, blocks, found)
 
@@ -101,15 +94,18 @@ class ItemSlots(SuperstepPlan):
         ordered = gather_ratings(self, DeviceRatings(given.users, steps, given.values), by_item)
         is_wide = session.zeros(n_steps, np.uint32)
         if self._n_groups > 1:
-            bind_order(self, "mark_wide", n, np.uint32(self._block_size), np.uint32(slots), ranks, steps, is_wide)()
+            enqueue_order(
+                self, "superstep_order", "mark_wide", n=n, block_size=self._block_size, n_slots=slots, ranks=ranks,
+                steps=steps, is_wide=is_wide,
+            )
         block_of = np.searchsorted(block_offsets.get()[1:], self._offsets[:-1], side="right")
         joins = is_wide.get() == 0
         joins[1:] &= joins[:-1] & (np.diff(block_of) == 0)
         self._cut(np.ones(n_steps, np.int64), joins)
-        segments = session.upload(self._segments.astype(np.uint32))
-        segment_blocks = session.upload(block_of[self._segments[:-1]].astype(np.uint32))
-        self._bind_persistent(
-            self._kernels, "item_blocks", self._n_groups, np.uint32(self._n_groups), np.uint32(by_rank.size), segments,
-            segment_blocks, by_rank, item_offsets, *ordered, *self.model.arguments(),
-        )
+        self.scope |= {
+            "n_groups": self._n_groups, "n_ranks": by_rank.size, "by_rank": by_rank, "offsets": item_offsets,
+            "blocks": session.upload(block_of[self._segments[:-1]].astype(np.uint32)),
+            "users": ordered.users, "steps": ordered.items, "values": ordered.values,
+        }  # fmt: skip
+        self._bind_persistent(self._kernels, "item_blocks", self._n_groups)
         session.finish()

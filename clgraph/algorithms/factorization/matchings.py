@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from clgraph.algorithms.factorization.order import stable_order
 from clgraph.algorithms.factorization.plan import FactorizationPlan
-from clgraph.algorithms.factorization.supersteps import stable_order
 from clgraph.arguments import Seed, checked_seed
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.fill import iota
@@ -19,8 +19,6 @@ from clgraph.runtime.program import Launch
 logger = logging.getLogger(__name__)
 
 SOURCE = "factorization/matchings.cl"
-_STATE_WORDS, _STATE_ALIVE = 7, 1  # as in the kernel file
-_NOBODY = 0xFFFFFFFF
 _GROUP_SIZE = 512  # of the one work-group: the chunk of rows it takes at a time
 _NARROW_GROUP_SIZE = 64  # where a scan over the group has no sub-groups to lean on
 _FEW_ROWS = 1 << 12  # that one work-group has done before the launches of a round have started
@@ -68,13 +66,13 @@ def find_matchings(plan: FactorizationPlan, a: Side, b: Side, *, seed: Seed, few
 class _Search:
     def __init__(self, plan: FactorizationPlan, a: Side, b: Side, seed: Seed) -> None:
         session = self._session = plan.session
-        n, n_edges = a[0].size, plan.offset(a[0].size)
+        n = a[0].size
         self._defines = {"OFFSET_T": plan.defines["OFFSET_T"]}
         program = self._program = session.program(SOURCE, self._defines)
         degrees, most = [], []
         for ends, n_vertices in (a, b):
             degrees.append(session.zeros(n_vertices, np.uint32))
-            program.bind("count_edges", n, n_edges, ends, degrees[-1])()
+            program.bind("count_edges", n, n=n, ends=ends, degrees=degrees[-1])()
             most.append(int(reduce(session, degrees[-1], "max").item()))
         # The larger degrees propose: what many wait for is asked once a round, and they are asked by all.
         (rows, n_rows), (columns, n_columns) = (a, b) if most[0] >= most[1] else (b, a)
@@ -83,21 +81,25 @@ class _Search:
         vertices = session.empty(n_rows, np.int32)
         iota(session, vertices)
         _, by_degree = sort(session, row_degrees, vertices, end_bit=self.max_degree.bit_length())
-        self._edges, row_offsets = stable_order(plan, rows, n_rows)
-        self._columns = session.empty(n, np.int32)
-        program.bind("list_columns", n, n_edges, self._edges, columns, self._columns)()
-        self._alive = session.empty(n_rows, np.int32)
-        self._left, self._cursor, self._tried = (session.empty(n_rows, np.uint32) for _ in range(3))
-        self._begin = session.empty(n_rows, plan.offset_type)
-        program.bind(
-            "start_rows", n_rows, np.int32(n_rows), np.uint64(checked_seed(seed) % 2**64), by_degree, row_offsets,
-            self._alive, self._begin, self._left, self._cursor, self._tried,
-        )()
-        self._words = session.empty(2 * n_columns, np.uint32)
-        self._words.fill(_NOBODY)
-        self._state = session.empty(_STATE_WORDS, np.uint32)
-        self._state.set(np.array([0, n_rows, 0, 0, 1, 0, 0]))
+        edges, row_offsets = stable_order(plan, rows, n_rows)
+        words = session.empty(2 * n_columns, np.uint32)
+        words.fill(program.constant("NOBODY"))
+        self._alive, self._left = session.empty(n_rows, np.int32), session.empty(n_rows, np.uint32)
+        self._alive_at = program.constant("STATE_ALIVE")
+        self._state = session.zeros(program.constant("STATE_WORDS"), np.uint32)
+        self._state.set(np.array([n_rows]), offset=self._alive_at)
+        self._state.set(np.array([1]), offset=program.constant("STATE_DISPLACED"))
         self.colours = session.empty(n, np.uint32)
+        self._scope = {
+            "begin": session.empty(n_rows, plan.offset_type), "alive": self._alive, "left": self._left,
+            "cursor": session.empty(n_rows, np.uint32), "tried": session.empty(n_rows, np.uint32), "edges": edges,
+            "edge_columns": session.empty(n, np.int32), "words": words, "state": self._state, "colours": self.colours,
+        }  # fmt: skip
+        program.bind("list_columns", n, self._scope, n=n, columns=columns)()
+        program.bind(
+            "start_rows", n_rows, self._scope, n_rows=n_rows, seed=checked_seed(seed) % 2**64, by_degree=by_degree,
+            row_offsets=row_offsets,
+        )()
 
     def run_many(self, few_rows: int) -> None:
         """Run rounds, a launch for each step, until at most *few_rows* rows have edges left."""
@@ -112,20 +114,14 @@ class _Search:
                     launch()
             compact.run_checked()
             n_alive = int(compact.size.item())
-        self._state.set(np.array([n_alive]), offset=_STATE_ALIVE)
+        self._state.set(np.array([n_alive]), offset=self._alive_at)
 
     def _turn(self, n_alive: int) -> list[Launch]:
-        bind, n = self._program.bind, np.int32(n_alive)
-        fixed = self._alive, self._begin
+        bind, scope = self._program.bind, {**self._scope, "n_alive": n_alive}
         return [
-            *(
-                bind("propose", n_alive, n, np.uint32(step), *fixed, self._left, self._columns, self._cursor,
-                     self._tried, self._words, self._state)
-                for step in range(3)
-            ),
-            bind("settle", n_alive, n, *fixed, self._state, self._left, self._cursor, self._tried, self._columns,
-                 self._edges, self._words, self.colours),
-            bind("next_round", 1, self._state),
+            *(bind("propose", n_alive, scope, first=k) for k in range(self._program.constant("PROPOSALS"))),
+            bind("settle", n_alive, scope),
+            bind("next_round", 1, scope),
         ]
 
     def run_few(self, work_group_size: int | None = None) -> None:
@@ -135,8 +131,7 @@ class _Search:
             facts.sub_group_size if facts.is_cpu else _GROUP_SIZE if facts.sub_group_size > 1 else _NARROW_GROUP_SIZE
         )
         launch = self._session.program(SOURCE, self._defines, work_group_size=size).bind(
-            "match_group", 1, np.uint32(_CPU_TURNS if facts.is_cpu else _GROUP_TURNS), self._begin, self._alive,
-            self._left, self._cursor, self._tried, self._columns, self._edges, self._words, self.colours, self._state,
+            "match_group", 1, self._scope, budget=_CPU_TURNS if facts.is_cpu else _GROUP_TURNS
         )
-        while self._state.item(_STATE_ALIVE):
+        while self._state.item(self._alive_at):
             launch()

@@ -1,5 +1,8 @@
-"""Ratings on the device in random order, by item, or both."""
+"""Ratings on the device in another order: random, by item, by a key that kernels compute."""
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,8 +11,83 @@ from clgraph.algorithms.factorization.factors import DeviceRatings
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.arguments import Seed, checked_flag, checked_seed
 from clgraph.primitives.fill import iota
+from clgraph.primitives.scan import Scan
 from clgraph.primitives.sort import sort
+from clgraph.primitives.types import c_type
 from clgraph.runtime.arrays import DeviceArray
+
+
+def enqueue_order(
+    plan: FactorizationPlan, source: str, kernel: str, scope: Mapping[str, Any] | None = None, /, *, n: int,
+    defines: Mapping[str, str] | None = None, **arguments: Any,
+) -> None:
+    """Enqueue a kernel of cl/factorization/*source*.cl that takes *n* ratings, or one more."""
+    program = plan.session.program(
+        f"factorization/{source}.cl", {"OFFSET_T": plan.defines["OFFSET_T"], **(defines or {})}
+    )
+    program.bind(kernel, n + 1, scope, n=n, **arguments)()
+
+
+def find_offsets(plan: FactorizationPlan, sorted_keys: DeviceArray, n_ranges: int, width: int = 1) -> DeviceArray:
+    """Return where in *sorted_keys* each of *n_ranges* ranges of *width* keys begins, and the end."""
+    offsets = plan.session.empty(n_ranges + 1, plan.offset_type)
+    enqueue_order(
+        plan, "order", "find_offsets", n=sorted_keys.size, width=width, n_ranges=n_ranges, keys=sorted_keys,
+        offsets=offsets, defines={"KEY_T": c_type(sorted_keys.dtype)},
+    )
+    return offsets
+
+
+def stable_order(
+    plan: FactorizationPlan, keys: DeviceArray, n_keys: int, positions: DeviceArray | None = None
+) -> tuple[DeviceArray, DeviceArray]:
+    """Sort *positions*, by default all in ascending order, by their 32-bit *keys* below *n_keys*.
+
+    Returns
+    -------
+    order : DeviceArray
+        Positions; those of equal keys as they were.
+    offsets : DeviceArray
+        Those with key ``c`` are ``order[offsets[c]:offsets[c + 1]]``.
+    """
+    session, n = plan.session, keys.size
+    if positions is None:
+        positions = session.empty(n, plan.offset_type)
+        iota(session, positions)
+    else:
+        given, keys = keys, session.empty(n, keys.dtype)
+        enqueue_order(plan, "order", "gather_keys", n=n, order=positions, items=given, keys=keys)
+    by_key, order = sort(session, keys, positions, end_bit=max(n_keys - 1, 0).bit_length())
+    assert order is not None
+    return order, find_offsets(plan, by_key, n_keys)
+
+
+def number_runs(
+    plan: FactorizationPlan, order: DeviceArray, a: DeviceArray, b: DeviceArray
+) -> tuple[DeviceArray, DeviceArray]:
+    """Number the pairs (a, b) of ratings, equal ones neighbours in *order*, as they come.
+
+    Returns
+    -------
+    numbers : DeviceArray
+        Of each rating's pair, uint32.
+    offsets : DeviceArray
+        Pair ``p`` is ``order[offsets[p]:offsets[p + 1]]``.
+    """
+    session, n = plan.session, order.size
+    begins, ascending, numbers = (session.empty(n, np.uint32) for _ in range(3))
+    enqueue_order(plan, "superstep_order", "mark_runs", n=n, order=order, a=a, b=b, begins=begins)
+    Scan(session, begins, ascending, inclusive=True).run_checked()
+    enqueue_order(plan, "superstep_order", "scatter_numbers", n=n, order=order, sorted=ascending, numbers=numbers)
+    return numbers, find_offsets(plan, ascending, int(ascending.item(n - 1)) + 1 if n else 0)
+
+
+def gather_ratings(plan: FactorizationPlan, given: DeviceRatings, order: DeviceArray) -> DeviceRatings:
+    """Return the ratings in *order* (positions)."""
+    gathered = {name: plan.session.empty(len(given), array.dtype) for name, array in given.scope.items()}
+    scope = given.scope | {f"out_{name}": array for name, array in gathered.items()}
+    enqueue_order(plan, "order", "gather_ratings", scope, n=len(given), order=order)
+    return DeviceRatings(**gathered)
 
 
 def ordered_ratings(plan: FactorizationPlan, *, shuffle: bool, seed: Seed, by_item: bool = False) -> DeviceRatings:
@@ -30,7 +108,6 @@ def ordered_ratings(plan: FactorizationPlan, *, shuffle: bool, seed: Seed, by_it
     ratings = DeviceRatings.upload(session, plan.ratings)
     if not n or not (shuffle or by_item):
         return ratings
-    program, count = plan.program("factorization/order.cl"), plan.offset(n)
     order, keys = session.empty(n, plan.offset_type), session.empty(n, np.uint32)
     iota(session, order)
 
@@ -40,15 +117,14 @@ def ordered_ratings(plan: FactorizationPlan, *, shuffle: bool, seed: Seed, by_it
         return values
 
     if shuffle:
-        program.bind("draw_keys", n, count, np.uint64(seed % 2**64), keys)()
+        enqueue_order(plan, "order", "draw_keys", n=n, seed=seed % 2**64, keys=keys)
         order = by_keys()
     if by_item:
-        program.bind("gather_keys", n, count, order, ratings.items, keys)()
+        enqueue_order(plan, "order", "gather_keys", n=n, order=order, items=ratings.items, keys=keys)
         order = by_keys((plan.ratings.n_items - 1).bit_length())
-    moved = DeviceRatings(*(session.empty(n, array.dtype) for array in ratings))
-    program.bind("gather_ratings", n, count, order, *ratings, *moved)()
+    ordered = gather_ratings(plan, ratings, order)
     session.finish()
-    return moved
+    return ordered
 
 
 def by_descending_degree(degrees: NDArray[np.int64]) -> NDArray[np.int64]:

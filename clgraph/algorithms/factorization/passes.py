@@ -9,7 +9,7 @@ import pyopencl as cl
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.errors import DeviceTimeoutError
 from clgraph.runtime.failure import typed_errors
-from clgraph.runtime.program import Launch
+from clgraph.runtime.program import Launch, Program
 from clgraph.runtime.session import Session
 
 _CPU_SLICE, _GPU_SLICE = 1 << 20, 1 << 28  # ratings in a launch; a popular item must not hold up the next one
@@ -55,19 +55,22 @@ def wait_by_slices(plan: FactorizationPlan, enqueued: Iterable[tuple[cl.Event, i
 class Passes:
     """Passes over lists that shrink, enqueued several at a time before the host looks whether all is done.
 
-    Pass k reads the list of length ``sizes[k % 3]``, appends what it leaves to the next one and clears the length
-    after that. Two buffers hold the lists in turn: ``launches[k % 2]`` is what runs pass k; its first argument is k.
+    Pass k reads the list whose length is ``sizes[k % 3]``, appends what it leaves to the next one and clears the length
+    of the one after that. Two buffers hold the lists in turn: ``launches[k % 2]`` runs pass k, its ``pass_number``.
 
     Parameters
     ----------
+    program : Program
+        It has the kernels that run the passes.
     what : str
         Names the strategy in errors.
     n_groups : callable
         Work-groups for a list of some length. A list is not longer than any before it.
     """
 
-    def __init__(self, session: Session, what: str, n_groups: Callable[[int], int]) -> None:
-        self.sizes = session.empty(3, np.uint32)
+    def __init__(self, session: Session, program: Program, what: str, n_groups: Callable[[int], int]) -> None:
+        self._n_lists = program.constant("N_LISTS")
+        self.sizes = session.empty(self._n_lists, np.uint32)
         self.launches: tuple[Launch, ...] = ()
         self._what, self._n_groups = what, n_groups
 
@@ -88,10 +91,10 @@ class Passes:
             groups = self._n_groups(left)
             for _ in range(ahead):
                 launch = self.launches[k % 2]
-                launch.set_scalar(0, np.uint32(k))
+                launch.set(pass_number=k)
                 launch(groups)
                 k += 1
-            before, left = left, self.sizes.item(k % 3)
+            before, left = left, self.sizes.item(k % self._n_lists)
             if not left:
                 return
             stalls = stalls + 1 if left == before else 0

@@ -26,6 +26,8 @@ class FactorizationPlan:
     session, ratings, model
     launches : list of Launch
         What ``run()`` enqueues.
+    scope : dict of str to Any
+        Arguments that the kernels of the plan share: those of the model, and what subclasses add.
 
     Raises
     ------
@@ -41,6 +43,7 @@ class FactorizationPlan:
             **model.defines(), "OFFSET_T": "int" if self.offset_type is np.int32 else "long", **defines,
         }
         self.launches: list[Launch] = []
+        self.scope: dict[str, Any] = dict(model.scope)
 
     @property
     def lanes(self) -> int:
@@ -49,10 +52,6 @@ class FactorizationPlan:
 
     def program(self, source: str, *, work_group_size: int | None = None, **defines: int | str) -> Program:
         return self.session.program(source, {**self.defines, **defines}, work_group_size=work_group_size)
-
-    def offset(self, value: int) -> Any:
-        """*value* as the kernels' ``offset_t``."""
-        return self.offset_type(value)
 
     def run(self) -> None:
         """Enqueue one sweep; nothing is read back."""

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.factorization.factors import DeviceRatings
 from clgraph.algorithms.factorization.item_block import ItemSlots
 from clgraph.algorithms.factorization.matchings import Matchings, find_matchings
-from clgraph.algorithms.factorization.order import by_descending_degree
-from clgraph.algorithms.factorization.supersteps import number_runs, stable_order
+from clgraph.algorithms.factorization.order import by_descending_degree, number_runs, stable_order
 from clgraph.arguments import Seed
 from clgraph.runtime.arrays import DeviceArray
 

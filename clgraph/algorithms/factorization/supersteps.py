@@ -5,16 +5,14 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pyopencl as cl
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
+from clgraph.algorithms.factorization.order import gather_ratings, stable_order
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.arguments import check_choice
 from clgraph.errors import UnsupportedStrategyError
-from clgraph.primitives.fill import iota
-from clgraph.primitives.scan import Scan
-from clgraph.primitives.sort import sort
-from clgraph.primitives.types import c_type
 from clgraph.ratings import Ratings
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import check_status, typed_errors
@@ -24,8 +22,6 @@ from clgraph.runtime.session import Session
 SOURCE = "factorization/superstep.cl"
 LINGER = 5000  # turns for which work-groups that meet at a device-wide barrier wait for others to start
 GRID_WG_SIZE, GROUPS_PER_UNIT = 512, 1  # of a persistent kernel: resident for sure, and few that wait for each other
-
-GRID_CONTROL_WORDS, GRID_STATUS = 8, 4  # as in cl/common/grid_barrier.h
 _MANY_LANES = 16  # for a rating: then a group has few slots, and two of them on a compute unit are worth their wait
 _TURNS, _CPU_TURNS = 1 << 16, 1 << 20  # passes over the slots in launches without a wait: about 0.1 s
 _RESIDENT_ITEMS = 2048  # work-items of a GPU's compute unit
@@ -46,76 +42,6 @@ def check_barrier(session: Session, barrier: str, allowed: tuple[str, ...]) -> N
     check_choice("barrier", barrier, allowed)
     if barrier == "grid" and not has_grid_barrier(session):
         raise UnsupportedStrategyError(f"barrier='grid': {session.facts.name} has no device-wide barrier")
-
-
-def bind_order(
-    plan: FactorizationPlan, kernel: str, n: int, *args: Any, source: str = "superstep_order", **defines: str
-) -> Launch:
-    """Bind a kernel that takes *n* ratings, or one more, and says so first."""
-    program = plan.session.program(f"factorization/{source}.cl", {"OFFSET_T": plan.defines["OFFSET_T"], **defines})
-    return program.bind(kernel, n + 1, plan.offset(n), *args)
-
-
-def find_offsets(plan: FactorizationPlan, sorted_keys: DeviceArray, n_ranges: int, width: int = 1) -> DeviceArray:
-    """Return where in *sorted_keys* each of *n_ranges* ranges of *width* keys begins, and the end."""
-    offsets = plan.session.empty(n_ranges + 1, plan.offset_type)
-    scalar = sorted_keys.dtype.type
-    bind_order(
-        plan, "find_offsets", sorted_keys.size, scalar(width), scalar(n_ranges), sorted_keys, offsets,
-        source="order", KEY_T=c_type(sorted_keys.dtype),
-    )()
-    return offsets
-
-
-def stable_order(
-    plan: FactorizationPlan, keys: DeviceArray, n_keys: int, positions: DeviceArray | None = None
-) -> tuple[DeviceArray, DeviceArray]:
-    """Sort *positions*, by default all in ascending order, by their 32-bit *keys* below *n_keys*.
-
-    Returns
-    -------
-    order : DeviceArray
-        Positions; those of equal keys as they were.
-    offsets : DeviceArray
-        Those with key ``c`` are ``order[offsets[c]:offsets[c + 1]]``.
-    """
-    session, n = plan.session, keys.size
-    if positions is None:
-        positions = session.empty(n, plan.offset_type)
-        iota(session, positions)
-    else:
-        given, keys = keys, session.empty(n, keys.dtype)
-        bind_order(plan, "gather_keys", n, positions, given, keys, source="order")()
-    by_key, order = sort(session, keys, positions, end_bit=max(n_keys - 1, 0).bit_length())
-    assert order is not None
-    return order, find_offsets(plan, by_key, n_keys)
-
-
-def number_runs(
-    plan: FactorizationPlan, order: DeviceArray, a: DeviceArray, b: DeviceArray
-) -> tuple[DeviceArray, DeviceArray]:
-    """Number the pairs (a, b) of ratings, equal ones neighbours in *order*, as they come.
-
-    Returns
-    -------
-    numbers : DeviceArray
-        Of each rating's pair, uint32.
-    offsets : DeviceArray
-        Pair ``p`` is ``order[offsets[p]:offsets[p + 1]]``.
-    """
-    session, n = plan.session, order.size
-    begins, ascending, numbers = (session.empty(n, np.uint32) for _ in range(3))
-    bind_order(plan, "mark_runs", n, order, a, b, begins)()
-    Scan(session, begins, ascending, inclusive=True).run_checked()
-    bind_order(plan, "scatter_numbers", n, order, ascending, numbers)()
-    return numbers, find_offsets(plan, ascending, int(ascending.item(n - 1)) + 1 if n else 0)
-
-
-def gather_ratings(plan: FactorizationPlan, given: DeviceRatings, order: DeviceArray) -> DeviceRatings:
-    """Return the ratings in *order* (positions)."""
-    ordered = DeviceRatings(*(plan.session.empty(len(given), array.dtype) for array in given))
-    bind_order(plan, "gather_ratings", len(given), order, *given, *ordered, source="order")()
-    return ordered
 
 
 class SuperstepPlan(FactorizationPlan):
@@ -139,7 +65,7 @@ class SuperstepPlan(FactorizationPlan):
         self._order: DeviceArray
         self._offsets: NDArray[np.int64]
         self._persistent: Launch
-        self._control = session.zeros(GRID_CONTROL_WORDS, np.uint32)
+        self._control: DeviceArray
         self._status = session.zeros(1, np.uint32)
 
     def _cut(self, turns: NDArray[np.int64], joins: NDArray[np.bool_]) -> None:
@@ -149,11 +75,13 @@ class SuperstepPlan(FactorizationPlan):
         self._segments = np.append(begins, turns.size)
         self._ranges = np.append(np.flatnonzero(np.diff(time[begins], prepend=-1)), begins.size)
 
-    def _bind_persistent(self, program: Program, kernel: str, n_groups: int, *args: Any) -> None:
+    def _bind_persistent(self, program: Program, kernel: str, n_groups: int) -> None:
         """Bind a kernel of *n_groups* work-groups that runs a range of segments by itself."""
-        head = np.uint32(0), np.uint32(0)
-        items = n_groups * program.work_group_size
-        self._persistent = program.bind(kernel, items, *head, *args, self._control, self._status)
+        self._control = self.session.zeros(program.constant("GRID_CONTROL_WORDS"), np.uint32)
+        self._persistent = program.bind(
+            kernel, n_groups * program.work_group_size, self.scope, first=0, last=0, control=self._control,
+            status=self._status, segments=self.session.upload(self._segments.astype(np.uint32)),
+        )
 
     def run(self) -> None:
         """Enqueue one sweep; nothing is read back, but ranges are waited for, so that Ctrl-C is heard."""
@@ -168,7 +96,7 @@ class SuperstepPlan(FactorizationPlan):
     def _enqueue(self, first: int, last: int) -> Any:
         """Enqueue a range of segments; return the last event."""
         self._control.fill(0)
-        return launch_over(self._persistent, np.uint32(first), np.uint32(last))
+        return launch_over(self._persistent, first=first, last=last)
 
     def check(self) -> None:
         """Wait for the device.
@@ -203,12 +131,13 @@ class RatingSlots(SuperstepPlan):
         ordered = gather_ratings(self, given, self._order)
         ends = by_key.get().astype(np.int64)
         self._offsets = ends[np.append(True, np.diff(ends) > 0)]
+        self.scope |= {**ordered.scope, "offsets": self.session.upload(self._offsets.astype(self.offset_type))}
         sizes = np.diff(self._offsets)
         if self.barrier == "auto":
             mean_bytes = 16 * self.model.layout.padded * len(given) / max(1, sizes.size)
             self.barrier = "grid" if self._has_grid and mean_bytes < _GRID_BYTES else "launch"
         bind = self._bind_grid if self.barrier == "grid" else self._bind_launches
-        bind(sizes, *ordered, *self.model.arguments())
+        bind(sizes)
         self.session.finish()
 
     def _cut_small(self, sizes: NDArray[np.int64], slots: int, all_slots: int, most: int) -> NDArray[np.bool_]:
@@ -219,17 +148,16 @@ class RatingSlots(SuperstepPlan):
         self._cut(1 + sizes // np.where(is_small, slots, all_slots), joins)
         return is_small
 
-    def _bind_grid(self, sizes: NDArray[np.int64], *data: Any) -> None:
+    def _bind_grid(self, sizes: NDArray[np.int64]) -> None:
         program = self.program(SOURCE, work_group_size=GRID_WG_SIZE, LINGER=LINGER)
         slots = program.work_group_size // self.lanes
         per_unit = 2 if self.lanes >= _MANY_LANES else GROUPS_PER_UNIT
         most_groups = per_unit * self.session.facts.compute_units
         n_groups = max(1, min(most_groups, -(-int(sizes.max(initial=1)) // slots)))
         self._cut_small(sizes, slots, n_groups * slots, slots)
-        segments = self.session.upload(self._segments.astype(np.uint32))
-        self._bind_persistent(program, "superstep_grid", n_groups, segments, self._device_offsets(), *data)
+        self._bind_persistent(program, "superstep_grid", n_groups)
 
-    def _bind_launches(self, sizes: NDArray[np.int64], *data: Any) -> None:
+    def _bind_launches(self, sizes: NDArray[np.int64]) -> None:
         facts = self.session.facts
         tail = self.program(SOURCE, work_group_size=facts.sub_group_size if facts.is_cpu else _TAIL_WG_SIZE)
         program = self.program(SOURCE, work_group_size=_CPU_WG_SIZE if facts.is_cpu else None)
@@ -238,11 +166,8 @@ class RatingSlots(SuperstepPlan):
         resident = facts.compute_units * (1 if facts.is_cpu else _RESIDENT_ITEMS // self.lanes)
         is_small = self._cut_small(sizes, slots, resident, most)
         self._is_tail = is_small[self._segments[:-1]]
-        self._step = program.bind("superstep", 1, self.offset(0), self.offset(0), *data)
-        self._tail = tail.bind("superstep_tail", 1, np.uint32(0), np.uint32(0), self._device_offsets(), *data)
-
-    def _device_offsets(self) -> DeviceArray:
-        return self.session.upload(self._offsets.astype(self.offset_type))
+        self._step = program.bind("superstep", 1, self.scope, begin=0, end=0)
+        self._tail = tail.bind("superstep_tail", 1, self.scope, first=0, last=0)
 
     def _enqueue(self, first: int, last: int) -> Any:
         if self.barrier == "grid":
@@ -251,15 +176,14 @@ class RatingSlots(SuperstepPlan):
         event = None
         for (begin, end), is_tail in zip(segments, self._is_tail[first:last].tolist(), strict=True):
             if is_tail:
-                event = launch_over(self._tail, np.uint32(begin), np.uint32(end))
+                event = launch_over(self._tail, first=begin, last=end)
             else:
                 from_, to = self._offsets[[begin, end]].tolist()
-                event = launch_over(self._step, self.offset(from_), self.offset(to), -(-(to - from_) // self._slots))
+                event = launch_over(self._step, -(-(to - from_) // self._slots), begin=from_, end=to)
         return event
 
 
-def launch_over(launch: Launch, begin: Any, end: Any, n_groups: int | None = None) -> Any:
-    """Enqueue *launch* with its first two arguments set; return the event."""
-    launch.set_scalar(0, begin)
-    launch.set_scalar(1, end)
+def launch_over(launch: Launch, n_groups: int | None = None, /, **limits: int) -> cl.Event:
+    """Enqueue *launch* with *limits* set, over *n_groups* work-groups if given; return the event."""
+    launch.set(**limits)
     return launch(n_groups)

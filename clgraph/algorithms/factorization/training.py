@@ -91,13 +91,12 @@ class Errors(FactorizationPlan):
         most = _GROUPS_PER_UNIT * session.facts.compute_units
         groups = min(most, max(1, -(-n_items // program.work_group_size)))
         self._partial = session.empty(groups, np.float32)
-        arrays = DeviceRatings.upload(session, ratings)
+        self.scope |= DeviceRatings.upload(session, ratings).scope
         self.launches = [
             program.bind(
-                "squared_errors", n_items, self.offset(ratings.n_ratings), *arrays, *model.arguments(),
-                self._partial, max_groups=groups,
+                "squared_errors", n_items, self.scope, n=ratings.n_ratings, partial=self._partial, max_groups=groups
             )
-        ]  # fmt: skip
+        ]
 
     def rmse(self) -> float:
         """Return the root mean square error; NaN without ratings."""
@@ -116,7 +115,7 @@ class _Backup:
 
     def __init__(self, model: DeviceModel) -> None:
         self._session = model.session
-        self._live = model.arguments()[1:5]
+        self._live = list(model.arrays.values())
         self._copies = [self._session.empty(array.size, array.dtype) for array in self._live]
         self._whole: tuple[list[Any], list[Epoch]] = self._live, []
 
@@ -317,10 +316,10 @@ class Factorization:
     def predict(self, users: NDArray[np.int32], items: NDArray[np.int32]) -> NDArray[np.float32]:
         """Return the predicted ratings of pairs, whose numbers must be in range; float32, shape (n,)."""
         predictions = self.session.empty(users.size, np.float32)
-        pairs = [self.session.upload(np.ascontiguousarray(array, np.int32)) for array in (users, items)]
-        n_items = users.size * self.plan.lanes
+        of_users, of_items = (self.session.upload(np.ascontiguousarray(array, np.int32)) for array in (users, items))
         self._errors.program(_EVALUATE).bind(
-            "predict", n_items, self._errors.offset(users.size), *pairs, *self.model.arguments(), predictions
+            "predict", users.size * self.plan.lanes, self.model.scope, n=users.size, users=of_users, items=of_items,
+            predictions=predictions,
         )()
         return predictions.get()
 

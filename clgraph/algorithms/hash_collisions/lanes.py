@@ -1,10 +1,12 @@
 """A work-item one hash of a row at a time: ``cl/coloring/collisions_lanes.cl``."""
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.hash_collisions.plan import CollisionPlan, CollisionProblem, Part, slices
+from clgraph.algorithms.hash_collisions.plan import CollisionPlan, CollisionProblem, slices
 from clgraph.algorithms.hash_collisions.work import BITMAP_BITS, MOST_HASHES
 from clgraph.arguments import checked_count
 from clgraph.errors import InputError
@@ -67,21 +69,20 @@ class LanesPlan(CollisionPlan):
                 group //= 2
         part, values = self.add_part(hashes, slice(0, len(self.problem.bit_widths)))
         self.colors = self.session.empty(stride * self.n, np.uint16 if bits <= 16 else np.uint32)
-        tile_rows = self.tile_rows(step)
         table["REVERSED"] = int(method == "SORTED")
-        self.tabulate("tabulate_colors", part, values | table, step, self.colors, tile_rows)
+        scope = self.tabulate("tabulate_colors", part, values | table, step, colors=self.colors)
         program = self.session.program(SOURCE, values | defines, work_group_size=group)
-        self.launches.append(self.bind_tiles(program, "count_rows", n_groups, part, tile_rows, self.colors))
+        self.launches.append(self.bind_tiles(program, "count_rows", n_groups, scope))
         rows = self.long_rows(int(defines["LONG_ROW"]))
-        if rows.size and method == "SORTED":
-            self._sort_rows(part, values, rows)
-        elif rows.size:
-            self.launches.append(self.bind_rows(
-                program, "count_split_rows", np.int32(self.n), np.int32(rows.size), *self.csr,
-                self.session.upload(rows), self.colors, part.counters, rows=rows.size,
-            ))
+        if not rows.size:
+            return
+        scope |= {"n_long": rows.size, "long_rows": self.session.upload(rows)}
+        if method == "SORTED":
+            self._sort_rows(values, rows, scope)
+        else:
+            self.launches.append(self.bind_rows(program, "count_split_rows", scope))
 
-    def _sort_rows(self, part: Part, values: dict[str, int | str], rows: NDArray[np.int32]) -> None:
+    def _sort_rows(self, values: dict[str, int | str], rows: NDArray[np.int32], scope: dict[str, Any]) -> None:
         """Count the rows that no work-item's workspace holds."""
         session, offsets = self.session, self.problem.graph.row_offsets
         ends = np.cumsum(self.problem.graph.degrees[rows] + 1, dtype=np.int64)
@@ -91,13 +92,11 @@ class LanesPlan(CollisionPlan):
         self._sorts.append(sort)
         group = max(1, session.facts.sub_group_size) if self.is_cpu else 256
         program = session.program(_SORTED, values, work_group_size=group)
-        arrays = *self.csr, session.upload(rows), starts
-        for k in range(part.hashes.stop - part.hashes.start):
-            head = np.uint32(k), np.int32(rows.size)
+        for k in range(int(values["N_HASHES"])):
             self.launches += [
-                self.bind_rows(program, "write_keys", *head, *arrays, keys, rows=rows.size),
+                self.bind_rows(program, "write_keys", scope, k=k, starts=starts, keys=keys),
                 sort.run,
-                self.bind_rows(program, "count_sorted", *head, *arrays, in_order, part.counters, rows=rows.size),
+                self.bind_rows(program, "count_sorted", scope, k=k, starts=starts, keys=in_order),
             ]
 
 

@@ -62,7 +62,7 @@ class CollisionPlan:
         self.session, self.problem, self.n, self.m = session, problem, graph.n_vertices, graph.n_edges
         self.is_cpu, self.units = session.facts.is_cpu, session.facts.compute_units
         on_device = device_graph(session, graph)
-        self.csr = (on_device.row_offsets, on_device.column_indices)
+        self.graph_scope = {**on_device.scope, "n": self.n}
         self.offset_defines = on_device.defines()
         # 7, 15, 31, …: graphs of similar rows share programs.
         self.longest = max(7, (1 << int(graph.degrees.max(initial=0)).bit_length()) - 1)
@@ -112,38 +112,33 @@ class CollisionPlan:
         }
 
     def tabulate(
-        self, kernel: str, part: Part, values: dict[str, int | str], step: int, table: DeviceArray,
-        tile_rows: DeviceArray,
-    ) -> None:
+        self, kernel: str, part: Part, values: dict[str, int | str], step: int, **table: DeviceArray
+    ) -> dict[str, Any]:
+        """Plan the kernel that fills *table* and cuts rows into tiles of *step*; return what a part's kernels share."""
+        n_tiles = (self.m + self.n) // step + 1
+        tile_rows = self.session.empty(n_tiles + 1, np.int32)
+        scope = {
+            **self.graph_scope, **table, "n_tiles": n_tiles, "tile_rows": tile_rows, "counters": part.counters
+        }  # fmt: skip
         program = self.session.program(f"coloring/{kernel}.cl", {**values, "TILE_STEP": step})
-        self.launches.append(program.bind(
-            kernel, self.n + 1, np.int32(self.n), np.int32(tile_rows.size - 1), self.csr[0], tile_rows, part.counters,
-            table,
-        ))
+        self.launches.append(program.bind(kernel, self.n + 1, scope))
+        return scope
 
-    def tile_rows(self, step: int) -> DeviceArray:
-        """Allocate the first row of each tile of *step* entries and rows."""
-        return self.session.empty((self.m + self.n) // step + 2, np.int32)
-
-    def bind_tiles(
-        self, program: Program, kernel: str, n_groups: int | None, part: Part, tile_rows: DeviceArray,
-        table: DeviceArray,
-    ) -> Launch:
+    def bind_tiles(self, program: Program, kernel: str, n_groups: int | None, scope: dict[str, Any]) -> Launch:
         """Bind a kernel over all tiles: one a group, or consecutive ones for *n_groups*."""
-        n_tiles = tile_rows.size - 1
+        n_tiles = scope["n_tiles"]
         each = 1 if n_groups is None else -(-n_tiles // max(n_groups, self.m // _GROUP_ENTRIES))
-        return program.bind(
-            kernel, -(-n_tiles // each) * program.work_group_size, np.int32(self.n), np.int32(n_tiles),
-            np.int32(each), *self.csr, tile_rows, table, part.counters,
-        )
+        return program.bind(kernel, -(-n_tiles // each) * program.work_group_size, scope, tiles_per_group=each)
 
     def long_rows(self, limit: int) -> NDArray[np.int32]:
         """Return the rows of more than *limit* entries."""
         return np.flatnonzero(self.problem.graph.degrees > limit).astype(np.int32)
 
-    def bind_rows(self, program: Program, kernel: str, *args: Any, rows: int) -> Launch:
-        """Bind a kernel of which a group takes a row at a time."""
-        return program.bind(kernel, min(rows, 8 * self.units) * program.work_group_size, *args)
+    def bind_rows(self, program: Program, kernel: str, scope: dict[str, Any], **arguments: Any) -> Launch:
+        """Bind a kernel of which a group takes one of the long rows at a time."""
+        return program.bind(
+            kernel, min(scope["n_long"], 8 * self.units) * program.work_group_size, scope, **arguments
+        )
 
 
 def slices(n: int, most: int) -> list[slice]:

@@ -64,18 +64,16 @@ class PlanesPlan(CollisionPlan):
         side_by_side = sizes.pop("SIDE_BY_SIDE") and table_words > _VECTOR
         values |= {"LAYERS": layers, "PLANE_LIST(X)": _plane_list(bits, words, layers), "SIDE_BY_SIDE": side_by_side}
         stored = -(-table_words // _RECORD) * _RECORD if side_by_side else table_words + (table_words % _VECTOR == 3)
-        self.planes, tile_rows = self.session.empty(stored * self.n, np.uint32), self.tile_rows(step)
-        self.tabulate("tabulate_planes", part, values, step, self.planes, tile_rows)
+        self.planes = self.session.empty(stored * self.n, np.uint32)
+        scope = self.tabulate("tabulate_planes", part, values, step, planes=self.planes)
         group = sizes.pop("WG_SIZE")
         values |= {**sizes, "TILE": step + long_row + _ALIGNMENT, "LONG_ROW": long_row, "SLICES": slices}
         program = self.session.program(SOURCE, values, work_group_size=group)
-        self.launches.append(self.bind_tiles(program, "count_tiles", n_groups, part, tile_rows, self.planes))
+        self.launches.append(self.bind_tiles(program, "count_tiles", n_groups, scope))
         rows = self.long_rows(long_row)
         if rows.size:
-            self.launches.append(self.bind_rows(
-                program, "count_long_rows", np.int32(self.n), np.int32(rows.size), *self.csr,
-                self.session.upload(rows), self.planes, part.counters, rows=rows.size,
-            ))
+            scope |= {"n_long": rows.size, "long_rows": self.session.upload(rows)}
+            self.launches.append(self.bind_rows(program, "count_long_rows", scope))
 
 
 def _plane_list(bits: Sequence[int], words: int, layers: int) -> str:

@@ -54,7 +54,7 @@ def profile_balance(
     assert isinstance(split, NodeSplitting)
     plain.run()
     split.run()
-    begin, end = (array.get() for array in split.parts[:2])
+    begin, end = split.parts["part_begin"].get(), split.parts["part_end"].get()
     assert split.balance is not None
     return BalanceProfile(
         plain.balance, split.balance, plain.group_edges, split.group_edges, graph.degrees, end - begin, split.mda

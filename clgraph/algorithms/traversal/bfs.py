@@ -48,7 +48,6 @@ from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose
 from clgraph.runtime.device_graph import device_graph
-from clgraph.runtime.failure import check_status
 from clgraph.runtime.session import Session, SessionLike, as_session
 from clgraph.runtime.timing import RunInfo
 
@@ -120,12 +119,9 @@ class _Frontier:
         sources = default_source(graph) if sources is None else sources
         self.n = n
         on_device = device_graph(session, graph)
-        out = on_device.row_offsets, on_device.column_indices
         reverse = device_graph(session, graph.reverse) if bottom_up else on_device
-        into = reverse.row_offsets, reverse.column_indices
         self.distances, self.predecessors = session.empty(-(-n // 4) * 4, np.int32), session.empty(n, np.int32)
-        lists, found, size = queues.Lists(session, graph), (self.distances, self.predecessors), np.int32(n)
-        self._state, one_launch = lists.state, session.facts.dialect.has_grid_barrier
+        one_launch = session.facts.dialect.has_grid_barrier
         short = one_launch and not bottom_up and int(graph.degrees.max(initial=0)) <= queues.PIECE
         group = queues.group_size(session, 512 if bottom_up else 1024) if one_launch else _LEVEL_GROUP
         defines: dict[str, int | str] = {
@@ -134,23 +130,22 @@ class _Frontier:
             "STEPS": 4 if not one_launch or m >= 8 * n else 1 if m < 5 * n else 2,
         }  # fmt: skip
         program = session.program(_SOURCE, defines, work_group_size=group)
-        self._initialize = program.bind("initialize", max(n, queues.STATE_WORDS), size, *found, self._state)
-        self._start = program.bind(
-            "start", 1, np.int32(sources.size), *lists.arguments, session.upload(sources), out[0], *lists.arrays,
-            found[0],
-        )
+        self._program, self._state = program, queues.new_state(session, program)
+        scope = {
+            "n": n, "m": m, "max_depth": most, **on_device.scope, "in_offsets": reverse.row_offsets,
+            "in_neighbors": reverse.column_indices, **queues.Lists(session, graph).scope, "state": self._state,
+            "distances": self.distances, "predecessors": self.predecessors,
+        }  # fmt: skip
+        self._initialize = program.bind("initialize", max(n, self._state.size), scope)
+        self._start = program.bind("start", 1, scope, n_sources=sources.size, sources=session.upload(sources))
         self._search: Callable[[], object]
         if one_launch:
-            groups, bits = queues.group_count(session, 2 if bottom_up else 1), session.empty(-(-n // 32), np.uint32)
+            groups, bits = queues.group_count(session, program, 2 if bottom_up else 1), -(-n // 32)
             self._search = program.bind(
-                "search", groups * group, size, np.uint32(most), np.uint32(alpha), np.uint32(beta),
-                on_device.row_offsets.dtype.type(m), *lists.arguments, *out, *into, lists.light, lists.heavy, bits,
-                self._state, *found,
+                "search", groups * group, scope, alpha=alpha, beta=beta, bits=session.empty(bits, np.uint32)
             )
         else:
-            self._search = Levels(
-                session, graph, program, lists, out, into, found, most, alpha if bottom_up else 0, beta
-            )
+            self._search = Levels(session, graph, program, scope, most, alpha if bottom_up else 0, beta)
 
     def run(self) -> None:
         """Search."""
@@ -168,7 +163,7 @@ class _Frontier:
             A wait on the device ran out.
         """
         if self.n:
-            check_status(self._state.item(queues.GRID_STATUS), "the levels of a breadth-first search")
+            queues.check_grid(self._program, self._state, "the levels of a breadth-first search")
         return self.distances.get(0, self.n), self.predecessors.get()
 
 

@@ -11,14 +11,12 @@ from clgraph.algorithms.traversal.rounds import FixedPoint
 from clgraph.algorithms.traversal.rounds_work import MEAN_DEGREES
 from clgraph.arguments import checked_count
 from clgraph.graph import Graph
-from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_queue import has_device_queue
 from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session
 
 _SOURCE = "traversal/child_launch.cl"
 _PIECE = 256  # edges
-_CHILD_GROUPS = 6  # word of cl/traversal/rounds.h
 
 
 class ChildLaunch(FixedPoint):
@@ -46,9 +44,7 @@ class ChildLaunch(FixedPoint):
         self.launched_by = "device" if has_device_queue(session) else "host"
         super().__init__(session, graph, sources, limit, levels=levels, atomic=atomic, balance=balance)
 
-    def _bind_round(
-        self, defines: dict[str, int | str], rows: DeviceArray, edges: tuple[DeviceArray, DeviceArray]
-    ) -> Sequence[Launch]:
+    def _bind_round(self, defines: dict[str, int | str], scope: dict[str, Any]) -> Sequence[Launch]:
         session, facts, degrees = self.session, self.session.facts, self.graph.degrees
         from_device = self.launched_by == "device"
         program = session.program(_SOURCE, {**defines, "FROM_DEVICE": int(from_device), "PIECE": _PIECE})
@@ -58,24 +54,19 @@ class ChildLaunch(FixedPoint):
             -(-n_pieces * facts.sub_group_size // size), 32 * facts.compute_units
         )
         self._n_groups = -(-self.n // size)
-        work = self._counters(self._n_groups + at_once)
-        pieces = session.empty(2 * (1 if from_device else n_pieces), np.int32)
-        limit, common = self.held.limit(self.limit), (pieces, self._state, self.distances)
-        n, threshold = np.int32(self.n), rows.dtype.type(self.threshold)
-        launches = [program.bind(
-            "relax_or_launch", self.n, n, np.uint32(0), limit, threshold, rows, *edges, *common, work
-        )]
+        scope = {
+            **scope, "work": self._counters(self._n_groups + at_once),
+            "pieces": session.empty(2 * (1 if from_device else n_pieces), np.int32),
+        }  # fmt: skip
+        launches = [program.bind("relax_or_launch", self.n, scope, threshold=self.threshold)]
         if n_pieces and not from_device:
-            launches.append(program.bind(
-                "relax_pieces", at_once * size, n, np.uint32(0), limit, np.int32(self._n_groups), rows, *edges,
-                *common, work,
-            ))
+            launches.append(program.bind("relax_pieces", at_once * size, scope, first_group=self._n_groups))
         return launches
 
     def _groups_of_round(self, number: int) -> int:
         if self.launched_by == "host":
             return super()._groups_of_round(number)
-        return self._n_groups + int(self._state.item(_CHILD_GROUPS + number % 4))
+        return self._n_groups + self._word("STATE_CHILD_GROUPS", number % 4)
 
     @property
     def details(self) -> dict[str, Any]:

@@ -11,9 +11,7 @@ from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session
 
 _SOURCE = "traversal/dijkstra.cl"
-# Of cl/traversal/dijkstra.cl.
-_CHUNK, _DIGITS, _LEVELS, _SPARE_SETS = 64, 16, {False: 8, True: 16}, 4
-_OVERFLOW, _WAITING, _TOPS = 0, 1, 24
+_SPARE_SETS = 4  # of chunks, one for each bucket
 _BUDGET = 2**22  # edges of one launch: a fraction of a second
 
 
@@ -32,30 +30,32 @@ class Dijkstra(PathPlan):
         defines = self._hold(wide=wide)
         held = self.held
         self.distances = session.empty(n, held.dtype)
-        n_buckets = _LEVELS[held.wide] * _DIGITS
-        n_chunks = (2 * n + int(graph.degrees.max(initial=0))) // _CHUNK + _SPARE_SETS * n_buckets
-        # An entry is a distance and a vertex, padded to a multiple of the former.
-        entries, link = session.empty(2 * _CHUNK * n_chunks, held.dtype), session.empty(n_chunks, np.uint64)
-        self._state = session.empty(_TOPS + n_buckets, np.uint64)
-        queue = entries, link, self._state, self.distances
-        program = session.program(_SOURCE, defines, work_group_size=1)
+        self._program = program = session.program(_SOURCE, defines, work_group_size=1)
+        n_buckets, chunk = program.constant("LEVELS") * program.constant("DIGITS"), program.constant("CHUNK")
+        n_chunks = (2 * n + int(graph.degrees.max(initial=0))) // chunk + _SPARE_SETS * n_buckets
+        self._state = session.empty(program.constant("STATE_TOPS") + n_buckets, np.uint64)
+        scope = {
+            **on_device.scope, "edge_weights": held.weights, "state": self._state, "distances": self.distances,
+            # An entry is a distance and a vertex, padded to a multiple of the former.
+            "entries": session.empty(2 * chunk * n_chunks, held.dtype), "link": session.empty(n_chunks, np.uint64),
+        }  # fmt: skip
         self._start = program.bind(
-            "start", 1, np.int32(self._sources.size), np.uint64(n_chunks), session.upload(self._sources), *queue
+            "start", 1, scope, n_sources=self._sources.size, n_chunks=n_chunks, sources=session.upload(self._sources)
         )
-        self._search = program.bind(
-            "search", 1, held.limit(self.limit), np.int64(_BUDGET), on_device.row_offsets, on_device.column_indices,
-            held.weights, *queue,
-        )
+        self._search = program.bind("search", 1, scope, limit=held.limit(self.limit), budget=_BUDGET)
 
     def _run(self) -> None:
         self.distances.fill(np.iinfo(self.held.dtype).max)
         self._start()
         self._search()
-        while self._state.item(_WAITING):
+        while self._word("STATE_LEVELS"):
             self._search()
 
     def _overflowed(self) -> bool:
-        return bool(self._state.item(_OVERFLOW))
+        return bool(self._word("STATE_OVERFLOW"))
+
+    def _word(self, name: str) -> int:
+        return int(self._state.item(self._program.constant(name)))
 
 
 def unsupported(facts: DeviceFacts) -> str | None:

@@ -1,25 +1,23 @@
 """Levels of a breadth-first search that the host drives, where no kernel may wait for all its work-groups."""
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
-from clgraph.algorithms.traversal import queues
 from clgraph.device.facts import DeviceFacts
 from clgraph.graph import Graph
-from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.program import Launch, Program
 from clgraph.runtime.session import Session
 
 _QUEUE_SOURCE = "traversal/bfs_queue.cl"
-_PLACE_WORDS = 6  # of cl/traversal/bfs_queue.cl
 _BUDGET = 2**23  # edges that one work-item looks at in a launch: a fraction of a second
 _FEW_UNITS = 4
 _FEW_ROWS = 4096  # that one work-item expands faster on more units
 _ANY = 2**62
 _PARTS = 64  # smaller shares of the vertices do not turn bottom-up
-
-_Rows = tuple[DeviceArray, DeviceArray]
 
 
 class Levels:
@@ -30,46 +28,42 @@ class Levels:
     session, graph : Session, Graph
     program : Program
         Of cl/traversal/bfs.cl.
-    lists : Lists
-        They hold the frontier of turn 0 when it is called.
-    out, into : tuple of DeviceArray
-        Row offsets and column indices of the graph and of its reverse.
-    found : tuple of DeviceArray
-        Distances and predecessors.
+    scope : mapping
+        What its kernels share, by the names of their parameters; its lists hold the frontier of turn 0 at the call.
     max_depth, alpha, beta : int
         As in :func:`bfs`; an alpha of 0 is never bottom-up.
     """
 
     def __init__(
-        self, session: Session, graph: Graph, program: Program, lists: queues.Lists, out: _Rows, into: _Rows,
-        found: _Rows, max_depth: int, alpha: int, beta: int,
+        self, session: Session, graph: Graph, program: Program, scope: Mapping[str, Any], max_depth: int, alpha: int,
+        beta: int,
     ) -> None:
         facts, n = session.facts, graph.n_vertices
-        self._n, self._n_edges, self._state = n, graph.n_edges, lists.state
+        self._n, self._n_edges, self._state, self._program = n, graph.n_edges, scope["state"], program
         self._max_depth, self._alpha, self._beta = max_depth, alpha, beta
-        many, size = 8 * facts.compute_units * program.work_group_size, np.int32(n)
-        turn = np.uint32(0), np.uint32(1)
-        self._expand = program.bind("expand_level", many, *turn, *lists.arguments, *out, *lists.arrays, *found)
-        self._list = program.bind("list_level", many, size, *turn, *lists.arguments, out[0], *lists.arrays, found[0])
+        many = 8 * facts.compute_units * program.work_group_size
+        scope = {**scope, "turn": 0, "depth": 1}
+        self._expand = program.bind("expand_level", many, scope)
+        self._list = program.bind("list_level", many, scope)
         if alpha:
-            bits = session.empty(-(-n // 32), np.uint32)
-            self._mark = program.bind("mark_level", many, size, turn[1], found[0], bits)
-            self._pull = program.bind("pull_level", many, size, *turn, *into, bits, self._state, *found)
+            scope["bits"] = session.empty(-(-n // 32), np.uint32)
+            self._mark = program.bind("mark_level", many, scope)
+            self._pull = program.bind("pull_level", many, scope)
         self._few_rows = _ANY if has_few_units(facts) else _FEW_ROWS if facts.is_cpu else 0
         if self._few_rows:
             most = min(self._few_rows, n // _PARTS) if alpha else self._few_rows
-            defines = device_graph(session, graph).defines()
-            self._place = session.empty(_PLACE_WORDS, np.uint64)
-            self._queue = session.program(_QUEUE_SOURCE, defines, work_group_size=1).bind(
-                "search_queue", 1, np.int32(0), *turn, np.uint32(max_depth), np.uint64(most), np.int64(_BUDGET),
-                *lists.arguments, *out, *lists.arrays, self._place, session.empty(n, np.int32), *found,
+            alone = session.program(_QUEUE_SOURCE, device_graph(session, graph).defines(), work_group_size=1)
+            self._place = session.empty(alone.constant("PLACE_WORDS"), np.uint64)
+            self._queue = alone.bind(
+                "search_queue", 1, scope, resumed=0, most_rows=most, budget=_BUDGET, place=self._place,
+                queue=session.empty(n, np.int32),
             )
 
     def __call__(self) -> None:
         """Search from the vertices in the lists."""
         turn, depth, explored = 0, 1, 0
         while depth <= self._max_depth:
-            light, heavy, edges, _ = queues.sizes_of(self._state.get(), turn)
+            light, heavy, edges, _ = self._sizes(turn)
             if not light + heavy:
                 return
             if self._turns_round(edges, explored):
@@ -77,9 +71,15 @@ class Levels:
             elif light + heavy <= self._few_rows:
                 turn, depth, edges = self._expand_alone(turn, depth, explored)
             else:
-                _launch(self._expand, turn, depth)
+                _launch(self._expand, turn=turn, depth=depth)
                 turn, depth = turn + 1, depth + 1
             explored += edges
+
+    def _sizes(self, turn: int) -> list[int]:
+        """Return vertices, pieces, edges and found vertices of a turn."""
+        size = self._program.constant("SIZES")
+        first = self._program.constant("STATE_SIZES") + size * (turn & 3)
+        return [int(word) for word in self._state.get(first, first + 4)]
 
     def _turns_round(self, edges: int, explored: int) -> bool:
         return self._alpha > 0 and edges * self._alpha > max(0, self._n_edges - explored - edges)
@@ -88,30 +88,29 @@ class Levels:
         """Expand levels by one work-item; return the next turn and depth, and how many edges it looked at."""
         resumed = 0
         while True:
-            self._queue.set_scalar(0, np.int32(resumed))
-            _launch(self._queue, turn, depth, first=1)
+            _launch(self._queue, resumed=resumed, turn=turn, depth=depth)
             head, end, tail, depth, edges, following = self._place.get().tolist()
             if head == tail or depth > self._max_depth:
                 return turn, self._max_depth + 1, edges
             if head == end and self._turns_round(following, explored + edges):
                 return *self._step_bottom_up(turn, depth), edges
             if head == end and tail - head > self._few_rows:
-                _launch(self._list, turn + 1, depth, first=1)
+                _launch(self._list, turn=turn + 1, depth=depth)
                 return turn + 1, depth, edges
             resumed = 1
 
     def _step_bottom_up(self, turn: int, depth: int) -> tuple[int, int]:
         """Pull until few vertices are found; return the next turn and depth, whose lists are filled."""
         while depth <= self._max_depth:
-            _launch(self._mark, depth, first=1)
-            _launch(self._pull, turn, depth, first=1)
+            _launch(self._mark, depth=depth)
+            _launch(self._pull, turn=turn, depth=depth)
             turn, depth = turn + 1, depth + 1
-            found = queues.sizes_of(self._state.get(), turn)[3]
+            found = self._sizes(turn)[3]
             if not found:
                 return turn, self._max_depth + 1
             if found * self._beta <= self._n:
                 break
-        _launch(self._list, turn, depth, first=1)
+        _launch(self._list, turn=turn, depth=depth)
         return turn, depth
 
 
@@ -120,8 +119,6 @@ def has_few_units(facts: DeviceFacts) -> bool:
     return facts.is_cpu and facts.compute_units <= _FEW_UNITS
 
 
-def _launch(launch: Launch, *values: int, first: int = 0) -> None:
-    """Enqueue with *values* as the scalars from argument *first* on."""
-    for i, value in enumerate(values):
-        launch.set_scalar(first + i, np.uint32(value))
+def _launch(launch: Launch, **values: int) -> None:
+    launch.set(**values)
     launch()

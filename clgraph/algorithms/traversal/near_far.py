@@ -11,12 +11,9 @@ from clgraph.algorithms.traversal.paths import PathPlan
 from clgraph.arguments import checked_number
 from clgraph.graph import Graph
 from clgraph.runtime.device_graph import device_graph
-from clgraph.runtime.failure import check_status
 from clgraph.runtime.session import Session
 
 _SOURCE = "traversal/sssp.cl"
-# Words of cl/traversal/sssp.cl.
-_OVERFLOW, _STATE_WORDS, _BUCKETS, _TURN, _PROGRESS_WORDS = 608, 640, 5, 8, 11
 _DEEP = 40  # levels of a search
 _DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 2.0, 0.5  # Davidson et al. take 32
 _HUB = 32.0  # times the mean degree
@@ -40,7 +37,6 @@ class NearFar(PathPlan):
     def _bind(self, *, wide: bool) -> None:
         session, graph, n = self.session, self.graph, self.n
         on_device = device_graph(session, graph)
-        rows = on_device.row_offsets, on_device.column_indices
         held_as = self._hold(wide=wide)
         held = self.held
         self.distances = session.empty(n, held.dtype)
@@ -54,47 +50,50 @@ class NearFar(PathPlan):
             "FEW_ROWS": 4096 if is_deep else 131072, "ONLY_SHORT_ROWS": int(short), "ALONE": int(self._alone),
             "STEPS": 4 if self._alone or not is_deep else 1 if degree < 8 else 2,
         }  # fmt: skip
-        lists = queues.Lists(session, graph, _STATE_WORDS)
-        settled = queues.Lists(session, graph, 1) if self._light_first else lists  # not used without
-        piles = session.empty(2 * n, np.int32)
-        stamps = session.empty(n, np.uint32), session.empty(n if self._light_first else 1, np.uint32)
-        self._state, self._progress = lists.state, session.empty(_PROGRESS_WORDS, held.dtype)
-        program = session.program(_SOURCE, defines, work_group_size=group)
-        self._initialize = program.bind(
-            "initialize", max(n, _STATE_WORDS), np.int32(n), self.distances, *stamps, self._state, self._progress
-        )
+        lists = queues.Lists(session, graph)
+        settled = queues.Lists(session, graph) if self._light_first else lists  # not used without
+        self._program = program = session.program(_SOURCE, defines, work_group_size=group)
+        self._state = queues.new_state(session, program, "PATH_STATE_WORDS")
+        self._progress = session.empty(program.constant("PROGRESS_WORDS"), held.dtype)
+        scope = {
+            "n": n, **on_device.scope, "edge_weights": held.weights, **lists.scope, "settled_light": settled.light,
+            "settled_heavy": settled.heavy, "piles": session.empty(2 * n, np.int32),
+            "listed_in": session.empty(n, np.uint32),
+            "settled_in": session.empty(n if self._light_first else 1, np.uint32), "state": self._state,
+            "distances": self.distances, "progress": self._progress,
+        }  # fmt: skip
+        self._initialize = program.bind("initialize", max(n, self._state.size), scope)
         self._start = program.bind(
-            "start", 1, np.int32(self._sources.size), np.float32(self._delta), *lists.arguments,
-            session.upload(self._sources), rows[0], lists.light, lists.heavy, stamps[0], lists.state, self.distances,
-            self._progress,
+            "start", 1, scope, n_sources=self._sources.size, sources=session.upload(self._sources), delta=self._delta
         )
-        groups = queues.group_count(session)
         self._search = program.bind(
-            "search", groups * group, np.int32(n), np.uint32(_LAST_TURN), held.limit(self.limit), *lists.arguments,
-            *rows, held.weights, lists.light, lists.heavy, settled.light, settled.heavy, piles,
-            *stamps, self._state, self.distances, self._progress,
+            "search", queues.group_count(session, program) * group, scope, last_turn=_LAST_TURN,
+            limit=held.limit(self.limit),
         )
 
     def _run(self) -> None:
         self._initialize()
         self._start()
-        turn = 0
-        while self._alone:
-            self._search.set_scalar(1, np.uint32(turn + _TURNS - 1))
+        if not self._alone:
             self._search()
-            progress = self._progress.get()
-            if int(progress[_TURN]) < turn + _TURNS:
-                return
-            turn = int(progress[_TURN])
-        self._search()
+            return
+        turn, last = 0, -1
+        while turn > last:
+            last = turn + _TURNS - 1
+            self._search.set(last_turn=last)
+            self._search()
+            turn = self._word("PROGRESS_TURN")
+
+    def _word(self, name: str) -> int:
+        return int(self._progress.item(self._program.constant(name)))
 
     @property
     def n_buckets(self) -> int:
         """How often the threshold rose, after ``run()`` where one work-group does all."""
-        return int(self._progress.item(_BUCKETS))
+        return self._word("PROGRESS_PILE")
 
     def _overflowed(self) -> bool:
-        return bool(self._state.item(_OVERFLOW))
+        return bool(self._state.item(self._program.constant("STATE_OVERFLOW")))
 
     def result(self) -> Any:
         """Return the distances after ``run()``.
@@ -105,7 +104,7 @@ class NearFar(PathPlan):
             A wait on the device ran out.
         """
         if self.n:
-            check_status(self._state.item(queues.GRID_STATUS), "the turns of shortest paths")
+            queues.check_grid(self._program, self._state, "the turns of shortest paths")
         return super().result()
 
 

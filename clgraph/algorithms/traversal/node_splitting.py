@@ -13,7 +13,6 @@ from clgraph.arguments import checked_count, shown
 from clgraph.errors import InputError
 from clgraph.graph import Graph
 from clgraph.primitives.scan import Scan
-from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session
 
@@ -45,6 +44,8 @@ class NodeSplitting(FixedPoint):
         What was taken.
     n_extra : int
         Children that the vertices split were given.
+    parts : dict of str to DeviceArray
+        After ``run()``: where the entries of each vertex and child begin and end, and whose they are.
     """
 
     def __init__(
@@ -71,28 +72,21 @@ class NodeSplitting(FixedPoint):
             raise InputError(f"mda={self.mda} makes {n_parts} vertices; at most {_MAX_PARTS} are possible")
         self._n_parts, self.n_words = n_parts, self.n if self._atomic else n_parts
 
-    def _bind_round(
-        self, defines: dict[str, int | str], rows: DeviceArray, edges: tuple[DeviceArray, DeviceArray]
-    ) -> Sequence[Launch]:
-        session, n, n_parts = self.session, np.int32(self.n), np.int32(self._n_parts)
+    def _bind_round(self, defines: dict[str, int | str], scope: dict[str, Any]) -> Sequence[Launch]:
+        session, n_parts, offset_t = self.session, self._n_parts, scope["row_offsets"].dtype
         program = session.program(_SOURCE, defines)
         counts, first_child = session.empty(self.n, np.int32), session.empty(self.n + 1, np.int32)
-        parts = *(session.empty(self._n_parts, rows.dtype) for _ in range(2)), session.empty(self._n_parts, np.int32)
-        self.parts: tuple[DeviceArray, ...] = parts
-        self._count_children = program.bind("count_children", self.n, n, np.int32(self.mda), rows, counts)
+        types = {"part_begin": offset_t, "part_end": offset_t, "part_parent": np.int32}
+        self.parts = {name: session.empty(n_parts, dtype) for name, dtype in types.items()}
+        scope = {**scope, **self.parts, "n_parts": n_parts}
+        self._count_children = program.bind("count_children", self.n, scope, mda=self.mda, counts=counts)
         self._scan = Scan(session, counts, first_child)
-        self._fill = program.bind("fill_parts", self._n_parts, n, n_parts, rows, first_child, *parts)
-        work = self._counters(-(-self._n_parts // program.work_group_size))
-        relax = program.bind(
-            "relax_parts", self._n_parts, n_parts, np.uint32(0), self.held.limit(self.limit), n, *edges,
-            *parts, self._state, self.distances, work,
-        )
+        self._fill = program.bind("fill_parts", n_parts, scope, first_child=first_child)
+        work = self._counters(-(-n_parts // program.work_group_size))
+        relax = program.bind("relax_parts", n_parts, scope, work=work)
         if self._atomic or not self.n_extra:
             return [relax]
-        update = program.bind(
-            "child_update", self._n_parts, n_parts, np.uint32(0), n, parts[2], self._state, self.distances
-        )
-        return [update, relax]
+        return [program.bind("child_update", n_parts, scope), relax]
 
     def _run(self) -> None:
         self._count_children()

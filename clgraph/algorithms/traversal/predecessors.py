@@ -11,7 +11,6 @@ from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session
 
 _SOURCE = "traversal/predecessors.cl"
-_ROUND, _STATE_WORDS = 4, 5  # words of the state; those before are the sizes of lists
 _SHORT = 1024  # lists that one work-group follows faster than a launch for each round would
 _ROUNDS_ALONE = 4096
 _AT_ONCE = 8  # rounds enqueued between two looks at the sizes
@@ -29,27 +28,29 @@ class Predecessors:
     def __init__(
         self, session: Session, graph: Graph, held: Distances, distances: DeviceArray, sources: NDArray[np.int32]
     ) -> None:
-        count, n = graph.n_vertices, np.int32(graph.n_vertices)
-        self.found, rounds = session.empty(count, np.int32), session.empty(count, np.int32)
-        self._state, given = session.empty(_STATE_WORDS, np.uint32), session.upload(sources)
-        on_device = device_graph(session, graph)
-        edges = on_device.row_offsets, on_device.column_indices, held.weights, distances, self.found, rounds
+        n, on_device = graph.n_vertices, device_graph(session, graph)
         defines = {**on_device.defines(), **held.defines}
-        program = session.program(_SOURCE, defines, work_group_size=max(64, session.facts.sub_group_size))
+        self._program = program = session.program(
+            _SOURCE, defines, work_group_size=max(64, session.facts.sub_group_size)
+        )
+        self.found = session.empty(n, np.int32)
+        self._state = session.empty(program.constant("STATE_WORDS"), np.uint32)
+        scope = {
+            "n": n, **on_device.scope, "edge_weights": held.weights, "distances": distances, "predecessors": self.found,
+            "rounds": session.empty(n, np.int32), "state": self._state,
+        }  # fmt: skip
         self._find = [
-            program.bind("start", max(count, _STATE_WORDS), n, self.found, rounds, self._state),
-            program.bind("find", count, n, *edges),
-            program.bind("mark_sources", given.size, np.int32(given.size), given, rounds),
+            program.bind("start", max(n, self._state.size), scope),
+            program.bind("find", n, scope),
+            program.bind("mark_sources", sources.size, scope, n_sources=sources.size, sources=session.upload(sources)),
         ]
-        self._finish = program.bind("finish", count, n, self.found)
+        self._finish = program.bind("finish", n, scope)
         self._flat = held.has_flat_edges()
         if self._flat:
-            lists = session.empty(2 * count, np.int32)
-            numbers = np.int32(0), np.int32(0), np.uint32(_SHORT)
-            self._find.append(program.bind("follow_all", count, n, *edges, lists, self._state))
+            scope["lists"] = session.empty(2 * n, np.int32)
+            self._find.append(program.bind("follow_all", n, scope))
             self._follow = program.bind(
-                "follow_lists", count, n, *numbers, *edges, lists, self._state,
-                max_groups=16 * session.facts.compute_units,
+                "follow_lists", n, scope, round=0, last=0, most=_SHORT, max_groups=16 * session.facts.compute_units
             )
 
     def run(self) -> None:
@@ -57,8 +58,8 @@ class Predecessors:
             launch()
         while self._flat:
             state = self._state.get()
-            number = int(state[_ROUND])
-            size = state[(number - 1) & 3]
+            number = int(state[self._program.constant("STATE_ROUND")])
+            size = state[self._program.constant("STATE_LISTED") + ((number - 1) & 3)]
             if not size:
                 break
             if size <= _SHORT:
@@ -69,6 +70,5 @@ class Predecessors:
         self._finish()
 
     def _rounds(self, first: int, last: int, n_groups: int | None = None) -> None:
-        self._follow.set_scalar(1, np.int32(first))
-        self._follow.set_scalar(2, np.int32(last))
+        self._follow.set(round=first, last=last)
         self._follow(n_groups)

@@ -1,50 +1,45 @@
 """Frontiers on a device: lists of vertices and of pieces of long rows, and what drives levels through them."""
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from clgraph.graph import Graph
 from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.failure import check_status
+from clgraph.runtime.program import Program
 from clgraph.runtime.session import Session
 
-PIECE = 128  # edges; cl/traversal/queues.h
-# Words of cl/traversal/levels.h.
-STATE_SIZES, SIZES, STATE_WORDS, MAX_MEMBERS = 160, 32, 288, 1000
-GRID_STATUS = 4
+PIECE = 128  # edges
 _ALONE_ROWS = 4096  # that a CPU's work-item keeps to itself
 _OTHER_BYTES = 128  # of local memory
 _LINGER = 200  # turns; groups that come too late leave their share to the others
 
 
 class Lists:
-    """The lists of two turns, and the state words.
+    """The lists of two turns.
 
     Attributes
     ----------
-    arguments : tuple
-        Capacities of the two lists, as kernels take them.
-    light, heavy, state : DeviceArray
+    light, heavy : DeviceArray
+    scope : dict
+        The lists and how many entries each turn may have, by the names of kernels' parameters.
     """
 
-    def __init__(self, session: Session, graph: Graph, state_words: int = STATE_WORDS) -> None:
+    def __init__(self, session: Session, graph: Graph) -> None:
         long_rows = graph.degrees[graph.degrees > PIECE].astype(np.int64)
         light, heavy = graph.n_vertices + 64, int((-(-long_rows // PIECE)).sum()) + 1
-        self.arguments = np.uint32(light), np.uint32(heavy)
         self.light, self.heavy = session.empty(2 * light, np.int32), session.empty(4 * heavy, np.int32)
-        self.state = session.empty(state_words, np.uint32)
-
-    @property
-    def arrays(self) -> tuple[DeviceArray, DeviceArray, DeviceArray]:
-        return self.light, self.heavy, self.state
+        self.scope = {"light": self.light, "heavy": self.heavy, "light_capacity": light, "heavy_capacity": heavy}
 
 
-def sizes_of(state: Any, turn: int) -> tuple[int, int, int, int]:
-    """Return vertices, pieces, edges and found vertices of a turn, from the state words."""
-    first = STATE_SIZES + SIZES * (turn & 3)
-    light, heavy, edges, found = (int(word) for word in state[first : first + 4])
-    return light, heavy, edges, found
+def new_state(session: Session, program: Program, words: str = "STATE_WORDS") -> DeviceArray:
+    """Return the words by which turns of *program* tell each other, as many as its constant *words* says."""
+    return session.empty(program.constant(words), np.uint32)
+
+
+def check_grid(program: Program, state: DeviceArray, where: str) -> None:
+    """Raise a :class:`DeviceTimeoutError` if work-groups did not meet."""
+    check_status(state.item(program.constant("STATE_CONTROL") + program.constant("GRID_STATUS")), where)
 
 
 def group_size(session: Session, per_group: int) -> int:
@@ -54,10 +49,11 @@ def group_size(session: Session, per_group: int) -> int:
     return facts.sub_group_size if facts.is_cpu else min(per_group, most, facts.max_work_group_size)
 
 
-def group_count(session: Session, per_unit: int = 1) -> int:
+def group_count(session: Session, program: Program, per_unit: int = 1) -> int:
     """Work-groups of a kernel that runs many levels: those that run at once, or one alone."""
     facts = session.facts
-    return min(per_unit * facts.compute_units, MAX_MEMBERS) if facts.dialect.has_grid_barrier else 1
+    most = program.constant("MAX_MEMBERS")
+    return min(per_unit * facts.compute_units, most) if facts.dialect.has_grid_barrier else 1
 
 
 def queue_defines(
@@ -69,4 +65,5 @@ def queue_defines(
     most = min(rows, kept) if session.facts.dialect.has_grid_barrier else rows - rows // 4
     return {
         "QUEUE_ROWS": rows, "KEPT_ROWS": most, "LINGER": _LINGER, "SKIP_LEAVES": int(not graph.directed),
+        "PIECE": PIECE,
     }  # fmt: skip

@@ -18,8 +18,6 @@ from clgraph.runtime.session import Session
 from clgraph.runtime.timing import RoundBalance
 
 SOURCE = "traversal/topology_driven.cl"
-# Words of cl/traversal/rounds.h.
-_CHANGED, _OVERFLOW, _CHILD_GROUPS, _STATE_WORDS = 0, 1, 6, 10
 _MOST_AT_ONCE = 32  # rounds enqueued between two looks at whether they have ended
 
 
@@ -71,24 +69,22 @@ class FixedPoint(PathPlan):
         session = self.session
         defines = {**self._hold(wide=wide), "ATOMIC": int(self._atomic), "BALANCE": int(self._counts)}
         self.distances = session.empty(self.n_words, np.int32 if self._levels else self.held.dtype)
-        self._state = session.empty(_STATE_WORDS, np.uint32)
-        sources = session.upload(self._sources)
-        program = session.program(SOURCE, defines)
+        self._program = program = session.program(SOURCE, defines)
+        self._state = session.empty(program.constant("STATE_WORDS"), np.uint32)
+        scope = {
+            "n": self.n, "round": 0, "limit": self.held.limit(self.limit), **device_graph(session, self.graph).scope,
+            "edge_weights": self.held.weights, "state": self._state, "distances": self.distances,
+        }  # fmt: skip
+        n_words, sources = self.n_words, session.upload(self._sources)
         self._start = [
-            program.bind(
-                "initialize", max(self.n_words, _STATE_WORDS), np.int32(self.n_words), self.distances, self._state
-            ),
-            program.bind("start", sources.size, np.int32(sources.size), sources, self.distances),
+            program.bind("initialize", max(n_words, self._state.size), scope, n_words=n_words),
+            program.bind("start", sources.size, scope, n_sources=sources.size, sources=sources),
         ]
-        on_device = device_graph(session, self.graph)
-        rows, edges = on_device.row_offsets, (on_device.column_indices, self.held.weights)
-        self._round = self._bind_round(defines, rows, edges)
+        self._round = self._bind_round(defines, scope)
 
     @abstractmethod
-    def _bind_round(
-        self, defines: dict[str, int | str], rows: DeviceArray, edges: tuple[DeviceArray, DeviceArray]
-    ) -> Sequence[Launch]:
-        """Return the launches of a round, whose second argument is its number; set ``_work``."""
+    def _bind_round(self, defines: dict[str, int | str], scope: dict[str, Any]) -> Sequence[Launch]:
+        """Return the launches of a round; set ``_work``."""
 
     def _counters(self, n_groups: int) -> DeviceArray:
         """Return a word for each work-group of a round."""
@@ -106,12 +102,12 @@ class FixedPoint(PathPlan):
                 if self._counts:
                     self._work.fill(0)
                 for launch in self._round:
-                    launch.set_scalar(1, np.uint32(number))
+                    launch.set(round=number)
                     launch()
             done += at_once
             if self._counts:
                 rows.append(self._count(done, rows))
-            changed = self._state.item(_CHANGED)
+            changed = self._word("STATE_CHANGED")
         self.n_rounds = changed + 1
         if self._counts:
             self.balance = tuple(rows)
@@ -129,7 +125,10 @@ class FixedPoint(PathPlan):
         return self._work.size
 
     def _overflowed(self) -> bool:
-        return bool(self._state.item(_OVERFLOW))
+        return bool(self._word("STATE_OVERFLOW"))
+
+    def _word(self, name: str, offset: int = 0) -> int:
+        return int(self._state.item(self._program.constant(name) + offset))
 
     def run(self) -> None:
         """Search; breadth-first searches then find predecessors."""

@@ -2,23 +2,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-import numpy as np
+from typing import Any
 
 from clgraph.algorithms.traversal.rounds import SOURCE, FixedPoint
-from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.program import Launch
 
 
 class TopologyDriven(FixedPoint):
     """Shortest paths by rounds over all vertices."""
 
-    def _bind_round(
-        self, defines: dict[str, int | str], rows: DeviceArray, edges: tuple[DeviceArray, DeviceArray]
-    ) -> Sequence[Launch]:
+    def _bind_round(self, defines: dict[str, int | str], scope: dict[str, Any]) -> Sequence[Launch]:
         program = self.session.program(SOURCE, defines)
         work = self._counters(-(-self.n // program.work_group_size))
-        return [program.bind(
-            "relax_vertices", self.n, np.int32(self.n), np.uint32(0), self.held.limit(self.limit), rows, *edges,
-            self._state, self.distances, work,
-        )]
+        return [program.bind("relax_vertices", self.n, scope, work=work)]

@@ -1,0 +1,221 @@
+"""Read what a kernel file declares: the parameters of its kernels and the values of its constants.
+
+A signature has one origin then, the source, on every driver. OpenCL's own answer (clGetKernelArgInfo) is no
+substitute: not every driver keeps it, and a typedef's name does not tell what it stands for. Of the preprocessor this
+knows what ``cl/`` uses: conditions, and macros with and without parameters.
+"""
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from clgraph.errors import KernelSourceError
+
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_WORD = re.compile(r"\d[\w.]*|[A-Za-z_]\w*")
+_NAME = re.compile(r"\b[A-Za-z_]")
+_OPENING = re.compile(r"\s*\(")
+_DEFINITION = re.compile(r"(\w+)(\([^)]*\))?\s*(.*)")
+_DEFINED = re.compile(r"defined\s*\(?\s*(\w+)\s*\)?")
+_BUILTIN = re.compile(r"__has_builtin\s*\(\s*\w+\s*\)")
+_NUMBER = re.compile(r"(0x[0-9a-f]+|\d+)[ul]*", re.IGNORECASE)
+_KERNEL = re.compile(r"__kernel\b[^{;]*?\bvoid\s+(\w+)\s*\(([^)]*)\)\s*\{")
+_TYPEDEF = re.compile(r"typedef\s+(\w+)\s+(\w+)\s*;")
+_LANES = re.compile(r"(2|3|4|8|16)$")
+_QUALIFIERS = {"const", "volatile", "restrict"}
+_SPACES = {"__global": "global", "__local": "local", "__constant": "constant"}
+_TYPES = {
+    "char": np.int8, "uchar": np.uint8, "short": np.int16, "ushort": np.uint16, "int": np.int32, "uint": np.uint32,
+    "long": np.int64, "ulong": np.uint64, "half": np.float16, "float": np.float32, "double": np.float64,
+}  # fmt: skip
+_PYTHON = tuple((re.compile(c), python) for c, python in (
+    ("&&", " and "), (r"\|\|", " or "), ("!(?!=)", " not "), ("/", "//"),
+    (r"\(([^()?:]+)\?([^()?:]+):([^()?:]+)\)", r"((\2) if (\1) else (\3))"),
+))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a kernel.
+
+    Attributes
+    ----------
+    space : str
+        ``"value"``, ``"global"``, ``"local"`` or ``"constant"``.
+    dtype : numpy.dtype or None
+        Its type or that of what it points at, of a vector the type of its elements; ``None`` for a structure.
+    """
+
+    name: str
+    space: str
+    dtype: np.dtype[Any] | None
+
+
+@dataclass(frozen=True)
+class _Macro:
+    parameters: tuple[str, ...] | None
+    body: str
+
+
+class Declarations:
+    """What one build input declares.
+
+    Attributes
+    ----------
+    kernels : dict of str to tuple of Parameter
+        The parameters of each kernel, in order.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._macros: dict[str, _Macro] = {}
+        self._types: dict[str, str] = {}
+        self._constants: dict[str, int] = {}
+        self.kernels: dict[str, tuple[Parameter, ...]] = {}
+        for statement in self._statements(text):
+            self._declare(self._expand(statement))
+
+    def constant(self, name: str) -> int:
+        """Return the integer for which the macro *name* stands at the end of the source.
+
+        Raises
+        ------
+        KernelSourceError
+            There is no such macro, or it is no integer.
+        """
+        if name in self._constants:
+            return self._constants[name]
+        text = self._expand(name)
+        value = None if _NAME.search(text) else _evaluate(text)
+        if value is None:
+            raise KernelSourceError(f"the kernel source defines no integer {name!r}")
+        self._constants[name] = value
+        return value
+
+    def _statements(self, text: str) -> Iterator[str]:
+        """Yield the heads of kernels and the typedefs, each whole."""
+        started = ""
+        for line in self._active_lines(_COMMENT.sub(" ", text).replace("\\\n", " ")):
+            if not started and not self._declares(line):
+                continue
+            started += line + "\n"
+            is_complete = not started.startswith(("KERNEL", "typedef")) or "{" in started or ";" in started
+            if is_complete and started.count("(") == started.count(")"):
+                yield started
+                started = ""
+
+    def _declares(self, line: str) -> bool:
+        word = _WORD.match(line)
+        if word is None:
+            return False
+        macro = self._macros.get(word[0])
+        return word[0] in ("KERNEL", "typedef") or (macro is not None and "KERNEL" in macro.body)
+
+    def _active_lines(self, text: str) -> Iterator[str]:
+        """Yield the lines that conditions leave in, and follow the directives."""
+        active: list[bool | None] = []  # of each open condition; None once another branch was taken
+        for line in map(str.strip, text.splitlines()):
+            if not line.startswith("#"):
+                if line and all(active):
+                    yield line
+                continue
+            name, _, rest = line[1:].strip().partition(" ")
+            if name in ("if", "ifdef", "ifndef"):
+                active.append(self._holds(name, rest.strip()) if all(active) else None)
+            elif name in ("elif", "else"):
+                waits = active[-1] is False
+                active[-1] = (name == "else" or self._holds("if", rest)) if waits else None
+            elif name == "endif":
+                active.pop()
+            elif not all(active):
+                continue
+            elif name == "undef":
+                self._macros.pop(rest.strip(), None)
+            elif name == "define" and (found := _DEFINITION.match(rest.strip())):
+                parameters = tuple(p.strip() for p in found[2][1:-1].split(",")) if found[2] else None
+                self._macros[found[1]] = _Macro(parameters, found[3])
+
+    def _holds(self, name: str, condition: str) -> bool:
+        if name != "if":
+            return (condition in self._macros) == (name == "ifdef")
+        known = _DEFINED.sub(lambda found: str(int(found[1] in self._macros)), condition)
+        value = _evaluate(self._expand(_BUILTIN.sub("0", known)))
+        if value is None:
+            raise KernelSourceError(f"a condition in a kernel source cannot be read: #if {condition}")
+        return bool(value)
+
+    def _expand(self, text: str, hidden: frozenset[str] = frozenset()) -> str:
+        """Return *text* with all macros expanded but those of *hidden* names, whose expansion this is part of."""
+        out, at = [], 0
+        while word := _WORD.search(text, at):
+            out.append(text[at : word.start()])
+            at, macro = word.end(), self._macros.get(word[0])
+            opening = _OPENING.match(text, at)
+            if macro is None or word[0] in hidden or (macro.parameters is not None and opening is None):
+                out.append(word[0])
+                continue
+            body = macro.body
+            if macro.parameters is not None and opening is not None:
+                arguments, at = _split_arguments(text, opening.end())
+                values = dict(zip(macro.parameters, (self._expand(a, hidden) for a in arguments), strict=False))
+                body = _WORD.sub(lambda found, values=values: values.get(found[0], found[0]), body)  # type: ignore[misc]
+                body = re.sub(r"\s*##\s*", "", body)
+            out.append(self._expand(body, hidden | {word[0]}))
+        return "".join(out) + text[at:]
+
+    def _declare(self, text: str) -> None:
+        if found := _TYPEDEF.match(text):
+            self._types[found[2]] = found[1]
+        for head in _KERNEL.finditer(text):
+            self.kernels[head[1]] = tuple(map(self._parameter, head[2].split(",")))
+
+    def _parameter(self, text: str) -> Parameter:
+        *kinds, name = (word for word in _WORD.findall(text) if word not in _QUALIFIERS)
+        space = next((_SPACES[word] for word in kinds if word in _SPACES), "value")
+        kind = next(word for word in kinds if word not in _SPACES)
+        while kind in self._types:
+            kind = self._types[kind]
+        scalar = _TYPES.get(_LANES.sub("", kind))
+        return Parameter(name, space, None if scalar is None else np.dtype(scalar))
+
+
+@lru_cache(maxsize=256)
+def read_declarations(text: str) -> Declarations:
+    """Return what *text*, the whole build input of a program, declares."""
+    return Declarations(text)
+
+
+def _evaluate(expression: str) -> int | None:
+    """Return the value of an integer expression, in which an unknown name counts 0 as for the preprocessor."""
+    text = _WORD.sub(_as_python, expression)
+    for pattern, word in _PYTHON:
+        text = pattern.sub(word, text)
+    try:
+        return int(eval(text.strip(), {"__builtins__": {}}))
+    except (SyntaxError, TypeError, ValueError):
+        return None
+
+
+def _as_python(word: re.Match[str]) -> str:
+    number = _NUMBER.fullmatch(word[0])
+    return number[1] if number else "0"
+
+
+def _split_arguments(text: str, start: int) -> tuple[list[str], int]:
+    """Return the arguments of a macro, whose bracket was opened before *start*, and where the text goes on."""
+    arguments, depth, begin = [], 0, start
+    for at in range(start, len(text)):
+        if text[at] in "([{":
+            depth += 1
+        elif text[at] in ")]}":
+            depth -= 1
+        if depth < 0 or (text[at] == "," and not depth):
+            arguments.append(text[begin:at].strip())
+            begin = at + 1
+        if depth < 0:
+            return arguments, at + 1
+    raise KernelSourceError(f"a macro's arguments do not end: {text[start : start + 60]}")
