@@ -4,8 +4,6 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-from clgraph.arguments import shown
-
 _ELSEWHERE = {  # what other programs call an algorithm
     "cc": "connected_components",
     "components": "connected_components",
@@ -18,10 +16,10 @@ _ELSEWHERE = {  # what other programs call an algorithm
 }
 
 
-def unknown_name(kind: str, name: object, known: Iterable[str]) -> str:
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
     """Return a message that says which of the *known* names of a *kind* is meant by *name*, or lists them all."""
     names = list(known)
-    plain = name.lower().replace("-", "_") if isinstance(name, str) else ""
+    plain = name.lower().replace("-", "_")
     meant = _ELSEWHERE.get(plain) or next(iter(difflib.get_close_matches(plain, names, 1)), None)
     hint = f"did you mean {meant!r}?" if meant in names else f"known: {', '.join(names)}"
-    return f"unknown {kind} {shown(name)}; {hint}"
+    return f"unknown {kind} {name!r}; {hint}"

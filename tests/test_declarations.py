@@ -44,7 +44,8 @@ def test_types_conditions_and_macros_are_followed() -> None:
         typedef BASE word_t;
         #ifndef WIDE
         #define WIDE (1u << 2)
-        #define LEVELS ((WIDE ? 64 : 32) / 3)
+        #define DEEP 1
+        #define LEVELS ((DEEP ? 64 : 32) / 3)
         #endif
         #if WIDE > 8 || !defined(BASE)
         KERNEL absent(int n) {}

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from scipy.sparse import issparse
 
-from clgraph.arguments import checked_flag
+from clgraph.arguments import check_choice, checked_flag
 from clgraph.errors import InputError
 from clgraph.graph import as_graph
 from clgraph.model.strategy import Choice
@@ -90,6 +90,7 @@ def explain(algorithm: str, data: Any, *, session: SessionLike = None, **options
 
 def find_algorithm(name: str) -> Algorithm:
     """Return the entry of *name*, or raise an :class:`InputError`."""
-    if not isinstance(name, str) or name not in ALGORITHMS:
+    if isinstance(name, str) and name not in ALGORITHMS:
         raise InputError(unknown_name("algorithm", name, ALGORITHMS))
+    check_choice("algorithm", name, ALGORITHMS)
     return ALGORITHMS[name]

@@ -103,7 +103,7 @@ class Declarations:
             if not started and not self._declares(line):
                 continue
             started += line + "\n"
-            is_complete = not started.startswith(("KERNEL", "typedef")) or "{" in started or ";" in started
+            is_complete = not started.startswith(("KERNEL", "__kernel", "typedef")) or "{" in started or ";" in started
             if is_complete and started.count("(") == started.count(")"):
                 yield started
                 started = ""
@@ -113,7 +113,7 @@ class Declarations:
         if word is None:
             return False
         macro = self._macros.get(word[0])
-        return word[0] in ("KERNEL", "typedef") or (macro is not None and "KERNEL" in macro.body)
+        return word[0] in ("KERNEL", "__kernel", "typedef") or (macro is not None and "KERNEL" in macro.body)
 
     def _active_lines(self, text: str) -> Iterator[str]:
         """Yield the lines that conditions leave in, and follow the directives."""
