@@ -256,6 +256,7 @@ def test_cache_clear_removes_only_what_is_named(
     assert not (tmp_path / "h.clgraph").exists()
     output_of(capsys, "cache", "clear")
     assert not (tmp_path / "profiles/a.json").exists() and (tmp_path / "mine.txt").exists()
+    assert not (tmp_path / "pocl/x").exists()
 
 
 def test_a_text_file_is_parsed_once(

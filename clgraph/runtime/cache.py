@@ -53,7 +53,7 @@ def use(path: Path) -> None:
             fcntl.flock(handle, fcntl.LOCK_SH)
 
 
-def _generations(target: str = "*") -> list[Path]:
+def _generations(target: str) -> list[Path]:
     return [path for path in cache_root().glob(f"pocl/{target}-*") if path.name.rpartition("-")[2].isdecimal()]
 
 

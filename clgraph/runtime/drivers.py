@@ -24,6 +24,7 @@ from clgraph.device.processor import processor
 from clgraph.errors import NoDeviceError
 from clgraph.runtime.cache import pocl_cache, use
 from clgraph.runtime.child import IN_CHILD, STARTED, Answer, run_child
+from clgraph.runtime.notice import TESTING, announced
 from clgraph.user_cache import cache_dir, cache_root, locked, write_whole
 
 logger = logging.getLogger(__name__)
@@ -120,10 +121,12 @@ def survey(*, timeout: float = TIMEOUT_SECONDS, again: bool = False) -> dict[str
     """
     path = cache_dir("drivers") / f"{_key()}.json"
     if (found := None if again else _kept(path)) is None:
-        with locked(path.with_name("lock")):  # others wait for the verdict instead of finding it, too
+        # Others wait for the verdict instead of finding it, too.
+        with locked(path.with_name("lock")), announced(TESTING), contextlib.suppress(OSError):
             if (found := None if again else _kept(path)) is None:
                 found = _survey(registered(), timeout)
                 write_whole(path, json.dumps(found))
+    assert found is not None
     return found
 
 
@@ -173,7 +176,7 @@ def _key() -> str:
 
 
 def _system_library(name: str) -> list[Path]:
-    """Return the file that the system's loader probably takes for the library *name*."""
+    """Return the files that the system's loader may take for the library *name*."""
     folders = (f"/usr/lib/{platform.machine()}-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib")
     return [path for folder in folders if not os.path.isabs(name) and (path := Path(folder) / name).is_file()]
 

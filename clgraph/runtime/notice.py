@@ -6,6 +6,8 @@ import sys
 import threading
 from collections.abc import Iterator
 
+TESTING = "testing the OpenCL devices"
+COMPILING = "compiling kernels"
 _AFTER_SECONDS = 0.5
 _told: set[str] = set()
 

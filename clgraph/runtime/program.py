@@ -15,7 +15,7 @@ from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.cache import build_lock
 from clgraph.runtime.declarations import Declarations, Parameter, read_declarations
 from clgraph.runtime.failure import as_device_error, typed_errors
-from clgraph.runtime.notice import announced
+from clgraph.runtime.notice import COMPILING, announced
 from clgraph.runtime.quirks import compiles_at_launch
 from clgraph.runtime.source import build_input, name_places
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_COMPILING = "compiling kernels"
 _KEPT_SECONDS = 0.25  # a driver that takes less had the program in its cache
 
 
@@ -35,7 +34,7 @@ def build_program(session: Session, source: str, defines: Mapping[str, int | str
     options = [f"-cl-std={session.facts.dialect.standard}", "-w"]
     text = build_input(source, values)
     logger.debug("building %s with %s", source, dict(defines))
-    with build_lock(into_cache=compiles_at_launch(session.device)), announced(_COMPILING):
+    with build_lock(into_cache=compiles_at_launch(session.device)), announced(COMPILING):
         started = time.perf_counter()
         for last in (False, True):  # one retry: caches of some drivers race between processes
             try:
@@ -136,7 +135,7 @@ class Program:
     def launch(self, name: str, handle: cl.Kernel, groups: int) -> cl.Event:
         if self._compiles_at_launch and name not in self._launched:
             # What takes long in a program that was kept is the kernel itself.
-            notice = contextlib.nullcontext() if self._was_kept else announced(_COMPILING)
+            notice = contextlib.nullcontext() if self._was_kept else announced(COMPILING)
             with build_lock(into_cache=True), notice:
                 event = self.enqueue(name, handle, groups)
                 self._session.finish()

@@ -24,7 +24,7 @@ from clgraph import __version__
 from clgraph.device.facts import DeviceFacts
 from clgraph.device.processor import processor
 from clgraph.runtime.child import STARTED, run_child
-from clgraph.runtime.notice import announced
+from clgraph.runtime.notice import TESTING, announced
 from clgraph.runtime.query import enumerate_devices, query_facts
 from clgraph.runtime.source import build_input
 from clgraph.user_cache import cache_dir, locked, write_whole
@@ -33,7 +33,6 @@ logger = logging.getLogger(__name__)
 
 SOURCE = "probe/self_test.cl"
 TIMEOUT_SECONDS = 60.0
-TESTING = "testing the OpenCL devices"
 _N_ITEMS, _GROUP = 1024, 64
 _PROCESSOR = ("vendor_id", "cpu family", "model", "model name", "flags")
 _verdicts: dict[cl.Device, dict[str, Any]] = {}
@@ -51,12 +50,13 @@ def verdict(device: cl.Device, *, timeout: float = TIMEOUT_SECONDS) -> dict[str,
     if device not in _verdicts:
         path = _place(device)
         if (found := _kept(path)) is None:
-            with locked(path.with_name("lock")):  # others wait for the verdict instead of finding it, too
+            # Others wait for the verdict instead of finding it, too.
+            with locked(path.with_name("lock")), announced(TESTING), contextlib.suppress(OSError):
                 if (found := _kept(path)) is None:
-                    with announced(TESTING):
-                        found, lasting = _judge(device, timeout)
+                    found, lasting = _judge(device, timeout)
                     if lasting:
                         write_whole(path, json.dumps(found))
+        assert found is not None
         _verdicts[device] = found
     return _verdicts[device]
 
