@@ -315,6 +315,8 @@ MANY_DIGITS = "9" * 5000  # Python makes no number of more than 4,300
         ("a.txt", "0 1 1\n1 2 " + "9" * 400, "line 2: '1 2 9999.*finite"),
         ("a.txt", "0 1 1\n1 inf 1\n", "line 2: '1 inf 1'.*finite"),
         ("a.txt", b"0 1\n1 \x00 2\n", r"line 2"),
+        ("a.txt", b"0 1\n1 2\n" + b"\x00" * 99, r"line 3: '\\x00"),
+        ("a.mtx", MM.encode() + b"pattern general\n2 2 1\n1 2\n\x00\x01 ", r"line 4: '\\x00"),
         ("a.txt", b"\x7fELF\x02\x01\x01\x00" * 99, r"line 1: '\\x7fELF"),
         ("a.txt", "0 1 " + "9" * 5000 + "x\n", "line 1: '.{60}…'; expected"),
         ("a.txt.gz", gzip.compress(b"0 1\n" * 9999, mtime=0)[:-20], "cannot be read"),

@@ -1,9 +1,12 @@
 """Damaged files of every kind end in a right answer or a ClgraphError; so do those made to deceive."""
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import json
+import math
+import re
 import sys
 import tracemalloc
 import zipfile
@@ -39,6 +42,28 @@ def test_damaged_files_are_read_right_or_refused(name: str, tmp_path: Path, monk
     assert [o for o in outcomes if o.startswith(fuzz_readers.FAILED)] == []
     seen = {fuzz_readers.READ, fuzz_readers.REFUSED} - ({fuzz_readers.REFUSED} if name == "cache" else set())
     assert set(outcomes) == seen and len(outcomes) == 200
+
+
+def parsed(content: bytes) -> list[list[float]]:
+    """Return the numbers on each line of an edge list, word by word."""
+    lines = [line.split() for line in content.replace(b",", b" ").split(b"\n")]
+    number = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+    rows = [words for words in lines if words and words[0][:1] not in (b"#", b"%")]
+    return [[float(word) if number.fullmatch(word) else math.nan for word in words] for words in rows]
+
+
+@pytest.mark.filterwarnings("ignore::clgraph.errors.GraphFileWarning")
+def test_a_damaged_edge_list_gives_the_edges_that_are_in_it(tmp_path: Path) -> None:
+    n_read = 0
+    for number in range(400):
+        content, _, _ = fuzz_readers.damaged(READERS["edge_list"], "edge_list", 2, number)
+        (tmp_path / "file").write_bytes(content)
+        with contextlib.suppress(InputError):
+            graph = read(tmp_path / "file", format="edge_list", base=0, ids="keep", directed=True, duplicates="keep")
+            found = [array.tolist() for array in graph.edge_list() if array is not None]
+            assert sorted(zip(*found, strict=True)) == sorted(map(tuple, parsed(content))), f"file {number}"
+            n_read += 1
+    assert n_read > 100
 
 
 def refuses_for_want_of_memory(path: Path) -> None:

@@ -36,6 +36,7 @@ _BLOCK_BYTES = 1 << 19
 _THREADS = 2
 _SHOWN = 60
 _INT64 = np.iinfo(np.int64)  # whose ends stand for what does not fit
+_BLANKS = b" \t\n\r\v\f"
 _NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _COMPRESSED: dict[bytes, tuple[str, Callable[..., Any]]] = {
     b"\x1f\x8b": (".gz", partial(gzip.open, compresslevel=6)),
@@ -244,6 +245,8 @@ def _parse(path: Path, text: bytes, comments: bytes, clean: Callable[[bytes], by
         data = pattern.sub(lambda match: b" " * len(match[0]), data)
     characters = np.frombuffer(data, np.uint8)
     newline, white = characters == ord("\n"), characters <= ord(" ")
+    if (end := data.rstrip()[-1:]) and end < b" ":  # elsewhere the parser stops at what is neither blank nor number
+        white = np.isin(characters, np.frombuffer(_BLANKS, np.uint8))
     mark = newline.copy()  # line ends and first characters of tokens
     mark[0] |= not white[0]
     mark[1:] |= white[:-1] > white[1:]
