@@ -182,17 +182,18 @@ def canonical_csr(matrix: Any) -> tuple[NDArray[Any], NDArray[np.int32], NDArray
         raise GraphError(f"a matrix of {n} rows; allowed: 0 to {MAX_VERTICES} vertices")
     check_host_memory(f"a graph of {n} vertices", 8 * n)
     try:
-        offsets, columns, data = _sorted(matrix, n)
+        csr = _sorted(matrix, n)
     except GraphError as error:
         raise GraphError(f"this {form} matrix is damaged: {error}") from error
     except (ValueError, TypeError, IndexError, OverflowError) as error:  # arrays that do not fit each other
         raise GraphError(f"not a valid {form} matrix: {error}") from error
-    weights = None if data.dtype == bool else as_weights(data, columns.size)
-    return merge_duplicates(offsets, columns, weights, "sum")
+    weights = None if csr.dtype == bool else as_weights(csr.data, csr.nnz)
+    arrays = csr.indptr, csr.indices.astype(np.int32, copy=False), weights
+    return arrays if csr.has_canonical_format else merge_duplicates(*arrays, "sum")
 
 
-def _sorted(matrix: Any, n: int) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any]]:
-    """Return new CSR arrays of a square matrix with sorted rows, in which repeats are still apart."""
+def _sorted(matrix: Any, n: int) -> csr_array:
+    """Return a square matrix as a new CSR array with sorted rows, in which repeats are still apart."""
     if matrix.format in ("csr", "csc"):
         offsets, indices = as_integers("indptr", matrix.indptr), as_integers("indices", matrix.indices)
         if offsets.size != n + 1:
@@ -200,23 +201,26 @@ def _sorted(matrix: Any, n: int) -> tuple[NDArray[Any], NDArray[np.int32], NDArr
         used = max(0, int(offsets[-1]))  # scipy may keep room behind the last entry
         indices, data = indices[:used], matrix.data[:used]
         check_arrays(offsets, indices)
-        if matrix.format == "csr":
-            csr = csr_array((data, indices, offsets), shape=(n, n), copy=True)
-            csr.sort_indices()
-        else:
-            csr = csc_array((data, indices, offsets), shape=(n, n)).tocsr()
-        return csr.indptr, csr.indices.astype(np.int32, copy=False), csr.data
-    if matrix.format == "bsr":
-        check_range("indices", as_integers("indices", matrix.indices), n // matrix.blocksize[1])
-    elif matrix.format == "dia":
-        offsets = as_integers("offsets", matrix.offsets)
-        inside = (offsets > -n) & (offsets < n)
-        matrix = dia_array((matrix.data[inside], offsets[inside]), shape=(n, n))
-    matrix = matrix.tocoo()
-    row, col = (as_integers(*pair) for pair in zip(("row", "col"), matrix.coords, strict=True))
-    check_range("row", row, n)
-    check_range("col", col, n)
-    return sorted_csr(n, row, col, matrix.data)
+        if matrix.format == "csc":
+            return csc_array((data, indices, offsets), shape=(n, n)).tocsr()
+        csr = csr_array((data, indices, offsets), shape=(n, n), copy=True)
+    else:
+        if matrix.format == "bsr":
+            check_range("indices", as_integers("indices", matrix.indices), n // matrix.blocksize[1])
+        elif matrix.format == "dia":
+            offsets = as_integers("offsets", matrix.offsets)
+            inside = (offsets > -n) & (offsets < n)
+            matrix = dia_array((matrix.data[inside], offsets[inside]), shape=(n, n))
+        matrix = matrix.tocoo()
+        row, col = (as_integers(*pair) for pair in zip(("row", "col"), matrix.coords, strict=True))
+        check_range("row", row, n)
+        check_range("col", col, n)
+        entries = coo_array((matrix.data, (row, col)), shape=(n, n))
+        entries.has_canonical_format = True  # else tocsr() adds repeats up
+        csr = entries.tocsr()
+    if not csr.has_canonical_format:
+        csr.sort_indices()
+    return csr
 
 
 def asymmetric_entry(

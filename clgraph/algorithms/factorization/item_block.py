@@ -49,7 +49,7 @@ class ItemSlots(SuperstepPlan):
         if work_group_size is not None:
             size = checked_count("work_group_size", work_group_size, facts.max_work_group_size)
             if size % facts.sub_group_size:
-                raise InputError(f"work_group_size = {size}; needed: whole sub-groups of {facts.sub_group_size}")
+                raise InputError(f"work_group_size = {size}; needed: a multiple of {facts.sub_group_size}")
         self._kernels = self.program(SOURCE, work_group_size=size, LINGER=LINGER)
         degrees = np.diff(ratings.item_offsets)
         slots = self._kernels.work_group_size // self.lanes
