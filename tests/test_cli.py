@@ -540,8 +540,7 @@ def test_color(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixtur
 
 
 def test_hash_collisions(
-    graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     document = document_of(
         capsys, "hash_collisions", graph_file, "--distance", "2", "--hashes", "gray,murmur3", "--bits", "1-3,6",

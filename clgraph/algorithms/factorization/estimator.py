@@ -269,7 +269,7 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         verbose = checked_count("verbose", self.verbose, _MOST_EPOCHS, least=-_MOST_EPOCHS)
         tol = None if self.tol is None else checked_number("tol", self.tol, -math.inf)
         schedule = make_schedule(self.schedule, self.learning_rate, self.decay, self.regularization)
-        evaluation = eval_set if isinstance(eval_set, tuple) else (eval_set, None)
+        evaluation = eval_set if isinstance(eval_set, tuple) and len(eval_set) == 2 else (eval_set, None)
         eval_ratings = None if eval_set is None else self._numbered(*evaluation, known=known)
         engine = Factorization(
             as_session(self.session), ratings, rank=start.user_factors.shape[1], strategy=self.strategy,
