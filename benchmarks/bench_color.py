@@ -30,7 +30,7 @@ from clgraph.algorithms.coloring.problem import ColoringPlan, ColoringProblem
 from clgraph.algorithms.coloring.strategies import DISTANCE_TWO, STRATEGIES
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
-from clgraph.errors import InputError
+from clgraph.errors import InputError, VerificationError
 from clgraph.graph import Graph
 from clgraph.model.strategy import Strategy, choose
 from clgraph.reference.coloring import check_coloring
@@ -104,11 +104,13 @@ def measure(
 
     def verify(plan: Any) -> None:
         colors = plan.result()
-        numbers, sizes = np.unique(colors, return_counts=True)
+        if (none := colors < 0).any():  # numbering the others without gaps would make it a colour
+            raise VerificationError(f"vertex {none.argmax()} has no colour")
+        sizes = np.bincount(colors)
+        sizes = sizes[sizes > 0]
         if checked := graph.n_edges <= check_limit:
             of_columns = not getattr(plan, "closed", True)
-            numbered_colors = np.searchsorted(numbers, colors).astype(np.int32)
-            check_coloring(graph, numbered_colors, distance=2 if of_columns else distance, bipartite=of_columns)
+            check_coloring(graph, numbered(colors), distance=2 if of_columns else distance, bipartite=of_columns)
         found.append({
             "distance": distance, "n_colors": int(sizes.size), "largest_class": int(sizes.max(initial=0)),
             "smallest_class": int(sizes.min(initial=graph.n_vertices)), "details": dict(plan.details),

@@ -27,6 +27,7 @@ import harness
 import numpy as np
 import ratings_inputs
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from clgraph.algorithms.factorization import STRATEGIES, choose_strategy, work
 from clgraph.algorithms.factorization.factors import DeviceModel, Factors, Storage, row_layout
@@ -46,7 +47,9 @@ SWEEPS = (1, 20)  # for which "auto" is judged
 UNSHUFFLED = "edge_locked, not shuffled"
 _VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {UNSHUFFLED: ("edge_locked", {"shuffle": False})}
 _RACY = "hogwild"
-_STEP, _VALUE = 2.0**-30, 2.0**40  # no rounding: a step has no effect on rows of small integers, nor on a rating
+_VALUE = 2.0**40  # no rounding: a step has no effect on rows of small integers, nor on a rating
+_STEPS: dict[Storage, float] = {"float32": 2.0**-30, "float16": 2.0**-20}
+_LARGEST_SUMS: dict[Storage, int] = {"float32": 2**24, "float16": 2**11}  # of integers, without rounding
 _PREPARATION_BUDGET = 0.5  # seconds, after which making the plan again would not change its time much
 
 
@@ -58,46 +61,50 @@ def _plan(session: Session, ratings: Ratings, name: str, model: DeviceModel) -> 
 def lost_share(session: Session, ratings: Ratings, name: str, rank: int, storage: Storage) -> float:
     """Return the share of steps that a sweep of strategy *name* lost; raise where those made are not what they should.
 
-    Ratings are so large and the rate so tiny that every step is _STEP, whatever the factors are. So each bias ends as
-    the number of its vertex's ratings; and where rows of one side begin with small integers and those of the other with
-    0, each of these ends as the sum of its ratings' rows, in units of _STEP and without rounding.
+    Ratings are so large and the rate so tiny that every step is of one size, whatever the factors are. So each bias
+    ends as the number of its vertex's ratings; and where rows of one side begin with small integers and those of the
+    other with 0, each of these ends as the sum of its ratings' rows, in units of that size. With and without biases.
     """
     equal = Ratings._trusted(ratings.users, ratings.items, np.full_like(ratings.values, _VALUE), *ratings.shape)
-    model = DeviceModel(session, *ratings.shape, rank, biases=True, storage=storage)
-    model.set_hyper(_STEP / _VALUE, 0.0)
-    plan = _plan(session, equal, name, model)
     degrees = [np.diff(offsets) for offsets in (ratings.user_offsets, ratings.item_offsets)]
-    are_exact = name != _RACY and storage == "float32"  # halves would round the sums
-    lost = 0.0
-    for fixed in (0, 1):
-        rows = [np.zeros((n, rank), np.float32) for n in ratings.shape]
-        rows[fixed][:] = _small_integers(ratings.shape[fixed], rank)
-        model.set(Factors(*rows, *(np.zeros(n, np.float32) for n in ratings.shape)))
-        plan.run()
-        plan.check()
-        factors = model.get()
-        for biases, degree in zip(factors[2:], degrees, strict=True):
-            lost += np.abs(np.rint(biases / _STEP) - degree).sum() / (4 * ratings.n_ratings)
-        sums = _sums_of_rows(ratings, rank)[1 - fixed]
-        if are_exact and not lost and not np.array_equal(factors[1 - fixed], _STEP * sums):
-            raise VerificationError(f"{name}: the steps of a sweep were not by the rows of the other side")
+    step, lost = _STEPS[storage], 0.0
+    for has_biases in (True, False):
+        model = DeviceModel(session, *ratings.shape, rank, biases=has_biases, storage=storage)
+        model.set_hyper(step / _VALUE, 0.0)
+        plan = _plan(session, equal, name, model)
+        for fixed in (0, 1):
+            rows = [np.zeros((n, rank), np.float32) for n in ratings.shape]
+            rows[fixed][:] = _small_integers(ratings, rank)[fixed]
+            model.set(Factors(*rows, *(np.zeros(n, np.float32) for n in ratings.shape)))
+            plan.run()
+            plan.check()
+            factors = model.get()
+            if has_biases:
+                for biases, degree in zip(factors[2:], degrees, strict=True):
+                    lost += np.abs(np.rint(biases / step) - degree).sum() / (4 * ratings.n_ratings)
+            if name != _RACY and not lost:
+                sums = _sums_of_rows(ratings, rank)[1 - fixed]
+                wrong = (factors[1 - fixed] != step * sums) & (sums <= _LARGEST_SUMS[storage])
+                if wrong.any():
+                    side, row = ("item", "user")[fixed], int(wrong.any(axis=1).argmax())
+                    raise VerificationError(f"{name}: the steps on {side} {row} were not by the rows of the other side")
     return float(lost)
 
 
-def _small_integers(n: int, rank: int) -> NDArray[np.int64]:
-    """Return *n* rows of 1 … 4, of which every fourth is the same."""
-    return 1 + (np.arange(n)[:, None] + np.arange(rank) & 3)
-
-
 @lru_cache(maxsize=1)  # for all strategies
-def _sums_of_rows(ratings: Ratings, rank: int) -> list[NDArray[np.int64]]:
+def _small_integers(ratings: Ratings, rank: int) -> list[NDArray[np.int32]]:
+    """Return a row of random numbers 1 … 4 for each user and for each item."""
+    rng = np.random.default_rng(0)
+    return [rng.integers(1, 5, (n, rank), np.int32) for n in ratings.shape]
+
+
+@lru_cache(maxsize=1)
+def _sums_of_rows(ratings: Ratings, rank: int) -> list[NDArray[np.int32]]:
     """Return for each user and for each item the sum of the other side's :func:`_small_integers` over its ratings."""
-    ends = ratings.users, ratings.items
-    sums = []
-    for own, other, n in zip(ends, ends[::-1], ratings.shape, strict=True):
-        counts = np.bincount(4 * own.astype(np.int64) + (other & 3), minlength=4 * n).reshape(n, 4)
-        sums.append(counts @ _small_integers(4, rank))
-    return sums
+    ones = np.ones(ratings.n_ratings, np.int32)
+    matrix = csr_array((ones, ratings.items, ratings.user_offsets), shape=ratings.shape)
+    users, items = _small_integers(ratings, rank)
+    return [matrix @ items, matrix.T @ users]
 
 
 def measure(

@@ -25,24 +25,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import bench_bfs
+import bench_sssp
 import harness
 import inputs
 import numpy as np
+import searches
 
-from clgraph.algorithms.traversal import bfs, sssp
 from clgraph.cli.main import guarded
-from clgraph.errors import VerificationError
 from clgraph.figure import figure_file
 from clgraph.graph import Graph
-from clgraph.model.strategy import Strategy
 from clgraph.report import write_rows
 from clgraph.runtime.session import Session
 
 GRAPHS = ("rmat-1M-8M", "web-NotreDame", "web-282K-2.3M")
-SEARCHES: dict[str, tuple[Mapping[str, Strategy], Any]] = {
-    "bfs": (bfs.STRATEGIES, inputs.load),
-    "sssp": (sssp.STRATEGIES, partial(inputs.weighted, high=1024, directed=True)),
-}
+SEARCHES = {"bfs": bench_bfs.SEARCH, "sssp": bench_sssp.SEARCH}
 _LEFT_OUT = {"find", "mark_sources", "finish"}  # kernels of predecessors; their `start` shares a name
 
 Case = tuple[str, dict[str, Any]]
@@ -86,10 +83,11 @@ def measure(
     session: Session, search: str, name: str, graph: Graph, *, until: float, repeats: int
 ) -> list[dict[str, Any]]:
     """Return a row for each case that is begun before *until*."""
-    strategies, _ = SEARCHES[search]
-    sources = np.array([inputs.source(name, graph)], np.int32)
+    strategies, source = SEARCHES[search].strategies, inputs.source(name, graph)
+    sources = np.array([source], np.int32)
     rows: list[dict[str, Any]] = []
-    expected = baseline = None
+    verify = partial(searches.verify_distances, SEARCHES[search], graph, source, list[dict[str, Any]](), True)
+    baseline = None
     for strategy, options in cases(graph):
         if time.monotonic() > until and rows:
             print(f"{search} on {name}: no time left for {label(strategy, options)} and what follows", flush=True)
@@ -97,12 +95,9 @@ def measure(
         make = partial(strategies[strategy].plan, session, graph, sources=sources, **options)
         plan = make()
         plan.run()
-        distances = plan.distances.get(0, graph.n_vertices)
-        if expected is None:
-            expected = distances
-        if not np.array_equal(distances, expected):
-            raise VerificationError(f"{search} on {name}: the distances of {label(strategy, options)} differ")
         median, least, wall = kernel_seconds(session, plan.run, repeats)
+        with harness.naming(f"{label(strategy, options)} on {name}"):
+            verify(plan)
         baseline = baseline or median
         row = {
             "strategy": label(strategy, options), "atomic": options["atomic"], "source": int(sources[0]),
@@ -112,6 +107,8 @@ def measure(
         if not options["atomic"]:
             counted = make(balance=True)
             counted.run()
+            with harness.naming(f"{row['strategy']} on {name}, edges counted"):
+                verify(counted)
             row["most_over_mean"] = float(counted.group_edges.max() / counted.group_edges.mean())
         rows.append(row)
     return harness.described(rows, f"{search}_splitting", name, graph)
@@ -172,7 +169,7 @@ def run(args: argparse.Namespace) -> int:
     for i, (search, name) in enumerate(todo):
         now = time.monotonic()
         until = now + (started + args.seconds - now) / (len(todo) - i)
-        graph = SEARCHES[search][1](name)
+        graph = SEARCHES[search].load(name)
         rows = [
             {**row, **origin}
             for row in measure(session, search, name, graph, until=until, repeats=args.repeats)

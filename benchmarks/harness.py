@@ -1,7 +1,7 @@
 """Time plans and describe the measurements as rows of JSON.
 
-A plan is built, its graph uploaded and its result verified once, outside the timing. Then come
-warm-up runs, then the timed ones. A row holds, besides what it was measured on:
+A plan is built, its graph uploaded and run once, outside the timing. Then come warm-up runs, then the
+timed ones, and what the last of them left is verified. A row holds, besides what it was measured on:
 
 ``wall_seconds, least_wall_seconds``
     Median and least host time of ``run()`` until the device is idle: what the cost model predicts.
@@ -21,7 +21,8 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -95,7 +96,7 @@ def time_strategies(
 ) -> list[dict[str, Any]]:
     """Return one row for each strategy this device can run (or those in *names*), in *choice*'s order.
 
-    *verify* is called with each plan after its first run, and raises if the result is wrong.
+    *verify* is called with each plan after the timed runs, and raises if the result of the last one is wrong.
     """
     wanted = set(names) or set(choice.predicted)
     rows = []
@@ -103,13 +104,23 @@ def time_strategies(
         with busy(f"timing {name} on {session.facts.name}"):
             plan = strategies[name].plan(session, graph)
             plan.run()
-            verify(plan)
             timing = time_run(session, plan.run, repeats=repeats, budget_seconds=budget_seconds)
+            with naming(name):
+                verify(plan)
         rows.append({
             "strategy": name, "kind": strategies[name].kind, "picked": name == choice.strategy,
             "predicted_seconds": choice.predicted[name].seconds, "verified": True, **asdict(timing),
         })
     return rows
+
+
+@contextmanager
+def naming(what: str) -> Iterator[None]:
+    """Begin the error of a check inside the block with *what* was checked."""
+    try:
+        yield
+    except VerificationError as error:
+        raise VerificationError(f"{what}: {error}") from error
 
 
 def described(

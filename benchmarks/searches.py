@@ -84,20 +84,27 @@ def measure(
     }
     found: list[dict[str, Any]] = []
     checked = graph.n_edges <= check_limit
-
-    def verify(plan: Any) -> None:
-        distances, *predecessors = search.result(plan)
-        if checked and (predecessors or not found):
-            search.check(graph, [source], distances, *predecessors)
-        found.append(fingerprint(source, distances))
-        if found[0] != found[-1]:
-            raise VerificationError(f"the distances {found[-1]} differ from those of the first strategy, {found[0]}")
-
+    verify = partial(verify_distances, search, graph, source, found, checked)
     rows = harness.time_strategies(session, graph, plans, choice, verify, names=names, **timing)
     return harness.described(
         [{**row, **fields, "verified": checked} for row, fields in zip(rows, found, strict=True)],
         search.name, name, graph,
     )  # fmt: skip
+
+
+def verify_distances(
+    search: Search, graph: Graph, source: int, found: list[dict[str, Any]], checked: bool, plan: Any
+) -> None:
+    """Add the fingerprint of what *plan* found to those *found* before, from which it must not differ.
+
+    If *checked*, the first distances and all predecessors are held against the definition.
+    """
+    distances, *predecessors = search.result(plan)
+    if checked and (predecessors or not found):
+        search.check(graph, [source], distances, *predecessors)
+    found.append(fingerprint(source, distances))
+    if found[0] != found[-1]:
+        raise VerificationError(f"the distances {found[-1]} differ from those of the first strategy, {found[0]}")
 
 
 def fingerprint(source: int, distances: NDArray[Any]) -> dict[str, Any]:

@@ -18,15 +18,27 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 DEVICES = os.environ.get("CLGRAPH_TEST_DEVICES", "pocl,intel").split(",")
+PLATFORMS = {"intel": "intel(r) opencl"}  # PoCL's name of an Intel processor has the word, too
 
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
-if "CLGRAPH_TEST_CACHE_OWNER" not in os.environ:  # workers of pytest-xdist share their parent's
-    os.environ["CLGRAPH_TEST_CACHE_OWNER"] = str(os.getpid())
-    os.environ["CLGRAPH_CACHE_DIR"] = tempfile.mkdtemp(prefix="clgraph-tests-")
-    atexit.register(shutil.rmtree, os.environ["CLGRAPH_CACHE_DIR"], ignore_errors=True)
+if "CLGRAPH_TEST_CACHES" not in os.environ:
+    os.environ["CLGRAPH_TEST_CACHES"] = tempfile.mkdtemp(prefix="clgraph-tests-")
+    atexit.register(shutil.rmtree, os.environ["CLGRAPH_TEST_CACHES"], ignore_errors=True)
+# Workers of pytest-xdist have a cache each: programs are compiled under its lock, for which others would wait.
+_caches, _worker = os.environ["CLGRAPH_TEST_CACHES"], os.environ.get("PYTEST_XDIST_WORKER", "main")
+os.environ["CLGRAPH_CACHE_DIR"] = os.path.join(_caches, _worker)
 for name in ("CLGRAPH_DEVICE", "PYOPENCL_CTX"):  # a user's choice of device is not the tests'
     os.environ.pop(name, None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give all tests of a file to one worker of pytest-xdist if they need a device: it compiles each program once."""
+    with_sessions = {item.path for item in items if {"session", "pocl"} & {*getattr(item, "fixturenames", ())}}
+    for item in items:
+        if item.path in with_sessions:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @cache
@@ -36,7 +48,7 @@ def session_on(device: str) -> Session:
     from clgraph.runtime.session import Session
 
     try:
-        return Session(device)
+        return Session(PLATFORMS.get(device, device))
     except NoDeviceError as error:
         missing = str(error)
     if os.environ.get("CLGRAPH_REQUIRE_DEVICES"):

@@ -405,7 +405,7 @@ def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPa
             minimum_spanning_forest(graph, strategy=strategy, session=pocl, verify=True)
 
 
-@pytest.mark.parametrize("width", [8, 16, 32, 64])
+@pytest.mark.parametrize("width", [8, *(pytest.param(width, marks=pytest.mark.slow) for width in (16, 32)), 64])
 def test_sub_group_widths(width: int) -> None:
     cases = [case for case in CASES if width < 64 or case[0] != "two_pass"]  # takes long to compile
     script = (

@@ -7,6 +7,7 @@ import site
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import tomllib
 import venv
 import zipfile
@@ -62,6 +63,21 @@ def test_the_wheel_holds_every_kernel_and_profile_and_nothing_else(wheel: Path) 
     assert "clgraph/py.typed" in names
     tops = {name.split("/")[0].split("-")[0] for name in names}
     assert tops <= {"clgraph", "clgraph_opencl", "_clgraph_nx.py"}
+
+
+def test_the_licence_and_authors_come_with_the_package(wheel: Path) -> None:
+    licence = (ROOT / "LICENSE").read_bytes()
+    assert b"Copyright (c) 2026, the clgraph developers" in licence
+    with zipfile.ZipFile(wheel) as files:
+        (info,) = {name.split("/")[0] for name in files.namelist() if ".dist-info/" in name}
+        assert files.read(f"{info}/licenses/LICENSE") == licence
+        metadata = files.read(f"{info}/METADATA").decode().partition("\n\n")[0].splitlines()
+    expected = {"License-Expression: BSD-3-Clause", "License-File: LICENSE", "Author: the clgraph developers"}
+    assert expected <= {*metadata}
+    (source,) = wheel.parent.glob("*.tar.gz")
+    with tarfile.open(source) as files:
+        held = files.extractfile(f"{source.name.removesuffix('.tar.gz')}/LICENSE")
+        assert held is not None and held.read() == licence
 
 
 def test_the_installed_package_is_whole(installed: Path) -> None:

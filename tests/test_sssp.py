@@ -2,9 +2,6 @@
 from __future__ import annotations
 
 import math
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -14,6 +11,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from conftest import run_at_width
 from graphs import GRAPHS, with_unsorted_rows, with_wide_offsets
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -535,17 +533,11 @@ def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("width", [8, 64])
 def test_sub_group_widths(width: int) -> None:
-    """Intel's runtime can be told the width; in a child, since programs are built for one."""
     names, kinds = ([*STRATEGIES], "np.int32, np.float32") if width < 64 else (["delta_stepping"], "np.int32,")
     script = (
         "import clgraph as cg, numpy as np; from clgraph.generators import random_weights;"
-        f"s = cg.Session('intel'); assert s.facts.sub_group_size == {width};"
         "[cg.sssp(random_weights(g, dtype=t), 3, strategy=k, session=s, verify=True, predecessors=True)"
         f" for k in {names} for g in (cg.generators.rmat(11, 16), cg.generators.star(5000),"
         f" cg.generators.path(700), cg.generators.delaunay_points(900)) for t in ({kinds})]"
     )
-    environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width)}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
-    if "NoDeviceError" in done.stderr and not os.environ.get("CLGRAPH_REQUIRE_DEVICES"):
-        pytest.skip("Intel's CPU runtime is not installed")
-    assert done.returncode == 0, done.stderr[-2000:]
+    run_at_width(width, script)

@@ -6,7 +6,7 @@
 AMD: clang with rocm-device-libs, down to the machine code of gfx906, gfx90a and gfx1030; the table shows
 registers, local memory and wave size. Scratch memory fails, and a register spill that MOST_SCALAR_SPILLS does not
 allow. NVIDIA: clang's NVPTX target for the front end and the inline PTX, and ``ptxas`` where it is on the path; the
-vendor's compiler allocates registers differently, so nothing is said about them.
+vendor's compiler optimises and allocates registers differently, so nothing is optimised, nor said about them.
 
 The definitions come from the same device facts and dialects as on a real device. The exit status is 1 if
 anything does not compile, spills or uses scratch, and 2 if a compiler is missing.
@@ -156,6 +156,7 @@ class Target:
     name: str
     facts: DeviceFacts
     arguments: tuple[str, ...]
+    optimisation: str = "-O3"
 
 
 @dataclass(frozen=True)
@@ -199,6 +200,7 @@ def nvidia_target(sm: int) -> Target:
         ("-target", "nvptx64--", "-Xclang", "-target-cpu", "-Xclang", f"sm_{known}",
          "-Xclang", "-target-feature", "-Xclang", "+ptx75",
          "-Xclang", "-cl-ext=+cl_khr_int64_base_atomics,+cl_khr_int64_extended_atomics"),
+        optimisation="-O0",
     )
 
 
@@ -228,7 +230,7 @@ def compile_program(path: str, defines: dict[str, int | str], target: Target) ->
     values = {**target.facts.defines(), "WG_SIZE": WORK_GROUP_SIZE, **defines}
     command = [
         CLANG, "-x", "cl", f"-cl-std={target.facts.dialect.standard}", *target.arguments,
-        "-O3", "-S", "-Werror=implicit-function-declaration", "-Xclang", "-finclude-default-header",
+        target.optimisation, "-S", "-Werror=implicit-function-declaration", "-Xclang", "-finclude-default-header",
         "-", "-o", "-",
     ]
     text = build_input(path, values)
@@ -265,7 +267,7 @@ def assemble_ptx(ptx: str, sm: int, ptxas: str) -> None:
         source = Path(directory) / "kernel.ptx"
         source.write_text(ptx, encoding="ascii")
         # Relocatable: the OpenCL built-ins stay undefined. CUDA 13 assembles for sm_75 and later only.
-        command = [ptxas, "-c", f"-arch=sm_{max(75, sm)}", str(source), "-o", str(source) + ".o"]
+        command = [ptxas, "-O0", "-c", f"-arch=sm_{max(75, sm)}", str(source), "-o", str(source) + ".o"]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode:
         raise RuntimeError(run.stdout + run.stderr)

@@ -1,0 +1,260 @@
+"""Faults planted into results: the checks of the benchmarks refuse each of them."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import bench_bfs
+import bench_coloring
+import bench_components
+import bench_factorization
+import bench_hash_collisions
+import bench_mst
+import bench_primitives
+import bench_rmse
+import bench_splitting
+import bench_sssp
+import numpy as np
+import pytest
+import searches
+from numpy.typing import NDArray
+
+from clgraph import generators
+from clgraph.algorithms import factorization
+from clgraph.algorithms.factorization.schedules import make_schedule
+from clgraph.algorithms.factorization.training import Errors
+from clgraph.errors import VerificationError
+from clgraph.graph import Graph
+from clgraph.model.strategy import Strategy
+from clgraph.ratings import Ratings
+from clgraph.runtime.session import Session
+
+CYCLE = 9
+GRAPH = Graph.from_edges(
+    [*range(CYCLE), 9, 10], [*range(1, CYCLE), 0, 10, 11], np.arange(11, 0, -1), n=13
+)  # a cycle, of which entry 0 is the heaviest edge, a path of three vertices, and one alone; searches start at 6
+
+
+class Benchmark(NamedTuple):
+    """How *names* of *strategies* are measured, and what of a plan tells its result."""
+
+    strategies: Mapping[str, Strategy]
+    names: tuple[str, str]
+    result: str
+    measure: Callable[..., list[dict[str, Any]]]
+
+
+def timed(measure: Callable[..., Any], *before: Any, **options: Any) -> Callable[[Session, list[str]], Any]:
+    def measured(session: Session, names: list[str]) -> Any:
+        return measure(*before, session, "cycle", GRAPH, strategies=names, repeats=1, **options)
+
+    return measured
+
+
+def studied(session: Session, names: list[str]) -> Any:
+    return bench_splitting.measure(session, "sssp", "cycle", GRAPH, until=math.inf, repeats=1)
+
+
+LIMIT = {"check_limit": 100}
+_BFS, _SSSP, _COLORING = bench_bfs.SEARCH, bench_sssp.SEARCH, bench_coloring.STRATEGIES
+BENCHMARKS = {
+    "components": Benchmark(
+        bench_components.STRATEGIES, ("rem", "hook_compress"), "labels", timed(bench_components.measure)
+    ),
+    "mst": Benchmark(
+        bench_mst.PLANS, ("segmented", "segmented, transactional"), "edges", timed(bench_mst.measure, **LIMIT)
+    ),
+    "bfs": Benchmark(
+        _BFS.strategies, ("topology_driven", "frontier"), "result", timed(searches.measure, _BFS, **LIMIT)
+    ),
+    "sssp": Benchmark(
+        _SSSP.strategies, ("topology_driven", "delta_stepping"), "result", timed(searches.measure, _SSSP, **LIMIT)
+    ),
+    "splitting": Benchmark(_SSSP.strategies, ("topology_driven", "node_splitting"), "result", studied),
+    "coloring": Benchmark(
+        _COLORING, ("jones_plassmann", "speculative"), "result", timed(bench_coloring.measure, distance=1, **LIMIT)
+    ),
+    "coloring-2": Benchmark(
+        _COLORING, ("speculative", "hash_repair"), "result", timed(bench_coloring.measure, distance=2, **LIMIT)
+    ),
+    "hash_collisions": Benchmark(
+        bench_hash_collisions.STRATEGIES, ("row_per_item", "row_per_sub_group"), "table",
+        timed(bench_hash_collisions.measure, distance=1, **LIMIT),
+    ),
+}  # fmt: skip
+
+
+def changed(*places: Any, to: int | None = None, by: int = 0) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """Return a fault: the items at some *places* become *to*, or more *by* some."""
+
+    def change(found: NDArray[Any]) -> NDArray[Any]:
+        found = found.copy()
+        for at in places:
+            found[at] = found[at] + by if to is None else to
+        return found
+
+    return change
+
+
+def of_both(first: Callable[[Any], Any], second: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a fault of a result of two parts."""
+    return lambda found: (first(found[0]), second(found[1]))
+
+
+FAULTS: dict[str, dict[str, tuple[Callable[[Any], Any], str]]] = {
+    "components": {
+        "a vertex in another component": (changed(11, to=0), "joins the labels"),
+        "two components as one": (changed(9, 10, 11, to=0), "distinct labels"),
+        "a lost union": (changed(10, 11, to=10), "joins the labels"),
+        "a component by another vertex": (changed(9, 10, 11, to=11), "is not a vertex"),
+    },
+    "mst": {
+        "a lost edge": (lambda edges: edges[:-1], "joins two trees"),
+        "a swapped edge": (changed(0, to=0), "precedes it"),
+        "an edge that closes a cycle": (lambda edges: np.insert(edges, 0, 0), "there is a cycle"),
+        "an edge from its other end": (lambda edges: np.append(edges[:-1], edges[-1] + 1), "lesser of two ends"),
+    },
+    "bfs": {
+        "a wrong distance": (of_both(changed(2, by=1), np.copy), "not one less|leads from"),
+        "a lost vertex": (of_both(changed(2, to=-1), changed(2, to=-9999)), "unreached vertex"),
+        "a vertex that has no path": (of_both(changed(12, to=1), changed(12, to=6)), "no entry"),
+        "a swapped predecessor": (of_both(np.copy, changed(4, to=7)), "no entry"),
+    },
+    "sssp": {
+        "a lost step": (changed(2, by=1), "leads from distance"),
+        "a step too far": (changed(2, by=-1), "no path of length|leads from distance"),
+        "a lost vertex": (changed(2, to=-1), "unreached vertex"),
+        "a vertex that has no path": (changed(12, to=7), "no path of length"),
+    },
+    "coloring": {
+        "one conflict": (lambda colors: changed(0, to=int(colors[1]))(colors), "joins two vertices"),
+        "a vertex without a colour": (changed(12, to=-1), "vertex 12 has no colour"),
+    },
+    "coloring-2": {
+        "one conflict of neighbours": (lambda colors: changed(9, to=int(colors[10]))(colors), "both of colour"),
+        "one conflict over a vertex": (lambda colors: changed(9, to=int(colors[11]))(colors), "both of colour"),
+        "a vertex without a colour": (changed(12, to=-1), "vertex 12 has no colour"),
+    },
+    "hash_collisions": {
+        "a collision too many": (of_both(changed((1, 2), by=1), np.copy), "total of"),
+        "a wrong maximum": (of_both(np.copy, changed((1, 2), by=1)), "maximum of"),
+        "two swapped hashes": (of_both(lambda total: total[[1, 0, 2]], np.copy), "total of"),
+    },
+}  # fmt: skip
+FAULTS["splitting"] = FAULTS["sssp"]
+CASES = [(benchmark, fault) for benchmark, faults in FAULTS.items() for fault in faults]
+
+
+class Planted:
+    """A plan of whose result a fault is part."""
+
+    def __init__(self, plan: Any, result: str, fault: Callable[[Any], Any]) -> None:
+        self._plan, self._result, self._fault = plan, result, fault
+
+    def __getattr__(self, name: str) -> Any:
+        real = getattr(self._plan, name)
+        if name != self._result:
+            return real
+        if not callable(real):  # an array on the device
+            return SimpleNamespace(get=lambda *at: self._fault(real.get(*at)))
+        return lambda: self._fault(real())
+
+
+def planted(strategy: Strategy, result: str, fault: Callable[[Any], Any]) -> Strategy:
+    return replace(strategy, plan=lambda *args, **options: Planted(strategy.plan(*args, **options), result, fault))
+
+
+@pytest.fixture
+def few_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out of the studies what takes long to compile and is no part of what they check."""
+    cases = ("topology_driven", {"atomic": False}), ("node_splitting", {"mda": 2, "atomic": True})
+    monkeypatch.setattr(bench_splitting, "cases", lambda graph: iter(cases))
+    monkeypatch.setattr(bench_hash_collisions, "N_HASHES", 3)
+    monkeypatch.setattr(bench_hash_collisions, "split", lambda *args: {})
+
+
+@pytest.mark.usefixtures("few_kernels")
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_right_results_pass(pocl: Session, name: str) -> None:
+    benchmark = BENCHMARKS[name]
+    rows = benchmark.measure(pocl, list(benchmark.names))
+    assert len(rows) == 2 and all(row.get("verified", True) for row in rows)
+
+
+@pytest.mark.usefixtures("few_kernels")
+@pytest.mark.parametrize(("name", "fault"), CASES)
+def test_a_planted_fault_is_refused(pocl: Session, monkeypatch: pytest.MonkeyPatch, name: str, fault: str) -> None:
+    """One that all strategies share, by the definition; one that only the first or the second has, in any case."""
+    benchmark, (spoil, message) = BENCHMARKS[name], FAULTS[name][fault]
+    for names, expected in ((benchmark.names, message), (benchmark.names[:1], ":"), (benchmark.names[1:], ":")):
+        with monkeypatch.context() as patch:
+            for strategy in names:
+                wrong = planted(benchmark.strategies[strategy], benchmark.result, spoil)
+                patch.setitem(benchmark.strategies, strategy, wrong)  # type: ignore[arg-type]
+            with pytest.raises(VerificationError, match=expected):
+                benchmark.measure(pocl, list(benchmark.names))
+
+
+def test_primitives_that_write_a_wrong_item_or_nothing(pocl: Session) -> None:
+    for case in bench_primitives.cases(pocl, bench_primitives.Inputs(pocl), 1000):
+        assert bench_primitives.measure(pocl, case, 1)["verified"]
+        lazy = replace(case, plan=SimpleNamespace(run=lambda: None))
+        with pytest.raises(VerificationError, match=f"{case.primitive} of 1000 {case.dtype}"):
+            bench_primitives.measure(pocl, lazy, 1)
+        for output in case.outputs:
+
+            def run(case: bench_primitives.Case = case, output: Any = output) -> None:
+                case.plan.run()
+                output.set(2 * output.get(0, 1) + output.dtype.type(1))
+
+            with pytest.raises(VerificationError):
+                bench_primitives.measure(pocl, replace(case, plan=SimpleNamespace(run=run)), 1)
+
+
+def swapped_items(ratings: Ratings) -> Ratings:
+    """Swap the items of two ratings that are 4 rows apart, or 8, …: no vertex has more or fewer steps."""
+    pairs = list(zip(ratings.users.tolist(), ratings.items.tolist(), strict=True))
+    u, i = pairs[0]
+    at = next(
+        k for k, (v, j) in enumerate(pairs)
+        if j != i and (j - i) % 4 == (v - u) % 4 == 0 and (u, j) not in pairs and (v, i) not in pairs
+    )  # fmt: skip
+    items = ratings.items.copy()
+    items[[0, at]] = items[[at, 0]]
+    return Ratings.from_triples(ratings.users, items, ratings.values, n_users=ratings.n_users, n_items=ratings.n_items)
+
+
+@pytest.mark.parametrize("storage", ["float32", "float16"])
+@pytest.mark.parametrize("biases", [True, False])
+def test_two_swapped_rows_of_factors(pocl: Session, monkeypatch: pytest.MonkeyPatch, storage, biases: bool) -> None:
+    """Where the model has biases or where it has none."""
+    ratings = generators.planted_ratings(60, 40, 500, rank=2, noise=0.1)
+    share = partial(bench_factorization.lost_share, pocl, ratings, "edge_locked", 16, storage)
+    assert share() == 0.0
+    right = factorization.STRATEGIES["edge_locked"]
+
+    def plan(session: Session, given: Ratings, model: Any) -> Any:
+        return right.plan(session, swapped_items(given) if model.biases == biases else given, model)
+
+    monkeypatch.setitem(factorization.STRATEGIES, "edge_locked", replace(right, plan=plan))
+    with pytest.raises(VerificationError, match="rows of the other side"):
+        share()
+
+
+def test_errors_of_factorisation(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that the factors do not have, that another strategy or the noise is far below, or that are no numbers."""
+    pairs = [generators.planted_ratings(60, 40, 500, rank=2, noise=0.1).split(0.1, seed=0)]
+    inputs = "small", pairs, {"rank": 8, "biases": True}, make_schedule("constant", 0.01, 0.0), 0.05, 2
+    row = bench_rmse._measure(pocl, "block_grid", inputs)
+    bench_rmse.check([row, {**row, "rmse": 1.005 * row["rmse"]}, {**row, "graph": "planted", "rmse": 0.53}])
+    for wrong in ({"rmse": 1.02 * row["rmse"]}, {"rmse": math.nan}, {"graph": "planted", "rmse": 0.56}):
+        with pytest.raises(VerificationError, match="block_grid on"):
+            bench_rmse.check([row, {**row, **wrong}])
+    right = Errors.rmse
+    monkeypatch.setattr(Errors, "rmse", lambda self: 1.001 * right(self))
+    with pytest.raises(VerificationError, match="its factors give"):
+        bench_rmse._measure(pocl, "block_grid", inputs)
