@@ -1,7 +1,8 @@
-"""The layers of the package, checked on the syntax tree of every module."""
+"""The layers of the package, checked on the syntax tree of every module, and the index of its kernels."""
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -139,3 +140,27 @@ def test_a_planted_violation_is_found(module: str, source: str) -> None:
 )
 def test_an_allowed_import_passes(module: str, source: str) -> None:
     assert violations(module, source) == []
+
+
+def indexed_kernels(readme: str) -> set[tuple[str, str]]:
+    """Return file and kernel of each row of the index in *readme*; a row without a file goes on with the last one."""
+    found, folder, name = set(), "", ""
+    for line in readme.splitlines():
+        if heading := re.match(r"### cl/(\w+)$", line):
+            folder = heading[1]
+        elif row := re.match(r"\| (?:`(\w+\.cl)` )?\| `(\w+)` \| \S", line):
+            name = row[1] or name
+            found.add((f"{folder}/{name}", row[2]))
+    return found
+
+
+def test_every_kernel_has_a_row_in_the_index() -> None:
+    root = ROOT / "cl"
+    sources = {str(path.relative_to(root)): path.read_text(encoding="utf-8") for path in root.rglob("*.cl")}
+    declared = {
+        (path, kernel)
+        for path, source in sources.items()
+        for kernel in re.findall(r"^(?:KERNEL\s+|DEFINE_\w+\()(\w+)", source, re.MULTILINE)
+    }
+    assert {path for path, _ in declared} == set(sources)
+    assert indexed_kernels((root / "README.md").read_text(encoding="utf-8")) == declared

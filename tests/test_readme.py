@@ -49,6 +49,24 @@ def test_every_command_line_parses() -> None:
         parser.parse_args(shlex.split(line, comments=True)[1:])
 
 
+def anchors(page: Path) -> set[str]:
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    pages = [*ROOT.glob("*.md"), ROOT / "cl" / "README.md", *(ROOT / "docs").rglob("*.md")]
+    texts = {page: page.read_text(encoding="utf-8") for page in pages}
+    links = [(page, link) for page, text in texts.items() for link in re.findall(r"\]\(([^)\s]+)\)", text)]
+    assert len(links) >= 20
+    for page, link in links:
+        path, _, anchor = link.partition("#")
+        if "://" not in link:
+            target = page.parent / path if path else page
+            assert target.exists(), f"{page} links to {link}"
+            assert not anchor or anchor in anchors(target), f"{page} links to {link}"
+
+
 @pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
 def test_the_table_names_every_strategy(algorithm: str) -> None:
     strategies = importlib.import_module(ALGORITHMS[algorithm].module).STRATEGIES

@@ -1,6 +1,6 @@
 """What differs between vendors, in one place.
 
-Each rule was measured: see ``benchmarks/NOTES.md`` and the table in ``cl/README.md``.
+Each rule was measured: see ``docs/lessons`` and the table in ``cl/README.md``.
 """
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ limit stands the throughput: the rows, ratings and locks of all steps together. 
 p is a chain of dependent loads; l a critical section, and on the busiest vertex also the attempts of all compute
 units on its lock; b a device-wide barrier or a launch, and in the tail of the matchings, where a few vertices are
 left and one work-group goes on alone, only what that group's own barrier costs. How many loads and attempts a step
-takes was fitted to sweeps measured on an NVIDIA H200 and on CPUs (benchmarks/NOTES.md).
+takes was fitted to sweeps measured on an NVIDIA H200 and on CPUs (docs/algorithms/factorization.md).
 """
 from __future__ import annotations
 
