@@ -9,11 +9,11 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import bench_bfs
-import bench_coloring
-import bench_components
+import bench_color
+import bench_connected_components
 import bench_factorization
 import bench_hash_collisions
-import bench_mst
+import bench_minimum_spanning_forest
 import bench_primitives
 import bench_rmse
 import bench_splitting
@@ -60,13 +60,13 @@ def studied(session: Session, names: list[str]) -> Any:
 
 
 LIMIT = {"check_limit": 100}
-_BFS, _SSSP, _COLORING = bench_bfs.SEARCH, bench_sssp.SEARCH, bench_coloring.STRATEGIES
+_BFS, _SSSP, _COLORING = bench_bfs.SEARCH, bench_sssp.SEARCH, bench_color.STRATEGIES
 BENCHMARKS = {
     "components": Benchmark(
-        bench_components.STRATEGIES, ("rem", "hook_compress"), "labels", timed(bench_components.measure)
+        bench_connected_components.STRATEGIES, ("rem", "hook_compress"), "labels", timed(bench_connected_components.measure)
     ),
     "mst": Benchmark(
-        bench_mst.PLANS, ("segmented", "segmented, transactional"), "edges", timed(bench_mst.measure, **LIMIT)
+        bench_minimum_spanning_forest.PLANS, ("segmented", "segmented, transactional"), "edges", timed(bench_minimum_spanning_forest.measure, **LIMIT)
     ),
     "bfs": Benchmark(
         _BFS.strategies, ("topology_driven", "frontier"), "result", timed(searches.measure, _BFS, **LIMIT)
@@ -76,10 +76,10 @@ BENCHMARKS = {
     ),
     "splitting": Benchmark(_SSSP.strategies, ("topology_driven", "node_splitting"), "result", studied),
     "coloring": Benchmark(
-        _COLORING, ("jones_plassmann", "speculative"), "result", timed(bench_coloring.measure, distance=1, **LIMIT)
+        _COLORING, ("jones_plassmann", "speculative"), "result", timed(bench_color.measure, distance=1, **LIMIT)
     ),
     "coloring-2": Benchmark(
-        _COLORING, ("speculative", "hash_repair"), "result", timed(bench_coloring.measure, distance=2, **LIMIT)
+        _COLORING, ("speculative", "hash_repair"), "result", timed(bench_color.measure, distance=2, **LIMIT)
     ),
     "hash_collisions": Benchmark(
         bench_hash_collisions.STRATEGIES, ("row_per_item", "row_per_sub_group"), "table",

@@ -564,7 +564,8 @@ def test_compilers_do_not_talk_to_the_user(session, tmp_path):
         from clgraph.runtime.session import Session
         session = Session({session.facts.platform!r})
         out = session.empty(1, "int32")
-        session.program({str(kernel)!r}, {{"DEV_UNUSED": {time.time_ns()}}}, work_group_size=1).bind("warns", 1, out=out)()
+        program = session.program({str(kernel)!r}, {{"DEV_UNUSED": {time.time_ns()}}}, work_group_size=1)
+        program.bind("warns", 1, out=out)()
         session.finish()
     """)
     assert child.communicate(timeout=100) == ("", "")
