@@ -63,10 +63,12 @@ LIMIT = {"check_limit": 100}
 _BFS, _SSSP, _COLORING = bench_bfs.SEARCH, bench_sssp.SEARCH, bench_color.STRATEGIES
 BENCHMARKS = {
     "components": Benchmark(
-        bench_connected_components.STRATEGIES, ("rem", "hook_compress"), "labels", timed(bench_connected_components.measure)
+        bench_connected_components.STRATEGIES, ("rem", "hook_compress"), "labels",
+        timed(bench_connected_components.measure),
     ),
     "mst": Benchmark(
-        bench_minimum_spanning_forest.PLANS, ("segmented", "segmented, transactional"), "edges", timed(bench_minimum_spanning_forest.measure, **LIMIT)
+        bench_minimum_spanning_forest.PLANS, ("segmented", "segmented, transactional"), "edges",
+        timed(bench_minimum_spanning_forest.measure, **LIMIT),
     ),
     "bfs": Benchmark(
         _BFS.strategies, ("topology_driven", "frontier"), "result", timed(searches.measure, _BFS, **LIMIT)
