@@ -1,23 +1,23 @@
 /* Colourings in which the members of every net differ (nets.h): at distance 2 of a graph, or of a matrix's columns.
  *
- * used: some words a net, whose bits are the colours of a window, base to base + 32 * words - 1, that its members
- * have; word w of net r stands at r * net_stride + w * word_stride.  A vertex reads the words of its nets, O(entries)
- * instead of O(two-hop neighbours), and takes the least colour that is free in all of them: who sets the bit in each of
- * its nets has the colour, so colours are proper whenever they are written.  Vertices that find the window full go to
- * the next list, for the next window, and `used` starts again.
- * That a net has its members' colours as bits, a window at a time: Deveci et al. in Kokkos Kernels (NB_BIT); and
- * M. K. Tas, K. Kaya, E. Saule, "Greed is good: parallel algorithms for bipartite-graph partial coloring on multicore
- * architectures", ICPP 2017.
+ * used: each net has some words; a bit of them says that a member has that colour of the window, which goes from base
+ * to base + 32 * words - 1.  Word w of net r stands at r * net_stride + w * word_stride.  A vertex reads the words of
+ * its nets, which takes O(entries) and not O(two-hop neighbours), and wants the least colour that is free in all of
+ * them.  It has the colour once it was the first to set the bit in each of its nets, so colours are proper whenever
+ * they are written.  Vertices that find the window full go to the next list, for the next window, and `used` starts
+ * again.
+ * The bits and their window are those of Deveci et al. in Kokkos Kernels (NB_BIT), and of M. K. Tas, K. Kaya, E. Saule,
+ * "Greed is good: parallel algorithms for bipartite-graph partial coloring on multicore architectures", ICPP 2017.
  *
- * color_vertices: a team a vertex.  Races: two that want one colour of one net at once.  fetch_or tells who was first;
- * the other clears the bits that it has set itself, which nobody else relied on but to look for another colour, and
- * tries again, choosing among more colours the more were taken before its eyes: so many that meet in one net part.
- * A lane remembers its first 64 bits; others stay set, and keep a colour from some nets.
+ * color_vertices: a team takes a vertex.  Race: two teams want one colour of one net at once.  fetch_or tells who was
+ * first.  The other team clears the bits that it has set itself, which others only avoided, and tries again.  The more
+ * colours were taken before its eyes, the more it chooses among, so teams that meet in one net part.
+ * A lane remembers its first 64 bits.  Any further ones stay set, and keep a colour from some nets.
  *
- * claim_colors, settle_colors: the same colours on every device.  All vertices of a round choose a colour by the words
- * as they stand, and claim it in each of their nets: the highest key of those that claim the same slot there gets it,
- * that of a vertex of many nets before others'.  Who has got all takes the colour; the others try again in the next
- * round.  Keys rise from round to round, so that old claims need not be cleared.
+ * claim_colors, settle_colors: the colours are the same on every device.  All vertices of a round choose a colour by
+ * the words as they stand, and claim it in each of their nets.  Of several claims to one slot the highest key wins,
+ * and vertices of many nets have higher keys.  A vertex that has won all its claims takes the colour; the others try
+ * again in the next round.  Keys rise from round to round, so that old claims need not be cleared.
  *
  * state: sizes of the lists, in turn: a step reads one, fills the next, clears the one after that.
  */

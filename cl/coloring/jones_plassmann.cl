@@ -284,9 +284,10 @@ INLINE uint list_first(const share_t *own, __global const offset_t *restrict row
 }
 #endif
 
-/* again: go on with what an earlier launch left open.  sizes: of each sub-group where its queue begins, and how many are
- * in it.  The queue is a ring with room for the share.  If MARKED more may be open, those listed and those of the steps;
- * but those listed all fit, and wait for none of the others, so that the queue does not stay full. */
+/* again: go on with what an earlier launch left open.  sizes: where the queue of each sub-group begins, and how many
+ * vertices are in it.  The queue is a ring that has room for the sub-group's share of the vertices.  If MARKED, more
+ * may be open at once: the listed vertices and those of the steps.  The listed ones all fit, and they wait for none
+ * of the others, so the queue does not stay full. */
 KERNEL color_small(int n, int again, ORDER_ARGS, __global const uint *restrict blocks,
                    __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                    volatile __global uint *words, __global uint4 *queues, __global uint *lists, __global uint2 *sizes,

@@ -3,11 +3,11 @@
  *
  * merge_min_hook: a work-item for every root hooks it along its best edge; of two with the same best the lesser
  * stays.  Nobody else writes the root's parent.
- * merge_transactional: a work-item for every root makes a transaction of the merge: read the roots of both ends and
- * their versions, lock the greater root's version if it is still what was read, see that the lesser root's is, too,
- * hook the greater under the lesser, and raise its version.  A root that only gains children keeps its version, so
- * merges into a hub do not disturb each other.  A transaction that fails too often leaves its component for the next
- * round, which is as right.
+ * merge_transactional: a work-item for every root makes a transaction of the merge.  It reads the roots of both ends
+ * and their versions, locks the version of the greater root if that is still what it read, checks that the lesser
+ * root's is, too, hooks the greater root under the lesser, and raises its version.  A root that only gains children
+ * keeps its version, so merges into a hub do not disturb each other.  A transaction that fails too often leaves its
+ * component for the next round; the forest is the same then.
  * After S. Manoochehri, B. Goodarzi, D. Goswami, "An efficient transaction-based GPU implementation of minimum
  * spanning forest algorithm", HPCS 2017.
  *

@@ -1,10 +1,11 @@
-/* Predecessors on shortest paths, from the distances: of the vertices before v on a shortest path the least.
+/* Predecessors on shortest paths, from the distances: v gets the least vertex that may come before it.
  *
- * An edge that makes the distance grow cannot close a loop, so `find` takes any.  Edges that do not (weights of zero,
- * or too small for a float) could: they are followed in rounds, from vertices that have a predecessor and from sources
- * to those that have none, each of which takes the least vertex of the round before with such an edge to it.
- * rounds[v] is the round in which v got its predecessor, 1 for sources and those of `find`.  Round 2 looks at all
- * vertices, later ones at the list of those of the round before.
+ * An edge that makes the distance grow cannot close a loop, so `find` takes any of them.  An edge that adds nothing
+ * (its weight is zero, or too small for a float) could close one.  Such edges are followed in rounds, which begin at
+ * sources and at vertices that have a predecessor; a vertex without one takes the least vertex of the round before
+ * that has such an edge to it.
+ * rounds[v] is the round in which v got its predecessor; it is 1 for sources and for what `find` reached.  Round 2
+ * looks at all vertices, a later one at the list that the round before has made.
  * Races: whoever sets rounds[u] lists u; all of that round then lower predecessors[u].
  */
 #include "traversal/distances.h"

@@ -72,9 +72,10 @@ class ShortestPaths(_ShortestPaths):
         Weight of a shortest path from the nearest source. Integer weights: int64, exact, -1 if unreached; float
         weights: of their type, inf if unreached.
     predecessors : int32 array, shape (n_vertices,), or None
-        Of the vertices before on a shortest path the least that is nearer; if none is, since edges weigh nothing, the
-        least from which fewer such edges lead back to one with a nearer. -9999 for sources and unreached vertices.
-        ``None`` unless asked for.
+        The vertex before on a shortest path. If several are nearer than the vertex itself, it is the least of them. If
+        none is nearer, because edges weigh nothing, predecessors are given in rounds: each vertex takes the least
+        neighbour that got its own in the round before. -9999 for sources and unreached vertices. ``None`` unless asked
+        for.
     graph : Graph
     sources : int32 array
         Vertex numbers of the sources.
