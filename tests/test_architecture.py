@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from clgraph.runtime.declarations import Declarations
+from clgraph.runtime.source import build_input
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "clgraph"
 
@@ -155,12 +158,11 @@ def indexed_kernels(readme: str) -> set[tuple[str, str]]:
 
 
 def test_every_kernel_has_a_row_in_the_index() -> None:
-    root = ROOT / "cl"
-    sources = {str(path.relative_to(root)): path.read_text(encoding="utf-8") for path in root.rglob("*.cl")}
-    declared = {
+    root, on_gpu = ROOT / "cl", {"DEV_HAS_INT64_ATOMICS": 1}
+    named = {
         (path, kernel)
-        for path, source in sources.items()
-        for kernel in re.findall(r"^(?:KERNEL\s+|DEFINE_\w+\()(\w+)", source, re.MULTILINE)
+        for path in (str(path.relative_to(root)) for path in root.rglob("*.cl"))
+        for mode in (on_gpu, {**on_gpu, "WG_SIZE": 1, "ONE_LAUNCH": 0})  # the second as on CPUs
+        for kernel in Declarations(build_input(path, mode)).kernels
     }
-    assert {path for path, _ in declared} == set(sources)
-    assert indexed_kernels((root / "README.md").read_text(encoding="utf-8")) == declared
+    assert indexed_kernels((root / "README.md").read_text(encoding="utf-8")) == named

@@ -2,12 +2,11 @@
 from __future__ import annotations
 
 import contextlib
-import os
-from pathlib import Path
 
 import pyopencl as cl
 
 from clgraph.device.facts import DeviceFacts
+from clgraph.host_memory import free_bytes
 from clgraph.runtime.drivers import prepare_environment
 from clgraph.runtime.fork import mark_opencl_used
 from clgraph.runtime.pocl_cpu import name_processor
@@ -79,18 +78,4 @@ def available_bytes(facts: DeviceFacts) -> int:
     """Return how much memory new buffers may take: on a CPU device, free host memory."""
     if not facts.is_cpu:
         return int(0.95 * facts.global_mem_bytes)
-    try:
-        pages = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        cached = _meminfo_available()
-    except (AttributeError, ValueError, OSError):  # Windows has no sysconf
-        return facts.global_mem_bytes
-    return int(0.95 * min(facts.global_mem_bytes, max(pages, cached)))
-
-
-def _meminfo_available() -> int:
-    try:
-        text = Path("/proc/meminfo").read_text(encoding="ascii")
-    except OSError:
-        return 0
-    rows = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
-    return 1024 * int(rows.get("MemAvailable", "0 kB").split()[0])
+    return int(0.95 * min(facts.global_mem_bytes, free_bytes()))
