@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, require_tool, session_on
+from conftest import ROOT, intel_session, require_tool, session_on
 
 from clgraph.device import processor
 from clgraph.device.profile import load_profile, save_profile
@@ -295,3 +295,11 @@ def test_intels_runtime_is_found_where_its_wheel_puts_it(tmp_path: Path, monkeyp
             (icd,) = Path(environment["OCL_ICD_VENDORS"]).glob("*.icd")
             assert icd.read_text(encoding="utf-8") == f"{library}\n"
     drivers.intel_wheel.cache_clear()
+
+
+def test_a_platforms_name_goes_before_a_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On an Intel processor PoCL's device bears that name, too."""
+    intel_session()
+    monkeypatch.setattr(selection, "ranked", lambda found: sorted(found, key=lambda d: "Intel" in d.platform.name))
+    monkeypatch.setattr(selection, "_means", lambda text, device: True)
+    assert "Intel" in selection._matching("intel").platform.name

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import pyopencl as cl
 
+from clgraph.arguments import shown
 from clgraph.device.facts import DeviceInfo
 from clgraph.device.profile import load_profile, user_path
 from clgraph.errors import NoDeviceError
@@ -77,7 +78,7 @@ def select_device(request: object = None) -> tuple[cl.Device, str]:
     if isinstance(request, str):
         return _matching(request), f"asked for {request!r}"
     if request is not None:
-        raise NoDeviceError(f"no device can be made of {request!r}; pass a name: 'gpu', 'cpu' or '0:0'")
+        raise NoDeviceError(f"no device can be made of {shown(request)}; pass a name: 'gpu', 'cpu' or '0:0'")
     if wanted := os.environ.get("CLGRAPH_DEVICE"):
         return _matching(wanted), f"CLGRAPH_DEVICE={wanted}"
     if wanted := os.environ.get("PYOPENCL_CTX"):
@@ -143,6 +144,8 @@ def _matching(request: str) -> cl.Device:
     if request.strip() in by_id:
         return by_id[request.strip()]
     matches = ranked(device for _, device in found if _means(text, device))
+    # On an Intel processor every runtime's device bears that name, but one platform does.
+    matches.sort(key=lambda device: text not in device.platform.name.lower())
     if int(number or 0) < len(matches) and not text.isdecimal():
         working = (device for device in matches if len(matches) > 1 and not verdict(device)["reason"])
         return matches[int(number)] if number else next(working, matches[0])
