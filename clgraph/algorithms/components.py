@@ -39,9 +39,10 @@ from clgraph.algorithms.components_work import (
     starts_as_one_tree,
 )
 from clgraph.arguments import checked_count, checked_flag, shown
+from clgraph.engine.solve import solve
 from clgraph.errors import InputError, VerificationError
 from clgraph.graph import Graph, as_graph
-from clgraph.model.strategy import Choice, Strategy, checked_options, choose
+from clgraph.model.strategy import Choice, Strategy, choose
 from clgraph.primitives.fill import Fill
 from clgraph.primitives.scan import Scan
 from clgraph.runtime.arrays import DeviceArray
@@ -295,19 +296,18 @@ def connected_components(
     """
     verify = checked_flag("verify", verify)
     on, data = as_session(session), as_graph(graph)
-    with on.measure() as recorder:
-        choice = choose_strategy(on, data, strategy=strategy)
-        options = checked_options(STRATEGIES, choice, options)
-        plan = STRATEGIES[choice.strategy].plan(on, data, **options)
-        plan.run()
-        numbers, n_components = plan.number()
-        labels = numbers.get()
-    result = Components(n_components, labels)
-    kind = STRATEGIES[choice.strategy].kind
-    result.info = on.run_info(recorder, choice.strategy, kind, choice.seconds)
+    result, info = solve(
+        on, STRATEGIES, lambda: choose_strategy(on, data, strategy=strategy), (data,), options, _components
+    )
+    result.info = info
     if verify:
         _verify(data, result)
     return result
+
+
+def _components(plan: ComponentsPlan) -> Components:
+    numbers, n_components = plan.number()
+    return Components(n_components, numbers.get())
 
 
 def _verify(graph: Graph, result: Components) -> None:
