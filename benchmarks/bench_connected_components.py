@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components as scipy_components
 
-from clgraph.algorithms.components import STRATEGIES
+from clgraph.algorithms.components import STRATEGIES, choose_strategy
 from clgraph.cli.main import guarded
 from clgraph.errors import VerificationError
 from clgraph.graph import Graph
-from clgraph.model.strategy import choose
 from clgraph.reference.components import check_components
 from clgraph.runtime.session import Session
 
@@ -30,7 +29,7 @@ def measure(
     session: Session, name: str, graph: Graph, *, strategies: list[str] | None = None, **timing: Any
 ) -> list[dict[str, Any]]:
     """Return one row per strategy on *graph*."""
-    choice = choose(STRATEGIES, "auto", lambda: graph.stats, session.facts, session.profile.rates)
+    choice = choose_strategy(session, graph)
     verified: list[NDArray[Any]] = []
     rows = harness.time_strategies(
         session, graph, STRATEGIES, choice, partial(_verify, graph, verified), names=strategies or (), **timing
@@ -86,7 +85,7 @@ def _expanded(names: list[str] | None, session: Session, graph: Graph) -> list[s
     """Replace "auto" by the strategy it picks."""
     if not names or "auto" not in names:
         return names
-    choice = choose(STRATEGIES, "auto", lambda: graph.stats, session.facts, session.profile.rates)
+    choice = choose_strategy(session, graph)
     return [choice.strategy, *(name for name in names if name != "auto")]
 
 

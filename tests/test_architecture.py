@@ -30,11 +30,12 @@ BELOW = {  # a part of the package -> the parts it may import, beside itself
     "model": {*CHECKS, *DATA, "device"},
     "runtime": {*CHECKS, *DATA, "device", "model"},
     "primitives": {*CHECKS, *DATA, "device", "runtime"},
-    "algorithms": {*CHECKS, *DATA, "device", "model", "runtime", "primitives"},
+    "engine": {*CHECKS, *DATA, "device", "model", "runtime", "primitives"},
+    "algorithms": {*CHECKS, *DATA, "device", "model", "runtime", "primitives", "engine"},
     "probing": {*CHECKS, *DATA, "device", "runtime", "primitives"},
 }
 BELOW |= {part: {*BELOW, *TOP} - {"reference"} for part in TOP}
-USE_OPENCL = {"runtime", "primitives", "algorithms", "probing", "hetero"}
+USE_OPENCL = {"runtime", "primitives", "engine", "algorithms", "probing", "hetero"}
 VERIFY = {"algorithms", "cli"}  # may import the reference inside a function
 JOINS_ALGORITHMS = {"clgraph.algorithms.explain"}  # looks up any algorithm's table by name
 

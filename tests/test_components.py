@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components as scipy_components
 
 import clgraph as cg
-from clgraph.algorithms import components
 from clgraph.algorithms.components import STRATEGIES, connected_components
+from clgraph.engine import plan as engine
 from clgraph.errors import InputError, UnsupportedStrategyError, VerificationError
 from clgraph.graph import Graph
 from clgraph.reference.components import check_components
@@ -42,6 +42,14 @@ def assert_right(graph: Graph, session: Session, strategy: str, **options: objec
 @pytest.mark.parametrize("name", GRAPHS)
 def test_zoo(session: Session, name: str, strategy: str, options: dict[str, object]) -> None:
     assert_right(GRAPHS[name](), session, strategy, **options)
+
+
+@pytest.mark.parametrize(("strategy", "options"), CASES, ids=lambda value: str(value))
+def test_what_is_predicted_is_what_is_launched(pocl: Session, strategy: str, options: dict[str, object]) -> None:
+    plan = STRATEGIES[strategy].plan(pocl, cg.generators.rmat(8, 8), **options)
+    with pocl.measure() as recorder:
+        plan.run()
+    assert sum(launches for launches, _ in recorder.kernels().values()) == plan.recipe.work.launches
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -135,7 +143,7 @@ def test_bad_graph(pocl: Session) -> None:
 def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = cg.generators.path(100)
     assert connected_components(graph, session=pocl, verify=True).n_components == 1
-    monkeypatch.setattr("clgraph.algorithms.components.ComponentsPlan.run", lambda plan: plan.labels.fill(0))
+    monkeypatch.setattr("clgraph.engine.plan.Plan.run", lambda plan: plan.labels.fill(0))
     with pytest.raises(VerificationError):
         connected_components(cg.generators.path(100).expanded(2), session=pocl, verify=True)
 
@@ -154,7 +162,7 @@ def test_sub_group_widths(width: int) -> None:
 
 def test_interrupt_is_heard_between_launches(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """A long run on a CPU waits after each launch, where Ctrl-C is heard; the session stays usable."""
-    monkeypatch.setattr(components, "_LONG_RUN", 10)
+    monkeypatch.setattr(engine, "PACED_SECONDS", 0.0)
     graph, waits = cg.generators.rmat(10, 8), []
     real = Session.wait
 
@@ -169,5 +177,5 @@ def test_interrupt_is_heard_between_launches(pocl: Session, monkeypatch: pytest.
     with pytest.raises(KeyboardInterrupt):
         plan.run()
     monkeypatch.setattr(Session, "wait", real)
-    assert len(waits) == 2 and len(plan.launches) > 2
+    assert len(waits) == 2 and len(plan.recipe.steps) > 2
     assert_right(graph, pocl, "rem")

@@ -31,9 +31,10 @@ from clgraph.algorithms.mst_work import default_light_edges, edge_list_work, seg
 from clgraph.arguments import check_choice, checked_flag, checked_number
 from clgraph.csr import as_csr_array
 from clgraph.device.facts import DeviceFacts
+from clgraph.engine.solve import solve
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
-from clgraph.model.strategy import Choice, Strategy, checked_options, choose
+from clgraph.model.strategy import Choice, Strategy, choose
 from clgraph.primitives.fill import Iota
 from clgraph.primitives.scan import Scan
 from clgraph.primitives.sort import Sort
@@ -427,16 +428,12 @@ def minimum_spanning_forest(
     on, data = as_session(session), as_graph(graph, weight=weight)
     if data.directed or not data.has_sorted_rows:
         data = _undirected(data, *data.edge_list())
-    with on.measure() as recorder:
-        choice = choose_strategy(on, data, strategy=strategy)
-        options = checked_options(STRATEGIES, choice, options)
-        plan = STRATEGIES[choice.strategy].plan(on, data, maximum, **options)
-        plan.run()
-        edges = plan.edges()
+    edges, info = solve(
+        on, STRATEGIES, lambda: choose_strategy(on, data, strategy=strategy), (data, maximum), options,
+        ForestPlan.edges,
+    )
     result = SpanningForest(_total_weight(data, edges), edges)
-    result.graph = data
-    kind = STRATEGIES[choice.strategy].kind
-    result.info = on.run_info(recorder, choice.strategy, kind, choice.seconds)
+    result.graph, result.info = data, info
     if verify:
         from clgraph.reference.mst import check_mst
 

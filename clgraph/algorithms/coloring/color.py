@@ -33,9 +33,10 @@ from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.strategies import DISTANCE_TWO, STRATEGIES
 from clgraph.algorithms.coloring.work import first_fit_suffices
 from clgraph.arguments import Seed, check_choice, checked_count, checked_flag, checked_seed
+from clgraph.engine.solve import solve
 from clgraph.errors import InputError, UnsupportedStrategyError
 from clgraph.graph import Graph, as_graph
-from clgraph.model.strategy import Choice, checked_options, choose
+from clgraph.model.strategy import Choice, choose
 from clgraph.runtime.session import Session, SessionLike, as_session
 from clgraph.runtime.timing import RunInfo
 
@@ -223,17 +224,16 @@ def color(
     problem = as_problem(
         data, distance=distance, order=order, deterministic=deterministic, seed=seed, bipartite=bipartite
     )
-    with on.measure() as recorder:
-        choice = choose_for(on, problem, strategy)
-        plan = STRATEGIES[choice.strategy].plan(on, problem, **checked_options(STRATEGIES, choice, options))
-        plan.run()
+
+    def answer(plan: Any) -> NDArray[np.int32]:
         colors = numbered(plan.result())
         if balanced:
             colors = balance(on, data, colors, distance=problem.distance, deterministic=problem.deterministic)
+        return colors
+
+    colors, info = solve(on, STRATEGIES, lambda: choose_for(on, problem, strategy), (problem,), options, answer)
     result = Coloring(int(colors.max(initial=-1)) + 1, colors)
-    result.distance, result.graph = problem.distance, data
-    kind = STRATEGIES[choice.strategy].kind
-    result.info = on.run_info(recorder, choice.strategy, kind, choice.seconds, details=plan.details)
+    result.distance, result.graph, result.info = problem.distance, data, info
     if verify:
         from clgraph.reference.coloring import check_coloring
 

@@ -30,9 +30,10 @@ from clgraph.algorithms.hash_collisions.plan import CollisionProblem
 from clgraph.algorithms.hash_collisions.strategies import STRATEGIES
 from clgraph.algorithms.hash_collisions.table import MAX_BITS, CollisionTable
 from clgraph.arguments import check_choice, checked_count, checked_flag, refusing, shown
+from clgraph.engine.solve import solve
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
-from clgraph.model.strategy import Choice, checked_options, choose
+from clgraph.model.strategy import Choice, choose
 from clgraph.runtime.session import Session, SessionLike, as_session
 from clgraph.vertex_hashes import HASHES
 
@@ -156,15 +157,11 @@ def hash_collisions(
     verify = checked_flag("verify", verify)
     on, data = as_session(session), as_graph(graph)
     problem = as_problem(data, distance=distance, hashes=hashes, bit_widths=bit_widths)
-    with on.measure() as recorder:
-        choice = _choose(on, problem, strategy)
-        options = checked_options(STRATEGIES, choice, options)
-        plan = STRATEGIES[choice.strategy].plan(on, problem, **options)
-        plan.run()
-        tables = plan.table()
+    tables, info = solve(
+        on, STRATEGIES, lambda: _choose(on, problem, strategy), (problem,), options, lambda plan: plan.table()
+    )
     result = as_table(tables, problem)
-    kind = STRATEGIES[choice.strategy].kind
-    result.info = on.run_info(recorder, choice.strategy, kind, choice.seconds)
+    result.info = info
     if verify:
         from clgraph.reference.hash_collisions import check_collisions
 

@@ -44,9 +44,10 @@ from clgraph.algorithms.traversal.paths import MAX_DEPTH, MAX_VERTICES, checked_
 from clgraph.algorithms.traversal.rounds_strategies import rounds_strategies
 from clgraph.algorithms.traversal.sources import default_source, source_numbers, vertex_ids, vertex_number
 from clgraph.arguments import checked_count, checked_flag
+from clgraph.engine.solve import solve
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
-from clgraph.model.strategy import Choice, Strategy, checked_options, choose
+from clgraph.model.strategy import Choice, Strategy, choose
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session, SessionLike, as_session
 from clgraph.runtime.timing import RunInfo
@@ -238,19 +239,12 @@ def bfs(
     verify = checked_flag("verify", verify)
     on, data = as_session(session), as_graph(graph)
     sources = source_numbers(data, source)
-    with on.measure() as recorder:
-        choice = choose_strategy(on, data, strategy=strategy)
-        options = checked_options(STRATEGIES, choice, options)
-        plan = STRATEGIES[choice.strategy].plan(on, data, sources, max_depth, **options)
-        plan.run()
-        distances, predecessors = plan.result()
-    result = BFS(distances, predecessors)
-    result.graph, result.sources = data, sources
-    kind = STRATEGIES[choice.strategy].kind
-    result.info = on.run_info(
-        recorder, choice.strategy, kind, choice.seconds, details=getattr(plan, "details", {}),
-        balance=getattr(plan, "balance", None),
+    (distances, predecessors), info = solve(
+        on, STRATEGIES, lambda: choose_strategy(on, data, strategy=strategy), (data, sources, max_depth), options,
+        lambda plan: plan.result(),
     )
+    result = BFS(distances, predecessors)
+    result.graph, result.sources, result.info = data, sources, info
     if verify:
         from clgraph.reference.bfs import check_bfs
 

@@ -47,13 +47,15 @@ from clgraph.algorithms.traversal.dijkstra import Dijkstra
 from clgraph.algorithms.traversal.dijkstra import unsupported as no_dijkstra
 from clgraph.algorithms.traversal.distances import check_weights
 from clgraph.algorithms.traversal.near_far import NearFar
+from clgraph.algorithms.traversal.paths import PathPlan
 from clgraph.algorithms.traversal.rounds_strategies import rounds_strategies
 from clgraph.algorithms.traversal.sources import source_numbers
 from clgraph.algorithms.traversal.sssp_work import delta_stepping_work, dijkstra_work, frontier_work
 from clgraph.arguments import checked_flag
+from clgraph.engine.solve import solve
 from clgraph.errors import InputError
 from clgraph.graph import Graph, as_graph
-from clgraph.model.strategy import Choice, Strategy, checked_options, choose
+from clgraph.model.strategy import Choice, Strategy, choose
 from clgraph.runtime.session import Session, SessionLike, as_session
 from clgraph.runtime.timing import RunInfo
 
@@ -185,22 +187,18 @@ def sssp(
     on, data = as_session(session), as_graph(graph, weight=weight)
     sources = source_numbers(data, source)
     check_weights(data)
-    with on.measure() as recorder:
-        choice = choose_strategy(on, data, strategy=strategy)
-        options = checked_options(STRATEGIES, choice, options)
-        plan = STRATEGIES[choice.strategy].plan(on, data, sources, limit, **options)
-        plan.run()
+
+    def answer(plan: PathPlan) -> tuple[NDArray[Any], NDArray[np.int32] | None, Any]:
         before = plan.predecessors().get() if predecessors else None
-        distances = plan.result()
-    result = ShortestPaths(distances, before)
-    result.graph, result.sources = data, sources
-    kind = STRATEGIES[choice.strategy].kind
-    result.info = on.run_info(
-        recorder, choice.strategy, kind, choice.seconds, details=getattr(plan, "details", {}),
-        balance=getattr(plan, "balance", None),
+        return plan.result(), before, plan.limit
+
+    (distances, before, most), info = solve(
+        on, STRATEGIES, lambda: choose_strategy(on, data, strategy=strategy), (data, sources, limit), options, answer
     )
+    result = ShortestPaths(distances, before)
+    result.graph, result.sources, result.info = data, sources, info
     if verify:
         from clgraph.reference.sssp import check_sssp
 
-        check_sssp(data, sources, distances, before, limit=plan.limit)
+        check_sssp(data, sources, distances, before, limit=most)
     return result

@@ -36,26 +36,25 @@ def sample_strides(stats: GraphStats) -> tuple[int, ...]:
     return (1, 1) if stats.mean_degree >= 3 else (1,)
 
 
-def afforest_work(stats: GraphStats, facts: DeviceFacts) -> Work:
+def sample(stats: GraphStats, stride: int, keeps_second: bool) -> Work:
+    """Hook every *stride*-th vertex to its second neighbour, which the start has kept or the row holds."""
     n = float(stats.n_vertices)
-    strides = sample_strides(stats)
-    outside = _outside_share(stats)
-    sampled = sum(n / stride for stride in strides)
-    sample = Work(
+    sampled = n / stride
+    return Work(
         gathers=(*_labels(stats, 2 * sampled), Gathers(sampled, _NEAR_BYTES)),
-        streamed_bytes=4 * n * len(strides) + (0.0 if 1 in strides else sampled * _SECTOR_BYTES),
+        streamed_bytes=4 * n + (0.0 if keeps_second else sampled * _SECTOR_BYTES),
     )
-    rest = _link_outsiders(stats, outside * n) if outside < 1 else _link(stats, facts, _n_trees(stats), walks=4.0)
-    return _total(
-        4 + 2 * len(strides), _initialize(stats), _compress(stats, 2 + len(strides) - (outside == 0)), sample, rest,
-        Work(streamed_bytes=4 * n, gathers=(Gathers(n, _NEAR_BYTES),)),
-    )  # fmt: skip
 
 
-def rem_work(stats: GraphStats, facts: DeviceFacts) -> Work:
-    if rem_hooks_first(stats, facts):
-        return _total(4, _initialize(stats), _compress(stats, 2), _link(stats, facts, _n_trees(stats)))
-    return _total(3, _compress(stats, 1), _link(stats, facts, stats.n_vertices - stats.n_isolated))
+def link_rest(stats: GraphStats, facts: DeviceFacts) -> Work:
+    """Link what the sample has left outside the giant component."""
+    n, outside = float(stats.n_vertices), _outside_share(stats)
+    rest = _link_outsiders(stats, outside * n) if outside < 1 else link(stats, facts, n_trees(stats), walks=4.0)
+    return rest + Work(streamed_bytes=4 * n, gathers=(Gathers(n, _NEAR_BYTES),))
+
+
+def compress_if_linked(stats: GraphStats) -> Work:
+    return compress(stats) if _outside_share(stats) else Work()
 
 
 def rem_hooks_first(stats: GraphStats, facts: DeviceFacts) -> bool:
@@ -63,15 +62,10 @@ def rem_hooks_first(stats: GraphStats, facts: DeviceFacts) -> bool:
     return not facts.is_cpu and stats.mean_degree < 4
 
 
-def hook_compress_work(stats: GraphStats, facts: DeviceFacts) -> Work:
-    return _total(4, _initialize(stats), _compress(stats, 2), _link(stats, facts, _n_trees(stats), walks=4.0))
-
-
-def degree_classes_work(stats: GraphStats, facts: DeviceFacts) -> Work:
-    listed = float(sum(stats.degree_edge_counts[6:])) * _looked_at(stats)  # rows of 32 entries or more
-    relist = Work(gathers=_labels(stats, 4 * listed))
-    link = _link(stats, facts, _n_trees(stats), walks=4.0)
-    return _total(7, _initialize(stats), _compress(stats, 2), link, relist)
+def relist(stats: GraphStats) -> Work:
+    """Look again at the rows of 32 entries or more."""
+    listed = float(sum(stats.degree_edge_counts[6:])) * _looked_at(stats)
+    return Work(gathers=_labels(stats, 4 * listed))
 
 
 def _has_hubs(stats: GraphStats) -> bool:
@@ -96,7 +90,7 @@ def _looked_at(stats: GraphStats) -> float:
     return 1.0 if stats.directed else 0.5
 
 
-def _n_trees(stats: GraphStats) -> float:
+def n_trees(stats: GraphStats) -> float:
     """Trees left by hooking every vertex to its first neighbour."""
     return stats.first_hook_tree_share * (stats.n_vertices - stats.n_isolated)
 
@@ -107,19 +101,19 @@ def _labels(stats: GraphStats, count: float) -> tuple[Gathers, ...]:
     return Gathers(far * count, 4.0 * stats.n_vertices), Gathers((1 - far) * count, _NEAR_BYTES)
 
 
-def _initialize(stats: GraphStats) -> Work:
+def initialize(stats: GraphStats) -> Work:
     n = float(stats.n_vertices)
     firsts = min(4.0 * stats.n_edges, _SECTOR_BYTES * (n - stats.n_isolated))
     steps = 2 if starts_as_one_tree(stats) else 1
     return Work(streamed_bytes=8 * n + firsts, gathers=(Gathers((3 * steps - 1) * n, _NEAR_BYTES),))
 
 
-def _compress(stats: GraphStats, times: int) -> Work:
+def compress(stats: GraphStats, *, first: bool = False) -> Work:
+    """Point every vertex at its root; the *first* time the trees are as deep as hooking has left them."""
     n = float(stats.n_vertices)
     return Work(
-        streamed_bytes=8 * n * times,
-        gathers=(*_labels(stats, n * times), Gathers(n * times, _NEAR_BYTES)),
-        chains=(Chain(2 * stats.first_hook_depth, 4 * n),),
+        streamed_bytes=8 * n, gathers=(*_labels(stats, n), Gathers(n, _NEAR_BYTES)),
+        chains=(Chain(2 * stats.first_hook_depth, 4 * n),) if first else (),
     )
 
 
@@ -131,7 +125,7 @@ def _link_outsiders(stats: GraphStats, n_outside: float) -> Work:
     )
 
 
-def _link(stats: GraphStats, facts: DeviceFacts, n_trees: float, walks: float = 0.0) -> Work:
+def link(stats: GraphStats, facts: DeviceFacts, n_trees: float, walks: float = 0.0) -> Work:
     """Look at every edge once and join *n_trees* trees; *walks* is the length of a climb to the root.
 
     Where climbs are long, edges.h looks at four entries at a time, so short rows are padded.
@@ -154,7 +148,3 @@ def _link(stats: GraphStats, facts: DeviceFacts, n_trees: float, walks: float = 
             Atomics(at_hub, 1),
         ),
     )
-
-
-def _total(launches: int, *parts: Work) -> Work:
-    return sum(parts, Work(launches=launches))

@@ -1,0 +1,134 @@
+"""Connected components of an undirected graph; weak components of a directed one.
+
+Strategies
+----------
+``hook_compress``
+    Rounds of hooking without atomics, then one with compare-exchange [1]_.
+``rem``
+    Rem's union-find with splicing, lock-free [2]_.
+``afforest``
+    Hook along a sample of the edges, find the giant component on the device, then look only at
+    what is outside it [3]_.
+``degree_classes``
+    One union-find per degree class: work-items, sub-groups and work-groups [4]_.
+
+References
+----------
+.. [1] J. Soman, K. Kothapalli, P. J. Narayanan. "A fast GPU algorithm for graph connectivity." IPDPSW 2010.
+.. [2] L. Dhulipala, C. Hong, J. Shun. "ConnectIt: a framework for static and incremental parallel graph
+   connectivity algorithms." VLDB 2020.
+.. [3] M. Sutton, T. Ben-Nun, A. Barak. "Optimizing Parallel Graph Connectivity Computation via Subgraph
+   Sampling." IPDPS 2018.
+.. [4] J. Jaiganesh, M. Burtscher. "A High-Performance Connected Components Implementation for GPUs." HPDC 2018.
+"""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.components.plan import ComponentsPlan
+from clgraph.algorithms.components.strategies import STRATEGIES
+from clgraph.arguments import checked_flag
+from clgraph.engine.solve import solve
+from clgraph.errors import VerificationError
+from clgraph.graph import Graph, as_graph
+from clgraph.model.strategy import Choice, choose
+from clgraph.runtime.session import Session, SessionLike, as_session
+from clgraph.runtime.timing import RunInfo
+
+
+class _Components(NamedTuple):
+    n_components: int
+    labels: NDArray[np.int32]
+
+
+class Components(_Components):
+    """Result of :func:`connected_components`; unpacks as ``n_components, labels``.
+
+    Attributes
+    ----------
+    n_components : int
+    labels : int32 array, shape (n_vertices,)
+        The number of each vertex's component; components are numbered by their smallest vertex.
+    info : RunInfo
+        What ran, where, and how long it took.
+    """
+
+    info: RunInfo
+
+
+def choose_strategy(session: Session, graph: Graph, *, strategy: str = "auto") -> Choice:
+    """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest."""
+    return choose(STRATEGIES, strategy, lambda: graph, session.facts, session.profile.rates)
+
+
+def connected_components(
+    graph: Any,
+    *,
+    strategy: str = "auto",
+    session: SessionLike = None,
+    verify: bool = False,
+    **options: Any,
+) -> Components:
+    """Find the connected components of *graph*; of a directed graph, the weak ones.
+
+    Parameters
+    ----------
+    graph : Graph, scipy sparse array or networkx graph
+    strategy : str
+        A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
+    session : Session, str, pyopencl Device, Context or CommandQueue, or None
+        Where to run; a string names a device, ``None`` takes the best one.
+    verify : bool
+        Check the result against the definition, sequentially on the host.
+    **options
+        Options of the strategy: ``hook_rounds`` (``hook_compress``: 0 … 2; ``rem`` and
+        ``degree_classes``: 0 or 1), ``strides`` and ``hook_steps`` (``afforest``).
+
+    Returns
+    -------
+    Components
+        ``n_components`` and int32 ``labels`` of shape (n_vertices,), numbered by smallest vertex as
+        scipy's are, equal on every device and under every strategy; and ``info``.
+
+    Raises
+    ------
+    InputError
+        *graph* is no graph, or an option is out of range.
+    UnsupportedStrategyError
+        The strategy is unknown, or the device cannot run it.
+    DeviceMemoryError
+        The graph does not fit on the device.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> n_components, labels = cg.connected_components(cg.generators.path(4))
+    >>> n_components, labels.tolist()
+    (1, [0, 0, 0, 0])
+    """
+    verify = checked_flag("verify", verify)
+    on, data = as_session(session), as_graph(graph)
+    result, info = solve(
+        on, STRATEGIES, lambda: choose_strategy(on, data, strategy=strategy), (data,), options, _components
+    )
+    result.info = info
+    if verify:
+        _verify(data, result)
+    return result
+
+
+def _components(plan: ComponentsPlan) -> Components:
+    numbers, n_components = plan.number()
+    return Components(n_components, numbers.get())
+
+
+def _verify(graph: Graph, result: Components) -> None:
+    from clgraph.reference.components import check_components
+
+    numbers, smallest = np.unique(result.labels, return_index=True)
+    if not np.array_equal(numbers, np.arange(result.n_components)) or (np.diff(smallest) < 0).any():
+        raise VerificationError("the components are not numbered 0, 1, … by their smallest vertices")
+    check_components(graph, smallest.astype(np.int32)[result.labels])

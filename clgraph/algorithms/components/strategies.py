@@ -1,0 +1,138 @@
+"""The strategies of connected components, each a function that returns its recipe."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from clgraph.algorithms.components import work
+from clgraph.algorithms.components.plan import ComponentsPlan
+from clgraph.arguments import checked_count, shown
+from clgraph.device.facts import DeviceFacts
+from clgraph.engine.plan import planned
+from clgraph.errors import InputError
+from clgraph.graph import Graph
+from clgraph.model.cost import Work
+from clgraph.model.recipe import Array, Phase, Recipe, Step, Use
+from clgraph.model.strategy import Strategy
+from clgraph.primitives.fill import Fill
+
+_MAX_VERTICES = 2**31 - 2**12  # a work-item's first vertex must fit int32, rounded up to work-groups
+_MOST_STRIDES = 1 << 8
+_PHASES = "components/phases.cl"
+
+
+def _recipe(
+    graph: Graph, *steps: Step, hook_first: bool, arrays: Mapping[str, Array] | None = None, **defines: int
+) -> Recipe:
+    """Return the recipe of *steps* after the start, which hooks every vertex to its first neighbour if wanted."""
+    n, hook_first = graph.n_vertices, hook_first and graph.n_edges > 0
+    if n > _MAX_VERTICES:
+        raise InputError(f"{n} vertices; connected components takes at most {_MAX_VERTICES}")
+    start = Phase(f"{_PHASES}:initialize", -(-n // 4), work.initialize(graph.stats) if hook_first else Work())
+    return Recipe(
+        steps=(start, *steps) if n else (),
+        arrays={
+            "parent": Array(4 * -(-n // 4), np.int32),
+            "second": Array(4 * -(-n // 4) if defines.get("KEEP_SECOND") else 1, np.int32), **(arrays or {}),
+        },
+        values={"n": n, "m": graph.n_edges},
+        defines={
+            "SYMMETRIC": int(not graph.directed), "SORTED_ROWS": int(graph.has_sorted_rows),
+            "HOOK_FIRST": int(hook_first), "FIRST_IS_LINKED": int(hook_first and not graph.directed), **defines,
+        },
+    )  # fmt: skip
+
+
+def _compress(graph: Graph, *, first: bool = False) -> Phase:
+    return Phase(f"{_PHASES}:compress", -(-graph.n_vertices // 4), work.compress(graph.stats, first=first))
+
+
+def hook_compress(graph: Graph, facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
+    """*hook_rounds* rounds without atomics, each followed by compressing, before the atomic one."""
+    hook_rounds = checked_count("hook_rounds", hook_rounds, 2, least=0)
+    n, link = graph.n_vertices, work.link(graph.stats, facts, work.n_trees(graph.stats), walks=4.0)
+    steps = [_compress(graph, first=True)] if hook_rounds else []
+    for _ in range(1, hook_rounds):
+        steps += [Phase("components/hook_compress.cl:hook", n, link), _compress(graph)]
+    steps += [Phase("components/hook_compress.cl:hook_atomic", n, link), _compress(graph, first=not hook_rounds)]
+    return _recipe(graph, *steps, hook_first=hook_rounds > 0)
+
+
+def rem(graph: Graph, facts: DeviceFacts, *, hook_rounds: int | None = None) -> Recipe:
+    """*hook_rounds*: 0 or 1 rounds of hooking without atomics first; the default is for the device and graph."""
+    stats = graph.stats
+    if hook_rounds is None:
+        hook_rounds = int(work.rem_hooks_first(stats, facts))
+    hook_first = checked_count("hook_rounds", hook_rounds, 1, least=0) > 0
+    trees = work.n_trees(stats) if hook_first else stats.n_vertices - stats.n_isolated
+    unite = Phase("components/rem.cl:unite", graph.n_vertices, work.link(stats, facts, trees))
+    first = [_compress(graph, first=True)] if hook_first else []
+    return _recipe(graph, *first, unite, _compress(graph, first=not hook_first), hook_first=hook_first)
+
+
+def afforest(
+    graph: Graph, facts: DeviceFacts, *, strides: Sequence[int] | None = None, hook_steps: int | None = None
+) -> Recipe:
+    """Round k hooks every *strides*[k]-th vertex to its second neighbour; defaults from the statistics."""
+    stats, n, file = graph.stats, graph.n_vertices, "components/afforest.cl"
+    if strides is None:
+        strides = work.sample_strides(stats)
+    if not isinstance(strides, Sequence) or isinstance(strides, (str, bytes)) or len(strides) > _MOST_STRIDES:
+        raise InputError(f"strides = {shown(strides)}; allowed: a sequence of at most {_MOST_STRIDES} integers")
+    strides = [checked_count("strides", stride, 2**20) for stride in strides]
+    if hook_steps is None:
+        hook_steps = 2 if work.starts_as_one_tree(stats) else 1
+    keeps_second = 1 in strides and graph.n_edges > 0
+
+    def sample(stride: int) -> Phase:
+        asked = work.sample(stats, stride, keeps_second)
+        if stride == 1 and keeps_second:
+            return Phase(f"{file}:hook_second", -(-n // 4), asked)
+        return Phase(f"{file}:hook_sample", -(-n // stride), asked, {"stride": stride})
+
+    return _recipe(
+        graph,
+        _compress(graph, first=True),
+        *(step for stride in strides for step in (sample(stride), _compress(graph))),
+        Phase(f"{_PHASES}:find_giant", 1),
+        Phase(f"{file}:link_rest", -(-n // 4), work.link_rest(stats, facts)),
+        Phase(
+            f"{_PHASES}:compress_if_linked", -(-n // 4), work.compress_if_linked(stats),
+            max_groups=16 * facts.compute_units,
+        ),
+        hook_first=True,
+        arrays={"state": Array("STATE_WORDS", np.int32)},
+        HOOK_STEPS=checked_count("hook_steps", hook_steps, 64),
+        KEEP_SECOND=int(keeps_second),
+    )
+
+
+def degree_classes(graph: Graph, facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
+    """*hook_rounds*: 0 or 1 rounds of hooking without atomics first."""
+    hook_first = checked_count("hook_rounds", hook_rounds, 1, least=0) > 0
+    stats, file, groups = graph.stats, "components/degree_classes.cl", 8 * facts.compute_units
+
+    def clear(session: Any, scope: Mapping[str, Any]) -> Fill:
+        return Fill(session, scope["size"], 0)
+
+    return _recipe(
+        graph,
+        *([_compress(graph, first=True)] if hook_first else []),
+        Use(clear, Work(launches=1.0)),
+        Phase(f"{file}:link_short", graph.n_vertices, work.link(stats, facts, work.n_trees(stats), walks=4.0)),
+        Phase(f"{file}:link_medium", 0, work.relist(stats), groups=groups),
+        Phase(f"{file}:link_long", 0, groups=groups),
+        _compress(graph, first=not hook_first),
+        hook_first=hook_first,
+        arrays={"rows": Array(graph.n_vertices, np.int32), "size": Array(2, np.uint32)},
+    )
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "afforest": planned("online", afforest, ComponentsPlan),
+    "rem": planned("online", rem, ComponentsPlan),
+    "hook_compress": planned("online", hook_compress, ComponentsPlan),
+    "degree_classes": planned("online", degree_classes, ComponentsPlan),
+}
