@@ -44,7 +44,7 @@ INLINE uint lane_count(ulong m) { return (uint)popcount(m); }
 #if SUB_GROUP_SIZE != 1
 #error "SUB_GROUP_SINGLE has one lane"
 #endif
-#define sg_lane() 0u
+INLINE uint sg_lane(void) { return 0u; }  /* a function: clang warns of a constant beside && */
 #define sg_in_group() ((uint)get_local_id(0))
 #define sg_sync()
 #define sg_ballot(p) ((lane_mask_t)((p) != 0))
