@@ -12,15 +12,9 @@
 #define CLGRAPH_FACTORIZATION_LOCKS_H
 #include "common/atomics.h"
 
-#if DEV_ATOMICS == ATOMICS_HOST  /* ordered on the lock words, since ThreadSanitizer does not follow fences */
-INLINE int take_lock(volatile uint *lock) { return !load_relaxed(lock) && try_lock(lock); }
-INLINE void drop_lock(volatile uint *lock) { unlock(lock); }
-INLINE void fence_locks(void) {}
-#else
 INLINE int take_lock(volatile __global uint *lock) { return !load_relaxed(lock) && !compare_exchange(lock, 0u, 1u); }
 INLINE void drop_lock(volatile __global uint *lock) { store_relaxed(lock, 0u); }
 INLINE void fence_locks(void) { fence_device(); }
-#endif
 
 INLINE int lock_both(volatile __global uint *user_lock, volatile __global uint *item_lock) {
   int locked = 0;
