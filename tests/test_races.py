@@ -9,56 +9,17 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import subprocess
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from conftest import ROOT
 
-RACE = ROOT / "tests" / "race"
+sys.path.insert(0, str(ROOT / "tests" / "race"))
+import lanes
+
 SEEDS = int(os.environ.get("CLGRAPH_RACE_SEEDS", "1500"))
-CASES = {
-    "vocabulary": ["locks", "pushes", "sub_group_pushes", "lower_to", "float_add"],
-    "components": ["hook_compress", "rem", "afforest", "degree_classes"],
-    "mst": ["edge_list", "flatten"],
-    "mst_segmented": ["min_hook", "transactional"],
-    "coloring": ["places", "jones_plassmann", "speculative"],
-    "distance_two": ["windows", "claims"],
-    "factorization": ["edge_locked", "node_locked", "hybrid_locked"],
-    "blocks": ["block_sweep"],
-    "supersteps": ["superstep_grid", "item_blocks"],
-    "rounds": ["topology_driven", "node_splitting"],
-    "bfs": ["search"],
-    "sssp": ["near_far", "predecessors"],
-}
-# All rounds of a spanning forest in one launch, whose groups wait for each other.
-_ONE_LAUNCH = ("-DWG_SIZE=1", "-DCLIMB_LIMIT=2")
-_SHORT_ROWS = ("-DWG_SIZE=1", "-DONLY_SHORT_ROWS=1", "-DBOTTOM_UP=0")
-_LIGHT_FIRST = ("-DWG_SIZE=1", "-DLIGHT_FIRST=1")
-BUILDS = {
-    "vocabulary": [()],
-    "components": [
-        (), ("-DHOOK_FIRST=0",), ("-DSORTED_ROWS=1", "-DHOOK_STEPS=4"), ("-DSYMMETRIC=0", "-DHOOK_FIRST=0"),
-        ("-DWG_SIZE=1",),  # groups interleave in the kernels with barriers, too
-    ],
-    "mst": [
-        (), ("-DSPLIT_KEYS=1",),
-        _ONE_LAUNCH, ("-DWG_SIZE=1", "-DCLIMB_LIMIT=1", "-DSPLIT_KEYS=1"),  # with 1, trees take several turns
-    ],
-    "mst_segmented": [()],
-    "coloring": [("-DWG_SIZE=1",), *(("-DWG_SIZE=1", f"-D{name}") for name in ("RANKED=0", "WIDE=1", "MARKED=1"))],
-    "distance_two": [()],
-    "factorization": [()],
-    "blocks": [("-DWG_SIZE=1",)],  # groups wait for each other
-    "supersteps": [("-DWG_SIZE=1",)],
-    "rounds": [(), ("-DATOMIC=1",)],
-    "bfs": [("-DWG_SIZE=1",), _SHORT_ROWS, ("-DWG_SIZE=4",)],  # the last: one group of several
-    "sssp": [("-DWG_SIZE=1",), _LIGHT_FIRST, ("-DWG_SIZE=4", "-DLIGHT_FIRST=1")],
-}
-LANES = {"scheduler": ["-O1"], "threads": ["-O1", "-g", "-fsanitize=thread", "-pthread"]}
-VECTOR_LITERAL = re.compile(r"\((int2|uint2|int4|uint4|long4|offset4_t)\)\(")
 
 
 @dataclass(frozen=True)
@@ -119,7 +80,7 @@ PLANTS = {
     ),
     "climb-that-ends-early": Plant(
         "mst/rows.cl", "if (!at_root) store_relaxed(state + STATE_UNFINISHED + turn, 1u);", "",
-        "scheduler", "flatten", _ONE_LAUNCH,
+        "scheduler", "flatten", lanes.ONE_LAUNCH,
     ),
     "both-hooked": Plant(  # along one edge, which is in the forest twice then
         "mst/edge_list.cl", "if (best_of_a[k] && !(best_of_b[k] && a < b)) {", "if (best_of_a[k]) {",
@@ -130,24 +91,24 @@ PLANTS = {
     ),
     "plain-end-of-a-climb": Plant(
         "mst/climb.h", "if (u != v) store_relaxed(parent + v, p);", "if (u != v) *(int *)(parent + v) = p;",
-        "threads", "edge_list", _ONE_LAUNCH,
+        "threads", "edge_list", lanes.ONE_LAUNCH,
     ),
     "rounds-without-barrier-after-hook": Plant(
         "mst/edge_list.cl", "if (!grid_barrier(control, members, &passed)) return;\n    for (int turn", "for (int turn",
-        "scheduler", "edge_list", _ONE_LAUNCH,
+        "scheduler", "edge_list", lanes.ONE_LAUNCH,
     ),
     "transaction-without-lock": Plant(  # two hook one root, and the edge of the first is lost
         "mst/segmented.cl",
-        "if (compare_exchange(versions + high, high_version, high_version + 1u) != high_version) continue;",
-        "store_relaxed(versions + high, high_version + 1u);", "scheduler", "transactional",
+        "if (compare_exchange(versions + high, version, version + 1u) != version) continue;",
+        "store_relaxed(versions + high, version + 1u);", "scheduler", "transactional",
     ),
     "transaction-of-no-root": Plant(
-        "mst/segmented.cl", "if (load_relaxed(parent + low) != low || load_relaxed(parent + high) != high) continue;",
-        "", "scheduler", "transactional",
+        "mst/segmented.cl", "if ((version & 1u) || load_relaxed(parent + high) != high) continue;", "",
+        "scheduler", "transactional",
     ),
     "version-that-stays": Plant(
-        "mst/segmented.cl", "store_relaxed(versions + high, high_version + 2u);",
-        "store_relaxed(versions + high, high_version);", "scheduler", "transactional",
+        "mst/segmented.cl", "store_relaxed(versions + high, version + 2u);",
+        "store_relaxed(versions + high, version);", "scheduler", "transactional",
     ),
     "color-that-a-rival-may-take": Plant(
         "coloring/jones_plassmann_large.cl", "if (keep && may_take(word[k], c)) {", "if (0) {", "scheduler",
@@ -155,7 +116,7 @@ PLANTS = {
     ),
     "queue-without-end": Plant(
         "coloring/jones_plassmann.cl", " && size + SUB_GROUP_SIZE <= room;", ";", "scheduler", "jones_plassmann",
-        ("-DWG_SIZE=1", "-DMARKED=1", "-DSPIN_LIMIT=9999"),
+        ("-DWG_SIZE=1", "-DMARKED=1", "-DSPINS=9999"),
     ),
     "plain-word": Plant(
         "coloring/jones_plassmann.cl", "store_relaxed(WORD(x->v), word);", "*(uint *)(WORD(x->v)) = word;",
@@ -253,14 +214,15 @@ PLANTS = {
     ),
     "await-without-fence": Plant(
         "traversal/levels.h", "if (seen >= LISTED) fence_device(); else order_reads();",
-        "if (seen < LISTED) order_reads();", "threads", "search", _SHORT_ROWS,
+        "if (seen < LISTED) order_reads();", "threads", "search", lanes.SHORT_ROWS,
     ),
     "sizes-cleared-a-turn-late": Plant(  # what others have listed by then is lost
         "traversal/levels.h", "SIZES * (turn + 2u & 3u) + k", "SIZES * (turn + 1u & 3u) + k", "scheduler", "search",
-        _SHORT_ROWS,
+        lanes.SHORT_ROWS,
     ),
     "row-behind-the-queue": Plant(
-        "traversal/queues.h", "if (slot < next.room) {", "if (slot <= next.room) {", "scheduler", "search", _SHORT_ROWS,
+        "traversal/queues.h", "if (slot < next.room) {", "if (slot <= next.room) {", "scheduler", "search",
+        lanes.SHORT_ROWS,
     ),
     "bits-read-before-all-are-marked": Plant(
         "traversal/bfs.cl",
@@ -281,18 +243,17 @@ PLANTS = {
     "place-in-the-pile-taken-twice": Plant(
         "traversal/sssp.cl", "slot = fetch_add(pile.size, all);",
         "{ slot = load_relaxed(pile.size); store_relaxed(pile.size, slot + all); }", "scheduler", "near_far",
-        _LIGHT_FIRST,
+        lanes.LIGHT_FIRST,
     ),
     "round-that-runs-on": Plant(
         "traversal/predecessors.cl", "is_found = v < n && load_relaxed(rounds + v) == 1;",
-        "is_found = v < n && load_relaxed(rounds + v) != 0;", "scheduler", "predecessors", _LIGHT_FIRST,
+        "is_found = v < n && load_relaxed(rounds + v) != 0;", "scheduler", "predecessors", lanes.LIGHT_FIRST,
     ),
     "lock-that-never-fails": Plant(
         "vocabulary.cl", "if (!done && try_lock(&lock_words[k])) {", "if (!done) {", "scheduler", "locks",
     ),
     "lock-without-acquire": Plant(
-        "common/atomics.h", "&free, 1u, 0, __ATOMIC_ACQUIRE,", "&free, 1u, 0, __ATOMIC_RELAXED,",
-        "threads", "locks",
+        "common/atomics.h", "if (acquired) fence_device();", "", "threads", "locks",
     ),
     "push-without-atomic": Plant(
         "common/worklist.h", "base = fetch_add(size, lane_count(m));",
@@ -310,20 +271,12 @@ PLANTS = {
 }
 
 
-def _run(command: list[str], **options) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
-
-
 @pytest.fixture(scope="module")
 def compiler(tmp_path_factory):
     """A clang++ that can build and run under ThreadSanitizer."""
-    source = tmp_path_factory.mktemp("compiler") / "empty.cpp"
-    source.write_text("typedef int int4 __attribute__((ext_vector_type(4))); int main() { return 0; }")
-    for name in ("clang++", "clang++-18", "clang++-17", "clang++-16", "clang++-15", "clang++-14"):
-        if shutil.which(name):
-            built = _run([name, "-fsanitize=thread", str(source), "-o", str(source.with_suffix(""))])
-            if built.returncode == 0:
-                return name
+    name = lanes.find_compiler(tmp_path_factory.mktemp("compiler"))
+    if name is not None:
+        return name
     if os.environ.get("CLGRAPH_REQUIRE_TOOLS"):
         pytest.fail("CLGRAPH_REQUIRE_TOOLS is set, and no clang++ with ThreadSanitizer is on the path")
     pytest.skip("needs clang++ with ThreadSanitizer (Debian: clang-14 libclang-rt-14-dev)")
@@ -332,46 +285,18 @@ def compiler(tmp_path_factory):
 @pytest.fixture(scope="module")
 def kernels(tmp_path_factory) -> Path:
     """A copy of cl/ that C++ can read."""
-    return _copy_kernels(tmp_path_factory.mktemp("kernels"))
+    return lanes.copy_kernels(tmp_path_factory.mktemp("kernels"))
 
 
-def _copy_kernels(directory: Path) -> Path:
-    copy = directory / "cl"
-    shutil.copytree(ROOT / "cl", copy)
-    shutil.copy(ROOT / "tests" / "kernels" / "vocabulary.cl", copy)
-    for path in (*copy.rglob("*.cl"), *copy.rglob("*.h")):
-        path.write_text(VECTOR_LITERAL.sub(r"make_\1(", path.read_text()))
-    return copy
-
-
-def _build(compiler: str, lane: str, subject: str, kernels: Path, options: tuple[str, ...]) -> Path:
-    target = kernels.parent / "-".join((lane, subject, *options))
-    if not target.exists():
-        built = _run([
-            compiler, "-std=c++17", "-w", *LANES[lane], *options, f"-I{kernels}", f"-I{RACE}",
-            f'-DCASES="{subject}.h"', str(RACE / f"{lane}.cpp"), "-o", str(target),
-        ])
-        assert built.returncode == 0, built.stderr[:4000]
-    return target
-
-
-def _check(program: Path, lane: str, case: str) -> subprocess.CompletedProcess[str]:
-    if lane == "scheduler":
-        return _run([str(program), case, "1", str(SEEDS)], timeout=200)
-    ran = _run([str(program), case, "6"], timeout=200)
-    if "unexpected memory mapping" in ran.stderr:  # too much address randomisation for older runtimes
-        ran = _run(["setarch", "-R", str(program), case, "6"], timeout=200)
-    return ran
-
-
-@pytest.mark.parametrize("lane", LANES)
+@pytest.mark.parametrize("lane", lanes.LANES)
 @pytest.mark.parametrize(
     ("subject", "options", "case"),
-    [(subject, options, case) for subject in CASES for options in BUILDS[subject] for case in CASES[subject]],
+    [(subject, options, case) for subject in lanes.CASES for options in lanes.BUILDS[subject]
+     for case in lanes.CASES[subject]],
     ids=lambda value: "".join(value) if isinstance(value, tuple) else value,
 )
 def test_kernels_are_right(compiler, kernels, lane, subject, options, case):
-    ran = _check(_build(compiler, lane, subject, kernels, options), lane, case)
+    ran = lanes.check(lanes.build(compiler, lane, subject, kernels, options), lane, case, SEEDS)
     assert ran.returncode == 0, ran.stdout + ran.stderr[:4000]
     assert "0 of" in ran.stdout or ": right" in ran.stdout
 
@@ -379,20 +304,20 @@ def test_kernels_are_right(compiler, kernels, lane, subject, options, case):
 @pytest.mark.parametrize("name", PLANTS)
 def test_planted_bug_is_found(compiler, tmp_path, name):
     plant = PLANTS[name]
-    kernels = _copy_kernels(tmp_path)
+    kernels = lanes.copy_kernels(tmp_path)
     path = kernels / plant.file
     text = path.read_text()
     assert text.count(plant.old) == 1, f"nowhere to plant {name}: {plant.file} has changed"
     path.write_text(text.replace(plant.old, plant.new))
-    subject = next(subject for subject, cases in CASES.items() if plant.case in cases)
-    program = _build(compiler, plant.lane, subject, kernels, plant.options)
-    ran = _check(program, plant.lane, plant.case)
+    subject = next(subject for subject, cases in lanes.CASES.items() if plant.case in cases)
+    program = lanes.build(compiler, plant.lane, subject, kernels, plant.options)
+    ran = lanes.check(program, plant.lane, plant.case, SEEDS)
     assert ran.returncode != 0, f"{name} was not found"
     if plant.lane == "threads":
         assert "ThreadSanitizer: data race" in ran.stderr
         return
     replay = re.search(rf"replay with: scheduler {plant.case} (\d+) 1", ran.stdout)
     assert replay, ran.stdout + ran.stderr
-    again = [_run([str(program), plant.case, replay[1], "1"]) for _ in range(2)]
+    again = [lanes.run([str(program), plant.case, replay[1], "1"]) for _ in range(2)]
     assert "1 of 1 seeds wrong" in again[0].stdout
     assert again[0].stdout == again[1].stdout  # also the number of switches

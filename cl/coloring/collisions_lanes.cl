@@ -235,7 +235,7 @@ KERNEL count_rows(int n, int n_tiles, int tiles_per_group, __global const offset
 #if STAGES < 3
         seen ^= members;
 #elif METHOD == PAIRS
-        keep_bins(0u, own_bins, &sums);
+        keep_bins(members, own_bins, &sums);  /* of pairs none is too many */
 #elif METHOD == BITMAP
         mark(color_of(v, k, colors), own_bins);
         keep_bitmap(members + 1u, own_bins, &sums);
@@ -304,7 +304,7 @@ KERNEL count_split_rows(int n, int n_long, __global const offset_t *restrict row
         mark(color_of(v, k, colors), own_bins);
         keep_bitmap(in_row + 1u, own_bins, &sums);
 #else
-        keep_bins(0u, own_bins, &sums);
+        keep_bins(in_row, own_bins, &sums);
 #endif
         #pragma unroll
         for (int j = 0; j < N_WIDTHS; j++) {

@@ -41,6 +41,8 @@
 #ifndef STAGES
 #define STAGES 3
 #endif
+/* Where exchanges are emulated, unrolled ones make a compiler take minutes. */
+#define ROLLED_UP (DEV_IS_CPU && SUB_GROUP_SIZE > 1)
 #define TOTAL_SLICES (SLICES + FLUSH_LOG)
 #if LOCAL_SUMS
 #define SUMS_SPACE __local
@@ -208,7 +210,11 @@ INLINE int counter_of(int i, uint p) {
 
 /* Add the sums of all lanes to local memory and clear them; every lane of the sub-group calls. */
 INLINE void flush_sums(SUMS_SPACE uint *sums, __local uint *totals) {
+#if ROLLED_UP
+  #pragma unroll 1
+#else
   #pragma unroll
+#endif
   for (int i = 0; i < WORDS; i++) {
     uint slices[TOTAL_SLICES + SUB_GROUP_LOG];
     #pragma unroll
@@ -239,7 +245,11 @@ INLINE void flush_sums(SUMS_SPACE uint *sums, __local uint *totals) {
 }
 
 INLINE void flush_greatest(uint (*greatest)[WORDS], __local uint *maxima) {
+#if ROLLED_UP
+  #pragma unroll 1
+#else
   #pragma unroll
+#endif
   for (int level = 0; level < SUB_GROUP_LOG; level++) {
     uint other[SLICES][WORDS];
     #pragma unroll
@@ -266,7 +276,10 @@ KERNEL count_tiles(int n, int n_tiles, int tiles_per_group, __global const offse
   LOCAL_ARRAY int4 tile[(TILE + 3) / 4];
   LOCAL_ARRAY uint totals[N_COUNTERS], maxima[N_COUNTERS];
   DECLARE_SUMS
-  uint greatest[SLICES][WORDS], seen = 0u;
+  uint greatest[SLICES][WORDS];
+#if STAGES < 3
+  uint seen = 0u;
+#endif
   int rounds = 0, first_tile = (int)get_group_id(0) * tiles_per_group;
   clear_sums(totals, maxima);
   clear_totals(sums);
@@ -351,7 +364,6 @@ KERNEL count_long_rows(int n, int n_long, __global const offset_t *restrict row_
     }
     flush_sums(sums, totals);
     barrier(CLK_LOCAL_MEM_FENCE);
-    publish_sums(totals, totals, counters);
-    barrier(CLK_LOCAL_MEM_FENCE);
+    publish_sums(totals, totals, counters);  /* the counters that this work-item clears next */
   }
 }

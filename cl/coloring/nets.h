@@ -97,7 +97,7 @@ INLINE void nets_at(int v, offset_t begin, uint place, uint places, __global con
   for (uint j = 0u; j < BATCH; j++) {
     const uint at = place + j * LANES;
     const int is_none = (at + CLOSED >= places) | ((at > 0u) & (nets[j] == before[j])) | (CLOSED & (nets[j] == v));
-    nets[j] = CLOSED & (at + 1u == places) ? v : is_none ? -1 : nets[j];
+    nets[j] = (CLOSED & (at + 1u == places)) ? v : is_none ? -1 : nets[j];
   }
 #endif
 }

@@ -47,8 +47,12 @@
 #ifndef DEV_FLOAT_ADD
 #define DEV_FLOAT_ADD FLOAT_ADD_CAS
 #endif
-#ifndef SCHEDULE_POINT           /* the seeded scheduler may switch work-items before an access */
+#ifndef SCHEDULE_POINT           /* the seeded scheduler: it may switch work-items before an access, ... */
 #define SCHEDULE_POINT(p)
+#define UPDATE_(p) SCHEDULE_POINT(p)  /* ... keeps what a word held before it is read and written in one step, */
+#define STORE_(p) SCHEDULE_POINT(p)   /* ... or written, */
+#define AS_SEEN_(p, v) (v)       /* ... gives a load one of the values that no fence rules out, */
+#define FENCE_                   /* ... and learns of fences */
 #endif
 
 #if DEV_HAS_INT64_ATOMICS && DEV_ATOMICS != ATOMICS_HOST
@@ -100,16 +104,16 @@ DEFINE_ATOMICS_(ulong, __global, atomic_ulong, memory_scope_device)
 #endif
 #else                            /* ATOMICS_HOST; __local is __global there */
 #define HOST_MINMAX_(T, NAME, CMP)                                                                    \
-  INLINE T fetch_##NAME(volatile T *p, T v) { SCHEDULE_POINT(p)                           \
+  INLINE T fetch_##NAME(volatile T *p, T v) { UPDATE_(p)                                   \
     T old = __atomic_load_n(p, __ATOMIC_RELAXED);                                                     \
     while (v CMP old && !__atomic_compare_exchange_n(p, &old, v, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {} \
     return old; }
 #define DEFINE_ATOMICS_(T)                                                                            \
-  INLINE T fetch_add(volatile T *p, T v) { SCHEDULE_POINT(p) return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); } \
-  INLINE T fetch_and(volatile T *p, T v) { SCHEDULE_POINT(p) return __atomic_fetch_and(p, v, __ATOMIC_RELAXED); } \
-  INLINE T fetch_or(volatile T *p, T v) { SCHEDULE_POINT(p) return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }   \
-  INLINE T exchange(volatile T *p, T v) { SCHEDULE_POINT(p) return __atomic_exchange_n(p, v, __ATOMIC_RELAXED); }        \
-  INLINE T compare_exchange(volatile T *p, T expected, T desired) { SCHEDULE_POINT(p)              \
+  INLINE T fetch_add(volatile T *p, T v) { UPDATE_(p) return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); } \
+  INLINE T fetch_and(volatile T *p, T v) { UPDATE_(p) return __atomic_fetch_and(p, v, __ATOMIC_RELAXED); } \
+  INLINE T fetch_or(volatile T *p, T v) { UPDATE_(p) return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }   \
+  INLINE T exchange(volatile T *p, T v) { UPDATE_(p) return __atomic_exchange_n(p, v, __ATOMIC_RELAXED); }        \
+  INLINE T compare_exchange(volatile T *p, T expected, T desired) { UPDATE_(p)              \
     __atomic_compare_exchange_n(p, &expected, desired, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);        \
     return expected; }                                                                                \
   HOST_MINMAX_(T, min, <) HOST_MINMAX_(T, max, >)
@@ -158,9 +162,9 @@ DEFINE_LOADS_PTX_(float, "f32", "f")
   INLINE void store_relaxed(volatile __global T *p, T v) { exchange(p, v); }
 #else                            /* LOADS_HOST */
 #define DEFINE_LOADS_(T, A)                                                                           \
-  INLINE T load_relaxed(const volatile T *p) { SCHEDULE_POINT(p) T v; __atomic_load((volatile T *)p, &v, __ATOMIC_RELAXED); return v; } \
+  INLINE T load_relaxed(const volatile T *p) { SCHEDULE_POINT(p) T v; __atomic_load((volatile T *)p, &v, __ATOMIC_RELAXED); return AS_SEEN_(p, v); } \
   INLINE T load_stale(const volatile T *p) { return load_relaxed(p); }                                \
-  INLINE void store_relaxed(volatile T *p, T v) { SCHEDULE_POINT(p) __atomic_store(p, &v, __ATOMIC_RELAXED); }
+  INLINE void store_relaxed(volatile T *p, T v) { STORE_(p) __atomic_store(p, &v, __ATOMIC_RELAXED); }
 #endif
 #if DEV_LOADS != LOADS_PTX
 DEFINE_LOADS_(int, atomic_int)
@@ -227,6 +231,7 @@ DEFINE_LOWER_(ulong)
 /* ---- order */
 INLINE void fence_device(void) {
 #if DEV_ATOMICS == ATOMICS_HOST
+  FENCE_
   static uint all_fences;        /* ThreadSanitizer does not follow fences: all meet on a word, which is a little stronger */
   __atomic_fetch_add(&all_fences, 1u, __ATOMIC_ACQ_REL);
 #elif DEV_NVIDIA_SM >= 70
@@ -240,20 +245,12 @@ INLINE void fence_device(void) {
 #endif
 }
 
-#if DEV_ATOMICS == ATOMICS_HOST  /* ThreadSanitizer does not follow fences: order on the lock word itself */
-INLINE int try_lock(volatile uint *lock) {
-  SCHEDULE_POINT(lock) uint free = 0u;
-  return __atomic_compare_exchange_n(lock, &free, 1u, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-}
-INLINE void unlock(volatile uint *lock) { SCHEDULE_POINT(lock) __atomic_store_n(lock, 0u, __ATOMIC_RELEASE); }
-#else
 INLINE int try_lock(volatile __global uint *lock) {
   int acquired = compare_exchange(lock, 0u, 1u) == 0u;
   if (acquired) fence_device();
   return acquired;
 }
 INLINE void unlock(volatile __global uint *lock) { fence_device(); exchange(lock, 0u); }
-#endif
 
 /* ---- float add */
 INLINE void float_add_cas(volatile __global float *p, float v) {

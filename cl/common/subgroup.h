@@ -19,6 +19,7 @@
 #define SUB_GROUP_PTX 2
 #define SUB_GROUP_KHR 3
 #define SUB_GROUP_AMDGCN 4
+#define SUB_GROUP_HOST 5         /* lanes that are threads or fibres: tests/race defines the words */
 #ifndef DEV_SUB_GROUP
 #define DEV_SUB_GROUP SUB_GROUP_SINGLE
 #endif
@@ -44,7 +45,7 @@ INLINE uint lane_count(ulong m) { return (uint)popcount(m); }
 #if SUB_GROUP_SIZE != 1
 #error "SUB_GROUP_SINGLE has one lane"
 #endif
-#define sg_lane() 0u
+INLINE uint sg_lane(void) { return 0u; }  /* a function: clang warns of a constant beside && */
 #define sg_in_group() ((uint)get_local_id(0))
 #define sg_sync()
 #define sg_ballot(p) ((lane_mask_t)((p) != 0))
@@ -121,7 +122,7 @@ INLINE lane_mask_t ballot_khr_(int p) {
 #define sg_greatest(x) sub_group_reduce_max(x)
 #define sg_exclusive_sum(x) sub_group_scan_exclusive_add(x)
 
-#else                            /* SUB_GROUP_AMDGCN */
+#elif DEV_SUB_GROUP == SUB_GROUP_AMDGCN
 #if SUB_GROUP_SIZE != 32 && SUB_GROUP_SIZE != 64
 #error "a sub-group of SUB_GROUP_AMDGCN is a wave, or half of a wave of 64"
 #endif

@@ -43,7 +43,9 @@ KERNEL block_superstep(const uint first_block, const uint end_block, const __glo
                        const __global offset_t *restrict waves, const uint n_blocks_all, const uint n_waves_all,
                        const offset_t n, const __global int4 *restrict ratings, MODEL_PARAMS) {
   LOCAL_ARRAY vector_t p[N_ROWS * ROW_VECTORS], q[N_COLUMNS * ROW_VECTORS];
+#if BIASES
   LOCAL_ARRAY float user_bias[N_ROWS], item_bias[N_COLUMNS];
+#endif
   LOCAL_ARRAY int has_user[N_ROWS], has_item[N_COLUMNS];
   model_t m = MODEL;
   const uint block = first_block + (uint)get_group_id(0);

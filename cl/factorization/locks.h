@@ -14,15 +14,9 @@
 
 #define N_LISTS 3                /* of what passes leave: one is read, one filled, and the length of one is cleared */
 
-#if DEV_ATOMICS == ATOMICS_HOST  /* ordered on the lock words, since ThreadSanitizer does not follow fences */
-INLINE int take_lock(volatile uint *lock) { return !load_relaxed(lock) && try_lock(lock); }
-INLINE void drop_lock(volatile uint *lock) { unlock(lock); }
-INLINE void fence_locks(void) {}
-#else
 INLINE int take_lock(volatile __global uint *lock) { return !load_relaxed(lock) && !compare_exchange(lock, 0u, 1u); }
 INLINE void drop_lock(volatile __global uint *lock) { store_relaxed(lock, 0u); }
 INLINE void fence_locks(void) { fence_device(); }
-#endif
 
 INLINE int lock_both(volatile __global uint *user_lock, volatile __global uint *item_lock) {
   int locked = 0;

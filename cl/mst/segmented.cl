@@ -4,10 +4,11 @@
  * merge_min_hook: a work-item for every root hooks it along its best edge; of two with the same best the lesser
  * stays.  Nobody else writes the root's parent.
  * merge_transactional: a work-item for every root makes a transaction of the merge.  It reads the roots of both ends
- * and their versions, locks the version of the greater root if that is still what it read, checks that the lesser
- * root's is, too, hooks the greater root under the lesser, and raises its version.  A root that only gains children
- * keeps its version, so merges into a hub do not disturb each other.  A transaction that fails too often leaves its
- * component for the next round; the forest is the same then.
+ * and the greater one's version, locks that version if it is still what it read, hooks the greater root under the
+ * lesser, and raises the version.  The lesser root may have been hooked meanwhile: the root of its tree is only less
+ * then, so it is another than the greater one, and every transaction along the same edge locks the same root.  Merges
+ * into a hub do not disturb each other.  A transaction that fails too often leaves its component for the next round;
+ * the forest is the same then.
  * After S. Manoochehri, B. Goodarzi, D. Goswami, "An efficient transaction-based GPU implementation of minimum
  * spanning forest algorithm", HPCS 2017.
  *
@@ -89,20 +90,14 @@ KERNEL merge_transactional(int n, int n_tiles, uint round, __global const offset
     b = current_root(parent, b);
     if (a == b) return;          /* the other end merged along the same edge */
     int low = min(a, b), high = max(a, b);
-    uint low_version = load_relaxed(versions + low), high_version = load_relaxed(versions + high);
-    fence_device();
-    if ((low_version | high_version) & 1u) continue;
-    if (load_relaxed(parent + low) != low || load_relaxed(parent + high) != high) continue;
-    if (compare_exchange(versions + high, high_version, high_version + 1u) != high_version) continue;
-    fence_device();
-    if (load_relaxed(versions + low) != low_version) {
-      store_relaxed(versions + high, high_version);
-      continue;
-    }
+    uint version = load_relaxed(versions + high);
+    fence_device();              /* whoever sees the version of after a hook sees the hook */
+    if ((version & 1u) || load_relaxed(parent + high) != high) continue;
+    if (compare_exchange(versions + high, version, version + 1u) != version) continue;
     store_relaxed(parent + high, low);
     forest[high] = e;
     fence_device();
-    store_relaxed(versions + high, high_version + 2u);
+    store_relaxed(versions + high, version + 2u);
     return;
   }
 }

@@ -182,13 +182,15 @@ KERNEL search(int n, uint max_depth, uint alpha, uint beta, offset_t m, uint lig
   GRID_ENTER(state + STATE_CONTROL)
   const uint lane = sg_lane();
   const uint sub_group = sg_in_group() * members + member, n_sub_groups = members * SUB_GROUPS_PER_GROUP;
+#if BOTTOM_UP
   const long item = (long)sub_group * SUB_GROUP_SIZE + lane, n_items = (long)n_sub_groups * SUB_GROUP_SIZE;
+  ulong explored = 0ul;
+#endif
   const int clears = member == 0u && get_local_id(0) == 0;
   const uint own_row = lane * SUB_GROUPS_PER_GROUP + sg_in_group();  /* rows are dealt to the sub-groups one by one */
   uint told = LISTED, n_own = 0u, before = 0u, total = 0u;
   row_t row = {0, 0, 0u};
   edges_t edges;                 /* of the first own rows, looked up while the barrier was waited for */
-  ulong explored = 0ul;
   for (uint turn = 0u, depth = 1u; depth <= max_depth; turn++, depth++) {
     uint cleared = clears ? clear_turn(state, turn) : 0u;
     frontier_t next = frontier_of(turn + 1u, queues, sizes, &flags, QUEUE_ROWS, light, light_capacity, heavy, heavy_capacity, state);
@@ -270,7 +272,7 @@ KERNEL expand_level(uint turn, uint depth, uint light_capacity, uint heavy_capac
   if (get_global_id(0) < 4) state[STATE_SIZES + SIZES * (turn + 2u & 3u) + get_global_id(0)] = 0u;
   const uint sub_group = (uint)get_global_id(0) / SUB_GROUP_SIZE, n_sub_groups = (uint)get_global_size(0) / SUB_GROUP_SIZE;
   row_t row = {0, 0, 0u};
-  edges_t none;
+  edges_t none = {{0}, {0}, {0u}, {0}};
   expand(first_batch(sub_group, now.sizes[0], n_sub_groups), row, none, 0u, 0u, 0, (int)depth, 0u, now.sizes[0], now.sizes[1],
          n_sub_groups, row_offsets, column_indices, distances, predecessors, now, next);
 }

@@ -261,6 +261,7 @@ KERNEL search(int n, uint last_turn, dist_t limit, uint light_capacity, uint hea
     pile_t pile = {piles + (ulong)n * (number & 1u), state + STATE_PILES + 32u * (number & 3u)};
     next.listed_in = listed_in;
     next.stamp = turn + 2u;
+    int settles = LIGHT_FIRST && mode == SETTLED;
     uint n_light = 0u, n_heavy = 0u;
     if (mode == NEAR) {
       n_turns++;
@@ -272,12 +273,12 @@ KERNEL search(int n, uint last_turn, dist_t limit, uint light_capacity, uint hea
         uint worked = n_own + (member == 0u ? n_light + n_heavy : 0u);
         if (worked) fetch_add(state + STATE_WORKED + 32u * (number & 3u), worked);
       }
-    } else if (LIGHT_FIRST && mode == SETTLED) {
+    } else if (settles) {
       n_light = load_relaxed(settled.sizes);
       n_heavy = load_relaxed(settled.sizes + 1);
     }
-    if (mode == NEAR || (LIGHT_FIRST && mode == SETTLED)) {
-      phase.heavy = LIGHT_FIRST && mode == SETTLED;
+    if (mode == NEAR || settles) {
+      phase.heavy = settles;
       expand(first_batch(sub_group, n_light, n_sub_groups), row, d, edges, weights, before, total, n_own > 0u, n_own,
              n_light, n_heavy, phase, n_sub_groups, &on, phase.heavy ? settled : now, next, settled, pile, &overflow);
       phase.heavy = 0;

@@ -34,4 +34,27 @@ static bool search_right(Random &random, ulong seed) {
   return distances.right() && predecessors.right();
 }
 
-static const Case cases[] = {{"search", search_right}};
+/* Who waits for a group that does not come says so, and does not go on. */
+static bool alone_right(Random &random, ulong seed) {
+  Searched on(random, seed, ONLY_SHORT_ROWS ? PIECE : 1 << 20);
+  const int n = on.n, m = (int)on.column_indices.size();
+  std::vector<int> light(2 * on.light_capacity), distances((n + 3) / 4 * 4), predecessors(n);
+  std::vector<int2> heavy(2 * on.heavy_capacity);
+  std::vector<uint> bits((n + 31) / 32), state(STATE_WORDS);
+  launch(std::max(n, STATE_WORDS), [&] { initialize(n, distances.data(), predecessors.data(), state.data()); });
+  launch(1, [&] {
+    start(1, on.light_capacity, on.heavy_capacity, &on.source, on.offsets(), light.data(), heavy.data(), state.data(),
+          distances.data());
+  }, TOGETHER);
+  const uint alpha = random.below(2) ? 0 : 1 << 20;
+  launch_alone(&state[STATE_CONTROL + GRID_DOOR], [&] {
+    search(n, 1u << 30, alpha, 0, m, on.light_capacity, on.heavy_capacity, on.offsets(), on.columns(), on.in_offsets.data(),
+           on.in_neighbors.data(), light.data(), heavy.data(), bits.data(), state.data(), distances.data(),
+           predecessors.data());
+  });
+  uint n_turns = 0;
+  for (uint turn = 0; turn < 4; turn++) n_turns += state[STATE_TURNS + 32 * turn] & ARRIVED_MASK;
+  return state[STATE_CONTROL + GRID_STATUS] == STATUS_TIMEOUT && n_turns == 1;
+}
+
+static const Case cases[] = {{"search", search_right}, {"alone", alone_right}};

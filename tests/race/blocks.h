@@ -1,4 +1,5 @@
-/* The persistent sweep over a grid of blocks, whose groups wait for each other: a group is one work-item here. */
+/* The persistent sweep over a grid of blocks, whose groups wait for each other: a group is one
+ * work-item, or several, of which the first group then does all. */
 #pragma once
 #include "ratings.h"
 #define LINGER 30                /* some groups come too late, and leave their blocks to the others */
@@ -36,7 +37,7 @@ static bool block_sweep_right(Random &random, ulong seed) {
   Grid grid(random, seed);
   const int n_blocks = (int)(grid.n_groups * grid.n_groups);
   launch(n_blocks, [&] { cut_tiles(n_blocks, grid.offsets.data(), grid.packed.data()); });
-  launch(grid.n_groups, [&] { grid.sweep(); });
+  launch(grid.n_groups * WG_SIZE, [&] { grid.sweep(); }, WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS);
   return !grid.control[GRID_STATUS] && grid.right();
 }
 

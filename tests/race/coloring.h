@@ -1,4 +1,5 @@
-/* Colourings whose groups run together, launched as clgraph/algorithms/coloring does; a group is one work-item here. */
+/* Colourings whose groups run together, launched as clgraph/algorithms/coloring does: groups of one work-item, or one
+ * group of several. */
 #pragma once
 #include <algorithm>
 #include <climits>
@@ -94,6 +95,8 @@ static uint shift_of(const Graph &graph) {
   return 32 - bits;
 }
 
+static const Grouping TOGETHER = WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS;
+
 static uint bits_of(uint largest) { return largest ? 32u - (uint)clz(largest) : 0u; }
 
 /* Places are of one vertex each, and come in their order, also those of blocks of many tiles. */
@@ -148,15 +151,15 @@ static bool jones_plassmann_right(Random &random, ulong) {
     while (n_hubs < n_large && graph.degree(order[n_hubs]) > 9) n_hubs++;
   }
   if (n_hubs)
-    launch(n_hubs, [&] {
+    launch(n_hubs * WG_SIZE, [&] {
       greedy::list_hubs(n_hubs, graph.offsets.data(), graph.columns.data(), order.data(), words.data(), before.data(),
                         n_before.data());
-    });
+    }, TOGETHER);
   if (n_large)
-    launch(n_groups, [&] {
+    launch(n_groups * WG_SIZE, [&] {
       greedy::color_large(n_large, n_hubs, graph.offsets.data(), graph.columns.data(), order.data(), n_before.data(),
                           words.data(), before.data(), bitmaps.data(), colors.data(), controls.data());
-    });
+    }, TOGETHER);
 #endif
   std::vector<uint> blocks(n_blocks);
   std::iota(blocks.begin(), blocks.end(), 0u);
@@ -164,10 +167,10 @@ static bool jones_plassmann_right(Random &random, ulong) {
   std::vector<uint4> queues(n_blocks * block);
   std::vector<uint> sorted(queues.size());
   if (n_large < n)
-    launch(n_groups, [&] {
+    launch(n_groups * WG_SIZE, [&] {
       greedy::color_small(n, 0, ORDER_OF_GRAPH, blocks.data(), graph.offsets.data(), graph.columns.data(), words.data(),
                           queues.data(), sorted.data(), nullptr, colors.data(), controls.data());
-    });
+    }, TOGETHER);
   return graph.is_proper(colors) && colors == graph.greedy_colors();
 }
 
@@ -182,13 +185,13 @@ static bool speculative_right(Random &random, ulong) {
   linger = random.below(2) ? 30 : ~0u;
   launch(std::max(n, STATE_WORDS), [&] { speculative::start(n, tentative, colors, state.data()); });
 #define ROWS_OF_GRAPH order, shift, 1u, 1u, 1u, key, graph.offsets.data(), graph.columns.data(), graph.ranks.data()
-  launch(n, [&] { speculative::assign(n, 1, 1, ROWS_OF_GRAPH, lists[0].data(), tentative, colors); });
+  launch(n, [&] { speculative::assign(n, 1, 1, ROWS_OF_GRAPH, lists[0].data(), tentative, colors); }, TOGETHER);
   launch(n, [&] {
     speculative::check(n, 1, 0, ROWS_OF_GRAPH, lists[1].data(), tentative, colors, state.data(), lists[0].data());
-  });
-  launch(n_groups, [&] {
+  }, TOGETHER);
+  launch(n_groups * WG_SIZE, [&] {
     speculative::rounds(ROWS_OF_GRAPH, lists[0].data(), lists[1].data(), tentative, colors, state.data());
-  });
+  }, TOGETHER);
   return !state[STATE_CONTROL + GRID_STATUS] && graph.is_proper(first);
 }
 

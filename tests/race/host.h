@@ -5,6 +5,7 @@
  * thing that macros cannot.
  */
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -22,6 +23,9 @@
 #ifndef WG_SIZE
 #define WG_SIZE 16
 #endif
+#ifndef DEV_SUB_GROUP_SIZE
+#define DEV_SUB_GROUP_SIZE 1
+#endif
 #define __global
 #define __local
 #define __constant
@@ -29,7 +33,14 @@
 #define CLK_LOCAL_MEM_FENCE 1
 #define CLK_GLOBAL_MEM_FENCE 2
 
+#ifndef SPINS                    /* turns for which a work-item waits for another one */
+#define SPINS 100000000u
+#endif
+static unsigned spin_limit = SPINS;
+#define SPIN_LIMIT spin_limit
+
 typedef unsigned char uchar;
+typedef unsigned short ushort;
 typedef unsigned int uint;
 typedef unsigned long ulong;
 
@@ -44,12 +55,20 @@ static inline size_t get_local_id(int) { return place().id % WG_SIZE; }
 static inline size_t get_local_size(int) { return WG_SIZE; }
 static inline size_t get_group_id(int) { return place().id / WG_SIZE; }
 static inline size_t get_num_groups(int) { return place().n / WG_SIZE; }
-static void barrier(int);
+static void barrier(int flags);
 
 /* Run *body* as n_items work-items, rounded up to whole groups.  Kernels with barriers or local memory run
  * one group at a time, its work-items together. */
 enum Grouping { INDEPENDENT, WITH_BARRIERS };
 static void launch(size_t n_items, const std::function<void()> &body, Grouping grouping = INDEPENDENT);
+
+/* Run *body* as the one group that came of two: it must give up soon.  door: the word where groups join. */
+static void launch_alone(uint *door, const std::function<void()> &body) {
+  *door = 1;
+  spin_limit = 3000;
+  launch(1, body, WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS);
+  spin_limit = SPINS;
+}
 
 /* ---- arithmetic */
 static inline uint clz(uint x) { return x ? __builtin_clz(x) : 32; }
@@ -57,6 +76,8 @@ static inline ulong clz(ulong x) { return x ? __builtin_clzl(x) : 64; }
 static inline uint popcount(uint x) { return __builtin_popcount(x); }
 static inline ulong popcount(ulong x) { return __builtin_popcountl(x); }
 static inline ulong rotate(ulong x, ulong bits) { return x << bits | x >> (64 - bits); }
+static inline uint rotate(uint x, uint bits) { return x << bits | x >> (32 - bits); }
+static inline uint bitselect(uint a, uint b, uint mask) { return (a & ~mask) | (b & mask); }
 template <class T> static inline T max(T a, T b) { return a > b ? a : b; }
 template <class T> static inline T min(T a, T b) { return a < b ? a : b; }
 static inline uint as_uint(float x) { uint word; memcpy(&word, &x, 4); return word; }
@@ -77,6 +98,53 @@ static inline long4 make_long4(long x, long y, long z, long w) { long4 v = {x, y
 static inline int4 min(int4 a, int4 b) { return a < b ? a : b; }
 static inline int all(int4 v) { return (v.x & v.y & v.z & v.w) < 0; }
 static inline int any(int4 v) { return (v.x | v.y | v.z | v.w) < 0; }
+
+/* ---- sub-groups of several lanes, each a work-item of its own: they meet in every word */
+#if DEV_SUB_GROUP_SIZE > 1
+#define DEV_SUB_GROUP SUB_GROUP_HOST
+#define LANES_ DEV_SUB_GROUP_SIZE
+static void meet(bool orders);   /* of the running work-item's sub-group; orders: also its memory accesses */
+static ulong *lane_words();      /* a word for each lane of it */
+
+/* What *find* makes of the values of all lanes. */
+template <class T, class Find> static inline auto of_lanes(T x, Find find) {
+  ulong *words = lane_words(), bits = 0;
+  memcpy(&bits, &x, sizeof x);
+  __atomic_store_n(words + get_local_id(0) % LANES_, bits, __ATOMIC_RELAXED);
+  meet(false);
+  T values[LANES_];
+  for (uint l = 0; l < LANES_; l++) {
+    bits = __atomic_load_n(words + l, __ATOMIC_RELAXED);
+    memcpy(values + l, &bits, sizeof x);
+  }
+  meet(false);
+  return find(values);
+}
+static inline uint sg_lane() { return (uint)(get_local_id(0) % LANES_); }
+static inline uint sg_in_group() { return (uint)(get_local_id(0) / LANES_); }
+static inline void sg_sync() { meet(true); }
+static inline uint sg_ballot(bool p) {
+  return of_lanes((uint)p, [](const uint *all) { uint m = 0; for (uint l = 0; l < LANES_; l++) m |= all[l] << l; return m; });
+}
+#define sg_ballot(p) sg_ballot((p) != 0)
+#define sg_any(p) (sg_ballot(p) != 0u)
+#define sg_all(p) (sg_ballot(p) == (1u << LANES_) - 1u)
+#define lanes_below_mask() ((1u << sg_lane()) - 1u)
+template <class T> static inline T sg_broadcast(T x, uint lane) { return of_lanes(x, [=](const T *all) { return all[lane % LANES_]; }); }
+template <class T> static inline T sg_xor(T x, uint mask) { return sg_broadcast(x, sg_lane() ^ mask); }
+template <class T> static inline T sg_sum(T x) {
+  return of_lanes(x, [](const T *all) { T sum = 0; for (uint l = 0; l < LANES_; l++) sum += all[l]; return sum; });
+}
+template <class T> static inline T sg_exclusive_sum(T x) {
+  return of_lanes(x, [](const T *all) { T sum = 0; for (uint l = 0; l < sg_lane(); l++) sum += all[l]; return sum; });
+}
+template <class T> static inline T sg_least(T x) {
+  return of_lanes(x, [](const T *all) { T m = all[0]; for (uint l = 1; l < LANES_; l++) m = min(m, all[l]); return m; });
+}
+template <class T> static inline T sg_greatest(T x) {
+  return of_lanes(x, [](const T *all) { T m = all[0]; for (uint l = 1; l < LANES_; l++) m = max(m, all[l]); return m; });
+}
+#endif
 
 /* ---- what a case may draw from: the same numbers for the same seed */
 struct Random {

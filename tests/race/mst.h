@@ -76,6 +76,24 @@ struct EdgeList : Weighted {
   }
 };
 
+/* Who waits for a group that does not come says so, and does not go on. */
+static bool alone_right(Random &random, ulong seed) {
+#if CLIMB_LIMIT
+  EdgeList work(random, seed);
+  work.first_round();
+  work.list_part(0, ALL_EDGES);
+  uint *control = work.state.data() + STATE_CONTROLS;
+  launch_alone(control + GRID_DOOR, [&] {
+    rounds(work.n, work.n_segments, 0, STATE_CONTROLS, work.capacity, work.root_capacity, work.list.data(), work.sizes.data(),
+           work.roots.data(), work.n_roots.data(), work.state.data(), work.best.data(), work.parent.data(),
+           work.forest.data());
+  });
+  return control[GRID_STATUS] == STATUS_TIMEOUT && control[GRID_TICKET] == 1;
+#else
+  return true;
+#endif
+}
+
 static bool edge_list_right(Random &random, ulong seed) {
   EdgeList work(random, seed);
   linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
@@ -113,4 +131,4 @@ static bool flatten_right(Random &random, ulong) {
   return parent == expected;
 }
 
-static const Case cases[] = {{"edge_list", edge_list_right}, {"flatten", flatten_right}};
+static const Case cases[] = {{"edge_list", edge_list_right}, {"flatten", flatten_right}, {"alone", alone_right}};

@@ -1,25 +1,32 @@
 /* Kernels under a seeded scheduler: work-items are fibres of one thread, and before each atomic, racy load or
  * racy store the running one may lose its turn to any other.  A seed fixes the input and every switch, so a
- * wrong answer is replayed by its seed.  It shows wrong answers only, and only under sequential consistency.
+ * wrong answer is replayed by its seed.  It shows wrong answers only.  Seeds that are 3 modulo 4 have weak memory
+ * (memory.h), the others none.
  *
  *   scheduler CASE FIRST_SEED SEEDS
  */
 #include <ucontext.h>
 
-#include "host.h"
-
 static void schedule_point();
 #define SCHEDULE_POINT(p) schedule_point();
+#define UPDATE_(p) schedule_point(); memory::Update update_(p, sizeof *(p), true);
+#define STORE_(p) schedule_point(); memory::Update update_(p, sizeof *(p), false);
+#define AS_SEEN_(p, v) memory::as_seen(p, v)
+#define FENCE_ memory::fence();
+
+#include "host.h"
+#include "memory.h"
 
 static const int N_FIBRES = 24;  /* work-items in flight when a kernel has no barriers */
 static const size_t STACK_BYTES = 1 << 16;
 
-enum State { READY, AT_BARRIER, ENDED };
+enum State { READY, AT_BARRIER, AT_MEETING, ENDED };
 struct Fibre {
   ucontext_t context;
   std::vector<char> stack;
   Place place;
   State state;
+  memory::Seen seen;
 };
 static std::vector<Fibre> fibres;
 static ucontext_t main_context;
@@ -29,9 +36,10 @@ static ulong switch_mask, n_switches;
 static const std::function<void()> *kernel_body;
 static std::vector<size_t> waiting_items;  /* not yet started, last first */
 static Grouping mode;
-static bool diverged;
+static bool diverged, shares_memory;
 
 static Place &place() { return running->place; }
+memory::Seen &memory::seen() { return running->seen; }
 
 static void run_next(Fibre *next) {
   Fibre *before = running;
@@ -56,39 +64,74 @@ static void schedule_point() {
   if (running && !(switches.next() >> 20 & switch_mask)) run_next(pick());
 }
 
+/* What each of these has seen or will see after a fence, all have seen. */
+static void share_memory(Fibre *first, size_t n) {
+  if (!memory::is_weak || !shares_memory) return;
+  memory::View all;
+  for (size_t i = 0; i < n; i++) {
+    memory::join(all, first[i].seen.now);
+    memory::join(all, first[i].seen.after_fence);
+  }
+  for (size_t i = 0; i < n; i++) first[i].seen = {all, all, first[i].seen.published};
+}
+
 /* When no fibre is ready, all that live have met at the barrier. */
 static void open_barrier() {
   size_t n_ended = 0, n_waiting = 0;
   for (Fibre &fibre : fibres) {
-    if (fibre.state == READY) return;
+    if (fibre.state == READY || fibre.state == AT_MEETING) return;
     n_ended += fibre.state == ENDED;
     n_waiting += fibre.state == AT_BARRIER;
   }
   if (n_waiting && n_ended) diverged = true;
+  share_memory(fibres.data(), fibres.size());
   for (Fibre &fibre : fibres)
     if (fibre.state == AT_BARRIER) fibre.state = READY;
 }
 
-static void barrier(int) {
+static void barrier(int flags) {
   if (WG_SIZE == 1) return;
   if (mode != WITH_BARRIERS) {
     fprintf(stderr, "a kernel with a barrier was launched as INDEPENDENT\n");
     abort();
   }
   running->state = AT_BARRIER;
+  shares_memory = flags & CLK_GLOBAL_MEM_FENCE;
   open_barrier();
   run_next(pick());
 }
 
+#if DEV_SUB_GROUP_SIZE > 1
+static std::vector<ulong> exchanged;
+static ulong *lane_words() { return exchanged.data() + (running - fibres.data()) / LANES_ * LANES_; }
+static void meet(bool orders) {
+  Fibre *first = fibres.data() + (running - fibres.data()) / LANES_ * LANES_;
+  running->state = AT_MEETING;
+  bool all = true;
+  for (uint l = 0; l < LANES_; l++) all &= first[l].state == AT_MEETING;
+  if (all) {
+    shares_memory = orders;
+    share_memory(first, LANES_);
+    for (uint l = 0; l < LANES_; l++) first[l].state = READY;
+  }
+  run_next(pick());
+}
+#endif
+
 static void fibre_main() {
   for (;;) {
     (*kernel_body)();
+#if DEV_SUB_GROUP_SIZE > 1       /* whole sub-groups follow each other */
+    if (mode == INDEPENDENT && (running->place.id += fibres.size()) < running->place.n) continue;
+#else
     if (mode == INDEPENDENT && !waiting_items.empty()) {
       running->place.id = waiting_items.back();
       waiting_items.pop_back();
+      running->seen = {};
       schedule_point();
       continue;
     }
+#endif
     running->state = ENDED;
     open_barrier();
     run_next(pick());
@@ -97,11 +140,16 @@ static void fibre_main() {
 
 static void run_fibres(size_t n_fibres, size_t n) {
   fibres.resize(n_fibres);
+  memory::words.clear();
+#if DEV_SUB_GROUP_SIZE > 1
+  exchanged.resize(n_fibres);
+#endif
   for (Fibre &fibre : fibres) {
     fibre.stack.resize(STACK_BYTES);
     fibre.place = {waiting_items.back(), n};
     waiting_items.pop_back();
     fibre.state = READY;
+    fibre.seen = {};
     getcontext(&fibre.context);
     fibre.context.uc_stack.ss_sp = fibre.stack.data();
     fibre.context.uc_stack.ss_size = STACK_BYTES;
@@ -125,7 +173,7 @@ static void launch(size_t n_items, const std::function<void()> &body, Grouping g
   }
   waiting_items.clear();
   for (size_t i = n; i--;) waiting_items.push_back(i);
-  if (switches.below(2))  /* groups start in any order on some devices */
+  if (DEV_SUB_GROUP_SIZE == 1 && switches.below(2))  /* groups start in any order on some devices */
     for (size_t i = n - 1; i; i--) std::swap(waiting_items[i], waiting_items[switches.below((uint)i + 1)]);
   run_fibres(min(n, (size_t)N_FIBRES), n);
 }
@@ -142,6 +190,8 @@ int main(int n_arguments, char **arguments) {
         Random random(seed);
         switches = Random(~seed);
         switch_mask = (1ul << seed % 4) - 1;  /* a switch at every point, every other one, ... */
+        memory::is_weak = seed % 4 == 3;
+        memory::loads = Random(~(seed << 1));
         diverged = false;
         if (one.right(random, seed) && !diverged) continue;
         if (!n_wrong++) first_wrong = seed;

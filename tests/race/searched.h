@@ -6,7 +6,9 @@
 
 #define PIECE 4                  /* so that rows are cut in pieces, and queues run over */
 #define OWN_LENGTH 3
+#ifndef QUEUE_ROWS
 #define QUEUE_ROWS 4
+#endif
 #define KEPT_ROWS 2
 #ifndef STEPS
 #define STEPS 2

@@ -1,4 +1,5 @@
-/* The persistent sweeps in supersteps, whose groups meet at the grid's barrier: a group is one work-item here. */
+/* The persistent sweeps in supersteps, whose groups meet at the grid's barrier: a group is one work-item, or
+ * several, of which the first group then does all. */
 #pragma once
 #include "ratings.h"
 #include <map>
@@ -72,12 +73,13 @@ struct ItemBlocks : Matched {
     for (auto [item, _] : rank) by_rank.push_back(item);
     for (uint r = (uint)by_rank.size() - 1; r > 0; r--) std::swap(by_rank[r], by_rank[random.below(r + 1)]);
     for (uint r = 0; r < by_rank.size(); r++) rank[by_rank[r]] = r;
+    const uint n_items_held = n_groups * SLOTS_PER_GROUP;
     std::map<std::pair<uint, uint>, uint> step;  /* of a block and a matching */
     std::set<std::pair<uint, uint>> is_wide;     /* those in which not only the first group has ratings */
     for (int k = 0; k < n; k++) {
       const uint r = rank[items[k]];
-      step[{r / n_groups, matching[k]}] = 0;
-      if (r % n_groups) is_wide.insert({r / n_groups, matching[k]});
+      step[{r / n_items_held, matching[k]}] = 0;
+      if (r % n_items_held >= SLOTS_PER_GROUP) is_wide.insert({r / n_items_held, matching[k]});
     }
     uint n_steps = 0;
     std::pair<uint, uint> before;
@@ -91,7 +93,7 @@ struct ItemBlocks : Matched {
     segments.push_back(n_steps);
     sort_by([&](int k) { return std::make_pair(rank[items[k]], matching[k]); });
     for (int k = 0; k < n; k++) {
-      steps.push_back(step[{rank[items[k]] / n_groups, matching[k]}]);
+      steps.push_back(step[{rank[items[k]] / n_items_held, matching[k]}]);
       if (k + 1 == n || items[k + 1] != items[k]) offsets.push_back(k + 1);
     }
   }
@@ -104,8 +106,19 @@ struct ItemBlocks : Matched {
 
 template <class Sweep> static bool sweep_right(Random &random, ulong seed) {
   Sweep sweep(random, seed);
-  launch(sweep.n_groups, [&] { sweep.sweep(); });
+  launch(sweep.n_groups * WG_SIZE, [&] { sweep.sweep(); }, WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS);
   return sweep.right();
 }
 
-static const Case cases[] = {{"superstep_grid", sweep_right<Supersteps>}, {"item_blocks", sweep_right<ItemBlocks>}};
+/* Who waits for a group that does not come says so, and does not go on. */
+template <class Sweep> static bool alone_right(Random &random, ulong seed) {
+  Sweep sweep(random, seed);
+  sweep.n_groups = 2;
+  launch_alone(&sweep.control[GRID_DOOR], [&] { sweep.sweep(); });
+  return sweep.status[0] == STATUS_TIMEOUT && sweep.control[GRID_STATUS] == STATUS_TIMEOUT && sweep.control[GRID_TICKET] == 1;
+}
+
+static const Case cases[] = {
+  {"superstep_grid", sweep_right<Supersteps>}, {"item_blocks", sweep_right<ItemBlocks>},
+  {"superstep_grid_alone", alone_right<Supersteps>}, {"item_blocks_alone", alone_right<ItemBlocks>},
+};

@@ -9,8 +9,6 @@
 
 #include "host.h"
 
-#define SCHEDULE_POINT(p)
-
 static thread_local Place here;
 static thread_local pthread_barrier_t *group_barrier;
 static Place &place() { return here; }
@@ -23,12 +21,33 @@ static void barrier(int) {
   pthread_barrier_wait(group_barrier);
 }
 
+#if DEV_SUB_GROUP_SIZE > 1
+/* Where a sub-group meets: relaxed atomics, which order nothing for ThreadSanitizer. */
+struct Meeting {
+  ulong words[LANES_];
+  uint n_came, n_acquired;
+};
+static Meeting meetings[64];
+static thread_local Meeting *meeting;
+static ulong *lane_words() { return meeting->words; }
+static void meet(bool orders) {
+  if (orders) __atomic_fetch_add(&meeting->n_acquired, 1u, __ATOMIC_ACQ_REL);
+  const uint turn = __atomic_fetch_add(&meeting->n_came, 1u, __ATOMIC_RELAXED) / LANES_;
+  while (__atomic_load_n(&meeting->n_came, __ATOMIC_RELAXED) / LANES_ == turn) sched_yield();
+  if (orders) __atomic_fetch_add(&meeting->n_acquired, 1u, __ATOMIC_ACQ_REL);
+}
+#define ENTER_SUB_GROUP(i) meeting = meetings + (i) / LANES_;
+#else
+#define ENTER_SUB_GROUP(i)
+#endif
+
 static void launch(size_t n_items, const std::function<void()> &body, Grouping grouping) {
-  const size_t n_groups = (n_items + WG_SIZE - 1) / WG_SIZE, n = n_groups * WG_SIZE, n_threads = 4;
+  const size_t n_groups = (n_items + WG_SIZE - 1) / WG_SIZE, n = n_groups * WG_SIZE, n_threads = DEV_SUB_GROUP_SIZE == 1 ? 4 : 2 * DEV_SUB_GROUP_SIZE;
   if (grouping == INDEPENDENT) {
     std::vector<std::thread> threads;
     for (size_t t = 0; t < n_threads; t++)
       threads.emplace_back([=, &body] {
+        ENTER_SUB_GROUP(t)
         for (size_t i = t; i < n; i += n_threads) {  /* neighbours on different threads */
           here = {i, n};
           body();
@@ -38,17 +57,18 @@ static void launch(size_t n_items, const std::function<void()> &body, Grouping g
     return;
   }
   for (size_t group = 0; group < n_groups; group++) {
-    pthread_barrier_t meeting;
-    pthread_barrier_init(&meeting, nullptr, WG_SIZE);
+    pthread_barrier_t gate;
+    pthread_barrier_init(&gate, nullptr, WG_SIZE);
     std::vector<std::thread> threads;
     for (size_t i = 0; i < WG_SIZE; i++)
-      threads.emplace_back([=, &body, &meeting] {
-        group_barrier = &meeting;
+      threads.emplace_back([=, &body, &gate] {
+        group_barrier = &gate;
+        ENTER_SUB_GROUP(i)
         here = {group * WG_SIZE + i, n};
         body();
       });
     for (std::thread &thread : threads) thread.join();
-    pthread_barrier_destroy(&meeting);
+    pthread_barrier_destroy(&gate);
   }
 }
 

@@ -1,0 +1,132 @@
+/* Collisions of hashes by every method, launched as clgraph/algorithms/hash_collisions does: long rows and short ones, in
+ * groups of several work-items. */
+#pragma once
+#include <map>
+#include <set>
+#include "host.h"
+#define N_HASHES 3
+#define HASH_LIST(X) X(0, murmur3) X(1, bit_reversal) X(2, identity)
+#define N_WIDTHS 10
+#define WIDTH_MASK 0x7feu
+#define MAX_BITS 10
+#define TILE_STEP 24
+#define LONG_ROW 7
+#define SLICES 3
+#define BATCH 4
+#define FLUSH_LOG 1
+#define TILE (TILE_STEP + LONG_ROW + 6)
+#define HASH_STRIDE 4
+#define STRIDE 9
+#ifdef LAYOUT                    /* COMPACT */
+#define WORKSPACE ((TILE_STEP + LONG_ROW + 1) * HASH_LANES)
+#endif
+#ifndef HASH_LANES
+#define HASH_LANES 4
+#endif
+#include "coloring/collisions_lanes.cl"
+#define REVERSED (METHOD == SORTED)
+#include "coloring/tabulate_colors.cl"
+#undef STAGES
+#undef TILE_AT
+#include "coloring/collisions_planes.cl"
+#include "coloring/tabulate_planes.cl"
+#include "coloring/collisions_sorted.cl"
+
+struct Rows {
+  int n, n_tiles;
+  uint tiles_per_group;
+  std::vector<int> offsets = {0}, columns, tile_rows, long_rows;
+  std::vector<uint> counters;
+
+  explicit Rows(Random &random) : n(1 + (int)random.below(30)), tiles_per_group(1 + random.below(3)), counters(3 * N_COUNTERS) {
+    const int hub = (int)random.below(n);
+    for (int v = 0; v < n; v++) {
+      std::vector<int> row(v == hub ? random.below(120) : random.below(12));
+      for (int &u : row) u = (int)random.below(n);
+      std::sort(row.begin(), row.end());
+      columns.insert(columns.end(), row.begin(), row.end());
+      offsets.push_back((int)columns.size());
+      if ((int)row.size() > LONG_ROW) long_rows.push_back(v);
+    }
+    n_tiles = ((int)columns.size() + n) / TILE_STEP + 1;
+    tile_rows.resize(n_tiles + 1);
+    columns.resize(columns.size() + 4);
+  }
+  size_t n_groups() const { return (n_tiles + tiles_per_group - 1) / tiles_per_group; }
+
+  /* As the reference counts them: pairs, or members of a closed row less their colours. */
+  bool right(bool pairs) const {
+    for (uint k = 0; k < N_HASHES; k++)
+      for (int bits = 1; bits <= MAX_BITS; bits++) {
+        uint total = 0, most = 0;
+        for (int v = 0; v < n; v++) {
+          auto color = [&](int u) { return hash_one(k, (uint)u) & ((1u << bits) - 1u); };
+          std::set<int> members = {v};
+          std::set<uint> colors = {color(v)};
+          uint count = 0;
+          for (int e = offsets[v]; e < offsets[v + 1]; e++) {
+            count += columns[e] != v && color(columns[e]) == color(v);
+            members.insert(columns[e]);
+            colors.insert(color(columns[e]));
+          }
+          if (!pairs) count = offsets[v] == offsets[v + 1] ? 0u : (uint)(members.size() - colors.size());
+          total += count;
+          most = std::max(most, count);
+        }
+        const uint at = k * N_WIDTHS + (uint)bits - 1;
+        if (counters[at] != total || counters[2 * N_COUNTERS + at] != most) return false;
+      }
+    return true;
+  }
+};
+
+static bool planes_right(Random &random, ulong) {
+  Rows on(random);
+  std::vector<uint4> planes((on.n + 1) * RECORD);
+  uint *words = (uint *)planes.data();
+  launch(on.n + 1, [&] { tabulate_planes(on.n, on.n_tiles, on.offsets.data(), on.tile_rows.data(), on.counters.data(), words); });
+  launch(on.n_groups() * WG_SIZE, [&] {
+    count_tiles(on.n, on.n_tiles, (int)on.tiles_per_group, on.offsets.data(), on.columns.data(), on.tile_rows.data(), words,
+                on.counters.data());
+  }, WITH_BARRIERS);
+  if (on.long_rows.size())
+    launch((1 + random.below((uint)on.long_rows.size())) * WG_SIZE, [&] {
+      count_long_rows(on.n, (int)on.long_rows.size(), on.offsets.data(), on.columns.data(), on.long_rows.data(), words,
+                      on.counters.data());
+    }, WITH_BARRIERS);
+  return on.right(true);
+}
+
+static bool lanes_right(Random &random, ulong) {
+  Rows on(random);
+  std::vector<COLOR_T> colors((on.n + 1) * HASH_STRIDE);
+  launch(on.n + 1, [&] { tabulate_colors(on.n, on.n_tiles, on.offsets.data(), on.tile_rows.data(), on.counters.data(), colors.data()); });
+  launch(on.n_groups() * WG_SIZE, [&] {
+    count_rows(on.n, on.n_tiles, (int)on.tiles_per_group, on.offsets.data(), on.columns.data(), on.tile_rows.data(),
+               colors.data(), on.counters.data());
+  }, WITH_BARRIERS);
+  const int n_long = (int)on.long_rows.size();
+  const size_t n_items = n_long ? (1 + random.below((uint)n_long)) * WG_SIZE : 0;
+#if METHOD != SORTED
+  launch(n_items, [&] {
+    count_split_rows(on.n, n_long, on.offsets.data(), on.columns.data(), on.long_rows.data(), colors.data(), on.counters.data());
+  }, WITH_BARRIERS);
+#else
+  std::vector<int> starts = {0};
+  for (int v : on.long_rows) starts.push_back(starts.back() + on.offsets[v + 1] - on.offsets[v] + 1);
+  std::vector<uint> keys(starts.back());
+  for (uint k = 0; k < N_HASHES && n_long; k++) {
+    launch(n_items, [&] {
+      write_keys(k, n_long, on.offsets.data(), on.columns.data(), on.long_rows.data(), starts.data(), keys.data());
+    });
+    for (int r = 0; r < n_long; r++) std::sort(keys.begin() + starts[r], keys.begin() + starts[r + 1]);
+    launch(n_items, [&] {
+      count_sorted(k, n_long, on.offsets.data(), on.columns.data(), on.long_rows.data(), starts.data(), keys.data(),
+                   on.counters.data());
+    }, WITH_BARRIERS);
+  }
+#endif
+  return on.right(METHOD == PAIRS);
+}
+
+static const Case cases[] = {{"planes", planes_right}, {"lanes", lanes_right}};

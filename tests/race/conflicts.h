@@ -1,0 +1,38 @@
+/* Conflicts of colourings, launched as clgraph/algorithms/coloring/conflicts.py does. */
+#pragma once
+#include <set>
+#include "host.h"
+#define LONG_NET 6
+#define BITMAP_WORDS 2           /* so that colours are looked at a window at a time */
+#include "coloring/conflicts.cl"
+
+static bool conflicts_right(Random &random, ulong) {
+  const int n = 1 + (int)random.below(30), n_colors = 1 + (int)random.below(random.below(2) ? 5 : 150);
+  std::vector<int> offsets = {0}, columns, colors(n), long_nets;
+  for (int &color : colors) color = (int)random.below(n_colors);
+  uint entries = 0, excess = 0;
+  for (int v = 0; v < n; v++) {
+    std::vector<int> row(random.below(4) ? random.below(8) : random.below(60));
+    for (int &u : row) u = (int)random.below(n);
+    std::sort(row.begin(), row.end());
+    columns.insert(columns.end(), row.begin(), row.end());
+    offsets.push_back((int)columns.size());
+    if (row.size() + 1 > LONG_NET) long_nets.push_back(v);
+    std::set<int> members(row.begin(), row.end()), used;
+    members.insert(v);
+    for (int u : members) used.insert(colors[u]);
+    for (int u : row) entries += u > v && colors[u] == colors[v];
+    excess += (uint)(members.size() - used.size());
+  }
+  columns.push_back(0);
+  const size_t n_items = (1 + random.below(3)) * WG_SIZE;
+  std::vector<uint> pairs(2), nets(2);
+  launch(n_items, [&] { count_entries(n, offsets.data(), columns.data(), colors.data(), pairs.data()); });
+  launch(n_items, [&] { count_short_nets(n, offsets.data(), columns.data(), colors.data(), nets.data()); }, WITH_BARRIERS);
+  launch(n_items, [&] {
+    count_long_nets((int)long_nets.size(), n_colors, long_nets.data(), offsets.data(), columns.data(), colors.data(), nets.data());
+  }, WITH_BARRIERS);
+  return pairs[0] == entries && nets[0] == excess;
+}
+
+static const Case cases[] = {{"conflicts", conflicts_right}};

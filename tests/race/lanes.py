@@ -1,0 +1,131 @@
+"""Builds and runs the cases of this directory: kernels as C++, under ThreadSanitizer or under the seeded scheduler."""
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+RACE = Path(__file__).resolve().parent
+ROOT = RACE.parent.parent
+CASES = {
+    "vocabulary": ["locks", "pushes", "sub_group_pushes", "lower_to", "float_add"],
+    "components": ["hook_compress", "rem", "afforest", "degree_classes"],
+    "mst": ["edge_list", "flatten", "alone"],
+    "mst_segmented": ["min_hook", "transactional"],
+    "coloring": ["places", "jones_plassmann", "speculative"],
+    "distance_two": ["windows", "claims"],
+    "factorization": ["edge_locked", "node_locked", "hybrid_locked"],
+    "blocks": ["block_sweep"],
+    "supersteps": ["superstep_grid", "item_blocks", "superstep_grid_alone", "item_blocks_alone"],
+    "rounds": ["topology_driven", "node_splitting"],
+    "bfs": ["search", "alone"],
+    "sssp": ["near_far", "predecessors"],
+    "look_back": ["look_back", "unfinished"],
+    "primitives": ["scan", "compact"],
+    "reductions": ["reduce", "segments"],
+    "sorts": ["sort"],
+    "collisions": ["planes", "lanes"],
+    "conflicts": ["conflicts"],
+}
+# All rounds of a spanning forest in one launch, whose groups wait for each other.
+ONE_LAUNCH = ("-DWG_SIZE=1", "-DCLIMB_LIMIT=2")
+SHORT_ROWS = ("-DWG_SIZE=1", "-DONLY_SHORT_ROWS=1", "-DBOTTOM_UP=0")
+LIGHT_FIRST = ("-DWG_SIZE=1", "-DLIGHT_FIRST=1")
+# Lanes of a sub-group are work-items of their own, which meet in its words.
+WIDE = ("-DWG_SIZE=8", "-DDEV_SUB_GROUP_SIZE=4")
+FULL_QUEUES = ("-DSTEPS=1", "-DQUEUE_ROWS=12")  # of which several work-items give rows away
+BUILDS: dict[str, list[tuple[str, ...]]] = {
+    "vocabulary": [(), WIDE],
+    "components": [
+        (), ("-DHOOK_FIRST=0",), ("-DSORTED_ROWS=1", "-DHOOK_STEPS=4"), ("-DSYMMETRIC=0", "-DHOOK_FIRST=0"),
+        ("-DWG_SIZE=1",),  # groups interleave in the kernels with barriers, too
+    ],
+    "mst": [
+        (), ("-DSPLIT_KEYS=1",),
+        ONE_LAUNCH, ("-DWG_SIZE=1", "-DCLIMB_LIMIT=1", "-DSPLIT_KEYS=1"),  # with 1, trees take several turns
+    ],
+    "mst_segmented": [()],
+    "coloring": [("-DWG_SIZE=1",), *(("-DWG_SIZE=1", f"-D{name}") for name in ("RANKED=0", "WIDE=1", "MARKED=1"))],
+    "distance_two": [()],
+    "factorization": [()],
+    "blocks": [("-DWG_SIZE=1",)],  # groups wait for each other
+    "supersteps": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",)],
+    "rounds": [(), ("-DATOMIC=1",)],
+    "bfs": [("-DWG_SIZE=1",), SHORT_ROWS, ("-DWG_SIZE=4",), (*WIDE, *FULL_QUEUES)],  # the last two: one group
+    "sssp": [
+        ("-DWG_SIZE=1",), LIGHT_FIRST, ("-DWG_SIZE=4", "-DLIGHT_FIRST=1"), ("-DWG_SIZE=4", *FULL_QUEUES),
+    ],
+    "look_back": [("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DSUM_BYTES=8")],
+    "primitives": [("-DWG_SIZE=4",), ("-DWG_SIZE=64",), WIDE],
+    "reductions": [("-DWG_SIZE=4",), WIDE],
+    "sorts": [("-DWG_SIZE=4",), WIDE],
+    "collisions": [
+        ("-DWG_SIZE=8", "-DMETHOD=PAIRS"), ("-DWG_SIZE=8", "-DMETHOD=SORTED"),
+        ("-DWG_SIZE=8", "-DMETHOD=SORTED", "-DLAYOUT=COMPACT", "-DHASH_LANES=1"),
+        (*WIDE, "-DMETHOD=BITMAP", "-DHASH_LANES=1"),
+    ],
+    "conflicts": [("-DWG_SIZE=4",), (*WIDE, "-DTEAM=4")],
+}
+LANES = {"scheduler": ["-O1"], "threads": ["-O1", "-g", "-fsanitize=thread", "-pthread"]}
+COMPILERS = ("clang++", "clang++-18", "clang++-17", "clang++-16", "clang++-15", "clang++-14")
+_VECTOR_LITERAL = re.compile(r"\((int2|uint2|int4|uint4|long4|offset4_t)\)\(")
+_SOURCE = "typedef int int4 __attribute__((ext_vector_type(4))); int main() { return 0; }"
+
+
+def run(command: Sequence[str], **options: float) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
+
+
+def find_compiler(directory: Path) -> str | None:
+    """Return a clang++ that can build and run under ThreadSanitizer; *directory* is for its try."""
+    source = directory / "empty.cpp"
+    source.write_text(_SOURCE)
+    for name in COMPILERS:
+        if shutil.which(name):
+            built = run([name, "-fsanitize=thread", str(source), "-o", str(source.with_suffix(""))])
+            if built.returncode == 0:
+                return name
+    return None
+
+
+def as_cpp(text: str) -> str:
+    """Return the text of a kernel file as C++ can read it: macros cannot make vector literals."""
+    return _VECTOR_LITERAL.sub(r"make_\1(", text)
+
+
+def copy_kernels(directory: Path) -> Path:
+    """Make a copy of ``cl/`` that C++ can read, and return its path."""
+    copy = directory / "cl"
+    shutil.copytree(ROOT / "cl", copy)
+    shutil.copy(ROOT / "tests" / "kernels" / "vocabulary.cl", copy)
+    for path in (*copy.rglob("*.cl"), *copy.rglob("*.h")):
+        path.write_text(as_cpp(path.read_text()))
+    return copy
+
+
+def arguments(lane: str, subject: str, kernels: Path, options: Sequence[str]) -> list[str]:
+    """Return what the compiler needs for the cases of *subject*."""
+    return ["-std=c++17", "-w", *LANES[lane], *options, f"-I{kernels}", f"-I{RACE}", f'-DCASES="{subject}.h"',
+            str(RACE / f"{lane}.cpp")]
+
+
+def build(compiler: str, lane: str, subject: str, kernels: Path, options: Sequence[str]) -> Path:
+    """Build the cases of *subject* once, beside *kernels*."""
+    target = kernels.parent / "-".join((lane, subject, *options))
+    if not target.exists():
+        built = run([compiler, *arguments(lane, subject, kernels, options), "-o", str(target)])
+        assert built.returncode == 0, built.stderr[:4000]
+    return target
+
+
+def check(program: Path, lane: str, case: str, seeds: int, timeout: float = 200) -> subprocess.CompletedProcess[str]:
+    """Run one case from the first seed on; under ThreadSanitizer a few times are as good as many."""
+    if lane == "scheduler":
+        return run([str(program), case, "1", str(seeds)], timeout=timeout)
+    command = [str(program), case, str(min(seeds, 6))]
+    ran = run(command, timeout=timeout)
+    if "unexpected memory mapping" in ran.stderr:  # too much address randomisation for older runtimes
+        ran = run(["setarch", "-R", *command], timeout=timeout)
+    return ran

@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+"""Break the kernels at one place at a time, and record which lane of the tests finds it.
+
+    tools/mutate_kernels.py [--only FILE ...] [--missed] [--again] [--list] [--oclgrind]
+
+A mutation deletes a barrier, a fence or an unlock, makes two steps of an atomic, or ignores a status or a check. The
+race lanes (tests/race) are built once with all mutations, of which an environment variable chooses one; a case runs for
+the mutations whose places it reaches, with few seeds first. With ``--oclgrind`` what is left is then run there, a copy
+of the kernels each. The table, tests/mutations.json, is written after every mutation, so that a run can be stopped and
+continued. A row that no lane finds needs an ``argument``, which is written into the table by hand; rows with one are not
+tried again but with ``--again``.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = ROOT / "tests" / "mutations.json"
+sys.path[:0] = [str(ROOT / "tests" / "race")]
+
+import lanes  # noqa: E402
+
+# Words of vendors, which the vocabulary's tests check on devices.
+OTHER_CHECKS = ("common/subgroup.h", "common/bits.h", "common/half.h")
+SEEDS = (40, 400)
+CPU_SECONDS = 30
+# Which run of tests/grind.py has the kernels of a file.
+GRIND = {
+    "coloring/collisions": "hash_collisions", "coloring/conflicts": "distance_two",
+    "coloring/counters": "hash_collisions", "coloring/nets": "distance_two", "coloring/distance_two": "distance_two",
+    "coloring": "coloring", "components": "components", "factorization/block": "factorization_blocks",
+    "factorization/matchings": "factorization_offline", "factorization/superstep": "factorization_offline",
+    "factorization/item_block": "factorization_offline", "factorization": "factorization_online", "mst": "mst",
+    "primitives": "primitives", "traversal/bfs": "searches", "traversal/sssp": "searches",
+    "traversal/queues": "searches", "traversal/levels": "searches", "traversal": "rounds", "common": "vocabulary",
+}
+_DELETED = ("barrier", "local_barrier", "team_sync", "sg_sync", "fence_device", "fence_locks", "unlock", "drop_lock",
+            "unlock_both", "report_status")
+# What an atomic of two steps stores: old_ and the arguments x_ and y_ are at hand.
+_STEPS = {
+    "fetch_add": "old_ + x_", "fetch_min": "x_ < old_ ? x_ : old_", "fetch_max": "x_ > old_ ? x_ : old_",
+    "fetch_and": "old_ & x_", "fetch_or": "old_ | x_", "exchange": "x_", "compare_exchange": "old_ == x_ ? y_ : old_",
+    "lower_to": "x_ < old_ ? x_ : old_", "float_add": "old_ + x_",
+}
+_CALL = re.compile(
+    rf"\b(?P<word>{'|'.join((*_DELETED, *_STEPS))})"
+    r"\((?P<inside>(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*)\)"
+)
+_DEFINITION = re.compile(r"#define (\w+(\(\w*\))? *)?$|INLINE \w+ $")
+# A condition after which a kernel ends, waits or leaves something out: group 1 is what it looks at.
+_CHECK = re.compile(
+    r"(!\(told = turn_await\((?:[^()]|\([^()]*\))*\)\)"
+    r"|!(?:grid_barrier|turn_await|wait_for|color_by_all|wait_until_at_least)"
+    r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
+    r"|!passed\b|!told\b|(?<=if \()slot >= next\.room|(?<=if \()overflow(?=\))"
+    r"|load_relaxed\(versions \+ low\) != low_version|(?<=&& )gave_up\([^()]*\)|(?<=if \()gave_up\([^()]*\))"
+)
+_LIMIT = re.compile(r"slot < next\.room|size \+ SUB_GROUP_SIZE <= room|slot < capacity")
+# In C++ a schedule point stands between both steps, in OpenCL C they are as plain as they can be.
+_HEAD = """
+#ifdef HOST_BUILD
+#define LOAD_STEP_(p) load_relaxed(p)
+#define STORE_STEP_(p, v) store_relaxed(p, v)
+#else
+#define LOAD_STEP_(p) (*(p) + 0)
+#define STORE_STEP_(p, v) (*(p) = (v))
+#endif
+"""
+_SWITCH = """
+static unsigned char reached_[4096];
+static void tell_reached_() {
+  if (FILE *file = fopen(getenv("REACHED"), "w")) {
+    for (int k = 0; k < 4096; k++) if (reached_[k]) fprintf(file, "%d ", k);
+    fclose(file);
+  }
+}
+static const int mutant_ = (getenv("REACHED") ? atexit(tell_reached_) : 0, getenv("MUTANT") ? atoi(getenv("MUTANT")) : -1);
+static inline int mutant_is_(int k) {
+  __atomic_store_n(reached_ + k, 1, __ATOMIC_RELAXED);
+  return k == mutant_;
+}
+"""
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """A change of one place: characters *begin* … *end* of *file* become *new*, or `switch` of both in C++."""
+
+    file: str
+    line: str
+    kind: str
+    number: int
+    begin: int
+    end: int
+    new: str
+    switch: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.file} | {self.line} | {self.kind} {self.number}"
+
+
+def _in_steps(word: str, inside: str) -> str:
+    """Return a call of an atomic as an expression of two steps."""
+    arguments, depth, start = [], 0, 0
+    for i, letter in enumerate(inside + ","):
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and not depth:
+            arguments.append(inside[start:i].strip())
+            start = i + 1
+    p, *values = arguments
+    kept = "".join(
+        f" __typeof__(LOAD_STEP_(p_)) {name} = {value};" for name, value in zip(("x_", "y_"), values, strict=False)
+    )
+    result = "old_ > x_" if word == "lower_to" else "old_"
+    return (
+        f"({{ __typeof__(({p}) + 0) p_ = ({p});{kept} __typeof__(LOAD_STEP_(p_)) old_ = LOAD_STEP_(p_), "
+        f"new_ = {_STEPS[word]}; STORE_STEP_(p_, new_); {result}; }})"
+    )
+
+
+def _places(file: str, text: str) -> Iterator[tuple[int, int, str, str, str]]:
+    """Yield (begin, end, kind, replacement, switch) of every mutation of a kernel file; in a switch, K is its number."""
+    code = re.sub(r"/\*.*?\*/", lambda found: re.sub(r"[^\n]", " ", found[0]), text, flags=re.DOTALL)
+    first = text.index("#define DEFINE_LOWER_") if file == "common/atomics.h" else 0
+    for found in _CALL.finditer(code, first):
+        begin, end, word, was = *found.span(), found["word"], text[found.start():found.end()]
+        if _DEFINITION.search(code[code.rfind("\n", 0, begin) + 1:begin]):
+            continue
+        if word in _DELETED:
+            yield begin, end, f"no {word}", "(void)0", f"do {{ if (!mutant_is_(K)) {{ {was}; }} }} while (0)"
+        else:
+            new = _in_steps(word, text[found.start("inside"):found.end("inside")])
+            yield begin, end, f"{word} in steps", new, f"(mutant_is_(K) ? {new} : {was})"
+    for found in _CHECK.finditer(code):
+        yield *found.span(), "check ignored", f"({found[0]}, 0)", f"(({found[0]}) && !mutant_is_(K))"
+    for found in _LIMIT.finditer(code):
+        yield *found.span(), "limit ignored", "1", f"(mutant_is_(K) || {found[0]})"
+
+
+def mutations() -> list[Mutation]:
+    """Return every mutation of every kernel file."""
+    result = []
+    for path in sorted((*(ROOT / "cl").rglob("*.h"), *(ROOT / "cl").rglob("*.cl"))):
+        file = str(path.relative_to(ROOT / "cl"))
+        if file in OTHER_CHECKS:
+            continue
+        text, seen = path.read_text(), Counter[tuple[str, str]]()
+        for begin, end, kind, new, switch in sorted(_places(file, text)):
+            around = text[text.rfind("\n", 0, begin) + 1:text.find("\n", end)]
+            line = " ".join(re.sub(r"/\*.*?\*/|/\*.*|\\$", "", around).split())
+            seen[line, kind] += 1
+            switch = switch.replace("mutant_is_(K)", f"mutant_is_({len(result)})")
+            result.append(Mutation(file, line, kind, seen[line, kind], begin, end, new, switch))
+    return result
+
+
+def with_all(text: str, changes: Sequence[Mutation]) -> str:
+    """Return the text of one file with the switches of all its mutations."""
+    parts, at = [], 0
+    for change in changes:
+        # A call inside a condition that is a place itself: the outer one begins first, and has its own switch.
+        parts += [text[at:change.begin], change.switch]
+        at = change.end
+    return "".join((*parts, text[at:]))
+
+
+class RaceLanes:
+    """The builds of tests/race with all mutations, and which case reaches which."""
+
+    def __init__(self, directory: Path, every: Sequence[Mutation]) -> None:
+        compiler = lanes.find_compiler(directory)
+        if compiler is None:
+            raise SystemExit("no clang++ with ThreadSanitizer is on the path")
+        self.kernels = lanes.copy_kernels(directory)
+        for file in {change.file for change in every}:
+            changes = [change for change in every if change.file == file]
+            text = with_all((ROOT / "cl" / file).read_text(), changes)
+            (self.kernels / file).write_text(lanes.as_cpp(text))
+        types = self.kernels / "common" / "types.h"
+        types.write_text(types.read_text().replace("#define CLGRAPH_TYPES_H", "#define CLGRAPH_TYPES_H" + _SWITCH + _HEAD))
+        self.directory, self.compiler = directory, compiler
+        self.reached: dict[tuple[str, str, str, tuple[str, ...]], set[int]] = {}
+
+    def run(self, place: tuple[str, str, str, tuple[str, ...]], seeds: int, mutant: int = -1) -> bool:
+        """Return whether the case at (lane, subject, case, options) is right."""
+        lane, subject, case, options = place
+        spins = "-DSPINS=100000u" if lane == "scheduler" else "-DSPINS=20000000u"
+        program = lanes.build(self.compiler, lane, subject, self.kernels, (*options, "-O0", spins))
+        reached = self.directory / "reached"
+        environment = {**os.environ, "MUTANT": str(mutant), "REACHED": str(reached)}
+        seeds = seeds if lane == "scheduler" else 3
+        command = ["setarch", "-R", str(program), case, *(("1",) if lane == "scheduler" else ()), str(seeds)]
+        limit = (CPU_SECONDS, CPU_SECONDS)
+        ran = subprocess.run(command, env=environment, capture_output=True, check=False, timeout=600,
+                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit))
+        if mutant < 0:
+            self.reached[place] = {int(number) for number in reached.read_text().split()}
+        return ran.returncode == 0
+
+    def find(self, number: int, change: Mutation) -> str | None:
+        """Return the lane, case and build that find a mutation."""
+        order = ("scheduler", "threads") if "steps" in change.kind else ("threads", "scheduler")
+        for seeds in SEEDS:
+            for lane in order if seeds == SEEDS[0] else ("scheduler",):
+                for place in self.places(lane):
+                    if number in self.reached[place] and not self.run(place, seeds, number):
+                        return " ".join((*place[:3], *place[3]))
+        return None
+
+    def places(self, lane: str) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
+        for subject, cases in lanes.CASES.items():
+            for options in lanes.BUILDS[subject]:
+                for case in cases:
+                    place = lane, subject, case, options
+                    if place not in self.reached and not self.run(place, SEEDS[0]):
+                        raise SystemExit(f"wrong without a mutation: {place}")
+                    yield place
+
+
+def grind(change: Mutation) -> str | None:
+    """Return the run of tests/grind.py in which Oclgrind finds a mutation."""
+    what = next((name for start, name in GRIND.items() if change.file.startswith(start)), None)
+    if what is None:
+        return None
+    with tempfile.TemporaryDirectory() as name:
+        tree = Path(name)
+        for part in ("clgraph", "tests", "cl"):
+            shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__"))
+        text = (ROOT / "cl" / change.file).read_text()
+        (tree / "cl" / change.file).write_text(_HEAD + text[:change.begin] + change.new + text[change.end:])
+        log = tree / "log"
+        command = ["oclgrind", "--data-races", "--check-api", "--log", str(log), sys.executable,
+                   str(tree / "tests" / "grind.py"), what]
+        environment = {**os.environ, "PYTHONPATH": str(tree), "CLGRAPH_CACHE_DIR": str(tree / "cache")}
+        try:
+            ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+        except subprocess.TimeoutExpired:
+            return f"oclgrind {what}"
+        complaints = re.findall(r"data race|Invalid (?:read|write)|divergence", log.read_text() if log.exists() else "")
+        return f"oclgrind {what}" if complaints or "finished" not in ran.stdout else None
+
+
+def read_table() -> dict[str, dict[str, str]]:
+    return dict(json.loads(TABLE.read_text())) if TABLE.exists() else {}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--only", nargs="*", default=(), help="parts of the names of kernel files")
+    parser.add_argument("--missed", action="store_true", help="also what no lane has found")
+    parser.add_argument("--again", action="store_true", help="also what the table has already")
+    parser.add_argument("--list", action="store_true", help="only show what would run")
+    parser.add_argument("--oclgrind", action="store_true", help="run what the race lanes do not find under Oclgrind")
+    options = parser.parse_args(arguments)
+    every, table = mutations(), read_table()
+    table = {change.key: table[change.key] for change in every if change.key in table}
+    with tempfile.TemporaryDirectory() as name:
+        race = None
+        for number, change in enumerate(every):
+            row = table.get(change.key)
+            is_missed = row is None or (options.missed and not row)
+            if not (is_missed or options.again) or (options.only and not any(part in change.file for part in options.only)):
+                continue
+            if options.list:
+                print(number, change.key, row or "")
+                continue
+            race = race or RaceLanes(Path(name), every)
+            found = race.find(number, change) or (grind(change) if options.oclgrind else None)
+            argument = (row or {}).get("argument")
+            table[change.key] = {"found_by": found} if found else {"argument": argument} if argument else {}
+            print(f"{found or 'NOT FOUND'}: {number} {change.key}", flush=True)
+            ordered = {change.key: table[change.key] for change in every if change.key in table}
+            TABLE.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n")
+    n_found = sum("found_by" in row for row in table.values())
+    n_argued = sum("argument" in row for row in table.values())
+    print(f"{len(every)} mutations: {n_found} found, {n_argued} argued, {len(every) - n_found - n_argued} open")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
