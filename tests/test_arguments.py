@@ -96,7 +96,9 @@ def test_what_numpy_refuses_as_a_seed_is_refused(seed: Any) -> None:
         lambda seed: cg.generators.path(50).permuted(seed).column_indices,
         lambda seed: cg.generators.power_law_ratings(9, 9, 20, seed=seed).values,
         lambda seed: cg.generators.planted_ratings(9, 9, 20, seed=seed).split(seed=seed)[0].values,
-        lambda seed: cg.color(cg.generators.rmat(7, seed=1), order="random", seed=seed, session="pocl").colors,
+        lambda seed: cg.color(
+            cg.generators.rmat(7, seed=1), order="random", seed=seed, session="pocl", deterministic=True
+        ).colors,
     ],
 )
 def test_every_seed_is_taken_in_the_same_ways(use: Any) -> None:

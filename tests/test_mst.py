@@ -417,11 +417,15 @@ def test_sub_group_widths(width: int) -> None:
     run_at_width(width, script)
 
 
+@pytest.mark.parametrize("strategy", ["edge_list", "two_pass"])  # work-groups of the other one do not wait
 def test_a_wait_that_ran_out_is_reported(pocl: Session, strategy: str) -> None:
     for control in (0, 1):
         plan = STRATEGIES[strategy].plan(pocl, cg.generators.path(9))
         plan.run()
-        at = mst._CONTROLS + control * mst._CONTROL_WORDS + mst._STATUS
+        first, words, status = map(
+            plan.program.constant, ("STATE_CONTROLS", "STATE_CONTROL_WORDS", "GRID_STATUS")
+        )
+        at = first + control * words + status
         plan.state.fill(STATUS_TIMEOUT, at, at + 1)
         with pytest.raises(DeviceTimeoutError):
             plan.edges()

@@ -99,7 +99,8 @@ print(self_test.examine(device)["reason"])
     [(WRONG, "as found"), (WRONG, "mended"), ("generic", "mended"), ("no-such-processor", "mended")],
 )
 def test_pocl_computes_right_whatever_llvm_calls_the_processor(name: str, state: str, tmp_path: Path) -> None:
-    session_on("pocl")
+    if not pocl_cpu.needs_name(session_on("pocl").device):
+        pytest.skip("this PoCL names the processor of its built-ins by itself")
     child = subprocess.run(
         [sys.executable, "-c", _FORCED, name, state], cwd=ROOT, capture_output=True, text=True, check=False,
         env={**os.environ, "POCL_CACHE_DIR": str(tmp_path)}, timeout=120,
@@ -277,7 +278,7 @@ def test_a_driver_that_is_changed_is_tried_again(crashing: Path, cold: Path, mon
 
 
 def test_intels_runtime_is_found_where_its_wheel_puts_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OCL_ICD_VENDORS")
+    monkeypatch.delenv("OCL_ICD_VENDORS", raising=False)
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     for windows, name in ((False, "lib/libintelocl.so"), (True, "Library/bin/intelocl64.dll")):
         monkeypatch.setattr(drivers, "_WINDOWS", windows)

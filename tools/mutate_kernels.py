@@ -7,8 +7,8 @@ A mutation deletes a barrier, a fence or an unlock, makes two steps of an atomic
 race lanes (tests/race) are built once with all mutations, of which an environment variable chooses one; a case runs for
 the mutations whose places it reaches, with few seeds first. With ``--oclgrind`` what is left is then run there, a copy
 of the kernels each. The table, tests/mutations.json, is written after every mutation, so that a run can be stopped and
-continued. A row that no lane finds needs an ``argument``, which is written into the table by hand; rows with one are not
-tried again but with ``--again``.
+continued. A row that no lane finds needs an ``argument``, which is written into the table by hand; rows with one are
+not tried again but with ``--again``.
 """
 from __future__ import annotations
 

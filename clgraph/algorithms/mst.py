@@ -430,7 +430,7 @@ def minimum_spanning_forest(
         data = _undirected(data, *data.edge_list())
     edges, info = solve(
         on, STRATEGIES, lambda: choose_strategy(on, data, strategy=strategy), (data, maximum), options,
-        ForestPlan.edges,
+        lambda plan: plan.edges(),
     )
     result = SpanningForest(_total_weight(data, edges), edges)
     result.graph, result.info = data, info

@@ -9,9 +9,9 @@ from typing import IO, Literal
 
 import numpy as np
 
-from clgraph.arguments import check_choice
+from clgraph.arguments import check_choice, checked_count
 from clgraph.csr import Duplicates
-from clgraph.errors import GraphFileWarning, InputError
+from clgraph.errors import GraphFileWarning
 from clgraph.graph import Graph, _from_pairs
 from clgraph.io.edges import Edges
 from clgraph.io.text import Progress, file_error, read_blocks, read_header, reading, write_rows
@@ -50,9 +50,8 @@ def read(
         As in :meth:`Graph.from_edges`; "first" because many lists give both directions of an edge.
     """
     check_choice("ids", ids, ("auto", "keep", "compact"))
-    if base not in (None, 0, 1):
-        raise InputError(f"base = {base!r}; allowed: 0, 1, None")
-    edges = Edges(path, EXPECTED, base=base or 0)
+    lowest = None if base is None else checked_count("base", base, 1, least=0)
+    edges = Edges(path, EXPECTED, base=lowest or 0)
     with reading(path) as stream:
         comments, head, line = read_header(stream, _COMMENTS)
         width = len(_split_commas(head).split())
@@ -82,7 +81,7 @@ def read(
         )
     if directed is None:
         directed = re.search(rb"\bdirected", about) is not None
-    if base is None and edges.smallest == 1 and b"numbered from 0" not in about:
+    if lowest is None and edges.smallest == 1 and b"numbered from 0" not in about:
         edges.base = 1
         warnings.warn(
             f"{path}: the smallest id is 1, so vertices are taken to be numbered from 1; "

@@ -43,11 +43,16 @@ def processor_of_builtins() -> str | None:
     return [name for name, needed in _PROCESSORS if features >= needed][-1]
 
 
+def needs_name(device: cl.Device) -> bool:
+    """Return whether PoCL's *device* picks its built-ins by other features than it compiles for."""
+    version = re.search(r"PoCL (\d+).*\bDISTRO\b", device.platform.version)
+    return version is not None and int(version[1]) < 5
+
+
 def name_processor(device: cl.Device) -> str | None:
     """Let PoCL's *device* compile for the processor of its built-ins; return the name that it gave up for that."""
     target = processor_of_builtins()
-    version = re.search(r"PoCL (\d+).*\bDISTRO\b", device.platform.version)
-    if target is None or version is None or int(version[1]) >= 5:
+    if target is None or not needs_name(device):
         return None
     with open("/proc/self/mem", "rb", buffering=0) as memory:
         structure = _read(memory.fileno(), device.int_ptr, _DEVICE_BYTES)
