@@ -263,7 +263,7 @@ def check_width(session: Session) -> None:
     if width < 64:                                   # no row is so long that 64 lanes can share it
         check_replay(session, BlockGrid, ZOO["dense"], 128, biases=True, lanes=width, n_groups=3)
     for lanes in (3, 2 * width):
-        with pytest.raises(InputError, match="lanes="):
+        with pytest.raises(InputError, match="lanes = "):
             BlockGrid(session, ZOO["one"], model_on(session, ZOO["one"], 128), lanes=lanes)
 
 
