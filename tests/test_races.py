@@ -288,11 +288,8 @@ def kernels(tmp_path_factory) -> Path:
     return lanes.copy_kernels(tmp_path_factory.mktemp("kernels"))
 
 
-@pytest.mark.parametrize("lane", lanes.LANES)
 @pytest.mark.parametrize(
-    ("subject", "options", "case"),
-    [(subject, options, case) for subject in lanes.CASES for options in lanes.BUILDS[subject]
-     for case in lanes.CASES[subject]],
+    ("lane", "subject", "options", "case"), [(lane, *place) for lane in lanes.LANES for place in lanes.places()],
     ids=lambda value: "".join(value) if isinstance(value, tuple) else value,
 )
 def test_kernels_are_right(compiler, kernels, lane, subject, options, case):

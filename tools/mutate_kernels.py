@@ -35,7 +35,8 @@ import lanes  # noqa: E402
 # Words of vendors, which the vocabulary's tests check on devices.
 OTHER_CHECKS = ("common/subgroup.h", "common/bits.h", "common/half.h")
 SEEDS = (40, 400)
-CPU_SECONDS = 30
+THREAD_RUNS = (20, 3)  # later, and at first
+CPU_SECONDS = 20
 # Which run of tests/grind.py has the kernels of a file.
 GRIND = {
     "coloring/collisions": "hash_collisions", "coloring/conflicts": "distance_two",
@@ -86,7 +87,7 @@ static void tell_reached_() {
     fclose(file);
   }
 }
-static const int mutant_ = (getenv("REACHED") ? atexit(tell_reached_) : 0, getenv("MUTANT") ? atoi(getenv("MUTANT")) : -1);
+static const int mutant_ = (atexit(tell_reached_), atoi(getenv("MUTANT")));
 static inline int mutant_is_(int k) {
   __atomic_store_n(reached_ + k, 1, __ATOMIC_RELAXED);
   return k == mutant_;
@@ -132,7 +133,7 @@ def _in_steps(word: str, inside: str) -> str:
 
 
 def _places(file: str, text: str) -> Iterator[tuple[int, int, str, str, str]]:
-    """Yield (begin, end, kind, replacement, switch) of every mutation of a kernel file; in a switch, K is its number."""
+    """Yield (begin, end, kind, replacement, switch) of every mutation of a file; in a switch, K is its number."""
     code = re.sub(r"/\*.*?\*/", lambda found: re.sub(r"[^\n]", " ", found[0]), text, flags=re.DOTALL)
     first = text.index("#define DEFINE_LOWER_") if file == "common/atomics.h" else 0
     for found in _CALL.finditer(code, first):
@@ -171,7 +172,6 @@ def with_all(text: str, changes: Sequence[Mutation]) -> str:
     """Return the text of one file with the switches of all its mutations."""
     parts, at = [], 0
     for change in changes:
-        # A call inside a condition that is a place itself: the outer one begins first, and has its own switch.
         parts += [text[at:change.begin], change.switch]
         at = change.end
     return "".join((*parts, text[at:]))
@@ -190,7 +190,8 @@ class RaceLanes:
             text = with_all((ROOT / "cl" / file).read_text(), changes)
             (self.kernels / file).write_text(lanes.as_cpp(text))
         types = self.kernels / "common" / "types.h"
-        types.write_text(types.read_text().replace("#define CLGRAPH_TYPES_H", "#define CLGRAPH_TYPES_H" + _SWITCH + _HEAD))
+        guard = "#define CLGRAPH_TYPES_H"
+        types.write_text(types.read_text().replace(guard, guard + _SWITCH + _HEAD))
         self.directory, self.compiler = directory, compiler
         self.reached: dict[tuple[str, str, str, tuple[str, ...]], set[int]] = {}
 
@@ -201,11 +202,14 @@ class RaceLanes:
         program = lanes.build(self.compiler, lane, subject, self.kernels, (*options, "-O0", spins))
         reached = self.directory / "reached"
         environment = {**os.environ, "MUTANT": str(mutant), "REACHED": str(reached)}
-        seeds = seeds if lane == "scheduler" else 3
+        seeds = seeds if lane == "scheduler" else THREAD_RUNS[seeds == SEEDS[0]]
         command = ["setarch", "-R", str(program), case, *(("1",) if lane == "scheduler" else ()), str(seeds)]
         limit = (CPU_SECONDS, CPU_SECONDS)
-        ran = subprocess.run(command, env=environment, capture_output=True, check=False, timeout=600,
-                             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit))
+        try:
+            ran = subprocess.run(command, env=environment, capture_output=True, check=False, timeout=4 * CPU_SECONDS,
+                                 preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, limit))
+        except subprocess.TimeoutExpired:  # work-items that wait for each other for ever
+            return False
         if mutant < 0:
             self.reached[place] = {int(number) for number in reached.read_text().split()}
         return ran.returncode == 0
@@ -214,20 +218,18 @@ class RaceLanes:
         """Return the lane, case and build that find a mutation."""
         order = ("scheduler", "threads") if "steps" in change.kind else ("threads", "scheduler")
         for seeds in SEEDS:
-            for lane in order if seeds == SEEDS[0] else ("scheduler",):
+            for lane in order:
                 for place in self.places(lane):
                     if number in self.reached[place] and not self.run(place, seeds, number):
                         return " ".join((*place[:3], *place[3]))
         return None
 
     def places(self, lane: str) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
-        for subject, cases in lanes.CASES.items():
-            for options in lanes.BUILDS[subject]:
-                for case in cases:
-                    place = lane, subject, case, options
-                    if place not in self.reached and not self.run(place, SEEDS[0]):
-                        raise SystemExit(f"wrong without a mutation: {place}")
-                    yield place
+        for subject, options, case in lanes.places():
+            place = lane, subject, case, options
+            if place not in self.reached and not self.run(place, SEEDS[0]):
+                raise SystemExit(f"wrong without a mutation: {place}")
+            yield place
 
 
 def grind(change: Mutation) -> str | None:
@@ -272,7 +274,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for number, change in enumerate(every):
             row = table.get(change.key)
             is_missed = row is None or (options.missed and not row)
-            if not (is_missed or options.again) or (options.only and not any(part in change.file for part in options.only)):
+            is_wanted = not options.only or any(part in change.file for part in options.only)
+            if not is_wanted or not (is_missed or options.again):
                 continue
             if options.list:
                 print(number, change.key, row or "")

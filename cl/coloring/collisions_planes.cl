@@ -283,8 +283,7 @@ KERNEL count_tiles(int n, int n_tiles, int tiles_per_group, __global const offse
   int rounds = 0, first_tile = (int)get_group_id(0) * tiles_per_group;
   clear_sums(totals, maxima);
   clear_totals(sums);
-  clear_counts(greatest);
-  barrier(CLK_LOCAL_MEM_FENCE);
+  clear_counts(greatest);        /* sums that are not 0 are added behind the barriers of a tile */
   for (int t = first_tile; t < min(n_tiles, first_tile + tiles_per_group); t++) {
     int first = tile_rows[t], stop = tile_rows[t + 1];
     offset_t begin = row_offsets[first];
@@ -347,7 +346,6 @@ KERNEL count_long_rows(int n, int n_long, __global const offset_t *restrict row_
     clear_sums(totals, maxima);
     clear_totals(sums);
     load_planes(n, v, planes, own);
-    barrier(CLK_LOCAL_MEM_FENCE);
     for (offset_t begin = row_offsets[v]; begin < end; begin += PIECE) {
       int size = (int)min(end - begin, (offset_t)PIECE);
       int shift = load_tile(begin, size, column_indices, tile), lane = get_local_id(0);

@@ -34,7 +34,7 @@
 #if WG_SIZE == 1                 /* groups of one item run interleaved: each has its own on its stack */
 #define LOCAL_ARRAY
 #else
-#define LOCAL_ARRAY static
+#define LOCAL_ARRAY static __attribute__((section("local_memory")))
 #endif
 #else
 #define INLINE static inline __attribute__((overloadable))

@@ -62,13 +62,13 @@ KERNEL block_superstep(const uint first_block, const uint end_block, const __glo
     if (claim(k < end, has_user + user, 0)) {
       set_block_row(p, user, load_row(m.user_rows, r.x));
 #if BIASES
-      user_bias[user] = m.user_biases[r.x];
+      if (slot_lane() == 0) user_bias[user] = m.user_biases[r.x];
 #endif
     }
     if (claim(k < end, has_item + item, 0)) {
       set_block_row(q, item, load_row(m.item_rows, r.y));
 #if BIASES
-      item_bias[item] = m.item_biases[r.y];
+      if (slot_lane() == 0) item_bias[item] = m.item_biases[r.y];
 #endif
     }
   }

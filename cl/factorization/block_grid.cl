@@ -261,19 +261,14 @@ KERNEL block_step(const uint n_groups, const uint step, const uint first_group, 
 KERNEL block_sweep(const uint n_groups, const __global offset_t *restrict offsets, const __global int4 *restrict ratings,
                    MODEL_PARAMS, volatile __global uint *control, volatile __global uint *done) {
   LOCAL_ARRAY shared_t shared;
-  LOCAL_ARRAY uint member;
   LOCAL_ARRAY int passed;
-  if (get_local_id(0) == 0) member = grid_join(control, LINGER);
-  barrier(CLK_LOCAL_MEM_FENCE);
-  const uint first = member;
-  if (first == GRID_OUTSIDE) return;
-  const uint members = grid_members(control);
+  GRID_ENTER(control)
   model_t m = MODEL;
   const offset_t n = offsets[(ulong)n_groups * n_groups];   /* of all ratings */
   stream_t stream;
   stream.at = -1;
   for (uint step = 0; step < n_groups; step++)
-    for (uint group = first; group < n_groups; group += members) {
+    for (uint group = member; group < n_groups; group += members) {
       const offset_t block = (offset_t)group * n_groups + step;
       if (stream.at != offsets[block]) stream = open_stream(ratings, offsets[block], n);
       if (get_local_id(0) == 0) {

@@ -32,6 +32,8 @@
 #include "coloring/tabulate_planes.cl"
 #include "coloring/collisions_sorted.cl"
 
+static const uint BASE = 0xfffffff0u;
+
 struct Rows {
   int n, n_tiles;
   uint tiles_per_group;
@@ -52,6 +54,8 @@ struct Rows {
     tile_rows.resize(n_tiles + 1);
     columns.resize(columns.size() + 4);
   }
+  /* So that sums run over their low words. */
+  void begin_high() { std::fill_n(counters.begin(), N_COUNTERS, BASE); }
   size_t n_groups() const { return (n_tiles + tiles_per_group - 1) / tiles_per_group; }
 
   /* As the reference counts them: pairs, or members of a closed row less their colours. */
@@ -74,7 +78,8 @@ struct Rows {
           most = std::max(most, count);
         }
         const uint at = k * N_WIDTHS + (uint)bits - 1;
-        if (counters[at] != total || counters[2 * N_COUNTERS + at] != most) return false;
+        const ulong sum = ((ulong)counters[N_COUNTERS + at] << 32 | counters[at]) - BASE;
+        if (sum != total || counters[2 * N_COUNTERS + at] != most) return false;
       }
     return true;
   }
@@ -85,6 +90,7 @@ static bool planes_right(Random &random, ulong) {
   std::vector<uint4> planes((on.n + 1) * RECORD);
   uint *words = (uint *)planes.data();
   launch(on.n + 1, [&] { tabulate_planes(on.n, on.n_tiles, on.offsets.data(), on.tile_rows.data(), on.counters.data(), words); });
+  on.begin_high();
   launch(on.n_groups() * WG_SIZE, [&] {
     count_tiles(on.n, on.n_tiles, (int)on.tiles_per_group, on.offsets.data(), on.columns.data(), on.tile_rows.data(), words,
                 on.counters.data());
@@ -101,6 +107,7 @@ static bool lanes_right(Random &random, ulong) {
   Rows on(random);
   std::vector<COLOR_T> colors((on.n + 1) * HASH_STRIDE);
   launch(on.n + 1, [&] { tabulate_colors(on.n, on.n_tiles, on.offsets.data(), on.tile_rows.data(), on.counters.data(), colors.data()); });
+  on.begin_high();
   launch(on.n_groups() * WG_SIZE, [&] {
     count_rows(on.n, on.n_tiles, (int)on.tiles_per_group, on.offsets.data(), on.columns.data(), on.tile_rows.data(),
                colors.data(), on.counters.data());

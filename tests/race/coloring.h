@@ -26,7 +26,7 @@ static unsigned most_idle;       /* 0: queues get full, if they can */
 #define BATCH 2
 #define STEPS 2
 #define RETRIES 3
-#define PHASE_BITS 1u
+#define PHASE_BITS (DEV_SUB_GROUP_SIZE == 1 ? 1u : 2u)
 #define INTERVALS (RANKED | WIDE)
 #include "common/grid_barrier.h"
 #include "common/worklist.h"
@@ -131,7 +131,7 @@ static bool jones_plassmann_right(Random &random, ulong) {
   const uint n_blocks = (n + block - 1) / block, block_bits = bits_of(n_blocks - 1);
   std::vector<uint> words(2 * block << block_bits), controls(CONTROL_WORDS), bitmaps(n + graph.columns.size() / 32 + 1), n_before(n);
   std::vector<int> before(graph.columns.size()), colors(n, -1);
-  linger = random.below(2) ? 30 : ~0u;
+  linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
   most_idle = random.below(4);
   const uint key = (uint)random.next();
   launch(std::max((n + PREPARE_STEPS - 1) / PREPARE_STEPS, CONTROL_WORDS), [&] {
@@ -182,7 +182,7 @@ static bool speculative_right(Random &random, ulong) {
   std::vector<uint> state(STATE_WORDS);
   std::vector<int> first(n), second(n), lists[2] = {std::vector<int>(n), std::vector<int>(n)};
   int *colors = first.data(), *tentative = two_buffers ? second.data() : colors;
-  linger = random.below(2) ? 30 : ~0u;
+  linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
   launch(std::max(n, STATE_WORDS), [&] { speculative::start(n, tentative, colors, state.data()); });
 #define ROWS_OF_GRAPH order, shift, 1u, 1u, 1u, key, graph.offsets.data(), graph.columns.data(), graph.ranks.data()
   launch(n, [&] { speculative::assign(n, 1, 1, ROWS_OF_GRAPH, lists[0].data(), tentative, colors); }, TOGETHER);

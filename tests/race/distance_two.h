@@ -58,11 +58,11 @@ static bool windows_right(Random &random, ulong) {
     const int base = step > (uint)prefers ? 32 * (int)on.words * (int)(step - prefers) : 0;
     if (base) std::fill(on.used.begin(), on.used.end(), 0u);
     int *source = step ? on.lists[(step + 1) % 2].data() : on.order.data();
-    launch(n_teams, [&] {
+    launch(n_teams * LANES, [&] {
       color_vertices(step, base, !step && prefers, on.words, on.net_stride, on.word_stride, chunk, 7,
                      on.offsets.data(), on.columns.data(), source, on.preferences.data(), on.state.data(),
                      on.used.data(), on.lists[step % 2].data(), on.colors.data());
-    });
+    }, GROUP_TEAM ? WITH_BARRIERS : INDEPENDENT);
     if (step > 100) return false;
   }
   return on.is_proper();
@@ -85,16 +85,16 @@ static bool claims_right(Random &random, ulong) {
       if (step > 200) return false;
       const uint key = (step + 1) << 8;
       std::vector<int> &losers = on.lists[step % 2], &next = on.lists[(step + 1) % 2];
-      launch(n_teams, [&] {
+      launch(n_teams * LANES, [&] {
         claim_colors(step, 0, 1, is_first ? on.n : 0, key, 6, 5, on.words, on.net_stride, on.word_stride, slots,
                      is_first && prefers, spread, on.offsets.data(), on.columns.data(), on.order.data(), losers.data(),
                      on.preferences.data(), on.state.data(), on.used.data(), claims.data(), choices.data());
-      });
-      launch(n_teams, [&] {
+      }, GROUP_TEAM ? WITH_BARRIERS : INDEPENDENT);
+      launch(n_teams * LANES, [&] {
         settle_colors(step, 0, 1, is_first ? on.n : 0, key, 6, 5, on.net_stride, on.word_stride, slots, base,
                       on.offsets.data(), on.columns.data(), on.order.data(), losers.data(), choices.data(),
                       claims.data(), on.state.data(), on.used.data(), next.data(), on.colors.data());
-      });
+      }, GROUP_TEAM ? WITH_BARRIERS : INDEPENDENT);
       step++;
       left = on.state[step % N_LISTS];
       if (!left) {                /* a window is over */

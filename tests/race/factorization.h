@@ -35,7 +35,7 @@ struct Sweep : Ratings {
 
   void edge_pass(uint pass) {
     if (!pass) {
-      launch((n + RATINGS_PER_SLOT - 1) / RATINGS_PER_SLOT, [&] {
+      launch((n + RATINGS_PER_SLOT - 1) / RATINGS_PER_SLOT * LANES, [&] {
         lock_all(0, n, users.data(), items.data(), values.data(), MODEL_ARGUMENTS, user_locks.data(), item_locks.data(),
                  sizes, lists[0].data());
       });
@@ -49,14 +49,14 @@ struct Sweep : Ratings {
   void node_pass(uint pass) {
     const uint last = (uint)items_by_degree.size();
     const int *list = pass ? item_lists[(pass + 1) % 2].data() : items_by_degree.data();
-    launch(last, [&] {
+    launch(last * LANES, [&] {
       lock_users(pass, 0, last, list, item_offsets.data(), users.data(), values.data(), MODEL_ARGUMENTS,
                  user_locks.data(), n_pending.data(), lists[0].data(), sizes, item_lists[pass % 2].data());
     });
   }
   void node_pass_once() {
     const uint last = (uint)items_by_degree.size();
-    launch(last, [&] {
+    launch(last * LANES, [&] {
       once::lock_users_once(0, 0, last, items_by_degree.data(), item_offsets.data(), users.data(), values.data(),
                             MODEL_ARGUMENTS, user_locks.data(), nullptr, lists[0].data(), sizes, nullptr);
     });

@@ -6,6 +6,8 @@
  */
 #pragma once
 #include <algorithm>
+#include <climits>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -57,8 +59,8 @@ static inline size_t get_group_id(int) { return place().id / WG_SIZE; }
 static inline size_t get_num_groups(int) { return place().n / WG_SIZE; }
 static void barrier(int flags);
 
-/* Run *body* as n_items work-items, rounded up to whole groups.  Kernels with barriers or local memory run
- * one group at a time, its work-items together. */
+/* Run *body* as n_items work-items, rounded up to whole groups.  Of kernels with barriers or local memory whole groups
+ * run: under the scheduler several together, as threads one at a time. */
 enum Grouping { INDEPENDENT, WITH_BARRIERS };
 static void launch(size_t n_items, const std::function<void()> &body, Grouping grouping = INDEPENDENT);
 
@@ -82,6 +84,8 @@ template <class T> static inline T max(T a, T b) { return a > b ? a : b; }
 template <class T> static inline T min(T a, T b) { return a < b ? a : b; }
 static inline uint as_uint(float x) { uint word; memcpy(&word, &x, 4); return word; }
 static inline float as_float(uint word) { float x; memcpy(&x, &word, 4); return x; }
+using std::exp2;
+using std::log2;
 static inline float mad(float a, float b, float c) { return a * b + c; }
 
 typedef int int2 __attribute__((ext_vector_type(2)));
@@ -99,7 +103,11 @@ static inline int4 min(int4 a, int4 b) { return a < b ? a : b; }
 static inline int all(int4 v) { return (v.x & v.y & v.z & v.w) < 0; }
 static inline int any(int4 v) { return (v.x | v.y | v.z | v.w) < 0; }
 
-/* ---- sub-groups of several lanes, each a work-item of its own: they meet in every word */
+/* ---- sub-groups of several lanes, each a work-item of its own: they meet in every word.  By default a word orders no
+ * memory accesses for ThreadSanitizer; a kernel that relies on it for reads before writes needs WORDS_ORDER 1. */
+#ifndef WORDS_ORDER
+#define WORDS_ORDER 0
+#endif
 #if DEV_SUB_GROUP_SIZE > 1
 #define DEV_SUB_GROUP SUB_GROUP_HOST
 #define LANES_ DEV_SUB_GROUP_SIZE
@@ -111,13 +119,13 @@ template <class T, class Find> static inline auto of_lanes(T x, Find find) {
   ulong *words = lane_words(), bits = 0;
   memcpy(&bits, &x, sizeof x);
   __atomic_store_n(words + get_local_id(0) % LANES_, bits, __ATOMIC_RELAXED);
-  meet(false);
+  meet(WORDS_ORDER);
   T values[LANES_];
   for (uint l = 0; l < LANES_; l++) {
     bits = __atomic_load_n(words + l, __ATOMIC_RELAXED);
     memcpy(values + l, &bits, sizeof x);
   }
-  meet(false);
+  meet(WORDS_ORDER);
   return find(values);
 }
 static inline uint sg_lane() { return (uint)(get_local_id(0) % LANES_); }

@@ -4,7 +4,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 RACE = Path(__file__).resolve().parent
@@ -19,15 +19,19 @@ CASES = {
     "factorization": ["edge_locked", "node_locked", "hybrid_locked"],
     "blocks": ["block_sweep"],
     "supersteps": ["superstep_grid", "item_blocks", "superstep_grid_alone", "item_blocks_alone"],
-    "rounds": ["topology_driven", "node_splitting"],
+    "rounds": ["topology_driven", "node_splitting", "child_launch", "overflow"],
     "bfs": ["search", "alone"],
-    "sssp": ["near_far", "predecessors"],
+    "sssp": ["near_far", "alone", "overflow", "predecessors"],
     "look_back": ["look_back", "unfinished"],
     "primitives": ["scan", "compact"],
     "reductions": ["reduce", "segments"],
     "sorts": ["sort"],
     "collisions": ["planes", "lanes"],
     "conflicts": ["conflicts"],
+    "matchings": ["group", "rows"],
+    "teams": ["groups", "balance"],
+    "removals": ["removals", "forbidden"],
+    "block_diagonal": ["blocks", "errors"],
 }
 # All rounds of a spanning forest in one launch, whose groups wait for each other.
 ONE_LAUNCH = ("-DWG_SIZE=1", "-DCLIMB_LIMIT=2")
@@ -35,6 +39,7 @@ SHORT_ROWS = ("-DWG_SIZE=1", "-DONLY_SHORT_ROWS=1", "-DBOTTOM_UP=0")
 LIGHT_FIRST = ("-DWG_SIZE=1", "-DLIGHT_FIRST=1")
 # Lanes of a sub-group are work-items of their own, which meet in its words.
 WIDE = ("-DWG_SIZE=8", "-DDEV_SUB_GROUP_SIZE=4")
+ONE_WIDE = ("-DWG_SIZE=4", "-DDEV_SUB_GROUP_SIZE=4", "-DWORDS_ORDER=1")
 FULL_QUEUES = ("-DSTEPS=1", "-DQUEUE_ROWS=12")  # of which several work-items give rows away
 BUILDS: dict[str, list[tuple[str, ...]]] = {
     "vocabulary": [(), WIDE],
@@ -45,15 +50,21 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "mst": [
         (), ("-DSPLIT_KEYS=1",),
         ONE_LAUNCH, ("-DWG_SIZE=1", "-DCLIMB_LIMIT=1", "-DSPLIT_KEYS=1"),  # with 1, trees take several turns
+        (*WIDE, "-DCLIMB_LIMIT=2"),
     ],
     "mst_segmented": [()],
-    "coloring": [("-DWG_SIZE=1",), *(("-DWG_SIZE=1", f"-D{name}") for name in ("RANKED=0", "WIDE=1", "MARKED=1"))],
-    "distance_two": [()],
-    "factorization": [()],
-    "blocks": [("-DWG_SIZE=1",)],  # groups wait for each other
+    "coloring": [
+        ("-DWG_SIZE=1",), *(("-DWG_SIZE=1", f"-D{name}") for name in ("RANKED=0", "WIDE=1", "MARKED=1")),
+        (*WIDE, "-DWORDS_ORDER=1"),
+    ],
+    "distance_two": [(), ("-DWG_SIZE=4", "-DGROUP_TEAM=1")],
+    "factorization": [(), (*ONE_WIDE, "-DLANES=2")],
+    "blocks": [("-DWG_SIZE=1",), (*ONE_WIDE, "-DLANES=2")],  # groups wait for each other
     "supersteps": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",)],
-    "rounds": [(), ("-DATOMIC=1",)],
-    "bfs": [("-DWG_SIZE=1",), SHORT_ROWS, ("-DWG_SIZE=4",), (*WIDE, *FULL_QUEUES)],  # the last two: one group
+    "rounds": [(), ("-DATOMIC=1", "-DBALANCE=1")],
+    "bfs": [
+        ("-DWG_SIZE=1",), SHORT_ROWS, ("-DWG_SIZE=4",), (*WIDE, *FULL_QUEUES), ("-DWG_SIZE=4", "-DONE_LAUNCH=0"),
+    ],
     "sssp": [
         ("-DWG_SIZE=1",), LIGHT_FIRST, ("-DWG_SIZE=4", "-DLIGHT_FIRST=1"), ("-DWG_SIZE=4", *FULL_QUEUES),
     ],
@@ -67,11 +78,22 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
         (*WIDE, "-DMETHOD=BITMAP", "-DHASH_LANES=1"),
     ],
     "conflicts": [("-DWG_SIZE=4",), (*WIDE, "-DTEAM=4")],
+    "matchings": [("-DWG_SIZE=4",)],
+    "teams": [("-DWG_SIZE=4",), (*WIDE, "-DWORDS_ORDER=1")],
+    "removals": [("-DWG_SIZE=4",)],
+    "block_diagonal": [("-DWG_SIZE=4",), (*ONE_WIDE, "-DLANES=2")],
 }
 LANES = {"scheduler": ["-O1"], "threads": ["-O1", "-g", "-fsanitize=thread", "-pthread"]}
 COMPILERS = ("clang++", "clang++-18", "clang++-17", "clang++-16", "clang++-15", "clang++-14")
 _VECTOR_LITERAL = re.compile(r"\((int2|uint2|int4|uint4|long4|offset4_t)\)\(")
 _SOURCE = "typedef int int4 __attribute__((ext_vector_type(4))); int main() { return 0; }"
+
+
+def places() -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """Yield (subject, options, case) of all cases."""
+    for subject, cases in CASES.items():
+        for options in BUILDS[subject]:
+            yield from ((subject, options, case) for case in cases)
 
 
 def run(command: Sequence[str], **options: float) -> subprocess.CompletedProcess[str]:

@@ -54,8 +54,12 @@ static Word &word_at(const volatile void *p, size_t size) {
   return word;
 }
 
+/* Local memory is not looked at: it begins and ends here. */
+extern "C" char __start_local_memory[] __attribute__((weak)), __stop_local_memory[] __attribute__((weak));
+static bool is_local(const volatile void *p) { return p >= __start_local_memory && p < __stop_local_memory; }
+
 template <class T> static T as_seen(const volatile T *p, T last) {
-  if (!is_weak) return last;
+  if (!is_weak || is_local(p)) return last;
   Word &word = word_at(p, sizeof(T));
   uint &at = place_in(seen().now, word.number);
   const uint newest = (uint)word.values.size() - 1;
@@ -70,12 +74,12 @@ template <class T> static T as_seen(const volatile T *p, T last) {
 struct Update {
   const volatile void *p;
   size_t size;
-  bool is_step;
-  Update(const volatile void *p, size_t size, bool is_step) : p(p), size(size), is_step(is_step) {
-    if (is_weak) word_at(p, size);
+  bool is_step, is_kept;
+  Update(const volatile void *p, size_t size, bool is_step) : p(p), size(size), is_step(is_step), is_kept(is_weak && !is_local(p)) {
+    if (is_kept) word_at(p, size);
   }
   ~Update() {
-    if (!is_weak) return;
+    if (!is_kept) return;
     Word &word = words[p];
     View published = seen().published;
     if (is_step) {

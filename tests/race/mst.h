@@ -1,7 +1,7 @@
 /* Spanning forests on a list of edges, launched as clgraph/algorithms/mst.py does: rounds from the host, or with a
  * CLIMB_LIMIT all in one launch, whose groups meet at the grid's barrier. */
 #pragma once
-#define VERTEX_BLOCK 3
+#define VERTEX_BLOCK (3 * DEV_SUB_GROUP_SIZE)
 #define BATCH 2
 #define SAMPLES 8
 #define LINGER linger
@@ -28,7 +28,7 @@ struct EdgeList : Weighted {
 
   void first_round() {
     for (int pass = 0; pass < N_PASSES; pass++)
-      launch(n_tiles, [&] {
+      launch(n_tiles * SUB_GROUP_SIZE, [&] {
         discover_rows(n, n_tiles, pass, m, offsets(), columns(), weights(), tile_rows.data(), best.data());
       });
     launch(n, [&] { hook_rows(n, columns(), best.data(), parent.data(), forest.data()); });
@@ -36,12 +36,12 @@ struct EdgeList : Weighted {
   void list_part(uint number, int part) {
     for (uint turn = 0; turn < (CLIMB_LIMIT ? 3 : 1); turn++) {
       const uint word = 1 + 3 * number + turn;
-      launch(n_segments, [&] {
+      launch(n_segments * SUB_GROUP_SIZE, [&] {
         flatten(n, n_segments, root_capacity, word, turn ? word - 1 : 0, best.data(), parent.data(), state.data(),
                 roots.data(), n_roots.data());
       });
     }
-    launch(n_segments, [&] {
+    launch(n_segments * SUB_GROUP_SIZE, [&] {
       build(n, n_tiles, n_segments, part, m, capacity, offsets(), columns(), weights(), tile_rows.data(), parent.data(),
             state.data(), best.data(), list.data(), sizes.data());
     });
@@ -49,17 +49,17 @@ struct EdgeList : Weighted {
   bool join(uint base) {
     for (uint round = base + 1; round < base + MAX_ROUNDS; round++) {
 #if SPLIT_KEYS
-      launch(n_segments, [&] {
+      launch(n_segments * SUB_GROUP_SIZE, [&] {
         offer_segment_entries(n, n_segments, capacity, list.data(), sizes.data(), best.data());
       });
 #endif
-      launch(n_segments, [&] {
+      launch(n_segments * SUB_GROUP_SIZE, [&] {
         hook_segments(n, n_segments, capacity, list.data(), sizes.data(), best.data(), parent.data(), forest.data());
       });
-      launch(n_segments, [&] {
+      launch(n_segments * SUB_GROUP_SIZE, [&] {
         settle_segments(n, n_segments, root_capacity, roots.data(), n_roots.data(), best.data(), parent.data());
       });
-      launch(n_segments, [&] {
+      launch(n_segments * SUB_GROUP_SIZE, [&] {
         offer_segments(n, n_segments, round, capacity, list.data(), sizes.data(), state.data(), best.data(),
                        parent.data());
       });
@@ -124,7 +124,7 @@ static bool flatten_right(Random &random, ulong) {
   const uint capacity = (n + n_segments * VERTEX_BLOCK - 1) / (n_segments * VERTEX_BLOCK) * VERTEX_BLOCK;
   roots.resize(n_segments * capacity);
   for (uint turn = 0; turn < (CLIMB_LIMIT ? 3 : 1); turn++)
-    launch(n_segments, [&] {
+    launch(n_segments * SUB_GROUP_SIZE, [&] {
       flatten(n, n_segments, capacity, turn + 1, turn, best.data(), parent.data(), state.data(), roots.data(),
               n_roots.data());
     });

@@ -16,7 +16,7 @@ template <class Merge> static bool segmented_right(Random &random, ulong seed, M
     launch(work.n, [&] {
       by_components::label_components(work.n, work.parent.data(), work.best.data(), component.data());
     });
-    launch(work.n_tiles, [&] {
+    launch(work.n_tiles * SUB_GROUP_SIZE, [&] {
       by_components::discover_components(work.n, work.n_tiles, work.m, work.offsets(), work.columns(), work.weights(),
                                          work.tile_rows.data(), component.data(), work.best.data());
     });

@@ -2,6 +2,8 @@
 #pragma once
 #include <algorithm>
 
+#define PIECE 3
+#include "traversal/child_launch.cl"
 #include "traversal/node_splitting.cl"
 #include "traversal/topology_driven.cl"
 
@@ -11,7 +13,7 @@ struct Rounds {
   std::vector<dist_t> distances;
   std::vector<uint> state, work;
 
-  Rounds(Random &random, ulong seed) : n(4 + (int)random.below(20)), state(STATE_WORDS), work(1) {
+  Rounds(Random &random, ulong seed) : n(4 + (int)random.below(20)), state(STATE_WORDS), work(8) {
     std::vector<std::vector<int>> rows(n);
     for (uint k = 4 * n; k; k--)           /* many ways to few vertices, so that they are lowered at the same time */
       rows[random.below(n)].push_back((int)random.below(seed % 2 ? n : std::min(n, 6)));
@@ -73,4 +75,51 @@ static bool node_splitting_right(Random &random, ulong seed) {
   return on.right();
 }
 
-static const Case cases[] = {{"topology_driven", topology_driven_right}, {"node_splitting", node_splitting_right}};
+static bool child_launch_right(Random &random, ulong seed) {
+  Rounds on(random, seed);
+  const int threshold = (int)random.below(6);
+  const size_t n_groups = (on.n + WG_SIZE - 1) / WG_SIZE;
+  std::vector<int2> pieces(on.column_indices.size());
+  on.work.resize(n_groups + 2);
+  on.begin(on.n);
+  auto run = [&](uint round) {
+    launch(on.n, [&] {
+      relax_or_launch(on.n, round, LONGEST, threshold, on.row_offsets.data(), on.column_indices.data(),
+                      on.edge_weights.data(), pieces.data(), on.state.data(), on.distances.data(), on.work.data());
+    });
+    launch(2 * WG_SIZE, [&] {
+      relax_pieces(on.n, round, LONGEST, (int)n_groups, on.row_offsets.data(), on.column_indices.data(),
+                   on.edge_weights.data(), pieces.data(), on.state.data(), on.distances.data(), on.work.data());
+    });
+  };
+  uint round = 1;
+  for (; on.state[STATE_CHANGED] + 1 == round; round++) run(round);
+  if (!on.right()) return false;
+  std::fill(on.work.begin(), on.work.end(), 0u);
+  on.state[STATE_CHANGED] = round - 1;     /* one more, in which nothing changes */
+  run(round);
+  uint work = 0, edges = 0;
+  for (uint part : on.work) work += part;
+  for (int v = 0; v < on.n; v++)
+    if (on.distances[v] != FAR_AWAY) edges += (uint)(on.row_offsets[v + 1] - on.row_offsets[v]);
+  return !BALANCE || work == edges;
+}
+
+/* A way that is too long for its type is told. */
+static bool overflow_right(Random &random, ulong seed) {
+  Rounds on(random, seed);
+  std::fill(on.edge_weights.begin(), on.edge_weights.end(), INT_MAX);
+  on.begin(on.n);
+  for (uint round = 1; on.state[STATE_CHANGED] + 1 == round; round++)
+    launch(on.n, [&] {
+      relax_vertices(on.n, round, LONGEST, on.row_offsets.data(), on.column_indices.data(), on.edge_weights.data(),
+                     on.state.data(), on.distances.data(), on.work.data());
+    });
+  const bool is_far = std::count_if(on.distances.begin(), on.distances.end(), [](dist_t d) { return d > 2u * INT_MAX; });
+  return !is_far || on.state[STATE_OVERFLOW];
+}
+
+static const Case cases[] = {
+  {"topology_driven", topology_driven_right}, {"node_splitting", node_splitting_right},
+  {"child_launch", child_launch_right}, {"overflow", overflow_right},
+};

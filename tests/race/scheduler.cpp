@@ -18,6 +18,7 @@ static void schedule_point();
 #include "memory.h"
 
 static const int N_FIBRES = 24;  /* work-items in flight when a kernel has no barriers */
+static const size_t N_GROUPS = 3;  /* groups in flight when it has */
 static const size_t STACK_BYTES = 1 << 16;
 
 enum State { READY, AT_BARRIER, AT_MEETING, ENDED };
@@ -37,15 +38,29 @@ static const std::function<void()> *kernel_body;
 static std::vector<size_t> waiting_items;  /* not yet started, last first */
 static Grouping mode;
 static bool diverged, shares_memory;
+static std::vector<std::string> local_memories;  /* of the groups in flight, but for the one that ran last, whose is in use */
+static size_t last_group;
 
 static Place &place() { return running->place; }
 memory::Seen &memory::seen() { return running->seen; }
+
+static size_t group_of(const Fibre *fibre) { return (fibre - fibres.data()) / WG_SIZE; }
+
+static void take_local_memory(size_t group) {
+  if (mode == INDEPENDENT || group == last_group) return;
+  const size_t size = memory::__stop_local_memory - memory::__start_local_memory;
+  local_memories[last_group].assign(memory::__start_local_memory, size);
+  local_memories[group].resize(size, '\x5a');  /* of a group that starts: nothing that it may rely on */
+  memcpy(memory::__start_local_memory, local_memories[group].data(), size);
+  last_group = group;
+}
 
 static void run_next(Fibre *next) {
   Fibre *before = running;
   if (next == before) return;
   n_switches++;
   running = next;
+  if (next) take_local_memory(group_of(next));
   swapcontext(before ? &before->context : &main_context, next ? &next->context : &main_context);
 }
 
@@ -75,18 +90,28 @@ static void share_memory(Fibre *first, size_t n) {
   for (size_t i = 0; i < n; i++) first[i].seen = {all, all, first[i].seen.published};
 }
 
-/* When no fibre is ready, all that live have met at the barrier. */
+/* When no fibre of the running one's group is ready, all that live have met at the barrier. */
 static void open_barrier() {
+  Fibre *first = fibres.data() + group_of(running) * WG_SIZE;
   size_t n_ended = 0, n_waiting = 0;
-  for (Fibre &fibre : fibres) {
-    if (fibre.state == READY || fibre.state == AT_MEETING) return;
-    n_ended += fibre.state == ENDED;
-    n_waiting += fibre.state == AT_BARRIER;
+  for (Fibre *fibre = first; fibre < first + WG_SIZE; fibre++) {
+    if (fibre->state == READY || fibre->state == AT_MEETING) return;
+    n_ended += fibre->state == ENDED;
+    n_waiting += fibre->state == AT_BARRIER;
   }
   if (n_waiting && n_ended) diverged = true;
-  share_memory(fibres.data(), fibres.size());
-  for (Fibre &fibre : fibres)
-    if (fibre.state == AT_BARRIER) fibre.state = READY;
+  share_memory(first, WG_SIZE);
+  for (Fibre *fibre = first; fibre < first + WG_SIZE; fibre++)
+    if (fibre->state == AT_BARRIER) fibre->state = READY;
+  if (n_ended == WG_SIZE && !waiting_items.empty()) {  /* the next group, in the place of this one */
+    std::fill_n(memory::__start_local_memory, memory::__stop_local_memory - memory::__start_local_memory, '\x5a');
+    for (Fibre *fibre = first; fibre < first + WG_SIZE; fibre++) {
+      fibre->place.id = waiting_items.back();
+      waiting_items.pop_back();
+      fibre->state = READY;
+      fibre->seen = {};
+    }
+  }
 }
 
 static void barrier(int flags) {
@@ -134,7 +159,7 @@ static void fibre_main() {
 #endif
     running->state = ENDED;
     open_barrier();
-    run_next(pick());
+    run_next(pick());            /* comes back when a next group has this place */
   }
 }
 
@@ -163,16 +188,15 @@ static void launch(size_t n_items, const std::function<void()> &body, Grouping g
   const size_t n = (n_items + WG_SIZE - 1) / WG_SIZE * WG_SIZE;
   kernel_body = &body;
   mode = grouping;
-  if (grouping == WITH_BARRIERS) {
-    for (size_t first = 0; first < n; first += WG_SIZE) {
-      waiting_items.clear();
-      for (size_t i = WG_SIZE; i--;) waiting_items.push_back(first + i);
-      run_fibres(WG_SIZE, n);
-    }
-    return;
-  }
   waiting_items.clear();
   for (size_t i = n; i--;) waiting_items.push_back(i);
+  if (grouping == WITH_BARRIERS) {
+    const size_t n_groups = min(n / WG_SIZE, N_GROUPS);
+    local_memories.assign(n_groups, {});
+    last_group = 0;
+    if (n) run_fibres(n_groups * WG_SIZE, n);
+    return;
+  }
   if (DEV_SUB_GROUP_SIZE == 1 && switches.below(2))  /* groups start in any order on some devices */
     for (size_t i = n - 1; i; i--) std::swap(waiting_items[i], waiting_items[switches.below((uint)i + 1)]);
   run_fibres(min(n, (size_t)N_FIBRES), n);

@@ -31,9 +31,10 @@ struct Searched {
   uint n_groups;
   std::vector<int> row_offsets = {0}, column_indices, edge_weights, in_offsets = {0}, in_neighbors;
   ulong light_capacity, heavy_capacity = 0;
+  std::vector<int> sources;
 
-  Searched(Random &random, ulong seed, int longest_row) : n(8 + (int)random.below(25)), n_groups(WG_SIZE == 1 ? 1 + random.below(4) : 1) {
-    linger = random.below(2) ? 30 : ~0u;
+  Searched(Random &random, ulong seed, int longest_row) : n(8 + (int)random.below(25)), n_groups(1 + random.below(WG_SIZE == 1 ? 4 : 3)), sources(2, 0) {
+    linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
     std::vector<std::vector<int>> rows(n), into(n);
     std::vector<int> name(n);
     std::iota(name.begin(), name.end(), 0);
@@ -63,6 +64,12 @@ struct Searched {
     for (size_t e = 0; e < column_indices.size(); e++) edge_weights.push_back((int)random.below(n_weights));
     light_capacity = n;
     source = name[random.below(3) ? 0 : random.below(n)];
+    sources = {source, source};
+  }
+  /* The source is listed once, though it was given twice. */
+  bool are_listed_once(const uint *sizes) const {
+    const uint length = (uint)(row_offsets[source + 1] - row_offsets[source]);
+    return sizes[0] + sizes[1] <= (length > PIECE ? (length + PIECE - 1) / PIECE : 1u);
   }
   const int *offsets() const { return row_offsets.data(); }
   const int *columns() const { return column_indices.data(); }

@@ -22,11 +22,13 @@ struct Paths : Searched {
     launch(PATH_STATE_WORDS, [&] {
       initialize(n, distances.data(), listed_in.data(), settled_in.data(), state.data(), progress.data());
     });
-    launch(1, [&] {
-      start(1, delta, light_capacity, heavy_capacity, &source, offsets(), light.data(), heavy.data(), listed_in.data(),
+    launch(2, [&] {
+      start(2, delta, light_capacity, heavy_capacity, sources.data(), offsets(), light.data(), heavy.data(), listed_in.data(),
             state.data(), distances.data(), progress.data());
     }, TOGETHER);
+    is_started = are_listed_once(&state[STATE_SIZES]);
   }
+  bool is_started;
   void run(dist_t limit) {
     launch(n_groups * WG_SIZE, [&] {
       search(n, ~0u, limit, light_capacity, heavy_capacity, offsets(), columns(), weights(), light.data(),
@@ -37,7 +39,7 @@ struct Paths : Searched {
   bool right(dist_t limit) const {
     std::vector<uint> lengths = expected(true);
     for (uint &length : lengths) if (length > limit) length = FAR_AWAY;
-    return !state[STATE_CONTROL + GRID_STATUS] && std::equal(lengths.begin(), lengths.end(), distances.begin()) &&
+    return is_started && !state[STATE_CONTROL + GRID_STATUS] && std::equal(lengths.begin(), lengths.end(), distances.begin()) &&
            light.right() && settled_light.right() && piles.right() && heavy.right() && settled_heavy.right() &&
            listed_in.right() && settled_in.right() && state.right() && distances.right() && progress.right();
   }
@@ -48,6 +50,29 @@ static bool near_far_right(Random &random, ulong seed) {
   const dist_t limit = random.below(4) ? FAR_AWAY - 1 : random.below(60);
   paths.run(limit);
   return paths.right(limit);
+}
+
+/* Who waits for a group that does not come says so, and goes on for one turn at most. */
+static bool alone_right(Random &random, ulong seed) {
+  Paths paths(random, seed);
+  paths.n_groups = 1;
+  paths.state[STATE_CONTROL + GRID_DOOR] = 1;
+  spin_limit = 3000;
+  paths.run(FAR_AWAY - 1);
+  spin_limit = SPINS;
+  uint n_turns = 0;
+  for (uint turn = 0; turn < 4; turn++) n_turns += paths.state[STATE_TURNS + 32 * turn] & ARRIVED_MASK;
+  return paths.state[STATE_CONTROL + GRID_STATUS] == STATUS_TIMEOUT && n_turns <= 2;
+}
+
+/* A way that is too long for its type is told. */
+static bool overflow_right(Random &random, ulong seed) {
+  Paths paths(random, seed);
+  std::fill(paths.edge_weights.begin(), paths.edge_weights.end(), INT_MAX);
+  const std::vector<uint> levels = paths.expected(false);
+  paths.run(FAR_AWAY - 1);
+  return !std::count_if(levels.begin(), levels.end(), [](uint level) { return level != ~0u && level > 2; }) ||
+         paths.state[STATE_OVERFLOW];
 }
 
 static bool predecessors_right(Random &random, ulong seed) {
@@ -96,4 +121,6 @@ static bool predecessors_right(Random &random, ulong seed) {
   return found.right() && rounds.right() && lists.right() && state.right();
 }
 
-static const Case cases[] = {{"near_far", near_far_right}, {"predecessors", predecessors_right}};
+static const Case cases[] = {
+  {"near_far", near_far_right}, {"alone", alone_right}, {"overflow", overflow_right}, {"predecessors", predecessors_right},
+};

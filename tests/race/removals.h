@@ -1,0 +1,78 @@
+/* Vertices of small degrees taken away wave by wave, and colours that edges forbid; launched as
+ * clgraph/algorithms/coloring does. */
+#pragma once
+#include "host.h"
+#include "coloring/orders.cl"
+#include "coloring/edge_rounds.cl"
+
+struct Symmetric {
+  int n;
+  std::vector<int> offsets = {0}, columns, sources;
+  std::vector<uint> degrees, ranks;
+
+  explicit Symmetric(Random &random) : n(1 + (int)random.below(30)), degrees(n), ranks(n) {
+    std::vector<std::vector<int>> rows(n);
+    for (int k = (int)random.below(3 * n); k; k--) {
+      const int u = (int)random.below(n), v = (int)random.below(random.below(2) ? n : std::min(n, 3));
+      rows[u].push_back(v);
+      if (u != v) rows[v].push_back(u);
+    }
+    for (const auto &row : rows) {
+      columns.insert(columns.end(), row.begin(), row.end());
+      offsets.push_back((int)columns.size());
+    }
+    sources.resize(columns.size());
+  }
+};
+
+/* What is left is the core: every vertex has more neighbours left than the threshold. */
+static bool removals_right(Random &random, ulong) {
+  Symmetric on(random);
+  const int n = on.n;
+  const uint threshold = random.below(5), n_groups = 1 + random.below(4);
+  std::vector<uint> state(2), expected(n), rest(n);
+  std::vector<int> lists[2] = {std::vector<int>(n), std::vector<int>(n)};
+  launch(n, [&] { start_degrees(n, on.offsets.data(), on.degrees.data(), on.ranks.data()); });
+  rest = on.degrees;
+  state[STATE_LEAST] = UINT_MAX;
+  launch(n, [&] { remove_small(n, 1, threshold, 7, on.degrees.data(), on.ranks.data(), state.data(), lists[0].data()); });
+  uint least = UINT_MAX, n_removed = 0;
+  for (uint degree : rest) if (degree > threshold) least = std::min(least, degree);
+  if (state[STATE_LEAST] != least) return false;
+  for (uint size = state[STATE_LISTED], turn = 0; size; size = state[STATE_LISTED], turn++) {
+    n_removed += size;
+    state[STATE_LISTED] = 0;
+    launch(n_groups * WG_SIZE, [&] {
+      remove_neighbors(size, 1, threshold, 7, on.offsets.data(), on.columns.data(), lists[turn % 2].data(), on.degrees.data(),
+                       on.ranks.data(), state.data(), lists[(turn + 1) % 2].data());
+    });
+  }
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int v = 0; v < n; v++)
+      if (!expected[v] && rest[v] <= threshold) {
+        changed = expected[v] = 1;
+        for (int e = on.offsets[v]; e < on.offsets[v + 1]; e++)
+          if (on.columns[e] != v) rest[on.columns[e]]--;
+      }
+  }
+  for (int v = 0; v < n; v++)
+    if ((on.ranks[v] != 0) != (expected[v] != 0)) return false;
+  return n_removed == (uint)std::count(expected.begin(), expected.end(), 1u);
+}
+
+static bool forbidden_right(Random &random, ulong) {
+  Symmetric on(random);
+  const int n = on.n, m = (int)on.columns.size();
+  std::vector<int> colors(n);
+  std::vector<uint> forbidden(n), bases(n), expected(n);
+  for (int &color : colors) color = random.below(2) ? -1 : (int)random.below(40);
+  if (!m) return true;
+  launch(n, [&] { list_sources(n, on.offsets.data(), on.sources.data()); });
+  launch(m, [&] { forbid_colors(m, on.sources.data(), on.columns.data(), colors.data(), bases.data(), forbidden.data()); });
+  for (int e = 0; e < m; e++)
+    if (colors[on.sources[e]] < 0 && (uint)colors[on.columns[e]] < 32u) expected[on.sources[e]] |= 1u << colors[on.columns[e]];
+  return forbidden == expected;
+}
+
+static const Case cases[] = {{"removals", removals_right}, {"forbidden", forbidden_right}};

@@ -1,0 +1,88 @@
+/* Colouring by a work-group a row, and moves that balance the classes; launched as clgraph/algorithms/coloring does. */
+#pragma once
+#include <numeric>
+#include <set>
+#include "host.h"
+#define GROUP_TEAM 1
+#define BITMAP_WORDS 1           /* so that colours are looked at a window at a time */
+#define STEPS 1
+#include "coloring/speculative.cl"
+#include "coloring/balance.cl"
+
+struct Hubs {
+  int n;
+  std::vector<int> offsets = {0}, columns, colors;
+
+  explicit Hubs(Random &random) : n(2 + (int)random.below(40)), colors(n, -1) {
+    std::vector<std::vector<int>> rows(n);
+    for (int k = (int)random.below(6 * n); k; k--) {
+      const int u = (int)random.below(n), v = (int)random.below(random.below(2) ? n : 2);
+      rows[u].push_back(v);
+      if (u != v) rows[v].push_back(u);
+    }
+    for (const auto &row : rows) {
+      columns.insert(columns.end(), row.begin(), row.end());
+      offsets.push_back((int)columns.size());
+    }
+    columns.push_back(0);
+  }
+  bool is_proper() const {
+    for (int v = 0; v < n; v++)
+      for (int e = offsets[v]; e < offsets[v + 1]; e++)
+        if (colors[v] < 0 || (columns[e] != v && colors[columns[e]] == colors[v])) return false;
+    return true;
+  }
+};
+
+static bool groups_right(Random &random, ulong) {
+  Hubs on(random);
+  std::vector<uint> state(STATE_WORDS), ranks(on.n);
+  std::vector<int> lists[2] = {std::vector<int>(on.n), std::vector<int>(on.n)};
+  std::iota(lists[0].begin(), lists[0].end(), 0);
+  const size_t n_items = (1 + random.below(3)) * WG_SIZE;
+  const uint key = (uint)random.next();
+  for (uint size = (uint)on.n, round = 0; size; size = state[STATE_SIZES], round++) {
+    int *list = lists[round % 2].data(), *next = lists[(round + 1) % 2].data();
+    state[STATE_SIZES] = 0;
+    if (round > 200) return false;
+#define ROWS_OF_HUBS 1, 28u, 1u, 1u, 1u, key, on.offsets.data(), on.columns.data(), ranks.data()
+    launch(n_items, [&] { assign(size, ROWS_OF_HUBS, list, on.colors.data(), on.colors.data()); }, WITH_BARRIERS);
+    launch(n_items, [&] {
+      check(size, ROWS_OF_HUBS, list, on.colors.data(), on.colors.data(), state.data(), next);
+    }, WITH_BARRIERS);
+  }
+  return on.is_proper();
+}
+
+static bool balance_right(Random &random, ulong) {
+  Hubs on(random);
+  uint n_colors = 0;
+  for (int v = 0; v < on.n; v++) {         /* greedily, from any colour on */
+    std::set<int> used;
+    for (int e = on.offsets[v]; e < on.offsets[v + 1]; e++) used.insert(on.colors[on.columns[e]]);
+    int color = (int)random.below(40) * (int)random.below(2);
+    while (used.count(color)) color++;
+    on.colors[v] = color;
+    n_colors = std::max(n_colors, (uint)color + 1);
+  }
+  std::vector<uint> sizes(n_colors);
+  for (int color : on.colors) sizes[color]++;
+  const uint cap = (uint)(on.n / n_colors) + 1;
+  for (uint from = 0; from < n_colors; from++) {
+    std::vector<int> list;
+    for (int v = 0; v < on.n; v++)
+      if (on.colors[v] == (int)from) list.push_back(v);
+    const uint before = sizes[from];
+    if (before <= cap) continue;
+    launch((1 + random.below(12)) * DEV_SUB_GROUP_SIZE, [&] {
+      move_class(0, (uint)list.size(), (int)from, cap, n_colors, on.offsets.data(), on.columns.data(), list.data(),
+                 sizes.data(), on.colors.data());
+    }, WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS);
+    if (sizes[from] < cap) return false;
+  }
+  std::vector<uint> counted(n_colors);
+  for (int color : on.colors) counted[color]++;
+  return counted == sizes && on.is_proper();
+}
+
+static const Case cases[] = {{"groups", groups_right}, {"balance", balance_right}};
