@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import threading
 import time
 import warnings
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _KEPT_SECONDS = 0.25  # a driver that takes less had the program in its cache
+_creating = threading.Lock()  # two threads in pyopencl's cache of kernels' callers have ended in a crash
 
 
 def build_program(session: Session, source: str, defines: Mapping[str, int | str]) -> Program:
@@ -113,7 +115,7 @@ class Program:
                 f"{self.source}: {', '.join(sorted(wrong))} missing or unknown; kernel {kernel} takes "
                 f"{', '.join(self.parameters(kernel))}"
             )
-        with typed_errors(f"creating kernel {kernel}"):
+        with typed_errors(f"creating kernel {kernel}"), _creating:
             handle = cl.Kernel(self._program, kernel)
         groups = max(1, -(-n_items // self.work_group_size))
         if max_groups is not None:

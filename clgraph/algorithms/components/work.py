@@ -40,10 +40,10 @@ def sample(stats: GraphStats, stride: int, keeps_second: bool) -> Work:
     """Hook every *stride*-th vertex to its second neighbour, which the start has kept or the row holds."""
     n = float(stats.n_vertices)
     sampled = n / stride
-    return Work(
-        gathers=(*_labels(stats, 2 * sampled), Gathers(sampled, _NEAR_BYTES)),
-        streamed_bytes=4 * n + (0.0 if keeps_second else sampled * _SECTOR_BYTES),
+    looks = Work() if keeps_second else Work(
+        gathers=(Gathers(sampled, _NEAR_BYTES),), streamed_bytes=sampled * _SECTOR_BYTES
     )
+    return looks + Work(gathers=_labels(stats, 2 * sampled), streamed_bytes=4 * n)
 
 
 def link_rest(stats: GraphStats, facts: DeviceFacts) -> Work:
