@@ -500,6 +500,8 @@ def _checked_ids(name: str, ids: Any, n: int) -> NDArray[Any] | None:
         raise InputError(f"{name} has shape {array.shape}; needed: ({n},)")
     if len(set(array.tolist())) < n:
         raise InputError(f"{name} must be distinct")
+    if array.dtype.kind in "fc" and np.isnan(array).any():
+        raise InputError(f"{name}[{int(np.isnan(array).argmax())}] is NaN, which no id equals")
     return array
 
 

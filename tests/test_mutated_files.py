@@ -147,6 +147,7 @@ RIGHT = {"row_offsets": npy([0, 1, 2]), "column_indices": npy([1, 0]), "directed
         ({"directed": npy([False, True])}, "a truth value"),
         ({"directed": npy(2)}, "a truth value"),
         ({"labels": npy([[1], [2]])}, "of one dimension"),
+        ({"labels": npy(np.array([65, 0x110000], ">u4").view(">U1"))}, "labels holds the character 0x110000"),
         ({"edge_weights": npy(1.5)}, "of one dimension"),
     ],
 )

@@ -150,6 +150,8 @@ def test_the_constructor_needs_sorted_ratings_and_fitting_ids() -> None:
         Ratings([1, 1], [2, 2], [1, 1], 3, 6)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"user_ids has shape \(1,\); needed: \(3,\)"):
         Ratings([1], [2], [1], 3, 6, ["a"])  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"user_ids\[1\] is NaN, which no id equals"):
+        Ratings([1], [2], [1], 2, 6, np.array([7, np.nan]))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="item_ids must be distinct"):
         Ratings([1], [1], [1], 3, 2, None, ["a", "a"])  # type: ignore[arg-type]
 

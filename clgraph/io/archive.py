@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import zipfile
 from pathlib import Path
 from typing import IO, Any
@@ -42,7 +43,9 @@ def read_archive(path: Path, fault: str) -> dict[str, NDArray[Any]] | sparray | 
             stream.seek(0)
             with np.load(stream, allow_pickle=False) as archive:
                 if "format" not in archive:
-                    return dict(archive)
+                    arrays = dict(archive)
+                    _check_text(arrays)
+                    return arrays
             stream.seek(0)
             matrix = load_npz(stream)
             if hasattr(matrix, "indptr"):
@@ -77,3 +80,12 @@ def _check_claims(stream: IO[bytes]) -> None:
                 raise ValueError(
                     f"{member.filename} claims {dtype} values of shape {shape}, {claimed} bytes; there are {there}"
                 )
+
+
+def _check_text(arrays: dict[str, NDArray[Any]]) -> None:
+    """Raise ValueError for a number that is no character: numpy keeps it, and Python makes no text of it."""
+    for name, array in arrays.items():
+        if array.dtype.kind == "U" and array.size:
+            codes = array.ravel().astype(array.dtype.newbyteorder("=")).view(np.uint32)
+            if codes.max() > sys.maxunicode:
+                raise ValueError(f"{name} holds the character {codes.max():#x}; the last one is {sys.maxunicode:#x}")
