@@ -19,7 +19,7 @@ class Progress(NamedTuple):
     total : int or None
         ``None`` if it is unknown.
     unit : str
-        Of *done* and *total*: "bytes", "entries", "edges", "ratings", "epochs".
+        Unit of *done* and *total*: "bytes", "entries", "edges", "ratings" or "epochs".
     note : str
         Something else to show.
     """

@@ -42,7 +42,7 @@ class RatingsStats:
         Share of 2**14 sampled pairs of consecutive ratings (by user, then item) whose items differ
         by more than 2**12: the locality of item rows when ratings are visited in user order.
     mean, std, minimum, maximum : float
-        Of the values; 0 if there are none.
+        Statistics of the values; 0 if there are none.
     """
 
     n_users: int

@@ -1,4 +1,4 @@
-"""What README.md shows must work: its Python, its command lines, and the demo."""
+"""What README.md and the pages for users show must work: Python, command lines, figures, and the demo."""
 from __future__ import annotations
 
 import importlib
@@ -15,38 +15,83 @@ from conftest import ROOT, session_on
 from clgraph.algorithms.explain import ALGORITHMS
 from clgraph.cli.main import build_parser
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README, EXAMPLES, DEVICES, COMMANDS, STRATEGY_TABLES, RESULTS = (
+    (ROOT / name).read_text(encoding="utf-8")
+    for name in (
+        "README.md", "docs/python.md", "docs/devices.md",
+        "docs/command_line.md", "docs/strategies.md", "docs/results.md",
+    )
+)  # fmt: skip
+SETUP = """
+import networkx as nx
+from scipy.sparse import csgraph
+matrix = graph.to_scipy()
+G = nx.from_scipy_sparse_array(matrix)
+"""
+SAME_AS_SCIPY = """
+assert n == old_n and (labels == old_labels).all()
+assert (distances == old_distances).all() and tree.sum() == old_tree.sum()
+"""
+SAME_AS_NETWORKX = """
+assert tree.size("weight") == old_tree.size("weight") and path == old_path
+assert cg.count_conflicts(G, colors) == 0 == cg.count_conflicts(G, [old_colors[v] for v in G])
+"""
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, re.DOTALL)
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", page, re.DOTALL)
 
 
-def test_the_python_example_runs(tmp_path: Path) -> None:
+def output_of(code: list[str], folder: Path, **environment: str) -> str:
+    child = subprocess.run(
+        [sys.executable, "-c", "\n".join(code)], cwd=folder, capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+    )  # fmt: skip
+    assert child.returncode == 0, child.stderr
+    return child.stdout
+
+
+def renamed(block: str) -> str:
+    """Return *block* with ``old_`` before the names that it assigns."""
+    assigned = re.compile(r"^(\w+(?:, \w+)*) = ", re.MULTILINE)
+    return assigned.sub(lambda names: re.sub(r"(\w+)", r"old_\1", names[1]) + " = ", block)
+
+
+def test_the_examples_run_and_print_what_the_readme_shows(tmp_path: Path) -> None:
     session_on("pocl")
-    example, *others = blocks("python")
-    child = subprocess.run(
-        [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    example, before_scipy, scipy, before_networkx, networkx = blocks(README, "python")
+    first, *others = blocks(EXAMPLES, "python")
+    lines = output_of([first], tmp_path).splitlines()
+    assert lines[0].split()[0] == lines[-1]  # as many components with the forced strategy
+    shown = output_of(
+        [
+            example, SETUP, renamed(before_scipy), scipy, SAME_AS_SCIPY,
+            renamed(before_networkx), networkx, SAME_AS_NETWORKX, *blocks(DEVICES, "python"), *others,
+        ],
+        tmp_path, CLGRAPH_DEVICE="pocl",
     )  # fmt: skip
-    assert child.returncode == 0, child.stderr
-    first, *_, last = child.stdout.splitlines()
-    assert first.split()[0] == last  # as many components with the forced strategy
-    child = subprocess.run(
-        [sys.executable, "-c", "\n".join(["import clgraph as cg", *others])], cwd=tmp_path,
-        capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "CLGRAPH_DEVICE": "pocl"},
-    )  # fmt: skip
-    assert child.returncode == 0, child.stderr
-    assert 0.5 < float(child.stdout.split()[-1]) < 0.75  # the noise is 0.5
+    assert shown.startswith(blocks(README, "text")[0])
+    assert 0.5 < float(shown.split()[-1]) < 0.75  # the noise is 0.5
 
 
 def test_every_command_line_parses() -> None:
-    lines = [line for block in blocks("sh") for line in block.splitlines() if line.startswith("clgraph ")]
-    assert len(lines) >= 10
+    lines = [line for page in (README, COMMANDS) for block in blocks(page, "sh") for line in block.splitlines()]
+    commands = [line for line in lines if line.startswith("clgraph ")] + re.findall(r"`(clgraph explain .*?)`", README)
+    assert len(commands) >= 10
     parser = build_parser()
-    for line in lines:
+    for line in commands:
         parser.parse_args(shlex.split(line, comments=True)[1:])
+
+
+def test_the_times_in_the_readme_are_those_of_the_results() -> None:
+    def times(page: str) -> dict[str, list[str]]:
+        lines = [[cell.strip() for cell in line.split("|")] for line in page.splitlines() if line.startswith("|")]
+        head = next(line for line in lines if "R-MAT 22" in line)
+        places = [head.index(graph) for graph in ("R-MAT 22", "Delaunay", "road-like")]
+        pages = [(re.search(r"algorithms/(\w+)\.md", cells[1]), cells) for cells in lines]
+        return {page[1]: [cells[place] for place in places] for page, cells in pages if page}
+
+    assert times(README) == times(RESULTS) and len(times(README)) == 5
 
 
 def anchors(page: Path) -> set[str]:
@@ -70,7 +115,7 @@ def test_links_between_pages_lead_somewhere() -> None:
 @pytest.mark.parametrize("algorithm", sorted(ALGORITHMS))
 def test_the_table_names_every_strategy(algorithm: str) -> None:
     strategies = importlib.import_module(ALGORITHMS[algorithm].module).STRATEGIES
-    _, _, table = README.partition(f"| strategy of `{algorithm}` |")
+    _, _, table = STRATEGY_TABLES.partition(f"| strategy of `{algorithm}` |")
     rows = re.findall(r"^\| `(\w+)` \| (\w+) \|", table.partition("\n\n")[0], re.MULTILINE)
     assert rows == [(name, strategy.kind) for name, strategy in strategies.items()]
 

@@ -151,3 +151,18 @@ def test_all_of_the_projects_own_results_have_tables(
     n_tables = captured.out.count("### ")
     assert {*ALGORITHMS} < benchmarks and n_tables == captured.out.count("\n| device") >= len(ALGORITHMS)
     assert n_tables + captured.err.count(": left out: ") == len(benchmarks)
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "machines", "options"),
+    [("connected_components", ["h200", "pocl"], ["--time", "kernel"]), ("factorization", ["h200"], [])],
+)
+def test_the_page_of_results_holds_what_the_files_say(
+    tmp_path: Path, benchmark: str, machines: list[str], options: list[str]
+) -> None:
+    page = tmp_path / "results.md"
+    text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    page.write_text(text, encoding="utf-8")
+    files = [str(ROOT / "benchmarks" / "results" / f"{benchmark}-{machine}.json") for machine in machines]
+    assert main(["report", *files, *options, "--benchmark", benchmark, "--into", str(page)]) == 0
+    assert page.read_text(encoding="utf-8") == text

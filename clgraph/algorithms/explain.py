@@ -23,11 +23,11 @@ class Algorithm(NamedTuple):
     Attributes
     ----------
     module : str
-        Its ``choose_strategy(session, data, **options)`` returns a :class:`Choice`.
+        The ``choose_strategy(session, data, **options)`` of this module returns a :class:`Choice`.
     kind : str
-        What it takes: a graph, or ratings.
+        What the algorithm takes: a graph, or ratings.
     convert : callable
-        Makes that of what the caller has.
+        It makes a graph, or ratings, of what the caller has.
     """
 
     module: str
@@ -54,13 +54,13 @@ def explain(algorithm: str, data: Any, *, session: SessionLike = None, **options
     algorithm : str
         A key of :data:`ALGORITHMS`.
     data : Graph, scipy sparse array or networkx graph; for "factorization" Ratings, scipy sparse array or tuple
-        With ``bipartite=True`` of "color" also a matrix that is not square, as for :func:`color_columns`.
+        "color" with ``bipartite=True`` also takes a matrix that is not square, as :func:`color_columns` does.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         The device; ``None`` takes the best one.
     **options
-        What the prediction depends on; for "factorization" ``rank`` (16), ``n_sweeps`` (20), ``storage``, ``biases``;
-        for "hash_collisions" ``distance``, ``hashes``, ``bit_widths``; for "color" ``distance``, ``bipartite``,
-        ``order``, ``deterministic``.
+        What the prediction depends on. "factorization" has ``rank`` (16), ``n_sweeps`` (20), ``storage`` and
+        ``biases``; "hash_collisions" has ``distance``, ``hashes`` and ``bit_widths``; "color" has ``distance``,
+        ``bipartite``, ``order`` and ``deterministic``.
 
     Raises
     ------

@@ -61,10 +61,10 @@ def read_ratings(
     path : path
         The file.
     format : {"text", "matrix_market", "npz"}, optional
-        By default found out from the content.
+        The default finds it out from the content.
     ids : {"compact", False}
-        Of a text file: "compact" numbers the users and items that occur and keeps their ids as
-        ``user_ids`` and ``item_ids``; ``False`` takes the ids (less *base*) as numbers.
+        How a text file's ids become numbers: "compact" numbers the users and items that occur and keeps
+        their ids as ``user_ids`` and ``item_ids``; ``False`` takes the ids (less *base*) as numbers.
     base : {0, 1}
         The lowest id when *ids* is ``False``.
     duplicates : {"error", "mean", "sum", "last"}

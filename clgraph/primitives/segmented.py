@@ -32,8 +32,8 @@ class SegmentedReduce:
         int32 or int64; segment r is items ``row_offsets[r]`` … ``row_offsets[r + 1]`` − 1 of *values*. The
         first is 0, the last the size of *values*, and they do not fall.
     values, target : DeviceArray
-        Of one type: int32, uint32, int64, uint64 or float32. *target* has an item per segment; an empty one
-        gets 0, or the highest (of "min") or lowest (of "max") value of the type.
+        Both have one type: int32, uint32, int64, uint64 or float32. *target* has an item per segment. An empty
+        segment gets 0 from "sum", the highest value of the type from "min", and the lowest from "max".
     operation : {"sum", "min", "max"}
     tuning : mapping, optional
         ``WG_SIZE`` and ``ITEMS_PER_ITEM`` in place of the tuned ones.

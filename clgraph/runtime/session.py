@@ -43,8 +43,8 @@ class Session:
     device : None, str, pyopencl.Device, pyopencl.Context or pyopencl.CommandQueue
         ``None`` takes the best device; a string is ``"gpu"``, ``"cpu"``, a part of a platform,
         vendor or device name (``"nvidia"``, ``"amd:1"``, ``"pocl"``), or a ``"platform:device"`` id.
-        Of a context with several devices the first is taken. All work goes to a queue that is given, after
-        what is in it; where it lacks ``PROFILING_ENABLE``, times of kernels and transfers are NaN.
+        If a context has several devices, the first one is taken. If a queue is given, all work goes to it, after
+        what is in it already; if it lacks ``PROFILING_ENABLE``, times of kernels and transfers are NaN.
 
     Attributes
     ----------

@@ -3,13 +3,13 @@
 Strategies
 ----------
 ``jones_plassmann``
-    Each vertex takes the least colour that its neighbours of higher priority leave, as soon as it is known: what the
-    sequential greedy algorithm finds in that order. Distance 1 [1]_ [2]_.
+    Each vertex takes the least colour that its neighbours of higher priority leave, as soon as it is known. The result
+    is that of the sequential greedy algorithm in the same order. It colours at distance 1 only [1]_ [2]_.
 ``speculative``
     All vertices at once take the least colour that they see free; then the losers of conflicts try again [3]_.
 ``hash_repair``
-    A hash of the vertex is its first colour, and colours that do not collide stay; then as ``speculative``. Which hash,
-    ``hash=`` says; the default is the one with the fewest collisions in a sample of the entries.
+    A hash of the vertex is its first colour. Colours that do not collide stay, and ``speculative`` colours the others.
+    ``hash=`` names the hash; the default is the one with the fewest collisions in a sample of the entries.
 
 References
 ----------
@@ -156,35 +156,35 @@ def color(
     Parameters
     ----------
     graph : Graph, scipy sparse array or networkx graph
-        Undirected, or directed with the reverse of each entry. Self-loops and repeats do not matter.
+        It is undirected, or directed with the reverse of each entry. Self-loops and repeats do not matter.
     distance : {1, 2}
         At 2 vertices that have a common neighbour differ, too.
     strategy : str
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice among those that take few colours.
     order : str, optional
-        In which vertices are coloured, or win conflicts: ``"natural"``, ``"random"``, ``"interleaved"``,
-        ``"largest_first"`` or ``"smallest_last"``; the default is what suits the strategy (``jones_plassmann``, and
-        ``speculative`` on CPUs: ``"largest_first"``, or ``"interleaved"``, which is faster, where degrees are alike).
+        Order in which vertices are coloured, or win conflicts: ``"natural"``, ``"random"``, ``"interleaved"``,
+        ``"largest_first"`` or ``"smallest_last"``. The default suits the strategy: ``jones_plassmann``, and on CPUs
+        ``speculative``, take ``"largest_first"``, or ``"interleaved"``, which is faster, where degrees are alike.
     balanced : bool
         Make the colour classes more alike in size, with no more colours.
     deterministic : bool
-        The same colours in every run and on every device. ``jones_plassmann`` gives them in any case, other strategies
-        then take more rounds, and balancing, one vertex after the other, takes long on GPUs.
+        Give the same colours in every run and on every device. ``jones_plassmann`` does so in any case. Other
+        strategies then take more rounds, and balancing takes one vertex after the other, which is slow on GPUs.
     bipartite : bool
-        Colour the columns of a square matrix, as :func:`color_columns` does those of any.
+        Colour the columns of a square matrix; :func:`color_columns` takes a matrix of any shape.
     seed : int, or what else numpy.random.default_rng takes
-        Of the hash that orders vertices; modulo 2**32.
+        Seed of the hash that orders vertices, modulo 2**32.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
     verify : bool
         Check the result against the definition, on the host.
     **options
-        Options of the strategy. ``hash_repair``: ``hash``, a name of :data:`clgraph.vertex_hashes.HASHES`, and ``bits``
-        of a colour, 1 … 16, or 1 … 10 at distance 2. By default a sample of the entries decides between hashes, and
-        there are so many bits that hash colours are fewer than greedy ones at distance 1, enough for the longest row
-        at distance 2; :func:`hash_collisions` looks at all entries, and at any number of bits.
-        ``speculative``: at distance 1 ``by``, who looks for conflicts (``"vertex"`` or ``"edge"``), at distance 2
-        ``long_row`` (vertices of more entries are taken by a work-group each).
+        Options of the strategy. ``hash_repair`` has ``hash``, a name of :data:`clgraph.vertex_hashes.HASHES`, and
+        ``bits``, the width of a colour, 1 … 16, or 1 … 10 at distance 2. By default a sample of the entries decides
+        between hashes. The default number of bits gives fewer hash colours than greedy ones at distance 1, and enough
+        for the longest row at distance 2. :func:`hash_collisions` looks at all entries, and at any number of bits.
+        ``speculative`` has ``by`` at distance 1, which tells who looks for conflicts (``"vertex"`` or ``"edge"``), and
+        ``long_row`` at distance 2: a work-group takes each vertex of more entries.
 
     Returns
     -------

@@ -51,7 +51,7 @@ def color_columns(
     Parameters
     ----------
     matrix : scipy sparse array of any type and format, shape (m, n), or Graph, whose rows are those of the matrix
-        Every stored entry counts, also explicit zeros; values do not matter.
+        Every stored entry counts, explicit zeros too; values do not matter.
     strategy, order, deterministic, seed, session, **options
         As for :func:`color` at distance 2; there is no order ``"smallest_last"``. A column's degree is the number of
         its entries.
@@ -61,8 +61,8 @@ def color_columns(
     Returns
     -------
     Coloring
-        ``n_colors`` and int32 ``colors``, shape (n,), 0 … n_colors - 1; ``class_sizes`` and ``info``; its ``graph`` is
-        the pattern as a square directed graph, filled up with empty rows or columns.
+        It has ``n_colors``, int32 ``colors`` of shape (n,), 0 … n_colors - 1, ``class_sizes`` and ``info``. Its
+        ``graph`` is the pattern as a square directed graph, filled up with empty rows or columns.
 
     Raises
     ------

@@ -23,18 +23,18 @@ def count_conflicts(
 ) -> int:
     """Count the conflicts of a colouring: 0 exactly if it is proper.
 
-    At distance 1 they are the edges whose ends have one colour; of parallel edges each counts, self-loops do not. At
-    distance 2 they are counted row by row: the members of the closed row, which is the *set* of a vertex and its
-    neighbours, less the distinct colours among them, so as many as would have to change for that row, and a pair with
-    several common neighbours counts in each of their rows. These are also the totals of :func:`hash_collisions`, which
-    at distance 1 counts both directions of an edge.
+    At distance 1 the conflicts are the edges whose ends have one colour. Each parallel edge counts, self-loops do not.
+    At distance 2 conflicts are counted row by row. The closed row of a vertex is the *set* of the vertex and its
+    neighbours, and its conflicts are its members less the distinct colours among them: so many members would have to
+    change. A pair with several common neighbours counts in each of their rows. The totals of :func:`hash_collisions`
+    are counted in the same way, but at distance 1 they count both directions of an edge.
 
     Parameters
     ----------
     graph : Graph, scipy sparse array or networkx graph
-        Undirected, or directed with the reverse of each entry; with *bipartite* any matrix or Graph.
+        It is undirected, or directed with the reverse of each entry; with *bipartite* it is any matrix or Graph.
     colors : array_like of any integer type, shape (n_vertices,)
-        Any numbers of at least 0, not only those that :func:`color` gives.
+        The colours may be any numbers of at least 0, not only 0 … n_colors - 1.
     distance : {1, 2}
     bipartite : bool
         *graph* is a matrix, of any shape (m, n), and *colors*, shape (n,), are those of its columns, as
@@ -50,7 +50,7 @@ def count_conflicts(
     Raises
     ------
     InputError
-        *graph* is no graph or not symmetric, or *colors* are not as many as vertices or columns, or no colours.
+        *graph* is no graph or not symmetric, or *colors* are not as many as vertices or columns, or are no colours.
     GraphError
         A scipy sparse array is damaged.
     DeviceMemoryError

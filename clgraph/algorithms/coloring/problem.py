@@ -54,7 +54,7 @@ class ColoringProblem:
 
     @property
     def _members(self) -> int:
-        """Of the largest net, repeats included."""
+        """Members of the largest net, repeats included."""
         return self.graph.stats.max_degree + (not self.bipartite)
 
 

@@ -7,21 +7,22 @@ Strategies
 ``node_locked``
     A team of work-items owns an item and locks only the users [1]_.
 ``hybrid_locked``
-    One pass of ``node_locked``, then ``edge_locked`` on what is left [1]_.
+    One pass of ``node_locked`` runs first, then ``edge_locked`` takes what is left [1]_.
 ``hogwild``
-    No locks, races accepted: the baseline that does not keep the serial semantics [2]_.
+    There are no locks, and races are accepted: this baseline does not keep the serial semantics [2]_.
 ``matching_edge``
-    Maximal matchings, one after the other, a slot for each rating (AGM-E [1]_).
+    Maximal matchings are taken one after the other; each rating has a slot (AGM-E [1]_).
 ``matching_node``
-    Matchings inside blocks of items whose rows stay with their slots (AGM-N [1]_).
+    Matchings are taken inside blocks of items, whose rows stay with their slots (AGM-N [1]_).
 ``subgraph_matching``
-    The same with items sorted by degree and matchings of each block's own (SGM [1]_).
+    It works as ``matching_node``, but items are sorted by degree, and each block has matchings of its own (SGM [1]_).
 ``diagonal``
-    The diagonals of the matrix, one after the other (Diag [1]_).
+    The diagonals of the matrix are taken one after the other (Diag [1]_).
 ``block_diagonal``
-    Block-diagonals; a work-group has the rows of its block in local memory (BlkDiag [1]_).
+    Block-diagonals are taken one after the other; a work-group has the rows of its block in local memory
+    (BlkDiag [1]_).
 ``block_grid``
-    A p × p grid, p blocks at a time, a block to a sub-group [3]_.
+    The matrix is a grid of p × p blocks, of which p run at a time, each on a sub-group [3]_.
 
 References
 ----------
@@ -83,7 +84,7 @@ def choose_strategy(
     rank : int
         Number of factors, 1 … 128.
     n_sweeps : int
-        Sweeps wanted; the predicted seconds are of the preprocessing and all of them.
+        Sweeps wanted. The predicted seconds cover the preprocessing and all of them.
     storage : {"float32", "float16"}
     biases : bool
     strategy : str

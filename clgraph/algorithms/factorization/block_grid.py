@@ -49,7 +49,7 @@ class BlockGrid(BlockPlan):
         What stands between blocks: the end of a kernel, or, where the device has device-wide barriers, a wait for
         one other group inside a persistent kernel.
     seed : int
-        Of the order in which users and items are dealt to parts.
+        Seed of the order in which users and items are dealt to parts.
     """
 
     def __init__(
@@ -174,7 +174,7 @@ def _checked_lanes(lanes: int, layout: RowLayout, facts: DeviceFacts) -> int:
 
 
 def _local_bytes(lanes: int, layout: RowLayout, facts: DeviceFacts) -> int:
-    """Of a group: shared_t of the kernel file, with room for alignment and the words beside it."""
+    """Bytes of a group: shared_t of the kernel file, with room for alignment and the words beside it."""
     width = facts.sub_group_size
     if lanes == width:
         return 0

@@ -66,12 +66,12 @@ class EdgeLocked(FactorizationPlan):
     shuffle : bool
         Visit the ratings in random order; else by user, then item, where neighbours wait for one lock.
     seed : int
-        Of that order.
+        Seed of that order.
 
     Attributes
     ----------
     user_locks : DeviceArray
-        As of :class:`EdgePasses`.
+        The locks of :class:`EdgePasses`.
     """
 
     def __init__(

@@ -67,13 +67,14 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     n_epochs : int
         Sweeps over the ratings in ``fit``.
     learning_rate : float
-        Of the first epoch; times *regularization* at most 1/2, or a step would shrink rows by more than half.
+        Rate of the first epoch. Its product with *regularization* is at most 1/2; beyond, a step would shrink rows
+        by more than half.
     schedule : {"constant", "inverse", "bold_driver"}
-        Learning rate of the later epochs: the same; ``learning_rate / (1 + decay * t)``; or 5 % more after
+        Learning rate of the later epochs: it stays; it is ``learning_rate / (1 + decay * t)``; or it is 5 % more after
         an epoch with a lower training error and half after one with a higher error, up to
         ``0.5 / regularization``.
     decay : float
-        Of the "inverse" schedule.
+        How fast the rate of the "inverse" schedule falls.
     regularization : float
         Weight of the squared norms; at most ``0.5 / learning_rate``.
     biases : bool
@@ -84,10 +85,10 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         The factors start from a normal distribution of standard deviation ``init_scale / sqrt(n_factors)``.
         Users and items without ratings stay there; biases start at 0.
     tol : float, optional
-        Stop after an epoch that lowers the error (RMSE) of *eval_set*, or without it of the training
-        ratings, by less.
+        Stop after an epoch that lowers the error (RMSE) of *eval_set* by less than this. Without *eval_set*
+        the error of the training ratings counts.
     random_state : int, RandomState or None
-        Of the first factors. With an integer, ``strategy="auto"`` chooses among offline strategies only,
+        Seed of the first factors. With an integer, ``strategy="auto"`` chooses among offline strategies only,
         and the result is the same in every run on a device while the choice is. New rates from
         ``clgraph probe`` may change it; ``strategy=`` with the name of an offline strategy pins it.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
@@ -110,7 +111,7 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     n_iter_ : int
         Number of epochs.
     strategy_ : str
-        What ran.
+        The strategy that ran.
     info_ : RunInfo
         Where it ran and how long each part took, in the last fit; a loaded model has none.
     n_features_in_ : int
@@ -122,8 +123,8 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     * **Pairs**: *X* has two columns, the ids of a user and of an item, and *y* holds their ratings. Each row is a
       sample, so scikit-learn's splitters hold out ratings. ``predict(X)`` and ``score(X, y)`` use the factors of the
-      fit. Of a user or an item without ratings in the fit only the bias of the other one is known. Several
-      ratings of one pair count as their mean.
+      fit. If a user or an item has no ratings in the fit, only the bias of the other one counts. Several ratings of
+      one pair count as their mean.
     * **A matrix**: a scipy sparse array, whose stored entries are the ratings, or a dense array, whose every entry
       is one; *y* is ignored. Each row is a sample, so splitters hold out users. ``transform(X)``, ``predict(X)`` and
       ``score(X)`` fold the users in: they find each one's factors from its ratings in *X*. A dense matrix of two
@@ -345,7 +346,7 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         Returns
         -------
         float32 array, shape (n,) or (n, n_items)
-            Of Ratings, a prediction for each of them in order.
+            For Ratings, a prediction for each of them, in order.
 
         Raises
         ------

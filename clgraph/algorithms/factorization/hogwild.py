@@ -18,7 +18,7 @@ class Hogwild(FactorizationPlan):
     shuffle : bool
         Visit the ratings in random order; else by user, then item, where neighbours meet.
     seed : int
-        Of that order.
+        Seed of that order.
     """
 
     def __init__(

@@ -20,7 +20,7 @@ class HybridLocked(FactorizationPlan):
     Parameters
     ----------
     per, locks, shuffle, seed
-        As of :class:`NodeLocked`.
+        The same as for :class:`NodeLocked`.
 
     Attributes
     ----------

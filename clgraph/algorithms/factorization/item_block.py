@@ -25,7 +25,7 @@ class ItemSlots(SuperstepPlan):
     Parameters
     ----------
     seed : int
-        Of the matchings.
+        Seed of the matchings.
     barrier : {"auto", "grid", "group"}
         What stands between supersteps. "grid": a device-wide barrier of a persistent kernel, and a block has as
         many items as there are resident slots. "group", where the device has none: the barrier of one work-group,

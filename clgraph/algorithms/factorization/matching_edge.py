@@ -15,7 +15,7 @@ class MatchingEdge(RatingSlots):
     Parameters
     ----------
     seed : int
-        Of the matchings.
+        Seed of the matchings.
     barrier : {"auto", "launch", "grid"}
         See :class:`RatingSlots`.
     """

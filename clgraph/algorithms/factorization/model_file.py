@@ -86,7 +86,7 @@ def check_model(
     ----------
     settings, arrays : mapping
     factors : Factors
-        Of shapes that fit each other, and finite.
+        Their shapes fit each other, and their numbers are finite.
     defaults : mapping
         Every parameter with its default, whose type tells what is allowed.
     """

@@ -83,7 +83,7 @@ class NodeLocked(FactorizationPlan):
     shuffle : bool
         Visit an item's ratings in random order; else by user, where items wait for the same users.
     seed : int
-        Of that order.
+        Seed of that order.
 
     Attributes
     ----------

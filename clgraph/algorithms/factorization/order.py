@@ -70,7 +70,7 @@ def number_runs(
     Returns
     -------
     numbers : DeviceArray
-        Of each rating's pair, uint32.
+        Number of each rating's pair, uint32.
     offsets : DeviceArray
         Pair ``p`` is ``order[offsets[p]:offsets[p + 1]]``.
     """
@@ -99,7 +99,7 @@ def ordered_ratings(plan: FactorizationPlan, *, shuffle: bool, seed: Seed, by_it
     shuffle : bool
         Permute them at random; else they stay sorted by user, then item.
     seed : int
-        Of the permutation; the same one on every device.
+        Seed of the permutation, which is the same on every device.
     by_item : bool
         Sort them by item; equal items keep their order.
     """

@@ -33,9 +33,9 @@ def make_schedule(name: str, learning_rate: float, decay: float = 0.0, regulariz
         The same rate always; ``learning_rate / (1 + decay * t)`` in epoch t = 0, 1, … [2]_; or 5 %
         more after an epoch with a lower loss than the one before it and half after a higher one [1]_.
     learning_rate : float
-        Of the first epoch.
+        Rate of the first epoch.
     decay : float
-        Of "inverse", at least 0.
+        The ``decay`` of "inverse", at least 0.
     regularization : float
         What the training will use: *learning_rate* times it is at most 1/2.
 

@@ -51,7 +51,7 @@ class Epoch(NamedTuple):
     eval_loss : float
         The same on the evaluation ratings; NaN without them.
     seconds : float
-        Of the sweep alone.
+        Time of the sweep alone.
     updates_per_second : float
         Training ratings by ``seconds``.
     """
@@ -247,7 +247,7 @@ class Factorization:
         history : sequence of Epoch
             Earlier epochs, which the schedule and the numbers of the new ones go on from.
         eval_ratings : Ratings, optional
-            Of the same users and items.
+            Ratings of the same users and items.
         tol : float, optional
             Stop after an epoch that lowers the error on *eval_ratings*, or without them on the
             training ratings, by less.

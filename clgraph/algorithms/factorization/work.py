@@ -50,10 +50,10 @@ class Task:
     padded : int
         Numbers of a factor row, padding included.
     number_bytes : int
-        Of one of them in memory.
+        Bytes of one of them in memory.
     biases : bool
     n_sweeps : int
-        Over which the preprocessing pays off.
+        Sweeps over which the preprocessing pays off.
     """
 
     stats: RatingsStats
@@ -64,7 +64,7 @@ class Task:
 
     @property
     def row_bytes(self) -> int:
-        """Of a row and its bias in memory."""
+        """Bytes of a row and its bias in memory."""
         return self.padded * self.number_bytes + 4 * self.biases
 
     @property
@@ -236,7 +236,7 @@ def _degrees(stats: RatingsStats) -> tuple[tuple[_Bins, _Bins], tuple[_Bins, _Bi
 
 
 def _matchings_chain(task: Task, facts: DeviceFacts) -> Work:
-    """As many matchings as the busiest vertex has ratings; the wide ones are those that many vertices still have."""
+    """There are as many matchings as the busiest vertex has ratings; many vertices take part in the wide ones."""
     stats = task.stats
     (counts, _), _ = _degrees(stats)
     wide = min(task.busiest, _degree_exceeded_by(counts, _slots(task, facts)))

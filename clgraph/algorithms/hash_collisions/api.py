@@ -6,12 +6,14 @@ how many, for every hash function h of :mod:`clgraph.vertex_hashes` and every nu
 Strategies
 ----------
 ``row_per_item``
-    A work-item a row, a work-group a tile of rows that it reduces to one struct of counters. At distance 1 the
-    neighbours are loaded into local memory, and all hashes and widths are compared and counted at once, as bit planes.
+    A work-item takes a row. A work-group takes a tile of rows, which it reduces to one struct of counters. At distance
+    1 the neighbours are loaded into local memory, and all hashes and widths are compared and counted at once, as bit
+    planes.
 ``row_per_sub_group``
-    A sub-group a row, each lane another hash, all widths at once by a histogram of how many low bits agree.
+    A sub-group takes a row, and each lane another hash. A histogram of how many low bits agree counts all widths at
+    once.
 ``persistent``
-    As ``row_per_item``, but a work-group keeps consecutive tiles and reduces once.
+    It works as ``row_per_item``, but a work-group keeps consecutive tiles and reduces once.
 
 At distance 2 the colours of a row are marked in bitmaps that are folded in half from width to width, or sorted by a
 network so that those with most low bits in common stand side by side.
@@ -104,20 +106,20 @@ def hash_collisions(
     verify: bool = False,
     **options: Any,
 ) -> CollisionTable:
-    """Count the collisions of hash colourings of *graph*: of each hash function at each number of bits.
+    """Count the collisions of hash colourings of *graph*, for each hash function and each number of bits.
 
-    The colour of vertex v is the low bits of its hash. At distance 1 row v's collisions are its entries, other than v
-    itself, of v's colour; parallel edges count as often as they are stored. At distance 2 they are the vertices of
-    the closed row, the *set* of v and its neighbours, less the distinct colours among them: two neighbours of v are
-    two steps apart. Parallel edges and self-loops add nothing to that set.
+    The colour of vertex v is the low bits of its hash. At distance 1 the collisions of row v are its entries that have
+    v's colour, without v itself; parallel edges count as often as they are stored. At distance 2 the closed row is the
+    *set* of v and its neighbours, any two of which are at most two steps apart. The collisions of the row are the
+    members of this set less the distinct colours among them. Parallel edges and self-loops add nothing to the set.
 
     Parameters
     ----------
     graph : Graph, scipy sparse array or networkx graph
-        Undirected, or directed with the reverse of each entry.
+        It is undirected, or directed with the reverse of each entry.
     distance : {1, 2}
     hashes : int or iterable of str
-        Names of :data:`clgraph.vertex_hashes.HASHES`, or how many of the first.
+        Names of :data:`clgraph.vertex_hashes.HASHES`, or how many of them to take from the first on.
     bit_widths : iterable of int
         Bits of a colour, rising, 1 … 31.
     strategy : str
@@ -127,10 +129,10 @@ def hash_collisions(
     verify : bool
         Check the result against the definition, on the host.
     **options
-        Options of the strategy: ``tile`` (words of local memory for the rows of a work-group; where it needs none for
-        them, which are bitmaps and ``row_per_sub_group`` at distance 1, how many entries and rows it takes at a time),
-        and at distance 2 ``distinct`` (``"bitmap"`` or ``"sort"``) and ``layout`` of what is sorted (``"padded"``
-        or ``"compact"``).
+        Options of the strategy. ``tile`` is the number of words of local memory for the rows of a work-group. Bitmaps,
+        and ``row_per_sub_group`` at distance 1, keep no rows there; for them it is how many entries and rows a
+        work-group takes at a time. At distance 2 ``distinct`` is ``"bitmap"`` or ``"sort"``, and ``layout``, how what
+        is sorted lies in memory, is ``"padded"`` or ``"compact"``.
 
     Returns
     -------

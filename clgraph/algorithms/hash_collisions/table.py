@@ -34,7 +34,7 @@ class CollisionTable(_CollisionTable):
     Attributes
     ----------
     total, maximum : int64 array, shape (n_hashes, n_bit_widths)
-        Sum over the rows, and largest row, of its collisions.
+        Collisions of all rows together, and of the row that has most.
     hashes : tuple of str
         The hash function of each line.
     bit_widths : tuple of int
@@ -52,12 +52,12 @@ class CollisionTable(_CollisionTable):
     info: RunInfo
 
     def best(self, *, max_colors: int | None = None) -> BestHash:
-        """Return the colouring with the fewest collisions; of equals that of the fewest bits, then the first.
+        """Return the colouring with the fewest collisions; among equals the fewest bits win, then the first hash.
 
         Parameters
         ----------
         max_colors : int, optional
-            Only colourings of at most so many colours count: of b bits there are ``2**b``.
+            Only colourings of at most so many colours count; b bits give ``2**b`` colours.
 
         Raises
         ------
