@@ -46,6 +46,7 @@ class Plan:
         self.session, self.recipe = session, recipe
         self.rounds: list[int] = []
         rows = device_graph(session, graph)
+        self._programs: dict[str, Program] = {}
         self._defines = {**rows.defines(), **recipe.defines}
         inputs = {name: make(session) for name, make in recipe.inputs.items()}
         sizes = {name: self._size(array) for name, array in recipe.arrays.items()}
@@ -58,7 +59,9 @@ class Plan:
         self.scope: dict[str, Any] = {**rows.scope, **recipe.values, **inputs, **self.arrays}
         self._paced = estimate(recipe.work, session.profile.rates).seconds > PACED_SECONDS
         self._statuses: list[tuple[Phase, str, int]] = []  # launch, array and place of the word
-        self._steps = [self._prepared(step) for step in recipe.steps]
+        distinct = {id(step): step for step in recipe.steps}  # a step that is there twice is bound once
+        prepared = {key: self._prepared(step) for key, step in distinct.items()}
+        self._steps = [prepared[id(step)] for step in recipe.steps]
 
     def _size(self, array: Array) -> int:
         first = next((step for step in self.recipe.steps if isinstance(step, Phase)), None)
@@ -75,7 +78,11 @@ class Plan:
 
     def program(self, source: str) -> Program:
         """Return kernel file *source*, built as the recipe says."""
-        return self.session.program(source, self._defines, work_group_size=self.recipe.work_group_size)
+        if source not in self._programs:
+            self._programs[source] = self.session.program(
+                source, self._defines, work_group_size=self.recipe.work_group_size
+            )
+        return self._programs[source]
 
     def _prepared(self, step: Step) -> Callable[[], object]:
         if isinstance(step, Loop):

@@ -13,6 +13,8 @@ from numpy.typing import DTypeLike
 
 from clgraph.model.cost import Work
 
+_NOTHING, _LAUNCH, _READ_BACK = Work(), Work(launches=1.0), Work(read_backs=1.0)
+
 
 @dataclass(frozen=True)
 class Array:
@@ -145,7 +147,7 @@ class Recipe:
     @property
     def work(self) -> Work:
         """What the whole run asks of the device: the sum of what its steps do."""
-        return sum((launched(step) for step in self.steps), Work())
+        return sum(map(launched, self.steps), _NOTHING)
 
     def with_rounds(self, rounds: Iterable[float]) -> Recipe:
         """Return the recipe whose loops are expected to make *rounds*, of which there is one number for each loop."""
@@ -158,7 +160,7 @@ class Recipe:
 def launched(step: Step) -> Work:
     """Return what *step* asks of the device, its launches and those reads counted for which the host waits."""
     if isinstance(step, Phase):
-        return step.work + Work(launches=1.0)
+        return step.work + _LAUNCH
     if isinstance(step, Loop):
-        return sum(map(launched, step.body), Work(read_backs=1.0)).times(step.expected)
+        return sum(map(launched, step.body), _READ_BACK).times(step.expected)
     return step.work

@@ -133,16 +133,14 @@ def _edge_list(
             max_groups=_RESIDENT_GROUPS * facts.compute_units, status=f"state[{control} + GRID_STATUS]",
         )
 
-    def loop() -> Loop:
-        share = 1 / work.rounds(stats)
-        offer_entries = by_segment(f"{_EDGE_LIST}:offer_segment_entries", work=again.times(share))
-        return _rounds(graph, (
-            *([offer_entries] if split_keys else []),
-            by_segment(f"{_EDGE_LIST}:hook_segments"),
-            by_segment(f"{_EDGE_LIST}:settle_segments"),
-            by_segment(f"{_EDGE_LIST}:offer_segments", work=work.join(stats, share * n_visits)),
-        ))
-
+    share = 1 / work.rounds(stats)
+    offer_entries = by_segment(f"{_EDGE_LIST}:offer_segment_entries", work=again.times(share))
+    loop = _rounds(graph, (
+        *([offer_entries] if split_keys else []),
+        by_segment(f"{_EDGE_LIST}:hook_segments"),
+        by_segment(f"{_EDGE_LIST}:settle_segments"),
+        by_segment(f"{_EDGE_LIST}:offer_segments", work=work.join(stats, share * n_visits)),
+    ))
     steps: list[Step] = [
         Phase(f"{_ROWS}:discover_rows", _n_tiles(graph) * width, work.walk(stats), {"turn": turn})
         for turn in range(2 if split_keys else 1)
@@ -153,7 +151,7 @@ def _edge_list(
     for number, part in enumerate(parts):
         steps += [flatten(1 + 3 * number + turn, goes_on=turn > 0) for turn in range(3 if in_one_launch else 1)]
         steps.append(by_segment(f"{_EDGE_LIST}:build", work=work.walk(stats), values={"part": part}))
-        steps.append(all_rounds(number) if in_one_launch else loop())
+        steps.append(all_rounds(number) if in_one_launch else loop)
     return _recipe(
         graph, facts, maximum, *steps,
         arrays={
