@@ -421,8 +421,10 @@ def test_sub_group_widths(width: int) -> None:
     run_at_width(width, script)
 
 
-@pytest.mark.parametrize("in_one_launch", [False, True])
-@every_case
+@pytest.mark.parametrize(
+    ("strategy", "options", "in_one_launch"),
+    [(*case, False) for case in CASES] + [(*case, True) for case in CASES if case[0] != "segmented"], ids=str,
+)  # fmt: skip
 def test_what_is_predicted_is_what_is_launched(
     pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str, options: dict[str, object], in_one_launch: bool
 ) -> None:
@@ -435,7 +437,7 @@ def test_what_is_predicted_is_what_is_launched(
     predicted = plan.recipe.with_rounds(plan.rounds).work
     assert sum(launches for launches, _ in recorder.kernels().values()) == predicted.launches
     assert sum(plan.rounds) == predicted.read_backs
-    n_loops = 0 if in_one_launch and strategy != "segmented" else 2 if options.get("light_edges") else 1
+    n_loops = 0 if in_one_launch else 2 if options.get("light_edges") else 1
     assert len(plan.rounds) == n_loops and all(rounds > 0 for rounds in plan.rounds)
 
 

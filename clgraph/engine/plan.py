@@ -58,7 +58,7 @@ class Plan:
         }
         self.scope: dict[str, Any] = {**rows.scope, **recipe.values, **inputs, **self.arrays}
         self._paced = estimate(recipe.work, session.profile.rates).seconds > PACED_SECONDS
-        self._statuses: list[tuple[Phase, str, int]] = []  # launch, array and place of the word
+        self._statuses: list[tuple[Phase, str, int]] = []  # a launch, and the array and the place of its word
         distinct = {id(step): step for step in recipe.steps}  # a step that is there twice is bound once
         prepared = {key: self._prepared(step) for key, step in distinct.items()}
         self._steps = [prepared[id(step)] for step in recipe.steps]

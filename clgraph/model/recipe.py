@@ -23,7 +23,7 @@ class Array:
     Attributes
     ----------
     size : int or str
-        How many items; a name stands for the constant of that name in the recipe's kernel files.
+        How many items; text is an expression of the constants of the recipe's first kernel file.
     dtype : dtype
     zeroed : bool
         Whether it holds zeros before the first run; else what it holds is undefined.

@@ -24,8 +24,8 @@ _ROWS, _SEGMENTED, _EDGE_LIST = (f"mst/{name}.cl" for name in ("rows", "segmente
 _TILE = 512  # entries
 _SAMPLES = 256
 _CLIMB_LIMIT = 1024
-_SEGMENT_GROUPS = 16  # a compute unit, for which the list has segments
-_RESIDENT_GROUPS = 6  # a compute unit, that may run at once
+_SEGMENT_GROUPS = 16  # the list has segments for so many work-groups on each compute unit
+_RESIDENT_GROUPS = 6  # so many may run at once on each compute unit
 _MOST_ROUNDS = "MAX_ROUNDS - 1"
 _LINGER = 100  # turns; groups that come too late leave their segments to the others
 
@@ -34,7 +34,7 @@ def _recipe(
     graph: Graph, facts: DeviceFacts, maximum: bool, *steps: Step, arrays: Mapping[str, Array],
     values: Mapping[str, int] | None = None, split_keys: bool = False, **defines: int,
 ) -> Recipe:
-    """Return the recipe of *steps* after the start, which a graph without edges is done with."""
+    """Return the recipe of *steps* after the start; a graph without edges needs only the start."""
     n, m = graph.n_vertices, graph.n_edges
     if n > _MAX_VERTICES or m > _MAX_ENTRIES:
         raise InputError(
@@ -101,6 +101,7 @@ def two_pass(
 def _edge_list(
     graph: Graph, facts: DeviceFacts, maximum: bool, light_edges: float | None, *, split_keys: bool
 ) -> Recipe:
+    """With *split_keys* the best edges are found in two passes of 32-bit atomics, by weight and then by entry."""
     n, m, stats, width = graph.n_vertices, graph.n_edges, graph.stats, facts.sub_group_size
     if light_edges is None:
         light_edges = work.default_light_edges(stats)
