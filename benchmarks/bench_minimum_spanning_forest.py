@@ -45,7 +45,7 @@ def measure(
     session: Session, name: str, graph: Graph, *, strategies: list[str] | None = None, check_limit: int, **timing: Any
 ) -> list[dict[str, Any]]:
     """Return one row per strategy on *graph*."""
-    choice = choose(PLANS, "auto", lambda: graph.stats, session.facts, session.profile.rates)
+    choice = choose(PLANS, "auto", lambda: graph, session.facts, session.profile.rates)
     names = [choice.strategy if wanted == "auto" else wanted for wanted in strategies or ()]
     found: list[dict[str, Any]] = []
     numbering: list[float] = []

@@ -68,6 +68,7 @@ def test_types_conditions_and_macros_are_followed() -> None:
         "rows": [("first", "value", np.uint32), ("offsets", "global", np.int64), ("state", "global", np.uint32)],
     }
     assert declared.constant("WIDE") == 4 and declared.constant("LEVELS") == 21
+    assert declared.constant("2 * WIDE + LEVELS") == 29
     for name in ("BASE", "absent"):
         with pytest.raises(KernelSourceError, match=name):
             declared.constant(name)

@@ -4,11 +4,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import (
     DeviceProfile,
+    at,
     generic_profile,
     load_profile,
     save_profile,
@@ -128,3 +130,10 @@ def test_every_rate_is_needed() -> None:
         del document["rates"][name]
         with pytest.raises(InputError, match=f"{name} unknown or missing"):
             DeviceProfile.from_json(document)
+
+
+def test_curves_are_read_between_their_points() -> None:
+    curve = {4096: 1e9, 0: 8e9, 64: 2e9}
+    for x in (0, 0.5, 1, 3, 64, 100.5, 4096, 1e12, float("inf")):
+        exponent = np.interp(np.log2(max(1, x)), [0, 6, 12], np.log([8e9, 2e9, 1e9]))
+        assert at(curve, x) == pytest.approx(np.exp(exponent), rel=1e-12)

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clgraph as cg
-from clgraph.algorithms import mst
-from clgraph.algorithms.mst import STRATEGIES, SpanningForest, minimum_spanning_forest
+from clgraph.algorithms.mst import STRATEGIES, SpanningForest, minimum_spanning_forest, strategies
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError, VerificationError
 from clgraph.generators import random_weights
 from clgraph.graph import Graph
@@ -167,16 +166,21 @@ def test_light_edges(session: Session, strategy: str, light_edges: float) -> Non
         assert_right(graph, session, strategy, maximum=maximum, light_edges=light_edges)
 
 
+def as_on_gpus(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let one work-group, which no barrier keeps waiting, make all rounds in one launch."""
+    dialect = replace(session.facts.dialect, has_grid_barrier=True)
+    monkeypatch.setattr(session, "facts", replace(session.facts, dialect=dialect, compute_units=1))
+    monkeypatch.setattr(strategies, "_RESIDENT_GROUPS", 1)
+
+
 @pytest.mark.parametrize("climb_limit", [8, 1024])
 @pytest.mark.parametrize("strategy", ["edge_list", "two_pass"])
 def test_rounds_in_one_launch(
     pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str, climb_limit: int
 ) -> None:
-    """As on GPUs, but by one work-group, which no barrier keeps waiting; climbs that meet their limit, too."""
-    dialect = replace(pocl.facts.dialect, has_grid_barrier=True)
-    monkeypatch.setattr(pocl, "facts", replace(pocl.facts, dialect=dialect, compute_units=1))
-    monkeypatch.setattr(mst, "_RESIDENT_GROUPS", 1)
-    monkeypatch.setattr(mst, "_CLIMB_LIMIT", climb_limit)
+    """As on GPUs; climbs that meet their limit, too."""
+    as_on_gpus(pocl, monkeypatch)
+    monkeypatch.setattr(strategies, "_CLIMB_LIMIT", climb_limit)
     steps = np.arange(1, 16000)
     levels = np.sum([steps % k == 0 for k in (2, 40, 800)], 0)  # in each round chains of twenty
     for graph in (
@@ -417,15 +421,49 @@ def test_sub_group_widths(width: int) -> None:
     run_at_width(width, script)
 
 
+@pytest.mark.parametrize(
+    ("strategy", "options", "in_one_launch"),
+    [(*case, False) for case in CASES] + [(*case, True) for case in CASES if case[0] != "segmented"], ids=str,
+)  # fmt: skip
+def test_what_is_predicted_is_what_is_launched(
+    pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str, options: dict[str, object], in_one_launch: bool
+) -> None:
+    if in_one_launch:
+        as_on_gpus(pocl, monkeypatch)
+    plan = STRATEGIES[strategy].plan(pocl, random_weights(cg.generators.rmat(8, 8)), **options)
+    plan.run()
+    with pocl.measure() as recorder:
+        plan.run()
+    predicted = plan.recipe.with_rounds(plan.rounds).work
+    assert sum(launches for launches, _ in recorder.kernels().values()) == predicted.launches
+    assert sum(plan.rounds) == predicted.read_backs
+    n_loops = 0 if in_one_launch else 2 if options.get("light_edges") else 1
+    assert len(plan.rounds) == n_loops and all(rounds > 0 for rounds in plan.rounds)
+
+
+@every_case
+def test_rounds_that_do_not_end_are_reported(
+    pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str, options: dict[str, object]
+) -> None:
+    plan = STRATEGIES[strategy].plan(pocl, chain(np.arange(99) % 7).permuted(1), **options)
+    plan.run()
+    assert plan.rounds[-1] > 1
+    monkeypatch.setattr(strategies, "_MOST_ROUNDS", 1)
+    plan = STRATEGIES[strategy].plan(pocl, chain(np.arange(99) % 7).permuted(1), **options)
+    with pytest.raises(DeviceTimeoutError, match="1 rounds of mst/"):
+        plan.run()
+
+
 @pytest.mark.parametrize("strategy", ["edge_list", "two_pass"])  # work-groups of the other one do not wait
-def test_a_wait_that_ran_out_is_reported(pocl: Session, strategy: str) -> None:
+def test_a_wait_that_ran_out_is_reported(pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str) -> None:
+    as_on_gpus(pocl, monkeypatch)
     for control in (0, 1):
-        plan = STRATEGIES[strategy].plan(pocl, cg.generators.path(9))
+        plan = STRATEGIES[strategy].plan(pocl, cg.generators.path(9), light_edges=0.5)
         plan.run()
         first, words, status = map(
-            plan.program.constant, ("STATE_CONTROLS", "STATE_CONTROL_WORDS", "GRID_STATUS")
+            plan.program("mst/edge_list.cl").constant, ("STATE_CONTROLS", "STATE_CONTROL_WORDS", "GRID_STATUS")
         )
         at = first + control * words + status
-        plan.state.fill(STATUS_TIMEOUT, at, at + 1)
+        plan.arrays["state"].fill(STATUS_TIMEOUT, at, at + 1)
         with pytest.raises(DeviceTimeoutError):
             plan.edges()

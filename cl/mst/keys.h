@@ -13,7 +13,7 @@
 #define WEIGHT_NONE 0            /* all edges weigh the same */
 #define WEIGHT_INT 1
 #define WEIGHT_FLOAT 2
-#define WEIGHT_RANK 3            /* uint ranks of 64-bit weights */
+#define WEIGHT_RANK 3            /* uints in the order of 64-bit weights */
 #ifndef WEIGHT_KIND
 #define WEIGHT_KIND WEIGHT_INT
 #endif

@@ -16,7 +16,7 @@ KERNEL initialize(int n, __global const offset_t *restrict row_offsets, volatile
                   __global int *restrict tile_rows, __global uint *restrict state, __global int *restrict parent,
                   __global uint *restrict forest) {
   int v = get_global_id(0);
-  if (v < STATE_WORDS) state[v] = 0u;
+  for (int i = v; i < STATE_WORDS; i += get_global_size(0)) state[i] = 0u;
   if (v >= n) return;
   parent[v] = v;
   forest[v] = NO_ENTRY;

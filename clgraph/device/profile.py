@@ -9,6 +9,7 @@ import json
 import logging
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
 from importlib.resources import files
@@ -76,10 +77,13 @@ class DeviceRates:
 
 def at(curve: Curve, x: float) -> float:
     """Read *curve* at *x*: linear in log2(x) and log(rate), constant beyond the ends."""
-    points = sorted(curve.items())
-    xs = [float(np.log2(max(1, k))) for k, _ in points]
-    ys = [float(np.log(v)) for _, v in points]
-    return float(np.exp(np.interp(np.log2(max(1.0, x)), xs, ys)))
+    x, points = max(1.0, x), sorted((max(1, k), rate) for k, rate in curve.items())
+    above = bisect_left(points, (x,))
+    if above in (0, len(points)):
+        return points[min(above, len(points) - 1)][1]
+    (low, first), (high, last) = points[above - 1], points[above]
+    share = math.log(x / low) / math.log(high / low)
+    return math.exp((1 - share) * math.log(first) + share * math.log(last))
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from clgraph.device.facts import DeviceFacts
 from clgraph.graph import Graph
 from clgraph.model.cost import estimate
-from clgraph.model.recipe import Array, Phase, Recipe, Step
-from clgraph.model.strategy import Kind, Strategy
+from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step
+from clgraph.model.strategy import Kind, Strategy, runs_anywhere
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.failure import STATUS_TIMEOUT, check_status
 from clgraph.runtime.program import Launch, Program
 from clgraph.runtime.session import Session
 
@@ -30,7 +32,9 @@ class Plan:
     arrays : dict of str to DeviceArray
         Those of the recipe.
     scope : dict
-        What kernels find by the names of their parameters: the graph's rows, the recipe's values and its arrays.
+        What kernels find by the names of their parameters: the graph's rows, the recipe's values, inputs and arrays.
+    rounds : list of int
+        How many rounds each loop of the last run made.
 
     Raises
     ------
@@ -40,45 +44,109 @@ class Plan:
 
     def __init__(self, session: Session, graph: Graph, recipe: Recipe) -> None:
         self.session, self.recipe = session, recipe
+        self.rounds: list[int] = []
         rows = device_graph(session, graph)
+        self._programs: dict[str, Program] = {}
         self._defines = {**rows.defines(), **recipe.defines}
+        inputs = {name: make(session) for name, make in recipe.inputs.items()}
         sizes = {name: self._size(array) for name, array in recipe.arrays.items()}
         bytes_each = {name: sizes[name] * np.dtype(array.dtype).itemsize for name, array in recipe.arrays.items()}
         session.check_memory(bytes_each)
         self.arrays: dict[str, DeviceArray] = {
-            name: session.empty(sizes[name], array.dtype) for name, array in recipe.arrays.items()
+            name: (session.zeros if array.zeroed else session.empty)(sizes[name], array.dtype)
+            for name, array in recipe.arrays.items()
         }
-        self.scope: dict[str, Any] = {**rows.scope, **recipe.values, **self.arrays}
+        self.scope: dict[str, Any] = {**rows.scope, **recipe.values, **inputs, **self.arrays}
         self._paced = estimate(recipe.work, session.profile.rates).seconds > PACED_SECONDS
-        self._steps = [self._prepared(step) for step in recipe.steps]
+        self._statuses: list[tuple[Phase, str, int]] = []  # a launch, and the array and the place of its word
+        distinct = {id(step): step for step in recipe.steps}  # a step that is there twice is bound once
+        prepared = {key: self._prepared(step) for key, step in distinct.items()}
+        self._steps = [prepared[id(step)] for step in recipe.steps]
 
     def _size(self, array: Array) -> int:
-        if isinstance(array.size, int):
-            return array.size
-        first = next((step.source for step in self.recipe.steps if isinstance(step, Phase)), None)
-        return 0 if first is None else self.program(first).constant(array.size)
+        first = next((step for step in self.recipe.steps if isinstance(step, Phase)), None)
+        return 0 if first is None else self._number(first, array.size)
+
+    def _number(self, phase: Phase, value: Any) -> Any:
+        """Return *value*; text is an expression of the constants that the kernel file of *phase* defines."""
+        return self.program(phase.source).constant(value) if isinstance(value, str) else value
+
+    def _place(self, phase: Phase, word: str) -> tuple[str, int]:
+        """Return the array and the index of *word*, which is ``"<array>[<expression>]"``."""
+        array, _, expression = word.removesuffix("]").partition("[")
+        return array, self._number(phase, expression)
 
     def program(self, source: str) -> Program:
         """Return kernel file *source*, built as the recipe says."""
-        return self.session.program(source, self._defines)
+        if source not in self._programs:
+            self._programs[source] = self.session.program(
+                source, self._defines, work_group_size=self.recipe.work_group_size
+            )
+        return self._programs[source]
 
     def _prepared(self, step: Step) -> Callable[[], object]:
+        if isinstance(step, Loop):
+            return self._loop(step)
         if not isinstance(step, Phase):
             return step.make(self.session, self.scope).run  # type: ignore[no-any-return]
-        program = self.program(step.source)
-        items = step.items if step.groups is None else step.groups * program.work_group_size
-        launch = program.bind(step.name, items, self.scope, max_groups=step.max_groups, **step.values)
+        launch = self._bound(step)
         return lambda: self._launch(launch)
+
+    def _bound(self, phase: Phase) -> Launch:
+        if phase.status is not None:
+            self._statuses.append((phase, *self._place(phase, phase.status)))
+        program = self.program(phase.source)
+        items = phase.items if phase.groups is None else phase.groups * program.work_group_size
+        own = {name: self._number(phase, value) for name, value in phase.values.items()}
+        return program.bind(phase.name, items, self.scope, max_groups=phase.max_groups, **own)
 
     def _launch(self, launch: Launch) -> None:
         event = launch()
         if self._paced:
             self.session.wait(event)
 
+    def _loop(self, loop: Loop) -> Callable[[], None]:
+        self.scope[loop.counter] = 0
+        launches = [self._bound(phase) for phase in loop.body]
+        counted = [
+            launch for launch, phase in zip(launches, loop.body, strict=True)
+            if loop.counter in self.program(phase.source).parameters(phase.name)
+        ]  # fmt: skip
+        last = loop.body[-1]
+        array, place = self._place(last, loop.alive)
+        most = self._number(last, loop.most)
+
+        def run() -> None:
+            first = 1 + sum(self.rounds)
+            for number in range(first, first + most):
+                for launch in counted:
+                    launch.set(**{loop.counter: number})
+                for launch in launches:
+                    self._launch(launch)
+                if self.arrays[array].item(place) != number:
+                    self.rounds.append(number - first + 1)
+                    return
+            check_status(STATUS_TIMEOUT, f"{most} rounds of {last.kernel}")
+
+        return run
+
     def run(self) -> None:
-        """Run the steps in order; nothing is read back."""
+        """Run the steps in order; of what they leave only the word is read back after which a loop ends.
+
+        Raises
+        ------
+        DeviceTimeoutError
+            A loop made the most rounds that it may, and the last one left work.
+        """
+        self.rounds = []
         for step in self._steps:
             step()
+
+    def check(self) -> None:
+        """Raise what kernels have written to the status words of their phases."""
+        blocks = {array: self.arrays[array].get() for _, array, _ in self._statuses}
+        for phase, array, place in self._statuses:
+            check_status(int(blocks[array][place]), phase.kernel)
 
 
 @dataclass(frozen=True)
@@ -88,17 +156,20 @@ class _Planned:
     recipe: Callable[..., Recipe]
     kind: type[Plan]
 
-    def __call__(self, session: Session, graph: Graph, **options: Any) -> Plan:
-        return self.kind(session, graph, self.recipe(graph, session.facts, **options))
+    def __call__(self, session: Session, graph: Graph, *inputs: Any, **options: Any) -> Plan:
+        return self.kind(session, graph, self.recipe(graph, session.facts, *inputs, **options))
 
     @property
     def __signature__(self) -> inspect.Signature:
         return inspect.signature(self.recipe)
 
 
-def planned(kind: Kind, recipe: Callable[..., Recipe], plan: type[Plan]) -> Strategy:
-    """Return the strategy that runs what ``recipe(graph, facts, **options)`` lists, as a *plan* of that type.
+def planned(
+    kind: Kind, recipe: Callable[..., Recipe], plan: type[Plan],
+    unsupported: Callable[[DeviceFacts], str | None] = runs_anywhere,
+) -> Strategy:
+    """Return the strategy that runs what ``recipe(graph, facts, *inputs, **options)`` lists, as a *plan* of that type.
 
     What it is predicted to take is the work of that recipe, so its statistics are the graph itself.
     """
-    return Strategy(kind, _Planned(recipe, plan), lambda graph, facts: recipe(graph, facts).work)
+    return Strategy(kind, _Planned(recipe, plan), lambda graph, facts: recipe(graph, facts).work, unsupported)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 
@@ -76,7 +77,7 @@ class Work:
 
     def __add__(self, other: Work) -> Work:
         """Return the work of both."""
-        return Work(**{f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(Work)})
+        return Work(*map(operator.add, vars(self).values(), vars(other).values()))
 
     def times(self, n: float) -> Work:
         """Return the work of *n* such runs."""

@@ -5,28 +5,33 @@ predicted, since both come from the same list.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from numpy.typing import DTypeLike
 
 from clgraph.model.cost import Work
 
+_NOTHING, _LAUNCH, _READ_BACK = Work(), Work(launches=1.0), Work(read_backs=1.0)
+
 
 @dataclass(frozen=True)
 class Array:
-    """One array that a run needs on the device beside its input; what it holds at first is undefined.
+    """One array that a run needs on the device beside its input.
 
     Attributes
     ----------
     size : int or str
-        How many items; a name stands for the constant of that name in the recipe's kernel files.
+        How many items; text is an expression of the constants of the recipe's first kernel file.
     dtype : dtype
+    zeroed : bool
+        Whether it holds zeros before the first run; else what it holds is undefined.
     """
 
     size: int | str
     dtype: DTypeLike
+    zeroed: bool = False
 
 
 @dataclass(frozen=True)
@@ -41,12 +46,14 @@ class Phase:
         Work-items that it needs at least.
     work : Work
         What the launch asks of the device, the launch itself not counted.
-    values : mapping of str to number
-        Values of parameters that the recipe's scope does not have.
+    values : mapping of str to number or str
+        Values of parameters that the recipe's scope does not have; text is an expression of the file's constants.
     max_groups : int, optional
         Most work-groups, for kernels with grid-stride loops.
     groups : int, optional
         How many work-groups, in place of *items*.
+    status : str, optional
+        ``"<array>[<expression of constants>]"``, the word to which the kernel writes why it could not go on.
     """
 
     kernel: str
@@ -55,6 +62,7 @@ class Phase:
     values: Mapping[str, Any] = field(default_factory=dict)
     max_groups: int | None = None
     groups: int | None = None
+    status: str | None = None
 
     @property
     def source(self) -> str:
@@ -81,7 +89,33 @@ class Use:
     work: Work
 
 
-Step: TypeAlias = Phase | Use
+@dataclass(frozen=True)
+class Loop:
+    """Rounds that the host drives, until one has left no work.
+
+    Attributes
+    ----------
+    body : tuple of Phase
+        The launches of a round.
+    counter : str
+        The parameter that gets the number of the round. The first round of a run has number 1, and a later loop
+        goes on from where the one before has stopped.
+    alive : str
+        ``"<array>[<expression of constants>]"``, the word to which a round that has left work writes its number.
+    most : int or str
+        The run is given up after so many rounds; text is an expression of constants.
+    expected : float
+        How many rounds the cost model counts.
+    """
+
+    body: tuple[Phase, ...]
+    counter: str
+    alive: str
+    most: int | str
+    expected: float
+
+
+Step: TypeAlias = Phase | Use | Loop
 
 
 @dataclass(frozen=True)
@@ -96,19 +130,37 @@ class Recipe:
         What several kernels have parameters for; the arrays of the input and of the recipe are in that scope, too.
     defines : mapping
         Of all kernel files.
+    work_group_size : int, optional
+        Of all kernel files, in place of the tuned ones.
+    inputs : mapping of str to callable
+        What the host makes of the input beside the graph's rows, once there is a plan: ``make(session)`` returns the
+        array on the device.
     """
 
     steps: tuple[Step, ...]
     arrays: Mapping[str, Array] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
     defines: Mapping[str, int | str] = field(default_factory=dict)
+    work_group_size: int | None = None
+    inputs: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
 
     @property
     def work(self) -> Work:
         """What the whole run asks of the device: the sum of what its steps do."""
-        return sum((launched(step) for step in self.steps), Work())
+        return sum(map(launched, self.steps), _NOTHING)
+
+    def with_rounds(self, rounds: Iterable[float]) -> Recipe:
+        """Return the recipe whose loops are expected to make *rounds*, of which there is one number for each loop."""
+        left = iter(rounds)
+        return replace(self, steps=tuple(
+            replace(step, expected=next(left)) if isinstance(step, Loop) else step for step in self.steps
+        ))
 
 
 def launched(step: Step) -> Work:
-    """Return what *step* asks of the device, its launches counted."""
-    return step.work + Work(launches=1.0) if isinstance(step, Phase) else step.work
+    """Return what *step* asks of the device, its launches and those reads counted for which the host waits."""
+    if isinstance(step, Phase):
+        return step.work + _LAUNCH
+    if isinstance(step, Loop):
+        return sum(map(launched, step.body), _READ_BACK).times(step.expected)
+    return step.work

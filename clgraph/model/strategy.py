@@ -19,7 +19,8 @@ logger = logging.getLogger(__name__)
 Kind = Literal["online", "offline"]
 
 
-def _runs_anywhere(_facts: DeviceFacts) -> str | None:
+def runs_anywhere(_facts: DeviceFacts) -> str | None:
+    """Return no reason why a device could not run a strategy."""
     return None
 
 
@@ -44,7 +45,7 @@ class Strategy:
     kind: Kind
     plan: Callable[..., Any]
     work: Callable[[Any, DeviceFacts], Work]
-    unsupported: Callable[[DeviceFacts], str | None] = _runs_anywhere
+    unsupported: Callable[[DeviceFacts], str | None] = runs_anywhere
 
 
 @dataclass(frozen=True)

@@ -79,21 +79,21 @@ class Declarations:
         for statement in self._statements(text):
             self._declare(self._expand(statement))
 
-    def constant(self, name: str) -> int:
-        """Return the integer for which the macro *name* stands at the end of the source.
+    def constant(self, expression: str) -> int:
+        """Return the integer for which *expression*, of macros and numbers, stands at the end of the source.
 
         Raises
         ------
         KernelSourceError
             There is no such macro, or it is no integer.
         """
-        if name in self._constants:
-            return self._constants[name]
-        text = self._expand(name)
+        if expression in self._constants:
+            return self._constants[expression]
+        text = self._expand(expression)
         value = None if _NAME.search(text) else _evaluate(text)
         if value is None:
-            raise KernelSourceError(f"the kernel source defines no integer {name!r}")
-        self._constants[name] = value
+            raise KernelSourceError(f"the kernel source defines no integer {expression!r}")
+        self._constants[expression] = value
         return value
 
     def _statements(self, text: str) -> Iterator[str]:

@@ -68,9 +68,9 @@ class Program:
         self.source = source
         self.work_group_size = work_group_size
 
-    def constant(self, name: str) -> int:
-        """Return the integer that the source defines as *name*."""
-        return self._declarations.constant(name)
+    def constant(self, expression: str) -> int:
+        """Return the integer for which *expression*, a macro of the source or a sum or product of some, stands."""
+        return self._declarations.constant(expression)
 
     def parameters(self, kernel: str) -> tuple[str, ...]:
         """Return the names of the parameters of *kernel*, in order."""

@@ -1,4 +1,4 @@
-/* The strategies of connected components, launched as clgraph/algorithms/components.py does, on small graphs.
+/* The strategies of connected components, launched as clgraph/algorithms/components/ does, on small graphs.
  * Paths, stars and trees show a lost union; a dense graph hides it behind another path. */
 #pragma once
 #include <algorithm>

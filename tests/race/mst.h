@@ -1,4 +1,4 @@
-/* Spanning forests on a list of edges, launched as clgraph/algorithms/mst.py does: rounds from the host, or with a
+/* Spanning forests on a list of edges, launched as clgraph/algorithms/mst/ does: rounds from the host, or with a
  * CLIMB_LIMIT all in one launch, whose groups meet at the grid's barrier. */
 #pragma once
 #define VERTEX_BLOCK (3 * DEV_SUB_GROUP_SIZE)

@@ -1,4 +1,4 @@
-/* Spanning forests by walks over the matrix, launched as clgraph/algorithms/mst.py does, with either way to merge. */
+/* Spanning forests by walks over the matrix, launched as clgraph/algorithms/mst/ does, with either way to merge. */
 #pragma once
 #include "weighted.h"
 #undef CLGRAPH_MST_DISCOVER_H    /* once more, for components */

@@ -1,0 +1,190 @@
+"""Minimum spanning forests by Borůvka's algorithm: in each round every component takes its lightest edge.
+
+Strategies
+----------
+``edge_list``
+    The first round from the rows, without atomics; then a list of edges that every sub-group shortens in place,
+    light edges first [1]_.
+``two_pass``
+    The same for devices without 64-bit atomics: first the weights compete, then the edges that tie.
+``segmented``
+    Every round walks the matrix, in tiles of entries whose lanes find their rows by binary search [2]_; merges by
+    hooking, or by transactions [3]_.
+
+References
+----------
+.. [1] A. Fallin, A. Gonzalez, J. Seo, M. Burtscher. "A High-Performance MST Implementation for GPUs." SC 2023.
+.. [2] F. Khorasani, R. Gupta, L. Bhuyan. "Scalable SIMD-efficient graph processing on GPUs." PACT 2015.
+.. [3] S. Manoochehri, B. Goodarzi, D. Goswami. "An efficient transaction-based GPU implementation of minimum
+   spanning forest algorithm." HPCS 2017.
+"""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from clgraph.algorithms.mst.strategies import STRATEGIES
+from clgraph.arguments import checked_flag
+from clgraph.csr import as_csr_array
+from clgraph.engine.solve import solve
+from clgraph.graph import Graph, as_graph
+from clgraph.model.strategy import Choice, choose
+from clgraph.runtime.session import Session, SessionLike, as_session
+from clgraph.runtime.timing import RunInfo
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+class _SpanningForest(NamedTuple):
+    weight: int | float
+    edges: NDArray[np.int64]
+
+
+class SpanningForest(_SpanningForest):
+    """Result of :func:`minimum_spanning_forest`; unpacks as ``weight, edges``.
+
+    Attributes
+    ----------
+    weight : int or float
+        Total weight: exact for integers, summed pairwise in float64 for floats. An edge of an unweighted graph
+        weighs 1.
+    edges : int64 array, shape (n_vertices - n_trees,)
+        Positions in ``graph.column_indices`` and ``graph.edge_weights``, rising; an edge stands in the row of its
+        lesser end.
+    graph : Graph
+        Undirected, with sorted rows; the input itself if that is so.
+    info : RunInfo
+        What ran, where, and how long it took.
+    """
+
+    graph: Graph
+    info: RunInfo
+
+    @property
+    def sources(self) -> NDArray[np.int32]:
+        """Lesser end of each edge, int32."""
+        rows: NDArray[Any] = np.searchsorted(self.graph.row_offsets, self.edges, "right") - 1
+        return rows.astype(np.int32)
+
+    @property
+    def targets(self) -> NDArray[np.int32]:
+        """Greater end of each edge, int32."""
+        return self.graph.column_indices[self.edges]
+
+    @property
+    def weights(self) -> NDArray[Any] | None:
+        """Weight of each edge; ``None`` for an unweighted graph."""
+        return None if self.graph.edge_weights is None else self.graph.edge_weights[self.edges]
+
+    def to_scipy(self) -> csr_array:
+        """Return the upper triangle of the forest's adjacency matrix; edges of weight 0 are stored."""
+        counts = np.bincount(self.sources, minlength=self.graph.n_vertices)
+        offsets = np.concatenate([[0], np.cumsum(counts)])
+        data = np.ones(self.edges.size, bool) if self.weights is None else self.weights
+        return as_csr_array(offsets, self.targets, data)
+
+    def to_graph(self) -> Graph:
+        """Return the forest as an undirected graph of all vertices, with their labels."""
+        return _undirected(self.graph, self.sources, self.targets, self.weights)
+
+    def to_networkx(self) -> nx.Graph:
+        """Return the forest with the labels as nodes and the edge attribute ``weight``."""
+        return self.to_graph().to_networkx()
+
+
+def choose_strategy(session: Session, graph: Graph, *, strategy: str = "auto") -> Choice:
+    """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest."""
+    return choose(STRATEGIES, strategy, lambda: graph, session.facts, session.profile.rates)
+
+
+def minimum_spanning_forest(
+    graph: Any,
+    *,
+    strategy: str = "auto",
+    maximum: bool = False,
+    weight: str | None = "weight",
+    session: SessionLike = None,
+    verify: bool = False,
+    **options: Any,
+) -> SpanningForest:
+    """Find the minimum spanning forest of *graph*: a minimum spanning tree of every component.
+
+    Parameters
+    ----------
+    graph : Graph, scipy sparse array or networkx graph
+        Weights of any of the four types. Of a directed graph every entry is an edge without direction, so of two
+        opposite ones the lesser counts. Without weights every edge weighs 1.
+    strategy : str
+        A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
+    maximum : bool
+        Find the maximum spanning forest.
+    weight : str or None
+        Edge attribute of a networkx graph to use; edges without it weigh 1.
+    session : Session, str, pyopencl Device, Context or CommandQueue, or None
+        Where to run; a string names a device, ``None`` takes the best one.
+    verify : bool
+        Check the result against the definition, sequentially on the host.
+    **options
+        Options of the strategy: ``light_edges`` (``edge_list``, ``two_pass``: how many edges a vertex to join
+        first, 0 for all at once) and ``merge`` (``segmented``: ``"min_hook"`` or ``"transactional"``).
+
+    Returns
+    -------
+    SpanningForest
+        ``weight`` and int64 ``edges``, ``info`` and ``graph``. Of edges that weigh the same the first entry wins,
+        so the forest is unique: equal on every device and under every strategy.
+
+    Raises
+    ------
+    InputError
+        *graph* is no graph, or an option is out of range.
+    UnsupportedStrategyError
+        The strategy is unknown, or the device cannot run it.
+    DeviceMemoryError
+        The graph does not fit on the device.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> graph = cg.Graph.from_edges([0, 1, 2], [1, 2, 0], [3, 5, 1])
+    >>> forest = cg.minimum_spanning_forest(graph)
+    >>> forest.weight, forest.sources.tolist(), forest.targets.tolist()
+    (4, [0, 0], [1, 2])
+    """
+    maximum, verify = checked_flag("maximum", maximum), checked_flag("verify", verify)
+    on, data = as_session(session), as_graph(graph, weight=weight)
+    if data.directed or not data.has_sorted_rows:
+        data = _undirected(data, *data.edge_list())
+    edges, info = solve(
+        on, STRATEGIES, lambda: choose_strategy(on, data, strategy=strategy), (data, maximum), options,
+        lambda plan: plan.edges(),
+    )
+    result = SpanningForest(_total_weight(data, edges), edges)
+    result.graph, result.info = data, info
+    if verify:
+        from clgraph.reference.mst import check_mst
+
+        check_mst(data, edges, maximum=maximum)
+    return result
+
+
+def _undirected(graph: Graph, *edges: Any) -> Graph:
+    """Return the graph of these sources, targets and weights on the vertices of *graph*."""
+    plain = Graph.from_edges(*edges, n=graph.n_vertices)
+    arrays = plain.row_offsets, plain.column_indices, plain.edge_weights
+    return Graph._trusted(*arrays, labels=graph.labels, sorted_rows=True)
+
+
+def _total_weight(graph: Graph, edges: NDArray[np.int64]) -> int | float:
+    if graph.edge_weights is None:
+        return edges.size
+    weights = graph.edge_weights[edges]
+    if weights.dtype.kind == "f":
+        with np.errstate(over="ignore", invalid="ignore"):  # infinite weights are legal
+            return float(weights.sum(dtype=np.float64))
+    high, low = weights.astype(np.int64) >> 32, weights.astype(np.int64) & 0xFFFFFFFF
+    return (int(high.sum()) << 32) + int(low.sum())

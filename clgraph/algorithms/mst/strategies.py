@@ -1,0 +1,180 @@
+"""The strategies of minimum spanning forests, each a function that returns its recipe."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+
+from clgraph.algorithms.mst import work
+from clgraph.algorithms.mst.plan import ForestPlan
+from clgraph.algorithms.mst.weights import upload_weights, weight_kind
+from clgraph.arguments import check_choice, checked_number
+from clgraph.device.facts import DeviceFacts
+from clgraph.engine.plan import planned
+from clgraph.errors import InputError
+from clgraph.graph import Graph
+from clgraph.model.cost import Work
+from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step
+from clgraph.model.strategy import Strategy
+
+_MAX_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
+_MAX_ENTRIES = 2**32 - 2**12  # positions of entries are uints, the last of which means none
+_ROWS, _SEGMENTED, _EDGE_LIST = (f"mst/{name}.cl" for name in ("rows", "segmented", "edge_list"))
+_TILE = 512  # entries
+_SAMPLES = 256
+_CLIMB_LIMIT = 1024
+_SEGMENT_GROUPS = 16  # the list has segments for so many work-groups on each compute unit
+_RESIDENT_GROUPS = 6  # so many may run at once on each compute unit
+_MOST_ROUNDS = "MAX_ROUNDS - 1"
+_LINGER = 100  # turns; groups that come too late leave their segments to the others
+
+
+def _recipe(
+    graph: Graph, facts: DeviceFacts, maximum: bool, *steps: Step, arrays: Mapping[str, Array],
+    values: Mapping[str, int] | None = None, split_keys: bool = False, **defines: int,
+) -> Recipe:
+    """Return the recipe of *steps* after the start; a graph without edges needs only the start."""
+    n, m = graph.n_vertices, graph.n_edges
+    if n > _MAX_VERTICES or m > _MAX_ENTRIES:
+        raise InputError(
+            f"{n} vertices and {m} entries; a spanning forest takes at most {_MAX_VERTICES} and {_MAX_ENTRIES}"
+        )
+    start = Phase(f"{_ROWS}:initialize", n)
+    return Recipe(
+        steps=(start, *steps) if m else (start,) if n else (),
+        inputs={"edge_weights": partial(upload_weights, graph=graph)},
+        arrays={
+            "state": Array("STATE_WORDS", np.uint32), "tile_rows": Array(_n_tiles(graph), np.int32),
+            "best": Array(2 * n, np.uint32) if split_keys else Array(n, np.uint64),
+            "parent": Array(n, np.int32), "forest": Array(n, np.uint32), **arrays,
+        },
+        values={"n": n, "m": m, "n_tiles": _n_tiles(graph), **(values or {})},
+        defines={
+            "WEIGHT_KIND": weight_kind(graph), "MAXIMUM": int(maximum), "SPLIT_KEYS": int(split_keys), "TILE": _TILE,
+            **defines,
+        },
+        work_group_size=_group(facts),
+    )  # fmt: skip
+
+
+def _n_tiles(graph: Graph) -> int:
+    return -(-graph.n_edges // _TILE)
+
+
+def _group(facts: DeviceFacts) -> int:
+    return min(max(64, facts.sub_group_size) if facts.is_cpu else 256, facts.max_work_group_size)
+
+
+def segmented(graph: Graph, facts: DeviceFacts, maximum: bool = False, *, merge: str = "min_hook") -> Recipe:
+    """*merge*: ``"min_hook"`` or ``"transactional"``."""
+    check_choice("merge", merge, ("min_hook", "transactional"))
+    n, stats = graph.n_vertices, graph.stats
+    a_round = (
+        Phase(f"{_SEGMENTED}:label_components", n, work.label_components(stats)),
+        Phase(
+            f"{_SEGMENTED}:discover_components", _n_tiles(graph) * facts.sub_group_size,
+            work.discover_components(stats),
+        ),
+        Phase(f"{_SEGMENTED}:merge_{merge}", n),
+    )
+    arrays = {"component": Array(n, np.int32)}
+    if merge == "transactional":
+        arrays["versions"] = Array(n, np.uint32, zeroed=True)
+    return _recipe(graph, facts, maximum, _rounds(graph, a_round), arrays=arrays)
+
+
+def edge_list(
+    graph: Graph, facts: DeviceFacts, maximum: bool = False, *, light_edges: float | None = None
+) -> Recipe:
+    """*light_edges* a vertex are joined first, 0 for all at once; the default is from the statistics."""
+    return _edge_list(graph, facts, maximum, light_edges, split_keys=False)
+
+
+def two_pass(
+    graph: Graph, facts: DeviceFacts, maximum: bool = False, *, light_edges: float | None = None
+) -> Recipe:
+    """*light_edges* a vertex are joined first, 0 for all at once; the default is from the statistics."""
+    return _edge_list(graph, facts, maximum, light_edges, split_keys=True)
+
+
+def _edge_list(
+    graph: Graph, facts: DeviceFacts, maximum: bool, light_edges: float | None, *, split_keys: bool
+) -> Recipe:
+    """With *split_keys* the best edges are found in two passes of 32-bit atomics, by weight and then by entry."""
+    n, m, stats, width = graph.n_vertices, graph.n_edges, graph.stats, facts.sub_group_size
+    if light_edges is None:
+        light_edges = work.default_light_edges(stats)
+    light_edges = checked_number("light_edges", light_edges)
+    rank = round(_SAMPLES * min(1.0, light_edges * n / max(1, m / 2)))
+    parts = ("LIGHT_EDGES", "HEAVY_EDGES") if 0 < rank < _SAMPLES else ("ALL_EDGES",)
+    n_visits = work.visits(stats, light_edges if len(parts) == 2 else 0.0) / len(parts)
+    again = work.offer_entries(stats, n_visits, len(parts)) if split_keys else Work()
+    in_one_launch = facts.dialect.has_grid_barrier
+    per_unit = 4 if facts.is_cpu else _SEGMENT_GROUPS
+    n_segments = max(1, min(facts.compute_units * per_unit * (_group(facts) // width), _n_tiles(graph)))
+    capacity = -(-_n_tiles(graph) // n_segments) * _TILE
+    block = max(1024, 4 * width) if facts.is_cpu else 4 * width
+    root_capacity = -(-n // (n_segments * block)) * block
+    by_segment = partial(Phase, items=n_segments * width)  # a sub-group takes each segment of the list
+
+    def flatten(word: int, *, goes_on: bool) -> Phase:
+        """Point every vertex at its root; a phase that *goes_on* climbs where the one before met its limit."""
+        return by_segment(
+            f"{_ROWS}:flatten", work=Work() if goes_on else work.flatten(stats),
+            values={"turn": word, "earlier": word - 1 if goes_on else 0},
+        )
+
+    def all_rounds(number: int) -> Phase:
+        control = f"STATE_CONTROLS + {number} * STATE_CONTROL_WORDS"
+        barriers = Work(grid_barriers=(4 if split_keys else 3) * work.rounds(stats))
+        return by_segment(
+            f"{_EDGE_LIST}:rounds", work=work.join(stats, n_visits) + again + barriers,
+            values={"base": f"{number} * MAX_ROUNDS", "control_at": control},
+            max_groups=_RESIDENT_GROUPS * facts.compute_units, status=f"state[{control} + GRID_STATUS]",
+        )
+
+    share = 1 / work.rounds(stats)
+    offer_entries = by_segment(f"{_EDGE_LIST}:offer_segment_entries", work=again.times(share))
+    loop = _rounds(graph, (
+        *([offer_entries] if split_keys else []),
+        by_segment(f"{_EDGE_LIST}:hook_segments"),
+        by_segment(f"{_EDGE_LIST}:settle_segments"),
+        by_segment(f"{_EDGE_LIST}:offer_segments", work=work.join(stats, share * n_visits)),
+    ))
+    steps: list[Step] = [
+        Phase(f"{_ROWS}:discover_rows", _n_tiles(graph) * width, work.walk(stats), {"turn": turn})
+        for turn in range(2 if split_keys else 1)
+    ]
+    steps.append(Phase(f"{_ROWS}:hook_rows", n, work.hook_rows(stats)))
+    if len(parts) == 2:
+        steps.append(Phase(f"{_EDGE_LIST}:choose_threshold", 1, values={"rank": rank}))
+    for number, part in enumerate(parts):
+        steps += [flatten(1 + 3 * number + turn, goes_on=turn > 0) for turn in range(3 if in_one_launch else 1)]
+        steps.append(by_segment(f"{_EDGE_LIST}:build", work=work.walk(stats), values={"part": part}))
+        steps.append(all_rounds(number) if in_one_launch else loop)
+    return _recipe(
+        graph, facts, maximum, *steps,
+        arrays={
+            "list": Array(4 * n_segments * capacity, np.uint32), "sizes": Array(n_segments, np.uint32),
+            "roots": Array(n_segments * root_capacity, np.int32), "n_roots": Array(n_segments, np.uint32),
+        },
+        values={"n_segments": n_segments, "capacity": capacity, "root_capacity": root_capacity},
+        split_keys=split_keys, SAMPLES=_SAMPLES, VERTEX_BLOCK=block, LINGER=_LINGER,
+        CLIMB_LIMIT=_CLIMB_LIMIT if in_one_launch else 0,
+    )  # fmt: skip
+
+
+def _rounds(graph: Graph, body: tuple[Phase, ...]) -> Loop:
+    return Loop(body, "round", "state[STATE_ALIVE]", _MOST_ROUNDS, work.rounds(graph.stats))
+
+
+def _needs_int64_atomics(facts: DeviceFacts) -> str | None:
+    return None if facts.has_int64_atomics else "it has no 64-bit atomics"
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "edge_list": planned("online", edge_list, ForestPlan, _needs_int64_atomics),
+    "two_pass": planned("online", two_pass, ForestPlan),
+    "segmented": planned("online", segmented, ForestPlan, _needs_int64_atomics),
+}

@@ -1,0 +1,82 @@
+"""What the strategies of minimum spanning forests ask of a device, from the statistics of the graph.
+
+The counts follow the kernels: a pass over the entries moves weight and neighbour and spends as much again on finding
+rows; a visit to a listed edge reads and writes it, reads the trees and the best edges of both ends, and lowers them.
+"""
+from __future__ import annotations
+
+import math
+
+from clgraph.model.cost import Atomics, Gathers, Work
+from clgraph.stats import GraphStats
+
+_NEAR_BYTES = 2.0**18
+_PASS_BYTES = 28.0  # an entry
+_VISIT_BYTES = 48.0
+_VISITS = 2.5  # of an edge before it is inside a tree
+_HOOKS = 0.25  # visits that lower a best edge
+_OFFERED_AGAIN = 0.2  # of the bytes
+_LIGHT_FROM_DEGREE = 8.0
+_HEAVY_SHARE = 0.3  # edges a vertex that the light ones leave between trees
+
+
+def default_light_edges(stats: GraphStats) -> float:
+    """Edges a vertex to join first; 0 where most edges would be among them."""
+    return 1.25 if stats.mean_degree >= _LIGHT_FROM_DEGREE else 0.0
+
+
+def rounds(stats: GraphStats) -> float:
+    """Rounds until no component has an edge left: each leaves about a quarter."""
+    return 2.0 + 0.5 * math.log2(1 + stats.n_vertices - stats.n_isolated)
+
+
+def walk(stats: GraphStats) -> Work:
+    """Look at the weights and neighbours of all entries."""
+    return Work(streamed_bytes=_PASS_BYTES * stats.n_edges)
+
+
+def hook_rows(stats: GraphStats) -> Work:
+    return Work(gathers=(Gathers(float(stats.n_vertices), _NEAR_BYTES),))
+
+
+def flatten(stats: GraphStats) -> Work:
+    n = float(stats.n_vertices)
+    return Work(streamed_bytes=40.0 * n, gathers=_values(stats, 2 * n))
+
+
+def visits(stats: GraphStats, light_edges: float) -> float:
+    """Visits to listed edges in all rounds; *light_edges* a vertex were joined first."""
+    listed = (light_edges + _HEAVY_SHARE) * stats.n_vertices if light_edges else 0.4 * stats.n_edges
+    return _VISITS * listed
+
+
+def join(stats: GraphStats, n_visits: float) -> Work:
+    """Hook, settle and offer in rounds that make *n_visits* to listed edges."""
+    return Work(
+        streamed_bytes=_VISIT_BYTES * n_visits, gathers=_values(stats, 4 * n_visits),
+        atomics=(Atomics(_HOOKS * 2 * n_visits, max(2.0, float(stats.n_vertices))),),
+    )
+
+
+def offer_entries(stats: GraphStats, n_visits: float, n_parts: int) -> Work:
+    """Offer the edges whose weight won once more, while a list of *n_parts* is worked off."""
+    once = flatten(stats) + walk(stats).times(1 + 1 / n_parts) + join(stats, n_visits)
+    return Work(streamed_bytes=_OFFERED_AGAIN * once.streamed_bytes)
+
+
+def label_components(stats: GraphStats) -> Work:
+    n = float(stats.n_vertices)
+    return Work(streamed_bytes=40.0 * n, gathers=_values(stats, 4 * n))
+
+
+def discover_components(stats: GraphStats) -> Work:
+    n = float(stats.n_vertices)
+    return walk(stats) + Work(
+        gathers=_values(stats, float(stats.n_edges)), atomics=(Atomics(_HOOKS * n, max(2.0, n)),)
+    )
+
+
+def _values(stats: GraphStats, count: float) -> tuple[Gathers, ...]:
+    """Read what *count* neighbours or their trees hold."""
+    far = stats.far_neighbor_share
+    return Gathers(far * count, 8.0 * stats.n_vertices), Gathers((1 - far) * count, _NEAR_BYTES)
