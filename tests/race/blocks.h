@@ -41,4 +41,16 @@ static bool block_sweep_right(Random &random, ulong seed) {
   return !grid.control[GRID_STATUS] && grid.right();
 }
 
-static const Case cases[] = {{"block_sweep", block_sweep_right}};
+/* Who waits for a group that does not come says so, and does not go on. */
+static bool alone_right(Random &random, ulong seed) {
+  Grid grid(random, seed);
+  if (grid.n_groups < 2) return true;
+  const int n_blocks = (int)(grid.n_groups * grid.n_groups);
+  launch(n_blocks, [&] { cut_tiles(n_blocks, grid.offsets.data(), grid.packed.data()); });
+  launch_alone(&grid.control[GRID_DOOR], [&] { grid.sweep(); });
+  uint n_steps = 0;
+  for (uint steps : grid.done) n_steps = std::max(n_steps, steps);
+  return grid.control[GRID_STATUS] == STATUS_TIMEOUT && n_steps == 1;
+}
+
+static const Case cases[] = {{"block_sweep", block_sweep_right}, {"alone", alone_right}};
