@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Break the kernels at one place at a time, and record which lane of the tests finds it.
 
-    tools/mutate_kernels.py [--only FILE ...] [--missed] [--again] [--list] [--oclgrind]
+    tools/mutate_kernels.py [--only FILE ...] [--missed] [--again] [--list] [--elsewhere]
 
 A mutation deletes a barrier, a fence or an unlock, makes two steps of an atomic, or ignores a status or a check. The
 race lanes (tests/race) are built once with all mutations, of which an environment variable chooses one; a case runs for
-the mutations whose places it reaches, with few seeds first. With ``--oclgrind`` what is left is then run there, a copy
-of the kernels each. The table, tests/mutations.json, is written after every mutation, so that a run can be stopped and
-continued. What no lane finds is written into the table by hand: as ``equivalent`` with the reason why nothing depends
-on it, or as ``unseen`` with the reason why no lane sees it. Rows that have one are tried again only with ``--again``.
+the mutations whose places it reaches, with few seeds first. With ``--elsewhere`` what is left then runs under Oclgrind,
+or in a file of tests, in a copy of the tree. The table, tests/mutations.json, is written after every mutation, so that
+a run can be stopped and continued. What no lane finds is written into the table by hand: as ``equivalent`` with the
+reason why nothing depends on it, or as ``unseen`` with the reason why no lane sees it. Rows that have one are tried
+again only with ``--again``.
 """
 from __future__ import annotations
 
@@ -37,8 +38,9 @@ OTHER_CHECKS = ("common/subgroup.h", "common/bits.h", "common/half.h")
 SEEDS = (40, 400)
 THREAD_RUNS = (20, 3)  # later, and at first
 CPU_SECONDS = 20
-# Which run of tests/grind.py has the kernels of a file.
-GRIND = {
+# Which run of tests/grind.py has the kernels of a file, or which tests run them.
+ELSEWHERE = {
+    "probe": "test_probing_kernels.py", "traversal/dijkstra": "test_sssp.py", "traversal/child_launch": "test_sssp.py",
     "coloring/collisions": "hash_collisions", "coloring/conflicts": "distance_two",
     "coloring/counters": "hash_collisions", "coloring/nets": "distance_two", "coloring/distance_two": "distance_two",
     "coloring": "coloring", "components": "components", "factorization/block": "factorization_blocks",
@@ -241,25 +243,29 @@ class RaceLanes:
             yield place
 
 
-def grind(change: Mutation) -> str | None:
-    """Return the run of tests/grind.py in which Oclgrind finds a mutation."""
-    what = next((name for start, name in GRIND.items() if change.file.startswith(start)), None)
-    if what is None:
-        return None
+def find_elsewhere(change: Mutation) -> str | None:
+    """Return the run of tests/grind.py in which Oclgrind finds a mutation, or the file of tests that does."""
+    start = next(start for start in ELSEWHERE if change.file.startswith(start))
+    what = ELSEWHERE[start]
     with tempfile.TemporaryDirectory() as name:
         tree = Path(name)
-        for part in ("clgraph", "tests", "cl"):
-            shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__"))
+        for part in ("clgraph", "tests", "cl", "pyproject.toml"):
+            copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
+            copy(ROOT / part, tree / part)
         text = (ROOT / "cl" / change.file).read_text()
         (tree / "cl" / change.file).write_text(_HEAD + text[:change.begin] + change.new + text[change.end:])
         log = tree / "log"
-        command = ["oclgrind", "--data-races", "--check-api", "--log", str(log), sys.executable,
-                   str(tree / "tests" / "grind.py"), what]
+        grind = ["oclgrind", "--data-races", "--check-api", "--log", str(log), sys.executable, "tests/grind.py", what]
+        tests = [sys.executable, "-m", "pytest", "-x", "-q", f"tests/{what}"]
         environment = {**os.environ, "PYTHONPATH": str(tree), "CLGRAPH_CACHE_DIR": str(tree / "cache")}
+        is_file = what.endswith(".py")
         try:
-            ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+            ran = subprocess.run(tests if is_file else grind, cwd=tree, env=environment, capture_output=True, text=True,
+                                 timeout=600, check=False)
         except subprocess.TimeoutExpired:
-            return f"oclgrind {what}"
+            return what if is_file else f"oclgrind {what}"
+        if is_file:
+            return what if ran.returncode else None
         complaints = re.findall(r"data race|Invalid (?:read|write)|divergence", log.read_text() if log.exists() else "")
         return f"oclgrind {what}" if complaints or "finished" not in ran.stdout else None
 
@@ -274,7 +280,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--missed", action="store_true", help="also what no lane has found")
     parser.add_argument("--again", action="store_true", help="also what the table has already")
     parser.add_argument("--list", action="store_true", help="only show what would run")
-    parser.add_argument("--oclgrind", action="store_true", help="run what the race lanes do not find under Oclgrind")
+    parser.add_argument("--elsewhere", action="store_true", help="run what the race lanes do not find elsewhere")
     options = parser.parse_args(arguments)
     every, table = mutations(), read_table()
     table = {change.key: table[change.key] for change in every if change.key in table}
@@ -290,7 +296,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(number, change.key, row or "")
                 continue
             race = race or RaceLanes(Path(name), every)
-            found = race.find(number, change) or (grind(change) if options.oclgrind else None)
+            found = race.find(number, change) or (find_elsewhere(change) if options.elsewhere else None)
             table[change.key] = {"found_by": found} if found else row or {}
             print(f"{found or 'NOT FOUND'}: {number} {change.key}", flush=True)
             ordered = {change.key: table[change.key] for change in every if change.key in table}

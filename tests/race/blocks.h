@@ -2,7 +2,9 @@
  * work-item, or several, of which the first group then does all. */
 #pragma once
 #include "ratings.h"
-#define LINGER 30                /* some groups come too late, and leave their blocks to the others */
+#define LINGER linger
+static unsigned linger;          /* short: some groups come too late, and leave their share to the others; long: all are
+                                    waited for, of which the threads can run four at once */
 #include "factorization/block_grid.cl"
 
 struct Grid : Ratings {
@@ -11,7 +13,8 @@ struct Grid : Ratings {
   std::vector<int4> packed;
   std::vector<uint> control, done;
 
-  Grid(Random &random, ulong seed) : Ratings(random, seed), n_groups(1 + random.below(7)) {
+  Grid(Random &random, ulong seed) : Ratings(random, seed), n_groups(1 + random.below(4)) {
+    linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
     std::vector<uint> user_part(n_users), item_part(n_items);
     for (uint &part : user_part) part = random.below(n_groups);
     for (uint &part : item_part) part = random.below(n_groups);

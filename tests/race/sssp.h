@@ -99,11 +99,13 @@ static bool predecessors_right(Random &random, ulong seed) {
     return (int)state[round & 3] <= n && std::adjacent_find(listed.begin(), listed.end()) == listed.end();
   };
   if (!are_different(2)) return false;
-  for (int round = 3; state[(round - 1) & 3]; round = (int)state[STATE_ROUND])
+  for (int round = 3; state[(round - 1) & 3]; round = (int)state[STATE_ROUND]) {
     launch(on.n_groups * WG_SIZE, [&] {
       follow_lists(n, round, on.n_groups == 1 ? n : round, 6, on.offsets(), on.columns(), on.weights(), distances.data(),
                    found.data(), rounds.data(), lists.data(), state.data());
     }, TOGETHER);
+    if (!are_different((int)state[STATE_ROUND] - 1)) return false;
+  }
   launch(n, [&] { finish(n, found.data()); });
   std::vector<int> least(n, n), is_found(n);
   auto offer = [&](const std::vector<int> &from, const std::vector<int> &to, bool flat) {
