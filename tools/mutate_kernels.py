@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Break the kernels at one place at a time, and record which lane of the tests finds it.
 
-    tools/mutate_kernels.py [--only FILE ...] [--missed] [--again] [--list] [--oclgrind]
+    tools/mutate_kernels.py [--only FILE ...] [--missed] [--again] [--list] [--elsewhere]
 
 A mutation deletes a barrier, a fence or an unlock, makes two steps of an atomic, or ignores a status or a check. The
 race lanes (tests/race) are built once with all mutations, of which an environment variable chooses one; a case runs for
-the mutations whose places it reaches, with few seeds first. With ``--oclgrind`` what is left is then run there, a copy
-of the kernels each. The table, tests/mutations.json, is written after every mutation, so that a run can be stopped and
-continued. A row that no lane finds needs an ``argument``, which is written into the table by hand; rows with one are
-not tried again but with ``--again``.
+the mutations whose places it reaches, with few seeds first. With ``--elsewhere`` what is left then runs under Oclgrind,
+or in a file of tests, in a copy of the tree. The table, tests/mutations.json, is written after every mutation, so that
+a run can be stopped and continued. What no lane finds is written into the table by hand: as ``equivalent`` with the
+reason why nothing depends on it, or as ``unseen`` with the reason why no lane sees it. Rows that have one are tried
+again only with ``--again``.
 """
 from __future__ import annotations
 
@@ -37,8 +38,9 @@ OTHER_CHECKS = ("common/subgroup.h", "common/bits.h", "common/half.h")
 SEEDS = (40, 400)
 THREAD_RUNS = (20, 3)  # later, and at first
 CPU_SECONDS = 20
-# Which run of tests/grind.py has the kernels of a file.
-GRIND = {
+# Which run of tests/grind.py has the kernels of a file, or which tests run them.
+ELSEWHERE = {
+    "probe": "test_probing_kernels.py", "traversal/dijkstra": "test_sssp.py", "traversal/child_launch": "test_sssp.py",
     "coloring/collisions": "hash_collisions", "coloring/conflicts": "distance_two",
     "coloring/counters": "hash_collisions", "coloring/nets": "distance_two", "coloring/distance_two": "distance_two",
     "coloring": "coloring", "components": "components", "factorization/block": "factorization_blocks",
@@ -49,6 +51,8 @@ GRIND = {
 }
 _DELETED = ("barrier", "local_barrier", "team_sync", "sg_sync", "fence_device", "fence_locks", "unlock", "drop_lock",
             "unlock_both", "report_status")
+# Calls that wait; without them, they have waited.
+_WAITS = ("grid_barrier", "wait_until_at_least", "wait_for")
 # What an atomic of two steps stores: old_ and the arguments x_ and y_ are at hand.
 _STEPS = {
     "fetch_add": "old_ + x_", "fetch_min": "x_ < old_ ? x_ : old_", "fetch_max": "x_ > old_ ? x_ : old_",
@@ -56,7 +60,7 @@ _STEPS = {
     "lower_to": "x_ < old_ ? x_ : old_", "float_add": "old_ + x_",
 }
 _CALL = re.compile(
-    rf"\b(?P<word>{'|'.join((*_DELETED, *_STEPS))})"
+    rf"\b(?P<word>{'|'.join((*_DELETED, *_STEPS, *_WAITS))})"
     r"\((?P<inside>(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*)\)"
 )
 _DEFINITION = re.compile(r"#define (\w+(\(\w*\))? *)?$|INLINE \w+ $")
@@ -132,23 +136,28 @@ def _in_steps(word: str, inside: str) -> str:
     )
 
 
-def _places(file: str, text: str) -> Iterator[tuple[int, int, str, str, str]]:
-    """Yield (begin, end, kind, replacement, switch) of every mutation of a file; in a switch, K is its number."""
+def places(file: str, text: str) -> Iterator[tuple[int, int, str, str, str]]:
+    """Yield (begin, end, kind, replacement, switch) of every mutation of a file.
+
+    A switch is what stands there in C++: K is the mutation's number, WAS the text without it.
+    """
     code = re.sub(r"/\*.*?\*/", lambda found: re.sub(r"[^\n]", " ", found[0]), text, flags=re.DOTALL)
     first = text.index("#define DEFINE_LOWER_") if file == "common/atomics.h" else 0
     for found in _CALL.finditer(code, first):
-        begin, end, word, was = *found.span(), found["word"], text[found.start():found.end()]
+        begin, end, word = *found.span(), found["word"]
         if _DEFINITION.search(code[code.rfind("\n", 0, begin) + 1:begin]):
             continue
         if word in _DELETED:
-            yield begin, end, f"no {word}", "(void)0", f"do {{ if (!mutant_is_(K)) {{ {was}; }} }} while (0)"
+            yield begin, end, f"no {word}", "(void)0", "do { if (!mutant_is_(K)) { WAS; } } while (0)"
+        elif word in _WAITS:
+            yield begin, end, f"no {word}", "1", "(mutant_is_(K) || WAS)"
         else:
             new = _in_steps(word, text[found.start("inside"):found.end("inside")])
-            yield begin, end, f"{word} in steps", new, f"(mutant_is_(K) ? {new} : {was})"
+            yield begin, end, f"{word} in steps", new, f"(mutant_is_(K) ? {new} : WAS)"
     for found in _CHECK.finditer(code):
-        yield *found.span(), "check ignored", f"({found[0]}, 0)", f"(({found[0]}) && !mutant_is_(K))"
+        yield *found.span(), "check ignored", f"({found[0]}, 0)", "((WAS) && !mutant_is_(K))"
     for found in _LIMIT.finditer(code):
-        yield *found.span(), "limit ignored", "1", f"(mutant_is_(K) || {found[0]})"
+        yield *found.span(), "limit ignored", "1", "(mutant_is_(K) || WAS)"
 
 
 def mutations() -> list[Mutation]:
@@ -159,7 +168,7 @@ def mutations() -> list[Mutation]:
         if file in OTHER_CHECKS:
             continue
         text, seen = path.read_text(), Counter[tuple[str, str]]()
-        for begin, end, kind, new, switch in sorted(_places(file, text)):
+        for begin, end, kind, new, switch in sorted(places(file, text), key=lambda place: (place[0], -place[1])):
             around = text[text.rfind("\n", 0, begin) + 1:text.find("\n", end)]
             line = " ".join(re.sub(r"/\*.*?\*/|/\*.*|\\$", "", around).split())
             seen[line, kind] += 1
@@ -168,13 +177,15 @@ def mutations() -> list[Mutation]:
     return result
 
 
-def with_all(text: str, changes: Sequence[Mutation]) -> str:
-    """Return the text of one file with the switches of all its mutations."""
-    parts, at = [], 0
-    for change in changes:
-        parts += [text[at:change.begin], change.switch]
-        at = change.end
-    return "".join((*parts, text[at:]))
+def with_all(text: str, changes: Sequence[Mutation], begin: int = 0, end: int | None = None) -> str:
+    """Return the text of one file from *begin* to *end* with the switches of all its mutations."""
+    parts, at, end = [], begin, len(text) if end is None else end
+    for k, change in enumerate(changes):
+        if change.begin >= at and change.end <= end:  # else it is within one before
+            inner = with_all(text, changes[k + 1:], change.begin, change.end)
+            parts += [text[at:change.begin], change.switch.replace("WAS", inner)]
+            at = change.end
+    return "".join((*parts, text[at:end]))
 
 
 class RaceLanes:
@@ -232,25 +243,29 @@ class RaceLanes:
             yield place
 
 
-def grind(change: Mutation) -> str | None:
-    """Return the run of tests/grind.py in which Oclgrind finds a mutation."""
-    what = next((name for start, name in GRIND.items() if change.file.startswith(start)), None)
-    if what is None:
-        return None
+def find_elsewhere(change: Mutation) -> str | None:
+    """Return the run of tests/grind.py in which Oclgrind finds a mutation, or the file of tests that does."""
+    start = next(start for start in ELSEWHERE if change.file.startswith(start))
+    what = ELSEWHERE[start]
     with tempfile.TemporaryDirectory() as name:
         tree = Path(name)
-        for part in ("clgraph", "tests", "cl"):
-            shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__"))
+        for part in ("clgraph", "tests", "cl", "pyproject.toml"):
+            copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
+            copy(ROOT / part, tree / part)
         text = (ROOT / "cl" / change.file).read_text()
         (tree / "cl" / change.file).write_text(_HEAD + text[:change.begin] + change.new + text[change.end:])
         log = tree / "log"
-        command = ["oclgrind", "--data-races", "--check-api", "--log", str(log), sys.executable,
-                   str(tree / "tests" / "grind.py"), what]
+        grind = ["oclgrind", "--data-races", "--check-api", "--log", str(log), sys.executable, "tests/grind.py", what]
+        tests = [sys.executable, "-m", "pytest", "-x", "-q", f"tests/{what}"]
         environment = {**os.environ, "PYTHONPATH": str(tree), "CLGRAPH_CACHE_DIR": str(tree / "cache")}
+        is_file = what.endswith(".py")
         try:
-            ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+            ran = subprocess.run(tests if is_file else grind, cwd=tree, env=environment, capture_output=True, text=True,
+                                 timeout=600, check=False)
         except subprocess.TimeoutExpired:
-            return f"oclgrind {what}"
+            return what if is_file else f"oclgrind {what}"
+        if is_file:
+            return what if ran.returncode else None
         complaints = re.findall(r"data race|Invalid (?:read|write)|divergence", log.read_text() if log.exists() else "")
         return f"oclgrind {what}" if complaints or "finished" not in ran.stdout else None
 
@@ -265,7 +280,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--missed", action="store_true", help="also what no lane has found")
     parser.add_argument("--again", action="store_true", help="also what the table has already")
     parser.add_argument("--list", action="store_true", help="only show what would run")
-    parser.add_argument("--oclgrind", action="store_true", help="run what the race lanes do not find under Oclgrind")
+    parser.add_argument("--elsewhere", action="store_true", help="run what the race lanes do not find elsewhere")
     options = parser.parse_args(arguments)
     every, table = mutations(), read_table()
     table = {change.key: table[change.key] for change in every if change.key in table}
@@ -281,15 +296,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(number, change.key, row or "")
                 continue
             race = race or RaceLanes(Path(name), every)
-            found = race.find(number, change) or (grind(change) if options.oclgrind else None)
-            argument = (row or {}).get("argument")
-            table[change.key] = {"found_by": found} if found else {"argument": argument} if argument else {}
+            found = race.find(number, change) or (find_elsewhere(change) if options.elsewhere else None)
+            table[change.key] = {"found_by": found} if found else row or {}
             print(f"{found or 'NOT FOUND'}: {number} {change.key}", flush=True)
             ordered = {change.key: table[change.key] for change in every if change.key in table}
             TABLE.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n")
-    n_found = sum("found_by" in row for row in table.values())
-    n_argued = sum("argument" in row for row in table.values())
-    print(f"{len(every)} mutations: {n_found} found, {n_argued} argued, {len(every) - n_found - n_argued} open")
+    counts = Counter(next(iter(row), "open") for row in table.values())
+    print(f"{len(every)} mutations: {', '.join(f'{n} {name}' for name, n in counts.items())}")
     return 0
 
 

@@ -48,8 +48,8 @@ INLINE uint grid_join(volatile __global uint *control, uint linger) {
   if (!(came & GRID_CLOSED)) store_relaxed(control + GRID_MEMBERS, came);
   return wait_until_at_least(control + GRID_MEMBERS, 1u, control + GRID_STATUS) ? member : GRID_OUTSIDE;
 }
-/* Valid after grid_join. */
-INLINE uint grid_members(volatile __global uint *control) { fence_device(); return load_relaxed(control + GRID_MEMBERS); }
+/* For the work-item that has called grid_join, which has seen the number; others have to be told. */
+INLINE uint grid_members(volatile __global uint *control) { return load_relaxed(control + GRID_MEMBERS); }
 /* At the head of a persistent kernel: declares uint member and members; groups that come too late return here. */
 #define GRID_ENTER(control)                                                                           \
   LOCAL_ARRAY uint joined_[2];                                                                        \

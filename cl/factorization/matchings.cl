@@ -156,8 +156,7 @@ KERNEL match_group(const uint budget, const __global offset_t *restrict begin, _
   const uint me = (uint)get_local_id(0);
   uint round = state[STATE_ROUND], n_alive = state[STATE_ALIVE], base = state[STATE_BASE], kept = state[STATE_KEPT];
   uint turn = 0u;
-  if (me == 0u) again[0] = again[1] = 0u;
-  barrier(CLK_LOCAL_MEM_FENCE);
+  if (me == 0u) again[0] = again[1] = 0u;  /* set behind the first barrier of a turn */
   while (n_alive && turn < budget) {
     const int active = base + me < n_alive;
     row_state_t row = {NOBODY, 0u, 0u, 0u, 0};

@@ -2,7 +2,9 @@
  * work-item, or several, of which the first group then does all. */
 #pragma once
 #include "ratings.h"
-#define LINGER 30                /* some groups come too late, and leave their blocks to the others */
+#define LINGER linger
+static unsigned linger;          /* short: some groups come too late, and leave their share to the others; long: all are
+                                    waited for, of which the threads can run four at once */
 #include "factorization/block_grid.cl"
 
 struct Grid : Ratings {
@@ -11,7 +13,8 @@ struct Grid : Ratings {
   std::vector<int4> packed;
   std::vector<uint> control, done;
 
-  Grid(Random &random, ulong seed) : Ratings(random, seed), n_groups(1 + random.below(7)) {
+  Grid(Random &random, ulong seed) : Ratings(random, seed), n_groups(1 + random.below(4)) {
+    linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
     std::vector<uint> user_part(n_users), item_part(n_items);
     for (uint &part : user_part) part = random.below(n_groups);
     for (uint &part : item_part) part = random.below(n_groups);
@@ -41,4 +44,16 @@ static bool block_sweep_right(Random &random, ulong seed) {
   return !grid.control[GRID_STATUS] && grid.right();
 }
 
-static const Case cases[] = {{"block_sweep", block_sweep_right}};
+/* Who waits for a group that does not come says so, and does not go on. */
+static bool alone_right(Random &random, ulong seed) {
+  Grid grid(random, seed);
+  if (grid.n_groups < 2) return true;
+  const int n_blocks = (int)(grid.n_groups * grid.n_groups);
+  launch(n_blocks, [&] { cut_tiles(n_blocks, grid.offsets.data(), grid.packed.data()); });
+  launch_alone(&grid.control[GRID_DOOR], [&] { grid.sweep(); });
+  uint n_steps = 0;
+  for (uint steps : grid.done) n_steps = std::max(n_steps, steps);
+  return grid.control[GRID_STATUS] == STATUS_TIMEOUT && n_steps == 1;
+}
+
+static const Case cases[] = {{"block_sweep", block_sweep_right}, {"alone", alone_right}};

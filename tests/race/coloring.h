@@ -148,10 +148,10 @@ static bool jones_plassmann_right(Random &random, ulong) {
   if (number == ORDER_LARGEST_FIRST) {
     n_large = (int)(std::find_if(order.begin(), order.end(), [&](int v) { return graph.degree(v) <= SMALL_DEGREE; }) -
                     order.begin());
-    while (n_hubs < n_large && graph.degree(order[n_hubs]) > 9) n_hubs++;
+    while (n_hubs < n_large && graph.degree(order[n_hubs]) > 6) n_hubs++;
   }
   if (n_hubs)
-    launch(n_hubs * WG_SIZE, [&] {
+    launch((1 + random.below((uint)n_hubs)) * WG_SIZE, [&] {
       greedy::list_hubs(n_hubs, graph.offsets.data(), graph.columns.data(), order.data(), words.data(), before.data(),
                         n_before.data());
     }, TOGETHER);
@@ -195,4 +195,26 @@ static bool speculative_right(Random &random, ulong) {
   return !state[STATE_CONTROL + GRID_STATUS] && graph.is_proper(first);
 }
 
-static const Case cases[] = {{"places", places_right}, {"jones_plassmann", jones_plassmann_right}, {"speculative", speculative_right}};
+/* Who waits for a vertex that a group has that does not come says so. */
+static bool alone_right(Random &random, ulong) {
+#if RANKED
+  const int n = 4 + (int)random.below(6);
+  std::vector<int> offsets = {0}, columns, order(n), before(n * n), colors(n, -1);
+  for (int v = 0; v < n; v++) {
+    for (int u = 0; u < n; u++) if (u != v) columns.push_back(u);
+    offsets.push_back((int)columns.size());
+    order[v] = v;
+  }
+  std::vector<uint> words(4 * n), bitmaps(2 * n), n_before(n), control(CONTROL_WORDS);
+  for (int v = 0; v < n; v++) words[2 * v + 1] = n - v, words[2 * v] = ANY_COLOR;
+  launch_alone(&control[GRID_DOOR], [&] {
+    greedy::color_large(n, 0, offsets.data(), columns.data(), order.data(), n_before.data(), words.data(), before.data(),
+                        bitmaps.data(), colors.data(), control.data());
+  });
+  return control[GRID_STATUS] == STATUS_TIMEOUT;
+#else
+  return true;
+#endif
+}
+
+static const Case cases[] = {{"alone", alone_right}, {"places", places_right}, {"jones_plassmann", jones_plassmann_right}, {"speculative", speculative_right}};

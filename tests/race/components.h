@@ -106,6 +106,19 @@ static bool rem_right(Random &random, ulong seed) {
   return f.right();
 }
 
+/* How many per cent of the sampled vertices below a root have the commonest root. */
+static int expected_share(const Forest &f) {
+  std::vector<int> found(f.n);
+  int all = 0, most = 0;
+  for (int i = 0; i < WG_SIZE; i++) {
+    const int v = (int)random_below(random_key(1ul), (ulong)i, (uint)f.n), root = f.parent[v];
+    if (root == v) continue;
+    all++;
+    most = std::max(most, ++found[root]);
+  }
+  return all ? 100 * most / all : 0;
+}
+
 static bool afforest_right(Random &random, ulong seed) {
   Forest f(random, seed);
   f.compress();
@@ -118,6 +131,7 @@ static bool afforest_right(Random &random, ulong seed) {
   /* Groups of one item need no barrier, so many run interleaved; whatever label find_giant draws is skipped. */
   const Grouping grouping = WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS;
   launch(1, [&] { find_giant(f.n, f.parent.data(), state); }, grouping);
+  if (state[STATE_SHARE] != expected_share(f)) return false;
   launch((f.n + 3) / 4, [&] { link_rest(f.n, f.offsets(), f.columns(), state, f.parent.data()); }, grouping);
   launch(1, [&] { compress_if_linked(f.n, state, f.parent.data()); });
   return f.right();

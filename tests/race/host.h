@@ -64,7 +64,8 @@ static void barrier(int flags);
 enum Grouping { INDEPENDENT, WITH_BARRIERS };
 static void launch(size_t n_items, const std::function<void()> &body, Grouping grouping = INDEPENDENT);
 
-/* Run *body* as the one group that came of two: it must give up soon.  door: the word where groups join. */
+/* Run *body* as the one group that came of two: it must give up soon.  door: the word where groups join, for which the
+ * one does not wait, since there are no more to come. */
 static void launch_alone(uint *door, const std::function<void()> &body) {
   *door = 1;
   spin_limit = 3000;

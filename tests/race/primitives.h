@@ -33,7 +33,7 @@ struct Items {
   std::vector<int> in;
   size_t n_tiles, n_chunks;
 
-  explicit Items(Random &random) : n(1 + (int)random.below(60)), in(n) {
+  explicit Items(Random &random) : n(1 + (int)random.below(15 * WG_SIZE)), in(n) {
     for (int &value : in) value = (int)random.below(10);
     n_tiles = (n + WG_SIZE * ITEMS_PER_ITEM - 1) / (WG_SIZE * ITEMS_PER_ITEM);
     chunk = (1 + random.below(2)) * WG_SIZE * ITEMS_PER_ITEM;

@@ -103,7 +103,7 @@ static void open_barrier() {
   share_memory(first, WG_SIZE);
   for (Fibre *fibre = first; fibre < first + WG_SIZE; fibre++)
     if (fibre->state == AT_BARRIER) fibre->state = READY;
-  if (n_ended == WG_SIZE && !waiting_items.empty()) {  /* the next group, in the place of this one */
+  if (mode == WITH_BARRIERS && n_ended == WG_SIZE && !waiting_items.empty()) {  /* the next group, in the place of this one */
     std::fill_n(memory::__start_local_memory, memory::__stop_local_memory - memory::__start_local_memory, '\x5a');
     for (Fibre *fibre = first; fibre < first + WG_SIZE; fibre++) {
       fibre->place.id = waiting_items.back();

@@ -26,6 +26,12 @@ template <class T> struct Guarded : std::vector<T> {
   bool right() const { return reinterpret_cast<const int &>(this->back()) == GUARD; }
 };
 
+#ifdef ALONE
+static const bool IN_ONE_GROUP = true;
+#else
+static const bool IN_ONE_GROUP = false;
+#endif
+
 struct Searched {
   int n, source;
   uint n_groups;
@@ -33,7 +39,7 @@ struct Searched {
   ulong light_capacity, heavy_capacity = 0;
   std::vector<int> sources;
 
-  Searched(Random &random, ulong seed, int longest_row) : n(8 + (int)random.below(25)), n_groups(1 + random.below(WG_SIZE == 1 ? 4 : 3)), sources(2, 0) {
+  Searched(Random &random, ulong seed, int longest_row) : n(8 + (int)random.below(25)), n_groups(IN_ONE_GROUP ? 1 : 1 + random.below(WG_SIZE == 1 ? 4 : 3)), sources(2, 0) {
     linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
     std::vector<std::vector<int>> rows(n), into(n);
     std::vector<int> name(n);

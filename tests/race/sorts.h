@@ -42,4 +42,17 @@ static bool sort_right(Random &random, ulong) {
   return values == order && std::is_sorted(keys.begin(), keys.end()) && !control[CONTROL_STATUS];
 }
 
-static const Case cases[] = {{"sort", sort_right}};
+/* Who waits for a tile that nobody has says so. */
+static bool unfinished_right(Random &, ulong) {
+  const int n = 2 * TILE;
+  std::vector<uint> keys(n), values(n), out_keys(n), out_values(n), starts(N_PASSES * RADIX), control = {1, 0}, states(2 * RADIX);
+  spin_limit = 3000;
+  launch(WG_SIZE, [&] {
+    scatter_look_back(n, 0, 0, RADIX - 1, 0, starts.data(), keys.data(), values.data(), control.data(), states.data(),
+                      out_keys.data(), out_values.data());
+  }, WITH_BARRIERS);
+  spin_limit = SPINS;
+  return control[CONTROL_STATUS] == STATUS_TIMEOUT;
+}
+
+static const Case cases[] = {{"sort", sort_right}, {"unfinished", unfinished_right}};

@@ -54,6 +54,7 @@ static bool near_far_right(Random &random, ulong seed) {
 
 /* Who waits for a group that does not come says so, and goes on for one turn at most. */
 static bool alone_right(Random &random, ulong seed) {
+  if (IN_ONE_GROUP) return true;
   Paths paths(random, seed);
   paths.n_groups = 1;
   paths.state[STATE_CONTROL + GRID_DOOR] = 1;
@@ -91,11 +92,20 @@ static bool predecessors_right(Random &random, ulong seed) {
     follow_all(n, on.offsets(), on.columns(), on.weights(), distances.data(), found.data(), rounds.data(), lists.data(),
                state.data());
   });
-  for (int round = 3; state[(round - 1) & 3]; round = (int)state[STATE_ROUND])
+  auto are_different = [&](int round) {        /* what a round has listed */
+    const auto list = lists.begin() + (size_t)n * (round & 1);
+    std::vector<int> listed(list, list + std::min((int)state[round & 3], n));
+    std::sort(listed.begin(), listed.end());
+    return (int)state[round & 3] <= n && std::adjacent_find(listed.begin(), listed.end()) == listed.end();
+  };
+  if (!are_different(2)) return false;
+  for (int round = 3; state[(round - 1) & 3]; round = (int)state[STATE_ROUND]) {
     launch(on.n_groups * WG_SIZE, [&] {
       follow_lists(n, round, on.n_groups == 1 ? n : round, 6, on.offsets(), on.columns(), on.weights(), distances.data(),
                    found.data(), rounds.data(), lists.data(), state.data());
     }, TOGETHER);
+    if (!are_different((int)state[STATE_ROUND] - 1)) return false;
+  }
   launch(n, [&] { finish(n, found.data()); });
   std::vector<int> least(n, n), is_found(n);
   auto offer = [&](const std::vector<int> &from, const std::vector<int> &to, bool flat) {

@@ -3,7 +3,9 @@
 #pragma once
 #include "ratings.h"
 #include <map>
-#define LINGER 30                /* some groups come too late, and leave their share to the others */
+#define LINGER linger
+static unsigned linger;          /* short: some groups come too late, and leave their share to the others; long: all are
+                                    waited for, of which the threads can run four at once */
 #include "factorization/superstep.cl"
 #undef RATING_PARAMS
 namespace in_blocks {
@@ -16,7 +18,8 @@ struct Matched : Ratings {
   std::vector<uint> matching, segments = {0};    /* of each rating; a segment is added when it ends */
   std::vector<uint> control, status;
 
-  Matched(Random &random, ulong seed) : Ratings(random, seed), n_groups(1 + random.below(6)), matching(n) {
+  Matched(Random &random, ulong seed) : Ratings(random, seed), n_groups(1 + random.below(4)), matching(n) {
+    linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
     std::vector<int> order(n);
     for (int k = 0; k < n; k++) order[k] = k;
     for (int k = n - 1; k > 0; k--) std::swap(order[k], order[random.below((uint)k + 1)]);

@@ -10,31 +10,37 @@
 #include "host.h"
 
 static thread_local Place here;
-static thread_local pthread_barrier_t *group_barrier;
+/* A group meets at one after the other: at one alone, who is late would see all that the others did before the next
+ * meeting as ordered. */
+static const int N_GATES = 3;
+static thread_local pthread_barrier_t *gates;
+static thread_local int next_gate;
 static Place &place() { return here; }
 static void barrier(int) {
   if (WG_SIZE == 1) return;
-  if (!group_barrier) {
+  if (!gates) {
     fprintf(stderr, "a kernel with a barrier was launched as INDEPENDENT\n");
     abort();
   }
-  pthread_barrier_wait(group_barrier);
+  pthread_barrier_wait(gates + next_gate++ % N_GATES);
 }
 
 #if DEV_SUB_GROUP_SIZE > 1
 /* Where a sub-group meets: relaxed atomics, which order nothing for ThreadSanitizer. */
 struct Meeting {
   ulong words[LANES_];
-  uint n_came, n_acquired;
+  uint n_came, n_released[N_GATES];
 };
 static Meeting meetings[64];
 static thread_local Meeting *meeting;
 static ulong *lane_words() { return meeting->words; }
 static void meet(bool orders) {
-  if (orders) __atomic_fetch_add(&meeting->n_acquired, 1u, __ATOMIC_ACQ_REL);
-  const uint turn = __atomic_fetch_add(&meeting->n_came, 1u, __ATOMIC_RELAXED) / LANES_;
+  const uint turn = __atomic_load_n(&meeting->n_came, __ATOMIC_RELAXED) / LANES_;
+  uint *released = meeting->n_released + turn % N_GATES;
+  if (orders) __atomic_fetch_add(released, 1u, __ATOMIC_RELEASE);
+  __atomic_fetch_add(&meeting->n_came, 1u, __ATOMIC_RELAXED);
   while (__atomic_load_n(&meeting->n_came, __ATOMIC_RELAXED) / LANES_ == turn) sched_yield();
-  if (orders) __atomic_fetch_add(&meeting->n_acquired, 1u, __ATOMIC_ACQ_REL);
+  if (orders) __atomic_load_n(released, __ATOMIC_ACQUIRE);
 }
 #define ENTER_SUB_GROUP(i) meeting = meetings + (i) / LANES_;
 #else
@@ -57,18 +63,18 @@ static void launch(size_t n_items, const std::function<void()> &body, Grouping g
     return;
   }
   for (size_t group = 0; group < n_groups; group++) {
-    pthread_barrier_t gate;
-    pthread_barrier_init(&gate, nullptr, WG_SIZE);
+    pthread_barrier_t of_group[N_GATES];
+    for (pthread_barrier_t &gate : of_group) pthread_barrier_init(&gate, nullptr, WG_SIZE);
     std::vector<std::thread> threads;
     for (size_t i = 0; i < WG_SIZE; i++)
-      threads.emplace_back([=, &body, &gate] {
-        group_barrier = &gate;
+      threads.emplace_back([=, &body, &of_group] {
+        gates = of_group;
         ENTER_SUB_GROUP(i)
         here = {group * WG_SIZE + i, n};
         body();
       });
     for (std::thread &thread : threads) thread.join();
-    pthread_barrier_destroy(&gate);
+    for (pthread_barrier_t &gate : of_group) pthread_barrier_destroy(&gate);
   }
 }
 

@@ -1,0 +1,33 @@
+"""The table of tools/mutate_kernels.py: which lane finds what when a kernel is broken at one place."""
+from __future__ import annotations
+
+import sys
+
+from conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "tools"))
+import mutate_kernels
+
+ANSWERS = ("found_by", "equivalent", "unseen")
+
+
+def test_every_place_of_the_kernels_has_a_row() -> None:
+    places, rows = {change.key for change in mutate_kernels.mutations()}, set(mutate_kernels.read_table())
+    assert places == rows, f"run tools/mutate_kernels.py: no rows {places - rows}, rows of old {rows - places}"
+
+
+def test_nearly_all_are_found() -> None:
+    table = mutate_kernels.read_table()
+    for key, row in table.items():
+        assert [name for name in ANSWERS if row.get(name)] == list(row) and len(row) == 1, key
+    n_found, n_unseen = (sum(name in row for row in table.values()) for name in ("found_by", "unseen"))
+    assert n_found >= 0.95 * (n_found + n_unseen), f"{n_found} found, {n_unseen} unseen"
+
+
+def test_changes_are_what_they_say() -> None:
+    text = "if (!grid_barrier(control, members, &passed)) return;\nfetch_add(sum, x);"
+    kinds = {kind: text[begin:end] for begin, end, kind, *_ in mutate_kernels.places("some.cl", text)}
+    assert kinds == {
+        "check ignored": "!grid_barrier(control, members, &passed)",
+        "no grid_barrier": "grid_barrier(control, members, &passed)", "fetch_add in steps": "fetch_add(sum, x)",
+    }
