@@ -154,15 +154,15 @@ def test_all_of_the_projects_own_results_have_tables(
 
 
 @pytest.mark.parametrize(
-    ("benchmark", "machines", "options"),
+    ("algorithm", "machines", "options"),
     [("connected_components", ["h200", "pocl"], ["--time", "kernel"]), ("factorization", ["h200"], [])],
 )
 def test_the_page_of_results_holds_what_the_files_say(
-    tmp_path: Path, benchmark: str, machines: list[str], options: list[str]
+    tmp_path: Path, algorithm: str, machines: list[str], options: list[str]
 ) -> None:
     page = tmp_path / "results.md"
     text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
     page.write_text(text, encoding="utf-8")
-    files = [str(ROOT / "benchmarks" / "results" / f"{benchmark}-{machine}.json") for machine in machines]
-    assert main(["report", *files, *options, "--benchmark", benchmark, "--into", str(page)]) == 0
+    files = [str(ROOT / "benchmarks" / "results" / f"{algorithm}-{machine}.json") for machine in machines]
+    assert main(["report", *files, *options, "--benchmark", algorithm, "--into", str(page)]) == 0
     assert page.read_text(encoding="utf-8") == text
