@@ -283,7 +283,9 @@ KERNEL count_tiles(int n, int n_tiles, int tiles_per_group, __global const offse
   int rounds = 0, first_tile = (int)get_group_id(0) * tiles_per_group;
   clear_sums(totals, maxima);
   clear_totals(sums);
-  clear_counts(greatest);        /* sums that are not 0 are added behind the barriers of a tile */
+  clear_counts(greatest);
+  barrier(CLK_LOCAL_MEM_FENCE);  /* not for the sums, which wait for the barriers of a tile: PoCL's compiler aborts
+                                  * the process without it where offsets are long */
   for (int t = first_tile; t < min(n_tiles, first_tile + tiles_per_group); t++) {
     int first = tile_rows[t], stop = tile_rows[t + 1];
     offset_t begin = row_offsets[first];
