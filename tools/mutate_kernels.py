@@ -33,10 +33,10 @@ sys.path[:0] = [str(ROOT / "tests" / "race")]
 
 import lanes  # noqa: E402
 
-# Words of vendors, which the vocabulary's tests check on devices.
-OTHER_CHECKS = ("common/subgroup.h", "common/bits.h", "common/half.h")
+# Words of vendors, which the vocabulary's tests check on devices, and the test of devices itself.
+OTHER_CHECKS = ("common/subgroup.h", "common/bits.h", "common/half.h", "probe/self_test.cl")
 SEEDS = (40, 400)
-THREAD_RUNS = (20, 3)  # later, and at first
+THREAD_RUNS = (60, 3)  # later, and at first
 CPU_SECONDS = 20
 # Which run of tests/grind.py has the kernels of a file, or which tests run them.
 ELSEWHERE = {
@@ -129,7 +129,7 @@ def _in_steps(word: str, inside: str) -> str:
     kept = "".join(
         f" __typeof__(LOAD_STEP_(p_)) {name} = {value};" for name, value in zip(("x_", "y_"), values, strict=False)
     )
-    result = "old_ > x_" if word == "lower_to" else "old_"
+    result = {"lower_to": "old_ > x_", "float_add": "(void)0"}.get(word, "old_")
     return (
         f"({{ __typeof__(({p}) + 0) p_ = ({p});{kept} __typeof__(LOAD_STEP_(p_)) old_ = LOAD_STEP_(p_), "
         f"new_ = {_STEPS[word]}; STORE_STEP_(p_, new_); {result}; }})"

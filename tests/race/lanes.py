@@ -31,6 +31,7 @@ CASES = {
     "matchings": ["group", "rows"],
     "teams": ["groups", "balance"],
     "removals": ["removals", "forbidden"],
+    "probes": ["atomics", "local_atomics", "barriers", "locks"],
     "block_diagonal": ["blocks", "errors"],
 }
 # All rounds of a spanning forest in one launch, whose groups wait for each other.
@@ -39,7 +40,7 @@ SHORT_ROWS = ("-DWG_SIZE=1", "-DONLY_SHORT_ROWS=1", "-DBOTTOM_UP=0")
 LIGHT_FIRST = ("-DWG_SIZE=1", "-DLIGHT_FIRST=1")
 # Lanes of a sub-group are work-items of their own, which meet in its words.
 WIDE = ("-DWG_SIZE=8", "-DDEV_SUB_GROUP_SIZE=4")
-ONE_WIDE = ("-DWG_SIZE=4", "-DDEV_SUB_GROUP_SIZE=4", "-DWORDS_ORDER=1")
+ONE_WIDE = ("-DWG_SIZE=4", "-DDEV_SUB_GROUP_SIZE=4")
 FULL_QUEUES = ("-DSTEPS=1", "-DQUEUE_ROWS=12")  # of which several work-items give rows away
 BUILDS: dict[str, list[tuple[str, ...]]] = {
     "vocabulary": [(), WIDE],
@@ -58,8 +59,8 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
         (*WIDE, "-DWORDS_ORDER=1"),
     ],
     "distance_two": [(), ("-DWG_SIZE=4", "-DGROUP_TEAM=1")],
-    "factorization": [(), (*ONE_WIDE, "-DLANES=2")],
-    "blocks": [("-DWG_SIZE=1",), ONE_WIDE, (*ONE_WIDE, "-DLANES=4")],  # groups wait for each other
+    "factorization": [(), ONE_WIDE, (*ONE_WIDE, "-DLANES=2", "-DWORDS_ORDER=1")],
+    "blocks": [("-DWG_SIZE=1",), ONE_WIDE, (*ONE_WIDE, "-DLANES=4", "-DWORDS_ORDER=1")],  # groups wait for each other
     "supersteps": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",)],
     "rounds": [(), ("-DATOMIC=1", "-DBALANCE=1")],
     "bfs": [
@@ -80,9 +81,10 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     ],
     "conflicts": [("-DWG_SIZE=4",), (*WIDE, "-DTEAM=4")],
     "matchings": [("-DWG_SIZE=4",)],
-    "teams": [("-DWG_SIZE=4",), (*WIDE, "-DWORDS_ORDER=1")],
+    "teams": [("-DWG_SIZE=4",), WIDE],
     "removals": [("-DWG_SIZE=4",)],
-    "block_diagonal": [("-DWG_SIZE=4",), (*ONE_WIDE, "-DLANES=2")],
+    "probes": [("-DWG_SIZE=4",)],
+    "block_diagonal": [("-DWG_SIZE=4",), ONE_WIDE],
 }
 # Without optimisation as threads: it would keep local memory, whose address goes nowhere, in registers.
 LANES = {"scheduler": ["-O1"], "threads": ["-O0", "-g", "-fsanitize=thread", "-pthread"]}

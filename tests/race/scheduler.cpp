@@ -1,7 +1,7 @@
 /* Kernels under a seeded scheduler: work-items are fibres of one thread, and before each atomic, racy load or
  * racy store the running one may lose its turn to any other.  A seed fixes the input and every switch, so a
  * wrong answer is replayed by its seed.  It shows wrong answers only.  Seeds that are 3 modulo 4 have weak memory
- * (memory.h), the others none.
+ * (memory.h), the others none; with those that are 2 modulo 4 one work-item is late: it seldom gets a turn.
  *
  *   scheduler CASE FIRST_SEED SEEDS
  */
@@ -34,6 +34,8 @@ static ucontext_t main_context;
 static Fibre *running;
 static Random switches(1);
 static ulong switch_mask, n_switches;
+static bool has_late;
+static size_t late;              /* which fibre that is */
 static const std::function<void()> *kernel_body;
 static std::vector<size_t> waiting_items;  /* not yet started, last first */
 static Grouping mode;
@@ -69,9 +71,11 @@ static Fibre *pick() {
   size_t n_ready = 0;
   for (Fibre &fibre : fibres) n_ready += fibre.state == READY;
   if (!n_ready) return nullptr;
-  size_t chosen = switches.below((uint)n_ready);
+  const Fibre *const left_out =
+      has_late && n_ready > 1 && fibres[late].state == READY && switches.below(16) ? &fibres[late] : nullptr;
+  size_t chosen = switches.below((uint)(n_ready - (left_out != nullptr)));
   for (Fibre &fibre : fibres)
-    if (fibre.state == READY && !chosen--) return &fibre;
+    if (fibre.state == READY && &fibre != left_out && !chosen--) return &fibre;
   return nullptr;
 }
 
@@ -181,6 +185,7 @@ static void run_fibres(size_t n_fibres, size_t n) {
     fibre.context.uc_link = nullptr;
     makecontext(&fibre.context, fibre_main, 0);
   }
+  if (has_late) late = switches.below((uint)n_fibres);
   run_next(pick());
 }
 
@@ -215,6 +220,7 @@ int main(int n_arguments, char **arguments) {
         switches = Random(~seed);
         switch_mask = (1ul << seed % 4) - 1;  /* a switch at every point, every other one, ... */
         memory::is_weak = seed % 4 == 3;
+        has_late = seed % 4 == 2;
         memory::loads = Random(~(seed << 1));
         diverged = false;
         if (one.right(random, seed) && !diverged) continue;

@@ -13,13 +13,18 @@ struct Hubs {
   int n;
   std::vector<int> offsets = {0}, columns, colors;
 
-  explicit Hubs(Random &random) : n(2 + (int)random.below(40)), colors(n, -1) {
+  /* is_star: few vertices, which are all neighbours of all others, and of each other. */
+  Hubs(Random &random, bool is_star) : n(2 + (int)random.below(40)), colors(n, -1) {
     std::vector<std::vector<int>> rows(n);
-    for (int k = (int)random.below(6 * n); k; k--) {
-      const int u = (int)random.below(n), v = (int)random.below(random.below(2) ? n : 2);
+    auto add = [&](int u, int v) {
       rows[u].push_back(v);
       if (u != v) rows[v].push_back(u);
-    }
+    };
+    if (is_star)
+      for (int u = 0; u < std::min(n, 6); u++)
+        for (int v = u + 1; v < n; v++) add(u, v);
+    else
+      for (int k = (int)random.below(6 * n); k; k--) add((int)random.below(n), (int)random.below(random.below(2) ? n : 2));
     for (const auto &row : rows) {
       columns.insert(columns.end(), row.begin(), row.end());
       offsets.push_back((int)columns.size());
@@ -35,7 +40,7 @@ struct Hubs {
 };
 
 static bool groups_right(Random &random, ulong) {
-  Hubs on(random);
+  Hubs on(random, false);
   std::vector<uint> state(STATE_WORDS), ranks(on.n);
   std::vector<int> lists[2] = {std::vector<int>(on.n), std::vector<int>(on.n)};
   std::iota(lists[0].begin(), lists[0].end(), 0);
@@ -55,12 +60,13 @@ static bool groups_right(Random &random, ulong) {
 }
 
 static bool balance_right(Random &random, ulong) {
-  Hubs on(random);
+  const bool is_star = random.below(2);
+  Hubs on(random, is_star);
   uint n_colors = 0;
   for (int v = 0; v < on.n; v++) {         /* greedily, from any colour on */
     std::set<int> used;
     for (int e = on.offsets[v]; e < on.offsets[v + 1]; e++) used.insert(on.colors[on.columns[e]]);
-    int color = (int)random.below(40) * (int)random.below(2);
+    int color = is_star ? 0 : (int)random.below(40) * (int)random.below(2);
     while (used.count(color)) color++;
     on.colors[v] = color;
     n_colors = std::max(n_colors, (uint)color + 1);
