@@ -14,7 +14,7 @@
 
 #define STATE_LISTED 0           /* sizes of the lists: four in turn by the number of the round */
 #define STATE_ROUND 4            /* the next one */
-#define STATE_WORDS 5
+#define FOLLOW_STATE_WORDS 5
 #define NOBODY 0x7fffffff
 
 KERNEL start(int n, __global int *restrict predecessors, __global int *restrict rounds, __global uint *restrict state) {

@@ -34,7 +34,7 @@ class Predecessors:
             _SOURCE, defines, work_group_size=max(64, session.facts.sub_group_size)
         )
         self.found = session.empty(n, np.int32)
-        self._state = session.empty(program.constant("STATE_WORDS"), np.uint32)
+        self._state = session.empty(program.constant("FOLLOW_STATE_WORDS"), np.uint32)
         scope = {
             "n": n, **on_device.scope, "edge_weights": held.weights, "distances": distances, "predecessors": self.found,
             "rounds": session.empty(n, np.int32), "state": self._state,
