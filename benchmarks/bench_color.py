@@ -30,8 +30,8 @@ from clgraph.algorithms.coloring.problem import ColoringPlan, ColoringProblem
 from clgraph.algorithms.coloring.strategies import DISTANCE_TWO, STRATEGIES
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
+from clgraph.data.graph import Graph
 from clgraph.errors import InputError, VerificationError
-from clgraph.graph import Graph
 from clgraph.model.strategy import Strategy, choose
 from clgraph.reference.coloring import check_coloring
 from clgraph.runtime.session import Session

@@ -19,8 +19,8 @@ from scipy.sparse.csgraph import connected_components as scipy_components
 
 from clgraph.algorithms.components import STRATEGIES, choose_strategy
 from clgraph.cli.main import guarded
+from clgraph.data.graph import Graph
 from clgraph.errors import VerificationError
-from clgraph.graph import Graph
 from clgraph.reference.components import check_components
 from clgraph.runtime.session import Session
 

@@ -34,10 +34,10 @@ from clgraph.algorithms.factorization.factors import DeviceModel, Factors, Stora
 from clgraph.algorithms.factorization.training import Errors, initial_factors
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
+from clgraph.data.ratings import Ratings
 from clgraph.errors import VerificationError
 from clgraph.figure import figure_file
 from clgraph.model.cost import estimate
-from clgraph.ratings import Ratings
 from clgraph.report import Row, geometric_mean, read_rows, write_rows
 from clgraph.runtime.session import Session
 

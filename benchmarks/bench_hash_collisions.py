@@ -43,14 +43,14 @@ from clgraph.algorithms.hash_collisions.strategies import STRATEGIES
 from clgraph.algorithms.hash_collisions.table import CollisionTable
 from clgraph.cli.collisions_plot import plot_collisions
 from clgraph.cli.main import guarded
-from clgraph.csr import pack
+from clgraph.data.csr import pack
+from clgraph.data.graph import Graph
+from clgraph.data.vertex_hashes import hash_colors
 from clgraph.errors import VerificationError
-from clgraph.graph import Graph
 from clgraph.model.strategy import Strategy, choose
 from clgraph.reference.hash_collisions import check_collisions
 from clgraph.report import tabulate_rows
 from clgraph.runtime.session import Session
-from clgraph.vertex_hashes import hash_colors
 
 GRAPHS = ("af_shell-like", "atmosmod-like", "CurlCurl-like", "Cube_Coup-like", "road-FLA", "rmat-20")
 SORTED = {  # the networks, which are never picked: bitmaps are faster at these widths

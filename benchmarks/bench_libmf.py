@@ -23,7 +23,7 @@ from clgraph.algorithms.factorization import STRATEGIES
 from clgraph.algorithms.factorization.factors import DeviceModel
 from clgraph.algorithms.factorization.training import Errors, initial_factors
 from clgraph.cli.main import guarded
-from clgraph.ratings import Ratings
+from clgraph.data.ratings import Ratings
 from clgraph.runtime.session import Session
 
 RANKS = (16, 32, 64, 128)

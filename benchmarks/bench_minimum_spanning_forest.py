@@ -29,8 +29,8 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from clgraph.algorithms.mst import STRATEGIES
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
+from clgraph.data.graph import Graph
 from clgraph.errors import VerificationError
-from clgraph.graph import Graph
 from clgraph.model.strategy import choose
 from clgraph.reference.mst import check_mst, kruskal
 from clgraph.runtime.session import Session

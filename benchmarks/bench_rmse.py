@@ -24,8 +24,8 @@ from clgraph.algorithms.factorization.schedules import Schedule, make_schedule
 from clgraph.algorithms.factorization.training import Factorization, initial_factors
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
+from clgraph.data.ratings import Ratings
 from clgraph.errors import VerificationError
-from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session
 
 NOISE = 0.5

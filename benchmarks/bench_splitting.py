@@ -33,8 +33,8 @@ import numpy as np
 import searches
 
 from clgraph.cli.main import guarded
+from clgraph.data.graph import Graph
 from clgraph.figure import figure_file
-from clgraph.graph import Graph
 from clgraph.report import write_rows
 from clgraph.runtime.session import Session
 

@@ -31,8 +31,8 @@ import inputs
 from checkout import ROOT
 
 from clgraph.cli.terminal import busy
+from clgraph.data.graph import Graph
 from clgraph.errors import InputError, VerificationError
-from clgraph.graph import Graph
 from clgraph.model.strategy import Choice, Strategy
 from clgraph.report import read_rows, tabulate_rows, write_rows
 from clgraph.runtime.session import Session

@@ -15,9 +15,10 @@ from pathlib import Path
 import numpy as np
 import stencils
 
-from clgraph import csr, generators
+from clgraph import generators
+from clgraph.data import csr
+from clgraph.data.graph import Graph
 from clgraph.errors import InputError
-from clgraph.graph import Graph
 from clgraph.io import read
 from clgraph.user_cache import cache_dir
 

@@ -18,10 +18,11 @@ import numpy as np
 from inputs import DATA, _file
 from inputs import load as load_graph
 
-from clgraph import csr, generators, ratings, ratings_generators
+from clgraph import generators
+from clgraph.data import csr, ratings, ratings_generators
+from clgraph.data.ratings import Ratings
 from clgraph.errors import InputError
-from clgraph.io.ratings import read_ratings
-from clgraph.ratings import Ratings
+from clgraph.io.ratings import read_ratings, write_ratings
 from clgraph.user_cache import cache_dir
 
 __all__ = ["DATA", "FILES", "GENERATED", "load"]
@@ -134,7 +135,7 @@ def load(name: str, *, scale: int = 1, workers: int = 1) -> Ratings:
             sizes = int(arrays["n_users"]), int(arrays["n_items"])
             return Ratings._trusted(arrays["users"], arrays["items"], arrays["values"], *sizes)
     made = GENERATED[name](scale=scale, workers=workers)
-    made.save(path)
+    write_ratings(made, path)
     return made
 
 

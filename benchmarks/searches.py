@@ -25,9 +25,9 @@ from scipy.sparse import csr_array
 
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
-from clgraph.csr import as_csr_array
+from clgraph.data.csr import as_csr_array
+from clgraph.data.graph import Graph
 from clgraph.errors import VerificationError
-from clgraph.graph import Graph
 from clgraph.model.strategy import Choice, Strategy
 from clgraph.runtime.session import Session
 

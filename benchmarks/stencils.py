@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from clgraph.csr import offset_dtype
-from clgraph.graph import Graph
+from clgraph.data.csr import offset_dtype
+from clgraph.data.graph import Graph
 
 Coupling = tuple[tuple[int, ...], int]  # steps along each axis, and the unknown at that node
 

@@ -15,8 +15,8 @@ _EXPORTS = {
     "CollisionTable": "clgraph.algorithms.hash_collisions.table",
     "Components": "clgraph.algorithms.components",
     "DeviceProfile": "clgraph.device.profile",
-    "Graph": "clgraph.graph",
-    "Ratings": "clgraph.ratings",
+    "Graph": "clgraph.data.graph",
+    "Ratings": "clgraph.data.ratings",
     "SGDMatrixFactorization": "clgraph.algorithms.factorization.estimator",
     "Session": "clgraph.runtime.session",
     "ShortestPaths": "clgraph.algorithms.traversal.sssp",
@@ -28,7 +28,7 @@ _EXPORTS = {
     "count_conflicts": "clgraph.algorithms.coloring.conflicts",
     "devices": "clgraph.runtime.selection",
     "explain": "clgraph.algorithms.explain",
-    "generators": "clgraph.generators",
+    "generators": "clgraph.data.generators",
     "hash_collisions": "clgraph.algorithms.hash_collisions.api",
     "minimum_spanning_forest": "clgraph.algorithms.mst",
     "probe": "clgraph.probing",
@@ -36,6 +36,7 @@ _EXPORTS = {
     "read_ratings": "clgraph.io.ratings",
     "sssp": "clgraph.algorithms.traversal.sssp",
     "write": "clgraph.io",
+    "write_ratings": "clgraph.io.ratings",
 }
 
 __all__ = ["__version__", *sorted(_EXPORTS)]
@@ -45,7 +46,7 @@ def __getattr__(name: str) -> Any:
     if name not in _EXPORTS:
         raise AttributeError(f"module 'clgraph' has no attribute {name!r}")
     module = importlib.import_module(_EXPORTS[name])
-    value = module if module.__name__ == f"clgraph.{name}" and name == "generators" else getattr(module, name)
+    value = module if name == "generators" else getattr(module, name)
     globals()[name] = value
     return value
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.factors import DeviceModel, Factors
 from clgraph.algorithms.factorization.hogwild import Hogwild
-from clgraph.ratings import Ratings
+from clgraph.data.ratings import Ratings
 from clgraph.runtime.session import Session
 
 RATE, REGULARIZATION, MEAN = 0.02, 0.1, 0.5  # at a rate of 0.05 a few rows overshoot, in some orders

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from clgraph import generators
-from clgraph.graph import Graph
+from clgraph.data.graph import Graph
 
 
 def _random_directed(n: int, m: int, seed: int) -> Graph:

@@ -132,7 +132,7 @@ def primitives(session: Session) -> None:
 def components(session: Session) -> None:
     """Run every strategy on a small graph of several components, undirected and directed."""
     from clgraph.algorithms.components import STRATEGIES, connected_components
-    from clgraph.graph import Graph
+    from clgraph.data.graph import Graph
 
     src, dst = np.random.default_rng(4).integers(90, size=(2, 70))
     src, dst = np.append(src, np.zeros(70, np.int64)), np.append(dst, np.arange(70))  # and a long row
@@ -145,7 +145,7 @@ def components(session: Session) -> None:
 def mst(session: Session) -> None:
     """Run every strategy with each of its options on a small graph with ties, by keys and by ranks of their weights."""
     from clgraph.algorithms.mst import minimum_spanning_forest
-    from clgraph.graph import Graph
+    from clgraph.data.graph import Graph
 
     rng = np.random.default_rng(10)
     src, dst = rng.integers(140, size=(2, 350))
@@ -165,7 +165,7 @@ def hash_collisions(session: Session) -> None:
     from dataclasses import replace
 
     from clgraph.algorithms.hash_collisions.api import hash_collisions
-    from clgraph.graph import Graph
+    from clgraph.data.graph import Graph
 
     sizes = {"WG_SIZE": 8, "LONG_ROW": 12, "TILE_STEP": 40, "FLUSH_LOG": 1, "GROUPS_PER_UNIT": 1}
     tuning = {f"coloring/collisions_{name}.cl": sizes for name in ("planes", "lanes")}
@@ -194,7 +194,7 @@ def coloring(session: Session) -> None:
     from dataclasses import replace
 
     from clgraph.algorithms.coloring.color import color
-    from clgraph.graph import Graph
+    from clgraph.data.graph import Graph
 
     sizes = {"SMALL_DEGREE": 6, "HUB_DEGREE": 20, "BITMAP_WORDS": 2}
     tuning = {f"coloring/{name}.cl": sizes for name in ("jones_plassmann", "jones_plassmann_large", "speculative")}
@@ -214,7 +214,7 @@ def distance_two(session: Session) -> None:
     """Colour a small graph with a long row at distance 2, and count conflicts, in groups of several work-items."""
     from clgraph.algorithms.coloring.color import color
     from clgraph.algorithms.coloring.conflicts import count_conflicts
-    from clgraph.graph import Graph
+    from clgraph.data.graph import Graph
 
     src, dst = np.random.default_rng(12).integers(40, size=(2, 60))
     src, dst = np.append(src, np.zeros(40, np.int64)), np.append(dst, np.arange(40))
@@ -232,7 +232,7 @@ def rounds(session: Session) -> None:
     """Run searches by rounds over all vertices on a small graph with a long row."""
     from clgraph.algorithms.traversal.bfs import bfs
     from clgraph.algorithms.traversal.sssp import sssp
-    from clgraph.graph import Graph
+    from clgraph.data.graph import Graph
 
     rng = np.random.default_rng(11)
     src, dst = rng.integers(60, size=(2, 120))
@@ -252,7 +252,7 @@ def searches(session: Session) -> None:
     from dataclasses import replace
 
     from clgraph.algorithms.traversal import bfs, queues, sssp
-    from clgraph.graph import Graph
+    from clgraph.data.graph import Graph
 
     rng = np.random.default_rng(12)
     src, dst = rng.integers(90, size=(2, 100))

@@ -4,6 +4,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,7 @@ from clgraph.runtime.source import build_input
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "clgraph"
 
-DATA = {
-    "csr", "figure", "graph", "mesh", "names", "progress", "ratings", "ratings_generators", "ratings_stats", "stats",
-    "generators", "io", "user_cache", "vertex_hashes",
-}  # fmt: skip
+DATA = {"data", "figure", "names", "progress", "io", "user_cache"}
 CHECKS = {"errors", "host_memory", "arguments"}  # what everything may import
 TOP = {"hetero", "distributed", "csgraph", "networkx_backend", "cli", "report", "__main__"}
 BELOW = {  # a part of the package -> the parts it may import, beside itself
@@ -50,7 +48,7 @@ def imports(tree: ast.AST, module: str) -> Iterator[tuple[str, bool]]:
             base = node.module or ""
             if node.level:
                 base = ".".join([*module.split(".")[: -node.level], *([base] if base else [])])
-            # `from clgraph import graph` names a module; `from clgraph.graph import Graph` is in one.
+            # `from clgraph.data import graph` names a module; `from clgraph.data.graph import Graph` is in one.
             yield from ((f"{base}.{alias.name}", inside) for alias in node.names)
         inside = inside or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
         for child in ast.iter_child_nodes(node):
@@ -109,8 +107,8 @@ def test_the_package_itself_only_knows_names() -> None:
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("clgraph.errors", "from clgraph import graph"),
-        ("clgraph.graph", "import pyopencl as cl"),
+        ("clgraph.errors", "from clgraph.data import graph"),
+        ("clgraph.data.graph", "import pyopencl as cl"),
         ("clgraph.device.facts", "from clgraph.runtime.session import Session"),
         ("clgraph.model.cost", "import clgraph.runtime.timing"),
         ("clgraph.model.cost", "def f():\n    from clgraph.runtime import timing"),
@@ -134,7 +132,7 @@ def test_a_planted_violation_is_found(module: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("clgraph.graph", "from clgraph.stats import graph_stats\nfrom clgraph import csr"),
+        ("clgraph.data.graph", "from clgraph.data.stats import graph_stats\nfrom clgraph.data import csr"),
         ("clgraph.runtime.session", "from .arrays import DeviceArray\nimport pyopencl as cl"),
         ("clgraph.algorithms.bfs", "def f():\n    from clgraph.reference.bfs import check_bfs"),
         ("clgraph.algorithms.components", "from clgraph.algorithms import components_work"),
@@ -167,3 +165,29 @@ def test_every_kernel_has_a_row_in_the_index() -> None:
         for kernel in Declarations(build_input(path, mode)).kernels
     }
     assert indexed_kernels((root / "README.md").read_text(encoding="utf-8")) == named
+
+
+def circle(graph: dict[str, set[str]]) -> list[str] | None:
+    """Return the modules of a circle of imports, or ``None``."""
+    try:
+        tuple(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        return list(error.args[1])
+    return None
+
+
+def imported_modules(path: Path, known: set[str]) -> set[str]:
+    """Return the modules of the package that *path* imports, also inside functions; those for types do not count."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = [ast.Pass()]
+    module = dotted(path) + (".__init__" if path.name == "__init__.py" else "")
+    names = {name for name, _ in imports(tree, module)}
+    return {name if name in known else name.rpartition(".")[0] for name in names} & known
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    known = {dotted(path) for path in modules()}
+    assert circle({dotted(path): imported_modules(path, known) for path in modules()}) is None
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}}) is not None

@@ -27,10 +27,10 @@ from clgraph import generators
 from clgraph.algorithms import factorization
 from clgraph.algorithms.factorization.schedules import make_schedule
 from clgraph.algorithms.factorization.training import Errors
+from clgraph.data.graph import Graph
+from clgraph.data.ratings import Ratings
 from clgraph.errors import VerificationError
-from clgraph.graph import Graph
 from clgraph.model.strategy import Strategy
-from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session
 
 CYCLE = 9

@@ -22,16 +22,16 @@ from clgraph import generators
 from clgraph.algorithms import factorization, mst
 from clgraph.algorithms.factorization.factors import DeviceModel
 from clgraph.algorithms.hash_collisions.api import as_problem
+from clgraph.data.graph import Graph
+from clgraph.data.ratings import Ratings
+from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError, VerificationError
-from clgraph.graph import Graph
 from clgraph.model.cost import Chain, Gathers, Work
 from clgraph.model.strategy import Choice, Strategy, choose
-from clgraph.ratings import Ratings
 from clgraph.reference.hash_collisions import hash_collisions
 from clgraph.report import read_rows, write_rows
 from clgraph.runtime.session import Session
-from clgraph.stats import GraphStats
 
 
 class FillPlan:

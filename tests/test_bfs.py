@@ -19,8 +19,8 @@ from scipy.sparse.csgraph import breadth_first_order
 import clgraph as cg
 from clgraph.algorithms.traversal import levels
 from clgraph.algorithms.traversal.bfs import BFS, STRATEGIES, bfs
+from clgraph.data.graph import Graph
 from clgraph.errors import ClgraphError, InputError, SourceError, UnsupportedStrategyError, VerificationError
-from clgraph.graph import Graph
 from clgraph.reference.bfs import NO_PREDECESSOR, bfs_distances, check_bfs
 from clgraph.runtime.session import Session
 

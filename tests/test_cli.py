@@ -437,7 +437,7 @@ def test_sssp(tmp_path: Path, on_pocl: list[str], capsys: pytest.CaptureFixture[
 def test_sources_are_ids_of_the_file(
     graph_file: str, tmp_path: Path, on_pocl: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from clgraph.graph import Graph
+    from clgraph.data.graph import Graph
     from clgraph.io import write
 
     for name in ("bfs", "sssp"):

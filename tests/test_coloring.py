@@ -21,8 +21,8 @@ from clgraph.algorithms.coloring.color import Coloring, as_problem, color
 from clgraph.algorithms.coloring.orders import ORDERS, PHASE_SIZE, most_need_few, order_arguments, ranks, suitable_order
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.strategies import STRATEGIES
+from clgraph.data.graph import Graph
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError, VerificationError
-from clgraph.graph import Graph
 from clgraph.reference.coloring import check_coloring
 from clgraph.runtime.failure import STATUS_TIMEOUT
 from clgraph.runtime.session import Session

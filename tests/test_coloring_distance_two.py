@@ -13,12 +13,12 @@ from graphs import DIRECTED, UNDIRECTED, with_unsorted_rows, with_wide_offsets
 import clgraph as cg
 from clgraph.algorithms.coloring import distance_two_passes
 from clgraph.algorithms.coloring.distance_two import DistanceTwo
+from clgraph.data.graph import Graph
+from clgraph.data.vertex_hashes import HASHES, hash_colors
 from clgraph.errors import DeviceTimeoutError, GraphError, InputError, UnsupportedStrategyError, VerificationError
-from clgraph.graph import Graph
 from clgraph.reference import coloring as reference
 from clgraph.reference.coloring import check_coloring, greedy_coloring
 from clgraph.runtime.session import Session
-from clgraph.vertex_hashes import HASHES, hash_colors
 
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("speculative", {}),

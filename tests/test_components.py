@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components as scipy_components
 
 import clgraph as cg
-from clgraph.algorithms.components import STRATEGIES, connected_components
+from clgraph.algorithms.components import STRATEGIES, as_problem, connected_components
+from clgraph.data.graph import Graph
 from clgraph.engine import plan as engine
 from clgraph.errors import InputError, UnsupportedStrategyError, VerificationError
-from clgraph.graph import Graph
 from clgraph.reference.components import check_components
 from clgraph.runtime.session import Session
 
@@ -28,7 +28,7 @@ CASES = [(name, {}) for name in STRATEGIES] + [(name, o) for name in STRATEGIES 
 
 
 def assert_right(graph: Graph, session: Session, strategy: str, **options: object) -> None:
-    plan = STRATEGIES[strategy].plan(session, graph, **options)
+    plan = STRATEGIES[strategy].plan(session, as_problem(graph), **options)
     for _ in range(2):  # a plan may run again
         plan.run()
         check_components(graph, plan.labels.get(0, graph.n_vertices))
@@ -46,7 +46,7 @@ def test_zoo(session: Session, name: str, strategy: str, options: dict[str, obje
 
 @pytest.mark.parametrize(("strategy", "options"), CASES, ids=lambda value: str(value))
 def test_what_is_predicted_is_what_is_launched(pocl: Session, strategy: str, options: dict[str, object]) -> None:
-    plan = STRATEGIES[strategy].plan(pocl, cg.generators.rmat(8, 8), **options)
+    plan = STRATEGIES[strategy].plan(pocl, as_problem(cg.generators.rmat(8, 8)), **options)
     with pocl.measure() as recorder:
         plan.run()
     assert sum(launches for launches, _ in recorder.kernels().values()) == plan.recipe.work.launches
@@ -172,7 +172,7 @@ def test_interrupt_is_heard_between_launches(pocl: Session, monkeypatch: pytest.
             raise KeyboardInterrupt
         real(session, event)
 
-    plan = STRATEGIES["rem"].plan(pocl, graph)
+    plan = STRATEGIES["rem"].plan(pocl, as_problem(graph))
     monkeypatch.setattr(Session, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         plan.run()

@@ -27,8 +27,8 @@ from clgraph.algorithms.factorization.block_grid import BlockGrid, balanced_part
 from clgraph.algorithms.factorization.factors import row_layout
 from clgraph.algorithms.factorization.sizes import grid_groups
 from clgraph.algorithms.factorization.work import PARTS
+from clgraph.data.ratings import Ratings
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError
-from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session
 
 OFFLINE = [name for name, strategy in STRATEGIES.items() if strategy.kind == "offline"]

@@ -28,10 +28,10 @@ from clgraph.algorithms.factorization.estimator import SGDMatrixFactorization
 from clgraph.algorithms.factorization.schedules import SCHEDULES, make_schedule
 from clgraph.algorithms.factorization.training import Errors, Factorization, initial_factors
 from clgraph.cli.main import main
+from clgraph.data.ratings import Ratings
+from clgraph.data.ratings_generators import planted_ratings
 from clgraph.errors import ConvergenceWarning, DeviceError, DeviceMemoryError, InputError, UnsupportedStrategyError
 from clgraph.io.ratings import read_ratings
-from clgraph.ratings import Ratings
-from clgraph.ratings_generators import planted_ratings
 from clgraph.reference.factorization import check_factorization, rmse, sgd_sweep
 from clgraph.runtime.session import Session
 

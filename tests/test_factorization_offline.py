@@ -14,8 +14,8 @@ from clgraph.algorithms.factorization.matching_node import MatchingNode
 from clgraph.algorithms.factorization.matchings import find_matchings
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.subgraph_matching import SubgraphMatching
+from clgraph.data.ratings import Ratings
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError
-from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session
 
 BY_RATING, BY_ITEM = (MatchingEdge, Diagonal), (MatchingNode, SubgraphMatching)

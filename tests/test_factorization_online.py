@@ -26,8 +26,8 @@ from clgraph.algorithms.factorization.hogwild import Hogwild
 from clgraph.algorithms.factorization.hybrid_locked import HybridLocked
 from clgraph.algorithms.factorization.node_locked import NodeLocked
 from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.data.ratings import Ratings
 from clgraph.errors import DeviceTimeoutError, InputError
-from clgraph.ratings import Ratings
 from clgraph.reference.factorization import rmse, sgd_sweep
 from clgraph.runtime.session import Session
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from clgraph import generators
+from clgraph.data.graph import Graph
+from clgraph.data.stats import diameter_bound
 from clgraph.errors import HostMemoryError, InputError
-from clgraph.graph import Graph
 from clgraph.reference.components import connected_components
-from clgraph.stats import diameter_bound
 
 SEEDED: dict[str, Callable[[int], Graph]] = {
     "rmat": lambda seed: generators.rmat(9, 8, seed=seed),

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clgraph as cg
-from clgraph.algorithms.mst import STRATEGIES, SpanningForest, minimum_spanning_forest, strategies
+from clgraph.algorithms.mst import STRATEGIES, SpanningForest, as_problem, minimum_spanning_forest, strategies
+from clgraph.data.generators import random_weights
+from clgraph.data.graph import Graph
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError, VerificationError
-from clgraph.generators import random_weights
-from clgraph.graph import Graph
 from clgraph.reference.mst import check_mst, kruskal
 from clgraph.runtime.failure import STATUS_TIMEOUT
 from clgraph.runtime.session import Session
@@ -62,7 +62,7 @@ def assert_right(
         else:
             total = forest.weights.sum(dtype=np.float64)
             assert type(weight) is float and np.isclose(weight, total, rtol=1e-14, atol=1e-12, equal_nan=True)
-    plan = STRATEGIES[strategy].plan(session, forest.graph, maximum=maximum, **options)
+    plan = STRATEGIES[strategy].plan(session, as_problem(forest.graph, maximum=maximum), **options)
     for _ in range(2):  # a plan may run again
         plan.run()
         assert np.array_equal(plan.edges(), edges)
@@ -413,7 +413,7 @@ def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPa
 def test_sub_group_widths(width: int) -> None:
     cases = [case for case in CASES if width < 64 or case[0] != "two_pass"]  # takes long to compile
     script = (
-        "import clgraph as cg; from clgraph.generators import random_weights;"
+        "import clgraph as cg; from clgraph.data.generators import random_weights;"
         "[cg.minimum_spanning_forest(random_weights(g, high=9), strategy=k, session=s, verify=True, **o)"
         f" for k, o in {cases} for g in (cg.generators.rmat(11, 16), cg.generators.star(5000),"
         " cg.generators.path(700), cg.generators.delaunay_points(900))]"
@@ -430,7 +430,7 @@ def test_what_is_predicted_is_what_is_launched(
 ) -> None:
     if in_one_launch:
         as_on_gpus(pocl, monkeypatch)
-    plan = STRATEGIES[strategy].plan(pocl, random_weights(cg.generators.rmat(8, 8)), **options)
+    plan = STRATEGIES[strategy].plan(pocl, as_problem(random_weights(cg.generators.rmat(8, 8))), **options)
     plan.run()
     with pocl.measure() as recorder:
         plan.run()
@@ -445,11 +445,11 @@ def test_what_is_predicted_is_what_is_launched(
 def test_rounds_that_do_not_end_are_reported(
     pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str, options: dict[str, object]
 ) -> None:
-    plan = STRATEGIES[strategy].plan(pocl, chain(np.arange(99) % 7).permuted(1), **options)
+    plan = STRATEGIES[strategy].plan(pocl, as_problem(chain(np.arange(99) % 7).permuted(1)), **options)
     plan.run()
     assert plan.rounds[-1] > 1
     monkeypatch.setattr(strategies, "_MOST_ROUNDS", 1)
-    plan = STRATEGIES[strategy].plan(pocl, chain(np.arange(99) % 7).permuted(1), **options)
+    plan = STRATEGIES[strategy].plan(pocl, as_problem(chain(np.arange(99) % 7).permuted(1)), **options)
     with pytest.raises(DeviceTimeoutError, match="1 rounds of mst/"):
         plan.run()
 
@@ -458,7 +458,7 @@ def test_rounds_that_do_not_end_are_reported(
 def test_a_wait_that_ran_out_is_reported(pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str) -> None:
     as_on_gpus(pocl, monkeypatch)
     for control in (0, 1):
-        plan = STRATEGIES[strategy].plan(pocl, cg.generators.path(9), light_edges=0.5)
+        plan = STRATEGIES[strategy].plan(pocl, as_problem(cg.generators.path(9)), light_edges=0.5)
         plan.run()
         first, words, status = map(
             plan.program("mst/edge_list.cl").constant, ("STATE_CONTROLS", "STATE_CONTROL_WORDS", "GRID_STATUS")

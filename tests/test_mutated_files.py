@@ -20,11 +20,11 @@ import pytest
 import scipy.sparse as sp
 from conftest import ROOT
 
+from clgraph.data.graph import Graph
+from clgraph.data.ratings import Ratings
 from clgraph.errors import GraphFileError, InputError
-from clgraph.graph import Graph
 from clgraph.io import read, write
-from clgraph.io.ratings import read_ratings
-from clgraph.ratings import Ratings
+from clgraph.io.ratings import read_ratings, write_ratings
 
 pytest.importorskip("sklearn")
 sys.path.insert(0, str(ROOT / "tools"))
@@ -198,7 +198,7 @@ def test_sizes_without_entries_are_not_believed(tmp_path: Path) -> None:
         read(tmp_path / "a.npz")
     with pytest.raises(GraphFileError, match="1000000000 users or items with only 1 ratings"):
         read_ratings(tmp_path / "a.npz")
-    Ratings([0], [1], [1.0], 10**9, 2).save(tmp_path / "b.npz")
+    write_ratings(Ratings([0], [1], [1.0], 10**9, 2), tmp_path / "b.npz")
     with pytest.raises(GraphFileError, match="1000000000 users or items with only 1 ratings"):
         read_ratings(tmp_path / "b.npz")
     with np.load(tmp_path / "b.npz") as saved:

@@ -21,9 +21,9 @@ from clgraph.algorithms.traversal.rounds_work import model_mda
 from clgraph.algorithms.traversal.sssp import STRATEGIES as SSSP_STRATEGIES
 from clgraph.algorithms.traversal.sssp import sssp
 from clgraph.cli.main import main
+from clgraph.data.generators import random_weights
+from clgraph.data.graph import Graph
 from clgraph.errors import InputError
-from clgraph.generators import random_weights
-from clgraph.graph import Graph
 from clgraph.reference.bfs import bfs_distances
 from clgraph.reference.sssp import check_sssp
 from clgraph.report import read_rows

@@ -16,11 +16,12 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clgraph import generators, ratings_generators
+from clgraph import generators
+from clgraph.data import ratings_generators
+from clgraph.data.graph import Graph
+from clgraph.data.ratings import Ratings, as_ratings
 from clgraph.errors import GraphFileError, InputError
-from clgraph.graph import Graph
-from clgraph.io.ratings import read_ratings
-from clgraph.ratings import Ratings, as_ratings
+from clgraph.io.ratings import read_ratings, write_ratings
 
 DATA = Path(os.environ.get("CLGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 USERS, ITEMS, VALUES = [2, 0, 0, 2], [1, 5, 2, 0], [1, 2, 3.5, -4]
@@ -344,7 +345,7 @@ def test_power_law_is_the_same_for_any_number_of_workers() -> None:
 def test_power_law_memory() -> None:
     """At most twice the memory of the result, beside what the imports take."""
     code = (
-        "import resource; from clgraph.generators import power_law_ratings\n"
+        "import resource; from clgraph.data.generators import power_law_ratings\n"
         "used = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "power_law_ratings(100, 100, 1000); before = used()\n"
         "r = power_law_ratings(20_000, 5_000, 3_000_000)\n"
@@ -450,7 +451,7 @@ def test_matrix_market_and_archives(tmp_path: Path) -> None:
     scipy.io.mmwrite(tmp_path / "r.mtx", ratings.to_scipy().tocoo(), symmetry="general")
     assert same(read_ratings(tmp_path / "r.mtx"), ratings)
     named = Ratings.from_triples(["b", "a"], [5, 4], [1, 2], ids="compact")
-    named.save(tmp_path / "r.npz")
+    write_ratings(named, tmp_path / "r.npz")
     again = read_ratings(tmp_path / "r.npz")
     assert same(again, named) and again.user_index(["b"]).tolist() == [1]
     sp.save_npz(tmp_path / "s.npz", ratings.to_scipy())
@@ -461,7 +462,7 @@ def test_matrix_market_and_archives(tmp_path: Path) -> None:
         with pytest.raises(GraphFileError, match=name):
             read_ratings(tmp_path / name)
     with pytest.raises(InputError, match="Python objects"):
-        Ratings.from_triples([(1, 2)], [0], [1], ids="compact").save(tmp_path / "v.npz")
+        write_ratings(Ratings.from_triples([(1, 2)], [0], [1], ids="compact"), tmp_path / "v.npz")
     assert not (tmp_path / "v.npz").exists()
     with pytest.raises(InputError, match="format = 'csv'"):
         read_ratings(tmp_path / "r.npz", format="csv")  # type: ignore[arg-type]

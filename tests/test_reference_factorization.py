@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from clgraph.data.ratings import Ratings
+from clgraph.data.ratings_generators import planted_ratings
 from clgraph.errors import VerificationError
-from clgraph.ratings import Ratings
-from clgraph.ratings_generators import planted_ratings
 from clgraph.reference.factorization import check_factorization, rmse, sgd_sweep
 
 RATINGS = planted_ratings(12, 9, 60, rank=2, seed=1)

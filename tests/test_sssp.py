@@ -21,6 +21,8 @@ import clgraph as cg
 from clgraph.algorithms.traversal import dijkstra as dijkstra_plan
 from clgraph.algorithms.traversal import near_far
 from clgraph.algorithms.traversal.sssp import STRATEGIES, ShortestPaths, sssp
+from clgraph.data.generators import random_weights
+from clgraph.data.graph import Graph
 from clgraph.errors import (
     ClgraphError,
     DistanceOverflowError,
@@ -29,8 +31,6 @@ from clgraph.errors import (
     UnsupportedStrategyError,
     VerificationError,
 )
-from clgraph.generators import random_weights
-from clgraph.graph import Graph
 from clgraph.reference.bfs import NO_PREDECESSOR
 from clgraph.reference.sssp import check_sssp, dijkstra
 from clgraph.runtime.session import Session
@@ -536,7 +536,7 @@ def test_sub_group_widths(width: int) -> None:
     names, kinds = ([*STRATEGIES], "np.int32, np.float32") if width < 64 else (["delta_stepping"], "np.int32,")
     path = ", cg.generators.path(700)" if width < 64 else ""  # needs one more program, which takes long to compile
     script = (
-        "import clgraph as cg, numpy as np; from clgraph.generators import random_weights;"
+        "import clgraph as cg, numpy as np; from clgraph.data.generators import random_weights;"
         "[cg.sssp(random_weights(g, dtype=t), 3, strategy=k, session=s, verify=True, predecessors=True)"
         f" for k in {names} for g in (cg.generators.rmat(11, 16), cg.generators.star(5000),"
         f" cg.generators.delaunay_points(900){path}) for t in ({kinds})]"

@@ -9,8 +9,8 @@ import pytest
 from graphs import GRAPHS, UNDIRECTED
 
 from clgraph import generators
-from clgraph.graph import Graph
-from clgraph.stats import GraphStats, diameter_bound, graph_stats
+from clgraph.data.graph import Graph
+from clgraph.data.stats import GraphStats, diameter_bound, graph_stats
 
 
 @pytest.mark.parametrize("name", GRAPHS)

@@ -19,7 +19,7 @@ from clgraph import generators
 from clgraph.cli import devices, main
 from clgraph.cli.options import add_device
 from clgraph.cli.terminal import busy, milliseconds, print_table
-from clgraph.graph import Graph
+from clgraph.data.graph import Graph
 from clgraph.io import read, write
 from clgraph.probing import probe
 from clgraph.runtime.session import Session

@@ -1,1 +1,1 @@
-"""Algorithms: each module has a public function, ``STRATEGIES`` and their plans."""
+"""The algorithms: a package each, of one shape."""

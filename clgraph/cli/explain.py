@@ -25,9 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from clgraph.algorithms.explain import explain, find_algorithm
+    from clgraph.algorithms.explain import explain
+    from clgraph.algorithms.table import find_algorithm
 
-    kind = find_algorithm(args.algorithm).kind
+    kind = find_algorithm(args.algorithm).takes
     if kind == "ratings" and (args.format, args.base, args.directed) != (None, None, None):
         raise InputError("--format, --base and --directed are of graph files, and factorization takes ratings")
     data = read_rating_file(args.file) if kind == "ratings" else read_graph(args.file, args)

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from clgraph.stats import diameter_bound
+    from clgraph.data.stats import diameter_bound
 
     graph = read_graph(args.graph, args)
     stats = asdict(graph.stats)

@@ -14,8 +14,8 @@ from clgraph.cli.terminal import busy
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from clgraph.graph import Graph
-    from clgraph.ratings import Ratings
+    from clgraph.data.graph import Graph
+    from clgraph.data.ratings import Ratings
     from clgraph.runtime.session import Session
 
 

@@ -11,7 +11,7 @@ from clgraph.cli.terminal import print_fields, print_json, run_document, run_fie
 if TYPE_CHECKING:
     from clgraph.algorithms.traversal.bfs import BFS
     from clgraph.algorithms.traversal.sssp import ShortestPaths
-    from clgraph.graph import Graph
+    from clgraph.data.graph import Graph
 
 
 def add_sources(parser: argparse.ArgumentParser) -> None:

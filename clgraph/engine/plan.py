@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from clgraph.device.facts import DeviceFacts
-from clgraph.graph import Graph
 from clgraph.model.cost import estimate
-from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step
-from clgraph.model.strategy import Kind, Strategy, runs_anywhere
+from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step, Use, has_rounds
+from clgraph.model.strategy import Kind, Strategy, runs_anywhere, solves_all
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import STATUS_TIMEOUT, check_status
@@ -23,18 +22,20 @@ PACED_SECONDS = 0.1  # a run that may take longer waits for each launch; Ctrl-C 
 
 
 class Plan:
-    """One recipe on one graph, ready to run; ``run()`` may be called again.
+    """One recipe on one problem, ready to run; ``run()`` may be called again.
 
     Attributes
     ----------
     session : Session
+    problem : object
+        It has the graph.
     recipe : Recipe
     arrays : dict of str to DeviceArray
         Those of the recipe.
     scope : dict
         What kernels find by the names of their parameters: the graph's rows, the recipe's values, inputs and arrays.
     rounds : list of int
-        How many rounds each loop of the last run made.
+        How many rounds each step of the last run made, of those steps that have rounds.
 
     Raises
     ------
@@ -42,10 +43,11 @@ class Plan:
         The arrays do not fit on the device.
     """
 
-    def __init__(self, session: Session, graph: Graph, recipe: Recipe) -> None:
-        self.session, self.recipe = session, recipe
+    def __init__(self, session: Session, problem: Any, recipe: Recipe) -> None:
+        self.session, self.problem, self.recipe = session, problem, recipe
         self.rounds: list[int] = []
-        rows = device_graph(session, graph)
+        self._counted = 0  # rounds of all loops of this run
+        rows = device_graph(session, problem.graph)
         self._programs: dict[str, Program] = {}
         self._defines = {**rows.defines(), **recipe.defines}
         inputs = {name: make(session) for name, make in recipe.inputs.items()}
@@ -87,8 +89,8 @@ class Plan:
     def _prepared(self, step: Step) -> Callable[[], object]:
         if isinstance(step, Loop):
             return self._loop(step)
-        if not isinstance(step, Phase):
-            return step.make(self.session, self.scope).run  # type: ignore[no-any-return]
+        if isinstance(step, Use):
+            return self._use(step)
         launch = self._bound(step)
         return lambda: self._launch(launch)
 
@@ -105,6 +107,17 @@ class Plan:
         if self._paced:
             self.session.wait(event)
 
+    def _use(self, use: Use) -> Callable[[], object]:
+        made = use.make(self)
+        if not has_rounds(use):
+            return made.run  # type: ignore[no-any-return]
+
+        def run() -> None:
+            made.run()
+            self.rounds.append(made.rounds)
+
+        return run
+
     def _loop(self, loop: Loop) -> Callable[[], None]:
         self.scope[loop.counter] = 0
         launches = [self._bound(phase) for phase in loop.body]
@@ -117,13 +130,14 @@ class Plan:
         most = self._number(last, loop.most)
 
         def run() -> None:
-            first = 1 + sum(self.rounds)
+            first = 1 + self._counted
             for number in range(first, first + most):
                 for launch in counted:
                     launch.set(**{loop.counter: number})
                 for launch in launches:
                     self._launch(launch)
                 if self.arrays[array].item(place) != number:
+                    self._counted = number
                     self.rounds.append(number - first + 1)
                     return
             check_status(STATUS_TIMEOUT, f"{most} rounds of {last.kernel}")
@@ -138,7 +152,7 @@ class Plan:
         DeviceTimeoutError
             A loop made the most rounds that it may, and the last one left work.
         """
-        self.rounds = []
+        self.rounds, self._counted = [], 0
         for step in self._steps:
             step()
 
@@ -156,8 +170,8 @@ class _Planned:
     recipe: Callable[..., Recipe]
     kind: type[Plan]
 
-    def __call__(self, session: Session, graph: Graph, *inputs: Any, **options: Any) -> Plan:
-        return self.kind(session, graph, self.recipe(graph, session.facts, *inputs, **options))
+    def __call__(self, session: Session, problem: Any, **options: Any) -> Plan:
+        return self.kind(session, problem, self.recipe(problem, session.facts, **options))
 
     @property
     def __signature__(self) -> inspect.Signature:
@@ -167,9 +181,12 @@ class _Planned:
 def planned(
     kind: Kind, recipe: Callable[..., Recipe], plan: type[Plan],
     unsupported: Callable[[DeviceFacts], str | None] = runs_anywhere,
+    unfit: Callable[[Any], str | None] = solves_all,
 ) -> Strategy:
-    """Return the strategy that runs what ``recipe(graph, facts, *inputs, **options)`` lists, as a *plan* of that type.
+    """Return the strategy that runs what ``recipe(problem, facts, **options)`` lists, as a *plan* of that type.
 
-    What it is predicted to take is the work of that recipe, so its statistics are the graph itself.
+    What it is predicted to take is the work of that recipe.
     """
-    return Strategy(kind, _Planned(recipe, plan), lambda graph, facts: recipe(graph, facts).work, unsupported)
+    return Strategy(
+        kind, _Planned(recipe, plan), lambda problem, facts: recipe(problem, facts).work, unsupported, unfit
+    )

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from clgraph.arguments import check_callback, check_choice, checked_flag, checked_path
+from clgraph.data.graph import Graph, as_graph
 from clgraph.errors import GraphError, GraphFileError, InputError
-from clgraph.graph import Graph, as_graph
 from clgraph.io import cache as _cache
 from clgraph.io import dimacs9, edge_list, matrix_market, metis, npz
 from clgraph.io.progress import reading_progress

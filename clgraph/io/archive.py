@@ -13,7 +13,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 from scipy.sparse import load_npz, sparray, spmatrix
 
-from clgraph.csr import check_indptr
+from clgraph.data.csr import check_indptr
 from clgraph.io.text import file_error, reading
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}

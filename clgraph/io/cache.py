@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from clgraph.csr import as_weights, check_arrays, offset_dtype
+from clgraph.data.csr import as_weights, check_arrays, offset_dtype
+from clgraph.data.graph import Graph
 from clgraph.errors import GraphError, GraphFileError
-from clgraph.graph import Graph
 from clgraph.io.text import writing
 from clgraph.user_cache import cache_root
 

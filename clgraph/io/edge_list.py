@@ -10,9 +10,9 @@ from typing import IO, Literal
 import numpy as np
 
 from clgraph.arguments import check_choice, checked_count
-from clgraph.csr import Duplicates
+from clgraph.data.csr import Duplicates
+from clgraph.data.graph import Graph, _from_pairs
 from clgraph.errors import GraphFileWarning
-from clgraph.graph import Graph, _from_pairs
 from clgraph.io.edges import Edges
 from clgraph.io.text import Progress, file_error, read_blocks, read_header, reading, write_rows
 

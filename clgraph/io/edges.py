@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.csr import MAX_VERTICES, Duplicates
-from clgraph.graph import Graph, _from_blocks, _from_pairs
+from clgraph.data.csr import MAX_VERTICES, Duplicates
+from clgraph.data.graph import Graph, _from_blocks, _from_pairs
 from clgraph.io.text import Block, file_error
 
 _SPARE_VERTICES = 1 << 24  # vertices a file may have without an edge, and some more per edge

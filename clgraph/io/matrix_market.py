@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import IO
 
-from clgraph.csr import Duplicates
-from clgraph.graph import Graph
+from clgraph.data.csr import Duplicates
+from clgraph.data.graph import Graph
 from clgraph.io.edges import Edges, as_directed, settle_direction
 from clgraph.io.text import Progress, file_error, header_number, read_blocks, read_header, reading, write_rows
 

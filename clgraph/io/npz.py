@@ -9,8 +9,8 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.data.graph import Graph
 from clgraph.errors import InputError
-from clgraph.graph import Graph
 from clgraph.io.archive import read_archive
 from clgraph.io.edges import believed_vertices
 from clgraph.io.text import Progress, file_error

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.arguments import check_callback, check_choice, checked_count, checked_path, shown
+from clgraph.data.ratings import DuplicateRatings, Numbers, Ratings
 from clgraph.errors import GraphFileError, InputError
 from clgraph.io import _detect, matrix_market
 from clgraph.io.archive import read_archive
@@ -27,7 +28,6 @@ from clgraph.io.text import (
     reading,
     replacing,
 )
-from clgraph.ratings import DuplicateRatings, Numbers, Ratings
 
 FORMATS = ("text", "matrix_market", "npz")
 EXPECTED = "'user item rating' or 'user item rating time', ids being integers"
@@ -101,8 +101,22 @@ def read_ratings(
         raise GraphFileError(f"{source}: {error}") from error
 
 
-def save(ratings: Ratings, path: str | os.PathLike[str]) -> None:
-    """Write all arrays of *ratings* as an uncompressed archive; ids must not be Python objects."""
+def write_ratings(ratings: Ratings, path: str | os.PathLike[str]) -> None:
+    """Write all arrays of *ratings* to a file that :func:`read_ratings` reads, replaced in one step.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    path : str or path-like
+        The file is an uncompressed ``.npz`` archive whatever its name.
+
+    Raises
+    ------
+    InputError
+        *ratings* is of another type, or its ids are Python objects, which cannot be written.
+    """
+    if not isinstance(ratings, Ratings):
+        raise InputError(f"ratings = {shown(ratings)}; allowed: Ratings")
     for name in ("user_ids", "item_ids"):
         ids = getattr(ratings, name)
         if ids is not None and ids.dtype.kind == "O":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from numpy.typing import DTypeLike
 
@@ -75,18 +75,25 @@ class Phase:
 
 @dataclass(frozen=True)
 class Use:
-    """A plan of the primitives as one step.
+    """A step that drives its launches itself: primitives, or a machine that decides by what the device has found.
 
     Attributes
     ----------
     make : callable
-        ``make(session, arrays)`` returns it; it has ``run()`` and, where it may fail, ``check()``.
+        ``make(plan)`` returns it. It has ``run()``; and ``rounds``, which is how many rounds the last run made, if
+        rounds are *expected*.
     work : Work
-        What it asks of the device, launches counted.
+        What it asks of the device beside its rounds, launches counted.
+    a_round : Work
+        What a round asks of the device, launches counted.
+    expected : float
+        How many rounds the cost model counts.
     """
 
-    make: Callable[[Any, Mapping[str, Any]], Any]
+    make: Callable[[Any], Any]
     work: Work
+    a_round: Work = field(default_factory=Work)
+    expected: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -150,11 +157,16 @@ class Recipe:
         return sum(map(launched, self.steps), _NOTHING)
 
     def with_rounds(self, rounds: Iterable[float]) -> Recipe:
-        """Return the recipe whose loops are expected to make *rounds*, of which there is one number for each loop."""
+        """Return the recipe whose steps with rounds are expected to make *rounds*, one number for each such step."""
         left = iter(rounds)
         return replace(self, steps=tuple(
-            replace(step, expected=next(left)) if isinstance(step, Loop) else step for step in self.steps
-        ))
+            replace(step, expected=next(left)) if has_rounds(step) else step for step in self.steps
+        ))  # fmt: skip
+
+
+def has_rounds(step: Step) -> TypeGuard[Loop | Use]:
+    """Tell whether the model counts rounds of *step*."""
+    return isinstance(step, Loop) or (isinstance(step, Use) and step.expected > 0)
 
 
 def launched(step: Step) -> Work:
@@ -163,4 +175,4 @@ def launched(step: Step) -> Work:
         return step.work + _LAUNCH
     if isinstance(step, Loop):
         return sum(map(launched, step.body), _READ_BACK).times(step.expected)
-    return step.work
+    return step.work + step.a_round.times(step.expected)

@@ -24,6 +24,11 @@ def runs_anywhere(_facts: DeviceFacts) -> str | None:
     return None
 
 
+def solves_all(_problem: Any) -> str | None:
+    """Return no reason why a strategy could not solve a problem."""
+    return None
+
+
 @dataclass(frozen=True)
 class Strategy:
     """One way to run an algorithm.
@@ -33,19 +38,21 @@ class Strategy:
     kind : {"online", "offline"}
         Online resolves conflicts while it runs (atomics, locks); offline avoids them beforehand.
     plan : callable
-        ``plan(session, input, **options)`` compiles and allocates; its ``run()`` may be called again. The options are
-        its keyword-only parameters, but those that a partial has set.
+        ``plan(session, problem, **options)`` compiles and allocates; its ``run()`` may be called again. The options
+        are its keyword-only parameters, but those that a partial has set.
     work : callable
-        ``work(stats, facts)`` estimates the :class:`Work` of one run, without a device; the statistics are of the
-        type that the algorithm gives to :func:`choose`.
+        ``work(problem, facts)`` estimates the :class:`Work` of one run, without a device.
     unsupported : callable
         ``unsupported(facts)`` is the reason a device cannot run it, or ``None``.
+    unfit : callable
+        ``unfit(problem)`` is the reason why it cannot solve a problem of its algorithm, or ``None``.
     """
 
     kind: Kind
     plan: Callable[..., Any]
     work: Callable[[Any, DeviceFacts], Work]
     unsupported: Callable[[DeviceFacts], str | None] = runs_anywhere
+    unfit: Callable[[Any], str | None] = solves_all
 
 
 @dataclass(frozen=True)
@@ -75,33 +82,43 @@ class Choice:
 
 
 def choose(
-    strategies: Mapping[str, Strategy],
-    requested: str,
-    stats: Callable[[], Any],
-    facts: DeviceFacts,
-    rates: DeviceRates,
+    strategies: Mapping[str, Strategy], requested: str, problem: Any, facts: DeviceFacts, rates: DeviceRates,
+    left_out: Mapping[str, str] | None = None,
 ) -> Choice:
     """Return *requested*, or for ``"auto"`` the strategy predicted to be fastest.
+
+    Parameters
+    ----------
+    strategies : mapping of str to Strategy
+    requested : str
+    problem : object
+        What the strategies' plans take.
+    facts : DeviceFacts
+    rates : DeviceRates
+    left_out : mapping of str to str, optional
+        Strategies that are no alternatives to the others, and why.
 
     Raises
     ------
     UnsupportedStrategyError
-        The name is unknown, or this device cannot run it.
+        The name is unknown, or this device cannot run it, or it does not solve this problem.
     """
     if not isinstance(requested, str) or requested not in ("auto", *strategies):
         known = ", ".join(strategies)
         raise UnsupportedStrategyError(f"unknown strategy {shown(requested)}; known: auto, {known}")
-    reasons = {name: s.unsupported(facts) for name, s in strategies.items()}
-    blocked = {name: reason for name, reason in reasons.items() if reason is not None}
-    if requested in blocked:
-        raise UnsupportedStrategyError(f"{requested!r} cannot run on {facts.name}: {blocked[requested]}")
-    estimates = {
-        name: estimate(s.work(stats(), facts), rates) for name, s in strategies.items() if name not in blocked
-    }
+    unfit = {name: reason for name, s in strategies.items() if (reason := s.unfit(problem)) is not None}
+    if requested in unfit:
+        others = ", ".join(name for name in strategies if name not in unfit)
+        raise UnsupportedStrategyError(f"{requested!r}: {unfit[requested]}; others are {others}")
+    unsupported = {name: reason for name, s in strategies.items() if (reason := s.unsupported(facts)) is not None}
+    if requested in unsupported:
+        raise UnsupportedStrategyError(f"{requested!r} cannot run on {facts.name}: {unsupported[requested]}")
+    out = {**(left_out or {}), **unsupported, **unfit}
+    estimates = {name: estimate(s.work(problem, facts), rates) for name, s in strategies.items() if name not in out}
     ranked = dict(sorted(estimates.items(), key=lambda item: item[1].seconds))
     picked = next(iter(ranked)) if requested == "auto" else requested
     logger.info("%s: %s", picked, {name: f"{e.seconds:.2e} s" for name, e in ranked.items()})
-    return Choice(picked, requested, ranked, blocked)
+    return Choice(picked, requested, ranked, out)
 
 
 def checked_options(strategies: Mapping[str, Strategy], choice: Choice, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components as scipy_components
 
-from clgraph.csr import as_csr_array
+from clgraph.data.csr import as_csr_array
+from clgraph.data.graph import Graph
 from clgraph.errors import VerificationError
-from clgraph.graph import Graph
 from clgraph.reference.entries import entry_chunks
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.graph import Graph
+from clgraph.data.graph import Graph
 
 _CHUNK = 1 << 22
 

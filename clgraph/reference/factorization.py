@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.data.ratings import Ratings
 from clgraph.errors import VerificationError
-from clgraph.ratings import Ratings
 
 Model = Sequence[NDArray[Any] | None]
 """User rows (n_users, rank), item rows (n_items, rank), and the biases of users and items or ``None``."""

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.csr import pack
+from clgraph.data.csr import pack
+from clgraph.data.graph import Graph
+from clgraph.data.vertex_hashes import hash_colors
 from clgraph.errors import VerificationError
-from clgraph.graph import Graph
-from clgraph.vertex_hashes import hash_colors
 
 Tables = tuple[NDArray[np.int64], NDArray[np.int64]]
 

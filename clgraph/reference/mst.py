@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
-from clgraph.csr import as_csr_array
+from clgraph.data.csr import as_csr_array
+from clgraph.data.graph import Graph
 from clgraph.errors import VerificationError
-from clgraph.graph import Graph
 
 
 class _Candidates(NamedTuple):

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
 
-from clgraph.csr import as_csr_array
+from clgraph.data.csr import as_csr_array
+from clgraph.data.graph import Graph
 from clgraph.errors import VerificationError
-from clgraph.graph import Graph
 from clgraph.reference.bfs import Vertices, bfs_distances, check_array, check_predecessors, search
 from clgraph.reference.entries import entry_chunks
 

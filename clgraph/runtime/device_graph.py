@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from clgraph.graph import Graph
+from clgraph.data.graph import Graph
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
 

@@ -28,12 +28,12 @@ from clgraph.algorithms.factorization.training import Factorization, initial_fac
 from clgraph.algorithms.mst import minimum_spanning_forest  # noqa: E402
 from clgraph.algorithms.traversal.bfs import bfs  # noqa: E402
 from clgraph.algorithms.traversal.sssp import sssp  # noqa: E402
+from clgraph.data.graph import Graph  # noqa: E402
+from clgraph.data.ratings import Ratings  # noqa: E402
 from clgraph.errors import ClgraphError, DeviceError  # noqa: E402
-from clgraph.graph import Graph  # noqa: E402
 from clgraph.primitives.compact import Compact  # noqa: E402
 from clgraph.primitives.scan import Scan  # noqa: E402
 from clgraph.primitives.sort import Sort  # noqa: E402
-from clgraph.ratings import Ratings  # noqa: E402
 from clgraph.runtime.session import Session  # noqa: E402
 
 OUT_OF_RESOURCES, OUT_OF_HOST_MEMORY, MEM_OBJECT_ALLOCATION_FAILURE, BUILD_PROGRAM_FAILURE = -5, -6, -4, -11

@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.graph import Graph
+from clgraph.data.graph import Graph
 from clgraph.primitives.fill import Iota
 from clgraph.primitives.sort import Sort
 from clgraph.runtime.device_graph import device_graph

@@ -33,9 +33,9 @@ from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.strategies import DISTANCE_TWO, STRATEGIES
 from clgraph.algorithms.coloring.work import first_fit_suffices
 from clgraph.arguments import Seed, check_choice, checked_count, checked_flag, checked_seed
+from clgraph.data.graph import Graph, as_graph
 from clgraph.engine.solve import solve
 from clgraph.errors import InputError, UnsupportedStrategyError
-from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Choice, choose
 from clgraph.runtime.session import Session, SessionLike, as_session
 from clgraph.runtime.timing import RunInfo
@@ -179,7 +179,7 @@ def color(
     verify : bool
         Check the result against the definition, on the host.
     **options
-        Options of the strategy. ``hash_repair`` has ``hash``, a name of :data:`clgraph.vertex_hashes.HASHES`, and
+        Options of the strategy. ``hash_repair`` has ``hash``, a name of :data:`clgraph.data.vertex_hashes.HASHES`, and
         ``bits``, the width of a colour, 1 … 16, or 1 … 10 at distance 2. By default a sample of the entries decides
         between hashes. The default number of bits gives fewer hash colours than greedy ones at distance 1, and enough
         for the longest row at distance 2. :func:`hash_collisions` looks at all entries, and at any number of bits.

@@ -8,9 +8,9 @@ from scipy.sparse import coo_array, issparse
 
 from clgraph.algorithms.coloring.color import Coloring, color, numbered
 from clgraph.arguments import Seed, checked_flag, shown
-from clgraph.csr import MAX_VERTICES, check_range
+from clgraph.data.csr import MAX_VERTICES, check_range
+from clgraph.data.graph import Graph
 from clgraph.errors import GraphError, InputError
-from clgraph.graph import Graph
 from clgraph.runtime.session import SessionLike
 
 

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike
 
 from clgraph.algorithms.coloring.columns import columns_graph
 from clgraph.arguments import checked_array, checked_count, checked_flag
+from clgraph.data.graph import Graph, as_graph
 from clgraph.errors import InputError
-from clgraph.graph import Graph, as_graph
 from clgraph.primitives.types import power_of_two_at_most, tuned
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session, SessionLike, as_session

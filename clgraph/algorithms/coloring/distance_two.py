@@ -21,14 +21,14 @@ from clgraph.algorithms.coloring.distance_two_passes import SOURCE, Rounds, Wind
 from clgraph.algorithms.coloring.hash_start import MOST_BITS, hash_start, least_bits
 from clgraph.algorithms.coloring.orders import ranks
 from clgraph.arguments import check_choice, checked_count
-from clgraph.graph import Graph
+from clgraph.data.graph import Graph
+from clgraph.data.vertex_hashes import HASHES
 from clgraph.primitives.fill import Iota
 from clgraph.primitives.sort import Sort
 from clgraph.primitives.types import power_of_two_at_most, tuned
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session
-from clgraph.vertex_hashes import HASHES
 
 _MAX_DEGREE = 2**31 - 1
 _MOST_WORDS = 32

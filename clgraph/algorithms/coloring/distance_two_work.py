@@ -1,8 +1,8 @@
 """What colourings at distance 2 ask of a device, from the statistics of the graph."""
 from __future__ import annotations
 
+from clgraph.data.stats import GraphStats
 from clgraph.model.cost import Atomics, Gathers, Work
-from clgraph.stats import GraphStats
 
 _NEAR_BYTES = 2.0**18
 _REPAIRED = 0.6  # share of vertices, if there are as many hash colours as the longest row has members

@@ -8,10 +8,10 @@ import numpy as np
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.rounds import Rounds
 from clgraph.arguments import check_choice, checked_count
-from clgraph.graph import Graph
+from clgraph.data.graph import Graph
+from clgraph.data.vertex_hashes import HASHES
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
-from clgraph.vertex_hashes import HASHES
 
 _CANDIDATES = ("murmur3", "fibonacci", "xorshift", "identity", "gray")
 _N_SAMPLES = 1 << 14

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clgraph.graph import Graph
-from clgraph.vertex_hashes import HASHES
+from clgraph.data.graph import Graph
+from clgraph.data.vertex_hashes import HASHES
 
 MOST_BITS = 10
 _SAMPLED_ROWS, _SAMPLED_ENTRIES = 64, 1024

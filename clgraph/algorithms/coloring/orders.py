@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.graph import Graph
+from clgraph.data.graph import Graph
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.program import Program

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.coloring.hash_start import HashStart, hash_start, is_few, least_bits
-from clgraph.graph import Graph
-from clgraph.stats import GraphStats
+from clgraph.data.graph import Graph
+from clgraph.data.stats import GraphStats
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,9 @@ import math
 
 from clgraph.algorithms.coloring.distance_two_work import first_fit_work, hash_start_work
 from clgraph.algorithms.coloring.problem import ColoringStats
+from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Chain, Gathers, Work
-from clgraph.stats import GraphStats
 
 _NEAR_BYTES = 2.0**18
 _CPU_VISIT_BYTES, _CPU_GREEDY_VISIT_BYTES = 45.0, 110.0  # which the arithmetic of a visit is worth there

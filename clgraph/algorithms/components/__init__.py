@@ -29,13 +29,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.components.plan import ComponentsPlan
+from clgraph.algorithms.components.problem import ComponentsProblem, as_problem
 from clgraph.algorithms.components.strategies import STRATEGIES
-from clgraph.arguments import checked_flag
-from clgraph.engine.solve import solve
+from clgraph.engine.algorithm import Algorithm
 from clgraph.errors import VerificationError
-from clgraph.graph import Graph, as_graph
-from clgraph.model.strategy import Choice, choose
-from clgraph.runtime.session import Session, SessionLike, as_session
+from clgraph.runtime.session import SessionLike
 from clgraph.runtime.timing import RunInfo
 
 
@@ -57,11 +55,6 @@ class Components(_Components):
     """
 
     info: RunInfo
-
-
-def choose_strategy(session: Session, graph: Graph, *, strategy: str = "auto") -> Choice:
-    """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest."""
-    return choose(STRATEGIES, strategy, lambda: graph, session.facts, session.profile.rates)
 
 
 def connected_components(
@@ -109,26 +102,24 @@ def connected_components(
     >>> n_components, labels.tolist()
     (1, [0, 0, 0, 0])
     """
-    verify = checked_flag("verify", verify)
-    on, data = as_session(session), as_graph(graph)
-    result, info = solve(
-        on, STRATEGIES, lambda: choose_strategy(on, data, strategy=strategy), (data,), options, _components
+    result: Components = ALGORITHM.solve(
+        as_problem(graph), strategy=strategy, session=session, verify=verify, options=options
     )
-    result.info = info
-    if verify:
-        _verify(data, result)
     return result
 
 
-def _components(plan: ComponentsPlan) -> Components:
+def _answer(_problem: ComponentsProblem, plan: ComponentsPlan) -> Components:
     numbers, n_components = plan.number()
     return Components(n_components, numbers.get())
 
 
-def _verify(graph: Graph, result: Components) -> None:
+def _check(problem: ComponentsProblem, result: Components) -> None:
     from clgraph.reference.components import check_components
 
     numbers, smallest = np.unique(result.labels, return_index=True)
     if not np.array_equal(numbers, np.arange(result.n_components)) or (np.diff(smallest) < 0).any():
         raise VerificationError("the components are not numbered 0, 1, … by their smallest vertices")
-    check_components(graph, smallest.astype(np.int32)[result.labels])
+    check_components(problem.graph, smallest.astype(np.int32)[result.labels])
+
+
+ALGORITHM = Algorithm("connected_components", STRATEGIES, as_problem, _answer, _check)

@@ -2,35 +2,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from clgraph.algorithms.components import work
 from clgraph.algorithms.components.plan import ComponentsPlan
+from clgraph.algorithms.components.problem import ComponentsProblem
 from clgraph.arguments import checked_count, shown
 from clgraph.device.facts import DeviceFacts
-from clgraph.engine.plan import planned
+from clgraph.engine.plan import Plan, planned
 from clgraph.errors import InputError
-from clgraph.graph import Graph
 from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Phase, Recipe, Step, Use
 from clgraph.model.strategy import Strategy
 from clgraph.primitives.fill import Fill
 
-_MAX_VERTICES = 2**31 - 2**12  # a work-item's first vertex must fit int32, rounded up to work-groups
 _MOST_STRIDES = 1 << 8
 _PHASES = "components/phases.cl"
 
 
 def _recipe(
-    graph: Graph, *steps: Step, hook_first: bool, arrays: Mapping[str, Array] | None = None, **defines: int
+    problem: ComponentsProblem, *steps: Step, hook_first: bool, arrays: Mapping[str, Array] | None = None,
+    **defines: int,
 ) -> Recipe:
     """Return the recipe of *steps* after the start, which hooks every vertex to its first neighbour if wanted."""
+    graph = problem.graph
     n, hook_first = graph.n_vertices, hook_first and graph.n_edges > 0
-    if n > _MAX_VERTICES:
-        raise InputError(f"{n} vertices; connected components takes at most {_MAX_VERTICES}")
-    start = Phase(f"{_PHASES}:initialize", -(-n // 4), work.initialize(graph.stats) if hook_first else Work())
+    start = Phase(f"{_PHASES}:initialize", -(-n // 4), work.initialize(problem.stats) if hook_first else Work())
     return Recipe(
         steps=(start, *steps) if n else (),
         arrays={
@@ -45,38 +43,39 @@ def _recipe(
     )  # fmt: skip
 
 
-def _compress(graph: Graph, *, first: bool = False) -> Phase:
-    return Phase(f"{_PHASES}:compress", -(-graph.n_vertices // 4), work.compress(graph.stats, first=first))
+def _compress(problem: ComponentsProblem, *, first: bool = False) -> Phase:
+    return Phase(f"{_PHASES}:compress", -(-problem.stats.n_vertices // 4), work.compress(problem.stats, first=first))
 
 
-def hook_compress(graph: Graph, facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
+def hook_compress(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
     """*hook_rounds* rounds without atomics, each followed by compressing, before the atomic one."""
     hook_rounds = checked_count("hook_rounds", hook_rounds, 2, least=0)
-    n, link = graph.n_vertices, work.link(graph.stats, facts, work.n_trees(graph.stats), walks=4.0)
-    steps = [_compress(graph, first=True)] if hook_rounds else []
+    n, link = problem.stats.n_vertices, work.link(problem.stats, facts, work.n_trees(problem.stats), walks=4.0)
+    steps = [_compress(problem, first=True)] if hook_rounds else []
     for _ in range(1, hook_rounds):
-        steps += [Phase("components/hook_compress.cl:hook", n, link), _compress(graph)]
-    steps += [Phase("components/hook_compress.cl:hook_atomic", n, link), _compress(graph, first=not hook_rounds)]
-    return _recipe(graph, *steps, hook_first=hook_rounds > 0)
+        steps += [Phase("components/hook_compress.cl:hook", n, link), _compress(problem)]
+    steps += [Phase("components/hook_compress.cl:hook_atomic", n, link), _compress(problem, first=not hook_rounds)]
+    return _recipe(problem, *steps, hook_first=hook_rounds > 0)
 
 
-def rem(graph: Graph, facts: DeviceFacts, *, hook_rounds: int | None = None) -> Recipe:
+def rem(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int | None = None) -> Recipe:
     """*hook_rounds*: 0 or 1 rounds of hooking without atomics first; the default is for the device and graph."""
-    stats = graph.stats
+    stats = problem.stats
     if hook_rounds is None:
         hook_rounds = int(work.rem_hooks_first(stats, facts))
     hook_first = checked_count("hook_rounds", hook_rounds, 1, least=0) > 0
     trees = work.n_trees(stats) if hook_first else stats.n_vertices - stats.n_isolated
-    unite = Phase("components/rem.cl:unite", graph.n_vertices, work.link(stats, facts, trees))
-    first = [_compress(graph, first=True)] if hook_first else []
-    return _recipe(graph, *first, unite, _compress(graph, first=not hook_first), hook_first=hook_first)
+    unite = Phase("components/rem.cl:unite", stats.n_vertices, work.link(stats, facts, trees))
+    first = [_compress(problem, first=True)] if hook_first else []
+    return _recipe(problem, *first, unite, _compress(problem, first=not hook_first), hook_first=hook_first)
 
 
 def afforest(
-    graph: Graph, facts: DeviceFacts, *, strides: Sequence[int] | None = None, hook_steps: int | None = None
+    problem: ComponentsProblem, facts: DeviceFacts, *, strides: Sequence[int] | None = None,
+    hook_steps: int | None = None,
 ) -> Recipe:
     """Round k hooks every *strides*[k]-th vertex to its second neighbour; defaults from the statistics."""
-    stats, n, file = graph.stats, graph.n_vertices, "components/afforest.cl"
+    stats, n, file = problem.stats, problem.stats.n_vertices, "components/afforest.cl"
     if strides is None:
         strides = work.sample_strides(stats)
     if not isinstance(strides, Sequence) or isinstance(strides, (str, bytes)) or len(strides) > _MOST_STRIDES:
@@ -84,7 +83,7 @@ def afforest(
     strides = [checked_count("strides", stride, 2**20) for stride in strides]
     if hook_steps is None:
         hook_steps = 2 if work.starts_as_one_tree(stats) else 1
-    keeps_second = 1 in strides and graph.n_edges > 0
+    keeps_second = 1 in strides and stats.n_edges > 0
 
     def sample(stride: int) -> Phase:
         asked = work.sample(stats, stride, keeps_second)
@@ -93,9 +92,9 @@ def afforest(
         return Phase(f"{file}:hook_sample", -(-n // stride), asked, {"stride": stride})
 
     return _recipe(
-        graph,
-        _compress(graph, first=True),
-        *(step for stride in strides for step in (sample(stride), _compress(graph))),
+        problem,
+        _compress(problem, first=True),
+        *(step for stride in strides for step in (sample(stride), _compress(problem))),
         Phase(f"{_PHASES}:find_giant", 1),
         Phase(f"{file}:link_rest", -(-n // 4), work.link_rest(stats, facts)),
         Phase(
@@ -109,24 +108,24 @@ def afforest(
     )
 
 
-def degree_classes(graph: Graph, facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
+def degree_classes(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
     """*hook_rounds*: 0 or 1 rounds of hooking without atomics first."""
     hook_first = checked_count("hook_rounds", hook_rounds, 1, least=0) > 0
-    stats, file, groups = graph.stats, "components/degree_classes.cl", 8 * facts.compute_units
+    stats, file, groups = problem.stats, "components/degree_classes.cl", 8 * facts.compute_units
 
-    def clear(session: Any, scope: Mapping[str, Any]) -> Fill:
-        return Fill(session, scope["size"], 0)
+    def clear(plan: Plan) -> Fill:
+        return Fill(plan.session, plan.arrays["size"], 0)
 
     return _recipe(
-        graph,
-        *([_compress(graph, first=True)] if hook_first else []),
+        problem,
+        *([_compress(problem, first=True)] if hook_first else []),
         Use(clear, Work(launches=1.0)),
-        Phase(f"{file}:link_short", graph.n_vertices, work.link(stats, facts, work.n_trees(stats), walks=4.0)),
+        Phase(f"{file}:link_short", stats.n_vertices, work.link(stats, facts, work.n_trees(stats), walks=4.0)),
         Phase(f"{file}:link_medium", 0, work.relist(stats), groups=groups),
         Phase(f"{file}:link_long", 0, groups=groups),
-        _compress(graph, first=not hook_first),
+        _compress(problem, first=not hook_first),
         hook_first=hook_first,
-        arrays={"rows": Array(graph.n_vertices, np.int32), "size": Array(2, np.uint32)},
+        arrays={"rows": Array(stats.n_vertices, np.int32), "size": Array(2, np.uint32)},
     )
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 
+from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
-from clgraph.stats import GraphStats
 
 _NEAR_BYTES = 2.0**18
 _SECTOR_BYTES = 64.0

@@ -52,8 +52,8 @@ from clgraph.algorithms.factorization.matching_node import MatchingNode
 from clgraph.algorithms.factorization.node_locked import NodeLocked
 from clgraph.algorithms.factorization.subgraph_matching import SubgraphMatching
 from clgraph.arguments import check_choice, checked_count, checked_flag
+from clgraph.data.ratings import Ratings
 from clgraph.model.strategy import Choice, Strategy, choose
-from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session
 
 STRATEGIES: dict[str, Strategy] = {

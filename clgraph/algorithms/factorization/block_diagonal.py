@@ -14,9 +14,9 @@ from clgraph.algorithms.factorization.passes import slice_size, wait_by_slices
 from clgraph.algorithms.factorization.sizes import block_shape, local_row_bytes, most_local_rows
 from clgraph.algorithms.factorization.supersteps import launch_over
 from clgraph.arguments import Seed, checked_seed, refusing
+from clgraph.data.ratings import Ratings
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
-from clgraph.ratings import Ratings
 from clgraph.runtime.session import Session
 
 _SOURCE = "factorization/block_diagonal.cl"

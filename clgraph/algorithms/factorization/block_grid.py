@@ -16,9 +16,9 @@ from clgraph.algorithms.factorization.passes import slice_size, wait_by_slices
 from clgraph.algorithms.factorization.sizes import grid_groups
 from clgraph.algorithms.factorization.supersteps import check_barrier, has_grid_barrier, launch_over
 from clgraph.arguments import Seed, checked_count, checked_seed
+from clgraph.data.ratings import Ratings
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
-from clgraph.ratings import Ratings
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import check_status
 from clgraph.runtime.session import Session

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
 from clgraph.algorithms.factorization.order import enqueue_order
 from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.data.ratings import Ratings
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.fill import iota
 from clgraph.primitives.sort import sort
-from clgraph.ratings import Ratings
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
 

@@ -7,7 +7,7 @@ from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
 from clgraph.algorithms.factorization.order import enqueue_order
 from clgraph.algorithms.factorization.supersteps import RatingSlots
 from clgraph.arguments import Seed, checked_seed
-from clgraph.ratings import Ratings
+from clgraph.data.ratings import Ratings
 from clgraph.runtime.session import Session
 
 

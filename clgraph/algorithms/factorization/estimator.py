@@ -28,8 +28,8 @@ from clgraph.algorithms.factorization.model_file import check_model, read_model,
 from clgraph.algorithms.factorization.schedules import make_schedule
 from clgraph.algorithms.factorization.training import Callback, Epoch, Factorization, initial_factors
 from clgraph.arguments import check_callback, checked_count, checked_flag, checked_number
+from clgraph.data.ratings import Ratings
 from clgraph.errors import InputError, MissingExtraError
-from clgraph.ratings import Ratings
 from clgraph.runtime.session import SessionLike, as_session
 
 try:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.arguments import check_choice
+from clgraph.data.ratings import Ratings
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
-from clgraph.ratings import Ratings
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
 

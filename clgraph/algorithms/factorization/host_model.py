@@ -5,8 +5,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.factors import MAX_RANK, Factors
-from clgraph.ratings import Ratings
-from clgraph.ratings_stats import chunks
+from clgraph.data.ratings import Ratings
+from clgraph.data.ratings_stats import chunks
 
 
 def item_means(factors: Factors, mean: float) -> NDArray[np.float64]:

@@ -10,7 +10,7 @@ from clgraph.algorithms.factorization.order import ordered_ratings
 from clgraph.algorithms.factorization.passes import launch_slices
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.arguments import Seed
-from clgraph.ratings import Ratings
+from clgraph.data.ratings import Ratings
 from clgraph.runtime.session import Session
 
 

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
+from clgraph.data.ratings import Ratings
 from clgraph.errors import InputError
-from clgraph.ratings import Ratings
 
 
 def are_pairs(X: Any) -> bool:

@@ -9,8 +9,8 @@ from clgraph.algorithms.factorization.matchings import Matchings
 from clgraph.algorithms.factorization.order import enqueue_order, gather_ratings, number_runs, stable_order
 from clgraph.algorithms.factorization.supersteps import GRID_WG_SIZE, GROUPS_PER_UNIT, LINGER, SuperstepPlan
 from clgraph.arguments import Seed, checked_count
+from clgraph.data.ratings import Ratings
 from clgraph.errors import InputError
-from clgraph.ratings import Ratings
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
 

@@ -5,7 +5,7 @@ from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
 from clgraph.algorithms.factorization.matchings import find_matchings
 from clgraph.algorithms.factorization.supersteps import RatingSlots
 from clgraph.arguments import Seed
-from clgraph.ratings import Ratings
+from clgraph.data.ratings import Ratings
 from clgraph.runtime.session import Session
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.factors import Factors
 from clgraph.arguments import checked_path
-from clgraph.csr import as_integers
+from clgraph.data.csr import as_integers
 from clgraph.errors import InputError
 from clgraph.io.archive import read_archive
 from clgraph.io.text import replacing

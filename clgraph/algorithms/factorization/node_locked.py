@@ -11,8 +11,8 @@ from clgraph.algorithms.factorization.order import by_descending_degree, ordered
 from clgraph.algorithms.factorization.passes import Passes, launch_slices, slice_size
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.arguments import Seed, check_choice, checked_count
+from clgraph.data.ratings import Ratings
 from clgraph.primitives.types import MAX_ITEMS
-from clgraph.ratings import Ratings
 from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from clgraph.algorithms.factorization.factors import DeviceModel
 from clgraph.arguments import checked_count
+from clgraph.data.ratings import Ratings
 from clgraph.primitives.types import MAX_ITEMS
-from clgraph.ratings import Ratings
 from clgraph.runtime.program import Launch, Program
 from clgraph.runtime.session import Session
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import math
 
+from clgraph.data.ratings_stats import RatingsStats
 from clgraph.device.facts import DeviceFacts
-from clgraph.ratings_stats import RatingsStats
 
 _LOCAL_SHARE = 0.9  # of the local memory; drivers keep some for themselves
 _CPU_LOCAL_BYTES = 1 << 18  # rows that stay in a core's cache

@@ -12,8 +12,8 @@ from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
 from clgraph.algorithms.factorization.order import gather_ratings, stable_order
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.arguments import check_choice
+from clgraph.data.ratings import Ratings
 from clgraph.errors import UnsupportedStrategyError
-from clgraph.ratings import Ratings
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import check_status, typed_errors
 from clgraph.runtime.program import Launch, Program

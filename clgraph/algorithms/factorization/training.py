@@ -24,10 +24,10 @@ from clgraph.algorithms.factorization.factors import (
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.schedules import Schedule, capped, check_regularization
 from clgraph.arguments import check_choice, checked_count, checked_flag, checked_number
+from clgraph.data.ratings import Ratings
 from clgraph.errors import ConvergenceWarning, DeviceMemoryError, InputError
 from clgraph.model.strategy import checked_options
 from clgraph.progress import begin
-from clgraph.ratings import Ratings
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.session import Session
 from clgraph.runtime.timing import Recorder, RunInfo, Seconds

@@ -18,9 +18,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from clgraph.algorithms.factorization.sizes import block_shape, grid_groups, local_row_bytes
+from clgraph.data.ratings_stats import RatingsStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
-from clgraph.ratings_stats import RatingsStats
 
 _RATING_BYTES = 12.0
 _CACHED_BYTES = 2.0**20

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.hash_collisions.work import CollisionStats
+from clgraph.data.graph import Graph
 from clgraph.errors import InputError
-from clgraph.graph import Graph
 from clgraph.primitives.segmented import SegmentedSort
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph

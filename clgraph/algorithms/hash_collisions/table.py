@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.arguments import check_choice, checked_count
+from clgraph.data.vertex_hashes import HASHES, hash_colors
 from clgraph.errors import InputError
 from clgraph.runtime.timing import RunInfo
-from clgraph.vertex_hashes import HASHES, hash_colors
 
 MAX_BITS = 31
 

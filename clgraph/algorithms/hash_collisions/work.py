@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Work
-from clgraph.stats import GraphStats
 
 MOST_HASHES = 16  # that one launch counts
 MOST_WIDTHS = 12

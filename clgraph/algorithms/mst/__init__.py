@@ -26,13 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from clgraph.algorithms.mst.plan import ForestPlan
+from clgraph.algorithms.mst.problem import ForestProblem, as_problem, undirected
 from clgraph.algorithms.mst.strategies import STRATEGIES
-from clgraph.arguments import checked_flag
-from clgraph.csr import as_csr_array
-from clgraph.engine.solve import solve
-from clgraph.graph import Graph, as_graph
-from clgraph.model.strategy import Choice, choose
-from clgraph.runtime.session import Session, SessionLike, as_session
+from clgraph.data.csr import as_csr_array
+from clgraph.data.graph import Graph
+from clgraph.engine.algorithm import Algorithm
+from clgraph.runtime.session import SessionLike
 from clgraph.runtime.timing import RunInfo
 
 if TYPE_CHECKING:
@@ -89,16 +89,11 @@ class SpanningForest(_SpanningForest):
 
     def to_graph(self) -> Graph:
         """Return the forest as an undirected graph of all vertices, with their labels."""
-        return _undirected(self.graph, self.sources, self.targets, self.weights)
+        return undirected(self.graph, self.sources, self.targets, self.weights)
 
     def to_networkx(self) -> nx.Graph:
         """Return the forest with the labels as nodes and the edge attribute ``weight``."""
         return self.to_graph().to_networkx()
-
-
-def choose_strategy(session: Session, graph: Graph, *, strategy: str = "auto") -> Choice:
-    """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest."""
-    return choose(STRATEGIES, strategy, lambda: graph, session.facts, session.profile.rates)
 
 
 def minimum_spanning_forest(
@@ -155,28 +150,24 @@ def minimum_spanning_forest(
     >>> forest.weight, forest.sources.tolist(), forest.targets.tolist()
     (4, [0, 0], [1, 2])
     """
-    maximum, verify = checked_flag("maximum", maximum), checked_flag("verify", verify)
-    on, data = as_session(session), as_graph(graph, weight=weight)
-    if data.directed or not data.has_sorted_rows:
-        data = _undirected(data, *data.edge_list())
-    edges, info = solve(
-        on, STRATEGIES, lambda: choose_strategy(on, data, strategy=strategy), (data, maximum), options,
-        lambda plan: plan.edges(),
+    problem = as_problem(graph, maximum=maximum, weight=weight)
+    result: SpanningForest = ALGORITHM.solve(
+        problem, strategy=strategy, session=session, verify=verify, options=options
     )
-    result = SpanningForest(_total_weight(data, edges), edges)
-    result.graph, result.info = data, info
-    if verify:
-        from clgraph.reference.mst import check_mst
-
-        check_mst(data, edges, maximum=maximum)
     return result
 
 
-def _undirected(graph: Graph, *edges: Any) -> Graph:
-    """Return the graph of these sources, targets and weights on the vertices of *graph*."""
-    plain = Graph.from_edges(*edges, n=graph.n_vertices)
-    arrays = plain.row_offsets, plain.column_indices, plain.edge_weights
-    return Graph._trusted(*arrays, labels=graph.labels, sorted_rows=True)
+def _answer(problem: ForestProblem, plan: ForestPlan) -> SpanningForest:
+    edges = plan.edges()
+    result = SpanningForest(_total_weight(problem.graph, edges), edges)
+    result.graph = problem.graph
+    return result
+
+
+def _check(problem: ForestProblem, result: SpanningForest) -> None:
+    from clgraph.reference.mst import check_mst
+
+    check_mst(problem.graph, result.edges, maximum=problem.maximum)
 
 
 def _total_weight(graph: Graph, edges: NDArray[np.int64]) -> int | float:
@@ -188,3 +179,6 @@ def _total_weight(graph: Graph, edges: NDArray[np.int64]) -> int | float:
             return float(weights.sum(dtype=np.float64))
     high, low = weights.astype(np.int64) >> 32, weights.astype(np.int64) & 0xFFFFFFFF
     return (int(high.sum()) << 32) + int(low.sum())
+
+
+ALGORITHM = Algorithm("minimum_spanning_forest", STRATEGIES, as_problem, _answer, _check)

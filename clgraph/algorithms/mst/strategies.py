@@ -8,18 +8,16 @@ import numpy as np
 
 from clgraph.algorithms.mst import work
 from clgraph.algorithms.mst.plan import ForestPlan
+from clgraph.algorithms.mst.problem import ForestProblem
 from clgraph.algorithms.mst.weights import upload_weights, weight_kind
 from clgraph.arguments import check_choice, checked_number
+from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import planned
-from clgraph.errors import InputError
-from clgraph.graph import Graph
 from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step
 from clgraph.model.strategy import Strategy
 
-_MAX_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
-_MAX_ENTRIES = 2**32 - 2**12  # positions of entries are uints, the last of which means none
 _ROWS, _SEGMENTED, _EDGE_LIST = (f"mst/{name}.cl" for name in ("rows", "segmented", "edge_list"))
 _TILE = 512  # entries
 _SAMPLES = 256
@@ -31,49 +29,46 @@ _LINGER = 100  # turns; groups that come too late leave their segments to the ot
 
 
 def _recipe(
-    graph: Graph, facts: DeviceFacts, maximum: bool, *steps: Step, arrays: Mapping[str, Array],
+    problem: ForestProblem, facts: DeviceFacts, *steps: Step, arrays: Mapping[str, Array],
     values: Mapping[str, int] | None = None, split_keys: bool = False, **defines: int,
 ) -> Recipe:
     """Return the recipe of *steps* after the start; a graph without edges needs only the start."""
-    n, m = graph.n_vertices, graph.n_edges
-    if n > _MAX_VERTICES or m > _MAX_ENTRIES:
-        raise InputError(
-            f"{n} vertices and {m} entries; a spanning forest takes at most {_MAX_VERTICES} and {_MAX_ENTRIES}"
-        )
+    graph, stats = problem.graph, problem.stats
+    n, m = stats.n_vertices, stats.n_edges
     start = Phase(f"{_ROWS}:initialize", n)
     return Recipe(
         steps=(start, *steps) if m else (start,) if n else (),
         inputs={"edge_weights": partial(upload_weights, graph=graph)},
         arrays={
-            "state": Array("STATE_WORDS", np.uint32), "tile_rows": Array(_n_tiles(graph), np.int32),
+            "state": Array("STATE_WORDS", np.uint32), "tile_rows": Array(_n_tiles(stats), np.int32),
             "best": Array(2 * n, np.uint32) if split_keys else Array(n, np.uint64),
             "parent": Array(n, np.int32), "forest": Array(n, np.uint32), **arrays,
         },
-        values={"n": n, "m": m, "n_tiles": _n_tiles(graph), **(values or {})},
+        values={"n": n, "m": m, "n_tiles": _n_tiles(stats), **(values or {})},
         defines={
-            "WEIGHT_KIND": weight_kind(graph), "MAXIMUM": int(maximum), "SPLIT_KEYS": int(split_keys), "TILE": _TILE,
-            **defines,
+            "WEIGHT_KIND": weight_kind(graph), "MAXIMUM": int(problem.maximum), "SPLIT_KEYS": int(split_keys),
+            "TILE": _TILE, **defines,
         },
         work_group_size=_group(facts),
     )  # fmt: skip
 
 
-def _n_tiles(graph: Graph) -> int:
-    return -(-graph.n_edges // _TILE)
+def _n_tiles(stats: GraphStats) -> int:
+    return -(-stats.n_edges // _TILE)
 
 
 def _group(facts: DeviceFacts) -> int:
     return min(max(64, facts.sub_group_size) if facts.is_cpu else 256, facts.max_work_group_size)
 
 
-def segmented(graph: Graph, facts: DeviceFacts, maximum: bool = False, *, merge: str = "min_hook") -> Recipe:
+def segmented(problem: ForestProblem, facts: DeviceFacts, *, merge: str = "min_hook") -> Recipe:
     """*merge*: ``"min_hook"`` or ``"transactional"``."""
     check_choice("merge", merge, ("min_hook", "transactional"))
-    n, stats = graph.n_vertices, graph.stats
+    stats, n = problem.stats, problem.stats.n_vertices
     a_round = (
         Phase(f"{_SEGMENTED}:label_components", n, work.label_components(stats)),
         Phase(
-            f"{_SEGMENTED}:discover_components", _n_tiles(graph) * facts.sub_group_size,
+            f"{_SEGMENTED}:discover_components", _n_tiles(stats) * facts.sub_group_size,
             work.discover_components(stats),
         ),
         Phase(f"{_SEGMENTED}:merge_{merge}", n),
@@ -81,28 +76,29 @@ def segmented(graph: Graph, facts: DeviceFacts, maximum: bool = False, *, merge:
     arrays = {"component": Array(n, np.int32)}
     if merge == "transactional":
         arrays["versions"] = Array(n, np.uint32, zeroed=True)
-    return _recipe(graph, facts, maximum, _rounds(graph, a_round), arrays=arrays)
+    return _recipe(problem, facts, _rounds(problem, a_round), arrays=arrays)
 
 
 def edge_list(
-    graph: Graph, facts: DeviceFacts, maximum: bool = False, *, light_edges: float | None = None
+    problem: ForestProblem, facts: DeviceFacts, *, light_edges: float | None = None
 ) -> Recipe:
     """*light_edges* a vertex are joined first, 0 for all at once; the default is from the statistics."""
-    return _edge_list(graph, facts, maximum, light_edges, split_keys=False)
+    return _edge_list(problem, facts, light_edges, split_keys=False)
 
 
 def two_pass(
-    graph: Graph, facts: DeviceFacts, maximum: bool = False, *, light_edges: float | None = None
+    problem: ForestProblem, facts: DeviceFacts, *, light_edges: float | None = None
 ) -> Recipe:
     """*light_edges* a vertex are joined first, 0 for all at once; the default is from the statistics."""
-    return _edge_list(graph, facts, maximum, light_edges, split_keys=True)
+    return _edge_list(problem, facts, light_edges, split_keys=True)
 
 
 def _edge_list(
-    graph: Graph, facts: DeviceFacts, maximum: bool, light_edges: float | None, *, split_keys: bool
+    problem: ForestProblem, facts: DeviceFacts, light_edges: float | None, *, split_keys: bool
 ) -> Recipe:
     """With *split_keys* the best edges are found in two passes of 32-bit atomics, by weight and then by entry."""
-    n, m, stats, width = graph.n_vertices, graph.n_edges, graph.stats, facts.sub_group_size
+    stats, width = problem.stats, facts.sub_group_size
+    n, m = stats.n_vertices, stats.n_edges
     if light_edges is None:
         light_edges = work.default_light_edges(stats)
     light_edges = checked_number("light_edges", light_edges)
@@ -112,8 +108,8 @@ def _edge_list(
     again = work.offer_entries(stats, n_visits, len(parts)) if split_keys else Work()
     in_one_launch = facts.dialect.has_grid_barrier
     per_unit = 4 if facts.is_cpu else _SEGMENT_GROUPS
-    n_segments = max(1, min(facts.compute_units * per_unit * (_group(facts) // width), _n_tiles(graph)))
-    capacity = -(-_n_tiles(graph) // n_segments) * _TILE
+    n_segments = max(1, min(facts.compute_units * per_unit * (_group(facts) // width), _n_tiles(stats)))
+    capacity = -(-_n_tiles(stats) // n_segments) * _TILE
     block = max(1024, 4 * width) if facts.is_cpu else 4 * width
     root_capacity = -(-n // (n_segments * block)) * block
     by_segment = partial(Phase, items=n_segments * width)  # a sub-group takes each segment of the list
@@ -136,14 +132,14 @@ def _edge_list(
 
     share = 1 / work.rounds(stats)
     offer_entries = by_segment(f"{_EDGE_LIST}:offer_segment_entries", work=again.times(share))
-    loop = _rounds(graph, (
+    loop = _rounds(problem, (
         *([offer_entries] if split_keys else []),
         by_segment(f"{_EDGE_LIST}:hook_segments"),
         by_segment(f"{_EDGE_LIST}:settle_segments"),
         by_segment(f"{_EDGE_LIST}:offer_segments", work=work.join(stats, share * n_visits)),
     ))
     steps: list[Step] = [
-        Phase(f"{_ROWS}:discover_rows", _n_tiles(graph) * width, work.walk(stats), {"turn": turn})
+        Phase(f"{_ROWS}:discover_rows", _n_tiles(stats) * width, work.walk(stats), {"turn": turn})
         for turn in range(2 if split_keys else 1)
     ]
     steps.append(Phase(f"{_ROWS}:hook_rows", n, work.hook_rows(stats)))
@@ -154,7 +150,7 @@ def _edge_list(
         steps.append(by_segment(f"{_EDGE_LIST}:build", work=work.walk(stats), values={"part": part}))
         steps.append(all_rounds(number) if in_one_launch else loop)
     return _recipe(
-        graph, facts, maximum, *steps,
+        problem, facts, *steps,
         arrays={
             "list": Array(4 * n_segments * capacity, np.uint32), "sizes": Array(n_segments, np.uint32),
             "roots": Array(n_segments * root_capacity, np.int32), "n_roots": Array(n_segments, np.uint32),
@@ -165,8 +161,8 @@ def _edge_list(
     )  # fmt: skip
 
 
-def _rounds(graph: Graph, body: tuple[Phase, ...]) -> Loop:
-    return Loop(body, "round", "state[STATE_ALIVE]", _MOST_ROUNDS, work.rounds(graph.stats))
+def _rounds(problem: ForestProblem, body: tuple[Phase, ...]) -> Loop:
+    return Loop(body, "round", "state[STATE_ALIVE]", _MOST_ROUNDS, work.rounds(problem.stats))
 
 
 def _needs_int64_atomics(facts: DeviceFacts) -> str | None:

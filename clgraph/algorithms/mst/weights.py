@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.graph import Graph
+from clgraph.data.graph import Graph
 from clgraph.primitives.fill import Iota
 from clgraph.primitives.scan import Scan
 from clgraph.primitives.sort import Sort

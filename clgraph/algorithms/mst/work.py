@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
+from clgraph.data.stats import GraphStats
 from clgraph.model.cost import Atomics, Gathers, Work
-from clgraph.stats import GraphStats
 
 _NEAR_BYTES = 2.0**18
 _PASS_BYTES = 28.0  # an entry

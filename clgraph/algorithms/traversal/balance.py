@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal.bfs import STRATEGIES
 from clgraph.algorithms.traversal.node_splitting import NodeSplitting
+from clgraph.data.graph import Graph
 from clgraph.figure import figure_file
-from clgraph.graph import Graph
 from clgraph.runtime.session import Session
 from clgraph.runtime.timing import RoundBalance
 

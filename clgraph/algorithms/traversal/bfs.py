@@ -44,9 +44,9 @@ from clgraph.algorithms.traversal.paths import MAX_DEPTH, MAX_VERTICES, checked_
 from clgraph.algorithms.traversal.rounds_strategies import rounds_strategies
 from clgraph.algorithms.traversal.sources import default_source, source_numbers, vertex_ids, vertex_number
 from clgraph.arguments import checked_count, checked_flag
+from clgraph.data.graph import Graph, as_graph
 from clgraph.engine.solve import solve
 from clgraph.errors import InputError
-from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Choice, Strategy, choose
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session, SessionLike, as_session

@@ -5,9 +5,9 @@ unreached look for the frontier, at a few of each vertex. On a CPU of few cores 
 """
 from __future__ import annotations
 
+from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Gathers, Work
-from clgraph.stats import GraphStats
 
 _DEEP = 40.0  # levels, from which on few frontiers are large enough to turn round
 _LEVEL_BARRIERS = 2.3  # that the accesses of a level take as long as

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.traversal.rounds import FixedPoint
 from clgraph.algorithms.traversal.rounds_work import MEAN_DEGREES
 from clgraph.arguments import checked_count
-from clgraph.graph import Graph
+from clgraph.data.graph import Graph
 from clgraph.runtime.device_queue import has_device_queue
 from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session

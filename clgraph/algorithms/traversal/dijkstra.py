@@ -5,8 +5,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal.paths import PathPlan
+from clgraph.data.graph import Graph
 from clgraph.device.facts import DeviceFacts
-from clgraph.graph import Graph
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.data.graph import Graph
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import GraphError, UnsupportedStrategyError
-from clgraph.graph import Graph
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from clgraph.data.graph import Graph
 from clgraph.device.facts import DeviceFacts
-from clgraph.graph import Graph
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.program import Launch, Program
 from clgraph.runtime.session import Session

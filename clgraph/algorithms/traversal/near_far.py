@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.traversal import queues
 from clgraph.algorithms.traversal.paths import PathPlan
 from clgraph.arguments import checked_number
-from clgraph.graph import Graph
+from clgraph.data.graph import Graph
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session
 

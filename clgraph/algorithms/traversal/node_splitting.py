@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from clgraph.algorithms.traversal.rounds import FixedPoint
 from clgraph.algorithms.traversal.rounds_work import model_mda
 from clgraph.arguments import checked_count, shown
+from clgraph.data.graph import Graph
 from clgraph.errors import InputError
-from clgraph.graph import Graph
 from clgraph.primitives.scan import Scan
 from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session

@@ -13,8 +13,8 @@ from clgraph.algorithms.traversal.distances import Distances
 from clgraph.algorithms.traversal.predecessors import Predecessors
 from clgraph.algorithms.traversal.sources import default_source, vertex_ids
 from clgraph.arguments import checked_count, checked_number
+from clgraph.data.graph import Graph
 from clgraph.errors import DistanceOverflowError, InputError
-from clgraph.graph import Graph
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session

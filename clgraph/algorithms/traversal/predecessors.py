@@ -5,7 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal.distances import Distances
-from clgraph.graph import Graph
+from clgraph.data.graph import Graph
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from clgraph.graph import Graph
+from clgraph.data.graph import Graph
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import check_status
 from clgraph.runtime.program import Program

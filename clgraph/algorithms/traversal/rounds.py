@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal.paths import PathPlan, checked_depth
 from clgraph.arguments import checked_flag
-from clgraph.graph import Graph
+from clgraph.data.graph import Graph
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.program import Launch

@@ -3,10 +3,10 @@ from __future__ import annotations
 
 import math
 
+from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import DeviceRates
 from clgraph.model.cost import Chain, Gathers, Work, estimate
-from clgraph.stats import GraphStats
 
 _PART_BYTES = 12.0  # of the arrays of parts
 MEAN_DEGREES = 32  # of the default threshold of child launches

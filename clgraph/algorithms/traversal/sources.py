@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.arguments import check_length, checked_array, shown
+from clgraph.data.graph import Graph
 from clgraph.errors import InputError, SourceError
-from clgraph.graph import Graph
 
 _BOOL = bool | np.bool_
 

@@ -52,9 +52,9 @@ from clgraph.algorithms.traversal.rounds_strategies import rounds_strategies
 from clgraph.algorithms.traversal.sources import source_numbers
 from clgraph.algorithms.traversal.sssp_work import delta_stepping_work, dijkstra_work, frontier_work
 from clgraph.arguments import checked_flag
+from clgraph.data.graph import Graph, as_graph
 from clgraph.engine.solve import solve
 from clgraph.errors import InputError
-from clgraph.graph import Graph, as_graph
 from clgraph.model.strategy import Choice, Strategy, choose
 from clgraph.runtime.session import Session, SessionLike, as_session
 from clgraph.runtime.timing import RunInfo

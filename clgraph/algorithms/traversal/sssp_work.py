@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 from clgraph.algorithms.traversal.bfs_work import serial_work
+from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Gathers, Work
-from clgraph.stats import GraphStats
 
 _RELAXATIONS = 2.0  # of an edge
 _TURN_BARRIERS = 5.0  # that a turn takes as long as; the deepest searches take as many turns as levels

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import breadth_first_order
 
-from clgraph.csr import as_csr_array
+from clgraph.data.csr import as_csr_array
 
 if TYPE_CHECKING:
-    from clgraph.graph import Graph
+    from clgraph.data.graph import Graph
 
 _N_SAMPLES = 1 << 14
 _FAR = 1 << 15

@@ -22,13 +22,13 @@ from clgraph.arguments import (
     checked_seed,
     refusing,
 )
-from clgraph.csr import MAX_VERTICES
+from clgraph.data.csr import MAX_VERTICES
+from clgraph.data.graph import Graph, as_graph
+from clgraph.data.ratings_generators import planted_ratings as planted_ratings
+from clgraph.data.ratings_generators import power_law_ratings as power_law_ratings
 from clgraph.errors import InputError
-from clgraph.graph import Graph, as_graph
 from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
-from clgraph.ratings_generators import planted_ratings as planted_ratings
-from clgraph.ratings_generators import power_law_ratings as power_law_ratings
 
 Ids: TypeAlias = Literal["random", "spatial"]
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from clgraph.ratings import Ratings
+    from clgraph.data.ratings import Ratings
 
 _N_SAMPLES = 1 << 14
 _FAR = 1 << 12

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 
 from clgraph.arguments import Seed, check_choice, checked_count, checked_flag, checked_seed, refusing, shown
-from clgraph.csr import (
+from clgraph.data.csr import (
     MAX_VERTICES,
     REDUCTIONS,
     Duplicates,
@@ -33,9 +33,9 @@ from clgraph.csr import (
     pack_blocks,
     sorted_csr,
 )
+from clgraph.data.stats import GraphStats, graph_stats
 from clgraph.errors import GraphError, InputError
 from clgraph.host_memory import check_host_memory
-from clgraph.stats import GraphStats, graph_stats
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from clgraph.arguments import Seed, checked_count, checked_number, checked_seed
+from clgraph.data.ratings import MAX_ROWS, Ratings, planted_factors, planted_values
 from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
-from clgraph.ratings import MAX_ROWS, Ratings, planted_factors, planted_values
 
 _TASK = 1 << 20  # ratings of one seed; the tasks do not depend on the number of workers
 _BLOCK = 1 << 17  # ratings drawn at a time

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,11 +22,11 @@ from clgraph.arguments import (
     refusing,
     shown,
 )
-from clgraph.csr import MAX_VERTICES, as_ids, as_integers, check_indptr, number_ids, owned, sorted_csr
+from clgraph.data.csr import MAX_VERTICES, as_ids, as_integers, check_indptr, number_ids, owned, sorted_csr
+from clgraph.data.graph import Graph, _read_only, as_graph
+from clgraph.data.ratings_stats import RatingsStats, chunks, ratings_stats
 from clgraph.errors import InputError
-from clgraph.graph import Graph, _read_only, as_graph
 from clgraph.host_memory import check_host_memory
-from clgraph.ratings_stats import RatingsStats, chunks, ratings_stats
 
 DuplicateRatings: TypeAlias = Literal["error", "mean", "sum", "last"]
 Numbers: TypeAlias = Literal[False, "compact"]
@@ -385,16 +384,6 @@ class Ratings:
     def _selected(self, which: NDArray[np.bool_]) -> Ratings:
         chosen = self.users[which], self.items[which], self.values[which]
         return Ratings._trusted(*chosen, self.n_users, self.n_items, self.user_ids, self.item_ids)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all arrays to a file that :func:`clgraph.read_ratings` reads, replaced in one step.
-
-        The file is an uncompressed ``.npz`` archive whatever its name. Ids that are Python objects
-        cannot be saved.
-        """
-        from clgraph.io.ratings import save
-
-        save(self, path)
 
 
 def as_ratings(source: Any) -> Ratings:

@@ -1,0 +1,29 @@
+"""The table of all algorithms, by the names that users give them."""
+from __future__ import annotations
+
+import importlib
+
+from clgraph.arguments import check_choice
+from clgraph.engine.algorithm import Algorithm
+from clgraph.errors import InputError
+from clgraph.names import unknown_name
+
+MODULES = {
+    "bfs": "clgraph.algorithms.bfs",
+    "color": "clgraph.algorithms.coloring",
+    "connected_components": "clgraph.algorithms.components",
+    "factorization": "clgraph.algorithms.factorization",
+    "hash_collisions": "clgraph.algorithms.hash_collisions",
+    "minimum_spanning_forest": "clgraph.algorithms.mst",
+    "sssp": "clgraph.algorithms.sssp",
+}
+"""Where the ``ALGORITHM`` of each name is; it is imported on its first use."""
+
+
+def find_algorithm(name: str) -> Algorithm:
+    """Return the algorithm of this name, or raise an :class:`InputError`."""
+    if isinstance(name, str) and name not in MODULES:
+        raise InputError(unknown_name("algorithm", name, MODULES))
+    check_choice("algorithm", name, MODULES)
+    found: Algorithm = importlib.import_module(MODULES[name]).ALGORITHM
+    return found

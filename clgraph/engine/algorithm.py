@@ -1,0 +1,97 @@
+"""What an algorithm is: one value that feeds its public function, ``explain``, the command line and the benchmarks."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from clgraph.arguments import checked_flag
+from clgraph.model.strategy import Choice, Strategy, checked_options, choose
+from clgraph.runtime.session import Session, SessionLike, as_session
+
+
+def _none_left_out(_problem: Any, _session: Session) -> dict[str, str]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One algorithm.
+
+    Attributes
+    ----------
+    name : str
+        Its name everywhere: in Python, on the command line, in ``explain``, in benchmarks and documents.
+    strategies : mapping of str to Strategy
+    problem : callable
+        ``problem(data, **settings)`` checks the user's input and settings and returns the problem, which is what plans
+        and predictions take. Settings without defaults do not change predictions.
+    answer : callable
+        ``answer(problem, plan)`` returns the result of a plan that has run; it has an attribute ``info``.
+    check : callable
+        ``check(problem, result)`` raises a :class:`VerificationError` if the result does not fit the definition.
+    takes : {"graph", "ratings"}
+    left_out : callable
+        ``left_out(problem, session)`` returns the strategies that ``"auto"`` does not consider, and why; they run if
+        they are asked for by name.
+    """
+
+    name: str
+    strategies: Mapping[str, Strategy]
+    problem: Callable[..., Any]
+    answer: Callable[[Any, Any], Any]
+    check: Callable[[Any, Any], None]
+    takes: Literal["graph", "ratings"] = "graph"
+    left_out: Callable[[Any, Session], Mapping[str, str]] = _none_left_out
+
+    def choose(self, session: Session, problem: Any, strategy: str = "auto") -> Choice:
+        """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest.
+
+        Raises
+        ------
+        UnsupportedStrategyError
+            The name is unknown, or this device cannot run it, or it does not solve this problem.
+        """
+        left_out = self.left_out(problem, session) if strategy == "auto" else {}
+        return choose(self.strategies, strategy, problem, session.facts, session.profile.rates, left_out)
+
+    def solve(
+        self, problem: Any, *, strategy: str = "auto", session: SessionLike = None, verify: bool = False,
+        options: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """Choose a strategy, make its plan, run it, and return the result with its ``info``.
+
+        Parameters
+        ----------
+        problem : object
+            What :attr:`problem` has returned.
+        strategy : str
+        session : Session, str, pyopencl Device, Context or CommandQueue, or None
+        verify : bool
+            Check the result by :attr:`check`.
+        options : mapping, optional
+            The user's options of the strategy.
+
+        Raises
+        ------
+        InputError
+            The strategy has no such option.
+        UnsupportedStrategyError
+            As :meth:`choose`.
+        VerificationError
+            The check has failed.
+        """
+        verify, on = checked_flag("verify", verify), as_session(session)
+        with on.measure() as recorder:
+            choice = self.choose(on, problem, strategy)
+            chosen = self.strategies[choice.strategy]
+            plan = chosen.plan(on, problem, **checked_options(self.strategies, choice, options or {}))
+            plan.run()
+            result = self.answer(problem, plan)
+        result.info = on.run_info(
+            recorder, choice.strategy, chosen.kind, choice.seconds, details=getattr(plan, "details", {}),
+            balance=getattr(plan, "balance", None),
+        )
+        if verify:
+            self.check(problem, result)
+        return result
