@@ -16,7 +16,7 @@ import pytest
 from conftest import ROOT, require_tool, session_on
 
 from clgraph import errors
-from clgraph.algorithms.explain import ALGORITHMS, find_algorithm
+from clgraph.algorithms.table import MODULES, find_algorithm
 from clgraph.cli import info
 from clgraph.cli.main import COMMANDS, main
 from clgraph.cli.options import write_result
@@ -148,7 +148,7 @@ def test_a_plot_that_cannot_be_drawn_is_refused_before_any_work(
         assert "clgraph-opencl[plot]" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", MODULES)
 def test_an_algorithm_has_one_name(algorithm: str) -> None:
     """In Python, ``explain``, the command line, the benchmarks, and their files and rows."""
     import clgraph
@@ -214,7 +214,7 @@ def test_options_say_how_a_file_is_to_be_read(
     assert document_of(capsys, "info", path, *options, "--base", "1", "--directed")["n_edges"] == 2
     output_of(capsys, "convert", path, str(tmp_path / "out.mtx"), *options, "--base", "1", "--directed")
     assert document_of(capsys, "info", str(tmp_path / "out.mtx"))["directed"] is True
-    for name in set(COMMANDS) & {*ALGORITHMS, "info", "convert", "explain"} - {"factorization"}:
+    for name in set(COMMANDS) & {*MODULES, "info", "convert", "explain"} - {"factorization"}:
         with pytest.raises(SystemExit):
             main([name, "--help"])
         text = " ".join(capsys.readouterr().out.split())
@@ -475,6 +475,19 @@ def test_explain(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixt
     assert main(["explain", "connected_components", graph_file, "--distance", "2", *on_pocl]) == 4
     document = document_of(capsys, "explain", "color", graph_file, "--distance", "2", *on_pocl)
     assert document["strategy"] == "speculative" and "jones_plassmann" in document["unsupported"]
+
+
+def test_explain_tells_of_kernels(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = "explain", "connected_components", graph_file, "--strategy", "rem", *on_pocl
+    predicted = document_of(capsys, *arguments)["kernels"]
+    assert [kernel["kernel"] for kernel in predicted] == ["initialize", "unite", "compress"]
+    assert all(k["predicted_seconds"] > 0 and k["limit"] and k["measured_seconds"] is None for k in predicted)
+    measured = {kernel["kernel"]: kernel for kernel in document_of(capsys, *arguments, "--measure")["kernels"]}
+    assert all(measured[k["kernel"]]["measured_launches"] == k["launches"] for k in predicted)
+    assert all(kernel["measured_seconds"] > 0 for kernel in measured.values())
+    assert measured["mark_roots"]["predicted_seconds"] is None  # the answer's part of the call
+    text = output_of(capsys, *arguments, "--measure")
+    assert "Kernels of rem" in text and "measured ms" in text and "unite" in text
 
 
 def test_explain_of_ratings(tmp_path: Path, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:

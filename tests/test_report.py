@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT
 
 from clgraph import report
-from clgraph.algorithms.explain import ALGORITHMS
+from clgraph.algorithms.table import MODULES
 from clgraph.cli.main import main
 from clgraph.errors import InputError
 
@@ -149,7 +149,7 @@ def test_all_of_the_projects_own_results_have_tables(
     benchmarks = set(report.by_benchmark(row for f in {*files} - without_rows for row in report.read_rows(f)))
     assert {name.partition("-")[0] for name in without_rows} == {"io", "primitives", "probe"}
     n_tables = captured.out.count("### ")
-    assert {*ALGORITHMS} < benchmarks and n_tables == captured.out.count("\n| device") >= len(ALGORITHMS)
+    assert {*MODULES} < benchmarks and n_tables == captured.out.count("\n| device") >= len(MODULES)
     assert n_tables + captured.err.count(": left out: ") == len(benchmarks)
 
 

@@ -12,7 +12,6 @@ time; one that dies is told with its call, and another goes on. The exit status 
 from __future__ import annotations
 
 import argparse
-import importlib
 import inspect
 import os
 import random
@@ -35,6 +34,7 @@ import numpy as np  # noqa: E402
 from hostile_values import HOSTILE, TWISTS  # noqa: E402
 
 import clgraph as cg  # noqa: E402
+from clgraph.algorithms.table import MODULES, find_algorithm  # noqa: E402
 from clgraph.arguments import shown  # noqa: E402
 from clgraph.errors import ClgraphError, VerificationError  # noqa: E402
 from clgraph.probing import api as probing  # noqa: E402
@@ -95,10 +95,10 @@ def public() -> Iterator[tuple[str, Any]]:
 
 def options_of(module: types.ModuleType, known: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
     """Yield the options that a function of *module* hands on, each with the arguments that it belongs to."""
-    for name, entry in getattr(module, "ALGORITHMS", {}).items():
-        explained = importlib.import_module(entry.module).choose_strategy
-        data = known["X"] if entry.kind == "ratings" else known["graph"]
-        yield from (({"algorithm": name, "data": data}, option) for option in keyword_only(explained))
+    for name in MODULES if hasattr(module, "find_algorithm") else ():
+        entry = find_algorithm(name)
+        data = known["X"] if entry.takes == "ratings" else known["graph"]
+        yield from (({"algorithm": name, "data": data}, option) for option in keyword_only(entry.problem))
     for name, strategy in getattr(module, "STRATEGIES", {}).items():
         yield from (({"strategy": name}, option) for option in keyword_only(strategy.plan))
 

@@ -1,16 +1,64 @@
-"""Show what the cost model would choose, without running anything."""
+"""Show what the cost model would choose and why, and how well it predicts each kernel."""
 from __future__ import annotations
 
 import inspect
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from clgraph.algorithms.table import find_algorithm
+from clgraph.arguments import checked_flag
+from clgraph.engine.algorithm import Algorithm
 from clgraph.errors import InputError
+from clgraph.model.cost import estimate
 from clgraph.model.strategy import Choice
-from clgraph.runtime.session import SessionLike, as_session
+from clgraph.runtime.session import Session, SessionLike, as_session
 
 
-def explain(algorithm: str, data: Any, *, session: SessionLike = None, **options: Any) -> Choice:
+class KernelCost(NamedTuple):
+    """What one kernel of a strategy costs in all launches of a run.
+
+    Attributes
+    ----------
+    kernel : str
+    launches : float or None
+        As many as the model counts; ``None`` if it does not know the kernel.
+    predicted_seconds : float or None
+    limit : str
+        The greatest part of the predicted seconds: ``"launches"``, ``"streaming"``, ``"gathers"``, ``"atomics"``,
+        ``"chain"``, or another of :func:`clgraph.model.cost.estimate`.
+    measured_launches : int or None
+        ``None`` if nothing was run, or the kernel was not launched.
+    measured_seconds : float or None
+        The sum of its times on the device.
+    """
+
+    kernel: str
+    launches: float | None
+    predicted_seconds: float | None
+    limit: str
+    measured_launches: int | None = None
+    measured_seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Explanation(Choice):
+    """What :func:`explain` returns.
+
+    Attributes
+    ----------
+    strategy, requested, predicted, unsupported
+        As in :class:`clgraph.model.strategy.Choice`.
+    kernels : tuple of KernelCost
+        The kernels of the strategy chosen, in the order of their first launches.
+    """
+
+    kernels: tuple[KernelCost, ...] = ()
+
+
+def explain(
+    algorithm: str, data: Any, *, strategy: str = "auto", measure: bool = False, session: SessionLike = None,
+    **options: Any,
+) -> Explanation:
     """Return the candidates for *algorithm* on *data*, their predicted seconds, and why others are out.
 
     Parameters
@@ -19,17 +67,28 @@ def explain(algorithm: str, data: Any, *, session: SessionLike = None, **options
         A key of :data:`clgraph.algorithms.table.MODULES`.
     data : Graph, scipy sparse array or networkx graph; for "factorization" Ratings, scipy sparse array or tuple
         "color" with ``bipartite=True`` also takes a matrix that is not square, as :func:`color_columns` does.
+    strategy : str
+        The one whose kernels are listed; ``"auto"`` is the model's choice.
+    measure : bool
+        Run that strategy twice, and tell the times of the kernels in the second run beside the predicted ones.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         The device; ``None`` takes the best one.
     **options
         What the prediction depends on. "factorization" has ``rank`` (16), ``n_sweeps`` (20), ``storage`` and
         ``biases``; "hash_collisions" has ``distance``, ``hashes`` and ``bit_widths``; "color" has ``distance``,
-        ``bipartite``, ``order`` and ``deterministic``.
+        ``bipartite``, ``order`` and ``deterministic``; searches have ``source``, which by default is the vertex of
+        the largest degree.
+
+    Returns
+    -------
+    Explanation
 
     Raises
     ------
     InputError
         The algorithm or an option is unknown, or *data* is not what it takes.
+    UnsupportedStrategyError
+        The strategy is unknown, or the device cannot run it.
 
     Examples
     --------
@@ -38,9 +97,28 @@ def explain(algorithm: str, data: Any, *, session: SessionLike = None, **options
     >>> choice.strategy == min(choice.seconds, key=choice.seconds.get)
     True
     """
+    measure, on = checked_flag("measure", measure), as_session(session)
     entry = find_algorithm(algorithm)
     known = [p.name for p in inspect.signature(entry.problem).parameters.values() if p.kind is p.KEYWORD_ONLY]
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise InputError(f"unknown options {', '.join(unknown)} of {algorithm}; known: {', '.join(known)}")
-    return entry.choose(as_session(session), entry.problem(data, **options))
+    problem = entry.problem(data, **options)
+    choice = entry.choose(on, problem, strategy)
+    kernels = _kernels(entry, on, problem, choice.strategy, measure)
+    return Explanation(choice.strategy, choice.requested, choice.predicted, choice.unsupported, kernels)
+
+
+def _kernels(entry: Algorithm, session: Session, problem: Any, strategy: str, measure: bool) -> tuple[KernelCost, ...]:
+    recipe, measured = entry.strategies[strategy].recipe, {}
+    found: dict[str, KernelCost] = {}
+    for kernel, work in ({} if recipe is None else recipe(problem, session.facts).by_kernel()).items():
+        guess = estimate(work, session.profile.rates)
+        found[kernel] = KernelCost(kernel, work.launches, guess.seconds, max(guess.parts, key=guess.parts.__getitem__))
+    if measure:
+        for _ in range(2):  # the first run compiles
+            measured = entry.solve(problem, strategy=strategy, session=session).info.kernels
+    for kernel, (launches, seconds) in measured.items():
+        known = found.get(kernel, KernelCost(kernel, None, None, ""))
+        found[kernel] = known._replace(measured_launches=launches, measured_seconds=seconds)
+    return tuple(found.values())

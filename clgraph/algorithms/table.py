@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
+from typing import Any
 
 from clgraph.arguments import check_choice
 from clgraph.engine.algorithm import Algorithm
@@ -26,4 +28,10 @@ def find_algorithm(name: str) -> Algorithm:
         raise InputError(unknown_name("algorithm", name, MODULES))
     check_choice("algorithm", name, MODULES)
     found: Algorithm = importlib.import_module(MODULES[name]).ALGORITHM
+    return found
+
+
+def find_function(name: str) -> Callable[..., Any]:
+    """Return the public function of the algorithm of this name; it has the same name."""
+    found: Callable[..., Any] = getattr(importlib.import_module(MODULES[name]), name)
     return found

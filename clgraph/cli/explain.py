@@ -4,15 +4,24 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from clgraph.cli.options import add_device, add_json, add_reading, open_session, read_graph, read_rating_file
+from clgraph.cli.options import (
+    add_device,
+    add_json,
+    add_reading,
+    add_strategy,
+    open_session,
+    read_graph,
+    read_rating_file,
+)
 from clgraph.cli.terminal import busy, milliseconds, print_json, print_table
 from clgraph.errors import InputError
 
 if TYPE_CHECKING:
+    from clgraph.algorithms.explain import KernelCost
     from clgraph.model.cost import Estimate
     from clgraph.model.strategy import Choice
 
-HELP = "show the predicted time of every strategy, and why one is picked"
+HELP = "show the predicted time of every strategy, why one is picked, and what its kernels cost"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="graph file, or for factorization a file of ratings")
     add_reading(parser)
     parser.add_argument("--distance", type=int, choices=(1, 2), help="of colourings and hash collisions")
+    add_strategy(parser)
+    parser.add_argument("--measure", action="store_true", help="run it, and show the times of its kernels, too")
     add_device(parser)
     add_json(parser)
 
@@ -35,7 +46,9 @@ def run(args: argparse.Namespace) -> int:
     session = open_session(args)
     with busy("predicting"):
         options = {} if args.distance is None else {"distance": args.distance}
-        choice = explain(args.algorithm, data, session=session, **options)
+        choice = explain(
+            args.algorithm, data, strategy=args.strategy, measure=args.measure, session=session, **options
+        )
     if args.json:
         print_json({
             "algorithm": args.algorithm, kind: args.file, "device": session.facts.name,
@@ -43,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
             "predicted": {
                 name: {"seconds": e.seconds, "parts": dict(e.parts)} for name, e in choice.predicted.items()
             },
-            "unsupported": dict(choice.unsupported),
+            "unsupported": dict(choice.unsupported), "kernels": [kernel._asdict() for kernel in choice.kernels],
         })  # fmt: skip
         return 0
     facts = session.facts
@@ -57,7 +70,23 @@ def run(args: argparse.Namespace) -> int:
         ],
     )
     _print_unsupported(choice)
+    if choice.kernels:
+        print(f"\nKernels of {choice.strategy}")
+        measured = ["launches made", "measured ms"] if args.measure else []
+        print_table(
+            ["kernel", "launches", "predicted ms", "limit", *measured],
+            [_kernel(cost)[: 4 + len(measured)] for cost in choice.kernels],
+        )
     return 0
+
+
+def _kernel(cost: KernelCost) -> list[object]:
+    launches = "" if cost.launches is None else f"{cost.launches:.3g}"
+    predicted, measured = (
+        "" if s is None else milliseconds(s) for s in (cost.predicted_seconds, cost.measured_seconds)
+    )
+    made = "" if cost.measured_launches is None else cost.measured_launches
+    return [cost.kernel, launches, predicted, cost.limit, made, measured]
 
 
 def _parts(estimate: Estimate) -> str:

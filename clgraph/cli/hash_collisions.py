@@ -4,24 +4,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from clgraph.cli.options import (
-    add_device,
-    add_graph,
-    add_json,
-    add_plot,
-    add_strategy,
-    add_verify,
-    check_plot,
-    open_session,
-    read_graph,
-)
-from clgraph.cli.terminal import busy, print_fields, print_json, run_document, run_fields
-
-HELP = "count the collisions of hash colourings of a graph"
+from clgraph.cli.graph_command import GraphCommand, Run, Shown
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_graph(parser)
+def _add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--distance", type=int, choices=(1, 2), default=1, help="of vertices that collide (1)")
     parser.add_argument(
         "--hashes", metavar="H", type=hashes, default=15,
@@ -34,45 +20,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-colors", metavar="N", type=int, help="name the best colouring of at most so many colours"
     )
-    add_strategy(parser)
-    add_device(parser)
-    add_verify(parser)
-    add_plot(parser, "the collisions")
-    add_json(parser)
 
 
-def run(args: argparse.Namespace) -> int:
-    from clgraph.algorithms.hash_collisions.api import hash_collisions
-
-    check_plot(args)
-    graph = read_graph(args.graph, args)
-    session = open_session(args)
-    with busy(f"running on {session.facts.name}"):
-        table = hash_collisions(
-            graph, distance=args.distance, hashes=args.hashes, bit_widths=args.bits, strategy=args.strategy,
-            session=session, verify=args.verify,
-        )
-    best = table.best(max_colors=args.max_colors)
+def _show(run: Run) -> Shown:
+    args, counts = run.args, run.result
+    best = counts.best(max_colors=args.max_colors)
+    fields = {
+        "best": f"{best.hash} of {best.bits} bits: {best.total:,} collisions, {best.maximum:,} in the largest row"
+    }
     if args.plot is not None:
         from clgraph.cli.collisions_plot import plot_collisions
 
-        plot_collisions(table, args.plot, Path(args.graph).name)
-    if args.json:
-        print_json({
-            "graph": args.graph, "n_vertices": graph.n_vertices, "n_edges": graph.n_edges, "distance": args.distance,
-            "hashes": table.hashes, "bit_widths": table.bit_widths, "total": table.total, "maximum": table.maximum,
-            "best": best._asdict(), "verified": args.verify, **run_document(table.info),
-        })  # fmt: skip
-        return 0
-    print(table, end="\n\n")
-    fields = {
-        "best": f"{best.hash} of {best.bits} bits: {best.total:,} collisions, {best.maximum:,} in the largest row",
-        **run_fields(table.info, args.strategy),
-    }
-    if args.plot is not None:
+        plot_collisions(counts, args.plot, Path(args.graph).name)
         fields["plot"] = args.plot
-    print_fields({**fields, **({"verified": "yes"} if args.verify else {})})
-    return 0
+    document = {
+        "distance": args.distance, "hashes": counts.hashes, "bit_widths": counts.bit_widths, "total": counts.total,
+        "maximum": counts.maximum, "best": best._asdict(),
+    }  # fmt: skip
+    return Shown(document, fields, above=str(counts))
 
 
 def hashes(text: str) -> int | list[str]:
@@ -86,3 +51,10 @@ def bits(text: str) -> tuple[int, ...]:
         first, dash, last = part.partition("-")
         found += range(int(first), int(last if dash else first) + 1)
     return tuple(found)
+
+
+COMMAND = GraphCommand(
+    "hash_collisions", "count the collisions of hash colourings of a graph", _show, _add_settings,
+    lambda args, graph: {"distance": args.distance, "hashes": args.hashes, "bit_widths": args.bits},
+    plot="the collisions",
+)  # fmt: skip

@@ -1,7 +1,7 @@
 """Entry point of ``clgraph``: parse, dispatch to a sub-command, turn errors into exit codes.
 
-A sub-command is a module with ``HELP``, ``add_arguments(parser)`` and ``run(args) -> int``. It
-imports what it needs inside ``run``, so that ``clgraph --help`` loads neither numpy nor OpenCL.
+A sub-command is a module with ``HELP``, ``add_arguments(parser)`` and ``run(args) -> int``, or with a ``COMMAND`` that
+has these. It imports what it needs inside ``run``, so that ``clgraph --help`` loads neither numpy nor OpenCL.
 """
 from __future__ import annotations
 
@@ -78,12 +78,14 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name in COMMANDS:
         module = importlib.import_module(f"clgraph.cli.{name}")
-        command = commands.add_parser(name, help=module.HELP, description=f"{module.HELP}.", epilog=_EPILOG)
+        entry = getattr(module, "COMMAND", module)
+        about = entry.help if entry is not module else module.HELP
+        command = commands.add_parser(name, help=about, description=f"{about}.", epilog=_EPILOG)
         command.add_argument(
             "--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
         )
-        module.add_arguments(command)
-        command.set_defaults(run=module.run)
+        entry.add_arguments(command)
+        command.set_defaults(run=entry.run)
     return parser
 
 

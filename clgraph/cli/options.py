@@ -111,13 +111,13 @@ def vertex_ids(graph: Graph) -> Sequence[Any]:
 
 def write_result(path: str, array: NDArray[Any], rows: Iterable[Sequence[Any]]) -> None:
     """Write *array* if *path* ends in .npy, else *rows*, between commas if it ends in .csv; "-" is stdout."""
-    from clgraph.io import _suffix
+    from clgraph.io import suffix_of
     from clgraph.io.text import writing
 
     if path == "-":
         _write_rows(sys.stdout, rows, "\t")
         return
-    suffix = _suffix(Path(path))
+    suffix = suffix_of(Path(path))
     with writing(Path(path)) as stream:
         if suffix == ".npy":
             import numpy as np

@@ -5,13 +5,16 @@ import argparse
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from clgraph.cli.options import add_device, add_json, add_output, add_strategy, add_verify, vertex_ids, write_result
-from clgraph.cli.terminal import print_fields, print_json, run_document, run_fields
+from clgraph.cli.graph_command import Run, Shown
+from clgraph.cli.options import vertex_ids, write_result
 
 if TYPE_CHECKING:
-    from clgraph.algorithms.traversal.bfs import BFS
-    from clgraph.algorithms.traversal.sssp import ShortestPaths
     from clgraph.data.graph import Graph
+
+OUTPUT = (
+    "each vertex, its distance (-1 or inf if unreached) and, on request, its predecessor (- if there is none) (an "
+    "array of distances if FILE ends in .npy)"
+)
 
 
 def add_sources(parser: argparse.ArgumentParser) -> None:
@@ -19,20 +22,7 @@ def add_sources(parser: argparse.ArgumentParser) -> None:
         "--source", metavar="ID", action="append", required=True,
         help="vertex to start from; may be given more than once, and then the nearest counts",
     )  # fmt: skip
-
-
-def add_run(parser: argparse.ArgumentParser) -> None:
-    """Add the options of where and how to run, and of what to write."""
     parser.add_argument("--predecessors", action="store_true", help="write the vertex before each on its path, too")
-    add_strategy(parser)
-    add_device(parser)
-    add_verify(parser)
-    add_output(
-        parser,
-        "each vertex, its distance (-1 or inf if unreached) and, on request, its predecessor (- if there is none) (an "
-        "array of distances if FILE ends in .npy)",
-    )
-    add_json(parser)
 
 
 def read_sources(args: argparse.Namespace, graph: Graph) -> list[int | str]:
@@ -45,32 +35,22 @@ def read_sources(args: argparse.Namespace, graph: Graph) -> list[int | str]:
     return ids
 
 
-def show(args: argparse.Namespace, result: BFS | ShortestPaths, **more: Any) -> None:
-    """Write and print *result* as *args* ask for; *more* fields of the JSON document."""
-    if args.output is not None:
-        _write(args.output, result, args.predecessors)
-    graph, distances = result.graph, result.distances
+def show(run: Run) -> Shown:
+    distances = run.result.distances
     reached = distances[(distances >= 0) & (distances < float("inf"))]
     greatest = reached.max()
-    if args.json:
-        print_json({
-            "graph": args.graph, "n_vertices": graph.n_vertices, "n_edges": graph.n_edges, "sources": args.source,
-            "n_reached": reached.size, "greatest_distance": greatest, "verified": args.verify,
-            **run_document(result.info), **more,
-        })  # fmt: skip
-    elif args.output != "-":
-        fields = {
-            "reached": f"{reached.size:,} of {graph.n_vertices:,} vertices",
+    return Shown(
+        {"sources": run.args.source, "n_reached": reached.size, "greatest_distance": greatest},
+        {
+            "reached": f"{reached.size:,} of {run.graph.n_vertices:,} vertices",
             "greatest distance": f"{greatest:,}",
-            **run_fields(result.info, args.strategy),
-        }
-        print_fields({**fields, **({"verified": "yes"} if args.verify else {})})
+        },
+    )
 
 
-def _write(path: str, result: BFS | ShortestPaths, with_predecessors: bool) -> None:
-    ids = vertex_ids(result.graph)
+def write(path: str, run: Run) -> None:
+    ids, result = vertex_ids(run.graph), run.result
     columns: list[Any] = [ids, result.distances]
-    if with_predecessors:
-        assert result.predecessors is not None
+    if run.args.predecessors:
         columns.append(ids[v] if v >= 0 else "-" for v in result.predecessors.tolist())
     write_result(path, result.distances, zip(*columns, strict=True))

@@ -10,6 +10,7 @@ from clgraph.progress import bars as busy
 
 __all__ = [
     "busy", "milliseconds", "print_fields", "print_json", "print_table", "run_document", "run_fields",
+    "table",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -33,11 +34,15 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows under *headers*; numbers are aligned to the right."""
+def table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return rows under *headers* as text; numbers are aligned to the right."""
     from tabulate import tabulate
 
-    print(tabulate([list(row) for row in rows], headers, tablefmt="simple", disable_numparse=False))
+    return str(tabulate([list(row) for row in rows], headers, tablefmt="simple", disable_numparse=False))
+
+
+def print_table(headers: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    print(table(headers, rows))
 
 
 def print_fields(fields: Mapping[str, object]) -> None:

@@ -188,5 +188,5 @@ def planned(
     What it is predicted to take is the work of that recipe.
     """
     return Strategy(
-        kind, _Planned(recipe, plan), lambda problem, facts: recipe(problem, facts).work, unsupported, unfit
+        kind, _Planned(recipe, plan), lambda problem, facts: recipe(problem, facts).work, unsupported, unfit, recipe
     )

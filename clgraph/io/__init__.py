@@ -124,7 +124,7 @@ def write(graph: Any, path: str | os.PathLike[str], *, format: str | None = None
     """
     target = checked_path("path", path)
     if format is None:
-        suffix = _suffix(target)
+        suffix = suffix_of(target)
         format = next((name for name, module in FORMATS.items() if suffix in module.SUFFIXES), None)
         if format is None:
             known = ", ".join(s for module in FORMATS.values() for s in module.SUFFIXES)
@@ -149,10 +149,10 @@ def _detect(path: Path) -> str:
     first = next((line for line in head.split(b"\n") if line.strip() and not line.startswith(b"c")), b"")
     if first.startswith(b"p sp "):
         return "dimacs9"
-    suffix = _suffix(path)
+    suffix = suffix_of(path)
     return next((name for name, module in FORMATS.items() if suffix in module.SUFFIXES), "edge_list")
 
 
-def _suffix(path: Path) -> str:
+def suffix_of(path: Path) -> str:
     suffixes = [s.lower() for s in path.suffixes if s.lower() not in (".gz", ".xz", ".bz2")]
     return suffixes[-1] if suffixes else ""

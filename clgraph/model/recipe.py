@@ -88,12 +88,15 @@ class Use:
         What a round asks of the device, launches counted.
     expected : float
         How many rounds the cost model counts.
+    name : str
+        By which its part of a prediction is shown.
     """
 
     make: Callable[[Any], Any]
     work: Work
     a_round: Work = field(default_factory=Work)
     expected: float = 0.0
+    name: str = "other kernels"
 
 
 @dataclass(frozen=True)
@@ -155,6 +158,22 @@ class Recipe:
     def work(self) -> Work:
         """What the whole run asks of the device: the sum of what its steps do."""
         return sum(map(launched, self.steps), _NOTHING)
+
+    def by_kernel(self) -> dict[str, Work]:
+        """Return what each kernel asks of the device in all its launches; the last one of a round is read back."""
+        found: dict[str, Work] = {}
+
+        def add(name: str, work: Work) -> None:
+            found[name] = found.get(name, _NOTHING) + work
+
+        for step in self.steps:
+            if isinstance(step, Loop):
+                for phase in step.body:
+                    read_back = _READ_BACK if phase is step.body[-1] else _NOTHING
+                    add(phase.name, (launched(phase) + read_back).times(step.expected))
+            else:
+                add(step.name, launched(step))
+        return found
 
     def with_rounds(self, rounds: Iterable[float]) -> Recipe:
         """Return the recipe whose steps with rounds are expected to make *rounds*, one number for each such step."""

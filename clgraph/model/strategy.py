@@ -13,6 +13,7 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import DeviceRates
 from clgraph.errors import InputError, UnsupportedStrategyError
 from clgraph.model.cost import Estimate, Work, estimate
+from clgraph.model.recipe import Recipe
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +47,8 @@ class Strategy:
         ``unsupported(facts)`` is the reason a device cannot run it, or ``None``.
     unfit : callable
         ``unfit(problem)`` is the reason why it cannot solve a problem of its algorithm, or ``None``.
+    recipe : callable, optional
+        ``recipe(problem, facts)`` lists the launches of a run, where the strategy has such a list.
     """
 
     kind: Kind
@@ -53,6 +56,7 @@ class Strategy:
     work: Callable[[Any, DeviceFacts], Work]
     unsupported: Callable[[DeviceFacts], str | None] = runs_anywhere
     unfit: Callable[[Any], str | None] = solves_all
+    recipe: Callable[[Any, DeviceFacts], Recipe] | None = None
 
 
 @dataclass(frozen=True)

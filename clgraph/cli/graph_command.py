@@ -1,0 +1,133 @@
+"""What the sub-commands share that run an algorithm on a graph file."""
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from clgraph.cli.options import (
+    add_device,
+    add_graph,
+    add_json,
+    add_output,
+    add_plot,
+    add_strategy,
+    add_verify,
+    check_plot,
+    open_session,
+    read_graph,
+)
+from clgraph.cli.terminal import busy, print_fields, print_json, run_document, run_fields
+
+if TYPE_CHECKING:
+    from clgraph.data.graph import Graph
+    from clgraph.runtime.session import Session
+
+
+class Run(NamedTuple):
+    """What a command was asked for, and what came out."""
+
+    args: argparse.Namespace
+    graph: Graph
+    session: Session
+    result: Any
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a command tells of its result.
+
+    Attributes
+    ----------
+    document : mapping
+        Fields of the JSON document.
+    fields : mapping of str to str
+        Lines for people.
+    above, below : str
+        What stands above and below these lines.
+    """
+
+    document: Mapping[str, Any]
+    fields: Mapping[str, str]
+    above: str = ""
+    below: str = ""
+
+
+def _no_settings(_parser: argparse.ArgumentParser) -> None:
+    """Add no options."""
+
+
+@dataclass(frozen=True)
+class GraphCommand:
+    """The sub-command of one algorithm.
+
+    Attributes
+    ----------
+    name : str
+        The algorithm's.
+    help : str
+    show : callable
+        ``show(run)`` returns what to tell of the result.
+    add_settings : callable
+        ``add_settings(parser)`` adds the algorithm's own options.
+    settings : callable
+        ``settings(args, graph)`` returns the keyword arguments of the public function that they stand for.
+    output : str
+        What ``--output`` writes; without it there is no such option.
+    write : callable
+        ``write(path, run)`` writes it.
+    plot : str
+        What ``--plot`` draws; without it there is no such option.
+    """
+
+    name: str
+    help: str
+    show: Callable[[Run], Shown]
+    add_settings: Callable[[argparse.ArgumentParser], None] = _no_settings
+    settings: Callable[[argparse.Namespace, Graph], Mapping[str, Any]] = field(default=lambda args, graph: {})
+    output: str = ""
+    write: Callable[[str, Run], None] | None = None
+    plot: str = ""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add_graph(parser)
+        self.add_settings(parser)
+        add_strategy(parser)
+        add_device(parser)
+        add_verify(parser)
+        if self.output:
+            add_output(parser, self.output)
+        if self.plot:
+            add_plot(parser, self.plot)
+        add_json(parser)
+
+    def run(self, args: argparse.Namespace) -> int:
+        from clgraph.algorithms.table import find_function
+
+        if self.plot:
+            check_plot(args)
+        graph = read_graph(args.graph, args)
+        settings = self.settings(args, graph)
+        session = open_session(args)
+        with busy(f"running on {session.facts.name}"):
+            result = find_function(self.name)(
+                graph, **settings, strategy=args.strategy, session=session, verify=args.verify
+            )
+        run, to = Run(args, graph, session, result), getattr(args, "output", None)
+        if self.write is not None and to is not None:
+            self.write(to, run)
+        shown = self.show(run)
+        if args.json:
+            print_json({
+                "graph": args.graph, "n_vertices": graph.n_vertices, "n_edges": graph.n_edges, **shown.document,
+                "verified": args.verify, **run_document(result.info),
+            })  # fmt: skip
+        elif to != "-":
+            if shown.above:
+                print(shown.above, end="\n\n")
+            verified = {"verified": "yes"} if args.verify else {}
+            print_fields({**shown.fields, **run_fields(result.info, args.strategy), **verified})
+            if shown.below:
+                print(shown.below)
+        return 0
