@@ -1,96 +1,51 @@
 """Time every strategy of connected components, and what the cost model picks.
 
-    benchmarks/bench_connected_components.py --device pocl --graphs rmat-18 road-FLA --json results.json
+    benchmarks/bench_connected_components.py --device pocl --graphs rmat-18 road-FLA --scipy --json results.json
+    benchmarks/bench_connected_components.py --reference results.json  # check another machine's rows
+
+A row holds, beside what ``graph_benchmark.py`` says, ``numbering_seconds`` of the kernels that number the components
+0 … k-1 as scipy does, after a run.
 """
 from __future__ import annotations
 
-import argparse
-import sys
-import time
-from collections.abc import Iterator
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import harness
 import inputs
 import numpy as np
-from numpy.typing import NDArray
+from graph_benchmark import GraphBenchmark, Host, main, sha256
 from scipy.sparse.csgraph import connected_components as scipy_components
 
-from clgraph.algorithms.components import STRATEGIES, choose_strategy
-from clgraph.cli.main import guarded
-from clgraph.data.graph import Graph
-from clgraph.errors import VerificationError
-from clgraph.reference.components import check_components
+from clgraph.algorithms.components import ALGORITHM, ComponentsProblem, as_problem
 from clgraph.runtime.session import Session
 
 
-def measure(
-    session: Session, name: str, graph: Graph, *, strategies: list[str] | None = None, **timing: Any
-) -> list[dict[str, Any]]:
-    """Return one row per strategy on *graph*."""
-    choice = choose_strategy(session, graph)
-    verified: list[NDArray[Any]] = []
-    rows = harness.time_strategies(
-        session, graph, STRATEGIES, choice, partial(_verify, graph, verified), names=strategies or (), **timing
-    )
-    numbering = _numbering_seconds(session, STRATEGIES[choice.strategy].plan(session, graph))
-    rows = [{**row, "numbering_seconds": numbering} for row in rows]
-    return harness.described(rows, "connected_components", name, graph)
+def fingerprint(_problem: ComponentsProblem, result: Any) -> dict[str, Any]:
+    return {"n_components": int(result.n_components), "labels_sha256": sha256(result.labels)}
 
 
-def _numbering_seconds(session: Session, plan: Any) -> float:
-    """Time the kernels that number the components 0 … k-1 as scipy does, after a run."""
-    plan.run()
-    return harness.kernel_seconds(session, plan.number)
+def _describe(session: Session, _problem: ComponentsProblem, plan: Any, _result: Any) -> dict[str, Any]:
+    return {"numbering_seconds": harness.kernel_seconds(session, plan.number)}
 
 
-def _verify(graph: Graph, verified: list[NDArray[Any]], plan: Any) -> None:
-    """Check the first labels against the definition, the others against them: the answer is unique."""
-    labels = plan.labels.get(0, graph.n_vertices)
-    if not verified:
-        check_components(graph, labels)
-        verified.append(labels)
-    elif not np.array_equal(labels, verified[0]):
-        raise VerificationError("the labels differ from those of the strategy that was checked")
+def _scipy(problem: ComponentsProblem) -> list[Any]:
+    """Return two ways that answer."""
+    matrix, directed = problem.graph.to_scipy().astype(np.float64), problem.graph.directed
+    other: dict[str, Any] = {"connection": "weak"} if directed else {"connection": "strong"}
+    return [partial(scipy_components, matrix, **options) for options in ({"directed": False}, other)]
 
 
-def _scipy_row(name: str, graph: Graph, repeats: int) -> dict[str, Any]:
-    """Time scipy, which runs on one host thread: the quicker of two calls that answer, no conversion timed."""
-    matrix, seconds = graph.to_scipy().astype(np.float64), []
-    calls: list[dict[str, Any]] = [{"directed": False}]
-    calls.append({"connection": "weak"} if graph.directed else {"connection": "strong"})
-    for call in calls:
-        for _ in range(min(3, repeats)):
-            started = time.perf_counter()
-            scipy_components(matrix, **call)
-            seconds.append(time.perf_counter() - started)
-    row = {"strategy": "scipy", "wall_seconds": min(seconds), "repeats": len(seconds)}
-    return harness.described([row], "connected_components", name, graph)[0]
+def _of_scipy(found: tuple[int, Any]) -> SimpleNamespace:
+    return SimpleNamespace(n_components=found[0], labels=found[1].astype(np.int32))
 
 
-def run(args: argparse.Namespace) -> int:
-    def measured(session: Session, name: str, graph: Graph) -> Iterator[list[dict[str, Any]]]:
-        wanted = _expanded(args.strategies, session, graph)
-        rows = measure(session, name, graph, strategies=wanted, repeats=args.repeats, budget_seconds=args.budget)
-        if args.scipy:
-            rows.append(_scipy_row(name, graph, args.repeats))
-        yield rows
-
-    harness.measure_graphs(args, inputs.COMPONENTS, inputs.load, measured)
-    return 0
-
-
-def _expanded(names: list[str] | None, session: Session, graph: Graph) -> list[str] | None:
-    """Replace "auto" by the strategy it picks."""
-    if not names or "auto" not in names:
-        return names
-    choice = choose_strategy(session, graph)
-    return [choice.strategy, *(name for name in names if name != "auto")]
-
+BENCHMARK = GraphBenchmark(
+    ALGORITHM, inputs.COMPONENTS, inputs.load, lambda name, graph: as_problem(graph), fingerprint, describe=_describe,
+    hosts={"scipy": Host(_scipy, lambda problem, found: fingerprint(problem, _of_scipy(found)))},
+    oracle=lambda problem: _of_scipy(_scipy(problem)[0]()),
+)
 
 if __name__ == "__main__":
-    parser = harness.parser(str(__doc__).partition("\n")[0])
-    parser.add_argument("--strategies", nargs="+", choices=[*STRATEGIES, "auto"], help="(default: all)")
-    parser.add_argument("--scipy", action="store_true", help="time scipy too")
-    sys.exit(guarded(run, parser.parse_args()))
+    main(BENCHMARK, str(__doc__).partition("\n")[0])

@@ -7,6 +7,8 @@ timed ones, and what the last of them left is verified. A row holds, besides wha
     Median and least host time of ``run()`` until the device is idle: what the cost model predicts.
 ``kernel_seconds, least_kernel_seconds``
     Median and least sum of the kernels' device times, without the gaps between them.
+``span_seconds, least_span_seconds``
+    Median and least time from the start of the first kernel to the end of the last one.
 ``predicted_seconds``
     The cost model's estimate, and ``picked`` whether it chose this strategy.
 """
@@ -36,6 +38,7 @@ from clgraph.errors import InputError, VerificationError
 from clgraph.model.strategy import Choice, Strategy
 from clgraph.report import read_rows, tabulate_rows, write_rows
 from clgraph.runtime.session import Session
+from clgraph.runtime.timing import Seconds
 
 REPEATS = 7
 WARM_UPS = 2
@@ -49,6 +52,8 @@ class Timing:
     least_wall_seconds: float
     kernel_seconds: float
     least_kernel_seconds: float
+    span_seconds: float
+    least_span_seconds: float
     repeats: int
 
 
@@ -57,19 +62,18 @@ def time_run(
 ) -> Timing:
     """Time *run*; a slow one is repeated less once the budget is spent, but at least once."""
     started = time.perf_counter()
-    wall: list[float] = []
-    kernel: list[float] = []
+    timed: list[Seconds] = []
     for i in range(WARM_UPS + repeats):
         late = time.perf_counter() - started > budget_seconds
-        if late and wall:
+        if late and timed:
             break
         with session.measure() as recorder:
             run()
         if i >= WARM_UPS or late:
             assert recorder.seconds is not None
-            wall.append(recorder.seconds.total)
-            kernel.append(recorder.seconds.kernel)
-    return Timing(statistics.median(wall), min(wall), statistics.median(kernel), min(kernel), len(wall))
+            timed.append(recorder.seconds)
+    columns = ([getattr(seconds, part) for seconds in timed] for part in ("total", "kernel", "span"))
+    return Timing(*(number for each in columns for number in (statistics.median(each), min(each))), repeats=len(timed))
 
 
 def kernel_seconds(session: Session, call: Callable[[], Any]) -> float:
@@ -85,7 +89,7 @@ def kernel_seconds(session: Session, call: Callable[[], Any]) -> float:
 
 def time_strategies(
     session: Session,
-    graph: Graph,
+    problem: Any,
     strategies: Mapping[str, Strategy],
     choice: Choice,
     verify: Callable[[Any], None],
@@ -102,7 +106,7 @@ def time_strategies(
     rows = []
     for name in (name for name in choice.predicted if name in wanted):
         with busy(f"timing {name} on {session.facts.name}"):
-            plan = strategies[name].plan(session, graph)
+            plan = strategies[name].plan(session, problem)
             plan.run()
             timing = time_run(session, plan.run, repeats=repeats, budget_seconds=budget_seconds)
             with naming(name):
@@ -132,23 +136,24 @@ def described(
 
 
 def recheck(
-    paths: Iterable[str], wanted: Callable[[dict[str, Any]], bool], answer: Callable[[str], dict[str, Any]],
-    workers: int | None, what: str,
+    paths: Iterable[str], wanted: Callable[[dict[str, Any]], bool],
+    answer: Callable[[str, dict[str, Any]], dict[str, Any]], workers: int | None, what: str,
 ) -> int:
     """Set ``verified`` of rows that another machine measured, and say of each whether it agrees.
 
-    The rows are those *wanted*; ``answer(graph)`` are the columns as they must be, and *what* names them in the error
-    if some differ. What ``graph`` says after a comma is no part of the input's name.
+    The rows are those *wanted*. ``answer(name, row)`` returns the columns as they must be of all rows of one graph,
+    the first of which is *row*, and *what* names them in the error if some differ. What ``graph`` says after a comma
+    is no part of the input's name.
     """
     rows = {path: [row for row in read_rows(path) if wanted(row)] for path in paths}
-    graphs = list(dict.fromkeys(row["graph"] for group in rows.values() for row in group))
-    if not graphs:
+    first = {row["graph"]: row for group in reversed(rows.values()) for row in reversed(group)}
+    if not first:
         raise InputError(f"no rows to compare with {what}")
-    inputs.prepare((name.partition(",")[0] for name in graphs), workers)
+    inputs.prepare((name.partition(",")[0] for name in first), workers)
     n_wrong = 0
-    for name in graphs:
+    for name, known in first.items():
         with busy(f"checking {name}"):
-            right = answer(name)
+            right = answer(name.partition(",")[0], known)
         for path, group in rows.items():
             checked = [{**row, "verified": row | right == row} for row in group if row["graph"] == name]
             write_rows(path, checked)

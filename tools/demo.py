@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 
-import bench_connected_components
+from bench_connected_components import BENCHMARK
 
 from clgraph import generators
 from clgraph.cli import devices, main
@@ -69,7 +69,7 @@ def _show(session: Session, name: str, timed: tuple[Graph, float]) -> None:
         f"{'directed' if stats.directed else 'undirected'}, degree {stats.mean_degree:.1f} on average, "
         f"{stats.max_degree:,} at most; {stats.far_neighbor_share:.0%} of the neighbours far away in memory\n"
     )
-    rows = bench_connected_components.measure(session, name, graph)
+    rows = BENCHMARK.measure(session, name, graph)
     print_table(
         ["", "strategy", "kind", "predicted ms", "measured ms"],
         [

@@ -12,18 +12,29 @@ import pyopencl as cl
 
 @dataclass(frozen=True)
 class Seconds:
-    """Seconds of one call; ``host`` is what is left of ``total``.
+    """Seconds of one call.
 
-    ``transfer``, ``kernel`` and ``host`` are NaN on a queue of the user's without ``PROFILING_ENABLE``.
+    Attributes
+    ----------
+    total, compile, transfer : float
+        Of the whole call, of compiling, and of copies between host and device.
+    kernel : float
+        The sum of the kernels' times.
+    span : float
+        From the start of the first kernel to the end of the last one, the gaps between them included.
+
+    All but ``total`` and ``compile`` are NaN on a queue of the user's without ``PROFILING_ENABLE``.
     """
 
     total: float
     compile: float
     transfer: float
     kernel: float
+    span: float = 0.0
 
     @property
     def host(self) -> float:
+        """What is left of the total."""
         left = self.total - self.compile - self.transfer - self.kernel
         return left if math.isnan(left) else max(0.0, left)
 
@@ -46,7 +57,10 @@ class Recorder:
         for name, event in self.kernel_events:
             self._kernel_seconds[name].append(event_seconds(event))
         kernel = sum(map(sum, self._kernel_seconds.values()))
-        self.seconds = Seconds(total, self.compile_seconds, transfer, kernel)
+        events, span = [event for _, event in self.kernel_events], kernel
+        if events and not math.isnan(kernel):
+            span = 1e-9 * (max(e.profile.end for e in events) - min(e.profile.start for e in events))
+        self.seconds = Seconds(total, self.compile_seconds, transfer, kernel, span)
 
     def kernels(self) -> dict[str, tuple[int, float]]:
         """Return launches and seconds of each kernel, in order of first launch."""

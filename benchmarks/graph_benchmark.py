@@ -1,0 +1,240 @@
+"""What the benchmarks of algorithms on graphs share.
+
+A row holds, beside what ``harness.py`` says, what the benchmark's ``fingerprint`` tells of the result, by which runs
+are compared, and ``verified``, false on graphs above ``--check-limit`` until ``--reference`` has found the same.
+"""
+from __future__ import annotations
+
+import argparse
+import hashlib
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import harness
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.cli.main import guarded
+from clgraph.cli.terminal import busy
+from clgraph.data.graph import Graph
+from clgraph.engine.algorithm import Algorithm
+from clgraph.errors import InputError, VerificationError
+from clgraph.model.strategy import Strategy, choose
+from clgraph.runtime.session import Session
+
+
+def sha256(array: NDArray[Any]) -> str:
+    """Return the first 16 digits of the hash of *array*'s bytes."""
+    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Host:
+    """A function of another library, which runs on the host.
+
+    Attributes
+    ----------
+    calls : callable
+        ``calls(problem)`` converts the input, and returns ways to call the function; the quickest counts.
+    describe : callable
+        ``describe(problem, found)`` returns those fields of the row that the library's result has.
+    """
+
+    calls: Callable[[Any], Sequence[Callable[[], Any]]]
+    describe: Callable[[Any, Any], dict[str, Any]] = field(default=lambda problem, found: {})
+
+
+@dataclass(frozen=True)
+class GraphBenchmark:
+    """How an algorithm is timed.
+
+    Attributes
+    ----------
+    algorithm : Algorithm
+    graphs : sequence of str
+        Names of ``inputs.py``, which are measured by default.
+    load : callable
+        ``load(name)`` returns the graph.
+    problem : callable
+        ``problem(name, graph, **settings)`` returns what is to be solved.
+    fingerprint : callable
+        ``fingerprint(problem, result)`` returns the fields of a row in which all strategies must agree.
+    is_unique : bool
+        Whether a result that has the same fingerprint as a right one is right.
+    describe : callable
+        ``describe(session, problem, plan, result)`` returns fields of a row in which strategies may differ.
+    hosts : mapping of str to Host
+        By the names of their rows, whose first words are the options that ask for them.
+    oracle : callable, optional
+        ``oracle(problem)`` returns the right result, sequentially on the host.
+    variants : mapping of str to Strategy
+        Strategies with options, which are timed beside the plain ones.
+    settings : sequence of str
+        Names of the settings of a problem, which are fields of its rows.
+    label : callable
+        ``label(name, **settings)`` returns the name of the input in its rows.
+    """
+
+    algorithm: Algorithm
+    graphs: Sequence[str]
+    load: Callable[[str], Graph]
+    problem: Callable[..., Any]
+    fingerprint: Callable[[Any, Any], dict[str, Any]]
+    is_unique: bool = True
+    describe: Callable[[Session, Any, Any, Any], dict[str, Any]] = field(default=lambda *given: {})
+    hosts: Mapping[str, Host] = field(default_factory=dict)
+    oracle: Callable[[Any], Any] | None = None
+    variants: Mapping[str, Strategy] = field(default_factory=dict)
+    settings: Sequence[str] = ()
+    label: Callable[..., str] = field(default=lambda name, **settings: name)
+
+    def measure(
+        self, session: Session, name: str, graph: Graph, *, strategies: Sequence[str] = (), check_limit: float = np.inf,
+        hosts: Sequence[str] = (), repeats: int = harness.REPEATS, budget_seconds: float = 60.0, **settings: Any,
+    ) -> list[dict[str, Any]]:
+        """Return one row for each strategy, or for those named, and for each of the *hosts*."""
+        problem, facts, rates = self.problem(name, graph, **settings), session.facts, session.profile.rates
+        plans = {**self.algorithm.strategies, **{key: v for key, v in self.variants.items() if key in strategies}}
+        plans = {key: strategy for key, strategy in plans.items() if strategy.unfit(problem) is None}
+        if unfit := [key for key in strategies if key not in ("auto", *plans)]:
+            raise InputError(f"{', '.join(unfit)}: not of this problem; there are {', '.join(plans)}")
+        picked = self.algorithm.choose(session, problem).strategy
+        choice = replace(choose(plans, "auto", problem, facts, rates), strategy=picked)
+        names = [picked if key == "auto" else key for key in strategies]
+        verifier = Verifier(self, session, problem, checked=graph.n_edges <= check_limit)
+        timing = {"repeats": repeats, "budget_seconds": budget_seconds}
+        rows = harness.time_strategies(session, problem, plans, choice, verifier, names=names, **timing)
+        rows = [{**row, **settings, **fields} for row, fields in zip(rows, verifier.fields, strict=True)]
+        rows += [self._host_row(key, self.hosts[key], problem, settings, **timing) for key in hosts]
+        for key in verifier.known:
+            if len(values := {str(row[key]) for row in rows if key in row}) > 1:
+                raise VerificationError(f"{name}: {key} is one of {sorted(values)}")
+        return harness.described(rows, self.algorithm.name, self.label(name, **settings), graph)
+
+    def _host_row(
+        self, strategy: str, host: Host, problem: Any, settings: Mapping[str, Any], repeats: int,
+        budget_seconds: float,
+    ) -> dict[str, Any]:
+        """Time another library, which runs on one host thread."""
+        timed: list[list[float]] = []
+        with busy(f"timing {strategy}"):
+            for call in host.calls(problem):
+                timed.append([])
+                while not timed[-1] or (len(timed[-1]) < repeats and sum(timed[-1]) <= budget_seconds):
+                    started = time.perf_counter()
+                    found = call()
+                    timed[-1].append(time.perf_counter() - started)
+        seconds = min(timed, key=statistics.median)
+        walls = {"wall_seconds": statistics.median(seconds), "least_wall_seconds": min(seconds)}
+        return {"strategy": strategy, **walls, "repeats": len(seconds), **settings, **host.describe(problem, found)}
+
+    def compare(self, paths: Sequence[str], workers: int | None) -> int:
+        """Check the rows of result files against the oracle; those that agree become verified."""
+        oracle = self.oracle
+        assert oracle is not None
+
+        def answer(name: str, row: dict[str, Any]) -> dict[str, Any]:
+            settings = {key: row[key] for key in self.settings}
+            problem = self.problem(name, self.load(name), **settings)
+            return self.fingerprint(problem, oracle(problem))
+
+        def wanted(row: dict[str, Any]) -> bool:
+            is_known = any(key.endswith("_sha256") for key in row)
+            return row["benchmark"] == self.algorithm.name and "verified" in row and is_known
+
+        return harness.recheck(paths, wanted, answer, workers, "the reference")
+
+
+class Verifier:
+    """Checks what plans have found, of which *known* is the fingerprint of the first."""
+
+    def __init__(self, benchmark: GraphBenchmark, session: Session, problem: Any, *, checked: bool) -> None:
+        self._benchmark, self._session, self._problem, self._checked = benchmark, session, problem, checked
+        self.known: dict[str, Any] = {}
+        self.fields: list[dict[str, Any]] = []
+
+    def __call__(self, plan: Any) -> None:
+        benchmark, problem = self._benchmark, self._problem
+        result = benchmark.algorithm.answer(problem, plan)
+        if self._checked and not (self.fields and benchmark.is_unique):
+            benchmark.algorithm.check(problem, result)
+        found = benchmark.fingerprint(problem, result)
+        self.known = self.known or found
+        if found != self.known:
+            raise VerificationError(f"the result, {found}, differs from that of the first strategy, {self.known}")
+        more = benchmark.describe(self._session, problem, plan, result)
+        self.fields.append({**found, **more, "verified": self._checked})
+
+
+def main(
+    benchmark: GraphBenchmark, description: str, *,
+    add_options: Callable[[argparse.ArgumentParser], None] = lambda parser: None,
+    cases: Callable[[argparse.Namespace], Sequence[Mapping[str, Any]]] = lambda args: [{}],
+    finish: Callable[[argparse.Namespace, Session, str, Graph, list[dict[str, Any]]], None] = lambda *given: None,
+    table: str | Callable[[list[dict[str, Any]]], str] = "rows", check_limit: int = 20_000_000,
+) -> None:
+    """Run the benchmark of the command line, and exit.
+
+    Parameters
+    ----------
+    benchmark : GraphBenchmark
+    description : str
+    add_options : callable
+        ``add_options(parser)`` adds options.
+    cases : callable
+        ``cases(args)`` returns the settings to measure each graph with.
+    finish : callable
+        ``finish(args, session, name, graph, rows)`` adds to the rows of one case.
+    table : str or callable
+        As of :func:`harness.finish`.
+    check_limit : int
+        Stored entries up to which results are checked by default.
+    """
+    plans = [*benchmark.algorithm.strategies, *benchmark.variants, "auto"]
+    options = {key.split(",")[0] for key in benchmark.hosts}
+    parser = harness.parser(description)
+    parser.add_argument(
+        "--strategies", nargs="+", choices=plans, metavar="NAME", default=[], help="(default: all without options)"
+    )
+    if "scipy" in options:
+        parser.add_argument("--scipy", action="store_true", help="time scipy too")
+    if "networkx" in options:
+        parser.add_argument(
+            "--networkx", metavar="EDGES", nargs="?", type=int, const=2_000_000, default=0,
+            help="time networkx too, on graphs of at most EDGES edges (2 million)",
+        )
+    parser.add_argument(
+        "--check-limit", metavar="N", type=int, default=check_limit,
+        help=f"check the definition on graphs of at most N stored entries ({check_limit:,})",
+    )
+    if benchmark.oracle is not None:
+        parser.add_argument(
+            "--reference", nargs="+", metavar="FILE", help="check the rows of these files; measure nothing"
+        )
+    add_options(parser)
+
+    def measured(args: argparse.Namespace, session: Session, name: str, graph: Graph) -> Iterator[list[dict[str, Any]]]:
+        small = 0 < graph.n_edges <= 2 * getattr(args, "networkx", 0)
+        wanted = {"scipy": getattr(args, "scipy", False), "networkx": small}
+        for settings in cases(args):
+            rows = benchmark.measure(
+                session, name, graph, strategies=args.strategies, check_limit=args.check_limit,
+                hosts=[key for key in benchmark.hosts if wanted[key.split(",")[0]]], repeats=args.repeats,
+                budget_seconds=args.budget, **settings,
+            )  # fmt: skip
+            finish(args, session, name, graph, rows)
+            yield rows
+
+    def run(args: argparse.Namespace) -> int:
+        if getattr(args, "reference", None):
+            return benchmark.compare(args.reference, args.workers)
+        rows = harness.measure_graphs(args, benchmark.graphs, benchmark.load, partial(measured, args), table)
+        harness.print_regret(args, rows)
+        return 0
+
+    sys.exit(guarded(run, parser.parse_args()))
