@@ -12,7 +12,7 @@ from clgraph.cli.terminal import busy, print_table
 from clgraph.errors import InputError
 
 if TYPE_CHECKING:
-    from clgraph.algorithms.traversal.balance import BalanceProfile
+    from clgraph.algorithms.bfs.load_balance import BalanceProfile
 
 HELP = "find the distances from a vertex in edges"
 
@@ -31,8 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from clgraph.algorithms.traversal.balance import plot_balance, profile_balance
-    from clgraph.algorithms.traversal.bfs import bfs
+    from clgraph.algorithms.bfs import ALGORITHM, bfs
+    from clgraph.algorithms.bfs.load_balance import plot_balance, profile_balance
 
     if args.plot is not None and not args.profile_balance:
         raise InputError("--plot draws what --profile-balance counts: give both")
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
         show(args, result)
         return 0
     with busy(f"counting on {session.facts.name}"):
-        profile = profile_balance(session, graph, result.sources, max_depth=args.max_depth)
+        profile = profile_balance(session, ALGORITHM.problem(graph, source=sources, max_depth=args.max_depth))
     if args.plot is not None:
         plot_balance(profile, args.plot, Path(args.graph).name)
     rounds = {"before": profile.before, "after": profile.after}

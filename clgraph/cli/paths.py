@@ -9,8 +9,8 @@ from clgraph.cli.options import add_device, add_json, add_output, add_strategy, 
 from clgraph.cli.terminal import print_fields, print_json, run_document, run_fields
 
 if TYPE_CHECKING:
-    from clgraph.algorithms.traversal.bfs import BFS
-    from clgraph.algorithms.traversal.sssp import ShortestPaths
+    from clgraph.algorithms.bfs import BFS
+    from clgraph.algorithms.sssp import ShortestPaths
     from clgraph.data.graph import Graph
 
 

@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from clgraph.algorithms.traversal.sssp import sssp
+    from clgraph.algorithms.sssp import sssp
 
     graph = read_graph(args.graph, args)
     sources = read_sources(args, graph)
