@@ -11,7 +11,7 @@ import inputs
 import searches
 from scipy.sparse.csgraph import breadth_first_order
 
-from clgraph.algorithms.traversal.bfs import STRATEGIES, choose_strategy
+from clgraph.algorithms.bfs import STRATEGIES, choose_strategy
 from clgraph.reference.bfs import bfs_distances, check_bfs
 
 SEARCH = searches.Search(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
 
-from clgraph.algorithms.traversal.sssp import STRATEGIES, choose_strategy
+from clgraph.algorithms.sssp import STRATEGIES, choose_strategy
 from clgraph.reference.sssp import check_sssp, dijkstra
 
 

@@ -10,7 +10,7 @@ from typing import Any
 __version__ = "0.1.0"
 
 _EXPORTS = {
-    "BFS": "clgraph.algorithms.traversal.bfs",
+    "BFS": "clgraph.algorithms.bfs",
     "Coloring": "clgraph.algorithms.coloring.color",
     "CollisionTable": "clgraph.algorithms.hash_collisions.table",
     "Components": "clgraph.algorithms.components",
@@ -19,9 +19,9 @@ _EXPORTS = {
     "Ratings": "clgraph.data.ratings",
     "SGDMatrixFactorization": "clgraph.algorithms.factorization.estimator",
     "Session": "clgraph.runtime.session",
-    "ShortestPaths": "clgraph.algorithms.traversal.sssp",
+    "ShortestPaths": "clgraph.algorithms.sssp",
     "SpanningForest": "clgraph.algorithms.mst",
-    "bfs": "clgraph.algorithms.traversal.bfs",
+    "bfs": "clgraph.algorithms.bfs",
     "color": "clgraph.algorithms.coloring.color",
     "color_columns": "clgraph.algorithms.coloring.columns",
     "connected_components": "clgraph.algorithms.components",
@@ -34,7 +34,7 @@ _EXPORTS = {
     "probe": "clgraph.probing",
     "read": "clgraph.io",
     "read_ratings": "clgraph.io.ratings",
-    "sssp": "clgraph.algorithms.traversal.sssp",
+    "sssp": "clgraph.algorithms.sssp",
     "write": "clgraph.io",
     "write_ratings": "clgraph.io.ratings",
 }

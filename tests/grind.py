@@ -230,8 +230,8 @@ def distance_two(session: Session) -> None:
 
 def rounds(session: Session) -> None:
     """Run searches by rounds over all vertices on a small graph with a long row."""
-    from clgraph.algorithms.traversal.bfs import bfs
-    from clgraph.algorithms.traversal.sssp import sssp
+    from clgraph.algorithms.bfs import bfs
+    from clgraph.algorithms.sssp import sssp
     from clgraph.data.graph import Graph
 
     rng = np.random.default_rng(11)
@@ -251,7 +251,8 @@ def searches(session: Session) -> None:
     """Search small graphs with a long row as CPUs do, then as GPUs do, in one launch of one work-group of several."""
     from dataclasses import replace
 
-    from clgraph.algorithms.traversal import bfs, queues, sssp
+    from clgraph.algorithms import bfs, sssp
+    from clgraph.algorithms.traversal import queues
     from clgraph.data.graph import Graph
 
     rng = np.random.default_rng(12)

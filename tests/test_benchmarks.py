@@ -236,7 +236,7 @@ def test_tables_by_the_definition(monkeypatch: pytest.MonkeyPatch, distance: int
 
 @pytest.mark.parametrize("name", ["bfs", "sssp"])
 def test_searches_are_timed_and_checked(tmp_path: Path, name: str) -> None:
-    strategies = importlib.import_module(f"clgraph.algorithms.traversal.{name}").STRATEGIES
+    strategies = importlib.import_module(f"clgraph.algorithms.{name}").STRATEGIES
     graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
     graph.write_text("0 1\n1 2\n2 0\n1 1\n2 3\n4 5\n", encoding="utf-8")
 

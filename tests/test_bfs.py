@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import breadth_first_order
 
 import clgraph as cg
-from clgraph.algorithms.traversal import levels
-from clgraph.algorithms.traversal.bfs import BFS, STRATEGIES, bfs
+from clgraph.algorithms.bfs import BFS, STRATEGIES, as_problem, bfs, levels
 from clgraph.data.graph import Graph
 from clgraph.errors import ClgraphError, InputError, SourceError, UnsupportedStrategyError, VerificationError
 from clgraph.reference.bfs import NO_PREDECESSOR, bfs_distances, check_bfs
@@ -49,7 +48,7 @@ def assert_right(
     assert np.array_equal(distances, expected)
     check_bfs(graph, sources, distances, predecessors, max_depth=max_depth)
     assert result.graph is graph and result.sources.dtype == np.int32 and {*result.sources} == {*sources}
-    plan = STRATEGIES[strategy].plan(session, graph, sources.astype(np.int32), max_depth, **options)
+    plan = STRATEGIES[strategy].plan(session, as_problem(graph, source=source, max_depth=max_depth), **options)
     for _ in range(2):  # a plan may run again
         plan.run()
         distances, predecessors = plan.result()
@@ -196,7 +195,7 @@ def test_plans_of_one_graph(pocl: Session) -> None:
     """Their sources are their own."""
     graph = cg.generators.grid(20, 30)
     for strategy in STRATEGIES.values():
-        first, second = (strategy.plan(pocl, graph, sources=np.array([s], np.int32)) for s in (0, 599))
+        first, second = (strategy.plan(pocl, as_problem(graph, source=s)) for s in (0, 599))
         for plan, source in ((first, 0), (second, 599), (first, 0)):
             plan.run()
             assert np.array_equal(plan.distances.get(0, graph.n_vertices), bfs_distances(graph, [source]))
@@ -205,7 +204,7 @@ def test_plans_of_one_graph(pocl: Session) -> None:
 def test_a_plan_starts_from_the_largest_degree(pocl: Session) -> None:
     graph = cg.generators.star(50).permuted(1)
     for strategy in STRATEGIES.values():
-        plan = strategy.plan(pocl, graph)
+        plan = strategy.plan(pocl, as_problem(graph))
         plan.run()
         assert plan.result()[0][graph.degrees.argmax()] == 0
 

@@ -13,13 +13,13 @@ from conftest import ROOT, intel_session
 from graphs import with_wide_offsets
 
 import clgraph as cg
+from clgraph.algorithms.bfs import STRATEGIES, as_problem, bfs
+from clgraph.algorithms.bfs.load_balance import plot_balance, profile_balance
+from clgraph.algorithms.sssp import ALGORITHM as SSSP
+from clgraph.algorithms.sssp import sssp
 from clgraph.algorithms.traversal import child_launch
-from clgraph.algorithms.traversal.balance import plot_balance, profile_balance
-from clgraph.algorithms.traversal.bfs import STRATEGIES, bfs
 from clgraph.algorithms.traversal.node_splitting import NodeSplitting, histogram_mda
-from clgraph.algorithms.traversal.rounds_work import model_mda
-from clgraph.algorithms.traversal.sssp import STRATEGIES as SSSP_STRATEGIES
-from clgraph.algorithms.traversal.sssp import sssp
+from clgraph.algorithms.traversal.work import model_mda
 from clgraph.cli.main import main
 from clgraph.data.generators import random_weights
 from clgraph.data.graph import Graph
@@ -41,7 +41,7 @@ def graphs() -> list[Graph]:
 
 
 def split(session: Session, graph: Graph, **options: Any) -> NodeSplitting:
-    plan = STRATEGIES["node_splitting"].plan(session, graph, **options)
+    plan = STRATEGIES["node_splitting"].plan(session, as_problem(graph), **options)
     plan.run()
     assert isinstance(plan, NodeSplitting)
     return plan
@@ -105,7 +105,7 @@ def test_children_follow_their_parents(session: Session, monkeypatch: pytest.Mon
     without = bfs(graph, 7, strategy="node_splitting", mda=4, atomic=True, session=session)
     assert "child_update" in with_copies.info.kernels and "child_update" not in without.info.kernels
     assert np.array_equal(with_copies.distances, without.distances)
-    plan = STRATEGIES["node_splitting"].plan(session, graph, sources=np.array([7], np.int32), mda=4)
+    plan = STRATEGIES["node_splitting"].plan(session, as_problem(graph, source=7), mda=4)
     monkeypatch.setattr(plan, "_round", plan._round[1:])
     plan.run()
     distances = plan.result()[0]
@@ -125,8 +125,8 @@ def test_balance(session: Session, strategy: str) -> None:
         for row in rows:
             assert row.least <= row.mean <= row.most and row.mean * row.groups == pytest.approx(row.edges)
     assert search(graph, 5, strategy=strategy, session=session).info.balance is None
-    for strategies in (STRATEGIES, SSSP_STRATEGIES):
-        plan = strategies[strategy].plan(session, graph, balance=True, **options)
+    for strategies, problem in ((STRATEGIES, as_problem(graph)), (SSSP.strategies, SSSP.problem(graph))):
+        plan = strategies[strategy].plan(session, problem, balance=True, **options)
         plan.run()
         assert plan.group_edges.sum() == max(row.edges for row in plan.balance)
 
@@ -180,7 +180,7 @@ def test_what_the_device_queue_cannot_take_is_done_at_once() -> None:
 
 def test_profile(session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = cg.generators.rmat(13, 8)
-    profile = profile_balance(session, graph, np.array([5], np.int32), mda=16)
+    profile = profile_balance(session, as_problem(graph, source=5), mda=16)
     assert profile.mda == 16 and profile.parts.max() <= 16 and profile.parts.sum() == profile.degrees.sum()
     assert profile.before[-1].edges == profile.after[-1].edges
     assert profile.groups_after.max() < profile.groups_before.max()
@@ -198,7 +198,7 @@ def test_profile(session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     for axes, sizes in ((before, profile.degrees), (after, profile.parts)):
         assert axes.patches[3].get_height() == np.count_nonzero((sizes >= 4) & (sizes <= 7)) > 0
         assert sum(bar.get_height() for bar in axes.patches) == sizes.size
-    alone = profile_balance(session, Graph.from_edges([], [], n=1), np.array([0], np.int32))
+    alone = profile_balance(session, as_problem(Graph.from_edges([], [], n=1)))
     plot_balance(alone, tmp_path / "alone.png", "alone")
 
 

@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
 
 import clgraph as cg
-from clgraph.algorithms.traversal import dijkstra as dijkstra_plan
-from clgraph.algorithms.traversal import near_far
-from clgraph.algorithms.traversal.sssp import STRATEGIES, ShortestPaths, sssp
+from clgraph.algorithms.sssp import STRATEGIES, ShortestPaths, as_problem, near_far, sssp
+from clgraph.algorithms.sssp import dijkstra as dijkstra_plan
 from clgraph.data.generators import random_weights
 from clgraph.data.graph import Graph
 from clgraph.errors import (
@@ -83,7 +82,7 @@ def assert_right(
     check_sssp(graph, sources, distances, predecessors, limit=limit)
     assert np.array_equal(predecessors, least_predecessors(graph, sources, expected))
     assert result.graph is graph and result.sources.dtype == np.int32 and {*result.sources} == {*sources}
-    plan = STRATEGIES[strategy].plan(session, graph, sources.astype(np.int32), limit, **options)
+    plan = STRATEGIES[strategy].plan(session, as_problem(graph, source=source, limit=limit), **options)
     for _ in range(2):  # a plan may run again
         plan.run()
         assert np.array_equal(plan.result(), expected)
@@ -162,7 +161,7 @@ def test_buckets_grow_alike_in_many_launches(
         graph, n_buckets = random_weights(made, low=1, high=1024), []
         for turns in (2**20, 16):
             monkeypatch.setattr(near_far, "_TURNS", turns)
-            plan: Any = STRATEGIES[strategy].plan(pocl, graph, sources=np.array([0], np.int32), delta=delta)
+            plan: Any = STRATEGIES[strategy].plan(pocl, as_problem(graph, source=0), delta=delta)
             plan.run()
             n_buckets.append(plan.n_buckets)
         one, many = n_buckets
@@ -401,7 +400,7 @@ def test_plans_of_one_graph(pocl: Session) -> None:
     """Their sources are their own."""
     graph = random_weights(cg.generators.grid(20, 30))
     for strategy in STRATEGIES.values():
-        first, second = (strategy.plan(pocl, graph, sources=np.array([s], np.int32)) for s in (0, 599))
+        first, second = (strategy.plan(pocl, as_problem(graph, source=s)) for s in (0, 599))
         for plan, source in ((first, 0), (second, 599), (first, 0)):
             plan.run()
             assert np.array_equal(plan.result(), dijkstra(graph, [source]))
@@ -410,7 +409,7 @@ def test_plans_of_one_graph(pocl: Session) -> None:
 def test_a_plan_starts_from_the_largest_degree(pocl: Session) -> None:
     graph = random_weights(cg.generators.star(50).permuted(1))
     for strategy in STRATEGIES.values():
-        plan = strategy.plan(pocl, graph)
+        plan = strategy.plan(pocl, as_problem(graph))
         plan.run()
         assert plan.result()[graph.degrees.argmax()] == 0
 

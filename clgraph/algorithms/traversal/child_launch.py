@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.algorithms.traversal.rounds import FixedPoint
-from clgraph.algorithms.traversal.rounds_work import MEAN_DEGREES
+from clgraph.algorithms.traversal.work import MEAN_DEGREES
 from clgraph.arguments import checked_count
-from clgraph.data.graph import Graph
 from clgraph.runtime.device_queue import has_device_queue
 from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session
@@ -34,15 +33,16 @@ class ChildLaunch(FixedPoint):
     """
 
     def __init__(
-        self, session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None, *,
-        levels: bool, threshold: int | None = None, atomic: bool = False, balance: bool = False,
+        self, session: Session, problem: SearchProblem, *, threshold: int | None = None, atomic: bool = False,
+        balance: bool = False,
     ) -> None:
+        graph = problem.graph
         mean = graph.n_edges / max(1, graph.n_vertices)
         self.threshold = max(1, round(MEAN_DEGREES * mean)) if threshold is None else checked_count(
             "threshold", threshold, 2**31 - 1
         )
         self.launched_by = "device" if has_device_queue(session) else "host"
-        super().__init__(session, graph, sources, limit, levels=levels, atomic=atomic, balance=balance)
+        super().__init__(session, problem, atomic=atomic, balance=balance)
 
     def _bind_round(self, defines: dict[str, int | str], scope: dict[str, Any]) -> Sequence[Launch]:
         session, facts, degrees = self.session, self.session.facts, self.graph.degrees

@@ -8,24 +8,11 @@ from numpy.typing import NDArray
 
 from clgraph.data.graph import Graph
 from clgraph.device.facts import DeviceFacts
-from clgraph.errors import GraphError, UnsupportedStrategyError
+from clgraph.errors import UnsupportedStrategyError
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session
 
 _KINDS = {"int32": "WEIGHT_INT", "int64": "WEIGHT_LONG", "float32": "WEIGHT_FLOAT", "float64": "WEIGHT_DOUBLE"}
-
-
-def check_weights(graph: Graph) -> None:
-    """Raise a :class:`GraphError` that names an edge of negative weight, if there is one."""
-    weights = graph.edge_weights
-    if weights is not None and weights.size and weights.min() < 0:
-        at = int(np.argmax(weights < 0))
-        u = int(np.searchsorted(graph.row_offsets, at, "right")) - 1
-        names = range(graph.n_vertices) if graph.labels is None else graph.labels.tolist()
-        raise GraphError(
-            f"edge ({names[u]!r}, {names[int(graph.column_indices[at])]!r}) has weight {weights[at]}; shortest paths "
-            "need weights of at least 0"
-        )
 
 
 class Distances:

@@ -7,10 +7,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.algorithms.traversal.rounds import FixedPoint
-from clgraph.algorithms.traversal.rounds_work import model_mda
+from clgraph.algorithms.traversal.work import model_mda
 from clgraph.arguments import checked_count, shown
-from clgraph.data.graph import Graph
 from clgraph.errors import InputError
 from clgraph.primitives.scan import Scan
 from clgraph.runtime.program import Launch
@@ -49,11 +49,11 @@ class NodeSplitting(FixedPoint):
     """
 
     def __init__(
-        self, session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None, *,
-        levels: bool, mda: int | Literal["histogram", "model"] = "model", atomic: bool = False, balance: bool = False,
+        self, session: Session, problem: SearchProblem, *, mda: int | Literal["histogram", "model"] = "model",
+        atomic: bool = False, balance: bool = False,
     ) -> None:
         self._wanted = mda
-        super().__init__(session, graph, sources, limit, levels=levels, atomic=atomic, balance=balance)
+        super().__init__(session, problem, atomic=atomic, balance=balance)
 
     def _choose(self) -> None:
         degrees = self.graph.degrees

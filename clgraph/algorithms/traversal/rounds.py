@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.traversal.paths import PathPlan, checked_depth
+from clgraph.algorithms.traversal.plan import PathPlan
+from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.arguments import checked_flag
-from clgraph.data.graph import Graph
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.program import Launch
@@ -26,10 +26,6 @@ class FixedPoint(PathPlan):
 
     Parameters
     ----------
-    limit : number, optional
-        Vertices farther than this stay unreached.
-    levels : bool
-        Breadth-first search: weights are not looked at, and predecessors are part of the result.
     atomic : bool
         Lower distances by an atomic min.
     balance : bool
@@ -47,13 +43,10 @@ class FixedPoint(PathPlan):
     n_words: int  # of the distances
 
     def __init__(
-        self, session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None, *,
-        levels: bool, atomic: bool = False, balance: bool = False,
+        self, session: Session, problem: SearchProblem, *, atomic: bool = False, balance: bool = False
     ) -> None:
-        if levels and limit is not None:
-            limit = checked_depth(limit)
-        super().__init__(session, graph, sources, limit, weighted=not levels)
-        self._levels = levels
+        super().__init__(session, problem)
+        self._levels = not problem.weighted
         self._atomic, self._counts = checked_flag("atomic", atomic), checked_flag("balance", balance)
         self.n_rounds = 0
         self.balance: tuple[RoundBalance, ...] | None = None

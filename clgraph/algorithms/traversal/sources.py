@@ -12,6 +12,8 @@ from clgraph.arguments import check_length, checked_array, shown
 from clgraph.data.graph import Graph
 from clgraph.errors import InputError, SourceError
 
+LARGEST_DEGREE = object()
+"""In place of a source: the vertex that has the largest degree."""
 _BOOL = bool | np.bool_
 
 
@@ -37,11 +39,6 @@ def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
     if not ids:
         raise InputError("no source is given")
     return np.array([vertex_number(graph, one, "source") for one in ids], np.int32)
-
-
-def default_source(graph: Graph) -> NDArray[np.int32]:
-    """Return the vertex of the largest degree."""
-    return np.array([graph.degrees.argmax()] if graph.n_vertices else [], np.int32)
 
 
 def vertex_number(graph: Graph, given: Any, what: str = "vertex") -> int:

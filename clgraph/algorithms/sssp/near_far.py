@@ -4,10 +4,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal import queues
-from clgraph.algorithms.traversal.paths import PathPlan
+from clgraph.algorithms.traversal.plan import PathPlan
+from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.arguments import checked_number
 from clgraph.data.graph import Graph
 from clgraph.runtime.device_graph import device_graph
@@ -26,12 +26,11 @@ class NearFar(PathPlan):
     """Shortest paths from sources; light edges first if asked to."""
 
     def __init__(
-        self, session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None, *,
-        light_first: bool, delta: float | None = None,
+        self, session: Session, problem: SearchProblem, *, light_first: bool, delta: float | None = None
     ) -> None:
-        super().__init__(session, graph, sources, limit)
+        super().__init__(session, problem)
         self._light_first = light_first
-        self._delta = _default_delta(graph) if delta is None else min(checked_number("delta", delta), _WIDEST)
+        self._delta = _default_delta(problem.graph) if delta is None else min(checked_number("delta", delta), _WIDEST)
         self._bind(wide=False)
 
     def _bind(self, *, wide: bool) -> None:

@@ -36,27 +36,20 @@ References
 """
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.traversal.bfs import path_to
-from clgraph.algorithms.traversal.dijkstra import Dijkstra
-from clgraph.algorithms.traversal.dijkstra import unsupported as no_dijkstra
-from clgraph.algorithms.traversal.distances import check_weights
-from clgraph.algorithms.traversal.near_far import NearFar
-from clgraph.algorithms.traversal.paths import PathPlan
-from clgraph.algorithms.traversal.rounds_strategies import rounds_strategies
-from clgraph.algorithms.traversal.sources import source_numbers
-from clgraph.algorithms.traversal.sssp_work import delta_stepping_work, dijkstra_work, frontier_work
-from clgraph.arguments import checked_flag
-from clgraph.data.graph import Graph, as_graph
-from clgraph.engine.solve import solve
+from clgraph.algorithms.sssp.problem import as_problem
+from clgraph.algorithms.sssp.strategies import STRATEGIES
+from clgraph.algorithms.traversal.paths import path_to
+from clgraph.algorithms.traversal.plan import PathPlan
+from clgraph.algorithms.traversal.problem import SearchProblem
+from clgraph.data.graph import Graph
+from clgraph.engine.algorithm import Algorithm
 from clgraph.errors import InputError
-from clgraph.model.strategy import Choice, Strategy, choose
-from clgraph.runtime.session import Session, SessionLike, as_session
+from clgraph.runtime.session import SessionLike
 from clgraph.runtime.timing import RunInfo
 
 
@@ -100,19 +93,6 @@ class ShortestPaths(_ShortestPaths):
         if self.predecessors is None:
             raise InputError("a path needs predecessors: call sssp with predecessors=True")
         return path_to(self.graph, self.predecessors, self.sources, vertex)
-
-
-STRATEGIES: dict[str, Strategy] = {
-    **rounds_strategies(levels=False),
-    "frontier": Strategy("online", partial(NearFar, light_first=False), frontier_work),
-    "delta_stepping": Strategy("online", partial(NearFar, light_first=True), delta_stepping_work),
-    "dijkstra": Strategy("online", Dijkstra, dijkstra_work, no_dijkstra),
-}
-
-
-def choose_strategy(session: Session, graph: Graph, *, strategy: str = "auto") -> Choice:
-    """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest."""
-    return choose(STRATEGIES, strategy, lambda: graph.stats, session.facts, session.profile.rates)
 
 
 def sssp(
@@ -183,22 +163,24 @@ def sssp(
     >>> paths.distances.tolist(), paths.path_to(2)
     ([0, 2, 5], [0, 1, 2])
     """
-    predecessors, verify = checked_flag("predecessors", predecessors), checked_flag("verify", verify)
-    on, data = as_session(session), as_graph(graph, weight=weight)
-    sources = source_numbers(data, source)
-    check_weights(data)
-
-    def answer(plan: PathPlan) -> tuple[NDArray[Any], NDArray[np.int32] | None, Any]:
-        before = plan.predecessors().get() if predecessors else None
-        return plan.result(), before, plan.limit
-
-    (distances, before, most), info = solve(
-        on, STRATEGIES, lambda: choose_strategy(on, data, strategy=strategy), (data, sources, limit), options, answer
+    problem = as_problem(graph, source=source, limit=limit, predecessors=predecessors, weight=weight)
+    result: ShortestPaths = ALGORITHM.solve(
+        problem, strategy=strategy, session=session, verify=verify, options=options
     )
-    result = ShortestPaths(distances, before)
-    result.graph, result.sources, result.info = data, sources, info
-    if verify:
-        from clgraph.reference.sssp import check_sssp
-
-        check_sssp(data, sources, distances, before, limit=most)
     return result
+
+
+def _answer(problem: SearchProblem, plan: PathPlan) -> ShortestPaths:
+    before = plan.predecessors().get() if problem.predecessors else None
+    result = ShortestPaths(plan.result(), before)
+    result.graph, result.sources = problem.graph, problem.sources
+    return result
+
+
+def _check(problem: SearchProblem, result: ShortestPaths) -> None:
+    from clgraph.reference.sssp import check_sssp
+
+    check_sssp(problem.graph, problem.sources, result.distances, result.predecessors, limit=problem.limit)
+
+
+ALGORITHM = Algorithm("sssp", STRATEGIES, as_problem, _answer, _check)

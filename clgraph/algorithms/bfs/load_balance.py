@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.traversal.bfs import STRATEGIES
+from clgraph.algorithms.bfs.strategies import STRATEGIES
 from clgraph.algorithms.traversal.node_splitting import NodeSplitting
-from clgraph.data.graph import Graph
+from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.figure import figure_file
 from clgraph.runtime.session import Session
 from clgraph.runtime.timing import RoundBalance
@@ -43,12 +43,11 @@ class BalanceProfile:
 
 
 def profile_balance(
-    session: Session, graph: Graph, sources: NDArray[np.int32], *, max_depth: int | None = None,
-    mda: int | str = "histogram",
+    session: Session, problem: SearchProblem, *, mda: int | str = "histogram"
 ) -> BalanceProfile:
     """Search breadth-first by ``topology_driven`` and ``node_splitting``; count the edges of every work-group."""
     plain, split = (
-        STRATEGIES[name].plan(session, graph, sources, max_depth, balance=True, **options)
+        STRATEGIES[name].plan(session, problem, balance=True, **options)
         for name, options in (("topology_driven", {}), ("node_splitting", {"mda": mda}))
     )
     assert isinstance(split, NodeSplitting)
@@ -57,7 +56,8 @@ def profile_balance(
     begin, end = split.parts["part_begin"].get(), split.parts["part_end"].get()
     assert split.balance is not None
     return BalanceProfile(
-        plain.balance, split.balance, plain.group_edges, split.group_edges, graph.degrees, end - begin, split.mda
+        plain.balance, split.balance, plain.group_edges, split.group_edges, problem.graph.degrees,
+        end - begin, split.mda,
     )
 
 

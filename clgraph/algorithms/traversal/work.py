@@ -2,15 +2,36 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import DeviceRates
 from clgraph.model.cost import Chain, Gathers, Work, estimate
 
+_NEAR_BYTES = 2.0**18
+_UNITS_OF_ATOMICS = 5.0  # that search as fast together as one that needs none
 _PART_BYTES = 12.0  # of the arrays of parts
 MEAN_DEGREES = 32  # of the default threshold of child launches
 _CHILD_GATHERS = 20.0  # in a round: the distance of its parent, and what asks for more of them
+
+
+def by_stats(work: Callable[[GraphStats, DeviceFacts], Work]) -> Callable[[Any, DeviceFacts], Work]:
+    """Return the work of a problem, from that of the statistics of its graph."""
+    return lambda problem, facts: work(problem.stats, facts)
+
+
+def serial_work(
+    stats: GraphStats, facts: DeviceFacts, per_vertex: float = 4.0, per_edge: float = 0.5, far_loads: float = 0.15
+) -> Work:
+    """Return the work of one work-item that looks at every edge once, in loads of the whole device."""
+    n, m = float(stats.n_vertices), float(stats.n_edges)
+    far = far_loads * m * stats.far_neighbor_share
+    loads = Gathers(per_vertex * (n - stats.n_isolated) + per_edge * m, _NEAR_BYTES), Gathers(far, 4.0 * n)
+    return Work(gathers=loads).times(min(float(facts.compute_units), _UNITS_OF_ATOMICS)) + Work(
+        launches=3.0, read_backs=2.0, streamed_bytes=8.0 * n
+    )
 
 
 def n_rounds(stats: GraphStats) -> float:

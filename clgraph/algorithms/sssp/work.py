@@ -1,7 +1,7 @@
 """What the strategies of shortest paths ask of a device, from the statistics of the graph."""
 from __future__ import annotations
 
-from clgraph.algorithms.traversal.bfs_work import serial_work
+from clgraph.algorithms.traversal.work import serial_work
 from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Gathers, Work

@@ -5,6 +5,7 @@ unreached look for the frontier, at a few of each vertex. On a CPU of few cores 
 """
 from __future__ import annotations
 
+from clgraph.algorithms.traversal.work import serial_work
 from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Gathers, Work
@@ -14,23 +15,7 @@ _LEVEL_BARRIERS = 2.3  # that the accesses of a level take as long as
 _FIRST_LOOKS = 6.0  # entries that an unreached vertex looks at
 # Of a CPU, in random loads from its second-level cache.
 _NEAR_BYTES = 2.0**18
-_PER_VERTEX, _PER_EDGE = 4.0, 0.5
-_FAR_LOADS = 0.15  # an edge that leads far away, which is looked up ahead
 _PER_PULL, _TOP_DOWN_SHARE = 22.0, 0.2
-_UNITS_OF_ATOMICS = 5.0  # that search as fast together as one that needs none
-
-
-def serial_work(
-    stats: GraphStats, facts: DeviceFacts, per_vertex: float = _PER_VERTEX, per_edge: float = _PER_EDGE,
-    far_loads: float = _FAR_LOADS,
-) -> Work:
-    """Return the work of one work-item that looks at every edge once, in loads of the whole device."""
-    n, m = float(stats.n_vertices), float(stats.n_edges)
-    far = far_loads * m * stats.far_neighbor_share
-    loads = Gathers(per_vertex * (n - stats.n_isolated) + per_edge * m, _NEAR_BYTES), Gathers(far, 4.0 * n)
-    return Work(gathers=loads).times(min(float(facts.compute_units), _UNITS_OF_ATOMICS)) + Work(
-        launches=3.0, read_backs=2.0, streamed_bytes=8.0 * n
-    )
 
 
 def frontier_work(stats: GraphStats, facts: DeviceFacts) -> Work:

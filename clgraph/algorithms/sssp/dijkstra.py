@@ -2,10 +2,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clgraph.algorithms.traversal.paths import PathPlan
-from clgraph.data.graph import Graph
+from clgraph.algorithms.traversal.plan import PathPlan
+from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session
@@ -18,10 +17,8 @@ _BUDGET = 2**22  # edges of one launch: a fraction of a second
 class Dijkstra(PathPlan):
     """Shortest paths from sources, vertex by vertex in the order of their distances."""
 
-    def __init__(
-        self, session: Session, graph: Graph, sources: NDArray[np.int32] | None = None, limit: float | None = None
-    ) -> None:
-        super().__init__(session, graph, sources, limit)
+    def __init__(self, session: Session, problem: SearchProblem) -> None:
+        super().__init__(session, problem)
         self._bind(wide=False)
 
     def _bind(self, *, wide: bool) -> None:

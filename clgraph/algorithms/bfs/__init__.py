@@ -1,0 +1,155 @@
+"""Breadth-first search from one source or several.
+
+Strategies
+----------
+``topology_driven``
+    Rounds over all vertices until nothing changes, a work-item a vertex, which lowers distances by loads and stores or,
+    with ``atomic``, by atomics [3]_: the baseline of studies of load imbalance.
+``node_splitting``
+    The same, where vertices with more than ``mda`` edges are split into several [4]_.
+``child_launch``
+    The same, where rows longer than ``threshold`` get a grid of their own, which the kernel launches if the device can
+    (dynamic parallelism [5]_), else the host.
+``frontier``
+    Top-down, level by level, from the vertices reached last [1]_. On GPUs one launch: small frontiers stay in the
+    local memory of work-groups, and levels are parted by a device-wide barrier. On CPUs one work-item expands small
+    frontiers, or, if there are few cores, all.
+``direction_optimizing``
+    The same, but where the frontier has many edges the unreached vertices look for a neighbour in it [2]_.
+
+References
+----------
+.. [1] D. Merrill, M. Garland, A. Grimshaw. "Scalable GPU graph traversal." PPoPP 2012.
+.. [2] S. Beamer, K. Asanović, D. Patterson. "Direction-optimizing breadth-first search." SC 2012.
+.. [3] R. Nasre, M. Burtscher, K. Pingali. "Data-driven versus topology-driven irregular computations on GPUs." IPDPS
+   2013.
+.. [4] A. Raval, R. Nasre, V. Kumar, R. Vasudevan, S. Vadhiyar, K. Pingali. "Dynamic load balancing strategies for graph
+   applications on GPUs." arXiv:1711.00231, 2017.
+.. [5] J. Wang, S. Yalamanchili. "Characterization and analysis of dynamic parallelism in unstructured GPU
+   applications." IISWC 2014.
+"""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.bfs.problem import as_problem
+from clgraph.algorithms.bfs.strategies import STRATEGIES
+from clgraph.algorithms.traversal.paths import path_to
+from clgraph.algorithms.traversal.problem import SearchProblem
+from clgraph.data.graph import Graph
+from clgraph.engine.algorithm import Algorithm
+from clgraph.runtime.session import SessionLike
+from clgraph.runtime.timing import RunInfo
+
+
+class _BFS(NamedTuple):
+    distances: NDArray[np.int32]
+    predecessors: NDArray[np.int32]
+
+
+class BFS(_BFS):
+    """Result of :func:`bfs`; unpacks as ``distances, predecessors``.
+
+    Attributes
+    ----------
+    distances : int32 array, shape (n_vertices,)
+        Edges on a shortest path from the nearest source; -1 if unreached.
+    predecessors : int32 array, shape (n_vertices,)
+        The vertex before on such a path; -9999 for sources and unreached vertices. Where there are several, which
+        one may differ between runs.
+    graph : Graph
+    sources : int32 array
+        Vertex numbers of the sources.
+    info : RunInfo
+        What ran, where, and how long it took.
+    """
+
+    graph: Graph
+    sources: NDArray[np.int32]
+    info: RunInfo
+
+    def path_to(self, vertex: Any) -> list[Any]:
+        """Return the ids on a shortest path from a source to *vertex*; empty if it is unreached."""
+        return path_to(self.graph, self.predecessors, self.sources, vertex)
+
+
+def bfs(
+    graph: Any,
+    source: Any,
+    *,
+    strategy: str = "auto",
+    max_depth: int | None = None,
+    session: SessionLike = None,
+    verify: bool = False,
+    **options: Any,
+) -> BFS:
+    """Search *graph* breadth-first: how many edges lead from *source* to each vertex, and on which way.
+
+    Parameters
+    ----------
+    graph : Graph, scipy sparse array or networkx graph
+        Directed or undirected; weights are not looked at.
+    source : vertex id or sequence of them
+        With several, distances are those from the nearest.
+    strategy : str
+        A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
+    max_depth : int, optional
+        Vertices farther than this stay unreached.
+    session : Session, str, pyopencl Device, Context or CommandQueue, or None
+        Where to run; a string names a device, ``None`` takes the best one.
+    verify : bool
+        Check the result against the definition, sequentially on the host.
+    **options
+        Options of the strategy: ``atomic`` and ``balance`` (of the first three: lower distances by atomics, and count
+        the edges of each work-group into ``info.balance``), ``mda`` (``node_splitting``: a number, ``"histogram"`` or
+        ``"model"``), ``threshold`` (``child_launch``), ``alpha`` and ``beta`` (``direction_optimizing``: bottom-up
+        once the frontier has more than 1/alpha of the unexplored edges, top-down again once it has less than 1/beta of
+        the vertices).
+
+    Returns
+    -------
+    BFS
+        int32 ``distances`` and ``predecessors`` of shape (n_vertices,), and ``info``.
+
+    Raises
+    ------
+    SourceError
+        *source* is no vertex; it is an :class:`IndexError`, too.
+    InputError
+        *graph* is no graph, or an option is out of range.
+    UnsupportedStrategyError
+        The strategy is unknown, or the device cannot run it.
+    DeviceMemoryError
+        The graph does not fit on the device.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> result = cg.bfs(cg.generators.path(4), 1)
+    >>> result.distances.tolist(), result.path_to(3)
+    ([1, 0, 1, 2], [1, 2, 3])
+    """
+    result: BFS = ALGORITHM.solve(
+        as_problem(graph, source=source, max_depth=max_depth), strategy=strategy, session=session, verify=verify,
+        options=options,
+    )
+    return result
+
+
+def _answer(problem: SearchProblem, plan: Any) -> BFS:
+    result = BFS(*plan.result())
+    result.graph, result.sources = problem.graph, problem.sources
+    return result
+
+
+def _check(problem: SearchProblem, result: BFS) -> None:
+    from clgraph.reference.bfs import check_bfs
+
+    max_depth = None if problem.limit is None else int(problem.limit)
+    check_bfs(problem.graph, problem.sources, result.distances, result.predecessors, max_depth=max_depth)
+
+
+ALGORITHM = Algorithm("bfs", STRATEGIES, as_problem, _answer, _check)

@@ -1,0 +1,51 @@
+"""What shortest paths are asked of."""
+from __future__ import annotations
+
+import sys
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from clgraph.algorithms.traversal.problem import GREATEST, SearchProblem, sources_in
+from clgraph.algorithms.traversal.sources import LARGEST_DEGREE
+from clgraph.arguments import checked_flag, checked_number
+from clgraph.data.graph import Graph, as_graph
+from clgraph.errors import GraphError
+
+
+def as_problem(
+    graph: Any, *, source: Any = LARGEST_DEGREE, limit: float | None = None, predecessors: bool = False,
+    weight: str | None = "weight",
+) -> SearchProblem:
+    """Check the arguments of :func:`sssp`; a limit above the greatest distance is none."""
+    predecessors, graph = checked_flag("predecessors", predecessors), as_graph(graph, weight=weight)
+    sources = sources_in(graph, source)
+    _check_weights(graph)
+    is_float = graph.edge_weights is not None and graph.edge_weights.dtype.kind == "f"
+    limit = _checked_limit(limit, sys.float_info.max if is_float else GREATEST)
+    return SearchProblem(graph, sources, limit, weighted=True, predecessors=predecessors)
+
+
+def _check_weights(graph: Graph) -> None:
+    """Raise a :class:`GraphError` that names an edge of negative weight, if there is one."""
+    weights = graph.edge_weights
+    if weights is not None and weights.size and weights.min() < 0:
+        at = int(np.argmax(weights < 0))
+        u = int(np.searchsorted(graph.row_offsets, at, "right")) - 1
+        names = range(graph.n_vertices) if graph.labels is None else graph.labels.tolist()
+        raise GraphError(
+            f"edge ({names[u]!r}, {names[int(graph.column_indices[at])]!r}) has weight {weights[at]}; shortest paths "
+            "need weights of at least 0"
+        )
+
+
+def _checked_limit(limit: Any, greatest: float) -> Any:
+    """Return *limit* as a Python number, as exact as it was given; ``None`` if it is above the *greatest* distance."""
+    if isinstance(limit, np.generic):
+        limit = limit.item()
+    is_number = isinstance(limit, Real)
+    if limit is None or (is_number and limit > greatest):
+        return None
+    checked_number("limit", limit)
+    return abs(limit)  # the bits of -0.0 are a large word
