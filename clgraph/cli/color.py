@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from clgraph.algorithms.coloring.color import color
+    from clgraph.algorithms.coloring import color
 
     graph = read_graph(args.graph, args)
     session = open_session(args)
