@@ -24,10 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 from tabulate import tabulate
 
+from clgraph.algorithms.coloring import ALGORITHM, numbered
 from clgraph.algorithms.coloring.balance import balance
-from clgraph.algorithms.coloring.color import as_problem, choose_for, numbered
-from clgraph.algorithms.coloring.problem import ColoringPlan, ColoringProblem
-from clgraph.algorithms.coloring.strategies import DISTANCE_TWO, STRATEGIES
+from clgraph.algorithms.coloring.problem import ColoringProblem, as_problem
+from clgraph.algorithms.coloring.strategies import STRATEGIES
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
 from clgraph.data.graph import Graph
@@ -56,7 +56,7 @@ OTHER_PROBLEMS = ("columns", "balanced")
 class Balanced:
     """A plan, and balancing what it finds."""
 
-    def __init__(self, session: Session, problem: ColoringProblem, plan: ColoringPlan) -> None:
+    def __init__(self, session: Session, problem: ColoringProblem, plan: Any) -> None:
         self._session, self._problem, self._plan = session, problem, plan
         self.details = plan.details
 
@@ -75,8 +75,8 @@ def variant(name: str) -> Strategy:
     base, what = name.split(", ")
     changes, options = VARIANTS[name]
 
-    def plan(session: Session, problem: ColoringProblem) -> ColoringPlan:
-        made: ColoringPlan = STRATEGIES[base].plan(session, replace(problem, **changes), **options)
+    def plan(session: Session, problem: ColoringProblem) -> Any:
+        made = STRATEGIES[base].plan(session, replace(problem, **changes), **options)
         return Balanced(session, problem, made) if what == "balanced" else made
 
     return replace(STRATEGIES[base], plan=plan)
@@ -90,15 +90,15 @@ def measure(
     **timing: Any,
 ) -> list[dict[str, Any]]:
     """Return one row per strategy on *graph*."""
-    problem = as_problem(graph, distance=distance, order=None, deterministic=False, seed=0)
-    plans = {key: s for key, s in STRATEGIES.items() if distance == 1 or key in DISTANCE_TWO}
+    problem = as_problem(graph, distance=distance)
+    plans = {key: s for key, s in STRATEGIES.items() if s.unfit(problem) is None}
     for key in strategies or ():
         if key in VARIANTS:
             if VARIANTS[key][0].get("distance", distance) != distance or key.partition(",")[0] not in plans:
                 raise InputError(f"{key!r} does not colour at distance {distance}")
             plans[key] = PLANS[key]
-    choice = choose(plans, "auto", lambda: problem.stats, session.facts, session.profile.rates)
-    choice = replace(choice, strategy=choose_for(session, problem, "auto").strategy)
+    choice = choose(plans, "auto", problem, session.facts, session.profile.rates)
+    choice = replace(choice, strategy=ALGORITHM.choose(session, problem).strategy)
     names = [choice.strategy if wanted == "auto" else wanted for wanted in strategies or ()]
     found: list[dict[str, Any]] = []
 

@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tabulate import tabulate
 
-from clgraph.algorithms.coloring.color import color
+from clgraph.algorithms.coloring import color
 from clgraph.algorithms.hash_collisions import lanes, planes
 from clgraph.algorithms.hash_collisions.api import as_problem, as_table
 from clgraph.algorithms.hash_collisions.plan import CollisionPlan, CollisionProblem

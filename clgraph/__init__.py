@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 
 _EXPORTS = {
     "BFS": "clgraph.algorithms.bfs",
-    "Coloring": "clgraph.algorithms.coloring.color",
+    "Coloring": "clgraph.algorithms.coloring",
     "CollisionTable": "clgraph.algorithms.hash_collisions.table",
     "Components": "clgraph.algorithms.components",
     "DeviceProfile": "clgraph.device.profile",
@@ -22,7 +22,7 @@ _EXPORTS = {
     "ShortestPaths": "clgraph.algorithms.sssp",
     "SpanningForest": "clgraph.algorithms.mst",
     "bfs": "clgraph.algorithms.bfs",
-    "color": "clgraph.algorithms.coloring.color",
+    "color": "clgraph.algorithms.coloring",
     "color_columns": "clgraph.algorithms.coloring.columns",
     "connected_components": "clgraph.algorithms.components",
     "count_conflicts": "clgraph.algorithms.coloring.conflicts",

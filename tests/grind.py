@@ -193,7 +193,7 @@ def coloring(session: Session) -> None:
     """Colour a small graph with a long row by every strategy, in work-groups of several work-items."""
     from dataclasses import replace
 
-    from clgraph.algorithms.coloring.color import color
+    from clgraph.algorithms.coloring import color
     from clgraph.data.graph import Graph
 
     sizes = {"SMALL_DEGREE": 6, "HUB_DEGREE": 20, "BITMAP_WORDS": 2}
@@ -212,7 +212,7 @@ def coloring(session: Session) -> None:
 
 def distance_two(session: Session) -> None:
     """Colour a small graph with a long row at distance 2, and count conflicts, in groups of several work-items."""
-    from clgraph.algorithms.coloring.color import color
+    from clgraph.algorithms.coloring import color
     from clgraph.algorithms.coloring.conflicts import count_conflicts
     from clgraph.data.graph import Graph
 

@@ -16,10 +16,10 @@ from graphs import DIRECTED, UNDIRECTED, with_unsorted_rows, with_wide_offsets
 from numpy.typing import NDArray
 
 import clgraph as cg
-from clgraph.algorithms.coloring import rounds
-from clgraph.algorithms.coloring.color import Coloring, as_problem, color
+from clgraph.algorithms.coloring import Coloring, color, rounds
+from clgraph.algorithms.coloring import problem as problems
 from clgraph.algorithms.coloring.orders import ORDERS, PHASE_SIZE, most_need_few, order_arguments, ranks, suitable_order
-from clgraph.algorithms.coloring.problem import ColoringProblem
+from clgraph.algorithms.coloring.problem import ColoringProblem, as_problem
 from clgraph.algorithms.coloring.strategies import STRATEGIES
 from clgraph.data.graph import Graph
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError, VerificationError
@@ -295,10 +295,14 @@ def test_bad_arguments(pocl: Session, arguments: dict[str, Any], error: type[Exc
     assert color(graph, session=pocl).n_colors >= 2
 
 
-def test_row_of_too_many_entries() -> None:
-    graph: Any = SimpleNamespace(n_vertices=2, n_edges=2**31, degrees=np.array([2**31, 0]))
-    with pytest.raises(InputError, match="entries of a vertex"):
-        as_problem(graph, distance=1, order=None, deterministic=False, seed=0)
+@pytest.mark.parametrize(
+    ("limit", "why"),
+    [("_MAX_DEGREE", "9 entries of a vertex"), ("_MAX_VERTICES", "10 vertices"), ("_MAX_ENTRIES", "18 entries")],
+)
+def test_graphs_that_are_too_large(monkeypatch: pytest.MonkeyPatch, limit: str, why: str) -> None:
+    monkeypatch.setattr(problems, limit, 8)
+    with pytest.raises(InputError, match=why):
+        as_problem(cg.generators.star(10))
 
 
 def test_choice(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:

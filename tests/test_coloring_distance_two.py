@@ -188,6 +188,7 @@ def test_columns(session: Session, shape: tuple[int, int]) -> None:
     for strategy, options in (*CASES[:3], *CASES[4:]):
         result = cg.color_columns(matrix, strategy=strategy, session=session, verify=True, **options)
         assert result.colors.shape == shape[1:] and result.n_colors >= longest
+        check_coloring(matrix, result.colors, 2, bipartite=True)
         assert cg.count_conflicts(matrix, result.colors, distance=2, bipartite=True, session=session) == 0
     colors = np.random.default_rng(2).integers(4, size=shape[1])
     found = cg.count_conflicts(matrix, colors, distance=2, bipartite=True, session=session)
@@ -229,7 +230,7 @@ def test_explain(pocl: Session) -> None:
         choice = cg.explain("color", data, distance=2, session=pocl, **options)
         assert choice.strategy == "speculative" and set(choice.unsupported) == {"jones_plassmann", "hash_repair"}
     for why, wrong in (
-        ("no reverse", {"distance": 2}), ("at distance 2", {"bipartite": True}), ("unknown options seed", {"seed": 3}),
+        ("no reverse", {"distance": 2}), ("at distance 2", {"bipartite": True}), ("unknown options by", {"by": "edge"}),
         ("smallest_last", {"distance": 2, "bipartite": True, "order": "smallest_last"}),
     ):
         with pytest.raises(InputError, match=why):

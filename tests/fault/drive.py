@@ -21,7 +21,7 @@ import numpy as np
 sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 
 from clgraph.algorithms.bfs import bfs  # noqa: E402
-from clgraph.algorithms.coloring.color import color  # noqa: E402
+from clgraph.algorithms.coloring import color  # noqa: E402
 from clgraph.algorithms.coloring.conflicts import count_conflicts  # noqa: E402
 from clgraph.algorithms.components import connected_components  # noqa: E402
 from clgraph.algorithms.factorization.schedules import make_schedule  # noqa: E402

@@ -1,1 +1,198 @@
-"""Proper colourings at distance 1 and 2; see :mod:`clgraph.algorithms.coloring.color`."""
+"""Proper colourings: no two vertices of one colour are neighbours, or at distance 2 have a common neighbour.
+
+Strategies
+----------
+``jones_plassmann``
+    Each vertex takes the least colour that its neighbours of higher priority leave, as soon as it is known. The result
+    is that of the sequential greedy algorithm in the same order. It colours at distance 1 only [1]_ [2]_.
+``speculative``
+    All vertices at once take the least colour that they see free; then the losers of conflicts try again [3]_.
+``hash_repair``
+    A hash of the vertex is its first colour. Colours that do not collide stay, and ``speculative`` colours the others.
+    ``hash=`` names the hash; the default is the one with the fewest collisions in a sample of the entries.
+
+References
+----------
+.. [1] M. T. Jones, P. E. Plassmann. "A parallel graph coloring heuristic." SIAM J. Scientific Computing 14, 1993.
+.. [2] G. Alabandi, E. Powers, M. Burtscher. "Increasing the parallelism of graph coloring via shortcutting." PPoPP
+   2020.
+.. [3] A. H. Gebremedhin, F. Manne. "Scalable parallel graph coloring algorithms." Concurrency: Practice and Experience
+   12, 2000.
+"""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.coloring.balance import balance
+from clgraph.algorithms.coloring.problem import ColoringProblem, as_problem
+from clgraph.algorithms.coloring.strategies import STRATEGIES
+from clgraph.algorithms.coloring.work import first_fit_suffices
+from clgraph.arguments import Seed
+from clgraph.data.graph import Graph
+from clgraph.engine.algorithm import Algorithm
+from clgraph.runtime.session import Session, SessionLike
+from clgraph.runtime.timing import RunInfo
+
+
+class _Coloring(NamedTuple):
+    n_colors: int
+    colors: NDArray[np.int32]
+
+
+class Coloring(_Coloring):
+    """Result of :func:`color`; unpacks as ``n_colors, colors``.
+
+    Attributes
+    ----------
+    n_colors : int
+    colors : int32 array, shape (n_vertices,)
+        Colour of each vertex, 0 … n_colors - 1; every colour is used.
+    distance : int
+    graph : Graph
+        The input.
+    info : RunInfo
+        What ran, where, and how long it took.
+    """
+
+    distance: int
+    graph: Graph
+    info: RunInfo
+
+    @property
+    def class_sizes(self) -> NDArray[np.int64]:
+        """Number of vertices of each colour, int64."""
+        return np.bincount(self.colors, minlength=self.n_colors).astype(np.int64, copy=False)
+
+
+def color(
+    graph: Any,
+    *,
+    distance: int = 1,
+    strategy: str = "auto",
+    order: str | None = None,
+    balanced: bool = False,
+    deterministic: bool = False,
+    bipartite: bool = False,
+    seed: Seed = 0,
+    session: SessionLike = None,
+    verify: bool = False,
+    **options: Any,
+) -> Coloring:
+    """Colour the vertices of *graph* with few colours, so that neighbours differ.
+
+    Parameters
+    ----------
+    graph : Graph, scipy sparse array or networkx graph
+        It is undirected, or directed with the reverse of each entry. Self-loops and repeats do not matter.
+    distance : {1, 2}
+        At 2 vertices that have a common neighbour differ, too.
+    strategy : str
+        A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice among those that take few colours.
+    order : str, optional
+        Order in which vertices are coloured, or win conflicts: ``"natural"``, ``"random"``, ``"interleaved"``,
+        ``"largest_first"`` or ``"smallest_last"``. The default suits the strategy: ``jones_plassmann``, and on CPUs
+        ``speculative``, take ``"largest_first"``, or ``"interleaved"``, which is faster, where degrees are alike.
+    balanced : bool
+        Make the colour classes more alike in size, with no more colours.
+    deterministic : bool
+        Give the same colours in every run and on every device. ``jones_plassmann`` does so in any case. Other
+        strategies then take more rounds, and balancing takes one vertex after the other, which is slow on GPUs.
+    bipartite : bool
+        Colour the columns of a square matrix; :func:`color_columns` takes a matrix of any shape.
+    seed : int, or what else numpy.random.default_rng takes
+        Seed of the hash that orders vertices, modulo 2**32.
+    session : Session, str, pyopencl Device, Context or CommandQueue, or None
+        Where to run; a string names a device, ``None`` takes the best one.
+    verify : bool
+        Check the result against the definition, on the host.
+    **options
+        Options of the strategy. ``hash_repair`` has ``hash``, a name of :data:`clgraph.data.vertex_hashes.HASHES`, and
+        ``bits``, the width of a colour, 1 … 16, or 1 … 10 at distance 2. By default a sample of the entries decides
+        between hashes. The default number of bits gives fewer hash colours than greedy ones at distance 1, and enough
+        for the longest row at distance 2. :func:`hash_collisions` looks at all entries, and at any number of bits.
+        ``speculative`` has ``by`` at distance 1, which tells who looks for conflicts (``"vertex"`` or ``"edge"``), and
+        ``long_row`` at distance 2: a work-group takes each vertex of more entries.
+
+    Returns
+    -------
+    Coloring
+        ``n_colors`` and int32 ``colors``, ``class_sizes`` and ``info``.
+
+    Raises
+    ------
+    InputError
+        *graph* is no graph or not symmetric, or an argument is out of range.
+    UnsupportedStrategyError
+        The strategy is unknown, does not colour at this distance, or the device cannot run it.
+    DeviceMemoryError
+        The graph does not fit on the device.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> n_colors, colors = cg.color(cg.generators.star(5))
+    >>> n_colors, colors.tolist()
+    (2, [0, 1, 1, 1, 1])
+
+    Repair the collisions of the best of a table's hash colourings with at most 4 colours:
+
+    >>> grid = cg.generators.grid(30, 30)
+    >>> table = cg.hash_collisions(grid, distance=2, hashes=["murmur3", "identity"], bit_widths=[1, 2, 3])
+    >>> best = table.best(max_colors=4)
+    >>> repaired = cg.color(grid, distance=2, strategy="hash_repair", hash=best.hash, bits=best.bits)
+    >>> best.hash, best.bits, best.total, cg.count_conflicts(grid, repaired.colors, distance=2)
+    ('identity', 2, 840, 0)
+    """
+    problem = as_problem(
+        graph, distance=distance, order=order, deterministic=deterministic, seed=seed, bipartite=bipartite,
+        balanced=balanced,
+    )
+    result: Coloring = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
+    return result
+
+
+def numbered(colors: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return *colors* with no number left out."""
+    used = np.bincount(colors) > 0
+    if used.all():
+        return colors
+    numbers: NDArray[np.int32] = (np.cumsum(used, dtype=np.int32) - 1)[colors].astype(np.int32, copy=False)
+    return numbers
+
+
+def _answer(problem: ColoringProblem, plan: Any) -> Coloring:
+    colors = numbered(plan.result()[: problem.n_columns])
+    if problem.balanced:
+        colors = balance(
+            plan.session, problem.graph, colors, distance=problem.distance, deterministic=problem.deterministic
+        )
+    result = Coloring(int(colors.max(initial=-1)) + 1, colors)
+    result.distance, result.graph = problem.distance, problem.graph
+    return result
+
+
+def _check(problem: ColoringProblem, result: Coloring) -> None:
+    from clgraph.reference.coloring import check_coloring
+
+    graph = problem.graph.to_scipy()[:, : problem.n_columns] if problem.bipartite else problem.graph
+    check_coloring(graph, result.colors, distance=problem.distance, bipartite=problem.bipartite)
+
+
+def _left_out(problem: ColoringProblem, session: Session) -> dict[str, str]:
+    """Return which strategies are no alternatives to others, and why."""
+    if problem.distance == 2:
+        if problem.hash_suffices:
+            return {"speculative": "hash colours are few and hardly collide"}
+        return {"hash_repair": "it takes more colours than speculative"}
+    if problem.deterministic:
+        return dict.fromkeys(("speculative", "hash_repair"), "it takes many rounds to be deterministic")
+    if first_fit_suffices(problem.stats, session.facts):
+        return {}
+    names = ("hash_repair",) if session.facts.is_cpu else ("speculative", "hash_repair")
+    return dict.fromkeys(names, "it takes more colours than jones_plassmann")
+
+
+ALGORITHM = Algorithm("color", STRATEGIES, as_problem, _answer, _check, left_out=_left_out)

@@ -3,39 +3,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from scipy.sparse import coo_array, issparse
+from scipy.sparse import issparse
 
-from clgraph.algorithms.coloring.color import Coloring, color, numbered
-from clgraph.arguments import Seed, checked_flag, shown
-from clgraph.data.csr import MAX_VERTICES, check_range
-from clgraph.data.graph import Graph
-from clgraph.errors import GraphError, InputError
+from clgraph.algorithms.coloring import ALGORITHM, Coloring
+from clgraph.algorithms.coloring.problem import as_problem, columns_graph
+from clgraph.arguments import Seed
 from clgraph.runtime.session import SessionLike
-
-
-def columns_graph(matrix: Any) -> tuple[Graph, int]:
-    """Return the pattern of *matrix*, filled up with empty rows or columns to a square, and its number of columns."""
-    if isinstance(matrix, Graph):
-        return matrix, matrix.n_vertices
-    if not issparse(matrix) or matrix.ndim != 2:
-        raise InputError(f"matrix = {shown(matrix)}; allowed: a 2-D scipy sparse array, a Graph")
-    n = max(matrix.shape)
-    if n > MAX_VERTICES:
-        raise GraphError(f"a matrix of shape {matrix.shape}; allowed: up to {MAX_VERTICES} rows and columns")
-    try:
-        if matrix.format in ("csr", "csc", "bsr"):
-            matrix = type(matrix)((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
-            matrix.check_format(full_check=True)  # scipy's compiled code trusts the indices
-        rows, columns = matrix.tocoo().coords
-        check_range("row", rows, matrix.shape[0])
-        check_range("col", columns, matrix.shape[1])
-    except (ValueError, TypeError, IndexError) as error:
-        raise GraphError(f"this {matrix.format} matrix is damaged: {error}") from error
-    square = coo_array((np.ones(rows.size, bool), (rows, columns)), shape=(n, n)).tocsr()
-    square.sum_duplicates()
-    indices = square.indices.astype(np.int32, copy=False)
-    return Graph._trusted(square.indptr, indices, directed=True, sorted_rows=True), matrix.shape[1]
 
 
 def color_columns(
@@ -95,17 +68,7 @@ def color_columns(
     >>> bool((products[rows, colors[columns]] == jacobian[rows, columns]).all())
     True
     """
-    verify = checked_flag("verify", verify)
-    graph, n = columns_graph(matrix)
-    found = color(
-        graph, distance=2, strategy=strategy, order=order, deterministic=deterministic, seed=seed, session=session,
-        bipartite=True, **options,
-    )
-    colors = numbered(found.colors[:n])
-    result = Coloring(int(colors.max(initial=-1)) + 1, colors)
-    result.distance, result.graph, result.info = 2, found.graph, found.info
-    if verify:
-        from clgraph.reference.coloring import check_coloring
-
-        check_coloring(matrix, colors, distance=2, bipartite=True)
+    data = matrix if issparse(matrix) else columns_graph(matrix)[0]
+    problem = as_problem(data, distance=2, order=order, deterministic=deterministic, seed=seed, bipartite=True)
+    result: Coloring = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
     return result

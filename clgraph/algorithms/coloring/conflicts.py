@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from clgraph.algorithms.coloring.columns import columns_graph
+from clgraph.algorithms.coloring.problem import columns_graph
 from clgraph.arguments import checked_array, checked_count, checked_flag
 from clgraph.data.graph import Graph, as_graph
 from clgraph.errors import InputError

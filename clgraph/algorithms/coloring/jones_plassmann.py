@@ -39,7 +39,7 @@ class JonesPlassmann:
     def __init__(self, session: Session, problem: ColoringProblem) -> None:
         graph, order = problem.graph, problem.order or suitable_order(problem.graph)
         n, facts = graph.n_vertices, session.facts
-        self._session, self._problem = session, problem
+        self.session, self._problem = session, problem
         self.colors = session.empty(n, np.int32)
         self.details: dict[str, Any] = {"order": order}
         self._launches: list[Any] = []
@@ -95,7 +95,7 @@ class JonesPlassmann:
             self._add_small()
 
     def _add_large(self, n_large: int, least_degree: int) -> None:
-        session, n, m = self._session, self.colors.size, self._problem.graph.n_edges
+        session, n, m = self.session, self.colors.size, self._problem.graph.n_edges
         graph, facts = self._problem.graph, session.facts
         given = {} if self._together else {"WG_SIZE": facts.sub_group_size}
         sizes = tuned(session, _LARGE_SOURCE, _TUNED_LARGE, given)
@@ -130,7 +130,7 @@ class JonesPlassmann:
         ))
 
     def _add_small(self) -> None:
-        session, order, width = self._session, self._order, self._session.facts.sub_group_size
+        session, order, width = self.session, self._order, self.session.facts.sub_group_size
         group = self._program.work_group_size
         # As many groups as leave each sub-group as many pieces of a turn, or one less.
         blocks = np.argsort(order.arrivals(self.colors.size)).astype(np.uint32)
@@ -159,7 +159,7 @@ class JonesPlassmann:
     def run(self) -> None:
         """Colour the vertices; on GPUs only for ``smallest_last`` something is read back."""
         if self._ranks_given:
-            ranks(self._session, self._problem.graph, "smallest_last", self._problem.seed, self._ranks)
+            ranks(self.session, self._problem.graph, "smallest_last", self._problem.seed, self._ranks)
         for launch in self._launches:
             launch()
 

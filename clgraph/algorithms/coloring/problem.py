@@ -1,24 +1,24 @@
-"""What the strategies of colouring are given and what they leave."""
+"""What colourings are asked of."""
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.sparse import coo_array, issparse
 
 from clgraph.algorithms.coloring.hash_start import HashStart, hash_start, is_few, least_bits
-from clgraph.data.graph import Graph
+from clgraph.algorithms.coloring.orders import ORDERS
+from clgraph.arguments import Seed, check_choice, checked_count, checked_flag, checked_seed, shown
+from clgraph.data.csr import MAX_VERTICES, check_range
+from clgraph.data.graph import Graph, as_graph
 from clgraph.data.stats import GraphStats
+from clgraph.errors import GraphError, InputError
 
-
-@dataclass(frozen=True)
-class ColoringStats:
-    """What the cost model knows of a problem."""
-
-    graph: GraphStats
-    distance: int
+_MAX_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
+_MAX_ENTRIES = 2**32 - 2**12  # greedy colours are at most the square root, and must fit 16 bits
+_MAX_DEGREE = 2**31 - 1  # priorities have a bit more
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class ColoringProblem:
     ----------
     order : str or None
         One of :data:`clgraph.algorithms.coloring.orders.ORDERS`; ``None`` is what suits the strategy.
+    n_columns : int or None
+        How many of the vertices are columns of a matrix that is not square; ``None`` is all of them.
     """
 
     graph: Graph
@@ -37,10 +39,12 @@ class ColoringProblem:
     deterministic: bool = False
     seed: int = 0
     bipartite: bool = False
+    balanced: bool = False
+    n_columns: int | None = None
 
     @property
-    def stats(self) -> ColoringStats:
-        return ColoringStats(self.graph.stats, self.distance)
+    def stats(self) -> GraphStats:
+        return self.graph.stats
 
     @cached_property
     def hash_start(self) -> HashStart:
@@ -58,13 +62,53 @@ class ColoringProblem:
         return self.graph.stats.max_degree + (not self.bipartite)
 
 
-class ColoringPlan(Protocol):
-    """A compiled and allocated run on one problem; ``run()`` may be called again."""
+def as_problem(
+    graph: Any, *, distance: int = 1, order: str | None = None, deterministic: bool = False, seed: Seed = 0,
+    bipartite: bool = False, balanced: bool = False,
+) -> ColoringProblem:
+    """Check the arguments of :func:`color`; if *bipartite*, *graph* may be a sparse matrix of any shape."""
+    distance = checked_count("distance", distance, 2)
+    deterministic, bipartite = checked_flag("deterministic", deterministic), checked_flag("bipartite", bipartite)
+    balanced = checked_flag("balanced", balanced)
+    if bipartite and distance == 1:
+        raise InputError("distance=1 with bipartite=True; columns are coloured at distance 2")
+    if balanced and bipartite:
+        raise InputError("balanced=True is for vertices; colourings of columns (bipartite=True) stay as they are")
+    if order is not None:
+        check_choice("order", order, ORDERS)
+    if bipartite and order == "smallest_last":
+        raise InputError("order='smallest_last' is for graphs; columns have the other orders")
+    seed = checked_seed(seed) % 2**32
+    data, n_columns = columns_graph(graph) if bipartite and issparse(graph) else (as_graph(graph), None)
+    n, m = data.n_vertices, data.n_edges
+    if n > _MAX_VERTICES or m > _MAX_ENTRIES:
+        raise InputError(f"{n} vertices and {m} entries; colouring takes at most {_MAX_VERTICES} and {_MAX_ENTRIES}")
+    if m > _MAX_DEGREE and data.degrees.max() > _MAX_DEGREE:
+        raise InputError(f"{data.degrees.max()} entries of a vertex; colouring takes at most {_MAX_DEGREE}")
+    if not bipartite:
+        data.require_reverses()
+    return ColoringProblem(data, distance, order, deterministic, seed, bipartite, balanced, n_columns)
 
-    details: dict[str, Any]
 
-    def run(self) -> None:
-        """Colour the vertices."""
-
-    def result(self) -> NDArray[np.int32]:
-        """Return the colours, after ``run()``."""
+def columns_graph(matrix: Any) -> tuple[Graph, int]:
+    """Return the pattern of *matrix*, filled up with empty rows or columns to a square, and its number of columns."""
+    if isinstance(matrix, Graph):
+        return matrix, matrix.n_vertices
+    if not issparse(matrix) or matrix.ndim != 2:
+        raise InputError(f"matrix = {shown(matrix)}; allowed: a 2-D scipy sparse array, a Graph")
+    n = max(matrix.shape)
+    if n > MAX_VERTICES:
+        raise GraphError(f"a matrix of shape {matrix.shape}; allowed: up to {MAX_VERTICES} rows and columns")
+    try:
+        if matrix.format in ("csr", "csc", "bsr"):
+            matrix = type(matrix)((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
+            matrix.check_format(full_check=True)  # scipy's compiled code trusts the indices
+        rows, columns = matrix.tocoo().coords
+        check_range("row", rows, matrix.shape[0])
+        check_range("col", columns, matrix.shape[1])
+    except (ValueError, TypeError, IndexError) as error:
+        raise GraphError(f"this {matrix.format} matrix is damaged: {error}") from error
+    square = coo_array((np.ones(rows.size, bool), (rows, columns)), shape=(n, n)).tocsr()
+    square.sum_duplicates()
+    indices = square.indices.astype(np.int32, copy=False)
+    return Graph._trusted(square.indptr, indices, directed=True, sorted_rows=True), matrix.shape[1]

@@ -22,7 +22,7 @@ class Speculative(Rounds):
         None if colours are to be the same on every device.
         """
         graph, facts = self.problem.graph, self.session.facts
-        if self.problem.deterministic or not facts.is_cpu or first_fit_suffices(self.problem.stats.graph, facts):
+        if self.problem.deterministic or not facts.is_cpu or first_fit_suffices(self.problem.stats, facts):
             return None
         return suitable_order(graph)
 

@@ -7,7 +7,7 @@ from clgraph.algorithms.coloring import work
 from clgraph.algorithms.coloring.edge_rounds import EdgeRounds
 from clgraph.algorithms.coloring.hash_repair import HashRepair
 from clgraph.algorithms.coloring.jones_plassmann import JonesPlassmann
-from clgraph.algorithms.coloring.problem import ColoringPlan, ColoringProblem
+from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.speculative import Speculative
 from clgraph.arguments import check_choice
 from clgraph.errors import InputError
@@ -15,19 +15,18 @@ from clgraph.model.strategy import Strategy
 from clgraph.runtime.session import Session
 
 
-def _distance_two(session: Session, problem: ColoringProblem, start: str, **options: Any) -> ColoringPlan:
+def _distance_two(session: Session, problem: ColoringProblem, start: str, **options: Any) -> Any:
     from clgraph.algorithms.coloring.distance_two import DistanceTwo
 
-    plan: ColoringPlan = DistanceTwo(
+    return DistanceTwo(
         session, problem.graph, order=problem.order, seed=problem.seed, deterministic=problem.deterministic,
         start=start, bipartite=problem.bipartite, **options,
     )
-    return plan
 
 
 def _speculative(
     session: Session, problem: ColoringProblem, *, by: str = "vertex", long_row: int | None = None
-) -> ColoringPlan:
+) -> Any:
     check_choice("by", by, ("vertex", "edge"))
     if problem.distance == 1:
         if long_row is not None:
@@ -40,7 +39,7 @@ def _speculative(
 
 def _hash_repair(
     session: Session, problem: ColoringProblem, *, hash: str | None = None, bits: int | None = None
-) -> ColoringPlan:
+) -> Any:
     if problem.distance == 2:
         if hash is None and bits is None:
             hash, bits = problem.hash_start[:2]
@@ -48,9 +47,12 @@ def _hash_repair(
     return HashRepair(session, problem, hash=hash, bits=bits)
 
 
+def _distance_one(problem: ColoringProblem) -> str | None:
+    return None if problem.distance == 1 else "it colours at distance 1 only"
+
+
 STRATEGIES: dict[str, Strategy] = {
-    "jones_plassmann": Strategy("online", JonesPlassmann, work.jones_plassmann_work),
+    "jones_plassmann": Strategy("online", JonesPlassmann, work.jones_plassmann_work, unfit=_distance_one),
     "speculative": Strategy("online", _speculative, work.speculative_work),
     "hash_repair": Strategy("online", _hash_repair, work.hash_repair_work),
 }
-DISTANCE_TWO = ("speculative", "hash_repair")

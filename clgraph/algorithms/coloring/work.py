@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 
 from clgraph.algorithms.coloring.distance_two_work import first_fit_work, hash_start_work
-from clgraph.algorithms.coloring.problem import ColoringStats
+from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Chain, Gathers, Work
@@ -26,9 +26,9 @@ def first_fit_suffices(stats: GraphStats, facts: DeviceFacts) -> bool:
     return facts.is_cpu and stats.mean_degree < _FEW_NEIGHBORS
 
 
-def jones_plassmann_work(stats: ColoringStats, facts: DeviceFacts) -> Work:
+def jones_plassmann_work(problem: ColoringProblem, facts: DeviceFacts) -> Work:
     """A visit to every entry for its priority, to those before for their colours, to the open ones some more."""
-    graph, alone = stats.graph, not facts.dialect.has_grid_barrier
+    graph, alone = problem.stats, not facts.dialect.has_grid_barrier
     n, m = float(graph.n_vertices), float(graph.n_edges)
     n_large = float(sum(graph.degree_vertex_counts[_LARGE_BIN:]))
     m_large = float(sum(graph.degree_edge_counts[_LARGE_BIN:]))
@@ -40,23 +40,23 @@ def jones_plassmann_work(stats: ColoringStats, facts: DeviceFacts) -> Work:
     return passes + small + large.times(facts.compute_units if alone else 1.0)  # then one sub-group does them all
 
 
-def speculative_work(stats: ColoringStats, facts: DeviceFacts) -> Work:
+def speculative_work(problem: ColoringProblem, facts: DeviceFacts) -> Work:
     """At distance 1 two passes over the rows, and more over those of the few that conflict."""
-    if stats.distance == 2:
-        return first_fit_work(stats.graph)
+    if problem.distance == 2:
+        return first_fit_work(problem.stats)
     grid = facts.dialect.has_grid_barrier
     control = Work(launches=4.0, read_backs=0.0 if grid else 1.0, grid_barriers=6.0 if grid else 0.0)
-    n, m = float(stats.graph.n_vertices), float(stats.graph.n_edges)
+    n, m = float(problem.stats.n_vertices), float(problem.stats.n_edges)
     if grid:
-        control += Work(chains=(Chain(_HUB_LOADS * stats.graph.max_degree / facts.sub_group_size, 4.0 * n),))
-    return control + Work(streamed_bytes=24.0 * n) + _visits(stats.graph, facts, m, 2.3, _CPU_VISIT_BYTES)
+        control += Work(chains=(Chain(_HUB_LOADS * problem.stats.max_degree / facts.sub_group_size, 4.0 * n),))
+    return control + Work(streamed_bytes=24.0 * n) + _visits(problem.stats, facts, m, 2.3, _CPU_VISIT_BYTES)
 
 
-def hash_repair_work(stats: ColoringStats, facts: DeviceFacts) -> Work:
+def hash_repair_work(problem: ColoringProblem, facts: DeviceFacts) -> Work:
     """A pass to find the collisions, then as speculative for the share that collides."""
-    if stats.distance == 2:
-        return hash_start_work(stats.graph)
-    return speculative_work(stats, facts).times(1.3)
+    if problem.distance == 2:
+        return hash_start_work(problem.stats)
+    return speculative_work(problem, facts).times(1.3)
 
 
 def _visits(graph: GraphStats, facts: DeviceFacts, entries: float, times: float, cpu_bytes: float) -> Work:
