@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from clgraph.algorithms.hash_collisions.api import hash_collisions
+    from clgraph.algorithms.hash_collisions import hash_collisions
 
     check_plot(args)
     graph = read_graph(args.graph, args)
