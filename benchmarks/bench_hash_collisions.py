@@ -36,11 +36,11 @@ from numpy.typing import NDArray
 from tabulate import tabulate
 
 from clgraph.algorithms.coloring import color
-from clgraph.algorithms.hash_collisions import lanes, planes
-from clgraph.algorithms.hash_collisions.api import as_problem, as_table
-from clgraph.algorithms.hash_collisions.plan import CollisionPlan, CollisionProblem
+from clgraph.algorithms.hash_collisions import as_problem, lanes, planes
+from clgraph.algorithms.hash_collisions.plan import CollisionPlan
+from clgraph.algorithms.hash_collisions.problem import CollisionProblem
 from clgraph.algorithms.hash_collisions.strategies import STRATEGIES
-from clgraph.algorithms.hash_collisions.table import CollisionTable
+from clgraph.algorithms.hash_collisions.table import CollisionTable, as_table
 from clgraph.cli.collisions_plot import plot_collisions
 from clgraph.cli.main import guarded
 from clgraph.data.csr import pack
@@ -178,7 +178,7 @@ def measure(
     """Return one row per strategy on *graph* at *distance*."""
     problem = as_problem(graph, distance=distance, hashes=N_HASHES, bit_widths=WIDTHS)
     plans: Mapping[str, Strategy] = {**STRATEGIES, **(SORTED if with_sorted and distance == 2 else {})}
-    choice = choose(plans, "auto", lambda: problem.stats, session.facts, session.profile.rates)
+    choice = choose(plans, "auto", problem, session.facts, session.profile.rates)
     found: list[CollisionTable] = []
 
     def verify(plan: CollisionPlan) -> None:

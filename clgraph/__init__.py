@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 _EXPORTS = {
     "BFS": "clgraph.algorithms.bfs",
     "Coloring": "clgraph.algorithms.coloring",
-    "CollisionTable": "clgraph.algorithms.hash_collisions.table",
+    "CollisionTable": "clgraph.algorithms.hash_collisions",
     "Components": "clgraph.algorithms.components",
     "DeviceProfile": "clgraph.device.profile",
     "Graph": "clgraph.data.graph",
@@ -29,7 +29,7 @@ _EXPORTS = {
     "devices": "clgraph.runtime.selection",
     "explain": "clgraph.algorithms.explain",
     "generators": "clgraph.data.generators",
-    "hash_collisions": "clgraph.algorithms.hash_collisions.api",
+    "hash_collisions": "clgraph.algorithms.hash_collisions",
     "minimum_spanning_forest": "clgraph.algorithms.mst",
     "probe": "clgraph.probing",
     "read": "clgraph.io",

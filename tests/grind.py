@@ -164,17 +164,17 @@ def hash_collisions(session: Session) -> None:
     """Run every strategy at both distances on a small graph with a long row, in work-groups of several work-items."""
     from dataclasses import replace
 
-    from clgraph.algorithms.hash_collisions.api import hash_collisions
+    from clgraph.algorithms.hash_collisions import hash_collisions
     from clgraph.data.graph import Graph
 
     sizes = {"WG_SIZE": 8, "LONG_ROW": 12, "TILE_STEP": 40, "FLUSH_LOG": 1, "GROUPS_PER_UNIT": 1}
-    tuning = {f"coloring/collisions_{name}.cl": sizes for name in ("planes", "lanes")}
+    tuning = {f"hash_collisions/{name}.cl": sizes for name in ("planes", "lanes")}
     src, dst = np.random.default_rng(11).integers(40, size=(2, 70))
     src, dst = np.append(src, np.zeros(30, np.int64)), np.append(dst, np.arange(30))
     graph = Graph.from_edges(src, dst, n=45)
     given = session.profile
     for local_sums in (0, 1):
-        tuning["coloring/collisions_planes.cl"] = {**sizes, "LOCAL_SUMS": local_sums, "SIDE_BY_SIDE": local_sums}
+        tuning["hash_collisions/planes.cl"] = {**sizes, "LOCAL_SUMS": local_sums, "SIDE_BY_SIDE": local_sums}
         session.profile = replace(given, tuning=tuning)
         for strategy in ("row_per_item", "persistent"):
             arguments = {"strategy": strategy, "hashes": 2, "bit_widths": [1, 6], "session": session, "verify": True}

@@ -21,7 +21,7 @@ from conftest import ROOT
 from clgraph import generators
 from clgraph.algorithms import factorization, mst
 from clgraph.algorithms.factorization.factors import DeviceModel
-from clgraph.algorithms.hash_collisions.api import as_problem
+from clgraph.algorithms.hash_collisions import as_problem
 from clgraph.data.graph import Graph
 from clgraph.data.ratings import Ratings
 from clgraph.data.stats import GraphStats

@@ -17,8 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clgraph as cg
-from clgraph.algorithms.hash_collisions import lanes, planes
-from clgraph.algorithms.hash_collisions.api import as_problem, hash_collisions
+from clgraph.algorithms.hash_collisions import as_problem, hash_collisions, lanes, planes
 from clgraph.algorithms.hash_collisions.plan import CollisionPlan
 from clgraph.algorithms.hash_collisions.strategies import STRATEGIES
 from clgraph.algorithms.hash_collisions.table import CollisionTable
@@ -75,7 +74,7 @@ def test_known_values() -> None:
 
 def test_names() -> None:
     assert len(HASHES) >= 15
-    text = (kernel_root() / "coloring" / "hashes.h").read_text(encoding="utf-8")
+    text = (kernel_root() / "common" / "hashes.h").read_text(encoding="utf-8")
     assert all(f"INLINE uint hash_{name}(" in text for name in HASHES)
     documented = str(sys.modules["clgraph.data.vertex_hashes"].__doc__)
     assert all(f"``{name}``" in documented for name in HASHES)

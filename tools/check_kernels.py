@@ -84,17 +84,17 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "factorization/order.cl": ({"OFFSET_T": "long", "KEY_T": "ulong"},),
     "factorization/superstep.cl": (*_ROWS_OF_FACTORS, {"VECTORS": 1, "LANES": 4, "WG_SIZE": 512}),
     "factorization/superstep_order.cl": ({"OFFSET_T": "long"},),
-    "coloring/collisions_lanes.cl": (
+    "hash_collisions/lanes.cl": (
         {"HASH_LANES": 1, "EVALUATE": 1, "OFFSET_T": "long"},
         *({"METHOD": method, "HASH_LANES": lanes, "WG_SIZE": 64, "OFFSET_T": "long"}
           for method in ("SORTED", "BITMAP") for lanes in (1, 16)),
         {"METHOD": "SORTED", "LAYOUT": "COMPACT", "WG_SIZE": 64, "COLOR_T": "uint"},
     ),
-    "coloring/collisions_planes.cl": (
+    "hash_collisions/planes.cl": (
         {"OFFSET_T": "long"}, {"BATCH": 4, "SLICES": 3, "LONG_ROW": 7}, {"SLICES": 8, "LONG_ROW": 255},
         {"LOCAL_SUMS": 1, "WG_SIZE": 64, "TILE": 3904, "SIDE_BY_SIDE": 1},
     ),
-    "coloring/collisions_sorted.cl": ({"OFFSET_T": "long"},),
+    "hash_collisions/sorted.cl": ({"OFFSET_T": "long"},),
     "coloring/balance.cl": ({"DISTANCE": 2, "OFFSET_T": "long"},),
     "coloring/edge_rounds.cl": ({"OFFSET_T": "long"},),
     "coloring/jones_plassmann.cl": (
@@ -109,8 +109,8 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "coloring/distance_two.cl": (
         {"TEAM": 32, "OFFSET_T": "long"}, {"TEAM": 4, "CLOSED": 0}, {"GROUP_TEAM": 1, "OFFSET_T": "long"},
     ),
-    "coloring/tabulate_colors.cl": ({"REVERSED": 1, "OFFSET_T": "long"}, {"COLOR_T": "uint"}),
-    "coloring/tabulate_planes.cl": ({"OFFSET_T": "long"},),
+    "hash_collisions/tabulate_colors.cl": ({"REVERSED": 1, "OFFSET_T": "long"}, {"COLOR_T": "uint"}),
+    "hash_collisions/tabulate_planes.cl": ({"OFFSET_T": "long"},),
     "traversal/bfs.cl": (
         {"WG_SIZE": 512, "OFFSET_T": "long"}, {"WG_SIZE": 512, "BOTTOM_UP": 0, "ONLY_SHORT_ROWS": 1, "STEPS": 1},
         {"ONE_LAUNCH": 0, "WG_SIZE": 64},

@@ -21,7 +21,7 @@
  *
  * state: sizes of the lists, in turn: a step reads one, fills the next, clears the one after that.
  */
-#include "coloring/hashes.h"
+#include "common/hashes.h"
 #include "coloring/nets.h"
 
 #define NO_COLOR (-1)

@@ -1,5 +1,5 @@
 /* The colour that a hash gives each vertex: its low bits. */
-#include "coloring/hashes.h"
+#include "common/hashes.h"
 
 KERNEL hash_vertices(int n, uint mask, __global int *restrict colors) {
   const int v = get_global_id(0);

@@ -18,7 +18,7 @@
  */
 #ifndef CLGRAPH_ORDERS_H
 #define CLGRAPH_ORDERS_H
-#include "coloring/hashes.h"
+#include "common/hashes.h"
 
 #define ORDER_NATURAL 0
 #define ORDER_RANDOM 1

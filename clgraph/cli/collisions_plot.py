@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.hash_collisions.table import CollisionTable
+from clgraph.algorithms.hash_collisions import CollisionTable
 from clgraph.figure import figure_file
 
 _STYLES = ("-", "--", ":")

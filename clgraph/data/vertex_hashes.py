@@ -1,4 +1,4 @@
-"""Hash functions of vertex numbers: 32 bits to 32 bits, the same here and in ``cl/coloring/hashes.h``.
+"""Hash functions of vertex numbers: 32 bits to 32 bits, the same here and in ``cl/common/hashes.h``.
 
 The colour that a function gives a vertex is the low bits of its value. In order of :data:`HASHES`, whose first 15 are
 the default:

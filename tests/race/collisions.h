@@ -23,14 +23,14 @@
 #ifndef HASH_LANES
 #define HASH_LANES 4
 #endif
-#include "coloring/collisions_lanes.cl"
+#include "hash_collisions/lanes.cl"
 #define REVERSED (METHOD == SORTED)
-#include "coloring/tabulate_colors.cl"
+#include "hash_collisions/tabulate_colors.cl"
 #undef STAGES
 #undef TILE_AT
-#include "coloring/collisions_planes.cl"
-#include "coloring/tabulate_planes.cl"
-#include "coloring/collisions_sorted.cl"
+#include "hash_collisions/planes.cl"
+#include "hash_collisions/tabulate_planes.cl"
+#include "hash_collisions/sorted.cl"
 
 static const uint BASE = 0xfffffff0u;
 

@@ -1,4 +1,4 @@
-"""A work-item one hash of a row at a time: ``cl/coloring/collisions_lanes.cl``."""
+"""A work-item one hash of a row at a time: ``cl/hash_collisions/lanes.cl``."""
 from __future__ import annotations
 
 from typing import Any
@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.hash_collisions.plan import CollisionPlan, CollisionProblem, slices
+from clgraph.algorithms.hash_collisions.plan import CollisionPlan, slices
+from clgraph.algorithms.hash_collisions.problem import CollisionProblem
 from clgraph.algorithms.hash_collisions.work import BITMAP_BITS, MOST_HASHES
 from clgraph.arguments import checked_count
 from clgraph.errors import InputError
@@ -14,8 +15,8 @@ from clgraph.primitives.segmented import SegmentedSort
 from clgraph.primitives.types import tuned
 from clgraph.runtime.session import Session
 
-SOURCE = "coloring/collisions_lanes.cl"
-_SORTED = "coloring/collisions_sorted.cl"
+SOURCE = "hash_collisions/lanes.cl"
+_SORTED = "hash_collisions/sorted.cl"
 _BANKS = 32
 
 

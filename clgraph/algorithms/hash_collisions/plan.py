@@ -1,41 +1,21 @@
-"""What the strategies of hash collisions are given, and what their plans share."""
+"""What the plans of hash collisions share."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.hash_collisions.work import CollisionStats
-from clgraph.data.graph import Graph
-from clgraph.errors import InputError
+from clgraph.algorithms.hash_collisions.problem import CollisionProblem
 from clgraph.primitives.segmented import SegmentedSort
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.program import Launch, Program
 from clgraph.runtime.session import Session
 
-_MAX_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
 _CPU_LOCAL_BYTES = 48 << 10
 _GROUP_ENTRIES = 1 << 30  # a work-group's sums must fit 32 bits
-
-
-@dataclass(frozen=True)
-class CollisionProblem:
-    """What a plan is made for; at distance 2 the rows of the graph are sorted."""
-
-    graph: Graph
-    distance: int
-    hashes: tuple[str, ...]
-    bit_widths: tuple[int, ...]
-
-    @property
-    def stats(self) -> CollisionStats:
-        return CollisionStats(
-            self.graph.stats, self.distance, len(self.hashes), len(self.bit_widths), max(self.bit_widths)
-        )
 
 
 class Part(NamedTuple):
@@ -57,8 +37,6 @@ class CollisionPlan:
 
     def __init__(self, session: Session, problem: CollisionProblem) -> None:
         graph = problem.graph
-        if graph.n_vertices > _MAX_VERTICES:
-            raise InputError(f"{graph.n_vertices} vertices; hash collisions takes at most {_MAX_VERTICES}")
         self.session, self.problem, self.n, self.m = session, problem, graph.n_vertices, graph.n_edges
         self.is_cpu, self.units = session.facts.is_cpu, session.facts.compute_units
         on_device = device_graph(session, graph)
@@ -120,7 +98,7 @@ class CollisionPlan:
         scope = {
             **self.graph_scope, **table, "n_tiles": n_tiles, "tile_rows": tile_rows, "counters": part.counters
         }  # fmt: skip
-        program = self.session.program(f"coloring/{kernel}.cl", {**values, "TILE_STEP": step})
+        program = self.session.program(f"hash_collisions/{kernel}.cl", {**values, "TILE_STEP": step})
         self.launches.append(program.bind(kernel, self.n + 1, scope))
         return scope
 

@@ -1,19 +1,20 @@
-"""Distance 1, a work-item a row, by bit planes: ``cl/coloring/collisions_planes.cl``."""
+"""Distance 1, a work-item a row, by bit planes: ``cl/hash_collisions/planes.cl``."""
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from clgraph.algorithms.hash_collisions.plan import CollisionPlan, CollisionProblem, slices
+from clgraph.algorithms.hash_collisions.plan import CollisionPlan, slices
+from clgraph.algorithms.hash_collisions.problem import CollisionProblem
 from clgraph.algorithms.hash_collisions.work import MOST_HASHES, MOST_WIDTHS
 from clgraph.arguments import checked_count
 from clgraph.primitives.types import tuned
 from clgraph.runtime.session import Session
 
-SOURCE = "coloring/collisions_planes.cl"
+SOURCE = "hash_collisions/planes.cl"
 _ALIGNMENT = 3  # words before a tile's first entry
-_VECTOR, _RECORD = 4, 8  # words, as in cl/coloring/planes.h
+_VECTOR, _RECORD = 4, 8  # words, as in cl/hash_collisions/planes.h
 
 
 class PlanesPlan(CollisionPlan):
@@ -77,7 +78,7 @@ class PlanesPlan(CollisionPlan):
 
 
 def _plane_list(bits: Sequence[int], words: int, layers: int) -> str:
-    """Return which bits of the colours the halves of each word hold: PLANE_LIST of cl/coloring/planes.h."""
+    """Return which bits of the colours the halves of each word hold: PLANE_LIST of cl/hash_collisions/planes.h."""
     planes = [[-1] * layers for _ in range(2 * words)]
     for j, (below, width) in enumerate(zip((0, *bits), bits, strict=False)):
         planes[j][: width - below] = range(below, width)

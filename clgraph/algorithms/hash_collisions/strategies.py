@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 from clgraph.algorithms.hash_collisions.lanes import LanesPlan
-from clgraph.algorithms.hash_collisions.plan import CollisionPlan, CollisionProblem
+from clgraph.algorithms.hash_collisions.plan import CollisionPlan
 from clgraph.algorithms.hash_collisions.planes import PlanesPlan
+from clgraph.algorithms.hash_collisions.problem import CollisionProblem
 from clgraph.algorithms.hash_collisions.work import persistent_work, row_per_item_work, row_per_sub_group_work
 from clgraph.arguments import check_choice
 from clgraph.errors import InputError

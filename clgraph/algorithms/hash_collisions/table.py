@@ -1,17 +1,17 @@
 """The table that hash collisions are counted into."""
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.hash_collisions.problem import MOST_BITS, CollisionProblem
 from clgraph.arguments import check_choice, checked_count
 from clgraph.data.vertex_hashes import HASHES, hash_colors
 from clgraph.errors import InputError
 from clgraph.runtime.timing import RunInfo
-
-MAX_BITS = 31
 
 
 class _CollisionTable(NamedTuple):
@@ -66,7 +66,7 @@ class CollisionTable(_CollisionTable):
         """
         widths = np.array(self.bit_widths)
         if max_colors is not None:
-            checked_count("max_colors", max_colors, 2**MAX_BITS)
+            checked_count("max_colors", max_colors, 2**MOST_BITS)
         allowed = np.flatnonzero([max_colors is None or 1 << bits <= max_colors for bits in self.bit_widths])
         if not allowed.size:
             raise InputError(f"max_colors = {max_colors}; the narrowest of the table are {widths.min()} bits")
@@ -78,7 +78,7 @@ class CollisionTable(_CollisionTable):
     def colors(self, hash: str, bits: int) -> NDArray[np.int32]:
         """Return the colour of each vertex, int32, under hash function *hash* at this many *bits*."""
         check_choice("hash", hash, HASHES)
-        return hash_colors(hash, self.n_vertices, checked_count("bits", bits, MAX_BITS))
+        return hash_colors(hash, self.n_vertices, checked_count("bits", bits, MOST_BITS))
 
     def __str__(self) -> str:
         from tabulate import tabulate
@@ -89,3 +89,11 @@ class CollisionTable(_CollisionTable):
         ]
         headers = ["total (maximum)", *(f"{bits} bits" for bits in self.bit_widths)]
         return str(tabulate(lines, headers, disable_numparse=True, stralign="right"))
+
+
+def as_table(counts: Iterable[NDArray[np.int64]], problem: CollisionProblem) -> CollisionTable:
+    """Return sums and maxima of *problem* as a table that knows its lines and columns."""
+    table = CollisionTable(*counts)
+    table.hashes, table.bit_widths = problem.hashes, problem.bit_widths
+    table.n_vertices, table.distance = problem.graph.n_vertices, problem.distance
+    return table

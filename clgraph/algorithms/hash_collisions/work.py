@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from clgraph.data.stats import GraphStats
+from clgraph.algorithms.hash_collisions.problem import CollisionProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Work
 
@@ -16,17 +16,6 @@ MOST_HASHES = 16  # that one launch counts
 MOST_WIDTHS = 12
 BITMAP_BITS = 12
 _CPU_WAIT = 1.1
-
-
-@dataclass(frozen=True)
-class CollisionStats:
-    """What the estimates depend on."""
-
-    graph: GraphStats
-    distance: int
-    n_hashes: int
-    n_widths: int
-    max_bits: int
 
 
 @dataclass(frozen=True)
@@ -54,45 +43,46 @@ _GPU = _Weights(
 )
 
 
-def row_per_item_work(stats: CollisionStats, facts: DeviceFacts) -> Work:
+def row_per_item_work(problem: CollisionProblem, facts: DeviceFacts) -> Work:
     """Every tile is added to the counters."""
-    n_tiles = (stats.graph.n_edges + stats.graph.n_vertices) / 8192
-    return _tiles_work(stats, facts) + Work(streamed_bytes=8.0 * n_tiles * stats.n_hashes * stats.n_widths)
+    n_tiles = (problem.stats.n_edges + problem.stats.n_vertices) / 8192
+    n_counters = len(problem.hashes) * len(problem.bit_widths)
+    return _tiles_work(problem, facts) + Work(streamed_bytes=8.0 * n_tiles * n_counters)
 
 
-def persistent_work(stats: CollisionStats, facts: DeviceFacts) -> Work:
+def persistent_work(problem: CollisionProblem, facts: DeviceFacts) -> Work:
     """A group adds its tiles up; CPUs, whose groups are few, wait for the slowest of them."""
-    return _tiles_work(stats, facts).times(_CPU_WAIT if facts.is_cpu else 1.0)
+    return _tiles_work(problem, facts).times(_CPU_WAIT if facts.is_cpu else 1.0)
 
 
-def _tiles_work(stats: CollisionStats, facts: DeviceFacts) -> Work:
+def _tiles_work(problem: CollisionProblem, facts: DeviceFacts) -> Work:
     weights = _weights(facts)
-    if stats.distance == 2:
-        return _lanes_work(stats, facts, weights.item_entry)
-    n, m = float(stats.graph.n_vertices), float(stats.graph.n_edges)
-    parts = _parts(stats.n_hashes, MOST_HASHES) * _parts(stats.n_widths, MOST_WIDTHS)
-    words = math.ceil(stats.n_widths / 2)
+    if problem.distance == 2:
+        return _lanes_work(problem, facts, weights.item_entry)
+    n, m = float(problem.stats.n_vertices), float(problem.stats.n_edges)
+    parts = _parts(len(problem.hashes), MOST_HASHES) * _parts(len(problem.bit_widths), MOST_WIDTHS)
+    words = math.ceil(len(problem.bit_widths) / 2)
     each = Work(launches=2.0, streamed_bytes=(4 + weights.plane_entry * words) * m + weights.plane_row * words * n)
-    return each.times(parts) + Work(streamed_bytes=weights.hash * stats.n_hashes * n)
+    return each.times(parts) + Work(streamed_bytes=weights.hash * len(problem.hashes) * n)
 
 
-def row_per_sub_group_work(stats: CollisionStats, facts: DeviceFacts) -> Work:
+def row_per_sub_group_work(problem: CollisionProblem, facts: DeviceFacts) -> Work:
     weights = _weights(facts)
-    return _lanes_work(stats, facts, weights.entry if stats.distance == 1 else weights.lane_entry)
+    return _lanes_work(problem, facts, weights.entry if problem.distance == 1 else weights.lane_entry)
 
 
-def _lanes_work(stats: CollisionStats, facts: DeviceFacts, entry_bytes: float) -> Work:
-    weights, graph = _weights(facts), stats.graph
-    n, m, hashes = float(graph.n_vertices), float(graph.n_edges), float(stats.n_hashes)
-    rows = n - graph.n_isolated
-    steps = entry_bytes * m + weights.bin * rows * stats.max_bits
-    if stats.distance == 2 and stats.max_bits > BITMAP_BITS:
-        levels = math.log2(2 + graph.mean_degree)
+def _lanes_work(problem: CollisionProblem, facts: DeviceFacts, entry_bytes: float) -> Work:
+    weights, stats = _weights(facts), problem.stats
+    n, m, hashes = float(stats.n_vertices), float(stats.n_edges), float(len(problem.hashes))
+    rows = n - stats.n_isolated
+    steps = entry_bytes * m + weights.bin * rows * max(problem.bit_widths)
+    if problem.distance == 2 and max(problem.bit_widths) > BITMAP_BITS:
+        levels = math.log2(2 + stats.mean_degree)
         steps += weights.comparison * m * levels * (levels + 1) / 4
-    elif stats.distance == 2:
-        steps += weights.word * rows * 2.0 ** max(0, stats.max_bits - 4)
+    elif problem.distance == 2:
+        steps += weights.word * rows * 2.0 ** max(0, max(problem.bit_widths) - 4)
     return Work(
-        launches=2.0 * _parts(stats.n_hashes, MOST_HASHES),
+        launches=2.0 * _parts(len(problem.hashes), MOST_HASHES),
         streamed_bytes=4 * m + hashes * (weights.hash * n + steps),
     )
 

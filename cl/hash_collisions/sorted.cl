@@ -5,7 +5,7 @@
  * segmented sort; count_sorted: a work-group a row, a histogram of in how many bits neighbours in order agree.
  */
 #include "common/subgroup.h"
-#include "coloring/counters.h"
+#include "hash_collisions/counters.h"
 
 INLINE uint reversed_color(uint k, int v) { return reversed_bits(hash_one(k, (uint)v)) >> (32 - MAX_BITS); }
 

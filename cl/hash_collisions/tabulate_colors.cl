@@ -3,7 +3,7 @@
  * A vertex has HASH_STRIDE colours of type COLOR_T, the bits reversed if REVERSED: sorted, colours then stand beside
  * those that share most of their low bits.
  */
-#include "coloring/prepare.h"
+#include "hash_collisions/prepare.h"
 
 #ifndef HASH_STRIDE
 #define HASH_STRIDE 16

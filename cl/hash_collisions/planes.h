@@ -9,7 +9,7 @@
  */
 #ifndef CLGRAPH_PLANES_H
 #define CLGRAPH_PLANES_H
-#include "coloring/counters.h"
+#include "hash_collisions/counters.h"
 
 #ifndef LAYERS
 #define LAYERS 1

@@ -8,7 +8,7 @@
 #ifndef CLGRAPH_COUNTERS_H
 #define CLGRAPH_COUNTERS_H
 #include "common/atomics.h"
-#include "coloring/hashes.h"
+#include "common/hashes.h"
 
 #ifndef N_WIDTHS
 #define N_WIDTHS 10

@@ -12,7 +12,7 @@
  *          than there are pairs that agree in fewer than b bits.  A work-item sorts in a part of local memory of its own:
  *          PADDED gives each a multiple of the bank count and one more, so that the lanes of a sub-group meet
  *          in no bank; COMPACT lays rows one behind the other, which takes less room and lets banks conflict.
- *          Rows of more than LONG_ROW neighbours are left to collisions_sorted.cl.
+ *          Rows of more than LONG_ROW neighbours are left to sorted.cl.
  * BITMAP   distance 2: a work-item has a bitmap of the 2^MAX_BITS colours in local memory, word w of all work-items
  *          side by side; it counts what is set, and folds the bitmap in half for the width below.
  *
@@ -22,7 +22,7 @@
  * WG_SIZE / HASH_LANES-th entry, and the first of them adds up.
  */
 #include "common/subgroup.h"
-#include "coloring/counters.h"
+#include "hash_collisions/counters.h"
 
 #define PAIRS 1
 #define SORTED 2

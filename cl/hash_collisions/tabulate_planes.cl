@@ -3,8 +3,8 @@
  * The 16 x 16 bits of the colours are transposed by four rounds of exchanges between words: H. S. Warren, "Hacker's
  * Delight", section 7-3.
  */
-#include "coloring/planes.h"
-#include "coloring/prepare.h"
+#include "hash_collisions/planes.h"
+#include "hash_collisions/prepare.h"
 
 /* pairs[j]: in the low half bits shift + j of all colours, in the high half bits shift + j + 8. */
 INLINE void transpose(const uint *hashed, uint shift, uint *pairs) {

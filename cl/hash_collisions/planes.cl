@@ -18,7 +18,7 @@
  */
 #include "common/bits.h"
 #include "common/subgroup.h"
-#include "coloring/planes.h"
+#include "hash_collisions/planes.h"
 
 #ifndef TILE                     /* words of local memory: TILE_STEP + LONG_ROW, and what alignment takes */
 #define TILE 6144

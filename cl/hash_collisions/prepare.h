@@ -5,7 +5,7 @@
  */
 #ifndef CLGRAPH_PREPARE_H
 #define CLGRAPH_PREPARE_H
-#include "coloring/counters.h"
+#include "hash_collisions/counters.h"
 
 #ifndef TILE_STEP
 #define TILE_STEP 4096

@@ -1,0 +1,63 @@
+"""What collisions of hash colourings are asked of."""
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from clgraph.arguments import check_choice, checked_count, refusing, shown
+from clgraph.data.graph import Graph, as_graph
+from clgraph.data.stats import GraphStats
+from clgraph.data.vertex_hashes import HASHES
+from clgraph.errors import InputError
+
+MOST_BITS = 31  # of a colour, which is an int32
+_MAX_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
+
+
+@dataclass(frozen=True)
+class CollisionProblem:
+    """A symmetric graph, and the table that is wanted; at distance 2 the rows of the graph are sorted."""
+
+    graph: Graph
+    distance: int
+    hashes: tuple[str, ...]
+    bit_widths: tuple[int, ...]
+
+    @property
+    def stats(self) -> GraphStats:
+        return self.graph.stats
+
+
+def as_problem(
+    graph: Any, *, distance: int = 1, hashes: int | Iterable[str] = 15, bit_widths: Iterable[int] = range(1, 11)
+) -> CollisionProblem:
+    """Check the arguments of :func:`hash_collisions`."""
+    graph, distance = as_graph(graph), checked_count("distance", distance, 2)
+    names = _as_hashes(hashes)
+    with refusing("bit_widths", bit_widths, f"rising integers from 1 to {MOST_BITS}"):
+        widths = tuple(operator.index(bits) for bits in islice(bit_widths, MOST_BITS + 1))
+    if not widths or any(b <= a for a, b in zip((0, *widths), (*widths, MOST_BITS + 1), strict=False)):
+        raise InputError(f"bit_widths = {shown(list(widths))}; allowed: rising integers from 1 to {MOST_BITS}")
+    if graph.n_vertices > _MAX_VERTICES:
+        raise InputError(f"{graph.n_vertices} vertices; hash collisions takes at most {_MAX_VERTICES}")
+    graph.require_reverses()
+    if distance == 2 and not graph.has_sorted_rows:
+        graph = Graph.from_scipy(graph.to_scipy())
+    return CollisionProblem(graph, distance, names, widths)
+
+
+def _as_hashes(hashes: int | Iterable[str]) -> tuple[str, ...]:
+    if isinstance(hashes, str):
+        raise InputError(f"hashes = {shown(hashes)}; allowed: names in a list, or how many")
+    if not isinstance(hashes, Iterable):
+        return tuple(HASHES)[: checked_count("hashes", hashes, len(HASHES))]
+    with refusing("hashes", hashes, "names in a list, or how many"):
+        names = tuple(islice(hashes, len(HASHES) + 1))
+    for name in names:
+        check_choice("hashes", name, HASHES)
+    if not names or len(set(names)) < len(names):
+        raise InputError(f"hashes = {list(names)}; allowed: one or more names, each once")
+    return names
