@@ -33,6 +33,7 @@ from clgraph.algorithms.coloring.work import first_fit_suffices
 from clgraph.arguments import Seed
 from clgraph.data.graph import Graph
 from clgraph.engine.algorithm import Algorithm
+from clgraph.errors import VerificationError
 from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import RunInfo
 
@@ -164,7 +165,10 @@ def numbered(colors: NDArray[np.int32]) -> NDArray[np.int32]:
 
 
 def _answer(problem: ColoringProblem, plan: Any) -> Coloring:
-    colors = numbered(plan.result()[: problem.n_columns])
+    colors = plan.result()[: problem.n_columns]
+    if (none := colors < 0).any():  # numbering the others without gaps would make it a colour
+        raise VerificationError(f"vertex {none.argmax()} has no colour")
+    colors = numbered(colors)
     if problem.balanced:
         colors = balance(
             plan.session, problem.graph, colors, distance=problem.distance, deterministic=problem.deterministic
