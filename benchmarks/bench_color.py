@@ -3,40 +3,28 @@
     benchmarks/bench_color.py --device pocl --graphs rmat-18 road-NY --networkx --json results.json
     benchmarks/bench_color.py --graphs delaunay-17 --distance 2
 
-A row holds, beside what ``harness.py`` says, ``distance``, ``n_colors``, ``largest_class`` and ``smallest_class``,
-and ``details`` of the run, such as how many vertices conflicted first. Every colouring is checked against the
-definition before it is timed, on graphs of at most ``--check-limit`` entries; ``verified`` says so. ``kind`` is empty
-where more colours were taken than 1.06 times the fewest, or something else was asked for: that is no alternative to
-what the cost model picks.
+A row holds, beside what ``graph_benchmark.py`` says, ``distance``, ``n_colors``, ``largest_class`` and
+``smallest_class``, and ``details`` of the run, such as how many vertices conflicted first. ``kind`` is empty where more
+colours were taken than 1.06 times the fewest, or something else was asked for: that is no alternative to what the cost
+model picks.
 """
 from __future__ import annotations
 
 import argparse
-import sys
-import time
-from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-import harness
 import inputs
-import numpy as np
-from numpy.typing import NDArray
+from graph_benchmark import GraphBenchmark, Host, main
 from tabulate import tabulate
 
-from clgraph.algorithms.coloring import ALGORITHM, numbered
-from clgraph.algorithms.coloring.balance import balance
-from clgraph.algorithms.coloring.problem import ColoringProblem, as_problem
-from clgraph.algorithms.coloring.strategies import STRATEGIES
-from clgraph.cli.main import guarded
-from clgraph.cli.terminal import busy
+from clgraph.algorithms.coloring import ALGORITHM, STRATEGIES, as_problem
+from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.data.graph import Graph
-from clgraph.errors import InputError, VerificationError
-from clgraph.model.strategy import Strategy, choose
-from clgraph.reference.coloring import check_coloring
+from clgraph.model.strategy import Strategy
 from clgraph.runtime.session import Session
 
-GRAPHS = ("road-NY", "road-FLA", *inputs.COMPONENTS)
 MOST_COLORS = 1.06  # of the fewest
 _TIMES = ("kernel_seconds", "wall_seconds", "predicted_seconds")
 _COLUMNS = {"distance": 2, "bipartite": True}
@@ -48,97 +36,75 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # of a strategy:
     "jones_plassmann, smallest last": ({"order": "smallest_last"}, {}),
     "speculative, columns": (_COLUMNS, {}),
     "hash_repair, columns": (_COLUMNS, {}),
-    **{f"{name}, balanced": ({}, {}) for name in STRATEGIES},
+    **{f"{name}, balanced": ({"balanced": True}, {}) for name in STRATEGIES},
 }
 OTHER_PROBLEMS = ("columns", "balanced")
 
 
-class Balanced:
-    """A plan, and balancing what it finds."""
+class Varied:
+    """A plan of a problem that differs from the one that is asked for; balancing is part of the run."""
 
-    def __init__(self, session: Session, problem: ColoringProblem, plan: Any) -> None:
-        self._session, self._problem, self._plan = session, problem, plan
-        self.details = plan.details
+    def __init__(self, name: str, session: Session, problem: ColoringProblem) -> None:
+        changes, options = VARIANTS[name]
+        self.problem = replace(problem, **changes)
+        self._plan = STRATEGIES[name.partition(",")[0]].plan(session, self.problem, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._plan, name)
 
     def run(self) -> None:
         self._plan.run()
-        colors = numbered(self._plan.result())
-        problem = self._problem
-        self._colors = balance(self._session, problem.graph, colors, distance=problem.distance, deterministic=False)
-
-    def result(self) -> NDArray[np.int32]:
-        return self._colors
+        if self.problem.balanced:
+            ALGORITHM.answer(self.problem, self._plan)
 
 
 def variant(name: str) -> Strategy:
-    """Return a strategy as if its plan had these changes of the problem and options by nature; predicted alike."""
-    base, what = name.split(", ")
-    changes, options = VARIANTS[name]
+    """Return the strategy whose plans have the changes of :data:`VARIANTS`; what it is predicted to take stays."""
+    base = STRATEGIES[name.partition(",")[0]]
+    distance = VARIANTS[name][0].get("distance")
 
-    def plan(session: Session, problem: ColoringProblem) -> Any:
-        made = STRATEGIES[base].plan(session, replace(problem, **changes), **options)
-        return Balanced(session, problem, made) if what == "balanced" else made
+    def unfit(problem: ColoringProblem) -> str | None:
+        if distance not in (None, problem.distance):
+            return f"it does not colour at distance {problem.distance}"
+        return base.unfit(problem)
 
-    return replace(STRATEGIES[base], plan=plan)
+    return replace(base, plan=partial(Varied, name), unfit=unfit)
 
-
-PLANS = {**STRATEGIES, **{name: variant(name) for name in VARIANTS}}
-
-
-def measure(
-    session: Session, name: str, graph: Graph, *, distance: int, strategies: list[str] | None, check_limit: int,
-    **timing: Any,
-) -> list[dict[str, Any]]:
-    """Return one row per strategy on *graph*."""
-    problem = as_problem(graph, distance=distance)
-    plans = {key: s for key, s in STRATEGIES.items() if s.unfit(problem) is None}
-    for key in strategies or ():
-        if key in VARIANTS:
-            if VARIANTS[key][0].get("distance", distance) != distance or key.partition(",")[0] not in plans:
-                raise InputError(f"{key!r} does not colour at distance {distance}")
-            plans[key] = PLANS[key]
-    choice = choose(plans, "auto", problem, session.facts, session.profile.rates)
-    choice = replace(choice, strategy=ALGORITHM.choose(session, problem).strategy)
-    names = [choice.strategy if wanted == "auto" else wanted for wanted in strategies or ()]
-    found: list[dict[str, Any]] = []
-
-    def verify(plan: Any) -> None:
-        colors = plan.result()
-        if (none := colors < 0).any():  # numbering the others without gaps would make it a colour
-            raise VerificationError(f"vertex {none.argmax()} has no colour")
-        sizes = np.bincount(colors)
-        sizes = sizes[sizes > 0]
-        if checked := graph.n_edges <= check_limit:
-            of_columns = not getattr(plan, "closed", True)
-            check_coloring(graph, numbered(colors), distance=2 if of_columns else distance, bipartite=of_columns)
-        found.append({
-            "distance": distance, "n_colors": int(sizes.size), "largest_class": int(sizes.max(initial=0)),
-            "smallest_class": int(sizes.min(initial=graph.n_vertices)), "details": dict(plan.details),
-            "verified": checked,
-        })  # fmt: skip
-
-    rows = harness.time_strategies(session, problem, plans, choice, verify, names=names, **timing)
-    for row, more in zip(rows, found, strict=True):
-        row |= more
-    others = [row for row in rows if row["strategy"].endswith(OTHER_PROBLEMS)]
-    limit = MOST_COLORS * min((row["n_colors"] for row in rows if row not in others), default=0)
-    for row in rows:
-        if row in others or (row["n_colors"] > limit and not row["picked"]):
-            row["kind"] = ""
-    return harness.described(rows, "color", name if distance == 1 else f"{name}, distance 2", graph)
+def _describe(_session: Session, problem: ColoringProblem, plan: Any, result: Any) -> dict[str, Any]:
+    sizes = result.class_sizes
+    return {
+        "n_colors": result.n_colors, "largest_class": int(sizes.max(initial=0)),
+        "smallest_class": int(sizes.min(initial=problem.graph.n_vertices)), "details": dict(plan.details),
+    }  # fmt: skip
 
 
-def _networkx_row(name: str, graph: Graph, order: str = "largest_first") -> dict[str, Any]:
+def _networkx(problem: ColoringProblem) -> list[Any]:
     import networkx
 
-    made = graph.to_networkx()
+    made = problem.graph.to_networkx()
     made.remove_edges_from(list(networkx.selfloop_edges(made)))
-    with busy(f"timing networkx on {name}"):
-        started = time.perf_counter()
-        colors = networkx.greedy_color(made, order)
-        seconds = time.perf_counter() - started
-    found = {"wall_seconds": seconds, "repeats": 1, "n_colors": max(colors.values(), default=-1) + 1}
-    return harness.described([{"strategy": "networkx", **found}], "color", name, graph)[0]
+    return [partial(networkx.greedy_color, made, "largest_first")]
+
+
+BENCHMARK = GraphBenchmark(
+    ALGORITHM, ("road-NY", "road-FLA", *inputs.COMPONENTS), inputs.undirected,
+    lambda name, graph, distance=1: as_problem(graph, distance=distance), lambda problem, result: {}, is_unique=False,
+    describe=_describe,
+    hosts={"networkx": Host(_networkx, lambda problem, colors: {"n_colors": max(colors.values(), default=-1) + 1})},
+    variants={name: variant(name) for name in VARIANTS}, settings=("distance",),
+    label=lambda name, distance: name if distance == 1 else f"{name}, distance 2",
+)
+
+
+def _mark_kinds(
+    _args: argparse.Namespace, _session: Session, _name: str, _graph: Graph, rows: list[dict[str, Any]]
+) -> None:
+    """Take the kind from what is no alternative to the pick."""
+    alike = [row for row in rows if not row["strategy"].endswith(OTHER_PROBLEMS)]
+    limit = MOST_COLORS * min((row["n_colors"] for row in alike if "kind" in row), default=0)
+    for row in rows:
+        if row not in alike or (row["n_colors"] > limit and not row.get("picked")):
+            row["kind"] = ""
 
 
 def _table(rows: list[dict[str, Any]]) -> str:
@@ -154,32 +120,12 @@ def _table(rows: list[dict[str, Any]]) -> str:
     return str(tabulate(cells, headers, tablefmt="github", disable_numparse=True))
 
 
-def run(args: argparse.Namespace) -> int:
-    def measured(session: Session, name: str, graph: Graph) -> Iterator[list[dict[str, Any]]]:
-        rows = measure(
-            session, name, graph, distance=args.distance, strategies=args.strategies, check_limit=args.check_limit,
-            repeats=args.repeats, budget_seconds=args.budget,
-        )
-        if args.distance == 1 and 0 < graph.n_edges <= 2 * args.networkx:
-            rows.append(_networkx_row(name, graph))
-        yield rows
-
-    harness.print_regret(args, harness.measure_graphs(args, GRAPHS, inputs.undirected, measured, _table))
-    return 0
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--distance", type=int, choices=(1, 2), default=1)
 
 
 if __name__ == "__main__":
-    parser = harness.parser(str(__doc__).partition("\n")[0])
-    parser.add_argument(
-        "--strategies", nargs="+", choices=[*PLANS, "auto"], metavar="NAME", help=f"(default: {', '.join(STRATEGIES)})"
+    main(
+        BENCHMARK, str(__doc__).partition("\n")[0], add_options=_add_options,
+        cases=lambda args: [{"distance": args.distance}], finish=_mark_kinds, table=_table, check_limit=200_000_000,
     )
-    parser.add_argument("--distance", type=int, choices=(1, 2), default=1)
-    parser.add_argument(
-        "--networkx", metavar="EDGES", nargs="?", type=int, const=2_000_000, default=0,
-        help="time networkx too, on graphs of at most EDGES edges (2 million)",
-    )
-    parser.add_argument(
-        "--check-limit", metavar="N", type=int, default=200_000_000,
-        help="check the definition on graphs of at most N stored entries (default 200 million)",
-    )
-    sys.exit(guarded(run, parser.parse_args()))

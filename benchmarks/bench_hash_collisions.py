@@ -1,9 +1,9 @@
 """Time every strategy of hash collisions, 15 hashes at 1 … 10 bits, and what the cost model picks.
 
     benchmarks/bench_hash_collisions.py --device nvidia --graphs Cube_Coup-like --plot pictures --json results.json
-    benchmarks/bench_hash_collisions.py --recheck results.json    # the definition, at full size, on any machine
+    benchmarks/bench_hash_collisions.py --reference results.json  # the definition, at full size, on any machine
 
-A row holds, beside what ``harness.py`` says, ``distance`` and:
+A row holds, beside what ``graph_benchmark.py`` says, ``distance`` and:
 
 ``matrix_bytes_per_second, copy_share``
     Bytes of the matrix, row offsets and column indices once, over the least kernel time; and its share of the
@@ -20,9 +20,7 @@ A row holds, beside what ``harness.py`` says, ``distance`` and:
 from __future__ import annotations
 
 import argparse
-import hashlib
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -32,29 +30,33 @@ from typing import Any
 import harness
 import inputs
 import numpy as np
+from graph_benchmark import GraphBenchmark, main, sha256
 from numpy.typing import NDArray
 from tabulate import tabulate
 
 from clgraph.algorithms.coloring import color
-from clgraph.algorithms.hash_collisions import as_problem, lanes, planes
+from clgraph.algorithms.hash_collisions import ALGORITHM, as_problem, lanes, planes
 from clgraph.algorithms.hash_collisions.plan import CollisionPlan
 from clgraph.algorithms.hash_collisions.problem import CollisionProblem
 from clgraph.algorithms.hash_collisions.strategies import STRATEGIES
 from clgraph.algorithms.hash_collisions.table import CollisionTable, as_table
 from clgraph.cli.collisions_plot import plot_collisions
-from clgraph.cli.main import guarded
 from clgraph.data.csr import pack
 from clgraph.data.graph import Graph
 from clgraph.data.vertex_hashes import hash_colors
-from clgraph.errors import VerificationError
-from clgraph.model.strategy import Strategy, choose
-from clgraph.reference.hash_collisions import check_collisions
+from clgraph.model.strategy import Strategy
 from clgraph.report import tabulate_rows
 from clgraph.runtime.session import Session
 
 GRAPHS = ("af_shell-like", "atmosmod-like", "CurlCurl-like", "Cube_Coup-like", "road-FLA", "rmat-20")
+
+
+def _is_at_one(problem: CollisionProblem) -> str | None:
+    return "rows are sorted at distance 2 only" if problem.distance == 1 else None
+
+
 SORTED = {  # the networks, which are never picked: bitmaps are faster at these widths
-    f"{name}, {layout}": replace(strategy, plan=partial(strategy.plan, layout=layout))
+    f"{name}, {layout}": replace(strategy, plan=partial(strategy.plan, layout=layout), unfit=_is_at_one)
     for name, strategy in STRATEGIES.items() for layout in ("padded", "compact")
 }
 N_HASHES, WIDTHS = 15, range(1, 11)
@@ -111,7 +113,7 @@ def best_of_widths(table: CollisionTable) -> list[list[Any]]:
 def fingerprint(table: CollisionTable) -> dict[str, Any]:
     """Return the fields of a row by which its table is known again."""
     counts = np.stack([table.total, table.maximum]).astype("<i8")
-    return {"best": best_of_widths(table), "table_sha256": hashlib.sha256(counts.tobytes()).hexdigest()[:16]}
+    return {"best": best_of_widths(table), "table_sha256": sha256(counts)}
 
 
 def definition(graph: Graph, problem: CollisionProblem) -> CollisionTable:
@@ -160,69 +162,37 @@ def _colors_seen(
     return wider
 
 
-def compare(paths: list[str], workers: int | None) -> int:
-    """Check the tables of result files against :func:`definition`; those that agree become verified."""
-    def table(label: str) -> dict[str, Any]:
-        name, _, distance = label.rpartition(", distance ")
-        graph = inputs.load(name)
-        problem = as_problem(graph, distance=int(distance), hashes=N_HASHES, bit_widths=WIDTHS)
-        return fingerprint(definition(graph, problem))
-
-    return harness.recheck(paths, lambda row: "table_sha256" in row, table, workers, "the definition")
-
-
-def measure(
-    session: Session, name: str, graph: Graph, distance: int, *, strategies: list[str] | None = None, check_limit: int,
-    plot: str | None = None, with_sorted: bool = False, **timing: Any,
-) -> list[dict[str, Any]]:
-    """Return one row per strategy on *graph* at *distance*."""
-    problem = as_problem(graph, distance=distance, hashes=N_HASHES, bit_widths=WIDTHS)
-    plans: Mapping[str, Strategy] = {**STRATEGIES, **(SORTED if with_sorted and distance == 2 else {})}
-    choice = choose(plans, "auto", problem, session.facts, session.profile.rates)
-    found: list[CollisionTable] = []
-
-    def verify(plan: CollisionPlan) -> None:
-        table = as_table(plan.table(), problem)
-        if not found and graph.n_edges <= check_limit:
-            check_collisions(graph, problem.hashes, problem.bit_widths, *table, distance=distance)
-        found.append(table)
-        if any(not np.array_equal(*pair) for pair in zip(found[0], table, strict=True)):
-            raise VerificationError(f"{name}: the tables of two strategies differ")
-
-    label = f"{name}, distance {distance}"
-    names = [name for name in (strategies or plans) if name in plans]
-    rows = harness.time_strategies(session, problem, plans, choice, verify, names=names, **timing)  # type: ignore[arg-type]
-    table = found[0]
-    if plot is not None:
-        Path(plot).mkdir(parents=True, exist_ok=True)
-        plot_collisions(table, Path(plot) / f"{Path(name).name}-{distance}.png", Path(name).name)
+def _add_to(
+    args: argparse.Namespace, session: Session, name: str, graph: Graph, rows: list[dict[str, Any]]
+) -> None:
+    """Add the rates of reading, a proper colouring, and where the time goes."""
+    distance = rows[0]["distance"]
+    problem = BENCHMARK.problem(name, graph, distance=distance)
     proper = color(graph, distance=distance, session=session).n_colors
     n_bytes = graph.row_offsets.nbytes + graph.column_indices.nbytes
     for row in rows:
         rate = n_bytes / row["least_kernel_seconds"]
         row |= {
-            "distance": distance, "verified": graph.n_edges <= check_limit, "matrix_bytes_per_second": rate,
-            "copy_share": rate / session.profile.rates.stream_bytes_per_second, **fingerprint(table),
+            "matrix_bytes_per_second": rate, "copy_share": rate / session.profile.rates.stream_bytes_per_second,
             "proper_colors": proper,
         }
         if row["strategy"] in STRATEGIES:
-            row |= split(session, problem, plans[row["strategy"]])
-    return harness.described(rows, "hash_collisions", label, graph)
+            row |= split(session, problem, STRATEGIES[row["strategy"]])
+    if args.plot is not None:
+        Path(args.plot).mkdir(parents=True, exist_ok=True)
+        table = ALGORITHM.solve(problem, strategy=rows[0]["strategy"].partition(",")[0], session=session)
+        plot_collisions(table, Path(args.plot) / f"{Path(name).name}-{distance}.png", Path(name).name)
 
 
-def run(args: argparse.Namespace) -> int:
-    if args.recheck:
-        return compare(args.recheck, args.workers)
+def _problem(_name: str, graph: Graph, distance: int) -> CollisionProblem:
+    return as_problem(graph, distance=distance, hashes=N_HASHES, bit_widths=WIDTHS)
 
-    def measured(session: Session, name: str, graph: Graph) -> Iterator[list[dict[str, Any]]]:
-        for distance in args.distances:
-            yield measure(
-                session, name, graph, distance, strategies=args.strategies, check_limit=args.check_limit,
-                plot=args.plot, with_sorted=args.sorted, repeats=args.repeats, budget_seconds=args.budget,
-            )
 
-    harness.print_regret(args, harness.measure_graphs(args, GRAPHS, inputs.load, measured, _tables))
-    return 0
+BENCHMARK = GraphBenchmark(
+    ALGORITHM, GRAPHS, inputs.load, _problem, lambda problem, table: fingerprint(table),
+    oracle=lambda problem: definition(problem.graph, problem), variants=SORTED, settings=("distance",),
+    label=lambda name, distance: f"{name}, distance {distance}",
+)
 
 
 def _tables(rows: list[dict[str, Any]]) -> str:
@@ -249,17 +219,14 @@ def tabulate_split(rows: list[dict[str, Any]]) -> str:
     return tabulate(cells, headers, tablefmt="github", disable_numparse=True)
 
 
-if __name__ == "__main__":
-    parser = harness.parser(str(__doc__).partition("\n")[0])
-    parser.add_argument(
-        "--strategies", nargs="+", choices=[*STRATEGIES, *SORTED], metavar="NAME", help="(default: all)"
-    )
+def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--distances", nargs="+", type=int, choices=(1, 2), default=[1, 2], help="(default: both)")
-    parser.add_argument("--sorted", action="store_true", help="time the sorting networks at distance 2, too")
-    parser.add_argument(
-        "--check-limit", metavar="N", type=int, default=2_000_000,
-        help="check the definition on graphs of at most N stored entries (default 2 million)",
-    )
     parser.add_argument("--plot", metavar="DIR", help="draw the collisions of every graph there")
-    parser.add_argument("--recheck", nargs="+", metavar="FILE", help="check the rows of these files; measure nothing")
-    sys.exit(guarded(run, parser.parse_args()))
+
+
+if __name__ == "__main__":
+    main(
+        BENCHMARK, str(__doc__).partition("\n")[0], add_options=_add_options,
+        cases=lambda args: [{"distance": distance} for distance in args.distances], finish=_add_to, table=_tables,
+        check_limit=2_000_000,
+    )

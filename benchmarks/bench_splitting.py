@@ -29,8 +29,7 @@ import bench_bfs
 import bench_sssp
 import harness
 import inputs
-import numpy as np
-import searches
+from graph_benchmark import Verifier
 
 from clgraph.cli.main import guarded
 from clgraph.data.graph import Graph
@@ -39,7 +38,7 @@ from clgraph.report import write_rows
 from clgraph.runtime.session import Session
 
 GRAPHS = ("rmat-1M-8M", "web-NotreDame", "web-282K-2.3M")
-SEARCHES = {"bfs": bench_bfs.SEARCH, "sssp": bench_sssp.SEARCH}
+SEARCHES = {"bfs": bench_bfs.BENCHMARK, "sssp": bench_sssp.BENCHMARK}
 _LEFT_OUT = {"find", "mark_sources", "finish"}  # kernels of predecessors; their `start` shares a name
 
 Case = tuple[str, dict[str, Any]]
@@ -83,16 +82,16 @@ def measure(
     session: Session, search: str, name: str, graph: Graph, *, until: float, repeats: int
 ) -> list[dict[str, Any]]:
     """Return a row for each case that is begun before *until*."""
-    strategies, source = SEARCHES[search].strategies, inputs.source(name, graph)
-    sources = np.array([source], np.int32)
+    benchmark = SEARCHES[search]
+    problem, strategies = benchmark.problem(name, graph), benchmark.algorithm.strategies
     rows: list[dict[str, Any]] = []
-    verify = partial(searches.verify_distances, SEARCHES[search], graph, source, list[dict[str, Any]](), True)
+    verify = Verifier(benchmark, session, problem, checked=True)
     baseline = None
     for strategy, options in cases(graph):
         if time.monotonic() > until and rows:
             print(f"{search} on {name}: no time left for {label(strategy, options)} and what follows", flush=True)
             break
-        make = partial(strategies[strategy].plan, session, graph, sources=sources, **options)
+        make = partial(strategies[strategy].plan, session, problem, **options)
         plan = make()
         plan.run()
         median, least, wall = kernel_seconds(session, plan.run, repeats)
@@ -100,7 +99,7 @@ def measure(
             verify(plan)
         baseline = baseline or median
         row = {
-            "strategy": label(strategy, options), "atomic": options["atomic"], "source": int(sources[0]),
+            "strategy": label(strategy, options), "atomic": options["atomic"], "source": int(problem.sources[0]),
             "kernel_seconds": median, "least_kernel_seconds": least, "wall_seconds": wall, "repeats": repeats,
             "baseline_kernel_seconds": baseline, "improvement": 1.0 - median / baseline, **plan.details,
         }

@@ -3,37 +3,41 @@
     benchmarks/bench_sssp.py --device pocl --graphs rmat-18 road-FLA --scipy --json results.json
     benchmarks/bench_sssp.py --reference results.json     # measure nothing; check rows of another machine
 
-Weights are int32, 1 … 1024, hashed from the edge. What a row holds, ``searches.py`` says.
+Weights are int32, 1 … 1024, hashed from the edge. What a row holds, ``bench_bfs.py`` says.
 """
 from __future__ import annotations
 
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import inputs
 import numpy as np
-import searches
+from bench_bfs import GRAPHS, fingerprint, scipy_matrix
+from graph_benchmark import GraphBenchmark, Host, main
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
 
-from clgraph.algorithms.sssp import STRATEGIES, choose_strategy
-from clgraph.reference.sssp import check_sssp, dijkstra
+from clgraph.algorithms.sssp import ALGORITHM, as_problem
+from clgraph.algorithms.traversal.problem import SearchProblem
+from clgraph.reference.sssp import dijkstra
 
 
-def _scipy(matrix: csr_array, source: int) -> NDArray[Any]:
-    distances: NDArray[Any] = scipy_dijkstra(matrix, indices=source)
-    return distances
+def _scipy(problem: SearchProblem) -> list[Any]:
+    return [partial(scipy_dijkstra, scipy_matrix(problem), indices=int(problem.sources[0]))]
 
 
-def _describe(source: int, found: NDArray[Any]) -> dict[str, Any]:
-    return searches.fingerprint(source, np.where(found < np.inf, found, -1).astype(np.int64))
+def _describe(problem: SearchProblem, found: NDArray[Any]) -> dict[str, Any]:
+    distances = np.where(found < np.inf, found, -1).astype(np.int64)
+    return fingerprint(problem, SimpleNamespace(distances=distances))
 
 
-SEARCH = searches.Search(
-    "sssp", STRATEGIES, choose_strategy, partial(inputs.weighted, high=1024, directed=True),
-    lambda plan: (plan.result(),), check_sssp, dijkstra, _scipy, _describe,
-)  # fmt: skip
+BENCHMARK = GraphBenchmark(
+    ALGORITHM, GRAPHS, partial(inputs.weighted, high=1024, directed=True),
+    lambda name, graph: as_problem(graph, source=inputs.source(name, graph)), fingerprint,
+    hosts={"scipy": Host(_scipy, _describe)},
+    oracle=lambda problem: SimpleNamespace(distances=dijkstra(problem.graph, problem.sources)),
+)
 
 if __name__ == "__main__":
-    searches.main(SEARCH, str(__doc__).partition("\n")[0])
+    main(BENCHMARK, str(__doc__).partition("\n")[0])

@@ -73,7 +73,7 @@ class GraphBenchmark:
     oracle : callable, optional
         ``oracle(problem)`` returns the right result, sequentially on the host.
     variants : mapping of str to Strategy
-        Strategies with options, which are timed beside the plain ones.
+        Strategies with options, and perhaps with problems of their own in ``plan.problem``; they are timed on request.
     settings : sequence of str
         Names of the settings of a problem, which are fields of its rows.
     label : callable
@@ -100,9 +100,10 @@ class GraphBenchmark:
         """Return one row for each strategy, or for those named, and for each of the *hosts*."""
         problem, facts, rates = self.problem(name, graph, **settings), session.facts, session.profile.rates
         plans = {**self.algorithm.strategies, **{key: v for key, v in self.variants.items() if key in strategies}}
-        plans = {key: strategy for key, strategy in plans.items() if strategy.unfit(problem) is None}
-        if unfit := [key for key in strategies if key not in ("auto", *plans)]:
-            raise InputError(f"{', '.join(unfit)}: not of this problem; there are {', '.join(plans)}")
+        unfit = {key: reason for key, strategy in plans.items() if (reason := strategy.unfit(problem)) is not None}
+        if asked := [f"{key!r}: {unfit[key]}" for key in strategies if key in unfit]:
+            raise InputError("; ".join(asked))
+        plans = {key: strategy for key, strategy in plans.items() if key not in unfit}
         picked = self.algorithm.choose(session, problem).strategy
         choice = replace(choose(plans, "auto", problem, facts, rates), strategy=picked)
         names = [picked if key == "auto" else key for key in strategies]
@@ -159,7 +160,7 @@ class Verifier:
         self.fields: list[dict[str, Any]] = []
 
     def __call__(self, plan: Any) -> None:
-        benchmark, problem = self._benchmark, self._problem
+        benchmark, problem = self._benchmark, getattr(plan, "problem", self._problem)
         result = benchmark.algorithm.answer(problem, plan)
         if self._checked and not (self.fields and benchmark.is_unique):
             benchmark.algorithm.check(problem, result)

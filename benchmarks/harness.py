@@ -146,7 +146,9 @@ def recheck(
     is no part of the input's name.
     """
     rows = {path: [row for row in read_rows(path) if wanted(row)] for path in paths}
-    first = {row["graph"]: row for group in reversed(rows.values()) for row in reversed(group)}
+    first: dict[str, dict[str, Any]] = {}
+    for row in (row for group in rows.values() for row in group):
+        first.setdefault(row["graph"], row)
     if not first:
         raise InputError(f"no rows to compare with {what}")
     inputs.prepare((name.partition(",")[0] for name in first), workers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import itertools
 import math
 
+import checkout  # noqa: F401 (whatever imports this first gets the package of this checkout)
 import numpy as np
 
 from clgraph.data.csr import offset_dtype

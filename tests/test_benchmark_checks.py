@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
@@ -20,7 +20,7 @@ import bench_splitting
 import bench_sssp
 import numpy as np
 import pytest
-import searches
+from graph_benchmark import GraphBenchmark
 from numpy.typing import NDArray
 
 from clgraph import generators
@@ -39,55 +39,42 @@ GRAPH = Graph.from_edges(
 )  # a cycle, of which entry 0 is the heaviest edge, a path of three vertices, and one alone; searches start at 6
 
 
-class Benchmark(NamedTuple):
-    """How *names* of *strategies* are measured, and what of a plan tells its result."""
+class Case(NamedTuple):
+    """Which two strategies of a benchmark are measured, how, and what of a plan tells its result."""
 
-    strategies: Mapping[str, Strategy]
+    benchmark: GraphBenchmark
     names: tuple[str, str]
     result: str
     measure: Callable[..., list[dict[str, Any]]]
 
-
-def timed(measure: Callable[..., Any], *before: Any, **options: Any) -> Callable[[Session, list[str]], Any]:
-    def measured(session: Session, names: list[str]) -> Any:
-        return measure(*before, session, "cycle", GRAPH, strategies=names, repeats=1, **options)
-
-    return measured
+    def table(self, name: str) -> Any:
+        variants = self.benchmark.variants
+        return variants if name in variants else self.benchmark.algorithm.strategies
 
 
-def studied(session: Session, names: list[str]) -> Any:
+def case(benchmark: GraphBenchmark, names: tuple[str, str], result: str, **settings: int) -> Case:
+    def measured(session: Session) -> Any:
+        return benchmark.measure(session, "cycle", GRAPH, strategies=names, repeats=1, check_limit=100, **settings)
+
+    return Case(benchmark, names, result, measured)
+
+
+def studied(session: Session) -> Any:
     return bench_splitting.measure(session, "sssp", "cycle", GRAPH, until=math.inf, repeats=1)
 
 
-LIMIT = {"check_limit": 100}
-_BFS, _SSSP, _COLORING = bench_bfs.SEARCH, bench_sssp.SEARCH, bench_color.STRATEGIES
 BENCHMARKS = {
-    "components": Benchmark(
-        bench_connected_components.STRATEGIES, ("rem", "hook_compress"), "labels",
-        timed(bench_connected_components.measure),
+    "components": case(bench_connected_components.BENCHMARK, ("rem", "hook_compress"), "number"),
+    "mst": case(bench_minimum_spanning_forest.BENCHMARK, ("segmented", "segmented, transactional"), "edges"),
+    "bfs": case(bench_bfs.BENCHMARK, ("topology_driven", "frontier"), "result"),
+    "sssp": case(bench_sssp.BENCHMARK, ("topology_driven", "delta_stepping"), "result"),
+    "splitting": Case(bench_sssp.BENCHMARK, ("topology_driven", "node_splitting"), "result", studied),
+    "coloring": case(bench_color.BENCHMARK, ("jones_plassmann", "speculative"), "result", distance=1),
+    "coloring-2": case(bench_color.BENCHMARK, ("speculative", "hash_repair"), "result", distance=2),
+    "hash_collisions": case(
+        bench_hash_collisions.BENCHMARK, ("row_per_item", "row_per_sub_group"), "table", distance=1
     ),
-    "mst": Benchmark(
-        bench_minimum_spanning_forest.PLANS, ("segmented", "segmented, transactional"), "edges",
-        timed(bench_minimum_spanning_forest.measure, **LIMIT),
-    ),
-    "bfs": Benchmark(
-        _BFS.strategies, ("topology_driven", "frontier"), "result", timed(searches.measure, _BFS, **LIMIT)
-    ),
-    "sssp": Benchmark(
-        _SSSP.strategies, ("topology_driven", "delta_stepping"), "result", timed(searches.measure, _SSSP, **LIMIT)
-    ),
-    "splitting": Benchmark(_SSSP.strategies, ("topology_driven", "node_splitting"), "result", studied),
-    "coloring": Benchmark(
-        _COLORING, ("jones_plassmann", "speculative"), "result", timed(bench_color.measure, distance=1, **LIMIT)
-    ),
-    "coloring-2": Benchmark(
-        _COLORING, ("speculative", "hash_repair"), "result", timed(bench_color.measure, distance=2, **LIMIT)
-    ),
-    "hash_collisions": Benchmark(
-        bench_hash_collisions.STRATEGIES, ("row_per_item", "row_per_sub_group"), "table",
-        timed(bench_hash_collisions.measure, distance=1, **LIMIT),
-    ),
-}  # fmt: skip
+}
 
 
 def changed(*places: Any, to: int | None = None, by: int = 0) -> Callable[[NDArray[Any]], NDArray[Any]]:
@@ -102,6 +89,11 @@ def changed(*places: Any, to: int | None = None, by: int = 0) -> Callable[[NDArr
     return change
 
 
+def numbered(change: Callable[[NDArray[Any]], NDArray[Any]], n: int) -> Callable[[Any], Any]:
+    """Return a fault of the numbers of components on the device, of which there are *n*."""
+    return lambda found: (SimpleNamespace(get=lambda: change(found[0].get())), n)
+
+
 def of_both(first: Callable[[Any], Any], second: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return a fault of a result of two parts."""
     return lambda found: (first(found[0]), second(found[1]))
@@ -109,10 +101,11 @@ def of_both(first: Callable[[Any], Any], second: Callable[[Any], Any]) -> Callab
 
 FAULTS: dict[str, dict[str, tuple[Callable[[Any], Any], str]]] = {
     "components": {
-        "a vertex in another component": (changed(11, to=0), "joins the labels"),
-        "two components as one": (changed(9, 10, 11, to=0), "distinct labels"),
-        "a lost union": (changed(10, 11, to=10), "joins the labels"),
-        "a component by another vertex": (changed(9, 10, 11, to=11), "is not a vertex"),
+        "a vertex in another component": (numbered(changed(11, to=0), 3), "joins the labels"),
+        "two components as one": (numbered(lambda found: np.array([0] * 12 + [1]), 2), "distinct labels"),
+        "a lost union": (numbered(lambda found: np.array([0] * 9 + [1, 2, 2, 3]), 4), "joins the labels"),
+        "numbers in another order": (numbered(lambda found: np.array([0] * 9 + [2, 2, 2, 1]), 3), "not numbered"),
+        "a number left out": (numbered(changed(9, 10, 11, to=0), 3), "not numbered"),
     },
     "mst": {
         "a lost edge": (lambda edges: edges[:-1], "joins two trees"),
@@ -161,8 +154,6 @@ class Planted:
         real = getattr(self._plan, name)
         if name != self._result:
             return real
-        if not callable(real):  # an array on the device
-            return SimpleNamespace(get=lambda *at: self._fault(real.get(*at)))
         return lambda: self._fault(real())
 
 
@@ -183,7 +174,7 @@ def few_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_right_results_pass(pocl: Session, name: str) -> None:
     benchmark = BENCHMARKS[name]
-    rows = benchmark.measure(pocl, list(benchmark.names))
+    rows = benchmark.measure(pocl)
     assert len(rows) == 2 and all(row.get("verified", True) for row in rows)
 
 
@@ -195,10 +186,10 @@ def test_a_planted_fault_is_refused(pocl: Session, monkeypatch: pytest.MonkeyPat
     for names, expected in ((benchmark.names, message), (benchmark.names[:1], ":"), (benchmark.names[1:], ":")):
         with monkeypatch.context() as patch:
             for strategy in names:
-                wrong = planted(benchmark.strategies[strategy], benchmark.result, spoil)
-                patch.setitem(benchmark.strategies, strategy, wrong)  # type: ignore[arg-type]
+                table = benchmark.table(strategy)
+                patch.setitem(table, strategy, planted(table[strategy], benchmark.result, spoil))
             with pytest.raises(VerificationError, match=expected):
-                benchmark.measure(pocl, list(benchmark.names))
+                benchmark.measure(pocl)
 
 
 def test_primitives_that_write_a_wrong_item_or_nothing(pocl: Session) -> None:

@@ -60,7 +60,7 @@ STRATEGIES = {"slow": strategy(10), "quick": strategy(1)}
 
 
 def choice_for(session: Session, graph: Graph) -> Choice:
-    return choose(STRATEGIES, "auto", lambda: graph.stats, session.facts, session.profile.rates)
+    return choose(STRATEGIES, "auto", graph, session.facts, session.profile.rates)
 
 
 def test_a_plan_is_warmed_up_then_timed(session: Session) -> None:
@@ -178,10 +178,10 @@ def test_spanning_forests_are_timed_and_checked(tmp_path: Path) -> None:
     assert bench("bench_cost_model.py", "--results", str(results)).stdout.startswith("minimum_spanning_forest:")
     ours = [row for row in rows if "edges_sha256" in row]
     assert not any(row["verified"] for row in ours) and all(row["numbering_seconds"] > 0 for row in ours)
-    assert bench("bench_minimum_spanning_forest.py", "--kruskal", str(results)).stdout.count(" agrees\n") == len(ours)
+    assert bench("bench_minimum_spanning_forest.py", "--reference", str(results)).stdout.count(" agrees\n") == len(ours)
     assert all(row["verified"] for row in read_rows(results) if "edges_sha256" in row)
     write_rows(results, [{**ours[0], "edges_sha256": "0" * 16}])
-    refused = bench("bench_minimum_spanning_forest.py", "--kruskal", str(results))
+    refused = bench("bench_minimum_spanning_forest.py", "--reference", str(results))
     assert refused.returncode == 1 and "1 rows differ" in refused.stderr
 
 
@@ -217,10 +217,10 @@ def test_hash_collisions_are_timed_beside_a_proper_coloring(tmp_path: Path) -> N
     rows = read_rows(results)
     assert [row["proper_colors"] for row in rows] == [3, 4] and len(list((tmp_path / "plots").iterdir())) == 2
     assert all(row["verified"] and len(row["best"]) == 10 and row["reduce_seconds"] >= 0 for row in rows)
-    assert bench("--recheck", str(results)).stdout.count(" agrees\n") == 2
+    assert bench("--reference", str(results)).stdout.count(" agrees\n") == 2
     write_rows(results, [{**rows[1], "table_sha256": "0" * 16}])
-    refused = bench("--recheck", str(results))
-    assert refused.returncode == 1 and "1 rows differ from the definition" in refused.stderr
+    refused = bench("--reference", str(results))
+    assert refused.returncode == 1 and "1 rows differ from the reference" in refused.stderr
 
 
 @pytest.mark.parametrize("distance", [1, 2])

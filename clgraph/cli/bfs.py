@@ -13,7 +13,7 @@ from clgraph.cli.terminal import busy, table
 from clgraph.errors import InputError
 
 if TYPE_CHECKING:
-    from clgraph.algorithms.traversal.balance import BalanceProfile
+    from clgraph.algorithms.bfs.load_balance import BalanceProfile
     from clgraph.data.graph import Graph
 
 
@@ -34,13 +34,14 @@ def _settings(args: argparse.Namespace, graph: Graph) -> dict[str, Any]:
 
 
 def _show(run: Run) -> Shown:
-    from clgraph.algorithms.traversal.balance import plot_balance, profile_balance
+    from clgraph.algorithms.bfs import as_problem
+    from clgraph.algorithms.bfs.load_balance import plot_balance, profile_balance
 
     args, shown = run.args, show(run)
     if not args.profile_balance:
         return shown
     with busy(f"counting on {run.session.facts.name}"):
-        profile = profile_balance(run.session, run.graph, run.result.sources, max_depth=args.max_depth)
+        profile = profile_balance(run.session, as_problem(run.graph, **_settings(args, run.graph)))
     if args.plot is not None:
         plot_balance(profile, args.plot, Path(args.graph).name)
     rounds = {"before": profile.before, "after": profile.after}
