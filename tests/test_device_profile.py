@@ -9,6 +9,7 @@ import pytest
 
 from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import (
+    Curve,
     DeviceProfile,
     at,
     generic_profile,
@@ -133,7 +134,7 @@ def test_every_rate_is_needed() -> None:
 
 
 def test_curves_are_read_between_their_points() -> None:
-    curve = {4096: 1e9, 0: 8e9, 64: 2e9}
+    curve = Curve({4096: 1e9, 0: 8e9, 64: 2e9})
     for x in (0, 0.5, 1, 3, 64, 100.5, 4096, 1e12, float("inf")):
         exponent = np.interp(np.log2(max(1, x)), [0, 6, 12], np.log([8e9, 2e9, 1e9]))
         assert at(curve, x) == pytest.approx(np.exp(exponent), rel=1e-12)

@@ -15,7 +15,7 @@ import pytest
 from conftest import ROOT
 
 from clgraph.cli.main import main
-from clgraph.device.profile import DeviceProfile, generic_profile, user_path
+from clgraph.device.profile import Curve, DeviceProfile, generic_profile, user_path
 from clgraph.errors import DeviceError, InputError, MissingExtraError
 from clgraph.probing import api, probe
 from clgraph.probing.api import FULL, QUICK, _powers
@@ -239,7 +239,7 @@ def test_tool_ships_what_is_measured(own: Session, tool: ModuleType, tmp_path: P
 
 def test_tool_takes_the_median_of_probes(tool: ModuleType, measured: DeviceProfile) -> None:
     rates = measured.rates
-    short = dict(list(rates.gathers_per_second.items())[:2])
+    short = Curve(list(rates.gathers_per_second.items())[:2])
     others = [
         replace(measured, rates=replace(rates, lock_seconds=9.0, gathers_per_second=short)),
         replace(measured, rates=replace(rates, lock_seconds=5.0), spread={"lock_seconds": 0.5}),

@@ -34,8 +34,8 @@ def _settings(args: argparse.Namespace, graph: Graph) -> dict[str, Any]:
 
 
 def _show(run: Run) -> Shown:
-    from clgraph.algorithms.bfs import as_problem
     from clgraph.algorithms.bfs.load_balance import plot_balance, profile_balance
+    from clgraph.algorithms.bfs.problem import as_problem
 
     args, shown = run.args, show(run)
     if not args.profile_balance:

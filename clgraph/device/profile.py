@@ -12,6 +12,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, field, fields, is_dataclass, replace
+from functools import cached_property
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -31,7 +32,14 @@ _KINDS = {str: "text", int: "an integer from 1 on", float: "a finite number from
 
 logger = logging.getLogger(__name__)
 
-Curve = Mapping[int, float]  # x -> rate; read between the points by interpolation over log2(x)
+class Curve(dict[int, float]):
+    """Rates by x, which does not change; read between the points by :func:`at`."""
+
+    @cached_property
+    def logarithms(self) -> tuple[list[float], list[float]]:
+        """Those of x, rising, and of the rates."""
+        points = sorted(self.items())
+        return [math.log(max(1, x)) for x, _ in points], [math.log(rate) for _, rate in points]
 
 
 @dataclass(frozen=True)
@@ -76,14 +84,14 @@ class DeviceRates:
 
 
 def at(curve: Curve, x: float) -> float:
-    """Read *curve* at *x*: linear in log2(x) and log(rate), constant beyond the ends."""
-    x, points = max(1.0, x), sorted((max(1, k), rate) for k, rate in curve.items())
-    above = bisect_left(points, (x,))
-    if above in (0, len(points)):
-        return points[min(above, len(points) - 1)][1]
-    (low, first), (high, last) = points[above - 1], points[above]
-    share = math.log(x / low) / math.log(high / low)
-    return math.exp((1 - share) * math.log(first) + share * math.log(last))
+    """Read *curve* at *x*: linear in log(x) and log(rate), constant beyond the ends."""
+    known, rates = curve.logarithms
+    place = math.log(x) if x > 1.0 else 0.0
+    above = bisect_left(known, place)
+    if above in (0, len(known)):
+        return math.exp(rates[min(above, len(known) - 1)])
+    share = (place - known[above - 1]) / (known[above] - known[above - 1])
+    return math.exp((1 - share) * rates[above - 1] + share * rates[above])
 
 
 @dataclass(frozen=True)
@@ -215,6 +223,8 @@ def _read(kind: Any, value: Any, name: str) -> Any:
         if strange := (set(value) - set(hints)) | (needed - set(value)):
             raise InputError(f"not a device profile: {', '.join(map(str, strange))} unknown or missing in {name}")
         return cast(Any, kind)(**{key: _read(hints[key], inner, key) for key, inner in value.items()})
+    if kind is Curve and isinstance(value, Mapping):
+        return Curve({_key(int, key, name): _read(float, rate, f"{name}[{key}]") for key, rate in value.items()})
     if get_origin(kind) is Mapping and isinstance(value, Mapping):
         key_kind, inner_kind = get_args(kind)
         return {_key(key_kind, key, name): _read(inner_kind, inner, f"{name}[{key}]") for key, inner in value.items()}

@@ -175,7 +175,7 @@ class _Measurement:
             lambda n_words: self._bench.atomics(operation, n_items, n_words),
             waiting=lambda n_words: (n_items, n_items / n_words),
         )
-        return dict(sorted(curve.items()))
+        return Curve(sorted(curve.items()))
 
     def _group_addresses(self, operation: str) -> float:
         name = f"group_address_atomics_per_second.{operation}"
@@ -224,7 +224,7 @@ class _Measurement:
         where that might happen.
         """
         self._announce(name)
-        curve: dict[int, float] = {}
+        curve = Curve()
         worst, last = 0.0, 0
         for x in points:
             n_items, contenders = waiting(x)
@@ -243,7 +243,7 @@ class _Measurement:
             worst, last = max(worst, reading.spread), x
         if not curve:
             self._notes[name] = self._notes[name].replace("ends at 0", "not measured, generic values")
-            return dict(self._fallback(name))
+            return Curve(self._fallback(name))
         self._spread[name] = worst
         return curve
 
