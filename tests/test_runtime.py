@@ -121,6 +121,8 @@ def test_programs_are_built_once(session):
     first = session.program(IOTA, {"T": "uint"})
     assert session.program(IOTA, {"T": "uint"}) is first
     assert session.program(IOTA, {"T": "uint"}, work_group_size=64) is not first
+    assert session.program(IOTA, {"T": "uint", "STRANGE_TO_THIS_FILE": 1}) is first
+    assert session.program(IOTA, {"T": "WORD", "WORD": "uint"}) is not session.program(IOTA, {"T": "WORD", "WORD": "int"})
 
 
 # ---- choice of devices

@@ -25,6 +25,7 @@ from clgraph.runtime.program import Program, build_program
 from clgraph.runtime.query import available_bytes, platforms, query_facts
 from clgraph.runtime.quirks import works_while_waiting
 from clgraph.runtime.selection import check_works, select_device
+from clgraph.runtime.source import known_to
 from clgraph.runtime.timing import Recorder, RunInfo
 
 logger = logging.getLogger(__name__)
@@ -121,9 +122,9 @@ class Session:
         The work-group size is the argument, else the profile's tuned ``WG_SIZE``, else 256.
         """
         check_fork()
-        merged = {**self.profile.tuning.get(source, {}), **(defines or {})}
-        size = work_group_size or int(merged.pop("WG_SIZE", 256))
-        merged["WG_SIZE"] = min(size, self.facts.max_work_group_size)
+        merged = {"WG_SIZE": 256, **self.profile.tuning.get(source, {}), **(defines or {})}
+        size = min(work_group_size or int(merged["WG_SIZE"]), self.facts.max_work_group_size)
+        merged = {**known_to(source, merged), "WG_SIZE": size}
         key = (source, tuple(sorted(merged.items())))
         with self._lock:
             if key not in self._programs:

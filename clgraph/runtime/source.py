@@ -13,6 +13,7 @@ from pathlib import Path
 from clgraph.errors import KernelSourceError
 
 _INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]+"([^"]+)"')
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _LINE = re.compile(r'#line (\d+) "(.*)"')
 
 
@@ -31,6 +32,21 @@ def build_input(name: str, values: Mapping[str, int | str]) -> str:
     # Values with blanks or brackets would need quoting that compilers disagree on: they go into the text.
     words = ((key, int(value) if isinstance(value, bool) else value) for key, value in sorted(values.items()))
     return "".join(f"#define {key} {value}\n" for key, value in words) + flatten(name)
+
+
+def known_to(name: str, values: Mapping[str, int | str]) -> dict[str, int | str]:
+    """Return those of *values* that *name* can see; programs that differ in others alone are the same program."""
+    words, seen = _words(name), dict[str, int | str]()
+    defined = {key: key.partition("(")[0] for key in values}  # a macro may have parameters
+    while new := {key: value for key, value in values.items() if defined[key] in words and key not in seen}:
+        seen |= new
+        words = words.union(*(_WORD.findall(value) for value in new.values() if isinstance(value, str)))
+    return seen
+
+
+@lru_cache(maxsize=256)
+def _words(name: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(flatten(name)))
 
 
 def name_places(log: str, text: str) -> str:
