@@ -122,7 +122,8 @@ def test_programs_are_built_once(session):
     assert session.program(IOTA, {"T": "uint"}) is first
     assert session.program(IOTA, {"T": "uint"}, work_group_size=64) is not first
     assert session.program(IOTA, {"T": "uint", "STRANGE_TO_THIS_FILE": 1}) is first
-    assert session.program(IOTA, {"T": "WORD", "WORD": "uint"}) is not session.program(IOTA, {"T": "WORD", "WORD": "int"})
+    by_word = [session.program(IOTA, {"T": "WORD", "WORD": word}) for word in ("uint", "int")]
+    assert by_word[0] is not by_word[1]
 
 
 # ---- choice of devices
