@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyopencl as cl
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from clgraph.errors import DeviceError
 from clgraph.runtime.failure import typed_errors
@@ -16,22 +16,85 @@ if TYPE_CHECKING:
 
 
 class DeviceArray:
-    """A typed device buffer; made by :meth:`Session.upload`, ``empty`` and ``zeros``."""
+    """A typed device buffer; made by :meth:`Session.upload`, ``empty`` and ``zeros``, or a view of another one."""
 
-    __slots__ = ("_host", "_session", "buffer", "dtype", "size")
+    __slots__ = ("_first_byte", "_host", "_parent", "_session", "buffer", "dtype", "size")
 
     def __init__(
         self, session: Session, buffer: Any, dtype: np.dtype[Any], size: int, host: NDArray[Any] | None = None
     ) -> None:
         self._session = session
         self._host = host  # keeps memory alive that the buffer only wraps
+        self._parent: DeviceArray | None = None  # the array whose memory a view shares and keeps alive
+        self._first_byte = 0  # where in that memory it begins
         self.buffer = buffer
         self.dtype = dtype
         self.size = size
 
     @property
+    def session(self) -> Session:
+        """Where it lives."""
+        return self._session
+
+    @property
     def nbytes(self) -> int:
         return self.size * self.dtype.itemsize
+
+    def view(self, start: int = 0, stop: int | None = None, dtype: DTypeLike | None = None) -> DeviceArray:
+        """Return items ``start:stop`` as an array of their own, in the same memory.
+
+        Parameters
+        ----------
+        start, stop : int
+            Kernels can get only what begins at a multiple of :attr:`Session.alignment` bytes of the whole memory.
+        dtype : dtype, optional
+            The type in which the view reads the same bytes.
+
+        Raises
+        ------
+        DeviceError
+            The items are not all in this array, their bytes are no whole number of items of *dtype*, or *start* is
+            not aligned.
+        """
+        last = self.size if stop is None else stop
+        self._check(start, last - start)
+        kind = self.dtype if dtype is None else np.dtype(dtype)
+        n_bytes, own = (last - start) * self.dtype.itemsize, start * self.dtype.itemsize
+        first, alignment = self._first_byte + own, self._session.alignment
+        if n_bytes % kind.itemsize:
+            raise DeviceError(f"{n_bytes} bytes are no whole number of items of {kind}")
+        if not n_bytes:  # OpenCL has no empty buffers, and nobody reads this one
+            first = 0
+        if first % alignment:
+            raise DeviceError(
+                f"a view that begins at item {start} would begin at byte {first}, which is no multiple of {alignment}, "
+                f"as {self._session.facts.name} wants; Arena.take aligns"
+            )
+        whole = self._parent or self
+        with typed_errors("making a view"):
+            # The pool's buffers have no method for this, and OpenCL makes no view of a view.
+            memory = cl.Buffer.from_int_ptr(whole.buffer.int_ptr, retain=True)
+            part = memory.get_sub_region(first, max(n_bytes, kind.itemsize))
+        made = DeviceArray(self._session, part, kind, n_bytes // kind.itemsize)
+        made._parent, made._first_byte = whole, first
+        return made
+
+    def overlaps(self, other: DeviceArray) -> bool:
+        """Return whether both have bytes in common."""
+        ends = self._first_byte + self.nbytes, other._first_byte + other.nbytes
+        is_shared = (self._parent or self) is (other._parent or other)
+        return self is other or (is_shared and self._first_byte < ends[1] and other._first_byte < ends[0])
+
+    def copy_from(self, source: DeviceArray) -> None:
+        """Enqueue copying all of *source*, of the same type and at most as long, to the first items."""
+        self._check(0, source.size)
+        if source.dtype != self.dtype:
+            raise DeviceError(f"an array of {source.dtype} cannot be copied to one of {self.dtype}")
+        if not source.size:
+            return
+        with typed_errors("copying on the device"):
+            event = cl.enqueue_copy(self._session.queue, self.buffer, source.buffer, byte_count=source.nbytes)
+        self._session.record_transfer(event)
 
     def set(self, host: NDArray[Any], *, offset: int = 0) -> None:
         """Copy *host* to the items from *offset* on."""
@@ -86,7 +149,7 @@ class DeviceArray:
             raise DeviceError(f"items {start}:{start + count} of a device array of {self.size}")
 
     def release(self) -> None:
-        """Give the memory back now instead of when the last reference goes."""
+        """Give the memory back now instead of when the last reference goes; a view gives nothing back."""
         self._leave_host()
         self.buffer.release()
 

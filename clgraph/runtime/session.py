@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -106,6 +106,11 @@ class Session:
     def takes_times(self) -> bool:
         """Whether commands are timed on the device; a queue of the user's may not."""
         return bool(self._queue.properties & cl.command_queue_properties.PROFILING_ENABLE)
+
+    @cached_property
+    def alignment(self) -> int:
+        """Bytes; a view of an array begins at a multiple of it (see :meth:`DeviceArray.view`)."""
+        return max(64, int(self.device.mem_base_addr_align) // 8)
 
     # ---- programs
 
