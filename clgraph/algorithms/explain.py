@@ -7,7 +7,7 @@ from typing import Any
 from clgraph.algorithms.table import find_algorithm
 from clgraph.errors import InputError
 from clgraph.model.strategy import Choice
-from clgraph.runtime.session import SessionLike, as_session
+from clgraph.runtime.session import SessionLike
 
 
 def explain(algorithm: str, data: Any, *, session: SessionLike = None, **options: Any) -> Choice:
@@ -17,7 +17,8 @@ def explain(algorithm: str, data: Any, *, session: SessionLike = None, **options
     ----------
     algorithm : str
         A key of :data:`clgraph.algorithms.table.MODULES`.
-    data : Graph, scipy sparse array or networkx graph; for "factorization" Ratings, scipy sparse array or tuple
+    data : Graph, DeviceGraph, scipy sparse array or networkx graph
+        "factorization" takes Ratings, a scipy sparse array or a tuple.
         "color" with ``bipartite=True`` also takes a matrix that is not square, as :func:`color_columns` does.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         The device; ``None`` takes the best one.
@@ -43,4 +44,5 @@ def explain(algorithm: str, data: Any, *, session: SessionLike = None, **options
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise InputError(f"unknown options {', '.join(unknown)} of {algorithm}; known: {', '.join(known)}")
-    return entry.choose(as_session(session), entry.problem(data, **options))
+    problem = entry.problem(data, **options)
+    return entry.choose(entry.session(problem, session), problem)
