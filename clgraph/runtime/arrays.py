@@ -8,11 +8,21 @@ import numpy as np
 import pyopencl as cl
 from numpy.typing import DTypeLike, NDArray
 
+from clgraph.arguments import refusing
 from clgraph.errors import DeviceError
 from clgraph.runtime.failure import typed_errors
 
 if TYPE_CHECKING:
     from clgraph.runtime.session import Session
+
+
+def number_type(dtype: DTypeLike) -> np.dtype[Any]:
+    """Return *dtype*; raise an :class:`InputError` unless it is a type of numbers that a device knows."""
+    with refusing("dtype", dtype, "a type of numbers"):
+        kind = np.dtype(dtype)
+        if kind.kind not in "biuf":
+            raise TypeError("no numbers")
+    return kind
 
 
 class DeviceArray:
@@ -57,7 +67,7 @@ class DeviceArray:
             not aligned.
         """
         last = self.size if stop is None else stop
-        self._check(start, last - start)
+        self.check_part(start, last - start)
         kind = self.dtype if dtype is None else np.dtype(dtype)
         n_bytes, own = (last - start) * self.dtype.itemsize, start * self.dtype.itemsize
         first, alignment = self._first_byte + own, self._session.alignment
@@ -87,7 +97,7 @@ class DeviceArray:
 
     def copy_from(self, source: DeviceArray) -> None:
         """Enqueue copying all of *source*, of the same type and at most as long, to the first items."""
-        self._check(0, source.size)
+        self.check_part(0, source.size)
         if source.dtype != self.dtype:
             raise DeviceError(f"an array of {source.dtype} cannot be copied to one of {self.dtype}")
         if not source.size:
@@ -99,7 +109,7 @@ class DeviceArray:
     def set(self, host: NDArray[Any], *, offset: int = 0) -> None:
         """Copy *host* to the items from *offset* on."""
         data = np.ascontiguousarray(host, self.dtype)
-        self._check(offset, data.size)
+        self.check_part(offset, data.size)
         if not data.size:
             return
         with typed_errors("copying to the device"):
@@ -113,7 +123,7 @@ class DeviceArray:
     def get(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
         """Return items ``start:stop`` as a new host array, waiting for all earlier work."""
         last = self.size if stop is None else stop
-        self._check(start, last - start)
+        self.check_part(start, last - start)
         host = np.empty(last - start, self.dtype)
         if not host.size:
             return host
@@ -133,7 +143,7 @@ class DeviceArray:
     def fill(self, value: Any, start: int = 0, stop: int | None = None) -> cl.Event | None:
         """Enqueue setting items ``start:stop`` to *value*."""
         last = self.size if stop is None else stop
-        self._check(start, last - start)
+        self.check_part(start, last - start)
         if last == start:
             return None
         size = self.dtype.itemsize
@@ -144,12 +154,14 @@ class DeviceArray:
         self._session.record_kernel("fill", event)
         return event
 
-    def _check(self, start: int, count: int) -> None:
+    def check_part(self, start: int, count: int) -> None:
+        """Raise a :class:`DeviceError` unless *count* items from *start* on are in the array."""
         if start < 0 or count < 0 or start + count > self.size:
             raise DeviceError(f"items {start}:{start + count} of a device array of {self.size}")
 
     def release(self) -> None:
         """Give the memory back now instead of when the last reference goes; a view gives nothing back."""
+        self._session.transfers.finish(self)
         self._leave_host()
         self.buffer.release()
 
