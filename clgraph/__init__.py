@@ -14,6 +14,7 @@ _EXPORTS = {
     "Coloring": "clgraph.algorithms.coloring",
     "CollisionTable": "clgraph.algorithms.hash_collisions",
     "Components": "clgraph.algorithms.components",
+    "DeviceGraph": "clgraph.runtime.device_graph",
     "DeviceProfile": "clgraph.device.profile",
     "Graph": "clgraph.data.graph",
     "Ratings": "clgraph.data.ratings",

@@ -27,6 +27,7 @@ from clgraph.errors import (
     KernelSourceError,
     NoDeviceError,
 )
+from clgraph.primitives.scan import Scan
 from clgraph.probing import probe
 from clgraph.runtime import cache, notice, query, selection, source
 from clgraph.runtime import session as session_module
@@ -314,6 +315,59 @@ def test_parts_of_arrays(session):
                   lambda: array.fill(0, 9, 12), lambda: array.get(6, 4)):
         with pytest.raises(DeviceError, match="of a device array of 10"):
             wrong()
+
+
+def test_views_share_memory_and_keep_it(session):
+    step = session.alignment // 4
+    array = session.upload(np.arange(5 * step, dtype=np.int32))
+    view = array.view(step, 4 * step)
+    inner = view.view(step, 2 * step)
+    assert view.get().tolist() == list(range(step, 4 * step)) and inner.item() == 2 * step
+    view.set([-1, -2], offset=1)
+    inner.fill(7, 0, 3)
+    session.program(IOTA).bind("iota", step, n=step, out=view.view(2 * step))()
+    expected = np.arange(5 * step)
+    expected[step + 1 : step + 3], expected[2 * step : 2 * step + 3] = [-1, -2], 7
+    expected[3 * step : 4 * step] = np.arange(step)
+    assert np.array_equal(array.get(), expected)
+    del array, view
+    gc.collect()
+    others = [session.zeros(5 * step, np.int32) for _ in range(4)]  # would get the memory if it had gone back
+    assert inner.get().tolist() == expected[2 * step : 3 * step].tolist() and len(others) == 4
+
+
+def test_a_view_may_have_another_type_and_may_be_empty(session):
+    array = session.upload(np.arange(1000, dtype=np.uint64))
+    words = array.view(0, 500, np.uint32)
+    assert words.size == 1000 and words.get(0, 4).tolist() == [0, 0, 1, 0]
+    assert [array.view(at, at).get().size for at in (0, 1, 1000)] == [0, 0, 0]
+    assert session.empty(0, np.int32).view().get().size == 0
+    with pytest.raises(DeviceError, match="no whole number of items of int64"):
+        words.view(0, 3, np.int64)
+    with pytest.raises(DeviceError, match=rf"item 1 would begin at byte 8, .*multiple of {session.alignment}"):
+        array.view(1)
+    with pytest.raises(DeviceError, match="of a device array of 1000"):
+        array.view(0, 1001)
+
+
+def test_arrays_know_what_they_share(session):
+    step = session.alignment // 4
+    array = session.empty(4 * step, np.int32)
+    first, second, both = array.view(0, step), array.view(step, 2 * step), array.view(0, 2 * step)
+    assert first.overlaps(both) and both.overlaps(second) and array.overlaps(second) and array.overlaps(array)
+    assert not first.overlaps(second) and not array.overlaps(session.empty(4, np.int32))
+    with pytest.raises(InputError, match="cannot write"):
+        Scan(session, first, both.view(0, step))
+
+
+def test_copies_on_the_device(session):
+    source, target = session.upload(np.arange(10, dtype=np.int32)), session.zeros(12, np.int32)
+    target.copy_from(source)
+    target.copy_from(session.empty(0, np.int32))
+    assert target.get().tolist() == [*range(10), 0, 0]
+    for wrong in (session.zeros(13, np.int32), session.zeros(3, np.uint32)):
+        with pytest.raises(DeviceError, match=r"device array of 12|cannot be copied"):
+            target.copy_from(wrong)
 
 
 def test_one_buffer_larger_than_the_device_allows(session):

@@ -43,6 +43,7 @@ ELSEWHERE = {
     "probe": "test_probing_kernels.py", "traversal/dijkstra": "test_sssp.py", "traversal/child_launch": "test_sssp.py",
     "hash_collisions": "hash_collisions", "coloring/conflicts": "distance_two", "coloring/nets": "distance_two",
     "coloring/distance_two": "distance_two", "coloring": "coloring", "components": "components",
+    "data": "test_device_graph.py",
     "factorization/block": "factorization_blocks",
     "factorization/matchings": "factorization_offline", "factorization/superstep": "factorization_offline",
     "factorization/item_block": "factorization_offline", "factorization": "factorization_online", "mst": "mst",

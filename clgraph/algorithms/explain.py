@@ -11,7 +11,7 @@ from clgraph.engine.algorithm import Algorithm
 from clgraph.errors import InputError
 from clgraph.model.cost import estimate
 from clgraph.model.strategy import Choice
-from clgraph.runtime.session import Session, SessionLike, as_session
+from clgraph.runtime.session import Session, SessionLike
 
 
 class KernelCost(NamedTuple):
@@ -65,7 +65,8 @@ def explain(
     ----------
     algorithm : str
         A key of :data:`clgraph.algorithms.table.MODULES`.
-    data : Graph, scipy sparse array or networkx graph; for "factorization" Ratings, scipy sparse array or tuple
+    data : Graph, DeviceGraph, scipy sparse array or networkx graph
+        "factorization" takes Ratings, a scipy sparse array or a tuple.
         "color" with ``bipartite=True`` also takes a matrix that is not square, as :func:`color_columns` does.
     strategy : str
         The one whose kernels are listed; ``"auto"`` is the model's choice.
@@ -97,13 +98,14 @@ def explain(
     >>> choice.strategy == min(choice.seconds, key=choice.seconds.get)
     True
     """
-    measure, on = checked_flag("measure", measure), as_session(session)
+    measure = checked_flag("measure", measure)
     entry = find_algorithm(algorithm)
     known = [p.name for p in inspect.signature(entry.problem).parameters.values() if p.kind is p.KEYWORD_ONLY]
     unknown = sorted(set(options) - set(known))
     if unknown:
         raise InputError(f"unknown options {', '.join(unknown)} of {algorithm}; known: {', '.join(known)}")
     problem = entry.problem(data, **options)
+    on = entry.session(problem, session)
     choice = entry.choose(on, problem, strategy)
     kernels = _kernels(entry, on, problem, choice.strategy, measure)
     return Explanation(choice.strategy, choice.requested, choice.predicted, choice.unsupported, kernels)

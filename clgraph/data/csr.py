@@ -39,14 +39,19 @@ def check_arrays(offsets: NDArray[Any], columns: NDArray[Any]) -> None:
             f"row_offsets runs from {offsets[0]} to {offsets[-1]}; "
             f"it must start at 0 and end at n_edges = {m}"
         )
+    check_rising(offsets)
+    check_range("column_indices", columns, n)
+
+
+def check_rising(offsets: NDArray[Any], first: int = 0) -> None:
+    """Raise unless *offsets*, the row offsets from place *first* on, do not decrease."""
     falls = offsets[1:] < offsets[:-1]
     if falls.any():
         at = int(falls.argmax())
         raise GraphError(
-            f"row_offsets[{at + 1}] = {offsets[at + 1]} is below row_offsets[{at}] = {offsets[at]}; "
+            f"row_offsets[{first + at + 1}] = {offsets[at + 1]} is below row_offsets[{first + at}] = {offsets[at]}; "
             "offsets must not decrease"
         )
-    check_range("column_indices", columns, n)
 
 
 def pack(rows: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.int64]:
@@ -291,11 +296,12 @@ def _as_int64(name: str, value: Any) -> int:
     return checked_count(name, value, int(_INT64.max), int(_INT64.min))
 
 
-def check_range(name: str, vertices: NDArray[Any], n: int) -> None:
+def check_range(name: str, vertices: NDArray[Any], n: int, first: int = 0) -> None:
+    """Raise unless *vertices*, which are those of array *name* from place *first* on, are below *n*."""
     if vertices.size and (vertices.min() < 0 or vertices.max() >= n):
         at = int(((vertices < 0) | (vertices >= n)).argmax())
         allowed = f"0 to {n - 1}" if n else "none, the graph has no vertices"
-        raise GraphError(f"{name}[{at}] = {vertices[at]} is not a vertex; allowed: {allowed}")
+        raise GraphError(f"{name}[{first + at}] = {vertices[at]} is not a vertex; allowed: {allowed}")
 
 
 def as_weights(values: ArrayLike, m: int) -> NDArray[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -148,7 +148,7 @@ class Graph:
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
-        weights = "unweighted" if self.edge_weights is None else f"{self.edge_weights.dtype} weights"
+        weights = "unweighted" if self.weight_dtype is None else f"{self.weight_dtype} weights"
         return f"Graph(n_vertices={self.n_vertices}, n_edges={self.n_edges}, {kind}, {weights})"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -166,6 +166,11 @@ class Graph:
     def n_edges(self) -> int:
         """Number of stored entries: an undirected edge counts twice, a self-loop once."""
         return self.column_indices.size
+
+    @property
+    def weight_dtype(self) -> np.dtype[Any] | None:
+        """Type of the weights; ``None`` for an unweighted graph."""
+        return None if self.edge_weights is None else self.edge_weights.dtype
 
     @property
     def nbytes(self) -> int:
@@ -426,8 +431,17 @@ class Graph:
         )
 
 
+@runtime_checkable
+class ActsAsGraph(Protocol):
+    """What is a graph, though it is elsewhere: on a device."""
+
+    def as_graph(self) -> Graph:
+        """Return the graph as what algorithms read."""
+        ...
+
+
 def as_graph(source: Any, *, weight: str | None = None) -> Graph:
-    """Return *source*, a Graph, a scipy sparse array or a networkx graph, as a Graph.
+    """Return *source*, a Graph, a DeviceGraph, a scipy sparse array or a networkx graph, as a Graph.
 
     A Graph is returned as it is, anything else is copied (see :meth:`Graph.from_scipy`).
     *weight* names the edge attribute of a networkx graph to use as weight.
@@ -438,9 +452,11 @@ def as_graph(source: Any, *, weight: str | None = None) -> Graph:
         return Graph.from_scipy(source)
     if _is_networkx(source):
         return Graph.from_networkx(source, weight)
+    if isinstance(source, ActsAsGraph):
+        return source.as_graph()
     raise InputError(
         f"{type(source).__module__}.{type(source).__qualname__} is not a graph; "
-        "accepted: clgraph.Graph, a scipy sparse array, a networkx graph"
+        "accepted: clgraph.Graph, clgraph.DeviceGraph, a scipy sparse array, a networkx graph"
     )
 
 

@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 from clgraph.arguments import checked_flag
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose
-from clgraph.runtime.session import Session, SessionLike, as_session
+from clgraph.runtime.device_graph import session_for
+from clgraph.runtime.session import Session, SessionLike
 
 
 def _none_left_out(_problem: Any, _session: Session) -> dict[str, str]:
@@ -55,6 +56,10 @@ class Algorithm:
         left_out = self.left_out(problem, session) if strategy == "auto" else {}
         return choose(self.strategies, strategy, problem, session.facts, session.profile.rates, left_out)
 
+    def session(self, problem: Any, session: SessionLike) -> Session:
+        """Return *session*; where none is named, the one on which the problem's graph lives, or the default one."""
+        return session_for(getattr(problem, "graph", None), session)
+
     def solve(
         self, problem: Any, *, strategy: str = "auto", session: SessionLike = None, verify: bool = False,
         options: Mapping[str, Any] | None = None,
@@ -81,7 +86,7 @@ class Algorithm:
         VerificationError
             The check has failed.
         """
-        verify, on = checked_flag("verify", verify), as_session(session)
+        verify, on = checked_flag("verify", verify), self.session(problem, session)
         with on.measure() as recorder:
             choice = self.choose(on, problem, strategy)
             chosen = self.strategies[choice.strategy]

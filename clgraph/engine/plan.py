@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from clgraph.device.facts import DeviceFacts
+from clgraph.engine.growth import Growth, capacity_of
 from clgraph.model.cost import Work, estimate
 from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step, Use, has_rounds
 from clgraph.model.strategy import Kind, Strategy, runs_anywhere, solves_all
@@ -66,6 +67,7 @@ class Plan:
             self.scope |= recipe.prepare(self)
         self._paced = estimate(recipe.work, session.profile.rates).seconds > PACED_SECONDS
         self._statuses: list[tuple[Phase, str, int]] = []  # a launch, and the array and the place of its word
+        self._launches: dict[Launch, Growth | None] = {}
         distinct = {id(step): step for step in recipe.steps}  # a step that is there twice is bound once
         prepared = {key: self._prepared(step) for key, step in distinct.items()}
         self._steps = [prepared[id(step)] for step in recipe.steps]
@@ -110,9 +112,24 @@ class Plan:
         program = self.program(phase.source)
         items = phase.items if phase.groups is None else phase.groups * program.work_group_size
         own = {name: self._number(phase, value) for name, value in phase.values.items()}
-        return program.bind(phase.name, items, self.scope, max_groups=phase.max_groups, **own)
+        if phase.grows is not None:
+            self.scope[capacity_of(phase.grows)] = self.arrays[phase.grows].size
+        launch = program.bind(phase.name, items, self.scope, max_groups=phase.max_groups, **own)
+        self._launches[launch] = self._growth(phase)
+        return launch
+
+    def _growth(self, phase: Phase) -> Growth | None:
+        if phase.grows is None:
+            return None
+        assert phase.status is not None, f"{phase.kernel} has no status word in which to say that an array is full"
+        array, status = self._place(phase, phase.status)
+        needed = -1 if phase.needed is None else self._place(phase, phase.needed)[1]
+        return Growth(self.arrays, self.scope, phase.grows, self.arrays[array], status, needed)
 
     def _launch(self, launch: Launch) -> None:
+        if (growth := self._launches.get(launch)) is not None:
+            growth.run(launch, self._launches)
+            return
         event = launch()
         if self._paced:
             self.session.wait(event)

@@ -54,6 +54,14 @@ class Phase:
         How many work-groups, in place of *items*.
     status : str, optional
         ``"<array>[<expression of constants>]"``, the word to which the kernel writes why it could not go on.
+    grows : str, optional
+        An array of the recipe that gets longer if the kernel finds it full. The kernel has a parameter
+        ``<array>_capacity`` for its length, writes ``STATUS_CAPACITY`` to its *status* word when there is no room, and
+        is launched again with the array at least twice as long: what the array and all others hold stays, and the
+        array with the status word is as it was before the launch. A :class:`Use` that reads such an array looks it up
+        in ``plan.arrays`` when it runs.
+    needed : str, optional
+        A word beside *status* in which the kernel leaves how many items the array must have.
     """
 
     kernel: str
@@ -63,6 +71,8 @@ class Phase:
     max_groups: int | None = None
     groups: int | None = None
     status: str | None = None
+    grows: str | None = None
+    needed: str | None = None
 
     @property
     def source(self) -> str:
@@ -197,7 +207,7 @@ def has_rounds(step: Step) -> TypeGuard[Loop | Use]:
 def launched(step: Step) -> Work:
     """Return what *step* asks of the device, its launches and those reads counted for which the host waits."""
     if isinstance(step, Phase):
-        return step.work + _LAUNCH
+        return step.work + _LAUNCH + (_READ_BACK if step.grows else _NOTHING)
     if isinstance(step, Loop):
         return sum(map(launched, step.body), _READ_BACK).times(step.expected)
     return step.work + step.a_round.times(step.expected)

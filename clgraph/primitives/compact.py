@@ -48,7 +48,7 @@ class Compact(LookBack):
     ) -> None:
         super().__init__()
         check_count(n)
-        if any(array.buffer == target.buffer for array in arrays.values()):
+        if any(array.overlaps(target) for array in arrays.values()):
             raise InputError("compaction cannot write one of its sources")
         self.size = session.zeros(1, np.uint32)
         self.strategy = strategy or ("look_back" if looks_back(session) else "chunks")

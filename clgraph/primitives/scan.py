@@ -42,7 +42,7 @@ class Scan(LookBack):
         check_count(n)
         if extra not in (0, 1) or (inclusive and extra):
             raise InputError(f"target has {target.size} items, source {n}; it may have one more if exclusive")
-        if source.buffer == target.buffer:
+        if source.overlaps(target):
             raise InputError("a scan cannot write its source")
         in_type, sum_type = c_type(source.dtype, _ALLOWED), c_type(target.dtype, _ALLOWED)
         self.strategy = strategy or ("look_back" if looks_back(session) else "chunks")

@@ -5,14 +5,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-import pyopencl as cl
 
 from clgraph.errors import InputError
 from clgraph.primitives.look_back import LookBack, looks_back
 from clgraph.primitives.scan import Scan
 from clgraph.primitives.types import check_count, power_of_two_at_most, tuned
 from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.session import Session
 
 SOURCE = "primitives/sort.cl"
@@ -106,7 +104,7 @@ class Sort(LookBack):
                 raise InputError("keys, values and outputs must have one size, and each its output's type")
             if source.dtype.itemsize not in (4, 8):
                 raise InputError(f"values of {source.dtype}; use a type of 4 or 8 bytes")
-            if source.buffer == target.buffer:
+            if source.overlaps(target):
                 raise InputError("a sort cannot write its source")
 
     def _sizes(self, tuning: Mapping[str, int] | None) -> dict[str, int]:
@@ -188,11 +186,7 @@ class Sort(LookBack):
         if not self.launches and self.n:
             for source, target in zip(self._source, self._target, strict=True):
                 if source is not None and target is not None:
-                    with typed_errors("copying keys or values"):
-                        event = cl.enqueue_copy(
-                            self._session.queue, target.buffer, source.buffer, byte_count=source.nbytes
-                        )
-                    self._session.record_transfer(event)
+                    target.copy_from(source)
 
 
 def _named(pair: Iterable[DeviceArray | None], prefix: str) -> dict[str, DeviceArray]:

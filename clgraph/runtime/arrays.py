@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyopencl as cl
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
+from clgraph.arguments import refusing
 from clgraph.errors import DeviceError
 from clgraph.runtime.failure import typed_errors
 
@@ -15,28 +16,100 @@ if TYPE_CHECKING:
     from clgraph.runtime.session import Session
 
 
-class DeviceArray:
-    """A typed device buffer; made by :meth:`Session.upload`, ``empty`` and ``zeros``."""
+def number_type(dtype: DTypeLike) -> np.dtype[Any]:
+    """Return *dtype*; raise an :class:`InputError` unless it is a type of numbers that a device knows."""
+    with refusing("dtype", dtype, "a type of numbers"):
+        kind = np.dtype(dtype)
+        if kind.kind not in "biuf":
+            raise TypeError("no numbers")
+    return kind
 
-    __slots__ = ("_host", "_session", "buffer", "dtype", "size")
+
+class DeviceArray:
+    """A typed device buffer; made by :meth:`Session.upload`, ``empty`` and ``zeros``, or a view of another one."""
+
+    __slots__ = ("_first_byte", "_host", "_parent", "_session", "buffer", "dtype", "size")
 
     def __init__(
         self, session: Session, buffer: Any, dtype: np.dtype[Any], size: int, host: NDArray[Any] | None = None
     ) -> None:
         self._session = session
         self._host = host  # keeps memory alive that the buffer only wraps
+        self._parent: DeviceArray | None = None  # the array whose memory a view shares and keeps alive
+        self._first_byte = 0  # where in that memory it begins
         self.buffer = buffer
         self.dtype = dtype
         self.size = size
 
     @property
+    def session(self) -> Session:
+        """Where it lives."""
+        return self._session
+
+    @property
     def nbytes(self) -> int:
         return self.size * self.dtype.itemsize
+
+    def view(self, start: int = 0, stop: int | None = None, dtype: DTypeLike | None = None) -> DeviceArray:
+        """Return items ``start:stop`` as an array of their own, in the same memory.
+
+        Parameters
+        ----------
+        start, stop : int
+            Kernels can get only what begins at a multiple of :attr:`Session.alignment` bytes of the whole memory.
+        dtype : dtype, optional
+            The type in which the view reads the same bytes.
+
+        Raises
+        ------
+        DeviceError
+            The items are not all in this array, their bytes are no whole number of items of *dtype*, or *start* is
+            not aligned.
+        """
+        last = self.size if stop is None else stop
+        self.check_part(start, last - start)
+        kind = self.dtype if dtype is None else np.dtype(dtype)
+        n_bytes, own = (last - start) * self.dtype.itemsize, start * self.dtype.itemsize
+        first, alignment = self._first_byte + own, self._session.alignment
+        if n_bytes % kind.itemsize:
+            raise DeviceError(f"{n_bytes} bytes are no whole number of items of {kind}")
+        if not n_bytes:  # OpenCL has no empty buffers, and nobody reads this one
+            first = 0
+        if first % alignment:
+            raise DeviceError(
+                f"a view that begins at item {start} would begin at byte {first}, which is no multiple of {alignment}, "
+                f"as {self._session.facts.name} wants; Arena.take aligns"
+            )
+        whole = self._parent or self
+        with typed_errors("making a view"):
+            # The pool's buffers have no method for this, and OpenCL makes no view of a view.
+            memory: Any = cl.Buffer.from_int_ptr(whole.buffer.int_ptr, retain=True)
+            part = memory.get_sub_region(first, max(n_bytes, kind.itemsize))
+        made = DeviceArray(self._session, part, kind, n_bytes // kind.itemsize)
+        made._parent, made._first_byte = whole, first
+        return made
+
+    def overlaps(self, other: DeviceArray) -> bool:
+        """Return whether both have bytes in common."""
+        ends = self._first_byte + self.nbytes, other._first_byte + other.nbytes
+        is_shared = (self._parent or self) is (other._parent or other)
+        return self is other or (is_shared and self._first_byte < ends[1] and other._first_byte < ends[0])
+
+    def copy_from(self, source: DeviceArray) -> None:
+        """Enqueue copying all of *source*, of the same type and at most as long, to the first items."""
+        self.check_part(0, source.size)
+        if source.dtype != self.dtype:
+            raise DeviceError(f"an array of {source.dtype} cannot be copied to one of {self.dtype}")
+        if not source.size:
+            return
+        with typed_errors("copying on the device"):
+            event = cl.enqueue_copy(self._session.queue, self.buffer, source.buffer, byte_count=source.nbytes)
+        self._session.record_transfer(event)
 
     def set(self, host: NDArray[Any], *, offset: int = 0) -> None:
         """Copy *host* to the items from *offset* on."""
         data = np.ascontiguousarray(host, self.dtype)
-        self._check(offset, data.size)
+        self.check_part(offset, data.size)
         if not data.size:
             return
         with typed_errors("copying to the device"):
@@ -50,7 +123,7 @@ class DeviceArray:
     def get(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
         """Return items ``start:stop`` as a new host array, waiting for all earlier work."""
         last = self.size if stop is None else stop
-        self._check(start, last - start)
+        self.check_part(start, last - start)
         host = np.empty(last - start, self.dtype)
         if not host.size:
             return host
@@ -70,7 +143,7 @@ class DeviceArray:
     def fill(self, value: Any, start: int = 0, stop: int | None = None) -> cl.Event | None:
         """Enqueue setting items ``start:stop`` to *value*."""
         last = self.size if stop is None else stop
-        self._check(start, last - start)
+        self.check_part(start, last - start)
         if last == start:
             return None
         size = self.dtype.itemsize
@@ -81,12 +154,14 @@ class DeviceArray:
         self._session.record_kernel("fill", event)
         return event
 
-    def _check(self, start: int, count: int) -> None:
+    def check_part(self, start: int, count: int) -> None:
+        """Raise a :class:`DeviceError` unless *count* items from *start* on are in the array."""
         if start < 0 or count < 0 or start + count > self.size:
             raise DeviceError(f"items {start}:{start + count} of a device array of {self.size}")
 
     def release(self) -> None:
-        """Give the memory back now instead of when the last reference goes."""
+        """Give the memory back now instead of when the last reference goes; a view gives nothing back."""
+        self._session.transfers.finish(self)
         self._leave_host()
         self.buffer.release()
 

@@ -1,22 +1,134 @@
-"""A graph's arrays on a device, uploaded once per session."""
+"""Graphs whose arrays are on a device: uploaded once a session, or made there by kernels."""
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.arguments import checked_count, checked_flag
+from clgraph.data.csr import MAX_VERTICES
 from clgraph.data.graph import Graph
+from clgraph.data.stats import GraphStats
+from clgraph.errors import GraphError, InputError
 from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.session import Session
+from clgraph.runtime.check_csr import check_csr
+from clgraph.runtime.session import Session, SessionLike, as_session
+
+_WEIGHTS = ("int32", "int64", "float32", "float64")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class DeviceGraph:
-    """CSR arrays of one graph in device memory; the weights once an algorithm has asked for them."""
+    """A graph in the memory of one device, which every algorithm takes as it takes a :class:`Graph`.
 
-    n_vertices: int
-    n_edges: int
+    :meth:`from_arrays` makes one of arrays that kernels have written, :meth:`from_graph` one of a host graph. What an
+    algorithm needs on the host, such as edges by which it names its result, is copied back on first use.
+
+    Attributes
+    ----------
+    session : Session
+        Where it lives; algorithms run there.
+    row_offsets, column_indices : DeviceArray
+        CSR as in :class:`Graph`. No kernel may write the arrays of a graph while it is used.
+    edge_weights, vertex_weights : DeviceArray or None
+    directed, has_sorted_rows : bool
+    labels : array or None
+        The user's own vertex ids, on the host.
+    """
+
+    session: Session
     row_offsets: DeviceArray
     column_indices: DeviceArray
     edge_weights: DeviceArray | None = None
+    vertex_weights: DeviceArray | None = None
+    directed: bool = False
+    has_sorted_rows: bool = False
+    labels: NDArray[Any] | None = None
+    _source: weakref.ref[Graph] | None = None  # not the graph: a session keeps what is here while the graph lives
+
+    @classmethod
+    def from_graph(cls, graph: Graph, session: SessionLike = None) -> DeviceGraph:
+        """Return *graph* with its weights on the device of *session*; a session keeps it while *graph* lives."""
+        return device_graph(as_session(session), graph, weights=True)
+
+    @classmethod
+    def from_arrays(
+        cls, session: Session, row_offsets: DeviceArray, column_indices: DeviceArray,
+        edge_weights: DeviceArray | None = None, vertex_weights: DeviceArray | None = None, *, directed: bool,
+        n_vertices: int | DeviceArray | None = None,
+    ) -> DeviceGraph:
+        """Make a graph of arrays on the device; one kernel checks what is in them.
+
+        Parameters
+        ----------
+        session : Session
+        row_offsets : DeviceArray, int32 or int64
+            The number of entries is what stands after the offsets of all rows.
+        column_indices : DeviceArray, int32
+            It may have room for more entries than there are, and so may *edge_weights*.
+        edge_weights, vertex_weights : DeviceArray, int32, int64, float32 or float64, optional
+        directed : bool
+            ``False`` promises that each entry (u, v) has its reverse (v, u) with the same weight; this is not checked.
+        n_vertices : int or DeviceArray, optional
+            How many rows there are, where *row_offsets* has room for more; a kernel may have counted them.
+
+        Raises
+        ------
+        GraphError
+            The arrays do not describe a graph; the message names value, position and limit.
+        InputError
+            An array lives on another session.
+        """
+        arrays = {"row_offsets": row_offsets, "column_indices": column_indices, "edge_weights": edge_weights,
+                  "vertex_weights": vertex_weights, "n_vertices": n_vertices}  # fmt: skip
+        for name, array in arrays.items():
+            if isinstance(array, DeviceArray) and array.session is not session:
+                raise InputError(f"{name} is on {array.session}, and the graph is to be on {session}")
+        if column_indices.dtype != np.int32 or row_offsets.dtype not in (np.int32, np.int64):
+            raise GraphError(
+                f"row_offsets is of {row_offsets.dtype} and column_indices of {column_indices.dtype}; "
+                "needed: int32 or int64, and int32"
+            )
+        for name, weights in (("edge_weights", edge_weights), ("vertex_weights", vertex_weights)):
+            if weights is not None and weights.dtype.name not in _WEIGHTS:
+                raise GraphError(f"{name} is of {weights.dtype}; allowed: {', '.join(_WEIGHTS)}")
+        counted = n_vertices.item() if isinstance(n_vertices, DeviceArray) else n_vertices
+        most = min(MAX_VERTICES, row_offsets.size - 1)
+        n = row_offsets.size - 1 if counted is None else checked_count("n_vertices", counted, most, least=0)
+        if not 0 <= n <= MAX_VERTICES:
+            raise GraphError(f"row_offsets has {n + 1} elements; needed: n_vertices + 1, at most {MAX_VERTICES + 1}")
+        if vertex_weights is not None and vertex_weights.size < n:
+            raise GraphError(f"vertex_weights has {vertex_weights.size} elements; needed: one per vertex, {n}")
+        m, is_sorted = check_csr(session, n, row_offsets, column_indices, edge_weights)
+        return cls(
+            session, row_offsets.view(0, n + 1), column_indices.view(0, m),
+            None if edge_weights is None else edge_weights.view(0, m),
+            None if vertex_weights is None else vertex_weights.view(0, n),
+            checked_flag("directed", directed), is_sorted,
+        )
+
+    def __repr__(self) -> str:
+        return f"Device{self.as_graph()!r}"
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return self.row_offsets.size - 1
+
+    @property
+    def n_edges(self) -> int:
+        """Number of stored entries: an undirected edge counts twice, a self-loop once."""
+        return self.column_indices.size
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes on the device."""
+        arrays = self.row_offsets, self.column_indices, self.edge_weights, self.vertex_weights
+        return sum(array.nbytes for array in arrays if array is not None)
 
     @property
     def scope(self) -> dict[str, DeviceArray]:
@@ -27,15 +139,116 @@ class DeviceGraph:
         """Return the preprocessor names by which kernels know the array types."""
         return {"OFFSET_T": "long" if self.row_offsets.dtype.itemsize == 8 else "int"}
 
+    @cached_property
+    def stats(self) -> GraphStats:
+        """What the cost model may know of this graph."""
+        return self.to_graph().stats
+
+    def to_graph(self) -> Graph:
+        """Return the graph on the host: the one that it was made of while that lives, else a copy, which is kept."""
+        source = None if self._source is None else self._source()
+        return self._on_host if source is None else source
+
+    @cached_property
+    def _on_host(self) -> Graph:
+        weights = None if self.edge_weights is None else self.edge_weights.get()
+        return Graph._trusted(
+            self.row_offsets.get(), self.column_indices.get(), weights, directed=self.directed, labels=self.labels,
+            sorted_rows=self.has_sorted_rows,
+        )  # fmt: skip
+
+    def as_graph(self) -> Graph:
+        """Return what algorithms read: a graph whose arrays come to the host when something reads them there."""
+        return self._as_graph
+
+    @cached_property
+    def _as_graph(self) -> Graph:
+        return GraphOnDevice(self)
+
+
+class GraphOnDevice(Graph):
+    """A graph that is on a device; its arrays come to the host when they are read.
+
+    Attributes
+    ----------
+    on_device : DeviceGraph
+    """
+
+    on_device: DeviceGraph
+
+    def __init__(self, on_device: DeviceGraph) -> None:
+        for name in ("directed", "labels", "has_sorted_rows"):
+            self.__dict__[name] = getattr(on_device, name)
+        self.__dict__["on_device"] = on_device
+
+    def __reduce__(self) -> Any:
+        return object.__new__, (Graph,), self.on_device.to_graph().__getstate__()
+
+    @property
+    def n_vertices(self) -> int:
+        return self.on_device.n_vertices
+
+    @property
+    def n_edges(self) -> int:
+        return self.on_device.n_edges
+
+    @property
+    def nbytes(self) -> int:
+        return self.on_device.nbytes
+
+    @property
+    def weight_dtype(self) -> np.dtype[Any] | None:
+        weights = self.on_device.edge_weights
+        return None if weights is None else weights.dtype
+
+    @cached_property
+    def row_offsets(self) -> NDArray[Any]:
+        return self.on_device.to_graph().row_offsets
+
+    @cached_property
+    def column_indices(self) -> NDArray[np.int32]:
+        return self.on_device.to_graph().column_indices
+
+    @cached_property
+    def edge_weights(self) -> NDArray[Any] | None:
+        return self.on_device.to_graph().edge_weights
+
+    @cached_property
+    def stats(self) -> GraphStats:
+        return self.on_device.stats
+
 
 def device_graph(session: Session, graph: Graph, *, weights: bool = False) -> DeviceGraph:
-    """Return *graph* on the device, its *weights* if asked for; kept with the session while the graph lives."""
+    """Return *graph* on the device, its *weights* if asked for; kept with the session while the graph lives.
+
+    Raises
+    ------
+    InputError
+        It is on the device of another session.
+    """
+    if isinstance(graph, GraphOnDevice):
+        if graph.on_device.session is not session:
+            raise InputError(
+                f"the graph is on {graph.on_device.session}, and this is to run on {session}; leave out the session, "
+                "or bring the graph to the host by to_graph()"
+            )
+        return graph.on_device
     cached: DeviceGraph | None = session.device_graphs.get(graph)
     if cached is None:
-        pattern = {"row offsets": graph.row_offsets, "column indices": graph.column_indices}
-        session.check_memory({name: array.nbytes for name, array in pattern.items()})
-        cached = DeviceGraph(graph.n_vertices, graph.n_edges, *map(session.upload, pattern.values()))
+        session.check_memory({"row offsets": graph.row_offsets.nbytes, "column indices": graph.column_indices.nbytes})
+        cached = DeviceGraph(
+            session, session.upload(graph.row_offsets), session.upload(graph.column_indices),
+            directed=graph.directed, has_sorted_rows=graph.has_sorted_rows, labels=graph.labels,
+            _source=weakref.ref(graph),
+        )
     if weights and cached.edge_weights is None and graph.edge_weights is not None:
         cached = replace(cached, edge_weights=session.upload(graph.edge_weights))
     session.device_graphs[graph] = cached
     return cached
+
+
+def session_for(graph: Graph | None, session: SessionLike) -> Session:
+    """Return *session*; where none is named, the one where *graph* lives, if it lives on a device."""
+    if session is None and isinstance(graph, GraphOnDevice):
+        return graph.on_device.session
+    return as_session(session)

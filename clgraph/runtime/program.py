@@ -170,7 +170,7 @@ class Launch:
 
     def __init__(
         self, program: Program, kernel: str, handle: cl.Kernel, groups: int, parameters: Sequence[Parameter],
-        arguments: Sequence[Any],
+        arguments: list[Any],
     ) -> None:
         self._program = program
         self._handle = handle
@@ -192,3 +192,15 @@ class Launch:
                 self._handle.set_arg(index, argument)
             except cl.Error as error:  # not typed_errors: this is the hot path
                 raise as_device_error(f"setting {name} of {self.kernel}", error) from error
+
+    def takes(self, name: str) -> bool:
+        """Return whether the kernel has a parameter of that name."""
+        return name in self._places
+
+    def replace(self, old: DeviceArray, new: DeviceArray) -> None:
+        """Take array *new* wherever *old* is an argument."""
+        for index, argument in enumerate(self._arguments):
+            if argument is old:
+                with typed_errors(f"setting an array of {self.kernel}"):
+                    self._handle.set_arg(index, new.buffer)
+                self._arguments[index] = new

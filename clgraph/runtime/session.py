@@ -1,4 +1,4 @@
-"""One context, one in-order queue, one memory pool, one program cache."""
+"""One context, one in-order queue for kernels, one memory pool, one program cache."""
 from __future__ import annotations
 
 import contextlib
@@ -6,19 +6,18 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
-import numpy as np
 import pyopencl as cl
 from numpy.typing import DTypeLike, NDArray
 from pyopencl.tools import ImmediateAllocator, MemoryPool
 
-from clgraph.arguments import checked_array, checked_count, refusing
+from clgraph.arguments import checked_array, checked_count
 from clgraph.device.profile import DeviceProfile, load_profile
 from clgraph.errors import DeviceMemoryError, InputError
-from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.arrays import DeviceArray, number_type
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.fork import check_fork
 from clgraph.runtime.program import Program, build_program
@@ -27,6 +26,7 @@ from clgraph.runtime.quirks import works_while_waiting
 from clgraph.runtime.selection import check_works, select_device
 from clgraph.runtime.source import known_to
 from clgraph.runtime.timing import Recorder, RunInfo
+from clgraph.runtime.transfers import Transfers
 
 logger = logging.getLogger(__name__)
 
@@ -54,6 +54,8 @@ class Session:
         Measured rates and tuned sizes, and where they came from.
     why : str
         How the device was chosen.
+    transfers : Transfers
+        Copies that go on while kernels run.
 
     Raises
     ------
@@ -92,6 +94,7 @@ class Session:
         self._programs: dict[tuple[Any, ...], Program] = {}
         self._recording = threading.local()  # each thread times its own calls
         self._lock = threading.RLock()
+        self.transfers = Transfers(self)
         self.device_graphs: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
     def __repr__(self) -> str:
@@ -107,6 +110,11 @@ class Session:
     def takes_times(self) -> bool:
         """Whether commands are timed on the device; a queue of the user's may not."""
         return bool(self._queue.properties & cl.command_queue_properties.PROFILING_ENABLE)
+
+    @cached_property
+    def alignment(self) -> int:
+        """Bytes; a view of an array begins at a multiple of it (see :meth:`DeviceArray.view`)."""
+        return max(64, int(self.device.mem_base_addr_align) // 8)
 
     # ---- programs
 
@@ -174,10 +182,7 @@ class Session:
         """Allocate *size* items, uninitialised."""
         check_fork()
         size = checked_count("size", size, 2**62, least=0)
-        with refusing("dtype", dtype, "a type of numbers"):
-            kind = np.dtype(dtype)
-            if kind.kind not in "biuf":
-                raise TypeError("no numbers")
+        kind = number_type(dtype)
         n_bytes = max(1, size) * kind.itemsize
         if n_bytes >= _CHECKED_BYTES:
             self.check_memory({f"an array of {size} {kind}": n_bytes})
@@ -212,6 +217,7 @@ class Session:
 
     def finish(self) -> None:
         """Wait for everything enqueued."""
+        self.transfers.finish()
         with typed_errors("waiting for the device"):
             marker = cl.enqueue_marker(self.queue)
         self.wait(marker)

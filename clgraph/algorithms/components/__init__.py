@@ -69,7 +69,7 @@ def connected_components(
 
     Parameters
     ----------
-    graph : Graph, scipy sparse array or networkx graph
+    graph : Graph, DeviceGraph, scipy sparse array or networkx graph
     strategy : str
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None

@@ -110,7 +110,7 @@ def minimum_spanning_forest(
 
     Parameters
     ----------
-    graph : Graph, scipy sparse array or networkx graph
+    graph : Graph, DeviceGraph, scipy sparse array or networkx graph
         Weights of any of the four types. Of a directed graph every entry is an edge without direction, so of two
         opposite ones the lesser counts. Without weights every edge weighs 1.
     strategy : str

@@ -17,22 +17,23 @@ from clgraph.runtime.session import Session
 
 def weight_kind(graph: Graph) -> str:
     """Return the name by which kernels know what :func:`upload_weights` makes."""
-    if graph.edge_weights is None:
+    if graph.weight_dtype is None:
         return "WEIGHT_NONE"
-    if graph.edge_weights.dtype.itemsize == 8:
+    if graph.weight_dtype.itemsize == 8:
         return "WEIGHT_RANK"
-    return "WEIGHT_INT" if graph.edge_weights.dtype.kind == "i" else "WEIGHT_FLOAT"
+    return "WEIGHT_INT" if graph.weight_dtype.kind == "i" else "WEIGHT_FLOAT"
 
 
 def upload_weights(session: Session, graph: Graph) -> DeviceArray:
     """Return 4 bytes an entry on the device: the weights, or keys of the same order for 64-bit ones."""
-    weights = graph.edge_weights
-    if weights is None:
+    if graph.weight_dtype is None:
         return session.empty(1, np.uint32)
-    if weights.dtype.itemsize == 4:
+    if graph.weight_dtype.itemsize == 4:
         on_device = device_graph(session, graph, weights=True).edge_weights
         assert on_device is not None
         return on_device
+    weights = graph.edge_weights
+    assert weights is not None
     if weights.dtype.kind == "i":
         least, greatest = (int(weights.min()), int(weights.max())) if weights.size else (0, 0)
         if greatest - least < 2**32:

@@ -1,0 +1,240 @@
+"""Graphs on a device: made of host graphs and of arrays that kernels wrote, checked there, and taken by algorithms."""
+from __future__ import annotations
+
+import gc
+import pickle
+
+import numpy as np
+import pytest
+from graphs import DIRECTED, UNDIRECTED
+
+import clgraph as cg
+from clgraph import DeviceGraph, Graph, generators
+from clgraph.errors import GraphError, InputError
+from clgraph.primitives.scan import Scan
+from clgraph.runtime.device_graph import GraphOnDevice, device_graph
+from clgraph.runtime.session import Session
+
+ZOO = {**UNDIRECTED, **DIRECTED}
+
+
+def uploaded(session: Session, graph: Graph, *, room: int = 0, offsets: type = np.int32) -> DeviceGraph:
+    """Return *graph* as kernels might have made it: in arrays with *room* for more."""
+    arrays = [np.append(graph.row_offsets, np.full(room, 7)).astype(offsets)]
+    arrays.append(np.append(graph.column_indices, np.full(room, -5)).astype(np.int32))
+    if graph.edge_weights is not None:
+        arrays.append(np.append(graph.edge_weights, np.zeros(room)).astype(graph.edge_weights.dtype))
+    return DeviceGraph.from_arrays(
+        session, *map(session.upload, arrays), directed=graph.directed, n_vertices=graph.n_vertices
+    )
+
+
+def weighted(dtype: type, directed: bool = False) -> Graph:
+    src, dst = np.random.default_rng(0).integers(200, size=(2, 900))
+    weights = np.random.default_rng(1).integers(1, 50, 900).astype(dtype)
+    return Graph.from_edges(src, dst, weights, directed=directed)
+
+
+def same(one: Graph, other: Graph) -> bool:
+    return (
+        one.directed == other.directed and np.array_equal(one.row_offsets, other.row_offsets)
+        and np.array_equal(one.column_indices, other.column_indices)
+        and (one.edge_weights is other.edge_weights is None or np.array_equal(one.edge_weights, other.edge_weights))
+    )
+
+
+# ---- made and checked
+
+
+@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("offsets", [np.int32, np.int64])
+def test_arrays_of_kernels_become_a_graph(session, name, offsets):
+    graph = ZOO[name]()
+    made = uploaded(session, graph, room=3000, offsets=offsets)
+    assert (made.n_vertices, made.n_edges) == (graph.n_vertices, graph.n_edges)
+    assert made.has_sorted_rows == graph.has_sorted_rows
+    assert same(made.to_graph(), graph) and made.to_graph() is made.to_graph()
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64])
+def test_weights_of_every_type(session, dtype):
+    graph = weighted(dtype)
+    made = uploaded(session, graph)
+    assert made.edge_weights.dtype == dtype and same(made.to_graph(), graph)
+    assert made.nbytes == graph.nbytes
+    vertices = session.upload(np.arange(200, dtype=dtype))
+    born = DeviceGraph.from_arrays(session, made.row_offsets, made.column_indices, None, vertices, directed=True)
+    assert born.vertex_weights.get().tolist() == list(range(200)) and born.edge_weights is None
+
+
+def test_counts_may_be_on_the_device(session):
+    """Row offsets are a scan of degrees, as a kernel makes them; how many rows there are is known to the device."""
+    degrees, columns = session.upload(np.array([2, 1, 1, 9, 9], np.int32)), session.zeros(64, np.int32)
+    columns.set([1, 2, 0, 0])
+    offsets, n = session.empty(6, np.int32), session.upload(np.array([3], np.uint32))
+    Scan(session, degrees, offsets).run()
+    made = DeviceGraph.from_arrays(session, offsets, columns, directed=False, n_vertices=n)
+    assert (made.n_vertices, made.n_edges, made.has_sorted_rows) == (3, 4, True)
+    assert cg.connected_components(made).n_components == 1
+
+
+OFFSETS, COLUMNS = np.arange(5001), np.arange(5000)
+
+
+def spoiled(array, at, value):
+    array = array.astype(np.int32)
+    array[at] = value
+    return array
+
+
+@pytest.mark.parametrize(
+    ("offsets", "columns", "message"),
+    [
+        (spoiled(OFFSETS, 4999, 3), COLUMNS, r"row_offsets\[4999\] = 3 is below row_offsets\[4998\] = 4998"),
+        (spoiled(OFFSETS, 1024, 9), COLUMNS, r"row_offsets\[1024\] = 9 is below row_offsets\[1023\] = 1023"),
+        (spoiled(OFFSETS, 1023, 9), COLUMNS, r"row_offsets\[1023\] = 9 is below row_offsets\[1022\] = 1022"),
+        (spoiled(OFFSETS, 0, -2), COLUMNS, "row_offsets starts at -2"),
+        (spoiled(OFFSETS, 17, -2**31), COLUMNS, r"row_offsets\[17\] = -2147483648 is below"),
+        (spoiled(OFFSETS, 17, 2**31 - 1), COLUMNS, r"row_offsets\[18\] = 18 is below row_offsets\[17\] = 2147483647"),
+        (spoiled(OFFSETS, 5000, 5001), COLUMNS, "ends at 5001; the other arrays have room for 5000"),
+        (spoiled(OFFSETS, 5000, 2**31 - 1), COLUMNS, "ends at 2147483647; the other arrays have room for 5000"),
+        (OFFSETS, spoiled(COLUMNS, 4999, 5000), r"column_indices\[4999\] = 5000 is not a vertex; allowed: 0 to 4999"),
+        (OFFSETS, spoiled(COLUMNS, [2048, 2047], [-1, 2**30]), r"column_indices\[2047\] = 1073741824 is not a vertex"),
+        (OFFSETS[:0], COLUMNS, "row_offsets has 0 elements"),
+        (np.zeros(1), COLUMNS, None),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named(session, offsets, columns, message):
+    arrays = [session.upload(array.astype(np.int32)) for array in (offsets, columns)]
+    if message is None:
+        assert DeviceGraph.from_arrays(session, *arrays, directed=True).n_edges == 0
+        return
+    with pytest.raises(GraphError, match=message):
+        DeviceGraph.from_arrays(session, *arrays, directed=True)
+
+
+def test_wrong_types_and_sizes(session):
+    offsets, columns = session.upload(OFFSETS.astype(np.int32)), session.upload(COLUMNS.astype(np.int32))
+    words, short = session.zeros(5000, np.uint32), session.zeros(4999, np.float32)
+    for arguments, message in [
+        ((columns, words), "column_indices of uint32"), ((words, columns), "row_offsets is of uint32"),
+        ((offsets, columns, words), "edge_weights is of uint32"),
+        ((offsets, columns, None, words), "vertex_weights is of uint32"),
+        ((offsets, columns, short), "room for 4999"), ((offsets, columns, None, short), "vertex_weights has 4999"),
+    ]:  # fmt: skip
+        with pytest.raises(GraphError, match=message):
+            DeviceGraph.from_arrays(session, *arguments, directed=True)
+    with pytest.raises(InputError, match="n_vertices = 5001"):
+        DeviceGraph.from_arrays(session, offsets, columns, directed=True, n_vertices=5001)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_weights_that_are_no_numbers(session, dtype):
+    offsets, columns = session.upload(OFFSETS.astype(np.int32)), session.upload(COLUMNS.astype(np.int32))
+    weights = np.ones(5000, dtype)
+    weights[:4] = np.inf, -np.inf, -0.0, np.finfo(dtype).max
+    DeviceGraph.from_arrays(session, offsets, columns, session.upload(weights), directed=True)
+    weights[[4000, 3333]] = -np.nan, np.nan
+    with pytest.raises(GraphError, match="weight 3333 is NaN"):
+        DeviceGraph.from_arrays(session, offsets, columns, session.upload(weights), directed=True)
+
+
+def test_rows_that_are_not_sorted_are_found(session):
+    rng = np.random.default_rng(5)
+    for seed in range(20):
+        graph = generators.uniform_random(300, 900, seed=seed)
+        columns = graph.column_indices.copy()
+        if seed % 2:
+            row = rng.choice(np.flatnonzero(graph.degrees > 1))
+            at = int(graph.row_offsets[row])
+            columns[[at, at + 1]] = columns[[at + 1, at]]
+        expected = Graph(graph.row_offsets, columns, directed=True)
+        assert uploaded(session, expected).has_sorted_rows == expected.has_sorted_rows
+
+
+# ---- what a host graph becomes
+
+
+def test_a_host_graph_and_back(session):
+    graph = Graph.from_edges(["a", "b", "c"], ["b", "c", "a"], [1.5, 2.5, 3.5], labels="auto")
+    made = DeviceGraph.from_graph(graph, session)
+    assert made.to_graph() is graph and DeviceGraph.from_graph(graph, session) is made
+    assert made.edge_weights.get().tolist() == graph.edge_weights.tolist() and made.stats is graph.stats
+    assert repr(made) == "DeviceGraph(n_vertices=3, n_edges=6, undirected, float64 weights)"
+    copy = pickle.loads(pickle.dumps(made.as_graph()))
+    assert type(copy) is Graph and same(copy, graph)
+    rows, columns, weights = graph.row_offsets.copy(), graph.column_indices.copy(), graph.edge_weights.copy()
+    del graph, copy
+    gc.collect()
+    back = made.to_graph()
+    assert same(back, Graph(rows, columns, weights)) and back.labels.tolist() == ["a", "b", "c"]
+
+
+def test_nothing_is_read_back_that_nobody_reads(session):
+    made = uploaded(session, generators.grid(30, 30))
+    problem = made.as_graph()
+    assert (problem.n_vertices, problem.n_edges, problem.weight_dtype) == (900, made.n_edges, None)
+    assert problem.has_sorted_rows and not problem.directed and problem.nbytes == made.nbytes
+    assert not {"row_offsets", "column_indices", "edge_weights"} & problem.__dict__.keys()
+
+
+# ---- algorithms take them
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_components_and_forests_of_a_device_graph(session, name):
+    graph = ZOO[name]()
+    made = uploaded(session, graph)
+    n_components, labels = cg.connected_components(made, verify=True)
+    expected = cg.connected_components(graph, session=session)
+    assert n_components == expected.n_components and np.array_equal(labels, expected.labels)
+    forest = cg.minimum_spanning_forest(made, session=session, verify=True)
+    assert np.array_equal(forest.edges, cg.minimum_spanning_forest(graph, session=session).edges)
+
+
+@pytest.mark.parametrize("name", [name for name in ZOO if ZOO[name]().n_vertices])
+def test_searches_of_a_device_graph(session, name):
+    graph = ZOO[name]()
+    made = uploaded(session, graph)
+    distances = cg.bfs(made, 0, verify=True).distances
+    assert np.array_equal(distances, cg.bfs(graph, 0, session=session).distances)
+    assert np.array_equal(cg.sssp(made, 0, verify=True).distances, distances)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("directed", [False, True])
+def test_forests_take_weights_from_the_device(session, dtype, directed):
+    graph = weighted(dtype, directed)
+    forest = cg.minimum_spanning_forest(uploaded(session, graph), session=session, verify=True)
+    assert forest.weight == cg.minimum_spanning_forest(graph, session=session).weight
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("directed", [False, True])
+def test_shortest_paths_take_weights_from_the_device(session, dtype, directed):
+    graph = weighted(dtype, directed)
+    found = cg.sssp(uploaded(session, graph), 0, verify=True).distances
+    assert np.array_equal(found, cg.sssp(graph, 0, session=session).distances)
+
+
+def test_colors_of_a_device_graph(session):
+    graph = generators.grid(30, 30)
+    made = uploaded(session, graph)
+    for strategy in ("jones_plassmann", "speculative"):
+        cg.color(made, strategy=strategy, verify=True)
+    assert cg.color(made, distance=2, verify=True).n_colors >= 5
+
+
+def test_a_device_graph_runs_where_it_lives(session):
+    made = uploaded(session, generators.grid(10, 10))
+    other = Session(session.device)
+    assert cg.connected_components(made).info.device == session.facts.name
+    assert cg.explain("connected_components", made).strategy == cg.explain(
+        "connected_components", made.to_graph(), session=session
+    ).strategy
+    with pytest.raises(InputError, match=r"the graph is on Session\(.*to_graph\(\)"):
+        cg.connected_components(made, session=other)
+    assert cg.connected_components(made.to_graph(), session=other).n_components == 1
+    with pytest.raises(InputError, match="row_offsets is on"):
+        DeviceGraph.from_arrays(other, made.row_offsets, made.column_indices, directed=False)
+    assert isinstance(made.as_graph(), GraphOnDevice) and device_graph(session, made.as_graph()) is made

@@ -1,0 +1,150 @@
+"""Copies beside kernels: each queue waits for the other where it must and nowhere else.
+
+A user event holds one of the queues until the test lets it go, so what runs meanwhile does not wait for it.
+"""
+from __future__ import annotations
+
+import gc
+import time
+
+import numpy as np
+import pyopencl as cl
+import pytest
+
+from clgraph.errors import DeviceError, DeviceMemoryError, InputError
+from clgraph.runtime.session import Session
+
+IOTA = "primitives/fill.cl"
+N = 100_000
+
+
+@pytest.fixture
+def held(session):
+    """An event that ends when the test sets it; it is set at the end in any case."""
+    event = cl.UserEvent(session.context)
+    yield event
+    let_go(event)
+    session.finish()
+
+
+def let_go(event: cl.UserEvent) -> None:
+    if event.command_execution_status > cl.command_execution_status.COMPLETE:
+        event.set_status(cl.command_execution_status.COMPLETE)
+
+
+def fill(session: Session, array, value):
+    return session.program(IOTA).bind("fill", array.size, n=array.size, value=value, out=array)()
+
+
+def test_copies_there_and_back(session):
+    host = np.random.default_rng(0).integers(1000, size=N, dtype=np.int32)
+    coming = session.transfers.upload(host)
+    array = coming.before_kernels()
+    assert np.array_equal(array.get(), host) and coming.wait() is not None and coming.is_done
+    fill(session, array, 7)
+    back = session.transfers.read(array, 10, 20)
+    assert back.wait().tolist() == [7] * 10
+    session.transfers.write(array, [1, 2], offset=5).before_kernels()
+    assert array.get(4, 8).tolist() == [7, 1, 2, 7]
+    assert session.transfers.read(session.empty(0, np.int32)).wait().size == 0
+    assert session.transfers.upload(np.empty(0, np.int64)).wait().size == 0
+
+
+def test_an_upload_does_not_wait_for_kernels(session, held):
+    cl.enqueue_barrier(session.queue, wait_for=[held])
+    array = session.empty(N, np.int32)
+    event = fill(session, array, 3)
+    host = np.arange(N, dtype=np.int32)
+    coming = session.transfers.upload(host)
+    coming.event.wait()
+    assert coming.is_done and event.command_execution_status > cl.command_execution_status.COMPLETE
+    let_go(held)
+    assert np.array_equal(coming.before_kernels().get(), host) and array.item(N - 1) == 3
+
+
+def test_kernels_wait_for_the_upload_that_they_read(session, held):
+    array = session.zeros(N, np.int32)
+    session.transfers.write(array, np.arange(N), after=held).before_kernels()
+    target = session.empty(N, np.int32)
+    target.copy_from(array)
+    event = fill(session, array, -1)
+    time.sleep(0.05)
+    assert event.command_execution_status > cl.command_execution_status.COMPLETE
+    let_go(held)
+    assert np.array_equal(target.get(), np.arange(N)) and array.item() == -1
+
+
+def test_a_read_waits_for_the_kernels_before_it_and_for_no_others(session, held):
+    array = session.zeros(N, np.int32)
+    event = fill(session, array, 5)
+    early = session.transfers.read(array, after=event)
+    cl.enqueue_barrier(session.queue, wait_for=[held])
+    other = session.empty(N, np.int32)
+    fill(session, other, 6)
+    late = session.transfers.read(other)
+    assert early.wait().tolist() == [5] * N
+    time.sleep(0.05)
+    assert not late.is_done
+    let_go(held)
+    assert late.wait().tolist() == [6] * N
+
+
+def test_memory_in_flight_is_given_to_nobody(session, held):
+    array = session.zeros(N, np.int32)
+    fill(session, array, 5)
+    back = session.transfers.read(array, after=held)
+    session.queue.finish()
+    del array
+    gc.collect()
+    others = [session.zeros(N, np.int32) for _ in range(4)]  # one of them would get the memory
+    session.queue.finish()
+    let_go(held)
+    assert back.wait().tolist() == [5] * N
+    back.array = None
+    gc.collect()
+    assert not session.transfers._in_flight and len(others) == 4
+
+
+def test_a_release_waits_for_copies(session):
+    array = session.zeros(N, np.int32)
+    back = session.transfers.read(array)
+    array.release()
+    assert back.is_done and not back.wait().any()
+
+
+def test_measurements_count_copies_of_both_queues(session):
+    with session.measure() as none:
+        pass
+    with session.measure() as recorder:
+        coming = session.transfers.upload(np.zeros(N, np.int32))
+        session.transfers.read(coming.before_kernels())
+    assert none.seconds.transfer == 0 < recorder.seconds.transfer
+    assert len(recorder.transfer_events) == 2
+    silent = Session(cl.CommandQueue(session.context))
+    with silent.measure() as untimed:
+        silent.transfers.upload(np.zeros(4, np.int32))
+    assert np.isnan(untimed.seconds.transfer)
+
+
+def test_wrong_parts_and_sizes(session, monkeypatch):
+    array = session.zeros(10, np.int32)
+    for wrong in (lambda: session.transfers.read(array, 5, 11), lambda: session.transfers.write(array, [1], offset=10)):
+        with pytest.raises(DeviceError, match="of a device array of 10"):
+            wrong()
+    with pytest.raises(InputError):
+        session.transfers.upload(np.array(["a"]))
+    monkeypatch.setattr("clgraph.runtime.session.available_bytes", lambda facts: 100)
+    with pytest.raises(DeviceMemoryError):
+        session.transfers.upload(np.zeros(1000, np.int64))
+
+
+def test_a_copy_that_fails_is_a_typed_error(session):
+    held = cl.UserEvent(session.context)
+    back = session.transfers.read(session.zeros(10, np.int32), after=held)
+    held.set_status(-5)
+    with pytest.raises(DeviceError):
+        back.wait()
+    session.finish()  # which does not fail for it again
+    iota = session.program(IOTA).bind("iota", 10, n=10, out=(array := session.empty(10, np.int32)))
+    iota()
+    assert session.transfers.read(array).wait().tolist() == list(range(10))
