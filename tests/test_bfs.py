@@ -18,6 +18,7 @@ from scipy.sparse.csgraph import breadth_first_order
 
 import clgraph as cg
 from clgraph.algorithms.bfs import BFS, STRATEGIES, as_problem, bfs, levels
+from clgraph.algorithms.traversal import queues
 from clgraph.data.graph import Graph
 from clgraph.errors import ClgraphError, InputError, SourceError, UnsupportedStrategyError, VerificationError
 from clgraph.reference.bfs import NO_PREDECESSOR, bfs_distances, check_bfs
@@ -94,6 +95,26 @@ def test_levels_by_all_and_by_one_work_item(pocl: Session, few_rows: int, monkey
         for strategy in ("frontier", "direction_optimizing"):
             for max_depth in (None, 4):
                 assert_right(graph, source, pocl, strategy, max_depth=max_depth)
+
+
+@every_case
+@pytest.mark.parametrize("in_one_launch", [False, True])
+def test_what_is_predicted_is_what_is_launched(
+    pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str, options: dict[str, object], in_one_launch: bool
+) -> None:
+    """On CPUs; and as on GPUs, with one work-group, which waits for no other."""
+    dialect = replace(pocl.facts.dialect, has_grid_barrier=in_one_launch)
+    monkeypatch.setattr(pocl, "facts", replace(pocl.facts, dialect=dialect))
+    monkeypatch.setattr(queues, "group_count", lambda *_: 1)
+    for graph in (cg.generators.rmat(9, 8), cg.generators.grid(20, 30)):
+        plan = STRATEGIES[strategy].plan(pocl, as_problem(graph), **options)
+        plan.run()
+        with pocl.measure() as recorder:
+            plan.run()
+        launched = {name: launches for name, (launches, _) in recorder.kernels().items()}
+        if options.get("balance"):  # its counters are cleared in each round
+            del launched["fill"]
+        assert sum(launched.values()) == plan.recipe.with_rounds(plan.rounds).work.launches
 
 
 @every_strategy

@@ -17,8 +17,9 @@ from clgraph.algorithms.bfs import STRATEGIES, as_problem, bfs
 from clgraph.algorithms.bfs.load_balance import plot_balance, profile_balance
 from clgraph.algorithms.sssp import ALGORITHM as SSSP
 from clgraph.algorithms.sssp import sssp
-from clgraph.algorithms.traversal import child_launch
-from clgraph.algorithms.traversal.node_splitting import NodeSplitting, histogram_mda
+from clgraph.algorithms.traversal import strategies
+from clgraph.algorithms.traversal.node_splitting import histogram_mda
+from clgraph.algorithms.traversal.plan import SearchPlan
 from clgraph.algorithms.traversal.work import model_mda
 from clgraph.cli.main import main
 from clgraph.data.generators import random_weights
@@ -40,10 +41,10 @@ def graphs() -> list[Graph]:
     ]  # fmt: skip
 
 
-def split(session: Session, graph: Graph, **options: Any) -> NodeSplitting:
+def split(session: Session, graph: Graph, **options: Any) -> SearchPlan:
     plan = STRATEGIES["node_splitting"].plan(session, as_problem(graph), **options)
     plan.run()
-    assert isinstance(plan, NodeSplitting)
+    assert isinstance(plan, SearchPlan)
     return plan
 
 
@@ -51,10 +52,10 @@ def split(session: Session, graph: Graph, **options: Any) -> NodeSplitting:
 def test_parts_cover_each_row_once(session: Session, mda: int) -> None:
     for graph in graphs():
         plan = split(session, graph, mda=mda)
-        begin, end, parent = (array.get() for array in plan.parts.values())
+        begin, end, parent = (plan.arrays[f"part_{name}"].get() for name in ("begin", "end", "parent"))
         n, degrees = graph.n_vertices, graph.degrees.astype(np.int64)
         assert begin.dtype == graph.row_offsets.dtype
-        assert plan.n_extra == parent.size - n == np.maximum(0, -(-degrees // mda) - 1).sum()
+        assert plan.details["n_extra"] == parent.size - n == np.maximum(0, -(-degrees // mda) - 1).sum()
         sizes = end - begin
         assert sizes.max(initial=0) <= mda and np.array_equal(np.bincount(parent, sizes, n), degrees)
         assert np.array_equal(np.unique(parent), np.arange(n)) and (np.diff(parent) >= 0).all()
@@ -71,7 +72,7 @@ def test_mda_by_histogram(pocl: Session) -> None:
         bucket = np.minimum((degrees / width).astype(int), 9) if width else np.zeros(degrees.size, int)
         fullest = np.bincount(bucket).argmax()
         expected = max(1, int(degrees[bucket == fullest].max()))
-        assert histogram_mda(degrees) == expected == split(pocl, graph, mda="histogram").mda
+        assert histogram_mda(degrees) == expected == split(pocl, graph, mda="histogram").details["mda"]
     assert histogram_mda(np.empty(0, np.int64)) == 1
     assert histogram_mda(np.array([0, 1, 2, 3, 3, 10])) == 3
     assert histogram_mda(np.array([10, 10, 10, 1])) == 10
@@ -82,7 +83,7 @@ def test_mda_by_the_cost_model(pocl: Session) -> None:
     skewed, even = cg.generators.rmat(12, 16), cg.generators.grid(60, 60)
     assert model_mda(even.stats, facts, rates) == 4
     mda = model_mda(skewed.stats, facts, rates)
-    assert 4 <= mda <= skewed.stats.max_degree and split(pocl, skewed).mda == mda
+    assert 4 <= mda <= skewed.stats.max_degree and split(pocl, skewed).details["mda"] == mda
     assert model_mda(cg.generators.star(10).stats, facts, rates) >= 1
 
 
@@ -106,7 +107,8 @@ def test_children_follow_their_parents(session: Session, monkeypatch: pytest.Mon
     assert "child_update" in with_copies.info.kernels and "child_update" not in without.info.kernels
     assert np.array_equal(with_copies.distances, without.distances)
     plan = STRATEGIES["node_splitting"].plan(session, as_problem(graph, source=7), mda=4)
-    monkeypatch.setattr(plan, "_round", plan._round[1:])
+    rounds = plan.used[1]
+    monkeypatch.setattr(rounds, "_launches", rounds._launches[1:])
     plan.run()
     distances = plan.result()[0]
     assert np.count_nonzero(distances >= 0) == 2 + 299 // 75  # the source, its neighbour, and what that one kept
@@ -125,8 +127,8 @@ def test_balance(session: Session, strategy: str) -> None:
         for row in rows:
             assert row.least <= row.mean <= row.most and row.mean * row.groups == pytest.approx(row.edges)
     assert search(graph, 5, strategy=strategy, session=session).info.balance is None
-    for strategies, problem in ((STRATEGIES, as_problem(graph)), (SSSP.strategies, SSSP.problem(graph))):
-        plan = strategies[strategy].plan(session, problem, balance=True, **options)
+    for table, problem in ((STRATEGIES, as_problem(graph)), (SSSP.strategies, SSSP.problem(graph))):
+        plan = table[strategy].plan(session, problem, balance=True, **options)
         plan.run()
         assert plan.group_edges.sum() == max(row.edges for row in plan.balance)
 
@@ -159,7 +161,7 @@ def test_children_from_the_device() -> None:
 
 def test_children_from_the_host(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not has_device_queue(session) or session.facts.dialect.standard == "CL3.0"
-    monkeypatch.setattr(child_launch, "has_device_queue", lambda _: False)
+    monkeypatch.setattr(strategies, "has_device_queue", lambda _: False)
     graph = random_weights(cg.generators.rmat(13, 16), dtype=np.float32)
     for threshold in (1, 40, None):
         info = bfs(graph, 5, strategy="child_launch", threshold=threshold, session=session, verify=True).info

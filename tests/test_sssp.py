@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
 
 import clgraph as cg
-from clgraph.algorithms.sssp import STRATEGIES, ShortestPaths, as_problem, near_far, sssp
-from clgraph.algorithms.sssp import dijkstra as dijkstra_plan
+from clgraph.algorithms.sssp import STRATEGIES, ShortestPaths, as_problem, sssp, strategies
+from clgraph.algorithms.traversal import queues
 from clgraph.data.generators import random_weights
 from clgraph.data.graph import Graph
 from clgraph.errors import (
@@ -160,16 +160,16 @@ def test_buckets_grow_alike_in_many_launches(
     for made, delta, least in ((cg.generators.path(2000), 512.0, 1000), (cg.generators.grid(60, 60), 1.0, 50)):
         graph, n_buckets = random_weights(made, low=1, high=1024), []
         for turns in (2**20, 16):
-            monkeypatch.setattr(near_far, "_TURNS", turns)
+            monkeypatch.setattr(strategies, "_TURNS", turns)
             plan: Any = STRATEGIES[strategy].plan(pocl, as_problem(graph, source=0), delta=delta)
             plan.run()
-            n_buckets.append(plan.n_buckets)
+            n_buckets.append(plan.word("progress[PROGRESS_PILE]"))
         one, many = n_buckets
         assert one > least and abs(many - one) < 0.05 * one  # where a launch ends, queues are given away
 
 
 def test_dijkstra_in_many_launches(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dijkstra_plan, "_BUDGET", 100)
+    monkeypatch.setattr(strategies, "_BUDGET", 100)
     for name in ("scale-free", "grid", "often-lowered"):
         assert_right(SHAPES[name](), 1, pocl, "dijkstra")
 
@@ -270,6 +270,26 @@ def test_long_ways_of_weight_0(session: Session) -> None:
     ends = (*broad.edge_list()[:2], np.arange(39_000, 42_999), np.arange(39_001, 43_000))
     graph = Graph.from_edges(np.append(*ends[::2]), np.append(*ends[1::2]), np.zeros(43_998, np.int32))
     assert_right(graph.permuted(1), 7, session, "frontier")
+
+
+@every_case
+@pytest.mark.parametrize("in_one_launch", [False, True])
+def test_what_is_predicted_is_what_is_launched(
+    pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str, options: dict[str, object], in_one_launch: bool
+) -> None:
+    """On CPUs; and as on GPUs, with one work-group, which waits for no other."""
+    dialect = replace(pocl.facts.dialect, has_grid_barrier=in_one_launch)
+    monkeypatch.setattr(pocl, "facts", replace(pocl.facts, dialect=dialect))
+    monkeypatch.setattr(queues, "group_count", lambda *_: 1)
+    for graph in (random_weights(cg.generators.rmat(9, 8), low=0, high=9), cg.generators.grid(20, 30)):
+        plan = STRATEGIES[strategy].plan(pocl, as_problem(graph, predecessors=True), **options)
+        plan.run()
+        with pocl.measure() as recorder:
+            plan.run()
+        launched = {name: launches for name, (launches, _) in recorder.kernels().items()}
+        if options.get("balance"):  # its counters are cleared in each round
+            del launched["fill"]
+        assert sum(launched.values()) == plan.recipe.with_rounds(plan.rounds).work.launches
 
 
 @every_strategy

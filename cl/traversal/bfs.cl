@@ -76,7 +76,7 @@ INLINE void expand(batch_t at, row_t row, edges_t edges, uint before, uint total
 
 KERNEL initialize(int n, __global int *restrict distances, __global int *restrict predecessors, __global uint *restrict state) {
   int i = get_global_id(0);
-  if (i < STATE_WORDS) state[i] = 0u;
+  for (int k = i; k < STATE_WORDS; k += (int)get_global_size(0)) state[k] = 0u;
   if (i >= n) return;
   distances[i] = UNREACHED;
   predecessors[i] = NO_PREDECESSOR;

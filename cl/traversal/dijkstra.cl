@@ -24,8 +24,10 @@
 #define STATE_LAST 2
 #define STATE_FREE 3             /* a free chunk */
 #define STATE_N_FREE 4
+#define STATE_ALIVE 5            /* the last launch that left entries */
 #define STATE_DIGITS 8           /* of every level: bit d: digit d has entries */
 #define STATE_TOPS 24
+#define STATE_WORDS (STATE_TOPS + LEVELS * DIGITS)
 
 typedef struct { dist_t distance; int vertex; } entry_t;
 typedef struct {
@@ -112,7 +114,7 @@ INLINE void keep(const heap_t *heap, __global ulong *restrict state) {
 KERNEL start(int n_sources, ulong n_chunks, __global const int *restrict sources, __global entry_t *restrict entries,
              __global ulong *restrict link, __global ulong *restrict state, __global dist_t *restrict distances) {
   if (get_global_id(0)) return;
-  for (uint i = 0u; i < STATE_TOPS + LEVELS * DIGITS; i++) state[i] = 0ul;
+  for (uint i = 0u; i < STATE_WORDS; i++) state[i] = 0ul;
   for (ulong chunk = 1ul; chunk < n_chunks; chunk++) link[chunk] = chunk + 1ul;
   state[STATE_FREE] = 1ul;
   state[STATE_N_FREE] = n_chunks - 1ul;
@@ -125,8 +127,8 @@ KERNEL start(int n_sources, ulong n_chunks, __global const int *restrict sources
   keep(&heap, state);
 }
 
-/* Settle vertices until none waits, or about `budget` edges and entries were looked at. */
-KERNEL search(dist_t limit, long budget, __global const offset_t *restrict row_offsets,
+/* Launch number `round`: settle vertices until none waits, or about `budget` edges and entries were looked at. */
+KERNEL search(ulong round, dist_t limit, long budget, __global const offset_t *restrict row_offsets,
               __global const int *restrict column_indices, __global const weight_t *restrict edge_weights,
               __global entry_t *restrict entries, __global ulong *restrict link, __global ulong *restrict state,
               __global dist_t *restrict distances) {
@@ -164,5 +166,6 @@ KERNEL search(dist_t limit, long budget, __global const offset_t *restrict row_o
     }
   }
   keep(&heap, state);
+  if (heap.levels) state[STATE_ALIVE] = round;
   if (overflow) state[STATE_OVERFLOW] = 1ul;
 }

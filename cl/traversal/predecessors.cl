@@ -19,7 +19,7 @@
 
 KERNEL start(int n, __global int *restrict predecessors, __global int *restrict rounds, __global uint *restrict state) {
   int v = get_global_id(0);
-  if (v <= STATE_ROUND) state[v] = v == STATE_ROUND ? 3u : 0u;
+  for (int k = v; k < FOLLOW_STATE_WORDS; k += (int)get_global_size(0)) state[k] = k == STATE_ROUND ? 3u : 0u;
   if (v >= n) return;
   predecessors[v] = NOBODY;
   rounds[v] = 0;

@@ -28,6 +28,7 @@
 #define STATE_WORKED 448         /* rows expanded since it was last looked through, likewise */
 #define STATE_SETTLED 576        /* sizes of the list of settled vertices */
 #define STATE_OVERFLOW 608
+#define STATE_ALIVE 609          /* the last launch of a work-group alone that left something to do */
 #define PATH_STATE_WORDS 640
 /* Words of `progress`: the least distance left in each of four piles, then where a search that stopped goes on. */
 #define PROGRESS_MODE 4
@@ -190,8 +191,8 @@ INLINE void look_through(pile_t from, uint size, pile_t to, dist_t floor, phase_
 KERNEL initialize(int n, __global dist_t *restrict distances, __global uint *restrict listed_in,
                   __global uint *restrict settled_in, __global uint *restrict state, __global dist_t *restrict progress) {
   int i = get_global_id(0);
-  if (i < PATH_STATE_WORDS) state[i] = 0u;
-  if (i < PROGRESS_WORDS) progress[i] = i < 4 ? FAR_AWAY : 0;
+  for (int k = i; k < PATH_STATE_WORDS; k += (int)get_global_size(0)) state[k] = 0u;
+  for (int k = i; k < PROGRESS_WORDS; k += (int)get_global_size(0)) progress[k] = k < 4 ? FAR_AWAY : 0;
   if (i >= n) return;
   distances[i] = FAR_AWAY;
   listed_in[i] = 0u;
@@ -222,8 +223,8 @@ KERNEL start(int n_sources, float delta, uint light_capacity, uint heavy_capacit
   }
 }
 
-/* The search in one launch, or of one work-group until `last_turn`. */
-KERNEL search(int n, uint last_turn, dist_t limit, uint light_capacity, uint heavy_capacity,
+/* The search in one launch; or launch number `round` of a work-group alone, which makes at most `most_turns`. */
+KERNEL search(int n, uint round, uint most_turns, dist_t limit, uint light_capacity, uint heavy_capacity,
               __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
               __global const weight_t *restrict edge_weights, __global int *light, __global int2 *heavy,
               __global int *settled_light, __global int2 *settled_heavy, __global int *piles, volatile __global uint *listed_in,
@@ -244,6 +245,7 @@ KERNEL search(int n, uint last_turn, dist_t limit, uint light_capacity, uint hea
   const int clears = member == 0u && get_local_id(0) == 0;
   const uint own_row = lane * SUB_GROUPS_PER_GROUP + sg_in_group();
   uint number = (uint)progress[PROGRESS_PILE], mode = (uint)progress[PROGRESS_MODE], turn = (uint)progress[PROGRESS_TURN];
+  const uint first_turn = turn;
   uint n_turns = (uint)progress[PROGRESS_NEAR_TURNS];
   uint last_size = ALONE ? (uint)progress[PROGRESS_LAST_SIZE] : 0u;
   phase_t phase = {progress[PROGRESS_THRESHOLD], limit, as_float((uint)progress[PROGRESS_DELTA]), 0};
@@ -301,7 +303,7 @@ KERNEL search(int n, uint last_turn, dist_t limit, uint light_capacity, uint hea
         for (uint k = 0u; LIGHT_FIRST && k < 3u; k++) exchange(settled.sizes + k, 0u);
       }
     }
-    const int stops = ALONE && turn >= last_turn;
+    const int stops = ALONE && turn - first_turn == most_turns - 1u;
     n_own = close_queue(next, stops ? 0u : KEPT_ROWS, row_offsets);
     if (get_local_id(0) == 0) {
       turn_arrive(state, turn, cleared, flags | (n_own ? HAS_OWN : 0u) | (mode == NEAR ? 0u : LISTED), &sum);
@@ -333,6 +335,7 @@ KERNEL search(int n, uint last_turn, dist_t limit, uint light_capacity, uint hea
   }
   if (overflow) store_relaxed(state + STATE_OVERFLOW, 1u);
   if (ALONE && get_local_id(0) == 0) {
+    if (turn - first_turn == most_turns - 1u) state[STATE_ALIVE] = round;
     progress[PROGRESS_MODE] = mode;
     progress[PROGRESS_PILE] = number;
     progress[PROGRESS_THRESHOLD] = phase.threshold;

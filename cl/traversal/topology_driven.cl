@@ -9,7 +9,7 @@
 /* n_words: of the distances, which vertices may have several of. */
 KERNEL initialize(int n_words, __global dist_t *restrict distances, __global uint *restrict state) {
   int i = get_global_id(0);
-  if (i < STATE_WORDS) state[i] = 0u;
+  for (int k = i; k < STATE_WORDS; k += (int)get_global_size(0)) state[k] = 0u;
   if (i < n_words) distances[i] = FAR_AWAY;
 }
 

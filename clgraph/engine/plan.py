@@ -37,6 +37,9 @@ class Plan:
         What kernels find by the names of their parameters: the graph's rows, the recipe's values, inputs and arrays.
     rounds : list of int
         How many rounds each step of the last run made, of those steps that have rounds.
+    remade : callable
+        ``remade(problem)`` returns the recipe of the same strategy and options for another problem; :func:`planned`
+        sets it.
     used : list
         What the steps that drive their launches themselves have made, in order.
 
@@ -45,6 +48,8 @@ class Plan:
     DeviceMemoryError
         The arrays do not fit on the device.
     """
+
+    remade: Callable[[Any], Recipe]
 
     def __init__(self, session: Session, problem: Any, recipe: Recipe) -> None:
         self.session, self.problem, self.recipe = session, problem, recipe
@@ -77,12 +82,17 @@ class Plan:
         rows = device_graph(self.session, self.problem.graph)
         return rows.defines(), rows.scope
 
+    def _first(self) -> Phase | None:
+        return next((step for step in self.recipe.steps if isinstance(step, Phase)), None)
+
     def _size(self, array: Array) -> int:
-        first = next((step for step in self.recipe.steps if isinstance(step, Phase)), None)
+        first = self._first()
         return 0 if first is None else self._number(first, array.size)
 
     def _number(self, phase: Phase, value: Any) -> Any:
         """Return *value*; text is an expression of the constants that the kernel file of *phase* defines."""
+        if callable(value):
+            return value()
         return self.program(phase.source).constant(value) if isinstance(value, str) else value
 
     def _place(self, phase: Phase, word: str) -> tuple[str, int]:
@@ -103,18 +113,20 @@ class Plan:
             return self._loop(step)
         if isinstance(step, Use):
             return self._use(step)
-        launch = self._bound(step)
+        launch = self.bound(step)
         return lambda: self._launch(launch)
 
-    def _bound(self, phase: Phase) -> Launch:
+    def bound(self, phase: Phase) -> Launch:
+        """Return the launch of *phase*, with its arguments from the scope."""
         if phase.status is not None:
             self._statuses.append((phase, *self._place(phase, phase.status)))
         program = self.program(phase.source)
-        items = phase.items if phase.groups is None else phase.groups * program.work_group_size
+        items = phase.groups * program.work_group_size if phase.groups else self._number(phase, phase.items)
+        most = self._number(phase, phase.max_groups)
         own = {name: self._number(phase, value) for name, value in phase.values.items()}
         if phase.grows is not None:
             self.scope[capacity_of(phase.grows)] = self.arrays[phase.grows].size
-        launch = program.bind(phase.name, items, self.scope, max_groups=phase.max_groups, **own)
+        launch = program.bind(phase.name, items, self.scope, max_groups=most, **own)
         self._launches[launch] = self._growth(phase)
         return launch
 
@@ -148,7 +160,7 @@ class Plan:
 
     def _loop(self, loop: Loop) -> Callable[[], None]:
         self.scope[loop.counter] = 0
-        launches = [self._bound(phase) for phase in loop.body]
+        launches = [self.bound(phase) for phase in loop.body]
         counted = [
             launch for launch, phase in zip(launches, loop.body, strict=True)
             if loop.counter in self.program(phase.source).parameters(phase.name)
@@ -185,10 +197,26 @@ class Plan:
             step()
 
     def check(self) -> None:
-        """Raise what kernels have written to the status words of their phases."""
+        """Raise what kernels have written to the status words of their phases, and of what the steps use."""
+        for use in self.used:
+            if hasattr(use, "check"):
+                use.check()
         blocks = {array: self.arrays[array].get() for _, array, _ in self._statuses}
         for phase, array, place in self._statuses:
             check_status(int(blocks[array][place]), phase.kernel)
+
+    def word(self, word: str) -> int:
+        """Read one word: ``"<array>[<expression of constants of the recipe's first kernel file>]"``."""
+        first = self._first()
+        assert first is not None
+        array, place = self._place(first, word)
+        return int(self.arrays[array].item(place))
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What the last run tells of itself, for its ``info``."""
+        told = [self.recipe.details, *(getattr(use, "details", {}) for use in self.used)]
+        return {name: value() if callable(value) else value for each in told for name, value in each.items()}
 
 
 @dataclass(frozen=True)
@@ -199,7 +227,9 @@ class _Planned:
     kind: type[Plan]
 
     def __call__(self, session: Session, problem: Any, **options: Any) -> Plan:
-        return self.kind(session, problem, self.recipe(problem, session.facts, **options))
+        plan = self.kind(session, problem, self.recipe(problem, session.facts, **options))
+        plan.remade = lambda other: self.recipe(other, session.facts, **options)
+        return plan
 
     @property
     def __signature__(self) -> inspect.Signature:

@@ -22,14 +22,15 @@ class Array:
 
     Attributes
     ----------
-    size : int or str
-        How many items; text is an expression of the constants of the recipe's first kernel file.
+    size : int, str or callable
+        How many items; text is an expression of the constants of the recipe's first kernel file, a callable is asked
+        once there is a plan.
     dtype : dtype
     zeroed : bool
         Whether it holds zeros before the first run; else what it holds is undefined.
     """
 
-    size: int | str
+    size: int | str | Callable[[], int]
     dtype: DTypeLike
     zeroed: bool = False
 
@@ -42,14 +43,14 @@ class Phase:
     ----------
     kernel : str
         ``"<file>:<kernel>"``, the file below ``cl/``.
-    items : int
-        Work-items that it needs at least.
+    items : int or callable
+        Work-items that it needs at least; a callable is asked once there is a plan.
     work : Work
         What the launch asks of the device, the launch itself not counted.
-    values : mapping of str to number or str
+    values : mapping of str to number, str or callable
         Values of parameters that the recipe's scope does not have; text is an expression of the file's constants.
-    max_groups : int, optional
-        Most work-groups, for kernels with grid-stride loops.
+    max_groups : int or str, optional
+        Most work-groups, for kernels with grid-stride loops; text is an expression of the file's constants.
     groups : int, optional
         How many work-groups, in place of *items*.
     status : str, optional
@@ -65,10 +66,10 @@ class Phase:
     """
 
     kernel: str
-    items: int
+    items: int | Callable[[], int]
     work: Work = field(default_factory=Work)
     values: Mapping[str, Any] = field(default_factory=dict)
-    max_groups: int | None = None
+    max_groups: int | str | None = None
     groups: int | None = None
     status: str | None = None
     grows: str | None = None
@@ -150,6 +151,8 @@ class Recipe:
         What several kernels have parameters for; the arrays of the input and of the recipe are in that scope, too.
     defines : mapping
         Of all kernel files.
+    details : mapping of str to object or callable
+        What the run tells of itself in its ``info``; a callable is asked when it is told.
     work_group_size : int, optional
         Of all kernel files, in place of the tuned ones.
     inputs : mapping of str to callable
@@ -165,6 +168,7 @@ class Recipe:
     arrays: Mapping[str, Array] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
     defines: Mapping[str, int | str] = field(default_factory=dict)
+    details: Mapping[str, Any] = field(default_factory=dict)
     work_group_size: int | None = None
     inputs: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     prepare: Callable[[Any], Mapping[str, Any]] | None = None

@@ -31,7 +31,7 @@ struct Paths : Searched {
   bool is_started;
   void run(dist_t limit) {
     launch(n_groups * WG_SIZE, [&] {
-      search(n, ~0u, limit, light_capacity, heavy_capacity, offsets(), columns(), weights(), light.data(),
+      search(n, 0u, ~0u, limit, light_capacity, heavy_capacity, offsets(), columns(), weights(), light.data(),
              heavy.data(), settled_light.data(), settled_heavy.data(), piles.data(), listed_in.data(),
              settled_in.data(), state.data(), distances.data(), progress.data());
     }, TOGETHER);

@@ -35,6 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.bfs.plan import LevelsPlan
 from clgraph.algorithms.bfs.problem import as_problem
 from clgraph.algorithms.bfs.strategies import STRATEGIES
 from clgraph.algorithms.traversal.paths import path_to
@@ -139,7 +140,7 @@ def bfs(
     return result
 
 
-def _answer(problem: SearchProblem, plan: Any) -> BFS:
+def _answer(problem: SearchProblem, plan: LevelsPlan) -> BFS:
     result = BFS(*plan.result())
     result.graph, result.sources = problem.graph, problem.sources
     return result

@@ -1,17 +1,14 @@
 """Levels of a breadth-first search that the host drives, where no kernel may wait for all its work-groups."""
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
-from clgraph.data.graph import Graph
 from clgraph.device.facts import DeviceFacts
+from clgraph.engine.plan import Plan
 from clgraph.runtime.device_graph import device_graph
-from clgraph.runtime.program import Launch, Program
-from clgraph.runtime.session import Session
+from clgraph.runtime.program import Launch
 
+SOURCE = "traversal/bfs.cl"
 _QUEUE_SOURCE = "traversal/bfs_queue.cl"
 _BUDGET = 2**23  # edges that one work-item looks at in a launch: a fraction of a second
 _FEW_UNITS = 4
@@ -23,30 +20,30 @@ _PARTS = 64  # smaller shares of the vertices do not turn bottom-up
 class Levels:
     """Steps top-down from the frontier, and bottom-up; on a CPU one work-item expands small frontiers level by level.
 
+    It drives its launches itself: which kernel comes next depends on how many vertices and edges the last one found.
+
     Parameters
     ----------
-    session, graph : Session, Graph
-    program : Program
-        Of cl/traversal/bfs.cl.
-    scope : mapping
-        What its kernels share, by the names of their parameters; its lists hold the frontier of turn 0 at the call.
-    max_depth, alpha, beta : int
+    plan : Plan
+        Its lists hold the frontier of turn 0 when this runs.
+    alpha, beta : int
         As in :func:`bfs`; an alpha of 0 is never bottom-up.
+
+    Attributes
+    ----------
+    rounds : int
+        Launches of the last run.
     """
 
-    def __init__(
-        self, session: Session, graph: Graph, program: Program, scope: Mapping[str, Any], max_depth: int, alpha: int,
-        beta: int,
-    ) -> None:
-        facts, n = session.facts, graph.n_vertices
+    def __init__(self, plan: Plan, *, alpha: int, beta: int) -> None:
+        session, graph, program = plan.session, plan.problem.graph, plan.program(SOURCE)
+        facts, n, scope = session.facts, graph.n_vertices, {**plan.scope, "turn": 0, "depth": 1}
         self._n, self._n_edges, self._state, self._program = n, graph.n_edges, scope["state"], program
-        self._max_depth, self._alpha, self._beta = max_depth, alpha, beta
+        self._max_depth, self._alpha, self._beta, self.rounds = scope["max_depth"], alpha, beta, 0
         many = 8 * facts.compute_units * program.work_group_size
-        scope = {**scope, "turn": 0, "depth": 1}
         self._expand = program.bind("expand_level", many, scope)
         self._list = program.bind("list_level", many, scope)
         if alpha:
-            scope["bits"] = session.empty(-(-n // 32), np.uint32)
             self._mark = program.bind("mark_level", many, scope)
             self._pull = program.bind("pull_level", many, scope)
         self._few_rows = _ANY if has_few_units(facts) else _FEW_ROWS if facts.is_cpu else 0
@@ -59,9 +56,9 @@ class Levels:
                 queue=session.empty(n, np.int32),
             )
 
-    def __call__(self) -> None:
+    def run(self) -> None:
         """Search from the vertices in the lists."""
-        turn, depth, explored = 0, 1, 0
+        turn, depth, explored, self.rounds = 0, 1, 0, 0
         while depth <= self._max_depth:
             light, heavy, edges, _ = self._sizes(turn)
             if not light + heavy:
@@ -71,7 +68,7 @@ class Levels:
             elif light + heavy <= self._few_rows:
                 turn, depth, edges = self._expand_alone(turn, depth, explored)
             else:
-                _launch(self._expand, turn=turn, depth=depth)
+                self._launch(self._expand, turn=turn, depth=depth)
                 turn, depth = turn + 1, depth + 1
             explored += edges
 
@@ -88,37 +85,37 @@ class Levels:
         """Expand levels by one work-item; return the next turn and depth, and how many edges it looked at."""
         resumed = 0
         while True:
-            _launch(self._queue, resumed=resumed, turn=turn, depth=depth)
+            self._launch(self._queue, resumed=resumed, turn=turn, depth=depth)
             head, end, tail, depth, edges, following = self._place.get().tolist()
             if head == tail or depth > self._max_depth:
                 return turn, self._max_depth + 1, edges
             if head == end and self._turns_round(following, explored + edges):
                 return *self._step_bottom_up(turn, depth), edges
             if head == end and tail - head > self._few_rows:
-                _launch(self._list, turn=turn + 1, depth=depth)
+                self._launch(self._list, turn=turn + 1, depth=depth)
                 return turn + 1, depth, edges
             resumed = 1
 
     def _step_bottom_up(self, turn: int, depth: int) -> tuple[int, int]:
         """Pull until few vertices are found; return the next turn and depth, whose lists are filled."""
         while depth <= self._max_depth:
-            _launch(self._mark, depth=depth)
-            _launch(self._pull, turn=turn, depth=depth)
+            self._launch(self._mark, depth=depth)
+            self._launch(self._pull, turn=turn, depth=depth)
             turn, depth = turn + 1, depth + 1
             found = self._sizes(turn)[3]
             if not found:
                 return turn, self._max_depth + 1
             if found * self._beta <= self._n:
                 break
-        _launch(self._list, turn=turn, depth=depth)
+        self._launch(self._list, turn=turn, depth=depth)
         return turn, depth
+
+    def _launch(self, launch: Launch, **values: int) -> None:
+        launch.set(**values)
+        launch()
+        self.rounds += 1
 
 
 def has_few_units(facts: DeviceFacts) -> bool:
     """Return whether one work-item expands any frontier faster than all, which need atomics."""
     return facts.is_cpu and facts.compute_units <= _FEW_UNITS
-
-
-def _launch(launch: Launch, **values: int) -> None:
-    launch.set(**values)
-    launch()

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.bfs.strategies import STRATEGIES
-from clgraph.algorithms.traversal.node_splitting import NodeSplitting
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.figure import figure_file
 from clgraph.runtime.session import Session
@@ -50,14 +49,12 @@ def profile_balance(
         STRATEGIES[name].plan(session, problem, balance=True, **options)
         for name, options in (("topology_driven", {}), ("node_splitting", {"mda": mda}))
     )
-    assert isinstance(split, NodeSplitting)
     plain.run()
     split.run()
-    begin, end = split.parts["part_begin"].get(), split.parts["part_end"].get()
-    assert split.balance is not None
+    begin, end = split.arrays["part_begin"].get(), split.arrays["part_end"].get()
     return BalanceProfile(
         plain.balance, split.balance, plain.group_edges, split.group_edges, problem.graph.degrees,
-        end - begin, split.mda,
+        end - begin, split.details["mda"],
     )
 
 

@@ -1,18 +1,96 @@
-"""The strategies of breadth-first search."""
+"""The strategies of breadth-first search; those by rounds are shared with shortest paths."""
 from __future__ import annotations
 
 from functools import partial
 
-from clgraph.algorithms.bfs.plan import FrontierPlan
-from clgraph.algorithms.bfs.work import direction_optimizing_work, frontier_work
-from clgraph.algorithms.traversal.rounds_strategies import rounds_strategies
-from clgraph.algorithms.traversal.work import by_stats
+import numpy as np
+
+from clgraph.algorithms.bfs import work
+from clgraph.algorithms.bfs.levels import SOURCE, Levels, has_few_units
+from clgraph.algorithms.bfs.plan import LevelsPlan
+from clgraph.algorithms.traversal import queues
+from clgraph.algorithms.traversal.problem import MAX_DEPTH, SearchProblem
+from clgraph.algorithms.traversal.strategies import rounds_strategies
+from clgraph.arguments import checked_count
+from clgraph.device.facts import DeviceFacts
+from clgraph.engine.plan import Plan, planned
+from clgraph.model.cost import Work
+from clgraph.model.recipe import Array, Phase, Recipe, Use
 from clgraph.model.strategy import Strategy
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.device_graph import device_graph
+
+_ALPHA, _LATE_ALPHA = 14, 2  # Beamer et al. take the former
+_LEVEL_GROUP = 64  # work-items, where levels are launches
+
+
+def frontier(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
+    """Always top-down."""
+    return _recipe(problem, facts, work.frontier(problem.stats, facts), work.frontier_launches(problem.stats, facts))
+
+
+def direction_optimizing(
+    problem: SearchProblem, facts: DeviceFacts, *, alpha: int | None = None, beta: int = 24
+) -> Recipe:
+    """Bottom-up from 1/*alpha* of the unexplored edges to 1/*beta* of the vertices; *alpha* depends on the device."""
+    if alpha is None:
+        alpha = _LATE_ALPHA if has_few_units(facts) else _ALPHA
+    alpha, beta = checked_count("alpha", alpha, 2**20), checked_count("beta", beta, 2**20)
+    asked = work.direction_optimizing(problem.stats, facts)
+    return _recipe(problem, facts, asked, work.direction_launches(problem.stats, facts), alpha=alpha, beta=beta)
+
+
+def _recipe(
+    problem: SearchProblem, facts: DeviceFacts, asked: Work, n_launches: float, *, alpha: int = 0, beta: int = 1
+) -> Recipe:
+    """Return the recipe of a search that is never bottom-up with an *alpha* of 0.
+
+    Where work-groups may not wait for each other, the host drives the levels, in about *n_launches*.
+    """
+    n, m = problem.graph.n_vertices, problem.graph.n_edges
+    one_launch, bottom_up = facts.dialect.has_grid_barrier, alpha > 0
+    group = queues.group_size(facts, 512 if bottom_up else 1024) if one_launch else _LEVEL_GROUP
+    search = Phase(
+        f"{SOURCE}:search", 0, asked, groups=queues.group_count(facts, 2 if bottom_up else 1),
+        max_groups="MAX_MEMBERS", status="state[STATE_CONTROL + GRID_STATUS]",
+    )
+    levels = Use(
+        partial(Levels, alpha=alpha, beta=beta), asked, Work(launches=1.0, read_backs=1.0), expected=n_launches
+    )
+    steps = (
+        Phase(f"{SOURCE}:initialize", n), Phase(f"{SOURCE}:start", 1), search if one_launch else levels
+    )
+    return Recipe(
+        steps=steps if n else (),
+        arrays={
+            "state": Array("STATE_WORDS", np.uint32), **queues.lists(problem), "bits": Array(-(-n // 32), np.uint32),
+            "distances": Array(-(-n // 4) * 4, np.int32), "predecessors": Array(n, np.int32),
+        },
+        values={
+            "n": n, "m": m, "alpha": alpha, "beta": beta, "n_sources": problem.sources.size,
+            "max_depth": MAX_DEPTH if problem.limit is None else int(problem.limit), **queues.capacities(problem),
+        },
+        defines={
+            **queues.queue_defines(problem, facts, group, 128), "BOTTOM_UP": int(bottom_up),
+            "ONE_LAUNCH": int(one_launch),
+            "ONLY_SHORT_ROWS": int(one_launch and not bottom_up and queues.has_short_rows(problem)),
+            "STEPS": 4 if not one_launch or m >= 8 * n else 1 if m < 5 * n else 2,
+        },
+        work_group_size=group,
+        inputs={"sources": problem.upload_sources},
+        prepare=partial(_rows_into, bottom_up=bottom_up),
+    )  # fmt: skip
+
+
+def _rows_into(plan: Plan, *, bottom_up: bool) -> dict[str, DeviceArray]:
+    """Return the rows of the edges that lead into each vertex, which only bottom-up searches need."""
+    graph = plan.problem.graph
+    rows = device_graph(plan.session, graph.reverse if bottom_up else graph)
+    return {"in_offsets": rows.row_offsets, "in_neighbors": rows.column_indices}
+
 
 STRATEGIES: dict[str, Strategy] = {
-    **rounds_strategies(),
-    "frontier": Strategy("online", partial(FrontierPlan, bottom_up=False, alpha=1, beta=1), by_stats(frontier_work)),
-    "direction_optimizing": Strategy(
-        "online", partial(FrontierPlan, bottom_up=True), by_stats(direction_optimizing_work)
-    ),
+    **rounds_strategies(LevelsPlan),
+    "frontier": planned("online", frontier, LevelsPlan),
+    "direction_optimizing": planned("online", direction_optimizing, LevelsPlan),
 }

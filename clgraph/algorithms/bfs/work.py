@@ -18,34 +18,38 @@ _NEAR_BYTES = 2.0**18
 _PER_PULL, _TOP_DOWN_SHARE = 22.0, 0.2
 
 
-def frontier_work(stats: GraphStats, facts: DeviceFacts) -> Work:
+def frontier(stats: GraphStats, facts: DeviceFacts) -> Work:
+    """Return the work of a search that is always top-down, its launches not counted."""
     if facts.is_cpu:
         return serial_work(stats, facts)
     n, m = float(stats.n_vertices), float(stats.n_edges)
-    edges = Work(
+    barriers = _LEVEL_BARRIERS * stats.estimated_depth if facts.dialect.has_grid_barrier else 0.0
+    return Work(
         streamed_bytes=16.0 * n + 8.0 * m, gathers=(Gathers(2.0 * m, 4.0 * n), Gathers(n, 8.0 * n)),
-        atomics=(Atomics(n, max(2.0, n)),),
+        atomics=(Atomics(n, max(2.0, n)),), grid_barriers=barriers,
     )
-    return _levels(stats, facts) + edges
 
 
-def direction_optimizing_work(stats: GraphStats, facts: DeviceFacts) -> Work:
-    """A larger kernel, so where it never turns round it is slower."""
+def direction_optimizing(stats: GraphStats, facts: DeviceFacts) -> Work:
+    """Return the work of a search in both directions: its kernel is larger, so it is slower if it never turns round."""
     n = float(stats.n_vertices)
     if stats.estimated_depth > _DEEP:
-        return frontier_work(stats, facts).times(1.2)
+        return frontier(stats, facts).times(1.2)
     if facts.is_cpu:
         pulls = Gathers(_PER_PULL * n, _NEAR_BYTES), Gathers(n, 8.0 * n)
-        return serial_work(stats, facts).times(_TOP_DOWN_SHARE) + Work(launches=9.0, read_backs=6.0, gathers=pulls)
+        return serial_work(stats, facts).times(_TOP_DOWN_SHARE) + Work(gathers=pulls)
     looks = min(float(stats.n_edges), _FIRST_LOOKS * n)
-    passes = Work(launches=3.0, grid_barriers=12.0 if facts.dialect.has_grid_barrier else 0.0)
-    return passes + Work(
+    return Work(
         streamed_bytes=60.0 * n + 16.0 * looks, gathers=(Gathers(2.0 * looks, n / 8), Gathers(n, 8.0 * n)),
+        grid_barriers=12.0 if facts.dialect.has_grid_barrier else 0.0,
     )
 
 
-def _levels(stats: GraphStats, facts: DeviceFacts) -> Work:
-    depth = stats.estimated_depth
-    if facts.dialect.has_grid_barrier:
-        return Work(launches=3.0, grid_barriers=_LEVEL_BARRIERS * depth)
-    return Work(launches=3.0 + depth, read_backs=depth)
+def frontier_launches(stats: GraphStats, facts: DeviceFacts) -> float:
+    """Return how many launches the host makes that drives a search top-down."""
+    return 1.0 if facts.is_cpu else max(1.0, stats.estimated_depth)
+
+
+def direction_launches(stats: GraphStats, facts: DeviceFacts) -> float:
+    """Return how many launches the host makes that drives a search in both directions."""
+    return 7.0 if facts.is_cpu and stats.estimated_depth <= _DEEP else frontier_launches(stats, facts)

@@ -41,10 +41,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.sssp.plan import PathsPlan
 from clgraph.algorithms.sssp.problem import as_problem
 from clgraph.algorithms.sssp.strategies import STRATEGIES
 from clgraph.algorithms.traversal.paths import path_to
-from clgraph.algorithms.traversal.plan import PathPlan
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.data.graph import Graph
 from clgraph.engine.algorithm import Algorithm
@@ -170,9 +170,8 @@ def sssp(
     return result
 
 
-def _answer(problem: SearchProblem, plan: PathPlan) -> ShortestPaths:
-    before = plan.predecessors().get() if problem.predecessors else None
-    result = ShortestPaths(plan.result(), before)
+def _answer(problem: SearchProblem, plan: PathsPlan) -> ShortestPaths:
+    result = ShortestPaths(plan.result(), plan.predecessors())
     result.graph, result.sources = problem.graph, problem.sources
     return result
 

@@ -21,23 +21,25 @@ def as_problem(
     """Check the arguments of :func:`sssp`; a limit above the greatest distance is none."""
     predecessors, graph = checked_flag("predecessors", predecessors), as_graph(graph, weight=weight)
     sources = sources_in(graph, source)
-    _check_weights(graph)
     is_float = graph.edge_weights is not None and graph.edge_weights.dtype.kind == "f"
     limit = _checked_limit(limit, sys.float_info.max if is_float else GREATEST)
-    return SearchProblem(graph, sources, limit, weighted=True, predecessors=predecessors)
+    problem = SearchProblem(graph, sources, limit, weighted=True, predecessors=predecessors)
+    if problem.weight_range[0] < 0:
+        raise _negative_weight(graph)
+    return problem
 
 
-def _check_weights(graph: Graph) -> None:
-    """Raise a :class:`GraphError` that names an edge of negative weight, if there is one."""
+def _negative_weight(graph: Graph) -> GraphError:
+    """Return the error that names an edge of negative weight."""
     weights = graph.edge_weights
-    if weights is not None and weights.size and weights.min() < 0:
-        at = int(np.argmax(weights < 0))
-        u = int(np.searchsorted(graph.row_offsets, at, "right")) - 1
-        names = range(graph.n_vertices) if graph.labels is None else graph.labels.tolist()
-        raise GraphError(
-            f"edge ({names[u]!r}, {names[int(graph.column_indices[at])]!r}) has weight {weights[at]}; shortest paths "
-            "need weights of at least 0"
-        )
+    assert weights is not None
+    at = int(np.argmax(weights < 0))
+    u = int(np.searchsorted(graph.row_offsets, at, "right")) - 1
+    names = range(graph.n_vertices) if graph.labels is None else graph.labels.tolist()
+    return GraphError(
+        f"edge ({names[u]!r}, {names[int(graph.column_indices[at])]!r}) has weight {weights[at]}; shortest paths "
+        "need weights of at least 0"
+    )
 
 
 def _checked_limit(limit: Any, greatest: float) -> Any:

@@ -1,19 +1,144 @@
-"""The strategies of shortest paths."""
+"""The strategies of shortest paths; those by rounds are shared with breadth-first search."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
-from clgraph.algorithms.sssp.dijkstra import Dijkstra
-from clgraph.algorithms.sssp.dijkstra import unsupported as no_dijkstra
-from clgraph.algorithms.sssp.near_far import NearFar
-from clgraph.algorithms.sssp.work import delta_stepping_work, dijkstra_work, frontier_work
-from clgraph.algorithms.traversal.rounds_strategies import rounds_strategies
-from clgraph.algorithms.traversal.work import by_stats
+import numpy as np
+
+from clgraph.algorithms.sssp import work
+from clgraph.algorithms.sssp.plan import PathsPlan
+from clgraph.algorithms.traversal import queues
+from clgraph.algorithms.traversal.predecessors import find_predecessors
+from clgraph.algorithms.traversal.problem import SearchProblem
+from clgraph.algorithms.traversal.strategies import rounds_strategies
+from clgraph.arguments import checked_number
+from clgraph.device.facts import DeviceFacts
+from clgraph.engine.plan import Plan, planned
+from clgraph.model.cost import Work
+from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step, Use
 from clgraph.model.strategy import Strategy
+from clgraph.primitives.fill import Fill
+
+_NEAR_FAR, _DIJKSTRA = "traversal/sssp.cl", "traversal/dijkstra.cl"
+_DEEP = 40  # levels of a search
+_DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 2.0, 0.5  # Davidson et al. take 32
+_HUB = 32.0  # times the mean degree
+_WIDEST = 1e30  # bucket
+_TURNS = 4096  # of a work-group alone in one launch
+_BUDGET = 2**22  # edges that one work-item looks at in a launch: a fraction of a second
+_MOST_LAUNCHES = 2**31 - 1
+
+
+def frontier(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
+    """*delta* is the width of the first bucket; later ones are adapted."""
+    return _near_far(problem, facts, work.frontier(problem.stats, facts), delta, light_first=False)
+
+
+def delta_stepping(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
+    """*delta* is the width of the first bucket; later ones are adapted."""
+    return _near_far(problem, facts, work.delta_stepping(problem.stats, facts), delta, light_first=True)
+
+
+def _near_far(
+    problem: SearchProblem, facts: DeviceFacts, asked: Work, delta: float | None, *, light_first: bool
+) -> Recipe:
+    """Return the recipe of one launch; where work-groups may not wait for each other, one alone makes many turns."""
+    n, stats, held = problem.graph.n_vertices, problem.stats, problem.held
+    delta = None if delta is None else min(checked_number("delta", delta), _WIDEST)
+    alone, is_deep = not facts.dialect.has_grid_barrier, stats.estimated_depth > _DEEP
+    group, settled = queues.group_size(facts, 1024), queues.lists(problem, "settled_", n_turns=1)
+    search = Phase(
+        f"{_NEAR_FAR}:search", 0, asked, {} if alone else {"round": 0}, groups=queues.group_count(facts),
+        max_groups="MAX_MEMBERS", status="state[STATE_CONTROL + GRID_STATUS]",
+    )
+    return _recipe(
+        problem,
+        Phase(f"{_NEAR_FAR}:initialize", n),
+        Phase(f"{_NEAR_FAR}:start", 1, values={"delta": partial(_default_delta, problem) if delta is None else delta}),
+        Loop((search,), "round", "state[STATE_ALIVE]", _MOST_LAUNCHES, expected=1.0) if alone else search,
+        arrays={
+            "state": Array("PATH_STATE_WORDS", np.uint32), **queues.lists(problem),
+            **(settled if light_first else dict.fromkeys(settled, Array(1, np.int32))), "piles": Array(2 * n, np.int32),
+            "listed_in": Array(n, np.uint32), "settled_in": Array(n if light_first else 1, np.uint32),
+            "distances": Array(n, held.dtype), "progress": Array("PROGRESS_WORDS", held.dtype),
+        },
+        values={**queues.capacities(problem), "most_turns": _TURNS},
+        defines={
+            **queues.queue_defines(problem, facts, group, 256, entry_bytes=16 if held.wide else 8),
+            "LIGHT_FIRST": int(light_first), "FEW_ROWS": 4096 if is_deep else 131072, "ALONE": int(alone),
+            "ONLY_SHORT_ROWS": int(not light_first and not alone and queues.has_short_rows(problem)),
+            "STEPS": 4 if alone or not is_deep else 1 if stats.mean_degree < 8 else 2,
+        },
+        work_group_size=group,
+    )  # fmt: skip
+
+
+def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
+    """One work-item settles vertices in the order of their distances."""
+    n, held = problem.graph.n_vertices, problem.held
+    n_chunks = f"({2 * n + problem.stats.max_degree} / CHUNK + 2 * SPARE_CHUNKS)"
+
+    def clear(plan: Plan) -> Fill:
+        return Fill(plan.session, plan.arrays["distances"], np.iinfo(held.dtype).max)
+
+    search = Phase(f"{_DIJKSTRA}:search", 1, work.dijkstra(problem.stats, facts), {"budget": _BUDGET})
+    return _recipe(
+        problem,
+        Use(clear, Work(launches=1.0)),
+        Phase(f"{_DIJKSTRA}:start", 1, values={"n_chunks": n_chunks}),
+        Loop((search,), "round", "state[STATE_ALIVE]", _MOST_LAUNCHES, expected=1.0),
+        arrays={
+            "state": Array("STATE_WORDS", np.uint64), "distances": Array(n, held.dtype),
+            # An entry is a distance and a vertex, padded to a multiple of the former.
+            "entries": Array(f"2 * CHUNK * {n_chunks}", held.dtype), "link": Array(n_chunks, np.uint64),
+        },
+        work_group_size=1,
+    )  # fmt: skip
+
+
+def _recipe(
+    problem: SearchProblem, *steps: Step, arrays: Mapping[str, Array], work_group_size: int,
+    values: Mapping[str, Any] | None = None, defines: Mapping[str, int | str] | None = None,
+) -> Recipe:
+    """Return the recipe of *steps*, and of finding predecessors if they are wanted."""
+    n = problem.graph.n_vertices
+    if problem.predecessors:
+        steps, arrays = (*steps, find_predecessors(problem)), {**arrays, "predecessors": Array(n, np.int32)}
+    return Recipe(
+        steps=steps if n else (), arrays=arrays,
+        values={
+            "n": n, "n_sources": problem.sources.size, "limit": problem.held.limit(problem.limit), **(values or {}),
+        },
+        defines={**problem.held.defines, **(defines or {})}, work_group_size=work_group_size,
+        inputs={"edge_weights": problem.upload_weights, "sources": problem.upload_sources},
+    )  # fmt: skip
+
+
+def _default_delta(problem: SearchProblem) -> float:
+    """A multiple of the mean weight over the mean degree: large where searches are deep, small in small worlds,
+    and least where hubs reach many at once."""
+    graph, stats = problem.graph, problem.stats
+    if not graph.n_edges:
+        return 1.0
+    shallow = _HUB_HOPS if stats.max_degree > _HUB * stats.mean_degree else _SHALLOW_HOPS
+    hops = _DEEP_HOPS if stats.estimated_depth > _DEEP else shallow
+    weights = np.ones(1) if graph.edge_weights is None else graph.edge_weights[:: max(1, graph.n_edges >> 16)]
+    finite = weights[np.isfinite(weights)]
+    with np.errstate(over="ignore"):  # it is cut below
+        mean = float(finite.mean(dtype=np.float64)) if finite.size else 1.0
+    delta = min(hops * mean * graph.n_vertices / graph.n_edges, _WIDEST)
+    return max(1.0, delta) if weights.dtype.kind != "f" or graph.edge_weights is None else delta
+
+
+def _suits_cpus(facts: DeviceFacts) -> str | None:
+    return None if facts.is_cpu else "one work-item does all, which suits CPUs only"
+
 
 STRATEGIES: dict[str, Strategy] = {
-    **rounds_strategies(),
-    "frontier": Strategy("online", partial(NearFar, light_first=False), by_stats(frontier_work)),
-    "delta_stepping": Strategy("online", partial(NearFar, light_first=True), by_stats(delta_stepping_work)),
-    "dijkstra": Strategy("online", Dijkstra, by_stats(dijkstra_work), no_dijkstra),
+    **rounds_strategies(PathsPlan),
+    "frontier": planned("online", frontier, PathsPlan),
+    "delta_stepping": planned("online", delta_stepping, PathsPlan),
+    "dijkstra": planned("online", dijkstra, PathsPlan, _suits_cpus),
 }

@@ -1,4 +1,4 @@
-"""What the strategies of shortest paths ask of a device, from the statistics of the graph."""
+"""What the searches of shortest paths ask of a device, their launches not counted."""
 from __future__ import annotations
 
 from clgraph.algorithms.traversal.work import serial_work
@@ -15,21 +15,21 @@ _PER_VERTEX, _PER_EDGE, _FAR_LOADS = 13.0, 0.5, 0.3
 _NEAR_FAR = 2.5  # times as long as in order
 
 
-def frontier_work(stats: GraphStats, facts: DeviceFacts) -> Work:
+def frontier(stats: GraphStats, facts: DeviceFacts) -> Work:
     if facts.is_cpu:
-        return dijkstra_work(stats, facts).times(_NEAR_FAR)
+        return dijkstra(stats, facts).times(_NEAR_FAR)
     n, m = float(stats.n_vertices), _RELAXATIONS * stats.n_edges
     turns = 1.3 * stats.estimated_depth + _BUCKETS
     return Work(
-        launches=3.0, grid_barriers=_TURN_BARRIERS * turns if facts.dialect.has_grid_barrier else 0.0,
+        grid_barriers=_TURN_BARRIERS * turns if facts.dialect.has_grid_barrier else 0.0,
         streamed_bytes=24.0 * n + 12.0 * m, gathers=(Gathers(2.0 * m, 4.0 * n), Gathers(4.0 * n, 8.0 * n)),
         atomics=(Atomics(3.0 * n, max(2.0, n)),),
     )
 
 
-def delta_stepping_work(stats: GraphStats, facts: DeviceFacts) -> Work:
-    return frontier_work(stats, facts).times(_SPLIT)
+def delta_stepping(stats: GraphStats, facts: DeviceFacts) -> Work:
+    return frontier(stats, facts).times(_SPLIT)
 
 
-def dijkstra_work(stats: GraphStats, facts: DeviceFacts) -> Work:
+def dijkstra(stats: GraphStats, facts: DeviceFacts) -> Work:
     return serial_work(stats, facts, _PER_VERTEX, _PER_EDGE, _FAR_LOADS)

@@ -1,56 +1,44 @@
 """Weights and distances as kernels hold them: cl/traversal/distances.h."""
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.data.graph import Graph
 from clgraph.device.facts import DeviceFacts
-from clgraph.errors import UnsupportedStrategyError
-from clgraph.runtime.device_graph import device_graph
-from clgraph.runtime.session import Session
 
 _KINDS = {"int32": "WEIGHT_INT", "int64": "WEIGHT_LONG", "float32": "WEIGHT_FLOAT", "float64": "WEIGHT_DOUBLE"}
 
 
-class Distances:
-    """How one graph's distances are held on one device.
+@dataclass(frozen=True)
+class DistanceType:
+    """How kernels hold weights and distances.
 
     Attributes
     ----------
-    defines : dict
-        For kernels.
-    weights : DeviceArray
-        A weight for every entry; nothing of use where every edge weighs 1.
+    kind : str
+        The kernels' name for the type of the weights.
     wide : bool
         Whether distances have 64 bits.
-    dtype : dtype
-        Unsigned type that kernels use.
     """
 
-    def __init__(self, session: Session, graph: Graph, *, wide: bool = False, weighted: bool = True) -> None:
-        self._given = weights = graph.edge_weights if weighted else None
-        self.is_float = weights is not None and weights.dtype.kind == "f"
-        if weights is None:
-            self.weights, kind = session.empty(1, np.int32), "WEIGHT_NONE"
-        elif weights.dtype == np.int64 and int(weights.max(initial=0)) < 2**31:
-            self.weights, kind = session.upload(weights.astype(np.int32)), "WEIGHT_INT"
-        else:
-            on_device = device_graph(session, graph, weights=True).edge_weights
-            assert on_device is not None
-            self.weights, kind = on_device, _KINDS[weights.dtype.name]
-        self.wide = wide or kind in ("WEIGHT_LONG", "WEIGHT_DOUBLE")
-        if reason := wide_reason(session.facts, self.wide, kind == "WEIGHT_DOUBLE"):
-            raise UnsupportedStrategyError(f"{session.facts.name} cannot hold these distances: {reason}")
-        self.dtype: np.dtype[Any] = np.dtype(np.uint64 if self.wide else np.uint32)
-        self.defines: dict[str, int | str] = {"WEIGHT_KIND": kind, "WIDE": int(self.wide)}
+    kind: str
+    wide: bool
 
-    def has_flat_edges(self) -> bool:
-        """Return whether there may be edges that add nothing to a distance."""
-        weights = self._given
-        return weights is not None and weights.size > 0 and (self.is_float or bool(weights.min() == 0))
+    @property
+    def is_float(self) -> bool:
+        return self.kind in ("WEIGHT_FLOAT", "WEIGHT_DOUBLE")
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The unsigned type of a distance."""
+        return np.dtype(np.uint64 if self.wide else np.uint32)
+
+    @property
+    def defines(self) -> dict[str, int | str]:
+        return {"WEIGHT_KIND": self.kind, "WIDE": int(self.wide)}
 
     def limit(self, limit: float | None) -> Any:
         """Return the greatest distance of interest as kernels hold it."""
@@ -76,9 +64,19 @@ class Distances:
         distances[unreached] = -1
         return distances
 
+    def unsupported(self, facts: DeviceFacts) -> str | None:
+        """Return why a device cannot hold such distances, or ``None``."""
+        if self.wide and not facts.has_int64_atomics:
+            return "it has no 64-bit atomics"
+        return "it has no 64-bit floats" if self.kind == "WEIGHT_DOUBLE" and not facts.has_fp64 else None
 
-def wide_reason(facts: DeviceFacts, wide: bool, double: bool) -> str | None:
-    """Return why a device cannot hold such distances, or ``None``."""
-    if wide and not facts.has_int64_atomics:
-        return "it has no 64-bit atomics"
-    return "it has no 64-bit floats" if double and not facts.has_fp64 else None
+
+def distance_type(weights: NDArray[Any] | None, greatest: float, *, wide: bool) -> DistanceType:
+    """Return how distances by *weights* of at most *greatest* are held: with 64 bits if need be, or if *wide*."""
+    if weights is None:
+        kind = "WEIGHT_NONE"
+    elif weights.dtype == np.int64 and greatest < 2**31:
+        kind = "WEIGHT_INT"
+    else:
+        kind = _KINDS[weights.dtype.name]
+    return DistanceType(kind, wide or kind in ("WEIGHT_LONG", "WEIGHT_DOUBLE"))

@@ -2,51 +2,64 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clgraph.algorithms.traversal.distances import Distances
-from clgraph.data.graph import Graph
-from clgraph.runtime.arrays import DeviceArray
+from clgraph.algorithms.traversal.problem import SearchProblem
+from clgraph.engine.plan import Plan
+from clgraph.model.cost import Gathers, Work
+from clgraph.model.recipe import Use
 from clgraph.runtime.device_graph import device_graph
-from clgraph.runtime.session import Session
 
 _SOURCE = "traversal/predecessors.cl"
 _SHORT = 1024  # lists that one work-group follows faster than a launch for each round would
 _ROUNDS_ALONE = 4096
-_AT_ONCE = 8  # rounds enqueued between two looks at the sizes
+_AT_ONCE = 8  # launches enqueued between two looks at the sizes
+
+
+def find_predecessors(problem: SearchProblem) -> Use:
+    """Return the step that finds predecessors from the distances."""
+    n, m = float(problem.stats.n_vertices), float(problem.stats.n_edges)
+    once = Work(streamed_bytes=24.0 * n + 8.0 * m, gathers=(Gathers(m, 4.0 * n), Gathers(n, 8.0 * n)))
+    if not _has_flat_edges(problem):
+        return Use(Predecessors, once + Work(launches=4.0))
+    return Use(Predecessors, once.times(2.0) + Work(launches=5.0), Work(launches=1.0, read_backs=1.0), expected=1.0)
+
+
+def _has_flat_edges(problem: SearchProblem) -> bool:
+    """Return whether there may be edges that add nothing to a distance."""
+    return problem.held.is_float or bool(problem.weight_range[0] == 0)
 
 
 class Predecessors:
-    """The least predecessor of every vertex.
+    """Finds the least predecessor of every vertex; sources and unreached vertices have none.
+
+    It drives its launches itself: while the lists are long, several at once that a look at their sizes follows; while
+    they are short, one work-group alone.
 
     Attributes
     ----------
-    found : DeviceArray
-        After ``run()``, int32; -9999 for sources and unreached vertices.
+    rounds : int
+        Launches that followed lists in the last run.
     """
 
-    def __init__(
-        self, session: Session, graph: Graph, held: Distances, distances: DeviceArray, sources: NDArray[np.int32]
-    ) -> None:
-        n, on_device = graph.n_vertices, device_graph(session, graph)
-        defines = {**on_device.defines(), **held.defines}
+    def __init__(self, plan: Plan) -> None:
+        session, problem = plan.session, plan.problem
+        n, sources = problem.graph.n_vertices, plan.scope["sources"]
+        defines = {**device_graph(session, problem.graph).defines(), **problem.held.defines}
         self._program = program = session.program(
             _SOURCE, defines, work_group_size=max(64, session.facts.sub_group_size)
         )
-        self.found = session.empty(n, np.int32)
         self._state = session.empty(program.constant("FOLLOW_STATE_WORDS"), np.uint32)
+        self.rounds = 0
         scope = {
-            "n": n, **on_device.scope, "edge_weights": held.weights, "distances": distances, "predecessors": self.found,
-            "rounds": session.empty(n, np.int32), "state": self._state,
+            **plan.scope, "n": n, "n_sources": sources.size, "rounds": session.empty(n, np.int32), "state": self._state,
         }  # fmt: skip
         self._find = [
-            program.bind("start", max(n, self._state.size), scope),
-            program.bind("find", n, scope),
-            program.bind("mark_sources", sources.size, scope, n_sources=sources.size, sources=session.upload(sources)),
+            program.bind(kernel, size, scope)
+            for kernel, size in (("start", n), ("find", n), ("mark_sources", sources.size))
         ]
         self._finish = program.bind("finish", n, scope)
-        self._flat = held.has_flat_edges()
-        if self._flat:
+        self._is_flat = _has_flat_edges(problem)
+        if self._is_flat:
             scope["lists"] = session.empty(2 * n, np.int32)
             self._find.append(program.bind("follow_all", n, scope))
             self._follow = program.bind(
@@ -54,9 +67,10 @@ class Predecessors:
             )
 
     def run(self) -> None:
+        self.rounds = 0
         for launch in self._find:
             launch()
-        while self._flat:
+        while self._is_flat:
             state = self._state.get()
             number = int(state[self._program.constant("STATE_ROUND")])
             size = state[self._program.constant("STATE_LISTED") + ((number - 1) & 3)]
@@ -72,3 +86,4 @@ class Predecessors:
     def _rounds(self, first: int, last: int, n_groups: int | None = None) -> None:
         self._follow.set(round=first, last=last)
         self._follow(n_groups)
+        self.rounds += 1

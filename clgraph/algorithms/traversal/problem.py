@@ -2,22 +2,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.traversal.distances import DistanceType, distance_type
 from clgraph.algorithms.traversal.sources import LARGEST_DEGREE, source_numbers
 from clgraph.data.graph import Graph
 from clgraph.data.stats import GraphStats
 from clgraph.errors import InputError
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.session import Session
 
 _MAX_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
 MAX_DEPTH = 2**31 - 2
 GREATEST = 2**63 - 1  # distance that is an integer
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SearchProblem:
     """A search from sources.
 
@@ -32,6 +37,8 @@ class SearchProblem:
         Whether a distance is a sum of weights; else it is a number of edges.
     predecessors : bool
         Whether predecessors are wanted.
+    wide : bool
+        Whether distances are held with 64 bits though their type could do with 32.
     """
 
     graph: Graph
@@ -39,6 +46,7 @@ class SearchProblem:
     limit: int | float | None
     weighted: bool
     predecessors: bool
+    wide: bool = False
 
     @property
     def stats(self) -> GraphStats:
@@ -48,6 +56,31 @@ class SearchProblem:
     def edge_weights(self) -> NDArray[Any] | None:
         """The weights that count; without them every edge weighs 1."""
         return self.graph.edge_weights if self.weighted else None
+
+    @cached_property
+    def weight_range(self) -> tuple[Any, Any]:
+        """The least and the greatest weight."""
+        weights = self.edge_weights
+        return (1, 1) if weights is None or not weights.size else (weights.min(), weights.max())
+
+    @cached_property
+    def held(self) -> DistanceType:
+        """How kernels hold distances."""
+        return distance_type(self.edge_weights, self.weight_range[1], wide=self.wide)
+
+    def upload_weights(self, session: Session) -> DeviceArray:
+        """Return a weight for every entry on the device; nothing of use where every edge weighs 1."""
+        weights = self.edge_weights
+        if weights is None:
+            return session.empty(1, np.int32)
+        if weights.dtype == np.int64 and self.held.kind == "WEIGHT_INT":
+            return session.upload(weights.astype(np.int32))
+        on_device = device_graph(session, self.graph, weights=True).edge_weights
+        assert on_device is not None
+        return on_device
+
+    def upload_sources(self, session: Session) -> DeviceArray:
+        return session.upload(self.sources)
 
 
 def sources_in(graph: Graph, source: Any) -> NDArray[np.int32]:

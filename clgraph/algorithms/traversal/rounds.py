@@ -1,92 +1,62 @@
 """Searches as a fixed point: rounds over all vertices, until one lowers no distance; cl/traversal/rounds.h."""
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.traversal.plan import PathPlan
-from clgraph.algorithms.traversal.problem import SearchProblem
-from clgraph.arguments import checked_flag
-from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.device_graph import device_graph
-from clgraph.runtime.program import Launch
-from clgraph.runtime.session import Session
+from clgraph.engine.plan import Plan
+from clgraph.model.recipe import Phase
 from clgraph.runtime.timing import RoundBalance
 
-SOURCE = "traversal/topology_driven.cl"
+CHILD_LAUNCH = "traversal/child_launch.cl"
 _MOST_AT_ONCE = 32  # rounds enqueued between two looks at whether they have ended
 
 
-class FixedPoint(PathPlan):
-    """Rounds over all vertices.
+class Rounds:
+    """Rounds that are enqueued several at once; those behind the last that lowered a distance do nothing.
+
+    It drives its launches itself, since a look at the device after each round would take longer than most rounds, and
+    since it can count the edges of each work-group, round by round.
 
     Parameters
     ----------
-    atomic : bool
-        Lower distances by an atomic min.
-    balance : bool
+    plan : Plan
+        Its kernels have a parameter ``round`` and count edges in ``work``.
+    body : sequence of Phase
+        The launches of a round.
+    counts : bool
         Count the edges that each work-group looks at; rounds take longer.
 
     Attributes
     ----------
-    n_rounds : int
-        Of the last run; the last of them changed nothing.
+    rounds : int
+        How many the last run enqueued.
+    details : dict
+        How many of them did something, the one that changed nothing included.
     balance : tuple of RoundBalance or None
     group_edges : int array
-        With *balance*, the edges of each work-group in the round that had most.
+        If it *counts*, the edges of each work-group in the round that had most.
     """
 
-    n_words: int  # of the distances
-
-    def __init__(
-        self, session: Session, problem: SearchProblem, *, atomic: bool = False, balance: bool = False
-    ) -> None:
-        super().__init__(session, problem)
-        self._levels = not problem.weighted
-        self._atomic, self._counts = checked_flag("atomic", atomic), checked_flag("balance", balance)
-        self.n_rounds = 0
+    def __init__(self, plan: Plan, *, body: Sequence[Phase], counts: bool) -> None:
+        self._plan, self._counts, self.rounds = plan, counts, 0
+        self.details: dict[str, Any] = {"rounds": 0}
         self.balance: tuple[RoundBalance, ...] | None = None
         self.group_edges: NDArray[np.uint32] = np.empty(0, np.uint32)
-        self.n_words = self.n
-        self._choose()
-        self._bind(wide=False)
+        plan.scope["work"] = self._work = plan.session.empty(1, np.uint32)
+        self._launches = [plan.bound(phase) for phase in body]
+        if counts:
+            counting = [
+                launch.n_groups for launch, phase in zip(self._launches, body, strict=True)
+                if "work" in plan.program(phase.source).parameters(phase.name)
+            ]  # fmt: skip
+            plan.scope["work"] = self._work = plan.session.empty(sum(counting) + self._child_groups(), np.uint32)
+            self._launches = [plan.bound(phase) for phase in body]
 
-    def _choose(self) -> None:
-        """Set what does not depend on the type of distances."""
-
-    def _bind(self, *, wide: bool) -> None:
-        session = self.session
-        defines = {**self._hold(wide=wide), "ATOMIC": int(self._atomic), "BALANCE": int(self._counts)}
-        self.distances = session.empty(self.n_words, np.int32 if self._levels else self.held.dtype)
-        self._program = program = session.program(SOURCE, defines)
-        self._state = session.empty(program.constant("STATE_WORDS"), np.uint32)
-        scope = {
-            "n": self.n, "round": 0, "limit": self.held.limit(self.limit), **device_graph(session, self.graph).scope,
-            "edge_weights": self.held.weights, "state": self._state, "distances": self.distances,
-        }  # fmt: skip
-        n_words, sources = self.n_words, session.upload(self._sources)
-        self._start = [
-            program.bind("initialize", max(n_words, self._state.size), scope, n_words=n_words),
-            program.bind("start", sources.size, scope, n_sources=sources.size, sources=sources),
-        ]
-        self._round = self._bind_round(defines, scope)
-
-    @abstractmethod
-    def _bind_round(self, defines: dict[str, int | str], scope: dict[str, Any]) -> Sequence[Launch]:
-        """Return the launches of a round; set ``_work``."""
-
-    def _counters(self, n_groups: int) -> DeviceArray:
-        """Return a word for each work-group of a round."""
-        self._work = self.session.empty(max(1, n_groups if self._counts else 1), np.uint32)
-        return self._work
-
-    def _run(self) -> None:
-        for launch in self._start:
-            launch()
+    def run(self) -> None:
         done = changed = 0
         rows: list[RoundBalance] = []
         while changed == done:
@@ -94,14 +64,14 @@ class FixedPoint(PathPlan):
             for number in range(done + 1, done + at_once + 1):
                 if self._counts:
                     self._work.fill(0)
-                for launch in self._round:
+                for launch in self._launches:
                     launch.set(round=number)
                     launch()
             done += at_once
             if self._counts:
                 rows.append(self._count(done, rows))
-            changed = self._word("STATE_CHANGED")
-        self.n_rounds = changed + 1
+            changed = self._plan.word("state[STATE_CHANGED]")
+        self.rounds, self.details = done, {"rounds": changed + 1}
         if self._counts:
             self.balance = tuple(rows)
 
@@ -114,29 +84,25 @@ class FixedPoint(PathPlan):
         )
 
     def _groups_of_round(self, number: int) -> int:
-        """Return how many words of ``_work`` are of work-groups that ran."""
+        """Return how many words of ``work`` are of work-groups that ran."""
         return self._work.size
 
-    def _overflowed(self) -> bool:
-        return bool(self._word("STATE_OVERFLOW"))
+    def _child_groups(self) -> int:
+        """Return how many work-groups kernels may launch themselves in a round."""
+        return 0
 
-    def _word(self, name: str, offset: int = 0) -> int:
-        return int(self._state.item(self._program.constant(name) + offset))
 
-    def run(self) -> None:
-        """Search; breadth-first searches then find predecessors."""
-        super().run()
-        if self._levels and self.n:
-            self.predecessors()
+class DeviceLaunches(Rounds):
+    """Rounds in which kernels launch the work-groups of rows that are longer than *threshold*."""
 
-    @property
-    def details(self) -> dict[str, Any]:
-        """What the run tells of itself, for :class:`RunInfo`."""
-        return {"rounds": self.n_rounds}
+    def __init__(self, plan: Plan, *, threshold: int, **given: Any) -> None:
+        self._threshold = threshold
+        super().__init__(plan, **given)
 
-    def result(self) -> Any:
-        """Return the distances after ``run()``, and for breadth-first searches predecessors."""
-        if not self._levels:
-            return super().result()
-        assert self._predecessors is not None
-        return self.distances.get(0, self.n), self._predecessors.found.get()
+    def _child_groups(self) -> int:
+        degrees = self._plan.problem.graph.degrees
+        size = self._plan.program(CHILD_LAUNCH).work_group_size
+        return int((-(-degrees[degrees > self._threshold].astype(np.int64) // size)).sum())
+
+    def _groups_of_round(self, number: int) -> int:
+        return self._launches[0].n_groups + self._plan.word(f"state[STATE_CHILD_GROUPS + {number % 4}]")

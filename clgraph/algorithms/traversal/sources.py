@@ -13,7 +13,7 @@ from clgraph.data.graph import Graph
 from clgraph.errors import InputError, SourceError
 
 LARGEST_DEGREE = object()
-"""In place of a source: the vertex that has the largest degree."""
+"""It stands in place of a source for the vertex that has the largest degree."""
 _BOOL = bool | np.bool_
 
 

@@ -1,9 +1,7 @@
-"""What searches by rounds over all vertices ask of a device, from the statistics of the graph."""
+"""What searches by rounds over all vertices, and by one work-item, ask of a device."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
@@ -17,21 +15,15 @@ MEAN_DEGREES = 32  # of the default threshold of child launches
 _CHILD_GATHERS = 20.0  # in a round: the distance of its parent, and what asks for more of them
 
 
-def by_stats(work: Callable[[GraphStats, DeviceFacts], Work]) -> Callable[[Any, DeviceFacts], Work]:
-    """Return the work of a problem, from that of the statistics of its graph."""
-    return lambda problem, facts: work(problem.stats, facts)
-
-
 def serial_work(
     stats: GraphStats, facts: DeviceFacts, per_vertex: float = 4.0, per_edge: float = 0.5, far_loads: float = 0.15
 ) -> Work:
-    """Return the work of one work-item that looks at every edge once, in loads of the whole device."""
+    """Return the work of one work-item that looks at every edge once, in loads of the whole device; no launches."""
     n, m = float(stats.n_vertices), float(stats.n_edges)
     far = far_loads * m * stats.far_neighbor_share
     loads = Gathers(per_vertex * (n - stats.n_isolated) + per_edge * m, _NEAR_BYTES), Gathers(far, 4.0 * n)
-    return Work(gathers=loads).times(min(float(facts.compute_units), _UNITS_OF_ATOMICS)) + Work(
-        launches=3.0, read_backs=2.0, streamed_bytes=8.0 * n
-    )
+    shared = min(float(facts.compute_units), _UNITS_OF_ATOMICS)
+    return Work(gathers=loads).times(shared) + Work(streamed_bytes=8.0 * n)
 
 
 def n_rounds(stats: GraphStats) -> float:
@@ -39,57 +31,59 @@ def n_rounds(stats: GraphStats) -> float:
     return 2.0 + stats.estimated_depth
 
 
-def rounds_work(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) -> Work:
-    """Return the work of all rounds where no part has more than *mda* edges.
+def a_round(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) -> Work:
+    """Return the work of a round, but for its launches, where no part has more than *mda* edges.
 
     A vertex waits for the longest of those in its sub-group; children stand beside each other, and have about as many
     edges. No round is shorter than its longest part.
     """
     sizes: list[tuple[float, float]] = []  # of the vertices: edges left, share
-    children = children_edges = 0.0
-    n = max(1, stats.n_vertices)
+    children_edges, n, n_children = 0.0, max(1, stats.n_vertices), _children(stats, mda)
     for count, edges in zip(stats.degree_vertex_counts, stats.degree_edge_counts, strict=True):
         if count:
-            parts = max(1, math.ceil(edges / count / mda))
+            parts = _parts(edges / count, mda)
             sizes.append((edges / count / parts, count / n))
-            children += count * (parts - 1)
             children_edges += edges * (parts - 1) / parts
     below = slots = 0.0
     for size, share in sorted(sizes):
         reached = min(1.0, below + share)
         slots += n * size * (reached**facts.sub_group_size - below**facts.sub_group_size)
         below = reached
-    is_split = mda < stats.max_degree
-    longest = min(mda, float(stats.max_degree))
-    per_part = 8.0 + (_PART_BYTES if is_split else 4.0)
-    one_round = Work(
-        launches=1.0 + is_split, read_backs=1.0,
-        streamed_bytes=per_part * (n + children) + (8.0 if stats.weighted else 4.0) * stats.n_edges,
-        gathers=(Gathers(slots + children_edges + _CHILD_GATHERS * children, 4.0 * n),),
-        chains=(Chain(longest, 4.0 * n),),
+    per_part = 8.0 + (_PART_BYTES if mda < stats.max_degree else 4.0)
+    return Work(
+        streamed_bytes=per_part * (n + n_children) + (8.0 if stats.weighted else 4.0) * stats.n_edges,
+        gathers=(Gathers(slots + children_edges + _CHILD_GATHERS * n_children, 4.0 * n),),
+        chains=(Chain(min(mda, float(stats.max_degree)), 4.0 * n),),
     )
-    once = Work(launches=2.0, streamed_bytes=8.0 * n)
-    if is_split:
-        once += Work(launches=4.0, streamed_bytes=16.0 * n + _PART_BYTES * (n + children))
-    return one_round.times(n_rounds(stats)) + once
+
+
+def fill_parts(stats: GraphStats, mda: float) -> Work:
+    return Work(streamed_bytes=_PART_BYTES * (stats.n_vertices + _children(stats, mda)))
+
+
+def _parts(degree: float, mda: float) -> int:
+    return max(1, math.ceil(degree / mda))
+
+
+def _children(stats: GraphStats, mda: float) -> float:
+    counts = zip(stats.degree_vertex_counts, stats.degree_edge_counts, strict=True)
+    return sum(float(count * (_parts(edges / count, mda) - 1)) for count, edges in counts if count)
+
+
+def likely_mda(stats: GraphStats) -> int:
+    """Return a maximum that is good on most devices."""
+    return max(4, round(4.0 * stats.mean_degree))
 
 
 def model_mda(stats: GraphStats, facts: DeviceFacts, rates: DeviceRates) -> int:
     """Return the power of two, or the largest degree, predicted to be the best maximum; of equals the largest."""
     largest = max(1, stats.max_degree)
     powers = (1 << k for k in range(largest.bit_length(), 1, -1))
-    return min((largest, *powers), key=lambda mda: estimate(rounds_work(stats, facts, mda), rates).seconds)
 
+    def seconds(mda: int) -> float:
+        is_split = mda < stats.max_degree
+        rounds = (a_round(stats, facts, mda) + Work(launches=1.0 + is_split)).times(n_rounds(stats))
+        once = Work(launches=4.0, streamed_bytes=16.0 * stats.n_vertices) + fill_parts(stats, mda)
+        return estimate(rounds + once if is_split else rounds, rates).seconds
 
-def child_launch_work(stats: GraphStats, facts: DeviceFacts) -> Work:
-    """Return the work where rows above a multiple of the mean degree are dealt out to a second launch."""
-    work = rounds_work(stats, facts, max(1.0, MEAN_DEGREES * stats.mean_degree))
-    return work + Work(launches=n_rounds(stats))
-
-
-def topology_driven_work(stats: GraphStats, facts: DeviceFacts) -> Work:
-    return rounds_work(stats, facts)
-
-
-def node_splitting_work(stats: GraphStats, facts: DeviceFacts) -> Work:
-    return rounds_work(stats, facts, max(4.0, 4.0 * stats.mean_degree))
+    return min((largest, *powers), key=seconds)

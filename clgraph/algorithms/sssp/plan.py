@@ -1,0 +1,80 @@
+"""Shortest paths on one device: their distances, with more bits if need be, and predecessors."""
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.traversal.plan import SearchPlan
+from clgraph.algorithms.traversal.problem import GREATEST, SearchProblem
+from clgraph.algorithms.traversal.sources import vertex_ids
+from clgraph.errors import DistanceOverflowError, UnsupportedStrategyError
+from clgraph.model.recipe import Recipe
+from clgraph.runtime.session import Session
+
+
+class PathsPlan(SearchPlan):
+    """Finds the weights of shortest paths; if 32 bits are too few for one, all again with 64.
+
+    Raises
+    ------
+    UnsupportedStrategyError
+        The device cannot hold such distances.
+    """
+
+    def __init__(self, session: Session, problem: SearchProblem, recipe: Recipe) -> None:
+        if reason := problem.held.unsupported(session.facts):
+            raise UnsupportedStrategyError(f"{session.facts.name} cannot hold these distances: {reason}")
+        super().__init__(session, problem, recipe)
+
+    def run(self) -> None:
+        """Find the distances.
+
+        Raises
+        ------
+        DistanceOverflowError
+            A distance has more than 63 bits.
+        """
+        super().run()
+        if not self._overflowed():
+            return
+        if not self.problem.held.wide:
+            wide = replace(self.problem, wide=True)
+            PathsPlan.__init__(self, self.session, wide, self.remade(wide))
+            super().run()
+        if self._overflowed():
+            self._check_reached()
+
+    def _overflowed(self) -> bool:
+        """Return whether a path was too long to count."""
+        problem = self.problem
+        longest = problem.graph.n_vertices * float(problem.weight_range[1])
+        return longest >= 2**32 - 1 and not problem.held.is_float and self.word("state[STATE_OVERFLOW]") != 0
+
+    def _check_reached(self) -> None:
+        """Raise if a path that was too long to count is the only one."""
+        graph, distances = self.problem.graph, self.result()
+        rows, columns = graph.sources(), graph.column_indices
+        bad = (distances[rows] >= 0) & (distances[columns] < 0)
+        if self.problem.limit is None and bad.any():
+            (vertex,) = vertex_ids(graph, [int(columns[bad.argmax()])])
+            raise DistanceOverflowError(
+                f"the shortest path to vertex {vertex!r} is longer than {GREATEST}, the greatest distance"
+            )
+
+    def result(self) -> NDArray[Any]:
+        """Return the distances after ``run()``.
+
+        Raises
+        ------
+        DeviceTimeoutError
+            A wait on the device ran out.
+        """
+        self.check()
+        return self.problem.held.on_host(self.distances.get(0, self.problem.graph.n_vertices))
+
+    def predecessors(self) -> NDArray[np.int32] | None:
+        """Return the predecessors after ``run()``, if the problem asks for them."""
+        return self.arrays["predecessors"].get() if self.problem.predecessors else None

@@ -1,0 +1,171 @@
+"""The strategies by rounds over all vertices: baselines of breadth-first search and of shortest paths."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any, Literal
+
+import numpy as np
+
+from clgraph.algorithms.traversal import work
+from clgraph.algorithms.traversal.node_splitting import histogram_mda, part_count
+from clgraph.algorithms.traversal.plan import SearchPlan
+from clgraph.algorithms.traversal.predecessors import find_predecessors
+from clgraph.algorithms.traversal.problem import SearchProblem
+from clgraph.algorithms.traversal.rounds import CHILD_LAUNCH, DeviceLaunches, Rounds
+from clgraph.arguments import checked_count, checked_flag, shown
+from clgraph.device.facts import DeviceFacts
+from clgraph.engine.plan import Plan, planned
+from clgraph.errors import InputError
+from clgraph.model.cost import Work
+from clgraph.model.recipe import Array, Phase, Recipe, Step, Use
+from clgraph.model.strategy import Strategy
+from clgraph.primitives.scan import Scan
+from clgraph.runtime.device_queue import has_device_queue
+from clgraph.runtime.session import Session
+
+_PLAIN, _SPLIT = "traversal/topology_driven.cl", "traversal/node_splitting.cl"
+_PIECE = 256  # edges of a long row that a sub-group takes
+
+
+def _recipe(
+    problem: SearchProblem, body: tuple[Phase, ...], a_round: Work, *, atomic: bool, balance: bool,
+    before: tuple[Step, ...] = (), n_words: int | Callable[[], int] | None = None,
+    arrays: Mapping[str, Array] | None = None, defines: Mapping[str, int] | None = None,
+    details: Mapping[str, Any] | None = None, rounds: Callable[..., Rounds] = Rounds,
+) -> Recipe:
+    """Return the recipe of rounds of *body* after what comes *before*; *n_words* distances, by default one a vertex."""
+    n, held = problem.graph.n_vertices, problem.held
+    atomic, balance = checked_flag("atomic", atomic), checked_flag("balance", balance)
+    n_words = n if n_words is None else n_words
+    steps = (
+        *before,
+        Phase(f"{_PLAIN}:initialize", n_words, Work(streamed_bytes=4.0 * n), {"n_words": n_words}),
+        Phase(f"{_PLAIN}:start", problem.sources.size),
+        Use(
+            partial(rounds, body=body, counts=balance), Work(),
+            a_round + Work(launches=float(len(body)), read_backs=1.0), work.n_rounds(problem.stats),
+        ),
+        *([find_predecessors(problem)] if problem.predecessors else []),
+    )  # fmt: skip
+    return Recipe(
+        steps=steps if n else (),
+        arrays={
+            "state": Array("STATE_WORDS", np.uint32),
+            "distances": Array(n_words, held.dtype if problem.weighted else np.int32),
+            **({"predecessors": Array(n, np.int32)} if problem.predecessors else {}), **(arrays or {}),
+        },
+        values={"n": n, "round": 0, "n_sources": problem.sources.size, "limit": held.limit(problem.limit)},
+        inputs={"edge_weights": problem.upload_weights, "sources": problem.upload_sources},
+        defines={**held.defines, "ATOMIC": int(atomic), "BALANCE": int(balance), **(defines or {})},
+        details=details or {},
+    )
+
+
+def topology_driven(
+    problem: SearchProblem, facts: DeviceFacts, *, atomic: bool = False, balance: bool = False
+) -> Recipe:
+    """Distances are lowered by loads and stores, or by atomics; *balance* counts the edges of each work-group."""
+    body = (Phase(f"{_PLAIN}:relax_vertices", problem.graph.n_vertices),)
+    return _recipe(problem, body, work.a_round(problem.stats, facts), atomic=atomic, balance=balance)
+
+
+def node_splitting(
+    problem: SearchProblem, facts: DeviceFacts, *, mda: int | Literal["histogram", "model"] = "model",
+    atomic: bool = False, balance: bool = False,
+) -> Recipe:
+    """Vertices keep *mda* edges: a number, :func:`histogram_mda`, or what is likely to be best."""
+    graph, stats, n = problem.graph, problem.stats, problem.graph.n_vertices
+    if mda == "model":
+        mda = work.likely_mda(stats)
+    elif mda == "histogram":
+        mda = histogram_mda(graph.degrees)
+    elif isinstance(mda, str):
+        raise InputError(f"mda = {shown(mda)}; allowed: a number, 'histogram', 'model'")
+    mda = checked_count("mda", mda, 2**31 - 1)
+    n_parts = cache(partial(part_count, graph.degrees, mda))
+    copies = not atomic and stats.max_degree > mda
+
+    def sum_children(plan: Plan) -> Scan:
+        return Scan(plan.session, plan.arrays["counts"], plan.arrays["first_child"])
+
+    offset = graph.row_offsets.dtype
+    n_launches = 1.0 if facts.dialect.has_grid_barrier and facts.has_int64_atomics else 2.0
+    return _recipe(
+        problem,
+        (
+            *([Phase(f"{_SPLIT}:child_update", n_parts, values={"n_parts": n_parts})] if copies else []),
+            Phase(f"{_SPLIT}:relax_parts", n_parts, values={"n_parts": n_parts}),
+        ),
+        work.a_round(stats, facts, mda),
+        before=(
+            Phase(f"{_SPLIT}:count_children", n, Work(streamed_bytes=12.0 * n), {"mda": mda}),
+            Use(sum_children, Work(launches=n_launches, streamed_bytes=8.0 * n)),
+            Phase(f"{_SPLIT}:fill_parts", n_parts, work.fill_parts(stats, mda), {"n_parts": n_parts}),
+        ),
+        n_words=n if atomic else n_parts, atomic=atomic, balance=balance,
+        arrays={
+            "counts": Array(n, np.int32), "first_child": Array(n + 1, np.int32), "part_begin": Array(n_parts, offset),
+            "part_end": Array(n_parts, offset), "part_parent": Array(n_parts, np.int32),
+        },
+        details={"mda": mda, "n_extra": lambda: n_parts() - n},
+    )  # fmt: skip
+
+
+def child_launch(
+    problem: SearchProblem, facts: DeviceFacts, *, threshold: int | None = None, from_device: bool = False,
+    atomic: bool = False, balance: bool = False,
+) -> Recipe:
+    """Rows longer than *threshold*, by default 32 times the mean degree, get a grid of their own."""
+    stats, n = problem.stats, problem.graph.n_vertices
+    if threshold is None:
+        threshold = max(1, round(work.MEAN_DEGREES * stats.mean_degree))
+    threshold = checked_count("threshold", threshold, 2**31 - 1)
+
+    def n_pieces() -> int:
+        degrees = problem.graph.degrees
+        return int((-(-degrees[degrees > threshold].astype(np.int64) // _PIECE)).sum())
+
+    body = [Phase(f"{CHILD_LAUNCH}:relax_or_launch", n, values={"threshold": threshold})]
+    if stats.max_degree > threshold and not from_device:
+        body.append(Phase(
+            f"{CHILD_LAUNCH}:relax_pieces", lambda: n_pieces() * facts.sub_group_size,
+            values={"first_group": f"({n} + WG_SIZE - 1) / WG_SIZE"}, max_groups=32 * facts.compute_units,
+        ))  # fmt: skip
+    return _recipe(
+        problem, tuple(body), work.a_round(stats, facts, threshold), atomic=atomic, balance=balance,
+        arrays={"pieces": Array(2 if from_device else lambda: 2 * n_pieces(), np.int32)},
+        defines={"FROM_DEVICE": int(from_device), "PIECE": _PIECE},
+        details={"threshold": threshold, "launched_by": "device" if from_device else "host"},
+        rounds=partial(DeviceLaunches, threshold=threshold) if from_device else Rounds,
+    )
+
+
+def rounds_strategies(kind: type[SearchPlan]) -> dict[str, Strategy]:
+    """Return them by name; their plans are of that *kind*."""
+    split, child = planned("online", node_splitting, kind), planned("online", child_launch, kind)
+    return {
+        "topology_driven": planned("online", topology_driven, kind),
+        "node_splitting": replace(split, plan=partial(_plan_splitting, split.plan)),
+        "child_launch": replace(child, plan=partial(_plan_launches, child.plan)),
+    }
+
+
+def _plan_splitting(
+    plan: Callable[..., Any], session: Session, problem: SearchProblem, *, mda: int | str = "model",
+    atomic: bool = False, balance: bool = False,
+) -> Any:
+    """Have the cost model choose *mda* by the rates of the session's device."""
+    if mda == "model":
+        mda = work.model_mda(problem.stats, session.facts, session.profile.rates)
+    return plan(session, problem, mda=mda, atomic=atomic, balance=balance)
+
+
+def _plan_launches(
+    plan: Callable[..., Any], session: Session, problem: SearchProblem, *, threshold: int | None = None,
+    atomic: bool = False, balance: bool = False,
+) -> Any:
+    """Have kernels launch the grids of long rows where the session's device can."""
+    from_device = has_device_queue(session)
+    return plan(session, problem, threshold=threshold, from_device=from_device, atomic=atomic, balance=balance)
