@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ class Plan:
         What kernels find by the names of their parameters: the graph's rows, the recipe's values, inputs and arrays.
     rounds : list of int
         How many rounds each step of the last run made, of those steps that have rounds.
+    parts : list of Plan
+        Those of the recipes among the steps.
 
     Raises
     ------
@@ -46,14 +49,17 @@ class Plan:
     def __init__(self, session: Session, problem: Any, recipe: Recipe) -> None:
         self.session, self.problem, self.recipe = session, problem, recipe
         self.rounds: list[int] = []
+        self.parts: list[Plan] = []
+        self._used: list[Any] = []
         self._counted = 0  # rounds of all loops of this run
         rows = device_graph(session, problem.graph)
-        self._programs: dict[str, Program] = {}
+        self._programs: dict[Any, Program] = {}
         self._defines = {**rows.defines(), **recipe.defines}
         inputs = {name: make(session) for name, make in recipe.inputs.items()}
         sizes = {name: self._size(array) for name, array in recipe.arrays.items()}
         bytes_each = {name: sizes[name] * np.dtype(array.dtype).itemsize for name, array in recipe.arrays.items()}
-        session.check_memory(bytes_each)
+        if bytes_each:
+            session.check_memory(bytes_each)
         self.arrays: dict[str, DeviceArray] = {
             name: (session.zeros if array.zeroed else session.empty)(sizes[name], array.dtype)
             for name, array in recipe.arrays.items()
@@ -71,33 +77,40 @@ class Plan:
 
     def _number(self, phase: Phase, value: Any) -> Any:
         """Return *value*; text is an expression of the constants that the kernel file of *phase* defines."""
-        return self.program(phase.source).constant(value) if isinstance(value, str) else value
+        return self._program_of(phase).constant(value) if isinstance(value, str) else value
 
     def _place(self, phase: Phase, word: str) -> tuple[str, int]:
         """Return the array and the index of *word*, which is ``"<array>[<expression>]"``."""
         array, _, expression = word.removesuffix("]").partition("[")
         return array, self._number(phase, expression)
 
-    def program(self, source: str) -> Program:
-        """Return kernel file *source*, built as the recipe says."""
-        if source not in self._programs:
-            self._programs[source] = self.session.program(
-                source, self._defines, work_group_size=self.recipe.work_group_size
+    def program(self, source: str, defines: Mapping[str, int | str] = MappingProxyType({})) -> Program:
+        """Return kernel file *source*, built as the recipe says and with *defines* of its own."""
+        key = source, *defines.items()
+        if key not in self._programs:
+            self._programs[key] = self.session.program(
+                source, {**self._defines, **defines}, work_group_size=self.recipe.work_group_size
             )
-        return self._programs[source]
+        return self._programs[key]
+
+    def _program_of(self, phase: Phase) -> Program:
+        return self.program(phase.source, phase.defines)
 
     def _prepared(self, step: Step) -> Callable[[], object]:
         if isinstance(step, Loop):
             return self._loop(step)
         if isinstance(step, Use):
             return self._use(step)
+        if isinstance(step, Recipe):
+            self.parts.append(Plan(self.session, self.problem, step))
+            return self.parts[-1].run
         launch = self._bound(step)
         return lambda: self._launch(launch)
 
     def _bound(self, phase: Phase) -> Launch:
         if phase.status is not None:
             self._statuses.append((phase, *self._place(phase, phase.status)))
-        program = self.program(phase.source)
+        program = self._program_of(phase)
         items = phase.items if phase.groups is None else phase.groups * program.work_group_size
         own = {name: self._number(phase, value) for name, value in phase.values.items()}
         return program.bind(phase.name, items, self.scope, max_groups=phase.max_groups, **own)
@@ -109,6 +122,7 @@ class Plan:
 
     def _use(self, use: Use) -> Callable[[], object]:
         made = use.make(self)
+        self._used.append(made)
         if not has_rounds(use):
             return made.run  # type: ignore[no-any-return]
 
@@ -123,7 +137,7 @@ class Plan:
         launches = [self._bound(phase) for phase in loop.body]
         counted = [
             launch for launch, phase in zip(launches, loop.body, strict=True)
-            if loop.counter in self.program(phase.source).parameters(phase.name)
+            if loop.counter in self._program_of(phase).parameters(phase.name)
         ]  # fmt: skip
         last = loop.body[-1]
         array, place = self._place(last, loop.alive)
@@ -157,25 +171,31 @@ class Plan:
             step()
 
     def check(self) -> None:
-        """Raise what kernels have written to the status words of their phases."""
+        """Raise what kernels have written to the status words of their phases, and what parts and primitives raise."""
         blocks = {array: self.arrays[array].get() for _, array, _ in self._statuses}
         for phase, array, place in self._statuses:
             check_status(int(blocks[array][place]), phase.kernel)
+        for step in (*self.parts, *self._used):
+            if hasattr(step, "check"):
+                step.check()
 
 
 @dataclass(frozen=True)
 class _Planned:
-    """Makes plans of a recipe; its options are those of the recipe."""
+    """Makes plans of a recipe; its options are those of the recipe, but *tuning*, which the session has."""
 
     recipe: Callable[..., Recipe]
     kind: type[Plan]
 
     def __call__(self, session: Session, problem: Any, **options: Any) -> Plan:
+        if "tuning" in inspect.signature(self.recipe).parameters:
+            options["tuning"] = session.profile.tuning
         return self.kind(session, problem, self.recipe(problem, session.facts, **options))
 
     @property
     def __signature__(self) -> inspect.Signature:
-        return inspect.signature(self.recipe)
+        whole = inspect.signature(self.recipe)
+        return whole.replace(parameters=[p for p in whole.parameters.values() if p.name != "tuning"])
 
 
 def planned(
@@ -185,7 +205,8 @@ def planned(
 ) -> Strategy:
     """Return the strategy that runs what ``recipe(problem, facts, **options)`` lists, as a *plan* of that type.
 
-    What it is predicted to take is the work of that recipe.
+    What it is predicted to take is the work of that recipe. A recipe that computes with tuned sizes has a parameter
+    *tuning* with a default, the tunables of each kernel file.
     """
     return Strategy(
         kind, _Planned(recipe, plan), lambda problem, facts: recipe(problem, facts).work, unsupported, unfit

@@ -54,6 +54,8 @@ class Phase:
         How many work-groups, in place of *items*.
     status : str, optional
         ``"<array>[<expression of constants>]"``, the word to which the kernel writes why it could not go on.
+    defines : mapping
+        Of its kernel file beside those of the recipe; ``WG_SIZE`` is its work-group size.
     """
 
     kernel: str
@@ -63,6 +65,7 @@ class Phase:
     max_groups: int | None = None
     groups: int | None = None
     status: str | None = None
+    defines: Mapping[str, int | str] = field(default_factory=dict)
 
     @property
     def source(self) -> str:
@@ -80,8 +83,8 @@ class Use:
     Attributes
     ----------
     make : callable
-        ``make(plan)`` returns it. It has ``run()``; and ``rounds``, which is how many rounds the last run made, if
-        rounds are *expected*.
+        ``make(plan)`` returns it. It has ``run()``; ``rounds``, which is how many rounds the last run made, if
+        rounds are *expected*; and ``check()``, if a run may fail unseen.
     work : Work
         What it asks of the device beside its rounds, launches counted.
     a_round : Work
@@ -122,7 +125,7 @@ class Loop:
     expected: float
 
 
-Step: TypeAlias = Phase | Use | Loop
+Step: TypeAlias = "Phase | Use | Loop | Recipe"
 
 
 @dataclass(frozen=True)
@@ -132,6 +135,7 @@ class Recipe:
     Attributes
     ----------
     steps : tuple of Step
+        A recipe among them is a part of the run with arrays, values and defines of its own.
     arrays : mapping of str to Array
     values : mapping of str to number
         What several kernels have parameters for; the arrays of the input and of the recipe are in that scope, too.
@@ -140,8 +144,8 @@ class Recipe:
     work_group_size : int, optional
         Of all kernel files, in place of the tuned ones.
     inputs : mapping of str to callable
-        What the host makes of the input beside the graph's rows, once there is a plan: ``make(session)`` returns the
-        array on the device.
+        What the host makes of the input beside the graph's rows, once there is a plan: ``make(session)`` returns an
+        array on the device, or a number.
     """
 
     steps: tuple[Step, ...]
@@ -171,6 +175,8 @@ def has_rounds(step: Step) -> TypeGuard[Loop | Use]:
 
 def launched(step: Step) -> Work:
     """Return what *step* asks of the device, its launches and those reads counted for which the host waits."""
+    if isinstance(step, Recipe):
+        return step.work
     if isinstance(step, Phase):
         return step.work + _LAUNCH
     if isinstance(step, Loop):
