@@ -92,7 +92,7 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     ),
     "hash_collisions/planes.cl": (
         {"OFFSET_T": "long"}, {"BATCH": 4, "SLICES": 3, "LONG_ROW": 7}, {"SLICES": 8, "LONG_ROW": 255},
-        {"LOCAL_SUMS": 1, "WG_SIZE": 64, "TILE": 3904, "SIDE_BY_SIDE": 1},
+        {"LOCAL_SUMS": 1, "WG_SIZE": 64, "TILE_STEP": 3838, "SIDE_BY_SIDE": 1},
     ),
     "hash_collisions/sorted.cl": ({"OFFSET_T": "long"},),
     "coloring/balance.cl": ({"DISTANCE": 2, "OFFSET_T": "long"},),

@@ -20,8 +20,8 @@
 #include "common/subgroup.h"
 #include "hash_collisions/planes.h"
 
-#ifndef TILE                     /* words of local memory: TILE_STEP + LONG_ROW, and what alignment takes */
-#define TILE 6144
+#ifndef TILE_STEP
+#define TILE_STEP 4096
 #endif
 #ifndef LONG_ROW
 #define LONG_ROW 63
@@ -55,8 +55,10 @@
 #define SLICE_AT(s, i) ((s) * WORDS + (i))
 #define DECLARE_SUMS uint sums[TOTAL_SLICES * WORDS];
 #endif
+#define TILE (TILE_STEP + LONG_ROW)        /* entries that a tile may have */
+#define TILE_QUADS ((TILE + 3 + 3) / 4)    /* up to three words before them align the loads */
 #define PIECE_LIMIT (WG_SIZE * ((1 << SLICES) - 1))
-#define PIECE (TILE - 3 < PIECE_LIMIT ? TILE - 3 : PIECE_LIMIT)
+#define PIECE (TILE < PIECE_LIMIT ? TILE : PIECE_LIMIT)
 
 #if SUB_GROUP_SIZE >= 64
 #define SUB_GROUP_LOG 6
@@ -273,7 +275,7 @@ INLINE void flush_greatest(uint (*greatest)[WORDS], __local uint *maxima) {
 KERNEL count_tiles(int n, int n_tiles, int tiles_per_group, __global const offset_t *restrict row_offsets,
                    __global const int *restrict column_indices, __global const int *restrict tile_rows,
                    __global const uint *restrict planes, volatile __global uint *counters) {
-  LOCAL_ARRAY int4 tile[(TILE + 3) / 4];
+  LOCAL_ARRAY int4 tile[TILE_QUADS];
   LOCAL_ARRAY uint totals[N_COUNTERS], maxima[N_COUNTERS];
   DECLARE_SUMS
   uint greatest[SLICES][WORDS];
@@ -289,7 +291,7 @@ KERNEL count_tiles(int n, int n_tiles, int tiles_per_group, __global const offse
   for (int t = first_tile; t < min(n_tiles, first_tile + tiles_per_group); t++) {
     int first = tile_rows[t], stop = tile_rows[t + 1];
     offset_t begin = row_offsets[first];
-    int size = (int)min(row_offsets[stop] - begin, (offset_t)(TILE - 3));
+    int size = (int)min(row_offsets[stop] - begin, (offset_t)TILE);
     int shift = load_tile(begin, size, column_indices, tile);
     barrier(CLK_LOCAL_MEM_FENCE);
 #if STAGES == 1
@@ -338,7 +340,7 @@ KERNEL count_tiles(int n, int n_tiles, int tiles_per_group, __global const offse
 KERNEL count_long_rows(int n, int n_long, __global const offset_t *restrict row_offsets,
                        __global const int *restrict column_indices, __global const int *restrict long_rows,
                        __global const uint *restrict planes, volatile __global uint *counters) {
-  LOCAL_ARRAY int4 tile[(TILE + 3) / 4];
+  LOCAL_ARRAY int4 tile[TILE_QUADS];
   LOCAL_ARRAY uint totals[N_COUNTERS], maxima[N_COUNTERS];
   DECLARE_SUMS
   uint own[TABLE_WORDS], counts[SLICES][WORDS];
