@@ -14,6 +14,7 @@
 #define SLICES 3
 #define BATCH 4
 #define FLUSH_LOG 1
+#define LOCAL_SUMS 0
 #define HASH_STRIDE 4
 #define STRIDE 9
 #ifdef LAYOUT                    /* COMPACT */
