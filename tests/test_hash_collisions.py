@@ -85,8 +85,8 @@ def test_hashes_are_the_same_on_the_device(session: Session) -> None:
     for some in (names[:16], names[16:]):
         problem = as_problem(cg.generators.path(n), distance=1, hashes=some, bit_widths=[bits])
         plan = STRATEGIES["row_per_sub_group"].plan(session, problem)
-        plan.launches[0]()
-        colors = plan.colors.get().reshape(n, -1)
+        plan.run()
+        colors = plan.used[0].arrays["colors"].get().reshape(n, -1)
         for k, name in enumerate(some):
             assert np.array_equal(colors[:, k], hash_colors(name, n, bits))
 
@@ -141,6 +141,21 @@ def test_every_kind_of_row(session: Session, distance: int, strategy: str, optio
         plan.run()
         for found, right in zip(plan.table(), expected[distance], strict=True):
             assert np.array_equal(found, right)
+
+
+@every_case
+def test_what_is_predicted_is_what_is_launched(
+    pocl: Session, distance: int, strategy: str, options: dict[str, object]
+) -> None:
+    """Also of rows that are sorted in global memory, and of tables that are counted in parts."""
+    for graph, table in (
+        (with_hub(2500), TABLE), (cg.generators.path(50), TABLE), (cg.generators.path(0), TABLE),
+        (cg.generators.path(50), {"hashes": len(HASHES), "bit_widths": [1, 2, 3, 4]}),
+    ):
+        plan = STRATEGIES[strategy].plan(pocl, as_problem(graph, distance=distance, **table), **options)
+        with pocl.measure() as recorder:
+            plan.run()
+        assert sum(launches for launches, _ in recorder.kernels().values()) == plan.recipe.work.launches
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -244,9 +259,10 @@ def test_sums_that_wrap(pocl: Session) -> None:
     plan = STRATEGIES["row_per_item"].plan(pocl, problem)
     plan.run()
     total, maximum = plan.table()
-    plan._parts[0].counters.fill(0xFFFFFFFF, 0, total.size)
-    for launch in plan.launches[1:]:
-        launch()
+    (part,) = plan.parts
+    part.arrays["counters"].fill(0xFFFFFFFF, 0, total.size)
+    for step in part._steps[1:]:
+        step()
     again, _ = plan.table()
     assert np.array_equal(again, total + 0xFFFFFFFF) and (total > 0).all() and (maximum > 0).all()
 

@@ -23,8 +23,16 @@
 #ifndef SIDE_BY_SIDE
 #define SIDE_BY_SIDE 0
 #endif
+#define IN_RECORDS (SIDE_BY_SIDE && TABLE_WORDS > 4)
+#if IN_RECORDS                   /* words of a vertex in memory */
+#define STORED_WORDS RECORD
+#elif REST == 3
+#define STORED_WORDS (TABLE_WORDS + 1)
+#else
+#define STORED_WORDS TABLE_WORDS
+#endif
 
-#if SIDE_BY_SIDE                 /* words of vertex v, from number w on */
+#if IN_RECORDS                 /* words of vertex v, from number w on */
 #define WORDS_AT(T, w) ((__global T *)(planes + (size_t)v * RECORD + (w)))
 #else
 #define WORDS_AT(T, w) ((__global T *)(planes + (size_t)(w) * n) + v)

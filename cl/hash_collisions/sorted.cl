@@ -1,8 +1,11 @@
 /* Collisions at distance 2 in rows that no local memory holds: their colours are sorted in global memory.
  *
- * starts[r] ... starts[r + 1] - 1 are the keys of the closed row of long_rows[r]: the vertex, then its neighbours.
- * write_keys: a work-group a row, the colours of hash k with their bits reversed; the rows are sorted by the host's
- * segmented sort; count_sorted: a work-group a row, a histogram of in how many bits neighbours in order agree.
+ * A work-group takes a row.  starts[r] ... starts[r + 1] - 1 are the keys of the closed row of long_rows[r]: the vertex,
+ * then its neighbours.  write_keys writes their colours by hash k, bits reversed; the host's segmented sort puts each row
+ * in order; count_sorted makes a histogram of how many bits neighbours in this order share, as bins.h tells.
+ *
+ * Races: the bins of a work-group are raised by atomics only, and barriers stand between clearing, raising and reading
+ * them.
  */
 #include "common/subgroup.h"
 #include "hash_collisions/counters.h"

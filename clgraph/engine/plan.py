@@ -4,6 +4,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from clgraph.runtime.failure import STATUS_TIMEOUT, check_status
 from clgraph.runtime.program import Launch, Program
 from clgraph.runtime.session import Session
 
+_TUNING = "tuning"
 PACED_SECONDS = 0.1  # a run that may take longer waits for each launch; Ctrl-C is heard between them
 
 
@@ -41,7 +43,7 @@ class Plan:
         ``remade(problem)`` returns the recipe of the same strategy and options for another problem; :func:`planned`
         sets it.
     used : list
-        What the steps that drive their launches themselves have made, in order.
+        What the steps that drive their launches themselves have made, and the plans of parts, in order.
 
     Raises
     ------
@@ -57,12 +59,13 @@ class Plan:
         self.used: list[Any] = []
         self._counted = 0  # rounds of all loops of this run
         defines, given = self._given()
-        self._programs: dict[str, Program] = {}
+        self._programs: dict[Any, Program] = {}
         self._defines = {**defines, **recipe.defines}
         inputs = {name: make(session) for name, make in recipe.inputs.items()}
         sizes = {name: self._size(array) for name, array in recipe.arrays.items()}
         bytes_each = {name: sizes[name] * np.dtype(array.dtype).itemsize for name, array in recipe.arrays.items()}
-        session.check_memory(bytes_each)
+        if bytes_each:
+            session.check_memory(bytes_each)
         self.arrays: dict[str, DeviceArray] = {
             name: (session.zeros if array.zeroed else session.empty)(sizes[name], array.dtype)
             for name, array in recipe.arrays.items()
@@ -93,26 +96,33 @@ class Plan:
         """Return *value*; text is an expression of the constants that the kernel file of *phase* defines."""
         if callable(value):
             return value()
-        return self.program(phase.source).constant(value) if isinstance(value, str) else value
+        return self._program_of(phase).constant(value) if isinstance(value, str) else value
 
     def _place(self, phase: Phase, word: str) -> tuple[str, int]:
         """Return the array and the index of *word*, which is ``"<array>[<expression>]"``."""
         array, _, expression = word.removesuffix("]").partition("[")
         return array, self._number(phase, expression)
 
-    def program(self, source: str) -> Program:
-        """Return kernel file *source*, built as the recipe says."""
-        if source not in self._programs:
-            self._programs[source] = self.session.program(
-                source, self._defines, work_group_size=self.recipe.work_group_size
+    def program(self, source: str, defines: Mapping[str, int | str] = MappingProxyType({})) -> Program:
+        """Return kernel file *source*, built as the recipe says and with *defines* of its own."""
+        key = source, *defines.items()
+        if key not in self._programs:
+            self._programs[key] = self.session.program(
+                source, {**self._defines, **defines}, work_group_size=self.recipe.work_group_size
             )
-        return self._programs[source]
+        return self._programs[key]
+
+    def _program_of(self, phase: Phase) -> Program:
+        return self.program(phase.source, phase.defines)
 
     def _prepared(self, step: Step) -> Callable[[], object]:
         if isinstance(step, Loop):
             return self._loop(step)
         if isinstance(step, Use):
             return self._use(step)
+        if isinstance(step, Recipe):
+            self.used.append(Plan(self.session, self.problem, step))
+            return self.used[-1].run  # type: ignore[no-any-return]
         launch = self.bound(step)
         return lambda: self._launch(launch)
 
@@ -120,7 +130,7 @@ class Plan:
         """Return the launch of *phase*, with its arguments from the scope."""
         if phase.status is not None:
             self._statuses.append((phase, *self._place(phase, phase.status)))
-        program = self.program(phase.source)
+        program = self._program_of(phase)
         items = phase.groups * program.work_group_size if phase.groups else self._number(phase, phase.items)
         most = self._number(phase, phase.max_groups)
         own = {name: self._number(phase, value) for name, value in phase.values.items()}
@@ -163,7 +173,7 @@ class Plan:
         launches = [self.bound(phase) for phase in loop.body]
         counted = [
             launch for launch, phase in zip(launches, loop.body, strict=True)
-            if loop.counter in self.program(phase.source).parameters(phase.name)
+            if loop.counter in self._program_of(phase).parameters(phase.name)
         ]  # fmt: skip
         last = loop.body[-1]
         array, place = self._place(last, loop.alive)
@@ -227,13 +237,16 @@ class _Planned:
     kind: type[Plan]
 
     def __call__(self, session: Session, problem: Any, **options: Any) -> Plan:
+        if _TUNING in inspect.signature(self.recipe).parameters:
+            options[_TUNING] = session.profile.tuning
         plan = self.kind(session, problem, self.recipe(problem, session.facts, **options))
         plan.remade = lambda other: self.recipe(other, session.facts, **options)
         return plan
 
     @property
     def __signature__(self) -> inspect.Signature:
-        return inspect.signature(self.recipe)
+        found = inspect.signature(self.recipe)
+        return found.replace(parameters=[p for p in found.parameters.values() if p.name != _TUNING])
 
 
 def planned(
@@ -243,7 +256,8 @@ def planned(
 ) -> Strategy:
     """Return the strategy that runs what ``recipe(problem, facts, **options)`` lists, as a *plan* of that type.
 
-    What it is predicted to take is the work of that recipe and of its preparation.
+    What it is predicted to take is the work of that recipe and of its preparation. A recipe that computes with tuned
+    sizes has a parameter *tuning* with a default, the tunables of each kernel file.
     """
 
     def work(problem: Any, facts: DeviceFacts) -> Work:

@@ -63,6 +63,8 @@ class Phase:
         in ``plan.arrays`` when it runs.
     needed : str, optional
         A word beside *status* in which the kernel leaves how many items the array must have.
+    defines : mapping
+        Of its kernel file beside those of the recipe; ``WG_SIZE`` is its work-group size.
     """
 
     kernel: str
@@ -74,6 +76,7 @@ class Phase:
     status: str | None = None
     grows: str | None = None
     needed: str | None = None
+    defines: Mapping[str, int | str] = field(default_factory=dict)
 
     @property
     def source(self) -> str:
@@ -136,7 +139,7 @@ class Loop:
     expected: float
 
 
-Step: TypeAlias = Phase | Use | Loop
+Step: TypeAlias = "Phase | Use | Loop | Recipe"
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,7 @@ class Recipe:
     Attributes
     ----------
     steps : tuple of Step
+        A recipe among them is a part of the run with arrays, values and defines of its own.
     arrays : mapping of str to Array
     values : mapping of str to number
         What several kernels have parameters for; the arrays of the input and of the recipe are in that scope, too.
@@ -156,8 +160,8 @@ class Recipe:
     work_group_size : int, optional
         Of all kernel files, in place of the tuned ones.
     inputs : mapping of str to callable
-        What the host makes of the input beside the graph's rows, once there is a plan: ``make(session)`` returns the
-        array on the device.
+        What the host makes of the input beside the graph's rows, once there is a plan: ``make(session)`` returns an
+        array on the device, or a number.
     prepare : callable, optional
         ``prepare(plan)`` makes what the steps go by, once, before they are bound, and returns it by name for the scope.
     preparation : Work
@@ -187,7 +191,10 @@ class Recipe:
             found[name] = found.get(name, _NOTHING) + work
 
         for step in self.steps:
-            if isinstance(step, Loop):
+            if isinstance(step, Recipe):
+                for name, work in step.by_kernel().items():
+                    add(name, work)
+            elif isinstance(step, Loop):
                 for phase in step.body:
                     read_back = _READ_BACK if phase is step.body[-1] else _NOTHING
                     add(phase.name, (launched(phase) + read_back).times(step.expected))
@@ -210,6 +217,8 @@ def has_rounds(step: Step) -> TypeGuard[Loop | Use]:
 
 def launched(step: Step) -> Work:
     """Return what *step* asks of the device, its launches and those reads counted for which the host waits."""
+    if isinstance(step, Recipe):
+        return step.work
     if isinstance(step, Phase):
         return step.work + _LAUNCH + (_READ_BACK if step.grows else _NOTHING)
     if isinstance(step, Loop):

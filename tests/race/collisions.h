@@ -14,7 +14,7 @@
 #define SLICES 3
 #define BATCH 4
 #define FLUSH_LOG 1
-#define TILE (TILE_STEP + LONG_ROW + 6)
+#define LOCAL_SUMS 0
 #define HASH_STRIDE 4
 #define STRIDE 9
 #ifdef LAYOUT                    /* COMPACT */
@@ -27,7 +27,6 @@
 #define REVERSED (METHOD == SORTED)
 #include "hash_collisions/tabulate_colors.cl"
 #undef STAGES
-#undef TILE_AT
 #include "hash_collisions/planes.cl"
 #include "hash_collisions/tabulate_planes.cl"
 #include "hash_collisions/sorted.cl"

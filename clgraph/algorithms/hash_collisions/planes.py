@@ -5,76 +5,68 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from clgraph.algorithms.hash_collisions.plan import CollisionPlan, slices
+from clgraph.algorithms.hash_collisions import work
+from clgraph.algorithms.hash_collisions.parts import Part, Tuning, longest_row, parts, sizes
 from clgraph.algorithms.hash_collisions.problem import CollisionProblem
-from clgraph.algorithms.hash_collisions.work import MOST_HASHES, MOST_WIDTHS
 from clgraph.arguments import checked_count
-from clgraph.primitives.types import tuned
-from clgraph.runtime.session import Session
+from clgraph.device.facts import DeviceFacts
+from clgraph.model.recipe import Array, Phase, Recipe
 
 SOURCE = "hash_collisions/planes.cl"
-_ALIGNMENT = 3  # words before a tile's first entry
-_VECTOR, _RECORD = 4, 8  # words, as in cl/hash_collisions/planes.h
 
 
-class PlanesPlan(CollisionPlan):
-    """Distance 1, a work-item a row, by bit planes: ``planes``, those of the last part."""
+def planes(
+    problem: CollisionProblem, facts: DeviceFacts, *, persistent: bool, tile: int | None, tuning: Tuning
+) -> Recipe:
+    """Count all hashes and widths of a part at once."""
+    stats, long_row = problem.stats, 255
+    cpu = {
+        "WG_SIZE": facts.sub_group_size, "FLUSH_LOG": 8, "TILE_ENTRIES": 8189, "GROUPS_PER_UNIT": 4, "LOCAL_SUMS": 0,
+        "SIDE_BY_SIDE": 0,
+    }  # fmt: skip
+    tuned = sizes(facts, tuning, SOURCE, {
+        "WG_SIZE": 64, "BATCH": 8 if stats.mean_degree >= 12 else 4, "FLUSH_LOG": 3, "LONG_ROW": long_row,
+        "TILE_ENTRIES": 4093, "GROUPS_PER_UNIT": 48, "LOCAL_SUMS": 1,
+        # The words of far neighbours come from DRAM, but for those of the few that have the long rows.
+        "SIDE_BY_SIDE": int(stats.far_neighbor_share >= 0.5 and stats.max_degree <= long_row),
+        **(cpu if facts.is_cpu else {}),
+    })
+    return Recipe(tuple(
+        _part(part, persistent, tile, dict(tuned))
+        for part in parts(problem, facts, work.MOST_HASHES, work.MOST_WIDTHS)
+    ))  # fmt: skip
 
-    def __init__(self, session: Session, problem: CollisionProblem, *, persistent: bool, tile: int | None) -> None:
-        super().__init__(session, problem)
-        if not self.m:
-            return
-        cpu = {
-            "WG_SIZE": session.facts.sub_group_size, "FLUSH_LOG": 8, "TILE": 8192, "GROUPS_PER_UNIT": 4,
-            "LOCAL_SUMS": 0, "SIDE_BY_SIDE": 0,
-        }  # fmt: skip
-        stats, long_row = problem.graph.stats, 255
-        sizes = tuned(session, SOURCE, {
-            "WG_SIZE": 64, "BATCH": 8 if stats.mean_degree >= 12 else 4, "FLUSH_LOG": 3, "LONG_ROW": long_row,
-            "TILE": 4096, "GROUPS_PER_UNIT": 48, "LOCAL_SUMS": 1, "STAGES": 3,
-            # The words of far neighbours come from DRAM, but for those of the few that have the long rows.
-            "SIDE_BY_SIDE": int(stats.far_neighbor_share >= 0.5 and stats.max_degree <= long_row),
-            **(cpu if self.is_cpu else {}),
-        }, None)
-        n_groups = sizes.pop("GROUPS_PER_UNIT") * self.units if persistent else None
-        for hashes in slices(len(problem.hashes), MOST_HASHES):
-            for widths in slices(len(problem.bit_widths), MOST_WIDTHS):
-                self._plan_part(hashes, widths, dict(sizes), tile, n_groups)
 
-    def _plan_part(
-        self, hashes: slice, widths: slice, sizes: dict[str, int], tile: int | None, n_groups: int | None
-    ) -> None:
-        bits = self.problem.bit_widths[widths]
-        words, layers = -(-len(bits) // 2), max(b - a for a, b in zip((0, *bits), bits, strict=False))
-        n_counters = (hashes.stop - hashes.start) * len(bits)
-        room = self.local_words(n_counters)
-        if sizes["LOCAL_SUMS"]:
-            room -= (sizes["LONG_ROW"].bit_length() + sizes["FLUSH_LOG"]) * words * sizes["WG_SIZE"]
-        if tile is not None:
-            tile = checked_count("tile", tile, room, least=_ALIGNMENT + 2)
-        size = min(sizes["TILE"], room) if tile is None else tile
-        longest = max(63, self.longest) if self.is_cpu else self.longest  # its registers are not what limits
-        long_row = max(1, min(sizes["LONG_ROW"], longest, (size - _ALIGNMENT) // 2))
-        step = size - _ALIGNMENT - long_row
-        if tile is None and sizes["WG_SIZE"] > 1:  # as many rows as work-items, or a multiple
-            row = self.m / self.n + 1
-            step = min(step, max(1, int((max(1, step // int(row * sizes["WG_SIZE"])) * sizes["WG_SIZE"] - 1) * row)))
-        slices = max(long_row.bit_length(), sizes["BATCH"].bit_length() - 1)
-        part, values = self.add_part(hashes, widths)
-        table_words = words * layers
-        side_by_side = sizes.pop("SIDE_BY_SIDE") and table_words > _VECTOR
-        values |= {"LAYERS": layers, "PLANE_LIST(X)": _plane_list(bits, words, layers), "SIDE_BY_SIDE": side_by_side}
-        stored = -(-table_words // _RECORD) * _RECORD if side_by_side else table_words + (table_words % _VECTOR == 3)
-        self.planes = self.session.empty(stored * self.n, np.uint32)
-        scope = self.tabulate("tabulate_planes", part, values, step, planes=self.planes)
-        group = sizes.pop("WG_SIZE")
-        values |= {**sizes, "TILE": step + long_row + _ALIGNMENT, "LONG_ROW": long_row, "SLICES": slices}
-        program = self.session.program(SOURCE, values, work_group_size=group)
-        self.launches.append(self.bind_tiles(program, "count_tiles", n_groups, scope))
-        rows = self.long_rows(long_row)
-        if rows.size:
-            scope |= {"n_long": rows.size, "long_rows": self.session.upload(rows)}
-            self.launches.append(self.bind_rows(program, "count_long_rows", scope))
+def _part(part: Part, persistent: bool, tile: int | None, tuned: dict[str, int]) -> Recipe:
+    problem, facts, bits = part.problem, part.facts, part.widths
+    words, layers = -(-len(bits) // 2), max(b - a for a, b in zip((0, *bits), bits, strict=False))
+    group, n_groups = tuned["WG_SIZE"], tuned.pop("GROUPS_PER_UNIT") * facts.compute_units if persistent else None
+    room = part.local_words
+    if tuned["LOCAL_SUMS"]:
+        room -= (tuned["LONG_ROW"].bit_length() + tuned["FLUSH_LOG"]) * words * group
+    size = min(tuned.pop("TILE_ENTRIES"), room) if tile is None else checked_count("tile", tile, room, least=2)
+    longest = longest_row(problem)
+    if facts.is_cpu:
+        longest = max(63, longest)  # registers are not what limits CPUs
+    long_row = max(1, min(tuned["LONG_ROW"], longest, size // 2))
+    step = size - long_row
+    if tile is None and group > 1:  # as many rows as work-items, or a multiple
+        row = problem.stats.mean_degree + 1
+        step = min(step, max(1, int((max(1, step // int(row * group)) * group - 1) * row)))
+    counting = {
+        **tuned, "TILE_STEP": step, "LONG_ROW": long_row,
+        "SLICES": max(long_row.bit_length(), tuned["BATCH"].bit_length() - 1),
+    }
+    asked = work.count_planes(problem, facts, len(part.hashes), len(bits), persistent)
+    steps = [part.tiles(f"{SOURCE}:count_tiles", step, n_groups, asked, counting)]
+    if groups := part.long_groups(long_row):
+        steps.append(Phase(f"{SOURCE}:count_long_rows", 0, groups=groups, defines=counting))
+    return part.recipe(
+        *steps, tabulate="hash_collisions/tabulate_planes.cl:tabulate_planes",
+        work=work.tabulate(problem, facts, len(part.hashes), persistent),
+        table={"planes": Array(f"STORED_WORDS * {problem.stats.n_vertices}", np.uint32)}, step=step, long_row=long_row,
+        LAYERS=layers, SIDE_BY_SIDE=tuned["SIDE_BY_SIDE"], **{"PLANE_LIST(X)": _plane_list(bits, words, layers)},
+    )
 
 
 def _plane_list(bits: Sequence[int], words: int, layers: int) -> str:

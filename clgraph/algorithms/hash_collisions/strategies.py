@@ -1,15 +1,56 @@
 """The table of the strategies of hash collisions."""
 from __future__ import annotations
 
-from clgraph.algorithms.hash_collisions.lanes import LanesPlan
+from clgraph.algorithms.hash_collisions.lanes import lanes
+from clgraph.algorithms.hash_collisions.parts import Tuning
 from clgraph.algorithms.hash_collisions.plan import CollisionPlan
-from clgraph.algorithms.hash_collisions.planes import PlanesPlan
+from clgraph.algorithms.hash_collisions.planes import planes
 from clgraph.algorithms.hash_collisions.problem import CollisionProblem
-from clgraph.algorithms.hash_collisions.work import persistent_work, row_per_item_work, row_per_sub_group_work
 from clgraph.arguments import check_choice
+from clgraph.device.facts import DeviceFacts
+from clgraph.engine.plan import planned
 from clgraph.errors import InputError
+from clgraph.model.recipe import Recipe
 from clgraph.model.strategy import Strategy
-from clgraph.runtime.session import Session
+
+_UNTUNED: Tuning = {}
+
+
+def row_per_item(
+    problem: CollisionProblem, facts: DeviceFacts, *, tile: int | None = None, distinct: str | None = None,
+    layout: str | None = None, tuning: Tuning = _UNTUNED,
+) -> Recipe:
+    return _items(problem, facts, False, tile, distinct, layout, tuning)
+
+
+def persistent(
+    problem: CollisionProblem, facts: DeviceFacts, *, tile: int | None = None, distinct: str | None = None,
+    layout: str | None = None, tuning: Tuning = _UNTUNED,
+) -> Recipe:
+    return _items(problem, facts, True, tile, distinct, layout, tuning)
+
+
+def row_per_sub_group(
+    problem: CollisionProblem, facts: DeviceFacts, *, tile: int | None = None, distinct: str | None = None,
+    layout: str | None = None, tuning: Tuning = _UNTUNED,
+) -> Recipe:
+    distinct = _method(problem, distinct, layout)
+    return lanes(
+        problem, facts, side_by_side=True, persistent=True, tile=tile, distinct=distinct, layout=layout, tuning=tuning
+    )
+
+
+def _items(
+    problem: CollisionProblem, facts: DeviceFacts, persistent: bool, tile: int | None, distinct: str | None,
+    layout: str | None, tuning: Tuning,
+) -> Recipe:
+    distinct = _method(problem, distinct, layout)
+    if problem.distance == 1:
+        return planes(problem, facts, persistent=persistent, tile=tile, tuning=tuning)
+    return lanes(
+        problem, facts, side_by_side=False, persistent=persistent, tile=tile, distinct=distinct, layout=layout,
+        tuning=tuning,
+    )
 
 
 def _method(problem: CollisionProblem, distinct: str | None, layout: str | None) -> str | None:
@@ -17,7 +58,7 @@ def _method(problem: CollisionProblem, distinct: str | None, layout: str | None)
     known = ("distinct", distinct, ("bitmap", "sort")), ("layout", layout, ("padded", "compact"))
     for name, value, allowed in known:
         if value is not None and problem.distance == 1:
-            raise InputError(f"{name} is of distance 2")
+            raise InputError(f"{name} is an option of distance 2")
         if value is not None:
             check_choice(name, value, allowed)
     if layout is None:
@@ -27,42 +68,8 @@ def _method(problem: CollisionProblem, distinct: str | None, layout: str | None)
     return "sort"
 
 
-def _items(
-    session: Session, problem: CollisionProblem, *, persistent: bool, tile: int | None, distinct: str | None,
-    layout: str | None,
-) -> CollisionPlan:
-    method = _method(problem, distinct, layout)
-    if problem.distance == 1:
-        return PlanesPlan(session, problem, persistent=persistent, tile=tile)
-    return LanesPlan(
-        session, problem, side_by_side=False, persistent=persistent, tile=tile, layout=layout, distinct=method
-    )
-
-
-def _row_per_item(
-    session: Session, problem: CollisionProblem, *, tile: int | None = None, distinct: str | None = None,
-    layout: str | None = None,
-) -> CollisionPlan:
-    return _items(session, problem, persistent=False, tile=tile, distinct=distinct, layout=layout)
-
-
-def _persistent(
-    session: Session, problem: CollisionProblem, *, tile: int | None = None, distinct: str | None = None,
-    layout: str | None = None,
-) -> CollisionPlan:
-    return _items(session, problem, persistent=True, tile=tile, distinct=distinct, layout=layout)
-
-
-def _row_per_sub_group(
-    session: Session, problem: CollisionProblem, *, tile: int | None = None, distinct: str | None = None,
-    layout: str | None = None,
-) -> CollisionPlan:
-    method = _method(problem, distinct, layout)
-    return LanesPlan(session, problem, side_by_side=True, persistent=True, tile=tile, layout=layout, distinct=method)
-
-
 STRATEGIES: dict[str, Strategy] = {
-    "row_per_item": Strategy("online", _row_per_item, row_per_item_work),
-    "row_per_sub_group": Strategy("online", _row_per_sub_group, row_per_sub_group_work),
-    "persistent": Strategy("online", _persistent, persistent_work),
+    "row_per_item": planned("online", row_per_item, CollisionPlan),
+    "row_per_sub_group": planned("online", row_per_sub_group, CollisionPlan),
+    "persistent": planned("online", persistent, CollisionPlan),
 }

@@ -43,52 +43,51 @@ _GPU = _Weights(
 )
 
 
-def row_per_item_work(problem: CollisionProblem, facts: DeviceFacts) -> Work:
-    """Every tile is added to the counters."""
-    n_tiles = (problem.stats.n_edges + problem.stats.n_vertices) / 8192
-    n_counters = len(problem.hashes) * len(problem.bit_widths)
-    return _tiles_work(problem, facts) + Work(streamed_bytes=8.0 * n_tiles * n_counters)
+def tabulate(problem: CollisionProblem, facts: DeviceFacts, n_hashes: int, persistent: bool) -> Work:
+    """Evaluate *n_hashes* of every vertex."""
+    hashed = float(n_hashes * problem.stats.n_vertices)
+    return Work(streamed_bytes=_weights(facts).hash * hashed).times(_wait(facts, persistent))
 
 
-def persistent_work(problem: CollisionProblem, facts: DeviceFacts) -> Work:
-    """A group adds its tiles up; CPUs, whose groups are few, wait for the slowest of them."""
-    return _tiles_work(problem, facts).times(_CPU_WAIT if facts.is_cpu else 1.0)
-
-
-def _tiles_work(problem: CollisionProblem, facts: DeviceFacts) -> Work:
-    weights = _weights(facts)
-    if problem.distance == 2:
-        return _lanes_work(problem, facts, weights.item_entry)
+def count_planes(
+    problem: CollisionProblem, facts: DeviceFacts, n_hashes: int, n_widths: int, persistent: bool
+) -> Work:
+    weights, words = _weights(facts), math.ceil(n_widths / 2)
     n, m = float(problem.stats.n_vertices), float(problem.stats.n_edges)
-    parts = _parts(len(problem.hashes), MOST_HASHES) * _parts(len(problem.bit_widths), MOST_WIDTHS)
-    words = math.ceil(len(problem.bit_widths) / 2)
-    each = Work(launches=2.0, streamed_bytes=(4 + weights.plane_entry * words) * m + weights.plane_row * words * n)
-    return each.times(parts) + Work(streamed_bytes=weights.hash * len(problem.hashes) * n)
+    steps = Work(streamed_bytes=(4 + weights.plane_entry * words) * m + weights.plane_row * words * n)
+    return _summed(problem, facts, steps, n_hashes * n_widths, persistent)
 
 
-def row_per_sub_group_work(problem: CollisionProblem, facts: DeviceFacts) -> Work:
-    weights = _weights(facts)
-    return _lanes_work(problem, facts, weights.entry if problem.distance == 1 else weights.lane_entry)
-
-
-def _lanes_work(problem: CollisionProblem, facts: DeviceFacts, entry_bytes: float) -> Work:
-    weights, stats = _weights(facts), problem.stats
-    n, m, hashes = float(stats.n_vertices), float(stats.n_edges), float(len(problem.hashes))
-    rows = n - stats.n_isolated
-    steps = entry_bytes * m + weights.bin * rows * max(problem.bit_widths)
-    if problem.distance == 2 and max(problem.bit_widths) > BITMAP_BITS:
+def count_lanes(
+    problem: CollisionProblem, facts: DeviceFacts, n_hashes: int, method: str, *, side_by_side: bool, persistent: bool
+) -> Work:
+    weights, stats, bits = _weights(facts), problem.stats, max(problem.bit_widths)
+    rows, m = float(stats.n_vertices - stats.n_isolated), float(stats.n_edges)
+    entry = weights.entry if method == "PAIRS" else weights.lane_entry if side_by_side else weights.item_entry
+    steps = entry * m + weights.bin * rows * bits
+    if method == "SORTED":
         levels = math.log2(2 + stats.mean_degree)
         steps += weights.comparison * m * levels * (levels + 1) / 4
-    elif problem.distance == 2:
-        steps += weights.word * rows * 2.0 ** max(0, max(problem.bit_widths) - 4)
-    return Work(
-        launches=2.0 * _parts(len(problem.hashes), MOST_HASHES),
-        streamed_bytes=4 * m + hashes * (weights.hash * n + steps),
-    )
+    elif method == "BITMAP":
+        steps += weights.word * rows * 2.0 ** max(0, bits - 4)
+    asked = Work(streamed_bytes=4 * m + n_hashes * steps)
+    if side_by_side:
+        return asked
+    return _summed(problem, facts, asked, n_hashes * len(problem.bit_widths), persistent)
 
 
-def _parts(n: int, most: int) -> int:
-    return -(-n // most)
+def _summed(
+    problem: CollisionProblem, facts: DeviceFacts, asked: Work, n_counters: int, persistent: bool
+) -> Work:
+    """Add every tile to the counters, or only what a *persistent* group has summed up."""
+    n_tiles = (problem.stats.n_edges + problem.stats.n_vertices) / 8192
+    sums = Work() if persistent else Work(streamed_bytes=8.0 * n_tiles * n_counters)
+    return asked.times(_wait(facts, persistent)) + sums
+
+
+def _wait(facts: DeviceFacts, persistent: bool) -> float:
+    """CPUs have few persistent groups, and wait for the slowest of them."""
+    return _CPU_WAIT if persistent and facts.is_cpu else 1.0
 
 
 def _weights(facts: DeviceFacts) -> _Weights:

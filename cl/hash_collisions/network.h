@@ -1,0 +1,57 @@
+/* The colours of a closed row in sorted order, bits reversed, so that those with most low bits in common are neighbours:
+ * at width b a row has one colour more than it has pairs of neighbours in order that agree in fewer than b bits.
+ *
+ * A work-item sorts in a part of local memory of its own, by Batcher's odd-even merge network, cut to the row's length.
+ * LAYOUT PADDED gives each work-item a multiple of the bank count and one more, so that the lanes of a sub-group meet in
+ * no bank; COMPACT lays rows one behind the other, which takes less room and lets banks conflict.
+ *
+ * After K. E. Batcher, "Sorting networks and their applications", AFIPS 1968.
+ */
+#ifndef CLGRAPH_NETWORK_H
+#define CLGRAPH_NETWORK_H
+#include "hash_collisions/bins.h"
+
+#define PADDED 1
+#define COMPACT 2
+#ifndef LAYOUT
+#define LAYOUT PADDED
+#endif
+#ifndef STRIDE                   /* PADDED: words of a work-item */
+#define STRIDE 65
+#endif
+#ifndef WORKSPACE                /* words of a work-group */
+#define WORKSPACE (STRIDE * WG_SIZE)
+#endif
+
+/* Where this work-item sorts a row of so many colours, whose place in the tile counts the rows before it. */
+INLINE __local uint *keys_at(__local uint *workspace, int place, int lane, int size) {
+#if LAYOUT == PADDED
+  return workspace + get_local_id(0) * STRIDE;
+#else
+  return workspace + place * HASH_LANES + lane * size;
+#endif
+}
+
+INLINE void sort_network(__local uint *keys, int n) {
+  for (int p = 1; p < n; p *= 2)
+    for (int k = p; k > 0; k /= 2)
+      for (int start = k == p ? 0 : k; start + k < n; start += 2 * k)
+        for (int i = start; i < min(start + k, n - k); i++)
+          if (((i ^ (i + k)) & ~(2 * p - 1)) == 0) {
+            uint a = keys[i], b = keys[i + k];
+            keys[i] = min(a, b);
+            keys[i + k] = max(a, b);
+          }
+}
+
+/* Keep the closed row of v, which has this size if entries count, and so many members beside v. */
+INLINE void keep_sorted(int v, uint k, int size, uint members, offset_t begin,
+                        __global const int *restrict column_indices, __global const COLOR_T *restrict colors,
+                        __local uint *keys, __local uint *bins, sums_t *sums) {
+  for (int i = 1; i < size; i++) keys[i] = color_of(column_indices[begin + i - 1], k, colors);
+  keys[0] = color_of(v, k, colors);
+  sort_network(keys, size);
+  for (int i = 1; i < size; i++) mark(keys[i] ^ keys[i - 1], bins);
+  keep_bins((uint)size - 1u - members, bins, sums);
+}
+#endif

@@ -1,0 +1,112 @@
+"""What the recipes of hash collisions share: parts that each count some hashes and widths of the table."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from clgraph.algorithms.hash_collisions.problem import CollisionProblem
+from clgraph.data.graph import Graph
+from clgraph.device.facts import DeviceFacts
+from clgraph.model.cost import Work
+from clgraph.model.recipe import Array, Phase, Recipe, Step
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.session import Session
+
+Tuning = Mapping[str, Mapping[str, int]]
+_CPU_LOCAL_BYTES = 48 << 10
+_GROUP_ENTRIES = 1 << 30  # a work-group's sums must fit 32 bits
+
+
+@dataclass(frozen=True)
+class Part:
+    """Hashes and widths that are counted together, and what of the run is the same for every way to count."""
+
+    problem: CollisionProblem
+    facts: DeviceFacts
+    hashes: tuple[str, ...]
+    widths: tuple[int, ...]
+
+    @property
+    def local_words(self) -> int:
+        """Words of local memory that rows may take."""
+        room = self.facts.local_mem_bytes
+        room = min(room, _CPU_LOCAL_BYTES) if self.facts.is_cpu else room
+        return room // 4 - 2 * len(self.hashes) * len(self.widths) - 64
+
+    def tiles(self, kernel: str, step: int, n_groups: int | None, work: Work, defines: Mapping[str, Any]) -> Phase:
+        """Return the launch over all tiles of *step*, one a group, or consecutive ones for each of *n_groups*."""
+        n_tiles, m = self._n_tiles(step), self.problem.stats.n_edges
+        each = 1 if n_groups is None else -(-n_tiles // max(n_groups, m // _GROUP_ENTRIES))
+        groups = -(-n_tiles // each)
+        return Phase(kernel, 0, work, {"tiles_per_group": each}, groups=groups, defines=defines)
+
+    def long_groups(self, limit: int) -> int:
+        """Work-groups for the rows of more than *limit* entries; 0 if there are none."""
+        stats = self.problem.stats
+        most = sum(stats.degree_vertex_counts[(limit + 1).bit_length() :])
+        return min(most, 8 * self.facts.compute_units) if stats.max_degree > limit else 0
+
+    def recipe(
+        self, *steps: Step, tabulate: str, work: Work, table: Mapping[str, Array], step: int, long_row: int,
+        **defines: int | str,
+    ) -> Recipe:
+        """Return the recipe that fills *table*, cuts rows into tiles of *step*, and takes the *steps* that count."""
+        graph, bits = self.problem.graph, self.widths
+        n_tiles, has_long_rows = self._n_tiles(step), self.long_groups(long_row) > 0
+        first = Phase(tabulate, graph.n_vertices + 1, work, defines={"TILE_STEP": step})
+        return Recipe(
+            steps=(first, *steps),
+            arrays={
+                "counters": Array(3 * len(self.hashes) * len(bits), np.uint32),
+                "tile_rows": Array(n_tiles + 1, np.int32), **table,
+            },
+            values={"n": graph.n_vertices, "n_tiles": n_tiles},
+            inputs={
+                "n_long": lambda _session: int(np.count_nonzero(graph.degrees > long_row)),
+                "long_rows": partial(_upload_long_rows, graph=graph, limit=long_row),
+            } if has_long_rows else {},
+            defines={
+                "N_HASHES": len(self.hashes), "N_WIDTHS": len(bits), "MAX_BITS": bits[-1],
+                "HASH_LIST(X)": " ".join(f"X({k}, {name})" for k, name in enumerate(self.hashes)),
+                "WIDTH_MASK": f"{sum(1 << b for b in bits)}u", **defines,
+            },
+        )  # fmt: skip
+
+    def _n_tiles(self, step: int) -> int:
+        return (self.problem.stats.n_edges + self.problem.stats.n_vertices) // step + 1
+
+
+def parts(problem: CollisionProblem, facts: DeviceFacts, most_hashes: int, most_widths: int) -> list[Part]:
+    """Cut the table of *problem* into parts of at most so many hashes and widths; a graph without entries has none."""
+    return [
+        Part(problem, facts, problem.hashes[hashes], problem.bit_widths[widths])
+        for hashes in _slices(len(problem.hashes), most_hashes)
+        for widths in _slices(len(problem.bit_widths), most_widths)
+    ] if problem.stats.n_edges else []  # fmt: skip
+
+
+def longest_row(problem: CollisionProblem) -> int:
+    """Entries of the longest row, rounded up to 7, 15, 31, …, so that graphs of similar rows share programs."""
+    return max(7, (1 << problem.stats.max_degree.bit_length()) - 1)
+
+
+def sizes(facts: DeviceFacts, tuning: Tuning, source: str, defaults: Mapping[str, int]) -> dict[str, int]:
+    """Return the tunables of kernel file *source* by which the host computes."""
+    given = {name: value for name, value in tuning.get(source, {}).items() if name in defaults}
+    found = {**defaults, **given}
+    return {**found, "WG_SIZE": min(found["WG_SIZE"], facts.max_work_group_size)}
+
+
+def _slices(n: int, most: int) -> list[slice]:
+    """Cut 0 … n − 1 into the fewest slices of at most *most*, of similar size."""
+    ends = np.linspace(0, n, -(-n // most) + 1).round().astype(int).tolist()
+    return [slice(a, b) for a, b in pairwise(ends)]
+
+
+def _upload_long_rows(session: Session, graph: Graph, limit: int) -> DeviceArray:
+    return session.upload(np.flatnonzero(graph.degrees > limit).astype(np.int32))
