@@ -2,14 +2,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.cost import estimate
+from clgraph.model.cost import Work, estimate
 from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step, Use, has_rounds
 from clgraph.model.strategy import Kind, Strategy, runs_anywhere, solves_all
 from clgraph.runtime.arrays import DeviceArray
@@ -36,6 +36,8 @@ class Plan:
         What kernels find by the names of their parameters: the graph's rows, the recipe's values, inputs and arrays.
     rounds : list of int
         How many rounds each step of the last run made, of those steps that have rounds.
+    used : list
+        What the steps that drive their launches themselves have made, in order.
 
     Raises
     ------
@@ -46,10 +48,11 @@ class Plan:
     def __init__(self, session: Session, problem: Any, recipe: Recipe) -> None:
         self.session, self.problem, self.recipe = session, problem, recipe
         self.rounds: list[int] = []
+        self.used: list[Any] = []
         self._counted = 0  # rounds of all loops of this run
-        rows = device_graph(session, problem.graph)
+        defines, given = self._given()
         self._programs: dict[str, Program] = {}
-        self._defines = {**rows.defines(), **recipe.defines}
+        self._defines = {**defines, **recipe.defines}
         inputs = {name: make(session) for name, make in recipe.inputs.items()}
         sizes = {name: self._size(array) for name, array in recipe.arrays.items()}
         bytes_each = {name: sizes[name] * np.dtype(array.dtype).itemsize for name, array in recipe.arrays.items()}
@@ -58,12 +61,19 @@ class Plan:
             name: (session.zeros if array.zeroed else session.empty)(sizes[name], array.dtype)
             for name, array in recipe.arrays.items()
         }
-        self.scope: dict[str, Any] = {**rows.scope, **recipe.values, **inputs, **self.arrays}
+        self.scope: dict[str, Any] = {**given, **recipe.values, **inputs, **self.arrays}
+        if recipe.prepare is not None:
+            self.scope |= recipe.prepare(self)
         self._paced = estimate(recipe.work, session.profile.rates).seconds > PACED_SECONDS
         self._statuses: list[tuple[Phase, str, int]] = []  # a launch, and the array and the place of its word
         distinct = {id(step): step for step in recipe.steps}  # a step that is there twice is bound once
         prepared = {key: self._prepared(step) for key, step in distinct.items()}
         self._steps = [prepared[id(step)] for step in recipe.steps]
+
+    def _given(self) -> tuple[Mapping[str, int | str], Mapping[str, Any]]:
+        """Return the definitions and the arguments that all kernels get for the input: the rows of its graph."""
+        rows = device_graph(self.session, self.problem.graph)
+        return rows.defines(), rows.scope
 
     def _size(self, array: Array) -> int:
         first = next((step for step in self.recipe.steps if isinstance(step, Phase)), None)
@@ -109,6 +119,7 @@ class Plan:
 
     def _use(self, use: Use) -> Callable[[], object]:
         made = use.make(self)
+        self.used.append(made)
         if not has_rounds(use):
             return made.run  # type: ignore[no-any-return]
 
@@ -185,8 +196,11 @@ def planned(
 ) -> Strategy:
     """Return the strategy that runs what ``recipe(problem, facts, **options)`` lists, as a *plan* of that type.
 
-    What it is predicted to take is the work of that recipe.
+    What it is predicted to take is the work of that recipe and of its preparation.
     """
-    return Strategy(
-        kind, _Planned(recipe, plan), lambda problem, facts: recipe(problem, facts).work, unsupported, unfit
-    )
+
+    def work(problem: Any, facts: DeviceFacts) -> Work:
+        listed = recipe(problem, facts)
+        return listed.preparation + listed.work
+
+    return Strategy(kind, _Planned(recipe, plan), work, unsupported, unfit)

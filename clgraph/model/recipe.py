@@ -142,6 +142,10 @@ class Recipe:
     inputs : mapping of str to callable
         What the host makes of the input beside the graph's rows, once there is a plan: ``make(session)`` returns the
         array on the device.
+    prepare : callable, optional
+        ``prepare(plan)`` makes what the steps go by, once, before they are bound, and returns it by name for the scope.
+    preparation : Work
+        What making the plan asks of the device.
     """
 
     steps: tuple[Step, ...]
@@ -150,10 +154,12 @@ class Recipe:
     defines: Mapping[str, int | str] = field(default_factory=dict)
     work_group_size: int | None = None
     inputs: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    prepare: Callable[[Any], Mapping[str, Any]] | None = None
+    preparation: Work = _NOTHING
 
     @property
     def work(self) -> Work:
-        """What the whole run asks of the device: the sum of what its steps do."""
+        """What a whole run asks of the device: the sum of what its steps do."""
         return sum(map(launched, self.steps), _NOTHING)
 
     def with_rounds(self, rounds: Iterable[float]) -> Recipe:
