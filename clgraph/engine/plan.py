@@ -91,8 +91,9 @@ class Plan:
     def program(self, source: str) -> Program:
         """Return kernel file *source*, built as the recipe says."""
         if source not in self._programs:
+            defines = {**self._defines, **self.recipe.file_defines.get(source, {})}
             self._programs[source] = self.session.program(
-                source, self._defines, work_group_size=self.recipe.work_group_size
+                source, defines, work_group_size=self.recipe.work_group_size
             )
         return self._programs[source]
 
@@ -176,13 +177,17 @@ class Plan:
 
 @dataclass(frozen=True)
 class _Planned:
-    """Makes plans of a recipe; its options are those of the recipe."""
+    """Makes plans of a recipe; its options are those of the recipe.
+
+    A recipe that has a parameter ``tuning`` gets there what the device's profile has of sizes.
+    """
 
     recipe: Callable[..., Recipe]
     kind: type[Plan]
 
     def __call__(self, session: Session, problem: Any, **options: Any) -> Plan:
-        return self.kind(session, problem, self.recipe(problem, session.facts, **options))
+        tuning = (session.profile.tuning,) if "tuning" in self.__signature__.parameters else ()
+        return self.kind(session, problem, self.recipe(problem, session.facts, *tuning, **options))
 
     @property
     def __signature__(self) -> inspect.Signature:

@@ -137,6 +137,8 @@ class Recipe:
         What several kernels have parameters for; the arrays of the input and of the recipe are in that scope, too.
     defines : mapping
         Of all kernel files.
+    file_defines : mapping of str to mapping
+        Of one kernel file, by its name; ``WG_SIZE`` is its work-group size.
     work_group_size : int, optional
         Of all kernel files, in place of the tuned ones.
     inputs : mapping of str to callable
@@ -146,16 +148,20 @@ class Recipe:
         ``prepare(plan)`` makes what the steps go by, once, before they are bound, and returns it by name for the scope.
     preparation : Work
         What making the plan asks of the device.
+    details : mapping of str to object
+        What the ``info`` of a result tells of the run, as far as it is known beforehand.
     """
 
     steps: tuple[Step, ...]
     arrays: Mapping[str, Array] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
     defines: Mapping[str, int | str] = field(default_factory=dict)
+    file_defines: Mapping[str, Mapping[str, int | str]] = field(default_factory=dict)
     work_group_size: int | None = None
     inputs: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     prepare: Callable[[Any], Mapping[str, Any]] | None = None
     preparation: Work = _NOTHING
+    details: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def work(self) -> Work:
