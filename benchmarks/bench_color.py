@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from tabulate import tabulate
 
 from clgraph.algorithms.coloring import ALGORITHM, numbered
-from clgraph.algorithms.coloring.balance import balance
+from clgraph.algorithms.coloring.class_balance import balance_classes
 from clgraph.algorithms.coloring.problem import ColoringProblem, as_problem
 from clgraph.algorithms.coloring.strategies import STRATEGIES
 from clgraph.cli.main import guarded
@@ -64,7 +64,9 @@ class Balanced:
         self._plan.run()
         colors = numbered(self._plan.result())
         problem = self._problem
-        self._colors = balance(self._session, problem.graph, colors, distance=problem.distance, deterministic=False)
+        self._colors = balance_classes(
+            self._session, problem.graph, colors, distance=problem.distance, deterministic=False
+        )
 
     def result(self) -> NDArray[np.int32]:
         return self._colors

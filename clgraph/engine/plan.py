@@ -34,6 +34,8 @@ class Plan:
         Those of the recipe.
     scope : dict
         What kernels find by the names of their parameters: the graph's rows, the recipe's values, inputs and arrays.
+    details : dict
+        What the recipe tells of the run; after :meth:`check` also what the run has found.
     rounds : list of int
         How many rounds each step of the last run made, of those steps that have rounds.
     used : list
@@ -47,6 +49,7 @@ class Plan:
 
     def __init__(self, session: Session, problem: Any, recipe: Recipe) -> None:
         self.session, self.problem, self.recipe = session, problem, recipe
+        self.details: dict[str, Any] = dict(recipe.details)
         self.rounds: list[int] = []
         self.used: list[Any] = []
         self._counted = 0  # rounds of all loops of this run
@@ -75,8 +78,13 @@ class Plan:
         rows = device_graph(self.session, self.problem.graph)
         return rows.defines(), rows.scope
 
+    def _first_phase(self) -> Phase | None:
+        return next((step for step in self.recipe.steps if isinstance(step, Phase)), None)
+
     def _size(self, array: Array) -> int:
-        first = next((step for step in self.recipe.steps if isinstance(step, Phase)), None)
+        first = self._first_phase()
+        if isinstance(array.size, int):
+            return array.size
         return 0 if first is None else self._number(first, array.size)
 
     def _number(self, phase: Phase, value: Any) -> Any:
@@ -110,7 +118,10 @@ class Plan:
             self._statuses.append((phase, *self._place(phase, phase.status)))
         program = self.program(phase.source)
         items = phase.items if phase.groups is None else phase.groups * program.work_group_size
-        own = {name: self._number(phase, value) for name, value in phase.values.items()}
+        own = {
+            name: self.scope[value] if isinstance(value, str) and value in self.scope else self._number(phase, value)
+            for name, value in phase.values.items()
+        }
         return program.bind(phase.name, items, self.scope, max_groups=phase.max_groups, **own)
 
     def _launch(self, launch: Launch) -> None:
@@ -169,10 +180,14 @@ class Plan:
             step()
 
     def check(self) -> None:
-        """Raise what kernels have written to the status words of their phases."""
-        blocks = {array: self.arrays[array].get() for _, array, _ in self._statuses}
+        """Raise what kernels have written to the status words of their phases; keep the details that the run found."""
+        first = self._first_phase()
+        found = {} if first is None else {name: self._place(first, word) for name, word in self.recipe.found.items()}
+        names = {array for _, array, _ in self._statuses} | {array for array, _ in found.values()}
+        blocks = {array: self.arrays[array].get() for array in names}
         for phase, array, place in self._statuses:
             check_status(int(blocks[array][place]), phase.kernel)
+        self.details |= {name: int(blocks[array][place]) for name, (array, place) in found.items()}
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,8 @@ class Phase:
     work : Work
         What the launch asks of the device, the launch itself not counted.
     values : mapping of str to number or str
-        Values of parameters that the recipe's scope does not have; text is an expression of the file's constants.
+        Values of parameters that the recipe's scope does not have; text is another name in the scope, or an expression
+        of the file's constants.
     max_groups : int, optional
         Most work-groups, for kernels with grid-stride loops.
     groups : int, optional
@@ -150,6 +151,8 @@ class Recipe:
         What making the plan asks of the device.
     details : mapping of str to object
         What the ``info`` of a result tells of the run, as far as it is known beforehand.
+    found : mapping of str to str
+        What it tells of the run afterwards: ``"<array>[<expression of constants>]"``, a word that kernels write.
     """
 
     steps: tuple[Step, ...]
@@ -162,6 +165,7 @@ class Recipe:
     prepare: Callable[[Any], Mapping[str, Any]] | None = None
     preparation: Work = _NOTHING
     details: Mapping[str, Any] = field(default_factory=dict)
+    found: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def work(self) -> Work:
