@@ -197,7 +197,8 @@ def coloring(session: Session) -> None:
     from clgraph.data.graph import Graph
 
     sizes = {"SMALL_DEGREE": 6, "HUB_DEGREE": 20, "BITMAP_WORDS": 2}
-    tuning = {f"coloring/{name}.cl": sizes for name in ("jones_plassmann", "jones_plassmann_large", "speculative")}
+    names = "jones_plassmann", "jones_plassmann_large", "speculative", "speculative_hubs"
+    tuning = {f"coloring/{name}.cl": sizes for name in names}
     session.profile = replace(session.profile, tuning=tuning)
     src, dst = np.random.default_rng(12).integers(40, size=(2, 120))
     src, dst = np.append(src, np.zeros(40, np.int64)), np.append(dst, np.arange(40))

@@ -16,11 +16,18 @@ from graphs import DIRECTED, UNDIRECTED, with_unsorted_rows, with_wide_offsets
 from numpy.typing import NDArray
 
 import clgraph as cg
-from clgraph.algorithms.coloring import Coloring, color, rounds
+from clgraph.algorithms.coloring import Coloring, color, speculation
 from clgraph.algorithms.coloring import problem as problems
-from clgraph.algorithms.coloring.orders import ORDERS, PHASE_SIZE, most_need_few, order_arguments, ranks, suitable_order
+from clgraph.algorithms.coloring.plan import ranks
 from clgraph.algorithms.coloring.problem import ColoringProblem, as_problem
 from clgraph.algorithms.coloring.strategies import STRATEGIES
+from clgraph.algorithms.coloring.vertex_orders import (
+    ORDERS,
+    most_need_few,
+    order_constant,
+    suitable_order,
+    vertex_order,
+)
 from clgraph.data.graph import Graph
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError, VerificationError
 from clgraph.reference.coloring import check_coloring
@@ -38,6 +45,8 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("hash_repair", {"deterministic": True, "hash": "gray", "bits": 3}),
 ]
 _JONES_PLASSMANN = "jones_plassmann", "jones_plassmann_large"
+_SPECULATIVE = "speculative", "speculative_hubs"
+_PHASE_SIZE = order_constant("PHASE_SIZE")
 every_case = pytest.mark.parametrize(("strategy", "options"), CASES, ids=str)
 
 SHAPES: dict[str, Callable[[], Graph]] = {
@@ -89,7 +98,7 @@ def test_jones_plassmann_is_greedy(session: Session, order: str) -> None:
 
 def test_colors_beyond_a_bitmap(monkeypatch: pytest.MonkeyPatch, session: Session) -> None:
     """Of more colours than a bitmap in local memory holds, the rest is in global memory, or in another window."""
-    tuning = {f"coloring/{name}.cl": {"BITMAP_WORDS": 1} for name in ("jones_plassmann_large", "speculative")}
+    tuning = {f"coloring/{name}.cl": {"BITMAP_WORDS": 1} for name in ("jones_plassmann_large", *_SPECULATIVE)}
     monkeypatch.setattr(session, "profile", replace(session.profile, tuning=tuning))
     for name in ("dense", "complete"):
         graph = SHAPES[name]()
@@ -147,8 +156,8 @@ def test_interleaved_tiles(pocl: Session) -> None:
 def test_blocks_come_in_order(pocl: Session) -> None:
     """The host lists the blocks as the device's priorities have them, in every turn."""
     graph = Graph.from_edges([], [], n=3 * 64 * 4096 + 77)
-    order, priorities = order_arguments(graph, "interleaved", 3), ranks(pocl, graph, "interleaved", 3).get()
-    blocks = np.argsort(~priorities, kind="stable") // (PHASE_SIZE * order.n_turns)
+    order, priorities = vertex_order(graph, "interleaved", 3), ranks(pocl, graph, "interleaved", 3).get()
+    blocks = np.argsort(~priorities, kind="stable") // (_PHASE_SIZE * order.n_turns)
     in_a_turn, last = np.argsort(order.arrivals(graph.n_vertices)), blocks.max()  # that has no vertices in some turns
     found, expected = blocks[np.flatnonzero(np.diff(blocks, prepend=-1))], np.tile(in_a_turn, order.n_turns)
     assert order.n_turns == 4 and np.array_equal(found[found != last], expected[expected != last])
@@ -159,10 +168,10 @@ def test_blocks_come_in_order(pocl: Session) -> None:
 def test_places_fit_priorities(name: str, n: int) -> None:
     """There are places for all vertices of the largest graphs, and each block comes once in a turn."""
     graph: Any = SimpleNamespace(n_vertices=n, degrees=np.array([3]))
-    order = order_arguments(graph, name, 1)
+    order = vertex_order(graph, name, 1)
     assert n <= order.n_places <= 2**31
     arrivals = order.arrivals(n)
-    assert np.unique(arrivals).size == arrivals.size == -(-n // (PHASE_SIZE * order.n_turns))
+    assert np.unique(arrivals).size == arrivals.size == -(-n // (_PHASE_SIZE * order.n_turns))
 
 
 def test_smallest_last_takes_few_colors(pocl: Session) -> None:
@@ -335,16 +344,18 @@ def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPa
 def test_a_wait_that_ran_out_is_reported(pocl: Session) -> None:
     plan: Any = STRATEGIES["jones_plassmann"].plan(pocl, ColoringProblem(cg.generators.star(99)))
     plan.run()
-    status, small = map(plan._program.constant, ("GRID_STATUS", "CONTROL_SMALL"))
-    for control in (0, small):
-        plan._controls.fill(STATUS_TIMEOUT, control + status, control + status + 1)
+    program, controls = plan.program("coloring/jones_plassmann.cl"), plan.arrays["controls"]
+    for expression in ("GRID_STATUS", "CONTROL_SMALL + GRID_STATUS"):
+        at = program.constant(expression)
+        controls.fill(STATUS_TIMEOUT, at, at + 1)
         with pytest.raises(DeviceTimeoutError):
             plan.result()
-        plan._controls.fill(0)
-    plan._launches[0]()  # nobody has a colour, and the centre gets none
-    plan._controls.fill(STATUS_TIMEOUT, status, status + 1)
+        controls.fill(0)
+    plan._steps[0]()  # nobody has a colour, and the centre gets none
+    controls.fill(STATUS_TIMEOUT, program.constant("GRID_STATUS"), program.constant("GRID_STATUS + 1"))
+    plan._steps[-1]()
     with pytest.raises(DeviceTimeoutError):
-        plan._color_small()
+        plan.result()
 
 
 @contextmanager
@@ -384,12 +395,12 @@ def test_nothing_follows_a_wait_that_ran_out(pocl: Session) -> None:
     """Where vertices of many entries were left open, those of few do not wait for them once more."""
     with one_sub_group(pocl):
         plan: Any = STRATEGIES["jones_plassmann"].plan(pocl, ColoringProblem(cg.generators.road_like(3000)))
-        plan._launches[0]()  # nobody has a colour
-        plan.colors.fill(-7)
-        status = plan._program.constant("GRID_STATUS")
-        plan._controls.fill(STATUS_TIMEOUT, status, status + 1)
-        plan._small()
-        assert (plan.colors.get() == -7).all()
+        plan._steps[0]()  # nobody has a colour
+        plan.arrays["colors"].fill(-7)
+        status = plan.program("coloring/jones_plassmann.cl").constant("GRID_STATUS")
+        plan.arrays["controls"].fill(STATUS_TIMEOUT, status, status + 1)
+        plan._steps[-1]()
+        assert (plan.arrays["colors"].get() == -7).all()
         with pytest.raises(DeviceTimeoutError):
             plan.result()
 
@@ -411,8 +422,8 @@ def test_sub_group_widths(width: int) -> None:
 @pytest.mark.parametrize("n", [1, 2, 1000, 20011])
 def test_tiles_far_apart(session: Session, monkeypatch: pytest.MonkeyPatch, n: int) -> None:
     as_on_gpus = replace(session.facts, is_cpu=False)
-    stride = rounds.tile_stride(as_on_gpus, n)
+    stride = speculation.tile_stride(as_on_gpus, n)
     n_tiles = -(-n // session.facts.sub_group_size)
     assert len({tile * stride % n_tiles for tile in range(n_tiles)}) == n_tiles
-    monkeypatch.setattr(rounds, "tile_stride", lambda *_: stride)
+    monkeypatch.setattr(speculation, "tile_stride", lambda *_: stride)
     color(cg.generators.uniform_random(n, 3 * n), strategy="speculative", session=session, verify=True)

@@ -11,8 +11,9 @@ from conftest import run_at_width
 from graphs import DIRECTED, UNDIRECTED, with_unsorted_rows, with_wide_offsets
 
 import clgraph as cg
-from clgraph.algorithms.coloring import distance_two_passes
-from clgraph.algorithms.coloring.distance_two import DistanceTwo
+from clgraph.algorithms.coloring import claims, windows
+from clgraph.algorithms.coloring.problem import as_problem
+from clgraph.algorithms.coloring.strategies import STRATEGIES
 from clgraph.data.graph import Graph
 from clgraph.data.vertex_hashes import HASHES, hash_colors
 from clgraph.errors import DeviceTimeoutError, GraphError, InputError, UnsupportedStrategyError, VerificationError
@@ -173,8 +174,8 @@ def test_hash_of_a_table(pocl: Session, distance: int) -> None:
 
 def test_runs_again(pocl: Session) -> None:
     graph = cg.generators.rmat(9, 8, seed=4)
-    for options in ({}, {"start": "hash"}, {"deterministic": True}):
-        plan = DistanceTwo(pocl, graph, **options)
+    for strategy, deterministic in (("speculative", False), ("hash_repair", False), ("speculative", True)):
+        plan = STRATEGIES[strategy].plan(pocl, as_problem(graph, distance=2, deterministic=deterministic))
         for _ in range(2):
             plan.run()
             colors = plan.result()
@@ -271,9 +272,9 @@ def test_errors(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(GraphError, match="damaged"):
         cg.color_columns(damaged, session=pocl)
     # Kernels that colour nothing.
-    monkeypatch.setattr(distance_two_passes, "_PATIENCE", 3)
-    monkeypatch.setattr(distance_two_passes.Windows, "_step", lambda self, *_: [p.state.fill(9) for p in self._parts])
-    monkeypatch.setattr(distance_two_passes.Rounds, "_window", lambda *_: None)
+    monkeypatch.setattr(windows, "_PATIENCE", 3)
+    monkeypatch.setattr(windows.Windows, "_step", lambda self, *_: [p.state.fill(9) for p in self._parts])
+    monkeypatch.setattr(claims.Claims, "_window", lambda *_: None)
     for deterministic in (False, True):
         with pytest.raises(DeviceTimeoutError, match="distance 2"):
             cg.color(graph, distance=2, deterministic=deterministic, session=pocl)

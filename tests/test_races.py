@@ -95,19 +95,18 @@ PLANTS = {
         "jones_plassmann", ("-DWG_SIZE=1",),
     ),
     "queue-without-end": Plant(
-        "coloring/jones_plassmann.cl", " && size + SUB_GROUP_SIZE <= room;", ";", "scheduler", "jones_plassmann",
+        "coloring/jones_plassmann.cl", "has_room = queue.size + SUB_GROUP_SIZE <= queue.room;", "has_room = 1;",
+        "scheduler", "jones_plassmann",
         ("-DWG_SIZE=1", "-DMARKED=1", "-DSPINS=9999"),
     ),
     "plain-word": Plant(
-        "coloring/jones_plassmann.cl", "store_relaxed(WORD(x->v), word);", "*(uint *)(WORD(x->v)) = word;",
-        "threads", "jones_plassmann", ("-DWG_SIZE=1", "-DWIDE=1"),
+        "coloring/small_vertex.h", "store_relaxed(word_at(order, words, x->v), word);",
+        "*(uint *)(word_at(order, words, x->v)) = word;", "threads", "jones_plassmann", ("-DWG_SIZE=1", "-DWIDE=1"),
     ),
     "check-before-all-have-colors": Plant(
         "coloring/speculative.cl",
-        "if (!grid_barrier(control, members, &passed)) return;\n    for (uint i = begin; i - sg_lane() < size; "
-        "i += stride)\n      check_tile",
-        "for (uint i = begin; i - sg_lane() < size; i += stride)\n      check_tile", "scheduler", "speculative",
-        ("-DWG_SIZE=1",),
+        "if (!grid_barrier(control, members, &passed)) return;\n    check_losers", "check_losers",
+        "scheduler", "speculative", ("-DWG_SIZE=1",),
     ),
     # A rating without the lock of one side.
     "edge-without-user-lock": Plant(
@@ -157,14 +156,15 @@ PLANTS = {
         "scheduler", "item_blocks", ("-DWG_SIZE=1",),
     ),
     "color-that-a-net-has": Plant(
-        "coloring/distance_two.cl", "clash |= team_or(lost);", "", "scheduler", "windows",
+        "coloring/distance_two.cl", "claim.clash |= team_or(lost, room);", "", "scheduler", "windows",
     ),
     "bit-of-another-unset": Plant(
         "coloring/distance_two.cl", "(ulong)(!is_set & (step < 64u))", "(ulong)((nets[j] >= 0) & (step < 64u))",
         "scheduler", "windows",
     ),
     "color-without-all-claims": Plant(
-        "coloring/distance_two.cl", "lost = team_or(lost);", "lost = team_or(lost) && key % 3u;", "scheduler", "claims",
+        "coloring/distance_two_claims.cl", "lost = team_or(lost, room);", "lost = team_or(lost, room) && key % 3u;",
+        "scheduler", "claims",
     ),
     "plain-bits": Plant(
         "coloring/distance_two.cl", "old[j] = fetch_or(used + (size_t)nets[j] * stride, bit);",

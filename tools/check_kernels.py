@@ -104,10 +104,15 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     ),
     "coloring/jones_plassmann_large.cl": ({"OFFSET_T": "long"},),
     "coloring/orders.cl": ({"OFFSET_T": "long"},),
-    "coloring/speculative.cl": ({"OFFSET_T": "long"}, {"GROUP_TEAM": 1}),
+    "coloring/speculative.cl": ({"OFFSET_T": "long"},),
+    "coloring/speculative_hubs.cl": ({"OFFSET_T": "long"},),
     "coloring/conflicts.cl": ({"TEAM": 32, "OFFSET_T": "long"}, {"TEAM": 4, "CLOSED": 0, "LONG_NET": 128}),
     "coloring/distance_two.cl": (
-        {"TEAM": 32, "OFFSET_T": "long"}, {"TEAM": 4, "CLOSED": 0}, {"GROUP_TEAM": 1, "OFFSET_T": "long"},
+        {"TEAM": 32, "OFFSET_T": "long"}, {"TEAM": 4, "CLOSED": 0},
+    ),
+    "coloring/distance_two_long.cl": ({"OFFSET_T": "long"},),
+    "coloring/distance_two_claims.cl": (
+        {"TEAM": 32, "OFFSET_T": "long"}, {"TEAM": 4, "CLOSED": 0},
     ),
     "hash_collisions/tabulate_colors.cl": ({"REVERSED": 1, "OFFSET_T": "long"}, {"COLOR_T": "uint"}),
     "hash_collisions/tabulate_planes.cl": ({"OFFSET_T": "long"},),

@@ -1,20 +1,20 @@
-/* Speculative colouring edge by edge: a work-item an edge, so that long rows need no care.
+/* Speculative colouring edge by edge: a work-item takes an edge, so that long rows need no care.
  *
- * A round: every edge with one coloured end forbids its colour to the other; every vertex without a colour picks the
- * least that is allowed; of an edge whose ends picked the same, the later in the order loses its colour.
- * forbidden[v] are the 32 colours from bases[v] on; a vertex that may have none of them moves on to the next 32.
- * picked[v] is what v picked last, colors[v] what it has: edges compare picks that do not change, so the result does
- * not depend on what runs when.  An edge is looked at where it stands in the row of its lesser end.
+ * In a round every edge with one coloured end forbids its colour to the other end, every vertex without a colour picks
+ * the least that is allowed, and of an edge whose ends picked the same, the later in the order loses its colour.
+ * forbidden[v] has bits for the 32 colours from bases[v] on; a vertex that may have none of them moves on to the next 32.
+ * picked[v] is what v picked last, and colors[v] is what it has: edges compare picks that do not change, so the result
+ * does not depend on what runs when.  An edge is looked at where it stands in the row of its lesser end.  Rounds end once
+ * at most one vertex in FEW_OPEN is left, and speculative.cl colours those.
  *
- * Races: several edges may take the colour from one vertex; they write the same.
+ * Races: several edges may take the colour from one vertex; all of them write the same.
  *
  * After M. Deveci, E. G. Boman, K. D. Devine, S. Rajamanickam, "Parallel graph coloring for manycore architectures",
  * IPDPS 2016.
  */
-#include "common/worklist.h"
-#include "coloring/orders.h"
+#include "coloring/speculation.h"
 
-#define NO_COLOR -1
+#define FEW_OPEN 16
 
 /* The row of every entry; a sub-group a row. */
 KERNEL list_sources(int n, __global const offset_t *restrict row_offsets, __global int *restrict sources) {
@@ -48,8 +48,9 @@ KERNEL forbid_colors(offset_t m, __global const int *restrict sources, __global 
 }
 
 KERNEL pick_colors(int n, __global int *restrict colors, __global int *restrict picked, __global uint *restrict forbidden,
-                   __global uint *restrict bases) {
+                   __global uint *restrict bases, __global uint *restrict state) {
   int v = get_global_id(0);
+  if (v == 0) state[STATE_SIZES] = 0u;
   if (v >= n || colors[v] >= 0) return;
   uint used = forbidden[v];
   if (~used) {
@@ -71,9 +72,13 @@ KERNEL drop_losers(offset_t m, __global const int *restrict sources, __global co
   }
 }
 
-/* Those without a colour; what others have, they have picked. */
-KERNEL list_open(int n, __global const int *restrict colors, volatile __global uint *size, __global int *restrict list) {
+/* List the vertices without a colour; if they are many, there is another round. */
+KERNEL list_open(int n, uint round, __global const int *restrict colors, volatile __global uint *state,
+                 __global int *restrict one_list) {
   int v = get_global_id(0), open = v < n && colors[min(v, n - 1)] < 0;
-  uint slot = push_sub_group(size, open);
-  if (open) list[slot] = v;
+  uint slot = push_sub_group(state + STATE_SIZES, open);
+  if (v == 0) store_relaxed(state + STATE_EDGE_ROUNDS, round);
+  if (!open) return;
+  one_list[slot] = v;
+  if (slot >= (uint)n / FEW_OPEN) store_relaxed(state + STATE_ALIVE, round);
 }

@@ -1,10 +1,11 @@
-/* Nets: rows whose members must all differ in colour.  At distance 2 of a graph they are the closed rows, a vertex and
- * its neighbours (CLOSED 1), and the nets of a vertex are again its closed row; of a matrix they are the rows, and the
- * nets of a column the rows that have it.
+/* Nets are rows whose members must all differ in colour.  In a graph at distance 2 they are the closed rows, a vertex and
+ * its neighbours (CLOSED 1), and the nets of a vertex are again its closed row.  In a matrix they are the rows, and the
+ * nets of a column are the rows that have it.
  *
  * A team of lanes takes a vertex: TEAM lanes of a sub-group, or a work-group (GROUP_TEAM 1).  A place is a position in
  * its row; rows are sorted, so that repeats are seen by looking back, and a closed row has one place more.
- * All lanes of a sub-group go through every loop together: those with nothing left have no places.
+ * All lanes of a sub-group go through every loop together, and those with nothing left have no places.  team_or(x, room)
+ * returns the bits that any lane of the team has; TEAM_ROOM declares the room for it at the head of a kernel.
  */
 #ifndef CLGRAPH_NETS_H
 #define CLGRAPH_NETS_H
@@ -32,34 +33,26 @@ INLINE uint sg_or(uint x, uint width) {
 #if GROUP_TEAM
 #define LANES WG_SIZE
 #define team_lane() ((uint)get_local_id(0))
-#define TEAM_ARRAY LOCAL_ARRAY uint team_word[1];
 #define looping(p) ((p) != 0)
-INLINE uint or_of_group(uint x, __local uint *word) {
+#define TEAM_ROOM(name) LOCAL_ARRAY uint name[1]
+INLINE uint team_or(uint x, __local uint *room) {
   x = sg_or(x, SUB_GROUP_SIZE);
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (get_local_id(0) == 0) word[0] = 0u;
+  if (get_local_id(0) == 0) room[0] = 0u;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (sg_lane() == 0u && x) fetch_or(word, x);
+  if (sg_lane() == 0u && x) fetch_or(room, x);
   barrier(CLK_LOCAL_MEM_FENCE);
-  return word[0];
+  return room[0];
 }
-#define team_or(x) or_of_group(x, team_word)
-#define TEAM_PARAMETER , __local uint *team_word
-#define TEAM_ARGUMENT , team_word
 #else
 #define LANES TEAM
-#define TEAM_ARRAY
-#define TEAM_PARAMETER
-#define TEAM_ARGUMENT
-#if TEAM == 1
-#define team_lane() 0u
-#define looping(p) ((p) != 0)
-#define team_or(x) (x)
-#else
 #define team_lane() (sg_lane() & (TEAM - 1u))
-#define looping(p) sg_any(p)
-#define team_or(x) sg_or(x, TEAM)
-#endif
+#define looping(p) (TEAM == 1 ? (p) != 0 : sg_any(p))
+#define TEAM_ROOM(name) __local uint *const name = 0
+INLINE uint team_or(uint x, __local uint *room) {
+  (void)room;
+  return TEAM == 1 ? x : sg_or(x, TEAM);
+}
 #endif
 #define TEAMS_PER_GROUP (WG_SIZE / LANES)
 #define team_number() ((uint)get_group_id(0) * TEAMS_PER_GROUP + (uint)get_local_id(0) / LANES)

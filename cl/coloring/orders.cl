@@ -17,13 +17,12 @@
 
 #define WAVE_SHIFT 16u
 #define LARGEST_WAVE 0xffffu
-#define STATE_LISTED 0           /* vertices removed in this wave */
-#define STATE_LEAST 1            /* the smallest degree that is left */
-#define STATE_WORDS 2
+#define STATE_LISTED 0           /* how many vertices a launch has removed; two words that take turns */
+#define STATE_LEAST 2            /* the smallest degree that is left */
+#define STATE_WORDS 3
 
-KERNEL rank_vertices(int n, ORDER_ARGS, __global const offset_t *restrict row_offsets, __global uint *restrict ranks) {
+KERNEL rank_vertices(int n, order_t order, __global const offset_t *restrict row_offsets, __global uint *restrict ranks) {
   int v = get_global_id(0);
-  MAKE_ORDER(order);
   if (v < n) ranks[v] = priority_of(order, v, (uint)(row_offsets[v + 1] - row_offsets[v]));
 }
 
@@ -55,11 +54,13 @@ KERNEL remove_small(int n, uint wave, uint threshold, uint key, __global const u
   if (sg_lane() == 0 && least != UINT_MAX) lower_to(state + STATE_LEAST, least);
 }
 
-/* Take the listed vertices from their neighbours' degrees; remove and list those that become small. */
-KERNEL remove_neighbors(uint size, uint wave, uint threshold, uint key, __global const offset_t *restrict row_offsets,
-                        __global const int *restrict column_indices, __global const int *restrict list,
-                        volatile __global uint *degrees, volatile __global uint *ranks, volatile __global uint *state,
-                        __global int *restrict next) {
+/* Take the listed vertices from their neighbours' degrees; remove and list those that become small.  turn: 0 or 1, which
+ * of the two words counts them; the other one is cleared. */
+KERNEL remove_neighbors(uint size, uint turn, uint wave, uint threshold, uint key,
+                        __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
+                        __global const int *restrict list, volatile __global uint *degrees, volatile __global uint *ranks,
+                        volatile __global uint *state, __global int *restrict next) {
+  if (get_global_id(0) == 0) store_relaxed(state + STATE_LISTED + (turn ^ 1u), 0u);
   for (uint i = get_global_id(0) / SUB_GROUP_SIZE; i < size; i += get_global_size(0) / SUB_GROUP_SIZE) {
     const int v = list[i];
     const offset_t last = row_offsets[v + 1];
@@ -70,8 +71,14 @@ KERNEL remove_neighbors(uint size, uint wave, uint threshold, uint key, __global
         small = u != v && fetch_add(degrees + u, ~0u) == threshold + 1u;
         if (small) store_relaxed(ranks + u, wave_rank(wave, u, key));
       }
-      uint slot = push_sub_group(state + STATE_LISTED, small);
+      uint slot = push_sub_group(state + STATE_LISTED + turn, small);
       if (small) next[slot] = u;
     }
   }
+}
+
+/* Keys that rise in the order: of the greatest rank first. */
+KERNEL invert_ranks(int n, __global uint *restrict ranks) {
+  const int i = get_global_id(0);
+  if (i < n) ranks[i] = ~ranks[i];
 }

@@ -1,12 +1,12 @@
-/* The order in which a greedy colouring takes the vertices, as 32-bit priorities: higher goes first, of equals the
- * vertex of the lower number.
+/* The order in which a greedy colouring takes the vertices, as 32-bit priorities.  The vertex of the higher priority goes
+ * first, and of two equal ones that of the lower number.
  *
- *   natural        by number
- *   random         by a hash of the number; the hash is a bijection, so there are no equals
- *   interleaved    by place, see below
- *   many_first     those of FEW_COLORS entries and more, by place, then the others, by place
- *   largest_first  by degree in the high bits, where those below FEW_COLORS count as equal, since such vertices need no
- *                  more colours in any order; equal degrees by place, as far as there are bits
+ *   natural        Vertices go by number.
+ *   random         They go by a hash of the number.  The hash is a bijection, so there are no equals.
+ *   interleaved    They go by place, which is explained below.
+ *   many_first     Those of FEW_COLORS entries and more go first, by place, then the others, by place.
+ *   largest_first  They go by degree, which is in the high bits.  Degrees below FEW_COLORS count as equal, since such
+ *                  vertices need no more colours in any order.  Equal degrees go by place, as far as there are bits.
  *
  * Places let vertices that are processed at the same time have few edges between them, and those processed before go
  * before in the order, too.  The vertices are cut into blocks of 2 ** tile_bits tiles.  A turn takes a tile of each
@@ -28,28 +28,28 @@
 #define ORDER_SMALLEST_LAST 5    /* its priorities are given */
 #define FEW_COLORS 4u
 
-#ifndef PHASE_BITS               /* clgraph/algorithms/coloring/orders.py has PHASE_SIZE */
+#ifndef PHASE_BITS
 #define PHASE_BITS 5u
 #endif
 #define PHASE_SIZE (1u << PHASE_BITS)
+#define GOLDEN 0x9e3779b9u       /* 2 ** 32 divided by the golden ratio */
 
 typedef struct {
   int number;
-  uint shift;                    /* the bits that are left of 32 beside the largest degree: 1 … 31 */
-  uint phase_bits;               /* of the phases of a tile */
-  uint tile_bits;                /* of a tile's number in its block */
-  uint block_bits;               /* of blocks, some of which may have no vertices */
-  uint key;
+  uint shift;                    /* how many of 32 bits the largest degree leaves: 1 … 31 */
+  uint phase_bits;               /* a tile has 2 ** phase_bits phases */
+  uint tile_bits;                /* a block has 2 ** tile_bits tiles */
+  uint block_bits;               /* there are at most 2 ** block_bits blocks, some of which may have no vertices */
+  uint key;                      /* made of the seed */
 } order_t;
-#ifndef ORDER                    /* its number, if a program knows it */
-#define ORDER order_number
+
+/* The order, whose number the compiler knows if the program has been told it. */
+INLINE order_t known_order(order_t order) {
+#ifdef ORDER
+  order.number = ORDER;
 #endif
-#define ORDER_ARGS                                                                                    \
-  int order_number, uint order_shift, uint order_phase_bits, uint order_tile_bits, uint order_block_bits, uint order_key
-#define MAKE_ORDER(name)                                                                              \
-  order_t name;                                                                                       \
-  name.number = ORDER; name.shift = order_shift; name.phase_bits = order_phase_bits;                  \
-  name.tile_bits = order_tile_bits; name.block_bits = order_block_bits; name.key = order_key
+  return order;
+}
 
 INLINE uint low_bits(uint count) { return count < 32u ? (1u << count) - 1u : UINT_MAX; }
 
@@ -57,7 +57,7 @@ INLINE int is_by_place(order_t order) { return order.number >= ORDER_INTERLEAVED
 
 /* When a block comes in a turn; and the tile with which it begins. */
 INLINE uint arrival_of(order_t order, uint block) {
-  const uint step = (0x9e3779b9u >> 1 >> (31u - order.block_bits)) | 1u;
+  const uint step = (GOLDEN >> 1 >> (31u - order.block_bits)) | 1u;
   return (block * step + order.key) & low_bits(order.block_bits);
 }
 INLINE uint begin_of(order_t order, uint arrival) { return arrival << order.tile_bits >> order.block_bits; }
@@ -84,6 +84,6 @@ INLINE uint priority_of(order_t order, int v, uint degree) {
   const uint bits = order.tile_bits + order.phase_bits + order.block_bits + PHASE_BITS;
   return (degree < FEW_COLORS ? 0u : degree) << order.shift | ~(place << (32u - bits)) >> (32u - order.shift);
 }
-/* Does u, of priority p, go before v, of priority q? */
+/* Whether u, which has priority p, goes before v, which has priority q. */
 INLINE int goes_before(uint p, int u, uint q, int v) { return p > q || (p == q && u < v); }
 #endif

@@ -57,6 +57,7 @@ class Plan:
         self.session, self.problem, self.recipe = session, problem, recipe
         self.rounds: list[int] = []
         self.used: list[Any] = []
+        self._found: dict[str, int] = {}  # details that kernels have written
         self._counted = 0  # rounds of all loops of this run
         defines, given = self._given()
         self._programs: dict[Any, Program] = {}
@@ -90,6 +91,8 @@ class Plan:
 
     def _size(self, array: Array) -> int:
         first = self._first()
+        if isinstance(array.size, int):
+            return array.size
         return 0 if first is None else self._number(first, array.size)
 
     def _number(self, phase: Phase, value: Any) -> Any:
@@ -107,8 +110,9 @@ class Plan:
         """Return kernel file *source*, built as the recipe says and with *defines* of its own."""
         key = source, *defines.items()
         if key not in self._programs:
+            merged = {**self._defines, **self.recipe.file_defines.get(source, {}), **defines}
             self._programs[key] = self.session.program(
-                source, {**self._defines, **defines}, work_group_size=self.recipe.work_group_size
+                source, merged, work_group_size=self.recipe.work_group_size
             )
         return self._programs[key]
 
@@ -133,7 +137,10 @@ class Plan:
         program = self._program_of(phase)
         items = phase.groups * program.work_group_size if phase.groups else self._number(phase, phase.items)
         most = self._number(phase, phase.max_groups)
-        own = {name: self._number(phase, value) for name, value in phase.values.items()}
+        own = {
+            name: self.scope[value] if isinstance(value, str) and value in self.scope else self._number(phase, value)
+            for name, value in phase.values.items()
+        }
         if phase.grows is not None:
             self.scope[capacity_of(phase.grows)] = self.arrays[phase.grows].size
         launch = program.bind(phase.name, items, self.scope, max_groups=most, **own)
@@ -207,13 +214,17 @@ class Plan:
             step()
 
     def check(self) -> None:
-        """Raise what kernels have written to the status words of their phases, and of what the steps use."""
+        """Raise what kernels have written to status words, also of what the steps use; keep the details they found."""
         for use in self.used:
             if hasattr(use, "check"):
                 use.check()
-        blocks = {array: self.arrays[array].get() for _, array, _ in self._statuses}
+        first = self._first()
+        found = {} if first is None else {name: self._place(first, word) for name, word in self.recipe.found.items()}
+        names = {array for _, array, _ in self._statuses} | {array for array, _ in found.values()}
+        blocks = {array: self.arrays[array].get() for array in names}
         for phase, array, place in self._statuses:
             check_status(int(blocks[array][place]), phase.kernel)
+        self._found = {name: int(blocks[array][place]) for name, (array, place) in found.items()}
 
     def word(self, word: str) -> int:
         """Read one word: ``"<array>[<expression of constants of the recipe's first kernel file>]"``."""
@@ -225,7 +236,7 @@ class Plan:
     @property
     def details(self) -> dict[str, Any]:
         """What the last run tells of itself, for its ``info``."""
-        told = [self.recipe.details, *(getattr(use, "details", {}) for use in self.used)]
+        told = [self.recipe.details, *(getattr(use, "details", {}) for use in self.used), self._found]
         return {name: value() if callable(value) else value for each in told for name, value in each.items()}
 
 

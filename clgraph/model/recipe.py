@@ -48,7 +48,8 @@ class Phase:
     work : Work
         What the launch asks of the device, the launch itself not counted.
     values : mapping of str to number, str or callable
-        Values of parameters that the recipe's scope does not have; text is an expression of the file's constants.
+        Values of parameters that the recipe's scope does not have; text is another name in the scope, or an expression
+        of the file's constants.
     max_groups : int or str, optional
         Most work-groups, for kernels with grid-stride loops; text is an expression of the file's constants.
     groups : int, optional
@@ -155,8 +156,12 @@ class Recipe:
         What several kernels have parameters for; the arrays of the input and of the recipe are in that scope, too.
     defines : mapping
         Of all kernel files.
+    file_defines : mapping of str to mapping
+        Of one kernel file, by its name; ``WG_SIZE`` is its work-group size.
     details : mapping of str to object or callable
         What the run tells of itself in its ``info``; a callable is asked when it is told.
+    found : mapping of str to str
+        What it tells after ``Plan.check()``: ``"<array>[<expression of constants>]"``, a word that kernels write.
     work_group_size : int, optional
         Of all kernel files, in place of the tuned ones.
     inputs : mapping of str to callable
@@ -172,7 +177,9 @@ class Recipe:
     arrays: Mapping[str, Array] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
     defines: Mapping[str, int | str] = field(default_factory=dict)
+    file_defines: Mapping[str, Mapping[str, int | str]] = field(default_factory=dict)
     details: Mapping[str, Any] = field(default_factory=dict)
+    found: Mapping[str, str] = field(default_factory=dict)
     work_group_size: int | None = None
     inputs: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     prepare: Callable[[Any], Mapping[str, Any]] | None = None

@@ -26,6 +26,7 @@ _BUILTIN = re.compile(r"__has_builtin\s*\(\s*\w+\s*\)")
 _NUMBER = re.compile(r"(0x[0-9a-f]+|\d+)[ul]*", re.IGNORECASE)
 _KERNEL = re.compile(r"__kernel\b[^{;]*?\bvoid\s+(\w+)\s*\(([^)]*)\)\s*\{")
 _TYPEDEF = re.compile(r"typedef\s+(\w+)\s+(\w+)\s*;")
+_STRUCT = re.compile(r"typedef\s+struct\s*\{((?:\s*\w+\s+\w+\s*;)+)\s*\}\s*(\w+)\s*;")
 _LANES = re.compile(r"(2|3|4|8|16)$")
 _QUALIFIERS = {"const", "volatile", "restrict"}
 _SPACES = {"__global": "global", "__local": "local", "__constant": "constant"}
@@ -48,7 +49,8 @@ class Parameter:
     space : str
         ``"value"``, ``"global"``, ``"local"`` or ``"constant"``.
     dtype : numpy.dtype or None
-        Its type or that of what it points at, of a vector the type of its elements; ``None`` for a structure.
+        Its type or that of what it points at, of a vector the type of its elements. A structure of numbers has their
+        names and types; other structures have ``None``.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Declarations:
     def __init__(self, text: str) -> None:
         self._macros: dict[str, _Macro] = {}
         self._types: dict[str, str] = {}
+        self._structs: dict[str, np.dtype[Any]] = {}
         self._constants: dict[str, int] = {}
         self.kernels: dict[str, tuple[Parameter, ...]] = {}
         for statement in self._statements(text):
@@ -103,7 +106,10 @@ class Declarations:
             if not started and not self._declares(line):
                 continue
             started += line + "\n"
-            is_complete = not started.startswith(("KERNEL", "__kernel", "typedef")) or "{" in started or ";" in started
+            if started.startswith("typedef"):
+                is_complete = line.endswith(";") and started.count("{") == started.count("}")
+            else:
+                is_complete = not started.startswith(("KERNEL", "__kernel")) or "{" in started or ";" in started
             if is_complete and started.count("(") == started.count(")"):
                 yield started
                 started = ""
@@ -170,6 +176,10 @@ class Declarations:
     def _declare(self, text: str) -> None:
         if found := _TYPEDEF.match(text):
             self._types[found[2]] = found[1]
+        if found := _STRUCT.match(text):
+            fields = [tuple(member.split()) for member in found[1].split(";") if member.strip()]
+            if all(kind in _TYPES for kind, _ in fields):
+                self._structs[found[2]] = np.dtype([(name, _TYPES[kind]) for kind, name in fields], align=True)
         for head in _KERNEL.finditer(text):
             self.kernels[head[1]] = tuple(map(self._parameter, head[2].split(",")))
 
@@ -179,7 +189,7 @@ class Declarations:
         kind = next(word for word in kinds if word not in _SPACES)
         while kind in self._types:
             kind = self._types[kind]
-        scalar = _TYPES.get(_LANES.sub("", kind))
+        scalar = self._structs.get(kind, _TYPES.get(_LANES.sub("", kind)))
         return Parameter(name, space, None if scalar is None else np.dtype(scalar))
 
 

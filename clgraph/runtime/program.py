@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyopencl as cl
 
 from clgraph.errors import KernelBuildError, KernelSourceError
@@ -100,7 +101,7 @@ class Program:
             Upper limit of work-groups, for kernels with grid-stride loops.
         **arguments
             Values of this kernel's other parameters: :class:`DeviceArray` for buffers, numbers for values, which
-            become what the source declares, ``cl.LocalMemory``.
+            become what the source declares, mappings of all its members for a structure, ``cl.LocalMemory``.
 
         Raises
         ------
@@ -156,6 +157,8 @@ def _as_argument(kernel: str, parameter: Parameter, value: Any) -> Any:
         return value.buffer
     if fits and not is_array:
         try:
+            if isinstance(value, Mapping) and dtype is not None and dtype.names == (*value,):
+                return np.array((*value.values(),), dtype)[()]
             return dtype.type(value) if parameter.space == "value" and dtype is not None else value
         except (TypeError, ValueError, OverflowError):
             pass

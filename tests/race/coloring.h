@@ -32,10 +32,17 @@ static unsigned most_idle;       /* 0: queues get full, if they can */
 #include "common/worklist.h"
 #include "coloring/orders.h"
 #include "coloring/states.h"
-namespace greedy {
+#include "coloring/possible_bitmap.h"
+#include "coloring/open_queue.h"
+#include "coloring/vertex_lists.h"
 #include "coloring/jones_plassmann.cl"
 #include "coloring/jones_plassmann_large.cl"
-}
+#undef BATCH                     /* these are of rows in one file each */
+#undef STEPS
+#undef BITMAP_WORDS
+#define BATCH 2
+#define STEPS 2
+#define BITMAP_WORDS 32
 namespace speculative {
 #include "coloring/speculative.cl"
 }
@@ -119,8 +126,6 @@ static bool places_right(Random &random, ulong) {
   return most < FEW_COLORS || goes_before(priority_of(by_degree, u, most), u, priority_of(by_degree, v, most - 1u), v);
 }
 
-#define ORDER_OF_GRAPH number, shift_of(graph), phase_bits, tile_bits, block_bits, key
-
 static bool jones_plassmann_right(Random &random, ulong) {
   Graph graph(random);
   const int n = graph.n, by_degree = RANKED ? ORDER_LARGEST_FIRST : ORDER_MANY_FIRST;
@@ -134,10 +139,10 @@ static bool jones_plassmann_right(Random &random, ulong) {
   linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
   most_idle = random.below(4);
   const uint key = (uint)random.next();
-  launch(std::max((n + PREPARE_STEPS - 1) / PREPARE_STEPS, CONTROL_WORDS), [&] {
-    greedy::prepare(n, 0, ORDER_OF_GRAPH, graph.offsets.data(), nullptr, words.data(), controls.data());
+  const order_t as_order = {number, shift_of(graph), phase_bits, tile_bits, block_bits, key};
+  launch((n + PREPARE_STEPS - 1) / PREPARE_STEPS, [&] {
+    prepare(n, 0, as_order, graph.offsets.data(), nullptr, words.data(), controls.data());
   });
-  const order_t as_order = {ORDER_OF_GRAPH};
   for (int v = 0; v < n; v++) graph.ranks[v] = priority_of(as_order, v, graph.degree(v));
   const uint n_groups = 1 + random.below(4);
   int n_large = 0;
@@ -152,12 +157,12 @@ static bool jones_plassmann_right(Random &random, ulong) {
   }
   if (n_hubs)
     launch((1 + random.below((uint)n_hubs)) * WG_SIZE, [&] {
-      greedy::list_hubs(n_hubs, graph.offsets.data(), graph.columns.data(), order.data(), words.data(), before.data(),
+      list_hubs(n_hubs, graph.offsets.data(), graph.columns.data(), order.data(), words.data(), before.data(),
                         n_before.data());
     }, TOGETHER);
   if (n_large)
     launch(n_groups * WG_SIZE, [&] {
-      greedy::color_large(n_large, n_hubs, graph.offsets.data(), graph.columns.data(), order.data(), n_before.data(),
+      color_large(n_large, n_hubs, graph.offsets.data(), graph.columns.data(), order.data(), n_before.data(),
                           words.data(), before.data(), bitmaps.data(), colors.data(), controls.data());
     }, TOGETHER);
 #endif
@@ -168,7 +173,7 @@ static bool jones_plassmann_right(Random &random, ulong) {
   std::vector<uint> sorted(queues.size());
   if (n_large < n)
     launch(n_groups * WG_SIZE, [&] {
-      greedy::color_small(n, 0, ORDER_OF_GRAPH, blocks.data(), graph.offsets.data(), graph.columns.data(), words.data(),
+      color_small(n, 1, as_order, blocks.data(), graph.offsets.data(), graph.columns.data(), words.data(),
                           queues.data(), sorted.data(), nullptr, colors.data(), controls.data());
     }, TOGETHER);
   return graph.is_proper(colors) && colors == graph.greedy_colors();
@@ -178,20 +183,30 @@ static bool jones_plassmann_right(Random &random, ulong) {
 static bool speculative_right(Random &random, ulong) {
   Graph graph(random);
   const int n = graph.n, order = (int)random.below(4), two_buffers = (int)random.below(2);
-  const uint shift = shift_of(graph), key = (uint)random.state, n_groups = 1 + random.below(4);
+  const order_t by = {order, shift_of(graph), 1u, 1u, 1u, (uint)random.state};
+  const uint n_groups = 1 + random.below(4);
   std::vector<uint> state(STATE_WORDS);
   std::vector<int> first(n), second(n), lists[2] = {std::vector<int>(n), std::vector<int>(n)};
   int *colors = first.data(), *tentative = two_buffers ? second.data() : colors;
   linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
-  launch(std::max(n, STATE_WORDS), [&] { speculative::start(n, tentative, colors, state.data()); });
-#define ROWS_OF_GRAPH order, shift, 1u, 1u, 1u, key, graph.offsets.data(), graph.columns.data(), graph.ranks.data()
-  launch(n, [&] { speculative::assign(n, 1, 1, ROWS_OF_GRAPH, lists[0].data(), tentative, colors); }, TOGETHER);
+  launch(n, [&] { speculative::start(n, tentative, colors, state.data()); });
+#define ROWS_OF_GRAPH by, graph.offsets.data(), graph.columns.data(), graph.ranks.data()
+#define ROUND_OF_GRAPH ROWS_OF_GRAPH, lists[0].data(), lists[1].data(), tentative, colors, state.data()
+  launch(n, [&] { speculative::assign_all(n, 1, ROWS_OF_GRAPH, tentative, colors); }, TOGETHER);
   launch(n, [&] {
-    speculative::check(n, 1, 0, ROWS_OF_GRAPH, lists[1].data(), tentative, colors, state.data(), lists[0].data());
+    speculative::check_all(n, ROWS_OF_GRAPH, tentative, colors, state.data(), lists[0].data());
   }, TOGETHER);
-  launch(n_groups * WG_SIZE, [&] {
-    speculative::rounds(ROWS_OF_GRAPH, lists[0].data(), lists[1].data(), tentative, colors, state.data());
-  }, TOGETHER);
+  if (random.below(2)) {
+    launch(n_groups * WG_SIZE, [&] { speculative::rounds(ROUND_OF_GRAPH); }, TOGETHER);
+  } else {                       /* as the host drives them */
+    uint round = 0;
+    do {
+      if (round++ > (uint)n) return false;
+      launch(n_groups * WG_SIZE, [&] { speculative::assign_round(round, ROUND_OF_GRAPH); }, TOGETHER);
+      launch(n_groups * WG_SIZE, [&] { speculative::check_round(round, ROUND_OF_GRAPH); }, TOGETHER);
+    } while (state[STATE_ALIVE] == round);
+    if (state[STATE_ROUNDS] + !state[STATE_CONFLICTS] != round) return false;
+  }
   return !state[STATE_CONTROL + GRID_STATUS] && graph.is_proper(first);
 }
 
@@ -208,7 +223,7 @@ static bool alone_right(Random &random, ulong) {
   std::vector<uint> words(4 * n), bitmaps(2 * n), n_before(n), control(CONTROL_WORDS);
   for (int v = 0; v < n; v++) words[2 * v + 1] = n - v, words[2 * v] = ANY_COLOR;
   launch_alone(&control[GRID_DOOR], [&] {
-    greedy::color_large(n, 0, offsets.data(), columns.data(), order.data(), n_before.data(), words.data(), before.data(),
+    color_large(n, 0, offsets.data(), columns.data(), order.data(), n_before.data(), words.data(), before.data(),
                         bitmaps.data(), colors.data(), control.data());
   });
   return control[GRID_STATUS] == STATUS_TIMEOUT;

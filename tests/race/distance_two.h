@@ -1,20 +1,21 @@
-/* Colourings at distance 2, launched as clgraph/algorithms/coloring/distance_two_passes.py does: windows of 32 or 64
+/* Colourings at distance 2, launched as clgraph/algorithms/coloring does: windows of 32 or 64
  * colours, lists that shrink; and rounds of claims, whose colours no schedule may change. */
 #pragma once
 #include <algorithm>
 #include <set>
 #include "host.h"
 #include "coloring/distance_two.cl"
+#include "coloring/distance_two_claims.cl"
 
 /* A symmetric graph with sorted rows, hubs, parallel edges and self-loops. */
 struct Closed {
   int n;
   std::vector<int> offsets = {0}, columns;
-  uint words, net_stride, word_stride;
+  layout_t layout;
   std::vector<uint> used, state;
   std::vector<int> order, lists[2], preferences, colors;
 
-  explicit Closed(Random &random) : n(1 + (int)random.below(40)), words(1 + random.below(2)) {
+  explicit Closed(Random &random) : n(1 + (int)random.below(40)) {
     std::vector<std::vector<int>> rows(n);
     for (int k = (int)random.below(3 * n); k; k--) {
       const int u = (int)random.below(n), v = (int)random.below(random.below(3) ? n : std::min(n, 2));
@@ -27,9 +28,10 @@ struct Closed {
       offsets.push_back((int)columns.size());
     }
     columns.push_back(0);        /* so that there is a place to point at */
-    net_stride = random.below(2) ? words : 1;
-    word_stride = net_stride == 1 ? n : 1;
-    used.resize(n * words);
+    layout.words = 1 + random.below(2);
+    layout.net_stride = random.below(2) ? layout.words : 1;
+    layout.word_stride = layout.net_stride == 1 ? n : 1;
+    used.resize(n * layout.words);
     state.resize(N_LISTS);
     colors.assign(n, NO_COLOR);
     for (auto *list : {&order, &lists[0], &lists[1], &preferences}) list->resize(n);
@@ -55,13 +57,16 @@ static bool windows_right(Random &random, ulong) {
   const int prefers = (int)random.below(2);
   on.state[0] = on.n;
   for (uint step = 0; on.state[step % N_LISTS]; step++) {
-    const int base = step > (uint)prefers ? 32 * (int)on.words * (int)(step - prefers) : 0;
+    const int base = step > (uint)prefers ? 32 * (int)on.layout.words * (int)(step - prefers) : 0;
     if (base) std::fill(on.used.begin(), on.used.end(), 0u);
     int *source = step ? on.lists[(step + 1) % 2].data() : on.order.data();
     launch(n_teams * LANES, [&] {
-      color_vertices(step, base, !step && prefers, on.words, on.net_stride, on.word_stride, chunk, 7,
-                     on.offsets.data(), on.columns.data(), source, on.preferences.data(), on.state.data(),
-                     on.used.data(), on.lists[step % 2].data(), on.colors.data());
+      if (!step && prefers)
+        take_preferred(on.layout, chunk, on.offsets.data(), on.columns.data(), source, on.preferences.data(),
+                       on.state.data(), on.used.data(), on.lists[step % 2].data(), on.colors.data());
+      else
+        color_vertices(step, base, on.layout, chunk, 7, on.offsets.data(), on.columns.data(), source, on.state.data(),
+                       on.used.data(), on.lists[step % 2].data(), on.colors.data());
     }, GROUP_TEAM ? WITH_BARRIERS : INDEPENDENT);
     if (step > 100) return false;
   }
@@ -83,22 +88,26 @@ static bool claims_right(Random &random, ulong) {
     uint step = 0, left = on.n;
     for (bool is_first = true; left; is_first = false) {
       if (step > 200) return false;
-      const uint key = (step + 1) << 8;
+      const round_t round = {step, 0u, 1u, is_first ? (uint)on.n : 0u, (step + 1) << 8};
+      const keys_t keys = {6u, 5u, slots};
       std::vector<int> &losers = on.lists[step % 2], &next = on.lists[(step + 1) % 2];
       launch(n_teams * LANES, [&] {
-        claim_colors(step, 0, 1, is_first ? on.n : 0, key, 6, 5, on.words, on.net_stride, on.word_stride, slots,
-                     is_first && prefers, spread, on.offsets.data(), on.columns.data(), on.order.data(), losers.data(),
-                     on.preferences.data(), on.state.data(), on.used.data(), claims.data(), choices.data());
+        if (is_first && prefers)
+          claim_preferred(round, keys, on.offsets.data(), on.columns.data(), on.order.data(), on.preferences.data(),
+                          claims.data(), choices.data());
+        else
+          claim_colors(round, keys, spread, on.layout, on.offsets.data(), on.columns.data(), on.order.data(),
+                       losers.data(), on.state.data(), on.used.data(), claims.data(), choices.data());
       }, GROUP_TEAM ? WITH_BARRIERS : INDEPENDENT);
       launch(n_teams * LANES, [&] {
-        settle_colors(step, 0, 1, is_first ? on.n : 0, key, 6, 5, on.net_stride, on.word_stride, slots, base,
-                      on.offsets.data(), on.columns.data(), on.order.data(), losers.data(), choices.data(),
-                      claims.data(), on.state.data(), on.used.data(), next.data(), on.colors.data());
+        settle_colors(round, keys, base, on.layout, on.offsets.data(), on.columns.data(), on.order.data(),
+                      losers.data(), choices.data(), claims.data(), on.state.data(), on.used.data(), next.data(),
+                      on.colors.data());
       }, GROUP_TEAM ? WITH_BARRIERS : INDEPENDENT);
       step++;
       left = on.state[step % N_LISTS];
       if (!left) {                /* a window is over */
-        base += 32 * (int)on.words;
+        base += 32 * (int)on.layout.words;
         std::fill(on.used.begin(), on.used.end(), 0u);
         for (int v = 0; v < on.n; v++)
           if (on.colors[v] == NO_COLOR) on.lists[step % 2][left++] = v;

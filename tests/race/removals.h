@@ -3,7 +3,12 @@
 #pragma once
 #include "host.h"
 #include "coloring/orders.cl"
+namespace edges {                /* whose words have the same names */
+#undef STATE_WORDS
 #include "coloring/edge_rounds.cl"
+}
+#undef STATE_WORDS
+#define STATE_WORDS 3
 
 struct Symmetric {
   int n;
@@ -30,7 +35,7 @@ static bool removals_right(Random &random, ulong) {
   Symmetric on(random);
   const int n = on.n;
   const uint threshold = random.below(5), n_groups = 1 + random.below(4);
-  std::vector<uint> state(2), expected(n), rest(n);
+  std::vector<uint> state(STATE_WORDS), expected(n), rest(n);
   std::vector<int> lists[2] = {std::vector<int>(n), std::vector<int>(n)};
   launch(n, [&] { start_degrees(n, on.offsets.data(), on.degrees.data(), on.ranks.data()); });
   rest = on.degrees;
@@ -39,12 +44,12 @@ static bool removals_right(Random &random, ulong) {
   uint least = UINT_MAX, n_removed = 0;
   for (uint degree : rest) if (degree > threshold) least = std::min(least, degree);
   if (state[STATE_LEAST] != least) return false;
-  for (uint size = state[STATE_LISTED], turn = 0; size; size = state[STATE_LISTED], turn++) {
+  for (uint size = state[STATE_LISTED], turn = 0; size; size = state[STATE_LISTED + turn % 2]) {
     n_removed += size;
-    state[STATE_LISTED] = 0;
+    turn++;
     launch(n_groups * WG_SIZE, [&] {
-      remove_neighbors(size, 1, threshold, 7, on.offsets.data(), on.columns.data(), lists[turn % 2].data(), on.degrees.data(),
-                       on.ranks.data(), state.data(), lists[(turn + 1) % 2].data());
+      remove_neighbors(size, turn % 2, 1, threshold, 7, on.offsets.data(), on.columns.data(), lists[(turn + 1) % 2].data(), on.degrees.data(),
+                       on.ranks.data(), state.data(), lists[turn % 2].data());
     });
   }
   for (bool changed = true; changed;) {
@@ -68,8 +73,8 @@ static bool forbidden_right(Random &random, ulong) {
   std::vector<uint> forbidden(n), bases(n), expected(n);
   for (int &color : colors) color = random.below(2) ? -1 : (int)random.below(40);
   if (!m) return true;
-  launch(n, [&] { list_sources(n, on.offsets.data(), on.sources.data()); });
-  launch(m, [&] { forbid_colors(m, on.sources.data(), on.columns.data(), colors.data(), bases.data(), forbidden.data()); });
+  launch(n, [&] { edges::list_sources(n, on.offsets.data(), on.sources.data()); });
+  launch(m, [&] { edges::forbid_colors(m, on.sources.data(), on.columns.data(), colors.data(), bases.data(), forbidden.data()); });
   for (int e = 0; e < m; e++)
     if (colors[on.sources[e]] < 0 && (uint)colors[on.columns[e]] < 32u) expected[on.sources[e]] |= 1u << colors[on.columns[e]];
   return forbidden == expected;

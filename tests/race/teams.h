@@ -3,10 +3,9 @@
 #include <numeric>
 #include <set>
 #include "host.h"
-#define GROUP_TEAM 1
 #define BITMAP_WORDS 1           /* so that colours are looked at a window at a time */
 #define STEPS 1
-#include "coloring/speculative.cl"
+#include "coloring/speculative_hubs.cl"
 #include "coloring/balance.cl"
 
 struct Hubs {
@@ -45,15 +44,15 @@ static bool groups_right(Random &random, ulong) {
   std::vector<int> lists[2] = {std::vector<int>(on.n), std::vector<int>(on.n)};
   std::iota(lists[0].begin(), lists[0].end(), 0);
   const size_t n_items = (1 + random.below(3)) * WG_SIZE;
-  const uint key = (uint)random.next();
+  const order_t by = {ORDER_RANDOM, 28u, 1u, 1u, 1u, (uint)random.next()};
   for (uint size = (uint)on.n, round = 0; size; size = state[STATE_SIZES], round++) {
     int *list = lists[round % 2].data(), *next = lists[(round + 1) % 2].data();
     state[STATE_SIZES] = 0;
     if (round > 200) return false;
-#define ROWS_OF_HUBS 1, 28u, 1u, 1u, 1u, key, on.offsets.data(), on.columns.data(), ranks.data()
-    launch(n_items, [&] { assign(size, ROWS_OF_HUBS, list, on.colors.data(), on.colors.data()); }, WITH_BARRIERS);
+#define ROWS_OF_HUBS by, on.offsets.data(), on.columns.data(), ranks.data()
+    launch(n_items, [&] { assign_hubs(size, ROWS_OF_HUBS, list, on.colors.data(), on.colors.data()); }, WITH_BARRIERS);
     launch(n_items, [&] {
-      check(size, ROWS_OF_HUBS, list, on.colors.data(), on.colors.data(), state.data(), next);
+      check_hubs(size, ROWS_OF_HUBS, list, on.colors.data(), on.colors.data(), state.data(), next);
     }, WITH_BARRIERS);
   }
   return on.is_proper();

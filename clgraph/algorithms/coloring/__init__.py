@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.coloring.balance import balance
+from clgraph.algorithms.coloring.class_balance import balance_classes
 from clgraph.algorithms.coloring.problem import ColoringProblem, as_problem
 from clgraph.algorithms.coloring.strategies import STRATEGIES
 from clgraph.algorithms.coloring.work import first_fit_suffices
@@ -170,7 +170,7 @@ def _answer(problem: ColoringProblem, plan: Any) -> Coloring:
         raise VerificationError(f"vertex {none.argmax()} has no colour")
     colors = numbered(colors)
     if problem.balanced:
-        colors = balance(
+        colors = balance_classes(
             plan.session, problem.graph, colors, distance=problem.distance, deterministic=problem.deterministic
         )
     result = Coloring(int(colors.max(initial=-1)) + 1, colors)

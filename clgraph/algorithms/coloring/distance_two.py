@@ -1,7 +1,8 @@
-"""Colourings at distance 2, and of a matrix's columns: no net has two members of one colour; cl/coloring/nets.h.
+"""Recipes of colourings at distance 2, and of a matrix's columns: no net has two members of one colour.
 
-A net has bits for the colours of its members, a window of colours at a time. Vertices take colours that are free in all
-their nets, so that a pass looks at as many entries as there are, not at two-hop neighbours [1]_ [2]_.
+A net (``cl/coloring/nets.h``) has bits for the colours of its members, a window of colours at a time. Vertices take
+colours that are free in all their nets, so that a pass looks at as many entries as there are, not at two-hop neighbours
+[1]_ [2]_.
 
 References
 ----------
@@ -12,135 +13,134 @@ References
 """
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clgraph.algorithms.coloring.distance_two_passes import SOURCE, Rounds, Windows
-from clgraph.algorithms.coloring.hash_start import MOST_BITS, hash_start, least_bits
-from clgraph.algorithms.coloring.orders import ranks
-from clgraph.arguments import check_choice, checked_count
-from clgraph.data.graph import Graph
-from clgraph.data.vertex_hashes import HASHES
+from clgraph.algorithms.coloring import work
+from clgraph.algorithms.coloring.claims import Claims, claim_rounds, compaction
+from clgraph.algorithms.coloring.hash_choice import MOST_BITS, checked_hash, hash_start, least_bits
+from clgraph.algorithms.coloring.plan import ranks
+from clgraph.algorithms.coloring.problem import ColoringProblem
+from clgraph.algorithms.coloring.tuning import Tuning, tuned_sizes
+from clgraph.algorithms.coloring.windows import Windows
+from clgraph.arguments import checked_count
+from clgraph.device.facts import DeviceFacts
+from clgraph.engine.plan import Plan
+from clgraph.model.cost import Work
+from clgraph.model.recipe import Array, Recipe, Use
 from clgraph.primitives.fill import Iota
 from clgraph.primitives.sort import Sort
-from clgraph.primitives.types import power_of_two_at_most, tuned
-from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.device_graph import device_graph
-from clgraph.runtime.session import Session
+from clgraph.primitives.types import power_of_two_at_most
 
+_SOURCE, _LONG, _CLAIMS = (f"coloring/distance_two{part}.cl" for part in ("", "_long", "_claims"))
+_ORDERS, _HASHES = "coloring/orders.cl", "coloring/hash_colors.cl"
 _MAX_DEGREE = 2**31 - 1
 _MOST_WORDS = 32
+_LONG_GROUP = 256
 _USED_BYTES = 1 << 28  # of the words of all nets, if that leaves them one
 
 
-class DistanceTwo:
-    """A compiled and allocated run on one graph; ``run()`` may be called again.
+def first_fit(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning, long_row: int | None) -> Recipe:
+    """Return the recipe in which a work-group takes each vertex of more than *long_row* entries."""
+    return _recipe(problem, facts, tuning, long_row=long_row)
 
-    Parameters
-    ----------
-    graph : Graph
-        Symmetric, unless *bipartite*.
-    order : str or None
-        In which vertices are taken; ``None`` is ``"natural"``. Those of many entries go first.
-    seed : int
-    deterministic : bool
-    start : {"first_fit", "hash"}
-        Whether vertices try the colour of a hash first.
-    bipartite : bool
-        Colour columns so that no row has two of one colour.
-    hash, bits
-        With ``start="hash"``: the hash, by default that with the fewest collisions in a sample of the rows, and its
-        bits, 1 … 10.
-    long_row : int, optional
-        Vertices of more entries are taken by a work-group each.
+
+def from_hash(
+    problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning, name: str | None, bits: int | None
+) -> Recipe:
+    """Return the recipe in which vertices try the colour of a hash first.
+
+    By default that is the one with the fewest collisions in a sample of the rows, at as many bits as the longest needs.
     """
+    if name is None and bits is None:
+        name, bits = problem.hash_start[:2]
+    bits = least_bits(problem.members) if bits is None else checked_count("bits", bits, MOST_BITS)
+    if name is None:
+        name = hash_start(problem.graph, closed=not problem.bipartite, bits=bits).hash
+    return _recipe(problem, facts, tuning, hash_bits=(checked_hash(name), bits))
 
-    def __init__(
-        self, session: Session, graph: Graph, *, order: str | None = None, seed: int = 0, deterministic: bool = False,
-        start: str = "first_fit", bipartite: bool = False, hash: str | None = None, bits: int | None = None,
-        long_row: int | None = None,
-    ) -> None:
-        check_choice("start", start, ("first_fit", "hash"))
-        if not graph.has_sorted_rows:
-            graph = Graph.from_scipy(graph.to_scipy(), directed=graph.directed)
-        self.session, self.n = session, graph.n_vertices
-        self.details: dict[str, Any] = {}
-        self.rows = graph.reverse if bipartite else graph  # rows[v]: the nets of v
-        self.closed, self.order = not bipartite, order or "natural"
-        if not self.n:
-            return
-        members = self.members = int(graph.degrees.max()) + self.closed
-        self.prefers = start == "hash"
-        if self.prefers:
-            bits = least_bits(members) if bits is None else checked_count("bits", bits, MOST_BITS)
-            name = hash_start(graph, closed=self.closed, bits=bits).hash if hash is None else hash
-            preferences = self._preferences(name, bits)
-        else:
-            bits, preferences = 0, session.empty(1, np.int32)
-        # Words for all preferences, and for thrice the colours that the longest row needs.
-        least, room = 1 << max(0, bits - 5), max(1, _USED_BYTES // (4 * self.n))
-        self.words = max(least, power_of_two_at_most(min(3 * members // 16 + 1, _MOST_WORDS, room)))
-        self.colors, self.used = session.empty(self.n, np.int32), session.empty(self.n * self.words, np.uint32)
-        on_device = device_graph(session, self.rows)
-        self.defines: dict[str, int | str] = {**on_device.defines(), "CLOSED": int(self.closed)}
-        cpu, width = session.facts.is_cpu, session.facts.sub_group_size
-        # A lane for a batch of places; words of one number side by side where rows have neighbouring columns.
-        batches = -(-(graph.n_edges + self.closed * self.n) // (4 * self.n))
-        sizes = tuned(session, SOURCE, {
-            "WG_SIZE": width if cpu else 256, "TEAM": 1 << (max(1, batches) - 1).bit_length(), "BATCH": 1 if cpu else 4,
-            "PLANES": int(graph.stats.far_neighbor_share < 0.5), "CHUNK": int(self.order != "natural"),
-            "ITEMS_PER_TEAM": 4, "GROUPS_PER_UNIT": 16 if cpu else 2, "LONG_ROW": _MAX_DEGREE if cpu else 2048,
-        }, None)
-        self.team = sizes["TEAM"] = min(width, sizes["TEAM"])
-        chunk, self.items = sizes.pop("CHUNK"), sizes.pop("ITEMS_PER_TEAM")
-        self.max_groups = sizes.pop("GROUPS_PER_UNIT") * session.facts.compute_units
-        net_stride, word_stride = (1, self.n) if sizes.pop("PLANES") else (self.words, 1)
-        self.scope: dict[str, Any] = {  # what all passes share
-            **on_device.scope, "nets_of": on_device.column_indices, "seed": seed, "chunk": chunk, "words": self.words,
-            "net_stride": net_stride, "word_stride": word_stride, "preferences": preferences, "used": self.used,
-            "colors": self.colors,
-        }  # fmt: skip
-        limit = sizes.pop("LONG_ROW")
-        if long_row is not None:
-            limit = checked_count("long_row", long_row, _MAX_DEGREE, least=0)
-        self.sizes = sizes
-        self.program = session.program(SOURCE, {**self.defines, **sizes})
-        self.no_color, self.n_lists = map(self.program.constant, ("NO_COLOR", "N_LISTS"))
-        self.vertices = self._in_order(seed)
-        self._method = Rounds(self) if deterministic else Windows(self, limit)
 
-    def _preferences(self, name: str, bits: int) -> DeviceArray:
-        """Return the vertices' hash colours."""
-        check_choice("hash", name, HASHES)
-        self.details |= {"hash": name, "bits": bits}
-        colors = self.session.empty(self.n, np.int32)
-        self.session.program("coloring/hash_colors.cl", {"N_HASHES": 1, "HASH_LIST(X)": f"X(0, {name})"}).bind(
-            "hash_vertices", self.n, n=self.n, mask=(1 << bits) - 1, colors=colors
-        )()
-        return colors
+def _recipe(
+    problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning, *, long_row: int | None = None,
+    hash_bits: tuple[str, int] | None = None,
+) -> Recipe:
+    """Windows of colours are of a machine of its own, which looks less and less often whether vertices are left."""
+    stats, closed, order = problem.stats, not problem.bipartite, problem.order or "natural"
+    n, cpu, width = stats.n_vertices, facts.is_cpu, facts.sub_group_size
+    # Words for all preferences, and for thrice the colours that the longest row needs.
+    least, room = 1 << max(0, (hash_bits[1] if hash_bits else 0) - 5), max(1, _USED_BYTES // (4 * max(1, n)))
+    words = max(least, power_of_two_at_most(min(3 * problem.members // 16 + 1, _MOST_WORDS, room)))
+    # A lane for a batch of places; words of one number side by side where rows have neighbouring columns.
+    batches = -(-(stats.n_edges + closed * n) // (4 * max(1, n)))
+    sizes = tuned_sizes(tuning, _SOURCE, {
+        "WG_SIZE": width if cpu else 256, "TEAM": 1 << (max(1, batches) - 1).bit_length(), "BATCH": 1 if cpu else 4,
+        "PLANES": int(stats.far_neighbor_share < 0.5), "CHUNK": int(order != "natural"),
+        "ITEMS_PER_TEAM": 4, "GROUPS_PER_UNIT": 16 if cpu else 2, "LONG_ROW": _MAX_DEGREE if cpu else 2048,
+    })
+    sizes["TEAM"] = min(width, sizes["TEAM"])
+    chunk, items, limit = (sizes.pop(name) for name in ("CHUNK", "ITEMS_PER_TEAM", "LONG_ROW"))
+    most_groups = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
+    net_stride, word_stride = (1, n) if sizes.pop("PLANES") else (words, 1)
+    if long_row is not None:
+        limit = checked_count("long_row", long_row, _MAX_DEGREE, least=0)
+    defines = {**sizes, "CLOSED": int(closed)}
+    for_long = {**defines, "WG_SIZE": min(facts.max_work_group_size, _LONG_GROUP)}
+    machine: dict[str, Any] = {"words": words, "most_groups": most_groups, "prefers": hash_bits is not None}
+    asked = work.first_fit(stats)
+    claimed = work.claim_hash_colors(stats) if hash_bits else Work()
+    if hash_bits:
+        asked = asked.times(work.repaired_share(stats))
+    if problem.deterministic:
+        rounds = claim_rounds(problem, n)
+        step = Use(
+            partial(Claims, team=sizes["TEAM"], **machine),
+            Work(launches=4.0, read_backs=2.0) + claimed + compaction(facts).times(2.0 if hash_bits else 1.0)
+            + Work(launches=float(hash_bits is not None)),
+            Work(launches=2.0, read_backs=0.5) + asked.times(1 / rounds), rounds,
+        )  # fmt: skip
+    else:
+        windows = work.windows(stats)
+        n_long = int(np.count_nonzero(problem.rows.degrees > limit)) if limit < n else 0
+        parts = 1.0 if n_long in (0, n) else 2.0
+        first = Work(launches=1.0 + (2.0 + (hash_bits is not None)) * parts, read_backs=parts * (1.0 + windows**0.5))
+        step = Use(
+            partial(Windows, long_row=limit, items=items, **machine),
+            first + claimed, Work(launches=1.0 + parts) + asked.times(1 / windows), windows,
+        )  # fmt: skip
+    in_order = Work(launches=1.0)
+    if order != "natural":
+        in_order += Work(launches=2.0) + work.sort_pairs(n, facts)
+    return Recipe(
+        steps=(step,) if n else (),
+        arrays={"colors": Array(n, np.int32), "used": Array(n * words, np.uint32)},
+        values={
+            "n": n, "seed": problem.seed, "chunk": chunk,
+            "layout": {"words": words, "net_stride": net_stride, "word_stride": word_stride},
+        },
+        file_defines={
+            _SOURCE: defines, _CLAIMS: defines, _LONG: for_long,
+            _HASHES: {"N_HASHES": 1, "HASH_LIST(X)": f"X(0, {hash_bits[0]})"} if hash_bits else {},
+        },
+        prepare=partial(_prepared, order=order, hash_bits=hash_bits) if n else None,
+        preparation=in_order,
+        details=dict(zip(("hash", "bits"), hash_bits, strict=True)) if hash_bits else {},
+    )  # fmt: skip
 
-    def _in_order(self, seed: int) -> DeviceArray:
-        """Return the vertices in their order."""
-        session, n = self.session, self.n
-        vertices = session.empty(n, np.int32)
-        Iota(session, vertices).run()
-        if self.order == "natural":
-            return vertices
-        keys = ranks(session, self.rows, self.order, seed)
-        self.program.bind("invert_ranks", n, n=n, ranks=keys)()
+
+def _prepared(plan: Plan, order: str, hash_bits: tuple[str, int] | None) -> dict[str, Any]:
+    """Return the vertices in their order, and their hash colours."""
+    session, n = plan.session, plan.recipe.values["n"]
+    vertices, preferences = session.empty(n, np.int32), session.empty(n if hash_bits else 1, np.int32)
+    Iota(session, vertices).run()
+    if order != "natural":
+        keys = ranks(session, plan.problem.rows, order, plan.problem.seed)
+        plan.program(_ORDERS).bind("invert_ranks", n, n=n, ranks=keys)()
         in_order, moved = session.empty(n, np.uint32), session.empty(n, np.int32)
         Sort(session, keys, in_order, vertices, moved).run_checked()
-        return moved
-
-    def run(self) -> None:
-        """Colour the vertices; the host waits a few times to see whether any are left."""
-        if not self.n:
-            return
-        self.colors.fill(self.no_color)
-        self.details |= self._method.run()
-
-    def result(self) -> NDArray[np.int32]:
-        """Return the colours after ``run()``; some numbers may be left out."""
-        return self.colors.get() if self.n else np.empty(0, np.int32)
+        vertices = moved
+    if hash_bits:
+        mask = (1 << hash_bits[1]) - 1
+        plan.program(_HASHES).bind("hash_vertices", n, n=n, mask=mask, colors=preferences)()
+    return {"nets_of": plan.scope["column_indices"], "vertices": vertices, "preferences": preferences}

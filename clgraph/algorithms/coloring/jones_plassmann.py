@@ -1,23 +1,36 @@
 """Greedy colouring in a given order, in parallel; ``cl/coloring/jones_plassmann.cl`` tells how."""
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.coloring.orders import PHASE_SIZE, SHORT_ROW, order_arguments, ranks, suitable_order
+from clgraph.algorithms.coloring import work
 from clgraph.algorithms.coloring.problem import ColoringProblem
+from clgraph.algorithms.coloring.tuning import NOT_TUNED, Tuning, tuned_sizes
+from clgraph.algorithms.coloring.vertex_orders import (
+    SHORT_ROW,
+    VertexOrder,
+    order_constant,
+    rank_steps,
+    suitable_order,
+    vertex_order,
+)
+from clgraph.device.facts import DeviceFacts
+from clgraph.engine.plan import Plan
+from clgraph.model.cost import Work
+from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step, Use
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.sort import Sort
-from clgraph.primitives.types import tuned
-from clgraph.runtime.device_graph import device_graph
-from clgraph.runtime.failure import check_status
+from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
-_SOURCE, _LARGE_SOURCE = "coloring/jones_plassmann.cl", "coloring/jones_plassmann_large.cl"
-_TUNED = {"WG_SIZE": 256, "SMALL_DEGREE": 30, "WIDE_DEGREE": SHORT_ROW, "GROUPS_PER_UNIT": 4, "LINGER": 100}
-_TUNED_LARGE = {"WG_SIZE": 256, "HUB_DEGREE": 1024, "GROUPS_PER_UNIT": 4, "LINGER": 100}
+_SOURCE, _LARGE = "coloring/jones_plassmann.cl", "coloring/jones_plassmann_large.cl"
+_SIZES = {"WG_SIZE": 256, "SMALL_DEGREE": 30, "WIDE_DEGREE": SHORT_ROW, "GROUPS_PER_UNIT": 4, "LINGER": 100}
+_SIZES_ALONE = {**_SIZES, "GROUPS_PER_UNIT": 1, "WIDE_DEGREE": 40}
+_SIZES_LARGE = {"WG_SIZE": 256, "HUB_DEGREE": 1024, "GROUPS_PER_UNIT": 4, "LINGER": 100}
 _BY_ORDER = {  # where groups run together
     "marked": {"MARKED": 1, "MOST_OPEN": 24, "BATCH": 3},
     "largest_first": {"SORTED": 1, "MOST_OPEN": 16, "GROUPS_PER_UNIT": 2, "BATCH": 8},
@@ -25,162 +38,118 @@ _BY_ORDER = {  # where groups run together
 }
 _WIDE_RETRIES = 100
 _PASSES = 4  # of a launch, where groups may not wait for each other
+_LAUNCHES = 4.0  # that the cost model counts there
+_MOST_LAUNCHES = 1 << 20
+_PREPARE_STEPS = 4  # vertices of a work-item at least
 
 
-class JonesPlassmann:
-    """A compiled and allocated run on one problem; ``run()`` may be called again.
-
-    Attributes
-    ----------
-    colors : DeviceArray
-        int32, after ``run()``.
-    """
-
-    def __init__(self, session: Session, problem: ColoringProblem) -> None:
-        graph, order = problem.graph, problem.order or suitable_order(problem.graph)
-        n, facts = graph.n_vertices, session.facts
-        self.session, self._problem = session, problem
-        self.colors = session.empty(n, np.int32)
-        self.details: dict[str, Any] = {"order": order}
-        self._launches: list[Any] = []
-        self._plans: list[Compact | Sort] = []
-        self._ranks = session.empty(n if order == "smallest_last" else 1, np.uint32)
-        self._ranks_given = order == "smallest_last"
-        if not n:
-            return
-        on_device = device_graph(session, graph)
-        self._together = facts.dialect.has_grid_barrier
-        largest = int(graph.degrees.max())
-        self._order = order_arguments(graph, order, problem.seed)
-        few = self._order.tells_only_many
-        given: dict[str, Any] = {}
-        defaults = {**_TUNED, **_BY_ORDER.get("marked" if few else order, {})}
-        if not self._together:
-            given = {"WG_SIZE": facts.sub_group_size, "PASSES": _PASSES}
-            defaults = {**_TUNED, "GROUPS_PER_UNIT": 1, "WIDE_DEGREE": 40}
-        sizes = tuned(session, _SOURCE, defaults, given)
-        group, groups_per_unit, wide_degree = (sizes.pop(k) for k in ("WG_SIZE", "GROUPS_PER_UNIT", "WIDE_DEGREE"))
-        if few:  # those of more entries would be coloured before all others, which is not the order
-            sizes["SMALL_DEGREE"] = max(largest, sizes["SMALL_DEGREE"])
-        least = sizes["SMALL_DEGREE"] + 1
-        if order != "largest_first" and largest >= least:  # nor is it here
-            least = 0
-            if largest <= wide_degree:
-                sizes |= {"WIDE": 1, "SMALL_DEGREE": wide_degree, "RETRIES": _WIDE_RETRIES}
-                least = wide_degree + 1
-        if order == "natural":  # waits from neighbour to neighbour, which only those in the right order end soon
-            least = 0
-        n_large = int(np.count_nonzero(graph.degrees >= least))
-        is_ranked = self._ranks_given or n_large > 0 or (order == "largest_first" and "MARKED" not in sizes)
-        self._program = session.program(
-            _SOURCE, {**on_device.defines(), **sizes, "RANKED": int(is_ranked), "ORDER": self._order.number},
-            work_group_size=group,
-        )
-        self._n_groups = groups_per_unit * facts.compute_units
-        self._lists_first = bool(sizes.get("SORTED") or sizes.get("MARKED"))
-        words = session.empty(2 * n if is_ranked else self._order.n_places, np.uint32)
-        constant = self._program.constant
-        self._controls = session.zeros(constant("CONTROL_WORDS"), np.uint32)
-        self._scope: dict[str, Any] = {
-            **on_device.scope, **self._order.scope(self._program), "n": n, "words": words, "states": words,
-            "colors": self.colors, "controls": self._controls,
-        }  # fmt: skip
-        self._launches.append(self._program.bind(
-            "prepare", max(-(-n // constant("PREPARE_STEPS")), self._controls.size), self._scope,
-            are_given=self._ranks_given, given=self._ranks,
-        ))
-        if n_large:
-            self._add_large(n_large, least)
-        if n_large < n:
-            self._add_small()
-
-    def _add_large(self, n_large: int, least_degree: int) -> None:
-        session, n, m = self.session, self.colors.size, self._problem.graph.n_edges
-        graph, facts = self._problem.graph, session.facts
-        given = {} if self._together else {"WG_SIZE": facts.sub_group_size}
-        sizes = tuned(session, _LARGE_SOURCE, _TUNED_LARGE, given)
-        group, groups_per_unit, hub_degree = (sizes.pop(k) for k in ("WG_SIZE", "GROUPS_PER_UNIT", "HUB_DEGREE"))
-        n_hubs = int(np.count_nonzero(graph.degrees >= hub_degree)) if least_degree else 0
-        defines = {**device_graph(session, graph).defines(), **sizes}
-        program = session.program(_LARGE_SOURCE, defines, work_group_size=group)
-        listed, order, keys, keys_in_order = (
-            session.empty(n_large, kind) for kind in (np.int32, np.int32, np.uint32, np.uint32)
-        )
-        compact = Compact(
-            session, n, listed, predicate=f"row_offsets[i + 1] - row_offsets[i] >= {least_degree}",
-            arrays={"row_offsets": self._scope["row_offsets"]},
-        )
-        sort = Sort(session, keys, keys_in_order, listed, order)
-        scope = {
-            **self._scope, "n_large": n_large, "n_hubs": n_hubs, "order": order, "before": session.empty(m, np.int32),
-            "n_before": session.empty(n_hubs, np.uint32), "control": self._controls,
-        }  # fmt: skip
-        self._plans += [compact, sort]
-        self._launches += [
-            compact.run,
-            program.bind("sort_keys", n_large, scope, listed=listed, keys=keys),
-            sort.run,
-        ]
-        if n_hubs:
-            self._launches.append(program.bind("list_hubs", n_hubs * program.work_group_size, scope))
-        n_items = n_large * facts.sub_group_size if self._together else 1
-        self._launches.append(program.bind(
-            "color_large", n_items, scope, bitmaps=session.empty((m >> 5) + n + 1, np.uint32),
-            max_groups=groups_per_unit * facts.compute_units,
-        ))
-
-    def _add_small(self) -> None:
-        session, order, width = self.session, self._order, self.session.facts.sub_group_size
-        group = self._program.work_group_size
+def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
+    """Short rows are of a work-item each, longer ones of a sub-group each, which come first."""
+    graph, stats, together = problem.graph, problem.stats, facts.dialect.has_grid_barrier
+    n, longest, name = stats.n_vertices, stats.max_degree, problem.order or suitable_order(problem.graph)
+    order = vertex_order(graph, name, problem.seed)
+    few = order.tells_only_many
+    if together:
+        sizes = tuned_sizes(tuning, _SOURCE, {**_SIZES, **_BY_ORDER.get("marked" if few else name, {})})
+    else:
+        sizes = tuned_sizes(tuning, _SOURCE, _SIZES_ALONE, WG_SIZE=facts.sub_group_size) | {"PASSES": _PASSES}
+    per_unit, wide_degree = sizes.pop("GROUPS_PER_UNIT"), sizes.pop("WIDE_DEGREE")
+    group = sizes["WG_SIZE"] = min(sizes["WG_SIZE"], facts.max_work_group_size)
+    if few:  # those of more entries would be coloured before all others, which is not the order
+        sizes["SMALL_DEGREE"] = max(longest, sizes["SMALL_DEGREE"])
+    least = sizes["SMALL_DEGREE"] + 1
+    if name != "largest_first" and longest >= least:  # nor is it here
+        least = 0
+        if longest <= wide_degree:
+            sizes |= {"WIDE": 1, "SMALL_DEGREE": wide_degree, "RETRIES": _WIDE_RETRIES}
+            least = wide_degree + 1
+    if name == "natural":  # waits from neighbour to neighbour, which only those in the right order end soon
+        least = 0
+    n_large = int(np.count_nonzero(graph.degrees >= least)) if longest >= least else 0
+    is_given = name == "smallest_last"
+    is_ranked = is_given or n_large > 0 or (name == "largest_first" and "MARKED" not in sizes)
+    large_sizes = tuned_sizes(tuning, _LARGE, _SIZES_LARGE, WG_SIZE=None if together else facts.sub_group_size)
+    hub_degree = large_sizes.pop("HUB_DEGREE")
+    n_hubs = int(np.count_nonzero(graph.degrees >= hub_degree)) if 0 < least <= longest >= hub_degree else 0
+    limit = large_sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
+    written = Work(streamed_bytes=12.0 * n)
+    prepare = Phase(f"{_SOURCE}:prepare", -(-n // _PREPARE_STEPS), written, {"are_given": is_given})
+    steps = [*(rank_steps(graph, name, problem.seed) if is_given else ()), prepare]
+    arrays = {
+        "colors": Array(n, np.int32), "ranks": Array(n if is_given else 1, np.uint32),
+        "words": Array(2 * n if is_ranked else order.n_places, np.uint32),
+        "controls": Array("CONTROL_WORDS", np.uint32, zeroed=True),
+    }
+    if n_large:
+        steps += _large(problem, facts, least, n_large, n_hubs, large_sizes["WG_SIZE"], limit)
+        arrays |= {
+            "listed": Array(n_large, np.int32), "vertices": Array(n_large, np.int32),
+            "keys": Array(n_large, np.uint32), "keys_in_order": Array(n_large, np.uint32),
+            "before": Array(stats.n_edges, np.int32), "n_before": Array(n_hubs, np.uint32),
+            "bitmaps": Array((stats.n_edges >> 5) + n + 1, np.uint32),
+        }
+    blocks = np.zeros(0, np.uint32)
+    if n_large < n:
+        n_groups, width = per_unit * facts.compute_units, facts.sub_group_size
+        blocks, pieces = _blocks(order, n, width)
         # As many groups as leave each sub-group as many pieces of a turn, or one less.
-        blocks = np.argsort(order.arrivals(self.colors.size)).astype(np.uint32)
-        pieces = -(-blocks.size * PHASE_SIZE // width)
-        blocks = np.pad(blocks, (0, -(-pieces * width // PHASE_SIZE) - blocks.size), constant_values=blocks.size)
-        rounds = -(-pieces * width // (self._n_groups * group))
-        n_items = -(-pieces // rounds) * width
-        room = order.n_turns * pieces * width + (0 if self._together else self._n_groups * group)
-        self._small = self._program.bind(
-            "color_small", n_items, self._scope, again=0, blocks=session.upload(blocks),
-            queues=session.empty(4 * room, np.uint32), lists=session.empty(room if self._lists_first else 1, np.uint32),
-            sizes=session.empty(2 * self._n_groups * group // width, np.uint32), max_groups=self._n_groups,
+        items = -(-pieces // -(-pieces * width // (n_groups * group))) * width
+        room = order.n_turns * pieces * width + (0 if together else n_groups * group)
+        color_small = Phase(
+            f"{_SOURCE}:color_small", items, work.small_rows(stats, facts).times(1.0 if together else 1 / _LAUNCHES),
+            {"round": 1} if together else {}, max_groups=n_groups, status="controls[CONTROL_SMALL + GRID_STATUS]",
         )
-        self._launches.append(self._small if self._together else self._color_small)
+        steps.append(color_small if together else Loop(
+            (color_small,), "round", "controls[CONTROL_ALIVE]", _MOST_LAUNCHES, _LAUNCHES
+        ))
+        lists_first = sizes.get("SORTED") or sizes.get("MARKED")
+        arrays |= {
+            "queues": Array(4 * room, np.uint32), "lists": Array(room if lists_first else 1, np.uint32),
+            "sizes": Array(2 * n_groups * group // width, np.uint32),
+        }
+    return Recipe(
+        steps=tuple(steps) if n else (), arrays=arrays, details={"order": name},
+        values={"n": n, "n_large": n_large, "n_hubs": n_hubs, **order.values},
+        inputs={"blocks": partial(_uploaded, blocks=blocks)},
+        file_defines={_SOURCE: {**sizes, "RANKED": int(is_ranked), "ORDER": order.number}, _LARGE: large_sizes},
+    )  # fmt: skip
 
-    def _color_small(self) -> None:
-        """Launch until no vertex is open, or a wait ran out."""
-        self._small.set(again=0)
-        self._small()
-        self._small.set(again=1)
-        ticket = self._program.constant("CONTROL_SMALL") + self._program.constant("GRID_TICKET")
-        while self._checked_controls()[ticket]:
-            self._controls.fill(0, ticket, ticket + 1)
-            self._small()
 
-    def run(self) -> None:
-        """Colour the vertices; on GPUs only for ``smallest_last`` something is read back."""
-        if self._ranks_given:
-            ranks(self.session, self._problem.graph, "smallest_last", self._problem.seed, self._ranks)
-        for launch in self._launches:
-            launch()
+def _blocks(order: VertexOrder, n: int, width: int) -> tuple[NDArray[np.uint32], int]:
+    """Return the blocks in the order in which they come in a turn, as many as whole pieces need, and their pieces."""
+    phase = order_constant("PHASE_SIZE")
+    blocks = np.argsort(order.arrivals(n)).astype(np.uint32)
+    pieces = -(-blocks.size * phase // width)
+    return np.pad(blocks, (0, -(-pieces * width // phase) - blocks.size), constant_values=blocks.size), pieces
 
-    def result(self) -> NDArray[np.int32]:
-        """Return the colours, after ``run()``.
 
-        Raises
-        ------
-        DeviceTimeoutError
-            A wait on the device ran out.
-        """
-        for plan in self._plans:
-            plan.check()
-        if self.colors.size:
-            self._checked_controls()
-        return self.colors.get()
+def _uploaded(session: Session, blocks: NDArray[np.uint32]) -> DeviceArray:
+    return session.upload(blocks)
 
-    def _checked_controls(self) -> NDArray[np.uint32]:
-        """Return what the kernels say of their ends; raise if a wait ran out."""
-        controls: NDArray[np.uint32] = self._controls.get()
-        constant = self._program.constant
-        for control in (0, constant("CONTROL_SMALL")):
-            check_status(int(controls[control + constant("GRID_STATUS")]), "colouring")
-        return controls
+
+def _large(
+    problem: ColoringProblem, facts: DeviceFacts, least: int, n_large: int, n_hubs: int, group: int, limit: int
+) -> list[Step]:
+    """Return the steps for vertices of at least *least* entries, of which the first *n_hubs* are listed beforehand."""
+    n, together = problem.stats.n_vertices, facts.dialect.has_grid_barrier
+
+    def choose(plan: Plan) -> Compact:
+        rows = {"row_offsets": plan.scope["row_offsets"]}
+        predicate = f"row_offsets[i + 1] - row_offsets[i] >= {least}"
+        return Compact(plan.session, n, plan.arrays["listed"], predicate=predicate, arrays=rows)
+
+    def sort(plan: Plan) -> Sort:
+        return Sort(plan.session, *(plan.arrays[name] for name in ("keys", "keys_in_order", "listed", "vertices")))
+
+    steps: list[Any] = [
+        Use(choose, work.choose_rows(n, facts)),
+        Phase(f"{_LARGE}:sort_keys", n_large),
+        Use(sort, work.sort_pairs(n_large, facts)),
+    ]
+    if n_hubs:
+        steps.append(Phase(f"{_LARGE}:list_hubs", n_hubs * group))
+    steps.append(Phase(
+        f"{_LARGE}:color_large", n_large * facts.sub_group_size if together else 1,
+        work.large_rows(problem.stats, facts), max_groups=limit, status="controls[GRID_STATUS]",
+    ))
+    return steps

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, issparse
 
-from clgraph.algorithms.coloring.hash_start import HashStart, hash_start, is_few, least_bits
-from clgraph.algorithms.coloring.orders import ORDERS
+from clgraph.algorithms.coloring.hash_choice import HashStart, hash_start, is_few, least_bits
+from clgraph.algorithms.coloring.vertex_orders import ORDERS
 from clgraph.arguments import Seed, check_choice, checked_count, checked_flag, checked_seed, shown
 from clgraph.data.csr import MAX_VERTICES, check_range
 from clgraph.data.graph import Graph, as_graph
@@ -28,7 +28,7 @@ class ColoringProblem:
     Attributes
     ----------
     order : str or None
-        One of :data:`clgraph.algorithms.coloring.orders.ORDERS`; ``None`` is what suits the strategy.
+        One of :data:`clgraph.algorithms.coloring.vertex_orders.ORDERS`; ``None`` is what suits the strategy.
     n_columns : int or None
         How many of the vertices are columns of a matrix that is not square; ``None`` is all of them.
     """
@@ -49,15 +49,23 @@ class ColoringProblem:
     @cached_property
     def hash_start(self) -> HashStart:
         """The hash to begin with at distance 2."""
-        return hash_start(self.graph, closed=not self.bipartite, bits=least_bits(self._members))
+        return hash_start(self.graph, closed=not self.bipartite, bits=least_bits(self.members))
 
     @property
     def hash_suffices(self) -> bool:
         """Whether that hash hardly collides, at distance 2, though it has few colours."""
-        return is_few(least_bits(self._members), self._members) and self.hash_start.suffices
+        return is_few(least_bits(self.members), self.members) and self.hash_start.suffices
+
+    @cached_property
+    def rows(self) -> Graph:
+        """The rows that kernels get; at distance 2 they are sorted, and row v has the nets of v."""
+        graph = self.graph
+        if self.distance == 2 and not graph.has_sorted_rows:
+            graph = Graph.from_scipy(graph.to_scipy(), directed=graph.directed)
+        return graph.reverse if self.bipartite else graph
 
     @property
-    def _members(self) -> int:
+    def members(self) -> int:
         """Members of the largest net, repeats included."""
         return self.graph.stats.max_degree + (not self.bipartite)
 

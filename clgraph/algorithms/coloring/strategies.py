@@ -1,58 +1,58 @@
-"""The table of the strategies of colouring."""
+"""The strategies of colouring, each a function that returns its recipe."""
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
-from clgraph.algorithms.coloring import work
-from clgraph.algorithms.coloring.edge_rounds import EdgeRounds
-from clgraph.algorithms.coloring.hash_repair import HashRepair
-from clgraph.algorithms.coloring.jones_plassmann import JonesPlassmann
+from clgraph.algorithms.coloring import distance_two, speculation
+from clgraph.algorithms.coloring.jones_plassmann import jones_plassmann
+from clgraph.algorithms.coloring.plan import ColoringPlan
 from clgraph.algorithms.coloring.problem import ColoringProblem
-from clgraph.algorithms.coloring.speculative import Speculative
+from clgraph.algorithms.coloring.tuning import NOT_TUNED, Tuning
 from clgraph.arguments import check_choice
+from clgraph.device.facts import DeviceFacts
+from clgraph.engine.plan import planned
 from clgraph.errors import InputError
+from clgraph.model.cost import Work
+from clgraph.model.recipe import Recipe
 from clgraph.model.strategy import Strategy
-from clgraph.runtime.session import Session
 
 
-def _distance_two(session: Session, problem: ColoringProblem, start: str, **options: Any) -> Any:
-    from clgraph.algorithms.coloring.distance_two import DistanceTwo
-
-    return DistanceTwo(
-        session, problem.graph, order=problem.order, seed=problem.seed, deterministic=problem.deterministic,
-        start=start, bipartite=problem.bipartite, **options,
-    )
-
-
-def _speculative(
-    session: Session, problem: ColoringProblem, *, by: str = "vertex", long_row: int | None = None
-) -> Any:
+def speculative(
+    problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED, *, by: str = "vertex",
+    long_row: int | None = None,
+) -> Recipe:
+    """*by*: who looks for conflicts at distance 1; *long_row*: a work-group takes longer rows at distance 2."""
     check_choice("by", by, ("vertex", "edge"))
-    if problem.distance == 1:
-        if long_row is not None:
-            raise InputError("long_row is of distance 2")
-        return (EdgeRounds if by == "edge" else Speculative)(session, problem)
-    if by == "edge":
-        raise InputError("by='edge' is of distance 1; at distance 2 vertices are coloured one by one")
-    return _distance_two(session, problem, "first_fit", long_row=long_row)
-
-
-def _hash_repair(
-    session: Session, problem: ColoringProblem, *, hash: str | None = None, bits: int | None = None
-) -> Any:
     if problem.distance == 2:
-        if hash is None and bits is None:
-            hash, bits = problem.hash_start[:2]
-        return _distance_two(session, problem, "hash", hash=hash, bits=bits)
-    return HashRepair(session, problem, hash=hash, bits=bits)
+        if by == "edge":
+            raise InputError("by='edge' is of distance 1; at distance 2 vertices are coloured one by one")
+        return distance_two.first_fit(problem, facts, tuning, long_row)
+    if long_row is not None:
+        raise InputError("long_row is of distance 2")
+    return (speculation.by_edge if by == "edge" else speculation.by_vertex)(problem, facts, tuning)
 
 
-def _distance_one(problem: ColoringProblem) -> str | None:
+def hash_repair(
+    problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED, *, hash: str | None = None,
+    bits: int | None = None,
+) -> Recipe:
+    """*hash* and its *bits* are those of first colours; the defaults are from a sample of the entries."""
+    from_hash = distance_two.from_hash if problem.distance == 2 else speculation.from_hash
+    return from_hash(problem, facts, tuning, hash, bits)
+
+
+def _at_distance_one(problem: ColoringProblem) -> str | None:
     return None if problem.distance == 1 else "it colours at distance 1 only"
 
 
+def _work_of_any_hash(problem: ColoringProblem, facts: DeviceFacts) -> Work:
+    """Hashes are predicted alike, and to choose one takes a sample."""
+    recipe = hash_repair(problem, facts, hash="identity")
+    return recipe.preparation + recipe.work
+
+
 STRATEGIES: dict[str, Strategy] = {
-    "jones_plassmann": Strategy("online", JonesPlassmann, work.jones_plassmann_work, unfit=_distance_one),
-    "speculative": Strategy("online", _speculative, work.speculative_work),
-    "hash_repair": Strategy("online", _hash_repair, work.hash_repair_work),
+    "jones_plassmann": planned("online", jones_plassmann, ColoringPlan, unfit=_at_distance_one),
+    "speculative": planned("online", speculative, ColoringPlan),
+    "hash_repair": replace(planned("online", hash_repair, ColoringPlan), work=_work_of_any_hash),
 }

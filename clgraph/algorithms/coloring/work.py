@@ -1,21 +1,21 @@
-"""What the strategies of colouring ask of a device, from the statistics of the graph."""
+"""What the steps of colourings ask of a device, from the statistics of the graph; the counts follow the kernels."""
 from __future__ import annotations
 
 import math
 
-from clgraph.algorithms.coloring.distance_two_work import first_fit_work, hash_start_work
-from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.cost import Chain, Gathers, Work
+from clgraph.model.cost import Atomics, Chain, Gathers, Work
 
 _NEAR_BYTES = 2.0**18
 _CPU_VISIT_BYTES, _CPU_GREEDY_VISIT_BYTES = 45.0, 110.0  # which the arithmetic of a visit is worth there
 _LARGE_BIN = 6  # of the counts by degree: 32 and more
 _HUB_LOADS = 5.0  # by entry of the longest row and lane, one after the other, in the rounds of speculation
-_LAUNCHES = 4.0  # launches until no vertex is open, where groups may not wait for each other
 _DEPTH = 20.0  # dependent loads, by the logarithm of the vertices
 _FEW_NEIGHBORS = 4.0
+_REPAIRED = 0.6  # share of vertices, if there are as many hash colours as the longest row has members
+_HASH_COLORS = 1 << 10
+_SAMPLE_SECONDS = 5e-3  # on the host, to choose a hash
 
 
 def first_fit_suffices(stats: GraphStats, facts: DeviceFacts) -> bool:
@@ -26,43 +26,89 @@ def first_fit_suffices(stats: GraphStats, facts: DeviceFacts) -> bool:
     return facts.is_cpu and stats.mean_degree < _FEW_NEIGHBORS
 
 
-def jones_plassmann_work(problem: ColoringProblem, facts: DeviceFacts) -> Work:
-    """A visit to every entry for its priority, to those before for their colours, to the open ones some more."""
-    graph, alone = problem.stats, not facts.dialect.has_grid_barrier
-    n, m = float(graph.n_vertices), float(graph.n_edges)
-    n_large = float(sum(graph.degree_vertex_counts[_LARGE_BIN:]))
-    m_large = float(sum(graph.degree_edge_counts[_LARGE_BIN:]))
-    cpu = _CPU_GREEDY_VISIT_BYTES
-    large = Work(launches=12.0 if n_large else 0.0, streamed_bytes=40.0 * n_large)
-    large += _visits(graph, facts, m_large, 1.7, cpu)
-    small = Work(launches=2.0, read_backs=_LAUNCHES if alone else 0.0) + _visits(graph, facts, m - m_large, 3.0, cpu)
-    passes = Work(streamed_bytes=28.0 * n, chains=(Chain(_DEPTH * math.log2(2.0 + n), 4.0 * n),))
-    return passes + small + large.times(facts.compute_units if alone else 1.0)  # then one sub-group does them all
+def sort_pairs(n: int, facts: DeviceFacts) -> Work:
+    """Sort *n* keys of 4 bytes with a value each, by digits of 8 bits."""
+    return Work(launches=8.0 if facts.is_cpu else 6.0, streamed_bytes=64.0 * n)
 
 
-def speculative_work(problem: ColoringProblem, facts: DeviceFacts) -> Work:
-    """At distance 1 two passes over the rows, and more over those of the few that conflict."""
-    if problem.distance == 2:
-        return first_fit_work(problem.stats)
-    grid = facts.dialect.has_grid_barrier
-    control = Work(launches=4.0, read_backs=0.0 if grid else 1.0, grid_barriers=6.0 if grid else 0.0)
-    n, m = float(problem.stats.n_vertices), float(problem.stats.n_edges)
-    if grid:
-        control += Work(chains=(Chain(_HUB_LOADS * problem.stats.max_degree / facts.sub_group_size, 4.0 * n),))
-    return control + Work(streamed_bytes=24.0 * n) + _visits(problem.stats, facts, m, 2.3, _CPU_VISIT_BYTES)
+def choose_rows(n: int, facts: DeviceFacts) -> Work:
+    """List the vertices whose rows are chosen."""
+    return Work(launches=1.0 if facts.dialect.has_grid_barrier else 2.0, streamed_bytes=8.0 * n)
 
 
-def hash_repair_work(problem: ColoringProblem, facts: DeviceFacts) -> Work:
-    """A pass to find the collisions, then as speculative for the share that collides."""
-    if problem.distance == 2:
-        return hash_start_work(problem.stats)
-    return speculative_work(problem, facts).times(1.3)
+def rows_of(stats: GraphStats) -> Work:
+    """Read where the rows begin and write a word a vertex."""
+    return Work(streamed_bytes=8.0 * stats.n_vertices)
 
 
-def _visits(graph: GraphStats, facts: DeviceFacts, entries: float, times: float, cpu_bytes: float) -> Work:
-    """Read *entries* and what their neighbours hold, so many times; on CPUs arithmetic takes longer than that."""
-    count, far = times * entries, graph.far_neighbor_share
+def removals(stats: GraphStats) -> Work:
+    """Take all vertices from the degrees of their neighbours, wave by wave."""
+    m = float(stats.n_edges)
+    return Work(streamed_bytes=4.0 * m, atomics=(Atomics(m, max(2.0, float(stats.n_vertices))),))
+
+
+def visits(stats: GraphStats, facts: DeviceFacts, entries: float, cpu_bytes: float = _CPU_VISIT_BYTES) -> Work:
+    """Read *entries* and what their neighbours hold; on CPUs arithmetic takes longer than that."""
+    far = stats.far_neighbor_share
     return Work(
-        streamed_bytes=(cpu_bytes if facts.is_cpu else 4.0) * count,
-        gathers=(Gathers(far * count, 4.0 * graph.n_vertices), Gathers((1 - far) * count, _NEAR_BYTES)),
+        streamed_bytes=(cpu_bytes if facts.is_cpu else 4.0) * entries,
+        gathers=(Gathers(far * entries, 4.0 * stats.n_vertices), Gathers((1 - far) * entries, _NEAR_BYTES)),
+    )
+
+
+def rounds_in_one_launch(stats: GraphStats, facts: DeviceFacts) -> Work:
+    """Wait for the grid, and for the longest row, of which a sub-group looks at all entries."""
+    loads = _HUB_LOADS * stats.max_degree / facts.sub_group_size
+    return Work(grid_barriers=6.0, chains=(Chain(loads, 4.0 * stats.n_vertices),))
+
+
+def small_rows(stats: GraphStats, facts: DeviceFacts) -> Work:
+    """Visit the entries of short rows for their priority, those before for their colours, the open ones some more."""
+    n = float(stats.n_vertices)
+    m = float(stats.n_edges - sum(stats.degree_edge_counts[_LARGE_BIN:]))
+    passes = Work(streamed_bytes=28.0 * n, chains=(Chain(_DEPTH * math.log2(2.0 + n), 4.0 * n),))
+    return passes + visits(stats, facts, 3.0 * m, _CPU_GREEDY_VISIT_BYTES)
+
+
+def large_rows(stats: GraphStats, facts: DeviceFacts) -> Work:
+    """Visit the entries of long rows; where groups may not wait for each other, one sub-group does them all."""
+    n = float(sum(stats.degree_vertex_counts[_LARGE_BIN:]))
+    m = float(sum(stats.degree_edge_counts[_LARGE_BIN:]))
+    work = Work(streamed_bytes=40.0 * n) + visits(stats, facts, 1.7 * m, _CPU_GREEDY_VISIT_BYTES)
+    return work if facts.dialect.has_grid_barrier else work.times(facts.compute_units)
+
+
+def windows(stats: GraphStats) -> float:
+    """How many windows of colours a colouring at distance 2 has."""
+    return 1.0 + ((stats.max_degree + 1.0) / 32.0 + 1.0) / 32.0
+
+
+def first_fit(stats: GraphStats) -> Work:
+    """Each vertex reads a word of its nets for every 32 colours below its own, and sets a bit in each."""
+    n, entries = float(stats.n_vertices), float(stats.n_edges + stats.n_vertices)
+    # The net that a vertex of an entry meets has about as many members as degrees have on the average over entries.
+    members = stats.degree_second_moment / max(1.0, stats.mean_degree) + 1.0
+    words = 1.0 + members / 64.0
+    most_words = (stats.max_degree + 1.0) / 32.0 + 1.0
+    used = n * min(32.0, most_words)
+    gathers = words * entries
+    far = stats.far_neighbor_share
+    return Work(
+        streamed_bytes=4.0 * gathers + 12.0 * n + 4.0 * used * windows(stats),
+        gathers=(Gathers(far * gathers, 4.0 * used), Gathers((1 - far) * gathers, _NEAR_BYTES)),
+        atomics=(Atomics(far * entries, used), Atomics((1 - far) * entries, _NEAR_BYTES / 4)),
+    )
+
+
+def repaired_share(stats: GraphStats) -> float:
+    """Which share of the vertices has no colour yet after hash colours were claimed at distance 2."""
+    return max(_REPAIRED, 1.0 - _HASH_COLORS / (stats.max_degree + 1.0))
+
+
+def claim_hash_colors(stats: GraphStats) -> Work:
+    """Set a bit in each net for the hash's colours, which a sample has chosen."""
+    entries = float(stats.n_edges + stats.n_vertices)
+    return Work(
+        host_seconds=_SAMPLE_SECONDS, streamed_bytes=4.0 * entries + 12.0 * stats.n_vertices,
+        atomics=(Atomics(entries, _NEAR_BYTES / 4),),
     )

@@ -14,7 +14,7 @@ _ALONE_VERTICES = 1 << 14  # in one launch of a sub-group alone: none may take l
 _GROUPS_PER_UNIT = 32
 
 
-def balance(
+def balance_classes(
     session: Session, graph: Graph, colors: NDArray[np.int32], *, distance: int, deterministic: bool
 ) -> NDArray[np.int32]:
     """Return a proper colouring with as many colours, whose largest classes have given to the smaller ones.

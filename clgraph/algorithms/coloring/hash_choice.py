@@ -1,14 +1,18 @@
-"""Which hash colouring at distance 2 begins with, by a sample of the nets."""
+"""Which hash first colours are of, by a sample of the entries or nets."""
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
 
+from clgraph.arguments import check_choice
 from clgraph.data.graph import Graph
 from clgraph.data.vertex_hashes import HASHES
 
 MOST_BITS = 10
+_CANDIDATES = ("murmur3", "fibonacci", "xorshift", "identity", "gray")
+_N_SAMPLES = 1 << 14
+_MOST_ENTRY_BITS = 16
 _SAMPLED_ROWS, _SAMPLED_ENTRIES = 64, 1024
 _FEW_COLORS, _FEW_COLLISIONS = 1.1, 0.01  # times what a net needs; share of the members of nets
 
@@ -53,3 +57,30 @@ def hash_start(graph: Graph, *, closed: bool, bits: int) -> HashStart:
     colors = {name: np.unique(where | HASHES[name](vertices) & np.uint32((1 << bits) - 1)).size for name in HASHES}
     best = max(colors, key=lambda name: colors[name])
     return HashStart(best, bits, 1.0 - colors[best] / vertices.size, max(net.size for net in nets))
+
+
+def default_bits(graph: Graph) -> int:
+    """Return the width for at most 2/5 as many colours as vertices have neighbours: greedy ones take them, too."""
+    mean_degree = graph.n_edges / max(1, graph.n_vertices)
+    return min(_MOST_ENTRY_BITS, max(min(1, graph.n_edges), int(np.log2(1.0 + 0.4 * mean_degree))))
+
+
+def best_hash(graph: Graph, bits: int) -> str:
+    """Return the hash with the fewest collisions at this many bits, in a sample of the entries."""
+    m = graph.n_edges
+    entries = np.random.default_rng(0).integers(m, size=_N_SAMPLES) if m > _N_SAMPLES else np.arange(m)
+    rows = np.searchsorted(graph.row_offsets, entries, "right") - 1
+    ends = rows.astype(np.uint32), graph.column_indices[entries].astype(np.uint32)
+    mask = np.uint32((1 << bits) - 1)
+
+    def collisions(name: str) -> int:
+        a, b = (HASHES[name](vertices) & mask for vertices in ends)
+        return int(np.count_nonzero(a == b))
+
+    return min(_CANDIDATES, key=collisions)
+
+
+def checked_hash(name: str) -> str:
+    """Return *name* if it is that of a hash."""
+    check_choice("hash", name, HASHES)
+    return name

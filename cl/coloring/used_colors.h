@@ -1,0 +1,66 @@
+/* Which colours of a window the members of each net have, as bits.
+ *
+ * Each net has `words` words; a bit of them says that a member has that colour of the window, which goes from base to
+ * base + 32 * words - 1.  Word w of net r stands at r * net_stride + w * word_stride.  A vertex reads the words of its
+ * nets, which takes O(entries) and not O(two-hop neighbours), and wants a colour that is free in all of them.
+ *
+ * The bits and their window are those of Deveci et al. in Kokkos Kernels (NB_BIT), and of M. K. Tas, K. Kaya, E. Saule,
+ * "Greed is good: parallel algorithms for bipartite-graph partial coloring on multicore architectures", ICPP 2017.
+ */
+#ifndef CLGRAPH_USED_COLORS_H
+#define CLGRAPH_USED_COLORS_H
+#include "coloring/nets.h"
+
+#define NO_COLOR (-1)
+#define FULL 0xffffffffu
+#define N_LISTS 3                /* sizes of lists take turns: a step reads one, fills the next, clears the one after */
+
+typedef struct {
+  uint words;
+  uint net_stride;
+  uint word_stride;
+} layout_t;
+
+/* The row of a vertex, whose places are the team's; without places if there is no vertex. */
+typedef struct {
+  int v;
+  offset_t begin;
+  uint places;
+} member_t;
+
+INLINE member_t member_of(int v, int is_item, __global const offset_t *restrict row_offsets) {
+  member_t x;
+  x.v = v;
+  x.begin = row_offsets[v];
+  x.places = is_item ? (uint)(row_offsets[v + 1] - x.begin) + CLOSED : 0u;
+  return x;
+}
+
+/* The bits that a word of x's nets has, for the whole team; `used` begins with that word.  places: 0 if this team does
+ * not look. */
+INLINE uint gather_used(const member_t *x, uint places, uint stride, __global const int *restrict nets_of,
+                        volatile __global uint *used, __local uint *room) {
+  uint mask = 0u;
+  const int is_long = looping(places > LANES * BATCH);
+  for (uint first = 0u; looping(first < places); first += LANES * BATCH) {
+    int nets[BATCH];
+    uint held[BATCH];
+    nets_at(x->v, x->begin, first + team_lane(), places, nets_of, nets);
+    #pragma unroll
+    for (uint j = 0u; j < BATCH; j++) held[j] = load_relaxed_if(nets[j] >= 0, used + (size_t)max(nets[j], 0) * stride);
+    #pragma unroll
+    for (uint j = 0u; j < BATCH; j++) mask |= held[j];
+    if (is_long) {
+      mask = team_or(mask, room);
+      if (mask == FULL) places = 0u;
+    }
+  }
+  return team_or(mask, room);
+}
+
+/* The position of one of the first `spread` ones of x, by chance. */
+INLINE uint one_of(uint x, uint random, uint spread) {
+  for (uint skip = (random & 0xffffu) * min(spread, (uint)popcount(x)) >> 16; skip; skip--) x &= x - 1u;
+  return x ? lowest_lane(x) : 0u;
+}
+#endif

@@ -1,0 +1,185 @@
+"""Recipes of colourings at distance 1 that take colours by speculation; ``cl/coloring/speculative.cl`` tells how."""
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from clgraph.algorithms.coloring import work
+from clgraph.algorithms.coloring.hash_choice import best_hash, checked_hash, default_bits
+from clgraph.algorithms.coloring.problem import ColoringProblem
+from clgraph.algorithms.coloring.tuning import Tuning, tuned_sizes
+from clgraph.algorithms.coloring.vertex_orders import order_constant, rank_steps, suitable_order, vertex_order
+from clgraph.arguments import checked_count
+from clgraph.data.stats import GraphStats
+from clgraph.device.facts import DeviceFacts
+from clgraph.engine.plan import Plan
+from clgraph.model.cost import Work
+from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step, Use
+from clgraph.primitives.compact import Compact
+from clgraph.primitives.fill import Iota
+from clgraph.primitives.sort import Sort
+
+_SOURCE, _HUBS, _EDGES = (f"coloring/{name}.cl" for name in ("speculative", "speculative_hubs", "edge_rounds"))
+_HASHES = "coloring/hash_colors.cl"
+_SIZES = {"WG_SIZE": 256, "SMALL_DEGREE": 64, "HUB_DEGREE": 4096, "GROUPS_PER_UNIT": 4, "LINGER": 100}
+_CPU_GROUP, _HUB_GROUP = 64, 256
+_MOST_BITS = 16
+_ROUNDS = 2.0  # that the cost model counts, where the host drives them
+_REPEATED = 0.3  # visits to every entry in the rounds
+_HASH_REPEATED = 1.3  # ... where first colours are of a hash
+
+
+def tile_stride(facts: DeviceFacts, n: int) -> int:
+    """Return a step through the tiles of *n* vertices that meets every one, on GPUs none near those just before."""
+    n_tiles = -(-n // facts.sub_group_size)
+    step = 1 if facts.is_cpu else max(1, round(n_tiles * order_constant("GOLDEN") / 2**32))
+    while math.gcd(step, n_tiles) > 1:
+        step += 1
+    return step
+
+
+def by_vertex(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> Recipe:
+    """Return the recipe in which first colours are the least that vertices see free: hubs first, or in an order.
+
+    The default is an order for few colours on CPUs, where few vertices are coloured at a time, so that it matters; but
+    there is none if colours are to be the same on every device.
+    """
+    stats, n = problem.stats, problem.stats.n_vertices
+    order = problem.order
+    if order is None and not problem.deterministic and facts.is_cpu and not work.first_fit_suffices(stats, facts):
+        order = suitable_order(problem.graph)
+    every = work.visits(stats, facts, float(stats.n_edges))
+    if order is None:
+        stride = tile_stride(facts, n) if n else 1
+        first: tuple[Step, ...] = (Phase(f"{_SOURCE}:assign_all", n, every, {"stride": stride}),)
+        return _recipe(problem, facts, tuning, *first, assigns_hubs=True)
+    first = (
+        Use(lambda plan: Iota(plan.session, plan.arrays["one_list"]), Work(launches=1.0)),
+        Phase(f"{_SOURCE}:order_keys", n, work.rows_of(stats)),
+        Use(_sorted_by_keys, work.sort_pairs(n, facts)),
+        Phase(f"{_SOURCE}:assign_listed", n, every, {"list": "other_list"}),
+    )
+    arrays = {name: Array(n, np.uint32) for name in ("keys", "keys_in_order")}
+    return _recipe(problem, facts, tuning, *first, order=order, arrays=arrays)
+
+
+def by_edge(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> Recipe:
+    """Return the recipe in which first colours are found in rounds over all edges, which check them, too."""
+    stats, order = problem.stats, problem.order or "largest_first"
+    n, m, limit = stats.n_vertices, stats.n_edges, 32 * facts.compute_units
+    ends = work.visits(stats, facts, float(m))
+    colored = {"picked": "tentative"}
+    a_round = (
+        Phase(f"{_EDGES}:forbid_colors", m, ends, max_groups=limit),
+        Phase(f"{_EDGES}:pick_colors", n, work.rows_of(stats), colored),
+        Phase(f"{_EDGES}:drop_losers", m, ends, colored, max_groups=limit),
+        Phase(f"{_EDGES}:list_open", n, work.rows_of(stats)),
+    )
+    first: tuple[Step, ...] = (
+        Phase(f"{_EDGES}:list_sources", n * facts.sub_group_size, Work(streamed_bytes=4.0 * m), max_groups=limit),
+        Phase(f"{_EDGES}:open_vertices", n, work.rows_of(stats), colored),
+        *rank_steps(problem.graph, order, problem.seed),
+        Loop(a_round, "round", "state[STATE_ALIVE]", max(1, n), 8.0 + stats.mean_degree),
+    )
+    arrays = {"sources": Array(m, np.int32), **{name: Array(n, np.uint32) for name in ("forbidden", "bases", "ranks")}}
+    return _recipe(
+        problem, facts, tuning, *first, order=order, arrays=arrays, two_buffers=True, checks=False,
+        found={"edge_rounds": "state[STATE_EDGE_ROUNDS]"},
+    )
+
+
+def from_hash(
+    problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning, name: str | None, bits: int | None
+) -> Recipe:
+    """Return the recipe in which first colours are the low *bits* of a hash.
+
+    By default that is the one of few with the fewest collisions in a sample of the entries.
+    """
+    graph = problem.graph
+    bits = default_bits(graph) if bits is None else checked_count("bits", bits, _MOST_BITS)
+    name = best_hash(graph, bits) if name is None else checked_hash(name)
+    first = Phase(
+        f"{_HASHES}:hash_vertices", graph.n_vertices, work.rows_of(problem.stats),
+        {"mask": (1 << bits) - 1, "colors": "tentative"},
+    )
+    return _recipe(
+        problem, facts, tuning, first, repeated=_HASH_REPEATED, details={"hash": name, "bits": bits},
+        file_defines={_HASHES: {"N_HASHES": 1, "HASH_LIST(X)": f"X(0, {name})"}},
+    )
+
+
+def _recipe(
+    problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning, *first: Step, order: str | None = None,
+    arrays: Mapping[str, Array] | None = None, file_defines: Mapping[str, Mapping[str, int | str]] | None = None,
+    two_buffers: bool = False, assigns_hubs: bool = False, checks: bool = True, repeated: float = _REPEATED,
+    details: Mapping[str, Any] | None = None, found: Mapping[str, str] | None = None,
+) -> Recipe:
+    """Return the recipe of the steps that give *first* colours, of a check of them, and of the rounds.
+
+    With *two_buffers* nobody sees what others take in the same round, as if colours were to be deterministic.
+    """
+    stats, n = problem.stats, problem.stats.n_vertices
+    order = order or problem.order or "largest_first"
+    group = max(_CPU_GROUP, facts.sub_group_size) if facts.is_cpu else None
+    sizes = tuned_sizes(tuning, _SOURCE, _SIZES, WG_SIZE=group)
+    limit = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
+    longest, hub_group = stats.max_degree, min(_HUB_GROUP, facts.max_work_group_size)
+    n_hubs = _count_above(problem, sizes["HUB_DEGREE"])
+    every = work.visits(stats, facts, float(stats.n_edges))
+    steps: list[Step] = [Phase(f"{_SOURCE}:start", n, Work(streamed_bytes=16.0 * n))]
+    if order == "smallest_last" and "ranks" not in (arrays or {}):
+        steps += rank_steps(problem.graph, order, problem.seed)
+    hubs = Work(streamed_bytes=4.0 * n_hubs * longest)
+    if n_hubs:
+        steps.append(Use(lambda plan: _hubs(plan, sizes["HUB_DEGREE"]), work.choose_rows(n, facts)))
+        if assigns_hubs:
+            steps.append(Phase(f"{_HUBS}:assign_hubs", n_hubs * hub_group, hubs))
+    steps += first
+    if n_hubs and checks:
+        steps.append(Phase(f"{_HUBS}:check_hubs", n_hubs * hub_group, hubs))
+    if checks:
+        steps.append(Phase(f"{_SOURCE}:check_all", n, every))
+    steps.append(_rounds(stats, facts, limit, every.times(repeated)))
+    own_buffer, by = two_buffers or problem.deterministic, vertex_order(problem.graph, order, problem.seed)
+    return Recipe(
+        steps=tuple(steps) if n else (),
+        arrays={
+            "colors": Array(n, np.int32), "state": Array("STATE_WORDS", np.uint32), "one_list": Array(n, np.int32),
+            "other_list": Array(n, np.int32), "hubs": Array(n_hubs, np.int32),
+            "ranks": Array(n if order == "smallest_last" else 1, np.uint32),
+            **({"tentative": Array(n, np.int32)} if own_buffer else {}), **(arrays or {}),
+        },
+        values={"n": n, "m": stats.n_edges, "n_hubs": n_hubs, **by.values},
+        file_defines={_SOURCE: sizes, _HUBS: {"WG_SIZE": hub_group}, **(file_defines or {})},
+        prepare=None if own_buffer else lambda plan: {"tentative": plan.arrays["colors"]},
+        details=details or {},
+        found={"conflicts": "state[STATE_CONFLICTS]", "rounds": "state[STATE_ROUNDS]", **(found or {})},
+    )  # fmt: skip
+
+
+def _rounds(stats: GraphStats, facts: DeviceFacts, limit: int, again: Work) -> Step:
+    n = stats.n_vertices
+    if facts.dialect.has_grid_barrier:
+        in_one_launch = again + work.rounds_in_one_launch(stats, facts)
+        return Phase(f"{_SOURCE}:rounds", n, in_one_launch, max_groups=limit, status="state[STATE_STATUS]")
+    half = again.times(0.5 / _ROUNDS)
+    body = tuple(Phase(f"{_SOURCE}:{name}", n, half, max_groups=limit) for name in ("assign_round", "check_round"))
+    return Loop(body, "round", "state[STATE_ALIVE]", max(1, n), _ROUNDS)
+
+
+def _count_above(problem: ColoringProblem, degree: int) -> int:
+    return int(np.count_nonzero(problem.graph.degrees > degree)) if problem.stats.max_degree > degree else 0
+
+
+def _hubs(plan: Plan, degree: int) -> Compact:
+    return Compact(
+        plan.session, plan.recipe.values["n"], plan.arrays["hubs"],
+        predicate=f"row_offsets[i + 1] - row_offsets[i] > {degree}", arrays={"row_offsets": plan.scope["row_offsets"]},
+    )
+
+
+def _sorted_by_keys(plan: Plan) -> Sort:
+    return Sort(plan.session, *(plan.arrays[name] for name in ("keys", "keys_in_order", "one_list", "other_list")))

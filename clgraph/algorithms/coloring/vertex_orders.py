@@ -1,0 +1,202 @@
+"""Orders in which greedy colourings take the vertices.
+
+``natural``
+    By number.
+``random``
+    By a hash of number and seed.
+``interleaved``
+    By number, but parts of the range in turn, and in them each second vertex: as GPUs process them, so that most
+    neighbours that go before a vertex have a colour when its turn comes. ``cl/coloring/orders.h`` tells exactly.
+``largest_first``
+    By falling degree: few colours, for little work [1]_. Those below four are equal, since such vertices need no more
+    than four colours anyway, and where most are below four and none is of 30 or more, the others are, too: roads. Equal
+    ones are interleaved.
+``smallest_last``
+    The vertex of smallest degree goes last, then that of smallest degree in what is left, and so on: fewer colours,
+    for more work [2]_. Vertices are removed in batches [3]_.
+
+References
+----------
+.. [1] D. J. A. Welsh, M. B. Powell. "An upper bound for the chromatic number of a graph and its application to
+   timetabling problems." The Computer Journal 10, 1967.
+.. [2] D. W. Matula, L. L. Beck. "Smallest-last ordering and clustering and graph coloring algorithms." J. ACM 30, 1983.
+.. [3] W. Hasenplaugh, T. Kaler, T. B. Schardl, C. E. Leiserson. "Ordering heuristics for parallel graph coloring."
+   SPAA 2014.
+"""
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.coloring.work import removals, rows_of
+from clgraph.data.graph import Graph
+from clgraph.engine.plan import Plan
+from clgraph.model.cost import Work
+from clgraph.model.recipe import Phase, Step, Use
+from clgraph.runtime.declarations import read_declarations
+from clgraph.runtime.source import build_input
+
+ORDERS = ("natural", "random", "interleaved", "largest_first", "smallest_last")
+SHORT_ROW = 128  # the longest row that a work-item looks at in orders that are not by degree
+_N_BLOCKS = 4096  # the least number; the same on every device, so that results are
+_MANY_ENTRIES, _ALIKE = 30, 4  # of a row, on the average; the longest is less than so many times that
+_MOST, _N_SAMPLES = 0.75, 1 << 16  # share of all; vertices
+_MANY_FIRST = "ORDER_MANY_FIRST"
+_SOURCE = "coloring/orders.cl"
+_NO_DEGREE = 0xFFFFFFFF
+_WAVES = 100.0  # that the cost model counts
+
+
+@lru_cache
+def order_constant(expression: str) -> int:
+    """Return what *expression* stands for in the kernels that know orders; words are ``MARKED``."""
+    text = build_input("coloring/orders.h", {}) + build_input("coloring/possible.h", {"MARKED": 1})
+    return read_declarations(text).constant(expression)
+
+
+def suitable_order(graph: Graph) -> str:
+    """Return ``"interleaved"`` where degrees differ so little that their order saves few colours."""
+    highest, mean = int(graph.degrees.max(initial=0)), graph.n_edges / max(1, graph.n_vertices)
+    alike = mean >= _MANY_ENTRIES and highest < _ALIKE * mean and highest <= SHORT_ROW
+    return "interleaved" if alike or _are_most(graph, highest, highest) else "largest_first"
+
+
+def most_need_few(graph: Graph) -> bool:
+    """Return whether ``largest_first`` tells only vertices of few neighbours from others: on roads."""
+    fit = int(graph.degrees.max(initial=0)) <= order_constant("SET_COLORS - 1")
+    return fit and _are_most(graph, 0, order_constant("FEW_COLORS - 1"))
+
+
+def _are_most(graph: Graph, least: int, most: int) -> bool:
+    """Return whether most degrees are in a range; by a sample of large graphs, in no step with rows of a grid."""
+    degrees = graph.degrees
+    if degrees.size > _N_SAMPLES:
+        fractions = np.arange(_N_SAMPLES, dtype=np.uint64) * np.uint64(order_constant("GOLDEN")) & np.uint64(0xFFFFFFFF)
+        degrees = degrees[fractions * np.uint64(degrees.size) >> np.uint64(32)]
+    return bool(np.count_nonzero((degrees >= least) & (degrees <= most)) > _MOST * degrees.size)
+
+
+class VertexOrder(NamedTuple):
+    """``order_t`` of ``cl/coloring/orders.h``."""
+
+    number: int
+    shift: int
+    phase_bits: int
+    tile_bits: int
+    block_bits: int
+    key: int
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What kernels have parameters for."""
+        return {"order": self._asdict()}
+
+    @property
+    def tells_only_many(self) -> bool:
+        """Whether this is ``largest_first`` where it tells only vertices of few neighbours from others."""
+        return self.number == order_constant(_MANY_FIRST)
+
+    @property
+    def n_turns(self) -> int:
+        """How many turns places make."""
+        return 1 << self.tile_bits + self.phase_bits
+
+    @property
+    def n_places(self) -> int:
+        """How many places there are; at some there is no vertex."""
+        return self.n_turns * order_constant("PHASE_SIZE") << self.block_bits
+
+    def arrivals(self, n: int) -> NDArray[np.uint32]:
+        """Return when each block of *n* vertices comes in a turn; it takes 32 places of it."""
+        bits = self.block_bits
+        blocks = np.arange(-(-n // (order_constant("PHASE_SIZE") * self.n_turns)), dtype=np.uint32)
+        step = np.uint32(order_constant("GOLDEN") >> (32 - bits) | 1)
+        return (blocks * step + np.uint32(self.key)) & np.uint32((1 << bits) - 1)
+
+
+def vertex_order(graph: Graph, order: str, seed: int) -> VertexOrder:
+    """Return what kernels have to know of *order*, which is one of :data:`ORDERS`."""
+    n, shift = graph.n_vertices, 32 - max(1, int(graph.degrees.max(initial=0)).bit_length())
+    number = f"ORDER_{order.upper()}"
+    if order == "largest_first" and most_need_few(graph):
+        number = _MANY_FIRST
+    phase_bits = 2 if number == _MANY_FIRST else 1
+    tile = order_constant("PHASE_SIZE") << phase_bits
+    tile_bits = max(1, n // (tile * _N_BLOCKS)).bit_length() - 1
+    n_blocks = -(-n // (tile << tile_bits))
+    block_bits = max(0, n_blocks - 1).bit_length()
+    return VertexOrder(order_constant(number), shift, phase_bits, tile_bits, block_bits, _hash_key(seed))
+
+
+def _hash_key(seed: int) -> int:
+    """Return the 32 bits that *seed* mixes into orders; 9 because with that seed 0 takes few colours on meshes."""
+    return (seed + 9) * order_constant("GOLDEN") & 0xFFFFFFFF
+
+
+def rank_steps(graph: Graph, order: str, seed: int, ranks: str = "ranks") -> tuple[Step, ...]:
+    """Return the steps that write the priority of each vertex of a symmetric graph to the array *ranks*, uint32.
+
+    Higher ones go first, of equals the vertex of the lower number.
+    """
+    n = graph.n_vertices
+    if order != "smallest_last":
+        of_order = vertex_order(graph, order, seed).values
+        return (Phase(f"{_SOURCE}:rank_vertices", n, rows_of(graph.stats), of_order),)
+    a_round = Work(launches=1.0, read_backs=1.0) + removals(graph.stats).times(1 / _WAVES)
+    return (Use(lambda plan: SmallestLast(plan, n, seed, ranks), Work(launches=1.0), a_round, _WAVES),)
+
+
+class SmallestLast:
+    """Removes the vertices wave after wave, those of few entries first; the host decides by what a wave has found.
+
+    Attributes
+    ----------
+    rounds : int
+        How many launches the waves of the last run were.
+    """
+
+    def __init__(self, plan: Plan, n: int, seed: int, ranks: str) -> None:
+        program, session = plan.program(_SOURCE), plan.session
+        n_words, self._listed, self._least = map(program.constant, ("STATE_WORDS", "STATE_LISTED", "STATE_LEAST"))
+        self._n, self._first = n, int(plan.problem.graph.degrees.min(initial=0))
+        self._state, lists = session.empty(n_words, np.uint32), [session.empty(n, np.int32) for _ in range(2)]
+        scope = {
+            **plan.scope, "n": n, "ranks": plan.arrays[ranks], "degrees": session.empty(n, np.uint32),
+            "state": self._state, "key": _hash_key(seed), "wave": 0, "threshold": 0,
+        }  # fmt: skip
+        self._start = program.bind("start_degrees", n, scope)
+        self._remove = program.bind("remove_small", n, scope, list=lists[0])
+        self._spread = [
+            program.bind("remove_neighbors", 1, scope, turn=turn, size=0, list=lists[1 - turn], next=lists[turn])
+            for turn in range(2)
+        ]
+        self._most_groups = 32 * session.facts.compute_units
+        self._per_group = program.work_group_size // session.facts.sub_group_size
+        self._nothing = np.zeros(n_words, np.uint32)
+        self._nothing[self._least] = _NO_DEGREE
+        self.rounds = 0
+
+    def run(self) -> None:
+        threshold, wave, n_left, self.rounds = self._first, 1, self._n, 0
+        self._start()
+        while n_left:
+            self._state.set(self._nothing)
+            self._remove.set(wave=wave, threshold=threshold)
+            self._remove()
+            self.rounds += 1
+            found = self._state.get().tolist()
+            n_listed, turn = found[self._listed], 0
+            if not n_listed:
+                threshold = found[self._least]
+                continue
+            while n_listed:
+                n_left, wave, turn = n_left - n_listed, wave + 1, 1 - turn
+                launch = self._spread[turn]
+                launch.set(size=n_listed, wave=wave, threshold=threshold)
+                launch(min(self._most_groups, -(-n_listed // self._per_group)))
+                self.rounds += 1
+                n_listed = self._state.item(self._listed + turn)
+            threshold += 1 + threshold // 8
