@@ -56,7 +56,8 @@ class Plan:
         inputs = {name: make(session) for name, make in recipe.inputs.items()}
         sizes = {name: self._size(array) for name, array in recipe.arrays.items()}
         bytes_each = {name: sizes[name] * np.dtype(array.dtype).itemsize for name, array in recipe.arrays.items()}
-        session.check_memory(bytes_each)
+        if bytes_each:
+            session.check_memory(bytes_each)
         self.arrays: dict[str, DeviceArray] = {
             name: (session.zeros if array.zeroed else session.empty)(sizes[name], array.dtype)
             for name, array in recipe.arrays.items()
@@ -76,6 +77,8 @@ class Plan:
         return rows.defines(), rows.scope
 
     def _size(self, array: Array) -> int:
+        if not isinstance(array.size, str):
+            return array.size
         first = next((step for step in self.recipe.steps if isinstance(step, Phase)), None)
         return 0 if first is None else self._number(first, array.size)
 

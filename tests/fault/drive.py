@@ -23,8 +23,9 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 from clgraph.algorithms.coloring.color import color  # noqa: E402
 from clgraph.algorithms.coloring.conflicts import count_conflicts  # noqa: E402
 from clgraph.algorithms.components import connected_components  # noqa: E402
+from clgraph.algorithms.factorization.factors import initial_factors  # noqa: E402
 from clgraph.algorithms.factorization.schedules import make_schedule  # noqa: E402
-from clgraph.algorithms.factorization.training import Factorization, initial_factors  # noqa: E402
+from clgraph.algorithms.factorization.training import Factorization  # noqa: E402
 from clgraph.algorithms.mst import minimum_spanning_forest  # noqa: E402
 from clgraph.algorithms.traversal.bfs import bfs  # noqa: E402
 from clgraph.algorithms.traversal.sssp import sssp  # noqa: E402
