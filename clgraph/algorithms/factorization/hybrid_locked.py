@@ -37,7 +37,7 @@ def hybrid_locked(
                 lambda plan: ItemTeams(plan, per, locks, DEFER_TO_LIST=1),
                 n_slices(problem, facts) + work.walk_items(problem, facts).times(0.9),
             ),
-            driven(edges.deferred_edges, work.item_hand_overs(problem, facts, 0.9) + work.DEFERRED_ITEMS),
+            driven(edges.deferred_edges, work.item_hand_overs(problem, facts, 0.9) + work.DEFERRED_BY_ITEMS),
         ),
         arrays={
             **edges.edge_arrays(problem), "n_pending": Array(1, problem.offset_type), "next_list": Array(1, np.int32),

@@ -41,7 +41,8 @@ _UPLOAD_BYTES_PER_SECOND = 8e9
 
 
 DEFERRED_EDGES = Work(launches=6.0, read_backs=2.0)  # passes over what was put off, and looks whether all is done
-DEFERRED_ITEMS = Work(launches=2.0, read_backs=1.0)
+DEFERRED_ITEMS = Work(launches=3.0, read_backs=1.0)
+DEFERRED_BY_ITEMS = Work(launches=2.0, read_backs=1.0)  # edges that a walk over the items has put off
 
 
 def _row_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> int:
