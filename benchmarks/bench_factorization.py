@@ -29,9 +29,11 @@ import ratings_inputs
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from clgraph.algorithms.factorization import STRATEGIES, choose_strategy, work
-from clgraph.algorithms.factorization.factors import DeviceModel, Factors, Storage, row_layout
-from clgraph.algorithms.factorization.training import Errors, initial_factors
+from clgraph.algorithms.factorization import ALGORITHM, RECIPES, STRATEGIES, FactorizationProblem, as_problem
+from clgraph.algorithms.factorization.factors import Factors, initial_factors
+from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.algorithms.factorization.problem import Storage
+from clgraph.algorithms.factorization.training import Errors
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
 from clgraph.data.ratings import Ratings
@@ -53,9 +55,10 @@ _LARGEST_SUMS: dict[Storage, int] = {"float32": 2**24, "float16": 2**11}  # of i
 _PREPARATION_BUDGET = 0.5  # seconds, after which making the plan again would not change its time much
 
 
-def _plan(session: Session, ratings: Ratings, name: str, model: DeviceModel) -> Any:
+def _plan(session: Session, name: str, problem: FactorizationProblem) -> FactorizationPlan:
     strategy, options = _VARIANTS.get(name, (name, {}))
-    return STRATEGIES[strategy].plan(session, ratings, model, **options)
+    plan: FactorizationPlan = STRATEGIES[strategy].plan(session, problem, **options)
+    return plan
 
 
 def lost_share(session: Session, ratings: Ratings, name: str, rank: int, storage: Storage) -> float:
@@ -69,14 +72,14 @@ def lost_share(session: Session, ratings: Ratings, name: str, rank: int, storage
     degrees = [np.diff(offsets) for offsets in (ratings.user_offsets, ratings.item_offsets)]
     step, lost = _STEPS[storage], 0.0
     for has_biases in (True, False):
-        model = DeviceModel(session, *ratings.shape, rank, biases=has_biases, storage=storage)
+        plan = _plan(session, name, FactorizationProblem(equal, rank, 1, storage, has_biases, mean=0.0))
+        model = plan.model
         model.set_hyper(step / _VALUE, 0.0)
-        plan = _plan(session, equal, name, model)
         for fixed in (0, 1):
             rows = [np.zeros((n, rank), np.float32) for n in ratings.shape]
             rows[fixed][:] = _small_integers(ratings, rank)[fixed]
             model.set(Factors(*rows, *(np.zeros(n, np.float32) for n in ratings.shape)))
-            plan.run()
+            plan.sweep()
             plan.check()
             factors = model.get()
             if has_biases:
@@ -127,18 +130,16 @@ def measure(
 
 def _model_says(session: Session, ratings: Ratings, rank: int, storage: Storage) -> dict[str, dict[str, Any]]:
     """Return for each strategy the fields of its row that the cost model fills."""
-    picks = {
-        n: choose_strategy(session, ratings, rank=rank, storage=storage, n_sweeps=n).strategy for n in SWEEPS
-    }
-    task = work.Task(ratings.stats, row_layout(rank, session.facts).padded, np.dtype(storage).itemsize)
-    rates, facts = session.profile.rates, session.facts
+    problems = {n: as_problem(ratings, rank=rank, storage=storage, n_sweeps=n) for n in SWEEPS}
+    picks = {n: ALGORITHM.choose(session, problem).strategy for n, problem in problems.items()}
+    rates, recipes = session.profile.rates, {n: r(problems[1], session.facts) for n, (_, r) in RECIPES.items()}
     return {
         name: {
-            "predicted_seconds": estimate(sweep(task, facts), rates).seconds,
-            "predicted_preparation_seconds": estimate(prepare(task, facts), rates).seconds,
+            "predicted_seconds": estimate(recipe.work, rates).seconds,
+            "predicted_preparation_seconds": estimate(recipe.preparation, rates).seconds,
             "picked": name == picks[20], "picked_once": name == picks[1],
         }
-        for name, (sweep, prepare) in work.PARTS.items()
+        for name, recipe in recipes.items()
     }
 
 
@@ -159,23 +160,23 @@ def _measure_one(
     session: Session, ratings: Ratings, strategy: str, start: Factors, storage: Storage, repeats: int, budget: float
 ) -> dict[str, Any]:
     rank = start.user_factors.shape[1]
-    model = DeviceModel(session, *ratings.shape, rank, storage=storage, mean=float(ratings.values.mean(dtype=float)))
-    model.set(start)
-    model.set_hyper(0.005, 0.02)
+    problem = as_problem(ratings, rank=rank, storage=storage)
     preparations: list[float] = []
     while len(preparations) < 3 and sum(preparations) < _PREPARATION_BUDGET:  # the first pays for what is made once
         with session.measure() as recorder:
-            plan = _plan(session, ratings, strategy, model)
+            plan = _plan(session, strategy, problem)
         assert recorder.seconds is not None
         preparations.append(recorder.seconds.total - recorder.seconds.compile)
     preparation = min(preparations)
-    timing = harness.time_run(session, plan.run, repeats=repeats, budget_seconds=budget)
+    plan.model.set(start)
+    plan.model.set_hyper(0.005, 0.02)
+    timing = harness.time_run(session, plan.sweep, repeats=repeats, budget_seconds=budget)
     plan.check()
-    model.set(start)
+    plan.model.set(start)
     for _ in range(3):
-        plan.run()
+        plan.sweep()
     plan.check()
-    rmse = Errors(session, ratings, model).rmse()
+    rmse = Errors(session, ratings, plan.model).rmse()
     del plan
     session.release()
     lost = lost_share(session, ratings, strategy, rank, storage)

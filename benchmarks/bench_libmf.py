@@ -19,9 +19,9 @@ import harness
 import numpy as np
 
 from clgraph import generators
-from clgraph.algorithms.factorization import STRATEGIES
-from clgraph.algorithms.factorization.factors import DeviceModel
-from clgraph.algorithms.factorization.training import Errors, initial_factors
+from clgraph.algorithms.factorization import STRATEGIES, FactorizationProblem
+from clgraph.algorithms.factorization.factors import initial_factors
+from clgraph.algorithms.factorization.training import Errors
 from clgraph.cli.main import guarded
 from clgraph.data.ratings import Ratings
 from clgraph.runtime.session import Session
@@ -45,25 +45,24 @@ def _measure(
     session: Session, ratings: Ratings, rank: int, strategy: str, program: str, data: Path, repeats: int
 ) -> list[dict[str, Any]]:
     threads, n = session.facts.compute_units, ratings.n_ratings
-    model = DeviceModel(session, *ratings.shape, rank)
+    plan = STRATEGIES[strategy].plan(session, FactorizationProblem(ratings, rank, mean=0.0))
     start = initial_factors(*ratings.shape, rank, scale=0.2, biases=False, rng=np.random.default_rng(0))
-    model.set(start)
-    model.set_hyper(RATE / 2, REGULARIZATION)
-    plan = STRATEGIES[strategy].plan(session, ratings, model)
+    plan.model.set(start)
+    plan.model.set_hyper(RATE / 2, REGULARIZATION)
     ours: list[float] = []
     theirs: dict[int, list[float]] = {sweeps: [] for sweeps in SWEEPS}
     for _ in range(repeats):
         for sweeps in SWEEPS:
             theirs[sweeps].append(_libmf_seconds(program, data, rank, threads, sweeps))
-        plan.run()
+        plan.sweep()
         session.finish()
         started = time.perf_counter()
         for _ in range(SWEEPS[1] - SWEEPS[0]):
-            plan.run()
+            plan.sweep()
         session.finish()
         ours.append((time.perf_counter() - started) / (SWEEPS[1] - SWEEPS[0]))
     libmf = (min(theirs[SWEEPS[1]]) - min(theirs[SWEEPS[0]])) / (SWEEPS[1] - SWEEPS[0])
-    error = Errors(session, ratings, model).rmse()
+    error = Errors(session, ratings, plan.model).rmse()
     common = {"benchmark": "libmf", "graph": f"planted 1 M, rank {rank}", "rank": rank, "n_ratings": n}
     rows = [
         {**common, "strategy": strategy, "kind": STRATEGIES[strategy].kind, "wall_seconds": min(ours), "rmse": error},

@@ -19,9 +19,9 @@ import ratings_inputs
 
 from clgraph import generators
 from clgraph.algorithms.factorization import STRATEGIES
-from clgraph.algorithms.factorization.factors import DeviceModel
+from clgraph.algorithms.factorization.factors import DeviceModel, initial_factors
 from clgraph.algorithms.factorization.schedules import Schedule, make_schedule
-from clgraph.algorithms.factorization.training import Factorization, initial_factors
+from clgraph.algorithms.factorization.training import Factorization
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
 from clgraph.data.ratings import Ratings

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.factorization.factors import DeviceModel, Factors
-from clgraph.algorithms.factorization.hogwild import Hogwild
+from clgraph.algorithms.factorization import STRATEGIES, FactorizationProblem
+from clgraph.algorithms.factorization.factors import Factors
+from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.data.ratings import Ratings
 from clgraph.runtime.session import Session
 
@@ -57,40 +58,57 @@ def random_factors(ratings: Ratings, rank: int, biases: bool = False) -> Factors
     return Factors(*rows, *(rng.normal(0, 0.3, n).astype(np.float32) if biases else None for n in ratings.shape))
 
 
-def model_on(
-    session: Session, ratings: Ratings, rank: int, storage="float32", biases=False, *, checked: bool = True
-) -> DeviceModel:
-    model = DeviceModel(session, *ratings.shape, rank, mean=MEAN, biases=biases, storage=storage, checked=checked)
-    model.set(random_factors(ratings, rank, biases))
-    model.set_hyper(RATE, REGULARIZATION)
-    return model
+def problem_of(
+    ratings: Ratings, rank: int = 5, storage="float32", biases=False, *, checked: bool = True
+) -> FactorizationProblem:
+    return FactorizationProblem(ratings, rank, 1, storage, biases, MEAN, checked=checked)
 
 
-def assert_each_once(plan, n_sweeps: int = 1) -> None:
-    """Of the sweeps since the model was last asked: each rating once a sweep, and no conflict if the strategy locks."""
-    ratings, (counts, conflicts) = plan.ratings, plan.model.take_checks()
+def start(plan: FactorizationPlan) -> Factors:
+    """Set random factors, and the rate; return the factors."""
+    factors = random_factors(plan.problem.ratings, plan.problem.rank, plan.problem.biases)
+    plan.model.set(factors)
+    plan.model.set_hyper(RATE, REGULARIZATION)
+    return factors
+
+
+def plan_on(session: Session, strategy: str, problem: FactorizationProblem, **options) -> FactorizationPlan:
+    plan = STRATEGIES[strategy].plan(session, problem, **options)
+    start(plan)
+    return plan
+
+
+def assert_each_once(plan, n_sweeps: int = 1, *, is_racy: bool = False) -> None:
+    """Of the sweeps since the model was last asked: each rating once a sweep, and no conflict unless *is_racy*."""
+    ratings, (counts, conflicts) = plan.problem.ratings, plan.model.take_checks()
     expected = np.zeros(ratings.shape, np.uint32)
     expected[ratings.users, ratings.items] = n_sweeps
     np.testing.assert_array_equal(counts, expected)
-    assert not conflicts or type(plan) is Hogwild
+    assert not conflicts or is_racy
 
 
-def check_sweeps(session: Session, plan_class, ratings: Ratings, rank: int, storage="float32", biases=False, **options):
-    """Run two sweeps: each rating once in each of them, and no conflict if the strategy locks."""
-    model = model_on(session, ratings, rank, storage, biases)
-    plan = plan_class(session, ratings, model, **options)
+def check_sweeps(
+    session: Session, strategy: str, ratings: Ratings, rank: int, storage="float32", biases=False, **options
+):
+    """Make two sweeps: each rating once in each of them, and no conflict if the strategy locks."""
+    plan = plan_on(session, strategy, problem_of(ratings, rank, storage, biases), **options)
     for _ in range(2):
-        plan.run()
+        plan.sweep()
         plan.check()
-        assert_each_once(plan)
-    assert all(np.isfinite(part).all() for part in model.get() if part is not None)
+        assert_each_once(plan, is_racy=strategy == "hogwild")
+    assert all(np.isfinite(part).all() for part in plan.model.get() if part is not None)
 
 
 def sweep_order(plan) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the order of a sweep, and where in it steps that share no vertex begin and end."""
-    return plan.supersteps() if hasattr(plan, "supersteps") else (
-        plan.serial_order(), np.arange(plan.ratings.n_ratings + 1)
-    )
+    if "order" not in plan.scope:
+        (made,), n = plan.used, plan.problem.n
+        offsets = made.offsets if hasattr(made, "offsets") else np.append(made.waves.get(), n)
+        return made.order.get().astype(np.int64), offsets.astype(np.int64)
+    n_groups, order, ends = plan.scope["n_groups"], plan.scope["order"].get(), plan.scope["offsets"].get()
+    by_step = np.arange(n_groups**2).reshape(n_groups, -1).T.ravel()
+    serial = np.concatenate([order[ends[b] : ends[b + 1]] for b in by_step.tolist()])
+    return serial.astype(np.int64), np.arange(plan.problem.n + 1)
 
 
 def replay(ratings: Ratings, factors: Factors, order, offsets) -> Factors:
@@ -118,24 +136,23 @@ def assert_conflict_free(ratings: Ratings, order, offsets) -> None:
 
 
 def check_replay(
-    session: Session, plan_class, ratings: Ratings, rank: int = 5, storage="float32", biases=False, *,
-    checked: bool = True, change: Callable[[Any], None] | None = None, **options,
+    session: Session, strategy: str, ratings: Ratings, rank: int = 5, storage="float32", biases=False, *,
+    checked: bool = True, change: Callable[[Any], Any] | None = None, **options,
 ):
     """Sweep twice: every rating once, no conflicts, the factors of the replay; once more: the same bits."""
-    model = model_on(session, ratings, rank, storage, biases, checked=checked)
-    plan = plan_class(session, ratings, model, **options)
+    plan = plan_on(session, strategy, problem_of(ratings, rank, storage, biases, checked=checked), **options)
     if change:
-        change(plan)
+        plan = change(plan) or plan
+    model, begin = plan.model, start(plan)
     order, offsets = sweep_order(plan)
     assert_conflict_free(ratings, order, offsets)
-    start = random_factors(ratings, rank, biases)
-    expected, results = start, []
+    expected, results = begin, []
     for _ in range(2):
         expected = replay(ratings, expected, order, offsets)
     for _ in range(2):
-        model.set(start)
+        model.set(begin)
         for _ in range(2):
-            plan.run()
+            plan.sweep()
         plan.check()
         results.append(model.get())
         if checked:

@@ -286,19 +286,16 @@ def factorization_offline(session: Session) -> None:
         check_replay(session, strategy, ratings, work_group_size=8)
     offline.supersteps.has_grid_barrier = lambda _: True
     offline.supersteps.GROUPS_PER_UNIT = 0  # one work-group: it waits for nobody
-    check_replay(session, offline.MatchingEdge, ratings)
+    check_replay(session, "matching_edge", ratings)
 
 
 def factorization_blocks(session: Session) -> None:
     """Sweep over a grid of blocks, a launch for each step, and over block-diagonals."""
     from factorization_cases import check_replay, cross
 
-    from clgraph.algorithms.factorization.block_diagonal import BlockDiagonal
-    from clgraph.algorithms.factorization.block_grid import BlockGrid
-
     ratings = cross(30)
-    check_replay(session, BlockGrid, ratings, biases=True, barrier="launch", n_groups=3)
-    check_replay(session, BlockDiagonal, ratings, biases=True, shape=(4, 7))
+    check_replay(session, "block_grid", ratings, biases=True, barrier="launch", n_groups=3)
+    check_replay(session, "block_diagonal", ratings, biases=True, shape=(4, 7))
 
 
 def factorization_online(session: Session) -> None:
@@ -307,8 +304,8 @@ def factorization_online(session: Session) -> None:
     from factorization_cases import check_sweeps, cross
 
     ratings = cross(40)
-    for plan_class in online.PLANS:
-        check_sweeps(session, plan_class, ratings, 5, biases=True)
+    for strategy in online.STRATEGIES:
+        check_sweeps(session, strategy, ratings, 5, biases=True)
 
 
 def planted(session: Session, path: str) -> None:

@@ -230,8 +230,9 @@ def test_two_swapped_rows_of_factors(pocl: Session, monkeypatch: pytest.MonkeyPa
     assert share() == 0.0
     right = factorization.STRATEGIES["edge_locked"]
 
-    def plan(session: Session, given: Ratings, model: Any) -> Any:
-        return right.plan(session, swapped_items(given) if model.biases == biases else given, model)
+    def plan(session: Session, given: factorization.FactorizationProblem) -> Any:
+        swapped = replace(given, ratings=swapped_items(given.ratings))
+        return right.plan(session, swapped if given.biases == biases else given)
 
     monkeypatch.setitem(factorization.STRATEGIES, "edge_locked", replace(right, plan=plan))
     with pytest.raises(VerificationError, match="rows of the other side"):

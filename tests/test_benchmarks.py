@@ -20,7 +20,7 @@ from conftest import ROOT
 
 from clgraph import generators
 from clgraph.algorithms import factorization, mst
-from clgraph.algorithms.factorization.factors import DeviceModel
+from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.hash_collisions import as_problem
 from clgraph.data.graph import Graph
 from clgraph.data.ratings import Ratings
@@ -338,16 +338,20 @@ def test_lost_steps_are_found(session: Session) -> None:
     ratings = generators.planted_ratings(60, 40, 500, rank=2, noise=0.1)
     for name in ("edge_locked", "block_grid"):
         assert bench_factorization.lost_share(session, ratings, name, 16, "float32") == 0.0
-    class Shorter(factorization.STRATEGIES["hogwild"].plan):  # type: ignore[misc, name-defined]
-        def __init__(self, on: Session, given: Ratings, model: DeviceModel) -> None:
-            n = given.n_ratings - 1
-            super().__init__(on, Ratings(given.users[:n], given.items[:n], given.values[:n], *given.shape), model)
+    def shorter(on: Session, given: factorization.FactorizationProblem) -> FactorizationPlan:
+        all_, n = given.ratings, given.n - 1
+        kept = Ratings(all_.users[:n], all_.items[:n], all_.values[:n], *all_.shape)
+        plan: FactorizationPlan = factorization.STRATEGIES["hogwild"].plan(on, replace(given, ratings=kept))
+        return plan
 
-    class Wrong(factorization.STRATEGIES["edge_locked"].plan):  # type: ignore[misc, name-defined]
-        def run(self) -> None:
-            super().run()
+    class Wrong(FactorizationPlan):
+        def sweep(self) -> None:
+            super().sweep()
             rows = self.model.get()
             self.model.set(rows._replace(item_factors=1.001 * rows.item_factors))
+
+    def wrong(on: Session, given: factorization.FactorizationProblem) -> FactorizationPlan:
+        return Wrong(on, given, factorization.RECIPES["edge_locked"][1](given, on.facts))
 
     def share(plan: Any) -> float:
         known = factorization.STRATEGIES["edge_locked"]
@@ -356,9 +360,9 @@ def test_lost_steps_are_found(session: Session) -> None:
             patch.setattr(bench_factorization, "STRATEGIES", plans)
             return bench_factorization.lost_share(session, ratings, "edge_locked", 16, "float32")
 
-    assert share(Shorter) > 0.0
+    assert share(shorter) > 0.0
     with pytest.raises(VerificationError, match="rows of the other side"):
-        share(Wrong)
+        share(wrong)
 
 
 def test_works_add_up_and_scale() -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,25 +13,26 @@ from factorization_cases import (
     check_replay,
     check_sweeps,
     cross,
-    model_on,
+    plan_on,
+    problem_of,
     random_ratings,
     some_ratings,
+    sweep_order,
 )
 
 import clgraph as cg
-from clgraph.algorithms.factorization import STRATEGIES, block_grid, choose_strategy, passes, supersteps
-from clgraph.algorithms.factorization import plan as plans
-from clgraph.algorithms.factorization.block_diagonal import BlockDiagonal
-from clgraph.algorithms.factorization.block_grid import BlockGrid, balanced_parts
+from clgraph.algorithms.factorization import ALGORITHM, STRATEGIES, as_problem, passes, problem, supersteps
+from clgraph.algorithms.factorization.block_grid import _chain, _checked_lanes, _default_lanes, balanced_parts
+from clgraph.algorithms.factorization.block_sizes import grid_groups
 from clgraph.algorithms.factorization.factors import row_layout
-from clgraph.algorithms.factorization.sizes import grid_groups
-from clgraph.algorithms.factorization.work import PARTS
+from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.data.ratings import Ratings
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError
+from clgraph.reference.factorization import rmse
 from clgraph.runtime.session import Session
 
 OFFLINE = [name for name, strategy in STRATEGIES.items() if strategy.kind == "offline"]
-BLOCKS = [BlockGrid, BlockDiagonal]
+BLOCKS = ["block_grid", "block_diagonal"]
 # Runs of an item longer than a tile, users of one tile again in the next one.
 LONG_RUNS = some_ratings(*np.divmod(np.arange(150 * 6), 6), n_users=160)
 
@@ -42,7 +42,7 @@ LONG_RUNS = some_ratings(*np.divmod(np.arange(150 * 6), 6), n_users=160)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("name", ["no vertices", "cross"])
 def test_each_rating_once(session: Session, strategy: str, name: str) -> None:
-    check_sweeps(session, STRATEGIES[strategy].plan, ZOO[name], 16)
+    check_sweeps(session, strategy, ZOO[name], 16)
 
 
 @pytest.mark.parametrize("strategy", OFFLINE)
@@ -50,11 +50,10 @@ def test_offline_sweeps_are_the_same_in_every_run(session: Session, strategy: st
     """Another plan with the same seed makes the same bits."""
     results = []
     for _ in range(2):
-        model = model_on(session, ZOO["513"], 16)
-        plan = STRATEGIES[strategy].plan(session, ZOO["513"], model, seed=3)
+        plan = plan_on(session, strategy, problem_of(ZOO["513"], 16), seed=3)
         for _ in range(2):
-            plan.run()
-        results.append(model.get())
+            plan.sweep()
+        results.append(plan.model.get())
     for first, second in zip(*(result[:2] for result in results), strict=True):
         np.testing.assert_array_equal(first, second)
 
@@ -62,42 +61,76 @@ def test_offline_sweeps_are_the_same_in_every_run(session: Session, strategy: st
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_int64_offsets(session: Session, strategy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What near 2**31 ratings are swept with."""
-    monkeypatch.setattr(plans, "_INT32_RATINGS", 0)
-    check_sweeps(session, STRATEGIES[strategy].plan, ZOO["skewed"], 16)
+    monkeypatch.setattr(problem, "_INT32_RATINGS", 0)
+    check_sweeps(session, strategy, ZOO["skewed"], 16)
+
+
+def test_too_many_ratings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(problem, "MAX_ITEMS", 512)
+    as_problem(ZOO["512"])
+    with pytest.raises(InputError, match="n_ratings = 513; allowed: 0 to 512"):
+        as_problem(ZOO["513"])
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-def test_too_many_ratings(pocl: Session, strategy: str) -> None:
-    """They are refused before anything else is asked of them."""
-    with pytest.raises(InputError, match="n_ratings = 2147483648; allowed: 0 to 2147483647"):
-        STRATEGIES[strategy].plan(pocl, SimpleNamespace(n_ratings=2**31), model_on(pocl, ZOO["one"], 5))
+@pytest.mark.parametrize("name", ["empty", "cross", "skewed"])
+def test_what_is_predicted_is_what_is_launched(pocl: Session, strategy: str, name: str, monkeypatch) -> None:
+    """Of a sweep, given its rounds; also where it is cut into slices."""
+    for size in (passes._CPU_SLICE, 100):
+        monkeypatch.setattr(passes, "_CPU_SLICE", size)
+        plan = plan_on(pocl, strategy, problem_of(ZOO[name]))
+        with pocl.measure() as recorder:
+            plan.sweep()
+        launches = sum(count for count, _ in recorder.kernels().values())
+        assert launches == plan.recipe.with_rounds(plan.rounds).work.launches
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_preparation_makes_about_as_many_launches_as_predicted(pocl: Session, strategy: str) -> None:
+    with pocl.measure() as recorder:
+        plan = STRATEGIES[strategy].plan(pocl, problem_of(ZOO["skewed"]))
+    launches = sum(count for count, _ in recorder.kernels().values())
+    assert 1 / 3 < launches / plan.recipe.preparation.launches < 3
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_run_trains(session: Session, strategy: str) -> None:
+    """From new factors each time; under an offline strategy to the same bits."""
+    ratings = ZOO["skewed"]
+    wanted = dataclasses.replace(as_problem(ratings, rank=4, n_sweeps=30, biases=True), learning_rate=0.05)
+    first, again = (ALGORITHM.solve(wanted, strategy=strategy, session=session, verify=True) for _ in range(2))
+    assert rmse(ratings, first, ratings.values.mean()) < 0.95 * ratings.values.std()
+    assert first.info.strategy == strategy
+    if strategy in OFFLINE:
+        for one, other in zip(first, again, strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 # ---- the choice
 
 def test_the_choice(session: Session) -> None:
     ratings = ZOO["513"]
-    choice = choose_strategy(session, ratings)
+    choice = ALGORITHM.choose(session, as_problem(ratings))
     assert choice.strategy == min(choice.seconds, key=choice.seconds.__getitem__)
-    assert set(choice.predicted) == set(STRATEGIES) - {"hogwild"} == set(PARTS) - {"hogwild"}
+    assert set(choice.predicted) == set(STRATEGIES) - {"hogwild"} and set(choice.unsupported) == {"hogwild"}
     assert all(0 < seconds < math.inf for seconds in choice.seconds.values())
-    forced = choose_strategy(session, ratings, strategy="hogwild", rank=128, storage="float16", biases=True)
+    forced = ALGORITHM.choose(session, as_problem(ratings, rank=128, storage="float16", biases=True), "hogwild")
     assert forced.strategy == "hogwild" and set(forced.predicted) == set(STRATEGIES)
     with pytest.raises(UnsupportedStrategyError, match="known: auto, edge_locked"):
-        choose_strategy(session, ratings, strategy="nonsense")
+        ALGORITHM.choose(session, as_problem(ratings), "nonsense")
 
 
 @pytest.mark.parametrize("n_sweeps", [1, 20, 1000])
 @pytest.mark.parametrize("name", ZOO)
 def test_auto_never_picks_hogwild(pocl: Session, name: str, n_sweeps: int) -> None:
-    assert choose_strategy(pocl, ZOO[name], n_sweeps=n_sweeps).strategy != "hogwild"
+    assert ALGORITHM.choose(pocl, as_problem(ZOO[name], n_sweeps=n_sweeps)).strategy != "hogwild"
 
 
 def test_explain(pocl: Session) -> None:
     ratings = ZOO["513"]
     options = {"rank": 64, "n_sweeps": 3}
     choice = cg.explain("factorization", ratings, session=pocl, **options)
-    assert choice == choose_strategy(pocl, ratings, **options)
+    assert choice == ALGORITHM.choose(pocl, as_problem(ratings, **options))
     assert choice.seconds != cg.explain("factorization", ratings.to_scipy(), session=pocl).seconds
     for estimate in choice.predicted.values():
         assert estimate.parts and min(estimate.parts.values()) >= 0
@@ -109,68 +142,73 @@ def test_explain(pocl: Session) -> None:
 
 # ---- blocks
 
-@pytest.mark.parametrize("plan_class", BLOCKS)
+@pytest.mark.parametrize("strategy", BLOCKS)
 @pytest.mark.parametrize("name", ZOO)
-def test_blocks_are_the_replay(session: Session, plan_class, name: str) -> None:
-    check_replay(session, plan_class, ZOO[name], **({"shape": (16, 32)} if plan_class is BlockDiagonal else {}))
+def test_blocks_are_the_replay(session: Session, strategy, name: str) -> None:
+    check_replay(session, strategy, ZOO[name], **({"shape": (16, 32)} if strategy == "block_diagonal" else {}))
 
 
-@pytest.mark.parametrize("plan_class", BLOCKS)
+@pytest.mark.parametrize("strategy", BLOCKS)
 @pytest.mark.parametrize(
     "model",
     [(1, "float32", True), (16, "float32"), (16, "float16", True), (20, "float32", True), (64, "float16"), (128,)],
     ids=lambda model: "-".join(map(str, model)),
 )
-def test_models(session: Session, plan_class, model) -> None:
-    check_replay(session, plan_class, ZOO["512"], *model, checked=False)
+def test_models(session: Session, strategy, model) -> None:
+    check_replay(session, strategy, ZOO["512"], *model, checked=False)
 
 
 @pytest.mark.parametrize("n_groups", [1, 3, 7, 40])
 def test_grids_of_any_size(session: Session, n_groups: int) -> None:
     """Also with more groups than users."""
     for name in ("dense", "one", "empty", "cross"):
-        assert check_replay(session, BlockGrid, ZOO[name], n_groups=n_groups, barrier="launch").n_groups == n_groups
-        plan = check_replay(session, BlockGrid, ZOO[name], n_groups=n_groups)
-        assert plan.barrier == ("grid" if supersteps.has_grid_barrier(session) else "launch")
+        plan = check_replay(session, "block_grid", ZOO[name], n_groups=n_groups, barrier="launch")
+        assert plan.recipe.values == {"n_groups": n_groups}
+        plan = check_replay(session, "block_grid", ZOO[name], n_groups=n_groups)
+        assert ("control" in plan.arrays) == supersteps.has_grid_barrier(session.facts)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (64, 32)])
 def test_blocks_of_any_shape(pocl: Session, shape: tuple[int, int]) -> None:
     for name in ("dense", "one", "empty", "cross"):
-        assert check_replay(pocl, BlockDiagonal, ZOO[name], shape=shape).shape == shape
+        defines = check_replay(pocl, "block_diagonal", ZOO[name], shape=shape).recipe.defines
+        assert (defines["N_ROWS"], defines["N_COLUMNS"]) == shape
 
 
-def alone(plan: BlockGrid) -> None:
+def alone(plan: FactorizationPlan) -> FactorizationPlan:
     """One work-group of the persistent kernel does the blocks of all: it waits for nobody but itself."""
-    plan.launches[0].n_groups = 1
+    *first, sweep = plan.recipe.steps
+    steps = (*first, dataclasses.replace(sweep, groups=1))
+    return FactorizationPlan(plan.session, plan.problem, dataclasses.replace(plan.recipe, steps=steps))
 
 
 def test_persistent_grid(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supersteps, "has_grid_barrier", lambda _: True)
     for name in ("skewed", "cross", "empty"):
-        plan = check_replay(session, BlockGrid, ZOO[name], barrier="grid", n_groups=5, change=alone)
-    plan._control.fill(2, plan._status_at, plan._status_at + 1)
+        plan = check_replay(session, "block_grid", ZOO[name], barrier="grid", n_groups=5, change=alone)
+    at = plan.program("factorization/block_grid.cl").constant("GRID_STATUS")
+    plan.arrays["control"].fill(2, at, at + 1)
     with pytest.raises(DeviceTimeoutError):
         plan.check()
 
 
 def test_the_seed_deals_the_parts(pocl: Session) -> None:
-    model = model_on(pocl, ZOO["513"], 5)
-    first, again, other = (BlockGrid(pocl, ZOO["513"], model, seed=seed).serial_order() for seed in (1, 1, 2))
+    wanted = problem_of(ZOO["513"])
+    first, again, other = (sweep_order(plan_on(pocl, "block_grid", wanted, seed=seed))[0] for seed in (1, 1, 2))
     np.testing.assert_array_equal(first, again)
     assert (first != other).any()
 
 
-@pytest.mark.parametrize("plan_class", BLOCKS)
-def test_long_sweeps_are_waited_for(pocl: Session, plan_class, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("strategy", BLOCKS)
+def test_long_sweeps_are_waited_for(pocl: Session, strategy, monkeypatch: pytest.MonkeyPatch) -> None:
     """Launches take about a slice of the ratings, and not many slices are in flight."""
     monkeypatch.setattr(passes, "_CPU_SLICE", 100)
     ratings = random_ratings(2000)
-    options = {"n_groups": 10} if plan_class is BlockGrid else {}
-    plan = plan_class(pocl, ratings, model_on(pocl, ratings, 5), **options)
+    options = {"n_groups": 10} if strategy == "block_grid" else {}
+    plan = plan_on(pocl, strategy, problem_of(ratings), **options)
     waits: list[object] = []
     monkeypatch.setattr(pocl, "wait", waits.append)
-    plan.run()
+    plan.sweep()
     monkeypatch.undo()
     assert 5 <= len(waits) <= 20
     assert_each_once(plan)
@@ -186,35 +224,35 @@ def test_long_sweeps_are_waited_for(pocl: Session, plan_class, monkeypatch: pyte
 )  # fmt: skip
 def test_options_of_the_grid_are_checked(pocl: Session, options: dict[str, object], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        BlockGrid(pocl, ZOO["one"], model_on(pocl, ZOO["one"], 5), **options)
+        plan_on(pocl, "block_grid", problem_of(ZOO["one"]), **options)
 
 
 def test_lanes_that_local_memory_holds(pocl: Session) -> None:
     facts = dataclasses.replace(pocl.facts, sub_group_size=64, local_mem_bytes=32768)
     layout = row_layout(128, facts)
-    assert block_grid._checked_lanes(2, layout, facts) == 2
+    assert _checked_lanes(2, layout, facts) == 2
     with pytest.raises(InputError, match=r"lanes = 1; .* 32768 bytes of local memory .* \[2, 4, 8, 16, 32\]"):
-        block_grid._checked_lanes(1, layout, facts)
+        _checked_lanes(1, layout, facts)
 
 
 @pytest.mark.parametrize(
     ("vectors", "lanes", "chain"), [(1, 1, 2), (4, 2, 2), (8, 2, 2), (16, 4, 2), (18, 2, 1), (32, 4, 1), (64, 8, 1)]
 )
 def test_rows_fit_the_registers(vectors: int, lanes: int, chain: int) -> None:
-    assert block_grid._default_lanes(vectors, 32) == lanes
-    assert block_grid._chain(vectors // lanes) == chain
-    assert block_grid._default_lanes(vectors, 1) == 1
+    assert _default_lanes(vectors, 32) == lanes
+    assert _chain(vectors // lanes) == chain
+    assert _default_lanes(vectors, 1) == 1
 
 
 def test_a_grid_barrier_is_asked_of_the_device(pocl: Session) -> None:
     with pytest.raises(UnsupportedStrategyError, match="has no device-wide barrier"):
-        BlockGrid(pocl, ZOO["one"], model_on(pocl, ZOO["one"], 5), barrier="grid")
+        plan_on(pocl, "block_grid", problem_of(ZOO["one"]), barrier="grid")
 
 
 @pytest.mark.parametrize("shape", [(0, 4), (10**6, 4), 7, (1, 2, 3), ("a", "b"), ()])
 def test_shapes_are_checked(pocl: Session, shape: object) -> None:
     with pytest.raises(InputError, match="shape = "):
-        BlockDiagonal(pocl, ZOO["one"], model_on(pocl, ZOO["one"], 5), shape=shape)
+        plan_on(pocl, "block_diagonal", problem_of(ZOO["one"]), shape=shape)
 
 
 @pytest.mark.parametrize("n_parts", [1, 2, 5, 30])
@@ -257,14 +295,14 @@ def check_width(session: Session) -> None:
     options = {"checked": width < 64, **({"lanes": 1} if width == 8 else {})}
     for name, ratings in {**ZOO, "long": LONG_RUNS, "small cross": cross(70)}.items():
         if name in ("one", "empty", "one item", "one user", "cross", "small cross", "skewed", "long"):
-            check_replay(session, BlockGrid, ratings, *model, n_groups=3, barrier="launch", **options)
-            check_replay(session, BlockGrid, ratings, *model, **persistent, **options)
-            check_replay(session, BlockDiagonal, ratings, *model, shape=(16, 8), checked=width < 64)
+            check_replay(session, "block_grid", ratings, *model, n_groups=3, barrier="launch", **options)
+            check_replay(session, "block_grid", ratings, *model, **persistent, **options)
+            check_replay(session, "block_diagonal", ratings, *model, shape=(16, 8), checked=width < 64)
     if width < 64:                                   # no row is so long that 64 lanes can share it
-        check_replay(session, BlockGrid, ZOO["dense"], 128, biases=True, lanes=width, n_groups=3)
+        check_replay(session, "block_grid", ZOO["dense"], 128, biases=True, lanes=width, n_groups=3)
     for lanes in (3, 2 * width):
         with pytest.raises(InputError, match="lanes = "):
-            BlockGrid(session, ZOO["one"], model_on(session, ZOO["one"], 128), lanes=lanes)
+            plan_on(session, "block_grid", problem_of(ZOO["one"], 128), lanes=lanes)
 
 
 @pytest.mark.parametrize("width", [8, *(pytest.param(width, marks=pytest.mark.slow) for width in (16, 32)), 64])

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,10 +24,11 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import clgraph as cg
 from clgraph.algorithms import factorization
-from clgraph.algorithms.factorization import estimator
+from clgraph.algorithms.factorization import estimator, training
 from clgraph.algorithms.factorization.estimator import SGDMatrixFactorization
+from clgraph.algorithms.factorization.factors import initial_factors
 from clgraph.algorithms.factorization.schedules import SCHEDULES, make_schedule
-from clgraph.algorithms.factorization.training import Errors, Factorization, initial_factors
+from clgraph.algorithms.factorization.training import Errors, Factorization
 from clgraph.cli.main import main
 from clgraph.data.ratings import Ratings
 from clgraph.data.ratings_generators import planted_ratings
@@ -206,8 +208,8 @@ def test_the_choice_is_what_runs(pocl: Session) -> None:
 
 
 def test_a_deterministic_run_takes_an_offline_strategy(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    online = factorization.choose_strategy(pocl, SMALL, strategy="edge_locked")
-    monkeypatch.setattr(factorization, "choose_strategy", lambda *args, **options: online)
+    online = factorization.ALGORITHM.choose(pocl, factorization.as_problem(SMALL), "edge_locked")
+    monkeypatch.setattr(training, "ALGORITHM", SimpleNamespace(choose=lambda *_: online))
     engine = Factorization(pocl, SMALL, deterministic=True)
     assert factorization.STRATEGIES[engine.strategy].kind == "offline" and engine.choice.strategy == engine.strategy
 
@@ -360,14 +362,14 @@ def test_an_interrupt_in_a_sweep_takes_back_that_sweep(pocl: Session, monkeypatc
     engine = Factorization(pocl, SMALL, rank=4, strategy=OFFLINE)
     engine.model.set(initial_factors(40, 30, 4, scale=1.0, biases=False, rng=np.random.default_rng(0)))
     after_two = []
-    run = engine.plan.run
+    sweep = engine.plan.sweep
 
     def interrupted() -> None:
-        run()
+        sweep()
         if len(engine.epochs) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(engine.plan, "run", interrupted)
+    monkeypatch.setattr(engine.plan, "sweep", interrupted)
     with pytest.raises(KeyboardInterrupt):
         engine.train(
             5, schedule=make_schedule("constant", 0.05),

@@ -13,7 +13,7 @@ from dataclasses import replace
 import pytest
 import ratings_inputs
 
-from clgraph.algorithms.factorization import STRATEGIES, work
+from clgraph.algorithms.factorization import RECIPES, STRATEGIES, as_problem
 from clgraph.device.facts import DeviceFacts, Dialect
 from clgraph.device.profile import load_profile
 from clgraph.model.cost import estimate
@@ -38,25 +38,22 @@ MATCHINGS = OFFLINE[:3]
 
 
 @pytest.fixture(scope="module")
-def tasks():
-    """Statistics of every input, for rank 16."""
+def problems():
+    """Every input, for rank 16 and one sweep."""
     return {
-        kind: [work.Task(ratings_inputs.load(name, scale=scale).stats) for name, scale in names.items()]
+        kind: [as_problem(ratings_inputs.load(name, scale=scale), n_sweeps=1) for name, scale in names.items()]
         for kind, names in INPUTS.items()
     }
 
 
-def mean_seconds(tasks, facts, *, once=False):
-    """Geometric mean over *tasks* of the seconds of a sweep of each strategy, or with its preprocessing."""
+def mean_seconds(problems, facts, *, once=False):
+    """Geometric mean over *problems* of the seconds of a sweep of each strategy, or with its preprocessing."""
     rates = load_profile(facts).rates
     means = {}
     for name in ONLINE + OFFLINE:
-        sweep, prepare = work.PARTS[name]
+        recipes = [RECIPES[name][1](problem, facts) for problem in problems]
         logs = [
-            math.log(
-                estimate(sweep(task, facts), rates).seconds + once * estimate(prepare(task, facts), rates).seconds
-            )
-            for task in tasks
+            math.log(estimate(r.work, rates).seconds + once * estimate(r.preparation, rates).seconds) for r in recipes
         ]
         means[name] = math.exp(sum(logs) / len(logs))
     return means
@@ -74,31 +71,32 @@ def test_profiles_are_those_of_the_literature():
 @pytest.mark.parametrize(("kind", "first", "second"), [
     ("power-law", "edge_locked", "node_locked"), ("road", "node_locked", "edge_locked"),
 ])  # fmt: skip
-def test_on_the_k40_online_wins(tasks, kind, first, second):
-    means = mean_seconds(tasks[kind], K40)
+def test_on_the_k40_online_wins(problems, kind, first, second):
+    means = mean_seconds(problems[kind], K40)
     assert means["hybrid_locked"] < means[first] < means[second]
     assert means[first] < best(means, OFFLINE)
 
 
 @pytest.mark.parametrize("kind", INPUTS)
-def test_on_the_r9_290x_matchings_win_by_about_two(tasks, kind):
-    means = mean_seconds(tasks[kind], R9_290X)
+def test_on_the_r9_290x_matchings_win_by_about_two(problems, kind):
+    means = mean_seconds(problems[kind], R9_290X)
     assert best(means, MATCHINGS) == best(means, OFFLINE)
     assert 1.5 <= best(means, ONLINE) / best(means, MATCHINGS) <= 2.5
 
 
 @pytest.mark.parametrize("facts", [K40, R9_290X], ids=lambda facts: facts.name)
-def test_diagonals_beat_matchings_on_power_law_inputs_once(tasks, facts):
-    means = mean_seconds(tasks["power-law"], facts, once=True)
+def test_diagonals_beat_matchings_on_power_law_inputs_once(problems, facts):
+    means = mean_seconds(problems["power-law"], facts, once=True)
     assert means["diagonal"] < best(means, MATCHINGS)
 
 
-def test_many_sweeps_pay_for_preprocessing(tasks):
-    task = tasks["power-law"][0]
+def test_many_sweeps_pay_for_preprocessing(problems):
+    problem = problems["power-law"][0]
     rates = load_profile(R9_290X).rates
 
     def pick(n_sweeps):
-        whole = {name: STRATEGIES[name].work(replace(task, n_sweeps=n_sweeps), R9_290X) for name in ONLINE + OFFLINE}
+        wanted = replace(problem, n_sweeps=n_sweeps)
+        whole = {name: STRATEGIES[name].work(wanted, R9_290X) for name in ONLINE + OFFLINE}
         return min(whole, key=lambda name: estimate(whole[name], rates).seconds)
 
     assert STRATEGIES[pick(1)].kind == "online"

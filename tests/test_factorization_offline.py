@@ -4,21 +4,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from conftest import run_at_width
-from factorization_cases import ZOO, assert_each_once, check_replay, model_on
+from factorization_cases import ZOO, assert_each_once, check_replay, plan_on, problem_of, sweep_order
 
-from clgraph.algorithms.factorization import item_block, matchings, supersteps
-from clgraph.algorithms.factorization.diagonal import Diagonal
-from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
-from clgraph.algorithms.factorization.matching_edge import MatchingEdge
-from clgraph.algorithms.factorization.matching_node import MatchingNode
+from clgraph.algorithms.factorization import matchings, rating_supersteps, supersteps, work
+from clgraph.algorithms.factorization.factors import DeviceRatings
 from clgraph.algorithms.factorization.matchings import find_matchings
 from clgraph.algorithms.factorization.plan import FactorizationPlan
-from clgraph.algorithms.factorization.subgraph_matching import SubgraphMatching
 from clgraph.data.ratings import Ratings
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError
+from clgraph.model.recipe import Recipe
 from clgraph.runtime.session import Session
 
-BY_RATING, BY_ITEM = (MatchingEdge, Diagonal), (MatchingNode, SubgraphMatching)
+BY_RATING, BY_ITEM = ("matching_edge", "diagonal"), ("matching_node", "subgraph_matching")
 STRATEGIES = (*BY_RATING, *BY_ITEM)
 
 
@@ -26,7 +23,7 @@ def matchings_of(
     session: Session, ratings: Ratings, seed: int = 0, few_rows: int | None = None, work_group_size: int | None = None
 ):
     """Return the matching of each rating, by one work-group, or with launches until *few_rows* items are left."""
-    plan = FactorizationPlan(session, ratings, DeviceModel(session, ratings.n_users, ratings.n_items, 1))
+    plan = FactorizationPlan(session, problem_of(ratings, 1, checked=False), Recipe(()))
     given = DeviceRatings.upload(session, ratings)
     sides = (given.items, ratings.n_items), (given.users, ratings.n_users)
     if few_rows is None:
@@ -126,10 +123,13 @@ def test_sweeps_without_conflicts(session: Session, strategy, name: str) -> None
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_small_ranges(session: Session, strategy, monkeypatch) -> None:
     """Launches that end inside blocks and between small supersteps, and supersteps with a launch each."""
-    for name, value in (("_CPU_TURNS", 100), ("_TURNS", 20), ("_CPU_TAIL", 3), ("_TAIL_TURNS", 0)):
-        monkeypatch.setattr(supersteps, name, value)
+    for module, name, value in (
+        (supersteps, "_CPU_TURNS", 100), (supersteps, "_TURNS", 20), (work, "CPU_TAIL", 3),
+        (rating_supersteps, "_TAIL_TURNS", 0),
+    ):  # fmt: skip
+        monkeypatch.setattr(module, name, value)
     plan = check_replay(session, strategy, ZOO["skewed"])
-    assert plan._ranges.size > 3
+    assert plan.used[0].ranges.size > 3
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_small_ranges(session: Session, strategy, monkeypatch) -> None:
     [(1,), (16,), (20, "float16"), (5, "float32", True), (128, "float16", True)],
     ids=lambda model: "-".join(map(str, model)),
 )
-@pytest.mark.parametrize("strategy", [MatchingEdge, SubgraphMatching])
+@pytest.mark.parametrize("strategy", ["matching_edge", "subgraph_matching"])
 def test_models(session: Session, strategy, model) -> None:
     check_replay(session, strategy, ZOO["512"], *model, checked=False)
 
@@ -145,7 +145,7 @@ def test_models(session: Session, strategy, model) -> None:
 @pytest.fixture
 def one_group_grid(monkeypatch) -> None:
     """The persistent kernels as a single work-group, which waits for nobody: that much runs on any device."""
-    monkeypatch.setattr(supersteps, "has_grid_barrier", lambda session: True)
+    monkeypatch.setattr(supersteps, "has_grid_barrier", lambda facts: True)
     monkeypatch.setattr(supersteps, "GROUPS_PER_UNIT", 0)
 
 
@@ -153,11 +153,11 @@ def one_group_grid(monkeypatch) -> None:
 @pytest.mark.usefixtures("one_group_grid")
 def test_persistent_supersteps(session: Session, strategy, monkeypatch) -> None:
     plan = check_replay(session, strategy, ZOO["skewed"])
-    assert plan.barrier == "grid"
-    assert plan._segments.size > 1
+    assert plan.used[0].barrier == "grid"
+    assert plan.used[0].segments.size > 1
     monkeypatch.setattr(supersteps, "_CPU_TURNS", 20)
     monkeypatch.setattr(supersteps, "_TURNS", 5)
-    assert check_replay(session, strategy, ZOO["dense"], barrier="grid")._ranges.size > 2
+    assert check_replay(session, strategy, ZOO["dense"], barrier="grid").used[0].ranges.size > 2
 
 
 @pytest.mark.parametrize("strategy", BY_ITEM)
@@ -165,14 +165,14 @@ def test_persistent_supersteps(session: Session, strategy, monkeypatch) -> None:
 @pytest.mark.usefixtures("one_group_grid")
 def test_item_blocks(session: Session, strategy, barrier: str, monkeypatch) -> None:
     """Blocks of several items; under "grid" one group stands in for the others."""
-    monkeypatch.setattr(item_block, "GROUPS_PER_UNIT", 2)
+    monkeypatch.setattr(supersteps, "GROUPS_PER_UNIT", 2)
 
     def alone(plan) -> None:
-        plan._persistent.n_groups = 1
+        plan.used[0].persistent.n_groups = 1
 
     size = max(8, session.facts.sub_group_size)
     plan = check_replay(session, strategy, ZOO["513"], barrier=barrier, work_group_size=size, change=alone)
-    assert plan._offsets.size - 1 < ZOO["513"].n_ratings
+    assert plan.used[0].offsets.size - 1 < ZOO["513"].n_ratings
     for name in ("_CPU_TURNS", "_TURNS"):
         monkeypatch.setattr(supersteps, name, 9)
     check_replay(session, strategy, ZOO["skewed"], barrier=barrier, work_group_size=size, change=alone)
@@ -181,31 +181,32 @@ def test_item_blocks(session: Session, strategy, barrier: str, monkeypatch) -> N
 def test_subgraph_matching_takes_fewer_steps(pocl: Session) -> None:
     """Blocks of rare items need not step through the matchings of the popular ones."""
     ratings = ZOO["skewed"]
-    model = DeviceModel(pocl, ratings.n_users, ratings.n_items, 5)
-    by_node, by_block = (s(pocl, ratings, model, work_group_size=16).supersteps()[1].size for s in BY_ITEM)
+    by_node, by_block = (
+        sweep_order(plan_on(pocl, strategy, problem_of(ratings), work_group_size=16))[1].size for strategy in BY_ITEM
+    )
     assert by_block < by_node
 
 
 def test_options_are_checked(pocl: Session) -> None:
-    model = DeviceModel(pocl, 3, 4, 1)
+    problem = problem_of(ZOO["one"], 1)
     for strategy in STRATEGIES:
         with pytest.raises(InputError, match="barrier = 'fence'"):
-            strategy(pocl, ZOO["one"], model, barrier="fence")
+            plan_on(pocl, strategy, problem, barrier="fence")
         with pytest.raises(UnsupportedStrategyError, match="has no device-wide barrier"):
-            strategy(pocl, ZOO["one"], model, barrier="grid")
+            plan_on(pocl, strategy, problem, barrier="grid")
     for strategy in BY_ITEM:
         for size in (0, -1, 2.5, "a", 2 * pocl.facts.max_work_group_size):
             with pytest.raises(InputError, match="work_group_size = "):
-                strategy(pocl, ZOO["one"], model, work_group_size=size)
+                plan_on(pocl, strategy, problem, work_group_size=size)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_plan_runs_again_after_a_time_out(pocl: Session, strategy) -> None:
-    plan = strategy(pocl, ZOO["one"], model_on(pocl, ZOO["one"], 1))
-    plan._status.fill(2)
+    plan = plan_on(pocl, strategy, problem_of(ZOO["one"], 1))
+    plan.arrays["status"].fill(2)
     with pytest.raises(DeviceTimeoutError):
         plan.check()
-    plan.run()
+    plan.sweep()
     plan.check()
     assert_each_once(plan)
 
@@ -217,7 +218,7 @@ def check_width(session: Session) -> None:
         check_replay(session, strategy, ZOO["skewed"], 16 if strategy in BY_RATING else 128, checked=False)
     if not is_slow:
         with pytest.raises(InputError, match="work_group_size = 12; needed: a multiple of"):
-            MatchingNode(session, ZOO["one"], DeviceModel(session, 3, 4, 1), work_group_size=12)
+            plan_on(session, "matching_node", problem_of(ZOO["one"], 1), work_group_size=12)
     expected = matchings_of(session, ZOO["skewed"])
     np.testing.assert_array_equal(matchings_of(session, ZOO["skewed"], few_rows=9), expected)
 

@@ -13,70 +13,66 @@ from factorization_cases import (
     ZOO,
     assert_each_once,
     check_sweeps,
-    model_on,
+    plan_on,
+    problem_of,
     random_factors,
     random_ratings,
     some_ratings,
 )
 
-from clgraph.algorithms.factorization import passes
-from clgraph.algorithms.factorization.edge_locked import EdgeLocked
-from clgraph.algorithms.factorization.factors import DeviceModel, Factors
-from clgraph.algorithms.factorization.hogwild import Hogwild
-from clgraph.algorithms.factorization.hybrid_locked import HybridLocked
-from clgraph.algorithms.factorization.node_locked import NodeLocked
-from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.algorithms.factorization import FactorizationProblem, passes
+from clgraph.algorithms.factorization.factors import Factors
 from clgraph.data.ratings import Ratings
 from clgraph.errors import DeviceTimeoutError, InputError
 from clgraph.reference.factorization import rmse, sgd_sweep
 from clgraph.runtime.session import Session
 
-PLANS: list[type[FactorizationPlan]] = [EdgeLocked, NodeLocked, HybridLocked, Hogwild]
-LOCKING = PLANS[:3]
+LOCKING = ["edge_locked", "node_locked", "hybrid_locked"]
+STRATEGIES = [*LOCKING, "hogwild"]
 MODELS = [(1, "float32", False), (5, "float16", True), (16, "float32", True), (20, "float32", False),
           (64, "float16", False), (128, "float32", True)]  # fmt: skip
 
 
-@pytest.mark.parametrize("plan_class", PLANS)
+@pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("name", ZOO)
-def test_each_rating_once(session: Session, plan_class, name: str) -> None:
+def test_each_rating_once(session: Session, strategy, name: str) -> None:
     for shuffle in (True, False):
-        check_sweeps(session, plan_class, ZOO[name], 16, shuffle=shuffle)
+        check_sweeps(session, strategy, ZOO[name], 16, shuffle=shuffle)
 
 
-@pytest.mark.parametrize("plan_class", PLANS)
+@pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize(("rank", "storage", "biases"), MODELS)
-def test_models(session: Session, plan_class, rank: int, storage: str, biases: bool) -> None:
-    check_sweeps(session, plan_class, random_ratings(700), rank, storage, biases)
+def test_models(session: Session, strategy, rank: int, storage: str, biases: bool) -> None:
+    check_sweeps(session, strategy, random_ratings(700), rank, storage, biases)
 
 
-@pytest.mark.parametrize("plan_class", PLANS)
+@pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize(("rank", "storage", "biases"), MODELS[1:4:2])
-def test_order_that_does_not_matter(session: Session, plan_class, rank: int, storage: str, biases: bool) -> None:
+def test_order_that_does_not_matter(session: Session, strategy, rank: int, storage: str, biases: bool) -> None:
     """A permuted diagonal: the steps share nothing, so any order gives the sequential answer."""
     ratings = some_ratings(np.arange(300), np.random.default_rng(3).permutation(300))
-    model = model_on(session, ratings, rank, storage, biases, checked=False)
-    expected = model.get()
-    plan = plan_class(session, ratings, model)
+    plan = plan_on(session, strategy, problem_of(ratings, rank, storage, biases, checked=False))
+    expected = plan.model.get()
     for _ in range(2):
-        plan.run()
+        plan.sweep()
         expected = sgd_sweep(
             ratings, expected, range(300), learning_rate=RATE, regularization=REGULARIZATION, mean=MEAN
         )
-    for got, wanted in zip(model.get(), expected, strict=True):
+    for got, wanted in zip(plan.model.get(), expected, strict=True):
         if wanted is not None:
             np.testing.assert_allclose(got, wanted, atol=4e-6 if storage == "float32" else 4e-3)
 
 
-@pytest.mark.parametrize("plan_class", LOCKING)
-def test_steps_on_one_item_follow_each_other(session: Session, plan_class) -> None:
+@pytest.mark.parametrize("strategy", LOCKING)
+def test_steps_on_one_item_follow_each_other(session: Session, strategy) -> None:
     """Biases count the steps: with a huge value and a tiny rate, each adds 1 to those of both vertices."""
     for ratings in (ZOO["one item"], ZOO["one user"], ZOO["cross"], ZOO["dense"]):
         huge = Ratings(ratings.users, ratings.items, np.full(ratings.n_ratings, 2.0**40), *ratings.shape)
-        model = DeviceModel(session, *huge.shape, 4, biases=True)
-        model.set_hyper(2.0**-40, 0.0)
-        plan_class(session, huge, model).run()
-        _, _, user_biases, item_biases = model.get()
+        plan = plan_on(session, strategy, FactorizationProblem(huge, 4, biases=True, mean=0.0))
+        plan.model.set(Factors(*(np.zeros((n, 4), np.float32) for n in huge.shape)))
+        plan.model.set_hyper(2.0**-40, 0.0)
+        plan.sweep()
+        _, _, user_biases, item_biases = plan.model.get()
         np.testing.assert_array_equal(user_biases, np.bincount(huge.users, minlength=huge.n_users))
         np.testing.assert_array_equal(item_biases, np.bincount(huge.items, minlength=huge.n_items))
 
@@ -115,81 +111,78 @@ def sequential_rmse() -> float:
     return rmse(ratings, (p, q), 0.0)
 
 
-@pytest.mark.parametrize("plan_class", PLANS)
-def test_training(session: Session, plan_class) -> None:
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_training(session: Session, strategy) -> None:
     """Ten sweeps over 10⁵ ratings come as near to them as ten sequential ones.
 
     But for Hogwild on GPUs, which have a sweep of so few ratings in flight at once: most steps are lost (on an H200
     the error went from 1.040 to 1.027).
     """
     ratings, start = planted()
-    model = DeviceModel(session, *ratings.shape, start[0].shape[1])
-    model.set(start)
-    model.set_hyper(RATE, REGULARIZATION)
-    plan = plan_class(session, ratings, model)
+    plan = plan_on(session, strategy, FactorizationProblem(ratings, start[0].shape[1], mean=0.0))
+    plan.model.set(start)
     for _ in range(10):
-        plan.run()
-    before, after = rmse(ratings, start, 0.0), rmse(ratings, model.get(), 0.0)
-    if plan_class is Hogwild and not session.facts.is_cpu:
+        plan.sweep()
+    before, after = rmse(ratings, start, 0.0), rmse(ratings, plan.model.get(), 0.0)
+    if strategy == "hogwild" and not session.facts.is_cpu:
         assert after < before
     else:
         assert after == pytest.approx(sequential_rmse(), rel=0.06) and after < 0.7 * before
 
 
-@pytest.mark.parametrize("plan_class", [NodeLocked, HybridLocked])
+@pytest.mark.parametrize("strategy", ["node_locked", "hybrid_locked"])
 @pytest.mark.parametrize("per", ["work_item", "sub_group"])
-def test_options(session: Session, plan_class, per: str) -> None:
+def test_options(session: Session, strategy, per: str) -> None:
     for locks in (None, 1, 3):
-        check_sweeps(session, plan_class, random_ratings(600), 12, per=per, locks=locks)
+        check_sweeps(session, strategy, random_ratings(600), 12, per=per, locks=locks)
 
 
 @pytest.mark.parametrize("options", [{"per": "group"}, {"locks": 0}, {"locks": 2.5}, {"locks": "a"}])
 def test_bad_options(pocl: Session, options: dict[str, object]) -> None:
     ratings = ZOO["one"]
-    for plan_class in (NodeLocked, HybridLocked):
+    for strategy in ("node_locked", "hybrid_locked"):
         with pytest.raises(InputError):
-            plan_class(pocl, ratings, model_on(pocl, ratings, 4), **options)
+            plan_on(pocl, strategy, problem_of(ratings), **options)
 
 
-@pytest.mark.parametrize("plan_class", PLANS)
-def test_slices(pocl: Session, plan_class, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_slices(pocl: Session, strategy, monkeypatch: pytest.MonkeyPatch) -> None:
     """Long sweeps are several launches."""
     monkeypatch.setattr(passes, "_CPU_SLICE", 100)
-    check_sweeps(pocl, plan_class, random_ratings(999), 8)
+    check_sweeps(pocl, strategy, random_ratings(999), 8)
 
 
 def test_order_is_drawn_from_the_seed(session: Session) -> None:
     ratings = random_ratings(500)
-    orders = [EdgeLocked(session, ratings, model_on(session, ratings, 4), seed=seed) for seed in (1, 1, 2)]
+    orders = [plan_on(session, "edge_locked", problem_of(ratings), seed=seed) for seed in (1, 1, 2)]
     users = [plan.scope["users"].get() for plan in orders]
     np.testing.assert_array_equal(users[0], users[1])
     assert (users[0] != users[2]).any() and (users[0] != ratings.users).any()
     np.testing.assert_array_equal(np.sort(users[2]), ratings.users)
 
 
-@pytest.mark.parametrize("plan_class", LOCKING)
-def test_lock_that_stays_is_a_timeout(pocl: Session, plan_class) -> None:
+@pytest.mark.parametrize("strategy", LOCKING)
+def test_lock_that_stays_is_a_timeout(pocl: Session, strategy) -> None:
     """A lock that nobody drops: the passes end with an error, and the plan can run again."""
     ratings = random_ratings(400)
-    model = model_on(pocl, ratings, 4)
-    plan = plan_class(pocl, ratings, model)
-    plan.user_locks.fill(1, 0, 1)
+    plan = plan_on(pocl, strategy, problem_of(ratings))
+    plan.arrays["user_locks"].fill(1, 0, 1)
     with pytest.raises(DeviceTimeoutError, match="left"):
-        plan.run()
-    plan.user_locks.fill(0)
-    model.take_checks()
-    plan.run()
+        plan.sweep()
+    plan.arrays["user_locks"].fill(0)
+    plan.model.take_checks()
+    plan.sweep()
     assert_each_once(plan)
 
 
 def check_width(session: Session) -> None:
     """What test_sub_group_widths runs in a child."""
     model = dict(zip((8, 16, 32, 64), MODELS[1:5], strict=True))[session.facts.sub_group_size]
-    for plan_class in PLANS:
+    for strategy in STRATEGIES:
         for name in ("512", "cross", "dense", "one"):
-            check_sweeps(session, plan_class, ZOO[name], *model)
-    check_sweeps(session, NodeLocked, ZOO["dense"], *model, per="work_item", locks=2)
-    test_order_that_does_not_matter(session, NodeLocked, *model)
+            check_sweeps(session, strategy, ZOO[name], *model)
+    check_sweeps(session, "node_locked", ZOO["dense"], *model, per="work_item", locks=2)
+    test_order_that_does_not_matter(session, "node_locked", *model)
 
 
 @pytest.mark.parametrize("width", [8, 16, 32, 64])

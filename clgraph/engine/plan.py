@@ -90,9 +90,9 @@ class Plan:
         return next((step for step in self.recipe.steps if isinstance(step, Phase)), None)
 
     def _size(self, array: Array) -> int:
-        first = self._first()
-        if isinstance(array.size, int):
+        if not isinstance(array.size, str):
             return array.size
+        first = self._first()
         return 0 if first is None else self._number(first, array.size)
 
     def _number(self, phase: Phase, value: Any) -> Any:

@@ -24,8 +24,9 @@ from clgraph.algorithms.bfs import bfs  # noqa: E402
 from clgraph.algorithms.coloring import color  # noqa: E402
 from clgraph.algorithms.coloring.conflicts import count_conflicts  # noqa: E402
 from clgraph.algorithms.components import connected_components  # noqa: E402
+from clgraph.algorithms.factorization.factors import initial_factors  # noqa: E402
 from clgraph.algorithms.factorization.schedules import make_schedule  # noqa: E402
-from clgraph.algorithms.factorization.training import Factorization, initial_factors  # noqa: E402
+from clgraph.algorithms.factorization.training import Factorization  # noqa: E402
 from clgraph.algorithms.mst import minimum_spanning_forest  # noqa: E402
 from clgraph.algorithms.sssp import sssp  # noqa: E402
 from clgraph.data.graph import Graph  # noqa: E402

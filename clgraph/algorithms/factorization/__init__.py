@@ -35,77 +35,38 @@ References
 """
 from __future__ import annotations
 
-from typing import get_args
+from typing import Any
 
-import numpy as np
+from clgraph.algorithms.factorization.factors import Factors
+from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.algorithms.factorization.problem import FactorizationProblem, as_problem
+from clgraph.algorithms.factorization.strategies import RECIPES, STRATEGIES
+from clgraph.engine.algorithm import Algorithm
+from clgraph.runtime.timing import RunInfo
 
-from clgraph.algorithms.factorization import work
-from clgraph.algorithms.factorization.block_diagonal import BlockDiagonal
-from clgraph.algorithms.factorization.block_grid import BlockGrid
-from clgraph.algorithms.factorization.diagonal import Diagonal
-from clgraph.algorithms.factorization.edge_locked import EdgeLocked
-from clgraph.algorithms.factorization.factors import MAX_RANK, Storage, row_layout
-from clgraph.algorithms.factorization.hogwild import Hogwild
-from clgraph.algorithms.factorization.hybrid_locked import HybridLocked
-from clgraph.algorithms.factorization.matching_edge import MatchingEdge
-from clgraph.algorithms.factorization.matching_node import MatchingNode
-from clgraph.algorithms.factorization.node_locked import NodeLocked
-from clgraph.algorithms.factorization.subgraph_matching import SubgraphMatching
-from clgraph.arguments import check_choice, checked_count, checked_flag
-from clgraph.data.ratings import Ratings
-from clgraph.model.strategy import Choice, Strategy, choose
-from clgraph.runtime.session import Session
-
-STRATEGIES: dict[str, Strategy] = {
-    "edge_locked": Strategy("online", EdgeLocked, work.whole("edge_locked")),
-    "node_locked": Strategy("online", NodeLocked, work.whole("node_locked")),
-    "hybrid_locked": Strategy("online", HybridLocked, work.whole("hybrid_locked")),
-    "hogwild": Strategy("online", Hogwild, work.whole("hogwild")),
-    "matching_edge": Strategy("offline", MatchingEdge, work.whole("matching_edge")),
-    "matching_node": Strategy("offline", MatchingNode, work.whole("matching_node")),
-    "subgraph_matching": Strategy("offline", SubgraphMatching, work.whole("subgraph_matching")),
-    "diagonal": Strategy("offline", Diagonal, work.whole("diagonal")),
-    "block_diagonal": Strategy("offline", BlockDiagonal, work.whole("block_diagonal")),
-    "block_grid": Strategy("offline", BlockGrid, work.whole("block_grid")),
-}
-_RACY = "hogwild"  # never picked by "auto": the caller must accept lost steps by name
+__all__ = ["ALGORITHM", "RECIPES", "STRATEGIES", "FactorizationProblem", "Trained", "as_problem"]
 
 
-def choose_strategy(
-    session: Session, ratings: Ratings, *, rank: int = 16, n_sweeps: int = 20, storage: Storage = "float32",
-    biases: bool = False, strategy: str = "auto",
-) -> Choice:
-    """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest.
+class Trained(Factors):
+    """The factors after the last sweep, and what ran: ``info``, a :class:`RunInfo`."""
 
-    Parameters
-    ----------
-    session : Session
-    ratings : Ratings
-    rank : int
-        Number of factors, 1 … 128.
-    n_sweeps : int
-        Sweeps wanted. The predicted seconds cover the preprocessing and all of them.
-    storage : {"float32", "float16"}
-    biases : bool
-    strategy : str
+    info: RunInfo
 
-    Returns
-    -------
-    Choice
-        ``hogwild`` is among the predictions only if it was asked for: it is not a choice of ``"auto"``.
 
-    Raises
-    ------
-    InputError
-        *rank*, *n_sweeps* or *storage* is not allowed.
-    UnsupportedStrategyError
-        The strategy is unknown, or the device cannot run it.
-    """
-    rank, n_sweeps = checked_count("rank", rank, MAX_RANK), checked_count("n_sweeps", n_sweeps, 2**31)
-    check_choice("storage", storage, get_args(Storage))
-    biases = checked_flag("biases", biases)
-    is_racy = isinstance(strategy, str) and strategy == _RACY
-    candidates = {name: s for name, s in STRATEGIES.items() if name != _RACY or is_racy}
-    padded, number_bytes = row_layout(rank, session.facts).padded, np.dtype(storage).itemsize
-    task = work.Task(ratings.stats, padded, number_bytes, biases, n_sweeps)
-    return choose(candidates, strategy, lambda: task, session.facts, session.profile.rates)
+def _answer(_problem: FactorizationProblem, plan: FactorizationPlan) -> Trained:
+    return Trained(*plan.model.get())
+
+
+def _check(problem: FactorizationProblem, result: Trained) -> None:
+    from clgraph.reference.factorization import check_factorization
+
+    check_factorization(problem.ratings, model=result)
+
+
+def _left_out(_problem: Any, _session: Any) -> dict[str, str]:
+    return {"hogwild": "it may lose steps; it runs where strategy= names it"}
+
+
+ALGORITHM = Algorithm("factorization", STRATEGIES, as_problem, _answer, _check, "ratings", _left_out)
+"""``solve`` trains at one rate from start to end. The estimator drives the plan itself, sweep by sweep, since between
+two of them it looks at the errors, sets the rate and keeps what Ctrl-C must not lose."""

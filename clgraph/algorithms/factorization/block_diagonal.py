@@ -6,92 +6,109 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from clgraph.algorithms.factorization.blocks import BlockPlan
-from clgraph.algorithms.factorization.factors import DeviceModel
+from clgraph.algorithms.factorization import work
+from clgraph.algorithms.factorization.block_sizes import block_shape, local_row_bytes, most_local_rows
+from clgraph.algorithms.factorization.factors import DeviceRatings, row_layout
+from clgraph.algorithms.factorization.packed_ratings import pack, sort_by_block
 from clgraph.algorithms.factorization.passes import slice_size, wait_by_slices
-from clgraph.algorithms.factorization.sizes import block_shape, local_row_bytes, most_local_rows
+from clgraph.algorithms.factorization.plan import FactorizationPlan, driven
+from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.supersteps import launch_over
 from clgraph.arguments import Seed, checked_seed, refusing
-from clgraph.data.ratings import Ratings
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
-from clgraph.runtime.session import Session
+from clgraph.model.recipe import Recipe
+from clgraph.primitives.compact import Compact
+from clgraph.runtime.arrays import DeviceArray
 
 _SOURCE = "factorization/block_diagonal.cl"
 
 
-class BlockDiagonal(BlockPlan):
+def block_diagonal(
+    problem: FactorizationProblem, facts: DeviceFacts, *, shape: tuple[int, int] | None = None, seed: Seed = 0
+) -> Recipe:
     """Sweep over block-diagonals; a work-group has the rows of its block in local memory.
 
-    Parameters
+    *shape* is the users and items of a block, by default as many as local memory holds, but few enough that a
+    block-diagonal has blocks for every compute unit. There is one such order, so nothing depends on *seed*.
+    """
+    checked_seed(seed)
+    row_bytes = local_row_bytes(row_layout(problem.rank, facts).padded)
+    shape = (
+        block_shape(*problem.ratings.shape, facts, row_bytes) if shape is None
+        else _checked_shape(shape, facts, row_bytes)
+    )  # fmt: skip
+    return Recipe(
+        (driven(BlockDiagonals, work.block_diagonal_sweep(problem, facts, shape)),),
+        defines={"N_ROWS": shape[0], "N_COLUMNS": shape[1]}, work_group_size=facts.sub_group_size,
+        preparation=work.cut_waves(problem, facts),
+    )  # fmt: skip
+
+
+class BlockDiagonals:
+    """The launches over block-diagonals, of which long ones are cut.
+
+    Attributes
     ----------
-    shape : (int, int), optional
-        Users and items of a block. By default as many as local memory holds, but few enough that a block-diagonal
-        has blocks for every compute unit.
-    seed : int
-        Not used: there is one such order.
+    order : DeviceArray
+        Positions of the ratings in the order of the sweep.
+    waves : DeviceArray
+        Where in it the waves of blocks begin.
+    rounds : int
+        How many launches the last run made.
     """
 
-    def __init__(
-        self, session: Session, ratings: Ratings, model: DeviceModel, *, shape: tuple[int, int] | None = None,
-        seed: Seed = 0,
-    ) -> None:
-        super().__init__(session, ratings, model)
-        checked_seed(seed)  # which nothing depends on
-        facts, row_bytes, n = session.facts, local_row_bytes(model.layout.padded), ratings.n_ratings
-        self.shape = (
-            block_shape(ratings.n_users, ratings.n_items, facts, row_bytes) if shape is None
-            else _checked_shape(shape, facts, row_bytes)
-        )  # fmt: skip
-        n_rows, n_columns = self.shape
+    def __init__(self, plan: FactorizationPlan) -> None:
+        ratings, n, self._plan, self.rounds = plan.problem.ratings, plan.problem.n, plan, 0
+        program = plan.program(_SOURCE)
+        n_rows, n_columns = (program.constant(name) for name in ("N_ROWS", "N_COLUMNS"))
         n_user_blocks, n_item_blocks = -(-ratings.n_users // n_rows), -(-ratings.n_items // n_columns)
-        n_diagonals, n_waves = max(n_user_blocks, n_item_blocks), max(self.shape)
+        n_diagonals, n_waves = max(n_user_blocks, n_item_blocks), max(n_rows, n_columns)
         per_diagonal = max(1, n_user_blocks * n_waves)
-        keys = self._sort(
-            "diagonal_keys", n_diagonals * per_diagonal, n_rows=n_rows, n_columns=n_columns,
+        given = DeviceRatings.upload(plan.session, ratings)
+        keys, self.order = sort_by_block(
+            plan, given, "diagonal_keys", n_diagonals * per_diagonal, n_rows=n_rows, n_columns=n_columns,
             n_user_blocks=n_user_blocks, n_diagonals=n_diagonals,
         )
-        self._pack()
-        self._waves = waves = self._chosen(n, "i == 0 || keys[i] != keys[i - 1]", keys=keys)
+        self.waves = waves = _chosen(plan, n, "i == 0 || keys[i] != keys[i - 1]", keys=keys)
         is_first = f"i == 0 || keys[waves[i]] / {n_waves} != keys[waves[i - 1]] / {n_waves}"
         blocks, begins, diagonals = (
-            self._chosen(waves.size, is_first, item, keys=keys, waves=waves)
+            _chosen(plan, waves.size, is_first, item, keys=keys, waves=waves)
             for item in ("i", "waves[i]", f"keys[waves[i]] / {per_diagonal}")
         )
-        self._cut(diagonals.get(), begins.get().astype(np.int64))
-        program = self.program(_SOURCE, work_group_size=facts.sub_group_size, N_ROWS=n_rows, N_COLUMNS=n_columns)
-        self._superstep = program.bind(
-            "block_superstep", 1, self.scope, first_block=0, end_block=0, blocks=blocks, waves=waves,
-            n_blocks_all=blocks.size, n_waves_all=waves.size, n=n, ratings=self.packed_ratings,
-        )
-        session.finish()
-
-    def _cut(self, diagonals: NDArray[Any], begins: NDArray[np.int64]) -> None:
-        """Cut the blocks, on *diagonals* and with ratings from *begins* on, into launches: long ones are several."""
-        is_first = (np.diff(diagonals, prepend=-1) != 0) | (np.diff(begins // slice_size(self), prepend=-1) != 0)
-        cuts = np.append(np.flatnonzero(is_first), begins.size)
-        ends = np.append(begins, self.ratings.n_ratings)[cuts]
-        self._cuts: list[int] = cuts.tolist()
+        starts = begins.get().astype(np.int64)
+        slices = starts // slice_size(plan.problem, plan.session.facts)
+        cuts = np.flatnonzero((np.diff(diagonals.get(), prepend=-1) != 0) | (np.diff(slices, prepend=-1) != 0))
+        ends = np.append(starts[cuts], n)
+        self._cuts: list[int] = [*cuts.tolist(), starts.size]
         self._n_ratings: list[int] = np.diff(ends).tolist()
+        self._superstep = program.bind(
+            "block_superstep", 1, plan.scope, first_block=0, end_block=0, blocks=blocks, waves=waves,
+            n_blocks_all=blocks.size, n_waves_all=waves.size, n=n, ratings=pack(plan, given, self.order),
+        )
 
     def run(self) -> None:
-        """Enqueue one sweep; nothing is read back, but long ones are waited for, so that Ctrl-C is heard."""
-        wait_by_slices(
-            self,
-            (
-                (launch_over(self._superstep, end - first, first_block=first, end_block=end), n_ratings)
-                for (first, end), n_ratings in zip(pairwise(self._cuts), self._n_ratings, strict=True)
-            ),
+        """Enqueue one sweep."""
+        launches = (
+            (launch_over(self._superstep, end - first, first_block=first, end_block=end), n_ratings)
+            for (first, end), n_ratings in zip(pairwise(self._cuts), self._n_ratings, strict=True)
         )
-
-    def supersteps(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return positions of ratings in the order of the sweep, and where in it waves of blocks begin and end."""
-        return self._sorted_positions(), np.append(self._waves.get(), self.ratings.n_ratings).astype(np.int64)
+        self.rounds = wait_by_slices(self._plan, launches)
 
 
-def _checked_shape(shape: tuple[int, int], facts: DeviceFacts, row_bytes: int) -> tuple[int, int]:
+def _chosen(
+    plan: FactorizationPlan, n: int, predicate: str, item: str = "i", **arrays: DeviceArray
+) -> DeviceArray:
+    """Return *item* of the indices i below *n* for which *predicate* holds, expressions in *arrays*."""
+    found = plan.session.empty(n, plan.problem.offset_type)
+    compact = Compact(plan.session, n, found, predicate=predicate, item=item, arrays=arrays)
+    compact.run_checked()
+    found.size = compact.size.item()
+    return found
+
+
+def _checked_shape(shape: Any, facts: DeviceFacts, row_bytes: int) -> tuple[int, int]:
     with refusing("shape", shape, "two integers"):
         rows, columns = map(operator.index, shape)
     most = most_local_rows(facts, row_bytes)

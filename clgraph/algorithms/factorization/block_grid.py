@@ -4,27 +4,29 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.factorization.blocks import BlockPlan
-from clgraph.algorithms.factorization.factors import DeviceModel, RowLayout
-from clgraph.algorithms.factorization.order import enqueue_order, find_offsets
+from clgraph.algorithms.factorization import supersteps, work
+from clgraph.algorithms.factorization.block_sizes import grid_groups
+from clgraph.algorithms.factorization.factors import DeviceRatings, RowLayout, row_layout
+from clgraph.algorithms.factorization.packed_ratings import pack, sort_by_block
 from clgraph.algorithms.factorization.passes import slice_size, wait_by_slices
-from clgraph.algorithms.factorization.sizes import grid_groups
-from clgraph.algorithms.factorization.supersteps import check_barrier, has_grid_barrier, launch_over
+from clgraph.algorithms.factorization.plan import FactorizationPlan, clear, driven
+from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.algorithms.factorization.rating_order import enqueue_order, find_offsets
+from clgraph.algorithms.factorization.supersteps import checked_barrier, launch_over
 from clgraph.arguments import Seed, checked_count, checked_seed
-from clgraph.data.ratings import Ratings
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
+from clgraph.model.cost import Work
+from clgraph.model.recipe import Array, Phase, Recipe
 from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.failure import check_status
-from clgraph.runtime.session import Session
 
-SOURCE = "factorization/block_grid.cl"
-_BARRIERS = ("auto", "launch", "grid")
+_SOURCE = "factorization/block_grid.cl"
 _LINGER = 20000
 _STREAMS = 4  # parts of a block between which a lone work-item alternates
 _MOST_GROUPS = 4096  # their blocks are numbered in 32 bits
@@ -34,119 +36,111 @@ _MOST_CHAINED_VECTORS = 6  # of a row, for two products at a time in 256 registe
 _PLACED_ONE_BY_ONE = 8  # heaviest vertices for each part
 
 
-class BlockGrid(BlockPlan):
-    """Sweep over a grid of n_groups × n_groups blocks, of which n_groups share no vertex.
+def block_grid(
+    problem: FactorizationProblem, facts: DeviceFacts, *, n_groups: int | None = None, lanes: int | None = None,
+    barrier: str = "auto", seed: Seed = 0,
+) -> Recipe:
+    """Sweep over a grid of *n_groups* × *n_groups* blocks, of which *n_groups* share no vertex.
 
-    Parameters
+    So many blocks run at a time, one for each work-group; by default what suits the ratings and the device. *lanes*
+    work-items share a rating: a power of two that divides the vectors of a row, at most the sub-group, and so many
+    that the rows of a sub-group's ratings fit the local memory. By default they are two, from 16 vectors on four, and
+    so many that none of them holds more than eight. *barrier* is what stands between blocks: the end of a kernel
+    ("launch"), or, where the device has device-wide barriers, a wait for one other group inside a persistent kernel
+    ("grid"). *seed* is that of the order in which users and items are dealt to parts.
+    """
+    seed = checked_seed(seed)
+    if checked_barrier(facts, barrier, ("auto", "launch", "grid")) == "auto":
+        barrier = "grid" if supersteps.has_grid_barrier(facts) else "launch"
+    layout = row_layout(problem.rank, facts)
+    vectors = layout.vectors * layout.lanes
+    lanes = _default_lanes(vectors, facts.sub_group_size) if lanes is None else _checked_lanes(lanes, layout, facts)
+    n_groups = grid_groups(problem.stats, facts) if n_groups is None else n_groups
+    n_groups = checked_count("n_groups", n_groups, _MOST_GROUPS)
+    sweep = work.block_grid_sweep(problem, facts, n_groups, one_launch=barrier == "grid")
+    in_one_launch = (
+        clear("control"), clear("done"),
+        Phase(f"{_SOURCE}:block_sweep", 0, sweep, groups=n_groups, status="control[GRID_STATUS]"),
+    )
+    words = {"control": Array("GRID_CONTROL_WORDS", np.uint32), "done": Array(f"DONE_STRIDE * {n_groups}", np.uint32)}
+    launches = n_groups * -(-n_groups // _together(problem, facts, n_groups))
+    return Recipe(
+        in_one_launch if barrier == "grid" else (driven(BlockSteps, sweep + Work(launches=launches)),),
+        arrays=words if barrier == "grid" else {},
+        values={"n_groups": n_groups},
+        defines={
+            "LINGER": _LINGER, "LANES": lanes, "VECTORS": vectors // lanes, "CHAIN": _chain(vectors // lanes),
+        },
+        work_group_size=facts.sub_group_size,
+        prepare=partial(_deal, seed=seed), preparation=work.deal_parts(problem, facts, n_groups),
+    )  # fmt: skip
+
+
+def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:
+    """Deal users and items to parts, sort the ratings by block and cut the blocks into tiles.
+
+    Returns
+    -------
+    dict of str to DeviceArray
+        The packed ``ratings``, their positions in that ``order``, and where in it blocks begin, ``offsets``.
+    """
+    session, ratings, n_groups = plan.session, plan.problem.ratings, plan.recipe.values["n_groups"]
+    rng, given = np.random.default_rng(seed), DeviceRatings.upload(session, ratings)
+    user_part, item_part = (
+        session.upload(balanced_parts(np.diff(offsets), n_groups, rng))
+        for offsets in (ratings.user_offsets, ratings.item_offsets)
+    )
+    width, n_blocks = max(1, ratings.n_items), n_groups**2
+    by_key, order = sort_by_block(
+        plan, given, "grid_keys", n_blocks * width, n_items=width, n_groups=n_groups, user_part=user_part,
+        item_part=item_part,
+    )
+    offsets = find_offsets(plan, by_key, n_blocks, width)
+    if session.facts.sub_group_size == 1:
+        # Steps on one item wait for each other, those on four do not: go through four parts of a block in turn.
+        in_turn = session.empty(order.size, order.dtype)
+        enqueue_order(
+            plan, "block_order", "interleave", n=order.size, width=width, n_streams=_STREAMS, keys=by_key,
+            offsets=offsets, order=order, interleaved=in_turn,
+        )
+        order = in_turn
+    packed = pack(plan, given, order)
+    plan.program(_SOURCE).bind("cut_tiles", n_blocks, n_blocks=n_blocks, offsets=offsets, ratings=packed)()
+    return {"ratings": packed, "order": order, "offsets": offsets}
+
+
+class BlockSteps:
+    """A sweep with a launch for each step, and several for long ones.
+
+    Attributes
     ----------
-    n_groups : int, optional
-        Blocks at a time, one for each work-group. By default what suits the ratings and the device.
-    lanes : int, optional
-        Work-items that share a rating: a power of two that divides the vectors of a row, at most the sub-group, and
-        so many that the rows of a sub-group's ratings fit the local memory. By default two, from 16 vectors on four,
-        and so many that none of them holds more than eight.
-    barrier : {"auto", "launch", "grid"}
-        What stands between blocks: the end of a kernel, or, where the device has device-wide barriers, a wait for
-        one other group inside a persistent kernel.
-    seed : int
-        Seed of the order in which users and items are dealt to parts.
+    rounds : int
+        How many launches the last run made.
     """
 
-    def __init__(
-        self, session: Session, ratings: Ratings, model: DeviceModel, *, n_groups: int | None = None,
-        lanes: int | None = None, barrier: str = "auto", seed: Seed = 0,
-    ) -> None:
-        super().__init__(session, ratings, model)
-        check_barrier(session, barrier, _BARRIERS)
-        self.barrier = ("grid" if has_grid_barrier(session) else "launch") if barrier == "auto" else barrier
-        facts, vectors = session.facts, model.layout.vectors * model.layout.lanes
-        if lanes is None:
-            lanes = _default_lanes(vectors, facts.sub_group_size)
-        else:
-            lanes = _checked_lanes(lanes, model.layout, facts)
-        if n_groups is None:
-            n_groups = grid_groups(ratings.stats, facts)
-        self.n_groups = checked_count("n_groups", n_groups, _MOST_GROUPS)
-        rng = np.random.default_rng(checked_seed(seed))
-        user_part, item_part = (
-            session.upload(balanced_parts(np.diff(offsets), self.n_groups, rng))
-            for offsets in (ratings.user_offsets, ratings.item_offsets)
-        )
-        width, n_blocks = ratings.n_items, self.n_groups**2
-        by_key = self._sort(
-            "grid_keys", n_blocks * width, n_items=width, n_groups=self.n_groups, user_part=user_part,
-            item_part=item_part,
-        )
-        self._block_offsets = find_offsets(self, by_key, n_blocks, max(1, width))
-        if facts.sub_group_size == 1:
-            self._interleave(by_key, width)
-        self._pack()
-        kernels = self.program(
-            SOURCE, work_group_size=facts.sub_group_size, LINGER=_LINGER, LANES=lanes, VECTORS=vectors // lanes,
-            CHAIN=_chain(vectors // lanes),
-        )
-        self._control = session.zeros(kernels.constant("GRID_CONTROL_WORDS"), np.uint32)
-        self._status_at = kernels.constant("GRID_STATUS")
-        self._done = session.zeros(kernels.constant("DONE_STRIDE") * self.n_groups, np.uint32)
-        self.scope |= {
-            "n_groups": self.n_groups, "offsets": self._block_offsets, "ratings": self.packed_ratings,
-            "control": self._control, "done": self._done,
-        }  # fmt: skip
-        kernels.bind("cut_tiles", n_blocks, self.scope, n_blocks=n_blocks)()
-        n_lanes = self.n_groups * facts.sub_group_size
-        if self.barrier == "grid":
-            self.launches = [kernels.bind("block_sweep", n_lanes, self.scope)]
-        else:
-            self._step = kernels.bind("block_step", n_lanes, self.scope, step=0, first_group=0)
-        session.finish()
-
-    def _interleave(self, by_key: DeviceArray, width: int) -> None:
-        """Go through four parts of a block in turn: steps on one item wait for each other, those on four do not."""
-        n, sorted_order = self.ratings.n_ratings, self._order
-        self._order = self.session.empty(n, sorted_order.dtype)
-        enqueue_order(
-            self, "block_order", "interleave", n=n, width=max(1, width), n_streams=_STREAMS, keys=by_key,
-            offsets=self._block_offsets, order=sorted_order, interleaved=self._order,
-        )
+    def __init__(self, plan: FactorizationPlan) -> None:
+        self._plan, self._n_groups, self.rounds = plan, plan.recipe.values["n_groups"], 0
+        self._step = plan.program(_SOURCE).bind("block_step", 1, plan.scope, step=0, first_group=0)
 
     def run(self) -> None:
-        """Enqueue one sweep; nothing is read back.
-
-        Under barrier="launch" long sweeps are waited for, so that Ctrl-C is heard; under "grid" a sweep is one launch.
-        """
-        if self.barrier == "grid":
-            self._control.fill(0)
-            self._done.fill(0)
-            super().run()
-        else:
-            wait_by_slices(self, self._steps())
+        """Enqueue one sweep."""
+        self.rounds = wait_by_slices(self._plan, self._steps())
 
     def _steps(self) -> Iterator[tuple[Any, int]]:
-        """Enqueue the steps, long ones as several launches; yield the events and, about, how many ratings they take."""
-        n_cuts = -(-self.ratings.n_ratings // (self.n_groups * slice_size(self))) or 1
-        units = self.session.facts.compute_units
-        together = self.n_groups if n_cuts == 1 else max(1, self.n_groups // (n_cuts * units)) * units
-        per_group = self.ratings.n_ratings // self.n_groups**2
-        for step in range(self.n_groups):
-            for first in range(0, self.n_groups, together):
-                n_groups = min(together, self.n_groups - first)
-                yield launch_over(self._step, n_groups, step=step, first_group=first), n_groups * per_group
+        """Enqueue the steps; yield the events and, about, how many ratings they take."""
+        problem, all_groups = self._plan.problem, self._n_groups
+        together = _together(problem, self._plan.session.facts, all_groups)
+        for step in range(all_groups):
+            for first in range(0, all_groups, together):
+                n_groups = min(together, all_groups - first)
+                event = launch_over(self._step, n_groups, step=step, first_group=first)
+                yield event, n_groups * problem.n // all_groups**2
 
-    def serial_order(self) -> NDArray[np.int64]:
-        """Return the positions of the ratings in an order whose sequential sweep is this one."""
-        order, ends = self._sorted_positions(), self._block_offsets.get().astype(np.int64)
-        by_step = np.arange(self.n_groups**2).reshape(self.n_groups, -1).T.ravel()
-        return np.concatenate([order[ends[b] : ends[b + 1]] for b in by_step.tolist()])
 
-    def check(self) -> None:
-        """Wait for the device.
-
-        Raises
-        ------
-        DeviceTimeoutError
-            A wait of a group for the next one ran out: the last sweep is not whole.
-        """
-        check_status(self._control.item(self._status_at), "the sweep over the block grid")
+def _together(problem: FactorizationProblem, facts: DeviceFacts, n_groups: int) -> int:
+    """Return how many groups are in a launch of a step."""
+    n_cuts, units = -(-problem.n // (n_groups * slice_size(problem, facts))), facts.compute_units
+    return n_groups if n_cuts <= 1 else max(1, n_groups // (n_cuts * units)) * units
 
 
 def _chain(vectors: int) -> int:

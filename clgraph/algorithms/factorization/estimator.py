@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
-from clgraph.algorithms import factorization
-from clgraph.algorithms.factorization.factors import MAX_RANK, Factors, Storage
+from clgraph.algorithms.factorization.factors import Factors, initial_factors
 from clgraph.algorithms.factorization.host_model import check_factors, fold_in, item_means, predict_pairs
 from clgraph.algorithms.factorization.inputs import (
     are_pairs,
@@ -25,8 +24,10 @@ from clgraph.algorithms.factorization.inputs import (
     ratings_of_pairs,
 )
 from clgraph.algorithms.factorization.model_file import check_model, read_model, write_model
+from clgraph.algorithms.factorization.problem import MAX_RANK, Storage
 from clgraph.algorithms.factorization.schedules import make_schedule
-from clgraph.algorithms.factorization.training import Callback, Epoch, Factorization, initial_factors
+from clgraph.algorithms.factorization.strategies import STRATEGIES
+from clgraph.algorithms.factorization.training import Callback, Epoch, Factorization
 from clgraph.arguments import check_callback, checked_count, checked_flag, checked_number
 from clgraph.data.ratings import Ratings
 from clgraph.errors import InputError, MissingExtraError
@@ -538,7 +539,7 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = []
-        strategy = factorization.STRATEGIES.get(self.strategy)
+        strategy = STRATEGIES.get(self.strategy)
         tags.non_deterministic = strategy is not None and strategy.kind == "online"
         return tags
 

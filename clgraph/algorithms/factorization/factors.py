@@ -3,20 +3,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.arguments import check_choice
+from clgraph.algorithms.factorization.problem import MAX_RANK, FactorizationProblem
+from clgraph.arguments import checked_flag, checked_number
 from clgraph.data.ratings import Ratings
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
-MAX_RANK = 128
-Storage = Literal["float32", "float16"]
 _MAX_PADDING = 1.25
 MOST_SHRINKING = 0.5
 
@@ -64,50 +63,50 @@ class Factors(NamedTuple):
     item_biases: NDArray[np.float32] | None = None
 
 
+def initial_factors(
+    n_users: int, n_items: int, rank: int, *, scale: float, biases: bool, rng: np.random.Generator
+) -> Factors:
+    """Draw factors from a normal distribution of standard deviation ``scale / sqrt(rank)``; biases are 0.
+
+    A small *scale* makes every first prediction nearly the mean of the ratings.
+    """
+    scale, biases = checked_number("init_scale", scale), checked_flag("biases", biases)
+    deviation = np.float32(scale / math.sqrt(rank))
+    rows = [deviation * rng.standard_normal((n, rank), np.float32) for n in (n_users, n_items)]
+    zeros = [np.zeros(n, np.float32) for n in (n_users, n_items)] if biases else [None, None]
+    return Factors(rows[0], rows[1], zeros[0], zeros[1])
+
+
 class DeviceModel:
     """Factors and biases of users and items in device memory.
 
-    Parameters
-    ----------
-    session : Session
-    n_users, n_items : int
-    rank : int
-        1 … 128.
-    mean : float
-        Added to every prediction.
-    biases : bool
-        Whether users and items have a bias each.
-    storage : {"float32", "float16"}
-        Type of the factors in memory; arithmetic is float32.
-    checked : bool
-        Count the steps on every (user, item) pair, and the conflicts; for tests, on small inputs.
-
     Attributes
     ----------
+    mean : float
+        It is added to every prediction.
     arrays : dict of str to DeviceArray
         The rows and biases, which sweeps change, by their names in the kernels.
     scope : dict of str to Any
         The arguments that MODEL_PARAMS of cl/factorization/model.h stands for.
     """
 
-    def __init__(
-        self, session: Session, n_users: int, n_items: int, rank: int, *, mean: float = 0.0,
-        biases: bool = False, storage: Storage = "float32", checked: bool = False,
-    ) -> None:
-        check_choice("storage", storage, get_args(Storage))
-        self.session, self.n_users, self.n_items = session, n_users, n_items
-        self.mean, self.biases, self.checked = mean, biases, checked
-        self.layout = row_layout(rank, session.facts)
-        self._type = np.dtype(storage)
+    def __init__(self, session: Session, problem: FactorizationProblem) -> None:
+        self.session, self.biases, self.checked = session, problem.biases, problem.checked
+        ratings = problem.ratings
+        self.n_users, self.n_items = n_users, n_items = ratings.shape
+        self.mean = problem.mean
+        if self.mean is None:
+            self.mean = float(ratings.values.mean(dtype=np.float64)) if ratings.n_ratings else 0.0
+        self.layout, self._type = row_layout(problem.rank, session.facts), problem.number_type
         row_bytes = self.layout.padded * self._type.itemsize
         session.check_memory({"user factors": n_users * row_bytes, "item factors": n_items * row_bytes})
         self._hyper = session.empty(3, np.float32)
         self._rows = [session.zeros(n * self.layout.padded, self._type) for n in (n_users, n_items)]
-        self._biases = [session.zeros(n if biases else 1, np.float32) for n in (n_users, n_items)]
+        self._biases = [session.zeros(n if self.biases else 1, np.float32) for n in (n_users, n_items)]
         names = "user_rows", "item_rows", "user_biases", "item_biases"
         self.arrays = dict(zip(names, [*self._rows, *self._biases], strict=True))
         sizes = {"updates": n_users * n_items, "user_marks": n_users, "item_marks": n_items, "violations": 1}
-        self._checks = {name: session.zeros(size, np.uint32) for name, size in sizes.items()} if checked else {}
+        self._checks = {name: session.zeros(n, np.uint32) for name, n in sizes.items()} if self.checked else {}
         self.scope: dict[str, Any] = {"hyper": self._hyper, "n_items": n_items, **self.arrays, **self._checks}
         self.set_hyper(0.0, 0.0)
 

@@ -1,36 +1,23 @@
 """No locks: the baseline that does not keep the serial semantics (cl/factorization/hogwild.cl)."""
 from __future__ import annotations
 
-from clgraph.algorithms.factorization.factors import DeviceModel
-from clgraph.algorithms.factorization.order import ordered_ratings
-from clgraph.algorithms.factorization.passes import launch_slices, slices
-from clgraph.algorithms.factorization.plan import FactorizationPlan
+from functools import partial
+
+from clgraph.algorithms.factorization import work
+from clgraph.algorithms.factorization.passes import by_slices
+from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.algorithms.factorization.rating_order import ordered_ratings
 from clgraph.arguments import Seed
-from clgraph.data.ratings import Ratings
-from clgraph.runtime.session import Session
+from clgraph.device.facts import DeviceFacts
+from clgraph.model.recipe import Recipe
 
 
-class Hogwild(FactorizationPlan):
+def hogwild(problem: FactorizationProblem, facts: DeviceFacts, *, shuffle: bool = True, seed: Seed = 0) -> Recipe:
     """Step on all ratings at once; steps that meet at a vertex may undo each other.
 
-    Parameters
-    ----------
-    shuffle : bool
-        Visit the ratings in random order; else by user, then item, where neighbours meet.
-    seed : int
-        Seed of that order.
+    With *shuffle* they are visited in the order that *seed* draws; else by user, then item, where neighbours meet.
     """
-
-    def __init__(
-        self, session: Session, ratings: Ratings, model: DeviceModel, *, shuffle: bool = True, seed: Seed = 0
-    ) -> None:
-        super().__init__(session, ratings, model)
-        self.scope |= ordered_ratings(self, shuffle=shuffle, seed=seed).scope
-        program = self.program("factorization/hogwild.cl")
-        self.launches = [
-            program.bind("hogwild", (end - begin) * self.lanes, self.scope, begin=begin, end=end)
-            for begin, end in slices(self)
-        ]
-
-    def run(self) -> None:
-        launch_slices(self.session, self.launches)
+    return Recipe(
+        by_slices(problem, facts, "factorization/hogwild.cl:hogwild", work.steps(problem, facts, near=False)),
+        prepare=partial(ordered_ratings, shuffle=shuffle, seed=seed), preparation=work.sort_ratings(problem, facts),
+    )

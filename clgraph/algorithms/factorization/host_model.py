@@ -4,7 +4,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.factorization.factors import MAX_RANK, Factors
+from clgraph.algorithms.factorization.factors import Factors
+from clgraph.algorithms.factorization.problem import MAX_RANK
 from clgraph.data.ratings import Ratings
 from clgraph.data.ratings_stats import chunks
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clgraph.algorithms.factorization.order import stable_order
 from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.algorithms.factorization.rating_order import stable_order
 from clgraph.arguments import Seed, checked_seed
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.fill import iota
@@ -67,7 +67,7 @@ class _Search:
     def __init__(self, plan: FactorizationPlan, a: Side, b: Side, seed: Seed) -> None:
         session = self._session = plan.session
         n = a[0].size
-        self._defines = {"OFFSET_T": plan.defines["OFFSET_T"]}
+        self._defines = {"OFFSET_T": plan.offset_name}
         program = self._program = session.program(SOURCE, self._defines)
         degrees, most = [], []
         for ends, n_vertices in (a, b):
@@ -91,7 +91,7 @@ class _Search:
         self._state.set(np.array([1]), offset=program.constant("STATE_DISPLACED"))
         self.colours = session.empty(n, np.uint32)
         self._scope = {
-            "begin": session.empty(n_rows, plan.offset_type), "alive": self._alive, "left": self._left,
+            "begin": session.empty(n_rows, plan.problem.offset_type), "alive": self._alive, "left": self._left,
             "cursor": session.empty(n_rows, np.uint32), "tried": session.empty(n_rows, np.uint32), "edges": edges,
             "edge_columns": session.empty(n, np.int32), "words": words, "state": self._state, "colours": self.colours,
         }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Passes over what is left of a sweep, and sweeps cut into launches that Ctrl-C need not wait long for."""
+"""Sweeps cut into launches that Ctrl-C need not wait long for, and passes over what such a sweep has put off."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -6,10 +6,16 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import pyopencl as cl
 
+from clgraph.algorithms.factorization.factors import row_layout
 from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.device.facts import DeviceFacts
 from clgraph.errors import DeviceTimeoutError
+from clgraph.model.cost import Work
+from clgraph.model.recipe import Phase
+from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import typed_errors
-from clgraph.runtime.program import Launch, Program
+from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session
 
 _CPU_SLICE, _GPU_SLICE = 1 << 20, 1 << 28  # ratings in a launch; a popular item must not hold up the next one
@@ -18,16 +24,30 @@ _MOST_AHEAD = 16
 _MOST_STALLS = 40  # looks that find the list as long as before: an item stays until its last rating is done
 
 
-def slice_size(plan: FactorizationPlan) -> int:
+def slice_size(problem: FactorizationProblem, facts: DeviceFacts) -> int:
     """Return how many ratings a launch takes, about; longer rows take longer."""
-    most = _CPU_SLICE if plan.session.facts.is_cpu else _GPU_SLICE
-    return most * _SHORT_ROW // max(_SHORT_ROW, plan.model.layout.padded)
+    most = _CPU_SLICE if facts.is_cpu else _GPU_SLICE
+    return most * _SHORT_ROW // max(_SHORT_ROW, row_layout(problem.rank, facts).padded)
 
 
-def slices(plan: FactorizationPlan) -> list[tuple[int, int]]:
-    """Return the begins and ends of what the launches of a sweep take of the ratings."""
-    n, size = plan.ratings.n_ratings, slice_size(plan)
-    return [(begin, min(n, begin + size)) for begin in range(0, n, size)]
+def n_slices(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
+    """Return about as many launches as a pass over all ratings takes."""
+    return Work(launches=max(1.0, problem.n / slice_size(problem, facts)))
+
+
+def by_slices(
+    problem: FactorizationProblem, facts: DeviceFacts, kernel: str, asked: Work, ratings_per_slot: int = 1
+) -> tuple[Phase, ...]:
+    """Return launches of *kernel* over all ratings, which together ask for *asked*."""
+    n, size, lanes = problem.n, slice_size(problem, facts), row_layout(problem.rank, facts).lanes
+    begins = range(0, n, size)
+    return tuple(
+        Phase(
+            kernel, -(-(end - begin) // ratings_per_slot) * lanes, asked.times(1 / len(begins)),
+            {"begin": begin, "end": end},
+        )
+        for begin, end in ((begin, min(n, begin + size)) for begin in begins)
+    )  # fmt: skip
 
 
 def launch_slices(session: Session, launches: Iterable[Launch]) -> None:
@@ -38,68 +58,74 @@ def launch_slices(session: Session, launches: Iterable[Launch]) -> None:
             session.wait(event)
 
 
-def wait_by_slices(plan: FactorizationPlan, enqueued: Iterable[tuple[cl.Event, int]]) -> None:
+def wait_by_slices(plan: FactorizationPlan, enqueued: Iterable[tuple[cl.Event, int]]) -> int:
     """Take from *enqueued* the events of launches, made as they are asked for, and how many ratings each takes.
 
-    Launches stay in flight together until they take a slice; then the last one is waited for.
+    Launches stay in flight together until they take a slice; then the last one is waited for. Return how many they are.
     """
-    in_flight = 0
+    in_flight = count = 0
     with typed_errors("enqueueing a sweep"):
         for event, n_ratings in enqueued:
-            in_flight += n_ratings
-            if in_flight >= slice_size(plan):
+            in_flight, count = in_flight + n_ratings, count + 1
+            if in_flight >= slice_size(plan.problem, plan.session.facts):
                 plan.session.wait(event)
                 in_flight = 0
+    return count
+
+
+def list_sizes(plan: FactorizationPlan, source: str) -> DeviceArray:
+    """Return room for the lengths of the lists that the kernels of *source* fill."""
+    return plan.session.empty(plan.program(source).constant("N_LISTS"), np.uint32)
 
 
 class Passes:
-    """Passes over lists that shrink, enqueued several at a time before the host looks whether all is done.
+    """Passes 1, 2, … over lists that shrink, enqueued several at a time before the host looks whether all is done.
 
     Pass k reads the list whose length is ``sizes[k % 3]``, appends what it leaves to the next one and clears the length
     of the one after that. Two buffers hold the lists in turn: ``launches[k % 2]`` runs pass k, its ``pass_number``.
 
     Parameters
     ----------
-    program : Program
-        It has the kernels that run the passes.
-    what : str
-        Names the strategy in errors.
+    plan : FactorizationPlan
+        Its scope has the ``sizes``.
+    launches : pair of Launch
     n_groups : callable
         Work-groups for a list of some length. A list is not longer than any before it.
+    most : int
+        The first list is at most so long.
+
+    Attributes
+    ----------
+    rounds : int
+        How many passes the last run made.
     """
 
-    def __init__(self, session: Session, program: Program, what: str, n_groups: Callable[[int], int]) -> None:
-        self._n_lists = program.constant("N_LISTS")
-        self.sizes = session.empty(self._n_lists, np.uint32)
-        self.launches: tuple[Launch, ...] = ()
-        self._what, self._n_groups = what, n_groups
+    def __init__(
+        self, plan: FactorizationPlan, launches: tuple[Launch, ...], n_groups: Callable[[int], int], most: int
+    ) -> None:
+        self._sizes: DeviceArray = plan.scope["sizes"]
+        self._launches, self._n_groups, self._most, self.rounds = launches, n_groups, most, 0
 
-    def clear(self) -> None:
-        """Enqueue emptying all lists, before pass 0."""
-        self.sizes.fill(0)
-
-    def finish(self, most: int) -> None:
-        """Run passes 1, 2, … until the list is empty; the first one is at most *most* long.
+    def run(self) -> None:
+        """Run passes until the list is empty.
 
         Raises
         ------
         DeviceTimeoutError
             Hundreds of passes left the list as long as it was.
         """
-        k, ahead, left, stalls = 1, 2, most, 0
-        while True:
+        self.rounds, ahead, left, stalls = 0, 2, self._most, 0
+        while left:
             groups = self._n_groups(left)
             for _ in range(ahead):
-                launch = self.launches[k % 2]
-                launch.set(pass_number=k)
+                self.rounds += 1
+                launch = self._launches[self.rounds % 2]
+                launch.set(pass_number=self.rounds)
                 launch(groups)
-                k += 1
-            before, left = left, self.sizes.item(k % self._n_lists)
-            if not left:
-                return
+            before, left = left, self._sizes.item((self.rounds + 1) % self._sizes.size)
             stalls = stalls + 1 if left == before else 0
             if stalls == _MOST_STALLS:
                 raise DeviceTimeoutError(
-                    f"{self._what}: {left} entries are left after {k} passes, no fewer than before"
+                    f"{launch.kernel}: {left} entries are left after {self.rounds} passes, no fewer than before"
                 )
             ahead = min(2 * ahead, _MOST_AHEAD)

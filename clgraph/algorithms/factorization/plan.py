@@ -1,62 +1,88 @@
-"""What the plans of all strategies share."""
+"""A factorisation on one device: preprocessed once, swept as often as wanted."""
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from clgraph.algorithms.factorization.factors import DeviceModel
-from clgraph.arguments import checked_count
-from clgraph.data.ratings import Ratings
-from clgraph.primitives.types import MAX_ITEMS
-from clgraph.runtime.program import Launch, Program
+from clgraph.algorithms.factorization.factors import DeviceModel, initial_factors
+from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.engine.plan import Plan
+from clgraph.model.cost import Work
+from clgraph.model.recipe import Recipe, Use
+from clgraph.primitives.fill import Fill
+from clgraph.primitives.types import c_type
+from clgraph.runtime.failure import check_status
+from clgraph.runtime.program import Program
 from clgraph.runtime.session import Session
 
-_INT32_RATINGS = 2**31 - 2**24  # the room that is left is more than any kernel's stride
 
-
-class FactorizationPlan:
-    """A strategy compiled, allocated and preprocessed for some ratings; ``run()`` is one sweep over them.
-
-    Subclasses fill ``launches`` or override :meth:`run`. Creating a plan is the preprocessing, which sorts and counts
-    ratings with the primitives: like those, a plan takes less than 2**31 of them.
+class FactorizationPlan(Plan):
+    """A strategy on some ratings: making the plan is the preprocessing, and its recipe is one sweep.
 
     Attributes
     ----------
-    session, ratings, model
-    launches : list of Launch
-        What ``run()`` enqueues.
-    scope : dict of str to Any
-        Arguments that the kernels of the plan share: those of the model, and what subclasses add.
-
-    Raises
-    ------
-    InputError
-        There are too many ratings.
+    model : DeviceModel
+        Zero until it is set.
     """
 
-    def __init__(self, session: Session, ratings: Ratings, model: DeviceModel, **defines: int | str) -> None:
-        checked_count("n_ratings", ratings.n_ratings, MAX_ITEMS, least=0)
-        self.session, self.ratings, self.model = session, ratings, model
-        self.offset_type = np.int32 if ratings.n_ratings < _INT32_RATINGS else np.int64
-        self.defines: dict[str, int | str] = {
-            **model.defines(), "OFFSET_T": "int" if self.offset_type is np.int32 else "long", **defines,
-        }
-        self.launches: list[Launch] = []
-        self.scope: dict[str, Any] = dict(model.scope)
+    problem: FactorizationProblem
+
+    def __init__(self, session: Session, problem: FactorizationProblem, recipe: Recipe) -> None:
+        self.model = DeviceModel(session, problem)
+        super().__init__(session, problem, recipe)
+        session.finish()
+
+    def _given(self) -> tuple[Mapping[str, int | str], Mapping[str, Any]]:
+        return {**self.model.defines(), "OFFSET_T": self.offset_name}, self.model.scope
+
+    @property
+    def offset_name(self) -> str:
+        """Name of the type of positions of ratings in kernels."""
+        return c_type(self.problem.offset_type)
 
     @property
     def lanes(self) -> int:
-        """Work-items of a slot."""
+        """Work-items of a slot, which takes a rating."""
         return self.model.layout.lanes
 
-    def program(self, source: str, *, work_group_size: int | None = None, **defines: int | str) -> Program:
-        return self.session.program(source, {**self.defines, **defines}, work_group_size=work_group_size)
+    def build(self, source: str, work_group_size: int | None = None, **defines: int | str) -> Program:
+        """Return kernel file *source* built for this model, in place of what the recipe says."""
+        return self.session.program(source, {**self._defines, **defines}, work_group_size=work_group_size)
+
+    def sweep(self) -> None:
+        """Step once on each rating; long sweeps are waited for, so that Ctrl-C is heard."""
+        super().run()
 
     def run(self) -> None:
-        """Enqueue one sweep; nothing is read back."""
-        for launch in self.launches:
-            launch()
+        """Train from new factors, at one rate, as many sweeps as the problem has."""
+        problem, rng = self.problem, np.random.default_rng(self.problem.seed)
+        self.model.set(initial_factors(*problem.ratings.shape, problem.rank, scale=0.2, biases=problem.biases, rng=rng))
+        self.model.set_hyper(problem.learning_rate, problem.regularization)
+        for _ in range(problem.n_sweeps):
+            self.sweep()
+            self.check()
 
     def check(self) -> None:
-        """Wait for the last sweep, and raise if it was not whole."""
+        """Wait for the last sweep.
+
+        Raises
+        ------
+        DeviceTimeoutError
+            Work-groups waited too long for each other: the sweep is not whole.
+        """
+        super().check()
+        if "status" in self.arrays:
+            check_status(self.arrays["status"].item(), "a wait between supersteps")
+
+
+def clear(array: str) -> Use:
+    """Return the step that sets *array* of the scope to zeros."""
+    return Use(lambda plan: Fill(plan.session, plan.scope[array], 0), Work(launches=1.0))
+
+
+def driven(make: Callable[[Any], Any], asked: Work) -> Use:
+    """Return the step that ``make(plan)`` drives; its rounds are launches, *asked* says how many are expected."""
+    return Use(make, replace(asked, launches=0.0), Work(launches=1.0), asked.launches)

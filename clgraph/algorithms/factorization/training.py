@@ -6,27 +6,22 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyopencl as cl
 from numpy.typing import NDArray
 
-from clgraph.algorithms import factorization
-from clgraph.algorithms.factorization.factors import (
-    MAX_RANK,
-    DeviceModel,
-    DeviceRatings,
-    Factors,
-    Storage,
-    row_layout,
-)
+from clgraph.algorithms.factorization import ALGORITHM, STRATEGIES, FactorizationProblem, as_problem
+from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings, row_layout
 from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.algorithms.factorization.problem import MAX_RANK, Storage, offset_type
 from clgraph.algorithms.factorization.schedules import Schedule, capped, check_regularization
-from clgraph.arguments import check_choice, checked_count, checked_flag, checked_number
+from clgraph.arguments import checked_count
 from clgraph.data.ratings import Ratings
 from clgraph.errors import ConvergenceWarning, DeviceMemoryError, InputError
 from clgraph.model.strategy import checked_options
+from clgraph.primitives.types import c_type
 from clgraph.progress import begin
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.session import Session
@@ -67,43 +62,27 @@ Callback = Callable[[int, Epoch], object]
 """``callback(number, epoch)`` after each epoch, numbered from 1; a true result stops the training."""
 
 
-def initial_factors(
-    n_users: int, n_items: int, rank: int, *, scale: float, biases: bool, rng: np.random.Generator
-) -> Factors:
-    """Draw factors from a normal distribution of standard deviation ``scale / sqrt(rank)``; biases are 0.
-
-    A small *scale* makes every first prediction nearly the mean of the ratings.
-    """
-    scale, biases = checked_number("init_scale", scale), checked_flag("biases", biases)
-    deviation = np.float32(scale / math.sqrt(rank))
-    rows = [deviation * rng.standard_normal((n, rank), np.float32) for n in (n_users, n_items)]
-    zeros = [np.zeros(n, np.float32) for n in (n_users, n_items)] if biases else [None, None]
-    return Factors(rows[0], rows[1], zeros[0], zeros[1])
-
-
-class Errors(FactorizationPlan):
+class Errors:
     """The error of a model on some ratings, computed on the device and the same in every run."""
 
     def __init__(self, session: Session, ratings: Ratings, model: DeviceModel) -> None:
-        super().__init__(session, ratings, model)
-        program = self.program(_EVALUATE)
-        n_items = ratings.n_ratings * self.lanes
+        self._n = ratings.n_ratings
+        self.program = session.program(_EVALUATE, {**model.defines(), "OFFSET_T": c_type(offset_type(self._n))})
+        n_items = self._n * model.layout.lanes
         most = _GROUPS_PER_UNIT * session.facts.compute_units
-        groups = min(most, max(1, -(-n_items // program.work_group_size)))
+        groups = min(most, max(1, -(-n_items // self.program.work_group_size)))
         self._partial = session.empty(groups, np.float32)
-        self.scope |= DeviceRatings.upload(session, ratings).scope
-        self.launches = [
-            program.bind(
-                "squared_errors", n_items, self.scope, n=ratings.n_ratings, partial=self._partial, max_groups=groups
-            )
-        ]
+        self._launch = self.program.bind(
+            "squared_errors", n_items, {**model.scope, **DeviceRatings.upload(session, ratings).scope}, n=self._n,
+            partial=self._partial, max_groups=groups,
+        )
 
     def rmse(self) -> float:
         """Return the root mean square error; NaN without ratings."""
-        if not self.ratings.n_ratings:
+        if not self._n:
             return math.nan
-        self.run()
-        return math.sqrt(self._partial.get().sum(dtype=np.float64) / self.ratings.n_ratings)
+        self._launch()
+        return math.sqrt(self._partial.get().sum(dtype=np.float64) / self._n)
 
 
 class _Backup:
@@ -195,30 +174,26 @@ class Factorization:
     ) -> None:  # fmt: skip
         if not ratings.n_ratings:
             raise InputError("there are no ratings to train on; at least one is needed")
-        rank = checked_count("n_factors", rank, MAX_RANK)
-        check_choice("storage", storage, get_args(Storage))
+        checked_count("n_factors", rank, MAX_RANK)
+        problem = as_problem(ratings, rank=rank, n_sweeps=n_epochs, storage=storage, biases=biases)
         _check_squares(ratings)
-        _check_memory(session, ratings, rank, storage)
+        _check_memory(session, problem)
         self.session, self.ratings = session, ratings
         self.epochs: list[Epoch] = []
         self._started = time.perf_counter()
         self._parts = np.zeros(3)  # seconds: compile, transfer, kernel
         self._kernels: dict[str, tuple[int, float]] = {}
         with session.measure() as recorder:
-            self.choice = factorization.choose_strategy(
-                session, ratings, rank=rank, n_sweeps=n_epochs, storage=storage, biases=biases, strategy=strategy
-            )
+            self.choice = ALGORITHM.choose(session, problem, strategy)
             self.strategy = self.choice.strategy
             if deterministic and strategy == "auto":
-                offline = (s for s in self.choice.predicted if factorization.STRATEGIES[s].kind == "offline")
+                offline = (name for name in self.choice.predicted if STRATEGIES[name].kind == "offline")
                 self.strategy = next(offline, self.strategy)
                 self.choice = replace(self.choice, strategy=self.strategy)
-            options = checked_options(factorization.STRATEGIES, self.choice, {} if options is None else options)
-            self.model = DeviceModel(
-                session, *ratings.shape, rank, biases=biases, storage=storage,
-                mean=float(ratings.values.mean(dtype=np.float64)) if mean is None else mean,
-            )  # fmt: skip
-            self.plan = factorization.STRATEGIES[self.strategy].plan(session, ratings, self.model, **options)
+            chosen = checked_options(STRATEGIES, self.choice, {} if options is None else options)
+            problem = replace(problem, mean=mean)
+            self.plan: FactorizationPlan = STRATEGIES[self.strategy].plan(session, problem, **chosen)
+            self.model = self.plan.model
             self._errors = Errors(session, ratings, self.model)
             self._backup = _Backup(self.model)
         self._account(recorder)
@@ -303,7 +278,7 @@ class Factorization:
     def _epoch(self, rate: float, regularization: float, evaluation: Errors | None) -> Epoch:
         self.model.set_hyper(rate, regularization)
         with self.session.measure() as recorder:
-            self.plan.run()
+            self.plan.sweep()
             self.plan.check()
         seconds = self._account(recorder).total
         eval_loss = math.nan if evaluation is None else evaluation.rmse()
@@ -317,7 +292,7 @@ class Factorization:
         """Return the predicted ratings of pairs, whose numbers must be in range; float32, shape (n,)."""
         predictions = self.session.empty(users.size, np.float32)
         of_users, of_items = (self.session.upload(np.ascontiguousarray(array, np.int32)) for array in (users, items))
-        self._errors.program(_EVALUATE).bind(
+        self._errors.program.bind(
             "predict", users.size * self.plan.lanes, self.model.scope, n=users.size, users=of_users, items=of_items,
             predictions=predictions,
         )()
@@ -326,7 +301,7 @@ class Factorization:
     def info(self) -> RunInfo:
         """Return what ran until now, and where the time of preprocessing and sweeps went."""
         seconds = Seconds(time.perf_counter() - self._started, *self._parts.tolist())
-        kind, facts = factorization.STRATEGIES[self.strategy].kind, self.session.facts
+        kind, facts = STRATEGIES[self.strategy].kind, self.session.facts
         return RunInfo(
             self.strategy, kind, facts.name, self.session.why, seconds, self.choice.seconds, dict(self._kernels)
         )
@@ -352,18 +327,19 @@ def _check_squares(ratings: Ratings) -> None:
         )
 
 
-def _check_memory(session: Session, ratings: Ratings, rank: int, storage: Storage) -> None:
+def _check_memory(session: Session, problem: FactorizationProblem) -> None:
     """Raise unless ratings, factors and their copy fit on the device; name the largest rank that does.
 
     What the ratings need is an estimate: 64 bytes each at the peak, while the plan sorts them, and on a CPU, which
     reads them where they are, 52.
     """
     per_rating = {k: b for k, b in _BYTES_PER_RATING.items() if not (k == "ratings" and session.facts.is_cpu)}
-    needed = {name: n_bytes * ratings.n_ratings for name, n_bytes in per_rating.items()}
+    needed = {name: n_bytes * problem.n for name, n_bytes in per_rating.items()}
 
     def check(rank: int) -> None:
-        row_bytes = row_layout(rank, session.facts).padded * (2 if storage == "float16" else 4)
-        factors = {"user factors": ratings.n_users * row_bytes, "item factors": ratings.n_items * row_bytes}
+        row_bytes = row_layout(rank, session.facts).padded * problem.number_type.itemsize
+        n_users, n_items = problem.ratings.shape
+        factors = {"user factors": n_users * row_bytes, "item factors": n_items * row_bytes}
         copies = {f"copy of the {name}": size for name, size in factors.items()}
         session.check_memory({**factors, **copies, **needed})
 
@@ -375,12 +351,12 @@ def _check_memory(session: Session, ratings: Ratings, rank: int, storage: Storag
         return True
 
     try:
-        check(rank)
+        check(problem.rank)
     except DeviceMemoryError as error:
-        largest = next(filter(fits, range(rank - 1, 0, -1)), 0)
+        largest = next(filter(fits, range(problem.rank - 1, 0, -1)), 0)
         if not largest:
             raise
-        raise InputError(f"n_factors={rank}: {error}; the largest possible here is {largest}") from error
+        raise InputError(f"n_factors={problem.rank}: {error}; the largest possible here is {largest}") from error
 
 
 def _improvement(epochs: Sequence[Epoch]) -> float:

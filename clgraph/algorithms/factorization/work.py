@@ -14,10 +14,9 @@ takes was fitted to sweeps measured on an NVIDIA H200 and on CPUs (docs/algorith
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
 
-from clgraph.algorithms.factorization.sizes import block_shape, grid_groups, local_row_bytes
+from clgraph.algorithms.factorization.factors import row_layout
+from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.data.ratings_stats import RatingsStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
@@ -26,12 +25,13 @@ _RATING_BYTES = 12.0
 _CACHED_BYTES = 2.0**20
 _NEAR_ROWS = 2.0**12  # RatingsStats.far_item_share counts those farther away
 _GROUP_ITEMS = 512  # work-items of a group that walks the tail of the supersteps
-_CPU_TAIL = 512  # ratings of a superstep that one core has done before two have started
+CPU_TAIL = 512  # ratings of a superstep that one core has done before two have started
 _FEW_RATINGS = 8.0  # of a vertex, which has no other choice than to wait
 _FEW_ROWS = 4096.0  # vertices with ratings left at which one work-group finds the other matchings alone
 _CPU_LOADS_UNDER_WAY = 4.0
 _CPU_CACHE_BYTES = 2.0**24  # beyond, rows come from memory, one after the other where they are near
 _CPU_STEP_GATHERS = 2.0  # out of the first-level cache, as long as the arithmetic on 64 bytes of both rows
+_CPU_STEP_SECONDS = 1e-5  # of a grid, in which cores that are done wait
 _CPU_WALK = 1.5  # looking for users that are free, beside the steps
 _CPU_LOCKS = 5.0  # of one lock after the other, as long as a step behind one takes beside others
 _STEP_LOADS = 2.0  # of a step behind a lock: rows, and the store before the lock is free
@@ -40,59 +40,27 @@ _ATTEMPTS = 16.0  # on the busiest lock, for each compute unit and hand-over
 _UPLOAD_BYTES_PER_SECOND = 8e9
 
 
-@dataclass(frozen=True)
-class Task:
-    """A factorisation to be done.
-
-    Attributes
-    ----------
-    stats : RatingsStats
-    padded : int
-        Numbers of a factor row, padding included.
-    number_bytes : int
-        Bytes of one of them in memory.
-    biases : bool
-    n_sweeps : int
-        Sweeps over which the preprocessing pays off.
-    """
-
-    stats: RatingsStats
-    padded: int = 16
-    number_bytes: int = 4
-    biases: bool = False
-    n_sweeps: int = 1
-
-    @property
-    def row_bytes(self) -> int:
-        """Bytes of a row and its bias in memory."""
-        return self.padded * self.number_bytes + 4 * self.biases
-
-    @property
-    def n(self) -> float:
-        return float(self.stats.n_ratings)
-
-    @property
-    def busiest(self) -> float:
-        """The most ratings of one vertex, d_m."""
-        return float(max(self.stats.max_user_degree, self.stats.max_item_degree))
-
-    @property
-    def users_bytes(self) -> float:
-        return float(self.row_bytes) * self.stats.n_users
-
-    @property
-    def items_bytes(self) -> float:
-        return float(self.row_bytes) * self.stats.n_items
+DEFERRED_EDGES = Work(launches=6.0, read_backs=2.0)  # passes over what was put off, and looks whether all is done
+DEFERRED_ITEMS = Work(launches=3.0, read_backs=1.0)
+DEFERRED_BY_ITEMS = Work(launches=2.0, read_backs=1.0)  # edges that a walk over the items has put off
 
 
-Estimator = Callable[[Task, DeviceFacts], Work]
+def _row_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> int:
+    """Bytes of a row and its bias in memory."""
+    return row_layout(problem.rank, facts).padded * problem.number_type.itemsize + 4 * problem.biases
+
+
+def _side_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> tuple[float, float]:
+    """Bytes of the rows of all users, and of all items."""
+    row_bytes = float(_row_bytes(problem, facts))
+    return row_bytes * problem.stats.n_users, row_bytes * problem.stats.n_items
 
 
 # ---- throughput
 
 
-def _steps(
-    task: Task, facts: DeviceFacts, *, near: bool, item_share: float = 1.0, user_share: float = 1.0
+def steps(
+    problem: FactorizationProblem, facts: DeviceFacts, *, near: bool, item_share: float = 1.0, user_share: float = 1.0
 ) -> Work:
     """Read the ratings, and read and write both rows at each.
 
@@ -101,117 +69,106 @@ def _steps(
     arithmetic counts too; on a GPU it hides behind the memory.
     """
     if facts.is_cpu:
-        return _cpu_steps(task, facts, near=near, item_share=item_share, user_share=user_share)
-    lines = 2 * math.ceil(task.row_bytes / 32) * task.n
-    far = (1 + task.stats.far_item_share) / 2 if near else 1.0
-    near_bytes = min(_NEAR_ROWS * task.row_bytes, _CACHED_BYTES)
+        return _cpu_steps(problem, facts, near=near, item_share=item_share, user_share=user_share)
+    lines = 2 * math.ceil(_row_bytes(problem, facts) / 32) * problem.n
+    far = (1 + problem.stats.far_item_share) / 2 if near else 1.0
+    near_bytes = min(_NEAR_ROWS * _row_bytes(problem, facts), _CACHED_BYTES)
+    users_bytes, items_bytes = _side_bytes(problem, facts)
     return Work(
-        streamed_bytes=_RATING_BYTES * task.n,
+        streamed_bytes=_RATING_BYTES * problem.n,
         gathers=(
-            Gathers(lines * user_share * far, task.users_bytes), Gathers(lines * item_share * far, task.items_bytes),
+            Gathers(lines * user_share * far, users_bytes), Gathers(lines * item_share * far, items_bytes),
             Gathers(lines * (user_share + item_share) * (1 - far), near_bytes),
         ),
     )  # fmt: skip
 
 
 def _cpu_steps(
-    task: Task, facts: DeviceFacts, *, near: bool, item_share: float, user_share: float
+    problem: FactorizationProblem, facts: DeviceFacts, *, near: bool, item_share: float, user_share: float
 ) -> Work:
     """A row's cache lines move once for reading and writing, and the arithmetic counts.
 
     A core has only a few loads under way, which the probe's gathers do not show: the chain stands for that.
     """
-    lines = math.ceil(task.row_bytes / 64) * task.n
-    far = task.stats.far_item_share if near else 1.0
-    streamed = _RATING_BYTES * task.n
+    lines = math.ceil(_row_bytes(problem, facts) / 64) * problem.n
+    far = problem.stats.far_item_share if near else 1.0
+    streamed = _RATING_BYTES * problem.n
     gathers, chains = [Gathers(_CPU_STEP_GATHERS * lines, 4096)], []
-    for share, row_set in ((user_share, task.users_bytes), (item_share, task.items_bytes)):
+    for share, row_set in zip((user_share, item_share), _side_bytes(problem, facts), strict=True):
         gathers.append(Gathers(lines * share * far, row_set))
         chains.append(Chain(lines * share * far / (_CPU_LOADS_UNDER_WAY * facts.compute_units), row_set))
         if row_set > _CPU_CACHE_BYTES:
-            streamed += 2 * task.row_bytes * task.n * share * (1 - far)
+            streamed += 2 * _row_bytes(problem, facts) * problem.n * share * (1 - far)
         else:
             gathers.append(Gathers(lines * share * (1 - far), min(row_set, _CACHED_BYTES)))
     return Work(streamed_bytes=streamed, gathers=tuple(gathers), chains=tuple(chains))
 
 
-def hogwild_sweep(task: Task, facts: DeviceFacts) -> Work:
-    return Work(launches=1) + _steps(task, facts, near=False)
-
-
 # ---- online
 
 
-def _locks(task: Task, facts: DeviceFacts, *sizes: int) -> Work:
+def _locks(problem: FactorizationProblem, facts: DeviceFacts, *sizes: int) -> Work:
     """Take and release a lock of each of *sizes* words at every rating; on a CPU the fences cost more."""
     if facts.is_cpu:
-        return Work(locks=_CPU_LOCKS * task.n * len(sizes) / facts.compute_units)
-    return Work(atomics=tuple(Atomics(2 * task.n, max(2.0, size)) for size in sizes))
+        return Work(locks=_CPU_LOCKS * problem.n * len(sizes) / facts.compute_units)
+    return Work(atomics=tuple(Atomics(2 * problem.n, max(2.0, size)) for size in sizes))
 
 
-def _hand_overs(task: Task, facts: DeviceFacts, count: float) -> Work:
+def _hand_overs(problem: FactorizationProblem, facts: DeviceFacts, count: float) -> Work:
     """*count* steps on one vertex, each after its lock has been handed over."""
     return Work(
         locks=count, contended_attempts=_ATTEMPTS * facts.compute_units * count,
-        chains=(Chain(_STEP_LOADS * count, task.users_bytes + task.items_bytes),),
+        chains=(Chain(_STEP_LOADS * count, sum(_side_bytes(problem, facts))),),
     )
 
 
-def edge_locked_sweep(task: Task, facts: DeviceFacts) -> Work:
-    stats = task.stats
+def lock_edges(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
+    """Lock both ends of each rating and step, in all passes."""
     return (
-        Work(launches=10, read_backs=2) + _locks(task, facts, stats.n_users, stats.n_items)
-        + _hand_overs(task, facts, task.busiest) + _steps(task, facts, near=False)
+        _locks(problem, facts, problem.stats.n_users, problem.stats.n_items)
+        + _hand_overs(problem, facts, problem.busiest) + steps(problem, facts, near=False)
     )  # fmt: skip
 
 
-def node_locked_sweep(task: Task, facts: DeviceFacts) -> Work:
-    return Work(launches=4, read_backs=1) + _walk(task, facts) + _item_hand_overs(task, facts, 1.6)
-
-
-def hybrid_locked_sweep(task: Task, facts: DeviceFacts) -> Work:
-    """What a walk has put off goes on as edges, so the busiest item is not held up by one work-item."""
-    return Work(launches=3, read_backs=1) + _walk(task, facts).times(0.9) + _item_hand_overs(task, facts, 0.9)
-
-
-def _item_hand_overs(task: Task, facts: DeviceFacts, lone: float) -> Work:
+def item_hand_overs(problem: FactorizationProblem, facts: DeviceFacts, lone: float) -> Work:
     """A team of work-items locks four users at a time on average; a lone one takes *lone* of the time of edges."""
     share = 0.25 if facts.sub_group_size > 1 else lone
-    return _hand_overs(task, facts, max(float(task.stats.max_user_degree), share * task.stats.max_item_degree))
+    stats = problem.stats
+    return _hand_overs(problem, facts, max(float(stats.max_user_degree), share * stats.max_item_degree))
 
 
-def _walk(task: Task, facts: DeviceFacts) -> Work:
+def walk_items(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
     """Walk the ratings of each item, whose row stays at hand.
 
     Near users are met in a cache only on NVIDIA's GPUs before Volta: on later ones and AMD's the fence of a lock
     empties the first-level cache, and on CPUs other cores write the lines.
     """
-    steps = _steps(task, facts, near=0 < facts.dialect.nvidia_sm < 70, item_share=_once_an_item(task))
-    return _locks(task, facts, task.stats.n_users) + steps.times(_CPU_WALK if facts.is_cpu else 1)
+    moves = steps(problem, facts, near=0 < facts.dialect.nvidia_sm < 70, item_share=_once_an_item(problem))
+    return _locks(problem, facts, problem.stats.n_users) + moves.times(_CPU_WALK if facts.is_cpu else 1)
 
 
-def _once_an_item(task: Task) -> float:
+def _once_an_item(problem: FactorizationProblem) -> float:
     """Share of the steps that move an item's row, if each item's is moved once."""
-    return min(1.0, (task.stats.n_items - task.stats.n_empty_items) / max(1.0, task.n))
+    return min(1.0, problem.n_rated_items / max(1, problem.n))
 
 
 # ---- offline
 
 
-def _slots(task: Task, facts: DeviceFacts) -> int:
+def _slots(problem: FactorizationProblem, facts: DeviceFacts) -> int:
     """Ratings that a work-group of a persistent kernel takes at a time."""
     if facts.is_cpu:
-        return _CPU_TAIL
-    lanes = min(facts.sub_group_size, max(1, task.row_bytes // 16))
+        return CPU_TAIL
+    lanes = min(facts.sub_group_size, max(1, _row_bytes(problem, facts) // 16))
     return _GROUP_ITEMS // lanes
 
 
-def _superstep_chain(task: Task, facts: DeviceFacts, wide: float, tail: float) -> Work:
+def _superstep_chain(problem: FactorizationProblem, facts: DeviceFacts, wide: float, tail: float) -> Work:
     """*wide* supersteps with a barrier of the device, *tail* ones that one work-group goes through alone."""
     has_grid = facts.dialect.has_grid_barrier
     return Work(
-        grid_barriers=wide if has_grid else 0.0, launches=6.0 if has_grid else wide,
-        chains=(Chain(3 * wide, task.users_bytes + task.items_bytes), Chain(_TAIL_LOADS * tail, _CACHED_BYTES)),
+        grid_barriers=wide if has_grid else 0.0, launches=3.0 if has_grid else 1 + max(2.0, wide),
+        chains=(Chain(3 * wide, sum(_side_bytes(problem, facts))), Chain(_TAIL_LOADS * tail, _CACHED_BYTES)),
     )
 
 
@@ -235,157 +192,133 @@ def _degrees(stats: RatingsStats) -> tuple[tuple[_Bins, _Bins], tuple[_Bins, _Bi
     return (items, users) if stats.max_item_degree >= stats.max_user_degree else (users, items)
 
 
-def _matchings_chain(task: Task, facts: DeviceFacts) -> Work:
+def _matchings_chain(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
     """There are as many matchings as the busiest vertex has ratings; many vertices take part in the wide ones."""
-    stats = task.stats
+    stats = problem.stats
     (counts, _), _ = _degrees(stats)
-    wide = min(task.busiest, _degree_exceeded_by(counts, _slots(task, facts)))
-    return _superstep_chain(task, facts, wide, task.busiest - wide)
+    wide = min(problem.busiest, _degree_exceeded_by(counts, _slots(problem, facts)))
+    return _superstep_chain(problem, facts, wide, problem.busiest - wide)
 
 
-def matching_edge_sweep(task: Task, facts: DeviceFacts) -> Work:
-    return _matchings_chain(task, facts) + _steps(task, facts, near=facts.is_cpu)
+def matching_edge_sweep(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
+    return _matchings_chain(problem, facts) + steps(problem, facts, near=facts.is_cpu)
 
 
-def diagonal_sweep(task: Task, facts: DeviceFacts) -> Work:
-    stats = task.stats
-    steps = float(min(stats.n_diagonals, max(stats.n_users, stats.n_items)))
-    is_wide = task.n > steps * _slots(task, facts)
-    chain = _superstep_chain(task, facts, steps if is_wide else 0.0, 0.0 if is_wide else steps)
-    moves = _steps(task, facts, near=True)
+def diagonal_sweep(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
+    stats = problem.stats
+    diagonals = float(min(stats.n_diagonals, max(stats.n_users, stats.n_items)))
+    is_wide = problem.n > diagonals * _slots(problem, facts)
+    chain = _superstep_chain(problem, facts, diagonals if is_wide else 0.0, 0.0 if is_wide else diagonals)
+    moves = steps(problem, facts, near=True)
     if facts.is_cpu:  # rows far apart on a diagonal share no page; one core walks narrow diagonals alone
-        alone = 0.0 if is_wide else _CPU_STEP_GATHERS * (facts.compute_units - 1) / 4 * task.n
+        alone = 0.0 if is_wide else _CPU_STEP_GATHERS * (facts.compute_units - 1) / 4 * problem.n
         moves = moves + Work(streamed_bytes=0.8 * moves.streamed_bytes, gathers=(Gathers(alone, 4096),))
     return chain + moves
 
 
-def _n_item_blocks(task: Task, facts: DeviceFacts) -> float:
-    rated = task.stats.n_items - task.stats.n_empty_items
+def _n_item_blocks(problem: FactorizationProblem, facts: DeviceFacts) -> float:
     groups = facts.compute_units if facts.dialect.has_grid_barrier else 1
-    return float(max(1, math.ceil(rated / (groups * _slots(task, facts)))))
+    return float(max(1, math.ceil(problem.n_rated_items / (groups * _slots(problem, facts)))))
 
 
-def _blocks_sweep(task: Task, facts: DeviceFacts, supersteps: float) -> Work:
+def _blocks_sweep(problem: FactorizationProblem, facts: DeviceFacts, supersteps: float) -> Work:
     """Slots that keep an item's row; without a device-wide barrier one work-group runs alone."""
-    steps = _steps(task, facts, near=True, item_share=_once_an_item(task))
+    moves = steps(problem, facts, near=True, item_share=_once_an_item(problem))
     if facts.is_cpu:
-        return Work(launches=1) + steps.times((1 + facts.compute_units) / 2)
+        return Work(launches=3.0) + moves.times((1 + facts.compute_units) / 2)
     if facts.dialect.has_grid_barrier:
-        return _superstep_chain(task, facts, supersteps, 0.0) + steps
-    return _superstep_chain(task, facts, 0.0, supersteps) + steps.times(facts.compute_units)
+        return _superstep_chain(problem, facts, supersteps, 0.0) + moves
+    return _superstep_chain(problem, facts, 0.0, supersteps) + moves.times(facts.compute_units)
 
 
-def matching_node_sweep(task: Task, facts: DeviceFacts) -> Work:
-    return _blocks_sweep(task, facts, task.busiest * max(1.0, 0.6 * _n_item_blocks(task, facts)))
+def matching_node_sweep(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
+    return _blocks_sweep(problem, facts, problem.busiest * max(1.0, 0.6 * _n_item_blocks(problem, facts)))
 
 
-def subgraph_matching_sweep(task: Task, facts: DeviceFacts) -> Work:
-    mean = task.n / max(1, task.stats.n_items)
-    return _blocks_sweep(task, facts, 1.3 * task.busiest + 2 * mean * _n_item_blocks(task, facts))
+def subgraph_matching_sweep(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
+    mean = problem.n / max(1, problem.stats.n_items)
+    return _blocks_sweep(problem, facts, 1.3 * problem.busiest + 2 * mean * _n_item_blocks(problem, facts))
 
 
-def block_diagonal_sweep(task: Task, facts: DeviceFacts) -> Work:
-    """Waves of one or two ratings, one after the other, in as many blocks as a block-diagonal has."""
-    sides = block_shape(task.stats.n_users, task.stats.n_items, facts, local_row_bytes(task.padded))
-    n_blocks = [math.ceil(n / side) for n, side in zip((task.stats.n_users, task.stats.n_items), sides, strict=True)]
-    supersteps = min(float(max(n_blocks)), 1 + 0.2 * task.stats.n_diagonals)
+def block_diagonal_sweep(problem: FactorizationProblem, facts: DeviceFacts, shape: tuple[int, int]) -> Work:
+    """Waves of one or two ratings, one after the other, in as many blocks of *shape* as a block-diagonal has."""
+    n_blocks = [math.ceil(n / side) for n, side in zip(problem.ratings.shape, shape, strict=True)]
+    supersteps = min(float(max(n_blocks)), 1 + 0.2 * problem.stats.n_diagonals)
     together = min(*n_blocks, facts.compute_units * (1 if facts.is_cpu else 12))
-    loads = (3 if facts.is_cpu else 7) * task.n / max(1, together) + 20 * supersteps
+    loads = (3 if facts.is_cpu else 7) * problem.n / max(1, together) + 20 * supersteps
     chain = Work(launches=1.5 * supersteps, chains=(Chain(loads, _CACHED_BYTES),))
-    return chain + _steps(task, facts, near=True).times(2 if facts.is_cpu else 1)  # in and out of local memory
+    return chain + steps(problem, facts, near=True).times(2 if facts.is_cpu else 1)  # in and out of local memory
 
 
-def block_grid_sweep(task: Task, facts: DeviceFacts) -> Work:
-    groups = float(grid_groups(task.stats, facts))
+def block_grid_sweep(problem: FactorizationProblem, facts: DeviceFacts, groups: int, *, one_launch: bool) -> Work:
+    """A grid of *groups* × *groups* blocks; without *one_launch* the launches are still to be counted."""
     if facts.is_cpu:  # a user's row is fetched again in each block in which the user has ratings
-        fetched = min(1.0, groups * task.stats.n_users / max(1.0, task.n))
-        uneven = Gathers(_CPU_STEP_GATHERS / 2 * task.n, 4096)  # cores wait for the slowest block of a step
-        steps = _steps(task, facts, near=False, user_share=fetched, item_share=0.1)
-        return Work(launches=3 * groups, gathers=(uneven,)) + steps
+        fetched = min(1.0, groups * problem.stats.n_users / max(1, problem.n))
+        uneven = Gathers(_CPU_STEP_GATHERS / 2 * problem.n, 4096)  # cores wait for the slowest block of a step
+        waits = Work(host_seconds=_CPU_STEP_SECONDS * groups, gathers=(uneven,))
+        return waits + steps(problem, facts, near=False, user_share=fetched, item_share=0.1)
     # A wait costs several barriers: it drains, tells the next group, and starts to read again.
-    loads = 0.6 + task.row_bytes / 400
-    serial = max(task.n / groups, task.busiest)
-    has_grid = facts.dialect.has_grid_barrier
-    return Work(
-        launches=1.0 if has_grid else groups, grid_barriers=5 * groups if has_grid else 0.0,
-        chains=(Chain(loads * serial + 20 * groups, _CACHED_BYTES),),
-    ) + _steps(task, facts, near=False, item_share=0.3)
+    loads = 0.6 + _row_bytes(problem, facts) / 400
+    serial = max(problem.n / groups, problem.busiest)
+    chain = Chain(loads * serial + 20 * groups, _CACHED_BYTES)
+    waits = Work(grid_barriers=5 * groups if one_launch else 0.0, chains=(chain,))
+    return waits + steps(problem, facts, near=False, item_share=0.3)
 
 
 # ---- preprocessing
 
 
-def sort_ratings(task: Task, facts: DeviceFacts) -> Work:
+def sort_ratings(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
     """Copy the ratings to the device and put them in order."""
-    upload = 0.0 if facts.is_cpu else _RATING_BYTES * task.n / _UPLOAD_BYTES_PER_SECOND
-    moved = (400 if facts.is_cpu else 200) * task.n
+    upload = 0.0 if facts.is_cpu else _RATING_BYTES * problem.n / _UPLOAD_BYTES_PER_SECOND
+    moved = (400 if facts.is_cpu else 200) * problem.n
     return Work(launches=20, read_backs=2, streamed_bytes=moved, host_seconds=upload + 2e-3)
 
 
-def sort_items(task: Task, facts: DeviceFacts) -> Work:
+def sort_items(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
     """The same, and the host sorts the items by degree."""
-    return sort_ratings(task, facts).times(1.3) + Work(host_seconds=2e-8 * task.stats.n_items)
+    return sort_ratings(problem, facts).times(1.3) + Work(host_seconds=2e-8 * problem.stats.n_items)
 
 
-def sort_diagonals(task: Task, facts: DeviceFacts) -> Work:
+def sort_diagonals(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
     """The same, and the host looks which diagonals hold ratings."""
-    return sort_ratings(task, facts) + Work(host_seconds=1.2e-8 * max(task.stats.n_users, task.stats.n_items))
+    return sort_ratings(problem, facts) + Work(host_seconds=1.2e-8 * max(problem.stats.n_users, problem.stats.n_items))
 
 
-def cut_waves(task: Task, facts: DeviceFacts) -> Work:
+def cut_waves(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
     """The same by longer keys, and find where waves, blocks and diagonals begin."""
-    return sort_ratings(task, facts).times(3)
+    return sort_ratings(problem, facts).times(3)
 
 
-def deal_parts(task: Task, facts: DeviceFacts) -> Work:
+def deal_parts(problem: FactorizationProblem, facts: DeviceFacts, groups: int) -> Work:
     """The same, and the host deals users and items to parts."""
-    return sort_ratings(task, facts).times(1.3) + Work(
-        host_seconds=6e-8 * (task.stats.n_users + task.stats.n_items) + 1e-5 * grid_groups(task.stats, facts)
+    return sort_ratings(problem, facts).times(1.3) + Work(
+        host_seconds=6e-8 * (problem.stats.n_users + problem.stats.n_items) + 1e-5 * groups
     )
 
 
-def matchings(task: Task, facts: DeviceFacts) -> Work:
+def matchings(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
     """Find maximal matchings, in rounds as many as the busiest vertex has ratings.
 
     On a GPU one work-group goes on alone when few vertices have ratings left; a CPU takes rating by rating.
     """
-    rounds, sort = task.busiest, sort_ratings(task, facts).times(1.5)
-    (counts, ratings), (other_counts, other_ratings) = _degrees(task.stats)
+    rounds, sort = problem.busiest, sort_ratings(problem, facts).times(1.5)
+    (counts, ratings), (other_counts, other_ratings) = _degrees(problem.stats)
     if facts.is_cpu:
         # Vertices with few ratings left ask a busy one on the other side again in every round.
         asked = sum(r * r / c for c, r in zip(other_counts, other_ratings, strict=True) if c) / 2
-        have_few = min(1.0, _FEW_RATINGS * sum(counts[1:]) / max(1.0, task.n))
+        have_few = min(1.0, _FEW_RATINGS * sum(counts[1:]) / max(1.0, problem.n))
         return sort + Work(
-            gathers=(Gathers(15 * math.log2(2 + rounds) * task.n, _CACHED_BYTES),),
+            gathers=(Gathers(15 * math.log2(2 + rounds) * problem.n, _CACHED_BYTES),),
             chains=(Chain(have_few * asked, _CACHED_BYTES),),
         )
     begins = _degree_exceeded_by(counts, _FEW_ROWS)
     alone = sum(r - begins * c for k, (c, r) in enumerate(zip(counts, ratings, strict=True)) if 2**k > 2 * begins)
     return sort + Work(
-        launches=30, read_backs=min(20.0, rounds), gathers=(Gathers(20 * task.n, 8 * task.n),),
+        launches=30, read_backs=min(20.0, rounds), gathers=(Gathers(20 * problem.n, 8 * problem.n),),
         chains=(Chain(250 * rounds + alone, _CACHED_BYTES),),
     )
 
 
-def blocks_of_matchings(task: Task, facts: DeviceFacts) -> Work:
-    return matchings(task, facts) + sort_items(task, facts)
-
-
-PARTS: dict[str, tuple[Estimator, Estimator]] = {  # of each strategy: a sweep, the preprocessing
-    "edge_locked": (edge_locked_sweep, sort_ratings),
-    "node_locked": (node_locked_sweep, sort_items),
-    "hybrid_locked": (hybrid_locked_sweep, sort_items),
-    "hogwild": (hogwild_sweep, sort_ratings),
-    "matching_edge": (matching_edge_sweep, matchings),
-    "matching_node": (matching_node_sweep, blocks_of_matchings),
-    "subgraph_matching": (subgraph_matching_sweep, blocks_of_matchings),
-    "diagonal": (diagonal_sweep, sort_diagonals),
-    "block_diagonal": (block_diagonal_sweep, cut_waves),
-    "block_grid": (block_grid_sweep, deal_parts),
-}
-
-
-def whole(strategy: str) -> Estimator:
-    """Return the work of the preprocessing and all sweeps of *strategy*."""
-    sweep, prepare = PARTS[strategy]
-    return lambda task, facts: prepare(task, facts) + sweep(task, facts).times(task.n_sweeps)
+def blocks_of_matchings(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
+    return matchings(problem, facts) + sort_items(problem, facts)

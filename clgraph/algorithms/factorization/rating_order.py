@@ -22,15 +22,13 @@ def enqueue_order(
     defines: Mapping[str, str] | None = None, **arguments: Any,
 ) -> None:
     """Enqueue a kernel of cl/factorization/*source*.cl that takes *n* ratings, or one more."""
-    program = plan.session.program(
-        f"factorization/{source}.cl", {"OFFSET_T": plan.defines["OFFSET_T"], **(defines or {})}
-    )
+    program = plan.session.program(f"factorization/{source}.cl", {"OFFSET_T": plan.offset_name, **(defines or {})})
     program.bind(kernel, n + 1, scope, n=n, **arguments)()
 
 
 def find_offsets(plan: FactorizationPlan, sorted_keys: DeviceArray, n_ranges: int, width: int = 1) -> DeviceArray:
     """Return where in *sorted_keys* each of *n_ranges* ranges of *width* keys begins, and the end."""
-    offsets = plan.session.empty(n_ranges + 1, plan.offset_type)
+    offsets = plan.session.empty(n_ranges + 1, plan.problem.offset_type)
     enqueue_order(
         plan, "order", "find_offsets", n=sorted_keys.size, width=width, n_ranges=n_ranges, keys=sorted_keys,
         offsets=offsets, defines={"KEY_T": c_type(sorted_keys.dtype)},
@@ -52,7 +50,7 @@ def stable_order(
     """
     session, n = plan.session, keys.size
     if positions is None:
-        positions = session.empty(n, plan.offset_type)
+        positions = session.empty(n, plan.problem.offset_type)
         iota(session, positions)
     else:
         given, keys = keys, session.empty(n, keys.dtype)
@@ -90,41 +88,41 @@ def gather_ratings(plan: FactorizationPlan, given: DeviceRatings, order: DeviceA
     return DeviceRatings(**gathered)
 
 
-def ordered_ratings(plan: FactorizationPlan, *, shuffle: bool, seed: Seed, by_item: bool = False) -> DeviceRatings:
-    """Copy the ratings of *plan* to the device.
+def ordered_ratings(
+    plan: FactorizationPlan, *, shuffle: bool, seed: Seed, by_item: bool = False
+) -> dict[str, DeviceArray]:
+    """Copy the ratings of *plan* to the device, by user, then item, or in another order; return the arrays by name.
 
     Parameters
     ----------
     plan : FactorizationPlan
     shuffle : bool
-        Permute them at random; else they stay sorted by user, then item.
+        Permute them at random.
     seed : int
         Seed of the permutation, which is the same on every device.
     by_item : bool
         Sort them by item; equal items keep their order.
     """
     shuffle, seed = checked_flag("shuffle", shuffle), checked_seed(seed)
-    session, n = plan.session, plan.ratings.n_ratings
-    ratings = DeviceRatings.upload(session, plan.ratings)
+    session, n = plan.session, plan.problem.n
+    given = DeviceRatings.upload(session, plan.problem.ratings)
     if not n or not (shuffle or by_item):
-        return ratings
-    order, keys = session.empty(n, plan.offset_type), session.empty(n, np.uint32)
+        return given.scope
+    order, keys = session.empty(n, plan.problem.offset_type), session.empty(n, np.uint32)
     iota(session, order)
-
-    def by_keys(end_bit: int = 32) -> DeviceArray:
-        _, values = sort(session, keys, order, end_bit=end_bit)
-        assert values is not None
-        return values
-
     if shuffle:
         enqueue_order(plan, "order", "draw_keys", n=n, seed=seed % 2**64, keys=keys)
-        order = by_keys()
+        order = _sorted(plan, keys, order, 32)
     if by_item:
-        enqueue_order(plan, "order", "gather_keys", n=n, order=order, items=ratings.items, keys=keys)
-        order = by_keys((plan.ratings.n_items - 1).bit_length())
-    ordered = gather_ratings(plan, ratings, order)
-    session.finish()
-    return ordered
+        enqueue_order(plan, "order", "gather_keys", n=n, order=order, items=given.items, keys=keys)
+        order = _sorted(plan, keys, order, (plan.problem.ratings.n_items - 1).bit_length())
+    return gather_ratings(plan, given, order).scope
+
+
+def _sorted(plan: FactorizationPlan, keys: DeviceArray, order: DeviceArray, end_bit: int) -> DeviceArray:
+    _, values = sort(plan.session, keys, order, end_bit=end_bit)
+    assert values is not None
+    return values
 
 
 def by_descending_degree(degrees: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,0 +1,166 @@
+"""Supersteps in which a slot holds an item (cl/factorization/item_block.cl): AGM-N and SGM of the study."""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.factorization import supersteps, work
+from clgraph.algorithms.factorization.factors import DeviceRatings
+from clgraph.algorithms.factorization.matchings import Matchings, find_matchings
+from clgraph.algorithms.factorization.plan import FactorizationPlan, driven
+from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.algorithms.factorization.rating_order import (
+    by_descending_degree,
+    enqueue_order,
+    gather_ratings,
+    number_runs,
+    stable_order,
+)
+from clgraph.algorithms.factorization.supersteps import STATUS, Supersteps, checked_barrier
+from clgraph.arguments import Seed, checked_count
+from clgraph.device.facts import DeviceFacts
+from clgraph.errors import InputError
+from clgraph.model.cost import Work
+from clgraph.model.recipe import Recipe
+from clgraph.runtime.arrays import DeviceArray
+
+_SOURCE = "factorization/item_block.cl"
+
+RankItems = Callable[[NDArray[np.int64], int], NDArray[np.int64]]
+FindMatchings = Callable[[FactorizationPlan, DeviceRatings, DeviceArray, int], Matchings]
+
+
+def matching_node(
+    problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 0, barrier: str = "auto",
+    work_group_size: int | None = None,
+) -> Recipe:
+    """Sweep over blocks of items in the order of their numbers; the supersteps are matchings of all ratings.
+
+    Inside a block the items with the most ratings take the first slots: steps that only few items still have are
+    then those of one work-group. *seed* is that of the matchings.
+
+    *barrier* is what stands between supersteps. "grid": a device-wide barrier of a persistent kernel, and a block has
+    as many items as there are resident slots. "group", where the device has none: the barrier of one work-group,
+    which runs alone, and a block has as many items as it has slots. On a CPU that is one work-item with one item at a
+    time: no parallelism is left, but the row stays in registers for all of an item's ratings. *work_group_size* is a
+    multiple of the sub-group size.
+    """
+
+    def find(plan: FactorizationPlan, given: DeviceRatings, _blocks: DeviceArray, _n_blocks: int) -> Matchings:
+        n_users, n_items = problem.ratings.shape
+        return find_matchings(plan, (given.items, n_items), (given.users, n_users), seed=seed)
+
+    sweep = work.matching_node_sweep(problem, facts)
+    return _recipe(problem, facts, _by_number_and_degree, find, barrier, work_group_size, sweep)
+
+
+def _by_number_and_degree(degrees: NDArray[np.int64], block_size: int) -> NDArray[np.int64]:
+    order = by_descending_degree(degrees)
+    # int16 where it fits: numpy sorts that by radix, ten times as fast
+    block = np.empty(degrees.size, np.int16 if order.size < 2**15 * block_size else np.int32)
+    block[np.flatnonzero(degrees)] = np.arange(order.size) // block_size
+    return order[np.argsort(block[order], kind="stable")]
+
+
+def subgraph_matching(
+    problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 0, barrier: str = "auto",
+    work_group_size: int | None = None,
+) -> Recipe:
+    """Sweep over blocks of items of like degree; the supersteps are matchings of a block's ratings alone.
+
+    Items are sorted by degree, so blocks of rare items take few supersteps. The options are those of
+    :func:`matching_node`.
+    """
+
+    def find(plan: FactorizationPlan, given: DeviceRatings, blocks: DeviceArray, n_blocks: int) -> Matchings:
+        # A copy of each user for every block: then the matchings of one graph are those of all blocks.
+        by_block, _ = stable_order(plan, blocks, n_blocks)  # ratings come sorted by user
+        copies, offsets = number_runs(plan, by_block, blocks, given.users)
+        return find_matchings(plan, (given.items, problem.ratings.n_items), (copies, offsets.size - 1), seed=seed)
+
+    sweep = work.subgraph_matching_sweep(problem, facts)
+    return _recipe(problem, facts, _by_degree, find, barrier, work_group_size, sweep)
+
+
+def _by_degree(degrees: NDArray[np.int64], _block_size: int) -> NDArray[np.int64]:
+    return by_descending_degree(degrees)
+
+
+def _recipe(
+    problem: FactorizationProblem, facts: DeviceFacts, rank_items: RankItems, find: FindMatchings, barrier: str,
+    work_group_size: int | None, sweep: Work,
+) -> Recipe:
+    barrier = checked_barrier(facts, barrier, ("auto", "grid", "group"))
+    if barrier == "auto":
+        barrier = "grid" if supersteps.has_grid_barrier(facts) else "group"
+    size = facts.sub_group_size if facts.is_cpu else supersteps.GRID_WG_SIZE
+    if work_group_size is not None:
+        size = checked_count("work_group_size", work_group_size, facts.max_work_group_size)
+        if size % facts.sub_group_size:
+            raise InputError(f"work_group_size = {size}; needed: a multiple of {facts.sub_group_size}")
+    step = driven(lambda plan: ItemSupersteps(plan, rank_items, find, barrier, size), sweep)
+    return Recipe((step,), arrays=STATUS, preparation=work.blocks_of_matchings(problem, facts))
+
+
+class ItemSupersteps(Supersteps):
+    """Blocks of items, one after the other; a slot holds an item's row while its block lasts.
+
+    Inside a block the matchings that have ratings of it are the supersteps.
+
+    Parameters
+    ----------
+    plan : FactorizationPlan
+    rank_items : callable
+        ``rank_items(degrees, block_size)`` returns the items that have ratings, in the order in which they fill blocks.
+    find : callable
+        ``find(plan, ratings, blocks, n_blocks)`` returns matchings of the ratings, whose items are in *blocks*.
+    barrier : {"grid", "group"}
+    work_group_size : int
+    """
+
+    def __init__(
+        self, plan: FactorizationPlan, rank_items: RankItems, find: FindMatchings, barrier: str, work_group_size: int
+    ) -> None:
+        super().__init__(plan, barrier)
+        session, ratings = plan.session, plan.problem.ratings
+        program = plan.build(_SOURCE, work_group_size, LINGER=supersteps.LINGER)
+        degrees = np.diff(ratings.item_offsets)
+        slots = program.work_group_size // plan.lanes
+        n_rated, n = int(np.count_nonzero(degrees)), ratings.n_ratings
+        most_groups = supersteps.GROUPS_PER_UNIT * session.facts.compute_units if barrier == "grid" else 1
+        n_groups = max(1, min(most_groups, -(-n_rated // slots)))
+        block_size = n_groups * slots
+        by_rank = rank_items(degrees, block_size)
+        item_ranks = np.zeros(ratings.n_items, np.uint32)
+        item_ranks[by_rank] = np.arange(n_rated)
+        given = DeviceRatings.upload(session, ratings)
+        ranks, blocks = session.empty(n, np.uint32), session.empty(n, np.uint32)
+        enqueue_order(
+            plan, "superstep_order", "rank_items", n=n, block_size=block_size, items=given.items,
+            item_ranks=session.upload(item_ranks), ranks=ranks, blocks=blocks,
+        )
+        colours, n_matchings = find(plan, given, blocks, -(-ratings.n_items // block_size))
+        by_matching, _ = stable_order(plan, colours, n_matchings)
+        self.order, block_offsets = stable_order(plan, blocks, -(-n_rated // block_size), by_matching)
+        steps, offsets = number_runs(plan, self.order, blocks, colours)
+        self.offsets = offsets.get().astype(np.int64)
+        n_steps = self.offsets.size - 1
+        by_item, item_offsets = stable_order(plan, ranks, n_rated, self.order)
+        ordered = gather_ratings(plan, DeviceRatings(given.users, steps, given.values), by_item)
+        is_wide = session.zeros(n_steps, np.uint32)
+        if n_groups > 1:
+            enqueue_order(
+                plan, "superstep_order", "mark_wide", n=n, block_size=block_size, n_slots=slots, ranks=ranks,
+                steps=steps, is_wide=is_wide,
+            )
+        block_of = np.searchsorted(block_offsets.get()[1:], self.offsets[:-1], side="right")
+        joins = is_wide.get() == 0
+        joins[1:] &= joins[:-1] & (np.diff(block_of) == 0)
+        self.cut(np.ones(n_steps, np.int64), joins)
+        self.bind_persistent(program, "item_blocks", n_groups, {
+            "n_groups": n_groups, "n_ranks": n_rated, "by_rank": session.upload(by_rank.astype(np.int32)),
+            "offsets": item_offsets, "blocks": session.upload(block_of[self.segments[:-1]].astype(np.uint32)),
+            "users": ordered.users, "steps": ordered.items, "values": ordered.values,
+        })  # fmt: skip

@@ -1,0 +1,45 @@
+"""The strategies of factorisation, each a function that returns its recipe: the preprocessing, and one sweep."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from clgraph.algorithms.factorization.block_diagonal import block_diagonal
+from clgraph.algorithms.factorization.block_grid import block_grid
+from clgraph.algorithms.factorization.edge_locked import edge_locked
+from clgraph.algorithms.factorization.hogwild import hogwild
+from clgraph.algorithms.factorization.hybrid_locked import hybrid_locked
+from clgraph.algorithms.factorization.item_supersteps import matching_node, subgraph_matching
+from clgraph.algorithms.factorization.node_locked import node_locked
+from clgraph.algorithms.factorization.plan import FactorizationPlan
+from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.algorithms.factorization.rating_supersteps import diagonal, matching_edge
+from clgraph.device.facts import DeviceFacts
+from clgraph.engine.plan import planned
+from clgraph.model.cost import Work
+from clgraph.model.recipe import Recipe
+from clgraph.model.strategy import Kind, Strategy
+
+RECIPES: dict[str, tuple[Kind, Callable[..., Recipe]]] = {
+    "edge_locked": ("online", edge_locked),
+    "node_locked": ("online", node_locked),
+    "hybrid_locked": ("online", hybrid_locked),
+    "hogwild": ("online", hogwild),
+    "matching_edge": ("offline", matching_edge),
+    "matching_node": ("offline", matching_node),
+    "subgraph_matching": ("offline", subgraph_matching),
+    "diagonal": ("offline", diagonal),
+    "block_diagonal": ("offline", block_diagonal),
+    "block_grid": ("offline", block_grid),
+}
+
+
+def _strategy(kind: Kind, recipe: Callable[..., Recipe]) -> Strategy:
+    def work(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
+        listed = recipe(problem, facts)
+        return listed.preparation + listed.work.times(problem.n_sweeps)
+
+    return replace(planned(kind, recipe, FactorizationPlan), work=work)
+
+
+STRATEGIES: dict[str, Strategy] = {name: _strategy(*entry) for name, entry in RECIPES.items()}
