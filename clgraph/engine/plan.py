@@ -90,7 +90,9 @@ class Plan:
         return next((step for step in self.recipe.steps if isinstance(step, Phase)), None)
 
     def _size(self, array: Array) -> int:
-        if not isinstance(array.size, str):
+        if callable(array.size):
+            return array.size()
+        if isinstance(array.size, int):
             return array.size
         first = self._first()
         return 0 if first is None else self._number(first, array.size)
