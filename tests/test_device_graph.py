@@ -10,6 +10,7 @@ from graphs import DIRECTED, UNDIRECTED
 
 import clgraph as cg
 from clgraph import DeviceGraph, Graph, generators
+from clgraph.data.stats import GraphStats
 from clgraph.errors import GraphError, InputError
 from clgraph.primitives.scan import Scan
 from clgraph.runtime.device_graph import GraphOnDevice, device_graph
@@ -176,6 +177,65 @@ def test_nothing_is_read_back_that_nobody_reads(session):
     assert (problem.n_vertices, problem.n_edges, problem.weight_dtype) == (900, made.n_edges, None)
     assert problem.has_sorted_rows and not problem.directed and problem.nbytes == made.nbytes
     assert not {"row_offsets", "column_indices", "edge_weights"} & problem.__dict__.keys()
+
+
+# ---- statistics
+
+SAMPLED = {
+    "mean_log2_neighbor_distance": 0.15, "far_neighbor_share": 0.02, "first_hook_tree_share": 0.02,
+    "first_hook_giant_share": 0.1,
+}
+
+
+def differences(found: GraphStats, expected: GraphStats) -> dict[str, tuple[object, object]]:
+    """Return what differs by more than sampling does."""
+    return {
+        name: (value, getattr(expected, name)) for name, value in vars(found).items()
+        if value != pytest.approx(getattr(expected, name), rel=1e-9, abs=SAMPLED.get(name, 1e-9))
+    }
+
+
+@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("offsets", [np.int32, np.int64])
+def test_statistics_of_small_graphs_are_those_of_the_host(session, name, offsets):
+    graph = ZOO[name]()
+    found = uploaded(session, graph, offsets=offsets).stats
+    few = graph.n_vertices <= 256 and not graph.stats.n_isolated  # so that both climb from all vertices
+    ignored = set() if few else {"first_hook_depth"}
+    if graph.stats.first_hook_tree_share < 0.01:
+        ignored.add("first_hook_giant_share")  # 1 if no root is in a sample of vertices
+    assert not differences(found, graph.stats).keys() - ignored
+    assert found.mean_log2_neighbor_distance == pytest.approx(graph.stats.mean_log2_neighbor_distance, abs=1e-4)
+
+
+LARGE = {
+    "grid": lambda: generators.grid(400, 400),
+    "grid-permuted": lambda: generators.grid(400, 400).permuted(0),
+    "rmat": lambda: generators.rmat(16, 8, seed=1),
+    "uniform": lambda: generators.uniform_random(100_000, 400_000, seed=2),
+    "road": lambda: generators.road_like(200, seed=3),
+    "star": lambda: generators.star(200_001),
+    "path": lambda: generators.path(30_000),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_statistics_of_large_graphs_are_near_those_of_the_host(session, name):
+    graph = LARGE[name]()
+    found, expected = uploaded(session, graph).stats, graph.stats
+    ignored = {"first_hook_depth"}
+    if expected.first_hook_tree_share < 0.01:
+        ignored.add("first_hook_giant_share")
+    assert not differences(found, expected).keys() - ignored
+    assert found.first_hook_depth == pytest.approx(expected.first_hook_depth, rel=0.15, abs=0.5)
+
+
+def test_statistics_bring_nothing_else_to_the_host(session):
+    made = uploaded(session, generators.grid(100, 100))
+    with session.measure() as recorder:
+        assert made.stats is made.as_graph().stats
+    assert len(recorder.transfer_events) == 1 and "_on_host" not in vars(made)
+    assert {"measure_rows", "measure_reach"} <= recorder.kernels().keys()
 
 
 # ---- algorithms take them

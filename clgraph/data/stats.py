@@ -15,11 +15,11 @@ from clgraph.data.csr import as_csr_array
 if TYPE_CHECKING:
     from clgraph.data.graph import Graph
 
-_N_SAMPLES = 1 << 14
-_FAR = 1 << 15
+N_SAMPLES = 1 << 14
+FAR_DISTANCE = 1 << 15
 _COUNTED_DEGREE = 1 << 16
-_MAX_CLIMB = 512
-_NEIGHBORHOOD = 1 << 12
+MAX_CLIMB = 512
+NEIGHBORHOOD = 1 << 12
 _SMALL_WORLD_LEVELS = 12  # in which a small world's neighbourhood gets there
 
 
@@ -115,7 +115,7 @@ def graph_stats(graph: Graph) -> GraphStats:
         degree_edge_counts=tuple(np.bincount(bins, count * degree, n_bins).astype(int).tolist()),
         has_sorted_rows=graph.has_sorted_rows,
         mean_log2_neighbor_distance=float(np.log2(1.0 + distances).mean()) if m else 0.0,
-        far_neighbor_share=float((distances > _FAR).mean()) if m else 0.0,
+        far_neighbor_share=float((distances > FAR_DISTANCE).mean()) if m else 0.0,
         **_first_hook(graph),
         estimated_depth=_estimated_depth(graph),
     )
@@ -130,16 +130,21 @@ def _estimated_depth(graph: Graph) -> float:
     frontier, levels, n_seen = connected[connected.size // 2][None], 0, 1
     seen = np.zeros(graph.n_vertices, bool)
     seen[frontier] = True
-    while frontier.size and n_seen < _NEIGHBORHOOD:
-        rows = frontier[:_NEIGHBORHOOD]
-        ends = np.minimum(offsets[rows + 1], offsets[rows] + _NEIGHBORHOOD // max(1, rows.size // 16))
+    while frontier.size and n_seen < NEIGHBORHOOD:
+        rows = frontier[:NEIGHBORHOOD]
+        ends = np.minimum(offsets[rows + 1], offsets[rows] + NEIGHBORHOOD // max(1, rows.size // 16))
         reached = np.unique(np.concatenate([columns[a:b] for a, b in zip(offsets[rows], ends, strict=True)]))
         frontier = reached[~seen[reached]]
         seen[frontier] = True
         n_seen, levels = n_seen + frontier.size, levels + 1
-    if not frontier.size:
+    return extrapolated_depth(levels, n_seen, frontier.size, connected.size)
+
+
+def extrapolated_depth(levels: int, n_seen: int, n_last: int, n_connected: int) -> float:
+    """Return the levels of a search that has seen *n_seen* vertices, the last level *n_last*, when it was stopped."""
+    if not n_last:
         return float(levels)
-    left = max(1.0, connected.size / n_seen)
+    left = max(1.0, n_connected / n_seen)
     if levels <= _SMALL_WORLD_LEVELS:
         return levels * (1.0 + math.log2(left) / math.log2(n_seen))
     return 2.0 * levels * math.sqrt(left)
@@ -148,7 +153,7 @@ def _estimated_depth(graph: Graph) -> float:
 def _first_hook(graph: Graph) -> dict[str, float]:
     """Sample the forest in which every vertex hangs from its first neighbour, if that is smaller."""
     n, offsets, columns = graph.n_vertices, graph.row_offsets, graph.column_indices
-    sample = np.random.default_rng(1).integers(n, size=_N_SAMPLES) if n > _N_SAMPLES else np.arange(n)
+    sample = np.random.default_rng(1).integers(n, size=N_SAMPLES) if n > N_SAMPLES else np.arange(n)
     sample = sample[offsets[sample] < offsets[sample + 1]]
     if not sample.size:
         return dict.fromkeys(("first_hook_tree_share", "first_hook_giant_share", "first_hook_depth"), 0.0)
@@ -161,7 +166,7 @@ def _first_hook(graph: Graph) -> dict[str, float]:
     roots = sample[:: max(1, sample.size // 256)].copy()
     depths = np.zeros(roots.size)
     climbing = np.arange(roots.size)
-    for _ in range(_MAX_CLIMB):
+    for _ in range(MAX_CLIMB):
         above = parents(roots[climbing])
         climbing = climbing[above != roots[climbing]]
         if not climbing.size:
@@ -178,7 +183,7 @@ def _first_hook(graph: Graph) -> dict[str, float]:
 
 def _sampled_distances(graph: Graph) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     m = graph.n_edges
-    entries = np.random.default_rng(0).integers(m, size=_N_SAMPLES) if m > _N_SAMPLES else np.arange(m)
+    entries = np.random.default_rng(0).integers(m, size=N_SAMPLES) if m > N_SAMPLES else np.arange(m)
     rows = np.searchsorted(graph.row_offsets, entries, "right") - 1
     return np.abs(rows - graph.column_indices[entries].astype(np.int64))
 

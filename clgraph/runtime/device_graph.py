@@ -16,6 +16,7 @@ from clgraph.data.stats import GraphStats
 from clgraph.errors import GraphError, InputError
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.check_csr import check_csr
+from clgraph.runtime.graph_stats import device_stats
 from clgraph.runtime.session import Session, SessionLike, as_session
 
 _WEIGHTS = ("int32", "int64", "float32", "float64")
@@ -141,8 +142,9 @@ class DeviceGraph:
 
     @cached_property
     def stats(self) -> GraphStats:
-        """What the cost model may know of this graph."""
-        return self.to_graph().stats
+        """What the cost model may know of this graph, found by kernels unless the host has it."""
+        source = None if self._source is None else self._source()
+        return device_stats(self) if source is None else source.stats
 
     def to_graph(self) -> Graph:
         """Return the graph on the host: the one that it was made of while that lives, else a copy, which is kept."""

@@ -81,6 +81,7 @@ static inline ulong popcount(ulong x) { return __builtin_popcountl(x); }
 static inline ulong rotate(ulong x, ulong bits) { return x << bits | x >> (64 - bits); }
 static inline uint rotate(uint x, uint bits) { return x << bits | x >> (32 - bits); }
 static inline uint mul_hi(uint a, uint b) { return (uint)((ulong)a * b >> 32); }
+static inline ulong mul_hi(ulong a, ulong b) { return (ulong)((unsigned __int128)a * b >> 64); }
 static inline uint bitselect(uint a, uint b, uint mask) { return (a & ~mask) | (b & mask); }
 template <class T> static inline T max(T a, T b) { return a > b ? a : b; }
 template <class T> static inline T min(T a, T b) { return a < b ? a : b; }

@@ -34,6 +34,7 @@ CASES = {
     "removals": ["removals", "forbidden"],
     "probes": ["atomics", "local_atomics", "barriers", "locks"],
     "block_diagonal": ["blocks", "errors"],
+    "stats": ["stats"],
 }
 # All rounds of a spanning forest in one launch, whose groups wait for each other.
 ONE_LAUNCH = ("-DWG_SIZE=1", "-DCLIMB_LIMIT=2")
@@ -87,6 +88,7 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "removals": [("-DWG_SIZE=4",)],
     "probes": [("-DWG_SIZE=4",)],
     "block_diagonal": [("-DWG_SIZE=4",), ONE_WIDE],
+    "stats": [("-DWG_SIZE=4",), WIDE],
 }
 # Without optimisation as threads: it would keep local memory, whose address goes nowhere, in registers.
 LANES = {"scheduler": ["-O1"], "threads": ["-O0", "-g", "-fsanitize=thread", "-pthread"]}
