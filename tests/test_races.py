@@ -195,14 +195,14 @@ PLANTS = {
         lanes.SHORT_ROWS,
     ),
     "bits-read-before-all-are-marked": Plant(
-        "traversal/bfs.cl",
+        "bfs/frontier.cl",
         "if (get_local_id(0) == 0) turn_arrive(state, turn, cleared, LISTED, &sum);\n          "
         "if (!turn_await(state, turn++, members, &sum)) return;\n          "
         "cleared = clears ? clear_turn(state, turn) : 0u;\n          uint mine",
         "uint mine", "scheduler", "search", ("-DWG_SIZE=1",),
     ),
     "stamp-for-two-turns": Plant(  # what was listed in the turn before is not listed again
-        "traversal/sssp.cl", "next.stamp = turn + 2u;", "next.stamp = turn / 2u + 2u;", "scheduler", "near_far",
+        "sssp/frontier.cl", "next.stamp = turn + 2u;", "next.stamp = turn / 2u + 2u;", "scheduler", "near_far",
         ("-DWG_SIZE=1",),
     ),
     "round-that-runs-on": Plant(

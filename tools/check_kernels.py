@@ -51,7 +51,7 @@ _ROWS_OF_FACTORS: tuple[dict[str, int | str], ...] = (
 )
 # Scalar registers that kernels of a file may keep in lanes of vector registers, for want of more in waves of 64: it
 # takes no memory, but is a number to bring down.
-MOST_SCALAR_SPILLS = {"traversal/bfs.cl": 27, "traversal/sssp.cl": 40}
+MOST_SCALAR_SPILLS = {"bfs/frontier.cl": 27, "sssp/frontier.cl": 40}
 _ROUNDS: tuple[dict[str, int | str], ...] = (
     {"ATOMIC": 1, "OFFSET_T": "long", "WEIGHT_KIND": 0}, {"WEIGHT_KIND": 4, "BALANCE": 1},
     {"WEIGHT_KIND": 1, "WIDE": 1, "ATOMIC": 1},
@@ -116,16 +116,16 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     ),
     "hash_collisions/tabulate_colors.cl": ({"REVERSED": 1, "OFFSET_T": "long"}, {"COLOR_T": "uint"}),
     "hash_collisions/tabulate_planes.cl": ({"OFFSET_T": "long"},),
-    "traversal/bfs.cl": (
+    "bfs/frontier.cl": (
         {"WG_SIZE": 512, "OFFSET_T": "long"}, {"WG_SIZE": 512, "BOTTOM_UP": 0, "ONLY_SHORT_ROWS": 1, "STEPS": 1},
         {"ONE_LAUNCH": 0, "WG_SIZE": 64},
     ),
-    "traversal/sssp.cl": (
+    "sssp/frontier.cl": (
         {"WG_SIZE": 512, "ONLY_SHORT_ROWS": 1, "STEPS": 1},
         {"LIGHT_FIRST": 1, "WEIGHT_KIND": 3, "OFFSET_T": "long"}, {"WEIGHT_KIND": 1, "WIDE": 1},
         {"LIGHT_FIRST": 1, "WEIGHT_KIND": 4, "ALONE": 1}, {"WEIGHT_KIND": 0},
     ),
-    "traversal/dijkstra.cl": ({"WEIGHT_KIND": 4, "OFFSET_T": "long"},),
+    "sssp/dijkstra.cl": ({"WEIGHT_KIND": 4, "OFFSET_T": "long"},),
     "traversal/child_launch.cl": _ROUNDS,
     "traversal/node_splitting.cl": _ROUNDS,
     "traversal/topology_driven.cl": _ROUNDS,

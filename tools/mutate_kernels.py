@@ -40,14 +40,14 @@ THREAD_RUNS = (60, 3)  # later, and at first
 CPU_SECONDS = 20
 # Which run of tests/grind.py has the kernels of a file, or which tests run them.
 ELSEWHERE = {
-    "probe": "test_probing_kernels.py", "traversal/dijkstra": "test_sssp.py", "traversal/child_launch": "test_sssp.py",
+    "probe": "test_probing_kernels.py", "sssp/dijkstra": "test_sssp.py", "traversal/child_launch": "test_sssp.py",
     "hash_collisions": "hash_collisions", "coloring/conflicts": "distance_two", "coloring/nets": "distance_two",
     "coloring/distance_two": "distance_two", "coloring": "coloring", "components": "components",
     "data": "test_device_graph.py",
     "factorization/block": "factorization_blocks",
     "factorization/matchings": "factorization_offline", "factorization/superstep": "factorization_offline",
     "factorization/item_block": "factorization_offline", "factorization": "factorization_online", "mst": "mst",
-    "primitives": "primitives", "traversal/bfs": "searches", "traversal/sssp": "searches",
+    "primitives": "primitives", "bfs": "searches", "sssp": "searches",
     "traversal/queues": "searches", "traversal/levels": "searches", "traversal": "rounds", "common": "vocabulary",
 }
 _DELETED = ("barrier", "local_barrier", "team_sync", "sg_sync", "fence_device", "fence_locks", "unlock", "drop_lock",

@@ -1,7 +1,7 @@
 /* Breadth-first search in one launch, by groups of one work-item that meet between levels, or one group of several. */
 #pragma once
 #include "searched.h"
-#include "traversal/bfs.cl"
+#include "bfs/frontier.cl"
 
 #if !ONE_LAUNCH
 /* A launch for each level, top-down or bottom-up. */

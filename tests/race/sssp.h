@@ -3,7 +3,7 @@
 #pragma once
 #include "searched.h"
 #define FEW_ROWS 4u              /* so that buckets grow now and then */
-#include "traversal/sssp.cl"
+#include "sssp/frontier.cl"
 #define start start_predecessors
 #include "traversal/predecessors.cl"
 #undef start

@@ -8,8 +8,8 @@ from clgraph.engine.plan import Plan
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.program import Launch
 
-SOURCE = "traversal/bfs.cl"
-_QUEUE_SOURCE = "traversal/bfs_queue.cl"
+SOURCE = "bfs/frontier.cl"
+_QUEUE_SOURCE = "bfs/queue.cl"
 _BUDGET = 2**23  # edges that one work-item looks at in a launch: a fraction of a second
 _FEW_UNITS = 4
 _FEW_ROWS = 4096  # that one work-item expands faster on more units

@@ -55,8 +55,9 @@ def _recipe(
         max_groups="MAX_MEMBERS", status="state[STATE_CONTROL + GRID_STATUS]",
     )
     levels = Use(
-        partial(Levels, alpha=alpha, beta=beta), asked, Work(launches=1.0, read_backs=1.0), expected=n_launches
-    )
+        partial(Levels, alpha=alpha, beta=beta), asked + Work(read_backs=1.0), Work(launches=1.0, read_backs=1.0),
+        expected=n_launches,
+    )  # fmt: skip
     steps = (
         Phase(f"{SOURCE}:initialize", n), Phase(f"{SOURCE}:start", 1), search if one_launch else levels
     )

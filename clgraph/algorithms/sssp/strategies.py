@@ -15,13 +15,12 @@ from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.algorithms.traversal.strategies import rounds_strategies
 from clgraph.arguments import checked_number
 from clgraph.device.facts import DeviceFacts
-from clgraph.engine.plan import Plan, planned
+from clgraph.engine.plan import planned
 from clgraph.model.cost import Work
-from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step, Use
+from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step
 from clgraph.model.strategy import Strategy
-from clgraph.primitives.fill import Fill
 
-_NEAR_FAR, _DIJKSTRA = "traversal/sssp.cl", "traversal/dijkstra.cl"
+_FRONTIER, _DIJKSTRA = "sssp/frontier.cl", "sssp/dijkstra.cl"
 _DEEP = 40  # levels of a search
 _DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 2.0, 0.5  # Davidson et al. take 32
 _HUB = 32.0  # times the mean degree
@@ -33,15 +32,15 @@ _MOST_LAUNCHES = 2**31 - 1
 
 def frontier(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
     """*delta* is the width of the first bucket; later ones are adapted."""
-    return _near_far(problem, facts, work.frontier(problem.stats, facts), delta, light_first=False)
+    return _bucketed(problem, facts, work.frontier(problem.stats, facts), delta, light_first=False)
 
 
 def delta_stepping(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
     """*delta* is the width of the first bucket; later ones are adapted."""
-    return _near_far(problem, facts, work.delta_stepping(problem.stats, facts), delta, light_first=True)
+    return _bucketed(problem, facts, work.delta_stepping(problem.stats, facts), delta, light_first=True)
 
 
-def _near_far(
+def _bucketed(
     problem: SearchProblem, facts: DeviceFacts, asked: Work, delta: float | None, *, light_first: bool
 ) -> Recipe:
     """Return the recipe of one launch; where work-groups may not wait for each other, one alone makes many turns."""
@@ -50,13 +49,13 @@ def _near_far(
     alone, is_deep = not facts.dialect.has_grid_barrier, stats.estimated_depth > _DEEP
     group, settled = queues.group_size(facts, 1024), queues.lists(problem, "settled_", n_turns=1)
     search = Phase(
-        f"{_NEAR_FAR}:search", 0, asked, {} if alone else {"round": 0}, groups=queues.group_count(facts),
+        f"{_FRONTIER}:search", 0, asked, {} if alone else {"round": 0}, groups=queues.group_count(facts),
         max_groups="MAX_MEMBERS", status="state[STATE_CONTROL + GRID_STATUS]",
     )
     return _recipe(
         problem,
-        Phase(f"{_NEAR_FAR}:initialize", n),
-        Phase(f"{_NEAR_FAR}:start", 1, values={"delta": partial(_default_delta, problem) if delta is None else delta}),
+        Phase(f"{_FRONTIER}:initialize", n),
+        Phase(f"{_FRONTIER}:start", 1, values={"delta": partial(_default_delta, problem) if delta is None else delta}),
         Loop((search,), "round", "state[STATE_ALIVE]", _MOST_LAUNCHES, expected=1.0) if alone else search,
         arrays={
             "state": Array("PATH_STATE_WORDS", np.uint32), **queues.lists(problem),
@@ -79,14 +78,9 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
     """One work-item settles vertices in the order of their distances."""
     n, held = problem.graph.n_vertices, problem.held
     n_chunks = f"({2 * n + problem.stats.max_degree} / CHUNK + 2 * SPARE_CHUNKS)"
-
-    def clear(plan: Plan) -> Fill:
-        return Fill(plan.session, plan.arrays["distances"], np.iinfo(held.dtype).max)
-
     search = Phase(f"{_DIJKSTRA}:search", 1, work.dijkstra(problem.stats, facts), {"budget": _BUDGET})
     return _recipe(
         problem,
-        Use(clear, Work(launches=1.0)),
         Phase(f"{_DIJKSTRA}:start", 1, values={"n_chunks": n_chunks}),
         Loop((search,), "round", "state[STATE_ALIVE]", _MOST_LAUNCHES, expected=1.0),
         arrays={

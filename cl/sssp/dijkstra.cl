@@ -110,10 +110,11 @@ INLINE void keep(const heap_t *heap, __global ulong *restrict state) {
   state[STATE_N_FREE] = heap->n_free;
 }
 
-/* The distances are FAR_AWAY.  Chunk 0 is not used. */
-KERNEL start(int n_sources, ulong n_chunks, __global const int *restrict sources, __global entry_t *restrict entries,
+/* Chunk 0 is not used. */
+KERNEL start(int n, int n_sources, ulong n_chunks, __global const int *restrict sources, __global entry_t *restrict entries,
              __global ulong *restrict link, __global ulong *restrict state, __global dist_t *restrict distances) {
   if (get_global_id(0)) return;
+  for (int v = 0; v < n; v++) distances[v] = FAR_AWAY;
   for (uint i = 0u; i < STATE_WORDS; i++) state[i] = 0ul;
   for (ulong chunk = 1ul; chunk < n_chunks; chunk++) link[chunk] = chunk + 1ul;
   state[STATE_FREE] = 1ul;
