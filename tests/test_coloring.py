@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -30,6 +30,7 @@ from clgraph.algorithms.coloring.vertex_orders import (
 )
 from clgraph.data.graph import Graph
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError, VerificationError
+from clgraph.model.recipe import has_rounds
 from clgraph.reference.coloring import check_coloring
 from clgraph.runtime.failure import STATUS_TIMEOUT
 from clgraph.runtime.session import Session
@@ -210,6 +211,30 @@ def test_plans_run_again(session: Session, strategy: str, options: dict[str, Any
     assert colors.dtype == np.int32
 
 
+PREDICTED: list[tuple[str, dict[str, Any]]] = [*CASES, ("jones_plassmann", {"order": "interleaved"})]
+
+
+@pytest.mark.parametrize("in_one_launch", [False, True])
+@pytest.mark.parametrize(("strategy", "options"), PREDICTED, ids=str)
+@pytest.mark.parametrize("name", ["scale-free", "star", "grid"])
+def test_what_is_predicted_is_what_is_launched(
+    pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str, options: dict[str, Any], name: str,
+    in_one_launch: bool,
+) -> None:
+    graph = (UNDIRECTED | SHAPES)[name]()
+    chosen = {name: options[name] for name in ("order", "deterministic") if name in options}
+    rest = {name: value for name, value in options.items() if name not in chosen}
+    with one_sub_group(pocl) if in_one_launch else nullcontext():
+        plan: Any = STRATEGIES[strategy].plan(pocl, as_problem(graph, **chosen), **rest)
+        plan.run()
+        with pocl.measure() as recorder:
+            plan.run()
+        predicted = plan.recipe.with_rounds(plan.rounds).work
+        assert sum(launches for launches, _ in recorder.kernels().values()) == predicted.launches
+        check_coloring(graph, np.unique(plan.result(), return_inverse=True)[1].astype(np.int32))
+    assert len(plan.rounds) == sum(map(has_rounds, plan.recipe.steps))
+
+
 DETERMINISTIC: list[tuple[str, dict[str, Any]]] = [
     ("jones_plassmann", {}), ("jones_plassmann", {"balanced": True}), ("speculative", {}),
     ("speculative", {"order": "random"}), ("speculative", {"by": "edge"}), ("hash_repair", {}),
@@ -363,8 +388,10 @@ def one_sub_group(session: Session) -> Iterator[None]:
     """Colour short rows as on GPUs, in a queue of vertices by place, but in one group of one sub-group."""
     facts, profile = session.facts, session.profile
     sizes = {"WG_SIZE": facts.sub_group_size, "GROUPS_PER_UNIT": 1, "MOST_OPEN": 2, "MOST_IDLE": 2}
+    alone = {"WG_SIZE": facts.sub_group_size, "GROUPS_PER_UNIT": 1}
     session.facts = replace(facts, compute_units=1, dialect=replace(facts.dialect, has_grid_barrier=True))
-    session.profile = replace(profile, tuning={"coloring/jones_plassmann.cl": sizes})
+    tuning = {f"coloring/{name}.cl": alone for name in ("jones_plassmann_large", "speculative")}
+    session.profile = replace(profile, tuning={"coloring/jones_plassmann.cl": sizes, **tuning})
     try:
         yield
     finally:
@@ -394,7 +421,7 @@ def test_one_sub_group(session: Session) -> None:
 def test_nothing_follows_a_wait_that_ran_out(pocl: Session) -> None:
     """Where vertices of many entries were left open, those of few do not wait for them once more."""
     with one_sub_group(pocl):
-        plan: Any = STRATEGIES["jones_plassmann"].plan(pocl, ColoringProblem(cg.generators.road_like(3000)))
+        plan: Any = STRATEGIES["jones_plassmann"].plan(pocl, ColoringProblem(cg.generators.star(99)))
         plan._steps[0]()  # nobody has a colour
         plan.arrays["colors"].fill(-7)
         status = plan.program("coloring/jones_plassmann.cl").constant("GRID_STATUS")

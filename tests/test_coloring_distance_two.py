@@ -182,6 +182,26 @@ def test_runs_again(pocl: Session) -> None:
             check_coloring(graph, np.unique(colors, return_inverse=True)[1].astype(np.int32), distance=2)
 
 
+@every_case
+@pytest.mark.parametrize("name", ["grid", "odd-cycle", "star"])
+def test_what_is_predicted_is_what_is_launched(
+    pocl: Session, name: str, strategy: str, options: dict[str, Any]
+) -> None:
+    """Claims are listed once a window, which the prediction counts as one."""
+    graph = (UNDIRECTED | SHAPES)[name]()
+    chosen = {name: options[name] for name in ("order", "deterministic", "seed") if name in options}
+    rest = {name: value for name, value in options.items() if name not in chosen}
+    plan: Any = STRATEGIES[strategy].plan(pocl, as_problem(graph, distance=2, **chosen), **rest)
+    plan.run()
+    with pocl.measure() as recorder:
+        plan.run()
+    launches = plan.recipe.with_rounds(plan.rounds).work.launches
+    check_coloring(graph, np.unique(plan.result(), return_inverse=True)[1].astype(np.int32), distance=2)
+    if "deterministic" in options:
+        launches += (plan.details["windows"] - 1) * (1 + claims.compaction(pocl.facts).launches)
+    assert sum(count for count, _ in recorder.kernels().values()) == launches and plan.rounds[0] > 0
+
+
 @pytest.mark.parametrize("shape", [(60, 90), (90, 60), (8, 2000), (2000, 5), (1, 1), (4, 0), (0, 4)])
 def test_columns(session: Session, shape: tuple[int, int]) -> None:
     matrix = sp.random_array(shape, density=0.08, rng=np.random.default_rng(1), format="csc")

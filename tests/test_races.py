@@ -95,8 +95,7 @@ PLANTS = {
         "jones_plassmann", ("-DWG_SIZE=1",),
     ),
     "queue-without-end": Plant(
-        "coloring/jones_plassmann.cl", "has_room = queue.size + SUB_GROUP_SIZE <= queue.room;", "has_room = 1;",
-        "scheduler", "jones_plassmann",
+        "coloring/jones_plassmann.cl", " && size + SUB_GROUP_SIZE <= room;", ";", "scheduler", "jones_plassmann",
         ("-DWG_SIZE=1", "-DMARKED=1", "-DSPINS=9999"),
     ),
     "plain-word": Plant(

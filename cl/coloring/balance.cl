@@ -1,12 +1,12 @@
-/* Make colour classes more alike in size: vertices of a class that is too full move to the least full class that their
- * neighbours leave.  A sub-group a vertex.
+/* Makes colour classes more alike in size: vertices of a class that is too full move to the least full class that their
+ * neighbours leave.  A sub-group takes a vertex.
  *
  * One launch moves vertices of one class only.  No two of them are neighbours (or at DISTANCE 2 have a common one), so
  * they do not get into each other's way whatever they take, and a proper colouring stays proper.  A class gives while it
  * has more than *cap* vertices, and takes while it has fewer.
  *
- * Races: sizes change while others look for the least; a move reserves its places by atomics and gives them back if one
- * of both was not to be had.  Run by one sub-group alone the result is always the same.
+ * Races: sizes change while others look for the least.  A move reserves its two places by atomics, and gives them back if
+ * it did not get both.  If one sub-group runs alone, the result is always the same.
  *
  * After A. H. Gebremedhin, F. Manne, A. Pothen; H. Lu, M. Halappanavar, D. Chavarria-Miranda, A. H. Gebremedhin,
  * A. Panyala, A. Kalyanaraman, "Algorithms for balanced graph colorings with applications in parallel computing", IEEE

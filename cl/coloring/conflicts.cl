@@ -1,11 +1,14 @@
-/* Conflicts of any colouring, on CPUs and GPUs.
+/* Counts the conflicts of any colouring.
  *
- * count_entries: a team (nets.h) a row; entries to a vertex of higher number and the same colour.
- * count_short_nets: a team a net of up to LONG_NET places, whose colours it puts side by side in local memory; a member
- * counts if one before it has its colour, and a place that is no member has a colour of its own.
- * count_long_nets: a work-group a net, the colours marked in a bitmap in local memory, a window of them at a time; a
- * member counts if its bit was set, whoever of them comes first.
- * total: low and high word; who wraps the low one raises the high one.
+ * count_entries: a team (nets.h) takes a row, and counts the entries to a vertex of higher number and the same colour.
+ * count_short_nets: a team takes a net of up to LONG_NET places, and puts its colours side by side in local memory.  A
+ * member counts if one before it has its colour; a place that is no member has a colour of its own.
+ * count_long_nets: a work-group takes a net, and marks its colours in a bitmap in local memory, a window of them at a
+ * time.  A member counts if its bit was set already.
+ *
+ * total has a low and a high word, and whoever wraps the low one raises the high one.
+ *
+ * Races: members of one colour meet in fetch_or, and all but the first count, whoever that is.
  */
 #include "coloring/nets.h"
 

@@ -126,7 +126,7 @@ KERNEL color_small(int n, uint round, order_t order, __global const uint *restri
   if (LISTS)
     ahead.n_listed = list_first(&ahead.own, row_offsets, class_ends + sg_in_group() * N_CLASSES, lists + ahead.own.part);
   ahead.list_steps = (ahead.n_listed + SUB_GROUP_SIZE - 1u) / SUB_GROUP_SIZE;
-  ahead.n_steps = ahead.list_steps + (SORTED || again ? 0u : ahead.own.steps);
+  ahead.n_steps = ahead.list_steps + ((SORTED | again) ? 0u : ahead.own.steps);
   ring_t queue = {queues + ahead.own.part, ahead.own.steps * SUB_GROUP_SIZE, 0u, 0u, 0u, (uint4)(0u, 0u, 0u, 0u)};
   if (again) {
     queue.head = sizes[number].x;
@@ -137,8 +137,8 @@ KERNEL color_small(int n, uint round, order_t order, __global const uint *restri
   ahead.later = vertex_of_step(&ahead, 0u);
   read_ahead(&ahead, 1u, row_offsets);
   while (t < ahead.n_steps || queue.size) {
-    const int has_room = queue.size + SUB_GROUP_SIZE <= queue.room;
-    const int is_first = t < ahead.n_steps && (queue.size < MOST_OPEN || idle >= MOST_IDLE) && has_room;
+    const uint size = queue.size, room = queue.room;
+    const int is_first = t < ahead.n_steps && (size < MOST_OPEN || idle >= MOST_IDLE) && size + SUB_GROUP_SIZE <= room;
     small_t x;
     int open;
     if (is_first) {

@@ -1,9 +1,9 @@
-/* Priorities of vertices (orders.h), a work-item a vertex; and smallest_last, for which the vertices of the smallest
- * degree in what is left of the graph are removed, wave after wave, and those that go last are coloured first.
+/* Priorities of vertices (orders.h); a work-item takes a vertex.  For smallest_last the vertices of the smallest degree in
+ * what is left of the graph are removed, wave after wave, and those that go last are coloured first.
  *
  * A wave removes every vertex whose degree is at most a threshold, which the host raises once none is left:
- * `remove_small` begins with those that are small already, `remove_neighbors` goes on with the neighbours that become
- * it.  ranks[v] is 0 until v goes; then the number of its wave and, in the low WAVE_SHIFT bits, a hash.
+ * `remove_small` begins with those that are small already, and `remove_neighbors` goes on with the neighbours that become
+ * small.  ranks[v] is 0 until v goes; then it has the number of its wave and, in the low WAVE_SHIFT bits, a hash.
  *
  * After D. W. Matula, L. L. Beck, "Smallest-last ordering and clustering and graph coloring algorithms", J. ACM 30,
  * 1983, with the batches of W. Hasenplaugh, T. Kaler, T. B. Schardl, C. E. Leiserson, "Ordering heuristics for parallel

@@ -1,12 +1,11 @@
 /* The colours that a vertex may still get, in one word that others read while its owner narrows it.
  *
- *   top bit 0: a set of colours 0 … 30, one bit each
- *   top bit 1: an interval: the least colour in 16 bits, above it the range in 15, of which the largest means no bound
+ * If the top bit is 0, the word is a set of colours 0 … 30, one bit each.  If it is 1, the word is an interval: the low 16
+ * bits are the least colour, and the 15 above them the range, of which the largest means no bound.  If MARKED, there are
+ * sets only, of colours 0 … 29, and bit 30 is free for what the program wants to say of the vertex.
  *
- * If MARKED there are sets only, of colours 0 … 29, and bit 30 is free for what the program wants to say of the vertex.
- *
- * One possible colour is the colour.  The set of a word only ever shrinks, and contains the colour that the greedy
- * algorithm gives the vertex: so any value read, however old, is true.  No colour of a greedy colouring is above the
+ * A vertex with one possible colour has that colour.  The set of a word only ever shrinks, and it contains the colour
+ * that the greedy algorithm gives the vertex: so any value read, however old, is true.  No colour of a greedy colouring is above the
  * square root of the entries, which is why 16 bits do.
  */
 #ifndef CLGRAPH_POSSIBLE_H
@@ -42,7 +41,7 @@ INLINE int may_take(uint word, uint c) {
 INLINE uint interval(uint least, uint most) {
   return 0x80000000u | min(most - least, MOST_RANGE) << 16 | least;
 }
-/* Those of base … base + 30 as a set. */
+/* The possible colours among base … base + 30, as a set. */
 INLINE uint as_set(uint word, uint base) {
   if (!is_interval(word)) return base ? 0u : word & ~MARK;
   const uint least = word & 0xffffu, most = most_color(word);

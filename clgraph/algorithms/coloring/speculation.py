@@ -29,7 +29,7 @@ _CPU_GROUP, _HUB_GROUP = 64, 256
 _MOST_BITS = 16
 _ROUNDS = 2.0  # that the cost model counts, where the host drives them
 _REPEATED = 0.3  # visits to every entry in the rounds
-_HASH_REPEATED = 1.3  # ... where first colours are of a hash
+_HASH_REPEATED = 2.0  # ... where first colours are of a hash
 
 
 def tile_stride(facts: DeviceFacts, n: int) -> int:

@@ -1,16 +1,17 @@
 """Orders in which greedy colourings take the vertices.
 
 ``natural``
-    By number.
+    Vertices go by number.
 ``random``
-    By a hash of number and seed.
+    They go by a hash of number and seed.
 ``interleaved``
-    By number, but parts of the range in turn, and in them each second vertex: as GPUs process them, so that most
-    neighbours that go before a vertex have a colour when its turn comes. ``cl/coloring/orders.h`` tells exactly.
+    They go by number, but parts of the range take turns, and in a turn each second vertex of a part goes. GPUs process
+    them so, and most neighbours that go before a vertex have a colour when its turn comes. ``cl/coloring/orders.h``
+    tells exactly.
 ``largest_first``
-    By falling degree: few colours, for little work [1]_. Those below four are equal, since such vertices need no more
-    than four colours anyway, and where most are below four and none is of 30 or more, the others are, too: roads. Equal
-    ones are interleaved.
+    They go by falling degree, which takes few colours for little work [1]_. Degrees below four are equal, since such
+    vertices need no more than four colours anyway. Where most are below four and none is 30 or more, as on roads, the
+    other degrees are equal, too. Equal ones are interleaved.
 ``smallest_last``
     The vertex of smallest degree goes last, then that of smallest degree in what is left, and so on: fewer colours,
     for more work [2]_. Vertices are removed in batches [3]_.
@@ -41,7 +42,7 @@ from clgraph.runtime.source import build_input
 
 ORDERS = ("natural", "random", "interleaved", "largest_first", "smallest_last")
 SHORT_ROW = 128  # the longest row that a work-item looks at in orders that are not by degree
-_N_BLOCKS = 4096  # the least number; the same on every device, so that results are
+_N_BLOCKS = 4096  # there are at least so many; as many on every device, so that results are the same
 _MANY_ENTRIES, _ALIKE = 30, 4  # of a row, on the average; the longest is less than so many times that
 _MOST, _N_SAMPLES = 0.75, 1 << 16  # share of all; vertices
 _MANY_FIRST = "ORDER_MANY_FIRST"
