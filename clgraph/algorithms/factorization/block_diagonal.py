@@ -43,7 +43,7 @@ def block_diagonal(
     return Recipe(
         (driven(BlockDiagonals, _sweep(problem, facts, shape)),),
         defines={"N_ROWS": shape[0], "N_COLUMNS": shape[1]}, work_group_size=facts.sub_group_size,
-        preparation=work.sort_ratings(problem, facts).times(3),  # keys are longer, and waves and blocks are found
+        preparation=work.sort_ratings(problem, facts).times(3),  # keys are longer, and waves are looked for
     )  # fmt: skip
 
 
@@ -54,7 +54,7 @@ def _sweep(problem: FactorizationProblem, facts: DeviceFacts, shape: tuple[int, 
     together = min(*n_blocks, facts.compute_units * (1 if facts.is_cpu else 12))
     loads = (3 if facts.is_cpu else 7) * problem.n / max(1, together) + 20 * supersteps
     chain = Work(launches=1.5 * supersteps, chains=(Chain(loads, work.CACHED_BYTES),))
-    return chain + work.steps(problem, facts, near=True).times(2 if facts.is_cpu else 1)  # in and out of local memory
+    return chain + work.steps(problem, facts, near=True).times(2 if facts.is_cpu else 1)  # rows are copied in and out
 
 
 class BlockDiagonals:

@@ -28,13 +28,13 @@ from clgraph.runtime.arrays import DeviceArray
 
 _SOURCE = "factorization/block_grid.cl"
 _LINGER = 20000
-_STREAMS = 4  # parts of a block between which a lone work-item alternates
-_MOST_GROUPS = 4096  # their blocks are numbered in 32 bits
-_LONG_ROW = 16  # vectors, from which on four work-items share a rating
-_MOST_VECTORS = 8  # of a row that a work-item holds, where the row can be shared by more
-_MOST_CHAINED_VECTORS = 6  # of a row, for two products at a time in 256 registers
-_CPU_STEP_SECONDS = 1e-5  # in which cores that are done wait
-_PLACED_ONE_BY_ONE = 8  # heaviest vertices for each part
+_STREAMS = 4  # a lone work-item alternates between so many parts of a block
+_MOST_GROUPS = 4096  # the blocks of so many groups have numbers of 32 bits
+_LONG_ROW = 16  # four work-items share a rating if rows have so many vectors
+_MOST_VECTORS = 8  # a work-item holds at most so many vectors of a row if others can share the row
+_MOST_CHAINED_VECTORS = 6  # with so many vectors of a row, two products at a time fit 256 registers
+_CPU_STEP_SECONDS = 1e-5  # cores that are done wait so long in each step
+_PLACED_ONE_BY_ONE = 8  # so many of the heaviest vertices for each part are placed one by one
 
 
 def block_grid(

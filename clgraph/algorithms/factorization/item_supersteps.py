@@ -58,7 +58,7 @@ def matching_node(
 
 def _by_number_and_degree(degrees: NDArray[np.int64], block_size: int) -> NDArray[np.int64]:
     order = by_descending_degree(degrees)
-    # int16 where it fits: numpy sorts that by radix, ten times as fast
+    # numpy sorts int16 by radix, ten times as fast
     block = np.empty(degrees.size, np.int16 if order.size < 2**15 * block_size else np.int32)
     block[np.flatnonzero(degrees)] = np.arange(order.size) // block_size
     return order[np.argsort(block[order], kind="stable")]
@@ -75,7 +75,7 @@ def subgraph_matching(
     """
 
     def find(plan: FactorizationPlan, given: DeviceRatings, blocks: DeviceArray, n_blocks: int) -> Matchings:
-        # A copy of each user for every block: then the matchings of one graph are those of all blocks.
+        # Each block gets a copy of each user: then the matchings of one graph are those of all blocks.
         by_block, _ = stable_order(plan, blocks, n_blocks)  # ratings come sorted by user
         copies, offsets = number_runs(plan, by_block, blocks, given.users)
         return find_matchings(plan, (given.items, problem.ratings.n_items), (copies, offsets.size - 1), seed=seed)

@@ -12,7 +12,7 @@ from clgraph.errors import DeviceMemoryError, InputError
 from clgraph.runtime.session import Session
 
 _LARGEST_RATING = math.sqrt(float(np.finfo(np.float32).max))
-_BYTES_PER_RATING = {  # while a plan is made, the most of all strategies
+_BYTES_PER_RATING = {  # while the plan is made of the strategy that needs most
     "ratings": 12, "ratings in order": 16, "positions": 12, "keys to sort": 8, "sorted keys": 8, "keys in between": 8,
 }  # fmt: skip
 

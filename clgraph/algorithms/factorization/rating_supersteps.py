@@ -22,12 +22,12 @@ from clgraph.model.recipe import Recipe
 from clgraph.runtime.arrays import DeviceArray
 
 _SOURCE = "factorization/superstep.cl"
-_MANY_LANES = 16  # for a rating: then a group has few slots, and two of them on a compute unit are worth their wait
+_MANY_LANES = 16  # if so many share a rating, groups have few slots, and two on a compute unit are worth a wait
 _RESIDENT_ITEMS = 2048  # work-items of a GPU's compute unit
 _TAIL_WG_SIZE = 512
-_TAIL_TURNS = 4  # as long as a launch
+_TAIL_TURNS = 4  # so many take as long as a launch
 _CPU_WG_SIZE = 64
-_GRID_BYTES = 1 << 27  # rows moved in a superstep beside which a launch costs nothing
+_GRID_BYTES = 1 << 27  # a launch costs nothing beside a superstep that moves so many bytes of rows
 
 FindKeys = Callable[[FactorizationPlan, DeviceRatings], tuple[DeviceArray, int]]
 

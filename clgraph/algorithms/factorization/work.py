@@ -2,13 +2,13 @@
 
 Steps on the ratings of one vertex cannot overlap, so the busiest vertex, with d_m ratings, sets a limit that no
 device can hide (R. Kaleem et al., IPDPS 2016): offline at least d_m (p + b) for a step p and a barrier b, online
-d_m (p + l) for a lock l, and the passes on top. (The study's b / f, a barrier for each pass that gets the share f of
-that vertex's ratings done, is a fixed number of launches here: a pass goes on until little is left.) Beside that
-limit stands the throughput: the rows, ratings and locks of all steps together. The model takes the larger.
+d_m (p + l) for a lock l, and the passes come on top. (In the study a barrier b / f stands for each pass that gets the
+share f of that vertex's ratings done; here it is a fixed number of launches, since a pass goes on until little is
+left.) The other limit is the throughput: the rows, ratings and locks of all steps together. The model takes the larger.
 
-p is a chain of dependent loads; l a critical section, and on the busiest vertex also the attempts of all compute
-units on its lock; b a device-wide barrier or a launch, and in the tail of the matchings, where a few vertices are
-left and one work-group goes on alone, only what that group's own barrier costs. How many loads and attempts a step
+p is a chain of dependent loads. l is a critical section, and on the busiest vertex also the attempts of all compute
+units on its lock. b is a device-wide barrier or a launch; in the tail of the matchings, where a few vertices are left
+and one work-group goes on alone, it is only what that group's own barrier costs. How many loads and attempts a step
 takes was fitted to sweeps measured on an NVIDIA H200 and on CPUs (docs/algorithms/factorization.md).
 """
 from __future__ import annotations
@@ -16,32 +16,30 @@ from __future__ import annotations
 import math
 
 from clgraph.algorithms.factorization.factors import row_layout
+from clgraph.algorithms.factorization.matchings import FEW_ROWS
 from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.algorithms.factorization.supersteps import GRID_WG_SIZE
 from clgraph.data.ratings_stats import RatingsStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
 
 _RATING_BYTES = 12.0
 CACHED_BYTES = 2.0**20
-_NEAR_ROWS = 2.0**12  # RatingsStats.far_item_share counts those farther away
-_GROUP_ITEMS = 512  # work-items of a group that walks the tail of the supersteps
-CPU_TAIL = 512  # ratings of a superstep that one core has done before two have started
-_FEW_RATINGS = 8.0  # of a vertex, which has no other choice than to wait
-_FEW_ROWS = 4096.0  # vertices with ratings left at which one work-group finds the other matchings alone
+_NEAR_ROWS = 2.0**12  # RatingsStats.far_item_share counts rows that are farther away
+CPU_TAIL = 512  # one core has done a superstep of so many ratings before two have started
+_FEW_RATINGS = 8.0  # a vertex with so few has no other choice than to wait
 _CPU_LOADS_UNDER_WAY = 4.0
-_CPU_CACHE_BYTES = 2.0**24  # beyond, rows come from memory, one after the other where they are near
-CPU_STEP_GATHERS = 2.0  # out of the first-level cache, as long as the arithmetic on 64 bytes of both rows
-_CPU_WALK = 1.5  # looking for users that are free, beside the steps
-_CPU_LOCKS = 5.0  # of one lock after the other, as long as a step behind one takes beside others
-_STEP_LOADS = 2.0  # of a step behind a lock: rows, and the store before the lock is free
-_TAIL_LOADS = 6.0  # of a step of one work-group, its barriers included
-_ATTEMPTS = 16.0  # on the busiest lock, for each compute unit and hand-over
+_CPU_CACHE_BYTES = 2.0**24  # if rows take more, they come from memory, near ones one after the other
+CPU_STEP_GATHERS = 2.0  # from the first-level cache they take as long as the arithmetic on 64 bytes of both rows
+_CPU_WALK = 1.5  # a walk also looks for users that are free
+_CPU_LOCKS = 5.0  # so many locks, one after the other, take as long as a step behind a lock beside others
+_STEP_LOADS = 2.0  # a step behind a lock loads rows, and its store comes before the lock is free
+_TAIL_LOADS = 6.0  # a step of one work-group takes so many, its barriers included
+_ATTEMPTS = 16.0  # so many of each compute unit meet on the busiest lock at each hand-over
 _UPLOAD_BYTES_PER_SECOND = 8e9
-
-
-DEFERRED_EDGES = Work(launches=6.0, read_backs=2.0)  # passes over what was put off, and looks whether all is done
+DEFERRED_EDGES = Work(launches=6.0, read_backs=2.0)  # passes over what was put off; the host looks twice
 DEFERRED_ITEMS = Work(launches=3.0, read_backs=1.0)
-DEFERRED_BY_ITEMS = Work(launches=2.0, read_backs=1.0)  # edges that a walk over the items has put off
+DEFERRED_BY_ITEMS = Work(launches=2.0, read_backs=1.0)  # a walk over the items leaves fewer edges than items
 
 
 def row_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> int:
@@ -63,9 +61,9 @@ def steps(
 ) -> Work:
     """Read the ratings, and read and write both rows at each.
 
-    *near*: rows of neighbours are met while they are in a cache, or one after the other; *item_share*, *user_share*:
-    of the steps that move that row. On a CPU a row's cache lines are moved once for reading and writing, and the
-    arithmetic counts too; on a GPU it hides behind the memory.
+    If *near*, rows of neighbours are met while they are in a cache, or one after the other. *item_share* and
+    *user_share* of the steps move the item's and the user's row. On a CPU a row's cache lines are moved once for
+    reading and writing, and the arithmetic counts too; on a GPU it hides behind the memory.
     """
     if facts.is_cpu:
         return _cpu_steps(problem, facts, near=near, item_share=item_share, user_share=user_share)
@@ -159,7 +157,7 @@ def slots(problem: FactorizationProblem, facts: DeviceFacts) -> int:
     if facts.is_cpu:
         return CPU_TAIL
     lanes = min(facts.sub_group_size, max(1, row_bytes(problem, facts) // 16))
-    return _GROUP_ITEMS // lanes
+    return GRID_WG_SIZE // lanes
 
 
 def superstep_chain(
@@ -229,7 +227,7 @@ def matchings(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
             gathers=(Gathers(15 * math.log2(2 + rounds) * problem.n, CACHED_BYTES),),
             chains=(Chain(have_few * asked, CACHED_BYTES),),
         )
-    begins = _degree_exceeded_by(counts, _FEW_ROWS)
+    begins = _degree_exceeded_by(counts, FEW_ROWS)
     alone = sum(r - begins * c for k, (c, r) in enumerate(zip(counts, ratings, strict=True)) if 2**k > 2 * begins)
     return sort + Work(
         launches=30, read_backs=min(20.0, rounds), gathers=(Gathers(20 * problem.n, 8 * problem.n),),
