@@ -20,7 +20,15 @@
 #endif
 #define ROW_VECTORS (VECTORS * LANES)
 
-/* Rows in local memory, in the order of model.h, and biases after them. */
+/* Rows in local memory, in the order of model.h, their biases, and whether they are there. */
+typedef struct {
+  vector_t p[N_ROWS * ROW_VECTORS], q[N_COLUMNS * ROW_VECTORS];
+#if BIASES
+  float user_bias[N_ROWS], item_bias[N_COLUMNS];
+#endif
+  int has_user[N_ROWS], has_item[N_COLUMNS];
+} block_t;
+
 INLINE row_t block_row(const __local vector_t *rows, int index) {
   row_t row;
 #pragma unroll
@@ -39,90 +47,98 @@ INLINE int claim(int active, volatile __local int *flag, int was) {
   return LANES == 1 ? won : sg_broadcast(won, sg_lane() & ~(LANES - 1u));
 }
 
+/* This slot's rating of those from base on; 0 where there is none. */
+INLINE int4 rating_at(const __global int4 *restrict ratings, offset_t base, offset_t end) {
+  const offset_t k = base + (offset_t)slot_in_group();
+  return k < end ? ratings[k] : (int4)(0, 0, 0, 0);
+}
+
+/* Copy the rows that rating r needs to local memory, unless another slot does. */
+INLINE void copy_in(model_t m, int active, int4 r, __local block_t *b) {
+  const int user = r.x % N_ROWS, item = r.y % N_COLUMNS;
+  if (claim(active, b->has_user + user, 0)) {
+    set_block_row(b->p, user, load_row(m.user_rows, r.x));
+#if BIASES
+    if (slot_lane() == 0) b->user_bias[user] = m.user_biases[r.x];
+#endif
+  }
+  if (claim(active, b->has_item + item, 0)) {
+    set_block_row(b->q, item, load_row(m.item_rows, r.y));
+#if BIASES
+    if (slot_lane() == 0) b->item_bias[item] = m.item_biases[r.y];
+#endif
+  }
+}
+
+/* One step, on rows in local memory. */
+INLINE void step_in_block(model_t m, int active, int4 r, __local block_t *b) {
+  const int user = r.x % N_ROWS, item = r.y % N_COLUMNS;
+  row_t p, q;
+  float known = m.mean;
+  if (active) {
+    check_begin(m, r.x, r.y);
+    p = block_row(b->p, user);
+    q = block_row(b->q, item);
+#if BIASES
+    known += b->user_bias[user] + b->item_bias[item];
+#endif
+  }
+  const float step = m.rate * (as_float(r.z) - known - slot_sum(active ? lane_dot(p, q) : 0.0f));
+  sg_sync();                                      /* all lanes have read the biases */
+  if (!active) return;
+  set_block_row(b->p, user, moved(p, m.decay, step, q));
+  set_block_row(b->q, item, moved(q, m.decay, step, p));
+#if BIASES
+  if (slot_lane() == 0) {
+    b->user_bias[user] = mad(m.decay, b->user_bias[user], step);
+    b->item_bias[item] = mad(m.decay, b->item_bias[item], step);
+  }
+#endif
+  check_end(m, r.x, r.y);
+}
+
+/* Write the rows that rating r needed back, unless another slot does. */
+INLINE void copy_out(model_t m, int active, int4 r, __local block_t *b) {
+  const int user = r.x % N_ROWS, item = r.y % N_COLUMNS;
+  if (claim(active, b->has_user + user, 1)) {
+    store_row(m.user_rows, r.x, block_row(b->p, user));
+#if BIASES
+    if (slot_lane() == 0) m.user_biases[r.x] = b->user_bias[user];
+#endif
+  }
+  if (claim(active, b->has_item + item, 1)) {
+    store_row(m.item_rows, r.y, block_row(b->q, item));
+#if BIASES
+    if (slot_lane() == 0) m.item_biases[r.y] = b->item_bias[item];
+#endif
+  }
+}
+
+/* Blocks first_block … end_block - 1.  Block b is the waves from blocks[b] on, wave w the ratings from waves[w] on. */
 KERNEL block_superstep(const uint first_block, const uint end_block, const __global offset_t *restrict blocks,
                        const __global offset_t *restrict waves, const uint n_blocks_all, const uint n_waves_all,
                        const offset_t n, const __global int4 *restrict ratings, MODEL_PARAMS) {
-  LOCAL_ARRAY vector_t p[N_ROWS * ROW_VECTORS], q[N_COLUMNS * ROW_VECTORS];
-#if BIASES
-  LOCAL_ARRAY float user_bias[N_ROWS], item_bias[N_COLUMNS];
-#endif
-  LOCAL_ARRAY int has_user[N_ROWS], has_item[N_COLUMNS];
+  LOCAL_ARRAY block_t rows;
   model_t m = MODEL;
   const uint block = first_block + (uint)get_group_id(0);
   if (block >= end_block) return;
-  for (uint i = get_local_id(0); i < N_ROWS; i += WG_SIZE) has_user[i] = 0;
-  for (uint i = get_local_id(0); i < N_COLUMNS; i += WG_SIZE) has_item[i] = 0;
+  for (uint i = get_local_id(0); i < N_ROWS; i += WG_SIZE) rows.has_user[i] = 0;
+  for (uint i = get_local_id(0); i < N_COLUMNS; i += WG_SIZE) rows.has_item[i] = 0;
   barrier(CLK_LOCAL_MEM_FENCE);
   const uint wave = (uint)blocks[block], end_wave = block + 1 < n_blocks_all ? (uint)blocks[block + 1] : n_waves_all;
   const offset_t begin = waves[wave], end = end_wave < n_waves_all ? waves[end_wave] : n;
-  for (offset_t base = begin; base < end; base += SLOTS_PER_GROUP) {
-    const offset_t k = base + (offset_t)slot_in_group();
-    const int4 r = k < end ? ratings[k] : (int4)(0, 0, 0, 0);
-    const int user = r.x % N_ROWS, item = r.y % N_COLUMNS;
-    if (claim(k < end, has_user + user, 0)) {
-      set_block_row(p, user, load_row(m.user_rows, r.x));
-#if BIASES
-      if (slot_lane() == 0) user_bias[user] = m.user_biases[r.x];
-#endif
-    }
-    if (claim(k < end, has_item + item, 0)) {
-      set_block_row(q, item, load_row(m.item_rows, r.y));
-#if BIASES
-      if (slot_lane() == 0) item_bias[item] = m.item_biases[r.y];
-#endif
-    }
-  }
+  const offset_t slot = (offset_t)slot_in_group();
+  for (offset_t base = begin; base < end; base += SLOTS_PER_GROUP)
+    copy_in(m, base + slot < end, rating_at(ratings, base, end), &rows);
   offset_t base = begin;
   for (uint w = wave; w < end_wave; w++) {
     const offset_t end_of_wave = w + 1 < n_waves_all ? waves[w + 1] : n;
     barrier(CLK_LOCAL_MEM_FENCE);
-    for (; base < end_of_wave; base += SLOTS_PER_GROUP) {
-      const offset_t k = base + (offset_t)slot_in_group();
-      const int active = k < end_of_wave;
-      const int4 r = active ? ratings[k] : (int4)(0, 0, 0, 0);
-      const int user = r.x % N_ROWS, item = r.y % N_COLUMNS;
-      row_t pu, qi;
-      float known = m.mean;
-      if (active) {
-        check_begin(m, r.x, r.y);
-        pu = block_row(p, user);
-        qi = block_row(q, item);
-#if BIASES
-        known += user_bias[user] + item_bias[item];
-#endif
-      }
-      const float step = m.rate * (as_float(r.z) - known - slot_sum(active ? lane_dot(pu, qi) : 0.0f));
-      sg_sync();                                  /* all lanes have read the biases */
-      if (active) {
-        set_block_row(p, user, moved(pu, m.decay, step, qi));
-        set_block_row(q, item, moved(qi, m.decay, step, pu));
-#if BIASES
-        if (slot_lane() == 0) {
-          user_bias[user] = mad(m.decay, user_bias[user], step);
-          item_bias[item] = mad(m.decay, item_bias[item], step);
-        }
-#endif
-        check_end(m, r.x, r.y);
-      }
-    }
+    for (; base < end_of_wave; base += SLOTS_PER_GROUP)
+      step_in_block(m, base + slot < end_of_wave, rating_at(ratings, base, end_of_wave), &rows);
     base = end_of_wave;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (base = begin; base < end; base += SLOTS_PER_GROUP) {
-    const offset_t k = base + (offset_t)slot_in_group();
-    const int4 r = k < end ? ratings[k] : (int4)(0, 0, 0, 0);
-    const int user = r.x % N_ROWS, item = r.y % N_COLUMNS;
-    if (claim(k < end, has_user + user, 1)) {
-      store_row(m.user_rows, r.x, block_row(p, user));
-#if BIASES
-      if (slot_lane() == 0) m.user_biases[r.x] = user_bias[user];
-#endif
-    }
-    if (claim(k < end, has_item + item, 1)) {
-      store_row(m.item_rows, r.y, block_row(q, item));
-#if BIASES
-      if (slot_lane() == 0) m.item_biases[r.y] = item_bias[item];
-#endif
-    }
-  }
+  for (base = begin; base < end; base += SLOTS_PER_GROUP)
+    copy_out(m, base + slot < end, rating_at(ratings, base, end), &rows);
 }

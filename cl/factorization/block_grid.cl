@@ -48,7 +48,7 @@ INLINE void finish_tile(__global int4 *restrict ratings, offset_t start, offset_
   ratings[start].w |= FIELDS((int)(end - start), longest);
 }
 
-/* What a rating knows of the tile start … end - 1 before its own. */
+/* Tell whether and where `user` was in the tile start … end - 1, as a field of a rating of the next one. */
 INLINE int source_field(const __global int4 *restrict ratings, offset_t start, offset_t end, int user) {
   for (offset_t k = start; k < end; k++)
     if (ratings[k].x == user) return WAS_IN_TILE_BEFORE | (int)(k - start) << 7;
@@ -149,10 +149,99 @@ INLINE stream_t open_stream(const __global int4 *restrict ratings, offset_t at, 
   return s;
 }
 
+/* Instruments of the tests: a tile's users are its own, and so is the item of a run. */
+INLINE void check_begin_tile(model_t m, tile_t tile) {
+  if (tile.item < 0 || slot_lane() != 0) return;
+  check_mark(m, m.user_marks + tile.user);
+  if (RUN_INDEX(tile.fields) == 0) check_mark(m, m.item_marks + tile.item);
+  check_count(m, tile.user, tile.item);
+}
+INLINE void check_end_tile(model_t m, tile_t tile) {
+  if (tile.item < 0 || slot_lane() != 0) return;
+  check_unmark(m.user_marks + tile.user);
+  if (tile.fields & IS_LAST_OF_RUN) check_unmark(m.item_marks + tile.item);
+}
+
+/* The first lane of slot `index` of the run that begins at lane `first`; also in range where the run is shorter. */
+INLINE uint lane_in_run(uint first, int index) { return (first + index * LANES) & (SUB_GROUP_SIZE - 1); }
+
+/* How much a step of size 1 on the rating of `earlier` changes the step on the rating of p. */
+INLINE float gain_from(model_t m, row_t earlier, row_t p) { return m.rate * (slot_sum(lane_dot(earlier, p)) + BIASES); }
+
+/* Go through the runs of a tile, whose old p are in local memory.  Returns the size of this slot's step, and leaves in
+ * *v the item as it is before that step: decay^index q + sum of decay^(index - 1 - a) s[a] p[a]. */
+INLINE float follow_run(model_t m, float log_decay, float undecay, tile_t tile, vertices_t *v,
+                        const __local shared_t *shared) {
+  const int index = RUN_INDEX(tile.fields);
+  const uint first = sg_lane() / LANES * LANES - index * LANES;
+  const float target = tile.value - m.mean - v->user_bias;
+  float step = m.rate * (target - v->item_bias - slot_sum(lane_dot(v->p, v->q)));
+  const float drift = (1.0f - m.decay) * m.rate * target;
+  sg_sync();
+  float weight = exp2((float)(index - 1) * log_decay);
+  for (int c = 0; c < VECTORS; c++) v->q.v[c] *= weight * m.decay;
+  v->item_bias *= weight * m.decay;
+  row_t earlier[CHAIN];
+  float gain[CHAIN];
+#pragma unroll
+  for (int j = 0; j < CHAIN; j++) {
+    earlier[j] = shared_row(shared->p, SUB_GROUP_SIZE, lane_in_run(first, j) + slot_lane());
+    gain[j] = gain_from(m, earlier[j], v->p);
+  }
+  for (int begin = 0; begin < tile.longest; begin += CHAIN)
+#pragma unroll
+    for (int j = 0; j < CHAIN; j++) {
+      const int follows = index > begin + j;
+      const float made = sg_broadcast(step, lane_in_run(first, begin + j));
+      step = follows ? mad(-made, gain[j], mad(m.decay, step, drift)) : step;
+      const float share = follows ? weight * made : 0.0f;
+      for (int c = 0; c < VECTORS; c++) v->q.v[c] = mad(earlier[j].v[c], (vector_t)(share), v->q.v[c]);
+      v->item_bias += BIASES * share;
+      weight *= undecay;
+      earlier[j] = shared_row(shared->p, SUB_GROUP_SIZE, lane_in_run(first, begin + CHAIN + j) + slot_lane());
+      gain[j] = gain_from(m, earlier[j], v->p);
+    }
+  return step;
+}
+
+/* Leave the tile's new rows in memory; and in local memory all p, and the q of the last run, which may go on. */
+INLINE void leave_tile(model_t m, tile_t tile, vertices_t v, __local shared_t *shared) {
+  const uint lane = sg_lane();
+  share_row(shared->p, SUB_GROUP_SIZE, lane, v.p);
+  const int carries = (int)(lane / LANES) == tile.count - 1;
+  if (carries) share_row(shared->q, LANES, slot_lane(), v.q);
+  if (tile.item < 0) return;
+  store_row(m.user_rows, tile.user, v.p);
+  if (tile.fields & IS_LAST_OF_RUN) store_item(m, tile.item, v.q, v.item_bias);
+#if BIASES
+  shared->user_bias[lane] = v.user_bias;
+  if (carries) shared->item_bias = v.item_bias;
+  if (slot_lane() == 0) m.user_biases[tile.user] = v.user_bias;
+#endif
+}
+
+/* The vertices of the next tile: as they were read ahead, but for those that the tile before has changed since. */
+INLINE vertices_t take_tile(tile_t next, vertices_t ahead, int last_item, const __local shared_t *shared) {
+  vertices_t v = ahead;
+  if (next.fields & WAS_IN_TILE_BEFORE) {
+    const uint from = (uint)SOURCE_SLOT(next.fields) * LANES + slot_lane();
+    v.p = shared_row(shared->p, SUB_GROUP_SIZE, from);
+#if BIASES
+    v.user_bias = shared->user_bias[from];
+#endif
+  }
+  if (next.item == last_item) {
+    v.q = shared_row(shared->q, LANES, slot_lane());
+#if BIASES
+    v.item_bias = shared->item_bias;
+#endif
+  }
+  return v;
+}
+
 /* The block that ends at `end`; n is the number of all ratings. */
 INLINE void visit_block(model_t m, const __global int4 *restrict ratings, offset_t end, offset_t n, stream_t *s,
                         __local shared_t *shared) {
-  const uint lane = sg_lane(), my_lane = slot_lane();
   const float log_decay = log2(m.decay), undecay = 1.0f / m.decay;
   tile_t tile = s->now;
   if (s->at >= end) return;
@@ -164,88 +253,29 @@ INLINE void visit_block(model_t m, const __global int4 *restrict ratings, offset
     s->now = next;
     if (s->at >= end) next.item = -1;              /* its rows are not ours yet */
     const vertices_t ahead = load_vertices(m, next);
-    share_row(shared->p, SUB_GROUP_SIZE, lane, v.p);
-    const int active = tile.item >= 0, index = RUN_INDEX(tile.fields), last = tile.fields & IS_LAST_OF_RUN;
-    const uint first = lane / LANES * LANES - index * LANES;
-    if (active && my_lane == 0) {
-      check_mark(m, m.user_marks + tile.user);
-      if (index == 0) check_mark(m, m.item_marks + tile.item);
-      check_count(m, tile.user, tile.item);
-    }
-    const float target = tile.value - m.mean - v.user_bias;
-    float step = m.rate * (target - v.item_bias - slot_sum(lane_dot(v.p, v.q)));
-    const float drift = (1.0f - m.decay) * m.rate * target;
-    sg_sync();
-    /* Before its own step a slot's q is decay^index q + sum of decay^(index - 1 - a) s[a] p[a]. */
-    float weight = exp2((float)(index - 1) * log_decay);
-    for (int c = 0; c < VECTORS; c++) v.q.v[c] *= weight * m.decay;
-    v.item_bias *= weight * m.decay;
-    row_t earlier[CHAIN];
-    float gain[CHAIN];
-#pragma unroll
-    for (int j = 0; j < CHAIN; j++) {
-      earlier[j] = shared_row(shared->p, SUB_GROUP_SIZE, ((first + j * LANES) & (SUB_GROUP_SIZE - 1)) + my_lane);
-      gain[j] = m.rate * (slot_sum(lane_dot(earlier[j], v.p)) + BIASES);
-    }
-    for (int begin = 0; begin < tile.longest; begin += CHAIN)
-#pragma unroll
-      for (int j = 0; j < CHAIN; j++) {
-        const int follows = index > begin + j;
-        const float made = sg_broadcast(step, (first + (begin + j) * LANES) & (SUB_GROUP_SIZE - 1));
-        step = follows ? mad(-made, gain[j], mad(m.decay, step, drift)) : step;
-        const float share = follows ? weight * made : 0.0f;
-        for (int c = 0; c < VECTORS; c++) v.q.v[c] = mad(earlier[j].v[c], (vector_t)(share), v.q.v[c]);
-        v.item_bias += BIASES * share;
-        weight *= undecay;
-        earlier[j] = shared_row(shared->p, SUB_GROUP_SIZE,
-                                ((first + (begin + CHAIN + j) * LANES) & (SUB_GROUP_SIZE - 1)) + my_lane);
-        gain[j] = m.rate * (slot_sum(lane_dot(earlier[j], v.p)) + BIASES);
-      }
-    const row_t p = moved(v.p, m.decay, step, v.q), q = moved(v.q, m.decay, step, v.p);
+    share_row(shared->p, SUB_GROUP_SIZE, sg_lane(), v.p);
+    check_begin_tile(m, tile);
+    const float step = follow_run(m, log_decay, undecay, tile, &v, shared);
+    const row_t p = moved(v.p, m.decay, step, v.q);
+    v.q = moved(v.q, m.decay, step, v.p);
+    v.p = p;
     v.user_bias = mad(m.decay, v.user_bias, BIASES * step);
     v.item_bias = mad(m.decay, v.item_bias, BIASES * step);
     sg_sync();
-    share_row(shared->p, SUB_GROUP_SIZE, lane, p);
-    const int carries = (int)(lane / LANES) == tile.count - 1;
-    if (carries) share_row(shared->q, LANES, my_lane, q);
-    if (active) {
-      store_row(m.user_rows, tile.user, p);
-      if (last) store_item(m, tile.item, q, v.item_bias);
-#if BIASES
-      shared->user_bias[lane] = v.user_bias;
-      if (carries) shared->item_bias = v.item_bias;
-      if (my_lane == 0) m.user_biases[tile.user] = v.user_bias;
-#endif
-      if (my_lane == 0) {
-        check_unmark(m.user_marks + tile.user);
-        if (last) check_unmark(m.item_marks + tile.item);
-      }
-    }
+    leave_tile(m, tile, v, shared);
+    check_end_tile(m, tile);
     const int last_item = sg_broadcast(tile.item, (uint)(tile.count - 1) * LANES);
     sg_sync();
-    v = ahead;
-    if (next.fields & WAS_IN_TILE_BEFORE) {
-      const uint from = (uint)SOURCE_SLOT(next.fields) * LANES + my_lane;
-      v.p = shared_row(shared->p, SUB_GROUP_SIZE, from);
-#if BIASES
-      v.user_bias = shared->user_bias[from];
-#endif
-    }
-    if (next.item == last_item) {
-      v.q = shared_row(shared->q, LANES, my_lane);
-#if BIASES
-      v.item_bias = shared->item_bias;
-#endif
-    }
+    v = take_tile(next, ahead, last_item, shared);
     sg_sync();
     tile = next;
   }
 }
 #endif
 
-/* One step, of the groups from first_group on. */
-KERNEL block_step(const uint n_groups, const uint step, const uint first_group, const __global offset_t *restrict offsets,
-                  const __global int4 *restrict ratings, MODEL_PARAMS) {
+/* A sub-group makes one step: it takes the block of its group, counted from first_group on. */
+KERNEL block_step(const uint n_groups, const uint step, const uint first_group,
+                  const __global offset_t *restrict offsets, const __global int4 *restrict ratings, MODEL_PARAMS) {
   LOCAL_ARRAY shared_t shared;
   model_t m = MODEL;
   const offset_t block = (offset_t)(first_group + (uint)get_group_id(0)) * n_groups + step;
@@ -254,12 +284,13 @@ KERNEL block_step(const uint n_groups, const uint step, const uint first_group, 
   visit_block(m, ratings, offsets[block + 1], n, &stream, &shared);
 }
 
-/* All steps.  The items of a step were the next group's in the step before, so a group waits for that one only, and
- * late groups do not hold up all others.  done[group]: steps that the group has behind it, zeroed.
- * Groups that are not resident leave their blocks to those that are; each makes all its blocks of a step before
+/* A sub-group makes all steps.  The items of a step were the next group's in the step before, so a group waits for
+ * that one only, and late groups do not hold up all others.  done[group] counts the steps that the group has behind
+ * it; the host zeroes it.  Groups that are not resident leave their blocks to those that are; each makes all its blocks of a step before
  * the next step, so what anyone waits for is always being worked on. */
-KERNEL block_sweep(const uint n_groups, const __global offset_t *restrict offsets, const __global int4 *restrict ratings,
-                   MODEL_PARAMS, volatile __global uint *control, volatile __global uint *done) {
+KERNEL block_sweep(const uint n_groups, const __global offset_t *restrict offsets,
+                   const __global int4 *restrict ratings, MODEL_PARAMS, volatile __global uint *control,
+                   volatile __global uint *done) {
   LOCAL_ARRAY shared_t shared;
   LOCAL_ARRAY int passed;
   GRID_ENTER(control)

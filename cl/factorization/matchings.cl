@@ -66,12 +66,25 @@ KERNEL list_columns(const offset_t n, const __global offset_t *restrict edges, c
 /* Where a row stands in a round: columns tried so far, all in front of its cursor. */
 typedef struct { uint rank, left, cursor, tried; offset_t begin; } row_state_t;
 
-INLINE volatile __global uint *column_words(row_state_t row, const __global int *edge_columns, volatile __global uint *words) {
+INLINE row_state_t load_state(int rank, const __global offset_t *begin, const __global uint *left,
+                              const __global uint *cursor, const __global uint *tried) {
+  row_state_t row = {(uint)rank, left[rank], cursor[rank], tried[rank], begin[rank]};
+  return row;
+}
+INLINE void store_state(row_state_t row, __global uint *left, __global uint *cursor, __global uint *tried) {
+  left[row.rank] = row.left;
+  cursor[row.rank] = row.cursor;
+  tried[row.rank] = row.tried;
+}
+
+INLINE volatile __global uint *column_words(row_state_t row, const __global int *edge_columns,
+                                            volatile __global uint *words) {
   return words + 2ul * (ulong)edge_columns[row.begin + row.cursor];
 }
 
 /* Move on to a column that holds this row, trying at most `limit`; returns 1 if another row was displaced. */
-INLINE int seek(row_state_t *row, uint round, uint limit, const __global int *edge_columns, volatile __global uint *words) {
+INLINE int seek(row_state_t *row, uint round, uint limit, const __global int *edge_columns,
+                volatile __global uint *words) {
   for (uint turn = 0; row->tried < row->left && turn < limit; turn++) {
     volatile __global uint *column = column_words(*row, edge_columns, words);
     const uint holder = load_relaxed(column), taken = load_relaxed(column + 1);
@@ -106,8 +119,8 @@ INLINE void settle_row(row_state_t *row, uint round, __global int *edge_columns,
 
 /* ---- many rows: a work-item takes a row, and there is a launch for every step.
  *
- * A turn is propose with first = 0 … PROPOSALS - 1, then settle, then next_round.  state[STATE_DISPLACED + first] says whether
- * the propose before displaced a row; where it did not, there is nothing left to do until the round ends. */
+ * A turn is propose with first = 0 … PROPOSALS - 1, then settle, then next_round.  state[STATE_DISPLACED + first] says
+ * whether the propose before displaced a row; if it did not, there is nothing left to do until the round ends. */
 KERNEL propose(const int n_alive, const uint first, const __global int *restrict alive,
                const __global offset_t *restrict begin, const __global uint *restrict left,
                const __global int *restrict edge_columns, __global uint *restrict cursor, __global uint *restrict tried,
@@ -116,12 +129,11 @@ KERNEL propose(const int n_alive, const uint first, const __global int *restrict
   volatile __global uint *displaced = state + STATE_DISPLACED;
   if (i == 0) store_relaxed(displaced + (first + 2u) % PROPOSALS, 0u);
   if (i >= n_alive || !load_relaxed(displaced + first)) return;
-  const int rank = alive[i];
-  row_state_t row = {(uint)rank, left[rank], cursor[rank], tried[rank], begin[rank]};
+  row_state_t row = load_state(alive[i], begin, left, cursor, tried);
   if (seek(&row, load_relaxed(state + STATE_ROUND), NOBODY, edge_columns, words))
     store_relaxed(displaced + (first + 1u) % PROPOSALS, 1u);
-  cursor[rank] = row.cursor;
-  tried[rank] = row.tried;
+  cursor[row.rank] = row.cursor;
+  tried[row.rank] = row.tried;
 }
 
 KERNEL settle(const int n_alive, const __global int *restrict alive, const __global offset_t *restrict begin,
@@ -130,12 +142,9 @@ KERNEL settle(const int n_alive, const __global int *restrict alive, const __glo
               volatile __global uint *words, __global uint *restrict colours) {
   const int i = (int)get_global_id(0);
   if (i >= n_alive || state[STATE_DISPLACED]) return;
-  const int rank = alive[i];
-  row_state_t row = {(uint)rank, left[rank], cursor[rank], tried[rank], begin[rank]};
+  row_state_t row = load_state(alive[i], begin, left, cursor, tried);
   settle_row(&row, state[STATE_ROUND], edge_columns, edges, words, colours);
-  left[rank] = row.left;
-  cursor[rank] = row.cursor;
-  tried[rank] = row.tried;
+  store_state(row, left, cursor, tried);
 }
 
 KERNEL next_round(__global uint *restrict state) {
@@ -146,7 +155,26 @@ KERNEL next_round(__global uint *restrict state) {
 
 /* ---- few rows: one work-group runs the rounds, and takes the rows of a round in chunks of WG_SIZE, best rank first.
  *
- * What earlier chunks have taken is final, so the result is the same.  Returns after about `budget` turns. */
+ * What earlier chunks have taken is final, so the result is the same. */
+
+/* Bring each row of the chunk to the column that it holds in the end; returns the number of the next turn.
+ * again[turn & 1]: whether a row was left without its column in that turn; 0 in the first. */
+INLINE uint seek_together(row_state_t *row, uint round, uint turn, __local uint *again,
+                          const __global int *edge_columns, volatile __global uint *words) {
+  for (int more = 1; more; turn++) {
+    __local uint *now = again + (turn & 1u);
+    seek(row, round, SEEK_LIMIT, edge_columns, words);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (get_local_id(0) == 0) again[~turn & 1u] = 0u;  /* read before this barrier, set behind the next one */
+    const int unheld = row->tried < row->left && load_relaxed(column_words(*row, edge_columns, words)) != row->rank;
+    if (sg_any(unheld) && sg_lane() == 0) fetch_or(now, 1u);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    more = (int)*now;
+  }
+  return turn;
+}
+
+/* A work-item takes a row of the chunk.  Returns after about `budget` turns; the next call goes on from there. */
 KERNEL match_group(const uint budget, const __global offset_t *restrict begin, __global int *alive,
                    __global uint *restrict left, __global uint *restrict cursor, __global uint *restrict tried,
                    __global int *restrict edge_columns, __global offset_t *restrict edges, volatile __global uint *words,
@@ -160,29 +188,12 @@ KERNEL match_group(const uint budget, const __global offset_t *restrict begin, _
   while (n_alive && turn < budget) {
     const int active = base + me < n_alive;
     row_state_t row = {NOBODY, 0u, 0u, 0u, 0};
-    if (active) {
-      const int rank = alive[base + me];
-      row.rank = (uint)rank;
-      row.left = left[rank];
-      row.cursor = cursor[rank];
-      row.tried = tried[rank];             /* not 0 in the round in which the many-row kernels stopped */
-      row.begin = begin[rank];
-    }
-    for (int more = 1; more; turn++) {
-      __local uint *now = again + (turn & 1u);
-      seek(&row, round, SEEK_LIMIT, edge_columns, words);
-      barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-      if (me == 0u) again[~turn & 1u] = 0u;  /* read before this barrier, set behind the next one */
-      const int unheld = row.tried < row.left && load_relaxed(column_words(row, edge_columns, words)) != row.rank;
-      if (sg_any(unheld) && sg_lane() == 0) fetch_or(now, 1u);
-      barrier(CLK_LOCAL_MEM_FENCE);
-      more = (int)*now;
-    }
+    /* What is tried is not 0 in the round in which the many-row kernels stopped. */
+    if (active) row = load_state(alive[base + me], begin, left, cursor, tried);
+    turn = seek_together(&row, round, turn, again, edge_columns, words);
     if (active) {
       settle_row(&row, round, edge_columns, edges, words, colours);
-      left[row.rank] = row.left;
-      cursor[row.rank] = row.cursor;
-      tried[row.rank] = row.tried;
+      store_state(row, left, cursor, tried);
     }
     uint all;
     const uint before = group_exclusive_sum(row.left != 0u ? 1u : 0u, scratch, &all);

@@ -145,26 +145,56 @@ INLINE vertex_t step_on_locked(model_t m, vertex_t q, lane_mask_t todo, int user
   return q;
 }
 
+/* Where a team is in the ratings of its item: `at` of `count` places, which hold ratings or (is_list) name them. */
+typedef struct {
+  int item, is_list;
+  uint round;
+  offset_t begin, count, at, kept;
+} walk_t;
+
 typedef struct {                 /* the rating a lane tries next, if any */
   int tried, user;
   offset_t k;
   float value;
 } trial_t;
 
-INLINE trial_t next_trial(int is_list, offset_t begin, offset_t at, offset_t count, const __global int *users,
-                          const __global float *values, const __global offset_t *pending) {
+INLINE trial_t next_trial(walk_t w, const __global int *users, const __global float *values,
+                          const __global offset_t *pending) {
   trial_t trial = {0, 0, 0, 0.0f};
-  const offset_t place = at + (offset_t)team_lane();
-  trial.tried = team_lane() < MOST_LOCKS && place < count;
+  const offset_t place = w.at + (offset_t)team_lane();
+  trial.tried = team_lane() < MOST_LOCKS && place < w.count;
   if (trial.tried) {
-    trial.k = is_list ? pending[begin + place] : begin + place;
+    trial.k = w.is_list ? pending[w.begin + place] : w.begin + place;
     trial.user = users[trial.k];
     trial.value = values[trial.k];
   }
   return trial;
 }
 
-/* Pass 0 takes items first … last - 1 of list, a later one all of them. */
+/* Keep the rating of a lane that did not get its lock. */
+INLINE void defer(walk_t *w, trial_t trial, int failed, __global offset_t *pending, volatile __global uint *n_next) {
+#if DEFER_TO_LIST
+  const uint slot = push_sub_group(n_next, failed);
+  if (failed) pending[slot] = trial.k;
+#else
+  const lane_mask_t put_off = team_ballot(failed);
+  if (failed) pending[w->begin + w->kept + lane_count(put_off & ~(~(lane_mask_t)0 << team_lane()))] = trial.k;
+  w->kept += lane_count(put_off);
+#endif
+}
+
+/* Go on to the next ratings; after the last of a round to those that it kept.  Teams choose for themselves. */
+INLINE void go_on(walk_t *w) {
+  if (w->at < w->count) w->at += MOST_LOCKS;
+  if (w->at >= w->count && w->kept && w->round < ROUNDS) {
+    w->round++;
+    w->is_list = 1;
+    w->count = w->kept;
+    w->at = w->kept = 0;
+  }
+}
+
+/* A team takes an item of list: in pass 0 one of first … last - 1, in a later pass one of all. */
 KERNEL lock_users(const uint pass_number, const uint first, const uint last, const __global int *restrict list,
                   const __global offset_t *restrict offsets, const __global int *restrict users,
                   const __global float *restrict values, MODEL_PARAMS, volatile __global uint *user_locks,
@@ -175,41 +205,26 @@ KERNEL lock_users(const uint pass_number, const uint first, const uint last, con
   const uint t = first + (uint)(get_global_id(0) / TEAM), n = pass_number ? sizes[pass_number % N_LISTS] : last;
   const int is_owner = t < n;
   if (get_global_id(0) == 0) sizes[(pass_number + 2u) % N_LISTS] = 0u;
-  int item = 0, is_list = pass_number != 0;
-  offset_t begin = 0, count = 0, at = 0, kept = 0;
+  walk_t w = {0, pass_number != 0, 0u, 0, 0, 0, 0};
   vertex_t q;
   if (is_owner) {
-    item = list[t];
-    begin = offsets[item];
-    count = is_list ? n_pending[item] : offsets[item + 1] - begin;
-    if (team_lane() == 0) check_mark(m, m.item_marks + item);
-    q = load_vertex(m.item_rows, m.item_biases, item);
+    w.item = list[t];
+    w.begin = offsets[w.item];
+    w.count = w.is_list ? n_pending[w.item] : offsets[w.item + 1] - w.begin;
+    if (team_lane() == 0) check_mark(m, m.item_marks + w.item);
+    q = load_vertex(m.item_rows, m.item_biases, w.item);
   }
-  trial_t next = next_trial(is_list, begin, at, count, users, values, pending);
-  for (uint round = 0; sg_any(at < count);) {
+  trial_t next = next_trial(w, users, values, pending);
+  while (sg_any(w.at < w.count)) {
     const trial_t trial = next;
     const int locked = trial.tried && take_lock(user_locks + trial.user);
     if (locked) fence_locks();
-    const int failed = trial.tried && !locked;
-#if DEFER_TO_LIST
-    const uint slot = push_sub_group(n_next, failed);
-    if (failed) pending[slot] = trial.k;
-#else
-    const lane_mask_t put_off = team_ballot(failed);
-    if (failed) pending[begin + kept + lane_count(put_off & ~(~(lane_mask_t)0 << team_lane()))] = trial.k;
-    kept += lane_count(put_off);
-#endif
-    if (at < count) at += MOST_LOCKS;
-    if (at >= count && kept && round < ROUNDS) {  /* the team's own choice; others go on */
-      round++;
-      is_list = 1;
-      count = kept;
-      at = kept = 0;
-    }
+    defer(&w, trial, trial.tried && !locked, pending, n_next);
+    go_on(&w);
     sg_sync();
     if (locked) check_mark(m, m.user_marks + trial.user);
-    next = next_trial(is_list, begin, at, count, users, values, pending);
-    q = step_on_locked(m, q, team_ballot(locked), trial.user, item, trial.value);
+    next = next_trial(w, users, values, pending);
+    q = step_on_locked(m, q, team_ballot(locked), trial.user, w.item, trial.value);
     sg_sync();
     if (locked) {
       check_unmark(m.user_marks + trial.user);
@@ -217,14 +232,14 @@ KERNEL lock_users(const uint pass_number, const uint first, const uint last, con
       drop_lock(user_locks + trial.user);
     }
   }
-  if (is_owner && team_slot() == 0) store_vertex(m.item_rows, m.item_biases, item, q);
-  if (is_owner && team_lane() == 0) check_unmark(m.item_marks + item);
+  if (is_owner && team_slot() == 0) store_vertex(m.item_rows, m.item_biases, w.item, q);
+  if (is_owner && team_lane() == 0) check_unmark(m.item_marks + w.item);
 #if !DEFER_TO_LIST
-  const int leads = team_lane() == 0 && kept > 0;
+  const int leads = team_lane() == 0 && w.kept > 0;
   const uint slot = push_sub_group(n_next, leads);
   if (leads) {
-    n_pending[item] = kept;
-    next_list[slot] = item;
+    n_pending[w.item] = w.kept;
+    next_list[slot] = w.item;
   }
 #endif
 }

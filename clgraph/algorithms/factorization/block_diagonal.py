@@ -18,6 +18,7 @@ from clgraph.algorithms.factorization.supersteps import launch_over
 from clgraph.arguments import Seed, checked_seed, refusing
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
+from clgraph.model.cost import Chain, Work
 from clgraph.model.recipe import Recipe
 from clgraph.primitives.compact import Compact
 from clgraph.runtime.arrays import DeviceArray
@@ -40,10 +41,20 @@ def block_diagonal(
         else _checked_shape(shape, facts, row_bytes)
     )  # fmt: skip
     return Recipe(
-        (driven(BlockDiagonals, work.block_diagonal_sweep(problem, facts, shape)),),
+        (driven(BlockDiagonals, _sweep(problem, facts, shape)),),
         defines={"N_ROWS": shape[0], "N_COLUMNS": shape[1]}, work_group_size=facts.sub_group_size,
-        preparation=work.cut_waves(problem, facts),
+        preparation=work.sort_ratings(problem, facts).times(3),  # keys are longer, and waves are looked for
     )  # fmt: skip
+
+
+def _sweep(problem: FactorizationProblem, facts: DeviceFacts, shape: tuple[int, int]) -> Work:
+    """Waves of one or two ratings, one after the other, in as many blocks of *shape* as a block-diagonal has."""
+    n_blocks = [-(-n // side) for n, side in zip(problem.ratings.shape, shape, strict=True)]
+    supersteps = min(float(max(n_blocks)), 1 + 0.2 * problem.stats.n_diagonals)
+    together = min(*n_blocks, facts.compute_units * (1 if facts.is_cpu else 12))
+    loads = (3 if facts.is_cpu else 7) * problem.n / max(1, together) + 20 * supersteps
+    chain = Work(launches=1.5 * supersteps, chains=(Chain(loads, work.CACHED_BYTES),))
+    return chain + work.steps(problem, facts, near=True).times(2 if facts.is_cpu else 1)  # rows are copied in and out
 
 
 class BlockDiagonals:

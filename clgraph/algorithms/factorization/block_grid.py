@@ -22,18 +22,19 @@ from clgraph.algorithms.factorization.supersteps import checked_barrier, launch_
 from clgraph.arguments import Seed, checked_count, checked_seed
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
-from clgraph.model.cost import Work
+from clgraph.model.cost import Chain, Gathers, Work
 from clgraph.model.recipe import Array, Phase, Recipe
 from clgraph.runtime.arrays import DeviceArray
 
 _SOURCE = "factorization/block_grid.cl"
 _LINGER = 20000
-_STREAMS = 4  # parts of a block between which a lone work-item alternates
-_MOST_GROUPS = 4096  # their blocks are numbered in 32 bits
-_LONG_ROW = 16  # vectors, from which on four work-items share a rating
-_MOST_VECTORS = 8  # of a row that a work-item holds, where the row can be shared by more
-_MOST_CHAINED_VECTORS = 6  # of a row, for two products at a time in 256 registers
-_PLACED_ONE_BY_ONE = 8  # heaviest vertices for each part
+_STREAMS = 4  # a lone work-item alternates between so many parts of a block
+_MOST_GROUPS = 4096  # the blocks of so many groups have numbers of 32 bits
+_LONG_ROW = 16  # four work-items share a rating if rows have so many vectors
+_MOST_VECTORS = 8  # a work-item holds at most so many vectors of a row if others can share the row
+_MOST_CHAINED_VECTORS = 6  # with so many vectors of a row, two products at a time fit 256 registers
+_CPU_STEP_SECONDS = 1e-5  # cores that are done wait so long in each step
+_PLACED_ONE_BY_ONE = 8  # so many of the heaviest vertices for each part are placed one by one
 
 
 def block_grid(
@@ -57,7 +58,7 @@ def block_grid(
     lanes = _default_lanes(vectors, facts.sub_group_size) if lanes is None else _checked_lanes(lanes, layout, facts)
     n_groups = grid_groups(problem.stats, facts) if n_groups is None else n_groups
     n_groups = checked_count("n_groups", n_groups, _MOST_GROUPS)
-    sweep = work.block_grid_sweep(problem, facts, n_groups, one_launch=barrier == "grid")
+    sweep = _sweep(problem, facts, n_groups, one_launch=barrier == "grid")
     in_one_launch = (
         clear("control"), clear("done"),
         Phase(f"{_SOURCE}:block_sweep", 0, sweep, groups=n_groups, status="control[GRID_STATUS]"),
@@ -72,8 +73,26 @@ def block_grid(
             "LINGER": _LINGER, "LANES": lanes, "VECTORS": vectors // lanes, "CHAIN": _chain(vectors // lanes),
         },
         work_group_size=facts.sub_group_size,
-        prepare=partial(_deal, seed=seed), preparation=work.deal_parts(problem, facts, n_groups),
+        prepare=partial(_deal, seed=seed),
+        preparation=work.sort_ratings(problem, facts).times(1.3) + Work(
+            host_seconds=6e-8 * sum(problem.ratings.shape) + 1e-5 * n_groups
+        ),
     )  # fmt: skip
+
+
+def _sweep(problem: FactorizationProblem, facts: DeviceFacts, groups: int, *, one_launch: bool) -> Work:
+    """A grid of *groups* × *groups* blocks; its launches are still to be counted."""
+    if facts.is_cpu:  # a user's row is fetched again in each block in which the user has ratings
+        fetched = min(1.0, groups * problem.stats.n_users / max(1, problem.n))
+        uneven = Gathers(work.CPU_STEP_GATHERS / 2 * problem.n, 4096)  # cores wait for the slowest block of a step
+        waits = Work(host_seconds=_CPU_STEP_SECONDS * groups, gathers=(uneven,))
+        return waits + work.steps(problem, facts, near=False, user_share=fetched, item_share=0.1)
+    # A wait costs several barriers: it drains, tells the next group, and starts to read again.
+    loads = 0.6 + work.row_bytes(problem, facts) / 400
+    serial = max(problem.n / groups, problem.busiest)
+    chain = Chain(loads * serial + 20 * groups, work.CACHED_BYTES)
+    waits = Work(grid_barriers=5 * groups if one_launch else 0.0, chains=(chain,))
+    return waits + work.steps(problem, facts, near=False, item_share=0.3)
 
 
 def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:

@@ -6,9 +6,9 @@ import math
 from clgraph.data.ratings_stats import RatingsStats
 from clgraph.device.facts import DeviceFacts
 
-_LOCAL_SHARE = 0.9  # of the local memory; drivers keep some for themselves
-_CPU_LOCAL_BYTES = 1 << 18  # rows that stay in a core's cache
-_BLOCKS_PER_UNIT = 4  # wanted on a block-diagonal, for each compute unit
+_LOCAL_SHARE = 0.9  # drivers keep the rest of the local memory for themselves
+_CPU_LOCAL_BYTES = 1 << 18  # so many bytes of rows stay in a core's cache
+_BLOCKS_PER_UNIT = 4  # a block-diagonal should have so many blocks for each compute unit
 
 
 def block_shape(n_users: int, n_items: int, facts: DeviceFacts, row_bytes: int) -> tuple[int, int]:

@@ -15,8 +15,8 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.model.recipe import Array, Recipe
 
 SOURCE = "factorization/edge_locked.cl"
-RATINGS_PER_SLOT = 32  # in a pass, where that leaves enough slots to fill the device
-_GROUPS_PER_UNIT = 8  # most work-groups of a later pass, for each compute unit
+RATINGS_PER_SLOT = 32  # a slot takes so many in a pass, if enough slots are left to fill the device
+_GROUPS_PER_UNIT = 8  # a later pass has at most so many work-groups for each compute unit
 
 
 def edge_locked(problem: FactorizationProblem, facts: DeviceFacts, *, shuffle: bool = True, seed: Seed = 0) -> Recipe:

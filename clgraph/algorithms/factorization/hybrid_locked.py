@@ -8,7 +8,7 @@ import numpy as np
 from clgraph.algorithms.factorization import edge_locked as edges
 from clgraph.algorithms.factorization import work
 from clgraph.algorithms.factorization.node_locked import ItemTeams, Team
-from clgraph.algorithms.factorization.passes import list_sizes, n_slices
+from clgraph.algorithms.factorization.passes import list_sizes, pass_launches
 from clgraph.algorithms.factorization.plan import FactorizationPlan, clear, driven
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_order import ordered_ratings
@@ -35,7 +35,7 @@ def hybrid_locked(
             clear("sizes"),
             driven(
                 lambda plan: ItemTeams(plan, per, locks, DEFER_TO_LIST=1),
-                n_slices(problem, facts) + work.walk_items(problem, facts).times(0.9),
+                pass_launches(problem, facts) + work.walk_items(problem, facts).times(0.9),
             ),
             driven(edges.deferred_edges, work.item_hand_overs(problem, facts, 0.9) + work.DEFERRED_BY_ITEMS),
         ),

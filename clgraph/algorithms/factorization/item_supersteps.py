@@ -52,13 +52,13 @@ def matching_node(
         n_users, n_items = problem.ratings.shape
         return find_matchings(plan, (given.items, n_items), (given.users, n_users), seed=seed)
 
-    sweep = work.matching_node_sweep(problem, facts)
-    return _recipe(problem, facts, _by_number_and_degree, find, barrier, work_group_size, sweep)
+    n_supersteps = problem.busiest * max(1.0, 0.6 * _n_blocks(problem, facts))
+    return _recipe(problem, facts, _by_number_and_degree, find, barrier, work_group_size, n_supersteps)
 
 
 def _by_number_and_degree(degrees: NDArray[np.int64], block_size: int) -> NDArray[np.int64]:
     order = by_descending_degree(degrees)
-    # int16 where it fits: numpy sorts that by radix, ten times as fast
+    # numpy sorts int16 by radix, ten times as fast
     block = np.empty(degrees.size, np.int16 if order.size < 2**15 * block_size else np.int32)
     block[np.flatnonzero(degrees)] = np.arange(order.size) // block_size
     return order[np.argsort(block[order], kind="stable")]
@@ -75,13 +75,13 @@ def subgraph_matching(
     """
 
     def find(plan: FactorizationPlan, given: DeviceRatings, blocks: DeviceArray, n_blocks: int) -> Matchings:
-        # A copy of each user for every block: then the matchings of one graph are those of all blocks.
+        # Each block gets a copy of each user: then the matchings of one graph are those of all blocks.
         by_block, _ = stable_order(plan, blocks, n_blocks)  # ratings come sorted by user
         copies, offsets = number_runs(plan, by_block, blocks, given.users)
         return find_matchings(plan, (given.items, problem.ratings.n_items), (copies, offsets.size - 1), seed=seed)
 
-    sweep = work.subgraph_matching_sweep(problem, facts)
-    return _recipe(problem, facts, _by_degree, find, barrier, work_group_size, sweep)
+    n_supersteps = 1.3 * problem.busiest + 2 * problem.n / max(1, problem.stats.n_items) * _n_blocks(problem, facts)
+    return _recipe(problem, facts, _by_degree, find, barrier, work_group_size, n_supersteps)
 
 
 def _by_degree(degrees: NDArray[np.int64], _block_size: int) -> NDArray[np.int64]:
@@ -90,7 +90,7 @@ def _by_degree(degrees: NDArray[np.int64], _block_size: int) -> NDArray[np.int64
 
 def _recipe(
     problem: FactorizationProblem, facts: DeviceFacts, rank_items: RankItems, find: FindMatchings, barrier: str,
-    work_group_size: int | None, sweep: Work,
+    work_group_size: int | None, n_supersteps: float,
 ) -> Recipe:
     barrier = checked_barrier(facts, barrier, ("auto", "grid", "group"))
     if barrier == "auto":
@@ -100,8 +100,27 @@ def _recipe(
         size = checked_count("work_group_size", work_group_size, facts.max_work_group_size)
         if size % facts.sub_group_size:
             raise InputError(f"work_group_size = {size}; needed: a multiple of {facts.sub_group_size}")
-    step = driven(lambda plan: ItemSupersteps(plan, rank_items, find, barrier, size), sweep)
-    return Recipe((step,), arrays=STATUS, preparation=work.blocks_of_matchings(problem, facts))
+    step = driven(
+        lambda plan: ItemSupersteps(plan, rank_items, find, barrier, size), _sweep(problem, facts, n_supersteps)
+    )
+    preparation = work.matchings(problem, facts) + work.sort_items(problem, facts)
+    return Recipe((step,), arrays=STATUS, preparation=preparation)
+
+
+def _n_blocks(problem: FactorizationProblem, facts: DeviceFacts) -> float:
+    groups = facts.compute_units if facts.dialect.has_grid_barrier else 1
+    return float(max(1, -(-problem.n_rated_items // (groups * work.slots(problem, facts)))))
+
+
+def _sweep(problem: FactorizationProblem, facts: DeviceFacts, n_supersteps: float) -> Work:
+    """Slots keep an item's row; without a device-wide barrier one work-group runs alone."""
+    moves = work.steps(problem, facts, near=True, item_share=work.once_an_item(problem))
+    if facts.is_cpu:
+        return Work(launches=3.0) + moves.times((1 + facts.compute_units) / 2)
+    if facts.dialect.has_grid_barrier:
+        return work.superstep_chain(problem, facts, n_supersteps, 0.0, in_one_launch=True) + moves
+    chain = work.superstep_chain(problem, facts, 0.0, n_supersteps, in_one_launch=True)
+    return chain + moves.times(facts.compute_units)
 
 
 class ItemSupersteps(Supersteps):

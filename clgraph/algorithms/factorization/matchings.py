@@ -19,11 +19,11 @@ from clgraph.runtime.program import Launch
 logger = logging.getLogger(__name__)
 
 SOURCE = "factorization/matchings.cl"
-_GROUP_SIZE = 512  # of the one work-group: the chunk of rows it takes at a time
-_NARROW_GROUP_SIZE = 64  # where a scan over the group has no sub-groups to lean on
-_FEW_ROWS = 1 << 12  # that one work-group has done before the launches of a round have started
-_GROUP_TURNS, _CPU_TURNS = 1 << 14, 1 << 20  # of one launch: less than 0.2 s
-_TURNS = 16  # of the many-row kernels between two read-backs
+_GROUP_SIZE = 512  # the one work-group takes so many rows at a time
+_NARROW_GROUP_SIZE = 64  # or so many, if a scan over the group has no sub-groups to lean on
+FEW_ROWS = 1 << 12  # one work-group has done so many before the launches of a round have started
+_GROUP_TURNS, _CPU_TURNS = 1 << 14, 1 << 20  # a launch makes so many in less than 0.2 s
+_TURNS = 16  # the many-row kernels make so many between two read-backs
 
 Side = tuple[DeviceArray, int]
 
@@ -35,7 +35,7 @@ class Matchings(NamedTuple):
     n_matchings: int
 
 
-def find_matchings(plan: FactorizationPlan, a: Side, b: Side, *, seed: Seed, few_rows: int = _FEW_ROWS) -> Matchings:
+def find_matchings(plan: FactorizationPlan, a: Side, b: Side, *, seed: Seed, few_rows: int = FEW_ROWS) -> Matchings:
     """Split the edges of a bipartite graph without parallel edges into maximal matchings.
 
     Matching t is maximal among the edges that are in none of the matchings before it. The result depends on the

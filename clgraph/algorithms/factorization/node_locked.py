@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from clgraph.algorithms.factorization import work
-from clgraph.algorithms.factorization.passes import Passes, launch_slices, list_sizes, n_slices, slice_size
+from clgraph.algorithms.factorization.passes import Passes, launch_slices, list_sizes, pass_launches, slice_size
 from clgraph.algorithms.factorization.plan import FactorizationPlan, clear, driven
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_order import by_descending_degree, ordered_ratings
@@ -18,7 +18,7 @@ from clgraph.primitives.types import MAX_ITEMS
 from clgraph.runtime.program import Launch
 
 _SOURCE = "factorization/node_locked.cl"
-_MANY_RATINGS = 8  # of a mean item, for a sub-group
+_MANY_RATINGS = 8  # a mean item must have so many if a sub-group is to own it
 Team = Literal["work_item", "sub_group"]
 
 
@@ -41,7 +41,8 @@ def node_locked(
         (
             clear("sizes"),
             driven(
-                lambda plan: ItemTeams(plan, per, locks), n_slices(problem, facts) + work.walk_items(problem, facts)
+                lambda plan: ItemTeams(plan, per, locks),
+                pass_launches(problem, facts) + work.walk_items(problem, facts),
             ),
             driven(
                 lambda plan: plan.used[-1].later_passes(),

@@ -18,10 +18,10 @@ from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session
 
-_CPU_SLICE, _GPU_SLICE = 1 << 20, 1 << 28  # ratings in a launch; a popular item must not hold up the next one
-_SHORT_ROW = 64  # numbers: up to here a launch of that many ratings takes 0.2 s at most
+_CPU_SLICE, _GPU_SLICE = 1 << 20, 1 << 28  # ratings of a launch; a popular item must not hold up the next one
+_SHORT_ROW = 64  # with rows of so many numbers a launch of a slice takes 0.2 s at most
 _MOST_AHEAD = 16
-_MOST_STALLS = 40  # looks that find the list as long as before: an item stays until its last rating is done
+_MOST_STALLS = 40  # an item stays in the list until its last rating is done, so its length may stay a while
 
 
 def slice_size(problem: FactorizationProblem, facts: DeviceFacts) -> int:
@@ -30,7 +30,7 @@ def slice_size(problem: FactorizationProblem, facts: DeviceFacts) -> int:
     return most * _SHORT_ROW // max(_SHORT_ROW, row_layout(problem.rank, facts).padded)
 
 
-def n_slices(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
+def pass_launches(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
     """Return about as many launches as a pass over all ratings takes."""
     return Work(launches=max(1.0, problem.n / slice_size(problem, facts)))
 

@@ -84,5 +84,8 @@ def clear(array: str) -> Use:
 
 
 def driven(make: Callable[[Any], Any], asked: Work) -> Use:
-    """Return the step that ``make(plan)`` drives; its rounds are launches, *asked* says how many are expected."""
+    """Return a step whose launches depend on what ``make(plan)`` finds in the ratings, so that no list could say them.
+
+    Its rounds are launches, and *asked* says how many are expected.
+    """
     return Use(make, replace(asked, launches=0.0), Work(launches=1.0), asked.launches)

@@ -17,17 +17,17 @@ from clgraph.algorithms.factorization.rating_order import enqueue_order, gather_
 from clgraph.algorithms.factorization.supersteps import STATUS, Supersteps, checked_barrier, launch_over
 from clgraph.arguments import Seed, checked_seed
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.cost import Work
+from clgraph.model.cost import Gathers, Work
 from clgraph.model.recipe import Recipe
 from clgraph.runtime.arrays import DeviceArray
 
 _SOURCE = "factorization/superstep.cl"
-_MANY_LANES = 16  # for a rating: then a group has few slots, and two of them on a compute unit are worth their wait
+_MANY_LANES = 16  # if so many share a rating, groups have few slots, and two on a compute unit are worth a wait
 _RESIDENT_ITEMS = 2048  # work-items of a GPU's compute unit
 _TAIL_WG_SIZE = 512
-_TAIL_TURNS = 4  # as long as a launch
+_TAIL_TURNS = 4  # so many take as long as a launch
 _CPU_WG_SIZE = 64
-_GRID_BYTES = 1 << 27  # rows moved in a superstep beside which a launch costs nothing
+_GRID_BYTES = 1 << 27  # a launch costs nothing beside a superstep that moves so many bytes of rows
 
 FindKeys = Callable[[FactorizationPlan, DeviceRatings], tuple[DeviceArray, int]]
 
@@ -45,8 +45,9 @@ def matching_edge(
         n_users, n_items = problem.ratings.shape
         return find_matchings(plan, (given.items, n_items), (given.users, n_users), seed=seed)
 
-    sweep, preparation = work.matching_edge_sweep(problem, facts), work.matchings(problem, facts)
-    return _recipe(facts, find_keys, barrier, sweep, preparation)
+    sweep = work.matchings_chain(problem, facts, in_one_launch=_in_one_launch(facts, barrier))
+    sweep += work.steps(problem, facts, near=facts.is_cpu)
+    return _recipe(find_keys, barrier, sweep, work.matchings(problem, facts))
 
 
 def diagonal(problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 0, barrier: str = "auto") -> Recipe:
@@ -69,12 +70,27 @@ def diagonal(problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 
         enqueue_order(plan, "superstep_order", "diagonals", given.scope, n=len(given), modulus=modulus, keys=keys)
         return keys, modulus
 
-    sweep, preparation = work.diagonal_sweep(problem, facts), work.sort_diagonals(problem, facts)
-    return _recipe(facts, find_keys, barrier, sweep, preparation)
+    diagonals = float(min(problem.stats.n_diagonals, modulus))
+    is_wide = problem.n > diagonals * work.slots(problem, facts)
+    chain = work.superstep_chain(
+        problem, facts, diagonals if is_wide else 0.0, 0.0 if is_wide else diagonals,
+        in_one_launch=_in_one_launch(facts, barrier),
+    )
+    moves = work.steps(problem, facts, near=True)
+    if facts.is_cpu:  # rows far apart on a diagonal share no page; one core walks narrow diagonals alone
+        alone = 0.0 if is_wide else work.CPU_STEP_GATHERS * (facts.compute_units - 1) / 4 * problem.n
+        moves += Work(streamed_bytes=0.8 * moves.streamed_bytes, gathers=(Gathers(alone, 4096),))
+    preparation = work.sort_ratings(problem, facts) + Work(host_seconds=1.2e-8 * modulus)
+    return _recipe(find_keys, barrier, chain + moves, preparation)
 
 
-def _recipe(facts: DeviceFacts, find_keys: FindKeys, barrier: str, sweep: Work, preparation: Work) -> Recipe:
-    barrier = checked_barrier(facts, barrier, ("auto", "launch", "grid"))
+def _in_one_launch(facts: DeviceFacts, barrier: str) -> bool:
+    """Tell whether the model takes a sweep for one launch; "auto" may decide otherwise where supersteps are large."""
+    checked_barrier(facts, barrier, ("auto", "launch", "grid"))
+    return supersteps.has_grid_barrier(facts) and barrier != "launch"
+
+
+def _recipe(find_keys: FindKeys, barrier: str, sweep: Work, preparation: Work) -> Recipe:
     step = driven(lambda plan: RatingSupersteps(plan, find_keys, barrier), sweep)
     return Recipe((step,), arrays=STATUS, preparation=preparation)
 

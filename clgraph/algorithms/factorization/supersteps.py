@@ -17,10 +17,10 @@ from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.program import Launch, Program
 
-LINGER = 5000  # turns for which work-groups that meet at a device-wide barrier wait for others to start
-GRID_WG_SIZE, GROUPS_PER_UNIT = 512, 1  # of a persistent kernel: resident for sure, and few that wait for each other
+LINGER = 5000  # work-groups that meet at a device-wide barrier wait so many turns for others to start
+GRID_WG_SIZE, GROUPS_PER_UNIT = 512, 1  # persistent groups are resident for sure, and few wait for each other
 STATUS = {"status": Array(1, np.uint32, zeroed=True)}
-_TURNS, _CPU_TURNS = 1 << 16, 1 << 20  # passes over the slots in launches without a wait: about 0.1 s
+_TURNS, _CPU_TURNS = 1 << 16, 1 << 20  # so many passes over the slots, about 0.1 s, are enqueued before the host waits
 
 
 def has_grid_barrier(facts: DeviceFacts) -> bool:

@@ -2,13 +2,13 @@
 
 Steps on the ratings of one vertex cannot overlap, so the busiest vertex, with d_m ratings, sets a limit that no
 device can hide (R. Kaleem et al., IPDPS 2016): offline at least d_m (p + b) for a step p and a barrier b, online
-d_m (p + l) for a lock l, and the passes on top. (The study's b / f, a barrier for each pass that gets the share f of
-that vertex's ratings done, is a fixed number of launches here: a pass goes on until little is left.) Beside that
-limit stands the throughput: the rows, ratings and locks of all steps together. The model takes the larger.
+d_m (p + l) for a lock l, and the passes come on top. (In the study a barrier b / f stands for each pass that gets the
+share f of that vertex's ratings done; here it is a fixed number of launches, since a pass goes on until little is
+left.) The other limit is the throughput: the rows, ratings and locks of all steps together. The model takes the larger.
 
-p is a chain of dependent loads; l a critical section, and on the busiest vertex also the attempts of all compute
-units on its lock; b a device-wide barrier or a launch, and in the tail of the matchings, where a few vertices are
-left and one work-group goes on alone, only what that group's own barrier costs. How many loads and attempts a step
+p is a chain of dependent loads. l is a critical section, and on the busiest vertex also the attempts of all compute
+units on its lock. b is a device-wide barrier or a launch; in the tail of the matchings, where a few vertices are left
+and one work-group goes on alone, it is only what that group's own barrier costs. How many loads and attempts a step
 takes was fitted to sweeps measured on an NVIDIA H200 and on CPUs (docs/algorithms/factorization.md).
 """
 from __future__ import annotations
@@ -16,44 +16,41 @@ from __future__ import annotations
 import math
 
 from clgraph.algorithms.factorization.factors import row_layout
+from clgraph.algorithms.factorization.matchings import FEW_ROWS
 from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.algorithms.factorization.supersteps import GRID_WG_SIZE
 from clgraph.data.ratings_stats import RatingsStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
 
 _RATING_BYTES = 12.0
-_CACHED_BYTES = 2.0**20
-_NEAR_ROWS = 2.0**12  # RatingsStats.far_item_share counts those farther away
-_GROUP_ITEMS = 512  # work-items of a group that walks the tail of the supersteps
-CPU_TAIL = 512  # ratings of a superstep that one core has done before two have started
-_FEW_RATINGS = 8.0  # of a vertex, which has no other choice than to wait
-_FEW_ROWS = 4096.0  # vertices with ratings left at which one work-group finds the other matchings alone
+CACHED_BYTES = 2.0**20
+_NEAR_ROWS = 2.0**12  # RatingsStats.far_item_share counts rows that are farther away
+CPU_TAIL = 512  # one core has done a superstep of so many ratings before two have started
+_FEW_RATINGS = 8.0  # a vertex with so few has no other choice than to wait
 _CPU_LOADS_UNDER_WAY = 4.0
-_CPU_CACHE_BYTES = 2.0**24  # beyond, rows come from memory, one after the other where they are near
-_CPU_STEP_GATHERS = 2.0  # out of the first-level cache, as long as the arithmetic on 64 bytes of both rows
-_CPU_STEP_SECONDS = 1e-5  # of a grid, in which cores that are done wait
-_CPU_WALK = 1.5  # looking for users that are free, beside the steps
-_CPU_LOCKS = 5.0  # of one lock after the other, as long as a step behind one takes beside others
-_STEP_LOADS = 2.0  # of a step behind a lock: rows, and the store before the lock is free
-_TAIL_LOADS = 6.0  # of a step of one work-group, its barriers included
-_ATTEMPTS = 16.0  # on the busiest lock, for each compute unit and hand-over
+_CPU_CACHE_BYTES = 2.0**24  # if rows take more, they come from memory, near ones one after the other
+CPU_STEP_GATHERS = 2.0  # from the first-level cache they take as long as the arithmetic on 64 bytes of both rows
+_CPU_WALK = 1.5  # a walk also looks for users that are free
+_CPU_LOCKS = 5.0  # so many locks, one after the other, take as long as a step behind a lock beside others
+_STEP_LOADS = 2.0  # a step behind a lock loads rows, and its store comes before the lock is free
+_TAIL_LOADS = 6.0  # a step of one work-group takes so many, its barriers included
+_ATTEMPTS = 16.0  # so many of each compute unit meet on the busiest lock at each hand-over
 _UPLOAD_BYTES_PER_SECOND = 8e9
-
-
-DEFERRED_EDGES = Work(launches=6.0, read_backs=2.0)  # passes over what was put off, and looks whether all is done
+DEFERRED_EDGES = Work(launches=6.0, read_backs=2.0)  # passes over what was put off; the host looks twice
 DEFERRED_ITEMS = Work(launches=3.0, read_backs=1.0)
-DEFERRED_BY_ITEMS = Work(launches=2.0, read_backs=1.0)  # edges that a walk over the items has put off
+DEFERRED_BY_ITEMS = Work(launches=2.0, read_backs=1.0)  # a walk over the items leaves fewer edges than items
 
 
-def _row_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> int:
+def row_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> int:
     """Bytes of a row and its bias in memory."""
     return row_layout(problem.rank, facts).padded * problem.number_type.itemsize + 4 * problem.biases
 
 
 def _side_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> tuple[float, float]:
     """Bytes of the rows of all users, and of all items."""
-    row_bytes = float(_row_bytes(problem, facts))
-    return row_bytes * problem.stats.n_users, row_bytes * problem.stats.n_items
+    n_users, n_items = problem.ratings.shape
+    return float(row_bytes(problem, facts) * n_users), float(row_bytes(problem, facts) * n_items)
 
 
 # ---- throughput
@@ -64,15 +61,15 @@ def steps(
 ) -> Work:
     """Read the ratings, and read and write both rows at each.
 
-    *near*: rows of neighbours are met while they are in a cache, or one after the other; *item_share*, *user_share*:
-    of the steps that move that row. On a CPU a row's cache lines are moved once for reading and writing, and the
-    arithmetic counts too; on a GPU it hides behind the memory.
+    If *near*, rows of neighbours are met while they are in a cache, or one after the other. *item_share* and
+    *user_share* of the steps move the item's and the user's row. On a CPU a row's cache lines are moved once for
+    reading and writing, and the arithmetic counts too; on a GPU it hides behind the memory.
     """
     if facts.is_cpu:
         return _cpu_steps(problem, facts, near=near, item_share=item_share, user_share=user_share)
-    lines = 2 * math.ceil(_row_bytes(problem, facts) / 32) * problem.n
+    lines = 2 * math.ceil(row_bytes(problem, facts) / 32) * problem.n
     far = (1 + problem.stats.far_item_share) / 2 if near else 1.0
-    near_bytes = min(_NEAR_ROWS * _row_bytes(problem, facts), _CACHED_BYTES)
+    near_bytes = min(_NEAR_ROWS * row_bytes(problem, facts), CACHED_BYTES)
     users_bytes, items_bytes = _side_bytes(problem, facts)
     return Work(
         streamed_bytes=_RATING_BYTES * problem.n,
@@ -90,17 +87,17 @@ def _cpu_steps(
 
     A core has only a few loads under way, which the probe's gathers do not show: the chain stands for that.
     """
-    lines = math.ceil(_row_bytes(problem, facts) / 64) * problem.n
+    lines = math.ceil(row_bytes(problem, facts) / 64) * problem.n
     far = problem.stats.far_item_share if near else 1.0
     streamed = _RATING_BYTES * problem.n
-    gathers, chains = [Gathers(_CPU_STEP_GATHERS * lines, 4096)], []
+    gathers, chains = [Gathers(CPU_STEP_GATHERS * lines, 4096)], []
     for share, row_set in zip((user_share, item_share), _side_bytes(problem, facts), strict=True):
         gathers.append(Gathers(lines * share * far, row_set))
         chains.append(Chain(lines * share * far / (_CPU_LOADS_UNDER_WAY * facts.compute_units), row_set))
         if row_set > _CPU_CACHE_BYTES:
-            streamed += 2 * _row_bytes(problem, facts) * problem.n * share * (1 - far)
+            streamed += 2 * row_bytes(problem, facts) * problem.n * share * (1 - far)
         else:
-            gathers.append(Gathers(lines * share * (1 - far), min(row_set, _CACHED_BYTES)))
+            gathers.append(Gathers(lines * share * (1 - far), min(row_set, CACHED_BYTES)))
     return Work(streamed_bytes=streamed, gathers=tuple(gathers), chains=tuple(chains))
 
 
@@ -143,11 +140,11 @@ def walk_items(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
     Near users are met in a cache only on NVIDIA's GPUs before Volta: on later ones and AMD's the fence of a lock
     empties the first-level cache, and on CPUs other cores write the lines.
     """
-    moves = steps(problem, facts, near=0 < facts.dialect.nvidia_sm < 70, item_share=_once_an_item(problem))
+    moves = steps(problem, facts, near=0 < facts.dialect.nvidia_sm < 70, item_share=once_an_item(problem))
     return _locks(problem, facts, problem.stats.n_users) + moves.times(_CPU_WALK if facts.is_cpu else 1)
 
 
-def _once_an_item(problem: FactorizationProblem) -> float:
+def once_an_item(problem: FactorizationProblem) -> float:
     """Share of the steps that move an item's row, if each item's is moved once."""
     return min(1.0, problem.n_rated_items / max(1, problem.n))
 
@@ -155,20 +152,21 @@ def _once_an_item(problem: FactorizationProblem) -> float:
 # ---- offline
 
 
-def _slots(problem: FactorizationProblem, facts: DeviceFacts) -> int:
+def slots(problem: FactorizationProblem, facts: DeviceFacts) -> int:
     """Ratings that a work-group of a persistent kernel takes at a time."""
     if facts.is_cpu:
         return CPU_TAIL
-    lanes = min(facts.sub_group_size, max(1, _row_bytes(problem, facts) // 16))
-    return _GROUP_ITEMS // lanes
+    lanes = min(facts.sub_group_size, max(1, row_bytes(problem, facts) // 16))
+    return GRID_WG_SIZE // lanes
 
 
-def _superstep_chain(problem: FactorizationProblem, facts: DeviceFacts, wide: float, tail: float) -> Work:
+def superstep_chain(
+    problem: FactorizationProblem, facts: DeviceFacts, wide: float, tail: float, *, in_one_launch: bool
+) -> Work:
     """*wide* supersteps with a barrier of the device, *tail* ones that one work-group goes through alone."""
-    has_grid = facts.dialect.has_grid_barrier
     return Work(
-        grid_barriers=wide if has_grid else 0.0, launches=3.0 if has_grid else 1 + max(2.0, wide),
-        chains=(Chain(3 * wide, sum(_side_bytes(problem, facts))), Chain(_TAIL_LOADS * tail, _CACHED_BYTES)),
+        grid_barriers=wide if in_one_launch else 0.0, launches=3.0 if in_one_launch else 1 + max(2.0, wide),
+        chains=(Chain(3 * wide, sum(_side_bytes(problem, facts))), Chain(_TAIL_LOADS * tail, CACHED_BYTES)),
     )
 
 
@@ -192,77 +190,11 @@ def _degrees(stats: RatingsStats) -> tuple[tuple[_Bins, _Bins], tuple[_Bins, _Bi
     return (items, users) if stats.max_item_degree >= stats.max_user_degree else (users, items)
 
 
-def _matchings_chain(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
+def matchings_chain(problem: FactorizationProblem, facts: DeviceFacts, *, in_one_launch: bool) -> Work:
     """There are as many matchings as the busiest vertex has ratings; many vertices take part in the wide ones."""
-    stats = problem.stats
-    (counts, _), _ = _degrees(stats)
-    wide = min(problem.busiest, _degree_exceeded_by(counts, _slots(problem, facts)))
-    return _superstep_chain(problem, facts, wide, problem.busiest - wide)
-
-
-def matching_edge_sweep(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    return _matchings_chain(problem, facts) + steps(problem, facts, near=facts.is_cpu)
-
-
-def diagonal_sweep(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    stats = problem.stats
-    diagonals = float(min(stats.n_diagonals, max(stats.n_users, stats.n_items)))
-    is_wide = problem.n > diagonals * _slots(problem, facts)
-    chain = _superstep_chain(problem, facts, diagonals if is_wide else 0.0, 0.0 if is_wide else diagonals)
-    moves = steps(problem, facts, near=True)
-    if facts.is_cpu:  # rows far apart on a diagonal share no page; one core walks narrow diagonals alone
-        alone = 0.0 if is_wide else _CPU_STEP_GATHERS * (facts.compute_units - 1) / 4 * problem.n
-        moves = moves + Work(streamed_bytes=0.8 * moves.streamed_bytes, gathers=(Gathers(alone, 4096),))
-    return chain + moves
-
-
-def _n_item_blocks(problem: FactorizationProblem, facts: DeviceFacts) -> float:
-    groups = facts.compute_units if facts.dialect.has_grid_barrier else 1
-    return float(max(1, math.ceil(problem.n_rated_items / (groups * _slots(problem, facts)))))
-
-
-def _blocks_sweep(problem: FactorizationProblem, facts: DeviceFacts, supersteps: float) -> Work:
-    """Slots that keep an item's row; without a device-wide barrier one work-group runs alone."""
-    moves = steps(problem, facts, near=True, item_share=_once_an_item(problem))
-    if facts.is_cpu:
-        return Work(launches=3.0) + moves.times((1 + facts.compute_units) / 2)
-    if facts.dialect.has_grid_barrier:
-        return _superstep_chain(problem, facts, supersteps, 0.0) + moves
-    return _superstep_chain(problem, facts, 0.0, supersteps) + moves.times(facts.compute_units)
-
-
-def matching_node_sweep(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    return _blocks_sweep(problem, facts, problem.busiest * max(1.0, 0.6 * _n_item_blocks(problem, facts)))
-
-
-def subgraph_matching_sweep(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    mean = problem.n / max(1, problem.stats.n_items)
-    return _blocks_sweep(problem, facts, 1.3 * problem.busiest + 2 * mean * _n_item_blocks(problem, facts))
-
-
-def block_diagonal_sweep(problem: FactorizationProblem, facts: DeviceFacts, shape: tuple[int, int]) -> Work:
-    """Waves of one or two ratings, one after the other, in as many blocks of *shape* as a block-diagonal has."""
-    n_blocks = [math.ceil(n / side) for n, side in zip(problem.ratings.shape, shape, strict=True)]
-    supersteps = min(float(max(n_blocks)), 1 + 0.2 * problem.stats.n_diagonals)
-    together = min(*n_blocks, facts.compute_units * (1 if facts.is_cpu else 12))
-    loads = (3 if facts.is_cpu else 7) * problem.n / max(1, together) + 20 * supersteps
-    chain = Work(launches=1.5 * supersteps, chains=(Chain(loads, _CACHED_BYTES),))
-    return chain + steps(problem, facts, near=True).times(2 if facts.is_cpu else 1)  # in and out of local memory
-
-
-def block_grid_sweep(problem: FactorizationProblem, facts: DeviceFacts, groups: int, *, one_launch: bool) -> Work:
-    """A grid of *groups* × *groups* blocks; without *one_launch* the launches are still to be counted."""
-    if facts.is_cpu:  # a user's row is fetched again in each block in which the user has ratings
-        fetched = min(1.0, groups * problem.stats.n_users / max(1, problem.n))
-        uneven = Gathers(_CPU_STEP_GATHERS / 2 * problem.n, 4096)  # cores wait for the slowest block of a step
-        waits = Work(host_seconds=_CPU_STEP_SECONDS * groups, gathers=(uneven,))
-        return waits + steps(problem, facts, near=False, user_share=fetched, item_share=0.1)
-    # A wait costs several barriers: it drains, tells the next group, and starts to read again.
-    loads = 0.6 + _row_bytes(problem, facts) / 400
-    serial = max(problem.n / groups, problem.busiest)
-    chain = Chain(loads * serial + 20 * groups, _CACHED_BYTES)
-    waits = Work(grid_barriers=5 * groups if one_launch else 0.0, chains=(chain,))
-    return waits + steps(problem, facts, near=False, item_share=0.3)
+    (counts, _), _ = _degrees(problem.stats)
+    wide = min(problem.busiest, _degree_exceeded_by(counts, slots(problem, facts)))
+    return superstep_chain(problem, facts, wide, problem.busiest - wide, in_one_launch=in_one_launch)
 
 
 # ---- preprocessing
@@ -280,23 +212,6 @@ def sort_items(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
     return sort_ratings(problem, facts).times(1.3) + Work(host_seconds=2e-8 * problem.stats.n_items)
 
 
-def sort_diagonals(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    """The same, and the host looks which diagonals hold ratings."""
-    return sort_ratings(problem, facts) + Work(host_seconds=1.2e-8 * max(problem.stats.n_users, problem.stats.n_items))
-
-
-def cut_waves(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    """The same by longer keys, and find where waves, blocks and diagonals begin."""
-    return sort_ratings(problem, facts).times(3)
-
-
-def deal_parts(problem: FactorizationProblem, facts: DeviceFacts, groups: int) -> Work:
-    """The same, and the host deals users and items to parts."""
-    return sort_ratings(problem, facts).times(1.3) + Work(
-        host_seconds=6e-8 * (problem.stats.n_users + problem.stats.n_items) + 1e-5 * groups
-    )
-
-
 def matchings(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
     """Find maximal matchings, in rounds as many as the busiest vertex has ratings.
 
@@ -309,16 +224,12 @@ def matchings(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
         asked = sum(r * r / c for c, r in zip(other_counts, other_ratings, strict=True) if c) / 2
         have_few = min(1.0, _FEW_RATINGS * sum(counts[1:]) / max(1.0, problem.n))
         return sort + Work(
-            gathers=(Gathers(15 * math.log2(2 + rounds) * problem.n, _CACHED_BYTES),),
-            chains=(Chain(have_few * asked, _CACHED_BYTES),),
+            gathers=(Gathers(15 * math.log2(2 + rounds) * problem.n, CACHED_BYTES),),
+            chains=(Chain(have_few * asked, CACHED_BYTES),),
         )
-    begins = _degree_exceeded_by(counts, _FEW_ROWS)
+    begins = _degree_exceeded_by(counts, FEW_ROWS)
     alone = sum(r - begins * c for k, (c, r) in enumerate(zip(counts, ratings, strict=True)) if 2**k > 2 * begins)
     return sort + Work(
         launches=30, read_backs=min(20.0, rounds), gathers=(Gathers(20 * problem.n, 8 * problem.n),),
-        chains=(Chain(250 * rounds + alone, _CACHED_BYTES),),
+        chains=(Chain(250 * rounds + alone, CACHED_BYTES),),
     )
-
-
-def blocks_of_matchings(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    return matchings(problem, facts) + sort_items(problem, facts)
