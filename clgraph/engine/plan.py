@@ -32,13 +32,13 @@ class Plan:
         It has the graph.
     recipe : Recipe
     arrays : dict of str to DeviceArray
-        Those of the recipe.
+        The arrays that the recipe names.
     scope : dict
         What kernels find by the names of their parameters: the graph's rows, the recipe's values, inputs and arrays.
     rounds : list of int
-        How many rounds each step of the last run made, of those steps that have rounds.
+        For each step that has rounds, how many the last run made.
     parts : list of Plan
-        Those of the recipes among the steps.
+        The plans of the recipes among the steps.
 
     Raises
     ------
@@ -159,7 +159,7 @@ class Plan:
         return run
 
     def run(self) -> None:
-        """Run the steps in order; of what they leave only the word is read back after which a loop ends.
+        """Run the steps in order; nothing is read back but the words that tell when a loop ends.
 
         Raises
         ------
@@ -205,8 +205,8 @@ def planned(
 ) -> Strategy:
     """Return the strategy that runs what ``recipe(problem, facts, **options)`` lists, as a *plan* of that type.
 
-    What it is predicted to take is the work of that recipe. A recipe that computes with tuned sizes has a parameter
-    *tuning* with a default, the tunables of each kernel file.
+    Its predicted time is that of the recipe's work. A recipe that computes with tuned sizes has a parameter *tuning*
+    with a default, the tunables of each kernel file.
     """
     return Strategy(
         kind, _Planned(recipe, plan), lambda problem, facts: recipe(problem, facts).work, unsupported, unfit
