@@ -45,7 +45,7 @@ class Phase:
     items : int
         Work-items that it needs at least.
     work : Work
-        What the launch asks of the device, the launch itself not counted.
+        What the launch asks of the device; the launch itself is not counted.
     values : mapping of str to number or str
         Values of parameters that the recipe's scope does not have; text is an expression of the file's constants.
     max_groups : int, optional
@@ -55,7 +55,7 @@ class Phase:
     status : str, optional
         ``"<array>[<expression of constants>]"``, the word to which the kernel writes why it could not go on.
     defines : mapping
-        Of its kernel file beside those of the recipe; ``WG_SIZE`` is its work-group size.
+        Definitions of its kernel file beside the recipe's; ``WG_SIZE`` is the work-group size.
     """
 
     kernel: str
@@ -86,9 +86,9 @@ class Use:
         ``make(plan)`` returns it. It has ``run()``; ``rounds``, which is how many rounds the last run made, if
         rounds are *expected*; and ``check()``, if a run may fail unseen.
     work : Work
-        What it asks of the device beside its rounds, launches counted.
+        What it asks of the device beside its rounds; launches are counted.
     a_round : Work
-        What a round asks of the device, launches counted.
+        What a round asks of the device; launches are counted.
     expected : float
         How many rounds the cost model counts.
     """
@@ -140,9 +140,9 @@ class Recipe:
     values : mapping of str to number
         What several kernels have parameters for; the arrays of the input and of the recipe are in that scope, too.
     defines : mapping
-        Of all kernel files.
+        Definitions of all kernel files.
     work_group_size : int, optional
-        Of all kernel files, in place of the tuned ones.
+        The work-group size of all kernel files, in place of the tuned ones.
     inputs : mapping of str to callable
         What the host makes of the input beside the graph's rows, once there is a plan: ``make(session)`` returns an
         array on the device, or a number.
@@ -174,7 +174,7 @@ def has_rounds(step: Step) -> TypeGuard[Loop | Use]:
 
 
 def launched(step: Step) -> Work:
-    """Return what *step* asks of the device, its launches and those reads counted for which the host waits."""
+    """Return what *step* asks of the device, with its launches and with the reads for which the host waits."""
     if isinstance(step, Recipe):
         return step.work
     if isinstance(step, Phase):
