@@ -182,7 +182,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class _Planned:
-    """Makes plans of a recipe; its options are those of the recipe, but *tuning*, which the session has."""
+    """Makes plans of a recipe, and has its options but *tuning*, which the session has, and what a partial has set."""
 
     recipe: Callable[..., Recipe]
     kind: type[Plan]
@@ -194,8 +194,8 @@ class _Planned:
 
     @property
     def __signature__(self) -> inspect.Signature:
-        whole = inspect.signature(self.recipe)
-        return whole.replace(parameters=[p for p in whole.parameters.values() if p.name != "tuning"])
+        whole, hidden = inspect.signature(self.recipe), {"tuning", *getattr(self.recipe, "keywords", ())}
+        return whole.replace(parameters=[p for p in whole.parameters.values() if p.name not in hidden])
 
 
 def planned(
