@@ -8,7 +8,8 @@
  *       coherent over the device: a value is never older than one this work-item has seen, and the
  *       compiler neither drops, repeats nor hoists the access
  *   load_relaxed_if(wanted, p)
- *       0 unless wanted; uint, ulong; on NVIDIA no branch: behind branches each of several loads ends before the next
+ *       gives 0 unless wanted; for uint and ulong.  On NVIDIA it has no branch, since behind branches each of
+ *       several loads ends before the next begins
  *   load_stale(p)
  *       may come from a cache that other compute units do not update, but is still performed where it
  *       stands: for monotone data (union-find parents) for which any earlier value will do.

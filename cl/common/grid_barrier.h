@@ -36,9 +36,9 @@ INLINE int wait_until_at_least(volatile __global uint *word, uint least, volatil
   return 1;
 }
 
-/* One work-item of a group calls; returns its member number, or GRID_OUTSIDE: the group must leave.
- * linger: turns to wait for other groups to start before the door closes; it closes at once when all have.
- * One word counts who came and holds the door, so that whoever closes it knows how many came before. */
+/* One work-item of a group calls this.  It returns the number of the group as a member, or GRID_OUTSIDE if the group
+ * must leave. linger: turns to wait for other groups to start before the door closes; it closes at once when all
+ * have.  One word counts who came and holds the door, so that whoever closes it knows how many came before. */
 INLINE uint grid_join(volatile __global uint *control, uint linger) {
   uint member = fetch_add(control + GRID_DOOR, 1u), came = member;
   if (member & GRID_CLOSED) return GRID_OUTSIDE;
@@ -48,9 +48,10 @@ INLINE uint grid_join(volatile __global uint *control, uint linger) {
   if (!(came & GRID_CLOSED)) store_relaxed(control + GRID_MEMBERS, came);
   return wait_until_at_least(control + GRID_MEMBERS, 1u, control + GRID_STATUS) ? member : GRID_OUTSIDE;
 }
-/* For the work-item that has called grid_join, which has seen the number; others have to be told. */
+/* Only the work-item that has called grid_join may ask, since it has seen the number; others have to be told. */
 INLINE uint grid_members(volatile __global uint *control) { return load_relaxed(control + GRID_MEMBERS); }
-/* At the head of a persistent kernel: declares uint member and members; groups that come too late return here. */
+/* This stands at the head of a persistent kernel.  It declares uint member and members; groups that come too late
+ * return here. */
 #define GRID_ENTER(control)                                                                           \
   LOCAL_ARRAY uint joined_[2];                                                                        \
   if (get_local_id(0) == 0) {                                                                         \
@@ -61,7 +62,7 @@ INLINE uint grid_members(volatile __global uint *control) { return load_relaxed(
   const uint member = joined_[0], members = joined_[1];                                               \
   if (member == GRID_OUTSIDE) return;
 
-/* Every work-item of every member group calls; 0 on a time-out, after which the kernel must end. */
+/* Every work-item of every member group calls this.  It returns 0 on a time-out, after which the kernel must end. */
 INLINE int grid_barrier(volatile __global uint *control, uint members, __local int *passed) {
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if (get_local_id(0) == 0) {

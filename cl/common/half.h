@@ -1,4 +1,4 @@
-/* Four numbers of half precision, which lie in memory as 8 aligned bytes, as floats.
+/* Loads and stores four numbers of half precision as floats.  In memory they are 8 aligned bytes.
  *
  * vloada_half4 would do, but without cl_khr_fp16 NVIDIA's compiler makes four accesses of 2 bytes of it; so there the
  * words are converted by PTX.

@@ -23,7 +23,7 @@ INLINE void hook_labels(int a, int b, volatile __global int *parent) {
   if (a != b) store_relaxed(parent + max(a, b), min(a, b));
 }
 
-/* From every stride-th vertex to its second neighbour. */
+/* Hooks every stride-th vertex to its second neighbour. */
 KERNEL hook_sample(int n, int stride, __global const offset_t *restrict row_offsets,
                    __global const int *restrict column_indices, volatile __global int *parent) {
   long v = (long)stride * (long)get_global_id(0);
@@ -33,7 +33,7 @@ KERNEL hook_sample(int n, int stride, __global const offset_t *restrict row_offs
   hook_labels(load_stale(parent + v), load_stale(parent + column_indices[at]), parent);
 }
 
-/* From every vertex to the second neighbour that `initialize` kept; four vertices a work-item. */
+/* Hooks every vertex to the second neighbour that `initialize` kept; a work-item takes four vertices. */
 KERNEL hook_second(int n, __global const int *restrict second, volatile __global int *parent) {
   int v = 4 * (int)get_global_id(0);
   if (v >= n) return;

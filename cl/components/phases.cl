@@ -78,14 +78,14 @@ KERNEL compress(int n, volatile __global int *parent) {
   if (v < n) climb_four(v, parent);
 }
 
-/* The same, if something was linked since find_giant. */
+/* Does the same, if something was linked since find_giant. */
 KERNEL compress_if_linked(int n, __global const int *restrict state, volatile __global int *parent) {
   if (!state[STATE_LINKED]) return;
   for (long v = 4 * (long)get_global_id(0); v < n; v += 4 * (long)get_global_size(0)) climb_four((int)v, parent);
 }
 
-/* The commonest label among WG_SIZE sampled vertices.  Roots do not count: most of them are vertices without
- * an edge.  One work-group. */
+/* One work-group finds the commonest label among WG_SIZE sampled vertices.  Roots do not count: most of them are
+ * vertices without an edge. */
 KERNEL find_giant(int n, volatile __global const int *parent, __global int *restrict state) {
   LOCAL_ARRAY int label[WG_SIZE];
   LOCAL_ARRAY uint best, n_valid;

@@ -3,7 +3,7 @@
  *
  * After M. Patwary, J. Blair, F. Manne, "Experiments on union-find algorithms for the disjoint-set data
  * structure", SEA 2010; lock-free form of L. Dhulipala, C. Hong, J. Shun, "ConnectIt", VLDB 2020.
- * One work-item per vertex, taking its smaller neighbours; long rows go to sub-groups.
+ * A work-item takes a vertex and its smaller neighbours; long rows go to sub-groups.
  *
  * Race: a splice takes u from its old parent p to q, so p is no ancestor of u any more (unlike in
  * union_find.h), but the work-item that spliced goes on to join p and q, so the partition stays right.

@@ -12,7 +12,7 @@
 #define CLGRAPH_UNION_FIND_H
 #include "common/atomics.h"
 
-/* Root of v's tree as far as this work-item can see, halving the path on the way. */
+/* Returns the root of v's tree as far as this work-item can see, and halves the path on the way. */
 INLINE int find_root(volatile __global int *parent, int v) {
   int p = load_stale(parent + v);
   while (p != v) {

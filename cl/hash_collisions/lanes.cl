@@ -105,13 +105,18 @@ INLINE uint count_part(int v, uint k, offset_t begin, offset_t end, int stride, 
                        __global const int *restrict column_indices, __global const COLOR_T *restrict colors,
                        __local uint *bins) {
   uint members = 0u, own = METHOD == PAIRS ? color_of(v, k, colors) : 0u;
+  (void)own;                     /* SORTED marks nothing here */
   for (offset_t e = begin; e < end; e += stride) {
     int u = column_indices[e];
-    if (METHOD == PAIRS && u == v) continue;
     if (METHOD != PAIRS) members += u != v && (e == row_begin || column_indices[e - 1] != u);
-    if (METHOD == PAIRS && STAGES == 1) members += (uint)u;
-    if (METHOD != SORTED && STAGES == 2) members += color_of(u, k, colors) ^ own;
-    if (METHOD != SORTED && STAGES == 3) mark(color_of(u, k, colors) ^ own, bins);
+    else if (u == v) continue;
+#if METHOD == PAIRS && STAGES == 1
+    members += (uint)u;
+#elif METHOD != SORTED && STAGES == 2
+    members += color_of(u, k, colors) ^ own;
+#elif METHOD != SORTED && STAGES == 3
+    mark(color_of(u, k, colors) ^ own, bins);
+#endif
   }
   return members;
 }

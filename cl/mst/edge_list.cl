@@ -2,7 +2,7 @@
  * costs no atomics; a round is `hook`, `settle`, `offer`, with device-wide barriers or launches between them.
  *
  * An entry of the list is (root of one end, root of the other, weight key, entry); it is there once, as the entry in
- * the row of the edge's lesser end.  Light edges first: what they join need not be looked at among the heavy ones.
+ * the row of the edge's lesser end.  Light edges come first: what they join need not be looked at among the heavy ones.
  * After A. Fallin, A. Gonzalez, J. Seo, M. Burtscher, "A High-Performance MST Implementation for GPUs", SC 2023.
  *
  * Races: `offer` lowers best by atomics, and while it runs nothing hooks.  In `hook` the one entry that is a root's
@@ -24,7 +24,7 @@
 #define SAMPLES 512
 #endif
 
-/* Threshold such that a share of the edges is light: among the samples the one of this rank.  One work-group. */
+/* One work-group finds the weight up to which edges are light: among the sampled ones it has this rank. */
 KERNEL choose_threshold(offset_t m, uint rank, __global const uint *restrict edge_weights, __global uint *restrict state) {
   LOCAL_ARRAY uint weight[SAMPLES];
   LOCAL_ARRAY uint entry[SAMPLES];
@@ -214,7 +214,7 @@ KERNEL offer_segment_entries(int n, int n_segments, ulong capacity, const __glob
   if (s < n_segments) offer_entries(n, sizes[s], list + s * capacity, best);
 }
 
-/* All rounds in one launch.  base: a number above those that earlier launches of the run counted their rounds by. */
+/* Makes all rounds in one launch. base is at least the number of every round of earlier launches of the run. */
 KERNEL rounds(int n, int n_segments, uint base, uint control_at, ulong capacity, uint root_capacity,
               __global uint4 *list, __global uint *sizes, __global int *roots, __global uint *n_roots,
               volatile __global uint *state, volatile __global best_t *best, volatile __global int *parent,

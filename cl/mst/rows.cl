@@ -1,5 +1,5 @@
-/* Phases that every strategy of minimum spanning forests begins and ends with: deal the entries out in tiles, the
- * first round, shorten the trees, name the edges.
+/* The phases with which every strategy of minimum spanning forests begins and ends: they deal the entries out in tiles,
+ * make the first round, shorten the trees, and name the edges.
  *
  * parent[v]  the tree that v is in so far; forest[v]  the entry of the edge by which v was hooked, or NO_ENTRY: each
  * vertex is hooked once, so this holds the forest.
@@ -25,7 +25,7 @@ KERNEL initialize(int n, __global const offset_t *restrict row_offsets, volatile
   for (offset_t tile = (row_offsets[v] + TILE - 1) / TILE; tile * TILE < end; tile++) tile_rows[tile] = v;
 }
 
-/* best[v] = v's lightest edge, as the entry in v's own row. */
+/* Writes v's lightest edge to best[v], as the entry in v's own row. */
 KERNEL discover_rows(int n, int n_tiles, int turn, offset_t m, __global const offset_t *restrict row_offsets,
                      __global const int *restrict column_indices, __global const uint *restrict edge_weights,
                      __global const int *restrict tile_rows, volatile __global best_t *best) {
@@ -73,7 +73,8 @@ KERNEL flatten(int n, int n_segments, uint root_capacity, uint turn, uint earlie
   if (sg_lane() == 0) n_roots[segment] = size;
 }
 
-/* The entry of each forest edge in the row of its lesser end: only the first round took any from the other row. */
+/* Writes the entry of each forest edge in the row of its lesser end; only the first round took entries from the
+ * other row. */
 KERNEL name_edges(int n, __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                   __global const uint *restrict edge_weights, __global const uint *restrict forest,
                   __global uint *restrict edges) {

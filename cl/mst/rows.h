@@ -23,14 +23,14 @@
 /* The row of the last lane's entry, and where that row ends. */
 typedef struct { int row; offset_t end; } rows_t;
 
-/* The row of each lane's entry e; e does not fall from lane to lane, nor from call to call. */
+/* Returns the row of each lane's entry e; e does not fall from lane to lane, nor from call to call. */
 INLINE int row_of(rows_t *rows, offset_t e, int n, __global const offset_t *restrict row_offsets) {
   if (sg_broadcast(e, SUB_GROUP_SIZE - 1) < rows->end) return rows->row;
   int found = -1;
   offset_t end = 0;
   for (int base = rows->row; sg_any(found < 0); base += SUB_GROUP_SIZE) {
     offset_t row_end = row_offsets[min(base + (int)sg_lane() + 1, n)];
-    uint below = 0u;             /* rows of these that end at or before e, less one if all do */
+    uint below = 0u;             /* how many of these rows end at or before e, less one if all do */
     for (uint step = SUB_GROUP_SIZE / 2; step; step >>= 1)
       if (sg_broadcast(row_end, below + step - 1u) <= e) below += step;
     offset_t own_end = sg_broadcast(row_end, below);
@@ -44,8 +44,8 @@ INLINE int row_of(rows_t *rows, offset_t e, int n, __global const offset_t *rest
   return found;
 }
 
-/* Among the lanes of one row, which hold consecutive entries, the valid lane with the least key; -1 without one.
- * heads: the first lane of each row. */
+/* Lanes of one row hold consecutive entries.  Returns the valid lane among them with the least key, or -1 if none is
+ * valid. heads: the first lane of each row. */
 INLINE int lightest_lane(int valid, uint key, lane_mask_t heads) {
 #if SUB_GROUP_SIZE == 1
   return valid ? 0 : -1;
@@ -64,7 +64,7 @@ INLINE int lightest_lane(int valid, uint key, lane_mask_t heads) {
 #endif
 }
 
-/* The row that entry e stands in, without neighbours to help. */
+/* Returns the row in which entry e stands, without help of other lanes. */
 INLINE int source_of(uint e, int n, int n_tiles, __global const offset_t *restrict row_offsets,
                      __global const int *restrict tile_rows) {
   int tile = (int)(e / TILE), low = tile_rows[tile], high = tile + 1 < n_tiles ? tile_rows[tile + 1] : n - 1;
@@ -76,7 +76,7 @@ INLINE int source_of(uint e, int n, int n_tiles, __global const offset_t *restri
   return low;
 }
 
-/* The entry of an edge of this weight in the row of its other end u; v is the row it was found in. */
+/* An edge of this weight was found in row v.  Returns its entry in the row of its other end u. */
 INLINE uint twin(int v, int u, uint weight, __global const offset_t *restrict row_offsets,
                  __global const int *restrict column_indices, __global const uint *restrict edge_weights) {
   offset_t low = row_offsets[u], high = row_offsets[u + 1];

@@ -1,14 +1,14 @@
 /* Borůvka over the matrix: in each round all entries are walked, and every component gets its lightest edge to
  * another one; then the components are merged, in one of two ways.
  *
- * merge_min_hook: a work-item for every root hooks it along its best edge; of two with the same best the lesser
- * stays.  Nobody else writes the root's parent.
+ * merge_min_hook: a work-item for every root hooks it along its best edge; of two with the same best the lesser stays.
+ * Nobody else writes the root's parent.
  * merge_transactional: a work-item for every root makes a transaction of the merge.  It reads the roots of both ends
  * and the greater one's version, locks that version if it is still what it read, hooks the greater root under the
- * lesser, and raises the version.  The lesser root may have been hooked meanwhile: the root of its tree is only less
- * then, so it is another than the greater one, and every transaction along the same edge locks the same root.  Merges
- * into a hub do not disturb each other.  A transaction that fails too often leaves its component for the next round;
- * the forest is the same then.
+ * lesser, and raises the version.  The lesser root may have been hooked meanwhile.  Then the root of its tree is less
+ * still, and so it is not the greater one; every transaction along the same edge locks the same root.  Merges into a
+ * hub do not disturb each other.  A transaction that fails too often leaves its component for the next round; the
+ * forest is the same then.
  * After S. Manoochehri, B. Goodarzi, D. Goswami, "An efficient transaction-based GPU implementation of minimum
  * spanning forest algorithm", HPCS 2017.
  *
@@ -25,7 +25,7 @@
 #define ATTEMPTS 64
 #endif
 
-/* component[v] = root of v's tree; roots have no best edge yet. */
+/* Writes the root of v's tree to component[v]; roots have no best edge yet. */
 KERNEL label_components(int n, volatile __global int *parent, volatile __global best_t *best,
                         __global int *restrict component) {
   int v = get_global_id(0), at_root = 1;
@@ -42,7 +42,7 @@ KERNEL discover_components(int n, int n_tiles, offset_t m, __global const offset
   discover(n, n_tiles, 0, m, row_offsets, column_indices, edge_weights, tile_rows, component, best);
 }
 
-/* The root at the other end of root r's best edge e. */
+/* Returns the root at the other end of root r's best edge e. */
 INLINE int across(int r, uint e, int n, int n_tiles, __global const offset_t *restrict row_offsets,
                   __global const int *restrict column_indices, __global const int *restrict tile_rows,
                   __global const int *restrict component) {
@@ -65,7 +65,7 @@ KERNEL merge_min_hook(int n, int n_tiles, uint round, __global const offset_t *r
   forest[r] = e;
 }
 
-/* A vertex's root as it is now; another work-item may hook it at any time. */
+/* Returns a vertex's root as it is now; another work-item may hook it at any time. */
 INLINE int current_root(volatile __global int *parent, int v) {
   int at_root = 1, p;
   v = climb(parent, v, &at_root);
@@ -91,7 +91,7 @@ KERNEL merge_transactional(int n, int n_tiles, uint round, __global const offset
     if (a == b) return;          /* the other end merged along the same edge */
     int low = min(a, b), high = max(a, b);
     uint version = load_relaxed(versions + high);
-    fence_device();              /* whoever sees the version of after a hook sees the hook */
+    fence_device();              /* whoever sees the raised version sees the hook */
     if ((version & 1u) || load_relaxed(parent + high) != high) continue;
     if (compare_exchange(versions + high, version, version + 1u) != version) continue;
     store_relaxed(parent + high, low);

@@ -5,7 +5,7 @@
 #define STATE_THRESHOLD_ENTRY 1
 #define STATE_ALIVE 32           /* the last round that left edges */
 #define STATE_UNFINISHED 64      /* the last pass in which a climb met its limit */
-#define STATE_CONTROLS 96        /* of two grids */
+#define STATE_CONTROLS 96        /* control words of two grids */
 #define STATE_CONTROL_WORDS 32   /* words apart */
 #define STATE_WORDS 160
 #define MAX_ROUNDS 64            /* each halves the components that have edges */

@@ -35,7 +35,7 @@ INLINE uint draw_tile(volatile __global uint *control) {
   return tile;
 }
 
-/* Whether a spin that has taken *turn* turns must give up. */
+/* Tells whether a spin that has taken *turn* turns must give up. */
 INLINE int gave_up(volatile __global uint *control, uint turn) {
   if (turn < SPIN_LIMIT && ((turn & 1023u) != 1023u || !load_relaxed(control + CONTROL_STATUS))) return 0;
   report_status(control + CONTROL_STATUS, STATUS_TIMEOUT);

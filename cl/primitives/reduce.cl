@@ -3,7 +3,7 @@
  * A work-group reduces a chunk of consecutive items; a work-item takes every WG_SIZE-th vector of VEC items, in
  * UNROLL accumulators, so that loads overlap and a float sum is spread over many partial sums.
  *   reduce_items      IN_T items -> a T per work-group
- *   reduce_partials   those, in one work-group -> one T
+ *   reduce_partials   the partial results, in one work-group -> one T
  * The order depends only on n and the device, so a float sum is the same in every run.
  */
 #include "primitives/operation.h"

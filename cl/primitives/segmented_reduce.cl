@@ -1,9 +1,9 @@
 /* Sum, least or greatest of each segment of CSR offsets, balanced whatever the lengths of the segments.
  *
  * Items and ends of segments are merged into one path of n_rows + n items: the end of row r comes before item i if
- * row_offsets[r + 1] <= i.  Every work-group (on CPUs: work-item) takes as long a piece of the path; a search on
- * its first diagonal tells which row and item it starts with.  What is left after its last end of a row is a carry
- * (row, value).
+ * row_offsets[r + 1] <= i.  Every work-group (on CPUs: work-item) takes a piece of the path; all pieces have one
+ * length.  A search on the first diagonal of a piece tells with which row and item it starts.  If a piece ends inside a
+ * row, the sum of that row so far is a carry (row, value).
  *
  *   reduce_tiles      TILE steps a work-group, ITEMS_PER_ITEM a work-item, the tile staged in local memory; the
  *                     carries of work-items meet in a segmented scan
@@ -22,7 +22,7 @@
 
 #define TILE (WG_SIZE * ITEMS_PER_ITEM)
 
-/* Ends of rows on the path before step *step*. */
+/* Returns how many ends of rows stand on the path before step *step*. */
 INLINE long rows_before(long step, long n_rows, long n, const __global offset_t *restrict row_offsets) {
   long low = max(0l, step - n), high = min(step, n_rows);
   while (low < high) {
@@ -78,7 +78,7 @@ KERNEL reduce_tiles(long n_rows, long n, const __global offset_t *restrict row_o
                     const __global T *restrict values, __global int *restrict carry_rows,
                     __global T *restrict carries, __global T *restrict out) {
   LOCAL_ARRAY T items[TILE], sums[WG_SIZE];
-  LOCAL_ARRAY uint ends[TILE];   /* of rows, counted from the tile's first item */
+  LOCAL_ARRAY uint ends[TILE];   /* where rows end, counted from the tile's first item */
   LOCAL_ARRAY int rows[WG_SIZE];
   LOCAL_ARRAY long corner[2];
   uint lid = get_local_id(0);
@@ -113,7 +113,7 @@ KERNEL reduce_tiles(long n_rows, long n, const __global offset_t *restrict row_o
   sums[lid] = sum;
   scan_rows(rows, sums);
   if (row > start_row) {
-    T before = lid ? sums[lid - 1] : IDENTITY;   /* of start_row: the work-item before stopped in it */
+    T before = lid ? sums[lid - 1] : IDENTITY;   /* the work-item before stopped in start_row */
     out[first_row + start_row] = combine(before, start_sum);
   }
   if (lid == WG_SIZE - 1) {

@@ -1,8 +1,8 @@
-/* Keys of a segmented sort: the row above the key in one number, so that one radix sort does all segments.
+/* Packs the row above the key into one number, so that one radix sort puts the keys of all segments in order.
  *
- * pack_rows: a work-group takes a chunk of consecutive items, a work-item every WG_SIZE-th of them; it finds its
- * item's row by doubling steps from the last one's row, then by halving.  unpack_rows: the same
- * chunks, without a search.
+ * pack_rows: a work-group takes a chunk of consecutive items, a work-item every WG_SIZE-th of them; it finds its item's
+ * row by doubling steps from the last one's row, then by halving.  unpack_rows takes the same chunks and needs no
+ * search.
  */
 #include "common/types.h"
 #include "primitives/sort_keys.h"

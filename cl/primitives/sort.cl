@@ -21,7 +21,7 @@
 #ifndef N_PASSES
 #define N_PASSES 4
 #endif
-#ifndef HISTOGRAM_COPIES         /* of each counter, against lanes of a sub-group that add to the same one */
+#ifndef HISTOGRAM_COPIES         /* a counter is there so often: lanes of a sub-group seldom add to the same copy */
 #define HISTOGRAM_COPIES 2
 #endif
 #ifndef STATE_T
@@ -57,7 +57,8 @@ INLINE lane_mask_t lanes_with_digit(uint digit) {
   return same;
 }
 
-/* Histograms of all passes, added to totals[pass * RADIX + digit] (zero before).  end_mask: the bits sorted by. */
+/* Counts the digits of all passes and adds them to totals[pass * RADIX + digit], which are zero before. end_mask has
+ * the bits that are sorted by. */
 KERNEL histogram(long n, uint begin_bit, ulong end_mask, const __global key_bits_t *restrict keys,
                  volatile __global uint *totals) {
   LOCAL_ARRAY uint counts[HISTOGRAM_COPIES * N_PASSES * RADIX];
@@ -85,7 +86,7 @@ KERNEL histogram(long n, uint begin_bit, ulong end_mask, const __global key_bits
   }
 }
 
-/* One work-group per pass: where each digit begins; clears the totals for the next run. */
+/* One work-group a pass writes where each digit begins, and clears the totals for the next run. */
 KERNEL scan_histograms(__global uint *restrict totals, __global uint *restrict starts) {
   LOCAL_ARRAY uint scratch[GROUP_SCRATCH];
   uint d = get_local_id(0), at = get_group_id(0) * RADIX + d, all;
@@ -122,13 +123,14 @@ KERNEL count_tiles(long n, uint bit, uint mask, const __global key_bits_t *restr
 typedef struct {
   uint tile, valid;              /* keys of this tile, TILE but for the last one */
   uint first;                    /* this work-item's first key in the tile; the next ones are SUB_GROUP_SIZE apart */
-  uint total, start;             /* of digit get_local_id(0): keys in the tile, position of the first */
+  uint total, start;             /* how many keys have digit get_local_id(0), and where the first of them goes */
   key_bits_t key[ITEMS_PER_ITEM];
   uint position[ITEMS_PER_ITEM]; /* in the sorted tile */
 } tile_t;
 #define IS_VALID(i) (t->first + (i) * SUB_GROUP_SIZE < t->valid)
 
-/* These see a tile_t whole only when they are part of the kernel: elsewhere its arrays would be in memory. */
+/* These functions must become part of the kernel: in functions of their own the arrays of a tile_t would be in
+ * memory. */
 #define ALWAYS_INLINE INLINE __attribute__((always_inline))
 
 /* Loads a tile and ranks its keys; at the end the keys stand sorted in the pool, and starts[] is filled.

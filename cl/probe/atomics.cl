@@ -13,7 +13,7 @@
  *  - min: load, then min with one less, as lower_to() does: it lowers the word unless another was faster.
  *    Without the load, on a CPU most values would come too late and the read-modify-write be skipped
  *  - cmpxchg: load, then compare-and-swap with that value
- *  - of both an *attempt* counts as one operation; done[] tells how many changed the word
+ *  - of min and cmpxchg, an *attempt* counts as one operation; done[] tells how many changed the word
  *  - float_add_cas: an operation is a finished addition, however many attempts it took
  *
  * words: filled by the host, with 0 or for min with the greatest value.  done[item]: operations that took

@@ -1,7 +1,7 @@
 /* What a device-wide barrier costs: all resident work-groups pass `rounds` of them.
  *
  * passed[member]: rounds that member group got through; control as in common/grid_barrier.h, zeroed.
- * Bounded: SPIN_LIMIT turns a wait, then the status word says so and every group leaves. */
+ * A wait ends after SPIN_LIMIT turns; then the status word says so and every group leaves. */
 #include "common/grid_barrier.h"
 
 KERNEL grid_barriers(uint rounds, uint linger, volatile __global uint *control, __global uint *passed) {

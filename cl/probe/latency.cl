@@ -2,7 +2,7 @@
 #include "common/atomics.h"
 #include "common/random.h"
 
-/* Nothing but a write, so that a read-back has something to wait for. */
+/* Writes a word, so that a read-back has something to wait for. */
 KERNEL touch(uint value, __global uint *out) {
   if (get_global_id(0) == 0) out[0] = value;
 }

@@ -1,6 +1,6 @@
-/* What a device must do right before it is used: the built-ins that kernels call with vectors, at every width;
- * atomics; local memory and barriers.  A work-item takes one item, of vectors as many as the vector has numbers.
- * The work-items meet on a few words on purpose.  clgraph/runtime/self_test.py knows what must come out.
+/* What a device must get right before it may be used: the built-ins that kernels call with vectors, at every width;
+ * atomics; local memory and barriers.  A work-item takes one item, or with vectors as many items as a vector has
+ * numbers.  The work-items meet on a few words on purpose.  clgraph/runtime/self_test.py knows what must come out.
  */
 #include "common/atomics.h"
 

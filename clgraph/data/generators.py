@@ -34,7 +34,7 @@ Ids: TypeAlias = Literal["random", "spatial"]
 
 _CHUNK = 1 << 18  # edges drawn at a time: small enough for the second-level cache
 _MAX_DRAWS = 1 << 40
-_BYTES_PER_VERTEX, _BYTES_PER_EDGE = 40, 24  # of memory while a graph is built, at least
+_BYTES_PER_VERTEX, _BYTES_PER_EDGE = 40, 24  # so much memory is needed at least while a graph is built
 _WEIGHT_TYPES = ("int32", "int64", "float32", "float64")
 
 

@@ -194,7 +194,7 @@ class Graph:
 
     @cached_property
     def vertex_numbers(self) -> dict[Any, int]:
-        """The number of the vertex of each label; of equal ones the least."""
+        """The number of the vertex of each label; among vertices with equal labels, the least."""
         labels = [] if self.labels is None else self.labels.tolist()
         return dict(zip(reversed(labels), range(len(labels) - 1, -1, -1), strict=True))
 

@@ -33,8 +33,8 @@ Numbers: TypeAlias = Literal[False, "compact"]
 _T = TypeVar("_T", bound=np.generic)
 
 DUPLICATES = ("error", "mean", "sum", "last")
-MAX_ROWS = MAX_VERTICES  # users, and items: their numbers are int32
-_MAX_RANK = 1 << 16  # of planted factors
+MAX_ROWS = MAX_VERTICES  # the most users, and the most items: their numbers are int32
+_MAX_RANK = 1 << 16  # the largest rank of planted factors
 
 
 @dataclass(init=False, frozen=True, eq=False, repr=False)
@@ -221,7 +221,7 @@ class Ratings:
         duplicates: DuplicateRatings = "error",
         copy: bool = True,
     ) -> Ratings:
-        """Build a matrix from ratings in any order; those already sorted are not sorted again.
+        """Build a matrix from ratings in any order; ratings that are sorted already are not sorted again.
 
         Parameters
         ----------
@@ -346,7 +346,7 @@ class Ratings:
         -------
         pairs : array, shape (n_ratings, 2)
             User and item of each rating, sorted by user: their ids, or row and column numbers if there are none;
-            of objects if the ids of the two are of different types.
+            the array is one of objects if users and items have ids of different types.
         values : float32 array, shape (n_ratings,)
         """
         users = self.users if self.user_ids is None else self.user_ids[self.users]

@@ -18,12 +18,12 @@ from clgraph.data.ratings import MAX_ROWS, Ratings, planted_factors, planted_val
 from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
 
-_TASK = 1 << 20  # ratings of one seed; the tasks do not depend on the number of workers
+_TASK = 1 << 20  # so many ratings share a seed; the tasks do not depend on the number of workers
 _BLOCK = 1 << 17  # ratings drawn at a time
 _MAX_WORKERS = 1 << 10
-_BYTES_PER_ROW, _BYTES_PER_RATING = 16, 24  # of memory while a matrix is made, at least
+_BYTES_PER_ROW, _BYTES_PER_RATING = 16, 24  # so much memory is needed at least while a matrix is made
 _FITS = 30
-_CLOSE = 1e-3  # of an item's wanted degree
+_CLOSE = 1e-3  # an item's degree may miss the wanted one by this share
 _ALMOST_SURE = 1 - 1e-9
 
 
@@ -56,8 +56,8 @@ def power_law_ratings(
     user_exponent, item_exponent : float
         Above 1: the number of users (items) of degree ``d`` falls off like ``d ** -exponent``.
     max_user_degree, max_item_degree : int, optional
-        The largest degrees wanted: the largest user has exactly so many ratings. By default what the
-        power law gives.
+        The largest degrees wanted: the largest user has exactly so many ratings. The default is what the power law
+        gives.
     rank : int
         The values are products of two random vectors of this length per rating, of variance 1.
     noise : float

@@ -58,7 +58,7 @@ class GraphStats:
     first_hook_giant_share : float
         Share of 256 sampled vertices in the commonest tree of that forest (1 where it is a single one).
     first_hook_depth : float
-        Their mean depth in it, followed up to 512 steps.
+        The mean depth of the sampled vertices in that forest, followed up to 512 steps.
     estimated_depth : float
         Levels that a breadth-first search may have: from how fast the neighbourhood of a vertex grows up to 2**12
         vertices, as a power of the levels (meshes, roads) or exponentially (small worlds).

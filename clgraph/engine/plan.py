@@ -34,11 +34,11 @@ class Plan:
         It has the graph.
     recipe : Recipe
     arrays : dict of str to DeviceArray
-        Those of the recipe.
+        The arrays that the recipe names.
     scope : dict
         What kernels find by the names of their parameters: the graph's rows, the recipe's values, inputs and arrays.
     rounds : list of int
-        How many rounds each step of the last run made, of those steps that have rounds.
+        For each step that has rounds, how many the last run made.
     remade : callable
         ``remade(problem)`` returns the recipe of the same strategy and options for another problem; :func:`planned`
         sets it.
@@ -204,7 +204,7 @@ class Plan:
         return run
 
     def run(self) -> None:
-        """Run the steps in order; of what they leave only the word is read back after which a loop ends.
+        """Run the steps in order; nothing is read back but the words that tell when a loop ends.
 
         Raises
         ------
@@ -244,7 +244,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class _Planned:
-    """Makes plans of a recipe; its options are those of the recipe."""
+    """Makes plans of a recipe, and has its options but *tuning*, which the session has, and what a partial has set."""
 
     recipe: Callable[..., Recipe]
     kind: type[Plan]
@@ -258,8 +258,8 @@ class _Planned:
 
     @property
     def __signature__(self) -> inspect.Signature:
-        found = inspect.signature(self.recipe)
-        return found.replace(parameters=[p for p in found.parameters.values() if p.name != _TUNING])
+        whole, hidden = inspect.signature(self.recipe), {_TUNING, *getattr(self.recipe, "keywords", ())}
+        return whole.replace(parameters=[p for p in whole.parameters.values() if p.name not in hidden])
 
 
 def planned(

@@ -18,8 +18,8 @@ from clgraph.io.text import file_error, reading
 
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_END_BYTES = 22  # of the record behind the directory, but for a comment
-_MOST_INFLATION = 1032  # deflate makes no more bytes of one
+_END_BYTES = 22  # the record behind the directory has so many, beside a comment
+_MOST_INFLATION = 1032  # one byte of deflated data stands for at most so many
 
 
 def read_archive(path: Path, fault: str) -> dict[str, NDArray[Any]] | sparray | spmatrix:

@@ -25,7 +25,7 @@ from clgraph.io.text import writing
 from clgraph.user_cache import cache_root
 
 _MAGIC = b"clgraph cache 2\n"
-_CHECKED = len(_MAGIC) + 9  # where the bytes begin that the checksum is of
+_CHECKED = len(_MAGIC) + 9  # here the bytes begin that the checksum covers
 _ALIGN = 64
 _DATA = 4096  # where the arrays begin
 _ARRAYS = ("row_offsets", "column_indices", "edge_weights", "labels")

@@ -54,7 +54,7 @@ def read_ratings(
     commas or ``::`` as in the MovieLens files; lines that start with ``#`` or ``%`` are comments,
     and the first other line may be a header of words. A Matrix Market file holds a general
     coordinate matrix of real or integer values, users being rows. An archive is one written by
-    :meth:`Ratings.save` or ``scipy.sparse.save_npz``.
+    :func:`write_ratings` or ``scipy.sparse.save_npz``.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ class Work:
     Attributes
     ----------
     launches, read_backs, grid_barriers : float
-        Kernel launches, those the host waits for with a 4-byte read, and device-wide barriers.
+        Kernel launches, launches for which the host waits with a 4-byte read, and device-wide barriers.
     streamed_bytes : float
         Bytes read or written in order.
     gathers, atomics : tuple
@@ -101,7 +101,7 @@ def estimate(work: Work, rates: DeviceRates) -> Estimate:
     """Predict how long *work* takes on a device with these *rates*.
 
     Launches, read-backs, barriers and the host add up; streaming, gathers and atomics share the memory system
-    and add up; what is serial, chains of loads and locks, hides behind them unless it is longer.
+    and add up; serial work (chains of loads, and locks) hides behind them unless it takes longer.
     """
     parts = {
         "launches": work.launches * rates.launch_seconds,

@@ -46,7 +46,7 @@ class Phase:
     items : int or callable
         Work-items that it needs at least; a callable is asked once there is a plan.
     work : Work
-        What the launch asks of the device, the launch itself not counted.
+        What the launch asks of the device; the launch itself is not counted.
     values : mapping of str to number, str or callable
         Values of parameters that the recipe's scope does not have; text is another name in the scope, or an expression
         of the file's constants.
@@ -65,7 +65,7 @@ class Phase:
     needed : str, optional
         A word beside *status* in which the kernel leaves how many items the array must have.
     defines : mapping
-        Of its kernel file beside those of the recipe; ``WG_SIZE`` is its work-group size.
+        Definitions of its kernel file beside the recipe's; ``WG_SIZE`` is the work-group size.
     """
 
     kernel: str
@@ -98,9 +98,9 @@ class Use:
         ``make(plan)`` returns it. It has ``run()``; and ``rounds``, which is how many rounds the last run made, if
         rounds are *expected*.
     work : Work
-        What it asks of the device beside its rounds, launches counted.
+        What it asks of the device beside its rounds; launches are counted.
     a_round : Work
-        What a round asks of the device, launches counted.
+        What a round asks of the device; launches are counted.
     expected : float
         How many rounds the cost model counts.
     name : str
@@ -155,15 +155,15 @@ class Recipe:
     values : mapping of str to number
         What several kernels have parameters for; the arrays of the input and of the recipe are in that scope, too.
     defines : mapping
-        Of all kernel files.
+        Definitions of all kernel files.
     file_defines : mapping of str to mapping
-        Of one kernel file, by its name; ``WG_SIZE`` is its work-group size.
+        Definitions of one kernel file, by its name; ``WG_SIZE`` is its work-group size.
     details : mapping of str to object or callable
         What the run tells of itself in its ``info``; a callable is asked when it is told.
     found : mapping of str to str
         What it tells after ``Plan.check()``: ``"<array>[<expression of constants>]"``, a word that kernels write.
     work_group_size : int, optional
-        Of all kernel files, in place of the tuned ones.
+        The work-group size of all kernel files, in place of the tuned ones.
     inputs : mapping of str to callable
         What the host makes of the input beside the graph's rows, once there is a plan: ``make(session)`` returns an
         array on the device, or a number.
@@ -223,7 +223,7 @@ def has_rounds(step: Step) -> TypeGuard[Loop | Use]:
 
 
 def launched(step: Step) -> Work:
-    """Return what *step* asks of the device, its launches and those reads counted for which the host waits."""
+    """Return what *step* asks of the device, with its launches and with the reads for which the host waits."""
     if isinstance(step, Recipe):
         return step.work
     if isinstance(step, Phase):

@@ -40,7 +40,7 @@ class Strategy:
         Online resolves conflicts while it runs (atomics, locks); offline avoids them beforehand.
     plan : callable
         ``plan(session, problem, **options)`` compiles and allocates; its ``run()`` may be called again. The options
-        are its keyword-only parameters, but those that a partial has set.
+        are its keyword-only parameters, except those that a partial has set.
     work : callable
         ``work(problem, facts)`` estimates the :class:`Work` of one run, without a device.
     unsupported : callable
@@ -131,7 +131,8 @@ def checked_options(strategies: Mapping[str, Strategy], choice: Choice, options:
     Raises
     ------
     InputError
-        It does not, and the message names those that it takes; or no strategy was named that they could belong to.
+        It does not, and the message names the options that it takes; or no strategy was named to which they could
+        belong.
     """
     if not isinstance(options, Mapping):
         raise InputError(f"options = {shown(options)}; allowed: a dictionary of option names and values")

@@ -27,7 +27,7 @@ class Compact(LookBack):
     item : str
         Likewise; the default keeps the indices.
     arrays : mapping of str to DeviceArray
-        None of them *target*.
+        *target* is none of them.
     strategy : {"look_back", "chunks"}, optional
         One pass in which work-groups wait for earlier ones, or two without waiting.
     tuning : mapping, optional

@@ -39,8 +39,8 @@ class Reduce:
     source : DeviceArray
         int32, uint32, int64, uint64 or float32.
     target : DeviceArray
-        Its first item becomes the result; its type is the one that is summed in. Of no items the sum is 0,
-        the least the highest value of the type (infinity), the greatest the lowest.
+        Its first item becomes the result; sums are made in its type. Without items, "sum" gives 0, "min" the highest
+        value of the type (infinity), and "max" the lowest.
     operation : {"sum", "min", "max"}
         A float sum is the same in every run on one device. With a NaN among the items, min and max are
         unspecified.

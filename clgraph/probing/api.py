@@ -57,7 +57,7 @@ def probe(
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         A session, a device name, or ``None`` for the default session.
     quick : bool
-        Some points of each curve, in seconds; otherwise all of them, within a minute or two.
+        Measure some points of each curve, within seconds; otherwise all of them, within a minute or two.
     use_cache : bool
         Return a kept measurement of at least this detail. With ``False`` measure again.
     progress : callable, optional
@@ -72,7 +72,7 @@ def probe(
     Raises
     ------
     DeviceError
-        Nothing could be measured, or the session's queue, one of the user's, takes no times.
+        Nothing could be measured, or the session has a queue of the user's that takes no times.
 
     Examples
     --------

@@ -28,13 +28,13 @@ GLOBAL_ATOMICS = {
     "add_float32": np.float32,
     "add_float32_cas": np.float32,
 }
-LOCAL_ATOMICS = ("add_int32", "min_int32", "cmpxchg_int32")  # those that cl/common has for local memory
+LOCAL_ATOMICS = ("add_int32", "min_int32", "cmpxchg_int32")  # cl/common has these for local memory
 
-_MOST_OPERATIONS = 1 << 30  # of one trial: int32 sums and minima must not wrap
+_MOST_OPERATIONS = 1 << 30  # a trial makes no more: int32 sums and minima must not wrap
 _EXACT_FLOAT = 1 << 24  # additions of 1.0f to one word
 _RESET_WORDS = 1 << 16  # up to here every trial starts from fresh words, beyond it each series does
-_READS_PER_ITEM_BYTES, _WRITES_PER_ITEM_BYTES = 64, 4  # of the stream kernel
-_SPIN_LIMIT = 1_000_000  # of the barrier's wait: about a second
+_READS_PER_ITEM_BYTES, _WRITES_PER_ITEM_BYTES = 64, 4  # what the stream kernel moves
+_SPIN_LIMIT = 1_000_000  # turns of the barrier's wait: about a second
 _LINGER = 500  # turns for which the first group waits for the others to start
 
 
@@ -220,7 +220,7 @@ class Bench:
         return Trial(run)
 
     def grid_barriers(self, n_groups: int) -> Trial:
-        """Return device-wide barriers of *n_groups* work-groups, the start of the kernel taken off."""
+        """Return device-wide barriers of *n_groups* work-groups; the time that a kernel takes to start is taken off."""
         program = self.session.program(
             "probe/grid_barrier.cl", {"SPIN_LIMIT": f"{_SPIN_LIMIT}u"}, work_group_size=WORK_GROUP
         )

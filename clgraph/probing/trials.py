@@ -33,7 +33,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Reading:
-    """Median of the trials' rates, their relative spread (max − min) / median, what else is to be told."""
+    """The median of the trials' rates, their relative spread (max − min) / median, and what else is to be told."""
 
     per_second: float
     spread: float

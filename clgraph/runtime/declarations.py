@@ -1,8 +1,8 @@
 """Read what a kernel file declares: the parameters of its kernels and the values of its constants.
 
 A signature has one origin then, the source, on every driver. OpenCL's own answer (clGetKernelArgInfo) is no
-substitute: not every driver keeps it, and a typedef's name does not tell what it stands for. Of the preprocessor this
-knows what ``cl/`` uses: conditions, and macros with and without parameters.
+substitute: not every driver keeps it, and a typedef's name does not tell what it stands for. This module follows as
+much of the preprocessor as ``cl/`` uses: conditions, and macros with and without parameters.
 """
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Parameter:
     space : str
         ``"value"``, ``"global"``, ``"local"`` or ``"constant"``.
     dtype : numpy.dtype or None
-        Its type or that of what it points at, of a vector the type of its elements. A structure of numbers has their
+        The type of the value or of what it points at; for a vector the type of its elements. A structure of numbers has their
         names and types; other structures have ``None``.
     """
 
@@ -123,7 +123,7 @@ class Declarations:
 
     def _active_lines(self, text: str) -> Iterator[str]:
         """Yield the lines that conditions leave in, and follow the directives."""
-        active: list[bool | None] = []  # of each open condition; None once another branch was taken
+        active: list[bool | None] = []  # whether each open condition holds; None once another branch was taken
         for line in map(str.strip, text.splitlines()):
             if not line.startswith("#"):
                 if line and all(active):

@@ -51,7 +51,7 @@ def prepare_environment() -> dict[str, str]:
     if given is None:
         os.environ["POCL_CACHE_DIR"] = str(pocl_cache())
     elif Path(given).is_dir() and Path(given).parent == cache_root() / "pocl":
-        use(Path(given))  # a parent's
+        use(Path(given))  # the directory that a parent process has chosen
     if IN_CHILD in os.environ:
         return {}
     drivers, verdict = registered(), survey()

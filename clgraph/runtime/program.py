@@ -98,7 +98,7 @@ class Program:
         n_items : int
             Rounded up to whole work-groups, at least one. Kernels use grid-stride loops or guards.
         scope : mapping of str to value, optional
-            Values that several kernels share, of which this one takes those that it has parameters for.
+            Values that several kernels share; this one takes the values for which it has parameters.
         max_groups : int, optional
             Upper limit of work-groups, for kernels with grid-stride loops.
         **arguments

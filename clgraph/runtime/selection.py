@@ -70,8 +70,8 @@ def _reason(error: Exception) -> str:
 def select_device(request: object = None) -> tuple[cl.Device, str]:
     """Return the device that *request* means, and why it was chosen.
 
-    Order: argument, ``CLGRAPH_DEVICE``, ``PYOPENCL_CTX``, best GPU, CPU. Of several that fit, those that fail
-    their self-test are passed over.
+    Order: argument, ``CLGRAPH_DEVICE``, ``PYOPENCL_CTX``, best GPU, CPU. Devices that fit the request but fail their
+    self-test are passed over.
     """
     if isinstance(request, cl.Device):
         return request, "given as a pyopencl Device"

@@ -108,7 +108,7 @@ class Session:
 
     @property
     def takes_times(self) -> bool:
-        """Whether commands are timed on the device; a queue of the user's may not."""
+        """Whether commands are timed on the device; on a queue of the user's they may not be."""
         return bool(self._queue.properties & cl.command_queue_properties.PROFILING_ENABLE)
 
     @cached_property
@@ -293,6 +293,6 @@ def as_session(session: SessionLike) -> Session:
         return _shared(session)
 
 
-@lru_cache(maxsize=16)  # not all: a session keeps its queue, its programs and the memory of its pool
+@lru_cache(maxsize=16)  # few, since a session keeps its queue, its programs and the memory of its pool
 def _shared(given: str | cl.Device | cl.Context | cl.CommandQueue | None) -> Session:
     return Session(given)

@@ -32,19 +32,18 @@ def planes(
         **(cpu if facts.is_cpu else {}),
     })
     return Recipe(tuple(
-        _part(part, persistent, tile, dict(tuned))
-        for part in parts(problem, facts, work.MOST_HASHES, work.MOST_WIDTHS)
-    ))  # fmt: skip
+        _part(part, persistent, tile, tuned) for part in parts(problem, facts, work.MOST_HASHES, work.MOST_WIDTHS)
+    ))
 
 
 def _part(part: Part, persistent: bool, tile: int | None, tuned: dict[str, int]) -> Recipe:
     problem, facts, bits = part.problem, part.facts, part.widths
     words, layers = -(-len(bits) // 2), max(b - a for a, b in zip((0, *bits), bits, strict=False))
-    group, n_groups = tuned["WG_SIZE"], tuned.pop("GROUPS_PER_UNIT") * facts.compute_units if persistent else None
+    group, n_groups = tuned["WG_SIZE"], tuned["GROUPS_PER_UNIT"] * facts.compute_units if persistent else None
     room = part.local_words
     if tuned["LOCAL_SUMS"]:
         room -= (tuned["LONG_ROW"].bit_length() + tuned["FLUSH_LOG"]) * words * group
-    size = min(tuned.pop("TILE_ENTRIES"), room) if tile is None else checked_count("tile", tile, room, least=2)
+    size = min(tuned["TILE_ENTRIES"], room) if tile is None else checked_count("tile", tile, room, least=2)
     longest = longest_row(problem)
     if facts.is_cpu:
         longest = max(63, longest)  # registers are not what limits CPUs
@@ -54,7 +53,8 @@ def _part(part: Part, persistent: bool, tile: int | None, tuned: dict[str, int])
         row = problem.stats.mean_degree + 1
         step = min(step, max(1, int((max(1, step // int(row * group)) * group - 1) * row)))
     counting = {
-        **tuned, "TILE_STEP": step, "LONG_ROW": long_row,
+        **{name: tuned[name] for name in ("WG_SIZE", "BATCH", "FLUSH_LOG", "LOCAL_SUMS")},
+        "TILE_STEP": step, "LONG_ROW": long_row,
         "SLICES": max(long_row.bit_length(), tuned["BATCH"].bit_length() - 1),
     }
     asked = work.count_planes(problem, facts, len(part.hashes), len(bits), persistent)

@@ -1,6 +1,8 @@
 """The table of the strategies of hash collisions."""
 from __future__ import annotations
 
+from functools import partial
+
 from clgraph.algorithms.hash_collisions.lanes import lanes
 from clgraph.algorithms.hash_collisions.parts import Tuning
 from clgraph.algorithms.hash_collisions.plan import CollisionPlan
@@ -16,39 +18,16 @@ from clgraph.model.strategy import Strategy
 _UNTUNED: Tuning = {}
 
 
-def row_per_item(
-    problem: CollisionProblem, facts: DeviceFacts, *, tile: int | None = None, distinct: str | None = None,
-    layout: str | None = None, tuning: Tuning = _UNTUNED,
+def count(
+    problem: CollisionProblem, facts: DeviceFacts, *, side_by_side: bool, persistent: bool, tile: int | None = None,
+    distinct: str | None = None, layout: str | None = None, tuning: Tuning = _UNTUNED,
 ) -> Recipe:
-    return _items(problem, facts, False, tile, distinct, layout, tuning)
-
-
-def persistent(
-    problem: CollisionProblem, facts: DeviceFacts, *, tile: int | None = None, distinct: str | None = None,
-    layout: str | None = None, tuning: Tuning = _UNTUNED,
-) -> Recipe:
-    return _items(problem, facts, True, tile, distinct, layout, tuning)
-
-
-def row_per_sub_group(
-    problem: CollisionProblem, facts: DeviceFacts, *, tile: int | None = None, distinct: str | None = None,
-    layout: str | None = None, tuning: Tuning = _UNTUNED,
-) -> Recipe:
+    """*tile* words of rows a work-group; at distance 2 *distinct* ``"bitmap"`` or ``"sort"``, and its *layout*."""
     distinct = _method(problem, distinct, layout)
-    return lanes(
-        problem, facts, side_by_side=True, persistent=True, tile=tile, distinct=distinct, layout=layout, tuning=tuning
-    )
-
-
-def _items(
-    problem: CollisionProblem, facts: DeviceFacts, persistent: bool, tile: int | None, distinct: str | None,
-    layout: str | None, tuning: Tuning,
-) -> Recipe:
-    distinct = _method(problem, distinct, layout)
-    if problem.distance == 1:
+    if problem.distance == 1 and not side_by_side:
         return planes(problem, facts, persistent=persistent, tile=tile, tuning=tuning)
     return lanes(
-        problem, facts, side_by_side=False, persistent=persistent, tile=tile, distinct=distinct, layout=layout,
+        problem, facts, side_by_side=side_by_side, persistent=persistent, tile=tile, distinct=distinct, layout=layout,
         tuning=tuning,
     )
 
@@ -68,8 +47,12 @@ def _method(problem: CollisionProblem, distinct: str | None, layout: str | None)
     return "sort"
 
 
+def _counting(*, side_by_side: bool = False, persistent: bool = False) -> Strategy:
+    return planned("online", partial(count, side_by_side=side_by_side, persistent=persistent), CollisionPlan)
+
+
 STRATEGIES: dict[str, Strategy] = {
-    "row_per_item": planned("online", row_per_item, CollisionPlan),
-    "row_per_sub_group": planned("online", row_per_sub_group, CollisionPlan),
-    "persistent": planned("online", persistent, CollisionPlan),
+    "row_per_item": _counting(),
+    "row_per_sub_group": _counting(side_by_side=True, persistent=True),
+    "persistent": _counting(persistent=True),
 }
