@@ -49,8 +49,8 @@ class Parameter:
     space : str
         ``"value"``, ``"global"``, ``"local"`` or ``"constant"``.
     dtype : numpy.dtype or None
-        The type of the value or of what it points at; for a vector the type of its elements. A structure of numbers has their
-        names and types; other structures have ``None``.
+        The type of the value or of what it points at; for a vector the type of its elements. A structure of numbers
+        has their names and types; other structures have ``None``.
     """
 
     name: str
