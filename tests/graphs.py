@@ -94,7 +94,7 @@ def with_wide_offsets(graph: Graph) -> Graph:
     """Return the graph with the int64 offsets that graphs from 2**31 entries on have, its reverse, too."""
     wide = _widened(graph)
     if graph.directed:
-        wide.__dict__["reverse"] = _widened(graph.reverse)
+        wide.__dict__["_reverse"] = _widened(graph.reverse)
     return wide
 
 

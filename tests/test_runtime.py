@@ -10,6 +10,7 @@ import sys
 import textwrap
 import threading
 import time
+import weakref
 
 import numpy as np
 import pyopencl as cl
@@ -17,6 +18,7 @@ import pytest
 from conftest import ROOT, session_on
 
 from clgraph import generators, user_cache
+from clgraph.algorithms.table import MODULES, find_algorithm
 from clgraph.errors import (
     CapacityError,
     DeviceError,
@@ -401,6 +403,24 @@ def test_graphs_are_uploaded_once_and_let_go(session):
     del graph, first
     gc.collect()
     assert len(session.device_graphs) == before
+
+
+@pytest.mark.parametrize("algorithm", sorted(set(MODULES) - {"factorization"}))  # its model keeps its plan
+def test_a_call_leaves_nothing_behind(pocl: Session, algorithm: str) -> None:
+    """No circle of references keeps the plan, and with it the graph and arrays on the device, until Python looks."""
+    entry = find_algorithm(algorithm)
+    gc.collect()
+    gc.disable()
+    try:
+        for strategy in entry.strategies:
+            graph = generators.random_weights(generators.cycle(30))
+            problem = entry.problem(graph)
+            entry.solve(problem, strategy=strategy, session=pocl)
+            gone = weakref.ref(graph)
+            del graph, problem
+            assert gone() is None, strategy
+    finally:
+        gc.enable()
 
 
 def test_status_words_become_exceptions():

@@ -203,11 +203,13 @@ class Graph:
         """What the cost model may know of this graph."""
         return graph_stats(self)
 
-    @cached_property
+    @property
     def reverse(self) -> Graph:
         """The graph with every edge turned round, made on first use; an undirected one itself."""
-        if not self.directed:
-            return self
+        return self._reverse if self.directed else self
+
+    @cached_property
+    def _reverse(self) -> Graph:
         weights = self.edge_weights
         turned = sorted_csr(
             self.n_vertices, self.column_indices, self.sources(),

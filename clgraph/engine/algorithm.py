@@ -97,6 +97,7 @@ class Algorithm:
             recorder, choice.strategy, chosen.kind, choice.seconds, details=getattr(plan, "details", {}),
             balance=getattr(plan, "balance", None),
         )
+        plan.release()
         if verify:
             self.check(problem, result)
         return result

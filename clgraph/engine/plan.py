@@ -215,6 +215,13 @@ class Plan:
         for step in self._steps:
             step()
 
+    def release(self) -> None:
+        """Let go of what refers back to the plan, so that its memory is free as soon as nobody else has it."""
+        for part in self.used:
+            if isinstance(part, Plan):
+                part.release()
+        self._steps, self.used, self._launches = [], [], {}
+
     def check(self) -> None:
         """Raise what kernels have written to status words, also of what the steps use; keep the details they found."""
         for use in self.used:
