@@ -176,7 +176,12 @@ def test_nothing_is_read_back_that_nobody_reads(session):
     problem = made.as_graph()
     assert (problem.n_vertices, problem.n_edges, problem.weight_dtype) == (900, made.n_edges, None)
     assert problem.has_sorted_rows and not problem.directed and problem.nbytes == made.nbytes
-    assert not {"row_offsets", "column_indices", "edge_weights"} & problem.__dict__.keys()
+    cg.connected_components(made)
+    cg.minimum_spanning_forest(made)
+    assert not {"row_offsets", "column_indices"} & problem.__dict__.keys()
+    assert problem.degrees.sum() == made.n_edges and "column_indices" not in problem.__dict__
+    with pytest.raises(ValueError, match="read-only"):
+        problem.row_offsets[0] = 1
 
 
 # ---- statistics
@@ -248,7 +253,8 @@ def test_components_and_forests_of_a_device_graph(session, name):
     n_components, labels = cg.connected_components(made, verify=True)
     expected = cg.connected_components(graph, session=session)
     assert n_components == expected.n_components and np.array_equal(labels, expected.labels)
-    forest = cg.minimum_spanning_forest(made, session=session, verify=True)
+    forest = cg.minimum_spanning_forest(made, verify=True)
+    assert forest.info.device == session.facts.name
     assert np.array_equal(forest.edges, cg.minimum_spanning_forest(graph, session=session).edges)
 
 
@@ -265,7 +271,8 @@ def test_searches_of_a_device_graph(session, name):
 @pytest.mark.parametrize("directed", [False, True])
 def test_forests_take_weights_from_the_device(session, dtype, directed):
     graph = weighted(dtype, directed)
-    forest = cg.minimum_spanning_forest(uploaded(session, graph), session=session, verify=True)
+    forest = cg.minimum_spanning_forest(uploaded(session, graph), verify=True)
+    assert forest.info.device == session.facts.name
     assert forest.weight == cg.minimum_spanning_forest(graph, session=session).weight
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.arguments import checked_count, checked_flag
-from clgraph.data.csr import MAX_VERTICES
+from clgraph.data.csr import MAX_VERTICES, offset_dtype
 from clgraph.data.graph import Graph
 from clgraph.data.stats import GraphStats
 from clgraph.errors import GraphError, InputError
@@ -143,19 +143,22 @@ class DeviceGraph:
     @cached_property
     def stats(self) -> GraphStats:
         """What the cost model may know of this graph, found by kernels unless the host has it."""
-        source = None if self._source is None else self._source()
-        return device_stats(self) if source is None else source.stats
+        return device_stats(self) if self.source is None else self.source.stats
+
+    @property
+    def source(self) -> Graph | None:
+        """The host graph that this was made of, while it lives."""
+        return None if self._source is None else self._source()
 
     def to_graph(self) -> Graph:
         """Return the graph on the host: the one that it was made of while that lives, else a copy, which is kept."""
-        source = None if self._source is None else self._source()
-        return self._on_host if source is None else source
+        return self.source or self._on_host
 
     @cached_property
     def _on_host(self) -> Graph:
-        weights = None if self.edge_weights is None else self.edge_weights.get()
+        read = self.as_graph()
         return Graph._trusted(
-            self.row_offsets.get(), self.column_indices.get(), weights, directed=self.directed, labels=self.labels,
+            read.row_offsets, read.column_indices, read.edge_weights, directed=self.directed, labels=self.labels,
             sorted_rows=self.has_sorted_rows,
         )  # fmt: skip
 
@@ -169,7 +172,7 @@ class DeviceGraph:
 
 
 class GraphOnDevice(Graph):
-    """A graph that is on a device; its arrays come to the host when they are read.
+    """A graph that is on a device; each array comes to the host when it is read.
 
     Attributes
     ----------
@@ -205,15 +208,22 @@ class GraphOnDevice(Graph):
 
     @cached_property
     def row_offsets(self) -> NDArray[Any]:
-        return self.on_device.to_graph().row_offsets
+        return self._read("row_offsets").astype(offset_dtype(self.n_edges), copy=False)
 
     @cached_property
     def column_indices(self) -> NDArray[np.int32]:
-        return self.on_device.to_graph().column_indices
+        return self._read("column_indices")
 
     @cached_property
     def edge_weights(self) -> NDArray[Any] | None:
-        return self.on_device.to_graph().edge_weights
+        return None if self.weight_dtype is None else self._read("edge_weights")
+
+    def _read(self, name: str) -> NDArray[Any]:
+        if (source := self.on_device.source) is not None:
+            return getattr(source, name)  # type: ignore[no-any-return]
+        array: NDArray[Any] = getattr(self.on_device, name).get()
+        array.setflags(write=False)
+        return array
 
     @cached_property
     def stats(self) -> GraphStats:
@@ -254,3 +264,10 @@ def session_for(graph: Graph | None, session: SessionLike) -> Session:
     if session is None and isinstance(graph, GraphOnDevice):
         return graph.on_device.session
     return as_session(session)
+
+
+def beside(graph: Graph, made: Graph) -> Graph:
+    """Return *made*, which was made of *graph*, on the device where *graph* lives, if it lives on one."""
+    if isinstance(graph, GraphOnDevice):
+        return DeviceGraph.from_graph(made, graph.on_device.session).as_graph()
+    return made
