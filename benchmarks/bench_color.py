@@ -57,13 +57,13 @@ class Balanced:
     """A plan, and balancing what it finds."""
 
     def __init__(self, session: Session, problem: ColoringProblem, plan: Any) -> None:
-        self._session, self._problem, self._plan = session, problem, plan
+        self._session, self.problem, self._plan = session, problem, plan
         self.details = plan.details
 
     def run(self) -> None:
         self._plan.run()
         colors = numbered(self._plan.result())
-        problem = self._problem
+        problem = self.problem
         self._colors = balance_classes(
             self._session, problem.graph, colors, distance=problem.distance, deterministic=False
         )
@@ -111,7 +111,7 @@ def measure(
         sizes = np.bincount(colors)
         sizes = sizes[sizes > 0]
         if checked := graph.n_edges <= check_limit:
-            of_columns = not getattr(plan, "closed", True)
+            of_columns = plan.problem.bipartite
             check_coloring(graph, numbered(colors), distance=2 if of_columns else distance, bipartite=of_columns)
         found.append({
             "distance": distance, "n_colors": int(sizes.size), "largest_class": int(sizes.max(initial=0)),
