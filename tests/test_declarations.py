@@ -7,6 +7,7 @@ import pytest
 
 from clgraph.errors import KernelSourceError
 from clgraph.runtime.declarations import Declarations
+from clgraph.runtime.program import build_program
 from clgraph.runtime.session import Session
 from clgraph.runtime.source import build_input, kernel_root
 
@@ -32,6 +33,35 @@ def test_parameters_are_those_that_the_compiler_sees(pocl: Session, source: str)
         for i, parameter in enumerate(declared[kernel.function_name]):
             space = getattr(cl.kernel_arg_address_qualifier, spaces[parameter.space])
             assert kernel.get_arg_info(i, info.ADDRESS_QUALIFIER) == space
+
+
+def test_structures_of_numbers_are_read_and_given(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """
+        typedef struct {
+          int least;             /* with a comment */
+          ulong step;
+        } series_t;
+        typedef struct { int ends[2]; } place_t;
+        __kernel void fill(series_t series, int n, __global ulong *out) {
+          const int i = get_global_id(0);
+          if (i < n) out[i] = series.least + i * series.step;
+        }
+        __kernel void other(place_t place) {}
+    """
+    kernels = Declarations(text).kernels
+    assert kernels["fill"][0].dtype == np.dtype([("least", np.int32), ("step", np.uint64)], align=True)
+    assert kernels["other"][0].dtype is None
+    monkeypatch.setattr("clgraph.runtime.program.build_input", lambda *_: text)
+    program, out = build_program(pocl, "series.cl", {"WG_SIZE": 1}), pocl.zeros(3, np.uint64)
+    launch = program.bind("fill", 3, series={"least": 5, "step": 2**40}, n=3, out=out)
+    launch()
+    assert out.get().tolist() == [5, 5 + 2**40, 5 + 2**41]
+    launch.set(series={"step": 1, "least": 0})
+    launch()
+    assert out.get().tolist() == [0, 1, 2]
+    for wrong in ({"least": 5}, {"least": 5, "step": 1, "last": 7}, 5):
+        with pytest.raises(KernelSourceError, match="does not fit value"):
+            launch.set(series=wrong)
 
 
 def test_types_conditions_and_macros_are_followed() -> None:

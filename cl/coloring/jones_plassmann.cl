@@ -32,7 +32,9 @@
 #ifndef MOST_IDLE                /* ... unless it has tried so many times in vain */
 #define MOST_IDLE 16u
 #endif
-#define PREPARE_STEPS 4          /* vertices of a work-item */
+#ifndef PREPARE_STEPS            /* vertices of a work-item */
+#define PREPARE_STEPS 4
+#endif
 
 /* Priorities, those given or else the order's, and no knowledge of the colours of any vertex. */
 KERNEL prepare(int n, int are_given, order_t order, __global const offset_t *restrict row_offsets,

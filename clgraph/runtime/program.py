@@ -165,13 +165,19 @@ def _as_argument(kernel: str, parameter: Parameter, value: Any) -> Any:
         return value.buffer
     if fits and not is_array:
         try:
-            if isinstance(value, Mapping) and dtype is not None and dtype.names == (*value,):
-                return np.array((*value.values(),), dtype)[()]
+            if dtype is not None and dtype.names:
+                return _as_structure(dtype, value)
             return dtype.type(value) if parameter.space == "value" and dtype is not None else value
         except (TypeError, ValueError, OverflowError):
             pass
     what = f"an array of {value.dtype}" if is_array else repr(value)
     raise KernelSourceError(f"{parameter.name}={what} does not fit {parameter.space} {dtype} of kernel {kernel}")
+
+
+def _as_structure(dtype: np.dtype[Any], value: Mapping[str, Any]) -> Any:
+    if not isinstance(value, Mapping) or {*value} != {*(dtype.names or ())}:
+        raise TypeError("a structure needs a value for each member")
+    return np.array(tuple(value[name] for name in dtype.names or ()), dtype)[()]
 
 
 class Launch:

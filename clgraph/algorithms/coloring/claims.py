@@ -5,11 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from clgraph.algorithms.coloring import work
 from clgraph.algorithms.coloring.problem import ColoringProblem
-from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
-from clgraph.model.cost import Work
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.types import power_of_two_at_most
 from clgraph.runtime.failure import STATUS_TIMEOUT, check_status
@@ -32,11 +29,6 @@ def _slices(members: int, n: int) -> int:
 def claim_rounds(problem: ColoringProblem, n: int) -> float:
     """Return how many rounds the cost model counts."""
     return 2.0 * _slices(problem.members, n)
-
-
-def compaction(facts: DeviceFacts) -> Work:
-    """List those without a colour once more."""
-    return Work(launches=1.0, read_backs=1.0) + work.choose_rows(0, facts)
 
 
 class Claims:

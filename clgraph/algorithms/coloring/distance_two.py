@@ -13,13 +13,14 @@ References
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from clgraph.algorithms.coloring import work
-from clgraph.algorithms.coloring.claims import Claims, claim_rounds, compaction
+from clgraph.algorithms.coloring.claims import Claims, claim_rounds
 from clgraph.algorithms.coloring.hash_choice import MOST_BITS, checked_hash, hash_start, least_bits
 from clgraph.algorithms.coloring.plan import ranks
 from clgraph.algorithms.coloring.problem import ColoringProblem
@@ -66,7 +67,11 @@ def _recipe(
     problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning, *, long_row: int | None = None,
     hash_bits: tuple[str, int] | None = None,
 ) -> Recipe:
-    """Windows of colours are of a machine of its own, which looks less and less often whether vertices are left."""
+    """Return the recipe of windows of colours, which try the colours *hash_bits* of a hash first if given.
+
+    Windows drive their launches themselves, since the host looks less and less often whether vertices are left, and so
+    do claims, whose next round depends on how many lost.
+    """
     stats, closed, order = problem.stats, not problem.bipartite, problem.order or "natural"
     n, cpu, width = stats.n_vertices, facts.is_cpu, facts.sub_group_size
     # Words for all preferences, and for thrice the colours that the longest row needs.
@@ -88,27 +93,10 @@ def _recipe(
     defines = {**sizes, "CLOSED": int(closed)}
     for_long = {**defines, "WG_SIZE": min(facts.max_work_group_size, _LONG_GROUP)}
     machine: dict[str, Any] = {"words": words, "most_groups": most_groups, "prefers": hash_bits is not None}
-    asked = work.first_fit(stats)
-    claimed = work.claim_hash_colors(stats) if hash_bits else Work()
-    if hash_bits:
-        asked = asked.times(work.repaired_share(stats))
     if problem.deterministic:
-        rounds = claim_rounds(problem, n)
-        step = Use(
-            partial(Claims, team=sizes["TEAM"], **machine),
-            Work(launches=4.0, read_backs=2.0) + claimed + compaction(facts).times(2.0 if hash_bits else 1.0)
-            + Work(launches=float(hash_bits is not None)),
-            Work(launches=2.0, read_backs=0.5) + asked.times(1 / rounds), rounds,
-        )  # fmt: skip
+        step = _claims(problem, facts, partial(Claims, team=sizes["TEAM"], **machine), hash_bits is not None)
     else:
-        windows = work.windows(stats)
-        n_long = int(np.count_nonzero(problem.rows.degrees > limit)) if limit < n else 0
-        parts = 1.0 if n_long in (0, n) else 2.0
-        first = Work(launches=1.0 + (2.0 + (hash_bits is not None)) * parts, read_backs=parts * (1.0 + windows**0.5))
-        step = Use(
-            partial(Windows, long_row=limit, items=items, **machine),
-            first + claimed, Work(launches=1.0 + parts) + asked.times(1 / windows), windows,
-        )  # fmt: skip
+        step = _windows(problem, partial(Windows, long_row=limit, items=items, **machine), limit, hash_bits is not None)
     in_order = Work(launches=1.0)
     if order != "natural":
         in_order += Work(launches=2.0) + work.sort_pairs(n, facts)
@@ -127,6 +115,26 @@ def _recipe(
         preparation=in_order,
         details=dict(zip(("hash", "bits"), hash_bits, strict=True)) if hash_bits else {},
     )  # fmt: skip
+
+
+def _claims(problem: ColoringProblem, facts: DeviceFacts, make: Callable[[Plan], Claims], prefers: bool) -> Use:
+    rounds, listed = claim_rounds(problem, problem.stats.n_vertices), work.list_uncolored(facts)
+    first, asked = Work(launches=4.0, read_backs=2.0) + listed, work.first_fit(problem.stats)
+    if prefers:
+        first += Work(launches=1.0) + listed + work.claim_hash_colors(problem.stats)
+        asked = asked.times(work.repaired_share(problem.stats))
+    return Use(make, first, Work(launches=2.0, read_backs=0.5) + asked.times(1 / rounds), rounds)
+
+
+def _windows(problem: ColoringProblem, make: Callable[[Plan], Windows], limit: int, prefers: bool) -> Use:
+    stats, windows = problem.stats, work.windows(problem.stats)
+    n_long = int(np.count_nonzero(problem.rows.degrees > limit)) if limit < stats.n_vertices else 0
+    parts = 1.0 if n_long in (0, stats.n_vertices) else 2.0  # a launch for long rows, one for the others
+    first, asked = Work(launches=1.0 + 2 * parts, read_backs=parts * (1.0 + windows**0.5)), work.first_fit(stats)
+    if prefers:
+        first += Work(launches=parts) + work.claim_hash_colors(stats)
+        asked = asked.times(work.repaired_share(stats))
+    return Use(make, first, Work(launches=1.0 + parts) + asked.times(1 / windows), windows)
 
 
 def _prepared(plan: Plan, order: str, hash_bits: tuple[str, int] | None) -> dict[str, Any]:

@@ -40,7 +40,7 @@ _WIDE_RETRIES = 100
 _PASSES = 4  # of a launch, where groups may not wait for each other
 _LAUNCHES = 4.0  # that the cost model counts there
 _MOST_LAUNCHES = 1 << 20
-_PREPARE_STEPS = 4  # vertices of a work-item at least
+_PREPARE_STEPS = 4  # vertices of a work-item
 
 
 def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
@@ -48,30 +48,14 @@ def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning
     graph, stats, together = problem.graph, problem.stats, facts.dialect.has_grid_barrier
     n, longest, name = stats.n_vertices, stats.max_degree, problem.order or suitable_order(problem.graph)
     order = vertex_order(graph, name, problem.seed)
-    few = order.tells_only_many
-    if together:
-        sizes = tuned_sizes(tuning, _SOURCE, {**_SIZES, **_BY_ORDER.get("marked" if few else name, {})})
-    else:
-        sizes = tuned_sizes(tuning, _SOURCE, _SIZES_ALONE, WG_SIZE=facts.sub_group_size) | {"PASSES": _PASSES}
-    per_unit, wide_degree = sizes.pop("GROUPS_PER_UNIT"), sizes.pop("WIDE_DEGREE")
-    group = sizes["WG_SIZE"] = min(sizes["WG_SIZE"], facts.max_work_group_size)
-    if few:  # those of more entries would be coloured before all others, which is not the order
-        sizes["SMALL_DEGREE"] = max(longest, sizes["SMALL_DEGREE"])
-    least = sizes["SMALL_DEGREE"] + 1
-    if name != "largest_first" and longest >= least:  # nor is it here
-        least = 0
-        if longest <= wide_degree:
-            sizes |= {"WIDE": 1, "SMALL_DEGREE": wide_degree, "RETRIES": _WIDE_RETRIES}
-            least = wide_degree + 1
-    if name == "natural":  # waits from neighbour to neighbour, which only those in the right order end soon
-        least = 0
+    sizes, least = _short_rows(facts, tuning, name, order, longest)
+    n_groups = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
     n_large = int(np.count_nonzero(graph.degrees >= least)) if longest >= least else 0
     is_given = name == "smallest_last"
     is_ranked = is_given or n_large > 0 or (name == "largest_first" and "MARKED" not in sizes)
     large_sizes = tuned_sizes(tuning, _LARGE, _SIZES_LARGE, WG_SIZE=None if together else facts.sub_group_size)
-    hub_degree = large_sizes.pop("HUB_DEGREE")
+    hub_degree, large_per_unit = large_sizes.pop("HUB_DEGREE"), large_sizes.pop("GROUPS_PER_UNIT")
     n_hubs = int(np.count_nonzero(graph.degrees >= hub_degree)) if 0 < least <= longest >= hub_degree else 0
-    limit = large_sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
     written = Work(streamed_bytes=12.0 * n)
     prepare = Phase(f"{_SOURCE}:prepare", -(-n // _PREPARE_STEPS), written, {"are_given": is_given})
     steps = [*(rank_steps(graph, name, problem.seed) if is_given else ()), prepare]
@@ -81,7 +65,8 @@ def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning
         "controls": Array("CONTROL_WORDS", np.uint32, zeroed=True),
     }
     if n_large:
-        steps += _large(problem, facts, least, n_large, n_hubs, large_sizes["WG_SIZE"], limit)
+        most_groups = large_per_unit * facts.compute_units
+        steps += _large(problem, facts, least, n_large, n_hubs, large_sizes["WG_SIZE"], most_groups)
         arrays |= {
             "listed": Array(n_large, np.int32), "vertices": Array(n_large, np.int32),
             "keys": Array(n_large, np.uint32), "keys_in_order": Array(n_large, np.uint32),
@@ -90,18 +75,12 @@ def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning
         }
     blocks = np.zeros(0, np.uint32)
     if n_large < n:
-        n_groups, width = per_unit * facts.compute_units, facts.sub_group_size
+        group, width = sizes["WG_SIZE"], facts.sub_group_size
         blocks, pieces = _blocks(order, n, width)
         # As many groups as leave each sub-group as many pieces of a turn, or one less.
         items = -(-pieces // -(-pieces * width // (n_groups * group))) * width
+        steps.append(_small(problem, facts, items, n_groups))
         room = order.n_turns * pieces * width + (0 if together else n_groups * group)
-        color_small = Phase(
-            f"{_SOURCE}:color_small", items, work.small_rows(stats, facts).times(1.0 if together else 1 / _LAUNCHES),
-            {"round": 1} if together else {}, max_groups=n_groups, status="controls[CONTROL_SMALL + GRID_STATUS]",
-        )
-        steps.append(color_small if together else Loop(
-            (color_small,), "round", "controls[CONTROL_ALIVE]", _MOST_LAUNCHES, _LAUNCHES
-        ))
         lists_first = sizes.get("SORTED") or sizes.get("MARKED")
         arrays |= {
             "queues": Array(4 * room, np.uint32), "lists": Array(room if lists_first else 1, np.uint32),
@@ -111,8 +90,44 @@ def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning
         steps=tuple(steps) if n else (), arrays=arrays, details={"order": name},
         values={"n": n, "n_large": n_large, "n_hubs": n_hubs, **order.values},
         inputs={"blocks": partial(_uploaded, blocks=blocks)},
-        file_defines={_SOURCE: {**sizes, "RANKED": int(is_ranked), "ORDER": order.number}, _LARGE: large_sizes},
+        file_defines={
+            _SOURCE: {**sizes, "PREPARE_STEPS": _PREPARE_STEPS, "RANKED": int(is_ranked), "ORDER": order.number},
+            _LARGE: large_sizes,
+        },
     )  # fmt: skip
+
+
+def _short_rows(
+    facts: DeviceFacts, tuning: Tuning, name: str, order: VertexOrder, longest: int
+) -> tuple[dict[str, int], int]:
+    """Return the sizes for short rows, and from how many entries on a row is not short."""
+    few = order.tells_only_many
+    if facts.dialect.has_grid_barrier:
+        sizes = tuned_sizes(tuning, _SOURCE, {**_SIZES, **_BY_ORDER.get("marked" if few else name, {})})
+    else:
+        sizes = tuned_sizes(tuning, _SOURCE, _SIZES_ALONE, WG_SIZE=facts.sub_group_size) | {"PASSES": _PASSES}
+    wide_degree = sizes.pop("WIDE_DEGREE")
+    sizes["WG_SIZE"] = min(sizes["WG_SIZE"], facts.max_work_group_size)
+    if few:  # those of more entries would be coloured before all others, which is not the order
+        sizes["SMALL_DEGREE"] = max(longest, sizes["SMALL_DEGREE"])
+    least = sizes["SMALL_DEGREE"] + 1
+    if name != "largest_first" and longest >= least:  # nor is it here
+        least = 0
+        if longest <= wide_degree:
+            sizes |= {"WIDE": 1, "SMALL_DEGREE": wide_degree, "RETRIES": _WIDE_RETRIES}
+            least = wide_degree + 1
+    # In the natural order neighbours wait for each other in long rows, which end soon only if taken in that very order.
+    return sizes, 0 if name == "natural" else least
+
+
+def _small(problem: ColoringProblem, facts: DeviceFacts, items: int, n_groups: int) -> Step:
+    """Return the step for short rows: one launch, or launches until no vertex is open."""
+    asked, kernel = work.small_rows(problem.stats, facts), f"{_SOURCE}:color_small"
+    phase = partial(Phase, kernel, items, max_groups=n_groups, status="controls[CONTROL_SMALL + GRID_STATUS]")
+    if facts.dialect.has_grid_barrier:
+        return phase(asked, {"round": 1})
+    a_round = phase(asked.times(1 / _LAUNCHES))
+    return Loop((a_round,), "round", "controls[CONTROL_ALIVE]", _MOST_LAUNCHES, _LAUNCHES)
 
 
 def _blocks(order: VertexOrder, n: int, width: int) -> tuple[NDArray[np.uint32], int]:

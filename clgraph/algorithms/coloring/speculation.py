@@ -2,8 +2,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -54,16 +52,16 @@ def by_vertex(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> R
     every = work.visits(stats, facts, float(stats.n_edges))
     if order is None:
         stride = tile_stride(facts, n) if n else 1
-        first: tuple[Step, ...] = (Phase(f"{_SOURCE}:assign_all", n, every, {"stride": stride}),)
-        return _recipe(problem, facts, tuning, *first, assigns_hubs=True)
-    first = (
+        assign = Phase(f"{_SOURCE}:assign_all", n, every, {"stride": stride})
+        return _recipe(problem, facts, tuning, Recipe((assign,)), assigns_hubs=True)
+    steps = (
         Use(lambda plan: Iota(plan.session, plan.arrays["one_list"]), Work(launches=1.0)),
         Phase(f"{_SOURCE}:order_keys", n, work.rows_of(stats)),
         Use(_sorted_by_keys, work.sort_pairs(n, facts)),
         Phase(f"{_SOURCE}:assign_listed", n, every, {"list": "other_list"}),
     )
     arrays = {name: Array(n, np.uint32) for name in ("keys", "keys_in_order")}
-    return _recipe(problem, facts, tuning, *first, order=order, arrays=arrays)
+    return _recipe(problem, facts, tuning, Recipe(steps, arrays), order=order)
 
 
 def by_edge(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> Recipe:
@@ -78,17 +76,15 @@ def by_edge(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> Rec
         Phase(f"{_EDGES}:drop_losers", m, ends, colored, max_groups=limit),
         Phase(f"{_EDGES}:list_open", n, work.rows_of(stats)),
     )
-    first: tuple[Step, ...] = (
+    steps = (
         Phase(f"{_EDGES}:list_sources", n * facts.sub_group_size, Work(streamed_bytes=4.0 * m), max_groups=limit),
         Phase(f"{_EDGES}:open_vertices", n, work.rows_of(stats), colored),
         *rank_steps(problem.graph, order, problem.seed),
         Loop(a_round, "round", "state[STATE_ALIVE]", max(1, n), 8.0 + stats.mean_degree),
     )
     arrays = {"sources": Array(m, np.int32), **{name: Array(n, np.uint32) for name in ("forbidden", "bases", "ranks")}}
-    return _recipe(
-        problem, facts, tuning, *first, order=order, arrays=arrays, two_buffers=True, checks=False,
-        found={"edge_rounds": "state[STATE_EDGE_ROUNDS]"},
-    )
+    first = Recipe(steps, arrays, found={"edge_rounds": "state[STATE_EDGE_ROUNDS]"})
+    return _recipe(problem, facts, tuning, first, order=order, two_buffers=True, checks=False)
 
 
 def from_hash(
@@ -101,45 +97,40 @@ def from_hash(
     graph = problem.graph
     bits = default_bits(graph) if bits is None else checked_count("bits", bits, _MOST_BITS)
     name = best_hash(graph, bits) if name is None else checked_hash(name)
-    first = Phase(
-        f"{_HASHES}:hash_vertices", graph.n_vertices, work.rows_of(problem.stats),
-        {"mask": (1 << bits) - 1, "colors": "tentative"},
+    values = {"mask": (1 << bits) - 1, "colors": "tentative"}
+    first = Recipe(
+        (Phase(f"{_HASHES}:hash_vertices", graph.n_vertices, work.rows_of(problem.stats), values),),
+        file_defines={_HASHES: {"N_HASHES": 1, "HASH_LIST(X)": f"X(0, {name})"}}, details={"hash": name, "bits": bits},
     )
-    return _recipe(
-        problem, facts, tuning, first, repeated=_HASH_REPEATED, details={"hash": name, "bits": bits},
-        file_defines={_HASHES: {"N_HASHES": 1, "HASH_LIST(X)": f"X(0, {name})"}},
-    )
+    return _recipe(problem, facts, tuning, first, repeated=_HASH_REPEATED)
 
 
 def _recipe(
-    problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning, *first: Step, order: str | None = None,
-    arrays: Mapping[str, Array] | None = None, file_defines: Mapping[str, Mapping[str, int | str]] | None = None,
+    problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning, first: Recipe, *, order: str | None = None,
     two_buffers: bool = False, assigns_hubs: bool = False, checks: bool = True, repeated: float = _REPEATED,
-    details: Mapping[str, Any] | None = None, found: Mapping[str, str] | None = None,
 ) -> Recipe:
-    """Return the recipe of the steps that give *first* colours, of a check of them, and of the rounds.
+    """Return the recipe that goes on after *first* colours with a check of them and the rounds.
 
-    With *two_buffers* nobody sees what others take in the same round, as if colours were to be deterministic.
+    With *two_buffers* nobody sees what others take in the same round, as if colours were to be deterministic. Hubs have
+    steps of their own, whose entries are among those that the other steps count.
     """
     stats, n = problem.stats, problem.stats.n_vertices
     order = order or problem.order or "largest_first"
     group = max(_CPU_GROUP, facts.sub_group_size) if facts.is_cpu else None
     sizes = tuned_sizes(tuning, _SOURCE, _SIZES, WG_SIZE=group)
     limit = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
-    longest, hub_group = stats.max_degree, min(_HUB_GROUP, facts.max_work_group_size)
-    n_hubs = _count_above(problem, sizes["HUB_DEGREE"])
+    hub_group, n_hubs = min(_HUB_GROUP, facts.max_work_group_size), _count_above(problem, sizes["HUB_DEGREE"])
     every = work.visits(stats, facts, float(stats.n_edges))
     steps: list[Step] = [Phase(f"{_SOURCE}:start", n, Work(streamed_bytes=16.0 * n))]
-    if order == "smallest_last" and "ranks" not in (arrays or {}):
+    if order == "smallest_last" and "ranks" not in first.arrays:
         steps += rank_steps(problem.graph, order, problem.seed)
-    hubs = Work(streamed_bytes=4.0 * n_hubs * longest)
     if n_hubs:
         steps.append(Use(lambda plan: _hubs(plan, sizes["HUB_DEGREE"]), work.choose_rows(n, facts)))
         if assigns_hubs:
-            steps.append(Phase(f"{_HUBS}:assign_hubs", n_hubs * hub_group, hubs))
-    steps += first
+            steps.append(Phase(f"{_HUBS}:assign_hubs", n_hubs * hub_group))
+    steps += first.steps
     if n_hubs and checks:
-        steps.append(Phase(f"{_HUBS}:check_hubs", n_hubs * hub_group, hubs))
+        steps.append(Phase(f"{_HUBS}:check_hubs", n_hubs * hub_group))
     if checks:
         steps.append(Phase(f"{_SOURCE}:check_all", n, every))
     steps.append(_rounds(stats, facts, limit, every.times(repeated)))
@@ -150,13 +141,13 @@ def _recipe(
             "colors": Array(n, np.int32), "state": Array("STATE_WORDS", np.uint32), "one_list": Array(n, np.int32),
             "other_list": Array(n, np.int32), "hubs": Array(n_hubs, np.int32),
             "ranks": Array(n if order == "smallest_last" else 1, np.uint32),
-            **({"tentative": Array(n, np.int32)} if own_buffer else {}), **(arrays or {}),
+            **({"tentative": Array(n, np.int32)} if own_buffer else {}), **first.arrays,
         },
         values={"n": n, "m": stats.n_edges, "n_hubs": n_hubs, **by.values},
-        file_defines={_SOURCE: sizes, _HUBS: {"WG_SIZE": hub_group}, **(file_defines or {})},
+        file_defines={_SOURCE: sizes, _HUBS: {"WG_SIZE": hub_group}, **first.file_defines},
         prepare=None if own_buffer else lambda plan: {"tentative": plan.arrays["colors"]},
-        details=details or {},
-        found={"conflicts": "state[STATE_CONFLICTS]", "rounds": "state[STATE_ROUNDS]", **(found or {})},
+        details=first.details,
+        found={"conflicts": "state[STATE_CONFLICTS]", "rounds": "state[STATE_ROUNDS]", **first.found},
     )  # fmt: skip
 
 

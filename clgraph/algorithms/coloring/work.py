@@ -33,7 +33,16 @@ def sort_pairs(n: int, facts: DeviceFacts) -> Work:
 
 def choose_rows(n: int, facts: DeviceFacts) -> Work:
     """List the vertices whose rows are chosen."""
-    return Work(launches=1.0 if facts.dialect.has_grid_barrier else 2.0, streamed_bytes=8.0 * n)
+    return Work(launches=1.0 if _looks_back(facts) else 2.0, streamed_bytes=8.0 * n)
+
+
+def list_uncolored(facts: DeviceFacts) -> Work:
+    """List the vertices without a colour, by a compaction of its own, whose words are cleared first."""
+    return choose_rows(0, facts) + Work(launches=3.0 if _looks_back(facts) else 1.0, read_backs=1.0)
+
+
+def _looks_back(facts: DeviceFacts) -> bool:
+    return facts.dialect.has_grid_barrier and facts.has_int64_atomics
 
 
 def rows_of(stats: GraphStats) -> Work:
