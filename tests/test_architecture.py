@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from clgraph.algorithms.table import MODULES
 from clgraph.runtime.declarations import Declarations
 from clgraph.runtime.source import build_input
 
@@ -195,3 +196,138 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     known = {dotted(path) for path in modules()}
     assert circle({dotted(path): imported_modules(path, known) for path in modules()}) is None
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"a"}}) is not None
+
+
+# ---- the form of algorithms
+
+
+def sources(folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield name and text of every file that holds words of kernels below *folder*."""
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in (".cl", ".h"):
+            yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
+
+
+def kernel_words(text: str) -> set[str]:
+    """Return the macros that stand for a value and that a kernel source fixes: the host may give no other value."""
+    tunables = set(re.findall(r"^\s*#\s*ifndef\s+(\w+)", text, re.MULTILINE))
+    return set(re.findall(r"^\s*#\s*define\s+(\w+)[ \t]+\S", text, re.MULTILINE)) - tunables
+
+
+def assignments(source: str) -> Iterator[tuple[str, ast.expr]]:
+    """Yield each name to which a module assigns something, and what that is."""
+    for node in ast.parse(source).body:
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+            continue
+        for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+            both = isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)
+            pairs = zip(target.elts, node.value.elts, strict=False) if both else [(target, node.value)]  # type: ignore[attr-defined]
+            yield from ((name.id, value) for name, value in pairs if isinstance(name, ast.Name))
+
+
+def _is_number(value: ast.expr) -> bool:
+    if isinstance(value, ast.BinOp):
+        return _is_number(value.left) and _is_number(value.right)
+    if isinstance(value, ast.UnaryOp):
+        return _is_number(value.operand)
+    return isinstance(value, ast.Constant) and isinstance(value.value, int | float)
+
+
+def mirrored(source: str, words: set[str]) -> list[str]:
+    """Return the numbers of a module that a kernel source defines, too; ``program.constant`` reads them from there."""
+    return [name for name, value in assignments(source) if name.lstrip("_") in words and _is_number(value)]
+
+
+KERNEL_FOLDERS = {"bfs": {"bfs", "traversal"}, "sssp": {"sssp", "traversal"}}  # where packages share one
+ALGORITHM_MODULES = [path for path in modules() if path.is_relative_to(PACKAGE / "algorithms")]
+
+
+@pytest.mark.parametrize("path", ALGORITHM_MODULES, ids=dotted)
+def test_no_word_of_a_kernel_is_written_twice(path: Path) -> None:
+    package = path.relative_to(PACKAGE / "algorithms").parts[0]
+    folders = {"common"} | KERNEL_FOLDERS.get(package, {package})
+    words = {word for folder in folders for _, text in sources(ROOT / "cl" / folder) for word in kernel_words(text)}
+    assert mirrored(path.read_text(encoding="utf-8"), words) == []
+
+
+def test_a_planted_mirror_is_found() -> None:
+    words = kernel_words("#define ALIVE 3\n#define BOTH(a) a\n#ifndef TILE\n#define TILE 64\n#endif\n#define GUARD_H\n")
+    assert words == {"ALIVE"}
+    for planted in ("_ALIVE = 3", "ALIVE: int = 3", "_WORDS, _ALIVE = 4, 2**2 - 1"):
+        assert mirrored(planted, words), planted
+    for allowed in ("_TILE = 64", "_ALIVE = 'ALIVE'", "alive = 3", "def f():\n    ALIVE = 3"):
+        assert not mirrored(allowed, words), allowed
+
+
+_NUMBERS = re.compile(r"np\.(u?int\d*|float\d*)$")
+
+
+def arguments_by_position(source: str) -> list[str]:
+    """Return the calls that set arguments of kernels by position, or that convert what is bound by name."""
+    found = []
+    for call in ast.walk(ast.parse(source)):
+        if not isinstance(call, ast.Call):
+            continue
+        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        if name in ("set_arg", "set_args", "set_scalar"):
+            found.append(ast.unparse(call))
+        elif name in ("bind", "set", "launch", "Phase"):
+            inside = [node for part in (*call.args, *call.keywords) for node in ast.walk(part)]
+            found += [
+                ast.unparse(node) for node in inside
+                if isinstance(node, ast.Call) and _NUMBERS.match(ast.unparse(node.func))
+            ]
+    return found
+
+
+@pytest.mark.parametrize("path", ALGORITHM_MODULES, ids=dotted)
+def test_arguments_of_kernels_go_by_name(path: Path) -> None:
+    assert arguments_by_position(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "planted",
+    ["launch.set_scalar(2, 5)", "kernel.set_args(a, b)", "program.bind('k', n, n=np.int32(n))",
+     "launch.set(round=np.uint32(k))", "Phase('a.cl:k', n, work, {'turn': np.int32(turn)})"],
+)  # fmt: skip
+def test_planted_arguments_by_position_are_found(planted: str) -> None:
+    assert len(arguments_by_position(planted)) == 1
+    assert arguments_by_position("program.bind('k', n, turn=1); array.set(np.zeros(3, np.int32))") == []
+
+
+def missing_parts(package: Path) -> list[str]:
+    """Return what the package of an algorithm lacks of its shape."""
+    start = package / "__init__.py"
+    parts = [part for part in ("problem", "strategies") if not list(package.glob(f"{part}*"))]
+    text = start.read_text(encoding="utf-8") if start.exists() else ""
+    return parts + ([] if "ALGORITHM" in dict(assignments(text)) else ["ALGORITHM"])
+
+
+@pytest.mark.parametrize("module", MODULES.values(), ids=MODULES)
+def test_every_algorithm_is_a_package_of_one_shape(module: str) -> None:
+    assert missing_parts(ROOT.joinpath(*module.split("."))) == []
+
+
+def test_a_package_without_its_parts_is_found(tmp_path: Path) -> None:
+    (tmp_path / "__init__.py").write_text("from somewhere import ALGORITHM")
+    (tmp_path / "problem.py").touch()
+    assert missing_parts(tmp_path) == ["strategies", "ALGORITHM"]
+    (tmp_path / "strategies").mkdir()
+    (tmp_path / "__init__.py").write_text("ALGORITHM = 1")
+    assert missing_parts(tmp_path) == []
+
+
+SHARED_KERNELS = {"common", "primitives", "probe", "traversal"}
+
+
+@pytest.mark.parametrize("folder", sorted(
+    path.name for path in (ROOT / "cl").iterdir() if path.is_dir() and path.name not in SHARED_KERNELS
+))  # fmt: skip
+def test_kernels_of_an_algorithm_stand_in_a_folder_of_its_name(folder: str) -> None:
+    assert f"clgraph.algorithms.{folder}" in MODULES.values()
+
+
+@pytest.mark.parametrize("name", dict(sources(ROOT / "cl")))
+def test_a_kernel_file_begins_with_what_it_does(name: str) -> None:
+    head = re.match(r"/\*(.*?)\*/", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL)
+    assert head and len(head[1].split()) >= 5, f"{name} has no head"

@@ -130,6 +130,11 @@ class SegmentedSort:
         )
         self._unpack = program.bind("unpack_rows", items, scope, packed=in_order, keys=out_keys)
 
+    @property
+    def n_passes(self) -> int:
+        """How many digits the keys are sorted by, one after the other."""
+        return self._sort.n_passes
+
     def run(self) -> None:
         """Enqueue the sort."""
         if self._sort.n:

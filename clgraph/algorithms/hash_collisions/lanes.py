@@ -71,11 +71,14 @@ def _part(
     asked = work.count_lanes(problem, facts, n_hashes, method, side_by_side=side_by_side, persistent=persistent)
     counting = {"WG_SIZE": group, "METHOD": method, "HASH_LANES": hash_lanes, "LONG_ROW": long_row, **layout_defines}
     steps: list[Step] = [part.tiles(f"{SOURCE}:count_rows", step, n_groups, asked, counting)]
-    if groups := part.long_groups(long_row):
+    if n_long := part.most_long_rows(long_row):
+        groups = part.row_groups(n_long)
         if method == "SORTED":
-            passes = -(-(bits + groups.bit_length()) // _SORTED_BITS)
-            launches = n_hashes * (4.0 + 2.0 * passes)
-            steps.append(Use(partial(_SortedRows, limit=long_row, groups=groups), Work(launches=launches)))
+            passes = -(-(bits + (n_long - 1).bit_length()) // _SORTED_BITS)
+            steps.append(Use(
+                partial(_SortedRows, limit=long_row, groups=groups), Work(launches=4.0 * n_hashes),
+                a_round=Work(launches=2.0), expected=float(n_hashes * passes),
+            ))  # fmt: skip
         else:
             steps.append(Phase(f"{SOURCE}:count_split_rows", 0, groups=groups, defines=counting))
     short = bits <= 16
@@ -89,7 +92,10 @@ def _part(
 
 
 class _SortedRows:
-    """Counts the rows that no work-item's workspace holds: their colours are sorted in global memory."""
+    """Counts the rows that no work-item's workspace holds: their colours are sorted in global memory.
+
+    A round is one pass of a sort, and each hash needs a sort. How many passes it has depends on how many rows are long.
+    """
 
     def __init__(self, plan: Plan, *, limit: int, groups: int) -> None:
         session, graph = plan.session, plan.problem.graph
@@ -100,6 +106,7 @@ class _SortedRows:
         program = plan.program(_SORTED, {"WG_SIZE": size})
         self._sort = SegmentedSort(session, starts, keys, in_order, key_bits=program.constant("MAX_BITS"))
         self._launches: list[Any] = []
+        self.rounds = self._sort.n_passes * program.constant("N_HASHES")
         for k in range(program.constant("N_HASHES")):
             self._launches += [
                 program.bind("write_keys", groups * size, plan.scope, k=k, starts=starts, keys=keys),

@@ -45,11 +45,14 @@ class Part:
         groups = -(-n_tiles // each)
         return Phase(kernel, 0, work, {"tiles_per_group": each}, groups=groups, defines=defines)
 
-    def long_groups(self, limit: int) -> int:
-        """Work-groups for the rows of more than *limit* entries; 0 if there are none."""
+    def most_long_rows(self, limit: int) -> int:
+        """How many rows may have more than *limit* entries; 0 only if none has."""
         stats = self.problem.stats
-        most = sum(stats.degree_vertex_counts[(limit + 1).bit_length() :])
-        return min(most, 8 * self.facts.compute_units) if stats.max_degree > limit else 0
+        return sum(stats.degree_vertex_counts[(limit + 1).bit_length() :]) if stats.max_degree > limit else 0
+
+    def row_groups(self, n_rows: int) -> int:
+        """Work-groups that take so many long rows, one at a time."""
+        return min(n_rows, 8 * self.facts.compute_units)
 
     def recipe(
         self, *steps: Step, tabulate: str, work: Work, table: Mapping[str, Array], step: int, long_row: int,
@@ -57,7 +60,7 @@ class Part:
     ) -> Recipe:
         """Return the recipe that fills *table*, cuts rows into tiles of *step*, and takes the *steps* that count."""
         graph, bits = self.problem.graph, self.widths
-        n_tiles, has_long_rows = self._n_tiles(step), self.long_groups(long_row) > 0
+        n_tiles = self._n_tiles(step)
         first = Phase(tabulate, graph.n_vertices + 1, work, defines={"TILE_STEP": step})
         return Recipe(
             steps=(first, *steps),
@@ -69,7 +72,7 @@ class Part:
             inputs={
                 "n_long": lambda _session: int(np.count_nonzero(graph.degrees > long_row)),
                 "long_rows": partial(_upload_long_rows, graph=graph, limit=long_row),
-            } if has_long_rows else {},
+            } if self.most_long_rows(long_row) else {},
             defines={
                 "N_HASHES": len(self.hashes), "N_WIDTHS": len(bits), "MAX_BITS": bits[-1],
                 "HASH_LIST(X)": " ".join(f"X({k}, {name})" for k, name in enumerate(self.hashes)),

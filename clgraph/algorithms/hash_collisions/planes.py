@@ -59,8 +59,8 @@ def _part(part: Part, persistent: bool, tile: int | None, tuned: dict[str, int])
     }
     asked = work.count_planes(problem, facts, len(part.hashes), len(bits), persistent)
     steps = [part.tiles(f"{SOURCE}:count_tiles", step, n_groups, asked, counting)]
-    if groups := part.long_groups(long_row):
-        steps.append(Phase(f"{SOURCE}:count_long_rows", 0, groups=groups, defines=counting))
+    if n_long := part.most_long_rows(long_row):
+        steps.append(Phase(f"{SOURCE}:count_long_rows", 0, groups=part.row_groups(n_long), defines=counting))
     return part.recipe(
         *steps, tabulate="hash_collisions/tabulate_planes.cl:tabulate_planes",
         work=work.tabulate(problem, facts, len(part.hashes), persistent),
