@@ -14,7 +14,7 @@ _CANDIDATES = ("murmur3", "fibonacci", "xorshift", "identity", "gray")
 _N_SAMPLES = 1 << 14
 _MOST_ENTRY_BITS = 16
 _SAMPLED_ROWS, _SAMPLED_ENTRIES = 64, 1024
-_FEW_COLORS, _FEW_COLLISIONS = 1.1, 0.01  # times what a net needs; share of the members of nets
+_MOST_COLORS, _FEW_COLLISIONS = 1.1, 0.01  # times what a net needs; share of the members of nets
 
 
 class HashStart(NamedTuple):
@@ -38,7 +38,7 @@ def least_bits(members: int) -> int:
 
 def is_few(bits: int, members: int) -> bool:
     """Return whether there are hardly more colours of so many bits than a net of so many members needs."""
-    return 1 << bits <= _FEW_COLORS * members
+    return 1 << bits <= _MOST_COLORS * members
 
 
 def hash_start(graph: Graph, *, closed: bool, bits: int) -> HashStart:
