@@ -195,14 +195,11 @@ PLANTS = {
     ),
     "bits-read-before-all-are-marked": Plant(
         "bfs/frontier.cl",
-        "if (get_local_id(0) == 0) turn_arrive(state, turn, cleared, LISTED, &sum);\n          "
-        "if (!turn_await(state, turn++, members, &sum)) return;\n          "
-        "cleared = clears ? clear_turn(state, turn) : 0u;\n          uint mine",
-        "uint mine", "scheduler", "search", ("-DWG_SIZE=1",),
+        "if (!next_turn(turn)) return 0u;\n    uint mine", "uint mine", "scheduler", "search", ("-DWG_SIZE=1",),
     ),
     "stamp-for-two-turns": Plant(  # what was listed in the turn before is not listed again
-        "sssp/frontier.cl", "next.stamp = turn + 2u;", "next.stamp = turn / 2u + 2u;", "scheduler", "near_far",
-        ("-DWG_SIZE=1",),
+        "sssp/frontier.cl", "next.stamp = turn.number + 2u;", "next.stamp = turn.number / 2u + 2u;", "scheduler",
+        "near_far", ("-DWG_SIZE=1",),
     ),
     "round-that-runs-on": Plant(
         "traversal/predecessors.cl", "is_found = v < n && load_relaxed(rounds + v) == 1;",

@@ -48,7 +48,8 @@ ELSEWHERE = {
     "factorization/matchings": "factorization_offline", "factorization/superstep": "factorization_offline",
     "factorization/item_block": "factorization_offline", "factorization": "factorization_online", "mst": "mst",
     "primitives": "primitives", "bfs": "searches", "sssp": "searches",
-    "traversal/queues": "searches", "traversal/levels": "searches", "traversal": "rounds", "common": "vocabulary",
+    "traversal/queues": "searches", "traversal/levels": "searches", "traversal/turn": "searches",
+    "traversal": "rounds", "common": "vocabulary",
 }
 _DELETED = ("barrier", "local_barrier", "team_sync", "sg_sync", "fence_device", "fence_locks", "unlock", "drop_lock",
             "unlock_both", "report_status")
@@ -67,10 +68,9 @@ _CALL = re.compile(
 _DEFINITION = re.compile(r"#define (\w+(\(\w*\))? *)?$|INLINE \w+ $")
 # A condition after which a kernel ends, waits or leaves something out: group 1 is what it looks at.
 _CHECK = re.compile(
-    r"(!\(told = turn_await\((?:[^()]|\([^()]*\))*\)\)"
-    r"|!(?:grid_barrier|turn_await|wait_for|color_by_all|wait_until_at_least)"
+    r"(!(?:grid_barrier|await_others|next_turn|wait_for|color_by_all|wait_until_at_least)"
     r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
-    r"|!passed\b|!told\b|(?<=if \()slot >= next\.room|(?<=if \()overflow(?=\))"
+    r"|!passed\b|!turn\.told\b|(?<=if \()slot >= next\.room|(?<=if \()overflow(?=\))"
     r"|load_relaxed\(versions \+ low\) != low_version|(?<=&& )gave_up\([^()]*\)|(?<=if \()gave_up\([^()]*\))"
 )
 _LIMIT = re.compile(r"slot < next\.room|size \+ SUB_GROUP_SIZE <= room|slot < capacity")

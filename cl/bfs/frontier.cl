@@ -1,7 +1,8 @@
 /* Breadth-first search, level by level: top-down from the frontier, and bottom-up from the unreached vertices where
  * that looks at fewer edges.
  *
- * distances[v] is -1 until v is reached; predecessors[v] is written by whoever reached it.
+ * A work-item takes edges of its sub-group's rows, or bottom-up every stride-th vertex.  distances[v] is -1 until v is
+ * reached; whoever reaches v writes predecessors[v].
  * Races: a vertex is reached by one compare-exchange.  Top-down, a look before it may see an old -1, which the
  * compare-exchange corrects.  Bottom-up each vertex has one writer.
  *
@@ -12,7 +13,7 @@
 #define BOTTOM_UP 1
 #endif
 #define COUNT_EDGES BOTTOM_UP
-#include "traversal/queues.h"
+#include "traversal/turn.h"
 
 #define UNREACHED -1
 #ifndef ONE_LAUNCH               /* 0: the host launches each level */
@@ -22,24 +23,31 @@
 #define LONE_ENTRIES 64
 #endif
 
+/* What a search finds.  The rows are passed beside it: a compiler knows that nobody writes them as long as it sees that
+ * they are parameters of the kernel, and loses sight of that in a struct. */
+typedef struct {
+  volatile __global int *distances;
+  __global int *predecessors;
+} tree_t;
+
 /* Reach u from v, if nobody has; look: most are reached already. */
-INLINE int reach(int u, int v, int depth, int look, volatile __global int *distances, __global int *predecessors) {
-  if (look && load_relaxed(distances + u) != UNREACHED) return 0;
-  if (compare_exchange(distances + u, UNREACHED, depth) != UNREACHED) return 0;
-  predecessors[u] = v;
+INLINE int reach(int u, int v, int depth, int look, tree_t on) {
+  if (look && load_relaxed(on.distances + u) != UNREACHED) return 0;
+  if (compare_exchange(on.distances + u, UNREACHED, depth) != UNREACHED) return 0;
+  on.predecessors[u] = v;
   return 1;
 }
 
 /* Every lane calls: reach the far ends, and push those that were not. */
-INLINE void visit(const edges_t *edges, int depth, int look, __global const offset_t *restrict row_offsets,
-                  volatile __global int *distances, __global int *predecessors, frontier_t next) {
+INLINE void visit(const edges_t *edges, int depth, int look, tree_t on, frontier_t next,
+                  __global const offset_t *restrict row_offsets) {
   entry_t found[STEPS];
   uint length[STEPS], wanted = 0u;
 #pragma unroll
   for (uint k = 0u; k < STEPS; k++) {
     found[k].vertex = edges->u[k];
     length[k] = 0u;
-    if (edges->u[k] >= 0 && reach(edges->u[k], edges->v[k], depth, look, distances, predecessors)) wanted |= 1u << k;
+    if (edges->u[k] >= 0 && reach(edges->u[k], edges->v[k], depth, look, on)) wanted |= 1u << k;
   }
 #if !ONLY_SHORT_ROWS
 #pragma unroll
@@ -53,22 +61,19 @@ INLINE void visit(const edges_t *edges, int depth, int look, __global const offs
   push(found, length, wanted, next);
 }
 
-/* Every sub-group calls: expand what it takes of this turn's frontier.  ahead: the edges of its first rows, of which
- * there are `total`, are looked up already. */
-INLINE void expand(batch_t at, row_t row, edges_t edges, uint before, uint total, int ahead, int depth, uint n_own, uint n_light,
-                   uint n_heavy, uint n_sub_groups, __global const offset_t *restrict row_offsets,
-                   __global const int *restrict column_indices, volatile __global int *distances,
-                   __global int *predecessors, frontier_t now, frontier_t next) {
+/* Every sub-group calls: expand its share of this turn's frontier.  Of the own rows the edges of the first ones are looked
+ * up already. */
+INLINE void expand(share_t share, lanes_t at, int depth, tree_t on, frontier_t now, frontier_t next,
+                   __global const offset_t *restrict row_offsets, __global const int *restrict column_indices) {
+  batch_t batch = first_batch(share);
+  int ahead = share.own > 0u;
   entry_t own;
-  if (ahead) at.own = WG_SIZE;
-  while (ahead || next_batch(&at, &row, &own, now, n_own, n_light, n_heavy, n_sub_groups, row_offsets)) {
-    if (!ahead) {
-      before = sg_exclusive_sum(row.length);
-      total = sg_broadcast(before + row.length, SUB_GROUP_SIZE - 1);
-    }
-    for (uint first = 0u; first < total; first += STEPS * SUB_GROUP_SIZE) {
-      if (!ahead || first) look_up(&edges, row, before, total, first, column_indices);
-      visit(&edges, depth, at.own >= n_own && !ahead, row_offsets, distances, predecessors, next);
+  if (ahead) batch.own = WG_SIZE;
+  while (ahead || next_batch(&batch, &at.row, &own, now, share, row_offsets)) {
+    if (!ahead) sum_lengths(&at);
+    for (uint first = 0u; first < at.total; first += STEPS * SUB_GROUP_SIZE) {
+      if (!ahead || first) look_up(&at, first, column_indices);
+      visit(&at.edges, depth, batch.own >= share.own && !ahead, on, next, row_offsets);
     }
     ahead = 0;
   }
@@ -89,7 +94,8 @@ KERNEL start(int n_sources, uint light_capacity, uint heavy_capacity, __global c
   LOCAL_ARRAY uint flags;
   if (get_local_id(0) == 0) flags = 0u;
   barrier(CLK_LOCAL_MEM_FENCE);
-  frontier_t lists = frontier_of(0u, 0, 0, &flags, 0u, light, light_capacity, heavy, heavy_capacity, state);
+  const frontiers_t all = {0, 0, &flags, light, heavy, light_capacity, heavy_capacity, state};
+  frontier_t lists = frontier_of(0u, 0u, &all);
   for (int i = get_global_id(0); sg_any(i < n_sources); i += (int)get_global_size(0)) {
     int s = i < n_sources ? sources[i] : 0;
     int first = i < n_sources && compare_exchange(distances + s, UNREACHED, 0) == UNREACHED;
@@ -126,15 +132,15 @@ INLINE int frontier_neighbor(offset_t e, offset_t end, offset_t stride, __global
   return -1;
 }
 
-/* Unreached vertices look for a neighbour in the frontier, among those with an edge to them.  Returns how many this work-item reached. */
-INLINE uint pull(int n, int depth, long first, long stride, __global const offset_t *restrict in_offsets,
-                 __global const int *restrict in_neighbors, __global const uint *bits,
-                 volatile __global int *distances, __global int *predecessors) {
+/* Unreached vertices look for a neighbour in the frontier, among those with an edge to them.  Returns how many this
+ * work-item reached. */
+INLINE uint pull(int n, int depth, long first, long stride, tree_t on, __global const uint *bits,
+                 __global const offset_t *restrict in_offsets, __global const int *restrict in_neighbors) {
   uint n_reached = 0u;
   for (long base = first - sg_lane(); base < n; base += stride) {
     int v = (int)base + (int)sg_lane(), by = -1;
     offset_t begin = 0, end = 0;
-    if (v < n && load_stale(distances + v) == UNREACHED) {
+    if (v < n && load_stale(on.distances + v) == UNREACHED) {
       begin = in_offsets[v];
       end = in_offsets[v + 1];
       by = frontier_neighbor(begin, min(end, begin + LONE_ENTRIES), 1, in_neighbors, bits);
@@ -148,8 +154,8 @@ INLINE uint pull(int n, int depth, long first, long stride, __global const offse
       if (sg_lane() == owner) by = found;
     }
     if (by >= 0) {
-      store_relaxed(distances + v, depth);
-      predecessors[v] = by;
+      store_relaxed(on.distances + v, depth);
+      on.predecessors[v] = by;
       n_reached++;
     }
   }
@@ -169,6 +175,50 @@ INLINE void list_depth(int n, int depth, long item, long n_items, __global const
 }
 
 #if ONE_LAUNCH
+#if BOTTOM_UP
+/* Every work-item calls: arrive without a queue, wait for the others, and begin the next turn; 0 ends the search. */
+INLINE uint next_turn(turn_t *turn) {
+  if (get_local_id(0) == 0) turn_arrive(turn->state, turn->number, turn->cleared, LISTED, turn->sum);
+  uint told = await_others(turn);
+  turn->number++;
+  if (told) begin_turn(turn);
+  return told;
+}
+
+/* Every work-item calls: levels from the unreached vertices, two turns each, until the frontier has less than 1 / beta of
+ * the vertices; the last one is listed in the turn after.  Returns the depth of what is listed; 0 ends the search. */
+INLINE uint search_bottom_up(turn_t *turn, int n, uint depth, uint max_depth, uint beta, tree_t on, const frontiers_t *all,
+                             __global uint *bits, __local uint *reached, __global const offset_t *restrict row_offsets,
+                             __global const offset_t *restrict in_offsets, __global const int *restrict in_neighbors) {
+  const long item = (long)turn->sub_group * SUB_GROUP_SIZE + sg_lane(), n_items = (long)turn->n_sub_groups * SUB_GROUP_SIZE;
+  uint n_reached;
+  do {
+    mark_frontier(n, (int)depth - 1, (size_t)item, (size_t)n_items, on.distances, bits);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (!next_turn(turn)) return 0u;
+    uint mine = sg_sum(pull(n, (int)depth, item, n_items, on, bits, in_offsets, in_neighbors));
+    if (sg_lane() == 0 && mine) fetch_add(reached, mine);
+    barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+    if (get_local_id(0) == 0) {
+      if (*reached) fetch_add(turn->state + STATE_SIZES + SIZES * (turn->number + 1u & 3u) + 3, *reached);
+      *reached = 0u;
+    }
+    if (!next_turn(turn)) return 0u;
+    n_reached = load_relaxed(turn->state + STATE_SIZES + SIZES * (turn->number & 3u) + 3);
+    depth++;
+    if (!n_reached || depth > max_depth) return 0u;
+  } while ((ulong)n_reached * beta > (ulong)n);
+  list_depth(n, (int)depth - 1, item, n_items, row_offsets, on.distances, frontier_of(turn->number + 1u, 0u, all));
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  if (get_local_id(0) == 0) {
+    turn_arrive(turn->state, turn->number, turn->cleared, LISTED, turn->sum);
+    all->queue_sizes[0] = all->queue_sizes[1] = *all->flags = 0u;
+  }
+  turn->n_own = 0u;
+  return await_others(turn) ? depth - 1u : 0u;
+}
+#endif
+
 /* The search in one launch.  Bottom-up once the frontier has more than 1 / alpha of the unexplored edges, top-down again
  * once it has less than 1 / beta of the vertices. */
 KERNEL search(int n, uint max_depth, uint alpha, uint beta, offset_t m, uint light_capacity, uint heavy_capacity,
@@ -180,81 +230,39 @@ KERNEL search(int n, uint max_depth, uint alpha, uint beta, offset_t m, uint lig
   LOCAL_ARRAY uint sizes[2], sum, flags, reached;
   if (get_local_id(0) == 0) sizes[0] = sizes[1] = flags = reached = 0u;
   GRID_ENTER(state + STATE_CONTROL)
-  const uint lane = sg_lane();
-  const uint sub_group = sg_in_group() * members + member, n_sub_groups = members * SUB_GROUPS_PER_GROUP;
+  const tree_t on = {distances, predecessors};
+  const frontiers_t all = {queues, sizes, &flags, light, heavy, light_capacity, heavy_capacity, state};
 #if BOTTOM_UP
-  const long item = (long)sub_group * SUB_GROUP_SIZE + lane, n_items = (long)n_sub_groups * SUB_GROUP_SIZE;
   ulong explored = 0ul;
 #endif
-  const int clears = member == 0u && get_local_id(0) == 0;
-  const uint own_row = lane * SUB_GROUPS_PER_GROUP + sg_in_group();  /* rows are dealt to the sub-groups one by one */
-  uint told = LISTED, n_own = 0u, before = 0u, total = 0u;
-  row_t row = {0, 0, 0u};
-  edges_t edges;                 /* of the first own rows, looked up while the barrier was waited for */
-  for (uint turn = 0u, depth = 1u; depth <= max_depth; turn++, depth++) {
-    uint cleared = clears ? clear_turn(state, turn) : 0u;
-    frontier_t next = frontier_of(turn + 1u, queues, sizes, &flags, QUEUE_ROWS, light, light_capacity, heavy, heavy_capacity, state);
-    frontier_t now = frontier_of(turn, queues, sizes, &flags, 0u, light, light_capacity, heavy, heavy_capacity, state);
-    uint n_light = 0u, n_heavy = 0u;
-    if (told >= LISTED) {
-      n_light = load_relaxed(now.sizes);
-      if (!ONLY_SHORT_ROWS) n_heavy = load_relaxed(now.sizes + 1);
+  turn_t turn = first_turn(0u, member, members, &sum, state);
+  lanes_t at;                    /* the first own rows, whose edges are looked up while the barrier is waited for */
+  at.before = at.total = 0u;
+  for (uint depth = 1u; depth <= max_depth; turn.number++, depth++) {
+    begin_turn(&turn);
+    const frontier_t next = frontier_of(turn.number + 1u, QUEUE_ROWS, &all), now = frontier_of(turn.number, 0u, &all);
+    const share_t share = share_of(&turn, now);
 #if BOTTOM_UP
+    if (turn.told >= LISTED) {
       uint n_edges = load_relaxed(now.sizes + 2);
       explored += n_edges;
       if ((ulong)n_edges * alpha > (ulong)m - min(explored, (ulong)m)) {
-        uint n_reached;
-        do {
-          mark_frontier(n, (int)depth - 1, (size_t)item, (size_t)n_items, distances, bits);
-          barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-          if (get_local_id(0) == 0) turn_arrive(state, turn, cleared, LISTED, &sum);
-          if (!turn_await(state, turn++, members, &sum)) return;
-          cleared = clears ? clear_turn(state, turn) : 0u;
-          uint mine = sg_sum(pull(n, (int)depth, item, n_items, in_offsets, in_neighbors, bits, distances, predecessors));
-          if (lane == 0 && mine) fetch_add(&reached, mine);
-          barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-          if (get_local_id(0) == 0) {
-            if (reached) fetch_add(state + STATE_SIZES + SIZES * (turn + 1u & 3u) + 3, reached);
-            reached = 0u;
-            turn_arrive(state, turn, cleared, LISTED, &sum);
-          }
-          if (!turn_await(state, turn++, members, &sum)) return;
-          cleared = clears ? clear_turn(state, turn) : 0u;
-          n_reached = load_relaxed(state + STATE_SIZES + SIZES * (turn & 3u) + 3);
-          depth++;
-          if (!n_reached || depth > max_depth) return;
-        } while ((ulong)n_reached * beta > (ulong)n);
-        next = frontier_of(turn + 1u, queues, sizes, &flags, 0u, light, light_capacity, heavy, heavy_capacity, state);
-        list_depth(n, (int)depth - 1, item, n_items, row_offsets, distances, next);
-        barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-        if (get_local_id(0) == 0) {
-          turn_arrive(state, turn, cleared, LISTED, &sum);
-          sizes[0] = sizes[1] = flags = 0u;
-        }
-        if (!(told = turn_await(state, turn, members, &sum))) return;
-        n_own = total = 0u;
-        depth--;
+        depth = search_bottom_up(&turn, n, depth, max_depth, beta, on, &all, bits, &reached, row_offsets, in_offsets,
+                                 in_neighbors);
+        if (!depth) return;
         continue;
       }
+    }
 #endif
+    expand(share, at, (int)depth, on, now, next, row_offsets, column_indices);
+    close_and_arrive(&turn, KEPT_ROWS, 0u, now, next, row_offsets);
+    if (turn.n_own) {
+      entry_t own;
+      first_own_row(&at.row, &own, &turn, next, row_offsets);
+      sum_lengths(&at);
+      look_up(&at, 0u, column_indices);
     }
-    expand(first_batch(sub_group, n_light, n_sub_groups), row, edges, before, total, n_own > 0u, (int)depth, n_own, n_light,
-           n_heavy, n_sub_groups, row_offsets, column_indices, distances, predecessors, now, next);
-    n_own = close_queue(next, KEPT_ROWS, row_offsets);
-    if (get_local_id(0) == 0) {
-      turn_arrive(state, turn, cleared, flags | (n_own ? HAS_OWN : 0u), &sum);
-      flags = 0u;
-      *now.size = 0u;            /* now's queue takes the frontier after the next */
-    }
-    total = 0u;
-    if (n_own) {
-      row.length = 0u;
-      if (own_row < n_own) row = row_of_vertex(next.rows[own_row].vertex, row_offsets);
-      before = sg_exclusive_sum(row.length);
-      total = sg_broadcast(before + row.length, SUB_GROUP_SIZE - 1);
-      look_up(&edges, row, before, total, 0u, column_indices);
-    }
-    if (!(told = turn_await(state, turn, members, &sum))) return;
+    if (!await_others(&turn)) return;
   }
 }
 
@@ -267,14 +275,16 @@ KERNEL expand_level(uint turn, uint depth, uint light_capacity, uint heavy_capac
   LOCAL_ARRAY uint flags, size;
   if (get_local_id(0) == 0) flags = size = 0u;
   barrier(CLK_LOCAL_MEM_FENCE);
-  frontier_t now = frontier_of(turn, 0, &size, &flags, 0u, light, light_capacity, heavy, heavy_capacity, state);
-  frontier_t next = frontier_of(turn + 1u, 0, &size, &flags, 0u, light, light_capacity, heavy, heavy_capacity, state);
+  const tree_t on = {distances, predecessors};
+  const frontiers_t all = {0, &size, &flags, light, heavy, light_capacity, heavy_capacity, state};
+  const frontier_t now = frontier_of(turn, 0u, &all);
+  frontier_t next = frontier_of(turn + 1u, 0u, &all);
+  next.size = &size;             /* there are no queues */
   if (get_global_id(0) < 4) state[STATE_SIZES + SIZES * (turn + 2u & 3u) + get_global_id(0)] = 0u;
-  const uint sub_group = (uint)get_global_id(0) / SUB_GROUP_SIZE, n_sub_groups = (uint)get_global_size(0) / SUB_GROUP_SIZE;
-  row_t row = {0, 0, 0u};
-  edges_t none = {{0}, {0}, {0u}, {0}};
-  expand(first_batch(sub_group, now.sizes[0], n_sub_groups), row, none, 0u, 0u, 0, (int)depth, 0u, now.sizes[0], now.sizes[1],
-         n_sub_groups, row_offsets, column_indices, distances, predecessors, now, next);
+  const share_t share = {0u, now.sizes[0], now.sizes[1], (uint)get_global_id(0) / SUB_GROUP_SIZE,
+                         (uint)get_global_size(0) / SUB_GROUP_SIZE};
+  lanes_t none;
+  expand(share, none, (int)depth, on, now, next, row_offsets, column_indices);
 }
 
 /* The bottom-up steps by launches of their own; the found are counted in sizes[3] of the turn after. */
@@ -286,8 +296,8 @@ KERNEL pull_level(int n, uint turn, uint depth, __global const offset_t *restric
                   __global const int *restrict in_neighbors, __global const uint *bits, volatile __global uint *state,
                   volatile __global int *distances, __global int *predecessors) {
   if (get_global_id(0) < 4) state[STATE_SIZES + SIZES * (turn + 2u & 3u) + get_global_id(0)] = 0u;
-  uint mine = sg_sum(pull(n, (int)depth, (long)get_global_id(0), (long)get_global_size(0), in_offsets, in_neighbors,
-                          bits, distances, predecessors));
+  const tree_t on = {distances, predecessors};
+  uint mine = sg_sum(pull(n, (int)depth, (long)get_global_id(0), (long)get_global_size(0), on, bits, in_offsets, in_neighbors));
   if (sg_lane() == 0 && mine) fetch_add(state + STATE_SIZES + SIZES * (turn + 1u & 3u) + 3, mine);
 }
 
@@ -297,7 +307,8 @@ KERNEL list_level(int n, uint turn, uint depth, uint light_capacity, uint heavy_
   LOCAL_ARRAY uint flags;
   if (get_local_id(0) == 0) flags = 0u;
   barrier(CLK_LOCAL_MEM_FENCE);
-  frontier_t now = frontier_of(turn, 0, 0, &flags, 0u, light, light_capacity, heavy, heavy_capacity, state);
-  list_depth(n, (int)depth - 1, (long)get_global_id(0), (long)get_global_size(0), row_offsets, distances, now);
+  const frontiers_t all = {0, 0, &flags, light, heavy, light_capacity, heavy_capacity, state};
+  list_depth(n, (int)depth - 1, (long)get_global_id(0), (long)get_global_size(0), row_offsets, distances,
+             frontier_of(turn, 0u, &all));
 }
 #endif

@@ -1,18 +1,17 @@
 /* Breadth-first search by one work-item: vertices wait in a queue, in the order in which they are reached.
  *
- * It takes over the frontier that stands in the lists of a turn, and stops behind a level that found many vertices, whose
- * edges it counts: others may go on from there, or it itself.
- * Words of `place`, where a search that stopped goes on: the first vertex in the queue that waits, the end of its level,
- * the end of the queue, the depth of those it reaches, how many edges were looked at, and how many the next level has.
+ * It takes over the frontier that stands in the lists of a turn, and stops after a level that found many vertices; it
+ * counts their edges, and either other kernels go on from there or it does itself.  It has no races.
  */
 #include "traversal/levels.h"
 
-#define PLACE_HEAD 0
-#define PLACE_END 1
-#define PLACE_TAIL 2
-#define PLACE_DEPTH 3
-#define PLACE_EDGES 4
-#define PLACE_NEXT 5
+/* Words of `place`, where a search that stopped goes on. */
+#define PLACE_HEAD 0             /* the first vertex in the queue that waits */
+#define PLACE_END 1              /* the end of its level */
+#define PLACE_TAIL 2             /* the end of the queue */
+#define PLACE_DEPTH 3            /* of the vertices that it reaches */
+#define PLACE_EDGES 4            /* that were looked at */
+#define PLACE_NEXT 5             /* edges of the next level */
 #define PLACE_WORDS 6
 #define ROWS_AHEAD 24            /* whose offsets are fetched; entries half as far */
 

@@ -1,6 +1,7 @@
-/* Shortest paths by near and far: vertices whose distance dropped below a threshold are expanded turn by turn, those
- * above it wait in a pile; when none are near, the threshold rises by delta.
+/* Shortest paths by near and far vertices: those whose distance dropped below a threshold are expanded turn by turn, and
+ * those above it wait in a pile; when none are near, the threshold rises by delta.
  *
+ * A work-item takes edges of its sub-group's rows, or vertices of the pile.
  * distances[v] only falls.  Whoever lowers it below the threshold puts v into the next frontier; who lowers it for the
  * first time, but not as far, into the pile, where v stands until the threshold has passed it.
  * LIGHT_FIRST 1: delta-stepping.  Edges that weigh less than delta are relaxed at once, the others when the bucket is
@@ -15,7 +16,7 @@
  */
 #include "traversal/distances.h"
 #define WITH_DISTANCES 1
-#include "traversal/queues.h"
+#include "traversal/turn.h"
 
 #ifndef LIGHT_FIRST
 #define LIGHT_FIRST 0
@@ -44,10 +45,14 @@
 #define SYNC 1                   /* nothing: so that all see the pile and the settled */
 #define SETTLED 2                /* relax the heavy edges of the settled */
 #define PILE 3                   /* look through the pile */
-#define DONE 4
 
 typedef struct { dist_t threshold, limit; float delta; int heavy; } phase_t;
 typedef struct { __global int *vertices; volatile __global uint *size; } pile_t;
+
+INLINE pile_t pile_of(uint number, int n, __global int *piles, volatile __global uint *state) {
+  pile_t pile = {piles + (ulong)n * (number & 1u), state + STATE_PILES + 32u * (number & 3u)};
+  return pile;
+}
 
 /* Every lane calls: append the vertices k of which bit k of wanted is set. */
 INLINE void append(const int *vertex, uint wanted, pile_t pile) {
@@ -126,31 +131,35 @@ INLINE dist_t distance_of(row_t *row, entry_t own, const search_t *on) {
   return d;
 }
 
-/* Every sub-group calls: expand what it takes of a frontier; the edges of its first rows are looked up if ahead. */
-INLINE void expand(batch_t at, row_t row, dist_t d, edges_t edges, weight_t *weights, uint before, uint total, int ahead,
-                   uint n_own, uint n_light, uint n_heavy, phase_t phase, uint n_sub_groups, const search_t *on,
-                   frontier_t now, frontier_t next, frontier_t settled, pile_t pile, int *overflow) {
+/* Edges that a sub-group relaxes next, with the distances of their rows' vertices and with their weights. */
+typedef struct { lanes_t lanes; dist_t d; weight_t weights[STEPS]; } relaxed_t;
+
+/* Every sub-group calls: expand its share of a frontier.  Of the own rows the edges of the first ones are looked up
+ * already. */
+INLINE void expand(share_t share, relaxed_t at, phase_t phase, const search_t *on, frontier_t now, frontier_t next,
+                   frontier_t settled, pile_t pile, int *overflow) {
+  batch_t batch = first_batch(share);
+  int ahead = share.own > 0u;
   entry_t own;
-  if (ahead) at.own = WG_SIZE;
-  while (ahead || next_batch(&at, &row, &own, now, n_own, n_light, n_heavy, n_sub_groups, on->row_offsets)) {
+  if (ahead) batch.own = WG_SIZE;
+  while (ahead || next_batch(&batch, &at.lanes.row, &own, now, share, on->row_offsets)) {
     if (!ahead) {
-      d = distance_of(&row, own, on);
-      before = sg_exclusive_sum(row.length);
-      total = sg_broadcast(before + row.length, SUB_GROUP_SIZE - 1);
+      at.d = distance_of(&at.lanes.row, own, on);
+      sum_lengths(&at.lanes);
     }
 #if LIGHT_FIRST
-    if (!phase.heavy && sg_any(row.length)) {  /* a piece stands for its whole row */
-      row_t whole = row;
-      if (row.length) whole = row_of_vertex(row.vertex, on->row_offsets);
-      list_row(whole, row.length != 0u, settled);
+    if (!phase.heavy && sg_any(at.lanes.row.length)) {  /* a piece stands for its whole row */
+      row_t whole = at.lanes.row;
+      if (whole.length) whole = row_of_vertex(whole.vertex, on->row_offsets);
+      list_row(whole, at.lanes.row.length != 0u, settled);
     }
 #endif
-    for (uint first = 0u; first < total; first += STEPS * SUB_GROUP_SIZE) {
+    for (uint first = 0u; first < at.lanes.total; first += STEPS * SUB_GROUP_SIZE) {
       if (!ahead || first) {
-        look_up(&edges, row, before, total, first, on->column_indices);
-        weigh(weights, &edges, on);
+        look_up(&at.lanes, first, on->column_indices);
+        weigh(at.weights, &at.lanes.edges, on);
       }
-      relax(&edges, weights, d, phase, at.own >= n_own && !ahead, on, next, pile, overflow);
+      relax(&at.lanes.edges, at.weights, at.d, phase, batch.own >= share.own && !ahead, on, next, pile, overflow);
     }
     ahead = 0;
   }
@@ -188,6 +197,57 @@ INLINE void look_through(pile_t from, uint size, pile_t to, dist_t floor, phase_
   if (sg_lane() == 0 && lowest != FAR_AWAY) lower_to(least, lowest);
 }
 
+/* Where a search is. */
+typedef struct {
+  uint mode, pile;               /* what the turn does; the number of the pile */
+  uint n_turns;                  /* that expanded near vertices since the pile was last looked through */
+  uint last_size;                /* of the pile */
+  phase_t phase;
+} place_t;
+
+INLINE place_t place_of(volatile __global const dist_t *progress, dist_t limit) {
+  place_t at = {(uint)progress[PROGRESS_MODE], (uint)progress[PROGRESS_PILE], (uint)progress[PROGRESS_NEAR_TURNS],
+                ALONE ? (uint)progress[PROGRESS_LAST_SIZE] : 0u,
+                {progress[PROGRESS_THRESHOLD], limit, as_float((uint)progress[PROGRESS_DELTA]), 0}};
+  return at;
+}
+
+INLINE void keep_place(const place_t *at, uint turn, volatile __global dist_t *progress) {
+  progress[PROGRESS_MODE] = at->mode;
+  progress[PROGRESS_PILE] = at->pile;
+  progress[PROGRESS_THRESHOLD] = at->phase.threshold;
+  progress[PROGRESS_DELTA] = as_uint(at->phase.delta);
+  progress[PROGRESS_TURN] = turn;
+  progress[PROGRESS_NEAR_TURNS] = at->n_turns;
+  progress[PROGRESS_LAST_SIZE] = at->last_size;
+}
+
+/* Every work-item calls: raise the threshold, and look through the pile; 0 if nobody waits there.  Buckets grow while the
+ * pile shrinks and turns have little to do.  If no vertex was near, the bucket begins at the least distance left. */
+INLINE int open_bucket(place_t *at, const turn_t *turn, int n, __global int *piles, const search_t *on, frontier_t next,
+                       frontier_t settled, volatile __global dist_t *progress) {
+  const pile_t pile = pile_of(at->pile, n, piles, turn->state);
+  const uint size = load_relaxed(pile.size);
+  if (!size) return 0;
+  const uint worked = load_relaxed(turn->state + STATE_WORKED + 32u * (at->pile & 3u));
+  if (size < at->last_size && worked < (ulong)FEW_ROWS * at->n_turns) at->phase.delta = fmin(2.0f * at->phase.delta, 1e30f);
+  at->last_size = size;
+  const dist_t floor = at->phase.threshold;
+  const dist_t from = at->n_turns ? floor : max(floor, load_relaxed(progress + (at->pile + 3u & 3u)));
+  at->phase.threshold = bucket_end(from, at->phase.delta);
+  at->n_turns = 0u;
+  at->pile++;
+  look_through(pile, size, pile_of(at->pile, n, piles, turn->state), floor, at->phase, turn->sub_group, turn->n_sub_groups, on,
+               next, progress + (at->pile + 3u & 3u));
+  if (turn->clears) {            /* for the pile after the next */
+    exchange(turn->state + STATE_PILES + 32u * (at->pile + 1u & 3u), 0u);
+    exchange(turn->state + STATE_WORKED + 32u * (at->pile + 1u & 3u), 0u);
+    store_relaxed(progress + (at->pile & 3u), FAR_AWAY);
+    for (uint k = 0u; LIGHT_FIRST && k < 3u; k++) exchange(settled.sizes + k, 0u);
+  }
+  return 1;
+}
+
 KERNEL initialize(int n, __global dist_t *restrict distances, __global uint *restrict listed_in,
                   __global uint *restrict settled_in, __global uint *restrict state, __global dist_t *restrict progress) {
   int i = get_global_id(0);
@@ -212,7 +272,8 @@ KERNEL start(int n_sources, float delta, uint light_capacity, uint heavy_capacit
     progress[PROGRESS_THRESHOLD] = bucket_end(0, delta);
     progress[PROGRESS_DELTA] = as_uint(delta);
   }
-  frontier_t lists = frontier_of(0u, 0, 0, &flags, 0u, light, light_capacity, heavy, heavy_capacity, state);
+  const frontiers_t all = {0, 0, &flags, light, heavy, light_capacity, heavy_capacity, state};
+  frontier_t lists = frontier_of(0u, 0u, &all);
   lists.listed_in = listed_in;
   lists.stamp = 1u;
   for (int i = get_global_id(0); sg_any(i < n_sources); i += (int)get_global_size(0)) {
@@ -240,108 +301,64 @@ KERNEL search(int n, uint round, uint most_turns, dist_t limit, uint light_capac
   GRID_ENTER(state + STATE_CONTROL)
 #endif
   const search_t on = {row_offsets, column_indices, edge_weights, distances};
-  const uint lane = sg_lane();
-  const uint sub_group = sg_in_group() * members + member, n_sub_groups = members * SUB_GROUPS_PER_GROUP;
-  const int clears = member == 0u && get_local_id(0) == 0;
-  const uint own_row = lane * SUB_GROUPS_PER_GROUP + sg_in_group();
-  uint number = (uint)progress[PROGRESS_PILE], mode = (uint)progress[PROGRESS_MODE], turn = (uint)progress[PROGRESS_TURN];
-  const uint first_turn = turn;
-  uint n_turns = (uint)progress[PROGRESS_NEAR_TURNS];
-  uint last_size = ALONE ? (uint)progress[PROGRESS_LAST_SIZE] : 0u;
-  phase_t phase = {progress[PROGRESS_THRESHOLD], limit, as_float((uint)progress[PROGRESS_DELTA]), 0};
-  uint told = LISTED, n_own = 0u, before = 0u, total = 0u;
+  const frontiers_t all = {queues, sizes, &flags, light, heavy, light_capacity, heavy_capacity, state};
+  place_t at = place_of(progress, limit);
+  turn_t turn = first_turn((uint)progress[PROGRESS_TURN], member, members, &sum, state);
+  const uint begun = turn.number;
+  relaxed_t ahead;               /* the first own rows, whose edges are looked up while the barrier is waited for */
   int overflow = 0;
-  row_t row = {0, 0, 0u};
-  edges_t edges;
-  weight_t weights[STEPS];
-  dist_t d = FAR_AWAY;
-  for (; mode != DONE; turn++) {
-    uint cleared = clears ? clear_turn(state, turn) : 0u;
-    frontier_t now = frontier_of(turn, queues, sizes, &flags, 0u, light, light_capacity, heavy, heavy_capacity, state);
-    frontier_t next = frontier_of(turn + 1u, queues, sizes, &flags, QUEUE_ROWS, light, light_capacity, heavy, heavy_capacity, state);
-    frontier_t settled = {0, 0, &unused, 0u, settled_light, settled_heavy, state + STATE_SETTLED, settled_in, number + 1u};
-    pile_t pile = {piles + (ulong)n * (number & 1u), state + STATE_PILES + 32u * (number & 3u)};
+  ahead.d = FAR_AWAY;
+  for (;; turn.number++) {
+    begin_turn(&turn);
+    const frontier_t now = frontier_of(turn.number, 0u, &all);
+    frontier_t next = frontier_of(turn.number + 1u, QUEUE_ROWS, &all);
+    const frontier_t settled = {0, 0, &unused, 0u, settled_light, settled_heavy, state + STATE_SETTLED, settled_in, at.pile + 1u};
     next.listed_in = listed_in;
-    next.stamp = turn + 2u;
-    int settles = LIGHT_FIRST && mode == SETTLED;
-    uint n_light = 0u, n_heavy = 0u;
-    if (mode == NEAR) {
-      n_turns++;
-      if (told >= LISTED) {
-        n_light = load_relaxed(now.sizes);
-        if (!ONLY_SHORT_ROWS) n_heavy = load_relaxed(now.sizes + 1);
+    next.stamp = turn.number + 2u;
+    const pile_t pile = pile_of(at.pile, n, piles, state);
+    const int settles = LIGHT_FIRST && at.mode == SETTLED;
+    if (at.mode == NEAR || settles) {
+      share_t share = {turn.n_own, 0u, 0u, turn.sub_group, turn.n_sub_groups};
+      if (settles) {
+        share.light = load_relaxed(settled.sizes);
+        share.heavy = load_relaxed(settled.sizes + 1);
+      } else {
+        at.n_turns++;
+        share = share_of(&turn, now);
+        if (get_local_id(0) == 0) {
+          uint worked = share.own + (member == 0u ? share.light + share.heavy : 0u);
+          if (worked) fetch_add(state + STATE_WORKED + 32u * (at.pile & 3u), worked);
+        }
       }
-      if (get_local_id(0) == 0) {
-        uint worked = n_own + (member == 0u ? n_light + n_heavy : 0u);
-        if (worked) fetch_add(state + STATE_WORKED + 32u * (number & 3u), worked);
-      }
-    } else if (settles) {
-      n_light = load_relaxed(settled.sizes);
-      n_heavy = load_relaxed(settled.sizes + 1);
+      at.phase.heavy = settles;
+      expand(share, ahead, at.phase, &on, settles ? settled : now, next, settled, pile, &overflow);
+      at.phase.heavy = 0;
+    } else if (at.mode == PILE && !open_bucket(&at, &turn, n, piles, &on, next, settled, progress)) {
+      break;
     }
-    if (mode == NEAR || settles) {
-      phase.heavy = settles;
-      expand(first_batch(sub_group, n_light, n_sub_groups), row, d, edges, weights, before, total, n_own > 0u, n_own,
-             n_light, n_heavy, phase, n_sub_groups, &on, phase.heavy ? settled : now, next, settled, pile, &overflow);
-      phase.heavy = 0;
-    } else if (mode == PILE) {
-      uint size = load_relaxed(pile.size);
-      if (!size) break;
-      uint worked = load_relaxed(state + STATE_WORKED + 32u * (number & 3u));
-      if (size < last_size && worked < (ulong)FEW_ROWS * n_turns) phase.delta = fmin(2.0f * phase.delta, 1e30f);
-      last_size = size;
-      dist_t floor = phase.threshold, from = n_turns ? floor : max(floor, load_relaxed(progress + (number + 3u & 3u)));
-      phase.threshold = bucket_end(from, phase.delta);
-      n_turns = 0u;
-      number++;
-      pile_t rest = {piles + (ulong)n * (number & 1u), state + STATE_PILES + 32u * (number & 3u)};
-      look_through(pile, size, rest, floor, phase, sub_group, n_sub_groups, &on, next, progress + (number + 3u & 3u));
-      if (clears) {              /* for the pile after the next */
-        exchange(state + STATE_PILES + 32u * (number + 1u & 3u), 0u);
-        exchange(state + STATE_WORKED + 32u * (number + 1u & 3u), 0u);
-        store_relaxed(progress + (number & 3u), FAR_AWAY);
-        for (uint k = 0u; LIGHT_FIRST && k < 3u; k++) exchange(settled.sizes + k, 0u);
-      }
+    const int stops = ALONE && turn.number - begun == most_turns - 1u;
+    close_and_arrive(&turn, stops ? 0u : KEPT_ROWS, at.mode == NEAR ? 0u : LISTED, now, next, row_offsets);
+    if (turn.n_own) {
+      entry_t own;
+      first_own_row(&ahead.lanes.row, &own, &turn, next, row_offsets);
+      ahead.d = distance_of(&ahead.lanes.row, own, &on);
+      sum_lengths(&ahead.lanes);
+      look_up(&ahead.lanes, 0u, column_indices);
+      weigh(ahead.weights, &ahead.lanes.edges, &on);
     }
-    const int stops = ALONE && turn - first_turn == most_turns - 1u;
-    n_own = close_queue(next, stops ? 0u : KEPT_ROWS, row_offsets);
-    if (get_local_id(0) == 0) {
-      turn_arrive(state, turn, cleared, flags | (n_own ? HAS_OWN : 0u) | (mode == NEAR ? 0u : LISTED), &sum);
-      flags = 0u;
-      *now.size = 0u;
-    }
-    total = row.length = 0u;
-    if (n_own) {
-      entry_t own = {-1, 0};
-      if (own_row < n_own) {
-        own = next.rows[own_row];
-        row = row_of_vertex(own.vertex, row_offsets);
-      }
-      d = distance_of(&row, own, &on);
-      before = sg_exclusive_sum(row.length);
-      total = sg_broadcast(before + row.length, SUB_GROUP_SIZE - 1);
-      look_up(&edges, row, before, total, 0u, column_indices);
-      weigh(weights, &edges, &on);
-    }
-    told = turn_await(state, turn, members, &sum);
-    if (mode == NEAR) {
-      mode = told ? NEAR : SYNC;
+    await_others(&turn);
+    if (at.mode == NEAR) {
+      at.mode = turn.told ? NEAR : SYNC;
     } else {
-      if (!told) break;          /* a time-out */
-      int some = told / HAS_OWN % 1024u != 0u || load_relaxed(next.sizes) || load_relaxed(next.sizes + 1);
-      mode = some ? NEAR : LIGHT_FIRST && mode == SYNC ? SETTLED : PILE;
+      if (!turn.told) break;     /* a time-out */
+      int some = turn.told / HAS_OWN % 1024u != 0u || load_relaxed(next.sizes) || load_relaxed(next.sizes + 1);
+      at.mode = some ? NEAR : LIGHT_FIRST && at.mode == SYNC ? SETTLED : PILE;
     }
     if (stops) break;
   }
   if (overflow) store_relaxed(state + STATE_OVERFLOW, 1u);
   if (ALONE && get_local_id(0) == 0) {
-    if (turn - first_turn == most_turns - 1u) state[STATE_ALIVE] = round;
-    progress[PROGRESS_MODE] = mode;
-    progress[PROGRESS_PILE] = number;
-    progress[PROGRESS_THRESHOLD] = phase.threshold;
-    progress[PROGRESS_DELTA] = as_uint(phase.delta);
-    progress[PROGRESS_TURN] = turn + 1u;
-    progress[PROGRESS_NEAR_TURNS] = n_turns;
-    progress[PROGRESS_LAST_SIZE] = last_size;
+    if (turn.number - begun == most_turns - 1u) state[STATE_ALIVE] = round;
+    keep_place(&at, turn.number + 1u, progress);
   }
 }

@@ -1,6 +1,6 @@
-/* A round over all vertices: a work-item relaxes the edges of one, but hands rows longer than a threshold over to a grid
- * of their own.  Why the rounds end with the right distances, rounds.h says: whoever relaxes an edge does so in the round,
- * with a distance that the vertex had in it.
+/* A round over all vertices, in which a work-item relaxes the edges of one but hands rows longer than a threshold over to a
+ * grid of their own.  rounds.h tells why the rounds end with the right distances: whoever relaxes an edge does so within the
+ * round, with a distance that the vertex had in it.
  *
  * FROM_DEVICE 1: the work-item enqueues a child grid, one work-item an edge; where the queue of the device is full it
  * relaxes the edges itself.  A launch has ended when its children have.

@@ -1,4 +1,4 @@
-/* The barrier between the levels of a persistent kernel: it also says what the next level has to do, so that a small
+/* The barrier between the levels of a persistent kernel.  It also says what the next level has to do, so that a small
  * frontier costs one atomic and one word to poll.
  *
  * A group arrives by adding 1 and its flags to one of four words in turn; the word is complete when as many arrived

@@ -1,5 +1,5 @@
-/* A round over all vertices, of which those with more than MDA edges are split: a work-item relaxes the edges of one
- * part.  Why the rounds end with the right distances, rounds.h says.
+/* A round over all vertices, where vertices with more than MDA edges are split into parts and a work-item relaxes the edges
+ * of one part.  rounds.h tells why the rounds end with the right distances, and which races they have.
  *
  * Part i has the entries [part_begin[i], part_end[i]) and belongs to vertex part_parent[i].  A vertex of degree d has
  * ceil(d / MDA) parts, whose sizes differ by at most one; the first of them is the vertex itself, the others are children.

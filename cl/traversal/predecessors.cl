@@ -33,18 +33,19 @@ KERNEL mark_sources(int n_sources, __global const int *restrict sources, volatil
 /* Every lane calls with a vertex, or -1, and executes BODY for edges from v to u; is_tight: on a shortest path. */
 #define FOR_EDGES(VERTEX, BODY)                                                                       \
   int at_overflow_ = 0;                                                                               \
-  row_t row = {0, 0, 0u};                                                                             \
   dist_t d = FAR_AWAY;                                                                                \
+  lanes_t at;                                                                                         \
+  at.row.length = 0u;                                                                                 \
   if (VERTEX >= 0) d = distances[VERTEX];                                                             \
-  if (d != FAR_AWAY) row = row_of_vertex(VERTEX, row_offsets);                                        \
-  const uint before = sg_exclusive_sum(row.length), total = sg_broadcast(before + row.length, SUB_GROUP_SIZE - 1); \
-  edges_t edges;                                                                                      \
-  for (uint first = 0u; first < total; first += STEPS * SUB_GROUP_SIZE) {                             \
-    look_up(&edges, row, before, total, first, column_indices);                                       \
+  if (d != FAR_AWAY) at.row = row_of_vertex(VERTEX, row_offsets);                                     \
+  sum_lengths(&at);                                                                                   \
+  for (uint first = 0u; first < at.total; first += STEPS * SUB_GROUP_SIZE) {                          \
+    look_up(&at, first, column_indices);                                                              \
     for (int k = 0; k < STEPS; k++) {                                                                 \
-      const int v = edges.v[k], u = edges.u[k];                                                       \
-      const dist_t from = sg_broadcast(d, edges.slot[k]), to = u < 0 ? FAR_AWAY : distances[u];       \
-      const int is_tight = to != FAR_AWAY && extend(from, weight_of(edge_weights, edges.e[k]), &at_overflow_) == to; \
+      const int v = at.edges.v[k], u = at.edges.u[k];                                                 \
+      const dist_t from = sg_broadcast(d, at.edges.slot[k]), to = u < 0 ? FAR_AWAY : distances[u];    \
+      const int is_tight =                                                                            \
+          to != FAR_AWAY && extend(from, weight_of(edge_weights, at.edges.e[k]), &at_overflow_) == to; \
       BODY                                                                                            \
     }                                                                                                 \
   }

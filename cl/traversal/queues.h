@@ -71,13 +71,21 @@ typedef struct {
 #endif
 } frontier_t;
 
+/* Where the frontiers of all turns stand: two lists of each kind, and two queues of the work-group. */
+typedef struct {
+  __local entry_t *queues;
+  volatile __local uint *queue_sizes, *flags;
+  __global int *light;
+  __global int2 *heavy;
+  uint light_capacity, heavy_capacity;
+  volatile __global uint *state;
+} frontiers_t;
+
 /* The frontier of a turn, written in the turn before. */
-INLINE frontier_t frontier_of(uint turn, __local entry_t *queues, volatile __local uint *queue_sizes, volatile __local uint *flags,
-                              uint room, __global int *light, uint light_capacity, __global int2 *heavy,
-                              uint heavy_capacity, volatile __global uint *state) {
-  frontier_t frontier = {queues + QUEUE_ROWS * (turn & 1u), queue_sizes + (turn & 1u), flags, room,
-                         light + light_capacity * (turn & 1u), heavy + heavy_capacity * (turn & 1u),
-                         state + STATE_SIZES + SIZES * (turn & 3u)};
+INLINE frontier_t frontier_of(uint turn, uint room, const frontiers_t *all) {
+  frontier_t frontier = {all->queues + QUEUE_ROWS * (turn & 1u), all->queue_sizes + (turn & 1u), all->flags, room,
+                         all->light + all->light_capacity * (turn & 1u), all->heavy + all->heavy_capacity * (turn & 1u),
+                         all->state + STATE_SIZES + SIZES * (turn & 3u)};
   return frontier;
 }
 
@@ -100,55 +108,71 @@ INLINE row_t piece_of_row(int2 piece, __global const offset_t *restrict row_offs
   return row;
 }
 
-/* Every lane calls with its row, the sum of the lengths before it and of all; lanes get the edges from number first on. */
-INLINE void look_up(edges_t *edges, row_t row, uint before, uint total, uint first, __global const int *restrict column_indices) {
+/* The rows that the lanes of a sub-group have together: each its own, the sum of the lengths before it and of all; and the
+ * edges of them that a lane looks at next. */
+typedef struct { row_t row; uint before, total; edges_t edges; } lanes_t;
+
+/* Every lane calls, once it has its row. */
+INLINE void sum_lengths(lanes_t *at) {
+  at->before = sg_exclusive_sum(at->row.length);
+  at->total = sg_broadcast(at->before + at->row.length, SUB_GROUP_SIZE - 1);
+}
+
+/* Every lane calls; lanes get the edges from number first on. */
+INLINE void look_up(lanes_t *at, uint first, __global const int *restrict column_indices) {
+  edges_t *edges = &at->edges;
 #pragma unroll
   for (uint k = 0u; k < STEPS; k++) {
-    uint at = first + k * SUB_GROUP_SIZE + sg_lane(), slot = 0u;
+    uint number = first + k * SUB_GROUP_SIZE + sg_lane(), slot = 0u;
     for (uint step = SUB_GROUP_SIZE / 2; step; step >>= 1)
-      if (sg_broadcast(before, slot + step) <= at) slot += step;
+      if (sg_broadcast(at->before, slot + step) <= number) slot += step;
     edges->slot[k] = slot;
-    edges->e[k] = sg_broadcast(row.begin, slot) + (offset_t)(at - sg_broadcast(before, slot));
-    edges->v[k] = sg_broadcast(row.vertex, slot);
-    edges->u[k] = at < total ? column_indices[edges->e[k]] : -1;
+    edges->e[k] = sg_broadcast(at->row.begin, slot) + (offset_t)(number - sg_broadcast(at->before, slot));
+    edges->v[k] = sg_broadcast(at->row.vertex, slot);
+    edges->u[k] = number < at->total ? column_indices[edges->e[k]] : -1;
   }
 }
 
-/* The rows that a sub-group takes in a turn, SUB_GROUP_SIZE at a time: of its group's own queue, then its share of the
- * lists. */
+/* What there is of a frontier to take: rows of the group's own queue and entries of the lists; and which of how many
+ * sub-groups takes its share of the latter. */
+typedef struct { uint own, light, heavy, sub_group, n_sub_groups; } share_t;
+
+/* Where a sub-group is in its share: it takes SUB_GROUP_SIZE rows at a time, of the own queue and then of the lists. */
 typedef struct { uint own, light, heavy; } batch_t;
+
+/* How many rows of `light` a sub-group takes at a time: few if there are few, so that all get some. */
+INLINE uint rows_at_once(share_t of) { return min((of.light + of.n_sub_groups - 1u) / of.n_sub_groups, (uint)SUB_GROUP_SIZE); }
 
 /* Every lane of the sub-group calls, and gets a row or one of length 0; *own is its entry in the queue, if it is of
  * that.  Returns 0 after the last batch. */
-INLINE int next_batch(batch_t *at, row_t *row, entry_t *own, frontier_t now, uint n_own, uint n_light, uint n_heavy,
-                      uint n_sub_groups, __global const offset_t *restrict row_offsets) {
+INLINE int next_batch(batch_t *at, row_t *row, entry_t *own, frontier_t now, share_t of,
+                      __global const offset_t *restrict row_offsets) {
   const uint lane = sg_lane();
   row->length = 0u;
   own->vertex = -1;
-  if (at->own < n_own) {         /* rows are dealt to the sub-groups one by one */
+  if (at->own < of.own) {        /* rows are dealt to the sub-groups one by one */
     uint i = at->own + lane * SUB_GROUPS_PER_GROUP + sg_in_group();
-    if (i < n_own) {
+    if (i < of.own) {
       *own = now.rows[i];
       *row = row_of_vertex(own->vertex, row_offsets);
     }
     at->own += WG_SIZE;
-  } else if (at->light < n_light) {
-    uint share = min((n_light + n_sub_groups - 1u) / n_sub_groups, (uint)SUB_GROUP_SIZE);
-    if (lane < share && at->light + lane < n_light)
+  } else if (at->light < of.light) {
+    uint n_rows = rows_at_once(of);
+    if (lane < n_rows && at->light + lane < of.light)
       *row = row_of_vertex(load_relaxed(now.light + at->light + lane), row_offsets);
-    at->light += min(n_sub_groups * share, n_light);
-  } else if (at->heavy < n_heavy) {
+    at->light += min(of.n_sub_groups * n_rows, of.light);
+  } else if (at->heavy < of.heavy) {
     if (lane == 0) *row = piece_of_row(now.heavy[at->heavy], row_offsets);
-    at->heavy += min(n_sub_groups, n_heavy);
+    at->heavy += min(of.n_sub_groups, of.heavy);
   } else {
     return 0;
   }
   return 1;
 }
 
-/* Where the sub-group of this number begins. */
-INLINE batch_t first_batch(uint sub_group, uint n_light, uint n_sub_groups) {
-  batch_t at = {0u, sub_group * min((n_light + n_sub_groups - 1u) / n_sub_groups, (uint)SUB_GROUP_SIZE), sub_group};
+INLINE batch_t first_batch(share_t of) {
+  batch_t at = {0u, of.sub_group * rows_at_once(of), of.sub_group};
   return at;
 }
 

@@ -2,18 +2,18 @@
  * round lowers no distance.
  *
  * ATOMIC 1: a distance is lowered by an atomic min.
- * ATOMIC 0: by a load and a store.  Race: of two who saw the same distance the one with the longer way may store last,
- * and what the other one stored is lost.  The fixed point is right all the same:
- *   - every distance stored is the length of a way that exists, so none is too short;
- *   - who stores, stores less than what it loaded, which is what stood there when the round began or was stored since: by
- *     induction whatever a round stores is less than what it found, so from one round to the next distances only fall,
- *     and the rounds end; a distance that is right when a round begins stays;
- *   - whoever stores says so (STATE_CHANGED).  In a round that nobody says so of, every edge was compared with distances
- *     that stood still, and none could lower any: they are right.  A lowering that was lost is tried again before that,
- *     since the rounds look at all vertices, not at those that changed.
- * Only loads and stores of whole words are needed: CPUs and GPUs do not tear them.  Loads may come from a cache that sees
- * no stores of others in the same round: what it gives stood there since the round began.  A vertex may relax its edges with a
- * distance that is overwritten meanwhile; who lowered it asks for another round.
+ * ATOMIC 0: it is lowered by a load and a store.  Race: of two work-items that saw the same distance the one with the
+ * longer way may store last, and what the other one stored is lost.  The fixed point is right all the same:
+ *   - Every distance stored is the length of a path that exists, so none is too short.
+ *   - Whoever stores, stores less than what it loaded, and that stood there when the round began or was stored since.  By
+ *     induction whatever a round stores is less than what it found.  So distances only fall from one round to the next,
+ *     the rounds end, and a distance that is right when a round begins stays.
+ *   - Whoever stores says so (STATE_CHANGED).  In a round of which nobody says so every edge was compared with distances
+ *     that stood still, and no edge could lower any: they are right.  A lowering that was lost is tried again before that,
+ *     since rounds look at all vertices, not only at those that changed.
+ * Loads and stores of whole words are enough: CPUs and GPUs do not tear them.  Loads may come from a cache that does not
+ * see what others store in the same round; what it gives stood there when the round began or later.  A vertex may relax its
+ * edges with a distance that is overwritten meanwhile; then whoever lowered it asks for another round.
  */
 #ifndef CLGRAPH_TRAVERSAL_ROUNDS_H
 #define CLGRAPH_TRAVERSAL_ROUNDS_H

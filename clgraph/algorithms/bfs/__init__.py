@@ -3,19 +3,19 @@
 Strategies
 ----------
 ``topology_driven``
-    Rounds over all vertices until nothing changes, a work-item a vertex, which lowers distances by loads and stores or,
-    with ``atomic``, by atomics [3]_: the baseline of studies of load imbalance.
+    It goes over all vertices in rounds until nothing changes; a work-item takes each vertex and lowers distances by
+    loads and stores or, with ``atomic``, by atomics [3]_. This is the baseline of studies of load imbalance.
 ``node_splitting``
-    The same, where vertices with more than ``mda`` edges are split into several [4]_.
+    It does the same after it has split vertices with more than ``mda`` edges into several [4]_.
 ``child_launch``
-    The same, where rows longer than ``threshold`` get a grid of their own, which the kernel launches if the device can
-    (dynamic parallelism [5]_), else the host.
+    It does the same but gives rows longer than ``threshold`` a grid of their own, which the kernel launches if the
+    device can (dynamic parallelism [5]_) and the host launches otherwise.
 ``frontier``
-    Top-down, level by level, from the vertices reached last [1]_. On GPUs one launch: small frontiers stay in the
-    local memory of work-groups, and levels are parted by a device-wide barrier. On CPUs one work-item expands small
-    frontiers, or, if there are few cores, all.
+    It goes top-down, level by level, from the vertices that were reached last [1]_. On GPUs one launch does it all:
+    small frontiers stay in the local memory of work-groups, and a device-wide barrier parts the levels. On CPUs one
+    work-item expands small frontiers, and where cores are few it expands all.
 ``direction_optimizing``
-    The same, but where the frontier has many edges the unreached vertices look for a neighbour in it [2]_.
+    It does the same, but where the frontier has many edges the unreached vertices look for a neighbour in it [2]_.
 
 References
 ----------
@@ -57,10 +57,10 @@ class BFS(_BFS):
     Attributes
     ----------
     distances : int32 array, shape (n_vertices,)
-        Edges on a shortest path from the nearest source; -1 if unreached.
+        How many edges a shortest path from the nearest source has; unreached vertices have -1.
     predecessors : int32 array, shape (n_vertices,)
-        The vertex before on such a path; -9999 for sources and unreached vertices. Where there are several, which
-        one may differ between runs.
+        The vertex before this one on such a path; sources and unreached vertices have -9999. Where several qualify,
+        runs may differ in which one they give.
     graph : Graph
     sources : int32 array
         Vertex numbers of the sources.

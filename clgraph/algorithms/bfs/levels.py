@@ -1,4 +1,4 @@
-"""Levels of a breadth-first search that the host drives, where no kernel may wait for all its work-groups."""
+"""The host drives the levels of a breadth-first search where no kernel may wait for all its work-groups."""
 from __future__ import annotations
 
 import numpy as np
@@ -18,7 +18,7 @@ _PARTS = 64  # smaller shares of the vertices do not turn bottom-up
 
 
 class Levels:
-    """Steps top-down from the frontier, and bottom-up; on a CPU one work-item expands small frontiers level by level.
+    """Goes top-down from the frontier, and bottom-up; on a CPU one work-item expands small frontiers level by level.
 
     It drives its launches itself: which kernel comes next depends on how many vertices and edges the last one found.
 

@@ -3,21 +3,21 @@
 Strategies
 ----------
 ``topology_driven``
-    Rounds over all vertices until nothing changes, a work-item a vertex, which lowers distances by loads and stores or,
-    with ``atomic``, by atomics [4]_: the baseline of studies of load imbalance.
+    It goes over all vertices in rounds until nothing changes; a work-item takes each vertex and lowers distances by
+    loads and stores or, with ``atomic``, by atomics [4]_. This is the baseline of studies of load imbalance.
 ``node_splitting``
-    The same, where vertices with more than ``mda`` edges are split into several [5]_.
+    It does the same after it has split vertices with more than ``mda`` edges into several [5]_.
 ``child_launch``
-    The same, where rows longer than ``threshold`` get a grid of their own, which the kernel launches if the device can
-    (dynamic parallelism [6]_), else the host.
+    It does the same but gives rows longer than ``threshold`` a grid of their own, which the kernel launches if the
+    device can (dynamic parallelism [6]_) and the host launches otherwise.
 ``frontier``
-    Vertices near a rising threshold are expanded turn by turn, the others wait in a pile [1]_.
+    It expands the vertices below a rising threshold turn by turn, while the others wait in a pile [1]_.
 ``delta_stepping``
-    The same in buckets: edges lighter than a bucket is wide at once, the others when it is empty [2]_.
+    It relaxes the edges that are lighter than a bucket is wide at once, and the others when the bucket is empty [2]_.
 ``dijkstra``
-    Vertex by vertex in the order of their distances, by one work-item of a CPU [7]_.
+    One work-item of a CPU settles the vertices in the order of their distances [7]_.
 
-``frontier`` and ``delta_stepping`` adapt the width of buckets [3]_, and are one launch on GPUs.
+``frontier`` and ``delta_stepping`` adapt the width of buckets [3]_, and make one launch on GPUs.
 
 References
 ----------
@@ -64,13 +64,14 @@ class ShortestPaths(_ShortestPaths):
     Attributes
     ----------
     distances : array, shape (n_vertices,)
-        Weight of a shortest path from the nearest source. Integer weights: int64, exact, -1 if unreached; float
-        weights: of their type, inf if unreached.
+        The weight of a shortest path from the nearest source. With integer weights it is int64 and exact, and
+        unreached vertices have -1; with float weights it is of their type, and unreached vertices have inf.
     predecessors : int32 array, shape (n_vertices,), or None
-        The vertex before on a shortest path. If several are nearer than the vertex itself, it is the least of them. If
-        none is nearer, because edges weigh nothing, predecessors are given in rounds: each vertex takes the least
-        neighbour that got its own in the round before. -9999 for sources and unreached vertices. ``None`` unless asked
-        for.
+        The vertex before this one on a shortest path; it is ``None`` unless it was asked for. Sources and unreached
+        vertices have -9999. Any other vertex has the least of the vertices that are nearer and lead to it on a
+        shortest path. If it has none, because only edges that weigh nothing lead to it, it has the least neighbour
+        from which the fewest such edges lead back to a source or to a vertex that has a nearer one. So predecessors
+        always lead to a source.
     graph : Graph
     sources : int32 array
         Vertex numbers of the sources.
@@ -118,8 +119,8 @@ def sssp(
     strategy : str
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
     limit : number, optional
-        Vertices farther than this stay unreached. Above the greatest distance, 2**63 - 1 for integer weights, it is no
-        limit.
+        Vertices farther than this stay unreached. A limit above the greatest distance, which is 2**63 - 1 for integer
+        weights, is none.
     predecessors : bool
         Find predecessors, too.
     weight : str or None

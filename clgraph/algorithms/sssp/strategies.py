@@ -111,8 +111,10 @@ def _recipe(
 
 
 def _default_delta(problem: SearchProblem) -> float:
-    """A multiple of the mean weight over the mean degree: large where searches are deep, small in small worlds,
-    and least where hubs reach many at once."""
+    """Return a multiple of the mean weight over the mean degree.
+
+    It is large where searches are deep, small in small worlds, and least where hubs reach many vertices at once.
+    """
     graph, stats = problem.graph, problem.stats
     if not graph.n_edges:
         return 1.0

@@ -35,13 +35,13 @@ def has_short_rows(problem: SearchProblem) -> bool:
 
 
 def group_size(facts: DeviceFacts, per_group: int) -> int:
-    """Work-items of a group of the kernels that run many levels; wide sub-groups leave larger ones few registers."""
+    """Return the work-group size of kernels that run many levels; wide sub-groups leave larger ones few registers."""
     most = 512 if facts.sub_group_size > 32 else per_group
     return facts.sub_group_size if facts.is_cpu else min(per_group, most, facts.max_work_group_size)
 
 
 def group_count(facts: DeviceFacts, per_unit: int = 1) -> int:
-    """Work-groups of a kernel that runs many levels: those that run at once, or one alone."""
+    """Return how many work-groups run many levels together: as many as run at once, or one alone."""
     return per_unit * facts.compute_units if facts.dialect.has_grid_barrier else 1
 
 
