@@ -21,7 +21,7 @@ import numpy as np
 
 from clgraph.algorithms.coloring import work
 from clgraph.algorithms.coloring.claims import Claims, claim_rounds
-from clgraph.algorithms.coloring.hash_choice import MOST_BITS, checked_hash, hash_start, least_bits
+from clgraph.algorithms.coloring.hash_choice import MOST_BITS_AT_DISTANCE_TWO, checked_hash, hash_start, least_bits
 from clgraph.algorithms.coloring.plan import ranks
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.tuning import Tuning, tuned_sizes
@@ -57,7 +57,7 @@ def from_hash(
     """
     if name is None and bits is None:
         name, bits = problem.hash_start[:2]
-    bits = least_bits(problem.members) if bits is None else checked_count("bits", bits, MOST_BITS)
+    bits = least_bits(problem.members) if bits is None else checked_count("bits", bits, MOST_BITS_AT_DISTANCE_TWO)
     if name is None:
         name = hash_start(problem.graph, closed=not problem.bipartite, bits=bits).hash
     return _recipe(problem, facts, tuning, hash_bits=(checked_hash(name), bits))

@@ -9,10 +9,9 @@ from clgraph.arguments import check_choice
 from clgraph.data.graph import Graph
 from clgraph.data.vertex_hashes import HASHES
 
-MOST_BITS = 10
+MOST_BITS, MOST_BITS_AT_DISTANCE_TWO = 16, 10
 _CANDIDATES = ("murmur3", "fibonacci", "xorshift", "identity", "gray")
 _N_SAMPLES = 1 << 14
-_MOST_ENTRY_BITS = 16
 _SAMPLED_ROWS, _SAMPLED_ENTRIES = 64, 1024
 _MOST_COLORS, _FEW_COLLISIONS = 1.1, 0.01  # times what a net needs; share of the members of nets
 
@@ -33,7 +32,7 @@ class HashStart(NamedTuple):
 
 def least_bits(members: int) -> int:
     """Return the bits of as many colours as a net of so many members needs."""
-    return min(MOST_BITS, max(1, (members - 1).bit_length()))
+    return min(MOST_BITS_AT_DISTANCE_TWO, max(1, (members - 1).bit_length()))
 
 
 def is_few(bits: int, members: int) -> bool:
@@ -62,7 +61,7 @@ def hash_start(graph: Graph, *, closed: bool, bits: int) -> HashStart:
 def default_bits(graph: Graph) -> int:
     """Return the width for at most 2/5 as many colours as vertices have neighbours: greedy ones take them, too."""
     mean_degree = graph.n_edges / max(1, graph.n_vertices)
-    return min(_MOST_ENTRY_BITS, max(min(1, graph.n_edges), int(np.log2(1.0 + 0.4 * mean_degree))))
+    return min(MOST_BITS, max(min(1, graph.n_edges), int(np.log2(1.0 + 0.4 * mean_degree))))
 
 
 def best_hash(graph: Graph, bits: int) -> str:

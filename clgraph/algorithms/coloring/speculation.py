@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from clgraph.algorithms.coloring import work
-from clgraph.algorithms.coloring.hash_choice import best_hash, checked_hash, default_bits
+from clgraph.algorithms.coloring.hash_choice import MOST_BITS, best_hash, checked_hash, default_bits
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.tuning import Tuning, tuned_sizes
 from clgraph.algorithms.coloring.vertex_orders import order_constant, rank_steps, suitable_order, vertex_order
@@ -24,7 +24,6 @@ _SOURCE, _HUBS, _EDGES = (f"coloring/{name}.cl" for name in ("speculative", "spe
 _HASHES = "coloring/hash_colors.cl"
 _SIZES = {"WG_SIZE": 256, "SMALL_DEGREE": 64, "HUB_DEGREE": 4096, "GROUPS_PER_UNIT": 4, "LINGER": 100}
 _CPU_GROUP, _HUB_GROUP = 64, 256
-_MOST_BITS = 16
 _ROUNDS = 2.0  # that the cost model counts, where the host drives them
 _REPEATED = 0.3  # visits to every entry in the rounds
 _HASH_REPEATED = 2.0  # ... where first colours are of a hash
@@ -95,7 +94,7 @@ def from_hash(
     By default that is the one of few with the fewest collisions in a sample of the entries.
     """
     graph = problem.graph
-    bits = default_bits(graph) if bits is None else checked_count("bits", bits, _MOST_BITS)
+    bits = default_bits(graph) if bits is None else checked_count("bits", bits, MOST_BITS)
     name = best_hash(graph, bits) if name is None else checked_hash(name)
     values = {"mask": (1 << bits) - 1, "colors": "tentative"}
     first = Recipe(
