@@ -165,7 +165,7 @@ INLINE void check_end_tile(model_t m, tile_t tile) {
 /* The first lane of slot `index` of the run that begins at lane `first`; also in range where the run is shorter. */
 INLINE uint lane_in_run(uint first, int index) { return (first + index * LANES) & (SUB_GROUP_SIZE - 1); }
 
-/* How much a step of size 1 on the rating of `earlier` changes the step on the rating of p. */
+/* How much less the step on the rating of p becomes by a step of size 1 on the rating of `earlier`. */
 INLINE float gain_from(model_t m, row_t earlier, row_t p) { return m.rate * (slot_sum(lane_dot(earlier, p)) + BIASES); }
 
 /* Go through the runs of a tile, whose old p are in local memory.  Returns the size of this slot's step, and leaves in
@@ -286,8 +286,8 @@ KERNEL block_step(const uint n_groups, const uint step, const uint first_group,
 
 /* A sub-group makes all steps.  The items of a step were the next group's in the step before, so a group waits for
  * that one only, and late groups do not hold up all others.  done[group] counts the steps that the group has behind
- * it; the host zeroes it.  Groups that are not resident leave their blocks to those that are; each makes all its blocks of a step before
- * the next step, so what anyone waits for is always being worked on. */
+ * it; the host zeroes it.  Groups that are not resident leave their blocks to those that are; each makes all its
+ * blocks of a step before the next step, so what anyone waits for is always being worked on. */
 KERNEL block_sweep(const uint n_groups, const __global offset_t *restrict offsets,
                    const __global int4 *restrict ratings, MODEL_PARAMS, volatile __global uint *control,
                    volatile __global uint *done) {

@@ -28,7 +28,8 @@ typedef struct {
   row_t row;
 } held_t;
 
-#define RATING_PARAMS const __global int *restrict users, const __global uint *restrict steps, const __global float *restrict values
+#define RATING_PARAMS const __global int *restrict users, const __global uint *restrict steps, \
+  const __global float *restrict values
 
 INLINE rating_t rating_at(offset_t k, offset_t end, RATING_PARAMS) {
   rating_t r = {0, NO_STEP, 0.0f};

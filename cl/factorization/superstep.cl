@@ -13,7 +13,8 @@
 
 typedef struct { int active, user, item; float value; } rating_t;
 
-#define RATING_PARAMS const __global int *restrict users, const __global int *restrict items, const __global float *restrict values
+#define RATING_PARAMS const __global int *restrict users, const __global int *restrict items, \
+  const __global float *restrict values
 
 INLINE rating_t rating_at(offset_t k, offset_t end, RATING_PARAMS) {
   rating_t r = {k < end, 0, 0, 0.0f};
@@ -65,7 +66,8 @@ KERNEL superstep_grid(const uint first, const uint last, const __global uint *re
   LOCAL_ARRAY int passed;
   GRID_ENTER(control)
   model_t m = MODEL;
-  const offset_t mine = (offset_t)member * SLOTS_PER_GROUP + (offset_t)slot_in_group(), stride = (offset_t)members * SLOTS_PER_GROUP;
+  const offset_t mine = (offset_t)member * SLOTS_PER_GROUP + (offset_t)slot_in_group();
+  const offset_t stride = (offset_t)members * SLOTS_PER_GROUP;
   uint s = segments[first], next_s = segments[first + 1u];
   offset_t begin = offsets[s], end = offsets[s + 1u];
   rating_t r = rating_at(begin + mine, end, users, items, values);
