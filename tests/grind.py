@@ -160,6 +160,28 @@ def mst(session: Session) -> None:
             minimum_spanning_forest(graph, strategy=strategy, session=session, verify=True, **options)
 
 
+def device_graphs(session: Session) -> None:
+    """Check and measure graphs whose arrays have no room to spare, right ones and spoiled ones."""
+    from graphs import GRAPHS
+
+    from clgraph.errors import GraphError
+    from clgraph.runtime.device_graph import DeviceGraph
+
+    session.profile.tuning["data/check_csr.cl"] = session.profile.tuning["data/graph_stats.cl"] = {"WG_SIZE": 8}
+    for name in ("duplicates-self-loops", "unsorted-rows", "some-isolated", "one-self-loop", "isolated"):
+        graph = GRAPHS[name]()
+        for spoiled in (False, True):
+            offsets, columns = graph.row_offsets.copy(), graph.column_indices.copy()
+            if spoiled:
+                offsets[[0, graph.n_vertices // 2, -1]] = -(2**31), 2**31 - 1, 2**31 - 1
+                columns[: columns.size // 2] = 2**31 - 1
+            try:
+                made = DeviceGraph.from_arrays(session, session.upload(offsets), session.upload(columns), directed=True)
+                assert made.stats.n_isolated == graph.stats.n_isolated
+            except GraphError:
+                assert spoiled, name
+
+
 def hash_collisions(session: Session) -> None:
     """Run every strategy at both distances on a small graph with a long row, in work-groups of several work-items."""
     from dataclasses import replace

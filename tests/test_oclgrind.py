@@ -28,6 +28,7 @@ RUNS = {
     "primitives": WITHOUT_UNINITIALIZED,
     "components": WITHOUT_UNINITIALIZED,
     "mst": WITHOUT_UNINITIALIZED,
+    "device_graphs": WITHOUT_UNINITIALIZED,
     "rounds": WITHOUT_UNINITIALIZED,
     "searches": WITHOUT_UNINITIALIZED,
     "hash_collisions": WITHOUT_UNINITIALIZED,

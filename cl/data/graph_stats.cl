@@ -103,8 +103,8 @@ KERNEL measure_rows(int n, long m, const __global offset_t *restrict row_offsets
   const ulong key = random_key(1ul), n_items = get_global_size(0);
   for (ulong i = get_global_id(0); i < (ulong)min(m, (long)N_SAMPLES); i += n_items) {
     const long k = m > N_SAMPLES ? (long)mul_hi((ulong)random_uint(key, i) << 32, (ulong)m) : (long)i;
-    const long away = (long)column_indices[k] - row_of(k, n, row_offsets), distance = away < 0 ? -away : away;
-    add_pair(pairs + 2 * PAIR_DISTANCE, (ulong)((float)SCALE * log2(1.0f + (float)distance) + 0.5f));
+    const float distance = fabs((float)((long)column_indices[k] - row_of(k, n, row_offsets)));
+    add_pair(pairs + 2 * PAIR_DISTANCE, (ulong)((float)SCALE * log2(1.0f + distance) + 0.5f));
     if (distance > FAR_DISTANCE) add_pair(pairs + 2 * PAIR_FAR, 1ul);
   }
   for (ulong i = get_global_id(0); i < (ulong)min(n, N_SAMPLES); i += n_items) {
