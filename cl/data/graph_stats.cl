@@ -115,7 +115,8 @@ KERNEL measure_rows(int n, long m, const __global offset_t *restrict row_offsets
     if (column_indices[first] >= v) add_pair(pairs + 2 * PAIR_ROOTS, 1ul);
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  if (get_local_id(0) == 0) connected[get_group_id(0)] = begin < end ? (uint)(end - begin) - pairs[2 * PAIR_VERTICES] : 0u;
+  if (get_local_id(0) == 0)
+    connected[get_group_id(0)] = begin < end ? (uint)(end - begin) - pairs[2 * PAIR_VERTICES] : 0u;
   for (uint k = get_local_id(0); k < N_PAIRS; k += WG_SIZE)
     add_pair(state + 2 * k, (ulong)pairs[2 * k + 1] << 32 | pairs[2 * k]);
 }
