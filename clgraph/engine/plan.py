@@ -34,8 +34,6 @@ class Plan:
         Those of the recipe.
     scope : dict
         What kernels find by the names of their parameters: the graph's rows, the recipe's values, inputs and arrays.
-    details : dict
-        What the recipe tells of the run; after :meth:`check` also what the run has found.
     rounds : list of int
         How many rounds each step of the last run made, of those steps that have rounds.
     used : list
@@ -49,7 +47,7 @@ class Plan:
 
     def __init__(self, session: Session, problem: Any, recipe: Recipe) -> None:
         self.session, self.problem, self.recipe = session, problem, recipe
-        self.details: dict[str, Any] = dict(recipe.details)
+        self._found: dict[str, int] = {}
         self.rounds: list[int] = []
         self.used: list[Any] = []
         self._counted = 0  # rounds of all loops of this run
@@ -78,11 +76,11 @@ class Plan:
         rows = device_graph(self.session, self.problem.graph)
         return rows.defines(), rows.scope
 
-    def _first_phase(self) -> Phase | None:
+    def _first(self) -> Phase | None:
         return next((step for step in self.recipe.steps if isinstance(step, Phase)), None)
 
     def _size(self, array: Array) -> int:
-        first = self._first_phase()
+        first = self._first()
         if isinstance(array.size, int):
             return array.size
         return 0 if first is None else self._number(first, array.size)
@@ -180,14 +178,26 @@ class Plan:
             step()
 
     def check(self) -> None:
-        """Raise what kernels have written to the status words of their phases; keep the details that the run found."""
-        first = self._first_phase()
+        """Raise what kernels have written to the status words of their phases, and of what the steps use.
+
+        What the run has found is among the :attr:`details` afterwards.
+        """
+        for use in self.used:
+            if hasattr(use, "check"):
+                use.check()
+        first = self._first()
         found = {} if first is None else {name: self._place(first, word) for name, word in self.recipe.found.items()}
         names = {array for _, array, _ in self._statuses} | {array for array, _ in found.values()}
         blocks = {array: self.arrays[array].get() for array in names}
         for phase, array, place in self._statuses:
             check_status(int(blocks[array][place]), phase.kernel)
-        self.details |= {name: int(blocks[array][place]) for name, (array, place) in found.items()}
+        self._found = {name: int(blocks[array][place]) for name, (array, place) in found.items()}
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What the last run tells of itself, for its ``info``."""
+        told = [self.recipe.details, *(getattr(use, "details", {}) for use in self.used), self._found]
+        return {name: value for each in told for name, value in each.items()}
 
 
 @dataclass(frozen=True)

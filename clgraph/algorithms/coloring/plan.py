@@ -12,7 +12,6 @@ from clgraph.algorithms.coloring.vertex_orders import rank_steps
 from clgraph.data.graph import Graph
 from clgraph.engine.plan import Plan
 from clgraph.model.recipe import Array, Recipe
-from clgraph.primitives.look_back import LookBack
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session
@@ -33,10 +32,6 @@ class ColoringPlan(Plan):
         DeviceTimeoutError
             A wait on the device ran out.
         """
-        for made in self.used:
-            if isinstance(made, LookBack):
-                made.check()
-            self.details |= getattr(made, "details", {})
         self.check()
         return self.arrays["colors"].get()
 
