@@ -156,6 +156,8 @@ class Driver:
         gc.freeze()  # what lives on need not be looked through at each live()
 
     def attempt(self) -> str:
+        for program in self.session._programs.values():
+            program.idle.clear()  # each attempt makes its kernels itself
         try:
             answer = self.work(Session("pocl") if self.fresh else self.session)
         except DeviceError as error:
