@@ -55,10 +55,6 @@ class Plan:
 
     def __init__(self, session: Session, problem: Any, recipe: Recipe) -> None:
         self.session, self.problem, self.recipe = session, problem, recipe
-<<<<<<< HEAD
-=======
-        self._found: dict[str, int] = {}
->>>>>>> coloring
         self.rounds: list[int] = []
         self.used: list[Any] = []
         self._found: dict[str, int] = {}  # details that kernels have written
@@ -94,12 +90,8 @@ class Plan:
         return next((step for step in self.recipe.steps if isinstance(step, Phase)), None)
 
     def _size(self, array: Array) -> int:
-<<<<<<< HEAD
         if callable(array.size):
             return array.size()
-=======
-        first = self._first()
->>>>>>> coloring
         if isinstance(array.size, int):
             return array.size
         first = self._first()
@@ -231,14 +223,7 @@ class Plan:
         self._steps, self.used, self._launches = [], [], {}
 
     def check(self) -> None:
-<<<<<<< HEAD
         """Raise what kernels have written to status words, also of what the steps use; keep the details they found."""
-=======
-        """Raise what kernels have written to the status words of their phases, and of what the steps use.
-
-        What the run has found is among the :attr:`details` afterwards.
-        """
->>>>>>> coloring
         for use in self.used:
             if hasattr(use, "check"):
                 use.check()
@@ -250,7 +235,6 @@ class Plan:
             check_status(int(blocks[array][place]), phase.kernel)
         self._found = {name: int(blocks[array][place]) for name, (array, place) in found.items()}
 
-<<<<<<< HEAD
     def word(self, word: str) -> int:
         """Read one word: ``"<array>[<expression of constants of the recipe's first kernel file>]"``."""
         first = self._first()
@@ -258,17 +242,11 @@ class Plan:
         array, place = self._place(first, word)
         return int(self.arrays[array].item(place))
 
-=======
->>>>>>> coloring
     @property
     def details(self) -> dict[str, Any]:
         """What the last run tells of itself, for its ``info``."""
         told = [self.recipe.details, *(getattr(use, "details", {}) for use in self.used), self._found]
-<<<<<<< HEAD
         return {name: value() if callable(value) else value for each in told for name, value in each.items()}
-=======
-        return {name: value for each in told for name, value in each.items()}
->>>>>>> coloring
 
 
 @dataclass(frozen=True)
