@@ -56,7 +56,7 @@ def _recipe(
     )
     levels = Use(
         partial(Levels, alpha=alpha, beta=beta), asked + Work(read_backs=1.0), Work(launches=1.0, read_backs=1.0),
-        expected=n_launches,
+        expected=n_launches, name="levels",
     )  # fmt: skip
     steps = (
         Phase(f"{SOURCE}:initialize", n), Phase(f"{SOURCE}:start", 1), search if one_launch else levels

@@ -123,7 +123,7 @@ def _claims(problem: ColoringProblem, facts: DeviceFacts, make: Callable[[Plan],
     if prefers:
         first += Work(launches=1.0) + listed + work.claim_hash_colors(problem.stats)
         asked = asked.times(work.repaired_share(problem.stats))
-    return Use(make, first, Work(launches=2.0, read_backs=0.5) + asked.times(1 / rounds), rounds)
+    return Use(make, first, Work(launches=2.0, read_backs=0.5) + asked.times(1 / rounds), rounds, "claims")
 
 
 def _windows(problem: ColoringProblem, make: Callable[[Plan], Windows], limit: int, prefers: bool) -> Use:
@@ -134,7 +134,7 @@ def _windows(problem: ColoringProblem, make: Callable[[Plan], Windows], limit: i
     if prefers:
         first += Work(launches=parts) + work.claim_hash_colors(stats)
         asked = asked.times(work.repaired_share(stats))
-    return Use(make, first, Work(launches=1.0 + parts) + asked.times(1 / windows), windows)
+    return Use(make, first, Work(launches=1.0 + parts) + asked.times(1 / windows), windows, "windows")
 
 
 def _prepared(plan: Plan, order: str, hash_bits: tuple[str, int] | None) -> dict[str, Any]:

@@ -88,4 +88,4 @@ def driven(make: Callable[[Any], Any], asked: Work) -> Use:
 
     Its rounds are launches, and *asked* says how many are expected.
     """
-    return Use(make, replace(asked, launches=0.0), Work(launches=1.0), asked.launches)
+    return Use(make, replace(asked, launches=0.0), Work(launches=1.0), asked.launches, "launches")

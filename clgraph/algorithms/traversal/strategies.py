@@ -45,7 +45,7 @@ def _recipe(
         Phase(f"{_PLAIN}:start", problem.sources.size),
         Use(
             partial(rounds, body=body, counts=balance), Work(),
-            a_round + Work(launches=float(len(body)), read_backs=1.0), work.n_rounds(problem.stats),
+            a_round + Work(launches=float(len(body)), read_backs=1.0), work.n_rounds(problem.stats), "rounds",
         ),
         *([find_predecessors(problem)] if problem.predecessors else []),
     )  # fmt: skip
