@@ -21,7 +21,8 @@ def find_predecessors(problem: SearchProblem) -> Use:
     once = Work(streamed_bytes=24.0 * n + 8.0 * m, gathers=(Gathers(m, 4.0 * n), Gathers(n, 8.0 * n)))
     if not _has_flat_edges(problem):
         return Use(Predecessors, once + Work(launches=4.0), name="predecessors")
-    return Use(Predecessors, once.times(2.0) + Work(launches=5.0), Work(launches=1.0, read_backs=1.0), 1.0, "predecessors")
+    a_round = Work(launches=1.0, read_backs=1.0)
+    return Use(Predecessors, once.times(2.0) + Work(launches=5.0), a_round, 1.0, "predecessors")
 
 
 def _has_flat_edges(problem: SearchProblem) -> bool:
