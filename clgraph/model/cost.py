@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
 from clgraph.device.profile import DeviceRates, at
 
@@ -81,12 +81,25 @@ class Work:
 
     def times(self, n: float) -> Work:
         """Return the work of *n* such runs."""
-        scaled = {f.name: n * getattr(self, f.name) for f in fields(Work) if f.type == "float"}
-        return replace(
-            self, **scaled, gathers=tuple(replace(g, count=n * g.count) for g in self.gathers),
-            atomics=tuple(replace(a, count=n * a.count) for a in self.atomics),
-            chains=tuple(replace(c, loads=n * c.loads) for c in self.chains),
-        )
+        return Work(
+            n * self.launches, n * self.read_backs, n * self.grid_barriers, n * self.streamed_bytes,
+            tuple(Gathers(n * g.count, g.working_set_bytes) for g in self.gathers),
+            tuple(Atomics(n * a.count, a.n_words, a.operation, a.n_items) for a in self.atomics),
+            tuple(Chain(n * c.loads, c.working_set_bytes) for c in self.chains),
+            n * self.locks, n * self.contended_attempts, n * self.host_seconds,
+        )  # fmt: skip
+
+
+def total(works: Iterable[Work]) -> Work:
+    """Return the work of all *works*."""
+    each = list(works)
+    return Work(
+        sum([work.launches for work in each]), sum([work.read_backs for work in each]),
+        sum([work.grid_barriers for work in each]), sum([work.streamed_bytes for work in each]),
+        tuple(part for work in each for part in work.gathers), tuple(part for work in each for part in work.atomics),
+        tuple(part for work in each for part in work.chains), sum([work.locks for work in each]),
+        sum([work.contended_attempts for work in each]), sum([work.host_seconds for work in each]),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeGuard
 
 from numpy.typing import DTypeLike
 
-from clgraph.model.cost import Work
+from clgraph.model.cost import Work, total
 
 _NOTHING, _LAUNCH, _READ_BACK = Work(), Work(launches=1.0), Work(read_backs=1.0)
 
@@ -188,7 +188,7 @@ class Recipe:
     @property
     def work(self) -> Work:
         """What a whole run asks of the device: the sum of what its steps do."""
-        return sum(map(launched, self.steps), _NOTHING)
+        return total(map(launched, self.steps))
 
     def by_kernel(self) -> dict[str, Work]:
         """Return what each kernel asks of the device in all its launches; the last one of a round is read back."""
@@ -229,5 +229,5 @@ def launched(step: Step) -> Work:
     if isinstance(step, Phase):
         return step.work + _LAUNCH + (_READ_BACK if step.grows else _NOTHING)
     if isinstance(step, Loop):
-        return sum(map(launched, step.body), _READ_BACK).times(step.expected)
+        return total((_READ_BACK, *map(launched, step.body))).times(step.expected)
     return step.work + step.a_round.times(step.expected)
