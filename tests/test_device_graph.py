@@ -171,6 +171,15 @@ def test_a_host_graph_and_back(session):
     assert same(back, Graph(rows, columns, weights)) and back.labels.tolist() == ["a", "b", "c"]
 
 
+def test_anything_that_is_a_graph_becomes_one_on_a_device(session):
+    graph = generators.grid(10, 10)
+    made = DeviceGraph.from_graph(graph.to_scipy(), session)
+    assert same(made.to_graph(), graph)
+    assert DeviceGraph.from_graph(made) is made and DeviceGraph.from_graph(made.as_graph()) is made
+    with pytest.raises(InputError, match="is not a graph; accepted"):
+        DeviceGraph.from_graph("grid", session)
+
+
 def test_nothing_is_read_back_that_nobody_reads(session):
     made = uploaded(session, generators.grid(30, 30))
     problem = made.as_graph()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from clgraph.arguments import checked_count, checked_flag
 from clgraph.data.csr import MAX_VERTICES, offset_dtype
-from clgraph.data.graph import Graph
+from clgraph.data.graph import Graph, as_graph
 from clgraph.data.stats import GraphStats
 from clgraph.errors import GraphError, InputError
 from clgraph.runtime.arrays import DeviceArray
@@ -52,9 +52,22 @@ class DeviceGraph:
     _source: weakref.ref[Graph] | None = None  # not the graph: a session keeps what is here while the graph lives
 
     @classmethod
-    def from_graph(cls, graph: Graph, session: SessionLike = None) -> DeviceGraph:
-        """Return *graph* with its weights on the device of *session*; a session keeps it while *graph* lives."""
-        return device_graph(as_session(session), graph, weights=True)
+    def from_graph(cls, graph: Any, session: SessionLike = None) -> DeviceGraph:
+        """Return *graph* with its weights on the device of *session*; a session keeps it while *graph* lives.
+
+        Parameters
+        ----------
+        graph : Graph, DeviceGraph, scipy sparse array or networkx graph
+        session : Session, str, pyopencl Device, Context or CommandQueue, or None
+            Where it shall live; a string names a device, ``None`` takes the best one.
+
+        Raises
+        ------
+        InputError
+            *graph* is no graph, or is on the device of another session.
+        """
+        graph = as_graph(graph)
+        return device_graph(session_for(graph, session), graph, weights=True)
 
     @classmethod
     def from_arrays(
