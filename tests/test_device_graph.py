@@ -125,6 +125,12 @@ def test_wrong_types_and_sizes(session):
     ]:  # fmt: skip
         with pytest.raises(GraphError, match=message):
             DeviceGraph.from_arrays(session, *arguments, directed=True)
+    for arguments, message in [
+        ((OFFSETS, columns), "row_offsets = array"), ((offsets, None), "column_indices = None; allowed: a DeviceArray"),
+        ((offsets, columns, [1.0]), r"edge_weights = \[1.0\]"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            DeviceGraph.from_arrays(session, *arguments, directed=True)
     with pytest.raises(InputError, match="n_vertices = 5001"):
         DeviceGraph.from_arrays(session, offsets, columns, directed=True, n_vertices=5001)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.arguments import checked_count, checked_flag
+from clgraph.arguments import checked_count, checked_flag, shown
 from clgraph.data.csr import MAX_VERTICES, offset_dtype
 from clgraph.data.graph import Graph, as_graph
 from clgraph.data.stats import GraphStats
@@ -95,24 +95,29 @@ class DeviceGraph:
         GraphError
             The arrays do not describe a graph; the message names value, position and limit.
         InputError
-            An array lives on another session.
+            What is given is no array on a device, or one of another session.
         """
-        arrays = {"row_offsets": row_offsets, "column_indices": column_indices, "edge_weights": edge_weights,
-                  "vertex_weights": vertex_weights, "n_vertices": n_vertices}  # fmt: skip
+        given = {"edge_weights": edge_weights, "vertex_weights": vertex_weights}
+        weights = {name: array for name, array in given.items() if array is not None}
+        counted = {"n_vertices": n_vertices} if isinstance(n_vertices, DeviceArray) else {}
+        arrays = {"row_offsets": row_offsets, "column_indices": column_indices, **weights, **counted}
         for name, array in arrays.items():
-            if isinstance(array, DeviceArray) and array.session is not session:
+            if not isinstance(array, DeviceArray):
+                raise InputError(f"{name} = {shown(array)}; allowed: a DeviceArray")
+            if array.session is not session:
                 raise InputError(f"{name} is on {array.session}, and the graph is to be on {session}")
         if column_indices.dtype != np.int32 or row_offsets.dtype not in (np.int32, np.int64):
             raise GraphError(
                 f"row_offsets is of {row_offsets.dtype} and column_indices of {column_indices.dtype}; "
                 "needed: int32 or int64, and int32"
             )
-        for name, weights in (("edge_weights", edge_weights), ("vertex_weights", vertex_weights)):
-            if weights is not None and weights.dtype.name not in _WEIGHTS:
-                raise GraphError(f"{name} is of {weights.dtype}; allowed: {', '.join(_WEIGHTS)}")
-        counted = n_vertices.item() if isinstance(n_vertices, DeviceArray) else n_vertices
+        for name, array in weights.items():
+            if array.dtype.name not in _WEIGHTS:
+                raise GraphError(f"{name} is of {array.dtype}; allowed: {', '.join(_WEIGHTS)}")
+        if isinstance(n_vertices, DeviceArray):
+            n_vertices = n_vertices.item()
         most = min(MAX_VERTICES, row_offsets.size - 1)
-        n = row_offsets.size - 1 if counted is None else checked_count("n_vertices", counted, most, least=0)
+        n = row_offsets.size - 1 if n_vertices is None else checked_count("n_vertices", n_vertices, most, least=0)
         if not 0 <= n <= MAX_VERTICES:
             raise GraphError(f"row_offsets has {n + 1} elements; needed: n_vertices + 1, at most {MAX_VERTICES + 1}")
         if vertex_weights is not None and vertex_weights.size < n:
