@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import gc
 import pickle
+import weakref
+from functools import partial
 
 import numpy as np
 import pytest
@@ -197,6 +199,29 @@ def test_nothing_is_read_back_that_nobody_reads(session):
     assert problem.degrees.sum() == made.n_edges and "column_indices" not in problem.__dict__
     with pytest.raises(ValueError, match="read-only"):
         problem.row_offsets[0] = 1
+
+
+def test_offsets_that_are_narrowed_are_read_only_and_read_once(session):
+    made = uploaded(session, generators.grid(10, 10), offsets=np.int64)
+    offsets = made.as_graph().row_offsets
+    assert offsets.dtype == np.int32 and made.as_graph().row_offsets is offsets
+    with pytest.raises(ValueError, match="read-only"):
+        offsets[0] = 1
+
+
+def test_its_memory_is_free_as_soon_as_nobody_has_it(session):
+    gc.collect()
+    gc.disable()
+    try:
+        made = uploaded(session, weighted(np.int32, directed=True))
+        for find in (cg.connected_components, cg.minimum_spanning_forest, partial(cg.bfs, source=0)):
+            find(made)
+        cg.bfs(made, 0, strategy="direction_optimizing")
+        gone = weakref.ref(made)
+        del made
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 # ---- statistics

@@ -182,11 +182,12 @@ class DeviceGraph:
 
     def as_graph(self) -> Graph:
         """Return what algorithms read: a graph whose arrays come to the host when something reads them there."""
-        return self._as_graph
+        return GraphOnDevice(self)
 
     @cached_property
-    def _as_graph(self) -> Graph:
-        return GraphOnDevice(self)
+    def _known(self) -> dict[str, Any]:
+        """What all that :meth:`as_graph` returned has read and found: each array comes to the host once."""
+        return {"directed": self.directed, "labels": self.labels, "has_sorted_rows": self.has_sorted_rows}
 
 
 class GraphOnDevice(Graph):
@@ -197,12 +198,13 @@ class GraphOnDevice(Graph):
     on_device : DeviceGraph
     """
 
+    __slots__ = ("on_device",)  # not in __dict__, which *on_device* has: a circle would keep the memory on the device
+
     on_device: DeviceGraph
 
     def __init__(self, on_device: DeviceGraph) -> None:
-        for name in ("directed", "labels", "has_sorted_rows"):
-            self.__dict__[name] = getattr(on_device, name)
-        self.__dict__["on_device"] = on_device
+        object.__setattr__(self, "on_device", on_device)
+        object.__setattr__(self, "__dict__", on_device._known)
 
     def __reduce__(self) -> Any:
         return object.__new__, (Graph,), self.on_device.to_graph().__getstate__()
@@ -226,7 +228,7 @@ class GraphOnDevice(Graph):
 
     @cached_property
     def row_offsets(self) -> NDArray[Any]:
-        return self._read("row_offsets").astype(offset_dtype(self.n_edges), copy=False)
+        return self._read("row_offsets", offset_dtype(self.n_edges))
 
     @cached_property
     def column_indices(self) -> NDArray[np.int32]:
@@ -236,10 +238,11 @@ class GraphOnDevice(Graph):
     def edge_weights(self) -> NDArray[Any] | None:
         return None if self.weight_dtype is None else self._read("edge_weights")
 
-    def _read(self, name: str) -> NDArray[Any]:
+    def _read(self, name: str, dtype: type[Any] | None = None) -> NDArray[Any]:
         if (source := self.on_device.source) is not None:
             return getattr(source, name)  # type: ignore[no-any-return]
         array: NDArray[Any] = getattr(self.on_device, name).get()
+        array = array if dtype is None else array.astype(dtype, copy=False)
         array.setflags(write=False)
         return array
 
