@@ -12,6 +12,7 @@ from graphs import DIRECTED, UNDIRECTED
 
 import clgraph as cg
 from clgraph import DeviceGraph, Graph, generators
+from clgraph.algorithms.table import MODULES, find_algorithm, find_function
 from clgraph.data.stats import GraphStats
 from clgraph.errors import GraphError, InputError
 from clgraph.primitives.scan import Scan
@@ -322,6 +323,17 @@ def test_shortest_paths_take_weights_from_the_device(session, dtype, directed):
     graph = weighted(dtype, directed)
     found = cg.sssp(uploaded(session, graph), 0, verify=True).distances
     assert np.array_equal(found, cg.sssp(graph, 0, session=session).distances)
+
+
+def test_wide_offsets_of_few_entries(session):
+    """A kernel may have written int64 offsets where a host graph has int32."""
+    made = uploaded(session, generators.rmat(8, 8, seed=1), offsets=np.int64)
+    for name in sorted(set(MODULES) - {"factorization"}):
+        for strategy in find_algorithm(name).strategies:
+            source = {"source": 0} if name in ("bfs", "sssp") else {}
+            find_function(name)(made, **source, strategy=strategy, verify=True)
+    for strategy in find_algorithm("hash_collisions").strategies:
+        cg.hash_collisions(made, distance=2, strategy=strategy, distinct="sort", tile=600, verify=True)
 
 
 def test_colors_of_a_device_graph(session):

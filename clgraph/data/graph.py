@@ -173,6 +173,11 @@ class Graph:
         return None if self.edge_weights is None else self.edge_weights.dtype
 
     @property
+    def offset_dtype(self) -> np.dtype[Any]:
+        """Type of the row offsets that kernels get."""
+        return self.row_offsets.dtype
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the CSR arrays and weights."""
         weights = 0 if self.edge_weights is None else self.edge_weights.nbytes

@@ -226,6 +226,10 @@ class GraphOnDevice(Graph):
         weights = self.on_device.edge_weights
         return None if weights is None else weights.dtype
 
+    @property
+    def offset_dtype(self) -> np.dtype[Any]:
+        return self.on_device.row_offsets.dtype
+
     @cached_property
     def row_offsets(self) -> NDArray[Any]:
         return self._read("row_offsets", offset_dtype(self.n_edges))
