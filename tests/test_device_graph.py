@@ -342,6 +342,16 @@ def test_colors_of_a_device_graph(session):
     for strategy in ("jones_plassmann", "speculative"):
         cg.color(made, strategy=strategy, verify=True)
     assert cg.color(made, distance=2, verify=True).n_colors >= 5
+    assert cg.color_columns(made, verify=True).n_colors >= 4
+
+
+def test_conflicts_are_counted_where_the_graph_lives(session):
+    graph = generators.grid(9, 9)
+    made, colors = uploaded(Session(session.device), graph), np.arange(81) % 4
+    for settings in ({}, {"distance": 2}, {"distance": 2, "bipartite": True}):
+        assert cg.count_conflicts(made, colors, **settings) == cg.count_conflicts(
+            graph, colors, session=session, **settings
+        )
 
 
 def test_a_device_graph_runs_where_it_lives(session):

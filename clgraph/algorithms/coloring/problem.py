@@ -87,7 +87,7 @@ def as_problem(
     if bipartite and order == "smallest_last":
         raise InputError("order='smallest_last' is for graphs; columns have the other orders")
     seed = checked_seed(seed) % 2**32
-    data, n_columns = columns_graph(graph) if bipartite and issparse(graph) else (as_graph(graph), None)
+    data, n_columns = columns_graph(graph) if bipartite else (as_graph(graph), None)
     n, m = data.n_vertices, data.n_edges
     if n > _MAX_VERTICES or m > _MAX_ENTRIES:
         raise InputError(f"{n} vertices and {m} entries; colouring takes at most {_MAX_VERTICES} and {_MAX_ENTRIES}")
@@ -99,11 +99,15 @@ def as_problem(
 
 
 def columns_graph(matrix: Any) -> tuple[Graph, int]:
-    """Return the pattern of *matrix*, filled up with empty rows or columns to a square, and its number of columns."""
-    if isinstance(matrix, Graph):
-        return matrix, matrix.n_vertices
-    if not issparse(matrix) or matrix.ndim != 2:
-        raise InputError(f"matrix = {shown(matrix)}; allowed: a 2-D scipy sparse array, a Graph")
+    """Return *matrix*, a graph or a sparse matrix of any shape, as a graph, and its number of columns.
+
+    Of a sparse matrix it is the pattern, filled up with empty rows or columns to a square.
+    """
+    if not issparse(matrix):
+        graph = as_graph(matrix)
+        return graph, graph.n_vertices
+    if matrix.ndim != 2:
+        raise InputError(f"matrix = {shown(matrix)}; allowed: two dimensions")
     n = max(matrix.shape)
     if n > MAX_VERTICES:
         raise GraphError(f"a matrix of shape {matrix.shape}; allowed: up to {MAX_VERTICES} rows and columns")
