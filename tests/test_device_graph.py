@@ -345,6 +345,20 @@ def test_colors_of_a_device_graph(session):
     assert cg.color_columns(made, verify=True).n_colors >= 4
 
 
+def test_unsorted_rows_are_sorted_where_the_graph_lives(session):
+    """At distance 2 only the pattern counts: the parallel edges have no sum."""
+    weights = np.full(8, 2**62)
+    weights[[3, 7]] = 1
+    graph = Graph([0, 3, 7, 8], [1, 1, 1, 2, 0, 0, 0, 1], weights)
+    made, entry = uploaded(Session(session.device), graph), find_algorithm("hash_collisions")
+    assert entry.session(entry.problem(made, distance=2), None) is made.session
+    for each in (made, graph):
+        where = made.session
+        cg.hash_collisions(each, distance=2, session=where, verify=True)
+        assert cg.color(each, distance=2, session=where, verify=True).n_colors == 3
+        assert cg.count_conflicts(each, [0, 1, 0], distance=2, session=where) == 1
+
+
 def test_conflicts_are_counted_where_the_graph_lives(session):
     graph = generators.grid(9, 9)
     made, colors = uploaded(Session(session.device), graph), np.arange(81) % 4

@@ -223,6 +223,11 @@ class Graph:
         weighted = None if weights is None else turned[2]
         return Graph._trusted(*turned[:2], weighted, directed=True, labels=self.labels, sorted_rows=True)
 
+    def sorted_pattern(self) -> Graph:
+        """Return the graph without weights and labels, its rows sorted, with each entry once."""
+        pattern = as_csr_array(self.row_offsets, self.column_indices, np.ones(self.n_edges, bool))
+        return Graph.from_scipy(pattern, directed=self.directed)
+
     def sources(self) -> NDArray[np.int32]:
         """Return the row of every stored entry, int32, shape (n_edges,)."""
         return np.repeat(np.arange(self.n_vertices, dtype=np.int32), self.degrees)

@@ -82,7 +82,7 @@ def count_conflicts(
     padded = np.zeros(data.n_vertices, np.int32)
     padded[:n] = given
     if distance == 2 and not data.has_sorted_rows:
-        data = Graph.from_scipy(data.to_scipy(), directed=data.directed)
+        data = data.sorted_pattern()
     return _count(on, data, padded, distance, closed=not bipartite)
 
 

@@ -61,7 +61,7 @@ class ColoringProblem:
         """The rows that kernels get; at distance 2 they are sorted, and row v has the nets of v."""
         graph = self.graph
         if self.distance == 2 and not graph.has_sorted_rows:
-            graph = Graph.from_scipy(graph.to_scipy(), directed=graph.directed)
+            graph = graph.sorted_pattern()
         return graph.reverse if self.bipartite else graph
 
     @property

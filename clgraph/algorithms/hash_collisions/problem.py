@@ -12,6 +12,7 @@ from clgraph.data.graph import Graph, as_graph
 from clgraph.data.stats import GraphStats
 from clgraph.data.vertex_hashes import HASHES
 from clgraph.errors import InputError
+from clgraph.runtime.device_graph import beside
 
 MOST_BITS = 31  # of a colour, which is an int32
 _MAX_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
@@ -45,7 +46,7 @@ def as_problem(
         raise InputError(f"{graph.n_vertices} vertices; hash collisions takes at most {_MAX_VERTICES}")
     graph.require_reverses()
     if distance == 2 and not graph.has_sorted_rows:
-        graph = Graph.from_scipy(graph.to_scipy())
+        graph = beside(graph, graph.sorted_pattern())
     return CollisionProblem(graph, distance, names, widths)
 
 
