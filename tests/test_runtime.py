@@ -20,7 +20,9 @@ import pyopencl as cl
 import pytest
 from conftest import ROOT, session_on
 
-from clgraph import generators, user_cache
+from clgraph import color, generators, user_cache
+from clgraph.algorithms.bfs.load_balance import profile_balance
+from clgraph.algorithms.bfs.problem import as_problem
 from clgraph.algorithms.table import MODULES, find_algorithm
 from clgraph.errors import (
     CapacityError,
@@ -427,6 +429,23 @@ def test_a_call_leaves_nothing_behind(pocl: Session, algorithm: str) -> None:
             gone = weakref.ref(graph)
             del graph, problem
             assert gone() is None, strategy
+    finally:
+        gc.enable()
+
+
+def test_plans_of_parts_leave_nothing_behind(pocl: Session) -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        for call in (
+            lambda graph: color(graph, distance=2, order="smallest_last", session=pocl),
+            lambda graph: profile_balance(pocl, as_problem(graph, source=0)),
+        ):
+            graph = generators.rmat(8, 8, seed=1)
+            call(graph)
+            gone = weakref.ref(graph)
+            del graph
+            assert gone() is None
     finally:
         gc.enable()
 
