@@ -325,6 +325,14 @@ def test_shortest_paths_take_weights_from_the_device(session, dtype, directed):
     assert np.array_equal(found, cg.sssp(graph, 0, session=session).distances)
 
 
+@pytest.mark.parametrize("name", sorted(set(MODULES) - {"factorization"}))
+def test_more_vertices_than_kernels_take(monkeypatch, name):
+    monkeypatch.setattr("clgraph.data.graph.MAX_KERNEL_VERTICES", 9)
+    find_algorithm(name).problem(generators.path(9))
+    with pytest.raises(InputError, match=r"10 vertices and 18 entries; .* at most 9 vertices"):
+        find_algorithm(name).problem(generators.path(10))
+
+
 def test_wide_offsets_of_few_entries(session):
     """A kernel may have written int64 offsets where a host graph has int32."""
     made = uploaded(session, generators.rmat(8, 8, seed=1), offsets=np.int64)

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 SelfLoops: TypeAlias = Literal["keep", "drop", "error"]
+MAX_KERNEL_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
 
 
 @dataclass(init=False, frozen=True, eq=False, repr=False)
@@ -239,6 +240,13 @@ class Graph:
             return rows, columns, weights
         once = rows <= columns
         return rows[once], columns[once], None if weights is None else weights[once]
+
+    def require_fits(self, who: str, max_entries: int = 2**63 - 1) -> None:
+        """Raise an :class:`InputError` if there are too many vertices or entries; *who* is such as "searches take"."""
+        n, m = self.n_vertices, self.n_edges
+        if n > MAX_KERNEL_VERTICES or m > max_entries:
+            limits = f"{MAX_KERNEL_VERTICES} vertices and {max_entries} entries"
+            raise InputError(f"{n} vertices and {m} entries; {who} at most {limits}")
 
     def require_reverses(self) -> None:
         """Raise an :class:`InputError` unless each entry has its reverse, whatever they weigh."""

@@ -16,7 +16,6 @@ from clgraph.data.graph import Graph, as_graph
 from clgraph.data.stats import GraphStats
 from clgraph.errors import GraphError, InputError
 
-_MAX_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
 _MAX_ENTRIES = 2**32 - 2**12  # greedy colours are at most the square root, and must fit 16 bits
 _MAX_DEGREE = 2**31 - 1  # priorities have a bit more
 
@@ -88,10 +87,8 @@ def as_problem(
         raise InputError("order='smallest_last' is for graphs; columns have the other orders")
     seed = checked_seed(seed) % 2**32
     data, n_columns = columns_graph(graph) if bipartite else (as_graph(graph), None)
-    n, m = data.n_vertices, data.n_edges
-    if n > _MAX_VERTICES or m > _MAX_ENTRIES:
-        raise InputError(f"{n} vertices and {m} entries; colouring takes at most {_MAX_VERTICES} and {_MAX_ENTRIES}")
-    if m > _MAX_DEGREE and data.degrees.max() > _MAX_DEGREE:
+    data.require_fits("colouring takes", _MAX_ENTRIES)
+    if data.n_edges > _MAX_DEGREE and data.degrees.max() > _MAX_DEGREE:
         raise InputError(f"{data.degrees.max()} entries of a vertex; colouring takes at most {_MAX_DEGREE}")
     if not bipartite:
         data.require_reverses()
