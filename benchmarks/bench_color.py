@@ -70,6 +70,7 @@ def variant(name: str) -> Strategy:
 
     return replace(base, plan=partial(Varied, name), unfit=unfit)
 
+
 def _describe(_session: Session, problem: ColoringProblem, plan: Any, result: Any) -> dict[str, Any]:
     sizes = result.class_sizes
     return {

@@ -35,7 +35,7 @@ class HostMemoryError(ClgraphError, MemoryError):
 
 
 class UnsupportedStrategyError(InputError):
-    """The requested strategy is unknown, or this device cannot run it."""
+    """The requested strategy is unknown, or this device cannot run it, or it does not solve this problem."""
 
 
 class DeviceError(ClgraphError, RuntimeError):
@@ -59,7 +59,7 @@ class DeviceTimeoutError(DeviceError):
 
 
 class KernelSourceError(ClgraphError):
-    """A kernel source file is missing."""
+    """A kernel source file is missing, or does not declare what the host asks of it."""
 
 
 class KernelBuildError(DeviceError):

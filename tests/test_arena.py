@@ -94,6 +94,10 @@ def test_wrong_marks_and_sizes(session):
         arena.take(-1, np.int32)
 
 
+def test_an_arena_of_nothing_has_room_for_arrays_of_nothing(session):
+    assert Arena(session, 0).take(0, np.float64).get().size == 0
+
+
 def test_an_arena_that_the_device_does_not_hold(session, monkeypatch):
     monkeypatch.setattr(session, "facts", replace(session.facts, max_alloc_bytes=1 << 20))
     with pytest.raises(DeviceMemoryError, match="in one buffer"):

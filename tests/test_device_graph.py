@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import gc
 import pickle
+import weakref
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from graphs import DIRECTED, UNDIRECTED
 
 import clgraph as cg
 from clgraph import DeviceGraph, Graph, generators
+from clgraph.algorithms.table import MODULES, find_algorithm, find_function
 from clgraph.data.stats import GraphStats
 from clgraph.errors import GraphError, InputError
 from clgraph.primitives.scan import Scan
@@ -125,6 +128,12 @@ def test_wrong_types_and_sizes(session):
     ]:  # fmt: skip
         with pytest.raises(GraphError, match=message):
             DeviceGraph.from_arrays(session, *arguments, directed=True)
+    for arguments, message in [
+        ((OFFSETS, columns), "row_offsets = array"), ((offsets, None), "column_indices = None; allowed: a DeviceArray"),
+        ((offsets, columns, [1.0]), r"edge_weights = \[1.0\]"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            DeviceGraph.from_arrays(session, *arguments, directed=True)
     with pytest.raises(InputError, match="n_vertices = 5001"):
         DeviceGraph.from_arrays(session, offsets, columns, directed=True, n_vertices=5001)
 
@@ -171,6 +180,15 @@ def test_a_host_graph_and_back(session):
     assert same(back, Graph(rows, columns, weights)) and back.labels.tolist() == ["a", "b", "c"]
 
 
+def test_anything_that_is_a_graph_becomes_one_on_a_device(session):
+    graph = generators.grid(10, 10)
+    made = DeviceGraph.from_graph(graph.to_scipy(), session)
+    assert same(made.to_graph(), graph)
+    assert DeviceGraph.from_graph(made) is made and DeviceGraph.from_graph(made.as_graph()) is made
+    with pytest.raises(InputError, match="is not a graph; accepted"):
+        DeviceGraph.from_graph("grid", session)
+
+
 def test_nothing_is_read_back_that_nobody_reads(session):
     made = uploaded(session, generators.grid(30, 30))
     problem = made.as_graph()
@@ -182,6 +200,29 @@ def test_nothing_is_read_back_that_nobody_reads(session):
     assert problem.degrees.sum() == made.n_edges and "column_indices" not in problem.__dict__
     with pytest.raises(ValueError, match="read-only"):
         problem.row_offsets[0] = 1
+
+
+def test_offsets_that_are_narrowed_are_read_only_and_read_once(session):
+    made = uploaded(session, generators.grid(10, 10), offsets=np.int64)
+    offsets = made.as_graph().row_offsets
+    assert offsets.dtype == np.int32 and made.as_graph().row_offsets is offsets
+    with pytest.raises(ValueError, match="read-only"):
+        offsets[0] = 1
+
+
+def test_its_memory_is_free_as_soon_as_nobody_has_it(session):
+    gc.collect()
+    gc.disable()
+    try:
+        made = uploaded(session, weighted(np.int32, directed=True))
+        for find in (cg.connected_components, cg.minimum_spanning_forest, partial(cg.bfs, source=0)):
+            find(made)
+        cg.bfs(made, 0, strategy="direction_optimizing")
+        gone = weakref.ref(made)
+        del made
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 # ---- statistics
@@ -284,12 +325,55 @@ def test_shortest_paths_take_weights_from_the_device(session, dtype, directed):
     assert np.array_equal(found, cg.sssp(graph, 0, session=session).distances)
 
 
+@pytest.mark.parametrize("name", sorted(set(MODULES) - {"factorization"}))
+def test_more_vertices_than_kernels_take(monkeypatch, name):
+    monkeypatch.setattr("clgraph.data.graph.MAX_KERNEL_VERTICES", 9)
+    find_algorithm(name).problem(generators.path(9))
+    with pytest.raises(InputError, match=r"10 vertices and 18 entries; .* at most 9 vertices"):
+        find_algorithm(name).problem(generators.path(10))
+
+
+def test_wide_offsets_of_few_entries(session):
+    """A kernel may have written int64 offsets where a host graph has int32."""
+    made = uploaded(session, generators.rmat(8, 8, seed=1), offsets=np.int64)
+    for name in sorted(set(MODULES) - {"factorization"}):
+        for strategy in find_algorithm(name).strategies:
+            source = {"source": 0} if name in ("bfs", "sssp") else {}
+            find_function(name)(made, **source, strategy=strategy, verify=True)
+    for strategy in find_algorithm("hash_collisions").strategies:
+        cg.hash_collisions(made, distance=2, strategy=strategy, distinct="sort", tile=600, verify=True)
+
+
 def test_colors_of_a_device_graph(session):
     graph = generators.grid(30, 30)
     made = uploaded(session, graph)
     for strategy in ("jones_plassmann", "speculative"):
         cg.color(made, strategy=strategy, verify=True)
     assert cg.color(made, distance=2, verify=True).n_colors >= 5
+    assert cg.color_columns(made, verify=True).n_colors >= 4
+
+
+def test_unsorted_rows_are_sorted_where_the_graph_lives(session):
+    """At distance 2 only the pattern counts: the parallel edges have no sum."""
+    weights = np.full(8, 2**62)
+    weights[[3, 7]] = 1
+    graph = Graph([0, 3, 7, 8], [1, 1, 1, 2, 0, 0, 0, 1], weights)
+    made, entry = uploaded(Session(session.device), graph), find_algorithm("hash_collisions")
+    assert entry.session(entry.problem(made, distance=2), None) is made.session
+    for each in (made, graph):
+        where = made.session
+        cg.hash_collisions(each, distance=2, session=where, verify=True)
+        assert cg.color(each, distance=2, session=where, verify=True).n_colors == 3
+        assert cg.count_conflicts(each, [0, 1, 0], distance=2, session=where) == 1
+
+
+def test_conflicts_are_counted_where_the_graph_lives(session):
+    graph = generators.grid(9, 9)
+    made, colors = uploaded(Session(session.device), graph), np.arange(81) % 4
+    for settings in ({}, {"distance": 2}, {"distance": 2, "bipartite": True}):
+        assert cg.count_conflicts(made, colors, **settings) == cg.count_conflicts(
+            graph, colors, session=session, **settings
+        )
 
 
 def test_a_device_graph_runs_where_it_lives(session):

@@ -156,9 +156,9 @@ def test_what_is_predicted_is_what_is_launched(
         plan = STRATEGIES[strategy].plan(pocl, as_problem(graph, distance=distance, **table), **options)
         with pocl.measure() as recorder:
             plan.run()
-        predicted = sum(part.recipe.with_rounds(part.rounds).work.launches for part in plan.parts)
+        predicted = sum(part.recipe.with_rounds(part.rounds).work.launches for part in plan.used)
         assert sum(launches for launches, _ in recorder.kernels().values()) == predicted
-        if not any(part.rounds for part in plan.parts):
+        if not any(part.rounds for part in plan.used):
             assert predicted == plan.recipe.work.launches
 
 
@@ -263,7 +263,7 @@ def test_sums_that_wrap(pocl: Session) -> None:
     plan = STRATEGIES["row_per_item"].plan(pocl, problem)
     plan.run()
     total, maximum = plan.table()
-    (part,) = plan.parts
+    (part,) = plan.used
     part.arrays["counters"].fill(0xFFFFFFFF, 0, total.size)
     for step in part._steps[1:]:
         step()

@@ -111,6 +111,15 @@ def test_links_between_pages_lead_somewhere() -> None:
             assert not anchor or anchor in anchors(target), f"{page} links to {link}"
 
 
+def test_kernels_and_modules_that_pages_name_are_there() -> None:
+    """CONTRIBUTING.md may name others, which its readers write."""
+    there = [f"/{path.relative_to(ROOT)}" for folder in ("cl", "clgraph", "tests", "benchmarks", "tools")
+             for path in (ROOT / folder).rglob("*")]  # fmt: skip
+    for page in [ROOT / "README.md", ROOT / "cl" / "README.md", *(ROOT / "docs").rglob("*.md")]:
+        for name in set(re.findall(r"[\w./]*\w\.(?:cl|h|py)\b", page.read_text(encoding="utf-8"))):
+            assert any(path.endswith(f"/{name}") for path in there), f"{page} names {name}"
+
+
 @pytest.mark.parametrize("algorithm", sorted(MODULES))
 def test_the_table_names_every_strategy(algorithm: str) -> None:
     strategies = find_algorithm(algorithm).strategies

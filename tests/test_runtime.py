@@ -1,6 +1,7 @@
 """The OpenCL boundary: sources, devices, programs, memory, timing, and what must not hang or break."""
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import re
@@ -11,13 +12,17 @@ import textwrap
 import threading
 import time
 import weakref
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pyopencl as cl
 import pytest
 from conftest import ROOT, session_on
 
-from clgraph import generators, user_cache
+from clgraph import color, generators, user_cache
+from clgraph.algorithms.bfs.load_balance import profile_balance
+from clgraph.algorithms.bfs.problem import as_problem
 from clgraph.algorithms.table import MODULES, find_algorithm
 from clgraph.errors import (
     CapacityError,
@@ -408,17 +413,39 @@ def test_graphs_are_uploaded_once_and_let_go(session):
 @pytest.mark.parametrize("algorithm", sorted(set(MODULES) - {"factorization"}))  # its model keeps its plan
 def test_a_call_leaves_nothing_behind(pocl: Session, algorithm: str) -> None:
     """No circle of references keeps the plan, and with it the graph and arrays on the device, until Python looks."""
-    entry = find_algorithm(algorithm)
+
+    def fails(problem: object, plan: object) -> None:
+        raise DeviceTimeoutError("on purpose")
+
+    whole = find_algorithm(algorithm)
     gc.collect()
     gc.disable()
     try:
-        for strategy in entry.strategies:
+        for entry, strategy in product((whole, replace(whole, answer=fails)), whole.strategies):
             graph = generators.random_weights(generators.cycle(30))
             problem = entry.problem(graph)
-            entry.solve(problem, strategy=strategy, session=pocl)
+            with contextlib.suppress(DeviceTimeoutError):
+                entry.solve(problem, strategy=strategy, session=pocl)
             gone = weakref.ref(graph)
             del graph, problem
             assert gone() is None, strategy
+    finally:
+        gc.enable()
+
+
+def test_plans_of_parts_leave_nothing_behind(pocl: Session) -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        for call in (
+            lambda graph: color(graph, distance=2, order="smallest_last", session=pocl),
+            lambda graph: profile_balance(pocl, as_problem(graph, source=0)),
+        ):
+            graph = generators.rmat(8, 8, seed=1)
+            call(graph)
+            gone = weakref.ref(graph)
+            del graph
+            assert gone() is None
     finally:
         gc.enable()
 

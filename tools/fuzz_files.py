@@ -30,7 +30,7 @@ from clgraph.device import profile as profiles
 from clgraph.device.profile import DeviceProfile
 from clgraph.errors import ClgraphError
 from clgraph.io import cache, read, write
-from clgraph.io.ratings import read_ratings
+from clgraph.io.ratings import read_ratings, write_ratings
 from clgraph.model.cost import Atomics, Chain, Gathers, Work, estimate
 
 
@@ -252,7 +252,10 @@ READERS = {
         read_ratings, check_ratings, ratings_facts, _ANY_TEXT,
     ),
     "ratings_npz": Reader(
-        (_written(_RATINGS.save), _written(_NAMED.save), *_scipy_files(_RATINGS.to_scipy(), "csr", "coo", "bsr")),
+        (
+            *(_written(partial(write_ratings, ratings)) for ratings in (_RATINGS, _NAMED)),
+            *_scipy_files(_RATINGS.to_scipy(), "csr", "coo", "bsr"),
+        ),
         partial(read_ratings, format="npz"), check_ratings, ratings_facts, _ANY_ARCHIVE,
     ),
     "model": Reader(

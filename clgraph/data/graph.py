@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 SelfLoops: TypeAlias = Literal["keep", "drop", "error"]
+MAX_KERNEL_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
 
 
 @dataclass(init=False, frozen=True, eq=False, repr=False)
@@ -173,6 +174,11 @@ class Graph:
         return None if self.edge_weights is None else self.edge_weights.dtype
 
     @property
+    def offset_dtype(self) -> np.dtype[Any]:
+        """Type of the row offsets that kernels get."""
+        return self.row_offsets.dtype
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the CSR arrays and weights."""
         weights = 0 if self.edge_weights is None else self.edge_weights.nbytes
@@ -218,6 +224,11 @@ class Graph:
         weighted = None if weights is None else turned[2]
         return Graph._trusted(*turned[:2], weighted, directed=True, labels=self.labels, sorted_rows=True)
 
+    def sorted_pattern(self) -> Graph:
+        """Return the graph without weights and labels, its rows sorted, with each entry once."""
+        pattern = as_csr_array(self.row_offsets, self.column_indices, np.ones(self.n_edges, bool))
+        return Graph.from_scipy(pattern, directed=self.directed)
+
     def sources(self) -> NDArray[np.int32]:
         """Return the row of every stored entry, int32, shape (n_edges,)."""
         return np.repeat(np.arange(self.n_vertices, dtype=np.int32), self.degrees)
@@ -229,6 +240,13 @@ class Graph:
             return rows, columns, weights
         once = rows <= columns
         return rows[once], columns[once], None if weights is None else weights[once]
+
+    def require_fits(self, who: str, max_entries: int = 2**63 - 1) -> None:
+        """Raise an :class:`InputError` if there are too many vertices or entries; *who* is such as "searches take"."""
+        n, m = self.n_vertices, self.n_edges
+        if n > MAX_KERNEL_VERTICES or m > max_entries:
+            limits = f"{MAX_KERNEL_VERTICES} vertices and {max_entries} entries"
+            raise InputError(f"{n} vertices and {m} entries; {who} at most {limits}")
 
     def require_reverses(self) -> None:
         """Raise an :class:`InputError` unless each entry has its reverse, whatever they weigh."""

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -26,7 +27,7 @@ class Algorithm:
     strategies : mapping of str to Strategy
     problem : callable
         ``problem(data, **settings)`` checks the user's input and settings and returns the problem, which is what plans
-        and predictions take. Settings without defaults do not change predictions.
+        and predictions take.
     answer : callable
         ``answer(problem, plan)`` returns the result of a plan that has run; it has an attribute ``info``.
     check : callable
@@ -87,17 +88,15 @@ class Algorithm:
             The check has failed.
         """
         verify, on = checked_flag("verify", verify), self.session(problem, session)
-        with on.measure() as recorder:
+        with ExitStack() as leaving, on.measure() as recorder:
             choice = self.choose(on, problem, strategy)
             chosen = self.strategies[choice.strategy]
             plan = chosen.plan(on, problem, **checked_options(self.strategies, choice, options or {}))
+            leaving.callback(plan.release)
             plan.run()
             result = self.answer(problem, plan)
-        result.info = on.run_info(
-            recorder, choice.strategy, chosen.kind, choice.seconds, details=getattr(plan, "details", {}),
-            balance=getattr(plan, "balance", None),
-        )
-        plan.release()
+            told = {"details": plan.details, "balance": getattr(plan, "balance", None)}
+        result.info = on.run_info(recorder, choice.strategy, chosen.kind, choice.seconds, **told)
         if verify:
             self.check(problem, result)
         return result

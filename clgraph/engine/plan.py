@@ -36,7 +36,8 @@ class Plan:
     arrays : dict of str to DeviceArray
         The arrays that the recipe names.
     scope : dict
-        What kernels find by the names of their parameters: the graph's rows, the recipe's values, inputs and arrays.
+        What kernels find by the names of their parameters: the graph's rows, the recipe's values, inputs and arrays,
+        and how long these are.
     rounds : list of int
         For each step that has rounds, how many the last run made.
     remade : callable
@@ -71,7 +72,8 @@ class Plan:
             name: (session.zeros if array.zeroed else session.empty)(sizes[name], array.dtype)
             for name, array in recipe.arrays.items()
         }
-        self.scope: dict[str, Any] = {**given, **recipe.values, **inputs, **self.arrays}
+        lengths = {capacity_of(name): array.size for name, array in self.arrays.items()}
+        self.scope: dict[str, Any] = {**lengths, **given, **recipe.values, **inputs, **self.arrays}
         if recipe.prepare is not None:
             self.scope |= recipe.prepare(self)
         self._paced = estimate(recipe.work, session.profile.rates).seconds > PACED_SECONDS
@@ -143,8 +145,6 @@ class Plan:
             name: self.scope[value] if isinstance(value, str) and value in self.scope else self._number(phase, value)
             for name, value in phase.values.items()
         }
-        if phase.grows is not None:
-            self.scope[capacity_of(phase.grows)] = self.arrays[phase.grows].size
         launch = program.bind(phase.name, items, self.scope, max_groups=most, **own)
         self._launches[launch] = self._growth(phase)
         return launch

@@ -110,7 +110,7 @@ def write(graph: Any, path: str | os.PathLike[str], *, format: str | None = None
 
     Parameters
     ----------
-    graph : Graph, scipy sparse array or networkx graph
+    graph : Graph, DeviceGraph, scipy sparse array or networkx graph
         The graph.
     path : path
         The file; its suffix tells the format unless *format* does.

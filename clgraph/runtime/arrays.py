@@ -84,7 +84,7 @@ class DeviceArray:
         with typed_errors("making a view"):
             # The pool's buffers have no method for this, and OpenCL makes no view of a view.
             memory: Any = cl.Buffer.from_int_ptr(whole.buffer.int_ptr, retain=True)
-            part = memory.get_sub_region(first, max(n_bytes, kind.itemsize))
+            part = memory.get_sub_region(first, max(n_bytes, 1))
         made = DeviceArray(self._session, part, kind, n_bytes // kind.itemsize)
         made._parent, made._first_byte = whole, first
         return made

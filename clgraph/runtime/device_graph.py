@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.arguments import checked_count, checked_flag
+from clgraph.arguments import checked_count, checked_flag, shown
 from clgraph.data.csr import MAX_VERTICES, offset_dtype
-from clgraph.data.graph import Graph
+from clgraph.data.graph import Graph, as_graph
 from clgraph.data.stats import GraphStats
 from clgraph.errors import GraphError, InputError
 from clgraph.runtime.arrays import DeviceArray
@@ -52,9 +52,22 @@ class DeviceGraph:
     _source: weakref.ref[Graph] | None = None  # not the graph: a session keeps what is here while the graph lives
 
     @classmethod
-    def from_graph(cls, graph: Graph, session: SessionLike = None) -> DeviceGraph:
-        """Return *graph* with its weights on the device of *session*; a session keeps it while *graph* lives."""
-        return device_graph(as_session(session), graph, weights=True)
+    def from_graph(cls, graph: Any, session: SessionLike = None) -> DeviceGraph:
+        """Return *graph* with its weights on the device of *session*; a session keeps it while *graph* lives.
+
+        Parameters
+        ----------
+        graph : Graph, DeviceGraph, scipy sparse array or networkx graph
+        session : Session, str, pyopencl Device, Context or CommandQueue, or None
+            Where it shall live; a string names a device, ``None`` takes the best one.
+
+        Raises
+        ------
+        InputError
+            *graph* is no graph, or is on the device of another session.
+        """
+        graph = as_graph(graph)
+        return device_graph(session_for(graph, session), graph, weights=True)
 
     @classmethod
     def from_arrays(
@@ -82,24 +95,29 @@ class DeviceGraph:
         GraphError
             The arrays do not describe a graph; the message names value, position and limit.
         InputError
-            An array lives on another session.
+            What is given is no array on a device, or one of another session.
         """
-        arrays = {"row_offsets": row_offsets, "column_indices": column_indices, "edge_weights": edge_weights,
-                  "vertex_weights": vertex_weights, "n_vertices": n_vertices}  # fmt: skip
+        given = {"edge_weights": edge_weights, "vertex_weights": vertex_weights}
+        weights = {name: array for name, array in given.items() if array is not None}
+        counted = {"n_vertices": n_vertices} if isinstance(n_vertices, DeviceArray) else {}
+        arrays = {"row_offsets": row_offsets, "column_indices": column_indices, **weights, **counted}
         for name, array in arrays.items():
-            if isinstance(array, DeviceArray) and array.session is not session:
+            if not isinstance(array, DeviceArray):
+                raise InputError(f"{name} = {shown(array)}; allowed: a DeviceArray")
+            if array.session is not session:
                 raise InputError(f"{name} is on {array.session}, and the graph is to be on {session}")
         if column_indices.dtype != np.int32 or row_offsets.dtype not in (np.int32, np.int64):
             raise GraphError(
                 f"row_offsets is of {row_offsets.dtype} and column_indices of {column_indices.dtype}; "
                 "needed: int32 or int64, and int32"
             )
-        for name, weights in (("edge_weights", edge_weights), ("vertex_weights", vertex_weights)):
-            if weights is not None and weights.dtype.name not in _WEIGHTS:
-                raise GraphError(f"{name} is of {weights.dtype}; allowed: {', '.join(_WEIGHTS)}")
-        counted = n_vertices.item() if isinstance(n_vertices, DeviceArray) else n_vertices
+        for name, array in weights.items():
+            if array.dtype.name not in _WEIGHTS:
+                raise GraphError(f"{name} is of {array.dtype}; allowed: {', '.join(_WEIGHTS)}")
+        if isinstance(n_vertices, DeviceArray):
+            n_vertices = n_vertices.item()
         most = min(MAX_VERTICES, row_offsets.size - 1)
-        n = row_offsets.size - 1 if counted is None else checked_count("n_vertices", counted, most, least=0)
+        n = row_offsets.size - 1 if n_vertices is None else checked_count("n_vertices", n_vertices, most, least=0)
         if not 0 <= n <= MAX_VERTICES:
             raise GraphError(f"row_offsets has {n + 1} elements; needed: n_vertices + 1, at most {MAX_VERTICES + 1}")
         if vertex_weights is not None and vertex_weights.size < n:
@@ -164,11 +182,12 @@ class DeviceGraph:
 
     def as_graph(self) -> Graph:
         """Return what algorithms read: a graph whose arrays come to the host when something reads them there."""
-        return self._as_graph
+        return GraphOnDevice(self)
 
     @cached_property
-    def _as_graph(self) -> Graph:
-        return GraphOnDevice(self)
+    def _known(self) -> dict[str, Any]:
+        """What all that :meth:`as_graph` returned has read and found: each array comes to the host once."""
+        return {"directed": self.directed, "labels": self.labels, "has_sorted_rows": self.has_sorted_rows}
 
 
 class GraphOnDevice(Graph):
@@ -179,12 +198,13 @@ class GraphOnDevice(Graph):
     on_device : DeviceGraph
     """
 
+    __slots__ = ("on_device",)  # not in __dict__, which *on_device* has: a circle would keep the memory on the device
+
     on_device: DeviceGraph
 
     def __init__(self, on_device: DeviceGraph) -> None:
-        for name in ("directed", "labels", "has_sorted_rows"):
-            self.__dict__[name] = getattr(on_device, name)
-        self.__dict__["on_device"] = on_device
+        object.__setattr__(self, "on_device", on_device)
+        object.__setattr__(self, "__dict__", on_device._known)
 
     def __reduce__(self) -> Any:
         return object.__new__, (Graph,), self.on_device.to_graph().__getstate__()
@@ -206,9 +226,13 @@ class GraphOnDevice(Graph):
         weights = self.on_device.edge_weights
         return None if weights is None else weights.dtype
 
+    @property
+    def offset_dtype(self) -> np.dtype[Any]:
+        return self.on_device.row_offsets.dtype
+
     @cached_property
     def row_offsets(self) -> NDArray[Any]:
-        return self._read("row_offsets").astype(offset_dtype(self.n_edges), copy=False)
+        return self._read("row_offsets", offset_dtype(self.n_edges))
 
     @cached_property
     def column_indices(self) -> NDArray[np.int32]:
@@ -218,10 +242,11 @@ class GraphOnDevice(Graph):
     def edge_weights(self) -> NDArray[Any] | None:
         return None if self.weight_dtype is None else self._read("edge_weights")
 
-    def _read(self, name: str) -> NDArray[Any]:
+    def _read(self, name: str, dtype: type[Any] | None = None) -> NDArray[Any]:
         if (source := self.on_device.source) is not None:
             return getattr(source, name)  # type: ignore[no-any-return]
         array: NDArray[Any] = getattr(self.on_device, name).get()
+        array = array if dtype is None else array.astype(dtype, copy=False)
         array.setflags(write=False)
         return array
 

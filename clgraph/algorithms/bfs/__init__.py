@@ -91,7 +91,7 @@ def bfs(
 
     Parameters
     ----------
-    graph : Graph, scipy sparse array or networkx graph
+    graph : Graph, DeviceGraph, scipy sparse array or networkx graph
         Directed or undirected; weights are not looked at.
     source : vertex id or sequence of them
         With several, distances are those from the nearest.

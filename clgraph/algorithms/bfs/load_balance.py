@@ -52,10 +52,13 @@ def profile_balance(
     plain.run()
     split.run()
     begin, end = split.arrays["part_begin"].get(), split.arrays["part_end"].get()
-    return BalanceProfile(
+    profile = BalanceProfile(
         plain.balance, split.balance, plain.group_edges, split.group_edges, problem.graph.degrees,
         end - begin, split.details["mda"],
     )
+    plain.release()
+    split.release()
+    return profile
 
 
 def plot_balance(profile: BalanceProfile, path: str | Path, name: str) -> None:

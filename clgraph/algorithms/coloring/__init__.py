@@ -86,7 +86,7 @@ def color(
 
     Parameters
     ----------
-    graph : Graph, scipy sparse array or networkx graph
+    graph : Graph, DeviceGraph, scipy sparse array or networkx graph
         It is undirected, or directed with the reverse of each entry. Self-loops and repeats do not matter.
     distance : {1, 2}
         At 2 vertices that have a common neighbour differ, too.

@@ -3,10 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from scipy.sparse import issparse
-
 from clgraph.algorithms.coloring import ALGORITHM, Coloring
-from clgraph.algorithms.coloring.problem import as_problem, columns_graph
+from clgraph.algorithms.coloring.problem import as_problem
 from clgraph.arguments import Seed
 from clgraph.runtime.session import SessionLike
 
@@ -23,8 +21,9 @@ def color_columns(
 
     Parameters
     ----------
-    matrix : scipy sparse array of any type and format, shape (m, n), or Graph, whose rows are those of the matrix
-        Every stored entry counts, explicit zeros too; values do not matter.
+    matrix : Graph, DeviceGraph, scipy sparse array or networkx graph
+        A sparse array may have any shape (m, n), type and format; the rows of a graph are those of the matrix. Every
+        stored entry counts, explicit zeros too; values do not matter.
     strategy, order, deterministic, seed, session, **options
         As for :func:`color` at distance 2; there is no order ``"smallest_last"``. A column's degree is the number of
         its entries.
@@ -40,7 +39,7 @@ def color_columns(
     Raises
     ------
     InputError
-        *matrix* is no sparse matrix, or an argument is out of range.
+        *matrix* is no matrix or graph, or an argument is out of range.
     GraphError
         *matrix* is damaged, or has more than 2**31 - 1 rows or columns.
     UnsupportedStrategyError
@@ -68,7 +67,6 @@ def color_columns(
     >>> bool((products[rows, colors[columns]] == jacobian[rows, columns]).all())
     True
     """
-    data = matrix if issparse(matrix) else columns_graph(matrix)[0]
-    problem = as_problem(data, distance=2, order=order, deterministic=deterministic, seed=seed, bipartite=True)
+    problem = as_problem(matrix, distance=2, order=order, deterministic=deterministic, seed=seed, bipartite=True)
     result: Coloring = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
     return result

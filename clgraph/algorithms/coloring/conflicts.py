@@ -11,8 +11,8 @@ from clgraph.arguments import checked_array, checked_count, checked_flag
 from clgraph.data.graph import Graph, as_graph
 from clgraph.errors import InputError
 from clgraph.primitives.types import power_of_two_at_most, tuned
-from clgraph.runtime.device_graph import device_graph
-from clgraph.runtime.session import Session, SessionLike, as_session
+from clgraph.runtime.device_graph import device_graph, session_for
+from clgraph.runtime.session import Session, SessionLike
 
 _SOURCE = "coloring/conflicts.cl"
 _MOST_COLORS = 1 << 22  # above, colours are numbered anew
@@ -31,8 +31,8 @@ def count_conflicts(
 
     Parameters
     ----------
-    graph : Graph, scipy sparse array or networkx graph
-        It is undirected, or directed with the reverse of each entry; with *bipartite* it is any matrix or Graph.
+    graph : Graph, DeviceGraph, scipy sparse array or networkx graph
+        It is undirected, or directed with the reverse of each entry; with *bipartite* it is any matrix or graph.
     colors : array_like of any integer type, shape (n_vertices,)
         The colours may be any numbers of at least 0, not only 0 … n_colors - 1.
     distance : {1, 2}
@@ -66,9 +66,8 @@ def count_conflicts(
     distance, bipartite = checked_count("distance", distance, 2), checked_flag("bipartite", bipartite)
     if bipartite and distance == 1:
         raise InputError("distance=1 with bipartite=True; members of a matrix's rows are counted at distance 2")
-    on = as_session(session)
     data, n = columns_graph(graph) if bipartite else (as_graph(graph), None)
-    n = data.n_vertices if n is None else n
+    n, on = data.n_vertices if n is None else n, session_for(data, session)
     given = checked_array("colors", colors)
     if given.shape != (n,) or (given.size and given.dtype.kind not in "iu"):
         raise InputError(f"colors are {given.dtype} {given.shape}; needed: integers, ({n},)")
@@ -83,7 +82,7 @@ def count_conflicts(
     padded = np.zeros(data.n_vertices, np.int32)
     padded[:n] = given
     if distance == 2 and not data.has_sorted_rows:
-        data = Graph.from_scipy(data.to_scipy(), directed=data.directed)
+        data = data.sorted_pattern()
     return _count(on, data, padded, distance, closed=not bipartite)
 
 

@@ -42,4 +42,5 @@ def ranks(session: Session, graph: Graph, order: str, seed: int) -> DeviceArray:
     recipe = Recipe(rank_steps(graph, order, seed) if n else (), {"ranks": Array(n, np.uint32)}, {"n": n})
     plan = ColoringPlan(session, ColoringProblem(graph), recipe)
     plan.run()
+    plan.release()
     return plan.arrays["ranks"]

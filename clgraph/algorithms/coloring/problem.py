@@ -16,7 +16,6 @@ from clgraph.data.graph import Graph, as_graph
 from clgraph.data.stats import GraphStats
 from clgraph.errors import GraphError, InputError
 
-_MAX_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
 _MAX_ENTRIES = 2**32 - 2**12  # greedy colours are at most the square root, and must fit 16 bits
 _MAX_DEGREE = 2**31 - 1  # priorities have a bit more
 
@@ -61,7 +60,7 @@ class ColoringProblem:
         """The rows that kernels get; at distance 2 they are sorted, and row v has the nets of v."""
         graph = self.graph
         if self.distance == 2 and not graph.has_sorted_rows:
-            graph = Graph.from_scipy(graph.to_scipy(), directed=graph.directed)
+            graph = graph.sorted_pattern()
         return graph.reverse if self.bipartite else graph
 
     @property
@@ -87,11 +86,9 @@ def as_problem(
     if bipartite and order == "smallest_last":
         raise InputError("order='smallest_last' is for graphs; columns have the other orders")
     seed = checked_seed(seed) % 2**32
-    data, n_columns = columns_graph(graph) if bipartite and issparse(graph) else (as_graph(graph), None)
-    n, m = data.n_vertices, data.n_edges
-    if n > _MAX_VERTICES or m > _MAX_ENTRIES:
-        raise InputError(f"{n} vertices and {m} entries; colouring takes at most {_MAX_VERTICES} and {_MAX_ENTRIES}")
-    if m > _MAX_DEGREE and data.degrees.max() > _MAX_DEGREE:
+    data, n_columns = columns_graph(graph) if bipartite else (as_graph(graph), None)
+    data.require_fits("colouring takes", _MAX_ENTRIES)
+    if data.n_edges > _MAX_DEGREE and data.degrees.max() > _MAX_DEGREE:
         raise InputError(f"{data.degrees.max()} entries of a vertex; colouring takes at most {_MAX_DEGREE}")
     if not bipartite:
         data.require_reverses()
@@ -99,11 +96,15 @@ def as_problem(
 
 
 def columns_graph(matrix: Any) -> tuple[Graph, int]:
-    """Return the pattern of *matrix*, filled up with empty rows or columns to a square, and its number of columns."""
-    if isinstance(matrix, Graph):
-        return matrix, matrix.n_vertices
-    if not issparse(matrix) or matrix.ndim != 2:
-        raise InputError(f"matrix = {shown(matrix)}; allowed: a 2-D scipy sparse array, a Graph")
+    """Return *matrix*, a graph or a sparse matrix of any shape, as a graph, and its number of columns.
+
+    Of a sparse matrix it is the pattern, filled up with empty rows or columns to a square.
+    """
+    if not issparse(matrix):
+        graph = as_graph(matrix)
+        return graph, graph.n_vertices
+    if matrix.ndim != 2:
+        raise InputError(f"matrix = {shown(matrix)}; allowed: two dimensions")
     n = max(matrix.shape)
     if n > MAX_VERTICES:
         raise GraphError(f"a matrix of shape {matrix.shape}; allowed: up to {MAX_VERTICES} rows and columns")

@@ -6,9 +6,6 @@ from typing import Any
 
 from clgraph.data.graph import Graph, as_graph
 from clgraph.data.stats import GraphStats
-from clgraph.errors import InputError
-
-_MAX_VERTICES = 2**31 - 2**12  # a work-item's first vertex must fit int32, rounded up to work-groups
 
 
 @dataclass(frozen=True)
@@ -25,6 +22,5 @@ class ComponentsProblem:
 def as_problem(graph: Any) -> ComponentsProblem:
     """Check the arguments of :func:`connected_components`."""
     graph = as_graph(graph)
-    if graph.n_vertices > _MAX_VERTICES:
-        raise InputError(f"{graph.n_vertices} vertices; connected components takes at most {_MAX_VERTICES}")
+    graph.require_fits("connected components take")
     return ComponentsProblem(graph)

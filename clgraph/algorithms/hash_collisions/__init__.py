@@ -52,7 +52,7 @@ def hash_collisions(
 
     Parameters
     ----------
-    graph : Graph, scipy sparse array or networkx graph
+    graph : Graph, DeviceGraph, scipy sparse array or networkx graph
         It is undirected, or directed with the reverse of each entry.
     distance : {1, 2}
     hashes : int or iterable of str

@@ -100,7 +100,7 @@ class _SortedRows:
     def __init__(self, plan: Plan, *, limit: int, groups: int) -> None:
         session, graph = plan.session, plan.problem.graph
         ends = np.cumsum(graph.degrees[graph.degrees > limit] + 1, dtype=np.int64)
-        starts = session.upload(np.concatenate([[0], ends]).astype(graph.row_offsets.dtype))
+        starts = session.upload(np.concatenate([[0], ends]).astype(graph.offset_dtype))
         keys, in_order = session.empty(int(ends[-1]), np.uint32), session.empty(int(ends[-1]), np.uint32)
         size = max(1, session.facts.sub_group_size) if session.facts.is_cpu else 256
         program = plan.program(_SORTED, {"WG_SIZE": size})

@@ -12,9 +12,9 @@ from clgraph.data.graph import Graph, as_graph
 from clgraph.data.stats import GraphStats
 from clgraph.data.vertex_hashes import HASHES
 from clgraph.errors import InputError
+from clgraph.runtime.device_graph import beside
 
 MOST_BITS = 31  # of a colour, which is an int32
-_MAX_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,10 @@ def as_problem(
         widths = tuple(operator.index(bits) for bits in islice(bit_widths, MOST_BITS + 1))
     if not widths or any(b <= a for a, b in zip((0, *widths), (*widths, MOST_BITS + 1), strict=False)):
         raise InputError(f"bit_widths = {shown(list(widths))}; allowed: rising integers from 1 to {MOST_BITS}")
-    if graph.n_vertices > _MAX_VERTICES:
-        raise InputError(f"{graph.n_vertices} vertices; hash collisions takes at most {_MAX_VERTICES}")
+    graph.require_fits("hash collisions take")
     graph.require_reverses()
     if distance == 2 and not graph.has_sorted_rows:
-        graph = Graph.from_scipy(graph.to_scipy())
+        graph = beside(graph, graph.sorted_pattern())
     return CollisionProblem(graph, distance, names, widths)
 
 

@@ -7,10 +7,8 @@ from typing import Any
 from clgraph.arguments import checked_flag
 from clgraph.data.graph import Graph, as_graph
 from clgraph.data.stats import GraphStats
-from clgraph.errors import InputError
 from clgraph.runtime.device_graph import beside
 
-_MAX_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
 _MAX_ENTRIES = 2**32 - 2**12  # positions of entries are uints, the last of which means none
 
 
@@ -31,11 +29,7 @@ def as_problem(graph: Any, *, maximum: bool = False, weight: str | None = "weigh
     maximum, graph = checked_flag("maximum", maximum), as_graph(graph, weight=weight)
     if graph.directed or not graph.has_sorted_rows:
         graph = beside(graph, undirected(graph, *graph.edge_list()))
-    if graph.n_vertices > _MAX_VERTICES or graph.n_edges > _MAX_ENTRIES:
-        raise InputError(
-            f"{graph.n_vertices} vertices and {graph.n_edges} entries; a spanning forest takes at most {_MAX_VERTICES} "
-            f"and {_MAX_ENTRIES}"
-        )
+    graph.require_fits("a spanning forest takes", _MAX_ENTRIES)
     return ForestProblem(graph, maximum)
 
 

@@ -112,7 +112,7 @@ def sssp(
 
     Parameters
     ----------
-    graph : Graph, scipy sparse array or networkx graph
+    graph : Graph, DeviceGraph, scipy sparse array or networkx graph
         Directed or undirected, with weights of at least 0; without weights every edge weighs 1.
     source : vertex id or sequence of them
         With several, distances are those from the nearest.

@@ -12,12 +12,10 @@ from clgraph.algorithms.traversal.distances import DistanceType, distance_type
 from clgraph.algorithms.traversal.sources import LARGEST_DEGREE, source_numbers
 from clgraph.data.graph import Graph
 from clgraph.data.stats import GraphStats
-from clgraph.errors import InputError
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session
 
-_MAX_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
 MAX_DEPTH = 2**31 - 2
 GREATEST = 2**63 - 1  # distance that is an integer
 
@@ -85,8 +83,7 @@ class SearchProblem:
 
 def sources_in(graph: Graph, source: Any) -> NDArray[np.int32]:
     """Return the numbers of the sources; :data:`LARGEST_DEGREE` stands for the vertex that has it."""
-    if graph.n_vertices > _MAX_VERTICES:
-        raise InputError(f"{graph.n_vertices} vertices; searches take at most {_MAX_VERTICES}")
+    graph.require_fits("searches take")
     if source is LARGEST_DEGREE:
         return np.array([graph.degrees.argmax()] if graph.n_vertices else [], np.int32)
     return source_numbers(graph, source)

@@ -90,7 +90,6 @@ def node_splitting(
     def sum_children(plan: Plan) -> Scan:
         return Scan(plan.session, plan.arrays["counts"], plan.arrays["first_child"])
 
-    offset = graph.row_offsets.dtype
     n_launches = 1.0 if facts.dialect.has_grid_barrier and facts.has_int64_atomics else 2.0
     return _recipe(
         problem,
@@ -106,8 +105,9 @@ def node_splitting(
         ),
         n_words=n if atomic else n_parts, atomic=atomic, balance=balance,
         arrays={
-            "counts": Array(n, np.int32), "first_child": Array(n + 1, np.int32), "part_begin": Array(n_parts, offset),
-            "part_end": Array(n_parts, offset), "part_parent": Array(n_parts, np.int32),
+            "counts": Array(n, np.int32), "first_child": Array(n + 1, np.int32),
+            "part_begin": Array(n_parts, graph.offset_dtype), "part_end": Array(n_parts, graph.offset_dtype),
+            "part_parent": Array(n_parts, np.int32),
         },
         details={"mda": mda, "n_extra": lambda: n_parts() - n},
     )  # fmt: skip
