@@ -139,4 +139,4 @@ def test_whatever_is_public_is_called(pocl: Any, tmp_path: Any, monkeypatch: pyt
     new.__module__ = "clgraph.algorithms.explain"
     first, second = fuzz.targets(fuzz.good_values(tmp_path, pocl))[:2]
     assert first.hostile == ("graph", "verify", "how_many") and first.good["how_many"] == 4
-    assert ({"algorithm": "sssp"}, "strategy") in [({"algorithm": a["algorithm"]}, o) for a, o in second.options]
+    assert ({"algorithm": "sssp"}, "limit") in [({"algorithm": a["algorithm"]}, o) for a, o in second.options]

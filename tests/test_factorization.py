@@ -130,7 +130,7 @@ def test_explain(pocl: Session) -> None:
     ratings = ZOO["513"]
     options = {"rank": 64, "n_sweeps": 3}
     choice = cg.explain("factorization", ratings, session=pocl, **options)
-    assert choice == ALGORITHM.choose(pocl, as_problem(ratings, **options))
+    assert choice.predicted == ALGORITHM.choose(pocl, as_problem(ratings, **options)).predicted
     assert choice.seconds != cg.explain("factorization", ratings.to_scipy(), session=pocl).seconds
     for estimate in choice.predicted.values():
         assert estimate.parts and min(estimate.parts.values()) >= 0

@@ -21,6 +21,8 @@ N = 100_000
 @pytest.fixture
 def held(session):
     """An event that ends when the test sets it; it is set at the end in any case."""
+    if "NVIDIA" in session.facts.platform:
+        pytest.skip("a thread of NVIDIA's driver ends the process once a user event is set")
     event = cl.UserEvent(session.context)
     yield event
     let_go(event)

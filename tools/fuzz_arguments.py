@@ -57,6 +57,7 @@ class Target(NamedTuple):
 def good_values(directory: Path, session: Any) -> dict[str, Any]:
     """Return values by name of a parameter; others are found by its annotation."""
     graph = cg.generators.random_weights(cg.generators.rmat(5, 4, seed=1), 1)
+    ratings = cg.generators.planted_ratings(9, 9, 60)
     path = directory / "edges.txt"
     path.write_text("0 1 2.5\n1 2 3\n", encoding="ascii")
     return {
@@ -64,7 +65,7 @@ def good_values(directory: Path, session: Any) -> dict[str, Any]:
         "src": [0, 1], "dst": [1, 2], "row_offsets": [0, 1, 2], "column_indices": [1, 0], "algorithm": "bfs",
         "users": [0, 1], "items": [0, 1], "values": [1.0, 2.0], "ids": [0], "user": 0, "vertex": 0,
         "colors": np.arange(graph.n_vertices), "hash": "murmur3", "bits": 3, "n_ratings": 20,
-        "X": cg.generators.planted_ratings(9, 9, 60), "n_users": 9, "n_items": 9, "document": session.profile.to_json(),
+        "X": ratings, "ratings": ratings, "n_users": 9, "n_items": 9, "document": session.profile.to_json(),
         "dtype": np.int32, "host": np.arange(5), "verify": True, "callback": lambda *_: True,  # which ends a fit
     }  # fmt: skip
 

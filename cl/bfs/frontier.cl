@@ -283,7 +283,7 @@ KERNEL expand_level(uint turn, uint depth, uint light_capacity, uint heavy_capac
   if (get_global_id(0) < 4) state[STATE_SIZES + SIZES * (turn + 2u & 3u) + get_global_id(0)] = 0u;
   const share_t share = {0u, now.sizes[0], now.sizes[1], (uint)get_global_id(0) / SUB_GROUP_SIZE,
                          (uint)get_global_size(0) / SUB_GROUP_SIZE};
-  lanes_t none;
+  const lanes_t none = {{0, 0, 0u}, 0u, 0u, {{0}, {0}, {0u}, {0}}};
   expand(share, none, (int)depth, on, now, next, row_offsets, column_indices);
 }
 

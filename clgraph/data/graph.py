@@ -241,7 +241,7 @@ class Graph:
         once = rows <= columns
         return rows[once], columns[once], None if weights is None else weights[once]
 
-    def require_fits(self, who: str, max_entries: int = 2**63 - 1) -> None:
+    def _require_fits(self, who: str, max_entries: int = 2**63 - 1) -> None:
         """Raise an :class:`InputError` if there are too many vertices or entries; *who* is such as "searches take"."""
         n, m = self.n_vertices, self.n_edges
         if n > MAX_KERNEL_VERTICES or m > max_entries:

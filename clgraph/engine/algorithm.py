@@ -54,7 +54,7 @@ class Algorithm:
         UnsupportedStrategyError
             The name is unknown, or this device cannot run it, or it does not solve this problem.
         """
-        left_out = self.left_out(problem, session) if strategy == "auto" else {}
+        left_out = self.left_out(problem, session) if isinstance(strategy, str) and strategy == "auto" else {}
         return choose(self.strategies, strategy, problem, session.facts, session.profile.rates, left_out)
 
     def session(self, problem: Any, session: SessionLike) -> Session:

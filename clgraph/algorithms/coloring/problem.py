@@ -87,7 +87,7 @@ def as_problem(
         raise InputError("order='smallest_last' is for graphs; columns have the other orders")
     seed = checked_seed(seed) % 2**32
     data, n_columns = columns_graph(graph) if bipartite else (as_graph(graph), None)
-    data.require_fits("colouring takes", _MAX_ENTRIES)
+    data._require_fits("colouring takes", _MAX_ENTRIES)
     if data.n_edges > _MAX_DEGREE and data.degrees.max() > _MAX_DEGREE:
         raise InputError(f"{data.degrees.max()} entries of a vertex; colouring takes at most {_MAX_DEGREE}")
     if not bipartite:

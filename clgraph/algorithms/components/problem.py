@@ -22,5 +22,5 @@ class ComponentsProblem:
 def as_problem(graph: Any) -> ComponentsProblem:
     """Check the arguments of :func:`connected_components`."""
     graph = as_graph(graph)
-    graph.require_fits("connected components take")
+    graph._require_fits("connected components take")
     return ComponentsProblem(graph)

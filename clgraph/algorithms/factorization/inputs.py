@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
+from clgraph.arguments import refusing
 from clgraph.data.ratings import Ratings
 from clgraph.errors import InputError
 
@@ -15,8 +16,9 @@ def are_pairs(X: Any) -> bool:
     """Tell whether *X* is a dense array, frame or list with two columns."""
     if isinstance(X, Ratings) or issparse(X):
         return False
-    shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
-    return len(shape) == 2 and shape[1] == 2
+    with refusing("X", X, "Ratings, a scipy sparse array, or a dense array of ratings or pairs"):
+        shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
+        return len(shape) == 2 and bool(shape[1] == 2)
 
 
 def pair_ids(pairs: NDArray[Any]) -> tuple[ArrayLike, ArrayLike]:

@@ -41,7 +41,7 @@ def as_problem(
         widths = tuple(operator.index(bits) for bits in islice(bit_widths, MOST_BITS + 1))
     if not widths or any(b <= a for a, b in zip((0, *widths), (*widths, MOST_BITS + 1), strict=False)):
         raise InputError(f"bit_widths = {shown(list(widths))}; allowed: rising integers from 1 to {MOST_BITS}")
-    graph.require_fits("hash collisions take")
+    graph._require_fits("hash collisions take")
     graph.require_reverses()
     if distance == 2 and not graph.has_sorted_rows:
         graph = beside(graph, graph.sorted_pattern())

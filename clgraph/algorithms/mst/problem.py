@@ -29,7 +29,7 @@ def as_problem(graph: Any, *, maximum: bool = False, weight: str | None = "weigh
     maximum, graph = checked_flag("maximum", maximum), as_graph(graph, weight=weight)
     if graph.directed or not graph.has_sorted_rows:
         graph = beside(graph, undirected(graph, *graph.edge_list()))
-    graph.require_fits("a spanning forest takes", _MAX_ENTRIES)
+    graph._require_fits("a spanning forest takes", _MAX_ENTRIES)
     return ForestProblem(graph, maximum)
 
 

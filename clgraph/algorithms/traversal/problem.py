@@ -83,7 +83,7 @@ class SearchProblem:
 
 def sources_in(graph: Graph, source: Any) -> NDArray[np.int32]:
     """Return the numbers of the sources; :data:`LARGEST_DEGREE` stands for the vertex that has it."""
-    graph.require_fits("searches take")
+    graph._require_fits("searches take")
     if source is LARGEST_DEGREE:
         return np.array([graph.degrees.argmax()] if graph.n_vertices else [], np.int32)
     return source_numbers(graph, source)

@@ -77,12 +77,11 @@ def node_splitting(
 ) -> Recipe:
     """Vertices keep *mda* edges: a number, :func:`histogram_mda`, or what is likely to be best."""
     graph, stats, n = problem.graph, problem.stats, problem.graph.n_vertices
-    if mda == "model":
-        mda = work.likely_mda(stats)
-    elif mda == "histogram":
-        mda = histogram_mda(graph.degrees)
-    elif isinstance(mda, str):
-        raise InputError(f"mda = {shown(mda)}; allowed: a number, 'histogram', 'model'")
+    atomic = checked_flag("atomic", atomic)
+    if isinstance(mda, str):
+        if mda not in ("histogram", "model"):
+            raise InputError(f"mda = {shown(mda)}; allowed: a number, 'histogram', 'model'")
+        mda = histogram_mda(graph.degrees) if mda == "histogram" else work.likely_mda(stats)
     mda = checked_count("mda", mda, 2**31 - 1)
     n_parts = cache(partial(part_count, graph.degrees, mda))
     copies = not atomic and stats.max_degree > mda
@@ -157,7 +156,7 @@ def _plan_splitting(
     atomic: bool = False, balance: bool = False,
 ) -> Any:
     """Have the cost model choose *mda* by the rates of the session's device."""
-    if mda == "model":
+    if isinstance(mda, str) and mda == "model":
         mda = work.model_mda(problem.stats, session.facts, session.profile.rates)
     return plan(session, problem, mda=mda, atomic=atomic, balance=balance)
 
