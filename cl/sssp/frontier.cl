@@ -317,7 +317,7 @@ KERNEL search(int n, uint round, uint most_turns, dist_t limit, uint light_capac
     next.stamp = turn.number + 2u;
     const pile_t pile = pile_of(at.pile, n, piles, state);
     const int settles = LIGHT_FIRST && at.mode == SETTLED;
-    if (at.mode == NEAR | settles) {
+    if ((at.mode == NEAR) | settles) {
       share_t share = {turn.n_own, 0u, 0u, turn.sub_group, turn.n_sub_groups};
       if (settles) {
         share.light = load_relaxed(settled.sizes);
