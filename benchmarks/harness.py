@@ -111,6 +111,7 @@ def time_strategies(
             timing = time_run(session, plan.run, repeats=repeats, budget_seconds=budget_seconds)
             with naming(name):
                 verify(plan)
+            plan.release()
         rows.append({
             "strategy": name, "kind": strategies[name].kind, "picked": name == choice.strategy,
             "predicted_seconds": choice.predicted[name].seconds, "verified": True, **asdict(timing),

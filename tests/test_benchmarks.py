@@ -48,6 +48,9 @@ class FillPlan:
         self.n_runs += 1
         self._launch()
 
+    def release(self) -> None:
+        """Hold nothing."""
+
 
 def strategy(launches: int) -> Strategy:
     def work(_stats: GraphStats, _facts: DeviceFacts) -> Work:
