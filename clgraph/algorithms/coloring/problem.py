@@ -13,7 +13,7 @@ from clgraph.algorithms.coloring.vertex_orders import ORDERS
 from clgraph.arguments import Seed, check_choice, checked_count, checked_flag, checked_seed, shown
 from clgraph.data.csr import MAX_VERTICES, check_range
 from clgraph.data.graph import Graph, as_graph
-from clgraph.data.stats import GraphStats
+from clgraph.engine.problem import GraphProblem
 from clgraph.errors import GraphError, InputError
 
 _MAX_ENTRIES = 2**32 - 2**12  # greedy colours are at most the square root, and must fit 16 bits
@@ -21,7 +21,7 @@ _MAX_DEGREE = 2**31 - 1  # priorities have a bit more
 
 
 @dataclass(frozen=True)
-class ColoringProblem:
+class ColoringProblem(GraphProblem):
     """A graph and how it is to be coloured; it is symmetric, unless *bipartite*: then columns are coloured.
 
     Attributes
@@ -32,7 +32,6 @@ class ColoringProblem:
         How many of the vertices are columns of a matrix that is not square; ``None`` is all of them.
     """
 
-    graph: Graph
     distance: int = 1
     order: str | None = None
     deterministic: bool = False
@@ -40,10 +39,6 @@ class ColoringProblem:
     bipartite: bool = False
     balanced: bool = False
     n_columns: int | None = None
-
-    @property
-    def stats(self) -> GraphStats:
-        return self.graph.stats
 
     @cached_property
     def hash_start(self) -> HashStart:

@@ -4,19 +4,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from clgraph.data.graph import Graph, as_graph
-from clgraph.data.stats import GraphStats
+from clgraph.data.graph import as_graph
+from clgraph.engine.problem import GraphProblem
 
 
 @dataclass(frozen=True)
-class ComponentsProblem:
+class ComponentsProblem(GraphProblem):
     """A graph; if it is directed, its weak components are wanted."""
-
-    graph: Graph
-
-    @property
-    def stats(self) -> GraphStats:
-        return self.graph.stats
 
 
 def as_problem(graph: Any) -> ComponentsProblem:

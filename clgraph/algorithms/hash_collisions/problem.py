@@ -8,9 +8,9 @@ from itertools import islice
 from typing import Any
 
 from clgraph.arguments import check_choice, checked_count, refusing, shown
-from clgraph.data.graph import Graph, as_graph
-from clgraph.data.stats import GraphStats
+from clgraph.data.graph import as_graph
 from clgraph.data.vertex_hashes import HASHES
+from clgraph.engine.problem import GraphProblem
 from clgraph.errors import InputError
 from clgraph.runtime.device_graph import beside
 
@@ -18,17 +18,12 @@ MOST_BITS = 31  # of a colour, which is an int32
 
 
 @dataclass(frozen=True)
-class CollisionProblem:
+class CollisionProblem(GraphProblem):
     """A symmetric graph, and the table that is wanted; at distance 2 the rows of the graph are sorted."""
 
-    graph: Graph
     distance: int
     hashes: tuple[str, ...]
     bit_widths: tuple[int, ...]
-
-    @property
-    def stats(self) -> GraphStats:
-        return self.graph.stats
 
 
 def as_problem(

@@ -6,22 +6,17 @@ from typing import Any
 
 from clgraph.arguments import checked_flag
 from clgraph.data.graph import Graph, as_graph
-from clgraph.data.stats import GraphStats
+from clgraph.engine.problem import GraphProblem
 from clgraph.runtime.device_graph import beside
 
 _MAX_ENTRIES = 2**32 - 2**12  # positions of entries are uints, the last of which means none
 
 
 @dataclass(frozen=True)
-class ForestProblem:
+class ForestProblem(GraphProblem):
     """An undirected graph with sorted rows, and whether its *maximum* spanning forest is wanted."""
 
-    graph: Graph
     maximum: bool = False
-
-    @property
-    def stats(self) -> GraphStats:
-        return self.graph.stats
 
 
 def as_problem(graph: Any, *, maximum: bool = False, weight: str | None = "weight") -> ForestProblem:

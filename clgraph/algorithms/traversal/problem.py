@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.traversal.distances import DistanceType, distance_type
 from clgraph.algorithms.traversal.sources import LARGEST_DEGREE, source_numbers
 from clgraph.data.graph import Graph
-from clgraph.data.stats import GraphStats
+from clgraph.engine.problem import GraphProblem
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session
@@ -21,7 +21,7 @@ GREATEST = 2**63 - 1  # distance that is an integer
 
 
 @dataclass(frozen=True, eq=False)
-class SearchProblem:
+class SearchProblem(GraphProblem):
     """A search from sources.
 
     Attributes
@@ -39,16 +39,11 @@ class SearchProblem:
         Whether distances are held with 64 bits though their type could do with 32.
     """
 
-    graph: Graph
     sources: NDArray[np.int32]
     limit: int | float | None
     weighted: bool
     predecessors: bool
     wide: bool = False
-
-    @property
-    def stats(self) -> GraphStats:
-        return self.graph.stats
 
     @property
     def edge_weights(self) -> NDArray[Any] | None:
