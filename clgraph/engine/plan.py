@@ -4,6 +4,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.growth import Growth, capacity_of
 from clgraph.model.cost import Work, estimate
-from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step, Use, has_rounds
+from clgraph.model.recipe import Loop, Phase, Recipe, Step, Use, has_rounds
 from clgraph.model.strategy import Kind, Strategy, runs_anywhere, solves_all
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
@@ -64,7 +65,8 @@ class Plan:
         self._programs: dict[Any, Program] = {}
         self._defines = {**defines, **recipe.defines}
         inputs = {name: make(session) for name, make in recipe.inputs.items()}
-        sizes = {name: self._size(array) for name, array in recipe.arrays.items()}
+        first = self._first()
+        sizes = {name: self._number(first, array.size) for name, array in recipe.arrays.items()}
         bytes_each = {name: sizes[name] * np.dtype(array.dtype).itemsize for name, array in recipe.arrays.items()}
         if bytes_each:
             session.check_memory(bytes_each)
@@ -91,19 +93,13 @@ class Plan:
     def _first(self) -> Phase | None:
         return next((step for step in self.recipe.steps if isinstance(step, Phase)), None)
 
-    def _size(self, array: Array) -> int:
-        if callable(array.size):
-            return array.size()
-        if isinstance(array.size, int):
-            return array.size
-        first = self._first()
-        return 0 if first is None else self._number(first, array.size)
-
-    def _number(self, phase: Phase, value: Any) -> Any:
-        """Return *value*; text is an expression of the constants that the kernel file of *phase* defines."""
+    def _number(self, phase: Phase | None, value: Any) -> Any:
+        """Return *value*; text is an expression of constants that the kernel file of *phase* defines, 0 without one."""
         if callable(value):
             return value()
-        return self._program_of(phase).constant(value) if isinstance(value, str) else value
+        if isinstance(value, str):
+            return 0 if phase is None else self._program_of(phase).constant(value)
+        return value
 
     def _place(self, phase: Phase, word: str) -> tuple[str, int]:
         """Return the array and the index of *word*, which is ``"<array>[<expression>]"``."""
@@ -256,8 +252,12 @@ class _Planned:
     recipe: Callable[..., Recipe]
     kind: type[Plan]
 
+    @cached_property
+    def takes_tuning(self) -> bool:
+        return _TUNING in inspect.signature(self.recipe).parameters
+
     def __call__(self, session: Session, problem: Any, **options: Any) -> Plan:
-        if _TUNING in inspect.signature(self.recipe).parameters:
+        if self.takes_tuning:
             options[_TUNING] = session.profile.tuning
         plan = self.kind(session, problem, self.recipe(problem, session.facts, **options))
         plan.remade = lambda other: self.recipe(other, session.facts, **options)

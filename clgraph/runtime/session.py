@@ -131,15 +131,18 @@ class Session:
         """
         check_fork()
         merged = {"WG_SIZE": 256, **self.profile.tuning.get(source, {}), **(defines or {})}
-        size = min(work_group_size or int(merged["WG_SIZE"]), self.facts.max_work_group_size)
-        merged = {**known_to(source, merged), "WG_SIZE": size}
-        key = (source, tuple(sorted(merged.items())))
+        merged["WG_SIZE"] = min(work_group_size or int(merged["WG_SIZE"]), self.facts.max_work_group_size)
+        asked = (source, *sorted(merged.items()))
         with self._lock:
-            if key not in self._programs:
-                started = time.perf_counter()
-                self._programs[key] = build_program(self, source, merged)
-                self.record_compile(time.perf_counter() - started)
-            return self._programs[key]
+            if asked not in self._programs:  # under what was asked for; programs of several such may be one
+                seen = {**known_to(source, merged), "WG_SIZE": merged["WG_SIZE"]}
+                key = (source, *sorted(seen.items()))
+                if key not in self._programs:
+                    started = time.perf_counter()
+                    self._programs[key] = build_program(self, source, seen)
+                    self.record_compile(time.perf_counter() - started)
+                self._programs[asked] = self._programs[key]
+            return self._programs[asked]
 
     # ---- memory
 
