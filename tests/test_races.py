@@ -255,7 +255,7 @@ def test_planted_bug_is_found(compiler, tmp_path, name):
     path.write_text(text.replace(plant.old, plant.new))
     subject = next(subject for subject, cases in lanes.CASES.items() if plant.case in cases)
     program = lanes.build(compiler, plant.lane, subject, kernels, plant.options)
-    ran = lanes.check(program, plant.lane, plant.case, SEEDS)
+    ran = lanes.check(program, plant.lane, plant.case, SEEDS, runs=SEEDS)
     assert ran.returncode != 0, f"{name} was not found"
     if plant.lane == "threads":
         assert "ThreadSanitizer: data race" in ran.stderr

@@ -1,11 +1,13 @@
 """Builds and runs the cases of this directory: kernels as C++, under ThreadSanitizer or under the seeded scheduler."""
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 RACE = Path(__file__).resolve().parent
 ROOT = RACE.parent.parent
@@ -104,8 +106,8 @@ def places() -> Iterator[tuple[str, tuple[str, ...], str]]:
             yield from ((subject, options, case) for case in cases)
 
 
-def run(command: Sequence[str], **options: float) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
+def run(command: Sequence[str], **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
 
 
 def find_compiler(directory: Path) -> str | None:
@@ -150,12 +152,18 @@ def build(compiler: str, lane: str, subject: str, kernels: Path, options: Sequen
     return target
 
 
-def check(program: Path, lane: str, case: str, seeds: int, timeout: float = 200) -> subprocess.CompletedProcess[str]:
-    """Run one case from the first seed on; under ThreadSanitizer a few times are as good as many."""
+def check(
+    program: Path, lane: str, case: str, seeds: int, timeout: float = 200, runs: int = 6
+) -> subprocess.CompletedProcess[str]:
+    """Run one case from the first seed on, or *runs* times under ThreadSanitizer, which stops at the first race.
+
+    A few runs are as good as many where nothing is wrong; a race that hides behind luck needs many.
+    """
     if lane == "scheduler":
         return run([str(program), case, "1", str(seeds)], timeout=timeout)
-    command = [str(program), case, str(min(seeds, 6))]
-    ran = run(command, timeout=timeout)
+    command = [str(program), case, str(runs)]
+    environment = {**os.environ, "TSAN_OPTIONS": "halt_on_error=1"}
+    ran = run(command, timeout=timeout, env=environment)
     if "unexpected memory mapping" in ran.stderr:  # too much address randomisation for older runtimes
-        ran = run(["setarch", "-R", *command], timeout=timeout)
+        ran = run(["setarch", "-R", *command], timeout=timeout, env=environment)
     return ran
