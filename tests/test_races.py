@@ -13,6 +13,7 @@ import re
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import ROOT
@@ -235,10 +236,18 @@ def kernels(tmp_path_factory) -> Path:
     return lanes.copy_kernels(tmp_path_factory.mktemp("kernels"))
 
 
-@pytest.mark.parametrize(
-    ("lane", "subject", "options", "case"), [(lane, *place) for lane in lanes.LANES for place in lanes.places()],
-    ids=lambda value: "".join(value) if isinstance(value, tuple) else value,
-)
+def _cases() -> list[Any]:
+    """Return all cases on all lanes; those of one build run one after the other, so that it is compiled once."""
+    return [
+        pytest.param(
+            lane, *place, marks=pytest.mark.xdist_group("-".join((lane, place[0], *place[1]))),
+            id="-".join((lane, place[0], "".join(place[1]), place[2])),
+        )
+        for lane in lanes.LANES for place in lanes.places()
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("lane", "subject", "options", "case"), _cases())
 def test_kernels_are_right(compiler, kernels, lane, subject, options, case):
     ran = lanes.check(lanes.build(compiler, lane, subject, kernels, options), lane, case, SEEDS)
     assert ran.returncode == 0, ran.stdout + ran.stderr[:4000]
