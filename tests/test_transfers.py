@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import gc
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pyopencl as cl
@@ -13,6 +14,7 @@ import pytest
 
 from clgraph.errors import DeviceError, DeviceMemoryError, InputError
 from clgraph.runtime.session import Session
+from clgraph.runtime.staging import Staging
 
 IOTA = "primitives/fill.cl"
 N = 100_000
@@ -126,6 +128,56 @@ def test_measurements_count_copies_of_both_queues(session):
     with silent.measure() as untimed:
         silent.transfers.upload(np.zeros(4, np.int32))
     assert np.isnan(untimed.seconds.transfer)
+
+
+@pytest.fixture
+def staged(session, monkeypatch):
+    """The session, which copies by way of pinned chunks as on a GPU, though they are small."""
+    for name, value in {"CHUNK_BYTES": 1000, "N_CHUNKS": 3}.items():
+        monkeypatch.setattr(f"clgraph.runtime.staging.{name}", value)
+    staging = Staging(session)
+    monkeypatch.setattr(session, "staging_for", lambda n_bytes: staging if n_bytes >= 2000 else None)
+    return session
+
+
+@pytest.mark.parametrize("size", [250, 251, 499, 500, 749, 751, 12_345])  # in items of 8 bytes
+def test_large_copies_go_through_pinned_chunks(staged, size):
+    host = np.random.default_rng(size).integers(2**62, size=size)
+    array = staged.empty(size + 2, np.int64)
+    array.fill(-1)
+    array.set(host, offset=1)
+    host_before = host.copy()
+    host[:] = 0  # what was handed over may change at once
+    with staged.measure() as recorder:
+        back = array.get()
+    assert back[0] == back[-1] == -1 and np.array_equal(back[1:-1], host_before)
+    assert len(recorder.transfer_events) == -(-array.nbytes // 1000)
+    assert np.array_equal(array.get(3, size), back[3:size])
+
+
+def test_copies_of_several_threads_do_not_mix(staged):
+    def there_and_back(k):
+        host = np.full(5000, k)
+        return all(np.array_equal(staged.upload(host + i).get(), host + i) for i in range(20))
+
+    with ThreadPoolExecutor(4) as threads:
+        assert all(threads.map(there_and_back, range(0, 400, 100)))
+
+
+def test_a_staged_copy_that_fails_is_a_typed_error_and_the_next_one_works(staged, monkeypatch):
+    array, host = staged.empty(5000, np.int32), np.arange(5000, dtype=np.int32)
+    enqueue, calls = cl.enqueue_copy, iter(range(100))
+
+    def failing(*arguments, **options):
+        if next(calls) == 5:
+            options["dst_offset"] = 2**40
+        return enqueue(*arguments, **options)
+
+    monkeypatch.setattr(cl, "enqueue_copy", failing)
+    with pytest.raises(DeviceError):
+        array.set(host)
+    array.set(host)
+    assert np.array_equal(array.get(), host)
 
 
 def test_wrong_parts_and_sizes(session, monkeypatch):

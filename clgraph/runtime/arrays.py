@@ -112,10 +112,13 @@ class DeviceArray:
         self.check_part(offset, data.size)
         if not data.size:
             return
+        first_byte = offset * self.dtype.itemsize
+        if (staging := self._session.staging_for(data.nbytes)) is not None:
+            staging.upload(self.buffer, first_byte, data)
+            return
         with typed_errors("copying to the device"):
             event = cl.enqueue_copy(
-                self._session.queue, self.buffer, data,
-                dst_offset=offset * self.dtype.itemsize, is_blocking=False,
+                self._session.queue, self.buffer, data, dst_offset=first_byte, is_blocking=False
             )
         self._session.record_transfer(event)
         self._session.wait(event)
@@ -127,10 +130,13 @@ class DeviceArray:
         host = np.empty(last - start, self.dtype)
         if not host.size:
             return host
+        first_byte = start * self.dtype.itemsize
+        if (staging := self._session.staging_for(host.nbytes)) is not None:
+            staging.read(self.buffer, first_byte, host)
+            return host
         with typed_errors("copying from the device"):
             event = cl.enqueue_copy(
-                self._session.queue, host, self.buffer,
-                src_offset=start * self.dtype.itemsize, is_blocking=False,
+                self._session.queue, host, self.buffer, src_offset=first_byte, is_blocking=False
             )
         self._session.record_transfer(event)
         self._session.wait(event)

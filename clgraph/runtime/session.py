@@ -25,6 +25,7 @@ from clgraph.runtime.query import available_bytes, platforms, query_facts
 from clgraph.runtime.quirks import works_while_waiting
 from clgraph.runtime.selection import check_works, select_device
 from clgraph.runtime.source import known_to
+from clgraph.runtime.staging import LEAST_BYTES, Staging
 from clgraph.runtime.timing import Recorder, RunInfo
 from clgraph.runtime.transfers import Transfers
 
@@ -95,6 +96,7 @@ class Session:
         self._recording = threading.local()  # each thread times its own calls
         self._lock = threading.RLock()
         self.transfers = Transfers(self)
+        self._staging = None if self.facts.is_cpu else Staging(self)
         self.device_graphs: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
     def __repr__(self) -> str:
@@ -180,6 +182,10 @@ class Session:
         if host.size:
             array.set(host)
         return array
+
+    def staging_for(self, n_bytes: int) -> Staging | None:
+        """Return what copies *n_bytes* faster than the driver does, if anything: a CPU device has no bus."""
+        return self._staging if n_bytes >= LEAST_BYTES else None
 
     def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:
         """Allocate *size* items, uninitialised."""
