@@ -48,7 +48,7 @@ ROADS = ("CAL", "E", "W", "CTR", "road-NY", "road-FLA")
 SWEEPS = (1, 20)  # for which "auto" is judged
 UNSHUFFLED = "edge_locked, not shuffled"
 _VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {UNSHUFFLED: ("edge_locked", {"shuffle": False})}
-_RACY = "hogwild"
+RACY = "hogwild"
 _VALUE = 2.0**40  # no rounding: a step has no effect on rows of small integers, nor on a rating
 _STEPS: dict[Storage, float] = {"float32": 2.0**-30, "float16": 2.0**-20}
 _LARGEST_SUMS: dict[Storage, int] = {"float32": 2**24, "float16": 2**11}  # of integers, without rounding
@@ -85,7 +85,7 @@ def lost_share(session: Session, ratings: Ratings, name: str, rank: int, storage
             if has_biases:
                 for biases, degree in zip(factors[2:], degrees, strict=True):
                     lost += np.abs(np.rint(biases / step) - degree).sum() / (4 * ratings.n_ratings)
-            if name != _RACY and not lost:
+            if name != RACY and not lost:
                 sums = _sums_of_rows(ratings, rank)[1 - fixed]
                 wrong = (factors[1 - fixed] != step * sums) & (sums <= _LARGEST_SUMS[storage])
                 if wrong.any():
@@ -114,7 +114,7 @@ def measure(
     session: Session, name: str, ratings: Ratings, model: dict[str, dict[str, Any]], *, rank: int, storage: Storage,
     strategies: list[str], repeats: int, budget_seconds: float,
 ) -> list[dict[str, Any]]:
-    """Return one row for each strategy on *ratings*; *model* is what :func:`_model_says` of them."""
+    """Return one row for each strategy on *ratings*; *model* is what :func:`model_says` of them."""
     start = initial_factors(*ratings.shape, rank, scale=0.2, biases=False, rng=np.random.default_rng(0))
     rows = []
     for strategy in strategies:
@@ -128,7 +128,7 @@ def measure(
     return rows
 
 
-def _model_says(session: Session, ratings: Ratings, rank: int, storage: Storage) -> dict[str, dict[str, Any]]:
+def model_says(session: Session, ratings: Ratings, rank: int, storage: Storage) -> dict[str, dict[str, Any]]:
     """Return for each strategy the fields of its row that the cost model fills."""
     problems = {n: as_problem(ratings, rank=rank, storage=storage, n_sweeps=n) for n in SWEEPS}
     picks = {n: ALGORITHM.choose(session, problem).strategy for n, problem in problems.items()}
@@ -181,14 +181,14 @@ def _measure_one(
     session.release()
     lost = lost_share(session, ratings, strategy, rank, storage)
     session.release()
-    if not np.isfinite(rmse) or (lost and strategy != _RACY):
+    if not np.isfinite(rmse) or (lost and strategy != RACY):
         raise VerificationError(f"{strategy}: error {rmse} after three sweeps, {lost:.2%} of the steps lost")
     n = ratings.n_ratings
     moved = n * (4 * rank * np.dtype(storage).itemsize + 12)
     return {
         **vars(timing), "preparation_seconds": preparation, "updates_per_second": n / timing.wall_seconds,
         "bandwidth_share": moved / timing.wall_seconds / session.profile.rates.stream_bytes_per_second,
-        "lost_share": lost, "rmse": rmse, "verified": strategy != _RACY,
+        "lost_share": lost, "rmse": rmse, "verified": strategy != RACY,
     }
 
 
@@ -233,7 +233,7 @@ def regret(rows: list[Row]) -> str:
     for n, mark in ((20, "picked"), (1, "picked_once")):
         ratios = []
         for graph in dict.fromkeys(row["graph"] for row in rows):
-            group = [r for r in rows if r["graph"] == graph and r["strategy"] in STRATEGIES and r["strategy"] != _RACY]
+            group = [r for r in rows if r["graph"] == graph and r["strategy"] in STRATEGIES and r["strategy"] != RACY]
             cost = {r["strategy"]: r["preparation_seconds"] + n * r["wall_seconds"] for r in group}
             pick = next((r["strategy"] for r in group if r[mark]), None)
             if pick is None or len(group) < len(STRATEGIES) - 1:  # without the racy one
@@ -290,7 +290,7 @@ def run(args: argparse.Namespace) -> int:
         ratings = ratings_inputs.load(name, scale=args.scale if name in ratings_inputs.GENERATED else 1)
         label = name if args.scale == 1 or name in ratings_inputs.FILES else f"{name}/{args.scale}"
         label += "" if args.rank == 16 and args.storage == "float32" else f", rank {args.rank} {args.storage}"
-        model = _model_says(session, ratings, args.rank, args.storage)
+        model = model_says(session, ratings, args.rank, args.storage)
         rows = measure(
             session, label, ratings, model, rank=args.rank, storage=args.storage, strategies=args.strategies,
             repeats=args.repeats, budget_seconds=args.budget,

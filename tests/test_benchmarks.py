@@ -10,12 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import bench_cost_model
 import bench_factorization
 import bench_hash_collisions
 import harness
 import inputs
 import numpy as np
 import pytest
+import unseen
 from conftest import ROOT
 
 from clgraph import generators
@@ -155,12 +157,49 @@ def test_the_scripts_run_as_a_user_runs_them(tmp_path: Path) -> None:
     graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
     graph.write_text("0 1\n1 2\n4 5\n", encoding="utf-8")
     options = ["-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1"]
-    for script, column in (("bench_connected_components.py", "kernel ms"), ("bench_cost_model.py", "pick / best")):
-        child = run_script(tmp_path, script, *options)
+    only = ["--algorithms", "connected_components"]
+    for script, column in (("bench_connected_components.py", "kernel ms"), ("bench_cost_model.py", "share of oracle")):
+        child = run_script(tmp_path, script, *options, *(only if column == "share of oracle" else []))
         assert child.returncode == 0, child.stderr
         assert column in child.stdout
     again = run_script(tmp_path, "bench_cost_model.py", "--results", str(results))
     assert again.returncode == 0 and again.stdout.count("geometric mean") == 1
+
+
+def test_unseen_inputs_are_of_many_kinds_that_no_other_input_has() -> None:
+    assert not {*unseen.TUNE} & {*unseen.JUDGE} and not {*unseen.TUNE_RATINGS} & {*unseen.JUDGE_RATINGS}
+    assert not {*unseen.TUNE, *unseen.JUDGE} & {*inputs.GENERATED}
+    assert len(unseen.TUNE) + len(unseen.JUDGE) >= 40 and len(unseen.JUDGE) >= 20
+    shapes = set()
+    for kind in (*unseen.TUNE, *unseen.JUDGE):
+        graph, again, other = (unseen.load(kind, 3000, seed) for seed in (0, 0, 1))
+        assert np.array_equal(graph.column_indices, again.column_indices) and graph.weight_dtype == np.int32, kind
+        assert 100 < graph.n_vertices <= 6100 and 2000 < graph.n_edges < 100_000, kind
+        assert not (graph.sources() == graph.column_indices).any() and np.unique(graph.edge_weights).size >= 1, kind
+        assert not np.array_equal(graph.edge_weights, other.edge_weights) or (graph.edge_weights == 1).all(), kind
+        shapes.add((graph.n_edges, graph.stats.max_degree, graph.stats.estimated_depth))
+    assert len(shapes) == len(unseen.TUNE) + len(unseen.JUDGE)
+    for kind in (*unseen.TUNE_RATINGS, *unseen.JUDGE_RATINGS):
+        ratings = unseen.load_ratings(kind, 500)
+        assert 0 < ratings.n_users <= 500 and ratings.n_ratings > 500, kind
+        assert np.unique(ratings.users.astype(np.int64) * ratings.n_items + ratings.items).size == ratings.n_ratings
+
+
+def test_the_quality_of_picks() -> None:
+    row = {"benchmark": "bfs", "device": "d", "platform": "p", "kind": "online", "wall_seconds": 1.0}
+    times = {"a": {"x": (1.0, 1.0), "y": (2.0, 2.0)}, "b": {"x": (4.0, 3.0), "y": (2.0, 6.0)}}  # predicted, measured
+    rows = [
+        {**row, "graph": graph, "strategy": name, "picked": name == picked, "predicted_seconds": predicted,
+         "least_wall_seconds": measured}
+        for graph, picked in (("a", "x"), ("b", "y")) for name, (predicted, measured) in times[graph].items()
+    ]  # fmt: skip
+    line = bench_cost_model.quality(rows).splitlines()[-1]
+    shown = [cell.strip() for cell in line.strip("|").split("|")]
+    assert shown == ["bfs", "d", "2", "1.414", "2.00 (b)", "0.750", "50%", "100%", "0.82 (0.33 … 1.33)"]
+    learning = {"preparation_seconds": 5.0, "predicted_preparation_seconds": 7.0, "benchmark": "factorization"}
+    assert bench_cost_model.as_one_run({**rows[0], **learning})["least_wall_seconds"] == 25.0
+    assert bench_cost_model.as_one_run({**rows[0], **learning})["predicted_seconds"] == 27.0
+    assert not bench_cost_model.as_one_run({**rows[0], **learning, "strategy": "hogwild"})["kind"]
 
 
 def test_spanning_forests_are_timed_and_checked(tmp_path: Path) -> None:
