@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from clgraph.algorithms.table import find_algorithm
 from clgraph.arguments import checked_flag
 from clgraph.engine.algorithm import Algorithm
+from clgraph.engine.problem import admission
 from clgraph.errors import InputError
 from clgraph.model.cost import estimate
 from clgraph.model.strategy import Choice
@@ -106,8 +107,9 @@ def explain(
         raise InputError(f"unknown options {', '.join(unknown)} of {algorithm}; known: {', '.join(known)}")
     problem = entry.problem(data, **options)
     on = entry.session(problem, session)
-    choice = entry.choose(on, problem, strategy)
-    kernels = _kernels(entry, on, problem, choice.strategy, measure)
+    with admission(on, problem) as admitted:
+        choice = entry.choose(on, admitted, strategy)
+        kernels = _kernels(entry, on, admitted, choice.strategy, measure)
     return Explanation(choice.strategy, choice.requested, choice.predicted, choice.unsupported, kernels)
 
 

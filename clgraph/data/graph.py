@@ -191,6 +191,12 @@ class Graph:
         return degrees
 
     @cached_property
+    def weight_range(self) -> tuple[Any, Any]:
+        """The least and the greatest weight; ``(1, 1)`` where there are none."""
+        weights = self.edge_weights
+        return (1, 1) if weights is None or not weights.size else (weights.min(), weights.max())
+
+    @cached_property
     def has_sorted_rows(self) -> bool:
         """Whether the column indices of every row do not decrease."""
         columns, offsets = self.column_indices, self.row_offsets

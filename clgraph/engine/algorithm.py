@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from clgraph.arguments import checked_flag
+from clgraph.engine.problem import admission
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose
 from clgraph.runtime.device_graph import session_for
 from clgraph.runtime.session import Session, SessionLike
@@ -89,6 +90,7 @@ class Algorithm:
         """
         verify, on = checked_flag("verify", verify), self.session(problem, session)
         with ExitStack() as leaving, on.measure() as recorder:
+            problem = leaving.enter_context(admission(on, problem))
             choice = self.choose(on, problem, strategy)
             chosen = self.strategies[choice.strategy]
             plan = chosen.plan(on, problem, **checked_options(self.strategies, choice, options or {}))

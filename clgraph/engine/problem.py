@@ -1,10 +1,16 @@
 """What problems on graphs share."""
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any, Self
 
 from clgraph.data.graph import Graph
 from clgraph.data.stats import GraphStats
+from clgraph.data.wrapped import WrappedGraph
+from clgraph.runtime.device_graph import admit
+from clgraph.runtime.session import Session
 
 
 @dataclass(frozen=True)
@@ -16,3 +22,43 @@ class GraphProblem:
     @property
     def stats(self) -> GraphStats:
         return self.graph.stats
+
+    def admitted(self) -> Self:
+        """Check what can only be checked when the entries are known, and return the problem that is to be solved."""
+        return self
+
+    def admitted_if_checked(self) -> Self:
+        """Return :meth:`admitted`, or the problem itself while its graph is only wrapped; :func:`admission` goes on."""
+        return self if isinstance(self.graph, WrappedGraph) else self.admitted()
+
+
+@contextmanager
+def admission(session: Session | None, problem: Any) -> Iterator[Any]:
+    """Check the graph of *problem* if it was only wrapped, and forget what was found at the end of the block.
+
+    Parameters
+    ----------
+    session : Session or None
+        The device that checks and measures the graph; ``None`` leaves it to the host, for small graphs.
+    problem : object
+        What ``as_problem`` of an algorithm has returned, also one without a graph.
+
+    Yields
+    ------
+    object
+        The problem that is to be solved: where the graph was wrapped, it may have another graph.
+    """
+    graph = getattr(problem, "graph", None)
+    if not isinstance(graph, WrappedGraph):
+        yield problem
+        return
+    try:
+        if session is None:
+            graph.check()
+        else:
+            admit(session, graph)
+        yield problem.admitted()
+    finally:
+        if session is not None:
+            session.device_graphs.pop(graph, None)
+        graph.forget()

@@ -13,6 +13,7 @@ from clgraph.arguments import checked_count, checked_flag, shown
 from clgraph.data.csr import MAX_VERTICES, offset_dtype
 from clgraph.data.graph import Graph, as_graph
 from clgraph.data.stats import GraphStats
+from clgraph.data.wrapped import WrappedGraph
 from clgraph.errors import GraphError, InputError
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.check_csr import check_csr
@@ -282,6 +283,18 @@ def device_graph(session: Session, graph: Graph, *, weights: bool = False) -> De
         cached = replace(cached, edge_weights=session.upload(graph.edge_weights))
     session.device_graphs[graph] = cached
     return cached
+
+
+def admit(session: Session, graph: Graph) -> None:
+    """Make sure that nothing unchecked is in *graph*, and that its statistics are known, if it was only wrapped.
+
+    Raises
+    ------
+    GraphError
+        The arrays of a matrix do not describe a graph; the message names value, position and limit.
+    """
+    if isinstance(graph, WrappedGraph) and not graph.is_checked:
+        graph.check()
 
 
 def session_for(graph: Graph | None, session: SessionLike) -> Session:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import coo_array, issparse
@@ -13,6 +13,7 @@ from clgraph.algorithms.coloring.vertex_orders import ORDERS
 from clgraph.arguments import Seed, check_choice, checked_count, checked_flag, checked_seed, shown
 from clgraph.data.csr import MAX_VERTICES, check_range
 from clgraph.data.graph import Graph, as_graph
+from clgraph.data.wrapped import wrap_graph
 from clgraph.engine.problem import GraphProblem
 from clgraph.errors import GraphError, InputError
 
@@ -39,6 +40,14 @@ class ColoringProblem(GraphProblem):
     bipartite: bool = False
     balanced: bool = False
     n_columns: int | None = None
+
+    def admitted(self) -> Self:
+        graph = self.graph
+        if graph.n_edges > _MAX_DEGREE and graph.degrees.max() > _MAX_DEGREE:
+            raise InputError(f"{graph.degrees.max()} entries of a vertex; colouring takes at most {_MAX_DEGREE}")
+        if not self.bipartite:
+            graph.require_reverses()
+        return self
 
     @cached_property
     def hash_start(self) -> HashStart:
@@ -81,13 +90,10 @@ def as_problem(
     if bipartite and order == "smallest_last":
         raise InputError("order='smallest_last' is for graphs; columns have the other orders")
     seed = checked_seed(seed) % 2**32
-    data, n_columns = columns_graph(graph) if bipartite else (as_graph(graph), None)
+    data, n_columns = columns_graph(graph) if bipartite else (wrap_graph(graph), None)
     data._require_fits("colouring takes", _MAX_ENTRIES)
-    if data.n_edges > _MAX_DEGREE and data.degrees.max() > _MAX_DEGREE:
-        raise InputError(f"{data.degrees.max()} entries of a vertex; colouring takes at most {_MAX_DEGREE}")
-    if not bipartite:
-        data.require_reverses()
-    return ColoringProblem(data, distance, order, deterministic, seed, bipartite, balanced, n_columns)
+    problem = ColoringProblem(data, distance, order, deterministic, seed, bipartite, balanced, n_columns)
+    return problem.admitted_if_checked()
 
 
 def columns_graph(matrix: Any) -> tuple[Graph, int]:

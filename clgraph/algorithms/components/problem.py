@@ -4,7 +4,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from clgraph.data.graph import as_graph
+from clgraph.data.wrapped import wrap_graph
 from clgraph.engine.problem import GraphProblem
 
 
@@ -15,6 +15,6 @@ class ComponentsProblem(GraphProblem):
 
 def as_problem(graph: Any) -> ComponentsProblem:
     """Check the arguments of :func:`connected_components`."""
-    graph = as_graph(graph)
+    graph = wrap_graph(graph, merged=False)
     graph._require_fits("connected components take")
     return ComponentsProblem(graph)

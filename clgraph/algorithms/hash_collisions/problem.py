@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import Any, Self
 
 from clgraph.arguments import check_choice, checked_count, refusing, shown
-from clgraph.data.graph import as_graph
 from clgraph.data.vertex_hashes import HASHES
+from clgraph.data.wrapped import wrap_graph
 from clgraph.engine.problem import GraphProblem
 from clgraph.errors import InputError
 from clgraph.runtime.device_graph import beside
@@ -25,22 +25,26 @@ class CollisionProblem(GraphProblem):
     hashes: tuple[str, ...]
     bit_widths: tuple[int, ...]
 
+    def admitted(self) -> Self:
+        graph = self.graph
+        graph.require_reverses()
+        if self.distance == 2 and not graph.has_sorted_rows:
+            return replace(self, graph=beside(graph, graph.sorted_pattern()))
+        return self
+
 
 def as_problem(
     graph: Any, *, distance: int = 1, hashes: int | Iterable[str] = 15, bit_widths: Iterable[int] = range(1, 11)
 ) -> CollisionProblem:
     """Check the arguments of :func:`hash_collisions`."""
-    graph, distance = as_graph(graph), checked_count("distance", distance, 2)
+    graph, distance = wrap_graph(graph), checked_count("distance", distance, 2)
     names = _as_hashes(hashes)
     with refusing("bit_widths", bit_widths, f"rising integers from 1 to {MOST_BITS}"):
         widths = tuple(operator.index(bits) for bits in islice(bit_widths, MOST_BITS + 1))
     if not widths or any(b <= a for a, b in zip((0, *widths), (*widths, MOST_BITS + 1), strict=False)):
         raise InputError(f"bit_widths = {shown(list(widths))}; allowed: rising integers from 1 to {MOST_BITS}")
     graph._require_fits("hash collisions take")
-    graph.require_reverses()
-    if distance == 2 and not graph.has_sorted_rows:
-        graph = beside(graph, graph.sorted_pattern())
-    return CollisionProblem(graph, distance, names, widths)
+    return CollisionProblem(graph, distance, names, widths).admitted_if_checked()
 
 
 def _as_hashes(hashes: int | Iterable[str]) -> tuple[str, ...]:

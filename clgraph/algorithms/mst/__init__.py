@@ -20,6 +20,7 @@ References
 """
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,7 @@ from clgraph.algorithms.mst.problem import ForestProblem, as_problem, undirected
 from clgraph.algorithms.mst.strategies import STRATEGIES
 from clgraph.data.csr import as_csr_array
 from clgraph.data.graph import Graph
+from clgraph.data.wrapped import WrappedGraph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.runtime.session import SessionLike
 from clgraph.runtime.timing import RunInfo
@@ -64,18 +66,18 @@ class SpanningForest(_SpanningForest):
     graph: Graph
     info: RunInfo
 
-    @property
+    @cached_property
     def sources(self) -> NDArray[np.int32]:
         """Lesser end of each edge, int32."""
         rows: NDArray[Any] = np.searchsorted(self.graph.row_offsets, self.edges, "right") - 1
         return rows.astype(np.int32)
 
-    @property
+    @cached_property
     def targets(self) -> NDArray[np.int32]:
         """Greater end of each edge, int32."""
         return self.graph.column_indices[self.edges]
 
-    @property
+    @cached_property
     def weights(self) -> NDArray[Any] | None:
         """Weight of each edge; ``None`` for an unweighted graph."""
         return None if self.graph.edge_weights is None else self.graph.edge_weights[self.edges]
@@ -161,6 +163,8 @@ def _answer(problem: ForestProblem, plan: ForestPlan) -> SpanningForest:
     edges = plan.edges()
     result = SpanningForest(_total_weight(problem.graph, edges), edges)
     result.graph = problem.graph
+    if isinstance(problem.graph, WrappedGraph):  # its owner may change the arrays after the call
+        _ = result.sources, result.targets, result.weights
     return result
 
 

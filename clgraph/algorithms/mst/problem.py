@@ -1,15 +1,16 @@
 """What spanning forests are asked of."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from clgraph.arguments import checked_flag
-from clgraph.data.graph import Graph, as_graph
+from clgraph.data.graph import Graph
+from clgraph.data.wrapped import wrap_graph
 from clgraph.engine.problem import GraphProblem
 from clgraph.runtime.device_graph import beside
 
-_MAX_ENTRIES = 2**32 - 2**12  # positions of entries are uints, the last of which means none
+_LIMITS = "a spanning forest takes", 2**32 - 2**12  # positions of entries are uints, the last of which means none
 
 
 @dataclass(frozen=True)
@@ -18,14 +19,20 @@ class ForestProblem(GraphProblem):
 
     maximum: bool = False
 
+    def admitted(self) -> Self:
+        graph = self.graph
+        if not graph.directed and graph.has_sorted_rows:
+            return self
+        made = beside(graph, undirected(graph, *graph.edge_list()))
+        made._require_fits(*_LIMITS)
+        return replace(self, graph=made)
+
 
 def as_problem(graph: Any, *, maximum: bool = False, weight: str | None = "weight") -> ForestProblem:
     """Check the arguments of :func:`minimum_spanning_forest`; a directed graph becomes undirected."""
-    maximum, graph = checked_flag("maximum", maximum), as_graph(graph, weight=weight)
-    if graph.directed or not graph.has_sorted_rows:
-        graph = beside(graph, undirected(graph, *graph.edge_list()))
-    graph._require_fits("a spanning forest takes", _MAX_ENTRIES)
-    return ForestProblem(graph, maximum)
+    maximum, graph = checked_flag("maximum", maximum), wrap_graph(graph, weight=weight, weighted=True)
+    graph._require_fits(*_LIMITS)
+    return ForestProblem(graph, maximum).admitted_if_checked()
 
 
 def undirected(graph: Graph, *edges: Any) -> Graph:

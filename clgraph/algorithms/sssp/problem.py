@@ -3,30 +3,38 @@ from __future__ import annotations
 
 import sys
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from clgraph.algorithms.traversal.problem import GREATEST, SearchProblem, sources_in
 from clgraph.algorithms.traversal.sources import LARGEST_DEGREE
 from clgraph.arguments import checked_flag, checked_number
-from clgraph.data.graph import Graph, as_graph
+from clgraph.data.graph import Graph
+from clgraph.data.wrapped import wrap_graph
 from clgraph.errors import GraphError
+
+
+class PathsProblem(SearchProblem):
+    """A search for the lightest paths; no weight is negative."""
+
+    def admitted(self) -> Self:
+        if self.weight_range[0] < 0:
+            raise _negative_weight(self.graph)
+        return self
 
 
 def as_problem(
     graph: Any, *, source: Any = LARGEST_DEGREE, limit: float | None = None, predecessors: bool = False,
     weight: str | None = "weight",
-) -> SearchProblem:
+) -> PathsProblem:
     """Check the arguments of :func:`sssp`; a limit above the greatest distance is none."""
-    predecessors, graph = checked_flag("predecessors", predecessors), as_graph(graph, weight=weight)
+    predecessors = checked_flag("predecessors", predecessors)
+    graph = wrap_graph(graph, weight=weight, weighted=True)
     sources = sources_in(graph, source)
-    is_float = graph.edge_weights is not None and graph.edge_weights.dtype.kind == "f"
+    is_float = graph.weight_dtype is not None and graph.weight_dtype.kind == "f"
     limit = _checked_limit(limit, sys.float_info.max if is_float else GREATEST)
-    problem = SearchProblem(graph, sources, limit, weighted=True, predecessors=predecessors)
-    if problem.weight_range[0] < 0:
-        raise _negative_weight(graph)
-    return problem
+    return PathsProblem(graph, sources, limit, weighted=True, predecessors=predecessors).admitted_if_checked()
 
 
 def _negative_weight(graph: Graph) -> GraphError:

@@ -50,11 +50,10 @@ class SearchProblem(GraphProblem):
         """The weights that count; without them every edge weighs 1."""
         return self.graph.edge_weights if self.weighted else None
 
-    @cached_property
+    @property
     def weight_range(self) -> tuple[Any, Any]:
         """The least and the greatest weight."""
-        weights = self.edge_weights
-        return (1, 1) if weights is None or not weights.size else (weights.min(), weights.max())
+        return self.graph.weight_range if self.weighted else (1, 1)
 
     @cached_property
     def held(self) -> DistanceType:

@@ -1,0 +1,96 @@
+"""What is to be known of the entries of a graph before anything reads them: order, repeats, symmetry, weights."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+_CHUNK = 1 << 15  # entries at a time, so that what is computed of them stays in a cache
+_FACTORS = tuple(map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xD6E8FEB86659FD93)))
+
+
+class EntryFacts(NamedTuple):
+    """What was found in the entries of valid CSR arrays.
+
+    Attributes
+    ----------
+    has_sorted_rows : bool
+        Whether the column indices of every row do not decrease.
+    has_repeats : bool
+        Whether two entries side by side in a row are equal; of rows that are not sorted it does not tell all repeats.
+    is_symmetric : bool
+        Whether each entry (u, v) has its reverse (v, u) with the same weight and multiplicity.
+    weight_range : tuple
+        The least and the greatest weight; ``(1, 1)`` without weights.
+    """
+
+    has_sorted_rows: bool
+    has_repeats: bool
+    is_symmetric: bool
+    weight_range: tuple[Any, Any]
+
+
+def entry_facts(
+    offsets: NDArray[Any], columns: NDArray[np.int32], weights: NDArray[Any] | None, *, symmetry: bool = True
+) -> EntryFacts:
+    """Look at all entries once, on the host, and do not transpose them to find out whether they are symmetric.
+
+    Each entry above the diagonal adds a hash of its ends and its weight to a sum, and each entry below takes the hash
+    of its reverse away, so symmetric entries leave 0. There are two such sums of 64 bits, so others leave 0 in both
+    with a probability near 2**-128, whatever their number. The device does the same (``cl/data/admit.cl``).
+
+    Parameters
+    ----------
+    symmetry : bool
+        Whether it is wanted; else ``is_symmetric`` is false.
+    """
+    is_sorted, has_repeats, last, sums = True, False, -1, [0, 0]
+    for first, stop, rows in _rows(offsets, columns.size):
+        keys = (rows << 32) | columns[first:stop]
+        steps = np.diff(keys, prepend=last)
+        least = int(steps.min())
+        is_sorted, has_repeats = is_sorted and least >= 0, has_repeats or bool(least <= 0 and not steps.all())
+        last = int(keys[-1])
+        if symmetry:
+            turned = (keys << 32) | rows
+            signs = np.subtract(keys < turned, keys > turned, dtype=np.int8)
+            for i, hashes in enumerate(_hashes(np.minimum(keys, turned), weights, slice(first, stop))):
+                sums[i] += int(hashes.view(np.int64) @ signs)
+    weight_range = (1, 1) if weights is None or not weights.size else (weights.min(), weights.max())
+    is_symmetric = symmetry and not any(total % 2**64 for total in sums)
+    return EntryFacts(is_sorted, has_repeats, is_symmetric, weight_range)
+
+
+def _rows(offsets: NDArray[Any], m: int) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
+    """Yield chunks of entries, ``first:stop``, with the row of each."""
+    for first in range(0, m, _CHUNK):
+        stop = min(m, first + _CHUNK)
+        begin = int(np.searchsorted(offsets, first, "right")) - 1
+        end = int(np.searchsorted(offsets, stop, "left"))
+        counts = np.diff(offsets[begin : end + 1].clip(first, stop))
+        yield first, stop, np.repeat(np.arange(begin, end), counts)
+
+
+def _hashes(
+    keys: NDArray[np.int64], weights: NDArray[Any] | None, part: slice
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return two hashes of each entry, which has this key and the weight at its place in *part*; *keys* is used up."""
+    x = keys.view(np.uint64)
+    x *= _FACTORS[0]
+    x ^= x >> np.uint64(32)
+    if weights is not None:
+        x ^= _bits(weights[part]) * _FACTORS[3]
+    x *= _FACTORS[1]
+    x ^= x >> np.uint64(29)
+    y = x * _FACTORS[2]
+    y ^= y >> np.uint64(32)
+    return x, y
+
+
+def _bits(weights: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return numbers that are equal where the weights are."""
+    if weights.dtype.kind == "f":
+        weights = weights + weights.dtype.type(0)  # -0.0 is 0.0
+    return weights.view(f"u{weights.itemsize}").astype(np.uint64)

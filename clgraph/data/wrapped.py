@@ -1,0 +1,214 @@
+"""A scipy matrix as a graph for the length of one call: its arrays are used where they are, and are not believed."""
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from clgraph.data.csr import MAX_VERTICES, as_weights, check_arrays, merge_duplicates, offset_dtype
+from clgraph.data.entries import EntryFacts, entry_facts
+from clgraph.data.graph import Graph, as_graph
+from clgraph.data.stats import GraphStats, graph_stats
+from clgraph.errors import GraphError
+
+_WEIGHTS = (np.int32, np.int64, np.float32, np.float64)
+
+
+class WrappedGraph(Graph):
+    """The arrays of a scipy CSR matrix, which its owner may change after the call, as a graph.
+
+    What is in them is unknown until the graph is checked: by kernels (``runtime.device_graph.admit``), or by
+    :meth:`check` on the host. Whoever reads ``directed``, ``has_sorted_rows``, ``stats`` or an array earlier makes
+    the host check it at that moment, so that nothing reads what is unchecked. Only its sizes and types are known at
+    once. :meth:`forget` ends the call: then it is unchecked again, and so it is in another call.
+
+    Parameters
+    ----------
+    matrix : scipy CSR array
+        For which :func:`fits` is true.
+    weighted : bool
+        Whether weights count; else the graph has none.
+    merged : bool
+        Whether repeated entries are to be summed, as scipy does, and rows to be sorted for it; else they stay as
+        they are. Where there is something to merge, the graph gets arrays of its own.
+    """
+
+    def __init__(self, matrix: Any, *, weighted: bool, merged: bool) -> None:
+        m = int(matrix.indptr[-1])  # scipy may keep room behind the last entry
+        weights = None if not weighted or matrix.data.dtype == bool else matrix.data[:m]
+        if weights is not None and weights.dtype not in _WEIGHTS:
+            weights = as_weights(weights, m)
+        given = (matrix.indptr, matrix.indices[:m], weights)
+        self.__dict__.update(matrix=matrix, given=given, arrays=given, weighted=weighted, merged=merged)
+
+    matrix: Any
+    given: tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]
+    arrays: tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]
+    """As :attr:`given`, or merged; unchecked until :attr:`is_checked`."""
+    weighted: bool
+    merged: bool
+    labels = None
+
+    def __reduce__(self) -> Any:
+        return object.__new__, (Graph,), self.kept().__getstate__()
+
+    def again(self, *, weighted: bool, merged: bool) -> WrappedGraph:
+        """Return the matrix wrapped for another call."""
+        return WrappedGraph(self.matrix, weighted=weighted, merged=merged)
+
+    def kept(self) -> Graph:
+        """Return a graph with arrays of its own."""
+        arrays = (None if array is None else array.copy() for array in (self.row_offsets, *self.arrays[1:]))
+        return Graph._trusted(*arrays, directed=self.directed, sorted_rows=self.has_sorted_rows)  # type: ignore[arg-type]
+
+    @property
+    def n_vertices(self) -> int:
+        return self.arrays[0].size - 1
+
+    @property
+    def n_edges(self) -> int:
+        return self.arrays[1].size
+
+    @property
+    def weight_dtype(self) -> np.dtype[Any] | None:
+        return None if self.arrays[2] is None else self.arrays[2].dtype
+
+    @property
+    def offset_dtype(self) -> np.dtype[Any]:
+        return self.arrays[0].dtype
+
+    @property
+    def nbytes(self) -> int:
+        return sum(array.nbytes for array in self.arrays if array is not None)
+
+    @property
+    def is_checked(self) -> bool:
+        """Whether :attr:`facts` are known."""
+        return "facts" in self.__dict__
+
+    @cached_property
+    def facts(self) -> EntryFacts:
+        """What is known of the entries; the host looks, unless the device has."""
+        offsets, columns, weights = self.arrays
+        try:
+            check_arrays(offsets, columns)
+        except GraphError as error:
+            raise GraphError(f"this csr matrix is damaged: {error}") from error
+        if weights is not None and weights.dtype.kind == "f":
+            as_weights(weights, weights.size)
+        found = entry_facts(*self.arrays)
+        if self.must_merge(found):
+            self.merge()
+            found = entry_facts(*self.arrays)
+        return found
+
+    def check(self) -> None:
+        """Check on the host what is unchecked; for small graphs.
+
+        Raises
+        ------
+        GraphError
+            The matrix is damaged, or a weight is NaN.
+        """
+        _ = self.facts
+
+    def must_merge(self, found: EntryFacts) -> bool:
+        """Return whether rows must be sorted and repeats merged; repeats cannot be seen in rows that are unsorted."""
+        return self.merged and (found.has_repeats or not found.has_sorted_rows)
+
+    def merge(self) -> None:
+        """Sort the rows and merge repeats in arrays of its own; the arrays must have been checked."""
+        offsets, columns, weights = self.arrays
+        data = np.ones(columns.size, bool) if weights is None else weights
+        csr = csr_array((data, columns, offsets), shape=2 * (self.n_vertices,), copy=True)
+        csr.has_sorted_indices = csr.has_canonical_format = False  # flags of a copy; scipy looks by itself
+        csr.sort_indices()
+        summed = None if weights is None else csr.data
+        self.__dict__["arrays"] = merge_duplicates(csr.indptr, csr.indices, summed, "sum")
+
+    def admit(self, found: EntryFacts, stats: GraphStats) -> None:
+        """Take what kernels have found in :attr:`arrays`."""
+        self.__dict__.update(facts=found, stats=stats)
+
+    def forget(self) -> None:
+        """Let go of all that was found, since the owner may change the arrays from now on."""
+        for name in self.__dict__.keys() - {"matrix", "given", "weighted", "merged"}:
+            del self.__dict__[name]
+        self.__dict__["arrays"] = self.given
+
+    @property
+    def directed(self) -> bool:
+        return not self.facts.is_symmetric
+
+    @property
+    def has_sorted_rows(self) -> bool:
+        return self.facts.has_sorted_rows
+
+    @property
+    def weight_range(self) -> tuple[Any, Any]:
+        return self.facts.weight_range
+
+    @cached_property
+    def row_offsets(self) -> NDArray[Any]:
+        return self._array(0)
+
+    @cached_property
+    def column_indices(self) -> NDArray[np.int32]:
+        return self._array(1)
+
+    @cached_property
+    def edge_weights(self) -> NDArray[Any] | None:
+        return None if self.weight_dtype is None else self._array(2)
+
+    def _array(self, place: int) -> NDArray[Any]:
+        self.check()
+        array = self.arrays[place]
+        assert array is not None
+        view = array.view()
+        view.setflags(write=False)
+        return view
+
+    @cached_property
+    def stats(self) -> GraphStats:
+        self.check()
+        return graph_stats(self)
+
+
+def wrap_graph(source: Any, *, weight: str | None = None, weighted: bool = False, merged: bool = True) -> Graph:
+    """Return *source* as a graph for one call: what :func:`as_graph` takes, but of a CSR matrix nothing is copied.
+
+    Parameters
+    ----------
+    source : Graph, DeviceGraph, scipy sparse array or networkx graph
+    weight : str or None
+        The edge attribute of a networkx graph to use as weight.
+    weighted : bool
+        Whether the weights of a matrix count.
+    merged : bool
+        Whether repeated entries of a matrix must be summed; a function for which they change nothing saves it.
+    """
+    if isinstance(source, WrappedGraph):
+        return source.again(weighted=weighted, merged=merged)
+    if issparse(source) and fits(source):
+        return WrappedGraph(source, weighted=weighted, merged=merged)
+    return as_graph(source, weight=weight)
+
+
+def fits(matrix: Any) -> bool:
+    """Return whether the arrays of *matrix* can be used as they are, once what is in them is checked."""
+    if matrix.format != "csr" or matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        return False
+    offsets, columns, data = matrix.indptr, matrix.indices, matrix.data
+    for array in (offsets, columns, data):
+        if type(array) is not np.ndarray or array.ndim != 1 or not array.flags.c_contiguous or not array.flags.aligned:
+            return False
+    if offsets.dtype != np.int32 or columns.dtype != np.int32 or data.dtype.kind not in "biuf":
+        return False
+    n = matrix.shape[0]
+    if n > MAX_VERTICES or offsets.size != n + 1:
+        return False
+    m = int(offsets[n])
+    return 0 <= m <= min(columns.size, data.size) and offset_dtype(m) is np.int32
