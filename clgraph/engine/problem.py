@@ -1,6 +1,7 @@
 """What problems on graphs share."""
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 from clgraph.data.graph import Graph
@@ -16,3 +17,8 @@ class GraphProblem:
     @property
     def stats(self) -> GraphStats:
         return self.graph.stats
+
+    @property
+    def settings(self) -> Hashable:
+        """What is asked of the graph: a plan can solve all problems on one graph that have the same settings."""
+        return type(self), *(getattr(self, name) for name in self.__dataclass_fields__ if name != "graph")
