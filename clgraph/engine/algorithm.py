@@ -154,7 +154,7 @@ def _plan_key(chosen: Strategy, problem: Any, options: Mapping[str, Any]) -> Has
 
 
 def _frozen(value: Any) -> Hashable:
-    """Return *value* with its type, since 1, 1.0 and True are equal but not all are allowed."""
+    """Return *value* with its type, since 1.0 equals 1 but is not allowed where 1 is."""
     if isinstance(value, Mapping):
         return tuple((name, _frozen(each)) for name, each in sorted(value.items()))
     return type(value), tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
