@@ -27,6 +27,7 @@ from clgraph.user_cache import cache_root, write_whole
 SCHEMA_VERSION = 1
 ALL_DEVICES_ATOMICS = ("add_int32", "min_int32", "cmpxchg_int32")
 _SHIPPED = files("clgraph.device") / "profiles"
+_MOST_KEPT = 1 << 10  # rates that a curve remembers between its points: many phases have one working set
 _MOST_RATE = 1e30  # far above any device's, and products of it are still finite
 _KINDS = {str: "text", int: "an integer from 1 on", float: "a finite number from 0 on"}
 
@@ -34,6 +35,11 @@ logger = logging.getLogger(__name__)
 
 class Curve(dict[int, float]):
     """Rates by x, which does not change; read between the points by :func:`at`."""
+
+    @cached_property
+    def read_before(self) -> dict[float, float]:
+        """Some rates between the points."""
+        return {}
 
     @cached_property
     def logarithms(self) -> tuple[list[float], list[float]]:
@@ -85,8 +91,15 @@ class DeviceRates:
 
 def at(curve: Curve, x: float) -> float:
     """Read *curve* at *x*: linear in log(x) and log(rate), constant beyond the ends."""
-    known, rates = curve.logarithms
-    place = math.log(x) if x > 1.0 else 0.0
+    before = curve.read_before
+    if (rate := before.get(x)) is None:
+        if len(before) >= _MOST_KEPT:
+            before.clear()
+        rate = before[x] = _between(*curve.logarithms, math.log(x) if x > 1.0 else 0.0)
+    return rate
+
+
+def _between(known: list[float], rates: list[float], place: float) -> float:
     above = bisect_left(known, place)
     if above in (0, len(known)):
         return math.exp(rates[min(above, len(known) - 1)])

@@ -1,12 +1,14 @@
 """What an algorithm is: one value that feeds its public function, ``explain``, the command line and the benchmarks."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from clgraph.arguments import checked_flag
+from clgraph.data.wrapped import WrappedGraph
+from clgraph.engine.plan import Plan
 from clgraph.engine.problem import admission
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose
 from clgraph.runtime.device_graph import session_for
@@ -89,16 +91,75 @@ class Algorithm:
             The check has failed.
         """
         verify, on = checked_flag("verify", verify), self.session(problem, session)
-        with ExitStack() as leaving, on.measure() as recorder:
-            problem = leaving.enter_context(admission(on, problem))
-            choice = self.choose(on, problem, strategy)
-            chosen = self.strategies[choice.strategy]
-            plan = chosen.plan(on, problem, **checked_options(self.strategies, choice, options or {}))
-            leaving.callback(plan.release)
-            plan.run()
-            result = self.answer(problem, plan)
-            told = {"details": plan.details, "balance": getattr(plan, "balance", None)}
-        result.info = on.run_info(recorder, choice.strategy, chosen.kind, choice.seconds, **told)
+        with on.measure() as recorder, admission(on, problem) as problem:
+            choice = self._chosen(on, problem, strategy)
+            with self._planned(on, problem, choice, options or {}) as plan:
+                plan.run()
+                result = self.answer(problem, plan)
+                told = {"details": plan.details, "balance": getattr(plan, "balance", None)}
+        kind = self.strategies[choice.strategy].kind
+        result.info = on.run_info(recorder, choice.strategy, kind, choice.seconds, **told)
         if verify:
             self.check(problem, result)
         return result
+
+    def _chosen(self, on: Session, problem: Any, strategy: str) -> Choice:
+        """Return what :meth:`choose` does, and keep it while the graph lives."""
+        graph = _kept_by(problem)
+        if graph is None or not isinstance(strategy, str):
+            return self.choose(on, problem, strategy)
+        known = on.kept.choices.setdefault(graph, {})
+        key, based_on = (self.name, strategy, problem.settings), (on.profile, on.facts, *self.strategies.values())
+        if key not in known or known[key][0] != based_on:
+            known[key] = based_on, self.choose(on, problem, strategy)
+        choice: Choice = known[key][1]
+        return choice
+
+    @contextmanager
+    def _planned(self, on: Session, problem: Any, choice: Choice, options: Mapping[str, Any]) -> Iterator[Any]:
+        """Yield a plan that was kept, or a new one; it is kept while the graph lives, unless the block raises."""
+        chosen, graph, before = self.strategies[choice.strategy], _kept_by(problem), on.allocated_bytes
+        given = checked_options(self.strategies, choice, options) if options else {}
+        key = _plan_key(chosen, problem, given) if graph is not None else None
+        plan = None if key is None else on.kept.take(graph, key)
+        if plan is not None and plan.fits(on):
+            plan.attach(problem)
+        else:
+            plan = chosen.plan(on, problem, **given)
+        try:
+            yield plan
+        except BaseException:
+            plan.release()
+            raise
+        if key is None or not isinstance(plan, Plan):
+            plan.release()
+            return
+        plan.detach()
+        plan.n_bytes = max(plan.n_bytes, on.allocated_bytes - before)
+        on.kept.put(graph, key, plan, plan.n_bytes)
+
+
+def _kept_by(problem: Any) -> Any:
+    """Return the object that lives as long as the problem's graph, also where that is on a device.
+
+    ``None`` stands for a problem without a graph, and for a graph that is there for one call only.
+    """
+    graph = getattr(problem, "graph", None)
+    return None if isinstance(graph, WrappedGraph) else getattr(graph, "on_device", graph)
+
+
+def _plan_key(chosen: Strategy, problem: Any, options: Mapping[str, Any]) -> Hashable:
+    """Return what tells one plan of a graph from another; ``None`` if an option cannot be part of a key."""
+    key = chosen.plan, problem.settings, _frozen(options)
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
+
+
+def _frozen(value: Any) -> Hashable:
+    """Return *value* with its type, since 1.0 equals 1 but is not allowed where 1 is."""
+    if isinstance(value, Mapping):
+        return tuple((name, _frozen(each)) for name, each in sorted(value.items()))
+    return type(value), tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value

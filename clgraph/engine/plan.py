@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -46,6 +46,8 @@ class Plan:
         sets it.
     used : list
         What the steps that drive their launches themselves have made, and the plans of parts, in order.
+    n_bytes : int
+        How many bytes were allocated for it, at most; 0 if that is not known.
 
     Raises
     ------
@@ -54,6 +56,7 @@ class Plan:
     """
 
     remade: Callable[[Any], Recipe]
+    n_bytes = 0
 
     def __init__(self, session: Session, problem: Any, recipe: Recipe) -> None:
         self.session, self.problem, self.recipe = session, problem, recipe
@@ -61,12 +64,14 @@ class Plan:
         self.used: list[Any] = []
         self._found: dict[str, int] = {}  # details that kernels have written
         self._counted = 0  # rounds of all loops of this run
+        self._made_by = session.profile, session.facts
+        first = next((step for step in recipe.steps if isinstance(step, Phase)), None)
+        self._first = None if first is None else Phase(first.kernel, 0, defines=first.defines)
         defines, given = self._given()
         self._programs: dict[Any, Program] = {}
         self._defines = {**defines, **recipe.defines}
         inputs = {name: make(session) for name, make in recipe.inputs.items()}
-        first = self._first()
-        sizes = {name: self._number(first, array.size) for name, array in recipe.arrays.items()}
+        sizes = {name: self._number(self._first, array.size) for name, array in recipe.arrays.items()}
         bytes_each = {name: sizes[name] * np.dtype(array.dtype).itemsize for name, array in recipe.arrays.items()}
         if bytes_each:
             session.check_memory(bytes_each)
@@ -79,7 +84,7 @@ class Plan:
         if recipe.prepare is not None:
             self.scope |= recipe.prepare(self)
         self._paced = estimate(recipe.work, session.profile.rates).seconds > PACED_SECONDS
-        self._statuses: list[tuple[Phase, str, int]] = []  # a launch, and the array and the place of its word
+        self._statuses: list[tuple[str, str, int]] = []  # a kernel, and the array and the place of its word
         self._launches: dict[Launch, Growth | None] = {}
         distinct = {id(step): step for step in recipe.steps}  # a step that is there twice is bound once
         prepared = {key: self._prepared(step) for key, step in distinct.items()}
@@ -89,9 +94,6 @@ class Plan:
         """Return the definitions and the arguments that all kernels get for the input: the rows of its graph."""
         rows = device_graph(self.session, self.problem.graph)
         return rows.defines(), rows.scope
-
-    def _first(self) -> Phase | None:
-        return next((step for step in self.recipe.steps if isinstance(step, Phase)), None)
 
     def _number(self, phase: Phase | None, value: Any) -> Any:
         """Return *value*; text is an expression of constants that the kernel file of *phase* defines, 0 without one."""
@@ -133,7 +135,7 @@ class Plan:
     def bound(self, phase: Phase) -> Launch:
         """Return the launch of *phase*, with its arguments from the scope."""
         if phase.status is not None:
-            self._statuses.append((phase, *self._place(phase, phase.status)))
+            self._statuses.append((phase.kernel, *self._place(phase, phase.status)))
         program = self._program_of(phase)
         items = phase.groups * program.work_group_size if phase.groups else self._number(phase, phase.items)
         most = self._number(phase, phase.max_groups)
@@ -180,7 +182,8 @@ class Plan:
             launch for launch, phase in zip(launches, loop.body, strict=True)
             if loop.counter in self._program_of(phase).parameters(phase.name)
         ]  # fmt: skip
-        last = loop.body[-1]
+        last, counter = loop.body[-1], loop.counter
+        what = f"rounds of {last.kernel}"
         array, place = self._place(last, loop.alive)
         most = self._number(last, loop.most)
 
@@ -188,14 +191,14 @@ class Plan:
             first = 1 + self._counted
             for number in range(first, first + most):
                 for launch in counted:
-                    launch.set(**{loop.counter: number})
+                    launch.set(**{counter: number})
                 for launch in launches:
                     self._launch(launch)
                 if self.arrays[array].item(place) != number:
                     self._counted = number
                     self.rounds.append(number - first + 1)
                     return
-            check_status(STATUS_TIMEOUT, f"{most} rounds of {last.kernel}")
+            check_status(STATUS_TIMEOUT, f"{most} {what}")
 
         return run
 
@@ -211,6 +214,26 @@ class Plan:
         for step in self._steps:
             step()
 
+    def detach(self) -> None:
+        """Let go of the problem, and with it of the graph, until :meth:`attach`; what is bound stays."""
+        self.problem = None
+        if self.recipe.steps:
+            self.recipe = replace(self.recipe, steps=(), arrays={}, inputs={}, prepare=None)
+        for part in self.used:
+            if isinstance(part, Plan):
+                part.detach()
+
+    def attach(self, problem: Any) -> None:
+        """Solve *problem* in the next run, which is on the same graph and has the same settings."""
+        self.problem = problem
+        for part in self.used:
+            if isinstance(part, Plan):
+                part.attach(problem)
+
+    def fits(self, session: Session) -> bool:
+        """Return whether *session* still has the facts and the profile by which this was made."""
+        return self._made_by[0] is session.profile and self._made_by[1] is session.facts
+
     def release(self) -> None:
         """Let go of what refers back to the plan, so that its memory is free as soon as nobody else has it."""
         for part in self.used:
@@ -223,19 +246,18 @@ class Plan:
         for use in self.used:
             if hasattr(use, "check"):
                 use.check()
-        first = self._first()
+        first = self._first
         found = {} if first is None else {name: self._place(first, word) for name, word in self.recipe.found.items()}
         names = {array for _, array, _ in self._statuses} | {array for array, _ in found.values()}
         blocks = {array: self.arrays[array].get() for array in names}
-        for phase, array, place in self._statuses:
-            check_status(int(blocks[array][place]), phase.kernel)
+        for kernel, array, place in self._statuses:
+            check_status(int(blocks[array][place]), kernel)
         self._found = {name: int(blocks[array][place]) for name, (array, place) in found.items()}
 
     def word(self, word: str) -> int:
         """Read one word: ``"<array>[<expression of constants of the recipe's first kernel file>]"``."""
-        first = self._first()
-        assert first is not None
-        array, place = self._place(first, word)
+        assert self._first is not None
+        array, place = self._place(self._first, word)
         return int(self.arrays[array].item(place))
 
     @property

@@ -1,7 +1,7 @@
 """What problems on graphs share."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
@@ -22,6 +22,11 @@ class GraphProblem:
     @property
     def stats(self) -> GraphStats:
         return self.graph.stats
+
+    @property
+    def settings(self) -> Hashable:
+        """What is asked of the graph: a plan can solve all problems on one graph that have the same settings."""
+        return type(self), *(getattr(self, name) for name in self.__dataclass_fields__ if name != "graph")
 
     def admitted(self) -> Self:
         """Check what can only be checked when the entries are known, and return the problem that is to be solved."""

@@ -2,17 +2,17 @@
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import field
 
 from clgraph.device.profile import DeviceRates, at
+from clgraph.model.record import record
 
 _LOCK = "cmpxchg_int32"
 _ALL_ITEMS = 1 << 16
 
 
-@dataclass(frozen=True)
+@record
 class Gathers:
     """Independent random loads of 4 bytes out of ``working_set_bytes``."""
 
@@ -20,7 +20,7 @@ class Gathers:
     working_set_bytes: float
 
 
-@dataclass(frozen=True)
+@record
 class Atomics:
     """Read-modify-writes of one kind (a key of the rates) over ``n_words`` addresses.
 
@@ -34,7 +34,7 @@ class Atomics:
     n_items: float = _ALL_ITEMS
 
 
-@dataclass(frozen=True)
+@record
 class Chain:
     """Loads in which each address depends on the load before."""
 
@@ -42,7 +42,7 @@ class Chain:
     working_set_bytes: float
 
 
-@dataclass(frozen=True)
+@record
 class Work:
     """What one run of a strategy asks of the device.
 
@@ -77,32 +77,38 @@ class Work:
 
     def __add__(self, other: Work) -> Work:
         """Return the work of both."""
-        return Work(*map(operator.add, vars(self).values(), vars(other).values()))
+        return Work(
+            self.launches + other.launches, self.read_backs + other.read_backs,
+            self.grid_barriers + other.grid_barriers, self.streamed_bytes + other.streamed_bytes,
+            self.gathers + other.gathers, self.atomics + other.atomics, self.chains + other.chains,
+            self.locks + other.locks, self.contended_attempts + other.contended_attempts,
+            self.host_seconds + other.host_seconds,
+        )  # fmt: skip
 
     def times(self, n: float) -> Work:
         """Return the work of *n* such runs."""
         return Work(
             n * self.launches, n * self.read_backs, n * self.grid_barriers, n * self.streamed_bytes,
-            tuple(Gathers(n * g.count, g.working_set_bytes) for g in self.gathers),
-            tuple(Atomics(n * a.count, a.n_words, a.operation, a.n_items) for a in self.atomics),
-            tuple(Chain(n * c.loads, c.working_set_bytes) for c in self.chains),
+            tuple([Gathers(n * g.count, g.working_set_bytes) for g in self.gathers]),
+            tuple([Atomics(n * a.count, a.n_words, a.operation, a.n_items) for a in self.atomics]),
+            tuple([Chain(n * c.loads, c.working_set_bytes) for c in self.chains]),
             n * self.locks, n * self.contended_attempts, n * self.host_seconds,
         )  # fmt: skip
 
 
-def total(works: Iterable[Work]) -> Work:
+def total(works: Sequence[Work]) -> Work:
     """Return the work of all *works*."""
-    each = list(works)
     return Work(
-        sum([work.launches for work in each]), sum([work.read_backs for work in each]),
-        sum([work.grid_barriers for work in each]), sum([work.streamed_bytes for work in each]),
-        tuple(part for work in each for part in work.gathers), tuple(part for work in each for part in work.atomics),
-        tuple(part for work in each for part in work.chains), sum([work.locks for work in each]),
-        sum([work.contended_attempts for work in each]), sum([work.host_seconds for work in each]),
+        sum([work.launches for work in works]), sum([work.read_backs for work in works]),
+        sum([work.grid_barriers for work in works]), sum([work.streamed_bytes for work in works]),
+        tuple([part for work in works for part in work.gathers]),
+        tuple([part for work in works for part in work.atomics]),
+        tuple([part for work in works for part in work.chains]), sum([work.locks for work in works]),
+        sum([work.contended_attempts for work in works]), sum([work.host_seconds for work in works]),
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@record
 class Estimate:
     """Predicted seconds and their parts; the total takes the slower of traffic and the chain."""
 
@@ -121,11 +127,12 @@ def estimate(work: Work, rates: DeviceRates) -> Estimate:
         "read_backs": work.read_backs * rates.read_back_seconds,
         "grid_barriers": work.grid_barriers * rates.grid_barrier_seconds if work.grid_barriers else 0.0,
         "streaming": work.streamed_bytes / rates.stream_bytes_per_second,
-        "gathers": sum(g.count / at(rates.gathers_per_second, g.working_set_bytes) for g in work.gathers),
-        "atomics": sum(_atomic_seconds(a, rates) for a in work.atomics),
-        "chain": sum(c.loads * at(rates.dependent_load_seconds, c.working_set_bytes) for c in work.chains),
+        "gathers": sum([g.count / at(rates.gathers_per_second, g.working_set_bytes) for g in work.gathers]),
+        "atomics": sum([_atomic_seconds(a, rates) for a in work.atomics]),
+        "chain": sum([c.loads * at(rates.dependent_load_seconds, c.working_set_bytes) for c in work.chains]),
         "locks": work.locks * rates.lock_seconds,
-        "contention": work.contended_attempts / at(rates.same_address_atomics_per_second[_LOCK], _ALL_ITEMS),
+        "contention": work.contended_attempts / at(rates.same_address_atomics_per_second[_LOCK], _ALL_ITEMS)
+        if work.contended_attempts else 0.0,
         "host": work.host_seconds,
     }
     traffic = parts["streaming"] + parts["gathers"] + parts["atomics"]

@@ -6,17 +6,18 @@ predicted, since both come from the same list.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, TypeAlias, TypeGuard
 
 from numpy.typing import DTypeLike
 
 from clgraph.model.cost import Work, total
+from clgraph.model.record import record
 
-_NOTHING, _LAUNCH, _READ_BACK = Work(), Work(launches=1.0), Work(read_backs=1.0)
+_NOTHING, _READ_BACK = Work(), Work(read_backs=1.0)
 
 
-@dataclass(frozen=True)
+@record
 class Array:
     """One array that a run needs on the device beside its input.
 
@@ -35,7 +36,7 @@ class Array:
     zeroed: bool = False
 
 
-@dataclass(frozen=True)
+@record
 class Phase:
     """One launch of a kernel.
 
@@ -70,7 +71,7 @@ class Phase:
 
     kernel: str
     items: int | Callable[[], int]
-    work: Work = field(default_factory=Work)
+    work: Work = _NOTHING
     values: Mapping[str, Any] = field(default_factory=dict)
     max_groups: int | str | None = None
     groups: int | None = None
@@ -88,7 +89,7 @@ class Phase:
         return self.kernel.partition(":")[2]
 
 
-@dataclass(frozen=True)
+@record
 class Use:
     """A step that drives its launches itself: primitives, or a machine that decides by what the device has found.
 
@@ -109,12 +110,12 @@ class Use:
 
     make: Callable[[Any], Any]
     work: Work
-    a_round: Work = field(default_factory=Work)
+    a_round: Work = _NOTHING
     expected: float = 0.0
     name: str = "other kernels"
 
 
-@dataclass(frozen=True)
+@record
 class Loop:
     """Rounds that the host drives, until one has left no work.
 
@@ -143,7 +144,7 @@ class Loop:
 Step: TypeAlias = "Phase | Use | Loop | Recipe"
 
 
-@dataclass(frozen=True)
+@record
 class Recipe:
     """A strategy's run on one problem.
 
@@ -188,7 +189,7 @@ class Recipe:
     @property
     def work(self) -> Work:
         """What a whole run asks of the device: the sum of what its steps do."""
-        return total(map(launched, self.steps))
+        return _launched(self.steps)
 
     def by_kernel(self) -> dict[str, Work]:
         """Return what each kernel asks of the device in all its launches; the last one of a round is read back."""
@@ -227,7 +228,14 @@ def launched(step: Step) -> Work:
     if isinstance(step, Recipe):
         return step.work
     if isinstance(step, Phase):
-        return step.work + _LAUNCH + (_READ_BACK if step.grows else _NOTHING)
+        return _launched((step,))
     if isinstance(step, Loop):
-        return total((_READ_BACK, *map(launched, step.body))).times(step.expected)
-    return step.work + step.a_round.times(step.expected)
+        return (_launched(step.body) + _READ_BACK).times(step.expected)
+    return step.work + step.a_round.times(step.expected) if step.expected else step.work
+
+
+def _launched(steps: tuple[Step, ...]) -> Work:
+    phases = [step for step in steps if isinstance(step, Phase)]
+    once = Work(float(len(phases)), float(sum([phase.grows is not None for phase in phases])))
+    others = [launched(step) for step in steps if not isinstance(step, Phase)]
+    return total([once, *[phase.work for phase in phases], *others])

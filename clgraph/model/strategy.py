@@ -121,7 +121,8 @@ def choose(
     estimates = {name: estimate(s.work(problem, facts), rates) for name, s in strategies.items() if name not in out}
     ranked = dict(sorted(estimates.items(), key=lambda item: item[1].seconds))
     picked = next(iter(ranked)) if requested == "auto" else requested
-    logger.info("%s: %s", picked, {name: f"{e.seconds:.2e} s" for name, e in ranked.items()})
+    if logger.isEnabledFor(logging.INFO):
+        logger.info("%s: %s", picked, {name: f"{e.seconds:.2e} s" for name, e in ranked.items()})
     return Choice(picked, requested, ranked, out)
 
 

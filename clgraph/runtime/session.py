@@ -20,6 +20,7 @@ from clgraph.errors import DeviceMemoryError, InputError
 from clgraph.runtime.arrays import DeviceArray, number_type
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.fork import check_fork
+from clgraph.runtime.kept import Kept
 from clgraph.runtime.program import Program, build_program
 from clgraph.runtime.query import available_bytes, platforms, query_facts
 from clgraph.runtime.quirks import works_while_waiting
@@ -98,6 +99,7 @@ class Session:
         self.transfers = Transfers(self)
         self._staging = None if self.facts.is_cpu else Staging(self)
         self.device_graphs: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+        self.kept = Kept(self.facts.global_mem_bytes)
 
     def __repr__(self) -> str:
         return f"Session({self.facts.platform} / {self.facts.name})"
@@ -150,8 +152,10 @@ class Session:
 
     def check_memory(self, sizes: Mapping[str, int]) -> None:
         """Raise :class:`DeviceMemoryError` unless buffers of these sizes (bytes) fit together."""
-        available = available_bytes(self.facts) - (0 if self.facts.is_cpu else self._pool.active_bytes)
-        total = sum(sizes.values())
+        total, available = sum(sizes.values()), self._available()
+        if total > available and self.kept.forget():
+            self._pool.free_held()
+            available = self._available()
         name, largest = max(sizes.items(), key=lambda item: item[1])
         if largest > self.facts.max_alloc_bytes:
             raise DeviceMemoryError(
@@ -164,6 +168,14 @@ class Session:
                 f"needs {total:,} bytes ({parts}); {self.facts.name} has {available:,} available. "
                 "Use a larger device, or free graphs that this session still holds"
             )
+
+    def _available(self) -> int:
+        return available_bytes(self.facts) - (0 if self.facts.is_cpu else self._pool.active_bytes)
+
+    @property
+    def allocated_bytes(self) -> int:
+        """How many bytes this thread has allocated here in all, those included that are free again."""
+        return getattr(self._recording, "allocated_bytes", 0)
 
     def upload(self, host: NDArray[Any]) -> DeviceArray:
         """Copy *host* to the device; a CPU device reads it in place if it is read-only and aligned to 64 bytes.
@@ -195,6 +207,7 @@ class Session:
         n_bytes = max(1, size) * kind.itemsize
         if n_bytes >= _CHECKED_BYTES:
             self.check_memory({f"an array of {size} {kind}": n_bytes})
+        self._recording.allocated_bytes = self.allocated_bytes + n_bytes
         with typed_errors(f"allocating {n_bytes:,} bytes"):
             return DeviceArray(self, self._pool.allocate(n_bytes), kind, size)
 
@@ -280,7 +293,8 @@ class Session:
             recorder.compile_seconds += seconds
 
     def release(self) -> None:
-        """Drop cached graphs and free the memory the pool holds."""
+        """Drop cached graphs and plans, and free the memory the pool holds."""
+        self.kept.forget()
         self.device_graphs.clear()
         self._pool.free_held()
 

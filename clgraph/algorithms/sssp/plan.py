@@ -24,10 +24,19 @@ class PathsPlan(SearchPlan):
         The device cannot hold such distances.
     """
 
+    _is_wide: bool
+
     def __init__(self, session: Session, problem: SearchProblem, recipe: Recipe) -> None:
         if reason := problem.held.unsupported(session.facts):
             raise UnsupportedStrategyError(f"{session.facts.name} cannot hold these distances: {reason}")
         super().__init__(session, problem, recipe)
+
+    def attach(self, problem: SearchProblem) -> None:
+        super().attach(replace(problem, wide=True) if self._is_wide else problem)
+
+    def detach(self) -> None:
+        self._is_wide = self.problem.wide
+        super().detach()
 
     def run(self) -> None:
         """Find the distances.

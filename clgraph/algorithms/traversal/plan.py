@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal.problem import SearchProblem
@@ -16,6 +17,16 @@ class SearchPlan(Plan):
     """Finds distances from the nearest source."""
 
     problem: SearchProblem
+    _sources: NDArray[np.int32]  # what the device has
+
+    def attach(self, problem: SearchProblem) -> None:
+        super().attach(problem)
+        if not np.array_equal(problem.sources, self._sources):
+            self.scope["sources"].set(problem.sources)
+
+    def detach(self) -> None:
+        self._sources = self.problem.sources
+        super().detach()
 
     @property
     def distances(self) -> DeviceArray:

@@ -1,6 +1,7 @@
 """What searches are asked of."""
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -46,6 +47,11 @@ class SearchProblem(GraphProblem):
     wide: bool = False
 
     @property
+    def settings(self) -> Hashable:
+        """A plan takes other sources if they are as many."""
+        return type(self), self.sources.size, self.limit, self.weighted, self.predecessors, self.wide
+
+    @property
     def edge_weights(self) -> NDArray[Any] | None:
         """The weights that count; without them every edge weighs 1."""
         return self.graph.edge_weights if self.weighted else None
@@ -72,7 +78,10 @@ class SearchProblem(GraphProblem):
         return on_device
 
     def upload_sources(self, session: Session) -> DeviceArray:
-        return session.upload(self.sources)
+        """Return the sources in memory of their own, to which a plan writes those of the next problem."""
+        array = session.empty(self.sources.size, np.int32)
+        array.set(self.sources)
+        return array
 
 
 def sources_in(graph: Graph, source: Any) -> NDArray[np.int32]:

@@ -1,0 +1,227 @@
+"""What a session keeps of a call: the next call on the same graph only runs it, and its answer is as right."""
+from __future__ import annotations
+
+import gc
+import threading
+from dataclasses import replace
+from functools import wraps
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clgraph as cg
+from clgraph import generators
+from clgraph.algorithms.table import MODULES, find_algorithm
+from clgraph.engine.algorithm import Algorithm
+from clgraph.errors import DeviceTimeoutError, InputError
+from clgraph.runtime import kept as kept_module
+from clgraph.runtime import session as session_module
+from clgraph.runtime.kept import Kept
+from clgraph.runtime.session import Session
+
+ON_GRAPHS = sorted(set(MODULES) - {"factorization"})
+ZEROED = {"controls", "versions"}  # arrays of recipes that must be zero before the first run
+SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
+    "bfs": ({"source": 3}, {"source": 3, "max_depth": 4}), "sssp": ({"source": 3}, {"source": 3, "predecessors": True}),
+    "color": ({}, {"distance": 2}, {"distance": 2, "order": "smallest_last"}, {"order": "smallest_last"}),
+    "hash_collisions": ({}, {"distance": 2}),
+}
+
+
+def counted(entry: Algorithm) -> tuple[Algorithm, list[Any]]:
+    """Return *entry* with strategies that append each plan that they make to the list."""
+    made: list[Any] = []
+
+    def counting(plan: Any) -> Any:
+        @wraps(plan)
+        def make(*args: Any, **options: Any) -> Any:
+            made.append(plan(*args, **options))
+            return made[-1]
+
+        return make
+
+    strategies = {name: replace(strategy, plan=counting(strategy.plan)) for name, strategy in entry.strategies.items()}
+    return replace(entry, strategies=strategies), made
+
+
+def poison(plan: Any) -> None:
+    """Overwrite what a run may have left; arrays that must be zero before the first run keep what the last one left."""
+    for name, array in plan.arrays.items():
+        if name not in ZEROED and array.size:
+            array.view(dtype=np.uint8).set(np.full(array.nbytes, 0xA5, np.uint8))
+    for part in plan.used:
+        if hasattr(part, "arrays"):
+            poison(part)
+
+
+@pytest.mark.parametrize("algorithm", ON_GRAPHS)
+def test_a_plan_is_made_once_and_right_in_every_run(session: Session, algorithm: str) -> None:
+    """What a run finds in its arrays does not matter to it."""
+    entry, made = counted(find_algorithm(algorithm))
+    graph = generators.random_weights(generators.rmat(8, 6, seed=3), high=9)
+    for settings in SETTINGS.get(algorithm, ({},)):
+        problem = entry.problem(graph, **settings)
+        for name, strategy in entry.strategies.items():
+            if strategy.unsupported(session.facts) or strategy.unfit(problem):
+                continue
+            made.clear()
+            entry.solve(problem, strategy=name, session=session)
+            for _ in range(2):
+                (plan,) = made
+                poison(plan)
+                entry.solve(entry.problem(graph, **settings), strategy=name, session=session, verify=True)
+            assert len(made) == 1, (name, settings)
+
+
+@pytest.mark.parametrize("algorithm", ["bfs", "sssp"])
+def test_a_kept_search_takes_other_sources(pocl: Session, algorithm: str) -> None:
+    entry, made = counted(find_algorithm(algorithm))
+    graph = generators.random_weights(generators.grid(9, 11), high=9)
+    for name in entry.strategies:
+        made.clear()
+        results = [
+            entry.solve(entry.problem(graph, source=source), strategy=name, session=pocl, verify=True)
+            for source in (0, 98, [5, 7], [7, 40], 98)
+        ]
+        assert len(made) == 2, "one for each number of sources"
+        assert results[0].distances[0] == 0 and results[1].distances[98] == 0, "a result does not change afterwards"
+        assert np.array_equal(results[1].distances, results[4].distances)
+
+
+def test_settings_options_and_graphs_have_plans_of_their_own(pocl: Session) -> None:
+    entry, made = counted(find_algorithm("color"))
+    graph = generators.grid(9, 11)
+    for seed in (0, 1, 0, 1):
+        entry.solve(entry.problem(graph, seed=seed), strategy="hash_repair", session=pocl, verify=True)
+    assert len(made) == 2
+    entry.solve(entry.problem(graph), strategy="hash_repair", options={"bits": 3}, session=pocl)
+    entry.solve(entry.problem(generators.grid(9, 11)), strategy="hash_repair", session=pocl)
+    assert len(made) == 4
+    components, made = counted(find_algorithm("connected_components"))
+    problem = components.problem(graph)
+    for options in ({"strides": [2, 4]}, {"strides": (2, 4)}, {"strides": [2, 4]}):
+        components.solve(problem, strategy="afforest", options=options, session=pocl)
+    assert len(made) == 2
+    components.solve(problem, strategy="rem", options={"hook_rounds": 1}, session=pocl)
+    with pytest.raises(InputError, match="hook_rounds"):  # though 1.0 == 1
+        components.solve(problem, strategy="rem", options={"hook_rounds": 1.0}, session=pocl)
+
+
+def test_a_plan_for_another_profile_is_not_used(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry, made = counted(find_algorithm("connected_components"))
+    problem = entry.problem(generators.grid(9, 11))
+    first = entry.solve(problem, session=pocl).info.predicted_seconds
+    slow = replace(pocl.profile, rates=replace(pocl.profile.rates, launch_seconds=1.0))
+    monkeypatch.setattr(pocl, "profile", slow)
+    second = entry.solve(problem, session=pocl).info.predicted_seconds
+    assert len(made) == 2 and min(second.values()) > 1 > max(first.values())
+
+
+def test_a_plan_whose_run_failed_is_not_kept(pocl: Session) -> None:
+    def fails(problem: object, plan: object) -> None:
+        raise DeviceTimeoutError("on purpose")
+
+    entry, made = counted(find_algorithm("connected_components"))
+    problem = entry.problem(generators.grid(9, 11))
+    with pytest.raises(DeviceTimeoutError):
+        replace(entry, answer=fails).solve(problem, strategy="rem", session=pocl)
+    entry.solve(problem, strategy="rem", session=pocl, verify=True)
+    assert len(made) == 2
+
+
+def test_distances_of_64_bits_are_found_at_once_the_second_time(pocl: Session) -> None:
+    weights = np.full(3, 2**31 - 1, np.int32)
+    graph = cg.Graph.from_edges([0, 1, 2], [1, 2, 3], weights)
+    first, second = (cg.sssp(graph, 0, strategy="dijkstra", session=pocl, verify=True) for _ in range(2))
+    assert first.distances.tolist() == second.distances.tolist() == [0, 2**31 - 1, 2**32 - 2, 3 * (2**31 - 1)]
+    launches = [sum(count for count, _ in result.info.kernels.values()) for result in (first, second)]
+    assert launches[1] == launches[0] / 2
+
+
+def test_threads_on_one_graph_do_not_share_a_plan(pocl: Session) -> None:
+    graph, wrong = generators.grid(30, 40), []
+    expected = {source: cg.bfs(graph, source, session=pocl).distances for source in (0, 1199)}
+
+    def search(source: int) -> None:
+        for _ in range(20):
+            if not np.array_equal(cg.bfs(graph, source, session=pocl).distances, expected[source]):
+                wrong.append(source)
+
+    threads = [threading.Thread(target=search, args=(source,)) for source in expected]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    assert not wrong
+
+
+def test_plans_make_room_where_memory_is_short(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry, made = counted(find_algorithm("connected_components"))
+    problem = entry.problem(generators.grid(9, 11))
+    entry.solve(problem, session=pocl)
+    available = iter([10, 1000])
+    monkeypatch.setattr(session_module, "available_bytes", lambda facts: next(available))
+    pocl.check_memory({"labels": 100})
+    monkeypatch.undo()
+    entry.solve(problem, session=pocl)
+    assert len(made) == 2
+
+
+class Fake:
+    """A plan, or a graph."""
+
+    released = False
+
+    def release(self) -> None:
+        self.released = True
+
+
+def test_the_longest_unused_plans_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept, graph, plans = Kept(8 * 1000), Fake(), [Fake() for _ in range(6)]
+    for key in range(3):
+        kept.put(graph, key, plans[key], 300)
+    assert kept.take(graph, 0) is plans[0] and kept.take(graph, 0) is None, "one that runs is nobody else's"
+    kept.put(graph, 0, plans[0], 300)
+    kept.put(graph, 3, plans[3], 300)  # the plans hold 1,200 bytes of 1,000
+    assert [plan.released for plan in plans] == [False, True, False, False, False, False]
+    kept.put(graph, 4, plans[4], 2000)
+    assert all(plan.released for plan in plans[:5]), "one that is too large stays no more than the others"
+    monkeypatch.setattr(kept_module, "MOST_PLANS", 2)
+    many = [Fake() for _ in range(3)]
+    for key, plan in enumerate(many):
+        kept.put(graph, key, plan, 0)
+    assert [plan.released for plan in many] == [True, False, False]
+    kept.put(graph, 2, plans[5], 0)
+    assert many[2].released and kept.take(graph, 2) is plans[5], "two threads made it"
+
+
+def test_plans_go_with_their_graph() -> None:
+    kept, graphs, plans = Kept(1 << 20), [Fake(), Fake()], [Fake() for _ in range(3)]
+    for graph, key, plan in ((graphs[0], "a", plans[0]), (graphs[1], "a", plans[1]), (graphs[0], "b", plans[2])):
+        kept.put(graph, key, plan, 10)
+    del graph
+    del graphs[0]
+    assert [plan.released for plan in plans] == [True, False, True]
+    assert kept.take(graphs[0], "a") is plans[1]
+
+
+def test_calls_on_ever_new_graphs_take_no_more_memory(pocl: Session) -> None:
+    def call(seed: int) -> None:
+        graph = generators.random_weights(generators.rmat(8, 4, seed=seed))
+        for entry in map(find_algorithm, ("connected_components", "bfs", "sssp", "minimum_spanning_forest", "color")):
+            entry.solve(entry.problem(graph), session=pocl)
+
+    def held() -> tuple[int, int]:
+        gc.collect()
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return pocl._pool.active_bytes, int(file.read().split()[1])
+
+    for seed in range(10):
+        call(seed)
+    before = held()
+    for seed in range(10, 60):
+        call(seed)
+    after = held()
+    assert after[0] == before[0] and after[1] - before[1] < 1024, "pages of 4 KiB"
