@@ -106,9 +106,9 @@ def explain(
         raise InputError(f"unknown options {', '.join(unknown)} of {algorithm}; known: {', '.join(known)}")
     problem = entry.problem(data, **options)
     on = entry.session(problem, session)
-    choice = entry.choose(on, problem, strategy)
+    choice = entry.choose(on, problem, strategy, price_all=True)
     kernels = _kernels(entry, on, problem, choice.strategy, measure)
-    return Explanation(choice.strategy, choice.requested, choice.predicted, choice.unsupported, kernels)
+    return Explanation(choice.strategy, choice.requested, choice.predicted, choice.unsupported, kernels=kernels)
 
 
 def _kernels(entry: Algorithm, session: Session, problem: Any, strategy: str, measure: bool) -> tuple[KernelCost, ...]:

@@ -1,6 +1,7 @@
 """What an algorithm is: one value that feeds its public function, ``explain``, the command line and the benchmarks."""
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from clgraph.arguments import checked_flag
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose
 from clgraph.runtime.device_graph import session_for
 from clgraph.runtime.session import Session, SessionLike
+from clgraph.runtime.timing import RunInfo, Seconds
 
 
 def _none_left_out(_problem: Any, _session: Session) -> dict[str, str]:
@@ -46,8 +48,12 @@ class Algorithm:
     takes: Literal["graph", "ratings"] = "graph"
     left_out: Callable[[Any, Session], Mapping[str, str]] = _none_left_out
 
-    def choose(self, session: Session, problem: Any, strategy: str = "auto") -> Choice:
+    def choose(
+        self, session: Session, problem: Any, strategy: str = "auto", *, price_all: bool = False
+    ) -> Choice:
         """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest.
+
+        Unless *price_all* is set, a strategy that runs on the host is picked at once if no device could answer so soon.
 
         Raises
         ------
@@ -55,7 +61,8 @@ class Algorithm:
             The name is unknown, or this device cannot run it, or it does not solve this problem.
         """
         left_out = self.left_out(problem, session) if isinstance(strategy, str) and strategy == "auto" else {}
-        return choose(self.strategies, strategy, problem, session.facts, session.profile.rates, left_out)
+        rates = session.profile.rates
+        return choose(self.strategies, strategy, problem, session.facts, rates, left_out, price_all=price_all)
 
     def session(self, problem: Any, session: SessionLike) -> Session:
         """Return *session*; where none is named, the one on which the problem's graph lives, or the default one."""
@@ -87,16 +94,29 @@ class Algorithm:
         VerificationError
             The check has failed.
         """
-        verify, on = checked_flag("verify", verify), self.session(problem, session)
-        with ExitStack() as leaving, on.measure() as recorder:
-            choice = self.choose(on, problem, strategy)
-            chosen = self.strategies[choice.strategy]
-            plan = chosen.plan(on, problem, **checked_options(self.strategies, choice, options or {}))
-            leaving.callback(plan.release)
-            plan.run()
-            result = self.answer(problem, plan)
-            told = {"details": plan.details, "balance": getattr(plan, "balance", None)}
-        result.info = on.run_info(recorder, choice.strategy, chosen.kind, choice.seconds, **told)
+        verify, on, started = checked_flag("verify", verify), self.session(problem, session), time.perf_counter()
+        choice = self.choose(on, problem, strategy)
+        chosen = self.strategies[choice.strategy]
+        options = checked_options(self.strategies, choice, options or {})
+        if chosen.kind == "sequential":
+            result = self._run_on_host(problem, choice, chosen.plan(on, problem, **options), started)
+        else:
+            with ExitStack() as leaving, on.measure(started) as recorder:
+                plan = chosen.plan(on, problem, **options)
+                leaving.callback(plan.release)
+                plan.run()
+                result = self.answer(problem, plan)
+                told = {"details": plan.details, "balance": getattr(plan, "balance", None)}
+            result.info = on.run_info(recorder, choice.strategy, chosen.kind, choice.seconds, **told)
         if verify:
             self.check(problem, result)
+        return result
+
+    def _run_on_host(self, problem: Any, choice: Choice, plan: Any, started: float) -> Any:
+        """Run a plan of which no device knows, and return the result with its ``info``."""
+        plan.run()
+        result = self.answer(problem, plan)
+        why = "asked for" if choice.requested != "auto" else choice.reason or "predicted to be the fastest"
+        seconds = Seconds(time.perf_counter() - started, 0.0, 0.0, 0.0)
+        result.info = RunInfo(choice.strategy, "sequential", "host", why, seconds, choice.seconds, {}, plan.details)
         return result

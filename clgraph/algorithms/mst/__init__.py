@@ -32,6 +32,7 @@ from clgraph.algorithms.mst.strategies import STRATEGIES
 from clgraph.data.csr import as_csr_array
 from clgraph.data.graph import Graph
 from clgraph.engine.algorithm import Algorithm
+from clgraph.engine.host import HostPlan
 from clgraph.runtime.session import SessionLike
 from clgraph.runtime.timing import RunInfo
 
@@ -157,8 +158,8 @@ def minimum_spanning_forest(
     return result
 
 
-def _answer(problem: ForestProblem, plan: ForestPlan) -> SpanningForest:
-    edges = plan.edges()
+def _answer(problem: ForestProblem, plan: ForestPlan | HostPlan) -> SpanningForest:
+    edges = plan.result()
     result = SpanningForest(_total_weight(problem.graph, edges), edges)
     result.graph = problem.graph
     return result
