@@ -25,7 +25,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ from checkout import ROOT
 from clgraph.cli.terminal import busy
 from clgraph.data.graph import Graph
 from clgraph.errors import InputError, VerificationError
+from clgraph.model.cost import Estimate
 from clgraph.model.strategy import Choice, Strategy
 from clgraph.report import read_rows, tabulate_rows, write_rows
 from clgraph.runtime.session import Session
@@ -71,9 +72,14 @@ def time_run(
             run()
         if i >= WARM_UPS or late:
             assert recorder.seconds is not None
-            timed.append(recorder.seconds)
+            timed.append(recorder.seconds if recorder.kernel_events else _on_host(recorder.seconds))
     columns = ([getattr(seconds, part) for seconds in timed] for part in ("total", "kernel", "span"))
     return Timing(*(number for each in columns for number in (statistics.median(each), min(each))), repeats=len(timed))
+
+
+def _on_host(seconds: Seconds) -> Seconds:
+    """Return *seconds* of a run without kernels: what it computes, the host computes."""
+    return replace(seconds, kernel=seconds.total, span=seconds.total)
 
 
 def kernel_seconds(session: Session, call: Callable[[], Any]) -> float:
@@ -114,9 +120,14 @@ def time_strategies(
             plan.release()
         rows.append({
             "strategy": name, "kind": strategies[name].kind, "picked": name == choice.strategy,
-            "predicted_seconds": choice.predicted[name].seconds, "verified": True, **asdict(timing),
+            "predicted_seconds": _of_a_run(choice.predicted[name]), "verified": True, **asdict(timing),
         })
     return rows
+
+
+def _of_a_run(predicted: Estimate) -> float:
+    """Return what is predicted of a plan's run, without what a call takes beside it."""
+    return predicted.seconds - predicted.parts.get("call", 0.0)
 
 
 @contextmanager

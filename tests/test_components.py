@@ -16,6 +16,7 @@ from clgraph.data.graph import Graph
 from clgraph.engine import plan as engine
 from clgraph.errors import InputError, UnsupportedStrategyError, VerificationError
 from clgraph.reference.components import check_components
+from clgraph.reference.components import connected_components as smallest_of_components
 from clgraph.runtime.session import Session
 
 OPTIONS = {
@@ -23,6 +24,7 @@ OPTIONS = {
     "rem": [{"hook_rounds": k} for k in (0, 1)],
     "degree_classes": [{"hook_rounds": k} for k in (0, 1)],
     "afforest": [{"strides": ()}, {"strides": (1, 1)}, {"strides": (2,), "hook_steps": 3}],
+    "host": [],
 }
 CASES = [(name, {}) for name in STRATEGIES] + [(name, o) for name in STRATEGIES for o in OPTIONS[name]]
 
@@ -31,11 +33,13 @@ def assert_right(graph: Graph, session: Session, strategy: str, **options: objec
     plan = STRATEGIES[strategy].plan(session, as_problem(graph), **options)
     for _ in range(2):  # a plan may run again
         plan.run()
-        check_components(graph, plan.labels.get(0, graph.n_vertices))
+        found, numbers = plan.result()
+        smallest = np.unique(numbers, return_index=True)[1].astype(np.int32)
+        check_components(graph, smallest[numbers])
     n_components, labels = connected_components(graph, strategy=strategy, session=session, **options)
     expected = scipy_components(graph.to_scipy(), directed=graph.directed, connection="weak")
-    assert n_components == expected[0] == plan.n_components()
-    assert np.array_equal(labels, expected[1])
+    assert n_components == expected[0] == found
+    assert np.array_equal(labels, expected[1]) and labels.dtype == np.int32
 
 
 @pytest.mark.parametrize(("strategy", "options"), CASES, ids=lambda value: str(value))
@@ -46,10 +50,12 @@ def test_zoo(session: Session, name: str, strategy: str, options: dict[str, obje
 
 @pytest.mark.parametrize(("strategy", "options"), CASES, ids=lambda value: str(value))
 def test_what_is_predicted_is_what_is_launched(pocl: Session, strategy: str, options: dict[str, object]) -> None:
-    plan = STRATEGIES[strategy].plan(pocl, as_problem(cg.generators.rmat(8, 8)), **options)
+    chosen, problem = STRATEGIES[strategy], as_problem(cg.generators.rmat(8, 8))
+    plan = chosen.plan(pocl, problem, **options)
     with pocl.measure() as recorder:
         plan.run()
-    assert sum(launches for launches, _ in recorder.kernels().values()) == plan.recipe.work.launches
+    predicted = plan.recipe.work if chosen.recipe is not None else chosen.work(problem, pocl.facts)
+    assert sum(launches for launches, _ in recorder.kernels().values()) == predicted.launches
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -74,6 +80,12 @@ def test_random_graphs(
     pairs = np.array([(u % n, v % n) for u, v in edges], np.int64).reshape(-1, 2)
     graph = Graph.from_edges(pairs[:, 0], pairs[:, 1], n=n, directed=directed)
     assert_right(graph, pocl, strategy)
+
+
+def test_the_oracle_ends_where_edges_are_parallel() -> None:
+    """By strong components scipy's search, which is quicker, goes round for ever on such a graph."""
+    ends = np.random.default_rng(1).integers(0, 100, (2, 400))
+    assert not smallest_of_components(Graph.from_edges(*ends, n=100)).any()
 
 
 def test_unsorted_rows(session: Session) -> None:
@@ -104,9 +116,8 @@ def test_other_inputs(pocl: Session) -> None:
 
 
 def test_info(pocl: Session) -> None:
-    info = connected_components(cg.generators.path(1000), session=pocl).info
-    assert info.strategy in STRATEGIES and info.kind == "online" and set(info.predicted_seconds) == set(STRATEGIES)
-    assert info.predicted_seconds[info.strategy] == min(info.predicted_seconds.values())
+    info = connected_components(cg.generators.path(1000), strategy="rem", session=pocl).info
+    assert info.strategy == "rem" and info.kind == "online" and set(info.predicted_seconds) == set(STRATEGIES)
     seconds = info.seconds
     assert 0 < seconds.kernel <= seconds.total and seconds.host >= 0
     assert sum(s for _, s in info.kernels.values()) == pytest.approx(seconds.kernel)
@@ -142,10 +153,10 @@ def test_bad_graph(pocl: Session) -> None:
 
 def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = cg.generators.path(100)
-    assert connected_components(graph, session=pocl, verify=True).n_components == 1
+    assert connected_components(graph, strategy="rem", session=pocl, verify=True).n_components == 1
     monkeypatch.setattr("clgraph.engine.plan.Plan.run", lambda plan: plan.labels.fill(0))
     with pytest.raises(VerificationError):
-        connected_components(cg.generators.path(100).expanded(2), session=pocl, verify=True)
+        connected_components(graph.expanded(2), strategy="rem", session=pocl, verify=True)
 
 
 @pytest.mark.parametrize("width", [8, pytest.param(16, marks=pytest.mark.slow), 32, 64])

@@ -9,6 +9,7 @@ import pytest
 
 from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import (
+    HOST_WAYS,
     Curve,
     DeviceProfile,
     at,
@@ -125,12 +126,24 @@ def test_a_value_must_fit_its_field(place: str, value: object) -> None:
         DeviceProfile.from_json(document)
 
 
-def test_every_rate_is_needed() -> None:
+def test_every_rate_of_the_device_is_needed() -> None:
+    """Those of the host came later: profiles that were measured before do without."""
     for name in generic_profile(facts_of("", "")).to_json()["rates"]:
         document = generic_profile(facts_of("", "")).to_json()
         del document["rates"][name]
+        if name in ("call_seconds", "host_items_per_second"):
+            assert getattr(DeviceProfile.from_json(document).rates, name)
+            continue
         with pytest.raises(InputError, match=f"{name} unknown or missing"):
             DeviceProfile.from_json(document)
+
+
+def test_every_way_of_the_host_is_needed() -> None:
+    document = generic_profile(facts_of("", "")).to_json()
+    for way in HOST_WAYS:
+        lacking = {name: curve for name, curve in document["rates"]["host_items_per_second"].items() if name != way}
+        with pytest.raises(InputError, match=f"host_items_per_second lacks {way}"):
+            DeviceProfile.from_json({**document, "rates": {**document["rates"], "host_items_per_second": lacking}})
 
 
 def test_curves_are_read_between_their_points() -> None:

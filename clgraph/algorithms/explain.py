@@ -110,7 +110,7 @@ def explain(
     with admission(on, problem) as admitted:
         choice = entry.choose(on, admitted, strategy)
         kernels = _kernels(entry, on, admitted, choice.strategy, measure)
-    return Explanation(choice.strategy, choice.requested, choice.predicted, choice.unsupported, kernels)
+    return Explanation(choice.strategy, choice.requested, choice.predicted, choice.unsupported, kernels=kernels)
 
 
 def _kernels(entry: Algorithm, session: Session, problem: Any, strategy: str, measure: bool) -> tuple[KernelCost, ...]:

@@ -71,7 +71,7 @@ def run_fields(info: RunInfo, requested: str) -> dict[str, str]:
     if info.details:
         fields["details"] = ", ".join(f"{name} {value}" for name, value in info.details.items())
     if predicted := info.predicted_seconds.get(info.strategy):
-        fields["predicted"] = f"{milliseconds(predicted)} ms for the kernels and the waits between them"
+        fields["predicted"] = f"{milliseconds(predicted)} ms for the call, without what is made once"
     return fields
 
 

@@ -26,6 +26,7 @@ from clgraph.user_cache import cache_root, write_whole
 
 SCHEMA_VERSION = 1
 ALL_DEVICES_ATOMICS = ("add_int32", "min_int32", "cmpxchg_int32")
+HOST_WAYS = ("scan", "traverse", "union", "heap", "sort")
 _SHIPPED = files("clgraph.device") / "profiles"
 _MOST_KEPT = 1 << 10  # rates that a curve remembers between its points: many phases have one working set
 _MOST_RATE = 1e30  # far above any device's, and products of it are still finite
@@ -46,6 +47,17 @@ class Curve(dict[int, float]):
         """Those of x, rising, and of the rates."""
         points = sorted(self.items())
         return [math.log(max(1, x)) for x, _ in points], [math.log(rate) for _, rate in points]
+
+
+def _any_host() -> Mapping[str, Curve]:
+    """Return round numbers of a server's core, for profiles that do not have the host's own."""
+    return {
+        "scan": Curve({1 << 12: 1e9, 1 << 20: 8e8, 1 << 26: 3e8}),
+        "traverse": Curve({1 << 12: 8e8, 1 << 18: 5e8, 1 << 22: 1.5e8, 1 << 26: 6e7}),
+        "union": Curve({1 << 12: 3e8, 1 << 18: 1.5e8, 1 << 22: 3e7, 1 << 26: 1.2e7}),
+        "heap": Curve({1 << 12: 4e7, 1 << 18: 1.2e7, 1 << 22: 4e6, 1 << 26: 1e6}),
+        "sort": Curve({1 << 12: 5e7, 1 << 18: 1.8e7, 1 << 22: 1e7, 1 << 26: 7e6}),
+    }
 
 
 @dataclass(frozen=True)
@@ -74,6 +86,12 @@ class DeviceRates:
     launch_seconds, read_back_seconds, grid_barrier_seconds : float
         One of many launches in a row; launch and 4-byte read; one device-wide barrier inside a
         kernel (``inf`` where the device has none).
+    call_seconds : float
+        What a call takes beside its kernels: a plan is found, arguments are set, the answer is read.
+    host_items_per_second : mapping of way to Curve
+        What compiled code on one core of the host does, by working set in bytes; ways are ``scan`` (items in
+        order), ``traverse`` (edges of a breadth-first search), ``union`` (edges that join sets), ``heap`` (edges of
+        Dijkstra's search) and ``sort`` (keys).
     """
 
     stream_bytes_per_second: float
@@ -87,6 +105,8 @@ class DeviceRates:
     launch_seconds: float
     read_back_seconds: float
     grid_barrier_seconds: float
+    call_seconds: float = 3e-4
+    host_items_per_second: Mapping[str, Curve] = field(default_factory=_any_host)
 
 
 def at(curve: Curve, x: float) -> float:
@@ -150,6 +170,8 @@ class DeviceProfile:
             _check_positive(name, value)
             if name.endswith("_atomics_per_second") and (missing := set(ALL_DEVICES_ATOMICS) - set(value)):
                 raise InputError(f"not a device profile: {name} lacks {', '.join(sorted(missing))}")
+        if missing := set(HOST_WAYS) - set(profile.rates.host_items_per_second):
+            raise InputError(f"not a device profile: host_items_per_second lacks {', '.join(sorted(missing))}")
         return profile if origin is None else replace(profile, origin=origin)
 
 

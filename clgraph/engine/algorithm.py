@@ -1,18 +1,21 @@
 """What an algorithm is: one value that feeds its public function, ``explain``, the command line and the benchmarks."""
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from clgraph.arguments import checked_flag
+from clgraph.data.stats import FAR_DISTANCE
 from clgraph.data.wrapped import WrappedGraph
 from clgraph.engine.plan import Plan
 from clgraph.engine.problem import admission
-from clgraph.model.strategy import Choice, Strategy, checked_options, choose
+from clgraph.model.strategy import Choice, Strategy, checked_options, choose, choose_at_once
 from clgraph.runtime.device_graph import session_for
 from clgraph.runtime.session import Session, SessionLike
+from clgraph.runtime.timing import RunInfo, Seconds
 
 
 def _none_left_out(_problem: Any, _session: Session) -> dict[str, str]:
@@ -57,8 +60,18 @@ class Algorithm:
         UnsupportedStrategyError
             The name is unknown, or this device cannot run it, or it does not solve this problem.
         """
+        return choose(*self._choosing(session, problem, strategy))
+
+    def _choose_at_once(self, session: Session, problem: Any, strategy: str) -> Choice | None:
+        """Return the choice of a strategy that has answered on the host before the device could, if there is one."""
+        graph = getattr(problem, "graph", None)
+        if graph is None or graph.n_vertices > FAR_DISTANCE:  # in larger ones it matters where neighbours are
+            return None
+        return choose_at_once(*self._choosing(session, problem, strategy))
+
+    def _choosing(self, session: Session, problem: Any, strategy: str) -> tuple[Any, ...]:
         left_out = self.left_out(problem, session) if isinstance(strategy, str) and strategy == "auto" else {}
-        return choose(self.strategies, strategy, problem, session.facts, session.profile.rates, left_out)
+        return self.strategies, strategy, problem, session.facts, session.profile.rates, left_out
 
     def session(self, problem: Any, session: SessionLike) -> Session:
         """Return *session*; where none is named, the one on which the problem's graph lives, or the default one."""
@@ -90,15 +103,21 @@ class Algorithm:
         VerificationError
             The check has failed.
         """
-        verify, on = checked_flag("verify", verify), self.session(problem, session)
-        with on.measure() as recorder, admission(on, problem) as problem:
-            choice = self._chosen(on, problem, strategy)
+        verify, on, started = checked_flag("verify", verify), self.session(problem, session), time.perf_counter()
+        choice = None if options else self._choose_at_once(on, problem, strategy)
+        with ExitStack() as leaving:
+            recorder = None if choice is not None else leaving.enter_context(on.measure(started))
+            problem = leaving.enter_context(admission(None if recorder is None else on, problem))
+            choice = choice or self._chosen(on, problem, strategy)
             with self._planned(on, problem, choice, options or {}) as plan:
                 plan.run()
                 result = self.answer(problem, plan)
                 told = {"details": plan.details, "balance": getattr(plan, "balance", None)}
         kind = self.strategies[choice.strategy].kind
-        result.info = on.run_info(recorder, choice.strategy, kind, choice.seconds, **told)
+        if recorder is None or kind == "sequential":
+            result.info = _host_info(choice, time.perf_counter() - started, **told)
+        else:
+            result.info = on.run_info(recorder, choice.strategy, kind, choice.seconds, **told)
         if verify:
             self.check(problem, result)
         return result
@@ -137,6 +156,14 @@ class Algorithm:
         plan.detach()
         plan.n_bytes = max(plan.n_bytes, on.allocated_bytes - before)
         on.kept.put(graph, key, plan, plan.n_bytes)
+
+
+def _host_info(choice: Choice, seconds: float, **told: Any) -> RunInfo:
+    """Return what a result tells of a run in which no device had part."""
+    why = "asked for" if choice.requested != "auto" else choice.reason or "predicted to be the fastest"
+    return RunInfo(
+        choice.strategy, "sequential", "host", why, Seconds(seconds, 0.0, 0.0, 0.0), choice.seconds, {}, **told
+    )
 
 
 def _kept_by(problem: Any) -> Any:

@@ -43,6 +43,18 @@ class Chain:
 
 
 @record
+class HostItems:
+    """Items that compiled code on the host takes one after the other, in one way (a key of the rates).
+
+    ``working_set_bytes`` is what it reads and writes in no order meanwhile.
+    """
+
+    count: float
+    working_set_bytes: float
+    way: str
+
+
+@record
 class Work:
     """What one run of a strategy asks of the device.
 
@@ -61,7 +73,9 @@ class Work:
     contended_attempts : float
         Attempts on one hot lock word, which the sections wait for.
     host_seconds : float
-        What the host does alone; hosts differ less than devices.
+        What the host does alone, whatever the host; these differ less than devices.
+    host_items : tuple
+        What else it does alone, as items at measured rates.
     """
 
     launches: float = 0.0
@@ -74,6 +88,7 @@ class Work:
     locks: float = 0.0
     contended_attempts: float = 0.0
     host_seconds: float = 0.0
+    host_items: tuple[HostItems, ...] = ()
 
     def __add__(self, other: Work) -> Work:
         """Return the work of both."""
@@ -93,6 +108,7 @@ class Work:
             tuple([Atomics(n * a.count, a.n_words, a.operation, a.n_items) for a in self.atomics]),
             tuple([Chain(n * c.loads, c.working_set_bytes) for c in self.chains]),
             n * self.locks, n * self.contended_attempts, n * self.host_seconds,
+            tuple([HostItems(n * i.count, i.working_set_bytes, i.way) for i in self.host_items]),
         )  # fmt: skip
 
 
@@ -105,6 +121,7 @@ def total(works: Sequence[Work]) -> Work:
         tuple([part for work in works for part in work.atomics]),
         tuple([part for work in works for part in work.chains]), sum([work.locks for work in works]),
         sum([work.contended_attempts for work in works]), sum([work.host_seconds for work in works]),
+        tuple([part for work in works for part in work.host_items]),
     )  # fmt: skip
 
 
@@ -114,6 +131,10 @@ class Estimate:
 
     seconds: float
     parts: Mapping[str, float] = field(default_factory=dict)
+
+    def plus(self, part: str, seconds: float) -> Estimate:
+        """Return the estimate with one more part, which hides behind none."""
+        return Estimate(self.seconds + seconds, {**self.parts, part: seconds})
 
 
 def estimate(work: Work, rates: DeviceRates) -> Estimate:
@@ -133,12 +154,16 @@ def estimate(work: Work, rates: DeviceRates) -> Estimate:
         "locks": work.locks * rates.lock_seconds,
         "contention": work.contended_attempts / at(rates.same_address_atomics_per_second[_LOCK], _ALL_ITEMS)
         if work.contended_attempts else 0.0,
-        "host": work.host_seconds,
+        "host": work.host_seconds + sum([_host_seconds(items, rates) for items in work.host_items]),
     }
     traffic = parts["streaming"] + parts["gathers"] + parts["atomics"]
     serial = parts["chain"] + parts["locks"] + parts["contention"]
     fixed = parts["launches"] + parts["read_backs"] + parts["grid_barriers"] + parts["host"]
     return Estimate(fixed + max(traffic, serial), parts)
+
+
+def _host_seconds(items: HostItems, rates: DeviceRates) -> float:
+    return items.count / at(rates.host_items_per_second[items.way], items.working_set_bytes)
 
 
 def _atomic_seconds(atomics: Atomics, rates: DeviceRates) -> float:

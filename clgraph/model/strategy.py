@@ -17,7 +17,7 @@ from clgraph.model.recipe import Recipe
 
 logger = logging.getLogger(__name__)
 
-Kind = Literal["online", "offline"]
+Kind = Literal["online", "offline", "sequential"]
 
 
 def runs_anywhere(_facts: DeviceFacts) -> str | None:
@@ -36,8 +36,9 @@ class Strategy:
 
     Attributes
     ----------
-    kind : {"online", "offline"}
-        Online resolves conflicts while it runs (atomics, locks); offline avoids them beforehand.
+    kind : {"online", "offline", "sequential"}
+        Online resolves conflicts while it runs (atomics, locks); offline avoids them beforehand; sequential runs on one
+        core of the host, and nothing is asked of the device.
     plan : callable
         ``plan(session, problem, **options)`` compiles and allocates; its ``run()`` may be called again. The options
         are its keyword-only parameters, except those that a partial has set.
@@ -73,12 +74,15 @@ class Choice:
         Every strategy this device can run, fastest first.
     unsupported : dict of str to str
         Why the others cannot run, or do not answer as is asked for.
+    reason : str
+        Why nothing but the pick was priced; empty where all were.
     """
 
     strategy: str
     requested: str
     predicted: Mapping[str, Estimate]
     unsupported: Mapping[str, str] = field(default_factory=dict)
+    reason: str = ""
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -110,6 +114,7 @@ def choose(
     if not isinstance(requested, str) or requested not in ("auto", *strategies):
         known = ", ".join(strategies)
         raise UnsupportedStrategyError(f"unknown strategy {shown(requested)}; known: auto, {known}")
+    left_out = left_out or {}
     unfit = {name: reason for name, s in strategies.items() if (reason := s.unfit(problem)) is not None}
     if requested in unfit:
         others = ", ".join(name for name in strategies if name not in unfit)
@@ -117,13 +122,40 @@ def choose(
     unsupported = {name: reason for name, s in strategies.items() if (reason := s.unsupported(facts)) is not None}
     if requested in unsupported:
         raise UnsupportedStrategyError(f"{requested!r} cannot run on {facts.name}: {unsupported[requested]}")
-    out = {**(left_out or {}), **unsupported, **unfit}
-    estimates = {name: estimate(s.work(problem, facts), rates) for name, s in strategies.items() if name not in out}
+    out = {**left_out, **unsupported, **unfit}
+    estimates = {name: _priced(s, problem, facts, rates) for name, s in strategies.items() if name not in out}
     ranked = dict(sorted(estimates.items(), key=lambda item: item[1].seconds))
     picked = next(iter(ranked)) if requested == "auto" else requested
     if logger.isEnabledFor(logging.INFO):
         logger.info("%s: %s", picked, {name: f"{e.seconds:.2e} s" for name, e in ranked.items()})
     return Choice(picked, requested, ranked, out)
+
+
+def _priced(strategy: Strategy, problem: Any, facts: DeviceFacts, rates: DeviceRates) -> Estimate:
+    """Predict what a call takes: the work, and on a device what comes beside it."""
+    of_work = estimate(strategy.work(problem, facts), rates)
+    return of_work if strategy.kind == "sequential" else of_work.plus("call", rates.call_seconds)
+
+
+def choose_at_once(
+    strategies: Mapping[str, Strategy], requested: str, problem: Any, facts: DeviceFacts, rates: DeviceRates,
+    left_out: Mapping[str, str] | None = None,
+) -> Choice | None:
+    """Return the choice of a sequential strategy that ends before any launch on the device could have been read back.
+
+    Nothing else is priced then, and of *problem* nothing is read but its sizes. ``None`` stands for no such strategy,
+    and leaves all to :func:`choose`.
+    """
+    least = rates.call_seconds + rates.read_back_seconds
+    for name, strategy in strategies.items():
+        if strategy.kind != "sequential" or requested not in ("auto", name) or name in (left_out or {}):
+            continue
+        if strategy.unfit(problem) is None:
+            guess = _priced(strategy, problem, facts, rates)
+            if guess.seconds < least:
+                reason = f"the least that a call on {facts.name} takes is {1e3 * least:.2g} ms"
+                return Choice(name, requested, {name: guess}, reason=reason)
+    return None
 
 
 def checked_options(strategies: Mapping[str, Strategy], choice: Choice, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,6 +169,8 @@ def checked_options(strategies: Mapping[str, Strategy], choice: Choice, options:
     """
     if not isinstance(options, Mapping):
         raise InputError(f"options = {shown(options)}; allowed: a dictionary of option names and values")
+    if not options:
+        return {}
     if options and choice.requested == "auto":
         raise InputError(f"auto has no option {', '.join(sorted(options))}; name the strategy that has by strategy=")
     name, plan = choice.strategy, strategies[choice.strategy].plan

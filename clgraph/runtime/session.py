@@ -245,8 +245,8 @@ class Session:
         self.wait(marker)
 
     @contextlib.contextmanager
-    def measure(self) -> Iterator[Recorder]:
-        """Record events and compile times inside the ``with`` block.
+    def measure(self, started: float | None = None) -> Iterator[Recorder]:
+        """Record events and compile times inside the ``with`` block; the total counts from *started* on, or from there.
 
         Yields
         ------
@@ -254,6 +254,7 @@ class Session:
             Its ``seconds`` and ``kernels()`` can be read after the block.
         """
         outer, recorder = self._recorder, Recorder()
+        recorder.started = recorder.started if started is None else started
         self._recording.recorder = recorder
         try:
             yield recorder

@@ -47,12 +47,12 @@ class Recorder:
     kernel_events: list[tuple[str, cl.Event]] = field(default_factory=list)
     transfer_events: list[cl.Event] = field(default_factory=list)
     seconds: Seconds | None = None
-    _started: float = field(default_factory=time.perf_counter)
+    started: float = field(default_factory=time.perf_counter)
     _kernel_seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def stop(self) -> None:
         """Read the events; every command must have finished."""
-        total = time.perf_counter() - self._started
+        total = time.perf_counter() - self.started
         transfer = sum(map(event_seconds, self.transfer_events))
         for name, event in self.kernel_events:
             self._kernel_seconds[name].append(event_seconds(event))
@@ -104,9 +104,9 @@ class RunInfo:
     Attributes
     ----------
     strategy, kind : str
-        What ran, and whether it is "online" or "offline".
+        What ran, and whether it is "online", "offline" or "sequential".
     device, why : str
-        Where it ran, and how that device was chosen.
+        Where it ran, and how that device was chosen; ``"host"`` if no device had part in it.
     seconds : Seconds
         Split in compile, transfer, kernel and host.
     predicted_seconds : dict of str to float

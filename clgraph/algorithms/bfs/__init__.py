@@ -42,6 +42,7 @@ from clgraph.algorithms.traversal.paths import path_to
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.data.graph import Graph
 from clgraph.engine.algorithm import Algorithm
+from clgraph.engine.host import HostPlan
 from clgraph.runtime.session import SessionLike
 from clgraph.runtime.timing import RunInfo
 
@@ -140,7 +141,7 @@ def bfs(
     return result
 
 
-def _answer(problem: SearchProblem, plan: LevelsPlan) -> BFS:
+def _answer(problem: SearchProblem, plan: LevelsPlan | HostPlan) -> BFS:
     result = BFS(*plan.result())
     result.graph, result.sources = problem.graph, problem.sources
     return result

@@ -11,6 +11,8 @@ Strategies
     what is outside it [3]_.
 ``degree_classes``
     One union-find per degree class: work-items, sub-groups and work-groups [4]_.
+``host``
+    scipy's search, on one core of the host; small graphs are done before a kernel would have begun.
 
 References
 ----------
@@ -32,6 +34,7 @@ from clgraph.algorithms.components.plan import ComponentsPlan
 from clgraph.algorithms.components.problem import ComponentsProblem, as_problem
 from clgraph.algorithms.components.strategies import STRATEGIES
 from clgraph.engine.algorithm import Algorithm
+from clgraph.engine.host import HostPlan
 from clgraph.errors import VerificationError
 from clgraph.runtime.session import SessionLike
 from clgraph.runtime.timing import RunInfo
@@ -108,9 +111,8 @@ def connected_components(
     return result
 
 
-def _answer(_problem: ComponentsProblem, plan: ComponentsPlan) -> Components:
-    numbers, n_components = plan.number()
-    return Components(n_components, numbers.get())
+def _answer(_problem: ComponentsProblem, plan: ComponentsPlan | HostPlan) -> Components:
+    return Components(*plan.result())
 
 
 def _check(problem: ComponentsProblem, result: Components) -> None:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clgraph.engine.plan import Plan
 from clgraph.primitives.scan import Scan
@@ -43,6 +44,11 @@ class ComponentsPlan(Plan):
         program.bind("number_components", n, self.scope, rank=ranks, labels=labels)()
         scan.check()
         return labels, int(ranks.item(n))
+
+    def result(self) -> tuple[int, NDArray[np.int32]]:
+        """Return how many components there are and the numbers of the vertices' components, after ``run()``."""
+        labels, n_components = self.number()
+        return n_components, labels.get()
 
     def n_components(self) -> int:
         """Count the components on the device, after ``run()``."""

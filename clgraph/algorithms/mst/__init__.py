@@ -34,6 +34,7 @@ from clgraph.data.csr import as_csr_array
 from clgraph.data.graph import Graph
 from clgraph.data.wrapped import WrappedGraph
 from clgraph.engine.algorithm import Algorithm
+from clgraph.engine.host import HostPlan
 from clgraph.runtime.session import SessionLike
 from clgraph.runtime.timing import RunInfo
 
@@ -159,8 +160,8 @@ def minimum_spanning_forest(
     return result
 
 
-def _answer(problem: ForestProblem, plan: ForestPlan) -> SpanningForest:
-    edges = plan.edges()
+def _answer(problem: ForestProblem, plan: ForestPlan | HostPlan) -> SpanningForest:
+    edges = plan.result()
     result = SpanningForest(_total_weight(problem.graph, edges), edges)
     result.graph = problem.graph
     if isinstance(problem.graph, WrappedGraph):  # its owner may change the arrays after the call

@@ -13,7 +13,7 @@ _ROWS = "mst/rows.cl"
 class ForestPlan(Plan):
     """Finds the edges by which components are joined, on one undirected graph with sorted rows."""
 
-    def edges(self) -> NDArray[np.int64]:
+    def result(self) -> NDArray[np.int64]:
         """Return the entries of the forest's edges in rising order, after ``run()``.
 
         Raises

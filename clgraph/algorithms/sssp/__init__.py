@@ -48,6 +48,7 @@ from clgraph.algorithms.traversal.paths import path_to
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.data.graph import Graph
 from clgraph.engine.algorithm import Algorithm
+from clgraph.engine.host import HostPlan
 from clgraph.errors import InputError
 from clgraph.runtime.session import SessionLike
 from clgraph.runtime.timing import RunInfo
@@ -171,8 +172,8 @@ def sssp(
     return result
 
 
-def _answer(problem: SearchProblem, plan: PathsPlan) -> ShortestPaths:
-    result = ShortestPaths(plan.result(), plan.predecessors())
+def _answer(problem: SearchProblem, plan: PathsPlan | HostPlan) -> ShortestPaths:
+    result = ShortestPaths(*plan.result())
     result.graph, result.sources = problem.graph, problem.sources
     return result
 

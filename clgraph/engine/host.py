@@ -1,0 +1,74 @@
+"""A strategy that runs on the host: compiled routines of numpy and scipy on the graph's own arrays."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from clgraph.data.graph import Graph
+from clgraph.data.stats import FAR_DISTANCE
+from clgraph.device.facts import DeviceFacts
+from clgraph.model.cost import HostItems, Work
+from clgraph.model.strategy import Strategy, solves_all
+from clgraph.runtime.session import Session
+
+
+class HostPlan:
+    """A run on the host, which reads the problem's arrays where they are; ``run()`` may be called again.
+
+    Attributes
+    ----------
+    problem : object
+    details : dict of str to object
+    """
+
+    def __init__(self, problem: Any, solve: Callable[[Any], Any]) -> None:
+        self.problem, self._solve = problem, solve
+        self.details: dict[str, Any] = {}
+        self._found: Any = None
+
+    def run(self) -> None:
+        self._found = self._solve(self.problem)
+
+    def result(self) -> Any:
+        """Return what the last run has found."""
+        return self._found
+
+    def release(self) -> None:
+        """Keep what was found: a host plan has nothing else."""
+
+
+def pattern(graph: Graph) -> csr_array:
+    """Return the matrix of *graph* as scipy's searches take it, which do not look at the values of its entries."""
+    n, nothing = graph.n_vertices, np.zeros(graph.n_edges)  # memory that nobody touches costs nothing
+    return csr_array((nothing, graph.column_indices, graph.row_offsets), shape=(n, n))
+
+
+def walked(graph: Graph, items: float, vertex_bytes: float, way: str) -> Work:
+    """Return the work of *items* that each look at a neighbour; ``vertex_bytes`` is what is kept for a vertex.
+
+    Neighbours in far numbers cost cache misses. In graphs so small that none is far, only sizes are asked for.
+    """
+    far = graph.stats.far_neighbor_share if graph.n_vertices > FAR_DISTANCE else 0.0
+    whole = vertex_bytes * graph.n_vertices
+    near = HostItems((1.0 - far) * items, min(whole, vertex_bytes * FAR_DISTANCE), way)
+    return Work(host_items=(near, HostItems(far * items, whole, way)) if far else (near,))
+
+
+def sequential(
+    solve: Callable[[Any], Any], work: Callable[[Any], Work], unfit: Callable[[Any], str | None] = solves_all
+) -> Strategy:
+    """Return the strategy whose plans run ``solve(problem)`` and have what it returns as their result.
+
+    ``work(problem)`` is what that asks of the host. No device is needed, and there are no options.
+    """
+
+    def plan(_session: Session, problem: Any) -> HostPlan:
+        return HostPlan(problem, solve)
+
+    def asked(problem: Any, _facts: DeviceFacts) -> Work:
+        return work(problem)
+
+    return Strategy("sequential", plan, asked, unfit=unfit)
