@@ -16,7 +16,8 @@ import numpy as np
 import stencils
 
 from clgraph import generators
-from clgraph.data import csr
+from clgraph.data import csr, geometric, philox
+from clgraph.data import generators as host_generators
 from clgraph.data.graph import Graph
 from clgraph.errors import InputError
 from clgraph.io import read
@@ -163,6 +164,6 @@ def _generate(name: str) -> None:
 
 def _cached(name: str) -> Path:
     """Return the file of graph *name*, which depends on the code that makes it."""
-    modules = (stencils, csr) if name in MATRICES else (generators, csr)
+    modules = (stencils, csr) if name in MATRICES else (host_generators, geometric, philox, csr)
     code = b"".join(Path(str(module.__file__)).read_bytes() for module in modules)
     return cache_dir("graphs") / f"{name}-{hashlib.sha256(code).hexdigest()[:8]}.npz"
