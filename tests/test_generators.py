@@ -238,7 +238,8 @@ def test_every_part_of_a_stream_can_be_drawn_alone() -> None:
     key = key_of(5 << 70)
     words = random_words(key, 3, 0, 4000)
     np.testing.assert_array_equal(random_words(key, 3, 500, 37), words[2000:2037])
-    np.testing.assert_array_equal(random_shorts(key, 3, 0, 99)[5:8], [int(words[1]) >> 16 * k & 65535 for k in (1, 2, 3)])
+    shorts = [int(words[1]) >> 16 * k & 65535 for k in (1, 2, 3)]
+    np.testing.assert_array_equal(random_shorts(key, 3, 0, 99)[5:8], shorts)
     assert key_of(2**128 - 1) == (2**64 - 1, 2**64 - 1) and key_of(2**128) != key_of(0) != key_of(2**129)
 
 

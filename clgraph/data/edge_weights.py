@@ -45,11 +45,13 @@ class RandomWeights:
     def scaled(self, hashed: NDArray[np.uint64]) -> NDArray[Any]:
         """Return the weights of these hashes."""
         kind: Any = self.dtype
+        weights: NDArray[Any]
         if kind.kind == "i":
-            return below(hashed, self.span).astype(kind) + kind.type(self.low)
+            weights = below(hashed, self.span).astype(kind) + kind.type(self.low)
+            return weights
         bits = 24 if kind.itemsize == 4 else 53
         fraction = (hashed >> np.uint64(64 - bits)).astype(kind) * kind.type(2.0**-bits)
-        weights: NDArray[Any] = np.minimum(fraction * self.span + self.low, self.most)  # sums may be rounded upward
+        weights = np.minimum(fraction * self.span + self.low, self.most)  # sums may be rounded upward
         return weights
 
     def graph(self, graph: Graph) -> Graph:

@@ -1,6 +1,8 @@
 """Graphs made of numbers and seeds, on the host or on a device: the same arguments give the same graph everywhere.
 
-A seed is what :func:`numpy.random.default_rng` takes.
+A seed is what :func:`numpy.random.default_rng` takes. A function with a parameter *session* makes the graph on
+the host if that is ``None``, else on the device for which it stands; such a graph stays there, and each of its arrays
+comes to the host when it is read. :func:`delaunay_points` and the ratings are always made on the host.
 """
 from __future__ import annotations
 
