@@ -59,7 +59,7 @@ class GraphBenchmark:
     graphs : sequence of str
         Names of ``inputs.py``, which are measured by default.
     load : callable
-        ``load(name)`` returns the graph.
+        ``load(name, session=None)`` returns the graph, made on the device of *session* if it can be.
     problem : callable
         ``problem(name, graph, **settings)`` returns what is to be solved.
     fingerprint : callable
@@ -82,7 +82,7 @@ class GraphBenchmark:
 
     algorithm: Algorithm
     graphs: Sequence[str]
-    load: Callable[[str], Graph]
+    load: Callable[..., Graph]
     problem: Callable[..., Any]
     fingerprint: Callable[[Any, Any], dict[str, Any]]
     is_unique: bool = True
@@ -199,6 +199,9 @@ def main(
     plans = [*benchmark.algorithm.strategies, *benchmark.variants, "auto"]
     options = {key.split(",")[0] for key in benchmark.hosts}
     parser = harness.parser(description)
+    parser.add_argument(
+        "--on-device", action="store_true", help="make graphs on the device where it can, in place of files of them"
+    )
     parser.add_argument(
         "--strategies", nargs="+", choices=plans, metavar="NAME", default=[], help="(default: all without options)"
     )

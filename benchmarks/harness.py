@@ -226,7 +226,7 @@ def parser(description: str) -> argparse.ArgumentParser:
 def measure_graphs(
     args: argparse.Namespace,
     graphs: Iterable[str],
-    load: Callable[[str], Graph],
+    load: Callable[..., Graph],
     measure: Callable[[Session, str, Graph], Iterable[list[dict[str, Any]]]],
     table: str | Callable[[list[dict[str, Any]]], str] = "rows",
 ) -> list[dict[str, Any]]:
@@ -235,12 +235,12 @@ def measure_graphs(
     ``measure(session, name, graph)`` gives lists of rows, which are printed and stored as soon as they come.
     """
     names = args.graphs or list(graphs)
-    inputs.prepare(names, args.workers)
+    inputs.prepare((name for name in names if not (args.on_device and inputs.is_born(name))), args.workers)
     session = Session(args.device)
     origin = provenance(session)
     rows: list[dict[str, Any]] = []
     for name in names:
-        for found in measure(session, name, load(name)):
+        for found in measure(session, name, load(name, session=session if args.on_device else None)):
             measured = [{**row, **origin} for row in found]
             rows += measured
             finish(args, measured, table)

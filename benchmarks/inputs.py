@@ -5,6 +5,7 @@ A name is a key of :data:`GENERATED`, the stem of a file in :data:`DATA` (``road
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
@@ -16,15 +17,17 @@ import numpy as np
 import stencils
 
 from clgraph import generators
-from clgraph.data import csr
+from clgraph.data import csr, geometric, philox
+from clgraph.data import generators as host_generators
 from clgraph.data.graph import Graph
 from clgraph.errors import InputError
 from clgraph.io import read
+from clgraph.runtime.session import Session
 from clgraph.user_cache import cache_dir
 
 DATA = Path(os.environ.get("CLGRAPH_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
-COMPONENTS: dict[str, Callable[[], Graph]] = {
+COMPONENTS: dict[str, Callable[..., Graph]] = {
     "rmat-22": partial(generators.rmat, 22, 16),
     "uniform-random": partial(generators.uniform_random, 1 << 22, 1 << 26),
     "random-geometric": partial(generators.random_geometric, 1 << 22, 14),
@@ -33,7 +36,7 @@ COMPONENTS: dict[str, Callable[[], Graph]] = {
     "road-like": partial(generators.road_like, 16_600_000),
     "rmat-20": partial(generators.rmat, 20, 8),
 }
-SPANNING: dict[str, Callable[[], Graph]] = {  # roads of the sizes of DIMACS's E, W and USA; about 30 M edges
+SPANNING: dict[str, Callable[..., Graph]] = {  # roads of the sizes of DIMACS's E, W and USA; about 30 M edges
     "road-like-E": partial(generators.road_like, 3_598_623),
     "road-like-W": partial(generators.road_like, 6_262_104),
     "road-like-USA": partial(generators.road_like, 23_947_347),
@@ -43,11 +46,11 @@ SPANNING: dict[str, Callable[[], Graph]] = {  # roads of the sizes of DIMACS's E
     "rmat-22-30M": partial(generators.rmat, 22, 7),
     "rmat-23-30M": partial(generators.rmat, 23, 4),
 }
-SEARCHES: dict[str, Callable[[], Graph]] = {  # directed: R-MAT, and the sizes and largest degrees of web-Stanford
+SEARCHES: dict[str, Callable[..., Graph]] = {  # directed: R-MAT, and the sizes and largest degrees of web-Stanford
     "rmat-1M-8M": lambda: _oriented(generators.rmat(20, 8)),
     "web-282K-2.3M": lambda: _power_law(281_903, 2_312_497, max_degree=255, max_in_degree=38_606),
 }
-MATRICES: dict[str, Callable[[], Graph]] = {  # as large as those of SuiteSparse
+MATRICES: dict[str, Callable[..., Graph]] = {  # as large as those of SuiteSparse
     "af_shell-like": partial(stencils.shell, 548, 550),
     "atmosmod-like": partial(stencils.seven_point, 114, 114, 114),
     "CurlCurl-like": partial(stencils.curl_curl, 92, 93, 93),
@@ -55,7 +58,7 @@ MATRICES: dict[str, Callable[[], Graph]] = {  # as large as those of SuiteSparse
     "shell-14": partial(stencils.shell, 60, 60),
     "consolidation-14": partial(stencils.consolidation, 16, 16, 16),
 }
-SMALL: dict[str, Callable[[], Graph]] = {
+SMALL: dict[str, Callable[..., Graph]] = {
     "rmat-16": partial(generators.rmat, 16, 16),
     "rmat-18": partial(generators.rmat, 18, 8),
     "uniform-16": partial(generators.uniform_random, 1 << 16, 1 << 20),
@@ -73,8 +76,10 @@ GENERATED = MATRICES | COMPONENTS | SPANNING | SEARCHES | SMALL
 _POWER_LAW = ("rmat", "web")  # beginnings of names
 
 
-def load(name: str) -> Graph:
-    """Return graph *name*, generated on first use."""
+def load(name: str, *, session: Session | None = None) -> Graph:
+    """Return graph *name*, generated on first use; with a *session* on its device, where its generator can."""
+    if session is not None and is_born(name):
+        return GENERATED[name](session=session)
     if name in GENERATED:
         path = _cached(name)
         if path.exists():
@@ -94,20 +99,27 @@ def load(name: str) -> Graph:
     return read(_file(name))
 
 
-def undirected(name: str) -> Graph:
+def is_born(name: str) -> bool:
+    """Return whether a device can make graph *name*."""
+    return name in GENERATED and "session" in inspect.signature(GENERATED[name]).parameters
+
+
+def undirected(name: str, *, session: Session | None = None) -> Graph:
     """Return graph *name*; if it is directed, without directions."""
-    graph = load(name)
+    graph = load(name, session=session)
     if not graph.directed:
         return graph
     return Graph.from_edges(graph.sources(), graph.column_indices, n=graph.n_vertices, duplicates="first")
 
 
-def weighted(name: str, high: int = 2**20, *, directed: bool = False) -> Graph:
+def weighted(
+    name: str, high: int = 2**20, *, directed: bool = False, session: Session | None = None
+) -> Graph:
     """Return graph *name* with weights 1 … *high* hashed from the edge in place of its own.
 
     A directed graph loses its directions unless *directed*.
     """
-    graph = load(name) if directed else undirected(name)
+    graph = (load if directed else undirected)(name, session=session)
     return generators.random_weights(graph, low=1, high=high + 1)
 
 
@@ -163,6 +175,6 @@ def _generate(name: str) -> None:
 
 def _cached(name: str) -> Path:
     """Return the file of graph *name*, which depends on the code that makes it."""
-    modules = (stencils, csr) if name in MATRICES else (generators, csr)
+    modules = (stencils, csr) if name in MATRICES else (host_generators, geometric, philox, csr)
     code = b"".join(Path(str(module.__file__)).read_bytes() for module in modules)
     return cache_dir("graphs") / f"{name}-{hashlib.sha256(code).hexdigest()[:8]}.npz"

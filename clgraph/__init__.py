@@ -29,7 +29,7 @@ _EXPORTS = {
     "count_conflicts": "clgraph.algorithms.coloring.conflicts",
     "devices": "clgraph.runtime.selection",
     "explain": "clgraph.algorithms.explain",
-    "generators": "clgraph.data.generators",
+    "generators": "clgraph.generators",
     "hash_collisions": "clgraph.algorithms.hash_collisions",
     "minimum_spanning_forest": "clgraph.algorithms.mst",
     "probe": "clgraph.probing",

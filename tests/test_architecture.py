@@ -29,6 +29,7 @@ BELOW = {  # a part of the package -> the parts it may import, beside itself
     "model": {*CHECKS, *DATA, "device"},
     "runtime": {*CHECKS, *DATA, "device", "model"},
     "primitives": {*CHECKS, *DATA, "device", "runtime"},
+    "generators": {*CHECKS, *DATA, "device", "model", "runtime", "primitives"},
     "engine": {*CHECKS, *DATA, "device", "model", "runtime", "primitives"},
     "algorithms": {*CHECKS, *DATA, "device", "model", "runtime", "primitives", "engine"},
     "probing": {*CHECKS, *DATA, "device", "runtime", "primitives"},
@@ -317,7 +318,7 @@ def test_a_package_without_its_parts_is_found(tmp_path: Path) -> None:
     assert missing_parts(tmp_path) == []
 
 
-SHARED_KERNELS = {"common", "data", "primitives", "probe", "traversal"}
+SHARED_KERNELS = {"common", "data", "generators", "primitives", "probe", "traversal"}
 
 
 @pytest.mark.parametrize("folder", sorted(

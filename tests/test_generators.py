@@ -10,6 +10,7 @@ import pytest
 
 from clgraph import generators
 from clgraph.data.graph import Graph
+from clgraph.data.philox import below, key_of, random_shorts, random_words
 from clgraph.data.stats import diameter_bound
 from clgraph.errors import HostMemoryError, InputError
 from clgraph.reference.components import connected_components
@@ -67,8 +68,10 @@ def test_rmat_follows_its_probabilities(seed: int) -> None:
 
 
 def test_rmat_draws_continue_over_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generators, "_CHUNK", 1000)
+    whole = generators.rmat(10, 8)
+    monkeypatch.setattr("clgraph.data.philox.CHUNK", 1008)
     graph = generators.rmat(10, 8)
+    assert same(graph, whole)
     check_simple(graph)
     assert graph.n_edges > 10_000
 
@@ -210,3 +213,37 @@ def test_what_does_not_fit_into_memory_is_refused_before_it_is_made(
         assert tracemalloc.get_traced_memory()[1] < 1 << 20
     finally:
         tracemalloc.stop()
+
+
+# ---- random words
+
+
+@pytest.mark.parametrize(
+    ("counter", "key", "expected"),  # those of Random123, file kat_vectors
+    [
+        ((0, 0, 0, 0), (0, 0), (0x16554D9ECA36314C, 0xDB20FE9D672D0FDC, 0xD7E772CEE186176B, 0x7E68B68AEC7BA23B)),
+        ((0xFFFFFFFFFFFFFFFF,) * 4, (0xFFFFFFFFFFFFFFFF,) * 2,
+         (0x87B092C3013FE90B, 0x438C3C67BE8D0224, 0x9CC7D7C69CD777B6, 0xA09CAEBF594F0BA0)),
+        ((0x243F6A8885A308D3, 0x13198A2E03707344, 0xA4093822299F31D0, 0x082EFA98EC4E6C89),
+         (0x452821E638D01377, 0xBE5466CF34E90C6C),
+         (0xA528F45403E61D95, 0x38C72DBD566E9788, 0xA5A1610E72FD18B5, 0x57BD43B5E52B7FE6)),
+    ],
+)  # fmt: skip
+def test_words_are_those_of_philox(counter: Any, key: Any, expected: Any) -> None:
+    first_block = counter[0] | counter[2] << 128 | counter[3] << 192
+    assert tuple(random_words(key, counter[1], first_block, 4).tolist()) == expected
+
+
+def test_every_part_of_a_stream_can_be_drawn_alone() -> None:
+    key = key_of(5 << 70)
+    words = random_words(key, 3, 0, 4000)
+    np.testing.assert_array_equal(random_words(key, 3, 500, 37), words[2000:2037])
+    shorts = [int(words[1]) >> 16 * k & 65535 for k in (1, 2, 3)]
+    np.testing.assert_array_equal(random_shorts(key, 3, 0, 99)[5:8], shorts)
+    assert key_of(2**128 - 1) == (2**64 - 1, 2**64 - 1) and key_of(2**128) != key_of(0) != key_of(2**129)
+
+
+@pytest.mark.parametrize("n", [1, 2, 10, 2**31 - 1, 2**32, 2**32 + 1, 2**54])
+def test_numbers_below_a_limit_are_exact(n: int) -> None:
+    words = np.append(random_words((1, 2), 0, 0, 200), np.array([0, 2**64 - 1, 2**32 - 1, 2**32], np.uint64))
+    assert below(words, n).tolist() == [word * n >> 64 for word in words.tolist()]

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from clgraph.data.csr import offset_dtype, owned
-from clgraph.data.generators import path, random_weights
 from clgraph.data.graph import Graph, as_graph
 from clgraph.errors import ClgraphError, GraphError, InputError
+from clgraph.generators import path, random_weights
 
 
 def entries(graph: Graph) -> list[tuple[Any, ...]]:

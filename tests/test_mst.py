@@ -17,9 +17,9 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clgraph as cg
 from clgraph.algorithms.mst import STRATEGIES, SpanningForest, as_problem, minimum_spanning_forest, strategies
-from clgraph.data.generators import random_weights
 from clgraph.data.graph import Graph
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError, VerificationError
+from clgraph.generators import random_weights
 from clgraph.reference.mst import check_mst, kruskal
 from clgraph.runtime.failure import STATUS_TIMEOUT
 from clgraph.runtime.session import Session
@@ -413,7 +413,7 @@ def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPa
 def test_sub_group_widths(width: int) -> None:
     cases = [case for case in CASES if width < 64 or case[0] != "two_pass"]  # takes long to compile
     script = (
-        "import clgraph as cg; from clgraph.data.generators import random_weights;"
+        "import clgraph as cg; from clgraph.generators import random_weights;"
         "[cg.minimum_spanning_forest(random_weights(g, high=9), strategy=k, session=s, verify=True, **o)"
         f" for k, o in {cases} for g in (cg.generators.rmat(11, 16), cg.generators.star(5000),"
         " cg.generators.path(700), cg.generators.delaunay_points(900))]"

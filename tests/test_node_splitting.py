@@ -22,9 +22,9 @@ from clgraph.algorithms.traversal.node_splitting import histogram_mda
 from clgraph.algorithms.traversal.plan import SearchPlan
 from clgraph.algorithms.traversal.work import model_mda
 from clgraph.cli.main import main
-from clgraph.data.generators import random_weights
 from clgraph.data.graph import Graph
 from clgraph.errors import InputError
+from clgraph.generators import random_weights
 from clgraph.reference.bfs import bfs_distances
 from clgraph.reference.sssp import check_sssp
 from clgraph.report import read_rows

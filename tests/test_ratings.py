@@ -345,7 +345,7 @@ def test_power_law_is_the_same_for_any_number_of_workers() -> None:
 def test_power_law_memory() -> None:
     """At most twice the memory of the result, beside what the imports take."""
     code = (
-        "import resource; from clgraph.data.generators import power_law_ratings\n"
+        "import resource; from clgraph.generators import power_law_ratings\n"
         "used = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "power_law_ratings(100, 100, 1000); before = used()\n"
         "r = power_law_ratings(20_000, 5_000, 3_000_000)\n"

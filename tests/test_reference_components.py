@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from graphs import GRAPHS
 
-from clgraph.data.generators import path, two_cliques
 from clgraph.data.graph import Graph
 from clgraph.errors import VerificationError
+from clgraph.generators import path, two_cliques
 from clgraph.reference import components, entries
 
 

@@ -9,9 +9,9 @@ from graphs import UNDIRECTED
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clgraph.data.generators import path, random_weights, rmat
 from clgraph.data.graph import Graph
 from clgraph.errors import VerificationError
+from clgraph.generators import path, random_weights, rmat
 from clgraph.reference.mst import check_mst, kruskal
 
 SORTED = [name for name in UNDIRECTED if name != "unsorted-rows"]

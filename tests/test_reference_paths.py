@@ -12,9 +12,9 @@ from graphs import GRAPHS
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clgraph.data.generators import path, random_weights, rmat
 from clgraph.data.graph import Graph
 from clgraph.errors import VerificationError
+from clgraph.generators import path, random_weights, rmat
 from clgraph.reference import entries
 from clgraph.reference.bfs import NO_PREDECESSOR, bfs_distances, check_bfs
 from clgraph.reference.sssp import check_sssp, dijkstra

@@ -20,7 +20,6 @@ from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
 import clgraph as cg
 from clgraph.algorithms.sssp import STRATEGIES, ShortestPaths, as_problem, sssp, strategies
 from clgraph.algorithms.traversal import queues
-from clgraph.data.generators import random_weights
 from clgraph.data.graph import Graph
 from clgraph.errors import (
     ClgraphError,
@@ -30,6 +29,7 @@ from clgraph.errors import (
     UnsupportedStrategyError,
     VerificationError,
 )
+from clgraph.generators import random_weights
 from clgraph.reference.bfs import NO_PREDECESSOR
 from clgraph.reference.sssp import check_sssp, dijkstra
 from clgraph.runtime.session import Session
@@ -555,7 +555,7 @@ def test_sub_group_widths(width: int) -> None:
     names, kinds = ([*STRATEGIES], "np.int32, np.float32") if width < 64 else (["delta_stepping"], "np.int32,")
     path = ", cg.generators.path(700)" if width < 64 else ""  # needs one more program, which takes long to compile
     script = (
-        "import clgraph as cg, numpy as np; from clgraph.data.generators import random_weights;"
+        "import clgraph as cg, numpy as np; from clgraph.generators import random_weights;"
         "[cg.sssp(random_weights(g, dtype=t), 3, strategy=k, session=s, verify=True, predecessors=True)"
         f" for k in {names} for g in (cg.generators.rmat(11, 16), cg.generators.star(5000),"
         f" cg.generators.delaunay_points(900){path}) for t in ({kinds})]"

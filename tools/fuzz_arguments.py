@@ -86,10 +86,7 @@ def public() -> Iterator[tuple[str, Any]]:
     for name in cg.__all__:
         found = getattr(cg, name)
         if isinstance(found, types.ModuleType):
-            tail = found.__name__.rpartition(".")[2]
-            for inner, function in vars(found).items():
-                if inspect.isfunction(function) and function.__module__.endswith(tail) and inner[0] != "_":
-                    yield f"{name}.{inner}", function
+            yield from ((f"{name}.{inner}", getattr(found, inner)) for inner in found.__all__)
         elif callable(found):
             yield name, found
 
@@ -136,6 +133,9 @@ def targets(known: dict[str, Any]) -> list[Target]:
         found.append(target(name, thing, known))
         made = found[-1].call(**found[-1].good)
         samples.setdefault(type(made), made)
+        if name.startswith("generators.") and "session" in found[-1].good:  # without one it is made on the host
+            here = {key: value for key, value in found[-1].good.items() if key != "session"}
+            found.append(found[-1]._replace(good=here))
     for kind in classes:
         sample = samples.get(kind)
         for inner in dir(kind):

@@ -23,12 +23,12 @@ from fuzz_damage import Damage, damage_archive, damage_bytes, damage_cache, dama
 from clgraph.algorithms.factorization.estimator import SGDMatrixFactorization
 from clgraph.algorithms.factorization.model_file import write_model
 from clgraph.cli.probe import print_profile
-from clgraph.data.generators import grid, random_weights, two_cliques
 from clgraph.data.graph import Graph
 from clgraph.data.ratings import Ratings
 from clgraph.device import profile as profiles
 from clgraph.device.profile import DeviceProfile
 from clgraph.errors import ClgraphError
+from clgraph.generators import grid, random_weights, two_cliques
 from clgraph.io import cache, read, write
 from clgraph.io.ratings import read_ratings, write_ratings
 from clgraph.model.cost import Atomics, Chain, Gathers, Work, estimate

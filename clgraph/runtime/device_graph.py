@@ -18,6 +18,7 @@ from clgraph.errors import GraphError, InputError
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.check_csr import check_csr
 from clgraph.runtime.graph_stats import device_stats
+from clgraph.runtime.replicas import expanded
 from clgraph.runtime.session import Session, SessionLike, as_session
 
 _WEIGHTS = ("int32", "int64", "float32", "float64")
@@ -242,6 +243,9 @@ class GraphOnDevice(Graph):
     @cached_property
     def edge_weights(self) -> NDArray[Any] | None:
         return None if self.weight_dtype is None else self._read("edge_weights")
+
+    def expanded(self, k: int) -> Graph:
+        return expanded(self.on_device, k).as_graph()
 
     def _read(self, name: str, dtype: type[Any] | None = None) -> NDArray[Any]:
         if (source := self.on_device.source) is not None:

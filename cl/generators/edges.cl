@@ -1,0 +1,74 @@
+/* Draw the ends of edges, and write both entries of each as keys: row above column, each of *bits* bits.
+ *
+ * A work-item draws the edges of a block of random words at a time: two of a uniform random graph, sixteen of R-MAT,
+ * where stream l has the blocks of level l.  The keys are to be sorted, so their places are free; lanes write side by
+ * side on GPUs.  A self-loop, or an edge beyond the last, is written as the largest key, which is one, too.
+ */
+#include "common/philox.h"
+#include "generators/chunk.h"
+
+#define NO_EDGE(bits) ((1ul << (2 * (bits))) - 1)
+
+INLINE void write_edge(__global ulong *keys, long place, long step, ulong u, ulong v, int is_edge, int bits) {
+  const int is_proper = is_edge && u != v;
+  keys[place] = is_proper ? u << bits | v : NO_EDGE(bits);
+  keys[place + step] = is_proper ? v << bits | u : NO_EDGE(bits);
+}
+/* where the first entry of edge k of block b goes, of *size* edges in a block, and how far behind it the second one */
+#if DEV_IS_CPU
+#define PLACE(b, k, size, n_blocks) (2 * ((b) * (size) + (k)))
+#define STEP(n_blocks) 1l
+#else
+#define PLACE(b, k, size, n_blocks) (2 * (k) * (n_blocks) + (b))
+#define STEP(n_blocks) (n_blocks)
+#endif
+
+KERNEL uniform(long n_blocks, long n_edges, uint n, int bits, ulong key0, ulong key1, __global ulong *restrict keys) {
+  FOR_CHUNK(b, n_blocks) {
+    const ulong4 words = philox((ulong)b, 0ul, key0, key1);
+    write_edge(keys, PLACE(b, 0, 2, n_blocks), STEP(n_blocks), mul_hi(words.x, (ulong)n), mul_hi(words.y, (ulong)n),
+               2 * b < n_edges, bits);
+    write_edge(keys, PLACE(b, 1, 2, n_blocks), STEP(n_blocks), mul_hi(words.z, (ulong)n), mul_hi(words.w, (ulong)n),
+               2 * b + 1 < n_edges, bits);
+  }
+}
+
+/* One level of sixteen edges, of which *words* has the draws: at_a, at_ab, at_abc are the ends of three quadrants. */
+INLINE void descend(uint *u, uint *v, const ulong *words, uint at_a, uint at_ab, uint at_abc) {
+  #pragma unroll
+  for (int k = 0; k < 16; k++) {
+    const uint draw = short_of(words[k / 4], k % 4);
+    const uint down = draw >= at_ab, right = (uint)(draw >= at_a) ^ down ^ (uint)(draw >= at_abc);
+    u[k] = 2u * u[k] + down;
+    v[k] = 2u * v[k] + right;
+  }
+}
+
+/* scramble: factor and summand of each of n_rounds rounds */
+KERNEL rmat(long n_blocks, long n_edges, int scale, uint at_a, uint at_ab, uint at_abc, int n_rounds, ulong key0,
+            ulong key1, const __global uint *restrict scramble, __global ulong *restrict keys) {
+  const uint mask = (1u << scale) - 1u;
+  FOR_CHUNK(b, n_blocks) {
+    uint u[16], v[16];
+    #pragma unroll
+    for (int k = 0; k < 16; k++) u[k] = v[k] = 0u;
+    for (int level = 0; level < scale; level++) {
+      const ulong4 drawn = philox((ulong)b, (ulong)level, key0, key1);
+      const ulong words[4] = {drawn.x, drawn.y, drawn.z, drawn.w};
+      descend(u, v, words, at_a, at_ab, at_abc);
+    }
+    for (int round = 0; round < n_rounds; round++) {
+      const uint factor = scramble[2 * round], summand = scramble[2 * round + 1], half_bits = (uint)(scale + 1) / 2u;
+      #pragma unroll
+      for (int k = 0; k < 16; k++) {
+        u[k] = (u[k] * factor + summand) & mask;
+        v[k] = (v[k] * factor + summand) & mask;
+        u[k] ^= u[k] >> half_bits;
+        v[k] ^= v[k] >> half_bits;
+      }
+    }
+    #pragma unroll
+    for (int k = 0; k < 16; k++)
+      write_edge(keys, PLACE(b, k, 16, n_blocks), STEP(n_blocks), u[k], v[k], 16 * b + k < n_edges, scale);
+  }
+}

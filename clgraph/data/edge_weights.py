@@ -1,0 +1,81 @@
+"""Random weights of edges: a hash of both ends and the seed."""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from clgraph.arguments import Seed, checked_number, checked_seed, refusing
+from clgraph.data.graph import Graph
+from clgraph.data.philox import below, in_chunks
+from clgraph.errors import InputError
+
+_WEIGHT_TYPES = ("int32", "int64", "float32", "float64")
+
+
+class RandomWeights:
+    """The weights of edges: the finaliser of SplitMix64 of both ends, from *start* on, scaled to ``[low, high)``.
+
+    Of the hash an integer takes the high word of its product with the number of integers, a float the highest 24 or 53
+    bits as a fraction.
+    """
+
+    def __init__(self, seed: Seed, low: float, high: float, dtype: DTypeLike) -> None:
+        self.start = (checked_seed(seed) + 1) * 0x9E3779B97F4A7C15 % 2**64
+        with refusing("dtype", dtype, ", ".join(_WEIGHT_TYPES)):
+            kind: Any = np.dtype(dtype).newbyteorder("=")
+            if kind.name not in _WEIGHT_TYPES:
+                raise TypeError("it is another type")
+        # A float64 knows all integers up to 2**53.
+        is_float = kind.kind == "f"
+        most = float(np.finfo(kind).max) / 2 if is_float else min(2.0**53, float(np.iinfo(kind).max) + 1)
+        low, high = checked_number("low", low, -most, most), checked_number("high", high, -most, most)
+        if not low < high:
+            raise InputError(f"low = {low:g}, high = {high:g}; low must be below high")
+        self.dtype, number = kind, kind.type if is_float else math.ceil
+        self.low: Any = number(low)
+        end: Any = number(high)
+        if not is_float and self.low == end:
+            raise InputError(f"low = {low:g}, high = {high:g}; there is no integer from the one to below the other")
+        self.span: Any = end - self.low
+        self.most: Any = np.nextafter(end, self.low) if is_float else end - 1
+
+    def scaled(self, hashed: NDArray[np.uint64]) -> NDArray[Any]:
+        """Return the weights of these hashes."""
+        kind: Any = self.dtype
+        weights: NDArray[Any]
+        if kind.kind == "i":
+            weights = below(hashed, self.span).astype(kind) + kind.type(self.low)
+            return weights
+        bits = 24 if kind.itemsize == 4 else 53
+        fraction = (hashed >> np.uint64(64 - bits)).astype(kind) * kind.type(2.0**-bits)
+        weights = np.minimum(fraction * self.span + self.low, self.most)  # sums may be rounded upward
+        return weights
+
+    def graph(self, graph: Graph) -> Graph:
+        offsets, columns = graph.row_offsets, graph.column_indices
+        weights = np.empty(graph.n_edges, self.dtype)
+
+        def fill(part: slice) -> None:
+            v, start, stop = columns[part], part.start, part.stop
+            first, last = np.searchsorted(offsets, np.array([start, stop - 1], offsets.dtype), "right") - 1
+            counts = np.diff(np.clip(offsets[first : last + 2], start, stop))
+            u = np.repeat(np.arange(first, last + 1, dtype=np.int32), counts)
+            if not graph.directed:
+                u, v = np.minimum(u, v), np.maximum(u, v)
+            weights[part] = self.scaled(self._hashed(u.astype(np.uint64) << np.uint64(32) | v.astype(np.uint64)))
+
+        in_chunks("generating weights", "edges", graph.n_edges, fill)
+        return Graph._trusted(
+            offsets, columns, weights, directed=graph.directed, labels=graph.labels, sorted_rows=graph.has_sorted_rows
+        )
+
+    def _hashed(self, keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        keys += np.uint64(self.start)
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            keys ^= keys >> np.uint64(shift)
+            keys *= np.uint64(factor)
+        keys ^= keys >> np.uint64(31)
+        return keys

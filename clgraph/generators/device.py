@@ -1,0 +1,83 @@
+"""What makers of graphs on a device share."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from clgraph.data.csr import offset_dtype
+from clgraph.data.graph import Graph
+from clgraph.errors import InputError
+from clgraph.primitives.compact import Compact
+from clgraph.primitives.sort import Sort
+from clgraph.primitives.types import MAX_ITEMS
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.device_graph import DeviceGraph
+from clgraph.runtime.session import Session
+
+_BYTES_PER_KEY = 3 * 8  # while keys are sorted
+_GROUPS = {True: 4, False: 32}  # work-groups for each compute unit of a CPU, and of others
+
+
+def launch(
+    session: Session, source: str, kernel: str, n_items: int, defines: Mapping[str, int | str] | None = None,
+    /, **arguments: Any,
+) -> None:
+    """Enqueue a kernel of ``cl/generators`` over *n_items*, of which each work-group takes a chunk."""
+    is_cpu = session.facts.is_cpu
+    program = session.program(f"generators/{source}.cl", defines, work_group_size=1 if is_cpu else None)
+    most = _GROUPS[is_cpu] * session.facts.compute_units
+    program.bind(kernel, n_items, max_groups=most, **arguments)()
+
+
+def born(session: Session, row_offsets: DeviceArray, column_indices: DeviceArray) -> Graph:
+    """Return the undirected graph of arrays that are valid by construction, with sorted rows."""
+    return DeviceGraph(session, row_offsets, column_indices, has_sorted_rows=True).as_graph()
+
+
+def empty_rows(session: Session, n: int, m: int) -> dict[str, DeviceArray]:
+    """Return CSR arrays for *n* vertices and *m* entries, for a kernel to fill."""
+    offsets = offset_dtype(m)
+    session.check_memory({"row offsets": (n + 1) * np.dtype(offsets).itemsize, "column indices": 4 * m})
+    return {"row_offsets": session.empty(n + 1, offsets), "column_indices": session.empty(m, np.int32)}
+
+
+def without_edges(session: Session, n: int) -> Graph:
+    return born(session, session.zeros(n + 1, np.int32), session.empty(0, np.int32))
+
+
+def bits_of(n: int) -> int:
+    """Return how many bits the number of a vertex has, at least one."""
+    return max(1, (n - 1).bit_length())
+
+
+def new_keys(session: Session, count: int) -> DeviceArray:
+    """Return room for *count* keys, which :func:`graph_of_keys` takes."""
+    if count > min(MAX_ITEMS, 2**31 - 2**16):
+        raise InputError(f"{count} entries; a device makes graphs of at most {2**31 - 2**16}, the host larger ones")
+    session.check_memory({"keys of entries": _BYTES_PER_KEY // 3 * count, "room to sort them": 2 * 8 * count})
+    return session.empty(count, np.uint64)
+
+
+def graph_of_keys(session: Session, n: int, keys: DeviceArray, *, merged: bool) -> Graph:
+    """Return the graph of entries, whose row is above their column, each of :func:`bits_of` *n* bits.
+
+    Where repeats are *merged* the largest key is none of the entries. The keys are lost.
+    """
+    bits, count = bits_of(n), keys.size
+    in_order = session.empty(count, np.uint64)
+    Sort(session, keys, in_order, end_bit=2 * bits).run_checked()
+    if merged:
+        largest = f"{(1 << 2 * bits) - 1}ul"
+        chosen = Compact(
+            session, count, keys, predicate=f"in_order[i] < {largest} && (i == 0 || in_order[i] != in_order[i - 1])",
+            item="in_order[i]", arrays={"in_order": in_order},
+        )
+        chosen.run_checked()
+        count, in_order = chosen.size.item(), keys
+    rows = empty_rows(session, n, count)
+    scope = {"shift": bits, "count": count, "keys": in_order}
+    launch(session, "rows", "find_rows", n + 1, n_rows=n, row_offsets=rows["row_offsets"], **scope)
+    launch(session, "rows", "take_columns", count, column_indices=rows["column_indices"], **scope)
+    return born(session, **rows)

@@ -1,0 +1,58 @@
+"""Graphs of random points in the unit square."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clgraph.arguments import Seed
+from clgraph.data.geometric import SIDE, Ids, RandomGeometric
+from clgraph.data.graph import Graph
+from clgraph.generators.device import bits_of, graph_of_keys, launch, new_keys, without_edges
+from clgraph.primitives.scan import exclusive_sum
+from clgraph.primitives.sort import sort
+from clgraph.runtime.session import Session, SessionLike, as_session
+
+
+def random_geometric(
+    n: int, degree: float = 14, seed: Seed = 0, *, ids: Ids = "spatial", session: SessionLike = None
+) -> Graph:
+    """Return the graph of *n* random points in the unit square, joined when near.
+
+    The radius is such that an inner point has *degree* neighbours on average. *ids* numbers the
+    points cell by cell along a space-filling curve ("spatial") or at random.
+    """
+    drawn = RandomGeometric(n, degree, seed, ids)
+    return drawn.graph() if session is None else _random_geometric(as_session(session), drawn)
+
+
+def _random_geometric(session: Session, drawn: RandomGeometric) -> Graph:
+    n, (key0, key1) = drawn.n, drawn.key
+    if n < 2:
+        return without_edges(session, n)
+    session.check_memory({f"a graph of degree {drawn.degree:g}": int(24 * n * min(n, drawn.degree) / 2)})
+    points, ordered = (session.empty(n, np.uint64) for _ in range(2))
+    cells, numbers = (session.empty(n, np.uint32) for _ in range(2))
+    scope: dict[str, Any] = {"n": n, "cell": drawn.cell}
+    launch(
+        session, "points", "draw_points", -(-n // 2), key0=key0, key1=key1, points=points, cells=cells, ids=numbers,
+        **scope,
+    )
+    in_order, ids = sort(session, cells, numbers, end_bit=2 * drawn.cell_bits)
+    launch(session, "points", "order_points", n, n=n, ids=ids, points=points, ordered=ordered)
+    cell_begin = session.empty((1 << 2 * drawn.cell_bits) + 1, np.int32)
+    launch(
+        session, "rows", "find_rows", cell_begin.size, {"KEY_T": "uint"}, n_rows=cell_begin.size - 1, count=n, shift=0,
+        keys=in_order, row_offsets=cell_begin,
+    )
+    defines = {"SPATIAL": int(drawn.ids == "spatial")}
+    scope |= {"n_cells": -(-SIDE // drawn.cell), "limit": drawn.limit}
+    scope |= {"points": ordered, "cell_begin": cell_begin, "ids": ids}
+    degrees, begin = session.empty(n, np.uint32), session.empty(n + 1, np.int64)
+    launch(session, "points", "count_near", n, defines, degrees=degrees, **scope)
+    exclusive_sum(session, degrees, begin)
+    if not (m := begin.item(n)):
+        return without_edges(session, n)
+    keys = new_keys(session, m)
+    launch(session, "points", "list_near", n, defines, bits=bits_of(n), begin=begin, keys=keys, **scope)
+    return graph_of_keys(session, n, keys, merged=False)

@@ -1,0 +1,74 @@
+"""Graphs that generators make on a device are those that they make on the host, bit for bit."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from graphs import GRAPHS
+
+from clgraph import DeviceGraph, Graph, generators
+from clgraph.errors import InputError
+from clgraph.runtime.device_graph import GraphOnDevice
+from clgraph.runtime.session import Session
+
+SIZES = (0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 63, 64, 65, 300, 1001)
+BORN: dict[str, Callable[..., Graph]] = {
+    **{f"rmat-{scale}-{factor}": partial(generators.rmat, scale, factor, seed=scale)
+       for scale, factor in ((0, 4), (1, 3), (2, 0), (3, 1), (4, 33), (7, 5), (8, 8), (9, 7), (12, 6))},
+    "rmat-in-order": partial(generators.rmat, 9, 9, seed=2**130, permute=False),
+    "rmat-uneven": partial(generators.rmat, 8, 6, a=1.0, b=0.0, c=0.0),
+    "rmat-none": partial(generators.rmat, 8, 6, a=0.0, b=0.0, c=0.0),
+    **{f"uniform-{n}-{m}": partial(generators.uniform_random, n, m, seed=2**64 + n)
+       for n, m in ((0, 0), (1, 5), (2, 1), (2, 7), (3, 2), (300, 0), (300, 999), (511, 1000))},
+    **{f"road-{n}": partial(generators.road_like, n, seed=n) for n in (*SIZES, 20_000)},
+    **{f"geometric-{n}-{degree}-{ids}": partial(generators.random_geometric, n, degree, seed=n, ids=ids)
+       for n, degree in ((0, 3), (1, 3), (2, 1), (2, 99), (40, 1e9), (65, 0), (300, 5), (1001, 14), (3000, 0.1))
+       for ids in ("spatial", "random")},
+    **{f"grid-{rows}x{cols}": partial(generators.grid, rows, cols)
+       for rows, cols in ((0, 0), (0, 4), (3, 0), (1, 1), (1, 6), (6, 1), (2, 2), (7, 11), (40, 33))},
+    **{f"tree-{n}-{arity}": partial(generators.tree, n, arity)
+       for n in (0, 1, 2, 3, 5, 300) for arity in (1, 2, 3, 299, 2**31 - 1)},
+    **{f"star-{n}": partial(generators.star, n) for n in (0, 1, 2, 3, 300)},
+    **{f"path-{n}": partial(generators.path, n) for n in (0, 1, 2, 3, 300)},
+    **{f"cycle-{n}": partial(generators.cycle, n) for n in (3, 4, 301)},
+    **{f"cliques-{size}-{bridge}": partial(generators.two_cliques, size, bridge=bridge)
+       for size in (0, 1, 2, 3, 30) for bridge in (False, True)},
+}  # fmt: skip
+
+
+def assert_same(made: Graph, wanted: Graph) -> None:
+    assert isinstance(made, GraphOnDevice) and made.directed == wanted.directed
+    for name in ("row_offsets", "column_indices", "edge_weights"):
+        one, other = getattr(made, name), getattr(wanted, name)
+        assert (one is None) == (other is None)
+        if one is not None:
+            np.testing.assert_array_equal(one, other, name, strict=True)
+    assert made.has_sorted_rows == wanted.has_sorted_rows
+
+
+@pytest.mark.parametrize("name", BORN)
+def test_a_graph_is_the_same_on_every_device(session: Session, name: str) -> None:
+    assert_same(BORN[name](session=session), BORN[name]())
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 7])
+@pytest.mark.parametrize("name", ["empty", "one-vertex", "isolated", "duplicates-self-loops", "directed-random"])
+def test_replicas_are_the_same_on_every_device(session: Session, name: str, k: int) -> None:
+    graph = GRAPHS[name]()
+    for weighted in (graph, *(generators.random_weights(graph, dtype=dtype) for dtype in (np.int32, np.float64))):
+        assert_same(DeviceGraph.from_graph(weighted, session).as_graph().expanded(k), weighted.expanded(k))
+    with pytest.raises(InputError, match="k = -1; allowed: 0 to"):
+        DeviceGraph.from_graph(graph, session).as_graph().expanded(-1)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("limits", [(1, 256), (-5, 20), (0.5, 3.5), (-1e6, 1e6), (-(2.0**31), 2.0**31), (1, 2)])
+def test_weights_are_the_same_on_every_device(session: Session, dtype: Any, limits: Any) -> None:
+    low, high = limits
+    for name in ("scale-free", "star", "directed-random", "isolated"):
+        graph = GRAPHS[name]()
+        weighted = partial(generators.random_weights, seed=7, low=low, high=high, dtype=dtype)
+        assert_same(weighted(DeviceGraph.from_graph(graph, session)), weighted(graph))
