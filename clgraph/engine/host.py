@@ -12,6 +12,7 @@ from clgraph.data.stats import FAR_DISTANCE
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import HostItems, Work
 from clgraph.model.strategy import Strategy, solves_all
+from clgraph.runtime.device_graph import GraphOnDevice
 from clgraph.runtime.session import Session
 
 
@@ -71,4 +72,9 @@ def sequential(
     def asked(problem: Any, _facts: DeviceFacts) -> Work:
         return work(problem)
 
-    return Strategy("sequential", plan, asked, unfit=unfit)
+    def unfit_here(problem: Any) -> str | None:
+        if isinstance(problem.graph, GraphOnDevice):
+            return "the graph is on a device, and it runs where its graph is; to_graph() brings it to the host"
+        return unfit(problem)
+
+    return Strategy("sequential", plan, asked, unfit=unfit_here)
