@@ -27,7 +27,7 @@ def fingerprint(_problem: ComponentsProblem, result: Any) -> dict[str, Any]:
 
 
 def _describe(session: Session, _problem: ComponentsProblem, plan: Any, _result: Any) -> dict[str, Any]:
-    return {"numbering_seconds": harness.kernel_seconds(session, plan.number)}
+    return {"numbering_seconds": harness.kernel_seconds(session, plan.result)}
 
 
 def _scipy(problem: ComponentsProblem) -> list[Any]:

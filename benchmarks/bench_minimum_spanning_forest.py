@@ -36,7 +36,7 @@ def fingerprint(problem: ForestProblem, result: Any) -> dict[str, Any]:
 
 
 def _describe(session: Session, _problem: ForestProblem, plan: Any, _result: Any) -> dict[str, Any]:
-    return {"numbering_seconds": harness.kernel_seconds(session, plan.edges)}
+    return {"numbering_seconds": harness.kernel_seconds(session, plan.result)}
 
 
 def _matrix(problem: ForestProblem) -> Any:

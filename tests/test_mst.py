@@ -65,7 +65,7 @@ def assert_right(
     plan = STRATEGIES[strategy].plan(session, as_problem(forest.graph, maximum=maximum), **options)
     for _ in range(2):  # a plan may run again
         plan.run()
-        assert np.array_equal(plan.edges(), edges)
+        assert np.array_equal(plan.result(), edges)
     return forest
 
 
@@ -401,7 +401,7 @@ def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPa
 
         def plan(*args: Any, answer: np.ndarray = wrong, **options: Any) -> Any:
             planned = right.plan(*args, **options)
-            planned.edges = lambda: answer
+            planned.result = lambda: answer
             return planned
 
         monkeypatch.setitem(STRATEGIES, strategy, replace(right, plan=plan))
@@ -466,4 +466,4 @@ def test_a_wait_that_ran_out_is_reported(pocl: Session, monkeypatch: pytest.Monk
         at = first + control * words + status
         plan.arrays["state"].fill(STATUS_TIMEOUT, at, at + 1)
         with pytest.raises(DeviceTimeoutError):
-            plan.edges()
+            plan.result()

@@ -109,8 +109,7 @@ def connected_components(
 
 
 def _answer(_problem: ComponentsProblem, plan: ComponentsPlan) -> Components:
-    numbers, n_components = plan.number()
-    return Components(n_components, numbers.get())
+    return Components(*plan.result())
 
 
 def _check(problem: ComponentsProblem, result: Components) -> None:

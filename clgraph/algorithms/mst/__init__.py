@@ -158,7 +158,7 @@ def minimum_spanning_forest(
 
 
 def _answer(problem: ForestProblem, plan: ForestPlan) -> SpanningForest:
-    edges = plan.edges()
+    edges = plan.result()
     result = SpanningForest(_total_weight(problem.graph, edges), edges)
     result.graph = problem.graph
     return result

@@ -172,7 +172,7 @@ def sssp(
 
 
 def _answer(problem: SearchProblem, plan: PathsPlan) -> ShortestPaths:
-    result = ShortestPaths(plan.result(), plan.predecessors())
+    result = ShortestPaths(*plan.result())
     result.graph, result.sources = problem.graph, problem.sources
     return result
 

@@ -64,7 +64,7 @@ class PathsPlan(SearchPlan):
 
     def _check_reached(self) -> None:
         """Raise if a path that was too long to count is the only one."""
-        graph, distances = self.problem.graph, self.result()
+        graph, distances = self.problem.graph, self.result()[0]
         rows, columns = graph.sources(), graph.column_indices
         bad = (distances[rows] >= 0) & (distances[columns] < 0)
         if self.problem.limit is None and bad.any():
@@ -73,17 +73,15 @@ class PathsPlan(SearchPlan):
                 f"the shortest path to vertex {vertex!r} is longer than {GREATEST}, the greatest distance"
             )
 
-    def result(self) -> NDArray[Any]:
-        """Return the distances after ``run()``.
+    def result(self) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
+        """Return the distances after ``run()``, and the predecessors if the problem asks for them.
 
         Raises
         ------
         DeviceTimeoutError
             A wait on the device ran out.
         """
-        self.check()
-        return self.problem.held.on_host(self.distances.get(0, self.problem.graph.n_vertices))
-
-    def predecessors(self) -> NDArray[np.int32] | None:
-        """Return the predecessors after ``run()``, if the problem asks for them."""
-        return self.arrays["predecessors"].get() if self.problem.predecessors else None
+        n = self.problem.graph.n_vertices
+        found = [self.distances, self.arrays["predecessors"]] if self.problem.predecessors else [self.distances]
+        distances, *predecessors = self.read(*((array, n) for array in found))
+        return self.problem.held.on_host(distances), predecessors[0] if predecessors else None
