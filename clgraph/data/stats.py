@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import breadth_first_order
 
 from clgraph.data.csr import as_csr_array
 
@@ -199,6 +198,8 @@ def diameter_bound(graph: Graph) -> int:
     .. [1] C. Magnien, M. Latapy, M. Habib. "Fast computation of empirically tight bounds for the
        diameter of massive graphs." ACM J. Experimental Algorithmics 13, 2009.
     """
+    from scipy.sparse.csgraph import breadth_first_order  # loads most of scipy, which statistics on a device do without
+
     if graph.n_edges == 0:
         return 0
     matrix = as_csr_array(graph.row_offsets, graph.column_indices, np.ones(graph.n_edges, bool))

@@ -1,27 +1,23 @@
 """A recipe on one device: allocated, compiled and bound once, run as often as wanted."""
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clgraph.device.facts import DeviceFacts
 from clgraph.engine.growth import Growth, capacity_of
-from clgraph.model.cost import Work, estimate
+from clgraph.model.cost import estimate
 from clgraph.model.recipe import Loop, Phase, Recipe, Step, Use, has_rounds
-from clgraph.model.strategy import Kind, Strategy, runs_anywhere, solves_all
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import STATUS_TIMEOUT, check_status
 from clgraph.runtime.program import Launch, Program
 from clgraph.runtime.session import Session
 
-_TUNING = "tuning"
 PACED_SECONDS = 0.1  # a run that may take longer waits for each launch; Ctrl-C is heard between them
 
 
@@ -42,8 +38,8 @@ class Plan:
     rounds : list of int
         For each step that has rounds, how many the last run made.
     remade : callable
-        ``remade(problem)`` returns the recipe of the same strategy and options for another problem; :func:`planned`
-        sets it.
+        ``remade(problem)`` returns the recipe of the same strategy and options for another problem; the strategy sets
+        it.
     used : list
         What the steps that drive their launches themselves have made, and the plans of parts, in order.
     n_bytes : int
@@ -243,16 +239,24 @@ class Plan:
 
     def check(self) -> None:
         """Raise what kernels have written to status words, also of what the steps use; keep the details they found."""
+        self.read()
+
+    def read(self, *parts: tuple[DeviceArray, int]) -> list[NDArray[Any]]:
+        """Return the first items of arrays, as many as stand beside each, unless :meth:`check` raises."""
         for use in self.used:
             if hasattr(use, "check"):
                 use.check()
         first = self._first
         found = {} if first is None else {name: self._place(first, word) for name, word in self.recipe.found.items()}
         names = {array for _, array, _ in self._statuses} | {array for array, _ in found.values()}
-        blocks = {array: self.arrays[array].get() for array in names}
+        blocks = {name: self.arrays[name] for name in names}
+        wanted = [(array, 0, size) for array, size in parts] + [(array, 0, array.size) for array in blocks.values()]
+        items = self.session.read(*wanted)
+        words = dict(zip(blocks, items[len(parts) :], strict=True))
         for kernel, array, place in self._statuses:
-            check_status(int(blocks[array][place]), kernel)
-        self._found = {name: int(blocks[array][place]) for name, (array, place) in found.items()}
+            check_status(int(words[array][place]), kernel)
+        self._found = {name: int(words[array][place]) for name, (array, place) in found.items()}
+        return items[: len(parts)]
 
     def word(self, word: str) -> int:
         """Read one word: ``"<array>[<expression of constants of the recipe's first kernel file>]"``."""
@@ -265,45 +269,3 @@ class Plan:
         """What the last run tells of itself, for its ``info``."""
         told = [self.recipe.details, *(getattr(use, "details", {}) for use in self.used), self._found]
         return {name: value() if callable(value) else value for each in told for name, value in each.items()}
-
-
-@dataclass(frozen=True)
-class _Planned:
-    """Makes plans of a recipe, and has its options but *tuning*, which the session has, and what a partial has set."""
-
-    recipe: Callable[..., Recipe]
-    kind: type[Plan]
-
-    @cached_property
-    def takes_tuning(self) -> bool:
-        return _TUNING in inspect.signature(self.recipe).parameters
-
-    def __call__(self, session: Session, problem: Any, **options: Any) -> Plan:
-        if self.takes_tuning:
-            options[_TUNING] = session.profile.tuning
-        plan = self.kind(session, problem, self.recipe(problem, session.facts, **options))
-        plan.remade = lambda other: self.recipe(other, session.facts, **options)
-        return plan
-
-    @property
-    def __signature__(self) -> inspect.Signature:
-        whole, hidden = inspect.signature(self.recipe), {_TUNING, *getattr(self.recipe, "keywords", ())}
-        return whole.replace(parameters=[p for p in whole.parameters.values() if p.name not in hidden])
-
-
-def planned(
-    kind: Kind, recipe: Callable[..., Recipe], plan: type[Plan],
-    unsupported: Callable[[DeviceFacts], str | None] = runs_anywhere,
-    unfit: Callable[[Any], str | None] = solves_all,
-) -> Strategy:
-    """Return the strategy that runs what ``recipe(problem, facts, **options)`` lists, as a *plan* of that type.
-
-    What it is predicted to take is the work of that recipe and of its preparation. A recipe that computes with tuned
-    sizes has a parameter *tuning* with a default, the tunables of each kernel file.
-    """
-
-    def work(problem: Any, facts: DeviceFacts) -> Work:
-        listed = recipe(problem, facts)
-        return listed.preparation + listed.work
-
-    return Strategy(kind, _Planned(recipe, plan), work, unsupported, unfit, recipe)

@@ -125,21 +125,7 @@ class DeviceArray:
 
     def get(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
         """Return items ``start:stop`` as a new host array, waiting for all earlier work."""
-        last = self.size if stop is None else stop
-        self.check_part(start, last - start)
-        host = np.empty(last - start, self.dtype)
-        if not host.size:
-            return host
-        first_byte = start * self.dtype.itemsize
-        if (staging := self._session.staging_for(host.nbytes)) is not None:
-            staging.read(self.buffer, first_byte, host)
-            return host
-        with typed_errors("copying from the device"):
-            event = cl.enqueue_copy(
-                self._session.queue, host, self.buffer, src_offset=first_byte, is_blocking=False
-            )
-        self._session.record_transfer(event)
-        self._session.wait(event)
+        (host,) = self._session.read((self, start, self.size if stop is None else stop))
         return host
 
     def item(self, index: int = 0) -> Any:

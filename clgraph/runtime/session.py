@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
+import numpy as np
 import pyopencl as cl
 from numpy.typing import DTypeLike, NDArray
 from pyopencl.tools import ImmediateAllocator, MemoryPool
@@ -35,7 +36,8 @@ logger = logging.getLogger(__name__)
 SessionLike: TypeAlias = "Session | str | cl.Device | cl.Context | cl.CommandQueue | None"
 
 _CHECKED_BYTES = 1 << 22  # smaller arrays are not worth asking how much memory is free
-_SPIN_SECONDS = 200e-6  # a waiting host polls this long before it starts to sleep
+_SPIN_SECONDS = 200e-6  # a waiting host polls this long before it sleeps in the driver, which takes time to wake it
+_COMPLETE = cl.command_execution_status.COMPLETE
 
 
 class Session:
@@ -110,7 +112,7 @@ class Session:
         check_fork()
         return self._queue
 
-    @property
+    @cached_property
     def takes_times(self) -> bool:
         """Whether commands are timed on the device; on a queue of the user's they may not be."""
         return bool(self._queue.properties & cl.command_queue_properties.PROFILING_ENABLE)
@@ -217,22 +219,37 @@ class Session:
         array.fill(0)
         return array
 
+    def read(self, *parts: tuple[DeviceArray, int, int]) -> list[NDArray[Any]]:
+        """Return items ``start:stop`` of each array as new host arrays, after one wait for all earlier work."""
+        hosts, events = list[NDArray[Any]](), list[cl.Event]()
+        for array, start, stop in parts:
+            array.check_part(start, stop - start)
+            hosts.append(host := np.empty(stop - start, array.dtype))
+            first_byte = start * array.dtype.itemsize
+            if (staging := self.staging_for(host.nbytes)) is not None:
+                staging.read(array.buffer, first_byte, host)
+            elif host.size:
+                with typed_errors("copying from the device"):
+                    events.append(cl.enqueue_copy(
+                        self.queue, host, array.buffer, src_offset=first_byte, is_blocking=False
+                    ))  # fmt: skip
+                self.record_transfer(events[-1])
+        for event in reversed(events):  # the last one ends last
+            self.wait(event)
+        return hosts
+
     # ---- waiting and timing
 
     def wait(self, event: cl.Event) -> None:
         """Wait for *event*; Ctrl-C ends the wait once what is in flight has finished."""
         with typed_errors("waiting for the device"):
             self.queue.flush()
-            started = time.perf_counter()
             try:
-                if self._works_while_waiting:
-                    event.wait()
-                while event.command_execution_status > cl.command_execution_status.COMPLETE:
-                    waited = time.perf_counter() - started
-                    if waited > _SPIN_SECONDS:
-                        time.sleep(min(2e-3, 0.05 * waited))
-                if event.command_execution_status < 0:
-                    event.wait()  # raises the error
+                if not self._works_while_waiting:
+                    until = time.perf_counter() + _SPIN_SECONDS
+                    while event.command_execution_status > _COMPLETE and time.perf_counter() < until:
+                        pass
+                event.wait()  # other threads run meanwhile; it raises the error of a command that has failed
             except KeyboardInterrupt:
                 self.queue.finish()
                 raise
@@ -258,9 +275,11 @@ class Session:
         self._recording.recorder = recorder
         try:
             yield recorder
-            self.finish()
+            self.transfers.finish()
+            for event in recorder.last_events:
+                self.wait(event)
             with typed_errors("reading event times"):
-                recorder.stop()
+                recorder.stop(takes_times=self.takes_times)
         finally:
             self._recording.recorder = outer
         if outer is not None:

@@ -50,28 +50,44 @@ class Recorder:
     started: float = field(default_factory=time.perf_counter)
     _kernel_seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
-    def stop(self) -> None:
-        """Read the events; every command must have finished."""
+    @property
+    def last_events(self) -> list[cl.Event]:
+        """Events that end no earlier than everything that was recorded, since the queue of kernels is in order."""
+        return [*(event for _, event in self.kernel_events[-1:]), *self.transfer_events]
+
+    def stop(self, *, takes_times: bool) -> None:
+        """Read the events, whose queues take times or not; every command must have finished."""
         total = time.perf_counter() - self.started
-        transfer = sum(map(event_seconds, self.transfer_events))
-        for name, event in self.kernel_events:
-            self._kernel_seconds[name].append(event_seconds(event))
-        kernel = sum(map(sum, self._kernel_seconds.values()))
-        events, span = [event for _, event in self.kernel_events], kernel
-        if events and not math.isnan(kernel):
-            span = 1e-9 * (max(e.profile.end for e in events) - min(e.profile.start for e in events))
-        self.seconds = Seconds(total, self.compile_seconds, transfer, kernel, span)
+        ends = _ends if takes_times else _no_ends
+        transfer = sum([end - start for start, end in map(ends, self.transfer_events)])
+        times = [ends(event) for _, event in self.kernel_events]
+        for (name, _), (start, end) in zip(self.kernel_events, times, strict=True):
+            self._kernel_seconds[name].append(1e-9 * (end - start))
+        kernel = sum([end - start for start, end in times])
+        span = max([end for _, end in times]) - min([start for start, _ in times]) if times else 0
+        self.seconds = Seconds(total, self.compile_seconds, 1e-9 * transfer, 1e-9 * kernel, 1e-9 * span)
 
     def kernels(self) -> dict[str, tuple[int, float]]:
         """Return launches and seconds of each kernel, in order of first launch."""
         return {name: (len(times), sum(times)) for name, times in self._kernel_seconds.items()}
 
 
+def _ends(event: cl.Event) -> tuple[float, float]:
+    """Return when a finished command began and ended, in nanoseconds of the device's clock."""
+    start: Any = event.get_profiling_info(cl.profiling_info.START)
+    end: Any = event.get_profiling_info(cl.profiling_info.END)
+    return start, end
+
+
+def _no_ends(_event: cl.Event) -> tuple[float, float]:
+    return math.nan, math.nan
+
+
 def event_seconds(event: cl.Event) -> float:
     """Return the device time of a finished command, NaN where its queue takes no times."""
-    if not event.command_queue.properties & cl.command_queue_properties.PROFILING_ENABLE:
-        return math.nan
-    return 1e-9 * (event.profile.end - event.profile.start)
+    takes_times = event.command_queue.properties & cl.command_queue_properties.PROFILING_ENABLE
+    start, end = (_ends if takes_times else _no_ends)(event)
+    return 1e-9 * (end - start)
 
 
 @dataclass(frozen=True)

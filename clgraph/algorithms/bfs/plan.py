@@ -20,5 +20,6 @@ class LevelsPlan(SearchPlan):
         DeviceTimeoutError
             A wait on the device ran out.
         """
-        self.check()
-        return self.distances.get(0, self.problem.graph.n_vertices), self.arrays["predecessors"].get()
+        n = self.problem.graph.n_vertices
+        distances, predecessors = self.read((self.distances, n), (self.arrays["predecessors"], n))
+        return distances, predecessors

@@ -13,7 +13,8 @@ from clgraph.algorithms.traversal.problem import MAX_DEPTH, SearchProblem
 from clgraph.algorithms.traversal.strategies import rounds_strategies
 from clgraph.arguments import checked_count
 from clgraph.device.facts import DeviceFacts
-from clgraph.engine.plan import Plan, planned
+from clgraph.engine.plan import Plan
+from clgraph.engine.planned import planned
 from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Phase, Recipe, Use
 from clgraph.model.strategy import Strategy

@@ -10,7 +10,7 @@ from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.tuning import NOT_TUNED, Tuning
 from clgraph.arguments import check_choice
 from clgraph.device.facts import DeviceFacts
-from clgraph.engine.plan import planned
+from clgraph.engine.planned import planned
 from clgraph.errors import InputError
 from clgraph.model.cost import Work
 from clgraph.model.recipe import Recipe

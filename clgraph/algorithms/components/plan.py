@@ -1,14 +1,28 @@
 """A run of connected components on one device, and the numbers of what it found."""
 from __future__ import annotations
 
+from functools import cached_property
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.engine.plan import Plan
 from clgraph.primitives.scan import Scan
 from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.program import Launch
 
 _PHASES = "components/phases.cl"
+
+
+class _Numbering(NamedTuple):
+    """Marks the roots, counts those before each vertex, and looks the count of its root up for every vertex."""
+
+    mark: Launch
+    scan: Scan
+    look_up: Launch
+    labels: DeviceArray
+    ranks: DeviceArray
 
 
 class ComponentsPlan(Plan):
@@ -19,37 +33,37 @@ class ComponentsPlan(Plan):
         """After ``run()``, the smallest vertex of each vertex's component, int32, in the first ``n`` items."""
         return self.arrays["parent"]
 
-    def number(self) -> tuple[DeviceArray, int]:
+    @cached_property
+    def _numbering(self) -> _Numbering:
+        n, program = self.recipe.values["n"], self.program(_PHASES)
+        labels, ranks = self.session.empty(n, np.int32), self.session.empty(n + 1, np.int32)
+        return _Numbering(
+            program.bind("mark_roots", n, self.scope, is_root=labels), Scan(self.session, labels, ranks),
+            program.bind("number_components", n, self.scope, rank=ranks, labels=labels), labels, ranks,
+        )  # fmt: skip
+
+    def result(self) -> tuple[int, NDArray[np.int32]]:
         """Number the components by their smallest vertex, after ``run()``.
 
         Returns
         -------
-        labels : DeviceArray, int32
-            Component numbers 0 … k−1 of the vertices.
         n_components : int
-            k, read back.
+            k.
+        labels : int32 array
+            Component numbers 0 … k−1 of the vertices.
 
         Raises
         ------
         DeviceTimeoutError
             A wait on the device ran out.
         """
-        n, program = self.recipe.values["n"], self.program(_PHASES)
-        labels, ranks = self.session.empty(n, np.int32), self.session.empty(n + 1, np.int32)
+        n = self.recipe.values["n"]
         if not n:
-            return labels, 0
-        program.bind("mark_roots", n, self.scope, is_root=labels)()
-        scan = Scan(self.session, labels, ranks)
+            return 0, np.zeros(0, np.int32)
+        mark, scan, look_up, labels, ranks = self._numbering
+        mark()
         scan.run()
-        program.bind("number_components", n, self.scope, rank=ranks, labels=labels)()
+        look_up()
         scan.check()
-        return labels, int(ranks.item(n))
-
-    def result(self) -> tuple[int, NDArray[np.int32]]:
-        """Return how many components there are and the numbers of the vertices' components, after ``run()``."""
-        labels, n_components = self.number()
-        return n_components, labels.get()
-
-    def n_components(self) -> int:
-        """Count the components on the device, after ``run()``."""
-        return self.number()[1]
+        numbers, (n_components,) = self.session.read((labels, 0, n), (ranks, n, n + 1))
+        return int(n_components), numbers

@@ -11,7 +11,8 @@ from clgraph.algorithms.components.problem import ComponentsProblem
 from clgraph.arguments import checked_count, shown
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import sequential
-from clgraph.engine.plan import Plan, planned
+from clgraph.engine.plan import Plan
+from clgraph.engine.planned import planned
 from clgraph.errors import InputError
 from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Phase, Recipe, Step, Use

@@ -15,7 +15,7 @@ from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_supersteps import diagonal, matching_edge
 from clgraph.device.facts import DeviceFacts
-from clgraph.engine.plan import planned
+from clgraph.engine.planned import planned
 from clgraph.model.cost import Work
 from clgraph.model.recipe import Recipe
 from clgraph.model.strategy import Kind, Strategy

@@ -10,7 +10,7 @@ from clgraph.algorithms.hash_collisions.planes import planes
 from clgraph.algorithms.hash_collisions.problem import CollisionProblem
 from clgraph.arguments import check_choice
 from clgraph.device.facts import DeviceFacts
-from clgraph.engine.plan import planned
+from clgraph.engine.planned import planned
 from clgraph.errors import InputError
 from clgraph.model.recipe import Recipe
 from clgraph.model.strategy import Strategy

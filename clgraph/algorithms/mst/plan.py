@@ -1,17 +1,29 @@
 """A run of a minimum spanning forest on one device, and the edges that it found."""
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.engine.plan import Plan
 from clgraph.primitives.sort import Sort
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.program import Launch
 
 _ROWS = "mst/rows.cl"
 
 
 class ForestPlan(Plan):
     """Finds the edges by which components are joined, on one undirected graph with sorted rows."""
+
+    @cached_property
+    def _in_order(self) -> tuple[Launch, Sort, DeviceArray]:
+        """What names the edges and sorts the names, and the array that has them then."""
+        n, m, session = self.recipe.values["n"], self.recipe.values["m"], self.session
+        named, in_order = session.empty(n, np.uint32), session.empty(n, np.uint32)
+        name = self.program(_ROWS).bind("name_edges", n, self.scope, edges=named)
+        return name, Sort(session, named, in_order, end_bit=m.bit_length()), in_order
 
     def result(self) -> NDArray[np.int64]:
         """Return the entries of the forest's edges in rising order, after ``run()``.
@@ -21,12 +33,10 @@ class ForestPlan(Plan):
         DeviceTimeoutError
             A wait on the device ran out.
         """
-        n, m, program = self.recipe.values["n"], self.recipe.values["m"], self.program(_ROWS)
-        if not m:
+        if not self.recipe.values["m"]:
             return np.zeros(0, np.int64)
-        named, in_order = self.session.empty(n, np.uint32), self.session.empty(n, np.uint32)
-        program.bind("name_edges", n, self.scope, edges=named)()
-        Sort(self.session, named, in_order, end_bit=m.bit_length()).run_checked()
-        edges = in_order.get()
-        self.check()
-        return edges[: np.searchsorted(edges, program.constant("NO_ENTRY"))].astype(np.int64)
+        name, sort, in_order = self._in_order
+        name()
+        sort.run_checked()
+        (edges,) = self.read((in_order, in_order.size))
+        return edges[: np.searchsorted(edges, self.program(_ROWS).constant("NO_ENTRY"))].astype(np.int64)

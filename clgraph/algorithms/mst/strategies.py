@@ -13,7 +13,7 @@ from clgraph.algorithms.mst.weights import upload_weights, weight_kind
 from clgraph.arguments import check_choice, checked_number
 from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
-from clgraph.engine.plan import planned
+from clgraph.engine.planned import planned
 from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step
 from clgraph.model.strategy import Strategy

@@ -81,6 +81,7 @@ class PathsPlan(SearchPlan):
         DeviceTimeoutError
             A wait on the device ran out.
         """
-        self.check()
-        distances = self.problem.held.on_host(self.distances.get(0, self.problem.graph.n_vertices))
-        return distances, self.arrays["predecessors"].get() if self.problem.predecessors else None
+        n = self.problem.graph.n_vertices
+        found = [self.distances, self.arrays["predecessors"]] if self.problem.predecessors else [self.distances]
+        distances, *predecessors = self.read(*((array, n) for array in found))
+        return self.problem.held.on_host(distances), predecessors[0] if predecessors else None

@@ -15,7 +15,7 @@ from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.algorithms.traversal.strategies import rounds_strategies
 from clgraph.arguments import checked_number
 from clgraph.device.facts import DeviceFacts
-from clgraph.engine.plan import planned
+from clgraph.engine.planned import planned
 from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step
 from clgraph.model.strategy import Strategy

@@ -16,7 +16,8 @@ from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.algorithms.traversal.rounds import CHILD_LAUNCH, DeviceLaunches, Rounds
 from clgraph.arguments import checked_count, checked_flag, shown
 from clgraph.device.facts import DeviceFacts
-from clgraph.engine.plan import Plan, planned
+from clgraph.engine.plan import Plan
+from clgraph.engine.planned import planned
 from clgraph.errors import InputError
 from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Phase, Recipe, Step, Use

@@ -1,0 +1,59 @@
+"""The table's entry of a strategy that is a recipe."""
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from clgraph.device.facts import DeviceFacts
+from clgraph.engine.plan import Plan
+from clgraph.model.cost import Work
+from clgraph.model.recipe import Recipe
+from clgraph.model.strategy import Kind, Strategy, runs_anywhere, solves_all
+from clgraph.runtime.session import Session
+
+_TUNING = "tuning"
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """Makes plans of a recipe, and has its options but *tuning*, which the session has, and what a partial has set."""
+
+    recipe: Callable[..., Recipe]
+    kind: type[Plan]
+
+    @cached_property
+    def takes_tuning(self) -> bool:
+        return _TUNING in inspect.signature(self.recipe).parameters
+
+    def __call__(self, session: Session, problem: Any, **options: Any) -> Plan:
+        if self.takes_tuning:
+            options[_TUNING] = session.profile.tuning
+        plan = self.kind(session, problem, self.recipe(problem, session.facts, **options))
+        plan.remade = lambda other: self.recipe(other, session.facts, **options)
+        return plan
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        whole, hidden = inspect.signature(self.recipe), {_TUNING, *getattr(self.recipe, "keywords", ())}
+        return whole.replace(parameters=[p for p in whole.parameters.values() if p.name not in hidden])
+
+
+def planned(
+    kind: Kind, recipe: Callable[..., Recipe], plan: type[Plan],
+    unsupported: Callable[[DeviceFacts], str | None] = runs_anywhere,
+    unfit: Callable[[Any], str | None] = solves_all,
+) -> Strategy:
+    """Return the strategy that runs what ``recipe(problem, facts, **options)`` lists, as a *plan* of that type.
+
+    What it is predicted to take is the work of that recipe and of its preparation. A recipe that computes with tuned
+    sizes has a parameter *tuning* with a default, the tunables of each kernel file.
+    """
+
+    def work(problem: Any, facts: DeviceFacts) -> Work:
+        listed = recipe(problem, facts)
+        return listed.preparation + listed.work
+
+    return Strategy(kind, _Planned(recipe, plan), work, unsupported, unfit, recipe)
