@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from clgraph.arguments import checked_flag
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose
-from clgraph.runtime.device_graph import session_for
+from clgraph.runtime.device_graph import GraphOnDevice, session_for
 from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import RunInfo, Seconds
 
@@ -60,9 +60,16 @@ class Algorithm:
         UnsupportedStrategyError
             The name is unknown, or this device cannot run it, or it does not solve this problem.
         """
-        left_out = self.left_out(problem, session) if isinstance(strategy, str) and strategy == "auto" else {}
+        left_out = self._left_out(problem, session) if isinstance(strategy, str) and strategy == "auto" else {}
         rates = session.profile.rates
         return choose(self.strategies, strategy, problem, session.facts, rates, left_out, price_all=price_all)
+
+    def _left_out(self, problem: Any, session: Session) -> Mapping[str, str]:
+        left_out = self.left_out(problem, session)
+        if not isinstance(getattr(problem, "graph", None), GraphOnDevice):
+            return left_out
+        away = {name: "the graph is on the device" for name, s in self.strategies.items() if s.kind == "sequential"}
+        return {**left_out, **away}
 
     def session(self, problem: Any, session: SessionLike) -> Session:
         """Return *session*; where none is named, the one on which the problem's graph lives, or the default one."""
