@@ -356,8 +356,8 @@ def test_connected_components_verify_fails_on_a_wrong_result(
         plan.labels.set(np.array([8], np.int32), offset=8)  # parts vertex 8 from its neighbour 7
 
     monkeypatch.setattr(ComponentsPlan, "run", wrong)
-    assert main(["connected_components", graph_file, *on_pocl]) == 0
-    assert main(["connected_components", graph_file, "--verify", *on_pocl]) == 1
+    assert main(["connected_components", graph_file, "--strategy", "rem", *on_pocl]) == 0
+    assert main(["connected_components", graph_file, "--strategy", "rem", "--verify", *on_pocl]) == 1
     assert "clgraph: " in capsys.readouterr().err
 
 

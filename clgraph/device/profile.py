@@ -53,10 +53,10 @@ def _any_host() -> Mapping[str, Curve]:
     """Return round numbers of a server's core, for profiles that do not have the host's own."""
     return {
         "scan": Curve({1 << 12: 1e9, 1 << 20: 8e8, 1 << 26: 3e8}),
-        "traverse": Curve({1 << 12: 8e8, 1 << 18: 5e8, 1 << 22: 1.5e8, 1 << 26: 6e7}),
-        "union": Curve({1 << 12: 3e8, 1 << 18: 1.5e8, 1 << 22: 3e7, 1 << 26: 1.2e7}),
-        "heap": Curve({1 << 12: 4e7, 1 << 18: 1.2e7, 1 << 22: 4e6, 1 << 26: 1e6}),
-        "sort": Curve({1 << 12: 5e7, 1 << 18: 1.8e7, 1 << 22: 1e7, 1 << 26: 7e6}),
+        "traverse": Curve({1 << 12: 5e8, 1 << 19: 4e8, 1 << 21: 5.5e7, 1 << 24: 2.5e7}),
+        "union": Curve({1 << 12: 2.5e8, 1 << 19: 1.5e8, 1 << 21: 1.4e7, 1 << 24: 5e6}),
+        "heap": Curve({1 << 12: 6e7, 1 << 19: 3.5e7, 1 << 21: 6e6, 1 << 24: 4.5e6}),
+        "sort": Curve({1 << 12: 1.7e7, 1 << 18: 1e7, 1 << 21: 4.5e6, 1 << 24: 3.3e6}),
     }
 
 

@@ -13,7 +13,7 @@ from clgraph.data.wrapped import WrappedGraph
 from clgraph.engine.plan import Plan
 from clgraph.engine.problem import admission
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose, choose_at_once
-from clgraph.runtime.device_graph import session_for
+from clgraph.runtime.device_graph import GraphOnDevice, session_for
 from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import RunInfo, Seconds
 
@@ -70,8 +70,15 @@ class Algorithm:
         return choose_at_once(*self._choosing(session, problem, strategy))
 
     def _choosing(self, session: Session, problem: Any, strategy: str) -> tuple[Any, ...]:
-        left_out = self.left_out(problem, session) if isinstance(strategy, str) and strategy == "auto" else {}
+        left_out = self._left_out(problem, session) if isinstance(strategy, str) and strategy == "auto" else {}
         return self.strategies, strategy, problem, session.facts, session.profile.rates, left_out
+
+    def _left_out(self, problem: Any, session: Session) -> Mapping[str, str]:
+        left_out = self.left_out(problem, session)
+        if not isinstance(getattr(problem, "graph", None), GraphOnDevice):
+            return left_out
+        away = {name: "the graph is on the device" for name, s in self.strategies.items() if s.kind == "sequential"}
+        return {**left_out, **away}
 
     def session(self, problem: Any, session: SessionLike) -> Session:
         """Return *session*; where none is named, the one on which the problem's graph lives, or the default one."""

@@ -12,8 +12,10 @@ from clgraph.data.stats import FAR_DISTANCE
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import HostItems, Work
 from clgraph.model.strategy import Strategy, solves_all
-from clgraph.runtime.device_graph import GraphOnDevice
 from clgraph.runtime.session import Session
+
+_VERTEX_BYTES = 16.0
+_MOST_INDICES = 2**31 - 2**16
 
 
 class HostPlan:
@@ -47,15 +49,28 @@ def pattern(graph: Graph) -> csr_array:
     return csr_array((nothing, graph.column_indices, graph.row_offsets), shape=(n, n))
 
 
-def walked(graph: Graph, items: float, vertex_bytes: float, way: str) -> Work:
-    """Return the work of *items* that each look at a neighbour; ``vertex_bytes`` is what is kept for a vertex.
+def too_many_entries(problem: Any) -> str | None:
+    """Return why a graph is too large for scipy, whose indices are int32, or ``None``."""
+    graph = problem.graph
+    fits = graph.n_edges + 2 * graph.n_vertices < _MOST_INDICES
+    return None if fits else f"scipy takes graphs of less than {_MOST_INDICES} entries and vertices"
+
+
+def walked(graph: Graph, way: str) -> Work:
+    """Return the work of going to every vertex and along every entry once.
 
     Neighbours in far numbers cost cache misses. In graphs so small that none is far, only sizes are asked for.
     """
+    items, whole = float(graph.n_vertices + graph.n_edges), _VERTEX_BYTES * graph.n_vertices
     far = graph.stats.far_neighbor_share if graph.n_vertices > FAR_DISTANCE else 0.0
-    whole = vertex_bytes * graph.n_vertices
-    near = HostItems((1.0 - far) * items, min(whole, vertex_bytes * FAR_DISTANCE), way)
+    near = HostItems((1.0 - far) * items, min(whole, _VERTEX_BYTES * FAR_DISTANCE), way)
     return Work(host_items=(near, HostItems(far * items, whole, way)) if far else (near,))
+
+
+def scanned(graph: Graph, passes: float) -> Work:
+    """Return the work of reading and writing something for every vertex and every entry in order."""
+    items = float(graph.n_vertices + graph.n_edges)
+    return Work(host_items=(HostItems(passes * items, 8.0 * items, "scan"),))
 
 
 def sequential(
@@ -72,9 +87,4 @@ def sequential(
     def asked(problem: Any, _facts: DeviceFacts) -> Work:
         return work(problem)
 
-    def unfit_here(problem: Any) -> str | None:
-        if isinstance(problem.graph, GraphOnDevice):
-            return "the graph is on a device, and it runs where its graph is; to_graph() brings it to the host"
-        return unfit(problem)
-
-    return Strategy("sequential", plan, asked, unfit=unfit_here)
+    return Strategy("sequential", plan, asked, unfit=unfit)

@@ -16,6 +16,8 @@ Strategies
     work-item expands small frontiers, and where cores are few it expands all.
 ``direction_optimizing``
     It does the same, but where the frontier has many edges the unreached vertices look for a neighbour in it [2]_.
+``host``
+    scipy's search, on one core of the host; small graphs are done before a kernel would have begun.
 
 References
 ----------

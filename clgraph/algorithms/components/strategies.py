@@ -10,7 +10,7 @@ from clgraph.algorithms.components.plan import ComponentsPlan
 from clgraph.algorithms.components.problem import ComponentsProblem
 from clgraph.arguments import checked_count, shown
 from clgraph.device.facts import DeviceFacts
-from clgraph.engine.host import sequential
+from clgraph.engine.host import sequential, too_many_entries
 from clgraph.engine.plan import Plan
 from clgraph.engine.planned import planned
 from clgraph.errors import InputError
@@ -136,5 +136,5 @@ STRATEGIES: dict[str, Strategy] = {
     "rem": planned("online", rem, ComponentsPlan),
     "hook_compress": planned("online", hook_compress, ComponentsPlan),
     "degree_classes": planned("online", degree_classes, ComponentsPlan),
-    "host": sequential(host.solve, host.work),
+    "host": sequential(host.solve, host.work, too_many_entries),
 }

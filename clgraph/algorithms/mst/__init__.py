@@ -10,6 +10,8 @@ Strategies
 ``segmented``
     Every round walks the matrix, in tiles of entries whose lanes find their rows by binary search [2]_; merges by
     hooking, or by transactions [3]_.
+``host``
+    scipy's Kruskal, on one core of the host; small graphs are done before a kernel would have begun.
 
 References
 ----------

@@ -6,13 +6,14 @@ from functools import partial
 
 import numpy as np
 
-from clgraph.algorithms.mst import work
+from clgraph.algorithms.mst import host, work
 from clgraph.algorithms.mst.plan import ForestPlan
 from clgraph.algorithms.mst.problem import ForestProblem
 from clgraph.algorithms.mst.weights import upload_weights, weight_kind
 from clgraph.arguments import check_choice, checked_number
 from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
+from clgraph.engine.host import sequential, too_many_entries
 from clgraph.engine.planned import planned
 from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step
@@ -173,4 +174,5 @@ STRATEGIES: dict[str, Strategy] = {
     "edge_list": planned("online", edge_list, ForestPlan, _needs_int64_atomics),
     "two_pass": planned("online", two_pass, ForestPlan),
     "segmented": planned("online", segmented, ForestPlan, _needs_int64_atomics),
+    "host": sequential(host.solve, host.work, too_many_entries),
 }

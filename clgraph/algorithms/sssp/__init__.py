@@ -16,6 +16,9 @@ Strategies
     It relaxes the edges that are lighter than a bucket is wide at once, and the others when the bucket is empty [2]_.
 ``dijkstra``
     One work-item of a CPU settles the vertices in the order of their distances [7]_.
+``host``
+    scipy's Dijkstra, on one core of the host; small graphs are done before a kernel would have begun. It adds up
+    weights as float64, so it does not take weights of float32, nor integers where a path may be longer than 2**53.
 
 ``frontier`` and ``delta_stepping`` adapt the width of buckets [3]_, and make one launch on GPUs.
 

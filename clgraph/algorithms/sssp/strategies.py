@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clgraph.algorithms.sssp import work
+from clgraph.algorithms.sssp import host, work
 from clgraph.algorithms.sssp.plan import PathsPlan
 from clgraph.algorithms.traversal import queues
 from clgraph.algorithms.traversal.predecessors import find_predecessors
@@ -15,6 +15,7 @@ from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.algorithms.traversal.strategies import rounds_strategies
 from clgraph.arguments import checked_number
 from clgraph.device.facts import DeviceFacts
+from clgraph.engine.host import sequential
 from clgraph.engine.planned import planned
 from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step
@@ -137,4 +138,5 @@ STRATEGIES: dict[str, Strategy] = {
     "frontier": planned("online", frontier, PathsPlan),
     "delta_stepping": planned("online", delta_stepping, PathsPlan),
     "dijkstra": planned("online", dijkstra, PathsPlan, _suits_cpus),
+    "host": sequential(host.solve, host.work, host.unfit),
 }

@@ -1,0 +1,24 @@
+"""Breadth-first search on the host."""
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.traversal.host import NONE_BEFORE, levels, levels_work
+from clgraph.algorithms.traversal.problem import SearchProblem
+from clgraph.model.cost import Work
+
+
+def solve(problem: SearchProblem) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the levels of the vertices and their predecessors."""
+    graph = problem.graph
+    distances, predecessors = levels(graph.row_offsets, graph.column_indices, problem.sources)
+    if problem.limit is not None:
+        beyond = distances > problem.limit
+        distances[beyond], predecessors[beyond] = -1, NONE_BEFORE
+    return distances, predecessors
+
+
+def work(problem: SearchProblem) -> Work:
+    """Return what the search asks of the host."""
+    return levels_work(problem.graph)

@@ -1,0 +1,66 @@
+"""Minimum spanning forests on the host, by scipy's compiled Kruskal."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import minimum_spanning_tree
+
+from clgraph.algorithms.mst.problem import ForestProblem
+from clgraph.model.cost import HostItems, Work
+
+_LEAST_DOUBLE = 1 << 52  # the bits of the least double with all its digits
+_KEY_BITS = 62
+_CALL_SECONDS = 6e-5
+
+
+def solve(problem: ForestProblem) -> NDArray[np.int64]:
+    """Return the entries of the forest's edges in rising order.
+
+    scipy sorts doubles, drops weights of zero, and does not say which of parallel edges it has taken. So it gets each
+    edge once, and as its weight a double whose bits are the rank of the weight and then the edge's number. Such doubles
+    are distinct, not zero, and in the order in which edges join the forest; those that it returns name its edges.
+    """
+    graph = problem.graph
+    n, rows, columns = graph.n_vertices, graph.sources(), graph.column_indices
+    entries = np.flatnonzero(rows < columns)
+    if not entries.size:
+        return entries
+    rows, number_bits = rows[entries], entries.size.bit_length()
+    ranks = _ranks(None if graph.edge_weights is None else graph.edge_weights[entries], problem.maximum, number_bits)
+    keys = np.arange(_LEAST_DOUBLE, _LEAST_DOUBLE + entries.size)
+    if ranks is not None:
+        keys += ranks << number_bits
+    offsets = np.zeros(n + 1, np.int32)
+    np.cumsum(np.bincount(rows, minlength=n), out=offsets[1:])
+    matrix = csr_array((keys.view(np.float64), columns[entries], offsets), shape=(n, n))
+    tree: NDArray[np.float64] = minimum_spanning_tree(matrix).data
+    found = (tree.view(np.int64) - _LEAST_DOUBLE) & ((1 << number_bits) - 1)
+    edges: NDArray[np.int64] = entries[np.sort(found)]
+    return edges
+
+
+def _ranks(weights: NDArray[Any] | None, maximum: bool, number_bits: int) -> NDArray[np.int64] | None:
+    """Return integers of few bits that order edges as their *weights* do, from 0 on; ``None`` if all are the same."""
+    if weights is None:
+        return None
+    if weights.dtype.kind == "f":  # as integers, the doubles from 0 on rise and those below fall
+        bits = (weights + weights.dtype.type(0)).view(f"i{weights.itemsize}")  # -0.0 is 0.0
+        weights = np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
+    ordered = weights.astype(np.int64)
+    if maximum:
+        ordered = ~ordered
+    least, greatest = int(ordered.min()), int(ordered.max())
+    if (greatest - least).bit_length() + number_bits <= _KEY_BITS:
+        ordered -= least
+        return ordered
+    ranks: NDArray[np.int64] = np.unique(ordered, return_inverse=True)[1]
+    return ranks
+
+
+def work(problem: ForestProblem) -> Work:
+    """A sort of the edges, and what comes before and after it."""
+    keys = problem.graph.n_vertices + 0.5 * problem.graph.n_edges
+    return Work(host_seconds=_CALL_SECONDS, host_items=(HostItems(keys, 16.0 * keys, "sort"),))

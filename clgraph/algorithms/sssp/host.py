@@ -1,0 +1,92 @@
+"""Shortest paths on the host, by scipy's compiled Dijkstra."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+
+from clgraph.algorithms.traversal.host import NONE_BEFORE, levels, levels_work
+from clgraph.algorithms.traversal.problem import SearchProblem
+from clgraph.engine.host import scanned, too_many_entries, walked
+from clgraph.model.cost import Work
+
+_EXACT = 2**53  # integers below it are doubles
+_LOOKS = 12.0  # passes over the entries that predecessors take
+_CALL_SECONDS = 3.5e-5
+
+
+def unfit(problem: SearchProblem) -> str | None:
+    """Return why scipy's distances, which are sums of doubles, would not be those that are asked for, or ``None``."""
+    weights = problem.edge_weights
+    if weights is None or weights.dtype == np.float64:
+        return too_many_entries(problem)
+    if weights.dtype == np.float32:
+        return "scipy adds up weights as float64, and distances by float32 weights are sums of that type"
+    if problem.graph.n_vertices * int(problem.weight_range[1]) >= _EXACT:
+        return "scipy adds up weights as float64, and a path may be longer than 2**53, up to which that is exact"
+    return too_many_entries(problem)
+
+
+def solve(problem: SearchProblem) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
+    """Return the distances, and the predecessors if they are asked for."""
+    lengths = _lengths(problem)
+    predecessors = _predecessors(problem, lengths) if problem.predecessors else None
+    if problem.held.is_float:
+        return lengths, predecessors
+    lengths[np.isinf(lengths)] = -1.0
+    return lengths.astype(np.int64), predecessors
+
+
+def _lengths(problem: SearchProblem) -> NDArray[np.float64]:
+    """Return the distances as doubles, infinite for what is not reached."""
+    graph, weights, limit = problem.graph, problem.edge_weights, problem.limit
+    n = graph.n_vertices
+    if weights is None or not n:
+        depths = levels(graph.row_offsets, graph.column_indices, problem.sources)[0]
+        return np.where((depths < 0) | (depths > (n if limit is None else limit)), np.inf, depths)
+    most = np.inf if limit is None or limit == np.inf else float(limit if problem.held.is_float else int(limit))
+    matrix = csr_array((weights.astype(np.float64, copy=False), graph.column_indices, graph.row_offsets), shape=(n, n))
+    lengths: NDArray[np.float64] = dijkstra(matrix, indices=np.unique(problem.sources), min_only=True, limit=most)
+    return lengths
+
+
+def _predecessors(problem: SearchProblem, lengths: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Return the least vertex that is nearer and leads to each; without one, the one over edges that add nothing."""
+    graph, weights = problem.graph, problem.edge_weights
+    rows, columns = graph.sources(), graph.column_indices
+    near, far = lengths[rows], lengths[columns]
+    with np.errstate(over="ignore"):
+        tight = (near + (1.0 if weights is None else weights) == far) & (far < np.inf)
+    predecessors = np.full(graph.n_vertices, NONE_BEFORE, np.int32)
+    _take_least(predecessors, rows, columns, tight & (near < far))
+    predecessors[problem.sources] = NONE_BEFORE
+    joined = predecessors >= 0
+    joined[problem.sources] = True
+    if joined[lengths < np.inf].all():
+        return predecessors
+    flat = np.flatnonzero(tight & (near == far))
+    offsets = np.append(0, np.cumsum(np.bincount(rows[flat], minlength=graph.n_vertices))).astype(np.int32)
+    rows, columns = rows[flat], columns[flat]
+    steps, _ = levels(offsets, columns, np.flatnonzero(joined).astype(np.int32))
+    _take_least(predecessors, rows, columns, steps[rows] + 1 == steps[columns])
+    return predecessors
+
+
+def _take_least(
+    predecessors: NDArray[np.int32], rows: NDArray[np.int32], columns: NDArray[np.int32], leads: NDArray[np.bool_]
+) -> None:
+    """Give each vertex the least row of its entries that are marked: rows rise, and what is written last stays."""
+    entries = np.flatnonzero(leads)[::-1]
+    predecessors[columns[entries]] = rows[entries]
+
+
+def work(problem: SearchProblem) -> Work:
+    """Dijkstra's search, or a breadth-first one where every edge weighs 1, and a look at all edges for predecessors."""
+    graph = problem.graph
+    looks = scanned(graph, _LOOKS) if problem.predecessors else Work()
+    if problem.edge_weights is None:
+        return levels_work(graph) + looks
+    return walked(graph, "heap") + looks + Work(host_seconds=_CALL_SECONDS)

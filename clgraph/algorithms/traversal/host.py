@@ -1,0 +1,71 @@
+"""Breadth-first search on the host, by scipy's compiled one."""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order
+
+from clgraph.data.graph import Graph
+from clgraph.data.stats import FAR_DISTANCE
+from clgraph.engine.host import scanned, walked
+from clgraph.model.cost import Work
+
+NONE_BEFORE = -9999  # as in scipy.sparse.csgraph
+_TICKS, _TICKS_OF_ROOT = 64, 8  # levels that are expected at most: these, and times the root of the number of vertices
+_TWO_SEARCHES = 2.5  # times one, of which the second is as long again by the clock
+_CALL_SECONDS = 3.5e-5
+
+
+def levels(
+    row_offsets: NDArray[Any], column_indices: NDArray[np.int32], sources: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return how many edges lead from the nearest source to each vertex, and the predecessors.
+
+    scipy tells the order of the search but not its levels. So the graph gets a vertex more, from which edges lead to
+    the sources, and before them to a clock: a path, of which the search meets one vertex at the beginning of each
+    level. Few searches have more levels than the clock has ticks at first; they are made again.
+    """
+    n = row_offsets.size - 1
+    ticks = _ticks(n)
+    order, found = _search_with_clock(row_offsets, column_indices, sources, ticks)
+    if order[-1] != n + ticks:  # the last tick was not in the last level
+        ticks = n + 1
+        order, found = _search_with_clock(row_offsets, column_indices, sources, ticks)
+    begins = np.flatnonzero(order > n)
+    depths = np.full(n + 1 + ticks, -1, np.int32)
+    depths[order[1:]] = np.repeat(np.arange(begins.size, dtype=np.int32), np.diff(begins, append=order.size))
+    predecessors = found[:n]
+    predecessors[predecessors == n] = NONE_BEFORE
+    return depths[:n], predecessors
+
+
+def levels_work(graph: Graph) -> Work:
+    """Return what :func:`levels` asks of the host."""
+    once = walked(graph, "traverse") + scanned(graph, 1.0)
+    is_long = graph.n_vertices > FAR_DISTANCE and graph.stats.estimated_depth > _ticks(graph.n_vertices)
+    return once.times(_TWO_SEARCHES if is_long else 1.0) + Work(host_seconds=_CALL_SECONDS)
+
+
+def _ticks(n: int) -> int:
+    """Return how many levels the first clock can tell of a graph of *n* vertices."""
+    return min(_TICKS + _TICKS_OF_ROOT * math.isqrt(n), n + 1)
+
+
+def _search_with_clock(
+    row_offsets: NDArray[Any], column_indices: NDArray[np.int32], sources: NDArray[np.int32], ticks: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the order and the predecessors of a search from vertex ``n``, which the graph does not have."""
+    n, m = row_offsets.size - 1, column_indices.size
+    ends = np.arange(m + 1 + sources.size, m + 1 + sources.size + ticks, dtype=row_offsets.dtype)
+    offsets = np.concatenate((row_offsets, ends, ends[-1:]))
+    columns = np.concatenate((
+        column_indices, np.array([n + 1], np.int32), sources, np.arange(n + 2, n + 1 + ticks, dtype=np.int32),
+    ))  # fmt: skip
+    unread = np.empty(columns.size)  # values, at which a search does not look
+    found: tuple[NDArray[np.int32], NDArray[np.int32]]
+    found = breadth_first_order(csr_array((unread, columns, offsets), shape=(n + 1 + ticks,) * 2), n)
+    return found

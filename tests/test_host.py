@@ -1,0 +1,122 @@
+"""The strategy ``host``: when it is picked, what it tells, and the inputs on which scipy's own answer would differ."""
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import session_on
+
+import clgraph as cg
+from clgraph.algorithms.table import find_algorithm, find_function
+from clgraph.algorithms.traversal import host as searches
+from clgraph.data.generators import random_weights
+from clgraph.data.graph import Graph
+from clgraph.engine import host as engine
+from clgraph.errors import InputError, UnsupportedStrategyError
+from clgraph.reference.bfs import bfs_distances
+from clgraph.runtime.device_graph import DeviceGraph
+from clgraph.runtime.session import Session
+
+ALGORITHMS = {"connected_components": {}, "bfs": {"source": 0}, "sssp": {"source": 0}, "minimum_spanning_forest": {}}
+every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
+
+
+def weighted(graph: Graph) -> Graph:
+    return random_weights(graph, low=1, high=9)
+
+
+@every_algorithm
+def test_small_graphs_run_on_the_host(session: Session, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is known of the graph but its size, and nothing reaches the device."""
+    graph = weighted(cg.generators.path(50))
+    monkeypatch.setattr(Graph, "stats", property(lambda graph: pytest.fail("statistics were asked for")))
+    monkeypatch.setattr(session, "empty", lambda *_: pytest.fail("memory was asked for"))
+    monkeypatch.setattr(session, "upload", lambda *_: pytest.fail("an array was uploaded"))
+    info = find_function(name)(graph, **ALGORITHMS[name], session=session, verify=True).info
+    assert (info.strategy, info.kind, info.device, info.kernels) == ("host", "sequential", "host", {})
+    assert set(info.predicted_seconds) == {"host"} and session.facts.name in info.why
+    assert info.seconds.host == info.seconds.total > 0 and info.seconds.kernel == info.seconds.transfer == 0
+
+
+@every_algorithm
+def test_it_is_forced_explained_and_refuses_options(pocl: Session, name: str) -> None:
+    graph, function = weighted(cg.generators.grid(9, 9)), find_function(name)
+    info = function(graph, **ALGORITHMS[name], strategy="host", session=pocl).info
+    assert info.strategy == "host" and info.why == "asked for"
+    with pytest.raises(InputError, match="host has no option bogus; it has none"):
+        function(graph, **ALGORITHMS[name], strategy="host", session=pocl, bogus=1)
+    choice = cg.explain(name, graph, strategy="host", measure=True, session=pocl)
+    assert set(choice.predicted) == set(find_algorithm(name).strategies) and choice.kernels == ()
+    assert choice.predicted["host"].parts["host"] == choice.seconds["host"] and not choice.reason
+    device = next(key for key in choice.predicted if key != "host")
+    assert choice.predicted[device].parts["call"] == pocl.profile.rates.call_seconds
+
+
+@every_algorithm
+def test_the_rates_decide(pocl: Session, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device that answers at once gets small graphs, too; a host that is slow gets none."""
+    algorithm, graph = find_algorithm(name), weighted(cg.generators.rmat(10, 8))
+    problem, rates = algorithm.problem(graph), pocl.profile.rates
+    prompt = replace(rates, call_seconds=1e-9, read_back_seconds=1e-9, launch_seconds=1e-9)
+    monkeypatch.setattr(pocl, "profile", replace(pocl.profile, rates=prompt))
+    choice = algorithm.choose(pocl, problem)
+    assert choice.strategy != "host" and set(choice.predicted) == set(algorithm.strategies) and not choice.reason
+    late = replace(rates, call_seconds=10.0, read_back_seconds=1e-9)
+    monkeypatch.setattr(pocl, "profile", replace(pocl.profile, rates=late))
+    choice = algorithm.choose(pocl, problem)
+    assert choice.strategy == "host" and set(choice.predicted) == {"host"} and choice.reason
+
+
+def test_a_graph_on_the_device_stays_there(pocl: Session) -> None:
+    graph = DeviceGraph.from_graph(weighted(cg.generators.path(50)), pocl)
+    for name, settings in ALGORITHMS.items():
+        assert find_function(name)(graph, **settings).info.strategy != "host"
+        assert find_function(name)(graph, **settings, strategy="host", verify=True).info.strategy == "host"
+        assert "device" in cg.explain(name, graph).unsupported["host"]
+
+
+def test_graphs_that_are_too_large_for_scipy(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_MOST_INDICES", 100)
+    for name, settings in ALGORITHMS.items():
+        with pytest.raises(UnsupportedStrategyError, match="scipy takes graphs of less than 100"):
+            find_function(name)(cg.generators.path(50), **settings, strategy="host", session=pocl)
+        assert find_function(name)(cg.generators.path(50), **settings, session=pocl).info.strategy != "host"
+
+
+@pytest.mark.parametrize("n", [1, 2, 70, 3000])
+def test_levels_of_long_paths(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock of a search has ticks for few levels at first; a path has more."""
+    made: list[int] = []
+    real = searches._search_with_clock
+    monkeypatch.setattr(searches, "_search_with_clock", lambda *a: made.append(a[-1]) or real(*a))
+    graph = cg.generators.path(n).permuted(1)
+    for sources in (np.array([0], np.int32), np.array([n - 1, n // 2, n - 1], np.int32)):
+        depths, predecessors = searches.levels(graph.row_offsets, graph.column_indices, sources)
+        assert np.array_equal(depths, bfs_distances(graph, sources))
+        assert (predecessors[sources] == searches.NONE_BEFORE).all()
+    assert max(made) <= n + 1 and (max(made) == n + 1) == (n <= 70 or len(made) > 2)
+
+
+def test_refused_weights(pocl: Session) -> None:
+    """scipy's sums are doubles; where these would not be exact, auto takes another strategy."""
+    path = cg.generators.path(3)
+
+    def info(weights: Any, **settings: Any) -> Any:
+        graph = Graph(path.row_offsets, path.column_indices, np.array(weights))
+        return cg.sssp(graph, 0, session=pocl, verify=True, **settings).info
+
+    third = 2**53 // 3
+    assert info([third, third, third, third]).strategy == "host"
+    for weights, reason in (([third + 1] * 4, "longer than 2"), (np.ones(4, np.float32), "float32")):
+        assert info(weights).strategy != "host"
+        with pytest.raises(UnsupportedStrategyError, match=reason):
+            info(weights, strategy="host")
+
+
+def test_it_needs_no_kernels_on_any_device() -> None:
+    for algorithm in map(find_algorithm, ALGORITHMS):
+        host = algorithm.strategies["host"]
+        assert host.kind == "sequential" and host.recipe is None
+        assert host.unsupported(session_on("pocl").facts) is None
