@@ -182,6 +182,23 @@ def device_graphs(session: Session) -> None:
                 assert spoiled, name
 
 
+def generators(session: Session) -> None:
+    """Make a small graph by each kernel of the generators, with weights and as replicas."""
+    from test_born import BORN, assert_same
+
+    from clgraph import generators
+
+    for name in (
+        "rmat-3-1", "uniform-3-2", "road-65", "geometric-65-0-spatial", "geometric-2-99-random", "grid-7x11",
+        "tree-5-3", "cycle-4", "cliques-3-True",
+    ):
+        made, wanted = BORN[name](session=session), BORN[name]()
+        assert_same(made, wanted)
+        for dtype in (np.int32, np.float64):
+            assert_same(generators.random_weights(made, dtype=dtype), generators.random_weights(wanted, dtype=dtype))
+        assert_same(made.expanded(3), wanted.expanded(3))
+
+
 def hash_collisions(session: Session) -> None:
     """Run every strategy at both distances on a small graph with a long row, in work-groups of several work-items."""
     from dataclasses import replace

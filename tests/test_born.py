@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 from graphs import GRAPHS
 
 from clgraph import DeviceGraph, Graph, generators
-from clgraph.errors import InputError
+from clgraph.data.philox import random_words
+from clgraph.errors import DeviceMemoryError, InputError
+from clgraph.generators.device import launch
 from clgraph.runtime.device_graph import GraphOnDevice
 from clgraph.runtime.session import Session
 
@@ -39,6 +42,14 @@ BORN: dict[str, Callable[..., Graph]] = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def groups_of_lanes(pocl: Session) -> Session:
+    """A session on PoCL that is taken for a GPU."""
+    session = Session("pocl")
+    session.facts = replace(pocl.facts, is_cpu=False)
+    return session
+
+
 def assert_same(made: Graph, wanted: Graph) -> None:
     assert isinstance(made, GraphOnDevice) and made.directed == wanted.directed
     for name in ("row_offsets", "column_indices", "edge_weights"):
@@ -52,6 +63,54 @@ def assert_same(made: Graph, wanted: Graph) -> None:
 @pytest.mark.parametrize("name", BORN)
 def test_a_graph_is_the_same_on_every_device(session: Session, name: str) -> None:
     assert_same(BORN[name](session=session), BORN[name]())
+
+
+@pytest.mark.parametrize("name", ["rmat-9-7", "uniform-511-1000", "geometric-300-5-random", "road-1001", "grid-40x33"])
+def test_work_groups_of_many_lanes_make_the_same(groups_of_lanes: Session, name: str) -> None:
+    made = BORN[name](session=groups_of_lanes)
+    assert_same(made, BORN[name]())
+    assert_same(generators.random_weights(made), generators.random_weights(BORN[name]()))
+
+
+def test_words_are_the_same_on_every_device(session: Session) -> None:
+    """Points that are drawn are two words each, cut to their highest bits."""
+    points, unused = session.empty(2000, np.uint64), session.empty(2000, np.uint32)
+    for key in ((0, 0), (2**64 - 1, 2**64 - 1), (0x452821E638D01377, 0xBE5466CF34E90C6C)):
+        launch(
+            session, "points", "draw_points", 1000, n=2000, cell=1 << 20, key0=key[0], key1=key[1], points=points,
+            cells=unused, ids=unused,
+        )
+        words = random_words(key, 0, 0, 4000) >> np.uint64(40)
+        np.testing.assert_array_equal(points.get(), words[::2] << np.uint64(32) | words[1::2])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda s: generators.uniform_random(9, 2**31, session=s), "4294967296 entries; a device makes"),
+        (lambda s: generators.rmat(4, a=0.9, session=s), "probabilities"),
+        (lambda s: generators.grid(-2, 3, session=s), "rows = -2; allowed: 0"),
+        (lambda s: generators.cycle(2, session=s), "n = 2"),
+        (lambda s: generators.road_like(-1, session=s), "n = -1"),
+        (lambda s: generators.star(3, session=5), "session must be"),
+        (lambda s: generators.random_weights(generators.star(3, session=s), low=0.2, high=0.8), "there is no integer"),
+    ],
+)  # fmt: skip
+def test_bad_arguments_are_refused(pocl: Session, make: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        make(pocl)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [lambda s: generators.rmat(24, 32, session=s), lambda s: generators.grid(2**15, 2**15, session=s),
+     lambda s: generators.random_geometric(10**8, 99, session=s),
+     lambda s: generators.star(9, session=s).expanded(2**27)],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused_before_it_is_made(pocl: Session, make: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr("clgraph.runtime.session.available_bytes", lambda facts: 1 << 27)
+    with pytest.raises(DeviceMemoryError, match=r"needs .* bytes"):
+        make(pocl)
 
 
 @pytest.mark.parametrize("k", [0, 1, 2, 7])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from clgraph import generators
+from clgraph.data.generators import RMat
 from clgraph.data.graph import Graph
 from clgraph.data.philox import below, key_of, random_shorts, random_words
 from clgraph.data.stats import diameter_bound
@@ -247,3 +248,40 @@ def test_every_part_of_a_stream_can_be_drawn_alone() -> None:
 def test_numbers_below_a_limit_are_exact(n: int) -> None:
     words = np.append(random_words((1, 2), 0, 0, 200), np.array([0, 2**64 - 1, 2**32 - 1, 2**32], np.uint64))
     assert below(words, n).tolist() == [word * n >> 64 for word in words.tolist()]
+
+
+# ---- what is drawn follows the laws that it should
+
+
+def test_rmat_takes_each_quadrant_by_its_probability_at_every_level() -> None:
+    a, b, c = 0.5, 0.3, 0.15
+    u, v = RMat(10, 200, a, b, c, 5, False)._ends(0, 204_800)
+    for level in range(10):
+        down, right = u >> level & 1, v >> level & 1
+        counts = np.bincount(2 * down + right, minlength=4)
+        expected = 204_800 * np.array([a, b, c, 1 - a - b - c])
+        assert ((counts - expected) ** 2 / expected).sum() < 21.1  # chi-squared of 3 degrees of freedom, at 1 in 10,000
+    same = (u >> 3 & 1) == (u >> 4 & 1)  # levels do not depend on each other
+    assert same.mean() == pytest.approx((a + b) ** 2 + (1 - a - b) ** 2, abs=4 * 0.5 / 204_800**0.5)
+
+
+@pytest.mark.parametrize("scale", range(14))
+def test_rmat_renumbers_by_a_permutation(scale: int) -> None:
+    drawn = RMat(scale, 1, 0.57, 0.19, 0.19, 7, True)
+    renumbered = drawn._scrambled(np.arange(drawn.n, dtype=np.uint32))
+    np.testing.assert_array_equal(np.sort(renumbered), np.arange(drawn.n))
+    if scale > 9:
+        steps = np.abs(np.diff(renumbered.astype(np.int64)))
+        assert steps.mean() == pytest.approx(drawn.n / 3, rel=0.1)  # as of independent numbers
+
+
+def test_degrees_have_the_moments_of_their_laws() -> None:
+    uniform = generators.uniform_random(20_000, 150_000, seed=3).degrees
+    assert uniform.mean() == pytest.approx(15, rel=0.001) and uniform.var() == pytest.approx(15, rel=0.05)  # Poisson
+    near = generators.random_geometric(30_000, 14, seed=3).degrees
+    assert near.mean() == pytest.approx(14, rel=0.03) and 14 < near.var() < 20  # Poisson inside, less at the border
+    crossings = generators.road_like(40_000, seed=3)
+    bends = 40_000 - round(40_000 / 1.5)
+    width = round(round(40_000 / 1.5) ** 0.5)
+    roads = crossings.n_edges // 2 - bends
+    assert roads == pytest.approx(1.3 * (40_000 - bends) - 0.3 * 2 * width, abs=4 * (0.21 * 26_667) ** 0.5)

@@ -29,6 +29,7 @@ RUNS = {
     "components": WITHOUT_UNINITIALIZED,
     "mst": WITHOUT_UNINITIALIZED,
     "device_graphs": WITHOUT_UNINITIALIZED,
+    "generators": WITHOUT_UNINITIALIZED,
     "rounds": WITHOUT_UNINITIALIZED,
     "searches": WITHOUT_UNINITIALIZED,
     "hash_collisions": WITHOUT_UNINITIALIZED,

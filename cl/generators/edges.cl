@@ -33,34 +33,30 @@ KERNEL uniform(long n_blocks, long n_edges, uint n, int bits, ulong key0, ulong 
   }
 }
 
-/* One level of sixteen edges, of which *words* has the draws: at_a, at_ab, at_abc are the ends of three quadrants. */
-INLINE void descend(uint *u, uint *v, const ulong *words, uint at_a, uint at_ab, uint at_abc) {
-  #pragma unroll
-  for (int k = 0; k < 16; k++) {
-    const uint draw = short_of(words[k / 4], k % 4);
-    const uint down = draw >= at_ab, right = (uint)(draw >= at_a) ^ down ^ (uint)(draw >= at_abc);
-    u[k] = 2u * u[k] + down;
-    v[k] = 2u * v[k] + right;
-  }
-}
-
-/* scramble: factor and summand of each of n_rounds rounds */
-KERNEL rmat(long n_blocks, long n_edges, int scale, uint at_a, uint at_ab, uint at_abc, int n_rounds, ulong key0,
+/* at_a, at_ab, at_abc: where three of the quadrants end; scramble: factor and summand of each of n_rounds rounds */
+KERNEL rmat(long n_blocks, long n_edges, int scale, int at_a, int at_ab, int at_abc, int n_rounds, ulong key0,
             ulong key1, const __global uint *restrict scramble, __global ulong *restrict keys) {
-  const uint mask = (1u << scale) - 1u;
+  const uint mask = (1u << scale) - 1u, half_bits = (uint)(scale + 1) / 2u;
   FOR_CHUNK(b, n_blocks) {
-    uint u[16], v[16];
+    uint8 u[2], v[2];
     #pragma unroll
-    for (int k = 0; k < 16; k++) u[k] = v[k] = 0u;
+    for (int k = 0; k < 2; k++) u[k] = v[k] = (uint8)(0u);
     for (int level = 0; level < scale; level++) {
-      const ulong4 drawn = philox((ulong)b, (ulong)level, key0, key1);
-      const ulong words[4] = {drawn.x, drawn.y, drawn.z, drawn.w};
-      descend(u, v, words, at_a, at_ab, at_abc);
+      const ulong4 words = philox((ulong)b, (ulong)level, key0, key1);
+      const int8 draws[2] = {convert_int8(as_ushort8(words.lo)), convert_int8(as_ushort8(words.hi))};
+      #pragma unroll
+      for (int k = 0; k < 2; k++) {
+        /* -1 where the draw is at or beyond a threshold: arithmetic takes fewer registers than masks */
+        const int8 down = (at_ab - 1 - draws[k]) >> 31;
+        const int8 right = ((at_a - 1 - draws[k]) >> 31) ^ down ^ ((at_abc - 1 - draws[k]) >> 31);
+        u[k] = u[k] + u[k] - as_uint8(down);
+        v[k] = v[k] + v[k] - as_uint8(right);
+      }
     }
     for (int round = 0; round < n_rounds; round++) {
-      const uint factor = scramble[2 * round], summand = scramble[2 * round + 1], half_bits = (uint)(scale + 1) / 2u;
+      const uint factor = scramble[2 * round], summand = scramble[2 * round + 1];
       #pragma unroll
-      for (int k = 0; k < 16; k++) {
+      for (int k = 0; k < 2; k++) {
         u[k] = (u[k] * factor + summand) & mask;
         v[k] = (v[k] * factor + summand) & mask;
         u[k] ^= u[k] >> half_bits;
@@ -68,7 +64,14 @@ KERNEL rmat(long n_blocks, long n_edges, int scale, uint at_a, uint at_ab, uint 
       }
     }
     #pragma unroll
-    for (int k = 0; k < 16; k++)
-      write_edge(keys, PLACE(b, k, 16, n_blocks), STEP(n_blocks), u[k], v[k], 16 * b + k < n_edges, scale);
+    for (int k = 0; k < 2; k++) {
+      uint us[8], vs[8];
+      vstore8(u[k], 0, us);
+      vstore8(v[k], 0, vs);
+      #pragma unroll
+      for (int e = 0; e < 8; e++)
+        write_edge(keys, PLACE(b, 8 * k + e, 16, n_blocks), STEP(n_blocks), us[e], vs[e], 16 * b + 8 * k + e < n_edges,
+                   scale);
+    }
   }
 }
