@@ -435,6 +435,96 @@ def test_networkx_nodes_and_weights() -> None:
     assert as_graph(nx.path_graph(4)).labels is None
 
 
+def weighted(kind: type[nx.Graph]) -> nx.Graph:
+    """Return a graph of *kind* in which attributes are missing, an edge is a loop and, if it can be, one parallel."""
+    source = kind([("c", "a", {"w": 2.5}), ("a", "b"), ("b", "b", {"w": 4.0}), (3, "a", {"w": 1.5, "x": 9})])
+    if source.is_multigraph():
+        source.add_edge("c", "a", key="second", w=0.5)
+        source.add_edge("b", "b", w=8.0)
+    if source.is_directed():
+        source.add_edge("a", "c", w=7.0)
+    return source
+
+
+VIEWS = {
+    "itself": lambda source: source,
+    "frozen": lambda source: nx.freeze(source.copy()),
+    "subgraph": lambda source: source.subgraph(["b", "a", "c"]),
+    "few nodes": lambda source: source.subgraph(["b"]),
+    "edge_subgraph": lambda source: source.edge_subgraph(list(source.edges)[:2]),
+    "filtered": lambda source: nx.subgraph_view(source, filter_edge=lambda u, v, *key: "b" not in (u, v)),
+    "reversed": lambda source: source.reverse(copy=False) if source.is_directed() else source,
+    "undirected": lambda source: source.to_undirected(as_view=True),
+    "directed": lambda source: source.to_directed(as_view=True),
+    "empty": lambda source: source.subgraph([]),
+}
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+@pytest.mark.parametrize("view", VIEWS)
+def test_networkx_graphs_and_views_give_their_edges(kind: type[nx.Graph], view: str) -> None:
+    source = VIEWS[view](weighted(kind))
+    number = {node: i for i, node in enumerate(source)}
+    for name in (None, "w", "y"):
+        expected = []
+        for u, v, w in source.edges(data=name, default=1) if name else ((*edge[:2], 1) for edge in source.edges):
+            pairs = {(number[u], number[v])} | (set() if source.is_directed() else {(number[v], number[u])})
+            expected += [(*pair, w) if name else pair for pair in pairs]
+        graph = Graph.from_networkx(source, name)
+        check(graph)
+        assert entries(graph) == sorted(expected) and graph.directed == source.is_directed()
+        assert list(source) == ([] if graph.labels is None else graph.labels.tolist())
+
+
+def test_a_networkx_weight_that_is_no_number_is_refused() -> None:
+    with pytest.raises(GraphError, match="weights of type"):
+        Graph.from_networkx(nx.Graph([(0, 1, {"w": "far"})]), "w")
+    with pytest.raises(GraphError, match="weight 1 is NaN"):
+        Graph.from_networkx(nx.Graph([(2, 1, {"w": 3.0}), (1, 0, {"w": np.nan})]), "w")
+    with pytest.raises(InputError, match=r"weight = .*an edge attribute"):
+        Graph.from_networkx(nx.Graph([(0, 1)]), ["w"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("names", [[0, 1, 2], ["a", "b", "c"]])
+@pytest.mark.parametrize("end", [7, -1])
+def test_a_neighbour_that_is_no_node_of_a_networkx_graph_is_refused(names: list[Any], end: int) -> None:
+    source = nx.path_graph(names)
+    source._adj[names[0]][end] = {}
+    with pytest.raises(InputError, match="neighbour"):
+        Graph.from_networkx(source)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("labels", [None, ["z", ("y", 1), 5, "x"]])
+@pytest.mark.parametrize("weight", [None, [3, 1, 2, 5, 4]])
+def test_to_networkx_is_as_if_edges_were_added_one_by_one(directed: bool, labels: Any, weight: Any) -> None:
+    graph = Graph.from_edges([2, 0, 3, 1, 0], [1, 2, 0, 1, 1], weight, directed=directed)
+    graph = Graph(graph.row_offsets, graph.column_indices, graph.edge_weights, directed, labels)
+    names = range(4) if labels is None else labels
+    expected = (nx.DiGraph if directed else nx.Graph)()
+    expected.add_nodes_from(names)
+    for u, v, *w in zip(*(part.tolist() for part in graph.edge_list() if part is not None), strict=True):
+        expected.add_edge(names[u], names[v], **({"weight": w[0]} if w else {}))
+    made = graph.to_networkx()
+    assert nx.utils.graphs_equal(made, expected) and type(made) is type(expected)
+    assert [list(row) for _, row in made.adjacency()] == [list(row) for _, row in expected.adjacency()]
+    u, v = names[0], names[2]
+    made.edges[u, v]["seen"] = True
+    assert (made.pred if directed else made.adj)[v][u]["seen"], "both directions have the same attributes"
+    made.remove_edge(u, v)
+    assert not made.has_edge(u, v) and made.number_of_edges() == expected.number_of_edges() - 1
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_parallel_edges_and_equal_labels_go_to_networkx(directed: bool) -> None:
+    parallel = Graph.from_edges([0, 0, 1, 2], [1, 1, 2, 2], [3, 4, 5, 6], directed=directed)
+    made = parallel.to_networkx()
+    assert made.is_multigraph() and sorted(made.edges(data="weight")) == [(0, 1, 3), (0, 1, 4), (1, 2, 5), (2, 2, 6)]
+    twins = Graph.from_edges([0, 2], [1, 3], [3, 5], directed=directed)
+    twins = Graph(twins.row_offsets, twins.column_indices, twins.edge_weights, directed, ["a", "b", "b", "c"])
+    assert sorted(twins.to_networkx().edges(data="weight")) == [("a", "b", 3), ("b", "c", 5)]
+
+
 @pytest.mark.parametrize("name", UNDIRECTED)
 def test_permuted_is_isomorphic_and_expanded_repeats(name: str) -> None:
     graph = random_weights(UNDIRECTED[name](), seed=3)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
@@ -33,6 +32,7 @@ from clgraph.data.csr import (
     pack_blocks,
     sorted_csr,
 )
+from clgraph.data.networkx_graphs import edges_of, is_networkx, networkx_graph
 from clgraph.data.stats import GraphStats, graph_stats
 from clgraph.errors import GraphError, InputError
 from clgraph.host_memory import check_host_memory
@@ -388,19 +388,9 @@ class Graph:
         Vertices are numbered in the order of ``graph.nodes``, which becomes ``labels`` unless it is
         0, 1, 2, …. *weight* names the edge attribute to use; edges without it weigh 1.
         """
-        if not _is_networkx(graph):
-            raise InputError(f"graph = {shown(graph)}; allowed: a networkx graph")
-        with refusing("weight", weight, "None, an edge attribute"):
-            hash(weight)
-        nodes = list(graph.nodes)
-        number = {node: i for i, node in enumerate(nodes)}
-        pairs = np.array([(number[u], number[v]) for u, v in graph.edges()], np.int32).reshape(-1, 2)
-        labels = None if nodes == list(range(len(nodes))) else as_ids("nodes", nodes)
-        weights = None
-        if weight is not None:
-            weights = as_weights([w for _, _, w in graph.edges(data=weight, default=1)], len(pairs))
-        rows, columns = pairs.T
-        return _from_pairs(len(nodes), rows, columns, weights, graph.is_directed(), labels=labels)
+        edges = edges_of(graph, weight)
+        directed, labels = graph.is_directed(), edges.labels
+        return _from_pairs(edges.n_vertices, edges.rows, edges.columns, edges.weights, directed, labels=labels)
 
     def to_scipy(self) -> csr_array:
         """Return the adjacency matrix; its data are the weights, or True for an unweighted graph."""
@@ -409,22 +399,9 @@ class Graph:
 
     def to_networkx(self) -> nx.Graph:
         """Return a networkx graph with the labels as nodes; a multigraph if edges are parallel."""
-        import networkx as nx
-
-        rows, columns, weights = self.edge_list()
-        parallel = np.unique(pack(rows, columns)).size < rows.size
-        kinds = ((nx.Graph, nx.MultiGraph), (nx.DiGraph, nx.MultiDiGraph))
-        result = kinds[self.directed][parallel]()
-        nodes = range(self.n_vertices) if self.labels is None else self.labels.tolist()
-        result.add_nodes_from(nodes)
-        pairs = ((nodes[u], nodes[v]) for u, v in zip(rows.tolist(), columns.tolist(), strict=True))
-        if weights is None:
-            result.add_edges_from(pairs)
-        else:
-            result.add_weighted_edges_from(
-                (u, v, w) for (u, v), w in zip(pairs, weights.tolist(), strict=True)
-            )
-        return result
+        return networkx_graph(
+            self.row_offsets, self.sources(), self.column_indices, self.edge_weights, self.directed, self.labels
+        )
 
     def expanded(self, k: int) -> Graph:
         """Return *k* disjoint replicas, numbered one after the other; labels are dropped."""
@@ -476,7 +453,7 @@ def as_graph(source: Any, *, weight: str | None = None) -> Graph:
         return source
     if issparse(source):
         return Graph.from_scipy(source)
-    if _is_networkx(source):
+    if is_networkx(source):
         return Graph.from_networkx(source, weight)
     if isinstance(source, ActsAsGraph):
         return source.as_graph()
@@ -484,11 +461,6 @@ def as_graph(source: Any, *, weight: str | None = None) -> Graph:
         f"{type(source).__module__}.{type(source).__qualname__} is not a graph; "
         "accepted: clgraph.Graph, clgraph.DeviceGraph, a scipy sparse array, a networkx graph"
     )
-
-
-def _is_networkx(source: object) -> bool:
-    networkx = sys.modules.get("networkx")
-    return networkx is not None and isinstance(source, networkx.Graph)
 
 
 def _from_pairs(
