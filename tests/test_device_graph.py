@@ -381,9 +381,9 @@ def test_a_device_graph_runs_where_it_lives(session):
     made = uploaded(session, generators.grid(10, 10))
     other = Session(session.device)
     assert cg.connected_components(made).info.device == session.facts.name
-    assert cg.explain("connected_components", made).strategy == cg.explain(
-        "connected_components", made.to_graph(), session=session
-    ).strategy
+    explained, on_host = (cg.explain("connected_components", each, session=session) for each in (made, made.to_graph()))
+    assert explained.unsupported["host"] == "the graph is on the device" and "host" in on_host.predicted
+    assert explained.predicted == {k: v for k, v in on_host.predicted.items() if k != "host"}
     with pytest.raises(InputError, match=r"the graph is on Session\(.*to_graph\(\)"):
         cg.connected_components(made, session=other)
     assert cg.connected_components(made.to_graph(), session=other).n_components == 1
