@@ -1,12 +1,15 @@
-/* Check CSR arrays that other kernels have written, before any other kernel reads them.
+/* Check CSR arrays that other kernels or the user have written, before any other kernel reads them.
  *
- * A work-group takes a chunk of consecutive offsets and one of consecutive entries, a work-item every WG_SIZE-th of
- * them.  Of what is wrong the block of positions that comes first is reported; the host reads that block alone and
- * names the value.  The rows are sorted if and only if every entry that is less than the entry before it begins a row:
- * then as many descents are found among the entries as at the starts of rows, and STATE_DESCENTS ends as 0 (it counts
- * modulo 2^32).  Nothing is read beyond the n + 1 offsets and the room of the other arrays.
+ * A work-group takes every n-th block of 1,024 offsets and of 1,024 entries.  Of what is wrong the block that comes
+ * first is reported; the host reads that block alone and names the value.  Nothing is read beyond the n + 1 offsets and
+ * the room of the other arrays, whatever is in them; what is told of order, repeats and symmetry is of use only if
+ * nothing is wrong.
+ *
+ * The matrix is symmetric if two sums end as 0: an entry above the diagonal adds a hash of its ends and its weight to
+ * each, and an entry below takes the hash of its reverse away.  A matrix that is not symmetric leaves 0 in both with a
+ * probability near 2^-128.  Nothing is transposed or sorted for it.
  */
-#include "common/atomics.h"
+#include "data/rows.h"
 
 #ifndef BLOCK
 #define BLOCK 1024               /* positions that are reported as one */
@@ -14,46 +17,177 @@
 #define STATE_OFFSET 0           /* first block with an offset below the one before, or ~0 */
 #define STATE_COLUMN 1           /* first block with a column that is no vertex, or ~0 */
 #define STATE_WEIGHT 2           /* first block with a weight that is NaN, or ~0 */
-#define STATE_DESCENTS 3         /* 0 if the rows are sorted */
-#define STATE_LAST 4             /* the last offset, in two words */
-#define STATE_WORDS 6
+#define STATE_DESCENTS 3         /* entries that are less than the one before in their row */
+#define STATE_REPEATS 4          /* entries that equal the one before in their row */
+#define STATE_LAST 5             /* the last offset, in two words */
+#define STATE_SUMS 7             /* two sums, in two words each: 0 if the matrix is symmetric */
+#define STATE_WORDS 11
+#define WEIGHTS_NONE 0
+#define WEIGHTS_INT 1
+#define WEIGHTS_FLOAT 2
+#ifndef WEIGHTS
+#define WEIGHTS WEIGHTS_NONE
+#endif
 #ifndef WEIGHT_T                 /* uint or ulong, whatever the weights are: only their bits are looked at */
 #define WEIGHT_T uint
 #endif
-#ifndef WEIGHTS_ARE_FLOATS
-#define WEIGHTS_ARE_FLOATS 0
-#endif
-#define WITHOUT_SIGN ((WEIGHT_T)(~0ul >> (65 - 8 * sizeof(WEIGHT_T))))
+#define SIGN_BIT (8 * sizeof(WEIGHT_T) - 1)
+#define SIGN ((WEIGHT_T)(1ul << SIGN_BIT))
 #define INFINITE_BITS (sizeof(WEIGHT_T) == 8 ? (WEIGHT_T)0x7ff0000000000000ul : (WEIGHT_T)0x7f800000ul)
 
-/* How many of *count* positions a work-group takes. */
-INLINE long chunk_of(long count) { return (count + (long)get_num_groups(0) - 1) / (long)get_num_groups(0); }
+/* A work-item that is alone in its group looks at eight entries at a time, others at one. */
+#if WG_SIZE == 1 && !defined(HOST_BUILD)
+#define LANES 8
+#define LANE_NUMBERS ((int8)(0, 1, 2, 3, 4, 5, 6, 7))
+#define VECTOR(T) PASTE(T, 8)
+#define MASK(comparison) (comparison)
+#define UNSIGNED(ints) as_uint8(ints)
+#define WIDE(uints) convert_ulong8(uints)
+#define WIDE_MASK(mask) as_ulong8(convert_long8(mask))
+#define LOAD(p) vload8(0, p)
+#define LAST(x) ((x).s7)
+#define TOTAL(x) ((x).s0 + (x).s1 + (x).s2 + (x).s3 + (x).s4 + (x).s5 + (x).s6 + (x).s7)
+#define EXTREME(f, x) f(f(f((x).s0, (x).s1), f((x).s2, (x).s3)), f(f((x).s4, (x).s5), f((x).s6, (x).s7)))
+#else
+#define LANES 1
+#define LANE_NUMBERS 0
+#define VECTOR(T) T
+#define MASK(comparison) (-(comparison))
+#define UNSIGNED(ints) ((uint)(ints))
+#define WIDE(uints) ((ulong)(uints))
+#define WIDE_MASK(mask) ((ulong)(long)(mask))
+#define LOAD(p) (*(p))
+#define TOTAL(x) (x)
+#define EXTREME(f, x) (x)
+#endif
+typedef VECTOR(int) ints_t;
+typedef VECTOR(ulong) ulongs_t;
+typedef VECTOR(WEIGHT_T) weights_t;
 
-/* room: how many entries the other arrays have at least; state: ~0 in its first three words and 0 in the others */
-KERNEL check_csr(int n, long room, const __global offset_t *restrict row_offsets,
+/* Numbers whose order is the order of the weights, -0.0 before 0.0. */
+INLINE weights_t ordered(weights_t bits) {
+#if WEIGHTS == WEIGHTS_FLOAT
+  return bits ^ ((weights_t)0 - (bits >> (WEIGHT_T)SIGN_BIT) | SIGN);
+#else
+  return bits ^ SIGN;
+#endif
+}
+
+#if LANES > 1
+/* For each lane the sum of those up to it. */
+INLINE int8 running_sum(int8 x) {
+  x += (int8)(0, x.s0, x.s1, x.s2, x.s3, x.s4, x.s5, x.s6);
+  x += (int8)(0, 0, x.s0, x.s1, x.s2, x.s3, x.s4, x.s5);
+  return x + (int8)(0, 0, 0, 0, x.s0, x.s1, x.s2, x.s3);
+}
+#endif
+
+/* room: how many entries the other arrays have at least; state: ~0 in its first three words and 0 in the others;
+ * ranges: for each work-group the least and the greatest weight, as ordered() gives them */
+KERNEL check_csr(int n, long room, int wants_sums, const __global offset_t *restrict row_offsets,
                  const __global int *restrict column_indices, const __global WEIGHT_T *restrict edge_weights,
-                 volatile __global uint *state) {
-  const long last = row_offsets[n], m = clamp(last, 0l, room), group = (long)get_group_id(0);
+                 __global WEIGHT_T *restrict ranges, volatile __global uint *state) {
+  LOCAL_ARRAY uint sums[4];
+  LOCAL_ARRAY WEIGHT_T extremes[2 * WG_SIZE];
+  const long last = row_offsets[n], m = clamp(last, 0l, room), step = (long)get_num_groups(0) * BLOCK;
+  const long first = (long)get_group_id(0) * BLOCK;
+  const int lane = (int)get_local_id(0);
   if (get_global_id(0) == 0) {
     state[STATE_LAST] = (uint)last;
     state[STATE_LAST + 1] = (uint)(last >> 32);
   }
-  uint descents = 0u;
-  long chunk = chunk_of(n + 1l), end = min(n + 1l, (group + 1) * chunk);
-  for (long v = group * chunk + (long)get_local_id(0); v < end; v += WG_SIZE) {
-    const long begin = row_offsets[v], before = v ? row_offsets[v - 1] : begin;
-    if (v ? begin < before : begin != 0) lower_to(state + STATE_OFFSET, (uint)(v / BLOCK));
-    if (before >= 0 && before < begin && begin < m) descents -= column_indices[begin] < column_indices[begin - 1];
+  if (lane == 0)
+    for (int k = 0; k < 4; k++) sums[k] = 0u;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (long from = first; from <= n; from += step) {
+    uint falls = 0u;
+    for (long v = from + lane, end = min(n + 1l, from + BLOCK); v < end; v += WG_SIZE)
+      falls |= v ? row_offsets[v] < row_offsets[v - 1] : row_offsets[v] != 0;
+    if (falls) lower_to(state + STATE_OFFSET, (uint)(from / BLOCK));
   }
-  chunk = chunk_of(m);
-  end = min(m, (group + 1) * chunk);
-  for (long k = group * chunk + (long)get_local_id(0); k < end; k += WG_SIZE) {
-    const int u = column_indices[k];
-    if (u < 0 || u >= n) lower_to(state + STATE_COLUMN, (uint)(k / BLOCK));
-    if (k) descents += u < column_indices[k - 1];
-#if WEIGHTS_ARE_FLOATS
-    if ((edge_weights[k] & WITHOUT_SIGN) > INFINITE_BITS) lower_to(state + STATE_WEIGHT, (uint)(k / BLOCK));
+  ints_t descents = 0, repeats = 0;
+  ulongs_t first_sum = 0ul, second_sum = 0ul;
+  weights_t least = ~(WEIGHT_T)0, greatest = (WEIGHT_T)0;
+  int u = 0;
+  for (long from = first; from < m; from += step) {
+    const int count = (int)min((long)BLOCK, m - from);
+    ints_t strays = 0;
+    weights_t magnitude = (WEIGHT_T)0;
+#if LANES > 1
+    int starts[BLOCK + LANES], columns[1 + BLOCK + LANES];  /* how many rows after u start at each entry */
+    for (int i = 0; i < BLOCK + LANES; i++) starts[i] = 0;
+    u = row_after(u, from, n, row_offsets);
+    int last_row = u, is_first = !from || row_offsets[u] >= from;
+    for (; last_row + 1 < n && row_offsets[last_row + 1] < from + count; last_row++)
+      starts[clamp((int)(row_offsets[last_row + 1] - from), 0, BLOCK)]++;
+    columns[0] = from ? column_indices[from - 1] : -1;
+    for (int i = 0; i < count; i++) columns[1 + i] = column_indices[from + i];
+#if WEIGHTS != WEIGHTS_NONE
+    WEIGHT_T weights[BLOCK + LANES];
+    for (int i = 0; i < count; i++) weights[i] = edge_weights[from + i];
+    for (int i = count; i < count + LANES; i++) weights[i] = edge_weights[from];
 #endif
+#endif
+    for (int i = lane * LANES; i < count; i += WG_SIZE * LANES) {
+#if LANES > 1
+      const ints_t begun = LOAD(starts + i), row = u + running_sum(begun), v = LOAD(columns + i + 1);
+      const ints_t before = LOAD(columns + i), goes_on = MASK(begun == 0) & MASK(LANE_NUMBERS + i >= is_first);
+      u = LAST(row);
+#else
+      const long k = from + i;
+      u = row_after(u, k, n, row_offsets);
+      const int row = u, v = column_indices[k], goes_on = MASK(k && row_offsets[u] < k);
+      const int before = goes_on ? column_indices[k - 1] : -1;
+#endif
+      const ints_t is_there = MASK(LANE_NUMBERS + i < count), in_row = is_there & goes_on;
+      strays |= is_there & MASK(UNSIGNED(v) >= (uint)n);
+      descents -= in_row & MASK(v < before);
+      repeats -= in_row & MASK(v == before);
+      ulongs_t x = 0ul;
+#if WEIGHTS != WEIGHTS_NONE
+#if LANES > 1
+      weights_t weight = LOAD(weights + i);
+#else
+      weights_t weight = edge_weights[k];
+#endif
+      least = min(least, ordered(weight));
+      greatest = max(greatest, ordered(weight));
+#if WEIGHTS == WEIGHTS_FLOAT
+      magnitude = max(magnitude, weight & ~SIGN);
+      weight = weight == SIGN ? (weights_t)0 : weight;                       /* -0.0 is 0.0 */
+#endif
+      x = WIDE(weight) * 0xd6e8feb86659fd93ul;
+#endif
+      if (wants_sums) {
+        const ulongs_t key = (WIDE(UNSIGNED(min(row, v))) << 32 | WIDE(UNSIGNED(max(row, v)))) * 0x9e3779b97f4a7c15ul;
+        x ^= key ^ key >> 32;
+        x *= 0xbf58476d1ce4e5b9ul;
+        x ^= x >> 29;
+        ulongs_t y = x * 0x94d049bb133111ebul;
+        y ^= y >> 32;
+        const ulongs_t sign = WIDE_MASK(MASK(row > v)), proper = WIDE_MASK(is_there & MASK(row != v));
+        first_sum += ((x ^ sign) - sign) & proper;
+        second_sum += ((y ^ sign) - sign) & proper;
+      }
+    }
+    if (TOTAL(strays)) lower_to(state + STATE_COLUMN, (uint)(from / BLOCK));
+    if (WEIGHTS == WEIGHTS_FLOAT && EXTREME(max, magnitude) > INFINITE_BITS)
+      lower_to(state + STATE_WEIGHT, (uint)(from / BLOCK));
   }
-  if (descents) fetch_add(state + STATE_DESCENTS, descents);
+  if (TOTAL(descents)) fetch_add(state + STATE_DESCENTS, (uint)TOTAL(descents));
+  if (TOTAL(repeats)) fetch_add(state + STATE_REPEATS, (uint)TOTAL(repeats));
+  add_local_pair(sums, TOTAL(first_sum));
+  add_local_pair(sums + 2, TOTAL(second_sum));
+  extremes[2 * lane] = EXTREME(min, least);
+  extremes[2 * lane + 1] = EXTREME(max, greatest);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lane) return;
+  for (int k = 1; k < WG_SIZE; k++) {
+    extremes[0] = min(extremes[0], extremes[2 * k]);
+    extremes[1] = max(extremes[1], extremes[2 * k + 1]);
+  }
+  ranges[2 * get_group_id(0)] = extremes[0];
+  ranges[2 * get_group_id(0) + 1] = extremes[1];
+  add_pair(state + STATE_SUMS, (ulong)sums[1] << 32 | sums[0]);
+  add_pair(state + STATE_SUMS + 2, (ulong)sums[3] << 32 | sums[2]);
 }

@@ -1,19 +1,19 @@
 /* What the cost model may know of a graph, as clgraph/data/stats.py defines it, found where the graph is.
  *
  * measure_rows   A work-group takes a chunk of consecutive vertices, a work-item every WG_SIZE-th of them.  Degrees are
- *                exact; distances of neighbours and roots of first hooks come from samples that all work-items share
- *                (from all entries and vertices, if there are few).
- * measure_reach  One work-group climbs the trees of first hooks from sampled vertices, and searches breadth-first from
- *                the middle one of the vertices that have entries until it has seen NEIGHBORHOOD others.
+ *                exact; distances of neighbours and roots of first hooks come from samples (of all entries and
+ *                vertices, if there are few).  A work-item takes consecutive parts of which it samples a place each,
+ *                so it moves on through the rows.  Then it climbs the trees of first hooks from sampled vertices.
+ * measure_reach  One work-group searches breadth-first from the middle one of the vertices that have entries until it
+ *                has seen NEIGHBORHOOD others.
  *
- * Counters are pairs of words, low and high, because not every device has 64-bit atomics: the work-item whose addition
- * makes the low word wrap adds one to the high word, so a pair is right when all have ended.  They begin as 0.
+ * Counters are pairs of words (data/rows.h) and begin as 0.
  * In the search a vertex is listed by the work-item that first sets its bit, so the list has it once; a stale look at
  * the bits only costs an atomic.
  */
-#include "common/atomics.h"
 #include "common/random.h"
 #include "common/subgroup.h"
+#include "data/rows.h"
 
 #ifndef N_SAMPLES                /* of entries, and of vertices */
 #define N_SAMPLES 16384
@@ -52,36 +52,32 @@
 #define STATE_DEPTHS (STATE_ROOTS + N_CLIMBS)
 #define STATE_WORDS (STATE_DEPTHS + N_CLIMBS)
 
-#define DEFINE_ADD_PAIR(SPACE)                                                      \
-  INLINE void add_pair(volatile SPACE uint *pair, ulong x) {                        \
-    const uint low = (uint)x, old = low ? fetch_add(pair, low) : 0u;                \
-    const uint high = (uint)(x >> 32) + (uint)(old + low < old);                    \
-    if (high) fetch_add(pair + 1, high);                                            \
-  }
-DEFINE_ADD_PAIR(__local)
-#ifndef HOST_BUILD               /* where __local is nothing */
-DEFINE_ADD_PAIR(__global)
+#ifndef CLIMBS_AT_ONCE           /* of a work-item: while one waits for memory, the others go on */
+#define CLIMBS_AT_ONCE (DEV_IS_CPU ? 8 : 1)
 #endif
 
 /* How many of n vertices a work-group takes. */
 INLINE long chunk_of(int n, long n_chunks) { return (n + n_chunks - 1) / n_chunks; }
 
-/* The row of entry k. */
-INLINE int row_of(long k, int n, const __global offset_t *row_offsets) {
-  int low = 0, high = n;         /* row_offsets[low] <= k < row_offsets[high] */
-  while (high - low > 1) {
-    const int middle = low + (high - low) / 2;
-    if (row_offsets[middle] <= k) low = middle;
-    else high = middle;
-  }
-  return low;
+/* A place in the i-th of n_samples equal parts of *count* places. */
+INLINE long place_of(ulong key, ulong i, ulong n_samples, long count) {
+  const ulong begin = i * (ulong)count / n_samples, end = (i + 1) * (ulong)count / n_samples;
+  return (long)(begin + random_below(key, i, (uint)(end - begin)));
 }
 
-/* connected: of the chunk of each work-group, how many vertices have an entry */
-KERNEL measure_rows(int n, long m, const __global offset_t *restrict row_offsets,
+/* The first neighbour of v, if that is smaller, else v. */
+INLINE int first_hook(int v, const __global offset_t *row_offsets, const __global int *column_indices) {
+  const long first = row_offsets[v];
+  return first < row_offsets[v + 1] ? min(v, column_indices[first]) : v;
+}
+
+/* checked: words that are ~0 where check_csr has found the graph in order; connected: of the chunk of each work-group,
+ * how many vertices have an entry */
+KERNEL measure_rows(int n, long m, const __global uint *restrict checked, const __global offset_t *restrict row_offsets,
                     const __global int *restrict column_indices, __global uint *restrict connected,
                     volatile __global uint *state) {
   LOCAL_ARRAY uint pairs[2 * N_PAIRS];
+  if ((checked[0] & checked[1] & checked[2]) != ~0u) return;
   for (uint k = get_local_id(0); k < 2 * N_PAIRS; k += WG_SIZE) pairs[k] = 0u;
   barrier(CLK_LOCAL_MEM_FENCE);
   const long chunk = chunk_of(n, (long)get_num_groups(0));
@@ -90,29 +86,63 @@ KERNEL measure_rows(int n, long m, const __global offset_t *restrict row_offsets
   uint least = ~0u, greatest = 0u;
   for (long v = begin + (long)get_local_id(0); v < end; v += WG_SIZE) {
     const uint degree = (uint)(row_offsets[v + 1] - row_offsets[v]), bin = degree ? 32u - clz(degree) : 0u;
-    add_pair(pairs + 2 * (PAIR_VERTICES + bin), 1ul);
-    add_pair(pairs + 2 * (PAIR_ENTRIES + bin), (ulong)degree);
+    add_local_pair(pairs + 2 * (PAIR_VERTICES + bin), 1ul);
+    add_local_pair(pairs + 2 * (PAIR_ENTRIES + bin), (ulong)degree);
     squares += (ulong)degree * degree;
     least = min(least, degree);
     greatest = max(greatest, degree);
   }
-  add_pair(pairs + 2 * PAIR_SQUARES, squares);
+  add_local_pair(pairs + 2 * PAIR_SQUARES, squares);
   lower_to(state + STATE_LEAST, least);
   lower_to(state + STATE_GREATEST, ~greatest);
 
-  const ulong key = random_key(1ul), n_items = get_global_size(0);
-  for (ulong i = get_global_id(0); i < (ulong)min(m, (long)N_SAMPLES); i += n_items) {
-    const long k = m > N_SAMPLES ? (long)mul_hi((ulong)random_uint(key, i) << 32, (ulong)m) : (long)i;
-    const float distance = fabs((float)((long)column_indices[k] - row_of(k, n, row_offsets)));
-    add_pair(pairs + 2 * PAIR_DISTANCE, (ulong)((float)SCALE * log2(1.0f + distance) + 0.5f));
-    if (distance > FAR_DISTANCE) add_pair(pairs + 2 * PAIR_FAR, 1ul);
+  const ulong key = random_key(1ul), item = get_global_id(0), n_items = get_global_size(0);
+  ulong distances = 0ul;
+  uint far = 0u, sampled = 0u, roots = 0u;
+  int row = 0;
+  for (ulong n_samples = (ulong)min(m, (long)N_SAMPLES), i = item * n_samples / n_items;
+       i < (item + 1) * n_samples / n_items; i++) {
+    const long k = place_of(key, i, n_samples, m);
+    row = row_after(row, k, n, row_offsets);
+    const float distance = fabs((float)((long)column_indices[k] - row));
+    distances += (ulong)((float)SCALE * log2(1.0f + distance) + 0.5f);
+    far += distance > FAR_DISTANCE;
   }
-  for (ulong i = get_global_id(0); i < (ulong)min(n, N_SAMPLES); i += n_items) {
-    const int v = n > N_SAMPLES ? (int)random_below(key, N_SAMPLES + i, (uint)n) : (int)i;
+  for (ulong n_samples = (ulong)min(n, N_SAMPLES), i = item * n_samples / n_items;
+       i < (item + 1) * n_samples / n_items; i++) {
+    const int v = (int)place_of(key + 2ul, i, n_samples, n);
     const long first = row_offsets[v];
     if (first == row_offsets[v + 1]) continue;
-    add_pair(pairs + 2 * PAIR_SAMPLED, 1ul);
-    if (column_indices[first] >= v) add_pair(pairs + 2 * PAIR_ROOTS, 1ul);
+    sampled++;
+    roots += column_indices[first] >= v;
+  }
+  add_local_pair(pairs + 2 * PAIR_DISTANCE, distances);
+  add_local_pair(pairs + 2 * PAIR_FAR, far);
+  add_local_pair(pairs + 2 * PAIR_SAMPLED, sampled);
+  add_local_pair(pairs + 2 * PAIR_ROOTS, roots);
+
+  for (ulong s = item * CLIMBS_AT_ONCE; s < (ulong)min(n, N_CLIMBS); s += n_items * CLIMBS_AT_ONCE) {
+    int at[CLIMBS_AT_ONCE], is_climbing = 1;
+    uint depth[CLIMBS_AT_ONCE];
+    for (int c = 0; c < CLIMBS_AT_ONCE; c++) {
+      const ulong i = min(s + c, (ulong)min(n, N_CLIMBS) - 1);
+      at[c] = n > N_CLIMBS ? (int)((ulong)n * i / N_CLIMBS) : (int)i;
+      depth[c] = 0u;
+    }
+    for (uint steps = 0u; is_climbing && steps < MAX_CLIMB; steps++) {
+      is_climbing = 0;
+      for (int c = 0; c < CLIMBS_AT_ONCE; c++) {
+        const int above = first_hook(at[c], row_offsets, column_indices);
+        depth[c] += above != at[c];
+        is_climbing |= above != at[c];
+        at[c] = above;
+      }
+    }
+    for (int c = 0; c < CLIMBS_AT_ONCE && s + c < (ulong)min(n, N_CLIMBS); c++) {
+      const int v = n > N_CLIMBS ? (int)((ulong)n * (s + c) / N_CLIMBS) : (int)(s + c);
+      state[STATE_ROOTS + s + c] = row_offsets[v] < row_offsets[v + 1] ? (uint)at[c] : ~0u;
+      state[STATE_DEPTHS + s + c] = depth[c];
+    }
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (get_local_id(0) == 0)
@@ -123,22 +153,12 @@ KERNEL measure_rows(int n, long m, const __global offset_t *restrict row_offsets
 
 /* connected: as measure_rows has left it, of n_chunks work-groups; seen: a bit for each vertex, 0; list: room for n
  * vertices, or for 33 * NEIGHBORHOOD if they are fewer */
-KERNEL measure_reach(int n, int n_chunks, const __global offset_t *restrict row_offsets,
-                     const __global int *restrict column_indices, const __global uint *restrict connected,
-                     volatile __global uint *seen, volatile __global int *list, __global uint *state) {
+KERNEL measure_reach(int n, int n_chunks, const __global uint *restrict checked,
+                     const __global offset_t *restrict row_offsets, const __global int *restrict column_indices,
+                     const __global uint *restrict connected, volatile __global uint *seen, volatile __global int *list,
+                     __global uint *state) {
   LOCAL_ARRAY uint counts[WG_SIZE], chosen, rank, size;
-  for (int s = (int)get_local_id(0); s < min(n, N_CLIMBS); s += WG_SIZE) {
-    int v = n > N_CLIMBS ? (int)((long)n * s / N_CLIMBS) : s;
-    uint depth = 0u;
-    const int has_entry = row_offsets[v] < row_offsets[v + 1];
-    while (depth < MAX_CLIMB && row_offsets[v] < row_offsets[v + 1] && column_indices[row_offsets[v]] < v) {
-      v = column_indices[row_offsets[v]];
-      depth++;
-    }
-    state[STATE_ROOTS + s] = has_entry ? (uint)v : ~0u;
-    state[STATE_DEPTHS + s] = depth;
-  }
-
+  if ((checked[0] & checked[1] & checked[2]) != ~0u) return;
   if (get_local_id(0) == 0) {    /* in which chunk the middle vertex is */
     uint total = 0u, c = 0u;
     for (int k = 0; k < n_chunks; k++) total += connected[k];

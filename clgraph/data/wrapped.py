@@ -41,7 +41,7 @@ class WrappedGraph(Graph):
         weights = None if not weighted or matrix.data.dtype == bool else matrix.data[:m]
         if weights is not None and weights.dtype not in _WEIGHTS:
             weights = as_weights(weights, m)
-        given = (matrix.indptr, matrix.indices[:m], weights)
+        given = (matrix.indptr.astype(np.int32, copy=False), matrix.indices[:m].astype(np.int32, copy=False), weights)
         self.__dict__.update(matrix=matrix, given=given, arrays=given, weighted=weighted, merged=merged)
 
     matrix: Any
@@ -205,10 +205,17 @@ def fits(matrix: Any) -> bool:
     for array in (offsets, columns, data):
         if type(array) is not np.ndarray or array.ndim != 1 or not array.flags.c_contiguous or not array.flags.aligned:
             return False
-    if offsets.dtype != np.int32 or columns.dtype != np.int32 or data.dtype.kind not in "biuf":
+    if data.dtype.kind not in "biuf":
         return False
+    for array in (offsets, columns):  # wide ones are copied, if no value is lost
+        if array.dtype != np.int32 and (array.dtype != np.int64 or (array.size and not _are_narrow(array))):
+            return False
     n = matrix.shape[0]
     if n > MAX_VERTICES or offsets.size != n + 1:
         return False
     m = int(offsets[n])
     return 0 <= m <= min(columns.size, data.size) and offset_dtype(m) is np.int32
+
+
+def _are_narrow(array: NDArray[np.int64]) -> bool:
+    return bool(array.min() >= -(2**31) and array.max() < 2**31)

@@ -1,10 +1,13 @@
-"""CSR arrays that kernels have made, checked where they are."""
+"""CSR arrays that kernels or the user have made, checked where they are."""
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.data.csr import check_range, check_rising, offset_dtype
+from clgraph.data.entries import EntryFacts
 from clgraph.errors import GraphError
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
@@ -13,59 +16,104 @@ _SOURCE = "data/check_csr.cl"
 _NONE = 2**32 - 1
 
 
-def check_csr(
-    session: Session, n: int, row_offsets: DeviceArray, column_indices: DeviceArray, edge_weights: DeviceArray | None
-) -> tuple[int, bool]:
-    """Check a graph of *n* vertices by one kernel, and read what it has found.
+class CsrCheck:
+    """The check of a graph of *n* vertices, which the constructor enqueues.
 
-    Returns
-    -------
-    n_edges : int
-        What stands after the offsets of all rows; the other arrays may be longer.
-    has_sorted_rows : bool
+    Parameters
+    ----------
+    wants_symmetry : bool
+        Whether it is to be found out if the matrix is symmetric.
 
-    Raises
-    ------
-    GraphError
-        The arrays are not CSR, or a weight is NaN; the message names value, position and limit.
+    Attributes
+    ----------
+    state : DeviceArray
+        Its first three words are ~0 where nothing is wrong.
     """
-    weights = column_indices if edge_weights is None else edge_weights
-    room = min(column_indices.size, weights.size)
-    program = session.program(
-        _SOURCE,
-        {
-            "OFFSET_T": "long" if row_offsets.dtype.itemsize == 8 else "int",
-            "WEIGHT_T": "ulong" if weights.dtype.itemsize == 8 else "uint",
-            "WEIGHTS_ARE_FLOATS": int(weights.dtype.kind == "f"),
-        },
-        work_group_size=1 if session.facts.is_cpu else None,
-    )
-    state = session.zeros(program.constant("STATE_WORDS"), np.uint32)
-    state.fill(_NONE, 0, program.constant("STATE_DESCENTS"))
-    program.bind(
-        "check_csr", max(n + 1, room), n=n, room=room, row_offsets=row_offsets, column_indices=column_indices,
-        edge_weights=weights, state=state, max_groups=4 * session.facts.compute_units,
-    )()
-    words, block = state.get(), program.constant("BLOCK")
-    last = program.constant("STATE_LAST")
-    m = int(words[last : last + 2].view(np.int64)[0])
 
-    def begin_of(word: str) -> int | None:
-        """Return where the first block begins in which something is wrong."""
-        found = int(words[program.constant(word)])
-        return None if found == _NONE else found * block
+    def __init__(
+        self, session: Session, n: int, row_offsets: DeviceArray, column_indices: DeviceArray,
+        edge_weights: DeviceArray | None, *, wants_symmetry: bool,
+    ) -> None:
+        self._n, self._offsets, self._columns, self._weights = n, row_offsets, column_indices, edge_weights
+        self._knows_symmetry = wants_symmetry
+        weights = column_indices if edge_weights is None else edge_weights
+        self._room = min(column_indices.size, weights.size)
+        self._program = program = session.program(
+            _SOURCE,
+            {
+                "OFFSET_T": "long" if row_offsets.dtype.itemsize == 8 else "int",
+                "WEIGHT_T": "ulong" if weights.dtype.itemsize == 8 else "uint",
+                "WEIGHTS": "WEIGHTS_NONE" if edge_weights is None else f"WEIGHTS_{_KINDS[weights.dtype.kind]}",
+            },
+            work_group_size=1 if session.facts.is_cpu else None,
+        )
+        self.state = session.zeros(program.constant("STATE_WORDS"), np.uint32)
+        self.state.fill(_NONE, 0, program.constant("STATE_DESCENTS"))
+        most, items = 4 * session.facts.compute_units, max(n + 1, self._room)
+        n_groups = min(most, max(1, -(-items // program.work_group_size)))
+        self._ranges = session.empty(2 * n_groups, f"u{weights.dtype.itemsize}")
+        program.bind(
+            "check_csr", items, n=n, room=self._room, wants_sums=wants_symmetry, row_offsets=row_offsets,
+            column_indices=column_indices, edge_weights=weights, ranges=self._ranges, state=self.state, max_groups=most,
+        )()
 
-    if (begin := begin_of("STATE_OFFSET")) is not None:
-        first = max(0, begin - 1)
-        offsets: NDArray[np.signedinteger] = row_offsets.get(first, min(n + 1, begin + block))
-        if not first and offsets[0]:
-            raise GraphError(f"row_offsets starts at {offsets[0]}; it must start at 0")
-        check_rising(offsets, first)
-    if m > room or np.dtype(offset_dtype(m)).itemsize > row_offsets.dtype.itemsize:
-        raise GraphError(f"row_offsets, of {row_offsets.dtype}, ends at {m}; the other arrays have room for {room}")
-    if (begin := begin_of("STATE_COLUMN")) is not None:
-        check_range("column_indices", column_indices.get(begin, min(m, begin + block)), n, begin)
-    if (begin := begin_of("STATE_WEIGHT")) is not None:
-        at = begin + int(np.isnan(weights.get(begin, min(m, begin + block))).argmax())
-        raise GraphError(f"weight {at} is NaN; weights must be numbers")
-    return m, not words[program.constant("STATE_DESCENTS")]
+    def read(self) -> tuple[int, EntryFacts]:
+        """Wait for the check, and return what it has found.
+
+        Returns
+        -------
+        n_edges : int
+            What stands after the offsets of all rows; the other arrays may be longer.
+        facts : EntryFacts
+            The matrix counts as asymmetric where that was not wanted.
+
+        Raises
+        ------
+        GraphError
+            The arrays are not CSR, or a weight is NaN; the message names value, position and limit.
+        """
+        n, room, columns, constant = self._n, self._room, self._columns, self._program.constant
+        words, block, last = self.state.get(), constant("BLOCK"), constant("STATE_LAST")
+        m = int(words[last : last + 2].view(np.int64)[0])
+
+        def begin_of(word: str) -> int | None:
+            """Return where the first block begins in which something is wrong."""
+            found = int(words[constant(word)])
+            return None if found == _NONE else found * block
+
+        if (begin := begin_of("STATE_OFFSET")) is not None:
+            first = max(0, begin - 1)
+            offsets: NDArray[np.signedinteger] = self._offsets.get(first, min(n + 1, begin + block))
+            if not first and offsets[0]:
+                raise GraphError(f"row_offsets starts at {offsets[0]}; it must start at 0")
+            check_rising(offsets, first)
+        if m > room or np.dtype(offset_dtype(m)).itemsize > self._offsets.dtype.itemsize:
+            raise GraphError(
+                f"row_offsets, of {self._offsets.dtype}, ends at {m}; the other arrays have room for {room}"
+            )
+        if (begin := begin_of("STATE_COLUMN")) is not None:
+            check_range("column_indices", columns.get(begin, min(m, begin + block)), n, begin)
+        if (begin := begin_of("STATE_WEIGHT")) is not None:
+            assert self._weights is not None
+            at = begin + int(np.isnan(self._weights.get(begin, min(m, begin + block))).argmax())
+            raise GraphError(f"weight {at} is NaN; weights must be numbers")
+        sums = words[constant("STATE_SUMS") : constant("STATE_WORDS")]
+        return m, EntryFacts(
+            has_sorted_rows=not words[constant("STATE_DESCENTS")],
+            has_repeats=bool(words[constant("STATE_REPEATS")]),
+            is_symmetric=self._knows_symmetry and not sums.any(),
+            weight_range=self._weight_range(m),
+        )
+
+    def _weight_range(self, m: int) -> tuple[Any, Any]:
+        if self._weights is None or not m:
+            return 1, 1
+        dtype, keys = self._weights.dtype, self._ranges.get()
+        extremes = np.array([keys[::2].min(), keys[1::2].max()])
+        sign = keys.dtype.type(1 << (8 * dtype.itemsize - 1))
+        bits = np.where(extremes & sign, extremes ^ sign, ~extremes) if dtype.kind == "f" else extremes ^ sign
+        least, greatest = bits.view(dtype)
+        return least, greatest
+
+
+_KINDS = {"i": "INT", "f": "FLOAT"}

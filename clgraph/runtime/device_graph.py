@@ -16,8 +16,8 @@ from clgraph.data.stats import GraphStats
 from clgraph.data.wrapped import WrappedGraph
 from clgraph.errors import GraphError, InputError
 from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.check_csr import check_csr
-from clgraph.runtime.graph_stats import device_stats
+from clgraph.runtime.check_csr import CsrCheck
+from clgraph.runtime.graph_stats import StatsRun
 from clgraph.runtime.replicas import expanded
 from clgraph.runtime.session import Session, SessionLike, as_session
 
@@ -124,12 +124,12 @@ class DeviceGraph:
             raise GraphError(f"row_offsets has {n + 1} elements; needed: n_vertices + 1, at most {MAX_VERTICES + 1}")
         if vertex_weights is not None and vertex_weights.size < n:
             raise GraphError(f"vertex_weights has {vertex_weights.size} elements; needed: one per vertex, {n}")
-        m, is_sorted = check_csr(session, n, row_offsets, column_indices, edge_weights)
+        m, found = CsrCheck(session, n, row_offsets, column_indices, edge_weights, wants_symmetry=False).read()
         return cls(
             session, row_offsets.view(0, n + 1), column_indices.view(0, m),
             None if edge_weights is None else edge_weights.view(0, m),
             None if vertex_weights is None else vertex_weights.view(0, n),
-            checked_flag("directed", directed), is_sorted,
+            checked_flag("directed", directed), found.has_sorted_rows,
         )
 
     def __repr__(self) -> str:
@@ -163,7 +163,12 @@ class DeviceGraph:
     @cached_property
     def stats(self) -> GraphStats:
         """What the cost model may know of this graph, found by kernels unless the host has it."""
-        return device_stats(self) if self.source is None else self.source.stats
+        if self.source is not None:
+            return self.source.stats
+        run = StatsRun(self.session, self.n_vertices, self.n_edges, self.scope)
+        return run.read(
+            directed=self.directed, weighted=self.edge_weights is not None, has_sorted_rows=self.has_sorted_rows
+        )
 
     @property
     def source(self) -> Graph | None:
@@ -297,8 +302,28 @@ def admit(session: Session, graph: Graph) -> None:
     GraphError
         The arrays of a matrix do not describe a graph; the message names value, position and limit.
     """
-    if isinstance(graph, WrappedGraph) and not graph.is_checked:
-        graph.check()
+    if not isinstance(graph, WrappedGraph) or graph.is_checked:
+        return
+    arrays = [None if array is None else session.upload(array, in_place=True) for array in graph.arrays]
+    offsets, columns, weights = arrays
+    assert offsets is not None and columns is not None
+    rows = {"row_offsets": offsets, "column_indices": columns}
+    check = CsrCheck(session, graph.n_vertices, offsets, columns, weights, wants_symmetry=True)
+    stats = StatsRun(session, graph.n_vertices, graph.n_edges, rows, check.state)
+    try:
+        _, found = check.read()
+    except GraphError:
+        graph.check()  # names what is wrong as it is called in a matrix
+        raise
+    if graph.must_merge(found):
+        graph.merge()
+        admit(session, graph)
+        return
+    directed, is_sorted = not found.is_symmetric, found.has_sorted_rows
+    graph.admit(found, stats.read(directed=directed, weighted=weights is not None, has_sorted_rows=is_sorted))
+    session.device_graphs[graph] = DeviceGraph(
+        session, offsets, columns, weights, directed=directed, has_sorted_rows=is_sorted, _source=weakref.ref(graph)
+    )
 
 
 def session_for(graph: Graph | None, session: SessionLike) -> Session:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -14,76 +14,98 @@ from clgraph.data.stats import (
     GraphStats,
     extrapolated_depth,
 )
-
-if TYPE_CHECKING:
-    from clgraph.runtime.device_graph import DeviceGraph
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.session import Session
 
 _SOURCE = "data/graph_stats.cl"
 _NONE = 2**32 - 1
 
 
-def device_stats(graph: DeviceGraph) -> GraphStats:
-    """Return the statistics of *graph*; of many vertices or entries others are sampled than on the host."""
-    session, n, m = graph.session, graph.n_vertices, graph.n_edges
-    program = session.program(
-        _SOURCE,
-        {
-            **graph.defines(), "N_SAMPLES": N_SAMPLES, "FAR_DISTANCE": FAR_DISTANCE, "MAX_CLIMB": MAX_CLIMB,
-            "NEIGHBORHOOD": NEIGHBORHOOD,
-        },
-        work_group_size=1 if session.facts.is_cpu else None,
-    )  # fmt: skip
-    at = program.constant
-    state = session.zeros(at("STATE_WORDS"), np.uint32)
-    state.fill(_NONE, at("STATE_LEAST"), at("STATE_LEVELS"))
-    if n:
+class StatsRun:
+    """The kernels that measure a graph, which the constructor enqueues.
+
+    Parameters
+    ----------
+    session : Session
+    n, m : int
+        How many vertices and entries there are.
+    rows : mapping
+        The arrays by the names of kernels' parameters.
+    checked : DeviceArray, optional
+        Three words that are ~0 where the arrays are in order; else the kernels do nothing.
+    """
+
+    def __init__(
+        self, session: Session, n: int, m: int, rows: Mapping[str, DeviceArray], checked: DeviceArray | None = None
+    ) -> None:
+        self._n, self._m = n, m
+        self._program = program = session.program(
+            _SOURCE,
+            {
+                "OFFSET_T": "long" if rows["row_offsets"].dtype.itemsize == 8 else "int", "N_SAMPLES": N_SAMPLES,
+                "FAR_DISTANCE": FAR_DISTANCE, "MAX_CLIMB": MAX_CLIMB, "NEIGHBORHOOD": NEIGHBORHOOD,
+            },
+            work_group_size=1 if session.facts.is_cpu else None,
+        )  # fmt: skip
+        at = program.constant
+        self._state = session.zeros(at("STATE_WORDS"), np.uint32)
+        self._state.fill(_NONE, at("STATE_LEAST"), at("STATE_LEVELS"))
+        if not n:
+            return
+        if checked is None:
+            checked = session.empty(3, np.uint32)
+            checked.fill(_NONE)
         n_chunks = 4 * session.facts.compute_units
         connected = session.empty(n_chunks, np.uint32)
-        scope = {"n": n, "m": m, "state": state, "connected": connected, **graph.scope}
+        scope = {"n": n, "m": m, "state": self._state, "connected": connected, "checked": checked, **rows}
         program.bind("measure_rows", n_chunks * program.work_group_size, scope)()
         program.bind(
             "measure_reach", 1, scope, n_chunks=n_chunks, seen=session.zeros(-(-n // 32), np.uint32),
             list=session.empty(min(n, 33 * NEIGHBORHOOD), np.int32),
         )()
-    words = state.get()
-    pairs = words[: 2 * at("N_PAIRS")].astype("<u4").view("<u8").astype(np.int64)
 
-    def counted(name: str) -> int:
-        return int(pairs[at(name)])
+    def read(self, *, directed: bool, weighted: bool, has_sorted_rows: bool) -> GraphStats:
+        """Wait for them, and return the statistics; of many vertices or entries others are sampled than on the host."""
+        at, n, m = self._program.constant, self._n, self._m
+        words = self._state.get()
+        pairs = words[: 2 * at("N_PAIRS")].astype("<u4").view("<u8").astype(np.int64)
 
-    def by_degree(name: str) -> tuple[int, ...]:
-        return tuple(pairs[at(name) : at(name) + n_bins].tolist())
+        def counted(name: str) -> int:
+            return int(pairs[at(name)])
 
-    bins = np.flatnonzero(pairs[at("PAIR_VERTICES") : at("PAIR_VERTICES") + at("N_BINS")])
-    n_bins = int(bins[-1]) + 1 if bins.size else 0
-    n_isolated = counted("PAIR_VERTICES")
-    n_sampled, mean, second_moment = min(m, N_SAMPLES), m / max(1, n), counted("PAIR_SQUARES") / max(1, n)
-    roots = words[at("STATE_ROOTS") : at("STATE_DEPTHS")][: min(n, at("N_CLIMBS"))]
-    depths = words[at("STATE_DEPTHS") :][: roots.size][roots != _NONE]
-    roots = roots[roots != _NONE]
-    tree_share = counted("PAIR_ROOTS") / max(1, counted("PAIR_SAMPLED"))
-    giant = int(np.unique(roots, return_counts=True)[1].max()) / roots.size if roots.size else 0.0
-    return GraphStats(
-        n_vertices=n,
-        n_edges=m,
-        directed=graph.directed,
-        weighted=graph.edge_weights is not None,
-        min_degree=int(words[at("STATE_LEAST")]) if n else 0,
-        max_degree=_NONE - int(words[at("STATE_GREATEST")]),
-        mean_degree=mean,
-        degree_std=math.sqrt(max(0.0, second_moment - mean**2)),
-        degree_second_moment=second_moment,
-        n_isolated=n_isolated,
-        degree_vertex_counts=by_degree("PAIR_VERTICES"),
-        degree_edge_counts=by_degree("PAIR_ENTRIES"),
-        has_sorted_rows=graph.has_sorted_rows,
-        mean_log2_neighbor_distance=counted("PAIR_DISTANCE") / at("SCALE") / max(1, n_sampled),
-        far_neighbor_share=counted("PAIR_FAR") / max(1, n_sampled),
-        first_hook_tree_share=tree_share,
-        first_hook_giant_share=giant if tree_share or not m else 1.0,
-        first_hook_depth=float(depths.mean()) if depths.size else 0.0,
-        estimated_depth=extrapolated_depth(
-            int(words[at("STATE_LEVELS")]), int(words[at("STATE_SEEN")]), int(words[at("STATE_FRONTIER")]),
-            n - n_isolated,
-        ),
-    )
+        def by_degree(name: str) -> tuple[int, ...]:
+            return tuple(pairs[at(name) : at(name) + n_bins].tolist())
+
+        bins = np.flatnonzero(pairs[at("PAIR_VERTICES") : at("PAIR_VERTICES") + at("N_BINS")])
+        n_bins = int(bins[-1]) + 1 if bins.size else 0
+        n_isolated = counted("PAIR_VERTICES")
+        n_sampled, mean, second_moment = min(m, N_SAMPLES), m / max(1, n), counted("PAIR_SQUARES") / max(1, n)
+        roots = words[at("STATE_ROOTS") : at("STATE_DEPTHS")][: min(n, at("N_CLIMBS"))]
+        depths = words[at("STATE_DEPTHS") :][: roots.size][roots != _NONE]
+        roots = roots[roots != _NONE]
+        tree_share = counted("PAIR_ROOTS") / max(1, counted("PAIR_SAMPLED"))
+        giant = int(np.unique(roots, return_counts=True)[1].max()) / roots.size if roots.size else 0.0
+        return GraphStats(
+            n_vertices=n,
+            n_edges=m,
+            directed=directed,
+            weighted=weighted,
+            min_degree=int(words[at("STATE_LEAST")]) if n else 0,
+            max_degree=_NONE - int(words[at("STATE_GREATEST")]),
+            mean_degree=mean,
+            degree_std=math.sqrt(max(0.0, second_moment - mean**2)),
+            degree_second_moment=second_moment,
+            n_isolated=n_isolated,
+            degree_vertex_counts=by_degree("PAIR_VERTICES"),
+            degree_edge_counts=by_degree("PAIR_ENTRIES"),
+            has_sorted_rows=has_sorted_rows,
+            mean_log2_neighbor_distance=counted("PAIR_DISTANCE") / at("SCALE") / max(1, n_sampled),
+            far_neighbor_share=counted("PAIR_FAR") / max(1, n_sampled),
+            first_hook_tree_share=tree_share,
+            first_hook_giant_share=giant if tree_share or not m else 1.0,
+            first_hook_depth=float(depths.mean()) if depths.size else 0.0,
+            estimated_depth=extrapolated_depth(
+                int(words[at("STATE_LEVELS")]), int(words[at("STATE_SEEN")]), int(words[at("STATE_FRONTIER")]),
+                n - n_isolated,
+            ),
+        )

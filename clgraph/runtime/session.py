@@ -118,6 +118,11 @@ class Session:
         return bool(self._queue.properties & cl.command_queue_properties.PROFILING_ENABLE)
 
     @cached_property
+    def _shares_memory(self) -> bool:
+        """Whether kernels can read all memory of the host; Intel's CPU runtime copies what is not aligned otherwise."""
+        return bool(self.device.svm_capabilities & cl.device_svm_capabilities.FINE_GRAIN_SYSTEM)
+
+    @cached_property
     def alignment(self) -> int:
         """Bytes; a view of an array begins at a multiple of it (see :meth:`DeviceArray.view`)."""
         return max(64, int(self.device.mem_base_addr_align) // 8)
@@ -179,18 +184,21 @@ class Session:
         """How many bytes this thread has allocated here in all, those included that are free again."""
         return getattr(self._recording, "allocated_bytes", 0)
 
-    def upload(self, host: NDArray[Any]) -> DeviceArray:
+    def upload(self, host: NDArray[Any], *, in_place: bool = False) -> DeviceArray:
         """Copy *host* to the device; a CPU device reads it in place if it is read-only and aligned to 64 bytes.
 
-        Kernels must not write it.
+        Kernels must not write it. With *in_place*, a CPU device reads it in place wherever it is, and the caller sees
+        to it that nobody changes it meanwhile.
         """
         check_fork()
         host = checked_array("host", host)
         flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
-        is_kept = not host.flags.writeable  # what can be written may change while kernels still read it
-        if self.facts.is_cpu and is_kept and host.size and host.flags.c_contiguous and not host.ctypes.data % 64:
+        # What can be written may change while kernels still read it.
+        stays = host.ctypes.data % 16 == 0 if in_place else not host.flags.writeable and host.ctypes.data % 64 == 0
+        if self.facts.is_cpu and stays and host.size and host.flags.c_contiguous:
             with typed_errors("wrapping a host array"):
-                buffer = cl.Buffer(self.context, flags, hostbuf=host)
+                shares = in_place and self._shares_memory
+                buffer: Any = cl.SVM(host) if shares else cl.Buffer(self.context, flags, hostbuf=host)
             return DeviceArray(self, buffer, host.dtype, host.size, host)
         array = self.empty(host.size, host.dtype)
         if host.size:

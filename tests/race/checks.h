@@ -1,48 +1,73 @@
 /* The check of CSR arrays, launched as clgraph/runtime/check_csr.py does. */
 #pragma once
 #include "host.h"
+#include <map>
+#include <tuple>
 static inline long clamp(long x, long least, long most) { return x < least ? least : x > most ? most : x; }
-#define BLOCK 1                  /* so that several work-items report at once */
-#define WEIGHTS_ARE_FLOATS 1
+#define BLOCK 4                  /* so that several work-groups report at once */
+#define WEIGHTS WEIGHTS_FLOAT
 #include "data/check_csr.cl"
 
-/* Return the first place after *first* where *wrong* holds, ~0 if there is none. */
-template <class Wrong> static uint first_place(long n, Wrong wrong) {
+/* Return the first block with a place where *wrong* holds, ~0 if there is none. */
+template <class Wrong> static uint first_block(long n, Wrong wrong) {
   for (long k = 0; k < n; k++)
-    if (wrong(k)) return (uint)k;
+    if (wrong(k)) return (uint)(k / BLOCK);
   return ~0u;
 }
 
 static bool check_csr_right(Random &random, ulong) {
   const int n = 1 + (int)random.below(40), falls = random.below(3) == 0, strays = (int)random.below(3), nans = (int)random.below(3);
+  const bool is_mirrored = random.below(2);
+  std::vector<std::vector<std::pair<int, uint>>> rows(n);
+  for (uint k = random.below(3 * n); k; k--) {
+    const int u = (int)random.below(n), v = (int)random.below(n);
+    const uint weight = random.below(9) ? 0x3f800000u + random.below(9) : 0x80000000u * random.below(2);
+    rows[u].push_back({v, weight});
+    if (u != v && (is_mirrored || random.below(2))) rows[v].push_back({u, weight == 0x80000000u ? 0u : weight});
+  }
   std::vector<int> offsets = {0}, columns;
-  for (int v = 0; v < n; v++) {
-    std::vector<int> row(random.below(6));
-    for (int &u : row) u = (int)random.below(n);
+  std::vector<uint> weights;
+  for (auto &row : rows) {
     if (random.below(40)) std::sort(row.begin(), row.end());
-    columns.insert(columns.end(), row.begin(), row.end());
+    for (auto [u, weight] : row) columns.push_back(u), weights.push_back(weight);
     offsets.push_back((int)columns.size());
   }
   const long m = (long)columns.size();
   columns.push_back(-7);         /* room for more */
-  std::vector<uint> weights(m + 1, 0x7f800000u);
+  weights.push_back(0x7fffffffu);
   if (falls)
     for (int k = 0; k < 4; k++) offsets[random.below(n)] = (int)random.below(m + 1);
   for (long k = 0; k < m; k++) {
     if (strays == 1 && !random.below(4)) columns[k] = random.below(2) ? n : -1;
     if (nans == 1 && !random.below(4)) weights[k] = 0xffc00000u;
   }
-  bool is_sorted = true;
+  uint descents = 0, repeats = 0;
+  std::map<std::tuple<int, int, uint>, int> lone;
   for (int v = 0; v < n && !falls; v++)
-    is_sorted = is_sorted && std::is_sorted(columns.begin() + offsets[v], columns.begin() + offsets[v + 1]);
-  std::vector<uint> state = {~0u, ~0u, ~0u, 0, 0, 0};
-  launch((1 + random.below(3)) * WG_SIZE, [&] {
-    check_csr(n, m + 1, offsets.data(), columns.data(), weights.data(), state.data());
-  });
-  return state[STATE_OFFSET] == first_place(n + 1, [&](long v) { return v ? offsets[v] < offsets[v - 1] : offsets[v] != 0; })
-    && state[STATE_COLUMN] == first_place(m, [&](long k) { return columns[k] < 0 || columns[k] >= n; })
-    && state[STATE_WEIGHT] == first_place(m, [&](long k) { return weights[k] == 0xffc00000u; })
-    && (falls || (state[STATE_DESCENTS] == 0) == is_sorted) && state[STATE_LAST] == (uint)m;
+    for (int k = offsets[v]; k < offsets[v + 1]; k++) {
+      if (k > offsets[v]) descents += columns[k] < columns[k - 1], repeats += columns[k] == columns[k - 1];
+      const uint weight = weights[k] == 0x80000000u ? 0u : weights[k];
+      lone[{v, columns[k], weight}]++, lone[{columns[k], v, weight}]--;
+    }
+  const bool is_symmetric = std::all_of(lone.begin(), lone.end(), [](auto &entry) { return entry.second == 0; });
+  std::vector<uint> state(STATE_WORDS), ranges(6, 0u);
+  state[STATE_OFFSET] = state[STATE_COLUMN] = state[STATE_WEIGHT] = ~0u;
+  for (int k = 0; k < 2; k++) ranges[2 * k] = ~0u;
+  const long n_groups = 1 + random.below(3);
+  launch(n_groups * WG_SIZE, [&] {
+    check_csr(n, m + 1, 1, offsets.data(), columns.data(), weights.data(), ranges.data(), state.data());
+  }, WITH_BARRIERS);
+  if (state[STATE_OFFSET] != first_block(n + 1, [&](long v) { return v ? offsets[v] < offsets[v - 1] : offsets[v] != 0; })
+      || state[STATE_COLUMN] != first_block(m, [&](long k) { return columns[k] < 0 || columns[k] >= n; })
+      || state[STATE_WEIGHT] != first_block(m, [&](long k) { return weights[k] == 0xffc00000u; })
+      || state[STATE_LAST] != (uint)m) return false;
+  uint least = ~0u, greatest = 0;
+  for (long k = 0; k < n_groups; k++) least = std::min(least, ranges[2 * k]), greatest = std::max(greatest, ranges[2 * k + 1]);
+  for (long k = 0; k < m; k++)
+    if (ordered(weights[k]) < least || ordered(weights[k]) > greatest) return false;
+  const bool is_zero = !(state[STATE_SUMS] | state[STATE_SUMS + 1] | state[STATE_SUMS + 2] | state[STATE_SUMS + 3]);
+  if (falls || strays == 1) return true;
+  return state[STATE_DESCENTS] == descents && state[STATE_REPEATS] == repeats && is_zero == is_symmetric;
 }
 
 static const Case cases[] = {{"check_csr", check_csr_right}};

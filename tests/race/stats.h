@@ -23,15 +23,16 @@ static bool stats_right(Random &random, ulong) {
   auto degree = [&](int v) { return offsets[v + 1] - offsets[v]; };
 
   const int n_chunks = 1 + (int)random.below(4);
-  std::vector<uint> connected(n_chunks), state(STATE_WORDS), seen(n / 32 + 1);
+  std::vector<uint> checked(3, ~0u), connected(n_chunks), state(STATE_WORDS), seen(n / 32 + 1);
   std::vector<int> list(std::min(n, 33 * NEIGHBORHOOD));
   for (uint k = 0; k < 2 * N_PAIRS; k += 2) state[k] = BASE;
   state[STATE_LEAST] = state[STATE_GREATEST] = ~0u;
   launch(n_chunks * WG_SIZE, [&] {
-    measure_rows(n, m, offsets.data(), columns.data(), connected.data(), state.data());
+    measure_rows(n, m, checked.data(), offsets.data(), columns.data(), connected.data(), state.data());
   }, WITH_BARRIERS);
   launch(WG_SIZE, [&] {
-    measure_reach(n, n_chunks, offsets.data(), columns.data(), connected.data(), seen.data(), list.data(), state.data());
+    measure_reach(n, n_chunks, checked.data(), offsets.data(), columns.data(), connected.data(), seen.data(), list.data(),
+                  state.data());
   }, WITH_BARRIERS);
 
   ulong pairs[N_PAIRS] = {}, distances = 0;

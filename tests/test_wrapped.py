@@ -1,0 +1,227 @@
+"""Scipy CSR matrices that are wrapped for a call: what kernels and the host find in them, and what stays of them."""
+from __future__ import annotations
+
+import gc
+import pickle
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import clgraph as cg
+from clgraph.data.csr import asymmetric_entry
+from clgraph.data.entries import EntryFacts, entry_facts
+from clgraph.data.graph import Graph
+from clgraph.data.wrapped import WrappedGraph, wrap_graph
+from clgraph.engine.problem import admission
+from clgraph.errors import GraphError
+from clgraph.runtime.device_graph import admit
+from clgraph.runtime.session import Session
+
+WEIGHTS = (np.int32, np.int64, np.float32, np.float64)
+
+
+def matrix_of(seed: int, dtype: Any = np.float64, *, n: int = 40, mirrored: bool = True, n_entries: int = 150) -> Any:
+    """Return a random CSR matrix with sorted rows, symmetric if it is *mirrored*."""
+    random = np.random.default_rng(seed)
+    rows, columns = random.integers(n, size=(2, n_entries), dtype=np.int32)
+    matrix = sp.coo_array((random.integers(1, 9, n_entries).astype(dtype), (rows, columns)), shape=(n, n)).tocsr()
+    return sp.csr_array(matrix + matrix.T) if mirrored else matrix
+
+
+def with_arrays(matrix: Any, **arrays: Any) -> Any:
+    """Return a copy of *matrix* with other arrays, behind scipy's back."""
+    matrix = matrix.copy()
+    for name, values in arrays.items():
+        setattr(matrix, name, values)
+    return matrix
+
+
+def repeated(matrix: Any) -> Any:
+    """Return *matrix* with each entry split into two that lie side by side."""
+    data = np.repeat(matrix.data, 2)
+    data[::2] -= 1
+    data[1::2] = 1
+    return sp.csr_array((data, np.repeat(matrix.indices, 2), 2 * matrix.indptr), shape=matrix.shape)
+
+
+def unsorted(matrix: Any) -> Any:
+    """Return *matrix* with the entries of its rows in falling order."""
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    order = np.lexsort((-matrix.indices, rows))
+    return sp.csr_array((matrix.data[order], matrix.indices[order], matrix.indptr), shape=matrix.shape)
+
+
+KINDS = {
+    "symmetric": matrix_of(1), "asymmetric": matrix_of(2, mirrored=False), "repeated": repeated(matrix_of(3)),
+    "unsorted": unsorted(matrix_of(4)), "unsorted-repeats": unsorted(repeated(matrix_of(5))),
+    "several-blocks": matrix_of(6, n=700, n_entries=9000), "no-entries": sp.csr_array((5, 5)),
+    "no-vertices": sp.csr_array((0, 0)), "late-rows": matrix_of(7, n=9000, n_entries=30)[::-1].T.tocsr(),
+}
+
+
+def expected(matrix: Any, weights: Any) -> EntryFacts:
+    offsets, columns = matrix.indptr, matrix.indices
+    steps = [np.diff(columns[a:b]) for a, b in pairwise(offsets)]
+    extremes = (1, 1) if weights is None or not weights.size else (weights.min(), weights.max())
+    return EntryFacts(
+        all((step >= 0).all() for step in steps), any((step == 0).any() for step in steps),
+        asymmetric_entry(offsets, columns, weights) is None, extremes,
+    )
+
+
+@pytest.mark.parametrize("dtype", [bool, *WEIGHTS])
+@pytest.mark.parametrize("name", KINDS)
+def test_kernels_and_the_host_find_what_is_so(session: Session, name: str, dtype: Any) -> None:
+    matrix = KINDS[name].astype(dtype)
+    if dtype in (np.float32, np.float64) and matrix.nnz:  # -0.0 equals 0.0
+        zeros = matrix.data == matrix.data[0]
+        matrix.data[zeros] = 0.0
+        matrix.data[: zeros.argmax() + 1] = -0.0
+    weights = None if dtype is bool else matrix.data
+    graph = wrap_graph(matrix, weighted=True, merged=False)
+    assert isinstance(graph, WrappedGraph) and not graph.is_checked
+    admit(session, graph)
+    assert graph.facts == expected(matrix, weights) == entry_facts(matrix.indptr, matrix.indices, weights)
+    assert graph.stats.n_edges == matrix.nnz and graph.stats.has_sorted_rows == graph.has_sorted_rows
+
+
+@pytest.mark.parametrize("place", range(0, 9000, 1283))
+def test_one_entry_without_its_reverse_is_seen(pocl: Session, place: int) -> None:
+    matrix = KINDS["several-blocks"]
+    for name, change in (("data", matrix.data.copy()), ("indices", matrix.indices.copy())):
+        change[place] = (change[place] + 1) % 700
+        changed = with_arrays(matrix, **{name: change})
+        is_symmetric = asymmetric_entry(changed.indptr, changed.indices, changed.data) is None
+        graph = wrap_graph(changed, weighted=True, merged=False)
+        admit(pocl, graph)
+        assert graph.facts.is_symmetric == is_symmetric == entry_facts(
+            changed.indptr, changed.indices, changed.data
+        ).is_symmetric
+
+
+def test_weights_that_change_places_are_no_symmetry(pocl: Session) -> None:
+    rows, columns = [0, 1, 2, 3], [1, 0, 3, 2]
+    for data in ([1.0, 2.0, 2.0, 1.0], [1.0, 1.0, 2.0, 2.0]):
+        matrix = sp.coo_array((data, (rows, columns)), shape=(4, 4)).tocsr()
+        graph = wrap_graph(matrix, weighted=True)
+        admit(pocl, graph)
+        assert graph.directed == (data[0] != data[1])
+        assert wrap_graph(matrix).directed is False
+
+
+@pytest.mark.parametrize("on_host", [False, True])
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"indices": {2: 5}}, r"this csr matrix is damaged: column_indices\[2\] = 5 is not a vertex; allowed: 0 to 3"),
+        ({"indices": {4: -(2**30)}}, r"column_indices\[4\] = -1073741824"),
+        ({"indptr": {2: 9}}, r"row_offsets\[3\] = 4 is below row_offsets\[2\] = 9"),
+        ({"indptr": {1: -(2**31)}}, r"row_offsets\[1\] = -2147483648 is below"),
+        ({"indptr": {0: 1}}, "runs from 1 to 5; it must start at 0"),
+        ({"data": {3: np.nan}}, "weight 3 is NaN; weights must be numbers"),
+        ({"indptr": {1: 2**31 - 1}, "indices": {0: 2**31 - 1}}, r"row_offsets\[2\] = 3 is below"),
+    ],
+)
+def test_what_is_wrong_is_named(session: Session, on_host: bool, arrays: Any, message: str) -> None:
+    matrix = sp.csr_array(np.array([[0, 2.0, 0, 0], [2, 0, 3, 0], [0, 3, 0, 0], [0, 0, 0, 1]]))
+    for name, values in arrays.items():
+        for place, value in values.items():
+            getattr(matrix, name)[place] = value
+    graph = wrap_graph(matrix, weighted=True)
+    assert isinstance(graph, WrappedGraph)
+    with pytest.raises(GraphError, match=message):
+        graph.check() if on_host else admit(session, graph)
+    assert not graph.is_checked
+    with pytest.raises(GraphError, match=message):
+        cg.sssp(matrix, 0, session=session)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_answers_are_those_of_a_graph_with_arrays_of_its_own(pocl: Session, name: str) -> None:
+    matrix = KINDS[name]
+    graph = Graph.from_scipy(matrix)
+    labels = [cg.connected_components(one, session=pocl).labels.tolist() for one in (matrix, graph)]
+    assert labels[0] == labels[1]
+    forest, other = (cg.minimum_spanning_forest(one, session=pocl) for one in (matrix, graph))
+    assert forest.weight == other.weight and forest.edges.tolist() == other.edges.tolist()
+    if matrix.shape[0]:
+        for source in (0, matrix.shape[0] - 1):
+            distances = [cg.bfs(one, source, session=pocl).distances.tolist() for one in (matrix, graph)]
+            assert distances[0] == distances[1]
+            distances = [cg.sssp(one, source, session=pocl).distances.tolist() for one in (matrix, graph)]
+            assert distances[0] == distances[1]
+    if not graph.directed:
+        colors = [cg.color(one, session=pocl, strategy="jones_plassmann").colors for one in (matrix, graph)]
+        assert colors[0].tolist() == colors[1].tolist()
+        tables = [cg.hash_collisions(one, session=pocl, hashes=2) for one in (matrix, graph)]
+        assert str(tables[0]) == str(tables[1])
+
+
+def test_nothing_of_the_matrix_is_kept(pocl: Session) -> None:
+    matrix = matrix_of(8)
+    kept = len(pocl.device_graphs)
+    forest = cg.minimum_spanning_forest(matrix, session=pocl)
+    gc.collect()
+    assert len(pocl.device_graphs) == kept
+    weights, sources = forest.weights.tolist(), forest.sources.tolist()
+    first = cg.bfs(matrix, 0, session=pocl)
+    matrix.data[:] = 100
+    matrix.indices[:] = 0
+    assert forest.weights.tolist() == weights and forest.sources.tolist() == sources
+    again = cg.bfs(first.graph, 0, session=pocl)  # the matrix as it is now
+    assert again.distances.tolist() == [0, *[-1] * 39] and not first.graph.is_checked
+    matrix.indices[0] = -1
+    with pytest.raises(GraphError, match=r"column_indices\[0\] = -1"):
+        cg.bfs(first.graph, 0, session=pocl)
+
+
+def test_the_arrays_are_read_where_they_are(pocl: Session) -> None:
+    matrix = matrix_of(9)
+    problem = cg.algorithms.bfs.as_problem(matrix, source=0)
+    with admission(pocl, problem):
+        on_device = pocl.device_graphs[problem.graph]
+        matrix.indices[0] = 7
+        assert on_device.column_indices.get(0, 1).tolist() == [7] and problem.graph.column_indices[0] == 7
+    assert problem.graph not in pocl.device_graphs
+
+
+def test_whoever_reads_an_unchecked_graph_makes_the_host_check_it() -> None:
+    matrix = matrix_of(10)
+    for name in ("directed", "has_sorted_rows", "row_offsets", "column_indices", "edge_weights", "stats", "degrees"):
+        graph: Any = wrap_graph(matrix, weighted=True)
+        getattr(graph, name)
+        assert graph.is_checked, name
+        graph.forget()
+        matrix.indices[3] += 10**6
+        with pytest.raises(GraphError, match="damaged"):
+            getattr(graph, name)
+        matrix.indices[3] -= 10**6
+
+
+def test_what_cannot_be_used_as_it_is_becomes_a_graph() -> None:
+    matrix = matrix_of(11)
+    strided = with_arrays(matrix, indices=np.repeat(matrix.indices, 2)[::2])
+    for other in (matrix.tocsc(), matrix.tocoo(), strided, Graph.from_scipy(matrix)):
+        graph = wrap_graph(other, weighted=True)
+        assert not isinstance(graph, WrappedGraph) and entry_facts(
+            graph.row_offsets, graph.column_indices, graph.edge_weights
+        ) == entry_facts(matrix.indptr, matrix.indices, matrix.data)
+
+
+def test_a_pickle_has_arrays_of_its_own() -> None:
+    matrix = matrix_of(12, np.int64)
+    copy = pickle.loads(pickle.dumps(wrap_graph(matrix, weighted=True)))
+    assert type(copy) is Graph and copy.edge_weights.tolist() == matrix.data.tolist() and not copy.directed
+
+
+def test_wide_indices_lose_nothing(pocl: Session) -> None:
+    matrix = matrix_of(13)
+    wide = with_arrays(matrix, indptr=matrix.indptr.astype(np.int64), indices=matrix.indices.astype(np.int64))
+    answers = [cg.connected_components(one, session=pocl).labels.tolist() for one in (matrix, wide)]
+    assert isinstance(wrap_graph(wide), WrappedGraph) and answers[0] == answers[1]
+    wide.indices[5] += 2**32
+    with pytest.raises(GraphError, match=r"column_indices\[5\] = 42949"):
+        cg.connected_components(wide, session=pocl)
