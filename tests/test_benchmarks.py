@@ -12,6 +12,7 @@ from typing import Any
 
 import bench_cost_model
 import bench_factorization
+import bench_generators
 import bench_hash_collisions
 import harness
 import inputs
@@ -33,6 +34,7 @@ from clgraph.model.cost import Chain, Gathers, Work
 from clgraph.model.strategy import Choice, Strategy, choose
 from clgraph.reference.hash_collisions import hash_collisions
 from clgraph.report import read_rows, write_rows
+from clgraph.runtime.device_graph import GraphOnDevice
 from clgraph.runtime.session import Session
 
 
@@ -136,6 +138,37 @@ def test_graphs_are_prepared_in_other_processes(monkeypatch: pytest.MonkeyPatch,
     inputs.prepare(["path-18", "star-18"], workers=2)
     assert sorted(path.name.split("-18")[0] for path in tmp_path.glob("graphs/*.npz")) == ["path", "star"]
     assert inputs.load("star-18").stats.max_degree == (1 << 18) - 1
+
+
+def test_graphs_are_made_on_the_device_that_is_measured(
+    pocl: Session, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path))
+    monkeypatch.setitem(inputs.GENERATED, "mine", partial(generators.rmat, 8, 4))
+    for load in (inputs.load, inputs.undirected, partial(inputs.weighted, high=9)):
+        made, wanted = load("mine", session=pocl), load("mine")
+        assert isinstance(made, GraphOnDevice) and not isinstance(wanted, GraphOnDevice)
+        np.testing.assert_array_equal(made.column_indices, wanted.column_indices)
+    names = "mine", "road-like", "delaunay", "rmat-1M-8M", "shell-14", "road-NY"
+    assert [inputs.is_born(name) for name in names] == [True, True, False, False, False, False]
+    child = run_script(
+        tmp_path, "bench_connected_components.py", "-d", "pocl", "--graphs", "star-18", "--repeats", "1",
+        "--strategies", "auto", "--on-device",
+    )  # fmt: skip
+    assert child.returncode == 0 and "star-18" in child.stdout, child.stderr
+    assert not list(tmp_path.glob("graphs/star-18*"))
+
+
+def test_generators_are_timed_and_compared(pocl: Session) -> None:
+    options: dict[str, Any] = {"repeats": 1, "budget_seconds": 1, "with_host": True}
+    for name, make in bench_generators.makers(2000).items():
+        device, host = bench_generators.measure(pocl, name, make, **options)
+        assert (device["strategy"], host["strategy"]) == ("device", "host") and device["verified"]
+        assert 0 < device["kernel_seconds"] <= device["wall_seconds"] and device["n_edges"] == host["n_edges"] > 500
+    assert "M entries/s" in bench_generators.table([device, host])
+    others = {pocl: generators.cycle(1000, session=pocl), None: generators.path(1000)}
+    with pytest.raises(VerificationError, match="wrong: row_offsets on the device are others"):
+        bench_generators.measure(pocl, "wrong", others.__getitem__, **options)
 
 
 def test_files_and_unknown_names(tmp_path: Path) -> None:
