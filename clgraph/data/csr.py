@@ -144,7 +144,9 @@ def merge_duplicates(
 
     if how == "error":
         raise GraphError(f"{edge(int(first.argmin()))} is listed more than once; duplicates='error'")
-    if weights is not None:
+    if weights is not None and how == "first":
+        weights = weights[first]
+    elif weights is not None:
         starts = np.flatnonzero(first)
         weights, wrong = _sums(weights, starts) if how == "sum" else (REDUCTIONS[how](weights, starts), None)
         if wrong is not None and wrong.any():
