@@ -225,3 +225,10 @@ def test_wide_indices_lose_nothing(pocl: Session) -> None:
     wide.indices[5] += 2**32
     with pytest.raises(GraphError, match=r"column_indices\[5\] = 42949"):
         cg.connected_components(wide, session=pocl)
+
+
+def test_arrays_that_nobody_may_write_are_read_as_well(session: Session) -> None:
+    matrix = cg.generators.random_weights(cg.generators.rmat(10, 8), high=9).to_scipy()
+    assert not matrix.indices.flags.writeable
+    found = cg.connected_components(matrix, strategy="rem", session=session, verify=True)
+    assert found.n_components == cg.connected_components(matrix.copy(), strategy="rem", session=session).n_components

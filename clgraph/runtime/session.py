@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import logging
 import threading
 import time
@@ -198,7 +199,7 @@ class Session:
         if self.facts.is_cpu and stays and host.size and host.flags.c_contiguous:
             with typed_errors("wrapping a host array"):
                 shares = in_place and self._shares_memory
-                buffer: Any = cl.SVM(host) if shares else cl.Buffer(self.context, flags, hostbuf=host)
+                buffer: Any = cl.SVM(_writable(host)) if shares else cl.Buffer(self.context, flags, hostbuf=host)
             return DeviceArray(self, buffer, host.dtype, host.size, host)
         array = self.empty(host.size, host.dtype)
         if host.size:
@@ -325,6 +326,11 @@ class Session:
         self.kept.forget()
         self.device_graphs.clear()
         self._pool.free_held()
+
+
+def _writable(host: NDArray[Any]) -> NDArray[Any]:
+    """Return an array in the memory of *host*, which must live on: pyopencl shares none that is read-only."""
+    return np.ndarray(host.shape, host.dtype, (ctypes.c_char * host.nbytes).from_address(host.ctypes.data))
 
 
 _default_lock = threading.Lock()
