@@ -5,7 +5,7 @@ import importlib
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from clgraph.data.ratings import Ratings
 from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError, VerificationError
-from clgraph.model.cost import Chain, Gathers, Work
+from clgraph.model.cost import Atomics, Chain, Gathers, HostItems, Work, total
 from clgraph.model.strategy import Choice, Strategy, choose
 from clgraph.reference.hash_collisions import hash_collisions
 from clgraph.report import read_rows, write_rows
@@ -439,6 +439,16 @@ def test_lost_steps_are_found(session: Session) -> None:
     assert share(shorter) > 0.0
     with pytest.raises(VerificationError, match="rows of the other side"):
         share(wrong)
+
+
+def test_no_part_of_work_is_lost() -> None:
+    items = {"gathers": Gathers(1, 9), "atomics": Atomics(1, 9), "chains": Chain(1, 9), "host_items": HostItems(1, 9, "")}
+    whole = Work(**{field.name: (items[field.name],) if field.name in items else 1.0 for field in fields(Work)})
+    twice = {name: (item, item) if (item := items.get(name)) else 2.0 for name in vars(whole)}
+    assert vars(whole + whole) == vars(total([whole, whole])) == twice
+    thrice = vars(whole.times(3))
+    assert all(thrice[name] == 3.0 for name in thrice if name not in items)
+    assert all(next(iter(vars(thrice[name][0]).values())) == 3 for name in items)
 
 
 def test_works_add_up_and_scale() -> None:

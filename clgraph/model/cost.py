@@ -97,7 +97,7 @@ class Work:
             self.grid_barriers + other.grid_barriers, self.streamed_bytes + other.streamed_bytes,
             self.gathers + other.gathers, self.atomics + other.atomics, self.chains + other.chains,
             self.locks + other.locks, self.contended_attempts + other.contended_attempts,
-            self.host_seconds + other.host_seconds,
+            self.host_seconds + other.host_seconds, self.host_items + other.host_items,
         )  # fmt: skip
 
     def times(self, n: float) -> Work:

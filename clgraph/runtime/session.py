@@ -330,7 +330,8 @@ class Session:
 
 def _writable(host: NDArray[Any]) -> NDArray[Any]:
     """Return an array in the memory of *host*, which must live on: pyopencl shares none that is read-only."""
-    return np.ndarray(host.shape, host.dtype, (ctypes.c_char * host.nbytes).from_address(host.ctypes.data))
+    memory: Any = (ctypes.c_char * host.nbytes).from_address(host.ctypes.data)
+    return np.ndarray(host.shape, host.dtype, memory)
 
 
 _default_lock = threading.Lock()
