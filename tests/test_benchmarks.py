@@ -442,7 +442,8 @@ def test_lost_steps_are_found(session: Session) -> None:
 
 
 def test_no_part_of_work_is_lost() -> None:
-    items = {"gathers": Gathers(1, 9), "atomics": Atomics(1, 9), "chains": Chain(1, 9), "host_items": HostItems(1, 9, "")}
+    loads = {"gathers": Gathers(1, 9), "chains": Chain(1, 9)}
+    items = {**loads, "atomics": Atomics(1, 9), "host_items": HostItems(1, 9, "")}
     whole = Work(**{field.name: (items[field.name],) if field.name in items else 1.0 for field in fields(Work)})
     twice = {name: (item, item) if (item := items.get(name)) else 2.0 for name in vars(whole)}
     assert vars(whole + whole) == vars(total([whole, whole])) == twice
