@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -42,6 +43,8 @@ class Plan:
         it.
     used : list
         What the steps that drive their launches themselves have made, and the plans of parts, in order.
+    predicted_seconds : float
+        What a run takes by the cost model, from the recipe unless who chose it has set it.
     n_bytes : int
         How many bytes were allocated for it, at most; 0 if that is not known.
 
@@ -79,12 +82,15 @@ class Plan:
         self.scope: dict[str, Any] = {**lengths, **given, **recipe.values, **inputs, **self.arrays}
         if recipe.prepare is not None:
             self.scope |= recipe.prepare(self)
-        self._paced = estimate(recipe.work, session.profile.rates).seconds > PACED_SECONDS
         self._statuses: list[tuple[str, str, int]] = []  # a kernel, and the array and the place of its word
         self._launches: dict[Launch, Growth | None] = {}
         distinct = {id(step): step for step in recipe.steps}  # a step that is there twice is bound once
         prepared = {key: self._prepared(step) for key, step in distinct.items()}
         self._steps = [prepared[id(step)] for step in recipe.steps]
+
+    @cached_property
+    def predicted_seconds(self) -> float:
+        return estimate(self.recipe.work, self.session.profile.rates).seconds
 
     def _given(self) -> tuple[Mapping[str, int | str], Mapping[str, Any]]:
         """Return the definitions and the arguments that all kernels get for the input: the rows of its graph."""
@@ -156,7 +162,7 @@ class Plan:
             growth.run(launch, self._launches)
             return
         event = launch()
-        if self._paced:
+        if self.predicted_seconds > PACED_SECONDS:
             self.session.wait(event)
 
     def _use(self, use: Use) -> Callable[[], object]:

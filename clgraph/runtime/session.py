@@ -215,7 +215,8 @@ class Session:
 
     def read(self, *parts: tuple[DeviceArray, int, int]) -> list[NDArray[Any]]:
         """Return items ``start:stop`` of each array as new host arrays, after one wait for all earlier work."""
-        hosts, events = list[NDArray[Any]](), list[cl.Event]()
+        hosts: list[NDArray[Any]] = []
+        events: list[cl.Event] = []
         for array, start, stop in parts:
             array.check_part(start, stop - start)
             hosts.append(host := np.empty(stop - start, array.dtype))
