@@ -190,6 +190,7 @@ def test_plans_make_room_where_memory_is_short(pocl: Session, monkeypatch: pytes
     entry.solve(problem, session=pocl)
     available = iter([10, 1000])
     monkeypatch.setattr(session_module, "available_bytes", lambda facts: next(available))
+    monkeypatch.setattr(session_module, "_CHECKED_BYTES", 0)
     pocl.check_memory({"labels": 100})
     monkeypatch.undo()
     entry.solve(problem, session=pocl)
