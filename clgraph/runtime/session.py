@@ -59,6 +59,8 @@ class Session:
         How the device was chosen.
     transfers : Transfers
         Copies that go on while kernels run.
+    kept : Kept
+        Choices and plans of earlier calls, while their graphs live; :meth:`release` drops them.
 
     Raises
     ------
