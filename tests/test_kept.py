@@ -197,6 +197,31 @@ def test_plans_make_room_where_memory_is_short(pocl: Session, monkeypatch: pytes
     assert len(made) == 2
 
 
+@pytest.mark.parametrize(("algorithm", "strategy"), [
+    ("connected_components", "rem"), ("minimum_spanning_forest", "edge_list"), ("color", "jones_plassmann"),
+])  # fmt: skip
+def test_an_answer_is_read_with_one_wait(
+    pocl: Session, algorithm: str, strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The words, too, in which primitives that look back on GPUs tell that a wait ran out."""
+    dialect = replace(pocl.facts.dialect, has_grid_barrier=True)
+    monkeypatch.setattr(pocl, "facts", replace(pocl.facts, dialect=dialect, compute_units=1))
+    graph = generators.random_weights(generators.star(300))  # its hub is listed by a compaction, and sorted
+    problem = find_algorithm(algorithm).problem(graph)
+    plan = find_algorithm(algorithm).strategies[strategy].plan(pocl, problem)
+    reads, read = [], Session.read
+
+    def counted_read(session: Session, *parts: Any) -> Any:
+        reads.append(parts)
+        return read(session, *parts)
+
+    plan.run()
+    monkeypatch.setattr(Session, "read", counted_read)
+    plan.result()
+    assert len(reads) == 1 and len(reads[0]) > 1
+    plan.release()
+
+
 class Fake:
     """A plan, or a graph."""
 
