@@ -13,11 +13,13 @@ import pytest
 import clgraph as cg
 from clgraph import generators
 from clgraph.algorithms.table import MODULES, find_algorithm
+from clgraph.engine import algorithm as algorithm_module
 from clgraph.engine.algorithm import Algorithm
 from clgraph.errors import DeviceTimeoutError, InputError
 from clgraph.runtime import kept as kept_module
 from clgraph.runtime import session as session_module
 from clgraph.runtime.kept import Kept
+from clgraph.runtime.program import Program
 from clgraph.runtime.session import Session
 
 ON_GRAPHS = sorted(set(MODULES) - {"factorization"})
@@ -74,6 +76,24 @@ def test_a_plan_is_made_once_and_right_in_every_run(session: Session, algorithm:
             assert len(made) == 1, (name, settings)
 
 
+@pytest.mark.parametrize("algorithm", ON_GRAPHS)
+def test_a_later_call_makes_nothing_anew(session: Session, algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It prices no strategy, allocates and binds nothing, and waits for nothing but what it reads."""
+    entry = find_algorithm(algorithm)
+    problem = entry.problem(generators.random_weights(generators.grid(9, 11)), **SETTINGS.get(algorithm, ({},))[0])
+    first = [entry.solve(problem, strategy=name, session=session) for name in ("auto", *entry.strategies)]
+
+    def refused(*_args: object, **_options: object) -> None:
+        raise AssertionError("this was there already")
+
+    for owner, name in ((Session, "empty"), (Session, "finish"), (Program, "bind"), (algorithm_module, "choose")):
+        monkeypatch.setattr(owner, name, refused)
+    for name, before in zip(("auto", *entry.strategies), first, strict=True):
+        again = entry.solve(problem, strategy=name, session=session)
+        assert again.info.strategy == before.info.strategy
+        assert before.info.kernels.keys() - again.info.kernels.keys() <= {"fill"}, "zeros before the first run"
+
+
 @pytest.mark.parametrize("algorithm", ["bfs", "sssp"])
 def test_a_kept_search_takes_other_sources(pocl: Session, algorithm: str) -> None:
     entry, made = counted(find_algorithm(algorithm))
@@ -106,6 +126,13 @@ def test_settings_options_and_graphs_have_plans_of_their_own(pocl: Session) -> N
     components.solve(problem, strategy="rem", options={"hook_rounds": 1}, session=pocl)
     with pytest.raises(InputError, match="hook_rounds"):  # though 1.0 == 1
         components.solve(problem, strategy="rem", options={"hook_rounds": 1.0}, session=pocl)
+
+
+def test_choices_for_many_settings_are_not_all_kept(pocl: Session) -> None:
+    color, graph = find_algorithm("color"), generators.path(5)
+    for seed in range(100):
+        color.solve(color.problem(graph, seed=seed), session=pocl)
+    assert 0 < len(pocl.kept.choices[graph]) <= 64
 
 
 def test_a_plan_for_another_profile_is_not_used(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,10 +190,36 @@ def test_plans_make_room_where_memory_is_short(pocl: Session, monkeypatch: pytes
     entry.solve(problem, session=pocl)
     available = iter([10, 1000])
     monkeypatch.setattr(session_module, "available_bytes", lambda facts: next(available))
+    monkeypatch.setattr(session_module, "_CHECKED_BYTES", 0)
     pocl.check_memory({"labels": 100})
     monkeypatch.undo()
     entry.solve(problem, session=pocl)
     assert len(made) == 2
+
+
+@pytest.mark.parametrize(("algorithm", "strategy"), [
+    ("connected_components", "rem"), ("minimum_spanning_forest", "edge_list"), ("color", "jones_plassmann"),
+])  # fmt: skip
+def test_an_answer_is_read_with_one_wait(
+    pocl: Session, algorithm: str, strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The words, too, in which primitives that look back on GPUs tell that a wait ran out."""
+    dialect = replace(pocl.facts.dialect, has_grid_barrier=True)
+    monkeypatch.setattr(pocl, "facts", replace(pocl.facts, dialect=dialect, compute_units=1))
+    graph = generators.random_weights(generators.star(300))  # its hub is listed by a compaction, and sorted
+    problem = find_algorithm(algorithm).problem(graph)
+    plan = find_algorithm(algorithm).strategies[strategy].plan(pocl, problem)
+    reads, read = [], Session.read
+
+    def counted_read(session: Session, *parts: Any) -> Any:
+        reads.append(parts)
+        return read(session, *parts)
+
+    plan.run()
+    monkeypatch.setattr(Session, "read", counted_read)
+    plan.result()
+    assert len(reads) == 1 and len(reads[0]) > 1
+    plan.release()
 
 
 class Fake:

@@ -387,6 +387,7 @@ def test_one_buffer_larger_than_the_device_allows(session):
 
 def test_all_buffers_together(session, monkeypatch):
     monkeypatch.setattr(session_module, "available_bytes", lambda facts: 2000)
+    monkeypatch.setattr(session_module, "_CHECKED_BYTES", 0)
     session = Session(session.device)  # one that holds nothing yet
     session.check_memory({"labels": 1200, "queue": 800})
     message = r"needs 2,100 bytes \(labels 1,200, queue 900\).* 2,000 available"

@@ -188,6 +188,7 @@ def test_wrong_parts_and_sizes(session, monkeypatch):
     with pytest.raises(InputError):
         session.transfers.upload(np.array(["a"]))
     monkeypatch.setattr("clgraph.runtime.session.available_bytes", lambda facts: 100)
+    monkeypatch.setattr("clgraph.runtime.session._CHECKED_BYTES", 0)
     with pytest.raises(DeviceMemoryError):
         session.transfers.upload(np.zeros(1000, np.int64))
 

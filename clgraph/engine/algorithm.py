@@ -17,6 +17,8 @@ from clgraph.runtime.device_graph import GraphOnDevice, session_for
 from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import RunInfo, Seconds
 
+_MOST_CHOICES = 64  # that are kept with a graph: settings such as seeds may be many
+
 
 def _none_left_out(_problem: Any, _session: Session) -> dict[str, str]:
     return {}
@@ -136,10 +138,12 @@ class Algorithm:
             return self.choose(on, problem, strategy)
         known = on.kept.choices.setdefault(graph, {})
         key, based_on = (self.name, strategy, problem.settings), (on.profile, on.facts, *self.strategies.values())
-        if key not in known or known[key][0] != based_on:
-            known[key] = based_on, self.choose(on, problem, strategy)
-        choice: Choice = known[key][1]
-        return choice
+        kept: tuple[Any, Choice] | None = known.get(key)
+        if kept is None or kept[0] != based_on:
+            if len(known) >= _MOST_CHOICES:
+                known.clear()
+            known[key] = kept = based_on, self.choose(on, problem, strategy)
+        return kept[1]
 
     @contextmanager
     def _planned(self, on: Session, problem: Any, choice: Choice, options: Mapping[str, Any]) -> Iterator[Any]:
@@ -152,6 +156,8 @@ class Algorithm:
             plan.attach(problem)
         else:
             plan = chosen.plan(on, problem, **given)
+            if not given and isinstance(plan, Plan):
+                plan.predicted_seconds = choice.seconds[choice.strategy]
         try:
             yield plan
         except BaseException:

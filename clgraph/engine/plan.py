@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from clgraph.engine.growth import Growth, capacity_of
 from clgraph.model.cost import estimate
 from clgraph.model.recipe import Loop, Phase, Recipe, Step, Use, has_rounds
+from clgraph.primitives.look_back import LookBack
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import STATUS_TIMEOUT, check_status
@@ -42,6 +44,8 @@ class Plan:
         it.
     used : list
         What the steps that drive their launches themselves have made, and the plans of parts, in order.
+    predicted_seconds : float
+        What a run takes by the cost model, from the recipe unless who chose it has set it.
     n_bytes : int
         How many bytes were allocated for it, at most; 0 if that is not known.
 
@@ -79,12 +83,15 @@ class Plan:
         self.scope: dict[str, Any] = {**lengths, **given, **recipe.values, **inputs, **self.arrays}
         if recipe.prepare is not None:
             self.scope |= recipe.prepare(self)
-        self._paced = estimate(recipe.work, session.profile.rates).seconds > PACED_SECONDS
         self._statuses: list[tuple[str, str, int]] = []  # a kernel, and the array and the place of its word
         self._launches: dict[Launch, Growth | None] = {}
         distinct = {id(step): step for step in recipe.steps}  # a step that is there twice is bound once
         prepared = {key: self._prepared(step) for key, step in distinct.items()}
         self._steps = [prepared[id(step)] for step in recipe.steps]
+
+    @cached_property
+    def predicted_seconds(self) -> float:
+        return estimate(self.recipe.work, self.session.profile.rates).seconds
 
     def _given(self) -> tuple[Mapping[str, int | str], Mapping[str, Any]]:
         """Return the definitions and the arguments that all kernels get for the input: the rows of its graph."""
@@ -156,7 +163,7 @@ class Plan:
             growth.run(launch, self._launches)
             return
         event = launch()
-        if self._paced:
+        if self.predicted_seconds > PACED_SECONDS:
             self.session.wait(event)
 
     def _use(self, use: Use) -> Callable[[], object]:
@@ -241,22 +248,25 @@ class Plan:
         """Raise what kernels have written to status words, also of what the steps use; keep the details they found."""
         self.read()
 
-    def read(self, *parts: tuple[DeviceArray, int]) -> list[NDArray[Any]]:
-        """Return the first items of arrays, as many as stand beside each, unless :meth:`check` raises."""
+    def read(self, *parts: tuple[DeviceArray, int, int]) -> list[NDArray[Any]]:
+        """Return items ``start:stop`` of arrays, with the same wait as :meth:`check`, unless that raises."""
+        looking = [(use, use.statuses()) for use in self.used if isinstance(use, LookBack)]
         for use in self.used:
-            if hasattr(use, "check"):
+            if hasattr(use, "check") and not isinstance(use, LookBack):
                 use.check()
         first = self._first
         found = {} if first is None else {name: self._place(first, word) for name, word in self.recipe.found.items()}
-        names = {array for _, array, _ in self._statuses} | {array for array, _ in found.values()}
-        blocks = {name: self.arrays[name] for name in names}
-        wanted = [(array, 0, size) for array, size in parts] + [(array, 0, array.size) for array in blocks.values()]
-        items = self.session.read(*wanted)
-        words = dict(zip(blocks, items[len(parts) :], strict=True))
+        names = sorted({array for _, array, _ in self._statuses} | {array for array, _ in found.values()})
+        blocks = [(self.arrays[name], 0, self.arrays[name].size) for name in names]
+        read = iter(self.session.read(*parts, *blocks, *(word for _, words in looking for word in words)))
+        items = [next(read) for _ in parts]
+        words = {name: next(read) for name in names}
+        for use, statuses in looking:
+            use.check([next(read) for _ in statuses])
         for kernel, array, place in self._statuses:
             check_status(int(words[array][place]), kernel)
         self._found = {name: int(words[array][place]) for name, (array, place) in found.items()}
-        return items[: len(parts)]
+        return items
 
     def word(self, word: str) -> int:
         """Read one word: ``"<array>[<expression of constants of the recipe's first kernel file>]"``."""

@@ -1,10 +1,11 @@
 """Plans whose work-groups may wait for earlier ones; ``cl/primitives/look_back.h`` tells how."""
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import check_status
@@ -40,6 +41,7 @@ class LookBack:
         self._words: list[DeviceArray] = []  # all that must be zero before a first run
         self._parity = 0
         self._is_known = True  # whether the words are what the last launch of a whole run leaves
+        self._was_known = True  # ... when the status word was asked for
 
     def _zeros(self, session: Session, size: int, dtype: DTypeLike = np.uint32) -> DeviceArray:
         """Allocate words that are zero before the first run and again after a failed one."""
@@ -72,8 +74,15 @@ class LookBack:
         self.run()
         self.check()
 
-    def check(self) -> None:
-        """Wait for the device and read the status word, where one is used.
+    def statuses(self) -> list[tuple[DeviceArray, int, int]]:
+        """Return the status word, where one is used, for ``Session.read``; what was read is for :meth:`check`."""
+        if self._control is None:
+            return []
+        self._was_known, self._is_known = self._is_known, False  # nor are they after a time-out or a failed read
+        return [(self._control, self._status_at, self._status_at + 1)]
+
+    def check(self, words: Sequence[NDArray[Any]] | None = None) -> None:
+        """Look at the status word, where one is used: at what was read of :meth:`statuses`, or else wait and read it.
 
         Raises
         ------
@@ -82,6 +91,6 @@ class LookBack:
         """
         if self._control is None:
             return
-        is_known, self._is_known = self._is_known, False  # nor is it after a time-out or a failed read
-        check_status(self._control.item(self._status_at), self._what)
-        self._is_known = is_known
+        ((status,),) = self._control.session.read(*self.statuses()) if words is None else words
+        check_status(int(status), self._what)
+        self._is_known = self._was_known

@@ -21,5 +21,5 @@ class LevelsPlan(SearchPlan):
             A wait on the device ran out.
         """
         n = self.problem.graph.n_vertices
-        distances, predecessors = self.read((self.distances, n), (self.arrays["predecessors"], n))
+        distances, predecessors = self.read((self.distances, 0, n), (self.arrays["predecessors"], 0, n))
         return distances, predecessors

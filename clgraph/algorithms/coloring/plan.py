@@ -33,7 +33,7 @@ class ColoringPlan(Plan):
             A wait on the device ran out.
         """
         colors = self.arrays["colors"]
-        return self.read((colors, colors.size))[0]
+        return self.read((colors, 0, colors.size))[0]
 
 
 def ranks(session: Session, graph: Graph, order: str, seed: int) -> DeviceArray:

@@ -64,6 +64,6 @@ class ComponentsPlan(Plan):
         mark()
         scan.run()
         look_up()
-        scan.check()
-        numbers, (n_components,) = self.session.read((labels, 0, n), (ranks, n, n + 1))
+        numbers, (n_components,), *status = self.session.read((labels, 0, n), (ranks, n, n + 1), *scan.statuses())
+        scan.check(status)
         return int(n_components), numbers

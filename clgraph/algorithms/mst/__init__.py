@@ -184,6 +184,8 @@ def _total_weight(graph: Graph, edges: NDArray[np.int64]) -> int | float:
     if weights.dtype.kind == "f":
         with np.errstate(over="ignore", invalid="ignore"):  # infinite weights are legal
             return float(weights.sum(dtype=np.float64))
+    if weights.dtype.itemsize == 4:
+        return int(weights.sum(dtype=np.int64))
     high, low = weights.astype(np.int64) >> 32, weights.astype(np.int64) & 0xFFFFFFFF
     return (int(high.sum()) << 32) + int(low.sum())
 

@@ -37,6 +37,7 @@ class ForestPlan(Plan):
             return np.zeros(0, np.int64)
         name, sort, in_order = self._in_order
         name()
-        sort.run_checked()
-        (edges,) = self.read((in_order, in_order.size))
+        sort.run()
+        edges, *status = self.read((in_order, 0, in_order.size), *sort.statuses())
+        sort.check(status)
         return edges[: np.searchsorted(edges, self.program(_ROWS).constant("NO_ENTRY"))].astype(np.int64)

@@ -83,5 +83,5 @@ class PathsPlan(SearchPlan):
         """
         n = self.problem.graph.n_vertices
         found = [self.distances, self.arrays["predecessors"]] if self.problem.predecessors else [self.distances]
-        distances, *predecessors = self.read(*((array, n) for array in found))
+        distances, *predecessors = self.read(*((array, 0, n) for array in found))
         return self.problem.held.on_host(distances), predecessors[0] if predecessors else None

@@ -55,13 +55,16 @@ class DistanceType:
 
     def on_host(self, words: NDArray[Any]) -> NDArray[Any]:
         """Return distances as the user gets them: int64 with -1, or floats with inf, for the unreached."""
-        unreached = words == np.iinfo(self.dtype).max
+        unreached = np.iinfo(self.dtype).max
         if self.is_float:
             values = words.view(np.float64 if self.wide else np.float32)
-            values[unreached] = np.inf
+            values[words == unreached] = np.inf
             return values
+        signed = words.view(np.int64 if self.wide else np.int32)  # in which the unreached are -1
+        if self.wide or signed.min(initial=0) >= -1:
+            return signed.astype(np.int64, copy=False)
         distances = words.astype(np.int64)
-        distances[unreached] = -1
+        distances[words == unreached] = -1
         return distances
 
     def unsupported(self, facts: DeviceFacts) -> str | None:

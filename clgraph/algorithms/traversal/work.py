@@ -38,16 +38,19 @@ def a_round(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) -> Wor
     edges. No round is shorter than its longest part.
     """
     sizes: list[tuple[float, float]] = []  # of the vertices: edges left, share
-    children_edges, n, n_children = 0.0, max(1, stats.n_vertices), _children(stats, mda)
+    children_edges, n, n_children, width = 0.0, max(1, stats.n_vertices), 0.0, facts.sub_group_size
     for count, edges in zip(stats.degree_vertex_counts, stats.degree_edge_counts, strict=True):
-        if count:
+        if count and edges <= mda * count:
+            sizes.append((edges / count, count / n))
+        elif count:
             parts = _parts(edges / count, mda)
             sizes.append((edges / count / parts, count / n))
             children_edges += edges * (parts - 1) / parts
+            n_children += count * (parts - 1)
     below = slots = 0.0
     for size, share in sorted(sizes):
         reached = min(1.0, below + share)
-        slots += n * size * (reached**facts.sub_group_size - below**facts.sub_group_size)
+        slots += n * size * (reached**width - below**width)
         below = reached
     per_part = 8.0 + (_PART_BYTES if mda < stats.max_degree else 4.0)
     return Work(
