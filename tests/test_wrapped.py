@@ -17,8 +17,16 @@ from clgraph.data.graph import Graph
 from clgraph.data.wrapped import WrappedGraph, wrap_graph
 from clgraph.engine.problem import admission
 from clgraph.errors import GraphError
+from clgraph.runtime import device_graph
 from clgraph.runtime.device_graph import admit
 from clgraph.runtime.session import Session
+
+
+@pytest.fixture(autouse=True)
+def _small_ones_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let kernels check small matrices, which the host would check."""
+    monkeypatch.setattr(device_graph, "_SMALL", 0)
+
 
 WEIGHTS = (np.int32, np.int64, np.float32, np.float64)
 
@@ -232,3 +240,22 @@ def test_arrays_that_nobody_may_write_are_read_as_well(session: Session) -> None
     assert not matrix.indices.flags.writeable
     found = cg.connected_components(matrix, strategy="rem", session=session, verify=True)
     assert found.n_components == cg.connected_components(matrix.copy(), strategy="rem", session=session).n_components
+
+
+def test_the_host_looks_at_what_is_small(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    for matrix, launches in ((matrix_of(14), 0), (KINDS["several-blocks"], 3)):
+        graph = wrap_graph(matrix)
+        with pocl.measure() as recorder:
+            admit(pocl, graph)
+        kernels = {name for name, _ in recorder.kernel_events} - {"fill"}
+        assert graph.directed is False and len(kernels) == launches
+
+
+def test_kernels_measure_a_large_graph_once(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = cg.generators.grid(100, 100)
+    with pocl.measure() as recorder:
+        admit(pocl, graph)
+        admit(pocl, graph)
+    assert [name for name, _ in recorder.kernel_events].count("measure_rows") == 1
+    assert graph.stats.max_degree == 4 and graph.stats is device_graph.device_graph(pocl, graph).stats

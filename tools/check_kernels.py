@@ -64,6 +64,10 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "components/rem.cl": _ROWS,
     "components/afforest.cl": _ROWS,
     "components/degree_classes.cl": _ROWS,
+    "data/check_csr.cl": (
+        {"WEIGHTS": "WEIGHTS_INT"}, {"WEIGHTS": "WEIGHTS_FLOAT", "WEIGHT_T": "ulong", "OFFSET_T": "long"},
+    ),
+    "data/graph_stats.cl": ({"OFFSET_T": "long"},),
     "factorization/block_diagonal.cl": (
         {"N_ROWS": 256, "N_COLUMNS": 256, "VECTORS": 1, "LANES": 4, "BIASES": 1},
         {"N_ROWS": 32, "N_COLUMNS": 32, "VECTORS": 1, "LANES": 32, "HALF_STORAGE": 1, "OFFSET_T": "long"},

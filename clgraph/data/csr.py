@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csc_array, csr_array, dia_array
 
 from clgraph.arguments import check_length, checked_array, checked_count, refusing, shown
+from clgraph.data.entries import row_order
 from clgraph.errors import GraphError, InputError
 from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
@@ -189,17 +190,17 @@ def canonical_csr(matrix: Any) -> tuple[NDArray[Any], NDArray[np.int32], NDArray
         raise GraphError(f"a matrix of {n} rows; allowed: 0 to {MAX_VERTICES} vertices")
     check_host_memory(f"a graph of {n} vertices", 8 * n)
     try:
-        csr = _sorted(matrix, n)
+        csr = _as_csr(matrix, n)
     except GraphError as error:
         raise GraphError(f"this {form} matrix is damaged: {error}") from error
     except (ValueError, TypeError, IndexError, OverflowError) as error:  # arrays that do not fit each other
         raise GraphError(f"not a valid {form} matrix: {error}") from error
     weights = None if csr.dtype == bool else as_weights(csr.data, csr.nnz)
     arrays = csr.indptr, csr.indices.astype(np.int32, copy=False), weights
-    return arrays if csr.has_canonical_format else merge_duplicates(*arrays, "sum")
+    return merge_duplicates(*arrays, "sum") if row_order(*arrays[:2])[1] else arrays
 
 
-def _sorted(matrix: Any, n: int) -> csr_array:
+def _as_csr(matrix: Any, n: int) -> csr_array:
     """Return a square matrix as a new CSR array with sorted rows, in which repeats are still apart."""
     if matrix.format in ("csr", "csc"):
         offsets, indices = as_integers("indptr", matrix.indptr), as_integers("indices", matrix.indices)
@@ -211,6 +212,7 @@ def _sorted(matrix: Any, n: int) -> csr_array:
         if matrix.format == "csc":
             return csc_array((data, indices, offsets), shape=(n, n)).tocsr()
         csr = csr_array((data, indices, offsets), shape=(n, n), copy=True)
+        csr.has_sorted_indices = row_order(offsets, indices)[0]
     else:
         if matrix.format == "bsr":
             check_range("indices", as_integers("indices", matrix.indices), n // matrix.blocksize[1])
@@ -225,20 +227,23 @@ def _sorted(matrix: Any, n: int) -> csr_array:
         entries = coo_array((matrix.data, (row, col)), shape=(n, n))
         entries.has_canonical_format = True  # else tocsr() adds repeats up
         csr = entries.tocsr()
-    if not csr.has_canonical_format:
-        csr.sort_indices()
+    csr.sort_indices()
     return csr
 
 
 def asymmetric_entry(
-    offsets: NDArray[Any], columns: NDArray[np.int32], weights: NDArray[Any] | None
+    offsets: NDArray[Any], columns: NDArray[np.int32], weights: NDArray[Any] | None, *, is_canonical: bool = False
 ) -> tuple[int, int] | None:
-    """Return an entry without a reverse of the same weight and multiplicity, or ``None``."""
+    """Return an entry without a reverse of the same weight and multiplicity, or ``None``.
+
+    Of sorted rows without repeats (*is_canonical*) the transpose is enough; others are sorted by a second one.
+    """
     if columns.size == 0:
         return None
     data = np.ones(columns.size, np.int8) if weights is None else weights
-    reverse = as_csr_array(offsets, columns, data).tocsc()  # as CSR arrays: the transpose, rows sorted
-    forward = reverse.tocsr()
+    given = as_csr_array(offsets, columns, data)
+    reverse = given.tocsc()  # as CSR arrays: the transpose, rows sorted
+    forward = given if is_canonical else reverse.tocsr()
     row = offsets.size
     if (uneven := forward.indptr != reverse.indptr).any():
         row = int(uneven.argmax()) - 1

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-_CHUNK = 1 << 15  # entries at a time, so that what is computed of them stays in a cache
+_CHUNK = 1 << 16  # entries at a time, so that what is computed of them stays in a cache
 _FACTORS = tuple(map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xD6E8FEB86659FD93)))
 
 
@@ -32,43 +32,45 @@ class EntryFacts(NamedTuple):
     weight_range: tuple[Any, Any]
 
 
-def entry_facts(
-    offsets: NDArray[Any], columns: NDArray[np.int32], weights: NDArray[Any] | None, *, symmetry: bool = True
-) -> EntryFacts:
-    """Look at all entries once, on the host, and do not transpose them to find out whether they are symmetric.
+def entry_facts(offsets: NDArray[Any], columns: NDArray[np.int32], weights: NDArray[Any] | None) -> EntryFacts:
+    """Look at all entries on the host; that they are symmetric is found out without transposing them.
 
     Each entry above the diagonal adds a hash of its ends and its weight to a sum, and each entry below takes the hash
     of its reverse away, so symmetric entries leave 0. There are two such sums of 64 bits, so others leave 0 in both
-    with a probability near 2**-128, whatever their number. The device does the same (``cl/data/admit.cl``).
-
-    Parameters
-    ----------
-    symmetry : bool
-        Whether it is wanted; else ``is_symmetric`` is false.
+    with a probability near 2**-128, whatever their number. The device does the same (``cl/data/check_csr.cl``).
     """
-    is_sorted, has_repeats, last, sums = True, False, -1, [0, 0]
+    sums = [0, 0]
     for first, stop, rows in _rows(offsets, columns.size):
         keys = (rows << 32) | columns[first:stop]
-        steps = np.diff(keys, prepend=last)
-        least = int(steps.min())
-        is_sorted, has_repeats = is_sorted and least >= 0, has_repeats or bool(least <= 0 and not steps.all())
-        last = int(keys[-1])
-        if symmetry:
-            turned = (keys << 32) | rows
-            signs = np.subtract(keys < turned, keys > turned, dtype=np.int8)
-            for i, hashes in enumerate(_hashes(np.minimum(keys, turned), weights, slice(first, stop))):
-                sums[i] += int(hashes.view(np.int64) @ signs)
+        turned = (keys << 32) | rows
+        signs = (keys < turned).view(np.int8) - (keys > turned).view(np.int8)
+        for i, hashes in enumerate(_hashes(np.minimum(keys, turned), weights, slice(first, stop))):
+            sums[i] += int(hashes.view(np.int64) @ signs)
     weight_range = (1, 1) if weights is None or not weights.size else (weights.min(), weights.max())
-    is_symmetric = symmetry and not any(total % 2**64 for total in sums)
-    return EntryFacts(is_sorted, has_repeats, is_symmetric, weight_range)
+    return EntryFacts(*row_order(offsets, columns), not any(total % 2**64 for total in sums), weight_range)
+
+
+def row_order(offsets: NDArray[Any], columns: NDArray[np.int32]) -> tuple[bool, bool]:
+    """Return whether rows are sorted, and whether entries side by side in a row are equal."""
+    rises_not = np.zeros(columns.size + 1, bool)
+    np.less_equal(columns[1:], columns[:-1], out=rises_not[1:-1])
+    rises_not[offsets] = False  # where a row begins, the entry before is another row's
+    if not rises_not.any():
+        return True, False
+    places = np.flatnonzero(rises_not)
+    falls = columns[places] < columns[places - 1]
+    return not falls.any(), not falls.all()
 
 
 def _rows(offsets: NDArray[Any], m: int) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
     """Yield chunks of entries, ``first:stop``, with the row of each."""
+    if 0 < m <= _CHUNK:
+        yield 0, m, np.repeat(np.arange(offsets.size - 1), offsets[1:] - offsets[:-1])
+        return
     for first in range(0, m, _CHUNK):
         stop = min(m, first + _CHUNK)
-        begin = int(np.searchsorted(offsets, first, "right")) - 1
-        end = int(np.searchsorted(offsets, stop, "left"))
+        ends = np.array([first, stop], offsets.dtype)  # numpy would convert all offsets to another type
+        begin, end = int(np.searchsorted(offsets, ends[0], "right")) - 1, int(np.searchsorted(offsets, ends[1], "left"))
         counts = np.diff(offsets[begin : end + 1].clip(first, stop))
         yield first, stop, np.repeat(np.arange(begin, end), counts)
 

@@ -32,6 +32,7 @@ from clgraph.data.csr import (
     pack_blocks,
     sorted_csr,
 )
+from clgraph.data.entries import row_order
 from clgraph.data.networkx_graphs import edges_of, is_networkx, networkx_graph
 from clgraph.data.stats import GraphStats, graph_stats
 from clgraph.errors import GraphError, InputError
@@ -109,7 +110,8 @@ class Graph:
             weights = None if weights is None else owned(weights, edge_weights)
             names = None if names is None else owned(names, labels)
         self._fill(offsets, columns, weights, directed, names)
-        if not directed and (entry := asymmetric_entry(offsets, columns, weights)):
+        is_canonical = row_order(offsets, columns) == (True, False)
+        if not directed and (entry := asymmetric_entry(offsets, columns, weights, is_canonical=is_canonical)):
             u, v = entry
             raise GraphError(
                 f"entry ({u}, {v}) lacks a matching reverse entry ({v}, {u}) of the same weight; store both "
@@ -199,10 +201,7 @@ class Graph:
     @cached_property
     def has_sorted_rows(self) -> bool:
         """Whether the column indices of every row do not decrease."""
-        columns, offsets = self.column_indices, self.row_offsets
-        starts = offsets[1:-1][(offsets[1:-1] != offsets[:-2]) & (offsets[1:-1] != self.n_edges)]
-        at_starts = np.count_nonzero(columns[starts] < columns[starts - 1])
-        return bool(np.count_nonzero(columns[1:] < columns[:-1]) == at_starts)
+        return row_order(self.row_offsets, self.column_indices)[0]
 
     @cached_property
     def vertex_numbers(self) -> dict[Any, int]:
@@ -369,8 +368,8 @@ class Graph:
             raise GraphError(f"a matrix of shape {matrix.shape} is no adjacency matrix; it must be square")
         offsets, columns, weights = canonical_csr(matrix)
         if directed is None:
-            directed = asymmetric_entry(offsets, columns, weights) is not None
-        elif not directed and (entry := asymmetric_entry(offsets, columns, weights)):
+            directed = asymmetric_entry(offsets, columns, weights, is_canonical=True) is not None
+        elif not directed and (entry := asymmetric_entry(offsets, columns, weights, is_canonical=True)):
             if asymmetry == "error":
                 raise GraphError(
                     f"the matrix is not symmetric: see entry {entry} and its reverse; "

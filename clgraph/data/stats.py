@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 from clgraph.data.csr import as_csr_array
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from clgraph.data.graph import Graph
 
 N_SAMPLES = 1 << 14
@@ -88,12 +91,13 @@ def graph_stats(graph: Graph) -> GraphStats:
     """Compute the statistics of *graph*; entries are sampled with a fixed seed."""
     n, m = graph.n_vertices, graph.n_edges
     degrees = graph.degrees
-    high = degrees[degrees >= _COUNTED_DEGREE]
-    counts = np.bincount(degrees[degrees < _COUNTED_DEGREE] if high.size else degrees)
-    values, high_counts = np.unique(high, return_counts=True)
-    present = np.flatnonzero(counts)
-    degree = np.concatenate([present, values]).astype(np.int64)
-    count = np.concatenate([counts[present], high_counts]).astype(np.int64)
+    is_high = degrees >= _COUNTED_DEGREE if m >= _COUNTED_DEGREE else np.zeros(1, bool)
+    counts = np.bincount(degrees[~is_high] if is_high.any() else degrees)
+    degree = np.flatnonzero(counts)
+    count = counts[degree]
+    if is_high.any():
+        values, high_counts = np.unique(degrees[is_high], return_counts=True)
+        degree, count = np.concatenate([degree, values]), np.concatenate([count, high_counts])
     bins = np.frexp(degree.astype(float))[1]
     n_bins = int(bins[-1]) + 1 if bins.size else 0
     mean = m / n if n else 0.0
@@ -113,8 +117,8 @@ def graph_stats(graph: Graph) -> GraphStats:
         degree_vertex_counts=tuple(np.bincount(bins, count, n_bins).astype(int).tolist()),
         degree_edge_counts=tuple(np.bincount(bins, count * degree, n_bins).astype(int).tolist()),
         has_sorted_rows=graph.has_sorted_rows,
-        mean_log2_neighbor_distance=float(np.log2(1.0 + distances).mean()) if m else 0.0,
-        far_neighbor_share=float((distances > FAR_DISTANCE).mean()) if m else 0.0,
+        mean_log2_neighbor_distance=float(np.log2(1.0 + distances).sum()) / distances.size if m else 0.0,
+        far_neighbor_share=np.count_nonzero(distances > FAR_DISTANCE) / distances.size if m else 0.0,
         **_first_hook(graph),
         estimated_depth=_estimated_depth(graph),
     )
@@ -122,11 +126,13 @@ def graph_stats(graph: Graph) -> GraphStats:
 
 def _estimated_depth(graph: Graph) -> float:
     """Extrapolate the levels of a search that stops once it has seen enough vertices."""
-    offsets, columns = graph.row_offsets, graph.column_indices
     connected = np.flatnonzero(graph.degrees)
     if not connected.size:
         return 0.0
-    frontier, levels, n_seen = connected[connected.size // 2][None], 0, 1
+    start = connected[connected.size // 2]
+    if graph.n_vertices < NEIGHBORHOOD:  # the whole search takes less than its levels one by one
+        return float(1 + _depth(as_csr_array(graph.row_offsets, graph.column_indices, _ones(graph.n_edges)), start)[0])
+    offsets, columns, frontier, levels, n_seen = graph.row_offsets, graph.column_indices, start[None], 0, 1
     seen = np.zeros(graph.n_vertices, bool)
     seen[frontier] = True
     while frontier.size and n_seen < NEIGHBORHOOD:
@@ -161,30 +167,55 @@ def _first_hook(graph: Graph) -> dict[str, float]:
         above: NDArray[Any] = np.minimum(v, columns[offsets[v]])
         return above
 
-    tree_share = float((parents(sample) == sample).mean())
-    roots = sample[:: max(1, sample.size // 256)].copy()
-    depths = np.zeros(roots.size)
-    climbing = np.arange(roots.size)
-    for _ in range(MAX_CLIMB):
-        above = parents(roots[climbing])
-        climbing = climbing[above != roots[climbing]]
-        if not climbing.size:
-            break
-        roots[climbing] = parents(roots[climbing])
-        depths[climbing] += 1
-    largest = int(np.unique(roots, return_counts=True)[1].max())
+    firsts = parents(sample)
+    tree_share = np.count_nonzero(firsts == sample) / sample.size
+    chosen = slice(None, None, max(1, sample.size // 256))
+    if n < NEIGHBORHOOD:
+        above = np.arange(n)
+        above[sample] = firsts
+        tops, steps = _tops(above)
+        roots, depths = tops[sample[chosen]], steps[sample[chosen]]
+    else:
+        roots = sample[chosen].copy()
+        depths = np.zeros(roots.size)
+        climbing = np.arange(roots.size)
+        for _ in range(MAX_CLIMB):
+            above = parents(roots[climbing])
+            climbing = climbing[above != roots[climbing]]
+            if not climbing.size:
+                break
+            roots[climbing] = parents(roots[climbing])
+            depths[climbing] += 1
+    largest = int((np.bincount(roots) if n < NEIGHBORHOOD else np.unique(roots, return_counts=True)[1]).max())
     return {
         "first_hook_tree_share": tree_share,
         "first_hook_giant_share": largest / roots.size if tree_share else 1.0,
-        "first_hook_depth": float(depths.mean()),
+        "first_hook_depth": float(depths.sum()) / roots.size,
     }
 
 
-def _sampled_distances(graph: Graph) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _tops(above: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return where the climb from each vertex ends, after ``MAX_CLIMB`` steps at most, and its steps, by doubling."""
+    steps = (above != np.arange(above.size)).astype(np.int64)
+    for _ in range(MAX_CLIMB.bit_length() - 1):
+        higher = above[above]
+        if np.array_equal(higher, above):
+            break
+        steps += steps[above]
+        above = higher
+    return above, steps
+
+
+def _sampled_distances(graph: Graph) -> NDArray[Any]:
     m = graph.n_edges
-    entries = np.random.default_rng(0).integers(m, size=N_SAMPLES) if m > N_SAMPLES else np.arange(m)
-    rows = np.searchsorted(graph.row_offsets, entries, "right") - 1
-    return np.abs(rows - graph.column_indices[entries].astype(np.int64))
+    if m <= N_SAMPLES:
+        rows, columns = np.repeat(np.arange(graph.n_vertices), graph.degrees), graph.column_indices
+    else:
+        entries = np.random.default_rng(0).integers(m, size=N_SAMPLES)
+        entries = entries.astype(graph.row_offsets.dtype)  # numpy would convert all offsets to another type
+        rows, columns = np.searchsorted(graph.row_offsets, entries, "right") - 1, graph.column_indices[entries]
+    distances: NDArray[Any] = np.abs(rows - columns)
+    return distances
 
 
 def diameter_bound(graph: Graph) -> int:
@@ -198,8 +229,6 @@ def diameter_bound(graph: Graph) -> int:
     .. [1] C. Magnien, M. Latapy, M. Habib. "Fast computation of empirically tight bounds for the
        diameter of massive graphs." ACM J. Experimental Algorithmics 13, 2009.
     """
-    from scipy.sparse.csgraph import breadth_first_order  # loads most of scipy, which statistics on a device do without
-
     if graph.n_edges == 0:
         return 0
     matrix = as_csr_array(graph.row_offsets, graph.column_indices, np.ones(graph.n_edges, bool))
@@ -207,12 +236,23 @@ def diameter_bound(graph: Graph) -> int:
         matrix = matrix + matrix.T
     start, depth = int(graph.degrees.argmax()), 0
     for _ in range(2):
-        order, predecessors = breadth_first_order(matrix, start, directed=True)
-        position = np.empty(graph.n_vertices, np.int32)
-        position[order] = np.arange(order.size, dtype=np.int32)
-        # In breadth-first order predecessors do not move back, so each level is one slice.
-        parent = position[predecessors[order[1:]]]
-        start, depth, level = int(order[-1]), 0, 0
-        while (following := 1 + int(np.searchsorted(parent, level))) < order.size:
-            level, depth = following, depth + 1
+        depth, start = _depth(matrix, start)
     return depth
+
+
+def _depth(matrix: csr_array, start: int) -> tuple[int, int]:
+    """Return how many levels a breadth-first search from *start* has after the first, and a vertex of the last."""
+    from scipy.sparse.csgraph import breadth_first_order  # loads most of scipy, which statistics on a device do without
+
+    order, predecessors = breadth_first_order(matrix, start, directed=True)
+    position = np.empty(matrix.shape[0], np.int32)
+    position[order] = np.arange(order.size, dtype=np.int32)
+    # In breadth-first order predecessors do not move back, so each level is one slice.
+    parent, depth, level = memoryview(position[predecessors[order[1:]]]), 0, 0
+    while (following := 1 + bisect_left(parent, level)) < order.size:
+        level, depth = following, depth + 1
+    return depth, int(order[-1])
+
+
+def _ones(m: int) -> NDArray[Any]:
+    return np.ones(m, np.float64)  # as scipy's searches hold them

@@ -39,7 +39,7 @@ class GraphProblem:
 
 @contextmanager
 def admission(session: Session | None, problem: Any) -> Iterator[Any]:
-    """Check the graph of *problem* if it was only wrapped, and forget what was found at the end of the block.
+    """Check and measure the graph of *problem*; of one that was only wrapped nothing is left at the end of the block.
 
     Parameters
     ----------
@@ -55,6 +55,8 @@ def admission(session: Session | None, problem: Any) -> Iterator[Any]:
     """
     graph = getattr(problem, "graph", None)
     if not isinstance(graph, WrappedGraph):
+        if session is not None and graph is not None:
+            admit(session, graph)
         yield problem
         return
     try:

@@ -22,6 +22,7 @@ from clgraph.runtime.replicas import expanded
 from clgraph.runtime.session import Session, SessionLike, as_session
 
 _WEIGHTS = ("int32", "int64", "float32", "float64")
+_SMALL = 1 << 14  # vertices and entries that the host looks at in less time than launches take
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -163,12 +164,16 @@ class DeviceGraph:
     @cached_property
     def stats(self) -> GraphStats:
         """What the cost model may know of this graph, found by kernels unless the host has it."""
-        if self.source is not None:
-            return self.source.stats
-        run = StatsRun(self.session, self.n_vertices, self.n_edges, self.scope)
-        return run.read(
-            directed=self.directed, weighted=self.edge_weights is not None, has_sorted_rows=self.has_sorted_rows
+        source = self.source
+        if source is not None and ("stats" in vars(source) or self.n_vertices + self.n_edges < _SMALL):
+            return source.stats
+        weights = self.edge_weights if source is None else source.edge_weights
+        found = StatsRun(self.session, self.n_vertices, self.n_edges, self.scope).read(
+            directed=self.directed, weighted=weights is not None, has_sorted_rows=self.has_sorted_rows
         )
+        if source is not None:
+            vars(source)["stats"] = found
+        return found
 
     @property
     def source(self) -> Graph | None:
@@ -295,15 +300,26 @@ def device_graph(session: Session, graph: Graph, *, weights: bool = False) -> De
 
 
 def admit(session: Session, graph: Graph) -> None:
-    """Make sure that nothing unchecked is in *graph*, and that its statistics are known, if it was only wrapped.
+    """Make sure that nothing unchecked is in *graph*, and that its statistics are known if it is large.
+
+    A matrix that was only wrapped is checked by kernels, which measure it, too; on a CPU they read it in place. What is
+    small the host checks and measures in less time than launches take.
 
     Raises
     ------
     GraphError
         The arrays of a matrix do not describe a graph; the message names value, position and limit.
     """
-    if not isinstance(graph, WrappedGraph) or graph.is_checked:
-        return
+    if graph.n_vertices + graph.n_edges < _SMALL:
+        if isinstance(graph, WrappedGraph):
+            graph.check()
+    elif isinstance(graph, WrappedGraph) and not graph.is_checked:
+        _admit_wrapped(session, graph)
+    else:
+        _ = device_graph(session, graph).stats
+
+
+def _admit_wrapped(session: Session, graph: WrappedGraph) -> None:
     arrays = [None if array is None else session.upload(array, in_place=True) for array in graph.arrays]
     offsets, columns, weights = arrays
     assert offsets is not None and columns is not None
@@ -317,7 +333,7 @@ def admit(session: Session, graph: Graph) -> None:
         raise
     if graph.must_merge(found):
         graph.merge()
-        admit(session, graph)
+        _admit_wrapped(session, graph)
         return
     directed, is_sorted = not found.is_symmetric, found.has_sorted_rows
     graph.admit(found, stats.read(directed=directed, weighted=weights is not None, has_sorted_rows=is_sorted))
