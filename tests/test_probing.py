@@ -15,7 +15,7 @@ import pytest
 from conftest import ROOT
 
 from clgraph.cli.main import main
-from clgraph.device.profile import Curve, DeviceProfile, generic_profile, user_path
+from clgraph.device.profile import HOST_WAYS, Curve, DeviceProfile, generic_profile, user_path
 from clgraph.errors import DeviceError, InputError, MissingExtraError
 from clgraph.probing import api, probe
 from clgraph.probing.api import FULL, QUICK, _powers
@@ -93,6 +93,11 @@ def test_curves_have_the_asked_points(measured: DeviceProfile, session: Session)
             assert 1 in words and max(words) > 1 << 16
     assert list(rates.group_address_atomics_per_second) == operations
     assert list(rates.local_atomics_per_second) == list(LOCAL_ATOMICS)
+    assert set(rates.host_items_per_second) == set(HOST_WAYS)
+    generic = generic_profile(session.facts).rates.host_items_per_second
+    for way, curve in rates.host_items_per_second.items():
+        beyond = [x for x in generic[way] if x > QUICK.host_bytes[-1]]
+        assert list(curve) == [*QUICK.host_bytes, *beyond] and all(1e4 < rate < 1e12 for rate in curve.values())
     assert list(rates.gathers_per_second) == list(rates.dependent_load_seconds)
     assert min(rates.gathers_per_second) == 1 << 12
     assert set(measured.spread) >= {"launch_seconds", "same_address_atomics_per_second.add_int32"}

@@ -67,6 +67,7 @@ def print_profile(profile: DeviceProfile) -> None:
     _print_latencies(profile)
     _print_memory(profile)
     _print_atomics(profile)
+    _print_host(profile)
     if profile.notes:
         print("\nnotes")
         print_fields({f"  {name}": text for name, text in profile.notes.items()})
@@ -124,6 +125,20 @@ def _print_atomics(profile: DeviceProfile) -> None:
         [
             ["global", *(_si(value, "/s") for value in per_group.values())],
             ["local", *(_cell(local, name, "/s") for name in per_group)],
+        ],
+    )
+
+
+def _print_host(profile: DeviceProfile) -> None:
+    key = "host_items_per_second"
+    curves = profile.rates.host_items_per_second
+    sizes = sorted({size for curve in curves.values() for size in curve})
+    print("\nvertices and edges that one core of the host takes, by working set")
+    print_table(
+        ["bytes", *curves],
+        [
+            *([_binary(size), *(_cell(curve, size, "/s") for curve in curves.values())] for size in sizes),
+            ["spread", *(_percent(profile.spread, f"{key}.{way}") for way in curves)],
         ],
     )
 

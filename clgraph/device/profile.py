@@ -52,11 +52,11 @@ class Curve(dict[int, float]):
 def _any_host() -> Mapping[str, Curve]:
     """Return round numbers of a server's core, for profiles that do not have the host's own."""
     return {
-        "scan": Curve({1 << 12: 1e9, 1 << 20: 8e8, 1 << 26: 3e8}),
-        "traverse": Curve({1 << 12: 5e8, 1 << 19: 4e8, 1 << 21: 5.5e7, 1 << 24: 2.5e7}),
-        "union": Curve({1 << 12: 2.5e8, 1 << 19: 1.5e8, 1 << 21: 1.4e7, 1 << 24: 5e6}),
-        "heap": Curve({1 << 12: 6e7, 1 << 19: 3.5e7, 1 << 21: 6e6, 1 << 24: 4.5e6}),
-        "sort": Curve({1 << 12: 1.7e7, 1 << 18: 1e7, 1 << 21: 4.5e6, 1 << 24: 3.3e6}),
+        "scan": Curve({1 << 14: 6e9, 1 << 17: 5e9, 1 << 20: 3.5e9, 1 << 24: 8e8}),
+        "traverse": Curve({1 << 14: 9e8, 1 << 17: 3.5e8, 1 << 20: 2.6e8, 1 << 21: 1e8, 1 << 24: 4e7}),
+        "union": Curve({1 << 14: 2.6e8, 1 << 17: 9e7, 1 << 20: 2.4e7, 1 << 24: 6e6}),
+        "heap": Curve({1 << 14: 7e7, 1 << 17: 4e7, 1 << 20: 1.2e7, 1 << 24: 4e6}),
+        "sort": Curve({1 << 14: 3.3e7, 1 << 17: 1.3e7, 1 << 20: 5e6, 1 << 24: 3.3e6}),
     }
 
 

@@ -15,6 +15,7 @@ from clgraph.model.strategy import Strategy, solves_all
 from clgraph.runtime.session import Session
 
 _VERTEX_BYTES = 16.0
+_USUAL_REACH = 0.25  # of the vertices, between random numbers and those of meshes
 _MOST_INDICES = 2**31 - 2**16
 
 
@@ -62,9 +63,11 @@ def walked(graph: Graph, way: str) -> Work:
     Neighbours in far numbers cost cache misses. In graphs so small that none is far, only sizes are asked for.
     """
     items, whole = float(graph.n_vertices + graph.n_edges), _VERTEX_BYTES * graph.n_vertices
-    far = graph.stats.far_neighbor_share if graph.n_vertices > FAR_DISTANCE else 0.0
-    near = HostItems((1.0 - far) * items, min(whole, _VERTEX_BYTES * FAR_DISTANCE), way)
-    return Work(host_items=(near, HostItems(far * items, whole, way)) if far else (near,))
+    if graph.n_vertices <= FAR_DISTANCE:
+        return Work(host_items=(HostItems(items, _USUAL_REACH * whole, way),))
+    far, reach = graph.stats.far_neighbor_share, 2.0 ** (1.0 + graph.stats.mean_log2_neighbor_distance)
+    near = HostItems((1.0 - far) * items, min(whole, _VERTEX_BYTES * reach), way)
+    return Work(host_items=(near, HostItems(far * items, whole, way)))
 
 
 def scanned(graph: Graph, passes: float) -> Work:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from clgraph.arguments import check_callback, checked_flag
-from clgraph.device.profile import Curve, DeviceProfile, DeviceRates, generic_profile, save_profile
+from clgraph.device.profile import HOST_WAYS, Curve, DeviceProfile, DeviceRates, at, generic_profile, save_profile
 from clgraph.errors import ClgraphError, DeviceError
+from clgraph.probing.host import host_trial
 from clgraph.probing.patterns import GLOBAL_ATOMICS, LINE_WORDS, LOCAL_ATOMICS, Bench
 from clgraph.probing.trials import Trial, read
 from clgraph.runtime.session import Session, SessionLike, as_session
@@ -20,6 +21,7 @@ logger = logging.getLogger(__name__)
 Progress = Callable[[int, int, str], None]
 """Called with how many measurements are done, how many there are, and the name of the next."""
 
+_HOST_RATE = "host_items_per_second"  # the only rate for which no device is needed
 _LONGEST_SECONDS = 0.1  # a curve ends where one turn of all work-items might take longer
 
 
@@ -35,10 +37,11 @@ class Effort:
     bytes_step: int
     cpu_scratch_bytes: int
     gpu_scratch_bytes: int
+    host_bytes: tuple[int, ...]
 
 
-QUICK = Effort("quick", 1e-3, 8, 16, 1 << 24, 8, 1 << 27, 1 << 28)
-FULL = Effort("full", 2e-3, 2, 2, 1 << 27, 2, 1 << 30, 1 << 30)
+QUICK = Effort("quick", 1e-3, 8, 16, 1 << 24, 8, 1 << 27, 1 << 28, (1 << 14, 1 << 17, 1 << 20))
+FULL = Effort("full", 2e-3, 2, 2, 1 << 27, 2, 1 << 30, 1 << 30, (*(1 << k for k in range(14, 22)), 1 << 24))
 
 
 def probe(
@@ -121,7 +124,7 @@ class _Measurement:
             rates = self._rates()
         finally:
             self._bench.release()
-        if not self._spread:
+        if not any(not name.startswith(_HOST_RATE) for name in self._spread):
             reason = next(iter(self._notes.values()), "no reason given")
             raise DeviceError(f"nothing could be measured on {self._session.facts.name}: {reason}")
         facts = self._session.facts
@@ -153,6 +156,7 @@ class _Measurement:
             group_address_atomics_per_second={name: self._group_addresses(name) for name in operations},
             spread_atomics_per_second={name: spread(name) for name in operations},
             local_atomics_per_second={name: self._local(name) for name in LOCAL_ATOMICS},
+            host_items_per_second={way: self._host(way) for way in HOST_WAYS},
         )
 
     # ---- the patterns
@@ -185,6 +189,13 @@ class _Measurement:
     def _local(self, operation: str) -> float:
         name = f"local_atomics_per_second.{operation}"
         return self._value(name, lambda: self._bench.local_atomics(operation))
+
+    def _host(self, way: str) -> Curve:
+        """Measure what the host does in caches; beyond them it slows down as hosts do."""
+        name = f"{_HOST_RATE}.{way}"
+        curve = self._curve(name, self._effort.host_bytes, lambda n_bytes: host_trial(way, n_bytes))
+        last, known = max(curve), self._fallback(name)
+        return Curve(curve | {x: rate * curve[last] / at(known, last) for x, rate in known.items() if x > last})
 
     def _grid_barrier(self) -> float:
         facts = self._session.facts
@@ -257,7 +268,7 @@ class _Measurement:
         logger.debug("measuring %s", name)
         if self._progress is not None:
             barrier = self._session.facts.dialect.has_grid_barrier
-            total = 6 + barrier + 3 * len(self._operations) + len(LOCAL_ATOMICS)
+            total = 6 + barrier + 3 * len(self._operations) + len(LOCAL_ATOMICS) + len(HOST_WAYS)
             self._progress(self._done, total, name)
         self._done += 1
 

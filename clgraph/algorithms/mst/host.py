@@ -62,5 +62,5 @@ def _ranks(weights: NDArray[Any] | None, maximum: bool, number_bits: int) -> NDA
 
 def work(problem: ForestProblem) -> Work:
     """A sort of the edges, and what comes before and after it."""
-    keys = problem.graph.n_vertices + 0.5 * problem.graph.n_edges
+    keys = 0.5 * problem.graph.n_edges
     return Work(host_seconds=_CALL_SECONDS, host_items=(HostItems(keys, 16.0 * keys, "sort"),))

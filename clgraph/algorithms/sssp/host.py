@@ -14,8 +14,8 @@ from clgraph.engine.host import scanned, too_many_entries, walked
 from clgraph.model.cost import Work
 
 _EXACT = 2**53  # integers below it are doubles
-_LOOKS = 12.0  # passes over the entries that predecessors take
-_CALL_SECONDS = 3.5e-5
+_SCANS, _CALL_SECONDS = 10.0, 3.5e-5
+_LOOKS, _LOOK_SECONDS = 40.0, 2e-5  # of predecessors
 
 
 def unfit(problem: SearchProblem) -> str | None:
@@ -86,7 +86,7 @@ def _take_least(
 def work(problem: SearchProblem) -> Work:
     """Dijkstra's search, or a breadth-first one where every edge weighs 1, and a look at all edges for predecessors."""
     graph = problem.graph
-    looks = scanned(graph, _LOOKS) if problem.predecessors else Work()
+    looks = scanned(graph, _LOOKS) + Work(host_seconds=_LOOK_SECONDS) if problem.predecessors else Work()
     if problem.edge_weights is None:
         return levels_work(graph) + looks
-    return walked(graph, "heap") + looks + Work(host_seconds=_CALL_SECONDS)
+    return walked(graph, "heap") + scanned(graph, _SCANS) + Work(host_seconds=_CALL_SECONDS) + looks

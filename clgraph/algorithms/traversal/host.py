@@ -15,9 +15,9 @@ from clgraph.engine.host import scanned, walked
 from clgraph.model.cost import Work
 
 NONE_BEFORE = -9999  # as in scipy.sparse.csgraph
-_TICKS, _TICKS_OF_ROOT = 64, 8  # levels that are expected at most: these, and times the root of the number of vertices
-_TWO_SEARCHES = 2.5  # times one, of which the second is as long again by the clock
-_CALL_SECONDS = 3.5e-5
+_TICKS, _TICKS_OF_ROOT = 4096, 8  # most levels that are expected: so many, and times the root of the vertices
+_TWO_SEARCHES = 4.0  # times one, since the clock makes the second longer
+_SCANS, _CALL_SECONDS = 4.0, 3.5e-5
 
 
 def levels(
@@ -45,7 +45,7 @@ def levels(
 
 def levels_work(graph: Graph) -> Work:
     """Return what :func:`levels` asks of the host."""
-    once = walked(graph, "traverse") + scanned(graph, 1.0)
+    once = walked(graph, "traverse") + scanned(graph, _SCANS)
     is_long = graph.n_vertices > FAR_DISTANCE and graph.stats.estimated_depth > _ticks(graph.n_vertices)
     return once.times(_TWO_SEARCHES if is_long else 1.0) + Work(host_seconds=_CALL_SECONDS)
 
