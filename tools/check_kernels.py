@@ -87,6 +87,7 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "data/replicas.cl": ({"OFFSET_T": "long", "OUT_OFFSET_T": "long", "WEIGHT_T": "ulong"},),
     "generators/points.cl": ({"SPATIAL": 0},),
     "generators/regular.cl": ({"OFFSET_T": "long"},),
+    "generators/roads.cl": ({"OFFSET_T": "long"},),
     "generators/rows.cl": ({"KEY_T": "uint"},),
     "generators/weights.cl": (
         {"WEIGHT_T": "long", "DIRECTED": 1, "OFFSET_T": "long"}, {"WEIGHT_T": "float", "WEIGHTS_ARE_FLOATS": 1},
