@@ -88,9 +88,10 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "factorization/order.cl": ({"OFFSET_T": "long", "KEY_T": "ulong"},),
     "factorization/superstep.cl": (*_ROWS_OF_FACTORS, {"VECTORS": 1, "LANES": 4, "WG_SIZE": 512}),
     "factorization/superstep_order.cl": ({"OFFSET_T": "long"},),
-    "data/replicas.cl": ({"OFFSET_T": "long", "OUT_OFFSET_T": "long", "WEIGHT_T": "ulong"},),
+    "generators/replicas.cl": ({"OFFSET_T": "long", "OUT_OFFSET_T": "long", "WEIGHT_T": "ulong"},),
     "generators/points.cl": ({"SPATIAL": 0},),
     "generators/regular.cl": ({"OFFSET_T": "long"},),
+    "generators/roads.cl": ({"OFFSET_T": "long"},),
     "generators/rows.cl": ({"KEY_T": "uint"},),
     "generators/weights.cl": (
         {"WEIGHT_T": "long", "DIRECTED": 1, "OFFSET_T": "long"}, {"WEIGHT_T": "float", "WEIGHTS_ARE_FLOATS": 1},

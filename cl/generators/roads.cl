@@ -56,7 +56,7 @@ KERNEL count_neighbors(int n_crossings, int width, const __global uchar *restric
 }
 
 /* Put *neighbor* where it belongs in a row that begins at *begin* and has room at *end*. */
-INLINE void insert(__global int *column_indices, int begin, int end, int neighbor) {
+INLINE void insert(__global int *column_indices, long begin, long end, int neighbor) {
   for (; end > begin && column_indices[end - 1] > neighbor; end--) column_indices[end] = column_indices[end - 1];
   column_indices[end] = neighbor;
 }
@@ -64,10 +64,11 @@ INLINE void insert(__global int *column_indices, int begin, int end, int neighbo
 /* Write the rows of a crossing, and of the bends of its own roads. */
 KERNEL write_neighbors(int n_crossings, int width, const __global uchar *restrict roads,
                        const __global uint *restrict first_road, const __global int *restrict bends_before,
-                       const __global int *restrict row_offsets, __global int *column_indices) {
+                       const __global offset_t *restrict row_offsets, __global int *column_indices) {
   FOR_CHUNK(i, n_crossings) {
-    const int v = number_of(i, first_road, bends_before), begin = row_offsets[v];
-    int end = begin;
+    const int v = number_of(i, first_road, bends_before);
+    const long begin = row_offsets[v];
+    long end = begin;
     uint road = first_road[i];
     for (int direction = LEADS_LEFT; direction <= LEADS_UP; direction++) {
       if (!(roads[i] & direction)) continue;
@@ -75,7 +76,8 @@ KERNEL write_neighbors(int n_crossings, int width, const __global uchar *restric
       const int first = (int)i + 1 + bends_before[road], last = (int)i + bends_before[road + 1];
       insert(column_indices, begin, end++, first <= last ? last : far);
       for (int bend = first; bend <= last; bend++) {
-        const int before = bend == first ? far : bend - 1, after = bend == last ? v : bend + 1, at = row_offsets[bend];
+        const int before = bend == first ? far : bend - 1, after = bend == last ? v : bend + 1;
+        const long at = row_offsets[bend];
         column_indices[at] = min(before, after);
         column_indices[at + 1] = max(before, after);
       }

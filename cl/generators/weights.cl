@@ -17,6 +17,9 @@
 #include "generators/search.h"
 
 #if WEIGHTS_ARE_FLOATS
+#if DEV_HAS_FP64
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
 #pragma OPENCL FP_CONTRACT OFF   /* the sum is rounded after the product is, as on the host */
 #define SPAN_T WEIGHT_T
 #define FRACTION(hash) \

@@ -11,12 +11,11 @@ from clgraph.data.graph import Graph
 from clgraph.errors import InputError
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.sort import Sort
-from clgraph.primitives.types import MAX_ITEMS
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import DeviceGraph
 from clgraph.runtime.session import Session
 
-_BYTES_PER_KEY = 3 * 8  # while keys are sorted
+_MOST_ENTRIES = 2**31 - 2**16 - 1  # of those that are sorted; their offsets are int32
 _GROUPS = {True: 4, False: 32}  # work-groups for each compute unit of a CPU, and of others
 
 
@@ -52,11 +51,16 @@ def bits_of(n: int) -> int:
     return max(1, (n - 1).bit_length())
 
 
+def check_keys(session: Session, count: int) -> None:
+    """Raise unless there is memory for *count* keys and to sort them."""
+    session.check_memory(dict.fromkeys(("keys of entries", "keys in order", "keys between passes"), 8 * count))
+
+
 def new_keys(session: Session, count: int) -> DeviceArray:
     """Return room for *count* keys, which :func:`graph_of_keys` takes."""
-    if count > min(MAX_ITEMS, 2**31 - 2**16):
-        raise InputError(f"{count} entries; a device makes graphs of at most {2**31 - 2**16}, the host larger ones")
-    session.check_memory({"keys of entries": _BYTES_PER_KEY // 3 * count, "room to sort them": 2 * 8 * count})
+    if count > _MOST_ENTRIES:
+        raise InputError(f"{count} entries to sort; a device sorts at most {_MOST_ENTRIES}, the host more")
+    check_keys(session, count)
     return session.empty(count, np.uint64)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from clgraph.arguments import Seed
 from clgraph.data.geometric import SIDE, Ids, RandomGeometric
 from clgraph.data.graph import Graph
-from clgraph.generators.device import bits_of, graph_of_keys, launch, new_keys, without_edges
+from clgraph.generators.device import bits_of, check_keys, graph_of_keys, launch, new_keys, without_edges
 from clgraph.primitives.scan import exclusive_sum
 from clgraph.primitives.sort import sort
 from clgraph.runtime.session import Session, SessionLike, as_session
@@ -30,7 +30,7 @@ def _random_geometric(session: Session, drawn: RandomGeometric) -> Graph:
     n, (key0, key1) = drawn.n, drawn.key
     if n < 2:
         return without_edges(session, n)
-    session.check_memory({f"a graph of degree {drawn.degree:g}": int(24 * n * min(n, drawn.degree) / 2)})
+    check_keys(session, int(n * min(n, drawn.degree)))
     points, ordered = (session.empty(n, np.uint64) for _ in range(2))
     cells, numbers = (session.empty(n, np.uint32) for _ in range(2))
     scope: dict[str, Any] = {"n": n, "cell": drawn.cell}

@@ -9,6 +9,7 @@ from clgraph.data.graph import Graph
 from clgraph.generators.device import born, empty_rows, launch, without_edges
 from clgraph.primitives.scan import exclusive_sum
 from clgraph.primitives.sort import sort
+from clgraph.primitives.types import c_type
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session, SessionLike, as_session
 
@@ -40,12 +41,12 @@ def _road_like(session: Session, drawn: RoadLike) -> Graph:
     exclusive_sum(session, n_roads, first_road)
     total = first_road.item(n_crossings)
     scope |= {"first_road": first_road, "bends_before": _bends_before(session, n_bends, total, key)}
-    m = 2 * (total + n_bends)
-    rows = empty_rows(session, n, m)
+    rows = empty_rows(session, n, 2 * (total + n_bends))
     degrees = session.empty(n, np.uint32)
     launch(session, "roads", "count_neighbors", n_crossings, degrees=degrees, **scope)
     exclusive_sum(session, degrees, rows["row_offsets"])
-    launch(session, "roads", "write_neighbors", n_crossings, **scope, **rows)
+    defines = {"OFFSET_T": c_type(rows["row_offsets"].dtype)}
+    launch(session, "roads", "write_neighbors", n_crossings, defines, **scope, **rows)
     return born(session, **rows)
 
 

@@ -24,11 +24,16 @@ def expanded(graph: DeviceGraph, k: int) -> DeviceGraph:
         "row offsets": (k * n + 1) * offsets.itemsize, "column indices": 4 * k * m, "weights": weight_bytes * k * m
     })
     rows = {"out_offsets": session.empty(k * n + 1, offsets), "out_columns": session.empty(k * m, np.int32)}
-    program = session.program("data/replicas.cl", {
-        **graph.defines(), "OUT_OFFSET_T": "long" if offsets.itemsize == 8 else "int",
-        "WEIGHT_T": "ulong" if weight_bytes == 8 else "uint",
-    })
-    groups = 8 * session.facts.compute_units
+    is_cpu = session.facts.is_cpu
+    program = session.program(
+        "generators/replicas.cl",
+        {
+            **graph.defines(), "OUT_OFFSET_T": "long" if offsets.itemsize == 8 else "int",
+            "WEIGHT_T": "ulong" if weight_bytes == 8 else "uint",
+        },
+        work_group_size=1 if is_cpu else None,
+    )
+    groups = (4 if is_cpu else 32) * session.facts.compute_units
     program.bind("replicate_rows", k * max(n, m), n=n, m=m, k=k, max_groups=groups, **graph.scope, **rows)()
     replicas = None
     if weights is not None:
