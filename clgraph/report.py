@@ -114,8 +114,8 @@ def tabulate_rows(rows: Sequence[Row], table: str, style: str, time: str = "wall
         One line per device and graph with a column per strategy (milliseconds; ``*`` marks the cost
         model's pick, bold the fastest); every row with its prediction; how much slower the pick
         was than the best; where the time of calls went, from the user's array to the answer; or, for each
-        algorithm, how many times as fast as other libraries calls are (geometric mean over graphs, the least in
-        parentheses).
+        algorithm, how many times as fast as scipy's or networkx's own its calls are (geometric mean over graphs, the
+        least in parentheses).
     style : {"github", "latex", "csv"}
     time : {"wall", "least_wall", "kernel", "least_kernel"}
         Which of a row's times counts; rows without it are left out of the strategies and the regret.
@@ -248,13 +248,15 @@ def _ratio(seconds: float | None, ours: float) -> str:
 
 
 def _ratios(rows: Sequence[Row]) -> Cells:
-    """Return how many times as fast as scipy, or else networkx, the calls of each algorithm are on all graphs."""
-    groups: dict[tuple[str, str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    """Return how many times as fast calls are as scipy's own, or networkx's where scipy does not take the input."""
+    groups: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
-        for library in ("scipy", "networkx"):
-            if "call" in row and f"{library}_seconds" in row:
-                ratio = row[f"{library}_seconds"] / row["least_wall_seconds"]
-                groups[_device(row), row["algorithm"], library][row["strategy"]].append(ratio)
+        if row.get("call") in (None, "cold process"):
+            continue
+        other = "scipy" if "scipy_seconds" in row and row["input"] != "networkx" else "networkx"
+        if f"{other}_seconds" in row:
+            ratio = row[f"{other}_seconds"] / row["least_wall_seconds"]
+            groups[_device(row), row["algorithm"]][row["strategy"]].append(ratio)
     if not groups:
         raise InputError("no row of a call has the seconds of another library")
     names = list(dict.fromkeys(name for group in groups.values() for name in group))
@@ -262,7 +264,7 @@ def _ratios(rows: Sequence[Row]) -> Cells:
         [*key, *(_mean_and_least(group[name]) if name in group else "" for name in names)]
         for key, group in groups.items()
     ]
-    return ["device", "algorithm", "compared with", *names], cells
+    return ["device", "algorithm", *names], cells
 
 
 def _mean_and_least(ratios: Sequence[float]) -> str:
