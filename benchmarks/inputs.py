@@ -72,7 +72,11 @@ SMALL: dict[str, Callable[..., Graph]] = {
     "path-18": partial(generators.path, 1 << 18),
     "tree-18": partial(generators.tree, 1 << 18),
 }
-GENERATED = MATRICES | COMPONENTS | SPANNING | SEARCHES | SMALL
+END_TO_END: dict[str, Callable[..., Graph]] = {
+    **{f"grid-{side}": partial(generators.grid, side, side) for side in (32, 300, 1000)},
+    "geometric-18": partial(generators.random_geometric, 1 << 18, 14),
+}
+GENERATED = END_TO_END | MATRICES | COMPONENTS | SPANNING | SEARCHES | SMALL
 _POWER_LAW = ("rmat", "web")  # beginnings of names
 
 

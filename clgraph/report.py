@@ -21,7 +21,7 @@ Cells: TypeAlias = tuple[list[str], list[list[Any]]]
 
 SCHEMA_VERSION = 1
 FORMATS = ("github", "latex", "csv")
-TABLES = ("strategies", "rows", "regret")
+TABLES = ("strategies", "rows", "regret", "parts", "ratios")
 TIMES = ("wall", "least_wall", "kernel", "least_kernel")
 HEADINGS = {"github": "### {}", "latex": "% {}", "csv": "# {}"}
 _REQUIRED = ("benchmark", "device", "graph", "strategy", "wall_seconds")
@@ -110,16 +110,22 @@ def tabulate_rows(rows: Sequence[Row], table: str, style: str, time: str = "wall
 
     Parameters
     ----------
-    table : {"strategies", "rows", "regret"}
+    table : {"strategies", "rows", "regret", "parts", "ratios"}
         One line per device and graph with a column per strategy (milliseconds; ``*`` marks the cost
-        model's pick, bold the fastest); every row with its prediction; or how much slower the pick
-        was than the best.
+        model's pick, bold the fastest); every row with its prediction; how much slower the pick
+        was than the best; where the time of calls went, from the user's array to the answer; or, for each
+        algorithm, how many times as fast as scipy's or networkx's own its calls are (geometric mean over graphs, the
+        least in parentheses).
     style : {"github", "latex", "csv"}
     time : {"wall", "least_wall", "kernel", "least_kernel"}
         Which of a row's times counts; rows without it are left out of the strategies and the regret.
     """
     if table == "rows":
         headers, cells = _every_row(rows)
+    elif table == "parts":
+        headers, cells = _parts(rows)
+    elif table == "ratios":
+        headers, cells = _ratios(rows)
     else:
         timed = [row for row in rows if row.get(f"{time}_seconds") is not None]
         if not timed:
@@ -215,6 +221,54 @@ def _regret(rows: Sequence[Row], time: str) -> Cells:
         cells.append([device, "geometric mean", "", "", f"{geometric_mean(ratios):.2f}"])
         cells.append([device, "worst", "", "", f"{max(ratios):.2f}"])
     return ["device", "graph", "pick", "best", "pick / best"], cells
+
+
+def _parts(rows: Sequence[Row]) -> Cells:
+    """Return the calls of the end-to-end benchmark and where their time went, all in milliseconds."""
+    calls = [row for row in rows if "call" in row]
+    if not calls:
+        raise InputError("no row tells the parts of a call")
+    names = ("check", "convert", "statistics", "upload", "kernel", "span", "read", "compile", "python", "bus")
+    parts = [name for name in names if any(row.get(f"{name}_seconds") for row in calls)]
+    others = [name for name in ("scipy", "networkx") if any(f"{name}_seconds" in row for row in calls)]
+    cells = [
+        [
+            _device(row), row["graph"], row["input"], row["call"], row["ran"], _ms(row["least_wall_seconds"]),
+            *(_ms(row.get(f"{name}_seconds")) for name in parts),
+            *(_ratio(row.get(f"{name}_seconds"), row["least_wall_seconds"]) for name in others),
+        ]
+        for row in calls
+    ]  # fmt: skip
+    headers = ["device", "graph", "input", "call", "strategy", "ms", *parts, *(f"{name} / ours" for name in others)]
+    return headers, cells
+
+
+def _ratio(seconds: float | None, ours: float) -> str:
+    return "" if seconds is None else f"{seconds / ours:.2f}"
+
+
+def _ratios(rows: Sequence[Row]) -> Cells:
+    """Return how many times as fast calls are as scipy's own, or networkx's where scipy does not take the input."""
+    groups: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        if row.get("call") in (None, "cold process"):
+            continue
+        other = "scipy" if "scipy_seconds" in row and row["input"] != "networkx" else "networkx"
+        if f"{other}_seconds" in row:
+            ratio = row[f"{other}_seconds"] / row["least_wall_seconds"]
+            groups[_device(row), row["algorithm"]][row["strategy"]].append(ratio)
+    if not groups:
+        raise InputError("no row of a call has the seconds of another library")
+    names = list(dict.fromkeys(name for group in groups.values() for name in group))
+    cells = [
+        [*key, *(_mean_and_least(group[name]) if name in group else "" for name in names)]
+        for key, group in groups.items()
+    ]
+    return ["device", "algorithm", *names], cells
+
+
+def _mean_and_least(ratios: Sequence[float]) -> str:
+    return f"{geometric_mean(ratios):.2f} ({min(ratios):.2f})"
 
 
 def _device(row: Row) -> str:

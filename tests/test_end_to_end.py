@@ -1,0 +1,90 @@
+"""The benchmark from the user's array to the user's answer."""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import bench_end_to_end
+import end_to_end_calls
+import first_answer
+import numpy as np
+import pytest
+from conftest import ROOT
+from scipy.sparse.csgraph import breadth_first_order, dijkstra
+
+from clgraph import generators
+from clgraph.data.graph import Graph
+from clgraph.errors import VerificationError
+from clgraph.report import read_rows
+from clgraph.runtime.session import Session
+
+
+def test_calls_are_timed_from_the_array_to_the_answer(tmp_path: Path) -> None:
+    graph, results = tmp_path / "graph.txt", tmp_path / "results.json"
+    graph.write_text("0 1\n1 2\n2 0\n1 1\n2 3\n4 5\n", encoding="utf-8")
+    options = ["-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "2"]
+    names = ["bfs", "color"]
+    script = [sys.executable, str(ROOT / "benchmarks" / "bench_end_to_end.py"), *options, "--algorithms", *names]
+    measured = subprocess.run([*script, "--skip-cold"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert measured.returncode == 0 and "scipy / ours" in measured.stdout, measured.stderr
+    rows = read_rows(results)
+    assert {row["algorithm"] for row in rows if "call" in row} == {*names}
+    given = {"scipy", "Graph", "networkx"}
+    for name in names:
+        own = {row["strategy"]: row for row in rows if row["graph"] == f"{graph}: {name}"}
+        calls = {f"{one}, {call}" for one in given for call in ("first call", "later call")}
+        assert {*own} == calls | {"networkx"} | ({"scipy"} if name != "color" else set())
+        for call in calls:
+            row, total = own[call], own[call]["least_wall_seconds"]
+            parts = ("check", "convert", "statistics", "upload", "kernel", "read", "compile", "python")
+            assert all(row[f"{part}_seconds"] >= 0 for part in parts) and row["verified"]
+            assert 0 < row["python_seconds"] < total <= row["wall_seconds"] and row["networkx_seconds"] > 0
+        assert own["networkx, later call"]["convert_seconds"] > 0 == own["Graph, later call"]["statistics_seconds"]
+
+
+def test_a_new_process_tells_when_it_answered_and_how_much_it_took(tmp_path: Path) -> None:
+    graph, file = generators.grid(9, 9), tmp_path / "graph.npz"
+    np.savez(file, row_offsets=graph.row_offsets, column_indices=graph.column_indices)
+    command = [sys.executable, first_answer.__file__, "color", "networkx", str(file), "0", "pocl"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    started = time.time()
+    found = json.loads(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
+    assert started < found["answered"] < time.time() and 0 < found["load_seconds"] < time.time() - started
+    assert 0 <= found["peak_bytes"] < 1 << 28 and found["ran"]
+
+
+
+def test_an_answer_that_differs_from_scipys_is_refused(pocl: Session) -> None:
+    graph = generators.random_weights(generators.grid(5, 4), seed=1)
+    matrix = graph.to_scipy().astype(float)
+    for calls in end_to_end_calls.ALGORITHMS.values():
+        expected = None if calls.scipy is None else calls.scipy(matrix, 3)
+        found = calls.ours(graph, 3, pocl)
+        array = calls.check(graph, 3, found, expected)
+        wrong = SimpleNamespace(n_components=1, weight=getattr(found, "weight", 0), edges=array[:-1])
+        wrong.labels = wrong.distances = wrong.colors = np.full_like(array, 7)
+        with pytest.raises(VerificationError):
+            calls.check(graph, 3, wrong, expected)
+
+
+@pytest.mark.parametrize("make", [generators.grid, generators.uniform_random, generators.rmat])
+def test_distances_of_scipys_breadth_first_order(make: Callable[[int, int], Graph]) -> None:
+    matrix = make(6, 4).to_scipy().astype(float)
+    found = end_to_end_calls.distances(matrix.shape[0], *breadth_first_order(matrix, 1))
+    lengths = dijkstra(matrix, indices=1, unweighted=True)
+    np.testing.assert_array_equal(found, np.where(np.isfinite(lengths), lengths, -1))
+
+
+def test_the_parts_of_a_call_are_known_by_name() -> None:
+    for file in bench_end_to_end.KERNEL_PARTS.values():
+        assert bench_end_to_end.kernel_names(file)
+    with bench_end_to_end.watched() as seconds:
+        Graph.from_scipy(generators.path(9).to_scipy()).stats.max_degree  # noqa: B018
+        assert seconds["check"] > 0 < seconds["statistics"]
+    assert "lambda" not in Graph.from_scipy.__qualname__ and not seconds["convert"]
