@@ -15,7 +15,7 @@ from clgraph.engine.host import scanned, walked
 from clgraph.model.cost import Work
 
 NONE_BEFORE = -9999  # as in scipy.sparse.csgraph
-_TICKS, _TICKS_OF_ROOT = 4096, 8  # most levels that are expected: so many, and times the root of the vertices
+_TICKS, _TICKS_OF_ROOT = 1024, 8  # most levels that are expected: so many, and times the root of the vertices
 _TWO_SEARCHES = 4.0  # times one, since the clock makes the second longer
 _SCANS, _CALL_SECONDS = 4.0, 3.5e-5
 
