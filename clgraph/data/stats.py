@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order
 
 from clgraph.data.csr import as_csr_array
 
@@ -242,6 +241,8 @@ def diameter_bound(graph: Graph) -> int:
 
 def _depth(matrix: csr_array, start: int) -> tuple[int, int]:
     """Return how many levels a breadth-first search from *start* has after the first, and a vertex of the last."""
+    from scipy.sparse.csgraph import breadth_first_order  # loads most of scipy, which statistics on a device do without
+
     order, predecessors = breadth_first_order(matrix, start, directed=True)
     position = np.empty(matrix.shape[0], np.int32)
     position[order] = np.arange(order.size, dtype=np.int32)
