@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clgraph as cg
 from clgraph.algorithms.mst import STRATEGIES, SpanningForest, as_problem, minimum_spanning_forest, strategies
+from clgraph.algorithms.mst.weights import upload_weights
 from clgraph.data.graph import Graph
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError, VerificationError
 from clgraph.generators import random_weights
@@ -469,3 +470,19 @@ def test_a_wait_that_ran_out_is_reported(pocl: Session, monkeypatch: pytest.Monk
         plan.arrays["state"].fill(STATUS_TIMEOUT, at, at + 1)
         with pytest.raises(DeviceTimeoutError):
             plan.result()
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        [1.0, -2.0, 0.0, -0.0, np.inf, -np.inf, 3.4e38, 1.5, 1.25, 2.0**-126, -(2.0**-126), 2.0**127],
+        [1e-40, 1.0, 0.0], [0.1, 0.2, 0.15], [1e300, -1e300, 1.0], [2.0**128, 1.0], [2.0**-127, 2.0**-128],
+        [-5, 0, 2**31, 2**32 - 6], [0, 2**32, -(2**63), 2**63 - 1],
+    ],
+)
+def test_keys_of_wide_weights_are_in_their_order(session, weights):
+    graph = chain(np.array(weights))
+    keys = upload_weights(session, graph).get()
+    assert graph.edge_weights.itemsize == 8 and keys.itemsize == 4
+    ranks = [np.unique(each, return_inverse=True)[1].tolist() for each in (graph.edge_weights + 0, keys)]
+    assert ranks[0] == ranks[1]

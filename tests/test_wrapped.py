@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import gc
 import pickle
+import subprocess
+import sys
 from itertools import pairwise
 from typing import Any
 
@@ -259,3 +261,27 @@ def test_kernels_measure_a_large_graph_once(pocl: Session, monkeypatch: pytest.M
         admit(pocl, graph)
     assert [name for name, _ in recorder.kernel_events].count("measure_rows") == 1
     assert graph.stats.max_degree == 4 and graph.stats is device_graph.device_graph(pocl, graph).stats
+
+
+@pytest.mark.parametrize("call", ["connected_components(matrix, session=session)", "bfs(matrix, 5, session=session)"])
+def test_a_call_needs_little_memory_beside_the_matrix(session: Session, call: str) -> None:
+    device = "intel(r) opencl" if "Intel" in session.facts.platform else "pocl"
+    code = f"""if True:
+        import numpy as np, resource, scipy.sparse as sp, clgraph as cg
+        def ring(n):
+            v = np.arange(n, dtype=np.int32)
+            columns = np.sort(np.stack([(v - 1) % n, (v + 1) % n], 1), 1).ravel()
+            return sp.csr_array((np.ones(2 * n), columns, 2 * np.arange(n + 1, dtype=np.int32)), shape=(n, n))
+        def used():
+            return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
+        session = cg.Session("{device}")
+        matrix = ring(20_000)
+        cg.{call}
+        matrix = ring(2_000_000)
+        before = used()
+        cg.{call}
+        print(used() - before)
+    """
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    answer = 2 * 4 * 2_000_000
+    assert int(done.stdout) < answer + (64 << 20)

@@ -1,5 +1,27 @@
-/* Replace 64-bit weights by the ranks of their values, which 32 bits hold: they give the same forest. */
-#include "common/types.h"
+/* Replace 64-bit weights by 32 bits in the same order, which give the same forest: by what is left of them where nothing
+ * is lost, else by the ranks of their values. */
+#include "common/atomics.h"
+
+/* Doubles that are floats, as integers in the order of the floats; *lost ends as 1 if one is no float, or a denormal. */
+KERNEL narrow_doubles(long m, __global const ulong *restrict edge_weights, __global uint *restrict keys,
+                      volatile __global uint *restrict lost) {
+  uint is_lost = 0u;
+  for (long k = get_global_id(0); k < m; k += get_global_size(0)) {
+    const ulong bits = edge_weights[k], size = bits << 1 >> 1;
+    const uint exponent = (uint)(size >> 52), is_infinite = size == 0x7ff0000000000000ul;
+    const uint number = size ? (uint)((size - (896ul << 52)) >> 29) : 0u;   /* 896: the difference of the biases */
+    const uint value = is_infinite ? 0x7f800000u : number;
+    const int fits = !(bits & 0x1ffffffful) && exponent > 896u && exponent < 1151u;
+    is_lost |= !fits && !is_infinite && size;
+    keys[k] = size && bits >> 63 ? ~(value | 0x80000000u) : value | 0x80000000u;
+  }
+  if (is_lost) store_relaxed(lost, 1u);
+}
+
+/* What integers are above the least, which 32 bits hold. */
+KERNEL narrow_longs(long m, long least, __global const long *restrict edge_weights, __global uint *restrict keys) {
+  for (long k = get_global_id(0); k < m; k += get_global_size(0)) keys[k] = (uint)(edge_weights[k] - least);
+}
 
 /* begins[i] = 1 where sorted item i is another value than the one before. */
 KERNEL mark_values(long m, __global const ulong *restrict sorted, __global int *restrict begins) {

@@ -72,7 +72,9 @@ class SpanningForest(_SpanningForest):
     @cached_property
     def sources(self) -> NDArray[np.int32]:
         """Lesser end of each edge, int32."""
-        rows: NDArray[Any] = np.searchsorted(self.graph.row_offsets, self.edges, "right") - 1
+        offsets = self.graph.row_offsets
+        edges = self.edges.astype(offsets.dtype)  # numpy would convert all offsets to another type
+        rows: NDArray[Any] = np.searchsorted(offsets, edges, "right") - 1
         return rows.astype(np.int32)
 
     @cached_property

@@ -28,24 +28,27 @@ def upload_weights(session: Session, graph: Graph) -> DeviceArray:
     """Return 4 bytes an entry on the device: the weights, or keys of the same order for 64-bit ones."""
     if graph.weight_dtype is None:
         return session.empty(1, np.uint32)
+    on_device = device_graph(session, graph, weights=True).edge_weights
+    assert on_device is not None
     if graph.weight_dtype.itemsize == 4:
-        on_device = device_graph(session, graph, weights=True).edge_weights
-        assert on_device is not None
         return on_device
+    program, m = session.program("mst/ranks.cl"), graph.n_edges
+    keys, most = session.empty(m, np.uint32), 64 * session.facts.compute_units
+    if graph.weight_dtype.kind == "i":
+        least, greatest = map(int, graph.weight_range)
+        if greatest - least < 2**32:
+            program.bind(
+                "narrow_longs", m, m=m, least=least, edge_weights=on_device, keys=keys, max_groups=most
+            )()
+            return keys
+    else:
+        lost = session.zeros(1, np.uint32)
+        program.bind("narrow_doubles", m, m=m, edge_weights=on_device, keys=keys, lost=lost, max_groups=most)()
+        if not lost.item():
+            return keys
     weights = graph.edge_weights
     assert weights is not None
-    if weights.dtype.kind == "i":
-        least, greatest = (int(weights.min()), int(weights.max())) if weights.size else (0, 0)
-        if greatest - least < 2**32:
-            return session.upload((weights - least).astype(np.uint32))
-    else:
-        weights = weights + 0.0  # -0.0 is 0.0
-        with np.errstate(over="ignore"):
-            narrow = weights.astype(np.float32)
-        if np.array_equal(narrow, weights):
-            bits = narrow.view(np.uint32)
-            return session.upload(np.where(bits >> 31, ~bits, bits | np.uint32(2**31)))
-    return _ranks(session, weights)
+    return _ranks(session, weights + weights.dtype.type(0))  # -0.0 is 0.0
 
 
 def _ranks(session: Session, weights: NDArray[Any]) -> DeviceArray:
