@@ -68,11 +68,11 @@ def test_rmat_follows_its_probabilities(seed: int) -> None:
     assert abs((permuted.sources() >= 2048).mean() - 0.5) < 0.1
 
 
-def test_rmat_draws_continue_over_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = generators.rmat(10, 8)
-    monkeypatch.setattr("clgraph.data.philox.CHUNK", 1008)
+def test_draws_continue_over_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, uniform = generators.rmat(10, 8), generators.uniform_random(500, 5001)
+    monkeypatch.setattr("clgraph.data.philox.CHUNK", 1024)
     graph = generators.rmat(10, 8)
-    assert same(graph, whole)
+    assert same(graph, whole) and same(generators.uniform_random(500, 5001), uniform)
     check_simple(graph)
     assert graph.n_edges > 10_000
 

@@ -96,7 +96,7 @@ class UniformRandom:
             words = random_words(self.key, 0, 2 * part.start // BLOCK, 2 * (part.stop - part.start))
             src[part], dst[part] = below(words, self.n).reshape(-1, 2).T
 
-        in_chunks("generating edges", "edges", self.n_edges, draw)
+        in_chunks("generating edges", "edges", self.n_edges, draw, share=4)  # an edge takes more memory than R-MAT's
         return Graph.from_edges(src, dst, n=self.n, duplicates="first", self_loops="drop")
 
 

@@ -45,19 +45,22 @@ def below(words: NDArray[np.uint64], n: int) -> NDArray[np.uint64]:
     high, low = words >> np.uint64(32), words & _LOW
     low *= n_low
     low >>= np.uint64(32)
-    low += high * n_low
     if not n_high:
-        low >>= np.uint64(32)
-        return low
+        high *= n_low
+        high += low
+        high >>= np.uint64(32)
+        return high
+    low += high * n_low
     middle = (words & _LOW) * n_high + (low & _LOW)
     product: NDArray[np.uint64] = high * n_high + (low >> np.uint64(32)) + (middle >> np.uint64(32))
     return product
 
 
-def in_chunks(what: str, unit: str, total: int, make: Callable[[slice], None]) -> None:
-    """Call *make* with each chunk of *total* items, in threads, and tell how far it is."""
+def in_chunks(what: str, unit: str, total: int, make: Callable[[slice], None], share: int = 1) -> None:
+    """Call *make* with each chunk of *total* items, in threads, and tell how far it is; a chunk is 1 / *share* long."""
     tell = begin(what, total, unit)
-    parts = [slice(start, min(start + CHUNK, total)) for start in range(0, total, CHUNK)]
+    chunk = CHUNK // share
+    parts = [slice(start, min(start + chunk, total)) for start in range(0, total, chunk)]
     if len(parts) == 1:  # threads take longer to begin
         make(parts[0])
         tell(total)
