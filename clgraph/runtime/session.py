@@ -38,6 +38,7 @@ SessionLike: TypeAlias = "Session | str | cl.Device | cl.Context | cl.CommandQue
 
 _CHECKED_BYTES = 1 << 22  # for less it is not worth asking how much memory is free, which takes a CPU's host 25 us
 _SPIN_SECONDS = 200e-6  # a waiting host polls this long before it sleeps in the driver, which takes time to wake it
+_PATIENCE_SECONDS = 1.0  # with a device whose driver does not wait
 _COMPLETE = cl.command_execution_status.COMPLETE
 
 
@@ -264,9 +265,19 @@ class Session:
                     while event.command_execution_status > _COMPLETE and time.perf_counter() < until:
                         pass
                 event.wait()  # other threads run meanwhile; it raises the error of a command that has failed
+            except cl.Error:
+                self._outlast(event)
+                raise
             except KeyboardInterrupt:
                 self.queue.finish()
                 raise
+
+    @staticmethod
+    def _outlast(event: cl.Event) -> None:
+        """Let a copy end for which the driver would not wait: it may still write to memory that is freed next."""
+        until = time.perf_counter() + _PATIENCE_SECONDS
+        while event.command_execution_status > _COMPLETE and time.perf_counter() < until:
+            time.sleep(1e-3)
 
     def finish(self) -> None:
         """Wait for everything enqueued."""
