@@ -11,7 +11,7 @@ from conftest import session_on
 import clgraph as cg
 from clgraph.algorithms.table import find_algorithm, find_function
 from clgraph.algorithms.traversal import host as searches
-from clgraph.data.generators import random_weights
+from clgraph.generators import random_weights
 from clgraph.data.graph import Graph
 from clgraph.engine import host as engine
 from clgraph.errors import InputError, UnsupportedStrategyError
