@@ -38,7 +38,7 @@ def test_calls_are_timed_from_the_array_to_the_answer(tmp_path: Path) -> None:
     for row in (rows[call] for call in calls):
         parts = ("check", "convert", "statistics", "upload", "kernel", "read", "compile", "python")
         assert all(row[f"{part}_seconds"] >= 0 for part in parts) and row["verified"]
-        assert 0 < row["python_seconds"] < row["least_wall_seconds"] <= row["wall_seconds"]
+        assert 0 < row["python_seconds"] <= row["least_wall_seconds"] <= row["wall_seconds"]
         assert row["networkx_seconds"] == rows["networkx"]["least_wall_seconds"] > 0 < row["scipy_seconds"]
     assert rows["networkx, later call"]["convert_seconds"] > 0 == rows["Graph, later call"]["statistics_seconds"]
 
