@@ -17,10 +17,11 @@ What goes in is a scipy CSR array of float64, which scipy takes as it is, a ``Gr
 
 Other rows have the same call of scipy and networkx. Each answer is compared with scipy's, a colouring with the edges.
 Besides the fields of ``harness.py`` a row holds ``algorithm``, ``input``, ``call``, ``ran`` (the strategy), and the
-parts of the quickest call, which are ``check_seconds``, ``statistics_seconds``, ``upload_seconds``,
-``kernel_seconds``, ``read_seconds``, ``compile_seconds`` and ``python_seconds``, the rest. The kernels that check and
-measure the input count as check and statistics. ``span_seconds`` are from the start of the first kernel to the end of
-the last one. ``scipy_seconds`` and ``networkx_seconds`` are what those took; ``bus_seconds`` is how long a GPU's bus
+parts of the quickest call: ``check_seconds``, ``convert_seconds`` (of networkx graphs), ``statistics_seconds``,
+``upload_seconds``, ``kernel_seconds``, ``read_seconds``, ``compile_seconds`` and ``python_seconds``, the rest, which
+includes a strategy that runs on the host. The kernels that check and measure the input count as check and statistics.
+``span_seconds`` are from the start of the first kernel to the end of the last one.
+``scipy_seconds`` and ``networkx_seconds`` are what those took; ``bus_seconds`` is how long a GPU's bus
 takes for the input and the answer at the rate of pinned memory, measured in the same run. ``peak_bytes`` is what a call
 in a process of its own takes beyond what is there before it; arrays on a CPU device are part of it.
 """
