@@ -11,10 +11,10 @@ from conftest import session_on
 import clgraph as cg
 from clgraph.algorithms.table import find_algorithm, find_function
 from clgraph.algorithms.traversal import host as searches
-from clgraph.generators import random_weights
 from clgraph.data.graph import Graph
 from clgraph.engine import host as engine
 from clgraph.errors import InputError, UnsupportedStrategyError
+from clgraph.generators import random_weights
 from clgraph.reference.bfs import bfs_distances
 from clgraph.runtime.device_graph import DeviceGraph
 from clgraph.runtime.session import Session
@@ -61,11 +61,13 @@ def test_the_rates_decide(pocl: Session, name: str, monkeypatch: pytest.MonkeyPa
     problem, rates = algorithm.problem(graph), pocl.profile.rates
     prompt = replace(rates, call_seconds=1e-9, read_back_seconds=1e-9, launch_seconds=1e-9)
     monkeypatch.setattr(pocl, "profile", replace(pocl.profile, rates=prompt))
+    assert algorithm.choose_at_once(pocl, problem) is None
     choice = algorithm.choose(pocl, problem)
     assert choice.strategy != "host" and set(choice.predicted) == set(algorithm.strategies) and not choice.reason
     late = replace(rates, call_seconds=10.0, read_back_seconds=1e-9)
     monkeypatch.setattr(pocl, "profile", replace(pocl.profile, rates=late))
-    choice = algorithm.choose(pocl, problem)
+    assert algorithm.choose(pocl, problem).strategy == "host"
+    choice = algorithm.choose_at_once(pocl, problem)
     assert choice.strategy == "host" and set(choice.predicted) == {"host"} and choice.reason
 
 

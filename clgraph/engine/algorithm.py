@@ -64,7 +64,7 @@ class Algorithm:
         """
         return choose(*self._choosing(session, problem, strategy))
 
-    def _choose_at_once(self, session: Session, problem: Any, strategy: str) -> Choice | None:
+    def choose_at_once(self, session: Session, problem: Any, strategy: str = "auto") -> Choice | None:
         """Return the choice of a strategy that has answered on the host before the device could, if there is one."""
         graph = getattr(problem, "graph", None)
         if graph is None or graph.n_vertices > FAR_DISTANCE:  # in larger ones it matters where neighbours are
@@ -113,7 +113,7 @@ class Algorithm:
             The check has failed.
         """
         verify, on, started = checked_flag("verify", verify), self.session(problem, session), time.perf_counter()
-        choice = None if options else self._choose_at_once(on, problem, strategy)
+        choice = None if options else self.choose_at_once(on, problem, strategy)
         with ExitStack() as leaving:
             recorder = None if choice is not None else leaving.enter_context(on.measure(started))
             problem = leaving.enter_context(admission(None if recorder is None else on, problem))

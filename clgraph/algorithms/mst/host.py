@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import minimum_spanning_tree
 
 from clgraph.algorithms.mst.problem import ForestProblem
 from clgraph.model.cost import HostItems, Work
@@ -23,6 +22,8 @@ def solve(problem: ForestProblem) -> NDArray[np.int64]:
     edge once, and as its weight a double whose bits are the rank of the weight and then the edge's number. Such doubles
     are distinct, not zero, and in the order in which edges join the forest; those that it returns name its edges.
     """
+    from scipy.sparse.csgraph import minimum_spanning_tree  # to load it takes 0.07 s, which others need not pay
+
     graph = problem.graph
     n, rows, columns = graph.n_vertices, graph.sources(), graph.column_indices
     entries = np.flatnonzero(rows < columns)

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra
 
 from clgraph.algorithms.traversal.host import NONE_BEFORE, levels, levels_work
 from clgraph.algorithms.traversal.problem import SearchProblem
@@ -42,6 +41,8 @@ def solve(problem: SearchProblem) -> tuple[NDArray[Any], NDArray[np.int32] | Non
 
 def _lengths(problem: SearchProblem) -> NDArray[np.float64]:
     """Return the distances as doubles, infinite for what is not reached."""
+    from scipy.sparse.csgraph import dijkstra  # to load it takes 0.07 s, which others need not pay
+
     graph, weights, limit = problem.graph, problem.edge_weights, problem.limit
     n = graph.n_vertices
     if weights is None or not n:
