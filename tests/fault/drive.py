@@ -63,7 +63,7 @@ WORK = {
     "clGetEventProfilingInfo": OUT_OF_HOST_MEMORY,
     "clWaitForEvents": OUT_OF_RESOURCES,
 }
-# These come in rows that one line of code makes: a kernel's arguments, and the times of events. Each fifth stands for all.
+# One line of code makes many of these in a row: the arguments of a kernel, the times of events. Each fifth is tried.
 IN_ROWS = {"clSetKernelArg": 5, "clGetEventProfilingInfo": 5}
 EVER = 2**31 - 1
 PLANS: dict[Session, tuple[Any, ...]] = {}  # what plans() uses again
