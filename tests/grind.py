@@ -268,6 +268,28 @@ def distance_two(session: Session) -> None:
         count_conflicts(graph, np.arange(45) % 7, distance=distance, session=session)
 
 
+def partitions(session: Session) -> None:
+    """Partition small graphs with long rows, and isolated vertices, in work-groups of several work-items."""
+    import warnings
+
+    from clgraph.algorithms import partition
+    from clgraph.algorithms.partition import multilevel, strategies
+    from clgraph.data.graph import Graph
+
+    warnings.simplefilter("ignore", RuntimeWarning)
+    strategies._group = lambda *_: 4
+    src, dst = np.random.default_rng(13).integers(60, size=(2, 110))
+    src, dst = np.append(src, np.zeros(30, np.int64)), np.append(dst, np.arange(30))
+    graph = Graph.from_edges(src, dst, np.arange(src.size) % 5, n=64)
+    strategies._LEAST_COARSEST = 4
+    for small in (1 << 12, 8):
+        multilevel._SMALL = small
+        partition.partition(
+            graph, 3, strategy="gpu", coarsest=1, individuals=2, vertex_weights=np.arange(64) % 3, session=session,
+            verify=True,
+        )
+
+
 def rounds(session: Session) -> None:
     """Run searches by rounds over all vertices on a small graph with a long row."""
     from clgraph.algorithms.bfs import bfs

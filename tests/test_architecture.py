@@ -18,7 +18,7 @@ PACKAGE = ROOT / "clgraph"
 
 DATA = {"data", "figure", "names", "progress", "io", "user_cache"}
 CHECKS = {"errors", "host_memory", "arguments"}  # what everything may import
-TOP = {"hetero", "distributed", "csgraph", "networkx_backend", "cli", "report", "__main__"}
+TOP = {"hetero", "distributed", "compat", "csgraph", "networkx_backend", "cli", "report", "__main__"}
 BELOW = {  # a part of the package -> the parts it may import, beside itself
     "errors": set[str](),
     "host_memory": {"errors"},

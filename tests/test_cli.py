@@ -552,6 +552,15 @@ def test_color(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixtur
     assert main(["color", graph_file, "--distance", "2", "--strategy", "jones_plassmann", *on_pocl]) == 2
 
 
+def test_partition(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    document = document_of(capsys, "partition", graph_file, "-k", "3", "--seed", "2", "--verify", *on_pocl)
+    assert document["verified"] and sum(document["part_weights"]) == document["n_vertices"] and document["levels"]
+    path = tmp_path / "graph.part.3"
+    assert "edge cut" in output_of(capsys, "partition", graph_file, "-k", "3", "--seed", "2", "-o", str(path), *on_pocl)
+    assert np.bincount(np.loadtxt(path, int)).tolist() == document["part_weights"]
+    assert main(["partition", graph_file, "-k", "0", *on_pocl]) == 4
+
+
 def test_hash_collisions(
     graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

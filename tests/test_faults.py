@@ -25,6 +25,7 @@ REACH_CALLER = {
     "mst": IN_WORK,
     "searches": IN_WORK,
     "coloring": IN_WORK,
+    "partitions": IN_WORK,
     "factorization": IN_WORK | {"clEnqueueWriteBuffer", "clEnqueueCopyBuffer"},
 }
 

@@ -35,6 +35,7 @@ RUNS = {
     "hash_collisions": WITHOUT_UNINITIALIZED,
     "coloring": WITHOUT_UNINITIALIZED,
     "distance_two": WITHOUT_UNINITIALIZED,
+    "partitions": WITHOUT_UNINITIALIZED,
     "factorization_online": WITHOUT_RACES,
     "factorization_offline": WITHOUT_UNINITIALIZED,
     "factorization_blocks": WITHOUT_UNINITIALIZED,

@@ -171,6 +171,27 @@ PLANTS = {
         "{ old[j] = used[(size_t)nets[j] * stride]; used[(size_t)nets[j] * stride] = old[j] | bit; }",
         "threads", "windows",
     ),
+    "mate-that-chose-another": Plant(
+        "partition/lock_free.cl", "if (u == NOBODY || choices[u] != (int)v) continue;", "if (u == NOBODY) continue;",
+        "scheduler", "matching", ("-DWG_SIZE=1",),
+    ),
+    "slot-that-two-lanes-take": Plant(
+        "partition/hashed.cl", "if (found == NOBODY) found = compare_exchange(keys + slot, NOBODY, key);",
+        "if (found == NOBODY) store_relaxed(keys + slot, key);", "scheduler", "contraction",
+        (*lanes.WIDE, "-DWORDS_ORDER=1"),
+    ),
+    "part-of-a-mover": Plant(  # it may have moved already
+        "partition/label_propagation.cl", "before = moves ? froms[u] : load_relaxed(ARRAY(r, PART) + u);",
+        "before = load_relaxed(ARRAY(r, PART) + u);", "scheduler", "refinement", ("-DWG_SIZE=1",),
+    ),
+    "moves-before-all-are-confirmed": Plant(
+        "partition/label_propagation.cl", "confirm(&r, &on);\n      ALL_ARRIVE()", "confirm(&r, &on);",
+        "scheduler", "refinement", ("-DWG_SIZE=1",),
+    ),
+    "counters-cleared-by-two": Plant(
+        "partition/asking.h", "fetch_and(counters + parts[on->columns[e]], 0);",
+        "counters[parts[on->columns[e]]] = 0;", "threads", "refinement", (*lanes.WIDE, "-DWORDS_ORDER=1"),
+    ),
     "round-that-says-nothing": Plant(
         "traversal/rounds.h", "if (lowered) store_relaxed(state + STATE_CHANGED, round);", "", "scheduler",
         "topology_driven",

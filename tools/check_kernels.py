@@ -51,7 +51,7 @@ _ROWS_OF_FACTORS: tuple[dict[str, int | str], ...] = (
 )
 # Scalar registers that kernels of a file may keep in lanes of vector registers, for want of more in waves of 64: it
 # takes no memory, but is a number to bring down.
-MOST_SCALAR_SPILLS = {"bfs/frontier.cl": 17, "sssp/frontier.cl": 27}
+MOST_SCALAR_SPILLS = {"bfs/frontier.cl": 17, "sssp/frontier.cl": 27, "partition/label_propagation.cl": 43}
 _ROUNDS: tuple[dict[str, int | str], ...] = (
     {"ATOMIC": 1, "OFFSET_T": "long", "WEIGHT_KIND": 0}, {"WEIGHT_KIND": 4, "BALANCE": 1},
     {"WEIGHT_KIND": 1, "WIDE": 1, "ATOMIC": 1},
@@ -143,6 +143,11 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "traversal/node_splitting.cl": _ROUNDS,
     "traversal/topology_driven.cl": _ROUNDS,
     "traversal/predecessors.cl": ({"WEIGHT_KIND": 0, "OFFSET_T": "long"}, {"WEIGHT_KIND": 4}),
+    "partition/lock_free.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0},),
+    "partition/two_hop.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0},),
+    "partition/hashed.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0, "TEAM": 1},),
+    "partition/greedy_growing.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0},),
+    "partition/label_propagation.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0, "PARTS_ROOM": 1024},),
     "mst/edge_list.cl": (*_WEIGHTS, {"SPLIT_KEYS": 1, "CLIMB_LIMIT": 1024, "SAMPLES": 256}),
     "mst/rows.cl": (*_WEIGHTS, {"SPLIT_KEYS": 1}),
     "mst/segmented.cl": ({"WEIGHT_KIND": 0, "OFFSET_T": "long"}, {"WEIGHT_KIND": 2}, {"WEIGHT_KIND": 3, "MAXIMUM": 1}),

@@ -17,6 +17,7 @@ MODULES = {
     "factorization": "clgraph.algorithms.factorization",
     "hash_collisions": "clgraph.algorithms.hash_collisions",
     "minimum_spanning_forest": "clgraph.algorithms.mst",
+    "partition": "clgraph.algorithms.partition",
     "sssp": "clgraph.algorithms.sssp",
 }
 """Where the ``ALGORITHM`` of each name is; it is imported on its first use."""

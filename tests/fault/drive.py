@@ -28,6 +28,7 @@ from clgraph.algorithms.factorization.factors import initial_factors  # noqa: E4
 from clgraph.algorithms.factorization.schedules import make_schedule  # noqa: E402
 from clgraph.algorithms.factorization.training import Factorization  # noqa: E402
 from clgraph.algorithms.mst import minimum_spanning_forest  # noqa: E402
+from clgraph.algorithms.partition import partition  # noqa: E402
 from clgraph.algorithms.sssp import sssp  # noqa: E402
 from clgraph.data.graph import Graph  # noqa: E402
 from clgraph.data.ratings import Ratings  # noqa: E402
@@ -134,6 +135,13 @@ def coloring(session: Session) -> np.ndarray:
     return np.append(colors, count_conflicts(graph, np.arange(41) % 2, distance=2, session=session))
 
 
+def partitions(session: Session) -> np.ndarray:
+    """Partition a graph that is new to the session, on two levels."""
+    src, dst = np.random.default_rng(8).integers(200, size=(2, 400))
+    graph = Graph.from_edges(src, dst, n=200)
+    return partition(graph, 2, strategy="gpu", coarsest=1, individuals=1, deterministic=True, session=session).parts
+
+
 def factorization(session: Session) -> np.ndarray:
     """Train one epoch by an online and an offline strategy; no two ratings share a vertex, so any order is right."""
     rng = np.random.default_rng(7)
@@ -202,7 +210,7 @@ def main(name: str, shim: str) -> None:
     work, rounds = {
         "scan": (scan, (WORK, SET_UP)), "plans": (plans, (WORK,)), "components": (components, (WORK,)),
         "mst": (mst, (WORK,)), "factorization": (factorization, (WORK,)), "searches": (searches, (WORK,)),
-        "coloring": (coloring, (WORK,)),
+        "coloring": (coloring, (WORK,)), "partitions": (partitions, (WORK,)),
     }[name]
     for functions in rounds:
         driver = Driver(work, library, fresh=functions is SET_UP)

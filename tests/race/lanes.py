@@ -37,6 +37,7 @@ CASES = {
     "probes": ["atomics", "local_atomics", "barriers", "locks"],
     "block_diagonal": ["blocks", "errors"],
     "stats": ["stats"],
+    "partition": ["matching", "contraction", "refinement"],
 }
 # All rounds of a spanning forest in one launch, whose groups wait for each other.
 ONE_LAUNCH = ("-DWG_SIZE=1", "-DCLIMB_LIMIT=2")
@@ -91,6 +92,7 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "probes": [("-DWG_SIZE=4",)],
     "block_diagonal": [("-DWG_SIZE=4",), ONE_WIDE],
     "stats": [("-DWG_SIZE=4",), WIDE],
+    "partition": [("-DWG_SIZE=1",), (*WIDE, "-DWORDS_ORDER=1")],
 }
 # Without optimisation as threads: it would keep local memory, whose address goes nowhere, in registers.
 LANES = {"scheduler": ["-O1"], "threads": ["-O0", "-g", "-fsanitize=thread", "-pthread"]}

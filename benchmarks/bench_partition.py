@@ -1,0 +1,104 @@
+"""Time partitions and their phases, and compare their cuts with METIS's where pymetis is installed.
+
+    benchmarks/bench_partition.py --device pocl --graphs delaunay-17 grid-512 -k 64 --json results.json
+    benchmarks/bench_partition.py --graphs delaunay-17 --strategies gpu "gpu, lock_free" "gpu, noop"
+
+A row holds, beside what ``graph_benchmark.py`` says, ``n_parts``, ``edge_cut``, ``imbalance``, ``n_levels`` and the
+host's seconds of each phase; with pymetis also ``metis_cut``, ``metis_seconds`` (one thread, in the same run) and
+``cut_ratio``.
+"""
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import replace
+from typing import Any
+
+import inputs
+from graph_benchmark import GraphBenchmark, main
+from tabulate import tabulate
+
+from clgraph.algorithms.partition import ALGORITHM, STRATEGIES, as_problem
+from clgraph.algorithms.partition.problem import PartitionProblem
+from clgraph.data.graph import Graph
+from clgraph.model.strategy import Strategy
+from clgraph.runtime.session import Session
+
+VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # of the strategy: changes of the problem, options
+    "gpu, lock_free": ({"matching": "lock_free"}, {}),
+    "gpu, noop": ({"refinement": "noop"}, {}),
+    "gpu, deterministic": ({"deterministic": True}, {}),
+    **{f"gpu, coarsest {size}": ({}, {"coarsest": size}) for size in (8, 32, 64)},
+}
+_GRAPHS = ("delaunay-17", "grid-512", "geometric-17", "rmat-16")
+
+
+def variant(name: str) -> Strategy:
+    """Return the strategy whose plans have the changes of :data:`VARIANTS`; what it is predicted to take stays."""
+    changes, options = VARIANTS[name]
+    base = STRATEGIES[name.partition(",")[0]]
+
+    def plan(session: Session, problem: PartitionProblem) -> Any:
+        return base.plan(session, replace(problem, **changes), **options)
+
+    return replace(base, plan=plan)
+
+
+def _describe(_session: Session, _problem: PartitionProblem, plan: Any, result: Any) -> dict[str, Any]:
+    seconds = {key: value for key, value in plan.details.items() if key.endswith("_seconds")}
+    return {
+        "edge_cut": result.edge_cut, "imbalance": result.imbalance, "n_levels": len(result.levels), **seconds,
+    }  # fmt: skip
+
+
+BENCHMARK = GraphBenchmark(
+    ALGORITHM, _GRAPHS, inputs.undirected, lambda name, graph, n_parts=64: as_problem(graph, n_parts=n_parts),
+    lambda problem, result: {}, is_unique=False, describe=_describe,
+    variants={name: variant(name) for name in VARIANTS}, settings=("n_parts",),
+    label=lambda name, n_parts: f"{name}, k = {n_parts}",
+)
+
+
+def _compare(
+    args: argparse.Namespace, _session: Session, _name: str, graph: Graph, rows: list[dict[str, Any]]
+) -> None:
+    """Add the cut and the time of METIS, which runs on one host thread."""
+    try:
+        import pymetis
+    except ImportError:
+        return
+    rows_of = pymetis.CSRAdjacency(graph.row_offsets, graph.column_indices)
+    for row in rows:
+        taken = []
+        for _ in range(3):
+            started = time.perf_counter()
+            cut, _parts = pymetis.part_graph(row["n_parts"], rows_of)
+            taken.append(time.perf_counter() - started)
+        row |= {"metis_cut": cut, "metis_seconds": min(taken), "cut_ratio": row["edge_cut"] / max(1, cut)}
+
+
+def _table(rows: list[dict[str, Any]]) -> str:
+    names = ("wall_seconds", "metis_seconds", "coarsening_seconds", "initial_seconds", "refinement_seconds")
+    cells = [
+        [
+            row["graph"], row["strategy"], row["n_levels"], row["edge_cut"],
+            f"{row['cut_ratio']:.3f}" if "cut_ratio" in row else "", f"{100 * row['imbalance']:.1f}",
+            *(f"{1e3 * row[name]:.1f}" if name in row else "" for name in names),
+        ]
+        for row in rows
+    ]
+    headers = ["graph", "strategy", "levels", "cut", "/ METIS", "imbalance %", *(
+        f"{name.removesuffix('_seconds')} ms" for name in names
+    )]  # fmt: skip
+    return str(tabulate(cells, headers, tablefmt="github", disable_numparse=True))
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-k", "--parts", type=int, nargs="+", default=[64], help="numbers of parts (64)")
+
+
+if __name__ == "__main__":
+    main(
+        BENCHMARK, str(__doc__).partition("\n")[0], add_options=_add_options,
+        cases=lambda args: [{"n_parts": n_parts} for n_parts in args.parts], finish=_compare, table=_table,
+    )

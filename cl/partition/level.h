@@ -1,0 +1,112 @@
+/* The levels of a multilevel partition, and how work-items share what is to be done on one.
+ *
+ * levels has LEVEL_WORDS words for each level.  Level 0 is the user's graph, whose arrays are arguments of their own; the
+ * arrays of all others lie in the arena, one level behind the other, where the words tell.  A level that has been made
+ * does not change any more.
+ */
+#ifndef CLGRAPH_LEVEL_H
+#define CLGRAPH_LEVEL_H
+#include "common/atomics.h"
+#include "common/subgroup.h"
+
+#define LEVEL_VERTICES 0
+#define LEVEL_ENTRIES 1
+#define LEVEL_ROWS 2             /* where in the arena its row offsets begin, ... */
+#define LEVEL_COLUMNS 3
+#define LEVEL_EDGE_WEIGHTS 4
+#define LEVEL_VERTEX_WEIGHTS 5
+#define LEVEL_MAP 6              /* ... the vertices of the next level that its own became part of, */
+#define LEVEL_END 7              /* ... and what is free behind it */
+#define LEVEL_WORDS 8
+#define MAX_LEVELS 64
+
+#ifndef UNIT_EDGES               /* 1: edges of level 0 have no weights */
+#define UNIT_EDGES 1
+#endif
+#ifndef UNIT_VERTICES
+#define UNIT_VERTICES 1
+#endif
+#define NOBODY (-1)
+#define LEFT_OUT (-2)            /* the mate of a vertex without edges, which is on no coarser level */
+
+/* What every kernel that reads a level has among its parameters, and how it reads level l. */
+#define LEVELS_PARAMETERS                                                                             \
+  __global const int *row_offsets, __global const int *column_indices, __global const int *edge_weights, \
+  __global const int *vertex_weights, __global long *levels, __global int *arena
+#define LEVEL(l) level_of(l, row_offsets, column_indices, edge_weights, vertex_weights, levels, arena)
+
+typedef struct {
+  uint n;
+  __global const int *rows, *columns, *edge_weights, *vertex_weights;  /* weights that are all 1 are no array */
+  __global int *map;
+} level_t;
+
+INLINE level_t level_of(uint l, __global const int *row_offsets, __global const int *column_indices,
+                        __global const int *edge_weights, __global const int *vertex_weights,
+                        __global const long *levels, __global int *arena) {
+  __global const long *words = levels + l * LEVEL_WORDS;
+  level_t level;
+  level.n = (uint)words[LEVEL_VERTICES];
+  level.map = arena + words[LEVEL_MAP];
+  if (l) {
+    level.rows = arena + words[LEVEL_ROWS];
+    level.columns = arena + words[LEVEL_COLUMNS];
+    level.edge_weights = arena + words[LEVEL_EDGE_WEIGHTS];
+    level.vertex_weights = arena + words[LEVEL_VERTEX_WEIGHTS];
+  } else {
+    level.rows = row_offsets;
+    level.columns = column_indices;
+    level.edge_weights = UNIT_EDGES ? 0 : edge_weights;
+    level.vertex_weights = UNIT_VERTICES ? 0 : vertex_weights;
+  }
+  return level;
+}
+INLINE int edge_weight(const level_t *level, int e) { return level->edge_weights ? level->edge_weights[e] : 1; }
+INLINE int vertex_weight(const level_t *level, int v) { return level->vertex_weights ? level->vertex_weights[v] : 1; }
+
+/* The items of 0 ... n - 1 that a sub-group takes, lane by lane: on GPUs every so manieth, on CPUs one after the other.
+ * A loop over them runs  for (uint i = share.first; i < share.end; i += share.step)  with item i + sg_lane() if that is
+ * less than n, in all lanes of a sub-group together. */
+typedef struct { uint first, end, step; } share_t;
+INLINE share_t share_of_members(uint n, uint member, uint members) {
+  share_t share;
+#if DEV_IS_CPU
+  const uint teams = members * SUB_GROUPS_PER_GROUP, team = member * SUB_GROUPS_PER_GROUP + sg_in_group();
+  const uint each = ((n + teams - 1u) / teams + SUB_GROUP_SIZE - 1u) / SUB_GROUP_SIZE * SUB_GROUP_SIZE;
+  share.first = min(n, team * each);
+  share.end = min(n, share.first + each);
+  share.step = SUB_GROUP_SIZE;
+#else
+  share.first = member * WG_SIZE + sg_in_group() * SUB_GROUP_SIZE;
+  share.end = n;
+  share.step = members * WG_SIZE;
+#endif
+  return share;
+}
+INLINE share_t share_of(uint n) { return share_of_members(n, get_group_id(0), get_num_groups(0)); }
+/* The same where a sub-group takes each item together. */
+INLINE share_t team_share_of(uint n) {
+  const uint team = get_group_id(0) * SUB_GROUPS_PER_GROUP + sg_in_group();
+  const uint teams = get_num_groups(0) * SUB_GROUPS_PER_GROUP;
+  share_t share;
+#if DEV_IS_CPU
+  const uint each = (n + teams - 1u) / teams;
+  share.first = min(n, team * each);
+  share.end = min(n, share.first + each);
+  share.step = 1u;
+#else
+  share.first = team;
+  share.end = n;
+  share.step = teams;
+#endif
+  return share;
+}
+
+INLINE uint mixed(uint x) {      /* murmur3's finaliser */
+  x = (x ^ (x >> 16)) * 0x85ebca6bu;
+  x = (x ^ (x >> 13)) * 0xc2b2ae35u;
+  return x ^ (x >> 16);
+}
+/* A number for the edge of u and v, the same from both ends. */
+INLINE uint edge_hash(uint seed, uint u, uint v) { return mixed(mixed(seed ^ min(u, v)) + max(u, v)); }
+#endif

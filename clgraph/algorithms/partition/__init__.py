@@ -1,0 +1,185 @@
+"""Partitions of the vertices into parts of like weight, with few edges between parts.
+
+Strategies
+----------
+``gpu``
+    Multilevel, on one device from end to end. Levels are matched and contracted until few vertices are left; those are
+    divided by recursive bisection, several times at once, and every level is refined on the way back [1]_.
+    ``matching`` is ``"lock_free"``, heavy edges that both ends choose, or ``"two_hop"``, which then matches at a common
+    neighbour what is left [2]_, as the other does once a level hardly shrinks. ``contraction`` is ``"hashed"``.
+    ``refinement`` is ``"label_propagation"`` [3]_ or ``"noop"``, which projects only.
+
+References
+----------
+.. [1] G. Karypis, V. Kumar. "A fast and high quality multilevel scheme for partitioning irregular graphs." SIAM J.
+   Scientific Computing 20, 1998.
+.. [2] D. LaSalle et al. "Improving graph partitioning for modern graphs and architectures." IA3 2015.
+.. [3] M. Gilbert, K. Madduri, E. Boman, S. Rajamanickam. "Jet: multilevel graph partitioning on graphics processing
+   units." SIAM J. Scientific Computing 46, 2024.
+"""
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.partition.problem import PartitionProblem, as_problem
+from clgraph.algorithms.partition.strategies import STRATEGIES
+from clgraph.arguments import Seed
+from clgraph.engine.algorithm import Algorithm
+from clgraph.runtime.session import SessionLike
+from clgraph.runtime.timing import RunInfo
+
+
+class _Partition(NamedTuple):
+    edge_cut: int
+    parts: NDArray[np.int32]
+
+
+class Partition(_Partition):
+    """Result of :func:`partition`; unpacks as ``edge_cut, parts``.
+
+    Attributes
+    ----------
+    edge_cut : int
+        The weight of the edges between parts; each edge counts once.
+    parts : int32 array, shape (n_vertices,)
+        The part of each vertex, 0 … n_parts - 1; a part may be empty.
+    part_weights : int64 array, shape (n_parts,)
+    imbalance : float
+        How much more a part weighs than its share, as a fraction of the share: the most of all parts.
+    levels : list of dict
+        Vertices and edges of each level, the finest first; where the host looked, the cut and the turns of refinement.
+    info : RunInfo
+        What ran, where, and how long it took; ``info.details`` has the seconds of each phase.
+    """
+
+    part_weights: NDArray[np.int64]
+    imbalance: float
+    levels: list[dict[str, Any]]
+    info: RunInfo
+
+
+def partition(
+    graph: Any,
+    n_parts: int,
+    *,
+    imbalance: float = 0.03,
+    vertex_weights: Any = None,
+    target_weights: Any = None,
+    strategy: str = "auto",
+    matching: str = "two_hop",
+    contraction: str = "hashed",
+    refinement: str = "label_propagation",
+    seed: Seed = 0,
+    deterministic: bool = False,
+    session: SessionLike = None,
+    verify: bool = False,
+    **options: Any,
+) -> Partition:
+    """Divide the vertices of *graph* into *n_parts* parts of like weight, with few edges between parts.
+
+    Parameters
+    ----------
+    graph : Graph, DeviceGraph, scipy sparse array or networkx graph
+        It is undirected, or directed with the reverse of each entry. Weights of edges are integers of at least 0;
+        without any, each is 1. Self-loops do not matter, and repeats add up.
+    n_parts : int
+        1 … 1024.
+    imbalance : float
+        How much more a part may weigh than its share, as a fraction of the share.
+    vertex_weights : int array, shape (n_vertices,), optional
+        At least 0, and at most 2**31 - 1 together.
+    target_weights : float array, shape (n_parts,), optional
+        The share of each part of the whole weight; it is scaled to a sum of 1.
+    strategy : str
+        A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
+    matching : {"two_hop", "lock_free"}
+    contraction : {"hashed"}
+    refinement : {"label_propagation", "noop"}
+    seed : int, or what else numpy.random.default_rng takes
+        Of all that is left to chance, modulo 2**32.
+    deterministic : bool
+        Give the same parts in every run and on every device.
+    session : Session, str, pyopencl Device, Context or CommandQueue, or None
+        Where to run; a string names a device, ``None`` takes the best one.
+    verify : bool
+        Check the result against the definition, on the host.
+    **options
+        Options of the strategy. ``gpu`` has ``coarsest``, the vertices for each part at which coarsening ends, and
+        ``individuals``, how many partitions of the coarsest level are tried.
+
+    Returns
+    -------
+    Partition
+        ``edge_cut`` and int32 ``parts``, ``part_weights``, ``imbalance``, ``levels`` and ``info``.
+
+    Raises
+    ------
+    InputError
+        *graph* is no graph or not symmetric, or an argument is out of range.
+    UnsupportedStrategyError
+        The strategy is unknown, or the device cannot run it.
+    DeviceMemoryError
+        The levels do not fit on the device.
+
+    Warns
+    -----
+    RuntimeWarning
+        A part weighs more than *imbalance* allows; a single vertex may be heavier than that.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> edge_cut, parts = cg.partition(cg.generators.two_cliques(8, bridge=True), 2)
+    >>> edge_cut, sorted([*parts[:8], *parts[8:]]) == [0] * 8 + [1] * 8
+    (1, True)
+    """
+    problem = as_problem(
+        graph, n_parts=n_parts, imbalance=imbalance, vertex_weights=vertex_weights, target_weights=target_weights,
+        matching=matching, contraction=contraction, refinement=refinement, seed=seed, deterministic=deterministic,
+    )
+    result: Partition = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
+    if (result.part_weights > problem.limits).any():
+        warnings.warn(
+            f"a part is {100 * result.imbalance:.1f} % heavier than its share; allowed: {100 * imbalance:g} %"
+            + (f". A vertex weighs {problem.heaviest}" if problem.heaviest > problem.limits.max() else ""),
+            RuntimeWarning, stacklevel=2,
+        )
+    return result
+
+
+def _answer(problem: PartitionProblem, plan: Any) -> Partition:
+    parts, edge_cut = plan.result()
+    result = Partition(edge_cut, parts)
+    result.part_weights = part_weights(problem, parts)
+    result.imbalance = _imbalance(problem, result.part_weights)
+    result.levels = plan.levels
+    return result
+
+
+def part_weights(problem: PartitionProblem, parts: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the weight of each part."""
+    weights = np.zeros(problem.n_parts, np.int64)
+    np.add.at(weights, parts, 1 if problem.vertex_weights is None else problem.vertex_weights)
+    return weights
+
+
+def _imbalance(problem: PartitionProblem, weights: NDArray[np.int64]) -> float:
+    targets = problem.targets
+    over = np.where(targets > 0, weights / np.where(targets > 0, targets, 1.0), np.where(weights > 0, np.inf, 0.0))
+    return float(over.max() - 1) if problem.total_weight else 0.0
+
+
+def _check(problem: PartitionProblem, result: Partition) -> None:
+    from clgraph.reference.partition import check_partition
+
+    check_partition(
+        problem.graph, result.parts, problem.n_parts, result.edge_cut, vertex_weights=problem.vertex_weights,
+        part_weights=result.part_weights,
+    )
+
+
+ALGORITHM = Algorithm("partition", STRATEGIES, as_problem, _answer, _check)

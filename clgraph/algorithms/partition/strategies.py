@@ -1,0 +1,123 @@
+"""The strategies of partitions, each a function that returns its recipe."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from clgraph.algorithms.partition import work
+from clgraph.algorithms.partition.multilevel import (
+    HASHED,
+    REFINING,
+    Multilevel,
+    checked_individuals,
+    padded,
+)
+from clgraph.algorithms.partition.plan import PartitionPlan
+from clgraph.algorithms.partition.problem import PartitionProblem
+from clgraph.arguments import checked_count
+from clgraph.device.facts import DeviceFacts
+from clgraph.engine.plan import planned
+from clgraph.model.recipe import Array, Phase, Recipe, Use
+from clgraph.model.strategy import Strategy
+from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.session import Session
+
+_COARSEST = 16  # vertices of the coarsest level for each part
+_LEAST_COARSEST = 128
+_SAME_EVERYWHERE = 8  # individuals of a deterministic partition, whatever the device
+_MOST_COARSEST = 1 << 15  # of a level that does not shrink any more
+
+
+def gpu(
+    problem: PartitionProblem, facts: DeviceFacts, *, coarsest: int = _COARSEST, individuals: int | None = None
+) -> Recipe:
+    """*coarsest* vertices for each part are left when coarsening ends; the best of *individuals* partitions is kept."""
+    coarsest = max(_LEAST_COARSEST, checked_count("coarsest", coarsest, 1000) * problem.n_parts)
+    if individuals is None:
+        individuals = _SAME_EVERYWHERE if problem.deterministic else 2 * facts.compute_units
+    individuals = checked_individuals(individuals)
+    n, m, k = problem.graph.n_vertices, problem.graph.n_edges, problem.n_parts
+    room = padded(n)
+    most_coarsest = min(n, max(2 * coarsest, _MOST_COARSEST))
+    parts_room = 1 << max(6, (k - 1).bit_length())
+    words = Array(n, np.int32)
+    arrays = {
+        "levels": Array("MAX_LEVELS * LEVEL_WORDS", np.int64), "state": Array("REFINE_WORDS", np.uint32),
+        "arena": Array(n + 2 * (3 * n + 2 * m) + 64, np.int32),
+        **dict.fromkeys(("mates", "choices", "leaders", "slot_begins", "counts"), words),
+        "sums": Array(8 * facts.compute_units, np.uint64), "keys": Array(m, np.int32), "weights": Array(m, np.int32),
+        "work": Array(f"VERTEX_ARRAYS * {room}", np.int32), "histogram": Array(f"BUCKETS * {k}", np.int32),
+        "grown": Array(8 * individuals * most_coarsest, np.int32), "blocks": Array(k * individuals, np.int32),
+        "scores": Array(individuals, np.uint64),
+    }  # fmt: skip
+    return Recipe(
+        steps=(
+            Phase(f"{REFINING}:begin", 1, values={"n": n, "m": m}),
+            Use(Multilevel, work.multilevel(problem, facts), name="multilevel"),
+        ) if n and k > 1 else (),
+        arrays=arrays if n and k > 1 else {},
+        values={
+            "n_parts": k, "room": room, "seed": problem.seed, "coarsest": coarsest, "individuals": individuals,
+            "most_coarsest": most_coarsest,
+        },
+        defines={"UNIT_EDGES": int(problem.graph.weight_dtype is None),
+                 "UNIT_VERTICES": int(problem.vertex_weights is None)},
+        file_defines={
+            REFINING: {"PARTS_ROOM": parts_room}, HASHED: {"TEAM": 1} if problem.deterministic else {},
+        },
+        work_group_size=_group(facts, parts_room),
+        inputs={
+            "row_offsets": lambda session: _row_offsets(session, problem),
+            "edge_weights": lambda session: _edge_weights(session, problem),
+            "vertex_weights": lambda session: _vertex_weights(session, problem),
+        },
+        prepare=_prepare,
+    )  # fmt: skip
+
+
+def _group(facts: DeviceFacts, parts_room: int) -> int:
+    """Return the size of work-groups; a sub-group has a counter for each part in local memory."""
+    width = facts.sub_group_size
+    if facts.is_cpu:
+        return 1 if width == 1 else 2 * width
+    sub_groups = facts.local_mem_bytes * 3 // 4 // (4 * parts_room)
+    return max(width, min(256, facts.max_work_group_size, sub_groups * width))
+
+
+def _prepare(plan: Any) -> dict[str, Any]:
+    """Return the arrays of parts, of which limits and shares are given."""
+    problem, session = plan.problem, plan.session
+    if not plan.recipe.steps:
+        return {}
+    constant, k = plan.program(REFINING).constant, problem.n_parts
+    values = np.zeros((constant("PART_ARRAYS"), k), np.int32)
+    values[constant("LIMITS")] = np.maximum(problem.limits, problem.heaviest)
+    values[constant("SHARES")] = problem.shares
+    made = session.empty(values.size, np.int32)
+    made.set(values.ravel())
+    return {"parts_work": made}
+
+
+def _row_offsets(session: Session, problem: PartitionProblem) -> Any:
+    offsets = device_graph(session, problem.graph).row_offsets
+    return offsets if offsets.dtype == np.int32 else session.upload(problem.graph.row_offsets.astype(np.int32))
+
+
+def _edge_weights(session: Session, problem: PartitionProblem) -> Any:
+    graph = problem.graph
+    if graph.weight_dtype is None:
+        return session.empty(1, np.int32)
+    if graph.weight_dtype == np.int32:
+        return device_graph(session, graph, weights=True).edge_weights
+    assert graph.edge_weights is not None
+    return session.upload(graph.edge_weights.astype(np.int32))
+
+
+def _vertex_weights(session: Session, problem: PartitionProblem) -> Any:
+    return session.empty(1, np.int32) if problem.vertex_weights is None else session.upload(problem.vertex_weights)
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "gpu": planned("online", gpu, PartitionPlan),
+}

@@ -1,0 +1,85 @@
+"""Check of the definition for partitions, and what is asked of their quality."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.data.graph import Graph
+from clgraph.errors import VerificationError
+
+
+def check_partition(
+    graph: Graph, parts: NDArray[Any], n_parts: int, edge_cut: int, *, vertex_weights: NDArray[Any] | None = None,
+    part_weights: NDArray[Any] | None = None, most_weight: int | None = None,
+) -> None:
+    """Raise unless *parts* divides the vertices as is told.
+
+    Parameters
+    ----------
+    graph : Graph
+        Undirected, or with the reverse of each entry.
+    parts : int32 array, shape (n_vertices,)
+    n_parts : int
+    edge_cut : int
+        What the edges between parts are said to weigh.
+    vertex_weights : int array, optional
+    part_weights : int array, optional
+        What the parts are said to weigh.
+    most_weight : int, optional
+        The most that a part may weigh.
+
+    Raises
+    ------
+    VerificationError
+        Naming what differs.
+    """
+    n = graph.n_vertices
+    if parts.shape != (n,) or parts.dtype != np.int32:
+        raise VerificationError(f"parts are {parts.dtype} {parts.shape}; needed: int32 ({n},)")
+    if (bad := (parts < 0) | (parts >= n_parts)).any():
+        v = int(bad.argmax())
+        raise VerificationError(f"vertex {v} is in part {parts[v]}; parts are 0 to {n_parts - 1}")
+    found = partition_quality(graph, parts, n_parts, vertex_weights=vertex_weights)
+    if found["edge_cut"] != edge_cut:
+        raise VerificationError(f"edges between parts weigh {found['edge_cut']}, not {edge_cut}")
+    if part_weights is not None and (wrong := found["part_weights"] != part_weights).any():
+        p = int(wrong.argmax())
+        raise VerificationError(f"part {p} weighs {found['part_weights'][p]}, not {part_weights[p]}")
+    if most_weight is not None and (heaviest := found["part_weights"].max(initial=0)) > most_weight:
+        raise VerificationError(f"a part weighs {heaviest}; allowed: {most_weight}")
+
+
+def partition_quality(
+    graph: Graph, parts: NDArray[Any], n_parts: int, *, vertex_weights: NDArray[Any] | None = None
+) -> dict[str, Any]:
+    """Return what a partition is judged by, computed from the definition.
+
+    Parameters
+    ----------
+    graph : Graph
+    parts : int array, shape (n_vertices,)
+    n_parts : int
+    vertex_weights : int array, optional
+
+    Returns
+    -------
+    dict
+        ``edge_cut``, the weight of edges between parts; ``part_weights``, int64; ``imbalance``, how much the heaviest
+        part weighs beyond the mean, as a fraction of the mean; ``n_border``, vertices with a neighbour in another part;
+        ``communication``, the number of other parts in which a vertex has a neighbour, summed over vertices.
+    """
+    sources, columns = graph.sources(), graph.column_indices
+    between = parts[sources] != parts[columns]
+    entries = graph.edge_weights
+    doubled = int(between.sum() if entries is None else entries[between].sum(dtype=np.int64))
+    weights = np.zeros(n_parts, np.int64)
+    np.add.at(weights, parts, 1 if vertex_weights is None else vertex_weights)
+    pairs = np.unique(sources[between].astype(np.int64) * n_parts + parts[columns[between]])
+    mean = weights.sum() / n_parts
+    return {
+        "edge_cut": doubled // 2, "part_weights": weights,
+        "imbalance": float(weights.max(initial=0) / mean - 1) if mean else 0.0,
+        "n_border": int(np.unique(sources[between]).size), "communication": int(pairs.size),
+    }

@@ -1,0 +1,171 @@
+/* Matching, contraction and refinement of partitions, launched as clgraph/algorithms/partition/multilevel.py does, on a
+ * small graph with hubs, parallel edges and self-loops.  Refinement runs in one launch, whose groups meet at the grid's
+ * barrier: groups of one work-item, or one group of several. */
+#pragma once
+#include <map>
+#include "host.h"
+#define UNIT_EDGES 0
+#define UNIT_VERTICES 0
+#define SHORT_ROW 3
+#define PATIENCE 2u
+#define MOST_TURNS 5u
+#define LINGER linger
+static unsigned linger;          /* short: some groups come too late, and leave their share to the others */
+#include "partition/lock_free.cl"
+#include "partition/two_hop.cl"
+#include "partition/hashed.cl"
+#include "partition/label_propagation.cl"
+
+static constexpr Grouping GROUPING = WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS;
+static constexpr size_t N_ITEMS = WG_SIZE == 1 ? 2 : WG_SIZE;
+#define LEVEL_ARGUMENTS rows.data(), columns.data(), weights.data(), vertex_weights.data(), levels.data(), arena.data()
+
+struct Levels {
+  int n, m, most_weight;
+  std::vector<int> rows = {0}, columns, weights, vertex_weights, arena, mates, choices, leaders, begins, keys, slots, counts;
+  std::vector<long> levels;
+  std::vector<ulong> sums;
+  std::vector<uint> state;
+
+  explicit Levels(Random &random) : n(2 + (int)random.below(16)), levels(3 * LEVEL_WORDS), sums(64), state(REFINE_WORDS) {
+    std::vector<std::vector<std::pair<int, int>>> entries(n);
+    for (int k = 0; k < 2 * n; k++) {
+      const int u = (int)random.below(n), v = (int)random.below(random.below(2) ? n : 2), weight = (int)random.below(4);
+      entries[u].push_back({v, weight});
+      if (u != v) entries[v].push_back({u, weight});
+    }
+    for (auto &row : entries) {
+      for (auto [v, weight] : row) {
+        columns.push_back(v);
+        weights.push_back(weight);
+      }
+      rows.push_back((int)columns.size());
+      vertex_weights.push_back(1 + (int)random.below(3));
+    }
+    m = (int)columns.size();
+    most_weight = 4;
+    arena.resize(20 * (n + m) + 64);
+    for (auto *array : {&mates, &choices, &leaders, &begins, &counts}) array->resize(n);
+    for (auto *array : {&keys, &slots}) array->resize(m + 1);
+    launch(1, [&] { if (get_global_id(0) == 0) begin(n, m, levels.data(), state.data()); });
+  }
+
+  void match() {
+    launch(N_ITEMS, [&] { start_matching(0, LEVEL_ARGUMENTS, mates.data()); }, GROUPING);
+    for (int round = 0; round < 2; round++) {
+      launch(N_ITEMS, [&] { choose_mates(0, 5, most_weight, LEVEL_ARGUMENTS, mates.data(), choices.data()); }, GROUPING);
+      launch(N_ITEMS, [&] { match_mutual(0, LEVEL_ARGUMENTS, choices.data(), mates.data()); }, GROUPING);
+    }
+    launch(N_ITEMS, [&] { choose_hubs(0, 5, LEVEL_ARGUMENTS, mates.data(), choices.data()); }, GROUPING);
+    launch(N_ITEMS, [&] { match_at_hubs(0, most_weight, LEVEL_ARGUMENTS, choices.data(), mates.data()); }, GROUPING);
+    launch(N_ITEMS, [&] { match_lonely(0, most_weight, LEVEL_ARGUMENTS, choices.data(), mates.data()); }, GROUPING);
+  }
+  bool is_matching() const {
+    for (int v = 0; v < n; v++) {
+      const int u = mates[v];
+      if (u == LEFT_OUT ? rows[v] != rows[v + 1] : u != NOBODY && (u == v || mates[u] != v)) return false;
+      if (u >= 0 && vertex_weights[u] + vertex_weights[v] > most_weight) return false;
+    }
+    return true;
+  }
+
+  void contract() {
+    launch(N_ITEMS, [&] { count_leaders(0, LEVEL_ARGUMENTS, mates.data(), sums.data()); }, GROUPING);
+    launch(N_ITEMS, [&] { number_leaders(0, LEVEL_ARGUMENTS, mates.data(), sums.data(), leaders.data(), begins.data()); }, GROUPING);
+    launch(N_ITEMS, [&] {
+      insert_entries(0, LEVEL_ARGUMENTS, mates.data(), leaders.data(), begins.data(), keys.data(), slots.data(), counts.data());
+    }, GROUPING);
+    launch(N_ITEMS, [&] { count_chunks(0, levels.data(), counts.data(), sums.data()); }, GROUPING);
+    launch(N_ITEMS, [&] { place_rows(0, counts.data(), sums.data(), levels.data(), arena.data()); }, GROUPING);
+    launch(N_ITEMS, [&] {
+      write_entries(0, LEVEL_ARGUMENTS, mates.data(), leaders.data(), begins.data(), keys.data(), slots.data());
+    }, GROUPING);
+  }
+  const int *of_next(int word) const { return arena.data() + levels[LEVEL_WORDS + word]; }
+  bool is_contraction() const {
+    std::map<std::pair<int, int>, long> expected, found;
+    std::vector<long> weights_of(levels[LEVEL_WORDS + LEVEL_VERTICES]);
+    for (int v = 0; v < n; v++) {
+      if (arena[v] >= 0) weights_of[arena[v]] += vertex_weights[v];
+      for (int e = rows[v]; e < rows[v + 1]; e++)
+        if (arena[v] != arena[columns[e]]) expected[{arena[v], arena[columns[e]]}] += weights[e];
+    }
+    size_t n_found = 0;
+    for (int c = 0; c < (int)weights_of.size(); c++) {
+      if (of_next(LEVEL_VERTEX_WEIGHTS)[c] != weights_of[c]) return false;
+      for (int e = of_next(LEVEL_ROWS)[c]; e < of_next(LEVEL_ROWS)[c + 1]; e++, n_found++)
+        found[{c, of_next(LEVEL_COLUMNS)[e]}] = of_next(LEVEL_EDGE_WEIGHTS)[e];
+    }
+    return found == expected && n_found == found.size();
+  }
+
+  /* Refines three parts, in which the vertices of the coarse level lie by their numbers, by so many work-items. */
+  std::vector<int> refine(size_t n_items, bool &is_right) {
+    const uint n_parts = 3, room = (uint)n;
+    std::vector<int> work(VERTEX_ARRAYS * n), parts(PART_ARRAYS * n_parts), histogram(BUCKETS * n_parts), before(n);
+    std::vector<uint> words(REFINE_WORDS);
+    const int n_coarse = (int)levels[LEVEL_WORDS + LEVEL_VERTICES];
+    int total = 0;
+    for (int c = 0; c < n_coarse; c++) {
+      const int weight = of_next(LEVEL_VERTEX_WEIGHTS)[c];
+      work[BEST * room + c] = c % (int)n_parts;
+      parts[BEST_SIZES * n_parts + c % n_parts] += weight;
+      total += weight;
+    }
+    std::vector<int> sizes_before(parts.begin() + BEST_SIZES * n_parts, parts.begin() + (BEST_SIZES + 1) * n_parts);
+    for (uint p = 0; p < n_parts; p++) {
+      parts[LIMITS * n_parts + p] = total / 3 + 2;
+      parts[SHARES * n_parts + p] = total / 3;
+    }
+    for (int v = 0; v < n; v++) before[v] = arena[v] < 0 ? NOBODY : work[BEST * room + arena[v]];
+    launch(n_items, [&] {
+      refine_levels(1, 0, 0, n_parts, room, LEVEL_ARGUMENTS, work.data(), parts.data(), histogram.data(), words.data());
+    }, GROUPING);
+    std::vector<int> found(work.begin() + BEST * room, work.begin() + (BEST + 1) * room), sizes(n_parts);
+    for (int v = 0; v < n; v++)
+      if (found[v] >= 0) sizes[found[v]] += vertex_weights[v];
+    is_right = !words[GRID_STATUS] && cut_of(found) == (long)words[REFINE_BEST_CUT] &&
+               std::equal(sizes.begin(), sizes.end(), parts.begin() + BEST_SIZES * n_parts);
+    const int limit = parts[LIMITS * n_parts], over = over_of(sizes, limit), over_before = over_of(sizes_before, limit);
+    is_right &= over < over_before || (over == over_before && cut_of(found) <= cut_of(before));
+    return found;
+  }
+  static int over_of(const std::vector<int> &sizes, int limit) {
+    int over = 0;
+    for (int size : sizes) over += std::max(0, size - limit);
+    return over;
+  }
+  long cut_of(const std::vector<int> &parts) const {
+    long cut = 0;
+    for (int v = 0; v < n; v++)
+      for (int e = rows[v]; e < rows[v + 1]; e++) cut += parts[v] != parts[columns[e]] ? weights[e] : 0;
+    return cut / 2;
+  }
+};
+
+static bool matching_right(Random &random, ulong) {
+  Levels on(random);
+  on.match();
+  return on.is_matching();
+}
+
+static bool contraction_right(Random &random, ulong) {
+  Levels on(random);
+  on.match();
+  on.contract();
+  return on.is_contraction();
+}
+
+static bool refinement_right(Random &random, ulong) {
+  Levels on(random);
+  linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
+  on.match();
+  on.contract();
+  bool is_right = false, is_right_again = false;
+  const std::vector<int> found = on.refine(N_ITEMS, is_right);
+  return is_right && on.refine(WG_SIZE, is_right_again) == found && is_right_again;
+}
+
+static const Case cases[] = {
+    {"matching", matching_right}, {"contraction", contraction_right}, {"refinement", refinement_right},
+};

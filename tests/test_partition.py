@@ -1,0 +1,273 @@
+"""Partitions: every variant on every small graph and device, against the definition; levels; what is refused."""
+from __future__ import annotations
+
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from conftest import run_at_width, session_on
+from graphs import UNDIRECTED
+
+import clgraph as cg
+from clgraph.algorithms.partition import ALGORITHM, STRATEGIES, as_problem, partition
+from clgraph.algorithms.partition.multilevel import REFINING
+from clgraph.algorithms.partition.plan import with_isolated
+from clgraph.algorithms.partition.problem import MATCHINGS, REFINEMENTS
+from clgraph.data.graph import Graph
+from clgraph.errors import ClgraphError, InputError, VerificationError
+from clgraph.reference.partition import check_partition, partition_quality
+from clgraph.runtime.session import Session
+
+GRID = cg.generators.grid(40, 40)
+SMALL = {"coarsest": 1, "individuals": 2}  # many levels of a small graph
+
+
+def quiet(*args, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return partition(*args, **options)
+
+
+@pytest.mark.parametrize("name", UNDIRECTED)
+def test_zoo(session: Session, name: str) -> None:
+    graph = UNDIRECTED[name]()
+    for k in (1, 2, 7, 64):
+        result = quiet(graph, k, session=session, strategy="gpu", verify=True, **SMALL)
+        check_partition(graph, result.parts, k, result.edge_cut, most_weight=None)
+        assert result.part_weights.max(initial=0) <= max(1, 1.2 * -(-graph.n_vertices // k) + 1), k
+
+
+@pytest.mark.parametrize("matching", MATCHINGS)
+@pytest.mark.parametrize("refinement", REFINEMENTS)
+def test_variants_with_weights(session: Session, matching: str, refinement: str) -> None:
+    rng = np.random.default_rng(3)
+    src, dst = rng.integers(900, size=(2, 4000))
+    graph = Graph.from_edges(src, dst, rng.integers(0, 100, src.size).astype(np.int32), n=1000)
+    weights = rng.integers(0, 9, 1000)
+    shares = rng.random(9) + 0.5
+    result = quiet(
+        graph, 9, session=session, strategy="gpu", vertex_weights=weights, target_weights=shares, matching=matching,
+        refinement=refinement, verify=True, **SMALL,
+    )  # fmt: skip
+    if refinement != "noop":
+        problem = as_problem(graph, n_parts=9, vertex_weights=weights, target_weights=shares)
+        assert (result.part_weights <= problem.limits).all()
+
+
+def levels_of(session: Session, graph: Graph, **settings):
+    """Return the plan of a run, and each level as a scipy matrix with the weights of its vertices and its map."""
+    plan = STRATEGIES["gpu"].plan(session, as_problem(graph, n_parts=2, **settings), coarsest=1)
+    plan.run()
+    program, words = plan.program(REFINING), plan.arrays["levels"].get()
+    arena, n_words = plan.arrays["arena"].get(), program.constant("LEVEL_WORDS")
+    at = {name: program.constant(f"LEVEL_{name}") for name in (
+        "VERTICES", "ENTRIES", "ROWS", "COLUMNS", "EDGE_WEIGHTS", "VERTEX_WEIGHTS", "MAP",
+    )}  # fmt: skip
+    found = []
+    for level in range(len(plan.levels)):
+        own = {name: int(words[n_words * level + place]) for name, place in at.items()}
+        n, m = own["VERTICES"], own["ENTRIES"]
+
+        def part(name: str, size: int, own=own):
+            return arena[own[name] : own[name] + size]
+
+        if level:
+            csr = (part("EDGE_WEIGHTS", m), part("COLUMNS", m), part("ROWS", n + 1))
+            found.append((csr, part("VERTEX_WEIGHTS", n), part("MAP", n)))
+        else:
+            weights = np.ones(n, int) if plan.problem.vertex_weights is None else plan.problem.vertex_weights
+            entries = np.ones(m, int) if graph.edge_weights is None else graph.edge_weights
+            found.append(((entries, graph.column_indices, graph.row_offsets), weights, part("MAP", n)))
+    return plan, found
+
+
+@pytest.mark.parametrize("matching", MATCHINGS)
+@pytest.mark.parametrize("name", ["grid", "scale-free", "star", "duplicates-self-loops", "scattered"])
+def test_every_level_is_the_contraction_of_the_one_before(session: Session, name: str, matching: str) -> None:
+    from scipy.sparse import csr_array
+
+    graph = UNDIRECTED[name]()
+    _, levels = levels_of(session, graph, matching=matching)
+    if matching == "two_hop":
+        assert levels[-1][1].size <= 256 or name == "scale-free"
+    for (fine, weights, to), (coarse, coarse_weights, _) in pairwise(levels):
+        n, n_coarse = weights.size, coarse_weights.size
+        kept = to >= 0
+        assert (np.diff(fine[2])[~kept] == 0).all()
+        sizes = np.bincount(to[kept], minlength=n_coarse)
+        assert sizes.min() >= 1 and sizes.max() <= 2  # onto, and a matching
+        np.testing.assert_array_equal(np.bincount(to[kept], weights[kept], n_coarse), coarse_weights)
+        matrix = csr_array(fine, shape=(n, n))
+        onto = csr_array((np.ones(kept.sum(), int), (np.flatnonzero(kept), to[kept])), shape=(n, n_coarse))
+        expected = (onto.T @ matrix @ onto).toarray()
+        np.fill_diagonal(expected, 0)
+        found = csr_array(coarse, shape=(n_coarse, n_coarse))
+        np.testing.assert_array_equal(found.toarray(), expected)
+        assert (found.toarray() == found.toarray().T).all()
+        assert found.nnz == np.unique(np.repeat(np.arange(n_coarse), np.diff(coarse[2])) * n_coarse + coarse[1]).size
+
+
+def test_mates_are_neighbours_and_light(session: Session) -> None:
+    graph = cg.generators.delaunay_points(600, seed=2)
+    weights = np.random.default_rng(4).integers(1, 9, graph.n_vertices)
+    plan, levels = levels_of(session, graph, matching="lock_free", vertex_weights=weights)
+    most = 3 * weights.sum() // (2 * plan.recipe.values["coarsest"])
+    (_, columns, rows), own, to = levels[0]
+    for c in range(levels[1][1].size):
+        pair = np.flatnonzero(to == c)
+        if pair.size == 2:
+            assert pair[1] in columns[rows[pair[0]] : rows[pair[0] + 1]] and own[pair].sum() <= most
+
+
+def test_quality_is_that_of_meshes(session: Session) -> None:
+    result = partition(GRID, 16, session=session, verify=True)
+    assert result.edge_cut <= 280  # 240 is the least: squares of 10 by 10
+    assert result.part_weights.max() <= 103 and result.part_weights.sum() == 1600
+    assert result.levels[0]["vertices"] == 1600 and len(result.levels) > 1
+    worse = partition(GRID, 16, session=session, refinement="noop", imbalance=1.0)
+    assert worse.edge_cut >= result.edge_cut
+
+
+def test_refinement_keeps_the_balance_that_it_has(session: Session) -> None:
+    for seed in range(3):
+        assert partition(GRID, 8, imbalance=0.0, seed=seed, session=session, verify=True).part_weights.max() == 200
+
+
+def test_same_parts_in_every_run_and_on_every_device() -> None:
+    graphs = [GRID, cg.generators.rmat(10, 8, seed=7)]
+    for graph in graphs:
+        found = [
+            quiet(graph, 8, deterministic=True, session=session_on(name), seed=5).parts
+            for name in ("pocl", "pocl", "intel")
+        ]
+        assert (found[0] == found[1]).all() and (found[0] == found[2]).all()
+    one, other = (quiet(GRID, 8, session=session_on("pocl"), seed=seed).parts for seed in (6, 7))
+    assert (one != other).any()
+
+
+@pytest.mark.parametrize("width", [8, 16])
+def test_sub_groups_of_several_lanes(width: int) -> None:
+    run_at_width(width, """
+import numpy as np, warnings
+warnings.simplefilter("ignore")
+import clgraph as cg
+from clgraph.algorithms.partition import strategies
+from graphs import UNDIRECTED
+for name in ("grid", "scale-free", "star"):
+    for deterministic in (False, True):
+        cg.partition(UNDIRECTED[name](), 5, session=s, strategy="gpu", coarsest=1, individuals=2, verify=True,
+                     deterministic=deterministic)
+""")
+
+
+def test_isolated_vertices_fill_up(pocl: Session) -> None:
+    graph = Graph.from_edges(np.arange(399), np.arange(1, 400), n=1000)
+    result = partition(graph, 4, session=pocl, verify=True)
+    assert result.part_weights.max() <= 257 and result.edge_cut <= 12
+    problem = as_problem(Graph.from_edges([], [], n=4), n_parts=2, vertex_weights=[1, 5, 3, 1])
+    assert with_isolated(problem, np.full(4, -1, np.int32)).tolist() == [1, 0, 1, 1]
+
+
+def test_giant_vertex(pocl: Session) -> None:
+    weights = np.ones(1600, int)
+    weights[17] = 1000
+    with pytest.warns(RuntimeWarning, match="A vertex weighs 1000"):
+        result = partition(GRID, 8, vertex_weights=weights, session=pocl, verify=True)
+    assert result.part_weights.max() <= 1000 + 1
+
+
+def test_more_parts_than_vertices(pocl: Session) -> None:
+    result = quiet(cg.generators.path(5), 12, session=pocl, verify=True)
+    assert result.part_weights.max() == 1
+    assert quiet(Graph.from_edges([], []), 3, session=pocl).parts.size == 0
+
+
+def test_most_parts(pocl: Session) -> None:
+    result = quiet(GRID, 1024, session=pocl, individuals=1, strategy="gpu", imbalance=0.5, verify=True)
+    assert result.part_weights.max() <= 3
+
+
+def test_arena_grows(pocl: Session) -> None:
+    """The levels of a graph that hardly loses edges need more room than is expected."""
+    graph = cg.generators.uniform_random(3000, 60000, seed=3)
+    plan = STRATEGIES["gpu"].plan(pocl, as_problem(graph, n_parts=2), coarsest=1)
+    before = plan.arrays["arena"].size
+    for _ in range(2):
+        plan.run()
+        parts, cut = plan.result()
+        check_partition(graph, parts, 2, cut)
+    assert plan.arrays["arena"].size > before
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"n_parts": 0}, "n_parts"), ({"n_parts": 1025}, "n_parts"), ({"imbalance": -1}, "imbalance"),
+        ({"vertex_weights": [1]}, "vertex_weights"), ({"vertex_weights": np.full(1600, -1)}, "vertex_weights"),
+        ({"vertex_weights": np.full(1600, 2**30)}, "sum"), ({"vertex_weights": np.ones(1600)}, "integers"),
+        ({"target_weights": [1, 2, 3]}, "target_weights"), ({"target_weights": [0, 0]}, "not all 0"),
+        ({"matching": "none"}, "matching"), ({"refinement": "fm"}, "refinement"), ({"deterministic": 1}, "determ"),
+    ],
+)  # fmt: skip
+def test_refused(changes, words) -> None:
+    with pytest.raises(InputError, match=words):
+        as_problem(GRID, **{"n_parts": 2, **changes})
+
+
+def test_weights_of_edges_that_are_refused() -> None:
+    for weights in (np.array([0.5]), np.array([-1])):
+        with pytest.raises(InputError, match="edge_weights"):
+            as_problem(Graph.from_edges([0], [1], weights))
+    with pytest.raises(InputError, match="reverse"):
+        as_problem(Graph.from_edges([0], [1], directed=True))
+    with pytest.raises(InputError, match="both ways"):
+        as_problem(Graph.from_edges([0, 1], [1, 0], [1, 2], directed=True))
+    with pytest.raises(InputError, match="together"):
+        as_problem(Graph.from_edges([0], [1], np.array([2**31 - 1])))
+
+
+def test_check_finds_what_is_wrong() -> None:
+    parts = np.repeat(np.arange(4, dtype=np.int32), 400)
+    cut = partition_quality(GRID, parts, 4)["edge_cut"]
+    assert cut == 120
+    check_partition(GRID, parts, 4, cut, part_weights=np.full(4, 400), most_weight=400)
+    for wrong in (
+        {"edge_cut": cut + 1}, {"n_parts": 3}, {"part_weights": np.array([1, 2, 3, 4])}, {"most_weight": 399},
+        {"parts": parts[:-1]}, {"parts": parts - 1},
+    ):  # fmt: skip
+        with pytest.raises(VerificationError):
+            check_partition(GRID, **{"parts": parts, "n_parts": 4, "edge_cut": cut, **wrong})
+
+
+def test_quality_counts_border_and_communication() -> None:
+    quality = partition_quality(cg.generators.path(4), np.array([0, 0, 1, 2], np.int32), 3)
+    assert (quality["edge_cut"], quality["n_border"], quality["communication"]) == (2, 3, 4)
+    assert quality["part_weights"].tolist() == [2, 1, 1] and quality["imbalance"] == pytest.approx(0.5)
+
+
+def test_explain_and_the_table(pocl: Session) -> None:
+    assert set(ALGORITHM.strategies) == set(STRATEGIES)
+    assert "gpu" in str(cg.explain("partition", GRID, session=pocl, n_parts=4))
+    with pytest.raises(ClgraphError):
+        partition(GRID, 2, strategy="hybrid", session=pocl)
+
+
+def test_part_graph_has_the_signature_of_pymetis(pocl: Session) -> None:
+    from clgraph.compat import part_graph
+
+    cut, parts = part_graph(4, xadj=GRID.row_offsets, adjncy=GRID.column_indices, vweights=[2] * 1600, session=pocl)
+    check_partition(GRID, np.array(parts, np.int32), 4, cut, most_weight=412)
+    rows = [row.tolist() for row in np.split(GRID.column_indices, GRID.row_offsets[1:-1])]
+    assert part_graph(4, rows, session=pocl).edge_cuts == part_graph(
+        4, xadj=GRID.row_offsets, adjncy=GRID.column_indices, eweights=[1] * GRID.n_edges, session=pocl
+    ).edge_cuts  # fmt: skip
+    for wrong in ({}, {"adjacency": rows, "xadj": [0]}, {"adjacency": rows, "contiguous": True}, {"adjacency": [3]}):
+        with pytest.raises(InputError):
+            part_graph(2, **wrong)
+
+
+def test_a_star_shrinks_by_either_matching(pocl: Session) -> None:
+    for matching in MATCHINGS:
+        result = partition(cg.generators.star(40_000), 2, matching=matching, session=pocl, verify=True)
+        assert result.levels[-1]["vertices"] <= 200 and result.part_weights.max() <= 20_600
