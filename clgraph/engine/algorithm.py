@@ -134,10 +134,11 @@ class Algorithm:
     def _chosen(self, on: Session, problem: Any, strategy: str) -> Choice:
         """Return what :meth:`choose` does, and keep it while the graph lives."""
         graph = _kept_by(problem)
-        if graph is None or not isinstance(strategy, str):
+        key = None if graph is None else _key(self.name, strategy, problem.settings)
+        if key is None:
             return self.choose(on, problem, strategy)
         known = on.kept.choices.setdefault(graph, {})
-        key, based_on = (self.name, strategy, problem.settings), (on.profile, on.facts, *self.strategies.values())
+        based_on = on.profile, on.facts, *self.strategies.values()
         kept: tuple[Any, Choice] | None = known.get(key)
         if kept is None or kept[0] != based_on:
             if len(known) >= _MOST_CHOICES:
@@ -150,7 +151,7 @@ class Algorithm:
         """Yield a plan that was kept, or a new one; it is kept while the graph lives, unless the block raises."""
         chosen, graph, before = self.strategies[choice.strategy], _kept_by(problem), on.allocated_bytes
         given = checked_options(self.strategies, choice, options) if options else {}
-        key = _plan_key(chosen, problem, given) if graph is not None else None
+        key = None if graph is None else _key(chosen.plan, problem.settings, _frozen(given))
         plan = None if key is None else on.kept.take(graph, key)
         if plan is not None and plan.fits(on):
             plan.attach(problem)
@@ -188,14 +189,15 @@ def _kept_by(problem: Any) -> Any:
     return None if isinstance(graph, WrappedGraph) else getattr(graph, "on_device", graph)
 
 
-def _plan_key(chosen: Strategy, problem: Any, options: Mapping[str, Any]) -> Hashable:
-    """Return what tells one plan of a graph from another; ``None`` if an option cannot be part of a key."""
-    key = chosen.plan, problem.settings, _frozen(options)
+def _key(*parts: Any) -> Hashable:
+    """Return what tells one call on a graph from another; ``None`` if a part is ``None``, or can be in no key."""
+    if any(part is None for part in parts):
+        return None
     try:
-        hash(key)
+        hash(parts)
     except TypeError:
         return None
-    return key
+    return parts
 
 
 def _frozen(value: Any) -> Hashable:

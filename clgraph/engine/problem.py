@@ -25,7 +25,10 @@ class GraphProblem:
 
     @property
     def settings(self) -> Hashable:
-        """What is asked of the graph: a plan can solve all problems on one graph that have the same settings."""
+        """What is asked of the graph: a plan can solve all problems on one graph that have the same settings.
+
+        ``None`` stands for plans that cannot run again.
+        """
         return type(self), *(getattr(self, name) for name in self.__dataclass_fields__ if name != "graph")
 
     def admitted(self) -> Self:

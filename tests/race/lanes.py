@@ -37,7 +37,7 @@ CASES = {
     "probes": ["atomics", "local_atomics", "barriers", "locks"],
     "block_diagonal": ["blocks", "errors"],
     "stats": ["stats"],
-    "partition": ["matching", "contraction", "refinement"],
+    "partition": ["matching", "contraction", "refinement", "alone"],
 }
 # All rounds of a spanning forest in one launch, whose groups wait for each other.
 ONE_LAUNCH = ("-DWG_SIZE=1", "-DCLIMB_LIMIT=2")

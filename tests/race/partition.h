@@ -20,6 +20,9 @@ static constexpr Grouping GROUPING = WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS;
 static constexpr size_t N_ITEMS = WG_SIZE == 1 ? 2 : WG_SIZE;
 #define LEVEL_ARGUMENTS rows.data(), columns.data(), weights.data(), vertex_weights.data(), levels.data(), arena.data()
 
+#define LEVEL_ARGUMENTS_OF(x) \
+  x.rows.data(), x.columns.data(), x.weights.data(), x.vertex_weights.data(), x.levels.data(), x.arena.data()
+
 struct Levels {
   int n, m, most_weight;
   std::vector<int> rows = {0}, columns, weights, vertex_weights, arena, mates, choices, leaders, begins, keys, slots, counts;
@@ -166,6 +169,21 @@ static bool refinement_right(Random &random, ulong) {
   return is_right && on.refine(WG_SIZE, is_right_again) == found && is_right_again;
 }
 
+/* The one group that came of two waits in vain: it must say so, and end. */
+static bool alone_right(Random &random, ulong) {
+  Levels on(random);
+  linger = 30;
+  on.match();
+  on.contract();
+  const uint n_parts = 3, room = (uint)on.n;
+  std::vector<int> work(VERTEX_ARRAYS * on.n), parts(PART_ARRAYS * n_parts), histogram(BUCKETS * n_parts);
+  std::vector<uint> words(REFINE_WORDS);
+  launch_alone(&words[GRID_DOOR], [&] {
+    refine_levels(1, 0, 0, n_parts, room, LEVEL_ARGUMENTS_OF(on), work.data(), parts.data(), histogram.data(), words.data());
+  });
+  return words[GRID_STATUS] == STATUS_TIMEOUT;
+}
+
 static const Case cases[] = {
-    {"matching", matching_right}, {"contraction", contraction_right}, {"refinement", refinement_right},
+    {"alone", alone_right}, {"matching", matching_right}, {"contraction", contraction_right}, {"refinement", refinement_right},
 };

@@ -17,7 +17,7 @@ from clgraph.algorithms.partition.plan import PartitionPlan
 from clgraph.algorithms.partition.problem import PartitionProblem
 from clgraph.arguments import checked_count
 from clgraph.device.facts import DeviceFacts
-from clgraph.engine.plan import planned
+from clgraph.engine.planned import planned
 from clgraph.model.recipe import Array, Phase, Recipe, Use
 from clgraph.model.strategy import Strategy
 from clgraph.runtime.device_graph import device_graph
