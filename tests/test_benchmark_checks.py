@@ -64,8 +64,8 @@ def studied(session: Session) -> Any:
 
 
 BENCHMARKS = {
-    "components": case(bench_connected_components.BENCHMARK, ("rem", "hook_compress"), "number"),
-    "mst": case(bench_minimum_spanning_forest.BENCHMARK, ("segmented", "segmented, transactional"), "edges"),
+    "components": case(bench_connected_components.BENCHMARK, ("rem", "hook_compress"), "result"),
+    "mst": case(bench_minimum_spanning_forest.BENCHMARK, ("segmented", "segmented, transactional"), "result"),
     "bfs": case(bench_bfs.BENCHMARK, ("topology_driven", "frontier"), "result"),
     "sssp": case(bench_sssp.BENCHMARK, ("topology_driven", "delta_stepping"), "result"),
     "splitting": Case(bench_sssp.BENCHMARK, ("topology_driven", "node_splitting"), "result", studied),
@@ -90,8 +90,12 @@ def changed(*places: Any, to: int | None = None, by: int = 0) -> Callable[[NDArr
 
 
 def numbered(change: Callable[[NDArray[Any]], NDArray[Any]], n: int) -> Callable[[Any], Any]:
-    """Return a fault of the numbers of components on the device, of which there are *n*."""
-    return lambda found: (SimpleNamespace(get=lambda: change(found[0].get())), n)
+    """Return a fault of the numbers of components, of which there are *n*."""
+    return lambda found: (n, change(found[1]))
+
+
+def same(found: Any) -> Any:
+    return found
 
 
 def of_both(first: Callable[[Any], Any], second: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -120,10 +124,10 @@ FAULTS: dict[str, dict[str, tuple[Callable[[Any], Any], str]]] = {
         "a swapped predecessor": (of_both(np.copy, changed(4, to=7)), "no entry"),
     },
     "sssp": {
-        "a lost step": (changed(2, by=1), "leads from distance"),
-        "a step too far": (changed(2, by=-1), "no path of length|leads from distance"),
-        "a lost vertex": (changed(2, to=-1), "unreached vertex"),
-        "a vertex that has no path": (changed(12, to=7), "no path of length"),
+        "a lost step": (of_both(changed(2, by=1), same), "leads from distance"),
+        "a step too far": (of_both(changed(2, by=-1), same), "no path of length|leads from distance"),
+        "a lost vertex": (of_both(changed(2, to=-1), same), "unreached vertex"),
+        "a vertex that has no path": (of_both(changed(12, to=7), same), "no path of length"),
     },
     "coloring": {
         "one conflict": (lambda colors: changed(0, to=int(colors[1]))(colors), "joins two vertices"),

@@ -41,7 +41,9 @@ from clgraph.probing import api as probing  # noqa: E402
 
 EXTRA_BYTES = 3 << 30  # of address space for the calls
 LONGEST_SECONDS = 60.0  # of a call; a kernel may have to be compiled
-OF_PLANS = {"wait", "program", "check_memory", "run_info", "record_kernel", "record_transfer", "record_compile"}
+OF_PLANS = {
+    "wait", "staging_for", "program", "check_memory", "run_info", "record_kernel", "record_transfer", "record_compile"
+}
 
 
 class Target(NamedTuple):
@@ -64,7 +66,8 @@ def good_values(directory: Path, session: Any) -> dict[str, Any]:
         "graph": graph, "data": graph, "source": 0, "matrix": graph.to_scipy(), "path": path, "session": session,
         "src": [0, 1], "dst": [1, 2], "row_offsets": [0, 1, 2], "column_indices": [1, 0], "algorithm": "bfs",
         "users": [0, 1], "items": [0, 1], "values": [1.0, 2.0], "ids": [0], "user": 0, "vertex": 0,
-        "colors": np.arange(graph.n_vertices), "hash": "murmur3", "bits": 3, "n_ratings": 20,
+        "colors": np.arange(graph.n_vertices), "parts": np.arange(graph.n_vertices) % 4, "n_parts": 4,
+        "hash": "murmur3", "bits": 3, "n_ratings": 20,
         "X": ratings, "ratings": ratings, "n_users": 9, "n_items": 9, "document": session.profile.to_json(),
         "dtype": np.int32, "host": np.arange(5), "verify": True, "callback": lambda *_: True,  # which ends a fit
     }  # fmt: skip

@@ -151,7 +151,7 @@ class Algorithm:
         """Yield a plan that was kept, or a new one; it is kept while the graph lives, unless the block raises."""
         chosen, graph, before = self.strategies[choice.strategy], _kept_by(problem), on.allocated_bytes
         given = checked_options(self.strategies, choice, options) if options else {}
-        key = None if graph is None else _key(chosen.plan, problem.settings, _frozen(given))
+        key = None if graph is None else _key(chosen.plan, problem.settings, given)
         plan = None if key is None else on.kept.take(graph, key)
         if plan is not None and plan.fits(on):
             plan.attach(problem)
@@ -194,10 +194,11 @@ def _key(*parts: Any) -> Hashable:
     if any(part is None for part in parts):
         return None
     try:
-        hash(parts)
-    except TypeError:
+        key = tuple(map(_frozen, parts))
+        hash(key)
+    except (TypeError, RecursionError):  # a list may have itself as an item
         return None
-    return parts
+    return key
 
 
 def _frozen(value: Any) -> Hashable:

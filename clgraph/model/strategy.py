@@ -148,7 +148,9 @@ def choose_at_once(
     """
     least = rates.call_seconds + rates.read_back_seconds
     for name, strategy in strategies.items():
-        if strategy.kind != "sequential" or requested not in ("auto", name) or name in (left_out or {}):
+        if strategy.kind != "sequential" or name in (left_out or {}):
+            continue
+        if not isinstance(requested, str) or requested not in ("auto", name):
             continue
         if strategy.unfit(problem) is None:
             guess = _priced(strategy, problem, facts, rates)

@@ -6,8 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.data.graph import Graph
-from clgraph.errors import VerificationError
+from clgraph.arguments import checked_count
+from clgraph.data.csr import MAX_VERTICES, as_integers, check_range
+from clgraph.data.graph import Graph, as_graph
+from clgraph.errors import GraphError, VerificationError
+from clgraph.host_memory import check_host_memory
 
 
 def check_partition(
@@ -69,7 +72,20 @@ def partition_quality(
         ``edge_cut``, the weight of edges between parts; ``part_weights``, int64; ``imbalance``, how much the heaviest
         part weighs beyond the mean, as a fraction of the mean; ``n_border``, vertices with a neighbour in another part;
         ``communication``, the number of other parts in which a vertex has a neighbour, summed over vertices.
+
+    Raises
+    ------
+    GraphError
+        The parts or the weights are no integers, or not as many as vertices, or a part is not in ``[0, n_parts)``.
+    InputError
+        ``n_parts`` is no count.
     """
+    graph, n_parts = as_graph(graph), checked_count("n_parts", n_parts, MAX_VERTICES)
+    check_host_memory(f"the weights of {n_parts} parts", 8 * n_parts)
+    parts = _one_per_vertex("parts", parts, graph)
+    check_range("parts", parts, n_parts)
+    if vertex_weights is not None:
+        vertex_weights = _one_per_vertex("vertex_weights", vertex_weights, graph)
     sources, columns = graph.sources(), graph.column_indices
     between = parts[sources] != parts[columns]
     entries = graph.edge_weights
@@ -83,3 +99,10 @@ def partition_quality(
         "imbalance": float(weights.max(initial=0) / mean - 1) if mean else 0.0,
         "n_border": int(np.unique(sources[between]).size), "communication": int(pairs.size),
     }
+
+
+def _one_per_vertex(name: str, values: Any, graph: Graph) -> NDArray[np.integer[Any]]:
+    found: NDArray[np.integer[Any]] = as_integers(name, values)
+    if found.size != graph.n_vertices:
+        raise GraphError(f"{name} has {found.size} elements; needed: one per vertex, {graph.n_vertices}")
+    return found

@@ -16,7 +16,7 @@ import pyopencl as cl
 from numpy.typing import DTypeLike, NDArray
 from pyopencl.tools import ImmediateAllocator, MemoryPool
 
-from clgraph.arguments import checked_array, checked_count
+from clgraph.arguments import checked_array, checked_count, checked_flag
 from clgraph.device.profile import DeviceProfile, load_profile
 from clgraph.errors import DeviceMemoryError, InputError
 from clgraph.runtime.arrays import DeviceArray, number_type
@@ -197,7 +197,7 @@ class Session:
         to it that nobody changes it meanwhile.
         """
         check_fork()
-        host = checked_array("host", host)
+        host, in_place = checked_array("host", host), checked_flag("in_place", in_place)
         flags = cl.mem_flags.READ_ONLY | cl.mem_flags.USE_HOST_PTR
         # What can be written may change while kernels still read it.
         stays = host.ctypes.data % 16 == 0 if in_place else not host.flags.writeable and host.ctypes.data % 64 == 0
