@@ -337,10 +337,10 @@ def test_wide_offsets_of_few_entries(session):
     """A kernel may have written int64 offsets where a host graph has int32."""
     made = uploaded(session, generators.rmat(8, 8, seed=1), offsets=np.int64)
     for name in sorted(set(MODULES) - {"factorization"}):
-        source = {"source": 0} if name in ("bfs", "sssp") else {}
+        settings = {"bfs": {"source": 0}, "sssp": {"source": 0}, "partition": {"n_parts": 4}}.get(name, {})
         for strategy, entry in find_algorithm(name).strategies.items():
             if entry.unsupported(session.facts) is None:
-                find_function(name)(made, **source, strategy=strategy, verify=True)
+                find_function(name)(made, **settings, strategy=strategy, verify=True)
     for strategy in find_algorithm("hash_collisions").strategies:
         cg.hash_collisions(made, distance=2, strategy=strategy, distinct="sort", tile=600, verify=True)
 

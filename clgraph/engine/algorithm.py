@@ -196,7 +196,7 @@ def _key(*parts: Any) -> Hashable:
     try:
         key = tuple(map(_frozen, parts))
         hash(key)
-    except (TypeError, RecursionError):  # a list may have itself as an item
+    except Exception:  # what users give may be anything, such as a list that has itself as an item
         return None
     return key
 
