@@ -22,7 +22,7 @@ from clgraph.runtime.kept import Kept
 from clgraph.runtime.program import Program
 from clgraph.runtime.session import Session
 
-ON_GRAPHS = sorted(set(MODULES) - {"factorization", "partition"})  # of which no plan is kept
+ON_GRAPHS = sorted(set(MODULES) - {"factorization"})
 ZEROED = {"controls", "versions"}  # arrays of recipes that must be zero before the first run
 SETTINGS: dict[str, tuple[dict[str, Any], ...]] = {
     "bfs": ({"source": 3}, {"source": 3, "max_depth": 4}), "sssp": ({"source": 3}, {"source": 3, "predecessors": True}),

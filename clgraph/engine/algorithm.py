@@ -190,9 +190,7 @@ def _kept_by(problem: Any) -> Any:
 
 
 def _key(*parts: Any) -> Hashable:
-    """Return what tells one call on a graph from another; ``None`` if a part is ``None``, or can be in no key."""
-    if any(part is None for part in parts):
-        return None
+    """Return what tells one call on a graph from another; ``None`` if a part, such as an array, can be in no key."""
     try:
         key = tuple(map(_frozen, parts))
         hash(key)

@@ -25,10 +25,7 @@ class GraphProblem:
 
     @property
     def settings(self) -> Hashable:
-        """What is asked of the graph: a plan can solve all problems on one graph that have the same settings.
-
-        ``None`` stands for plans that cannot run again.
-        """
+        """What is asked of the graph: a plan can solve all problems on one graph that have the same settings."""
         return type(self), *(getattr(self, name) for name in self.__dataclass_fields__ if name != "graph")
 
     def admitted(self) -> Self:

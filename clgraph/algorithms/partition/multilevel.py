@@ -28,7 +28,7 @@ class Multilevel:
     """
 
     def __init__(self, plan: Any) -> None:
-        self._plan, self._problem, self._session = plan, plan.problem, plan.session
+        self._plan, self._session = plan, plan.session
         values = plan.recipe.values
         self._coarsest, self._individuals = values["coarsest"], values["individuals"]
         self._programs = {name: plan.program(name) for name in (LOCK_FREE, TWO_HOP, HASHED, GROWING, REFINING)}
@@ -62,7 +62,7 @@ class Multilevel:
     def run(self) -> None:
         """Make the partition."""
         self.levels, self._peak = [], 0
-        n, m = self._problem.graph.n_vertices, self._problem.graph.n_edges
+        n, m = self._plan.problem.graph.n_vertices, self._plan.problem.graph.n_edges
         sizes = [(n, m)]
         started = time.perf_counter()
         if n > self._coarsest:
@@ -82,11 +82,11 @@ class Multilevel:
         return {"levels": self.levels, **{f"{name}_seconds": s for name, s in self.seconds.items()}}
 
     def _coarsen(self, sizes: list[tuple[int, int]]) -> None:
-        most_weight = max(1, 3 * self._problem.total_weight // (2 * self._coarsest))
-        end, at_hubs = sizes[0][0], self._problem.matching == "two_hop"
+        most_weight = max(1, 3 * self._plan.problem.total_weight // (2 * self._coarsest))
+        end, at_hubs = sizes[0][0], self._plan.problem.matching == "two_hop"
         while sizes[-1][0] > self._coarsest and len(sizes) < self._most_levels - 1:
             level, (n, m) = len(sizes) - 1, sizes[-1]
-            seed = (self._problem.seed + 0x9E3779B9 * level) % 2**32
+            seed = (self._plan.problem.seed + 0x9E3779B9 * level) % 2**32
             self._match(level, n, seed, most_weight, at_hubs)
             self._reserve(end + 3 * n + 1 + 2 * m)
             self._contract(level, n)
@@ -138,7 +138,7 @@ class Multilevel:
 
     def _uncoarsen(self, sizes: list[tuple[int, int]]) -> None:
         state, level = self._plan.arrays["state"], len(sizes) - 1
-        only_projects = self._problem.refinement == "noop"
+        only_projects = self._plan.problem.refinement == "noop"
         small = [k for k, (n, _) in enumerate(sizes) if n <= _SMALL]
         if small and not only_projects:
             last = min(small)

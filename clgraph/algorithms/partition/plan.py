@@ -23,12 +23,12 @@ class PartitionPlan(Plan):
             A wait on the device ran out.
         """
         n = self.problem.graph.n_vertices
-        if not self.recipe.steps:
+        if not self.arrays:
             return np.zeros(n, np.int32), 0
-        self.check()
-        first = self.program(REFINING).constant("BEST") * self.recipe.values["room"]
-        parts = self.arrays["work"].get(first, first + n)
-        return with_isolated(self.problem, parts), self.word("state[REFINE_BEST_CUT]")
+        constant = self.program(REFINING).constant
+        first, at = constant("BEST") * self.recipe.values["room"], constant("REFINE_BEST_CUT")
+        parts, cut = self.read((self.arrays["work"], first, first + n), (self.arrays["state"], at, at + 1))
+        return with_isolated(self.problem, parts), int(cut[0])
 
     @property
     def levels(self) -> list[dict[str, Any]]:

@@ -59,11 +59,6 @@ class PartitionProblem(GraphProblem):
     seed: int = 0
     deterministic: bool = False
 
-    @property
-    def settings(self) -> None:
-        """A run leaves its levels in the plan, where another run would find them: no plan is kept."""
-        return None
-
     @cached_property
     def total_weight(self) -> int:
         if self.vertex_weights is None:
