@@ -2,6 +2,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeVar
+
+_Size = TypeVar("_Size", int, None)
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,13 @@ class DeviceFacts:
     has_int64_atomics: bool
     has_fp64: bool
     dialect: Dialect = field(default_factory=Dialect)
+
+    def group_size(self, on_gpu: _Size) -> int | _Size:
+        """Return *on_gpu*, or a sub-group on a CPU, where a core runs the work-items of a group one after the other.
+
+        A smaller group than a sub-group does not end in kernels whose lanes wait for each other.
+        """
+        return self.sub_group_size if self.is_cpu else on_gpu
 
     def defines(self) -> dict[str, int | str]:
         """Return these facts as preprocessor names, the only place they are named."""

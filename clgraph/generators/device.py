@@ -25,7 +25,7 @@ def launch(
 ) -> None:
     """Enqueue a kernel of ``cl/generators`` over *n_items*, of which each work-group takes a chunk."""
     is_cpu = session.facts.is_cpu
-    size = session.facts.sub_group_size if is_cpu else None
+    size = session.facts.group_size(None)
     program = session.program(f"generators/{source}.cl", defines, work_group_size=size)
     most = _GROUPS[is_cpu] * session.facts.compute_units
     program.bind(kernel, n_items, max_groups=most, **arguments)()

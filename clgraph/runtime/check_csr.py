@@ -45,7 +45,7 @@ class CsrCheck:
                 "WEIGHT_T": "ulong" if weights.dtype.itemsize == 8 else "uint",
                 "WEIGHTS": "WEIGHTS_NONE" if edge_weights is None else f"WEIGHTS_{_KINDS[weights.dtype.kind]}",
             },
-            work_group_size=session.facts.sub_group_size if session.facts.is_cpu else None,
+            work_group_size=session.facts.group_size(None),
         )
         self.state = session.zeros(program.constant("STATE_WORDS"), np.uint32)
         self.state.fill(_NONE, 0, program.constant("STATE_DESCENTS"))

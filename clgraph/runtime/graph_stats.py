@@ -45,7 +45,7 @@ class StatsRun:
                 "OFFSET_T": "long" if rows["row_offsets"].dtype.itemsize == 8 else "int", "N_SAMPLES": N_SAMPLES,
                 "FAR_DISTANCE": FAR_DISTANCE, "MAX_CLIMB": MAX_CLIMB, "NEIGHBORHOOD": NEIGHBORHOOD,
             },
-            work_group_size=session.facts.sub_group_size if session.facts.is_cpu else None,
+            work_group_size=session.facts.group_size(None),
         )  # fmt: skip
         at = program.constant
         self._state = session.zeros(at("STATE_WORDS"), np.uint32)

@@ -31,7 +31,7 @@ def expanded(graph: DeviceGraph, k: int) -> DeviceGraph:
             **graph.defines(), "OUT_OFFSET_T": "long" if offsets.itemsize == 8 else "int",
             "WEIGHT_T": "ulong" if weight_bytes == 8 else "uint",
         },
-        work_group_size=session.facts.sub_group_size if is_cpu else None,
+        work_group_size=session.facts.group_size(None),
     )
     groups = (4 if is_cpu else 32) * session.facts.compute_units
     program.bind("replicate_rows", k * max(n, m), n=n, m=m, k=k, max_groups=groups, **graph.scope, **rows)()

@@ -95,7 +95,7 @@ def _recipe(
     barrier = checked_barrier(facts, barrier, ("auto", "grid", "group"))
     if barrier == "auto":
         barrier = "grid" if supersteps.has_grid_barrier(facts) else "group"
-    size = facts.sub_group_size if facts.is_cpu else supersteps.GRID_WG_SIZE
+    size = facts.group_size(supersteps.GRID_WG_SIZE)
     if work_group_size is not None:
         size = checked_count("work_group_size", work_group_size, facts.max_work_group_size)
         if size % facts.sub_group_size:

@@ -128,7 +128,7 @@ class _Search:
         """Run all other rounds by one work-group."""
         facts = self._session.facts
         size = work_group_size or (
-            facts.sub_group_size if facts.is_cpu else _GROUP_SIZE if facts.sub_group_size > 1 else _NARROW_GROUP_SIZE
+            facts.group_size(_GROUP_SIZE if facts.sub_group_size > 1 else _NARROW_GROUP_SIZE)
         )
         launch = self._session.program(SOURCE, self._defines, work_group_size=size).bind(
             "match_group", 1, self._scope, budget=_CPU_TURNS if facts.is_cpu else _GROUP_TURNS

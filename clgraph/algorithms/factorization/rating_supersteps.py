@@ -138,7 +138,7 @@ class RatingSupersteps(Supersteps):
 
     def _bind_launches(self, sizes: NDArray[np.int64]) -> None:
         facts, plan = self.session.facts, self.plan
-        tail = plan.build(_SOURCE, facts.sub_group_size if facts.is_cpu else _TAIL_WG_SIZE)
+        tail = plan.build(_SOURCE, facts.group_size(_TAIL_WG_SIZE))
         program = plan.build(_SOURCE, _CPU_WG_SIZE if facts.is_cpu else None)
         slots, self._slots = (p.work_group_size // plan.lanes for p in (tail, program))
         most = max(slots, work.CPU_TAIL) if facts.is_cpu else _TAIL_TURNS * slots

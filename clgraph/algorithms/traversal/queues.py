@@ -37,7 +37,7 @@ def has_short_rows(problem: SearchProblem) -> bool:
 def group_size(facts: DeviceFacts, per_group: int) -> int:
     """Return the work-group size of kernels that run many levels; wide sub-groups leave larger ones few registers."""
     most = 512 if facts.sub_group_size > 32 else per_group
-    return facts.sub_group_size if facts.is_cpu else min(per_group, most, facts.max_work_group_size)
+    return facts.group_size(min(per_group, most, facts.max_work_group_size))
 
 
 def group_count(facts: DeviceFacts, per_unit: int = 1) -> int:
