@@ -56,6 +56,7 @@ from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
 from clgraph.data.graph import Graph
 from clgraph.report import tabulate_rows
+from clgraph.runtime.child import search_path
 from clgraph.runtime.session import Session
 
 INPUTS = ("scipy", "Graph", "networkx")
@@ -235,7 +236,7 @@ def cold_process(args: argparse.Namespace, calls: Calls, given: str, graph: Grap
         file = Path(folder) / "graph.npz"
         weights = {} if graph.edge_weights is None else {"edge_weights": graph.edge_weights}
         np.savez(file, row_offsets=graph.row_offsets, column_indices=graph.column_indices, **weights)
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        environment = {**os.environ, "PYTHONPATH": search_path()}
         if args.cold_caches:
             environment |= {"CLGRAPH_CACHE_DIR": f"{folder}/clgraph", "XDG_CACHE_HOME": f"{folder}/others",
                             "CUDA_CACHE_PATH": f"{folder}/cuda"}  # fmt: skip

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import harness
-from checkout import ROOT
 
 from clgraph.cli.terminal import busy, print_table
+from clgraph.runtime.child import search_path
 from clgraph.runtime.session import Session
 
 CALLS = {
@@ -106,7 +106,7 @@ def clear(folder: Path, but: tuple[str, ...]) -> None:
 def answered(call: str, file: Path, device: str, folder: Path) -> dict[str, Any]:
     """Run *call* in a process of its own; return its times."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | {
-        "PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(folder / "bytecode"),
+        "PYTHONPATH": search_path(), "PYTHONPYCACHEPREFIX": str(folder / "bytecode"),
         "CLGRAPH_CACHE_DIR": str(folder / "clgraph"), "XDG_CACHE_HOME": str(folder / "others"),  # pyopencl's
         "CUDA_CACHE_PATH": str(folder / "others" / "nvidia"),
     }  # fmt: skip

@@ -22,6 +22,7 @@ from clgraph import generators
 from clgraph.data.graph import Graph
 from clgraph.errors import VerificationError
 from clgraph.report import read_rows
+from clgraph.runtime.child import search_path
 from clgraph.runtime.session import Session
 
 
@@ -47,7 +48,7 @@ def test_a_new_process_tells_when_it_answered_and_how_much_it_took(tmp_path: Pat
     graph, file = generators.grid(9, 9), tmp_path / "graph.npz"
     np.savez(file, row_offsets=graph.row_offsets, column_indices=graph.column_indices)
     command = [sys.executable, first_answer.__file__, "color", "networkx", str(file), "0", "pocl"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": search_path()}
     started = time.time()
     found = json.loads(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
     assert started < found["answered"] < time.time() and 0 < found["load_seconds"] < time.time() - started

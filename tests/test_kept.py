@@ -81,14 +81,15 @@ def test_a_later_call_makes_nothing_anew(session: Session, algorithm: str, monke
     """It prices no strategy, allocates and binds nothing, and waits for nothing but what it reads."""
     entry = find_algorithm(algorithm)
     problem = entry.problem(generators.random_weights(generators.grid(9, 11)), **SETTINGS.get(algorithm, ({},))[0])
-    first = [entry.solve(problem, strategy=name, session=session) for name in ("auto", *entry.strategies)]
+    runs_here = [name for name, strategy in entry.strategies.items() if not strategy.unsupported(session.facts)]
+    first = {name: entry.solve(problem, strategy=name, session=session) for name in ("auto", *runs_here)}
 
     def refused(*_args: object, **_options: object) -> None:
         raise AssertionError("this was there already")
 
     for owner, name in ((Session, "empty"), (Session, "finish"), (Program, "bind"), (algorithm_module, "choose")):
         monkeypatch.setattr(owner, name, refused)
-    for name, before in zip(("auto", *entry.strategies), first, strict=True):
+    for name, before in first.items():
         again = entry.solve(problem, strategy=name, session=session)
         assert again.info.strategy == before.info.strategy
         assert before.info.kernels.keys() - again.info.kernels.keys() <= {"fill"}, "zeros before the first run"

@@ -13,6 +13,7 @@ from conftest import ROOT, session_on
 
 from clgraph.algorithms.table import MODULES, find_algorithm
 from clgraph.cli.main import build_parser
+from clgraph.runtime.child import search_path
 
 README, EXAMPLES, DEVICES, COMMANDS, STRATEGY_TABLES, RESULTS = (
     (ROOT / name).read_text(encoding="utf-8")
@@ -44,7 +45,7 @@ def blocks(page: str, language: str) -> list[str]:
 def output_of(code: list[str], folder: Path, **environment: str) -> str:
     child = subprocess.run(
         [sys.executable, "-c", "\n".join(code)], cwd=folder, capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        env={**os.environ, "PYTHONPATH": search_path(), **environment},
     )  # fmt: skip
     assert child.returncode == 0, child.stderr
     return child.stdout

@@ -25,6 +25,11 @@ class Answer(NamedTuple):
     died: bool = False
 
 
+def search_path() -> str:
+    """Return the ``PYTHONPATH`` by which a child finds this clgraph, and what else this process finds by its own."""
+    return os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")]))
+
+
 def run_child(module: str, *arguments: str, timeout: float, **environment: str) -> Answer:
     """Run *module* with *arguments* in a new interpreter, for at most *timeout* seconds.
 
@@ -35,12 +40,11 @@ def run_child(module: str, *arguments: str, timeout: float, **environment: str) 
     """
     if getattr(sys, "frozen", False) or not sys.executable:
         raise OSError("there is no Python interpreter to start")
-    search = os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH")]))
     try:
         child = subprocess.run(
             [sys.executable, "-m", module, *arguments], capture_output=True, text=True, errors="replace",
             timeout=timeout, check=False, stdin=subprocess.DEVNULL,
-            env={**os.environ, **environment, "PYTHONPATH": search, IN_CHILD: "1"},
+            env={**os.environ, **environment, "PYTHONPATH": search_path(), IN_CHILD: "1"},
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return Answer(error=f"did not answer within {timeout:g} s", died=True)

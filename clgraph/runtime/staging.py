@@ -31,7 +31,11 @@ _MOST_THREADS = 8  # more are no faster than the bus
 
 
 class Staging:
-    """The pinned chunks of one session and the threads that copy to and from them, both made on first use."""
+    """The pinned chunks of one session and the threads that copy to and from them, both made on first use.
+
+    Only the thread that has the lock makes them: since Python 3.12, two threads that ask for a ``cached_property``
+    may both make it, and get one each.
+    """
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -52,7 +56,7 @@ class Staging:
         return ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1), thread_name_prefix="clgraph-copy")
 
     @contextmanager
-    def _copying(self, what: str) -> Iterator[Callable[..., Future[None]]]:
+    def _copying(self, what: str) -> Iterator[tuple[list[NDArray[np.uint8]], Callable[..., Future[None]]]]:
         """Give the chunks to one copy: what it submits to the threads has ended when the next one gets them."""
         submitted: list[Future[None]] = []
 
@@ -62,7 +66,7 @@ class Staging:
 
         with self._lock, typed_errors(what):
             try:
-                yield submit
+                yield self._chunks, submit
             finally:
                 wait(submitted)
 
@@ -76,20 +80,22 @@ class Staging:
         """Copy contiguous *host* to *buffer* from *first_byte* on; *host* may change afterwards."""
         parts = _parts(host)
 
-        def fill(i: int) -> None:
+        def fill(i: int, chunk: NDArray[np.uint8]) -> None:
             event, self._sending[i % N_CHUNKS] = self._sending[i % N_CHUNKS], None
             if event is not None:
                 event.wait()
-            np.copyto(self._chunks[i % N_CHUNKS][: parts[i].size], parts[i])
+            np.copyto(chunk[: parts[i].size], parts[i])
 
-        with self._copying("copying to the device") as submit:
-            filled = [submit(fill, i) for i in range(min(N_CHUNKS, len(parts)))]
+        with self._copying("copying to the device") as (chunks, submit):
+            filled = [submit(fill, i, chunks[i]) for i in range(min(N_CHUNKS, len(parts)))]
             for i, part in enumerate(parts):
                 filled[i].result()
-                chunk = self._chunks[i % N_CHUNKS][: part.size]
-                self._sending[i % N_CHUNKS] = self._enqueue(buffer, chunk, dst_offset=first_byte + i * CHUNK_BYTES)
+                chunk = chunks[i % N_CHUNKS]
+                self._sending[i % N_CHUNKS] = self._enqueue(
+                    buffer, chunk[: part.size], dst_offset=first_byte + i * CHUNK_BYTES
+                )
                 if i + N_CHUNKS < len(parts):
-                    filled.append(submit(fill, i + N_CHUNKS))
+                    filled.append(submit(fill, i + N_CHUNKS, chunk))
 
     def read(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
         """Copy bytes of *buffer* from *first_byte* on to all of contiguous *host*, after all earlier work."""
@@ -97,12 +103,12 @@ class Staging:
             event.wait()
             np.copyto(part, chunk)
 
-        with self._copying("copying from the device") as submit:
+        with self._copying("copying from the device") as (chunks, submit):
             taken: list[Future[None]] = []
             for i, part in enumerate(_parts(host)):
                 if i >= N_CHUNKS:
                     taken[i - N_CHUNKS].result()
-                chunk = self._chunks[i % N_CHUNKS][: part.size]
+                chunk = chunks[i % N_CHUNKS][: part.size]
                 event = self._enqueue(chunk, buffer, src_offset=first_byte + i * CHUNK_BYTES)
                 taken.append(submit(take, event, chunk, part))
             for each in taken:

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import threading
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -70,13 +69,16 @@ class Transfers:
         self.session = session
         self._in_flight: list[Transfer] = []
         self._lock = threading.Lock()
+        self._queue: cl.CommandQueue | None = None
 
-    @cached_property
+    @property
     def queue(self) -> cl.CommandQueue:
-        """The queue, made on first use."""
-        properties: Any = cl.command_queue_properties.PROFILING_ENABLE if self.session.takes_times else 0
-        with typed_errors("creating a queue for transfers"):
-            return cl.CommandQueue(self.session.context, self.session.device, properties=properties)
+        """The queue, made on first use: one for all threads, since copies keep their order."""
+        with self._lock, typed_errors("creating a queue for transfers"):
+            if self._queue is None:
+                properties: Any = cl.command_queue_properties.PROFILING_ENABLE if self.session.takes_times else 0
+                self._queue = cl.CommandQueue(self.session.context, self.session.device, properties=properties)
+            return self._queue
 
     def upload(self, host: NDArray[Any]) -> Transfer:
         """Begin to copy *host*, which must not change meanwhile, to a new array, beside the kernels that run."""
