@@ -188,7 +188,7 @@ def test_threads_on_one_graph_do_not_share_a_plan(pocl: Session) -> None:
 def test_plans_make_room_where_memory_is_short(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     entry, made = counted(find_algorithm("connected_components"))
     problem = entry.problem(generators.grid(9, 11))
-    entry.solve(problem, session=pocl)
+    entry.solve(problem, strategy="rem", session=pocl)
     available = iter([10, 1000])
     monkeypatch.setattr(session_module, "available_bytes", lambda facts: next(available))
     monkeypatch.setattr(session_module, "_CHECKED_BYTES", 0)

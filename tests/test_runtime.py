@@ -20,7 +20,7 @@ import pyopencl as cl
 import pytest
 from conftest import ROOT, session_on
 
-from clgraph import color, generators, user_cache
+from clgraph import bfs, color, generators, user_cache
 from clgraph.algorithms.bfs.load_balance import profile_balance
 from clgraph.algorithms.bfs.problem import as_problem
 from clgraph.algorithms.table import MODULES, find_algorithm
@@ -40,7 +40,7 @@ from clgraph.runtime import cache, notice, query, selection, source
 from clgraph.runtime import session as session_module
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import check_status
-from clgraph.runtime.quirks import amd_dialect, nvidia_dialect
+from clgraph.runtime.quirks import alone_on_units, amd_dialect, nvidia_dialect
 from clgraph.runtime.session import Session, as_session
 
 KEPT = user_cache.cache_root()
@@ -269,6 +269,25 @@ def test_default_session_is_shared(pocl, monkeypatch):
     assert as_session(None) is as_session(None)
     assert as_session("pocl") is as_session("pocl")
     assert as_session(pocl) is pocl
+
+
+def test_large_groups_are_alone_on_units():
+    """Only those of 1,024 work-items: smaller ones may share a unit, and hide each other's latency."""
+    head = b".entry search(\n\t.param .u32 n\n)\n.reqntid %s, 1, 1\n{"
+    assert alone_on_units(head % b"256") == head % b"256"
+    assert alone_on_units(head % b"1024") == (head % b"1024").replace(b"1, 1\n", b"1, 1\n.minnctapersm 1\n")
+
+
+def test_searches_of_many_levels_keep_their_words_in_registers(session):
+    """What is spilled is read again in each of thousands of levels."""
+    if session.facts.dialect.nvidia_sm < 70:
+        pytest.skip("only NVIDIA's compiler tells")
+    own = Session(session.device)
+    bfs(generators.road_like(20_000), 0, strategy="frontier", session=own)
+    (program,) = {made for key, made in own._programs.items() if key[0] == "bfs/frontier.cl"}
+    kernel = cl.Kernel(program._program, "search")
+    what = cl.kernel_work_group_info.PRIVATE_MEM_SIZE
+    assert kernel.get_work_group_info(what, session.device) == 0
 
 
 def test_dialects_without_a_device():

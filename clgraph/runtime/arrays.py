@@ -102,7 +102,7 @@ class DeviceArray:
             raise DeviceError(f"an array of {source.dtype} cannot be copied to one of {self.dtype}")
         if not source.size:
             return
-        with typed_errors("copying on the device"):
+        with self._session.driver, typed_errors("copying on the device"):
             event = cl.enqueue_copy(self._session.queue, self.buffer, source.buffer, byte_count=source.nbytes)
         self._session.record_transfer(event)
 
@@ -114,14 +114,15 @@ class DeviceArray:
             return
         first_byte = offset * self.dtype.itemsize
         if (staging := self._session.staging_for(data.nbytes)) is not None:
-            staging.upload(self.buffer, first_byte, data)
+            with self._session.driver:
+                staging.upload(self.buffer, first_byte, data)
             return
-        with typed_errors("copying to the device"):
+        with self._session.driver, typed_errors("copying to the device"):
             event = cl.enqueue_copy(
                 self._session.queue, self.buffer, data, dst_offset=first_byte, is_blocking=False
             )
-        self._session.record_transfer(event)
-        self._session.wait(event)
+            self._session.record_transfer(event)
+            self._session.wait(event)
 
     def get(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
         """Return items ``start:stop`` as a new host array, waiting for all earlier work."""
@@ -143,7 +144,7 @@ class DeviceArray:
         if last == start:
             return None
         size = self.dtype.itemsize
-        with typed_errors("filling a buffer"):
+        with self._session.driver, typed_errors("filling a buffer"):
             event = cl.enqueue_fill_buffer(
                 self._session.queue, self.buffer, self.dtype.type(value), start * size, (last - start) * size
             )

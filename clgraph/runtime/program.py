@@ -19,7 +19,7 @@ from clgraph.runtime.cache import build_lock
 from clgraph.runtime.declarations import Declarations, Parameter, read_declarations
 from clgraph.runtime.failure import as_device_error, typed_errors
 from clgraph.runtime.notice import COMPILING, announced
-from clgraph.runtime.quirks import compiles_at_launch
+from clgraph.runtime.quirks import assembled, compiles_at_launch
 from clgraph.runtime.source import build_input, name_places
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def build_program(session: Session, source: str, defines: Mapping[str, int | str
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", cl.CompilerWarning)
                     program = cl.Program(session.context, text).build(options, [session.device])
+                    program = assembled(program, session.context, session.device, options)
                 was_kept = time.perf_counter() - started < _KEPT_SECONDS
                 return Program(session, source, program, int(values["WG_SIZE"]), read_declarations(text), was_kept)
             except cl.Error as error:
@@ -139,7 +140,8 @@ class Program:
     def enqueue(self, name: str, handle: cl.Kernel, groups: int) -> cl.Event:
         size = self.work_group_size
         try:
-            return cl.enqueue_nd_range_kernel(self._session.queue, handle, (groups * size,), (size,))
+            with self._session.driver:
+                return cl.enqueue_nd_range_kernel(self._session.queue, handle, (groups * size,), (size,))
         except cl.Error as error:  # not typed_errors: this is the hot path
             raise as_device_error(f"launching {name}", error) from error
 

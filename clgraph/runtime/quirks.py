@@ -5,6 +5,8 @@ Each rule was measured: see ``docs/lessons`` and the table in ``cl/README.md``.
 from __future__ import annotations
 
 import os
+import re
+from typing import Any
 
 import pyopencl as cl
 
@@ -83,6 +85,34 @@ def _intel_cpu(extensions: list[str]) -> tuple[Dialect, int]:
 def compiles_at_launch(device: cl.Device) -> bool:
     """PoCL compiles a kernel at its first launch, too, and its cache races between processes."""
     return "Portable Computing Language" in device.platform.name
+
+
+def wants_one_thread(device: cl.Device) -> bool:
+    """Return whether its driver crashes if one thread enqueues while another one enqueues or waits.
+
+    NVIDIA's 580.159 did so in 1 of 10 processes of two threads that launched 1,000 kernels each and read what they
+    wrote, in a thread of its own; with one thread at a time in the driver, in none of 36.
+    """
+    return "NVIDIA" in device.platform.name
+
+
+def assembled(program: cl.Program, context: cl.Context, device: cl.Device, options: list[str]) -> cl.Program:
+    """Return *program*, of NVIDIA's assembled again where the first assembly may have spared registers in vain."""
+    if "NVIDIA" not in device.platform.name:
+        return program
+    binaries: Any = program.get_info(cl.program_info.BINARIES)
+    ptx: bytes = binaries[0]
+    alone = alone_on_units(ptx)
+    return program if alone == ptx else cl.Program(context, [device], [alone]).build(options, [device])
+
+
+def alone_on_units(ptx: bytes) -> bytes:
+    """Say in *ptx* that a unit gets one group of each kernel with groups of 1,024 work-items.
+
+    Otherwise the assembler may give a work-item 32 registers of the 64 that there are, and spill, so that two groups
+    fit on a unit. Kernels with such groups run many levels in one launch and have one group a unit.
+    """
+    return re.sub(rb"^\.reqntid 1024, 1, 1$", rb"\g<0>\n.minnctapersm 1", ptx, flags=re.MULTILINE)
 
 
 def works_while_waiting(device: cl.Device) -> bool:

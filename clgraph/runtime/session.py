@@ -25,7 +25,7 @@ from clgraph.runtime.fork import check_fork
 from clgraph.runtime.kept import Kept
 from clgraph.runtime.program import Program, build_program
 from clgraph.runtime.query import available_bytes, platforms, query_facts
-from clgraph.runtime.quirks import works_while_waiting
+from clgraph.runtime.quirks import wants_one_thread, works_while_waiting
 from clgraph.runtime.selection import check_works, select_device
 from clgraph.runtime.source import known_to
 from clgraph.runtime.staging import LEAST_BYTES, Staging
@@ -60,6 +60,8 @@ class Session:
         Measured rates and tuned sizes, and where they came from.
     why : str
         How the device was chosen.
+    driver : context manager
+        What calls the driver holds it: with some drivers it lets one thread in at a time.
     transfers : Transfers
         Copies that go on while kernels run.
     kept : Kept
@@ -97,6 +99,7 @@ class Session:
             )
             self.facts = query_facts(self.device)
         self.profile: DeviceProfile = load_profile(self.facts)
+        self.driver = threading.RLock() if wants_one_thread(self.device) else contextlib.nullcontext()
         self._works_while_waiting = works_while_waiting(self.device)
         self._pool = MemoryPool(ImmediateAllocator(self._queue))
         self._programs: dict[tuple[Any, ...], Program] = {}
@@ -237,27 +240,28 @@ class Session:
         """Return items ``start:stop`` of each array as new host arrays, after one wait for all earlier work."""
         hosts: list[NDArray[Any]] = []
         events: list[cl.Event] = []
-        for array, start, stop in parts:
-            array.check_part(start, stop - start)
-            hosts.append(host := np.empty(stop - start, array.dtype))
-            first_byte = start * array.dtype.itemsize
-            if (staging := self.staging_for(host.nbytes)) is not None:
-                staging.read(array.buffer, first_byte, host)
-            elif host.size:
-                with typed_errors("copying from the device"):
-                    events.append(cl.enqueue_copy(
-                        self.queue, host, array.buffer, src_offset=first_byte, is_blocking=False
-                    ))  # fmt: skip
-                self.record_transfer(events[-1])
-        for event in reversed(events):  # the last one ends last
-            self.wait(event)
+        with self.driver:
+            for array, start, stop in parts:
+                array.check_part(start, stop - start)
+                hosts.append(host := np.empty(stop - start, array.dtype))
+                first_byte = start * array.dtype.itemsize
+                if (staging := self.staging_for(host.nbytes)) is not None:
+                    staging.read(array.buffer, first_byte, host)
+                elif host.size:
+                    with typed_errors("copying from the device"):
+                        events.append(cl.enqueue_copy(
+                            self.queue, host, array.buffer, src_offset=first_byte, is_blocking=False
+                        ))  # fmt: skip
+                    self.record_transfer(events[-1])
+            for event in reversed(events):  # the last one ends last
+                self.wait(event)
         return hosts
 
     # ---- waiting and timing
 
     def wait(self, event: cl.Event) -> None:
         """Wait for *event*; Ctrl-C ends the wait once what is in flight has finished."""
-        with typed_errors("waiting for the device"):
+        with self.driver, typed_errors("waiting for the device"):
             self.queue.flush()
             try:
                 if not self._works_while_waiting:
@@ -282,7 +286,7 @@ class Session:
     def finish(self) -> None:
         """Wait for everything enqueued."""
         self.transfers.finish()
-        with typed_errors("waiting for the device"):
+        with self.driver, typed_errors("waiting for the device"):
             marker = cl.enqueue_marker(self.queue)
         self.wait(marker)
 

@@ -34,7 +34,8 @@ class Staging:
     """The pinned chunks of one session and the threads that copy to and from them, both made on first use.
 
     Only the thread that has the lock makes them: since Python 3.12, two threads that ask for a ``cached_property``
-    may both make it, and get one each.
+    may both make it, and get one each. The other threads copy between arrays of the host and never call the driver,
+    since some drivers do not stand several threads (``quirks.wants_one_thread``).
     """
 
     def __init__(self, session: Session) -> None:
@@ -78,39 +79,40 @@ class Staging:
 
     def upload(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
         """Copy contiguous *host* to *buffer* from *first_byte* on; *host* may change afterwards."""
-        parts = _parts(host)
-
-        def fill(i: int, chunk: NDArray[np.uint8]) -> None:
-            event, self._sending[i % N_CHUNKS] = self._sending[i % N_CHUNKS], None
-            if event is not None:
-                event.wait()
-            np.copyto(chunk[: parts[i].size], parts[i])
+        parts, filled, lag = _parts(host), list[Future[None]](), N_CHUNKS // 2
 
         with self._copying("copying to the device") as (chunks, submit):
-            filled = [submit(fill, i, chunks[i]) for i in range(min(N_CHUNKS, len(parts)))]
+            def fill(i: int) -> None:
+                if (event := self._sending[i % N_CHUNKS]) is not None:
+                    event.wait()
+                filled.append(submit(np.copyto, chunks[i % N_CHUNKS][: parts[i].size], parts[i]))
+
+            for i in range(min(N_CHUNKS, len(parts))):
+                fill(i)
             for i, part in enumerate(parts):
                 filled[i].result()
-                chunk = chunks[i % N_CHUNKS]
-                self._sending[i % N_CHUNKS] = self._enqueue(
-                    buffer, chunk[: part.size], dst_offset=first_byte + i * CHUNK_BYTES
-                )
-                if i + N_CHUNKS < len(parts):
-                    filled.append(submit(fill, i + N_CHUNKS, chunk))
+                chunk = chunks[i % N_CHUNKS][: part.size]
+                self._sending[i % N_CHUNKS] = self._enqueue(buffer, chunk, dst_offset=first_byte + i * CHUNK_BYTES)
+                if lag <= i < len(parts) - N_CHUNKS + lag:  # the bus has others to move meanwhile
+                    fill(i - lag + N_CHUNKS)
 
     def read(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
         """Copy bytes of *buffer* from *first_byte* on to all of contiguous *host*, after all earlier work."""
-        def take(event: cl.Event, chunk: NDArray[np.uint8], part: NDArray[np.uint8]) -> None:
-            event.wait()
-            np.copyto(part, chunk)
+        parts, coming, taken, lag = _parts(host), list[cl.Event](), list[Future[None]](), N_CHUNKS // 2
 
         with self._copying("copying from the device") as (chunks, submit):
-            taken: list[Future[None]] = []
-            for i, part in enumerate(_parts(host)):
-                if i >= N_CHUNKS:
-                    taken[i - N_CHUNKS].result()
-                chunk = chunks[i % N_CHUNKS][: part.size]
-                event = self._enqueue(chunk, buffer, src_offset=first_byte + i * CHUNK_BYTES)
-                taken.append(submit(take, event, chunk, part))
+            def ask(i: int) -> None:
+                chunk = chunks[i % N_CHUNKS][: parts[i].size]
+                coming.append(self._enqueue(chunk, buffer, src_offset=first_byte + i * CHUNK_BYTES))
+
+            for i in range(min(N_CHUNKS, len(parts))):
+                ask(i)
+            for i, part in enumerate(parts):
+                coming[i].wait()
+                taken.append(submit(np.copyto, part, chunks[i % N_CHUNKS][: part.size]))
+                if lag <= i < len(parts) - N_CHUNKS + lag:
+                    taken[i - lag].result()
+                    ask(i - lag + N_CHUNKS)
             for each in taken:
                 each.result()
 

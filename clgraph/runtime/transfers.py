@@ -34,11 +34,12 @@ class Transfer:
     @property
     def is_done(self) -> bool:
         """Whether the copy has ended, well or not."""
-        return bool(self.event.command_execution_status <= cl.command_execution_status.COMPLETE)
+        with self._transfers.session.driver:
+            return bool(self.event.command_execution_status <= cl.command_execution_status.COMPLETE)
 
     def before_kernels(self) -> DeviceArray:
         """Make all kernels that are enqueued from now on wait for the copy, and return its array; the host goes on."""
-        with typed_errors("ordering kernels after a transfer"):
+        with self._transfers.session.driver, typed_errors("ordering kernels after a transfer"):
             cl.enqueue_barrier(self._transfers.session.queue, wait_for=[self.event])
         return self.array
 
@@ -122,11 +123,11 @@ class Transfers:
 
     def forget_done(self) -> None:
         """Let the arrays go of copies that have ended."""
-        with self._lock:
+        with self.session.driver, self._lock:
             self._in_flight = [transfer for transfer in self._in_flight if not transfer.is_done]
 
     def _earlier(self, after: cl.Event | None) -> tuple[cl.Event, ...]:
-        with typed_errors("ordering a transfer after kernels"):
+        with self.session.driver, typed_errors("ordering a transfer after kernels"):
             event = cl.enqueue_marker(self.session.queue) if after is None else after
             self.session.queue.flush()  # else the other queue might wait for ever
         return (event,)
@@ -136,7 +137,7 @@ class Transfers:
     ) -> Transfer:
         place: dict[str, Any] = {"src_offset" if to_host else "dst_offset": first * array.dtype.itemsize}
         ends: Any = (host, array.buffer) if to_host else (array.buffer, host)
-        with typed_errors("beginning a transfer"):
+        with self.session.driver, typed_errors("beginning a transfer"):
             if host.size:
                 event = cl.enqueue_copy(self.queue, *ends, is_blocking=False, wait_for=after, **place)
                 self.session.record_transfer(event)

@@ -39,6 +39,7 @@ class Backup:
     def _copy(self, sources: Sequence[Any], targets: Sequence[Any]) -> None:
         with typed_errors("copying factors on the device"):
             for source, target in zip(sources, targets, strict=True):
-                event = cl.enqueue_copy(self._session.queue, target.buffer, source.buffer, byte_count=source.nbytes)
+                with self._session.driver:
+                    event = cl.enqueue_copy(self._session.queue, target.buffer, source.buffer, byte_count=source.nbytes)
                 self._session.record_transfer(event)
         self._session.finish()
