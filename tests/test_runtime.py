@@ -527,7 +527,9 @@ def test_two_threads_with_launches_of_their_own(session):
     def work(seed: int) -> None:
         for turn in range(30):
             n = 100 + 37 * seed + turn
-            if not np.array_equal(iota(session, n), np.arange(n)):
+            with session.driver:
+                found = iota(session, n)
+            if not np.array_equal(found, np.arange(n)):
                 wrong.append((seed, turn))
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(2)]

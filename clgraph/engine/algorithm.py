@@ -115,6 +115,8 @@ class Algorithm:
         verify, on, started = checked_flag("verify", verify), self.session(problem, session), time.perf_counter()
         choice = None if options else self.choose_at_once(on, problem, strategy)
         with ExitStack() as leaving:
+            if choice is None:
+                leaving.enter_context(on.driver)
             recorder = None if choice is not None else leaving.enter_context(on.measure(started))
             problem = leaving.enter_context(admission(None if recorder is None else on, problem))
             choice = choice or self._chosen(on, problem, strategy)

@@ -61,7 +61,8 @@ class Session:
     why : str
         How the device was chosen.
     driver : context manager
-        What calls the driver holds it: with some drivers it lets one thread in at a time.
+        What calls the driver holds it: with some drivers it lets one thread in at a time. Threads that share such a
+        session and call more than the package's functions hold it, too.
     transfers : Transfers
         Copies that go on while kernels run.
     kept : Kept

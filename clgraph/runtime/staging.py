@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pyopencl as cl
@@ -24,10 +24,14 @@ from clgraph.runtime.failure import typed_errors
 if TYPE_CHECKING:
     from clgraph.runtime.session import Session
 
-CHUNK_BYTES = 4 << 20
-N_CHUNKS = 8
-LEAST_BYTES = 2 * CHUNK_BYTES  # a smaller copy has nothing to overlap
-_MOST_THREADS = 8  # more are no faster than the bus
+CHUNK_BYTES = 8 << 20  # of a transfer: each costs the host a dozen steps
+SLICE_BYTES = 4 << 20  # what a thread copies at once
+N_CHUNKS = 7
+LEAST_BYTES = 8 << 20  # a smaller copy has nothing to overlap
+_MOST_THREADS = 12  # more are no faster than the bus
+
+
+_Submit: TypeAlias = Callable[[NDArray[np.uint8], NDArray[np.uint8]], list[Future[None]]]
 
 
 class Staging:
@@ -57,13 +61,15 @@ class Staging:
         return ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1), thread_name_prefix="clgraph-copy")
 
     @contextmanager
-    def _copying(self, what: str) -> Iterator[tuple[list[NDArray[np.uint8]], Callable[..., Future[None]]]]:
+    def _copying(self, what: str) -> Iterator[tuple[list[NDArray[np.uint8]], _Submit]]:
         """Give the chunks to one copy: what it submits to the threads has ended when the next one gets them."""
         submitted: list[Future[None]] = []
 
-        def submit(task: Callable[..., None], *arguments: Any) -> Future[None]:
-            submitted.append(self._threads.submit(task, *arguments))
-            return submitted[-1]
+        def submit(target: NDArray[np.uint8], source: NDArray[np.uint8]) -> list[Future[None]]:
+            slices = [slice(first, first + SLICE_BYTES) for first in range(0, source.size, SLICE_BYTES)]
+            copies = [self._threads.submit(np.copyto, target[each], source[each]) for each in slices]
+            submitted.extend(copies)
+            return copies
 
         with self._lock, typed_errors(what):
             try:
@@ -79,18 +85,18 @@ class Staging:
 
     def upload(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
         """Copy contiguous *host* to *buffer* from *first_byte* on; *host* may change afterwards."""
-        parts, filled, lag = _parts(host), list[Future[None]](), N_CHUNKS // 2
+        parts, filled, lag = _parts(host), list[list[Future[None]]](), N_CHUNKS // 2
 
         with self._copying("copying to the device") as (chunks, submit):
             def fill(i: int) -> None:
                 if (event := self._sending[i % N_CHUNKS]) is not None:
                     event.wait()
-                filled.append(submit(np.copyto, chunks[i % N_CHUNKS][: parts[i].size], parts[i]))
+                filled.append(submit(chunks[i % N_CHUNKS][: parts[i].size], parts[i]))
 
             for i in range(min(N_CHUNKS, len(parts))):
                 fill(i)
             for i, part in enumerate(parts):
-                filled[i].result()
+                _result(filled[i])
                 chunk = chunks[i % N_CHUNKS][: part.size]
                 self._sending[i % N_CHUNKS] = self._enqueue(buffer, chunk, dst_offset=first_byte + i * CHUNK_BYTES)
                 if lag <= i < len(parts) - N_CHUNKS + lag:  # the bus has others to move meanwhile
@@ -98,7 +104,7 @@ class Staging:
 
     def read(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
         """Copy bytes of *buffer* from *first_byte* on to all of contiguous *host*, after all earlier work."""
-        parts, coming, taken, lag = _parts(host), list[cl.Event](), list[Future[None]](), N_CHUNKS // 2
+        parts, coming, taken, lag = _parts(host), list[cl.Event](), list[list[Future[None]]](), N_CHUNKS // 2
 
         with self._copying("copying from the device") as (chunks, submit):
             def ask(i: int) -> None:
@@ -109,15 +115,20 @@ class Staging:
                 ask(i)
             for i, part in enumerate(parts):
                 coming[i].wait()
-                taken.append(submit(np.copyto, part, chunks[i % N_CHUNKS][: part.size]))
+                taken.append(submit(part, chunks[i % N_CHUNKS][: part.size]))
                 if lag <= i < len(parts) - N_CHUNKS + lag:
-                    taken[i - lag].result()
+                    _result(taken[i - lag])
                     ask(i - lag + N_CHUNKS)
             for each in taken:
-                each.result()
+                _result(each)
 
 
 def _parts(host: NDArray[Any]) -> list[NDArray[np.uint8]]:
     """Return the bytes of *host* in parts, a chunk each."""
     whole = host.reshape(-1).view(np.uint8)
     return [whole[start : start + CHUNK_BYTES] for start in range(0, whole.size, CHUNK_BYTES)]
+
+
+def _result(copies: list[Future[None]]) -> None:
+    for copy in copies:
+        copy.result()
