@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import importlib
+import shutil
 import subprocess
 import sys
 import time
@@ -233,6 +234,25 @@ def test_the_quality_of_picks() -> None:
     assert bench_cost_model.as_one_run({**rows[0], **learning})["least_wall_seconds"] == 25.0
     assert bench_cost_model.as_one_run({**rows[0], **learning})["predicted_seconds"] == 27.0
     assert not bench_cost_model.as_one_run({**rows[0], **learning, "strategy": "hogwild"})["kind"]
+
+
+def test_checkouts_are_timed_in_turns(tmp_path: Path) -> None:
+    """The other one is a copy of this one that calls a strategy by another name, so each row shows whose it is."""
+    other, results = tmp_path / "other", tmp_path / "results.json"
+    shutil.copytree(ROOT / "clgraph", other / "clgraph", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "cl", other / "cl")
+    table = other / "clgraph" / "algorithms" / "components" / "strategies.py"
+    table.write_text(table.read_text(encoding="utf-8").replace('"host": ', '"before": '), encoding="utf-8")
+    graph = tmp_path / "graph.txt"
+    graph.write_text("0 1\n1 2\n4 5\n", encoding="utf-8")
+    options = ("-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1", "--turns", "1")
+    only = ("--algorithms", "connected_components")
+    done = run_script(tmp_path, "bench_checkouts.py", "--other", str(other), *options, *only)
+    assert done.returncode == 0 and "kernels before, ms" in done.stdout, done.stderr
+    picked = {row["strategy"]: row["picked_strategy"] for row in read_rows(results)}
+    assert picked == {"connected_components, this checkout": "host", "connected_components, other checkout": "before"}
+    refused = run_script(tmp_path, "bench_checkouts.py", "--other", str(tmp_path), *options)
+    assert refused.returncode == 1 and "no clgraph" in refused.stderr
 
 
 def test_spanning_forests_are_timed_and_checked(tmp_path: Path) -> None:

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Time this checkout beside another one, on the same graphs and in turns.
+
+    benchmarks/bench_checkouts.py -d nvidia --other ../before --graphs rmat-22 grid-4096 --on-device
+
+Each graph is made once and saved; for each turn, a process of each checkout loads it and solves it by what its own cost
+model picks. A row is one algorithm on one graph in one checkout. The generators of the two may differ, so rows of
+committed files cannot tell whether a change made something slower.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import harness
+import inputs
+import numpy as np
+from checkout import ROOT
+from tabulate import tabulate
+
+from clgraph.cli.main import guarded
+from clgraph.cli.terminal import busy
+from clgraph.data.graph import Graph
+from clgraph.errors import InputError
+from clgraph.runtime.child import search_path
+from clgraph.runtime.session import Session
+
+ALGORITHMS = ("connected_components", "minimum_spanning_forest", "bfs", "sssp", "color")
+# The child knows nothing but names that have stood in clgraph since its first algorithms.
+CHILD = """
+import json, sys, time
+import numpy as np, clgraph
+file, source, device, repeats, *names = sys.argv[1:]
+arrays = np.load(file)
+graph = clgraph.Graph(arrays["row_offsets"], arrays["column_indices"], arrays["edge_weights"])
+for name in names:
+    options = {"source": int(source)} if name in ("bfs", "sssp") else {}
+    infos, walls = [], []
+    for _ in range(int(repeats) + 2):
+        began = time.perf_counter()
+        infos.append(getattr(clgraph, name)(graph, session=device, **options).info)
+        walls.append(time.perf_counter() - began)
+    kernels, spans = ([getattr(info.seconds, part, None) for info in infos[2:]] for part in ("kernel", "span"))
+    print(json.dumps({"algorithm": name, "picked": infos[-1].strategy, "walls": walls[2:], "kernels": kernels,
+                      "spans": spans}))
+"""
+
+
+def measure(args: argparse.Namespace, session: Session, name: str, graph: Graph) -> Iterator[list[dict[str, Any]]]:
+    """Yield the rows of a graph; of all turns the one with the least kernel time counts."""
+    folders = {"this": ROOT, "other": args.other.resolve()}
+    best: dict[tuple[str, str], dict[str, Any]] = {}
+    with tempfile.TemporaryDirectory() as scratch:
+        file = Path(scratch) / "graph.npz"
+        arrays = ("row_offsets", "column_indices", "edge_weights")
+        np.savez(file, **{array: getattr(graph, array) for array in arrays})
+        for turn in range(args.turns):
+            for which, folder in folders.items():
+                with busy(f"{name}, turn {turn + 1}, {which} checkout"):
+                    for found in solved(args, folder, file, inputs.source(name, graph)):
+                        key = (found["algorithm"], which)
+                        if key not in best or min(found["kernels"]) < min(best[key]["kernels"]):
+                            best[key] = found
+    yield harness.described(
+        ({"strategy": f"{algorithm}, {which} checkout", **row_of(found)} for (algorithm, which), found in best.items()),
+        "checkouts", name, graph,
+    )  # fmt: skip
+
+
+def solved(args: argparse.Namespace, folder: Path, file: Path, source: int) -> list[dict[str, Any]]:
+    """Return what a process of the checkout in *folder* tells of each algorithm."""
+    path = os.pathsep.join([str(folder), search_path()])
+    command = [sys.executable, "-c", CHILD, str(file), str(source), args.device or "", str(args.repeats)]
+    child = subprocess.run(
+        [*command, *args.algorithms], env={**os.environ, "PYTHONPATH": path}, cwd=folder, check=True,
+        stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    return [json.loads(line) for line in child.stdout.splitlines()]
+
+
+def row_of(found: dict[str, Any]) -> dict[str, Any]:
+    if not any(found["kernels"]):  # what ran on the host is timed there
+        found = {**found, "kernels": found["walls"], "spans": found["walls"]}
+    row = {"picked_strategy": found["picked"], "repeats": len(found["walls"])}
+    for part, seconds in (("wall", found["walls"]), ("kernel", found["kernels"]), ("span", found["spans"])):
+        if None not in seconds:  # the other checkout may not know spans
+            row |= {f"{part}_seconds": statistics.median(seconds), f"least_{part}_seconds": min(seconds)}
+    return row
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    body = []
+    for row in (row for row in rows if row["strategy"].endswith("this checkout")):
+        algorithm = row["strategy"].partition(",")[0]
+        (other,) = [r for r in rows if r["strategy"] == f"{algorithm}, other checkout" and r["graph"] == row["graph"]]
+        body.append([
+            row["graph"], algorithm, other["picked_strategy"], row["picked_strategy"],
+            *(1e3 * each["least_kernel_seconds"] for each in (other, row)),
+            row["least_kernel_seconds"] / other["least_kernel_seconds"],
+            *(1e3 * each["least_wall_seconds"] for each in (other, row)),
+        ])  # fmt: skip
+    titles = ["graph", "algorithm", "picked before", "now", "kernels before, ms", "now", "ratio", "wall before", "now"]
+    return tabulate(body, titles, "github", floatfmt=".4g")
+
+
+def run(args: argparse.Namespace) -> int:
+    if not (args.other / "clgraph").is_dir():
+        raise InputError(f"--other {args.other}: there is no clgraph in it")
+    harness.measure_graphs(args, inputs.COMPONENTS, inputs.weighted, partial(measure, args), table)
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    made = harness.parser(str(__doc__).partition("\n")[0])
+    made.add_argument("--other", type=Path, required=True, metavar="FOLDER", help="where the other checkout stands")
+    made.add_argument("--algorithms", nargs="+", choices=ALGORITHMS, default=ALGORITHMS, metavar="NAME")
+    made.add_argument("--turns", type=int, default=2, help="processes of each checkout for a graph (default 2)")
+    made.add_argument("--on-device", action="store_true", help="make graphs on the device where it can")
+    return made
+
+
+def main() -> int:
+    return guarded(run, parser().parse_args())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
