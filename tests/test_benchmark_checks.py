@@ -89,6 +89,11 @@ def changed(*places: Any, to: int | None = None, by: int = 0) -> Callable[[NDArr
     return change
 
 
+def copied(at: int, source: int) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """Return a fault: the item *at* a place becomes that of another."""
+    return lambda found: changed(at, to=int(found[source]))(found)
+
+
 def numbered(change: Callable[[NDArray[Any]], NDArray[Any]], n: int) -> Callable[[Any], Any]:
     """Return a fault of the numbers of components, of which there are *n*."""
     return lambda found: (n, change(found[1]))
@@ -130,13 +135,13 @@ FAULTS: dict[str, dict[str, tuple[Callable[[Any], Any], str]]] = {
         "a vertex that has no path": (of_both(changed(12, to=7), same), "no path of length"),
     },
     "coloring": {
-        "one conflict": (lambda colors: changed(0, to=int(colors[1]))(colors), "joins two vertices"),
-        "a vertex without a colour": (changed(12, to=-1), "vertex 12 has no colour"),
+        "one conflict": (of_both(same, copied(0, source=1)), "joins two vertices"),
+        "a vertex without a colour": (of_both(same, changed(12, to=-1)), "vertex 12 has colour -1"),
     },
     "coloring-2": {
-        "one conflict of neighbours": (lambda colors: changed(9, to=int(colors[10]))(colors), "both of colour"),
-        "one conflict over a vertex": (lambda colors: changed(9, to=int(colors[11]))(colors), "both of colour"),
-        "a vertex without a colour": (changed(12, to=-1), "vertex 12 has no colour"),
+        "one conflict of neighbours": (of_both(same, copied(9, source=10)), "both of colour"),
+        "one conflict over a vertex": (of_both(same, copied(9, source=11)), "both of colour"),
+        "a vertex without a colour": (of_both(same, changed(12, to=-1)), "vertex 12 has colour -1"),
     },
     "hash_collisions": {
         "a collision too many": (of_both(changed((1, 2), by=1), np.copy), "total of"),

@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clgraph as cg
+from clgraph.algorithms import mst
 from clgraph.algorithms.mst import STRATEGIES, SpanningForest, as_problem, minimum_spanning_forest, strategies
+from clgraph.algorithms.mst.total_weight import total_weight
 from clgraph.algorithms.mst.weights import upload_weights
 from clgraph.data.graph import Graph
 from clgraph.errors import DeviceTimeoutError, InputError, UnsupportedStrategyError, VerificationError
@@ -65,6 +67,7 @@ def assert_right(
         else:
             total = forest.weights.sum(dtype=np.float64)
             assert type(weight) is float and np.isclose(weight, total, rtol=1e-14, atol=1e-12, equal_nan=True)
+        assert weight == total_weight(forest.weights) or np.isnan(weight)
     plan = STRATEGIES[strategy].plan(session, as_problem(forest.graph, maximum=maximum), **options)
     for _ in range(2):  # a plan may run again
         plan.run()
@@ -158,6 +161,28 @@ def test_weights(session: Session, name: str, strategy: str, options: dict[str, 
     graph = Graph.from_edges(src, dst, WEIGHTS[name](rng, 900), n=70)
     for maximum in (False, True):
         assert_right(graph, session, strategy, maximum=maximum, **options)
+
+
+@pytest.mark.parametrize("dtype", [None, np.int32, np.int64, np.float32, np.float64])
+def test_kernels_make_the_answer(session: Session, monkeypatch: pytest.MonkeyPatch, dtype: Any) -> None:
+    """Also the ends of a matrix's edges. The host comes to the same."""
+    rng = np.random.default_rng(5)
+    edges, n = rng.integers(20000, size=(2, 30000)), 23000  # many vertices have no edge
+    drawn = rng.standard_normal(30000) * (1e12 if dtype is np.int64 else 1e6)
+    weights = None if dtype is None else drawn.astype(dtype)
+    graph = Graph.from_edges(*edges, weights, n=n, duplicates="min", self_loops="drop")
+    with monkeypatch.context() as patch:
+        patch.setattr(mst, "total_weight", None)
+        patch.setattr(np, "searchsorted", None)
+        by_graph, by_matrix = (
+            minimum_spanning_forest(given, strategy="edge_list", session=session) for given in (graph, graph.to_scipy())
+        )
+        ends = by_matrix.sources, by_matrix.targets, by_matrix.weights
+    assert np.array_equal(by_graph.edges, kruskal(graph)) and np.array_equal(by_matrix.edges, by_graph.edges)
+    for found, expected in zip(ends, (by_graph.sources, by_graph.targets, by_graph.weights), strict=True):
+        assert np.array_equal(found, expected) and getattr(found, "dtype", None) == getattr(expected, "dtype", None)
+    on_host = minimum_spanning_forest(graph, strategy="host", session=session)
+    assert by_graph.weight == by_matrix.weight == on_host.weight and type(by_graph.weight) is type(on_host.weight)
 
 
 @pytest.mark.parametrize("light_edges", [1e-9, 1, 10, 1e9])

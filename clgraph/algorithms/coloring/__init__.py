@@ -33,7 +33,6 @@ from clgraph.algorithms.coloring.work import first_fit_suffices
 from clgraph.arguments import Seed
 from clgraph.data.graph import Graph
 from clgraph.engine.algorithm import Algorithm
-from clgraph.errors import VerificationError
 from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import RunInfo
 
@@ -155,25 +154,13 @@ def color(
     return result
 
 
-def numbered(colors: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return *colors* with no number left out."""
-    used = np.bincount(colors) > 0
-    if used.all():
-        return colors
-    numbers: NDArray[np.int32] = (np.cumsum(used, dtype=np.int32) - 1)[colors].astype(np.int32, copy=False)
-    return numbers
-
-
 def _answer(problem: ColoringProblem, plan: Any) -> Coloring:
-    colors = plan.result()[: problem.n_columns]
-    if (none := colors < 0).any():  # numbering the others without gaps would make it a colour
-        raise VerificationError(f"vertex {none.argmax()} has no colour")
-    colors = numbered(colors)
+    n_colors, colors = plan.result()
     if problem.balanced:
         colors = balance_classes(
             plan.session, problem.graph, colors, distance=problem.distance, deterministic=problem.deterministic
         )
-    result = Coloring(int(colors.max(initial=-1)) + 1, colors)
+    result = Coloring(n_colors, colors)
     result.distance, result.graph = problem.distance, problem.graph
     return result
 

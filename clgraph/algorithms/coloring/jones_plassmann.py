@@ -15,7 +15,6 @@ from clgraph.algorithms.coloring.vertex_orders import (
     VertexOrder,
     order_constant,
     rank_steps,
-    suitable_order,
     vertex_order,
 )
 from clgraph.device.facts import DeviceFacts
@@ -46,7 +45,7 @@ _PREPARE_STEPS = 4  # vertices of a work-item
 def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
     """Short rows are of a work-item each, longer ones of a sub-group each, which come first."""
     graph, stats, together = problem.graph, problem.stats, facts.dialect.has_grid_barrier
-    n, longest, name = stats.n_vertices, stats.max_degree, problem.order or suitable_order(problem.graph)
+    n, longest, name = stats.n_vertices, stats.max_degree, problem.order or problem.suitable_order
     order = vertex_order(graph, name, problem.seed)
     sizes, least = _short_rows(facts, tuning, name, order, longest)
     n_groups = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,15 @@ from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.vertex_orders import rank_steps
 from clgraph.data.graph import Graph
 from clgraph.engine.plan import Plan
+from clgraph.errors import VerificationError
 from clgraph.model.recipe import Array, Recipe
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session
+
+_MOST_MARKED = 1 << 16  # colours; the host numbers more, which only colourings at distance 2 have
+_LEAST_CHUNK, _GROUPS_PER_UNIT = 4096, 8
 
 
 class ColoringPlan(Plan):
@@ -24,16 +30,44 @@ class ColoringPlan(Plan):
         rows = device_graph(self.session, self.problem.rows)
         return rows.defines(), rows.scope
 
-    def result(self) -> NDArray[np.int32]:
-        """Return the colours, after ``run()``; some numbers may be left out.
+    @cached_property
+    def _marking(self) -> tuple[Launch, DeviceArray, int]:
+        """What marks the colours that are used, the array of marks, and how many vertices or columns there are."""
+        session, problem = self.session, self.problem
+        n: int = problem.graph.n_vertices if problem.n_columns is None else problem.n_columns
+        group = session.facts.group_size(256)
+        program = session.program("coloring/numbering.cl", work_group_size=group)
+        chunk = max(_LEAST_CHUNK, -(-n // (_GROUPS_PER_UNIT * session.facts.compute_units)))
+        limit = min(n, _MOST_MARKED)
+        used = session.empty(limit + 1, np.uint32)
+        scope = {"n": n, "chunk": chunk, "limit": limit, "colors": self.arrays["colors"], "used": used}
+        return program.bind("mark_colors", -(-n // chunk) * program.work_group_size, scope), used, n
+
+    def result(self) -> tuple[int, NDArray[np.int32]]:
+        """Return how many colours there are and the colours, numbered without gaps, after ``run()``.
 
         Raises
         ------
         DeviceTimeoutError
             A wait on the device ran out.
+        VerificationError
+            A vertex has no colour.
         """
-        colors = self.arrays["colors"]
-        return self.read((colors, 0, colors.size))[0]
+        mark, used, n = self._marking
+        used.fill(0)
+        mark()
+        colors, marks = self.read((self.arrays["colors"], 0, n), (used, 0, used.size))
+        n_colors = int(np.count_nonzero(marks[:-1]))
+        return (n_colors, colors) if marks[:n_colors].all() and not marks[-1] else _numbered(colors)
+
+
+def _numbered(colors: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
+    """Return how many colours there are, and *colors* with no number left out."""
+    if (none := colors < 0).any():  # numbering the others without gaps would make it a colour
+        raise VerificationError(f"vertex {none.argmax()} has no colour")
+    used = np.bincount(colors) > 0
+    numbers = np.cumsum(used, dtype=np.int32) - 1
+    return int(np.count_nonzero(used)), numbers[colors].astype(np.int32, copy=False)
 
 
 def ranks(session: Session, graph: Graph, order: str, seed: int) -> DeviceArray:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import coo_array, issparse
 
 from clgraph.algorithms.coloring.hash_choice import HashStart, hash_start, is_few, least_bits
-from clgraph.algorithms.coloring.vertex_orders import ORDERS
+from clgraph.algorithms.coloring.vertex_orders import ORDERS, suitable_order
 from clgraph.arguments import Seed, check_choice, checked_count, checked_flag, checked_seed, shown
 from clgraph.data.csr import MAX_VERTICES, check_range
 from clgraph.data.graph import Graph, as_graph
@@ -48,6 +48,11 @@ class ColoringProblem(GraphProblem):
         if not self.bipartite:
             graph.require_reverses()
         return self
+
+    @cached_property
+    def suitable_order(self) -> str:
+        """The order to take where none is asked for and the strategy has none of its own."""
+        return suitable_order(self.graph)
 
     @cached_property
     def hash_start(self) -> HashStart:

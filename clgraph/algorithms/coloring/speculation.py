@@ -9,7 +9,7 @@ from clgraph.algorithms.coloring import work
 from clgraph.algorithms.coloring.hash_choice import MOST_BITS, best_hash, checked_hash, default_bits
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.tuning import Tuning, tuned_sizes
-from clgraph.algorithms.coloring.vertex_orders import order_constant, rank_steps, suitable_order, vertex_order
+from clgraph.algorithms.coloring.vertex_orders import order_constant, rank_steps, vertex_order
 from clgraph.arguments import checked_count
 from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
@@ -47,7 +47,7 @@ def by_vertex(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> R
     stats, n = problem.stats, problem.stats.n_vertices
     order = problem.order
     if order is None and not problem.deterministic and facts.is_cpu and not work.first_fit_suffices(stats, facts):
-        order = suitable_order(problem.graph)
+        order = problem.suitable_order
     every = work.visits(stats, facts, float(stats.n_edges))
     if order is None:
         stride = tile_stride(facts, n) if n else 1

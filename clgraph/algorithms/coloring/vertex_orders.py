@@ -60,24 +60,30 @@ def order_constant(expression: str) -> int:
 
 def suitable_order(graph: Graph) -> str:
     """Return ``"interleaved"`` where degrees differ so little that their order saves few colours."""
-    highest, mean = int(graph.degrees.max(initial=0)), graph.n_edges / max(1, graph.n_vertices)
+    highest, mean = graph.stats.max_degree, graph.n_edges / max(1, graph.n_vertices)
     alike = mean >= _MANY_ENTRIES and highest < _ALIKE * mean and highest <= SHORT_ROW
-    return "interleaved" if alike or _are_most(graph, highest, highest) else "largest_first"
+    return "interleaved" if alike or _most_have(graph, highest) else "largest_first"
 
 
 def most_need_few(graph: Graph) -> bool:
     """Return whether ``largest_first`` tells only vertices of few neighbours from others: on roads."""
-    fit = int(graph.degrees.max(initial=0)) <= order_constant("SET_COLORS - 1")
-    return fit and _are_most(graph, 0, order_constant("FEW_COLORS - 1"))
+    stats, most = graph.stats, order_constant("FEW_COLORS - 1")  # which is the greatest degree of a bin
+    n_few = sum(stats.degree_vertex_counts[: most.bit_length() + 1])
+    return stats.max_degree <= order_constant("SET_COLORS - 1") and n_few > _MOST * stats.n_vertices
 
 
-def _are_most(graph: Graph, least: int, most: int) -> bool:
-    """Return whether most degrees are in a range; by a sample of large graphs, in no step with rows of a grid."""
-    degrees = graph.degrees
-    if degrees.size > _N_SAMPLES:
-        fractions = np.arange(_N_SAMPLES, dtype=np.uint64) * np.uint64(order_constant("GOLDEN")) & np.uint64(0xFFFFFFFF)
-        degrees = degrees[fractions * np.uint64(degrees.size) >> np.uint64(32)]
-    return bool(np.count_nonzero((degrees >= least) & (degrees <= most)) > _MOST * degrees.size)
+def _most_have(graph: Graph, highest: int) -> bool:
+    """Return whether most vertices have the *highest* degree; by a sample, in no step with rows of a grid."""
+    n = graph.n_vertices
+    if sum(graph.stats.degree_vertex_counts[highest.bit_length() :]) <= _MOST * n:  # have half of it, or more
+        return False
+    vertices = np.arange(min(n, _N_SAMPLES), dtype=np.uint64)
+    if n > _N_SAMPLES:
+        fractions = vertices * np.uint64(order_constant("GOLDEN")) & np.uint64(0xFFFFFFFF)
+        vertices = fractions * np.uint64(n) >> np.uint64(32)
+    offsets = graph.row_offsets
+    degrees = offsets[vertices + np.uint64(1)] - offsets[vertices]
+    return bool(np.count_nonzero(degrees == highest) > _MOST * degrees.size)
 
 
 class VertexOrder(NamedTuple):
@@ -120,7 +126,7 @@ class VertexOrder(NamedTuple):
 
 def vertex_order(graph: Graph, order: str, seed: int) -> VertexOrder:
     """Return what kernels have to know of *order*, which is one of :data:`ORDERS`."""
-    n, shift = graph.n_vertices, 32 - max(1, int(graph.degrees.max(initial=0)).bit_length())
+    n, shift = graph.n_vertices, 32 - max(1, graph.stats.max_degree.bit_length())
     number = f"ORDER_{order.upper()}"
     if order == "largest_first" and most_need_few(graph):
         number = _MANY_FIRST
@@ -162,7 +168,7 @@ class SmallestLast:
     def __init__(self, plan: Plan, n: int, seed: int, ranks: str) -> None:
         program, session = plan.program(_SOURCE), plan.session
         n_words, self._listed, self._least = map(program.constant, ("STATE_WORDS", "STATE_LISTED", "STATE_LEAST"))
-        self._n, self._first = n, int(plan.problem.graph.degrees.min(initial=0))
+        self._n, self._first = n, plan.problem.stats.min_degree
         self._state, lists = session.empty(n_words, np.uint32), [session.empty(n, np.int32) for _ in range(2)]
         scope = {
             **plan.scope, "n": n, "ranks": plan.arrays[ranks], "degrees": session.empty(n, np.uint32),

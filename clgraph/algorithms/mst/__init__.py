@@ -29,9 +29,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from clgraph.algorithms.mst.answer import Told
 from clgraph.algorithms.mst.plan import ForestPlan
 from clgraph.algorithms.mst.problem import ForestProblem, as_problem, undirected
 from clgraph.algorithms.mst.strategies import STRATEGIES
+from clgraph.algorithms.mst.total_weight import total_weight
 from clgraph.data.csr import as_csr_array
 from clgraph.data.graph import Graph
 from clgraph.data.wrapped import WrappedGraph
@@ -55,8 +57,8 @@ class SpanningForest(_SpanningForest):
     Attributes
     ----------
     weight : int or float
-        Total weight: exact for integers, summed pairwise in float64 for floats. An edge of an unweighted graph
-        weighs 1.
+        Total weight: exact for integers; floats are summed in float64, in the same order everywhere. An edge of an
+        unweighted graph weighs 1.
     edges : int64 array, shape (n_vertices - n_trees,)
         Positions in ``graph.column_indices`` and ``graph.edge_weights``, rising; an edge stands in the row of its
         lesser end.
@@ -165,10 +167,15 @@ def minimum_spanning_forest(
 
 
 def _answer(problem: ForestProblem, plan: ForestPlan | HostPlan) -> SpanningForest:
-    edges = plan.result()
-    result = SpanningForest(_total_weight(problem.graph, edges), edges)
-    result.graph = problem.graph
-    if isinstance(problem.graph, WrappedGraph):  # its owner may change the arrays after the call
+    graph, edges = problem.graph, plan.result()
+    told: Told = getattr(plan, "told", Told(edges, None, {}))
+    weight = told.weight
+    if weight is None:
+        weight = edges.size if graph.edge_weights is None else total_weight(graph.edge_weights[edges])
+    result = SpanningForest(weight, edges)
+    result.graph = graph
+    vars(result).update(told.ends)
+    if isinstance(graph, WrappedGraph):  # its owner may change the arrays after the call
         _ = result.sources, result.targets, result.weights
     return result
 
@@ -177,19 +184,6 @@ def _check(problem: ForestProblem, result: SpanningForest) -> None:
     from clgraph.reference.mst import check_mst
 
     check_mst(problem.graph, result.edges, maximum=problem.maximum)
-
-
-def _total_weight(graph: Graph, edges: NDArray[np.int64]) -> int | float:
-    if graph.edge_weights is None:
-        return edges.size
-    weights = graph.edge_weights[edges]
-    if weights.dtype.kind == "f":
-        with np.errstate(over="ignore", invalid="ignore"):  # infinite weights are legal
-            return float(weights.sum(dtype=np.float64))
-    if weights.dtype.itemsize == 4:
-        return int(weights.sum(dtype=np.int64))
-    high, low = weights.astype(np.int64) >> 32, weights.astype(np.int64) & 0xFFFFFFFF
-    return (int(high.sum()) << 32) + int(low.sum())
 
 
 ALGORITHM = Algorithm("minimum_spanning_forest", STRATEGIES, as_problem, _answer, _check)

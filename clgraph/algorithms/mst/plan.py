@@ -6,24 +6,24 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.mst.answer import Answer, Told
 from clgraph.engine.plan import Plan
-from clgraph.primitives.sort import Sort
-from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.program import Launch
-
-_ROWS = "mst/rows.cl"
 
 
 class ForestPlan(Plan):
-    """Finds the edges by which components are joined, on one undirected graph with sorted rows."""
+    """Finds the edges by which components are joined, on one undirected graph with sorted rows.
+
+    Attributes
+    ----------
+    told : Told
+        What :meth:`result` has read: the edges, and what else is known of them.
+    """
+
+    told: Told
 
     @cached_property
-    def _in_order(self) -> tuple[Launch, Sort, DeviceArray]:
-        """What names the edges and sorts the names, and the array that has them then."""
-        n, m, session = self.recipe.values["n"], self.recipe.values["m"], self.session
-        named, in_order = session.empty(n, np.uint32), session.empty(n, np.uint32)
-        name = self.program(_ROWS).bind("name_edges", n, self.scope, edges=named)
-        return name, Sort(session, named, in_order, end_bit=m.bit_length()), in_order
+    def _answer(self) -> Answer:
+        return Answer(self)
 
     def result(self) -> NDArray[np.int64]:
         """Return the entries of the forest's edges in rising order, after ``run()``.
@@ -34,10 +34,16 @@ class ForestPlan(Plan):
             A wait on the device ran out.
         """
         if not self.recipe.values["m"]:
-            return np.zeros(0, np.int64)
-        name, sort, in_order = self._in_order
-        name()
-        sort.run()
-        edges, *status = self.read((in_order, 0, in_order.size), *sort.statuses())
-        sort.check(status)
-        return edges[: np.searchsorted(edges, self.program(_ROWS).constant("NO_ENTRY"))].astype(np.int64)
+            self.told = Told(np.zeros(0, np.int64), None, {})
+            return self.told.edges
+        answer = self._answer
+        answer.run()
+        parts = [(array, 0, array.size) for array in answer.arrays.values()]
+        read = self.read(*parts, *answer.sort.statuses())
+        answer.sort.check(read[len(parts) :])
+        self.told = answer.told(read[: len(parts)])
+        return self.told.edges
+
+    def detach(self) -> None:
+        super().detach()
+        vars(self).pop("told", None)  # the arrays are the user's

@@ -30,6 +30,13 @@ class PathsPlan(SearchPlan):
         if reason := problem.held.unsupported(session.facts):
             raise UnsupportedStrategyError(f"{session.facts.name} cannot hold these distances: {reason}")
         super().__init__(session, problem, recipe)
+        n, held = problem.graph.n_vertices, problem.held
+        if held.dtype.itemsize == held.answer_dtype.itemsize:
+            self._answer = words = self.distances.view(0, n, held.answer_dtype)
+        else:
+            self._answer, words = session.empty(n, held.answer_dtype), self.distances
+        program = session.program("sssp/answer.cl", held.defines)
+        self._list = program.bind("list_distances", n, n=n, distances=words, answer=self._answer)
 
     def attach(self, problem: SearchProblem) -> None:
         super().attach(replace(problem, wide=True) if self._is_wide else problem)
@@ -81,7 +88,7 @@ class PathsPlan(SearchPlan):
         DeviceTimeoutError
             A wait on the device ran out.
         """
-        n = self.problem.graph.n_vertices
-        found = [self.distances, self.arrays["predecessors"]] if self.problem.predecessors else [self.distances]
-        distances, *predecessors = self.read(*((array, 0, n) for array in found))
-        return self.problem.held.on_host(distances), predecessors[0] if predecessors else None
+        self._list()
+        found = [self._answer, self.arrays["predecessors"]] if self.problem.predecessors else [self._answer]
+        distances, *predecessors = self.read(*((array, 0, self._answer.size) for array in found))
+        return distances, predecessors[0] if predecessors else None

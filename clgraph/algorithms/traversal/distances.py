@@ -53,19 +53,12 @@ class DistanceType:
             return np.asarray(value).view(self.dtype)[()]
         return self.dtype.type(min(int(limit), most))
 
-    def on_host(self, words: NDArray[Any]) -> NDArray[Any]:
-        """Return distances as the user gets them: int64 with -1, or floats with inf, for the unreached."""
-        unreached = np.iinfo(self.dtype).max
-        if self.is_float:
-            values = words.view(np.float64 if self.wide else np.float32)
-            values[words == unreached] = np.inf
-            return values
-        signed = words.view(np.int64 if self.wide else np.int32)  # in which the unreached are -1
-        if self.wide or signed.min(initial=0) >= -1:
-            return signed.astype(np.int64, copy=False)
-        distances = words.astype(np.int64)
-        distances[words == unreached] = -1
-        return distances
+    @property
+    def answer_dtype(self) -> np.dtype[Any]:
+        """The type of a distance as the user gets it: int64, with -1 for the unreached, or a float, with inf."""
+        if not self.is_float:
+            return np.dtype(np.int64)
+        return np.dtype(np.float64 if self.wide else np.float32)
 
     def unsupported(self, facts: DeviceFacts) -> str | None:
         """Return why a device cannot hold such distances, or ``None``."""

@@ -1,0 +1,22 @@
+/* Distances as the user gets them: integers as longs, -1 for unreached vertices; floats in place, infinite for those.
+ * Wide integers are so already. */
+#include "traversal/distances.h"
+
+#if WEIGHT_KIND == WEIGHT_FLOAT
+typedef uint answer_t;
+#define UNREACHED 0x7f800000u
+#elif WEIGHT_KIND == WEIGHT_DOUBLE
+typedef ulong answer_t;
+#define UNREACHED 0x7ff0000000000000ul
+#else
+typedef long answer_t;
+#define UNREACHED (-1l)
+#endif
+
+/* distances and answer may be the same array. */
+KERNEL list_distances(int n, const __global dist_t *distances, __global answer_t *answer) {
+  const int v = get_global_id(0);
+  if (v >= n) return;
+  const dist_t distance = distances[v];
+  answer[v] = distance == FAR_AWAY ? UNREACHED : (answer_t)distance;
+}
