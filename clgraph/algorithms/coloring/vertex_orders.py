@@ -44,7 +44,7 @@ ORDERS = ("natural", "random", "interleaved", "largest_first", "smallest_last")
 SHORT_ROW = 128  # the longest row that a work-item looks at in orders that are not by degree
 _N_BLOCKS = 4096  # there are at least so many; as many on every device, so that results are the same
 _MANY_ENTRIES, _ALIKE = 30, 4  # of a row, on the average; the longest is less than so many times that
-_MOST, _N_SAMPLES = 0.75, 1 << 16  # share of all; vertices
+_MOST, _N_SAMPLES = 0.75, 1 << 12  # share of all; vertices
 _MANY_FIRST = "ORDER_MANY_FIRST"
 _SOURCE = "coloring/orders.cl"
 _NO_DEGREE = 0xFFFFFFFF
@@ -60,24 +60,27 @@ def order_constant(expression: str) -> int:
 
 def suitable_order(graph: Graph) -> str:
     """Return ``"interleaved"`` where degrees differ so little that their order saves few colours."""
-    highest, mean = int(graph.degrees.max(initial=0)), graph.n_edges / max(1, graph.n_vertices)
+    highest, mean = graph.stats.max_degree, graph.stats.mean_degree
     alike = mean >= _MANY_ENTRIES and highest < _ALIKE * mean and highest <= SHORT_ROW
-    return "interleaved" if alike or _are_most(graph, highest, highest) else "largest_first"
+    return "interleaved" if alike or _most_have(graph, highest) else "largest_first"
 
 
 def most_need_few(graph: Graph) -> bool:
     """Return whether ``largest_first`` tells only vertices of few neighbours from others: on roads."""
-    fit = int(graph.degrees.max(initial=0)) <= order_constant("SET_COLORS - 1")
-    return fit and _are_most(graph, 0, order_constant("FEW_COLORS - 1"))
+    fit, few = graph.stats.max_degree <= order_constant("SET_COLORS - 1"), order_constant("FEW_COLORS - 1")
+    return fit and sum(graph.stats.degree_vertex_counts[: 1 + few.bit_length()]) > _MOST * graph.n_vertices
 
 
-def _are_most(graph: Graph, least: int, most: int) -> bool:
-    """Return whether most degrees are in a range; by a sample of large graphs, in no step with rows of a grid."""
-    degrees = graph.degrees
-    if degrees.size > _N_SAMPLES:
-        fractions = np.arange(_N_SAMPLES, dtype=np.uint64) * np.uint64(order_constant("GOLDEN")) & np.uint64(0xFFFFFFFF)
-        degrees = degrees[fractions * np.uint64(degrees.size) >> np.uint64(32)]
-    return bool(np.count_nonzero((degrees >= least) & (degrees <= most)) > _MOST * degrees.size)
+def _most_have(graph: Graph, degree: int) -> bool:
+    """Return whether most have that degree; by a sample of large graphs, in no step with rows of a grid."""
+    counts, offsets, n = graph.stats.degree_vertex_counts, graph.row_offsets, graph.n_vertices
+    if sum(counts[degree.bit_length() : degree.bit_length() + 1]) <= _MOST * n:
+        return False
+    places = np.arange(min(n, _N_SAMPLES), dtype=np.uint64)
+    if n > _N_SAMPLES:
+        places = (places * np.uint64(order_constant("GOLDEN")) & np.uint64(0xFFFFFFFF)) * np.uint64(n) >> np.uint64(32)
+    has_it = offsets[places + np.uint64(1)] - offsets[places] == degree
+    return bool(np.count_nonzero(has_it) > _MOST * places.size)
 
 
 class VertexOrder(NamedTuple):
@@ -120,7 +123,7 @@ class VertexOrder(NamedTuple):
 
 def vertex_order(graph: Graph, order: str, seed: int) -> VertexOrder:
     """Return what kernels have to know of *order*, which is one of :data:`ORDERS`."""
-    n, shift = graph.n_vertices, 32 - max(1, int(graph.degrees.max(initial=0)).bit_length())
+    n, shift = graph.n_vertices, 32 - max(1, graph.stats.max_degree.bit_length())
     number = f"ORDER_{order.upper()}"
     if order == "largest_first" and most_need_few(graph):
         number = _MANY_FIRST
