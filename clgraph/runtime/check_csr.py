@@ -54,7 +54,7 @@ class CsrCheck:
         n_groups = min(most, max(1, -(-items // program.work_group_size)))
         self._ranges = session.empty(2 * n_groups, f"u{weights.dtype.itemsize}")
         program.bind(
-            "check_csr", items, n=n, room=self._room, wants_sums=wants_symmetry, row_offsets=row_offsets,
+            "check_csr", items, n=n, room=self._room, wants_sum=wants_symmetry, row_offsets=row_offsets,
             column_indices=column_indices, edge_weights=weights, ranges=self._ranges, state=self.state, max_groups=most,
         )()
 
@@ -104,11 +104,11 @@ class CsrCheck:
             assert self._weights is not None
             at = begin + int(np.isnan(self._weights.get(begin, min(m, begin + block))).argmax())
             raise GraphError(f"weight {at} is NaN; weights must be numbers")
-        sums = words[constant("STATE_SUMS") : constant("STATE_WORDS")]
+        difference = words[constant("STATE_SUM") : constant("STATE_WORDS")]
         return m, EntryFacts(
             has_sorted_rows=not words[constant("STATE_DESCENTS")],
             has_repeats=bool(words[constant("STATE_REPEATS")]),
-            is_symmetric=self._knows_symmetry and not sums.any(),
+            is_symmetric=self._knows_symmetry and not difference.any(),
             weight_range=self._weight_range(m, ranges),
         )
 
