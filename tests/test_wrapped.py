@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 import clgraph as cg
 from clgraph.data.csr import asymmetric_entry
-from clgraph.data.entries import EntryFacts, entry_facts
+from clgraph.data.entries import EntryFacts, HostFacts
 from clgraph.data.graph import Graph
 from clgraph.data.wrapped import WrappedGraph, wrap_graph
 from clgraph.engine.problem import admission
@@ -70,6 +70,12 @@ KINDS = {
     "several-blocks": matrix_of(6, n=700, n_entries=9000), "no-entries": sp.csr_array((5, 5)),
     "no-vertices": sp.csr_array((0, 0)), "late-rows": matrix_of(7, n=9000, n_entries=30)[::-1].T.tocsr(),
 }
+
+
+def entry_facts(*arrays: Any) -> EntryFacts:
+    """Return all that the host finds."""
+    found = HostFacts(*arrays)
+    return EntryFacts(*(getattr(found, name) for name in EntryFacts._fields))
 
 
 def expected(matrix: Any, weights: Any) -> EntryFacts:
