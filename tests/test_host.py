@@ -71,6 +71,18 @@ def test_the_rates_decide(pocl: Session, name: str, monkeypatch: pytest.MonkeyPa
     assert choice.strategy == "host" and set(choice.predicted) == {"host"} and choice.reason
 
 
+def test_the_only_call_on_a_matrix_may_take_longer_on_the_host(
+    pocl: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its check and its statistics on the device would take longer; a graph keeps them for other calls."""
+    algorithm, graph = find_algorithm("connected_components"), cg.generators.path(5000)
+    cost = algorithm.choose(pocl, algorithm.problem(graph), "host").seconds["host"]
+    rates = replace(pocl.profile.rates, call_seconds=cost / 2, read_back_seconds=0.0)
+    monkeypatch.setattr(pocl, "profile", replace(pocl.profile, rates=rates))
+    assert algorithm.choose_at_once(pocl, algorithm.problem(graph)) is None
+    assert algorithm.choose_at_once(pocl, algorithm.problem(graph.to_scipy())).strategy == "host"
+
+
 def test_a_graph_on_the_device_stays_there(pocl: Session) -> None:
     graph = DeviceGraph.from_graph(weighted(cg.generators.path(50)), pocl)
     for name, settings in ALGORITHMS.items():

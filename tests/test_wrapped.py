@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 import clgraph as cg
 from clgraph.data.csr import asymmetric_entry
-from clgraph.data.entries import EntryFacts, entry_facts
+from clgraph.data.entries import EntryFacts, HostFacts
 from clgraph.data.graph import Graph
 from clgraph.data.wrapped import WrappedGraph, wrap_graph
 from clgraph.engine.problem import admission
@@ -72,6 +72,12 @@ KINDS = {
 }
 
 
+def entry_facts(*arrays: Any) -> EntryFacts:
+    """Return all that the host finds."""
+    found = HostFacts(*arrays)
+    return EntryFacts(*(getattr(found, name) for name in EntryFacts._fields))
+
+
 def expected(matrix: Any, weights: Any) -> EntryFacts:
     offsets, columns = matrix.indptr, matrix.indices
     steps = [np.diff(columns[a:b]) for a, b in pairwise(offsets)]
@@ -112,10 +118,16 @@ def test_one_entry_without_its_reverse_is_seen(pocl: Session, place: int) -> Non
         ).is_symmetric
 
 
-def test_weights_that_change_places_are_no_symmetry(pocl: Session) -> None:
-    rows, columns = [0, 1, 2, 3], [1, 0, 3, 2]
-    for data in ([1.0, 2.0, 2.0, 1.0], [1.0, 1.0, 2.0, 2.0]):
-        matrix = sp.coo_array((data, (rows, columns)), shape=(4, 4)).tocsr()
+@pytest.mark.parametrize("least", [0, 1 << 14])
+@pytest.mark.parametrize(("a", "b", "weight"), [((0, 1), (2, 3), 2.0), ((0, 20), (23, 75), 3.0)])
+def test_weights_that_change_places_are_no_symmetry(
+    pocl: Session, least: int, a: tuple[int, int], b: tuple[int, int], weight: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second weights are such that a hash that takes little notice of weights does not see it."""
+    monkeypatch.setattr(device_graph, "_SMALL", least)
+    rows, columns = [a[0], a[1], b[0], b[1]], [a[1], a[0], b[1], b[0]]
+    for data in ([1.0, weight, weight, 1.0], [1.0, 1.0, weight, weight]):
+        matrix = sp.coo_array((data, (rows, columns)), shape=(76, 76)).tocsr()
         graph = wrap_graph(matrix, weighted=True)
         admit(pocl, graph)
         assert graph.directed == (data[0] != data[1])

@@ -5,9 +5,9 @@
  * the room of the other arrays, whatever is in them; what is told of order, repeats and symmetry is of use only if
  * nothing is wrong.
  *
- * The matrix is symmetric if two sums end as 0: an entry above the diagonal adds a hash of its ends and its weight to
- * each, and an entry below takes the hash of its reverse away.  A matrix that is not symmetric leaves 0 in both with a
- * probability near 2^-128.  Nothing is transposed or sorted for it.
+ * The matrix is symmetric if a sum ends as 0: an entry above the diagonal adds a hash of its ends and its weight, and an
+ * entry below takes the hash of its reverse away.  A matrix that is not symmetric leaves 0 with a probability near
+ * 2^-60.  Nothing is transposed or sorted for it.
  */
 #include "data/rows.h"
 
@@ -20,8 +20,8 @@
 #define STATE_DESCENTS 3         /* entries that are less than the one before in their row */
 #define STATE_REPEATS 4          /* entries that equal the one before in their row */
 #define STATE_LAST 5             /* the last offset, in two words */
-#define STATE_SUMS 7             /* two sums, in two words each: 0 if the matrix is symmetric */
-#define STATE_WORDS 11
+#define STATE_SUM 7              /* in two words: 0 if the matrix is symmetric */
+#define STATE_WORDS 9
 #define WEIGHTS_NONE 0
 #define WEIGHTS_INT 1
 #define WEIGHTS_FLOAT 2
@@ -84,10 +84,10 @@ INLINE int8 running_sum(int8 x) {
 
 /* room: how many entries the other arrays have at least; state: ~0 in its first three words and 0 in the others;
  * ranges: for each work-group the least and the greatest weight, as ordered() gives them */
-KERNEL check_csr(int n, long room, int wants_sums, const __global offset_t *restrict row_offsets,
+KERNEL check_csr(int n, long room, int wants_sum, const __global offset_t *restrict row_offsets,
                  const __global int *restrict column_indices, const __global WEIGHT_T *restrict edge_weights,
                  __global WEIGHT_T *restrict ranges, volatile __global uint *state) {
-  LOCAL_ARRAY uint sums[4];
+  LOCAL_ARRAY uint sum[2];
   LOCAL_ARRAY WEIGHT_T extremes[2 * WG_SIZE];
   const long last = row_offsets[n], m = clamp(last, 0l, room), step = (long)get_num_groups(0) * BLOCK;
   const long first = (long)get_group_id(0) * BLOCK;
@@ -96,8 +96,7 @@ KERNEL check_csr(int n, long room, int wants_sums, const __global offset_t *rest
     state[STATE_LAST] = (uint)last;
     state[STATE_LAST + 1] = (uint)(last >> 32);
   }
-  if (lane == 0)
-    for (int k = 0; k < 4; k++) sums[k] = 0u;
+  if (lane == 0) sum[0] = sum[1] = 0u;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (long from = first; from <= n; from += step) {
     uint falls = 0u;
@@ -106,7 +105,7 @@ KERNEL check_csr(int n, long room, int wants_sums, const __global offset_t *rest
     if (falls) lower_to(state + STATE_OFFSET, (uint)(from / BLOCK));
   }
   ints_t descents = 0, repeats = 0;
-  ulongs_t first_sum = 0ul, second_sum = 0ul;
+  ulongs_t difference = 0ul;
   weights_t least = ~(WEIGHT_T)0, greatest = (WEIGHT_T)0;
   int u = 0;
   for (long from = first; from < m; from += step) {
@@ -158,16 +157,14 @@ KERNEL check_csr(int n, long room, int wants_sums, const __global offset_t *rest
 #endif
       x = WIDE(weight) * 0xd6e8feb86659fd93ul;
 #endif
-      if (wants_sums) {
+      if (wants_sum) {
         const ulongs_t key = (WIDE(UNSIGNED(min(row, v))) << 32 | WIDE(UNSIGNED(max(row, v)))) * 0x9e3779b97f4a7c15ul;
-        x ^= key ^ key >> 32;
+        x ^= key;
+        x ^= x >> 32;              /* weights of floating point differ in high bits only */
         x *= 0xbf58476d1ce4e5b9ul;
         x ^= x >> 29;
-        ulongs_t y = x * 0x94d049bb133111ebul;
-        y ^= y >> 32;
         const ulongs_t sign = WIDE_MASK(MASK(row > v)), proper = WIDE_MASK(is_there & MASK(row != v));
-        first_sum += ((x ^ sign) - sign) & proper;
-        second_sum += ((y ^ sign) - sign) & proper;
+        difference += ((x ^ sign) - sign) & proper;
       }
     }
     if (TOTAL(strays)) lower_to(state + STATE_COLUMN, (uint)(from / BLOCK));
@@ -176,8 +173,7 @@ KERNEL check_csr(int n, long room, int wants_sums, const __global offset_t *rest
   }
   if (TOTAL(descents)) fetch_add(state + STATE_DESCENTS, (uint)TOTAL(descents));
   if (TOTAL(repeats)) fetch_add(state + STATE_REPEATS, (uint)TOTAL(repeats));
-  add_local_pair(sums, TOTAL(first_sum));
-  add_local_pair(sums + 2, TOTAL(second_sum));
+  add_local_pair(sum, TOTAL(difference));
   extremes[2 * lane] = EXTREME(min, least);
   extremes[2 * lane + 1] = EXTREME(max, greatest);
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -188,6 +184,5 @@ KERNEL check_csr(int n, long room, int wants_sums, const __global offset_t *rest
   }
   ranges[2 * get_group_id(0)] = extremes[0];
   ranges[2 * get_group_id(0) + 1] = extremes[1];
-  add_pair(state + STATE_SUMS, (ulong)sums[1] << 32 | sums[0]);
-  add_pair(state + STATE_SUMS + 2, (ulong)sums[3] << 32 | sums[2]);
+  add_pair(state + STATE_SUM, (ulong)sum[1] << 32 | sum[0]);
 }

@@ -15,9 +15,10 @@
 #include "common/subgroup.h"
 #include "data/rows.h"
 
-#ifndef N_SAMPLES                /* of entries, and of vertices */
+#ifndef N_SAMPLES                /* of vertices; all entries are looked at if there are no more */
 #define N_SAMPLES 16384
 #endif
+#define N_ENTRIES (N_SAMPLES / 4)  /* of more, since to find the row of an entry takes long */
 #ifndef FAR_DISTANCE             /* a neighbour beyond it is far */
 #define FAR_DISTANCE 32768
 #endif
@@ -25,7 +26,7 @@
 #define N_CLIMBS 256
 #endif
 #ifndef MAX_CLIMB
-#define MAX_CLIMB 512
+#define MAX_CLIMB 128
 #endif
 #ifndef NEIGHBORHOOD
 #define NEIGHBORHOOD 4096
@@ -59,9 +60,10 @@
 /* How many of n vertices a work-group takes. */
 INLINE long chunk_of(int n, long n_chunks) { return (n + n_chunks - 1) / n_chunks; }
 
-/* A place in the i-th of n_samples equal parts of *count* places. */
-INLINE long place_of(ulong key, ulong i, ulong n_samples, long count) {
-  const ulong begin = i * (ulong)count / n_samples, end = (i + 1) * (ulong)count / n_samples;
+/* A place in the i-th of n_parts equal parts of *count* places; the i-th place, if there are no more than N_SAMPLES. */
+INLINE long place_of(ulong key, ulong i, ulong n_parts, long count) {
+  if (count <= N_SAMPLES) return (long)i;
+  const ulong begin = i * (ulong)count / n_parts, end = (i + 1) * (ulong)count / n_parts;
   return (long)(begin + random_below(key, i, (uint)(end - begin)));
 }
 
@@ -83,15 +85,30 @@ KERNEL measure_rows(int n, long m, const __global uint *restrict checked, const 
   const long chunk = chunk_of(n, (long)get_num_groups(0));
   const long begin = (long)get_group_id(0) * chunk, end = min((long)n, begin + chunk);
   ulong squares = 0ul;
+#if WG_SIZE == 1                 /* whoever is alone counts in numbers of its own */
+  ulong vertices[N_BINS], entries[N_BINS];
+  for (int bin = 0; bin < N_BINS; bin++) vertices[bin] = entries[bin] = 0ul;
+#endif
   uint least = ~0u, greatest = 0u;
   for (long v = begin + (long)get_local_id(0); v < end; v += WG_SIZE) {
     const uint degree = (uint)(row_offsets[v + 1] - row_offsets[v]), bin = degree ? 32u - clz(degree) : 0u;
+#if WG_SIZE == 1
+    vertices[bin]++;
+    entries[bin] += degree;
+#else
     add_local_pair(pairs + 2 * (PAIR_VERTICES + bin), 1ul);
     add_local_pair(pairs + 2 * (PAIR_ENTRIES + bin), (ulong)degree);
+#endif
     squares += (ulong)degree * degree;
     least = min(least, degree);
     greatest = max(greatest, degree);
   }
+#if WG_SIZE == 1
+  for (int bin = 0; bin < N_BINS; bin++) {
+    add_local_pair(pairs + 2 * (PAIR_VERTICES + bin), vertices[bin]);
+    add_local_pair(pairs + 2 * (PAIR_ENTRIES + bin), entries[bin]);
+  }
+#endif
   add_local_pair(pairs + 2 * PAIR_SQUARES, squares);
   lower_to(state + STATE_LEAST, least);
   lower_to(state + STATE_GREATEST, ~greatest);
@@ -100,9 +117,9 @@ KERNEL measure_rows(int n, long m, const __global uint *restrict checked, const 
   ulong distances = 0ul;
   uint far = 0u, sampled = 0u, roots = 0u;
   int row = 0;
-  for (ulong n_samples = (ulong)min(m, (long)N_SAMPLES), i = item * n_samples / n_items;
+  for (ulong n_samples = m <= N_SAMPLES ? (ulong)m : N_ENTRIES, i = item * n_samples / n_items;
        i < (item + 1) * n_samples / n_items; i++) {
-    const long k = place_of(key, i, n_samples, m);
+    const long k = place_of(key, i, N_ENTRIES, m);
     row = row_after(row, k, n, row_offsets);
     const float distance = fabs((float)((long)column_indices[k] - row));
     distances += (ulong)((float)SCALE * log2(1.0f + distance) + 0.5f);
@@ -110,7 +127,7 @@ KERNEL measure_rows(int n, long m, const __global uint *restrict checked, const 
   }
   for (ulong n_samples = (ulong)min(n, N_SAMPLES), i = item * n_samples / n_items;
        i < (item + 1) * n_samples / n_items; i++) {
-    const int v = (int)place_of(key + 2ul, i, n_samples, n);
+    const int v = (int)place_of(key + 2ul, i, N_SAMPLES, n);
     const long first = row_offsets[v];
     if (first == row_offsets[v + 1]) continue;
     sampled++;

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 _CHUNK = 1 << 16  # entries at a time, so that what is computed of them stays in a cache
-_FACTORS = tuple(map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xD6E8FEB86659FD93)))
+_FACTORS = tuple(map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0xD6E8FEB86659FD93)))
 
 
 class EntryFacts(NamedTuple):
@@ -32,22 +33,44 @@ class EntryFacts(NamedTuple):
     weight_range: tuple[Any, Any]
 
 
-def entry_facts(offsets: NDArray[Any], columns: NDArray[np.int32], weights: NDArray[Any] | None) -> EntryFacts:
-    """Look at all entries on the host; that they are symmetric is found out without transposing them.
+class HostFacts:
+    """The same of valid CSR arrays as :class:`EntryFacts`; the host finds each when it is asked for."""
 
-    Each entry above the diagonal adds a hash of its ends and its weight to a sum, and each entry below takes the hash
-    of its reverse away, so symmetric entries leave 0. There are two such sums of 64 bits, so others leave 0 in both
-    with a probability near 2**-128, whatever their number. The device does the same (``cl/data/check_csr.cl``).
-    """
-    sums = [0, 0]
-    for first, stop, rows in _rows(offsets, columns.size):
-        keys = (rows << 32) | columns[first:stop]
-        turned = (keys << 32) | rows
-        signs = (keys < turned).view(np.int8) - (keys > turned).view(np.int8)
-        for i, hashes in enumerate(_hashes(np.minimum(keys, turned), weights, slice(first, stop))):
-            sums[i] += int(hashes.view(np.int64) @ signs)
-    weight_range = (1, 1) if weights is None or not weights.size else (weights.min(), weights.max())
-    return EntryFacts(*row_order(offsets, columns), not any(total % 2**64 for total in sums), weight_range)
+    def __init__(self, offsets: NDArray[Any], columns: NDArray[np.int32], weights: NDArray[Any] | None) -> None:
+        self._offsets, self._columns, self._weights = offsets, columns, weights
+
+    @cached_property
+    def _order(self) -> tuple[bool, bool]:
+        return row_order(self._offsets, self._columns)
+
+    @property
+    def has_sorted_rows(self) -> bool:
+        return self._order[0]
+
+    @property
+    def has_repeats(self) -> bool:
+        return self._order[1]
+
+    @cached_property
+    def is_symmetric(self) -> bool:
+        """Found without transposing.
+
+        Each entry above the diagonal adds a hash of its ends and its weight to a sum of 64 bits, and each entry below
+        takes the hash of its reverse away, so symmetric entries leave 0. Others leave 0 with a probability near 2**-60,
+        whatever their number. The device does the same (``cl/data/check_csr.cl``).
+        """
+        total = 0
+        for first, stop, rows in _rows(self._offsets, self._columns.size):
+            keys = (rows << 32) | self._columns[first:stop]
+            turned = (keys << 32) | rows
+            signs = (keys < turned).view(np.int8) - (keys > turned).view(np.int8)
+            total += int(_hashes(np.minimum(keys, turned), self._weights, slice(first, stop)).view(np.int64) @ signs)
+        return total % 2**64 == 0
+
+    @cached_property
+    def weight_range(self) -> tuple[Any, Any]:
+        weights = self._weights
+        return (1, 1) if weights is None or not weights.size else (weights.min(), weights.max())
 
 
 def row_order(offsets: NDArray[Any], columns: NDArray[np.int32]) -> tuple[bool, bool]:
@@ -75,20 +98,16 @@ def _rows(offsets: NDArray[Any], m: int) -> Iterator[tuple[int, int, NDArray[np.
         yield first, stop, np.repeat(np.arange(begin, end), counts)
 
 
-def _hashes(
-    keys: NDArray[np.int64], weights: NDArray[Any] | None, part: slice
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """Return two hashes of each entry, which has this key and the weight at its place in *part*; *keys* is used up."""
+def _hashes(keys: NDArray[np.int64], weights: NDArray[Any] | None, part: slice) -> NDArray[np.uint64]:
+    """Return a hash of each entry, which has this key and the weight at its place in *part*; *keys* is used up."""
     x = keys.view(np.uint64)
     x *= _FACTORS[0]
-    x ^= x >> np.uint64(32)
     if weights is not None:
-        x ^= _bits(weights[part]) * _FACTORS[3]
+        x ^= _bits(weights[part]) * _FACTORS[2]
+    x ^= x >> np.uint64(32)
     x *= _FACTORS[1]
     x ^= x >> np.uint64(29)
-    y = x * _FACTORS[2]
-    y ^= y >> np.uint64(32)
-    return x, y
+    return x
 
 
 def _bits(weights: NDArray[Any]) -> NDArray[np.uint64]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 N_SAMPLES = 1 << 14
 FAR_DISTANCE = 1 << 15
 _COUNTED_DEGREE = 1 << 16
-MAX_CLIMB = 512
+MAX_CLIMB = 128
 NEIGHBORHOOD = 1 << 12
 _SMALL_WORLD_LEVELS = 12  # in which a small world's neighbourhood gets there
 
@@ -49,7 +49,7 @@ class GraphStats:
     has_sorted_rows : bool
         Whether the column indices of every row do not decrease.
     mean_log2_neighbor_distance : float
-        Mean of ``log2(1 + |u - v|)`` over 2**14 sampled entries (u, v): near 2 for well ordered
+        Mean of ``log2(1 + |u - v|)`` over sampled entries (u, v): near 2 for well ordered
         meshes, near ``log2(n)`` for random numberings.
     far_neighbor_share : float
         Share of the same sample with ``|u - v| > 2**15``: 4-byte values of such neighbours lie more

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from clgraph.data.csr import MAX_VERTICES, as_weights, check_arrays, merge_duplicates, offset_dtype
-from clgraph.data.entries import EntryFacts, entry_facts
+from clgraph.data.entries import EntryFacts, HostFacts
 from clgraph.data.graph import Graph, as_graph
 from clgraph.data.stats import GraphStats, graph_stats
 from clgraph.errors import GraphError
@@ -90,8 +90,8 @@ class WrappedGraph(Graph):
         return "facts" in self.__dict__
 
     @cached_property
-    def facts(self) -> EntryFacts:
-        """What is known of the entries; the host looks, unless the device has."""
+    def facts(self) -> EntryFacts | HostFacts:
+        """What is known of the entries; the host looks, unless the device has, at what is asked for."""
         offsets, columns, weights = self.arrays
         try:
             check_arrays(offsets, columns)
@@ -99,11 +99,11 @@ class WrappedGraph(Graph):
             raise GraphError(f"this csr matrix is damaged: {error}") from error
         if weights is not None and weights.dtype.kind == "f":
             as_weights(weights, weights.size)
-        found = entry_facts(*self.arrays)
-        if self.must_merge(found):
-            self.merge()
-            found = entry_facts(*self.arrays)
-        return found
+        found = HostFacts(*self.arrays)
+        if not self.must_merge(found):
+            return found
+        self.merge()
+        return HostFacts(*self.arrays)
 
     def check(self) -> None:
         """Check on the host what is unchecked; for small graphs.
@@ -115,7 +115,7 @@ class WrappedGraph(Graph):
         """
         _ = self.facts
 
-    def must_merge(self, found: EntryFacts) -> bool:
+    def must_merge(self, found: EntryFacts | HostFacts) -> bool:
         """Return whether rows must be sorted and repeats merged; repeats cannot be seen in rows that are unsorted."""
         return self.merged and (found.has_repeats or not found.has_sorted_rows)
 

@@ -18,6 +18,7 @@ from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import RunInfo, Seconds
 
 _MOST_CHOICES = 64  # that are kept with a graph: settings such as seeds may be many
+_ONLY_CALL = 3.0  # on a graph: its check, its statistics and a plan take more than calls do that find them
 
 
 def _none_left_out(_problem: Any, _session: Session) -> dict[str, str]:
@@ -69,7 +70,8 @@ class Algorithm:
         graph = getattr(problem, "graph", None)
         if graph is None or graph.n_vertices > FAR_DISTANCE:  # in larger ones it matters where neighbours are
             return None
-        return choose_at_once(*self._choosing(session, problem, strategy))
+        calls = _ONLY_CALL if isinstance(graph, WrappedGraph) else 1.0
+        return choose_at_once(*self._choosing(session, problem, strategy), calls=calls)
 
     def _choosing(self, session: Session, problem: Any, strategy: str) -> tuple[Any, ...]:
         left_out = self._left_out(problem, session) if isinstance(strategy, str) and strategy == "auto" else {}

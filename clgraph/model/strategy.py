@@ -139,14 +139,16 @@ def _priced(strategy: Strategy, problem: Any, facts: DeviceFacts, rates: DeviceR
 
 def choose_at_once(
     strategies: Mapping[str, Strategy], requested: str, problem: Any, facts: DeviceFacts, rates: DeviceRates,
-    left_out: Mapping[str, str] | None = None,
+    left_out: Mapping[str, str] | None = None, *, calls: float = 1.0,
 ) -> Choice | None:
     """Return the choice of a sequential strategy that ends before any launch on the device could have been read back.
+
+    What has to be done before the first launch takes as long as so many *calls* without their kernels.
 
     Nothing else is priced then, and of *problem* nothing is read but its sizes. ``None`` stands for no such strategy,
     and leaves all to :func:`choose`.
     """
-    least = rates.call_seconds + rates.read_back_seconds
+    least = calls * rates.call_seconds + rates.read_back_seconds
     for name, strategy in strategies.items():
         if strategy.kind != "sequential" or name in (left_out or {}):
             continue

@@ -1,6 +1,7 @@
 """CSR arrays that kernels or the user have made, checked where they are."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -53,12 +54,17 @@ class CsrCheck:
         n_groups = min(most, max(1, -(-items // program.work_group_size)))
         self._ranges = session.empty(2 * n_groups, f"u{weights.dtype.itemsize}")
         program.bind(
-            "check_csr", items, n=n, room=self._room, wants_sums=wants_symmetry, row_offsets=row_offsets,
+            "check_csr", items, n=n, room=self._room, wants_sum=wants_symmetry, row_offsets=row_offsets,
             column_indices=column_indices, edge_weights=weights, ranges=self._ranges, state=self.state, max_groups=most,
         )()
 
-    def read(self) -> tuple[int, EntryFacts]:
-        """Wait for the check, and return what it has found.
+    @property
+    def parts(self) -> list[tuple[DeviceArray, int, int]]:
+        """What :meth:`read` needs of the device."""
+        return [(self.state, 0, self.state.size), (self._ranges, 0, 0 if self._weights is None else self._ranges.size)]
+
+    def read(self, found: Sequence[NDArray[Any]] | None = None) -> tuple[int, EntryFacts]:
+        """Wait for the check, and return what it has found; *found* are its :attr:`parts`, if they were read.
 
         Returns
         -------
@@ -73,13 +79,14 @@ class CsrCheck:
             The arrays are not CSR, or a weight is NaN; the message names value, position and limit.
         """
         n, room, columns, constant = self._n, self._room, self._columns, self._program.constant
-        words, block, last = self.state.get(), constant("BLOCK"), constant("STATE_LAST")
+        words, ranges = found or self.state.session.read(*self.parts)
+        block, last = constant("BLOCK"), constant("STATE_LAST")
         m = int(words[last : last + 2].view(np.int64)[0])
 
         def begin_of(word: str) -> int | None:
             """Return where the first block begins in which something is wrong."""
-            found = int(words[constant(word)])
-            return None if found == _NONE else found * block
+            number = int(words[constant(word)])
+            return None if number == _NONE else number * block
 
         if (begin := begin_of("STATE_OFFSET")) is not None:
             first = max(0, begin - 1)
@@ -97,18 +104,18 @@ class CsrCheck:
             assert self._weights is not None
             at = begin + int(np.isnan(self._weights.get(begin, min(m, begin + block))).argmax())
             raise GraphError(f"weight {at} is NaN; weights must be numbers")
-        sums = words[constant("STATE_SUMS") : constant("STATE_WORDS")]
+        difference = words[constant("STATE_SUM") : constant("STATE_WORDS")]
         return m, EntryFacts(
             has_sorted_rows=not words[constant("STATE_DESCENTS")],
             has_repeats=bool(words[constant("STATE_REPEATS")]),
-            is_symmetric=self._knows_symmetry and not sums.any(),
-            weight_range=self._weight_range(m),
+            is_symmetric=self._knows_symmetry and not difference.any(),
+            weight_range=self._weight_range(m, ranges),
         )
 
-    def _weight_range(self, m: int) -> tuple[Any, Any]:
+    def _weight_range(self, m: int, keys: NDArray[Any]) -> tuple[Any, Any]:
         if self._weights is None or not m:
             return 1, 1
-        dtype, keys = self._weights.dtype, self._ranges.get()
+        dtype = self._weights.dtype
         extremes = np.array([keys[::2].min(), keys[1::2].max()])
         sign = keys.dtype.type(1 << (8 * dtype.itemsize - 1))
         bits = np.where(extremes & sign, extremes ^ sign, ~extremes) if dtype.kind == "f" else extremes ^ sign

@@ -326,8 +326,9 @@ def _admit_wrapped(session: Session, graph: WrappedGraph) -> None:
     rows = {"row_offsets": offsets, "column_indices": columns}
     check = CsrCheck(session, graph.n_vertices, offsets, columns, weights, wants_symmetry=True)
     stats = StatsRun(session, graph.n_vertices, graph.n_edges, rows, check.state)
+    *checked, measured = session.read(*check.parts, stats.part)
     try:
-        _, found = check.read()
+        _, found = check.read(checked)
     except GraphError:
         graph.check()  # names what is wrong as it is called in a matrix
         raise
@@ -336,7 +337,7 @@ def _admit_wrapped(session: Session, graph: WrappedGraph) -> None:
         _admit_wrapped(session, graph)
         return
     directed, is_sorted = not found.is_symmetric, found.has_sorted_rows
-    graph.admit(found, stats.read(directed=directed, weighted=weights is not None, has_sorted_rows=is_sorted))
+    graph.admit(found, stats.read(measured, directed=directed, weighted=weights is not None, has_sorted_rows=is_sorted))
     session.device_graphs[graph] = DeviceGraph(
         session, offsets, columns, weights, directed=directed, has_sorted_rows=is_sorted, _source=weakref.ref(graph)
     )

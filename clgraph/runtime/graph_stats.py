@@ -5,6 +5,7 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clgraph.data.stats import (
     FAR_DISTANCE,
@@ -64,10 +65,20 @@ class StatsRun:
             list=session.empty(min(n, 33 * NEIGHBORHOOD), np.int32),
         )()
 
-    def read(self, *, directed: bool, weighted: bool, has_sorted_rows: bool) -> GraphStats:
-        """Wait for them, and return the statistics; of many vertices or entries others are sampled than on the host."""
+    @property
+    def part(self) -> tuple[DeviceArray, int, int]:
+        """What :meth:`read` needs of the device."""
+        return self._state, 0, self._state.size
+
+    def read(
+        self, words: NDArray[np.uint32] | None = None, *, directed: bool, weighted: bool, has_sorted_rows: bool
+    ) -> GraphStats:
+        """Wait for them, and return the statistics; *words* are their :attr:`part`, if it was read.
+
+        Of many vertices or entries others are sampled than on the host.
+        """
         at, n, m = self._program.constant, self._n, self._m
-        words = self._state.get()
+        words = self._state.get() if words is None else words
         pairs = words[: 2 * at("N_PAIRS")].astype("<u4").view("<u8").astype(np.int64)
 
         def counted(name: str) -> int:
@@ -79,7 +90,7 @@ class StatsRun:
         bins = np.flatnonzero(pairs[at("PAIR_VERTICES") : at("PAIR_VERTICES") + at("N_BINS")])
         n_bins = int(bins[-1]) + 1 if bins.size else 0
         n_isolated = counted("PAIR_VERTICES")
-        n_sampled, mean, second_moment = min(m, N_SAMPLES), m / max(1, n), counted("PAIR_SQUARES") / max(1, n)
+        n_sampled, mean, second_moment = m if m <= N_SAMPLES else at("N_ENTRIES"), m / max(1, n), counted("PAIR_SQUARES") / max(1, n)
         roots = words[at("STATE_ROOTS") : at("STATE_DEPTHS")][: min(n, at("N_CLIMBS"))]
         depths = words[at("STATE_DEPTHS") :][: roots.size][roots != _NONE]
         roots = roots[roots != _NONE]

@@ -65,7 +65,7 @@ static bool check_csr_right(Random &random, ulong) {
   for (long k = 0; k < n_groups; k++) least = std::min(least, ranges[2 * k]), greatest = std::max(greatest, ranges[2 * k + 1]);
   for (long k = 0; k < m; k++)
     if (ordered(weights[k]) < least || ordered(weights[k]) > greatest) return false;
-  const bool is_zero = !(state[STATE_SUMS] | state[STATE_SUMS + 1] | state[STATE_SUMS + 2] | state[STATE_SUMS + 3]);
+  const bool is_zero = !(state[STATE_SUM] | state[STATE_SUM + 1]);
   if (falls || strays == 1) return true;
   return state[STATE_DESCENTS] == descents && state[STATE_REPEATS] == repeats && is_zero == is_symmetric;
 }

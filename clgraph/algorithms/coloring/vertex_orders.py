@@ -44,7 +44,7 @@ ORDERS = ("natural", "random", "interleaved", "largest_first", "smallest_last")
 SHORT_ROW = 128  # the longest row that a work-item looks at in orders that are not by degree
 _N_BLOCKS = 4096  # there are at least so many; as many on every device, so that results are the same
 _MANY_ENTRIES, _ALIKE = 30, 4  # of a row, on the average; the longest is less than so many times that
-_MOST, _N_SAMPLES = 0.75, 1 << 16  # share of all; vertices
+_MOST, _N_SAMPLES = 0.75, 1 << 12  # share of all; vertices
 _MANY_FIRST = "ORDER_MANY_FIRST"
 _SOURCE = "coloring/orders.cl"
 _NO_DEGREE = 0xFFFFFFFF
@@ -60,30 +60,27 @@ def order_constant(expression: str) -> int:
 
 def suitable_order(graph: Graph) -> str:
     """Return ``"interleaved"`` where degrees differ so little that their order saves few colours."""
-    highest, mean = graph.stats.max_degree, graph.n_edges / max(1, graph.n_vertices)
+    highest, mean = graph.stats.max_degree, graph.stats.mean_degree
     alike = mean >= _MANY_ENTRIES and highest < _ALIKE * mean and highest <= SHORT_ROW
     return "interleaved" if alike or _most_have(graph, highest) else "largest_first"
 
 
 def most_need_few(graph: Graph) -> bool:
     """Return whether ``largest_first`` tells only vertices of few neighbours from others: on roads."""
-    stats, most = graph.stats, order_constant("FEW_COLORS - 1")  # which is the greatest degree of a bin
-    n_few = sum(stats.degree_vertex_counts[: most.bit_length() + 1])
-    return stats.max_degree <= order_constant("SET_COLORS - 1") and n_few > _MOST * stats.n_vertices
+    fit, few = graph.stats.max_degree <= order_constant("SET_COLORS - 1"), order_constant("FEW_COLORS - 1")
+    return fit and sum(graph.stats.degree_vertex_counts[: 1 + few.bit_length()]) > _MOST * graph.n_vertices
 
 
-def _most_have(graph: Graph, highest: int) -> bool:
-    """Return whether most vertices have the *highest* degree; by a sample, in no step with rows of a grid."""
-    n = graph.n_vertices
-    if sum(graph.stats.degree_vertex_counts[highest.bit_length() :]) <= _MOST * n:  # have half of it, or more
+def _most_have(graph: Graph, degree: int) -> bool:
+    """Return whether most have that degree; by a sample of large graphs, in no step with rows of a grid."""
+    counts, offsets, n = graph.stats.degree_vertex_counts, graph.row_offsets, graph.n_vertices
+    if sum(counts[degree.bit_length() : degree.bit_length() + 1]) <= _MOST * n:
         return False
-    vertices = np.arange(min(n, _N_SAMPLES), dtype=np.uint64)
+    places = np.arange(min(n, _N_SAMPLES), dtype=np.uint64)
     if n > _N_SAMPLES:
-        fractions = vertices * np.uint64(order_constant("GOLDEN")) & np.uint64(0xFFFFFFFF)
-        vertices = fractions * np.uint64(n) >> np.uint64(32)
-    offsets = graph.row_offsets
-    degrees = offsets[vertices + np.uint64(1)] - offsets[vertices]
-    return bool(np.count_nonzero(degrees == highest) > _MOST * degrees.size)
+        places = (places * np.uint64(order_constant("GOLDEN")) & np.uint64(0xFFFFFFFF)) * np.uint64(n) >> np.uint64(32)
+    has_it = offsets[places + np.uint64(1)] - offsets[places] == degree
+    return bool(np.count_nonzero(has_it) > _MOST * places.size)
 
 
 class VertexOrder(NamedTuple):
