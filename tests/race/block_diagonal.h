@@ -1,8 +1,6 @@
 /* Blocks of ratings in local memory, launched as clgraph/algorithms/factorization/block_diagonal.py does, and sums of
  * squared errors. */
 #pragma once
-#include <map>
-#include <tuple>
 #include "ratings.h"
 #define N_ROWS 3
 #define N_COLUMNS 4

@@ -1,8 +1,6 @@
 /* The check of CSR arrays, launched as clgraph/runtime/check_csr.py does. */
 #pragma once
 #include "host.h"
-#include <map>
-#include <tuple>
 static inline long clamp(long x, long least, long most) { return x < least ? least : x > most ? most : x; }
 #define BLOCK 4                  /* so that several work-groups report at once */
 #define WEIGHTS WEIGHTS_FLOAT

@@ -1,8 +1,6 @@
 /* Collisions of hashes by every method, launched as clgraph/algorithms/hash_collisions does: long rows and short ones, in
  * groups of several work-items. */
 #pragma once
-#include <map>
-#include <set>
 #include "host.h"
 #define N_HASHES 3
 #define HASH_LIST(X) X(0, murmur3) X(1, bit_reversal) X(2, identity)

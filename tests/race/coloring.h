@@ -1,9 +1,6 @@
 /* Colourings whose groups run together, launched as clgraph/algorithms/coloring does: groups of one work-item, or one
  * group of several. */
 #pragma once
-#include <algorithm>
-#include <climits>
-#include <numeric>
 #include "host.h"
 #define LINGER linger
 static unsigned linger;          /* short: some groups come too late, and leave their vertices to the others */

@@ -1,8 +1,6 @@
 /* The strategies of connected components, launched as clgraph/algorithms/components/ does, on small graphs.
  * Paths, stars and trees show a lost union; a dense graph hides it behind another path. */
 #pragma once
-#include <algorithm>
-#include <numeric>
 
 #ifndef HOOK_FIRST
 #define HOOK_FIRST 1

@@ -1,6 +1,5 @@
 /* Conflicts of colourings, launched as clgraph/algorithms/coloring/conflicts.py does. */
 #pragma once
-#include <set>
 #include "host.h"
 #define LONG_NET 6
 #define BITMAP_WORDS 2           /* so that colours are looked at a window at a time */

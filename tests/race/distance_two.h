@@ -1,8 +1,6 @@
 /* Colourings at distance 2, launched as clgraph/algorithms/coloring does: windows of 32 or 64
  * colours, lists that shrink; and rounds of claims, whose colours no schedule may change. */
 #pragma once
-#include <algorithm>
-#include <set>
 #include "host.h"
 #include "coloring/distance_two.cl"
 #include "coloring/distance_two_claims.cl"

@@ -5,17 +5,7 @@
  * thing that macros cannot.
  */
 #pragma once
-#include <algorithm>
-#include <climits>
-#include <cmath>
-#include <cstddef>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <functional>
-#include <string>
-#include <vector>
+#include "library.h"
 
 #define HOST_BUILD 1
 #define DEV_IS_CPU 1
@@ -68,7 +58,7 @@ static void launch(size_t n_items, const std::function<void()> &body, Grouping g
  * one does not wait, since there are no more to come. */
 static void launch_alone(uint *door, const std::function<void()> &body) {
   *door = 1;
-  spin_limit = 3000;
+  spin_limit = 1100;  /* waits look at the status word after every 1024 turns */
   launch(1, body, WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS);
   spin_limit = SPINS;
 }

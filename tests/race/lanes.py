@@ -5,7 +5,9 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -94,8 +96,10 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "stats": [("-DWG_SIZE=4",), WIDE],
     "partition": [("-DWG_SIZE=1",), (*WIDE, "-DWORDS_ORDER=1")],
 }
-# Without optimisation as threads: it would keep local memory, whose address goes nowhere, in registers.
-LANES = {"scheduler": ["-O1"], "threads": ["-O0", "-g", "-fsanitize=thread", "-pthread"]}
+# Without optimisation: to compile takes longer than to run, and as threads local memory, whose address goes nowhere,
+# would be kept in registers.
+LANES = {"scheduler": ["-O0"], "threads": ["-O0", "-gline-tables-only", "-fsanitize=thread", "-pthread"]}
+_STANDARD = ("-std=c++17", "-w")
 COMPILERS = ("clang++", "clang++-18", "clang++-17", "clang++-16", "clang++-15", "clang++-14")
 _VECTOR_LITERAL = re.compile(r"\((int2|uint2|int4|uint4|long4|offset4_t)\)\(")
 _SOURCE = "typedef int int4 __attribute__((ext_vector_type(4))); int main() { return 0; }"
@@ -141,15 +145,27 @@ def copy_kernels(directory: Path) -> Path:
 
 def arguments(lane: str, subject: str, kernels: Path, options: Sequence[str]) -> list[str]:
     """Return what the compiler needs for the cases of *subject*."""
-    return ["-std=c++17", "-w", *LANES[lane], *options, f"-I{kernels}", f"-I{RACE}", f'-DCASES="{subject}.h"',
-            str(RACE / f"{lane}.cpp")]
+    return [f"-I{kernels}", f"-I{RACE}", f'-DCASES="{subject}.h"', *options, str(RACE / f"{lane}.cpp")]
+
+
+@cache
+def library(compiler: str, lane: str) -> tuple[str, tempfile.TemporaryDirectory[str]]:
+    """Compile what all builds of *lane* include of the libraries; the directory goes when the process ends."""
+    directory = tempfile.TemporaryDirectory(prefix="clgraph-race-")
+    target = os.path.join(directory.name, lane)
+    header = ["-fpch-instantiate-templates", "-x", "c++-header", str(RACE / "library.h"), "-o", target]
+    built = run([compiler, *_STANDARD, *LANES[lane], *header])
+    assert built.returncode == 0, built.stderr[:4000]
+    return target, directory
 
 
 def build(compiler: str, lane: str, subject: str, kernels: Path, options: Sequence[str]) -> Path:
     """Build the cases of *subject* once, beside *kernels*."""
     target = kernels.parent / "-".join((lane, subject, *options))
     if not target.exists():
-        built = run([compiler, *arguments(lane, subject, kernels, options), "-o", str(target)])
+        header, _ = library(compiler, lane)
+        command = [compiler, *_STANDARD, *LANES[lane], "-include-pch", header]
+        built = run([*command, *arguments(lane, subject, kernels, options), "-o", str(target)])
         assert built.returncode == 0, built.stderr[:4000]
     return target
 

@@ -1,7 +1,6 @@
 /* Matchings by one group and by many rows, launched as clgraph/algorithms/factorization/matchings.py does, against the
  * loop that they stand for. */
 #pragma once
-#include <numeric>
 #include "host.h"
 #define SEEK_LIMIT 2
 #include "factorization/matchings.cl"

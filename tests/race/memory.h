@@ -9,13 +9,14 @@
  * those.
  */
 #pragma once
-#include <unordered_map>
 
 namespace memory {
 typedef std::vector<uint> View;  /* of each word the place up to which it was seen */
 static void join(View &view, const View &other) {
   if (view.size() < other.size()) view.resize(other.size());
-  for (size_t w = 0; w < other.size(); w++) view[w] = std::max(view[w], other[w]);
+  uint *to = view.data();
+  for (const uint *from = other.data(), *end = from + other.size(); from < end; from++, to++)
+    if (*to < *from) *to = *from;
 }
 static uint &place_in(View &view, size_t word) {
   if (view.size() <= word) view.resize(word + 1);

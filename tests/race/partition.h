@@ -2,7 +2,6 @@
  * small graph with hubs, parallel edges and self-loops.  Refinement runs in one launch, whose groups meet at the grid's
  * barrier: groups of one work-item, or one group of several. */
 #pragma once
-#include <map>
 #include "host.h"
 #define UNIT_EDGES 0
 #define UNIT_VERTICES 0

@@ -1,6 +1,5 @@
 /* Probes: what they count as done is what the words show. */
 #pragma once
-#include <numeric>
 #include "host.h"
 #include "probe/atomics.cl"
 #undef DEFINE_PROBE_

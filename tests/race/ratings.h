@@ -3,8 +3,6 @@
  * Values are so large, the rate so small, that each step adds 1 to the biases of its user and its item, whatever they
  * are, exactly; so a lost update shows in the sums. */
 #pragma once
-#include <algorithm>
-#include <set>
 
 #define BIASES 1
 #define CHECK_UPDATES 1

@@ -1,6 +1,5 @@
 /* Reductions of an array and of its segments, in groups of several work-items. */
 #pragma once
-#include <numeric>
 #include "host.h"
 #define convert_int4(v) (v)
 #define UNROLL 2

@@ -1,6 +1,5 @@
 /* Shortest paths by rounds over all vertices, launched as clgraph/algorithms/traversal/rounds.py does. */
 #pragma once
-#include <algorithm>
 
 #define PIECE 3
 #include "traversal/child_launch.cl"

@@ -1,8 +1,5 @@
 /* Small directed graphs to search, with hubs that several lead to at the same time, and long ways. */
 #pragma once
-#include <algorithm>
-#include <cmath>
-#include <numeric>
 
 #define PIECE 4                  /* so that rows are cut in pieces, and queues run over */
 #define OWN_LENGTH 3

@@ -1,6 +1,5 @@
 /* Radix sorts of several tiles, in groups of several work-items. */
 #pragma once
-#include <numeric>
 #include "host.h"
 #define RADIX_BITS 2
 #define N_PASSES 3

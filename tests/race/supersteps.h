@@ -2,7 +2,6 @@
  * several, of which the first group then does all. */
 #pragma once
 #include "ratings.h"
-#include <map>
 #define LINGER linger
 static unsigned linger;          /* short: some groups come too late, and leave their share to the others; long: all are
                                     waited for, of which the threads can run four at once */

@@ -1,7 +1,5 @@
 /* Colouring by a work-group a row, and moves that balance the classes; launched as clgraph/algorithms/coloring does. */
 #pragma once
-#include <numeric>
-#include <set>
 #include "host.h"
 #define BITMAP_WORDS 1           /* so that colours are looked at a window at a time */
 #define STEPS 1

@@ -3,9 +3,7 @@
  *
  *   threads CASE RUNS
  */
-#include <pthread.h>
 
-#include <thread>
 
 #include "host.h"
 

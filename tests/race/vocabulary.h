@@ -1,6 +1,5 @@
 /* Locks and worklists of cl/common, through the kernels of tests/kernels/vocabulary.cl. */
 #pragma once
-#include <algorithm>
 
 #define LOCK_TURNS 1000000u
 #include "vocabulary.cl"

@@ -1,7 +1,5 @@
 /* Small graphs of few different weights, so that ties decide; their spanning forest by Kruskal's algorithm. */
 #pragma once
-#include <algorithm>
-#include <numeric>
 
 #define TILE 6                   /* so that rows cross tiles, and tiles hold more entries than are in flight */
 #define STEPS 3
