@@ -41,8 +41,8 @@ from clgraph.algorithms.hash_collisions.problem import CollisionProblem
 from clgraph.algorithms.hash_collisions.strategies import STRATEGIES
 from clgraph.algorithms.hash_collisions.table import CollisionTable, as_table
 from clgraph.cli.collisions_plot import plot_collisions
-from clgraph.data.csr import pack
 from clgraph.data.graph import Graph
+from clgraph.data.pairs import pack
 from clgraph.data.vertex_hashes import hash_colors
 from clgraph.model.strategy import Strategy
 from clgraph.report import tabulate_rows

@@ -1,4 +1,4 @@
-"""CSR arrays and vertex ids: checks at the public edge, building from pairs, merging, symmetry."""
+"""CSR arrays and vertex ids: checks at the public edge, merging, symmetry."""
 
 from __future__ import annotations
 
@@ -14,11 +14,9 @@ from clgraph.arguments import check_length, checked_array, checked_count, refusi
 from clgraph.data.entries import row_order
 from clgraph.errors import GraphError, InputError
 from clgraph.host_memory import check_host_memory
-from clgraph.progress import begin
 
 Duplicates: TypeAlias = Literal["keep", "min", "max", "sum", "first", "error"]
 MAX_VERTICES = 2**31 - 1
-_CHUNK = 1 << 18  # entries handled at a time where memory counts
 _INT64 = np.iinfo(np.int64)
 REDUCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
     "min": np.minimum.reduceat,
@@ -55,81 +53,6 @@ def check_rising(offsets: NDArray[Any], first: int = 0) -> None:
         )
 
 
-def pack(rows: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.int64]:
-    """Return keys ``row << 32 | column``, which sort as (row, column)."""
-    keys = rows.astype(np.int64)
-    keys <<= 32
-    keys |= columns
-    return keys
-
-
-def pack_blocks(blocks: list[tuple[NDArray[Any], NDArray[Any]]], *, mirror: bool) -> NDArray[np.int64]:
-    """Return the keys of all pairs, with *mirror* in both directions (a self-loop once); empties *blocks*."""
-    size = sum(rows.size for rows, _ in blocks)
-    if mirror:
-        size += sum(int(np.count_nonzero(rows != columns)) for rows, columns in blocks)
-    keys = np.empty(size, np.int64)
-    while blocks:
-        rows, columns = blocks.pop()
-        size -= rows.size
-        keys[size : size + rows.size] = pack(rows, columns)
-        if mirror:
-            proper = rows != columns
-            if not proper.all():
-                rows, columns = rows[proper], columns[proper]
-            size -= rows.size
-            keys[size : size + rows.size] = pack(columns, rows)
-    return keys
-
-
-def csr_from_keys(n: int, keys: NDArray[np.int64], *, unique: bool) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Return row offsets and columns of packed *keys*; the columns take over the keys' memory."""
-    check_host_memory(f"a graph of {n} vertices", 8 * n)
-    tell = begin("building", keys.size, "entries")
-    keys.sort()
-    offsets = np.zeros(n + 1, offset_dtype(keys.size))
-    columns = keys.view(np.int32)
-    size, last = 0, -1
-    for start in range(0, keys.size, _CHUNK):  # columns are written behind where keys are read
-        chunk = keys[start : start + _CHUNK]
-        if unique:
-            first = np.empty(chunk.size, bool)
-            first[0] = chunk[0] != last
-            np.not_equal(chunk[1:], chunk[:-1], out=first[1:])
-            last = int(chunk[-1])
-            if not first.all():
-                chunk = chunk[first]
-        rows = chunk >> 32
-        if rows.size:
-            counts = np.bincount(rows - rows[0])
-            offsets[rows[0] + 1 : rows[0] + 1 + counts.size] += counts
-        columns[size : size + chunk.size] = chunk.astype(np.int32)
-        size += chunk.size
-        tell(min(start + _CHUNK, keys.size))
-    np.cumsum(offsets, out=offsets)
-    del columns
-    keys.resize((size + 1) // 2, refcheck=False)
-    return offsets, keys.view(np.int32)[:size]
-
-
-def sorted_csr(
-    n: int, rows: NDArray[Any], columns: NDArray[Any], weights: NDArray[Any]
-) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any]]:
-    """Return CSR arrays with sorted rows; parallel entries stay in their order."""
-    if n == 0:
-        return np.zeros(1, np.int32), np.zeros(0, np.int32), weights.copy()
-    check_host_memory(f"a graph of {n} vertices", 8 * n)
-    # Two counting passes (to CSC, then to CSR) are a stable radix sort by (row, column).
-    matrix = coo_array((weights, (rows, columns)), shape=(n, n))
-    matrix.has_canonical_format = True  # keep parallel entries apart
-    tell = begin("building", 2 * matrix.nnz, "entries")
-    csc = matrix.tocsc()
-    tell(matrix.nnz)
-    csr = csc.tocsr()
-    tell(2 * matrix.nnz)
-    return csr.indptr, csr.indices.astype(np.int32, copy=False), csr.data
-
-
 def merge_duplicates(
     offsets: NDArray[Any], columns: NDArray[np.int32], weights: NDArray[Any] | None, how: Duplicates
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
@@ -145,9 +68,7 @@ def merge_duplicates(
 
     if how == "error":
         raise GraphError(f"{edge(int(first.argmin()))} is listed more than once; duplicates='error'")
-    if weights is not None and how == "first":
-        weights = weights[first]
-    elif weights is not None:
+    if weights is not None:
         starts = np.flatnonzero(first)
         weights, wrong = _sums(weights, starts) if how == "sum" else (REDUCTIONS[how](weights, starts), None)
         if wrong is not None and wrong.any():

@@ -23,17 +23,14 @@ from clgraph.data.csr import (
     canonical_csr,
     check_arrays,
     check_range,
-    csr_from_keys,
     merge_duplicates,
     number_ids,
     offset_dtype,
     owned,
-    pack,
-    pack_blocks,
-    sorted_csr,
 )
 from clgraph.data.entries import row_order
 from clgraph.data.networkx_graphs import edges_of, is_networkx, networkx_graph
+from clgraph.data.pairs import Pairs, WeightedPairs, csr_from_keys, pack, pack_blocks, sorted_csr
 from clgraph.data.stats import GraphStats, graph_stats
 from clgraph.errors import GraphError, InputError
 from clgraph.host_memory import check_host_memory
@@ -222,12 +219,10 @@ class Graph:
     @cached_property
     def _reverse(self) -> Graph:
         weights = self.edge_weights
-        turned = sorted_csr(
-            self.n_vertices, self.column_indices, self.sources(),
-            np.zeros(self.n_edges, np.int8) if weights is None else weights,
-        )  # fmt: skip
-        weighted = None if weights is None else turned[2]
-        return Graph._trusted(*turned[:2], weighted, directed=True, labels=self.labels, sorted_rows=True)
+        data = np.zeros(self.n_edges, np.int8) if weights is None else weights
+        turned = as_csr_array(self.row_offsets, self.column_indices, data).tocsc()  # the transpose, rows sorted
+        columns, weighted = turned.indices.astype(np.int32, copy=False), None if weights is None else turned.data
+        return Graph._trusted(turned.indptr, columns, weighted, directed=True, labels=self.labels, sorted_rows=True)
 
     def sorted_pattern(self) -> Graph:
         """Return the graph without weights and labels, its rows sorted, with each entry once."""
@@ -427,7 +422,7 @@ class Graph:
         if weights is None:
             offsets, columns = csr_from_keys(n, pack(rows, columns), unique=False)
         else:
-            offsets, columns, weights = sorted_csr(n, rows, columns, weights)
+            offsets, columns, weights = sorted_csr(n, [(rows, columns, weights)])
         return Graph._trusted(
             offsets, columns, weights, directed=self.directed, labels=labels, sorted_rows=True
         )
@@ -474,22 +469,27 @@ def _from_pairs(
     """Build from checked vertex numbers: symmetrise if undirected, sort, then merge duplicates."""
     if weights is None:
         return _from_blocks(n, [(rows, columns)], directed, duplicates, labels)
-    if not directed:
-        # Lesser end first, so that both directions meet parallel edges in the same order.
-        rows, columns = np.minimum(rows, columns), np.maximum(rows, columns)
-        proper = rows != columns
-        weights = np.concatenate([weights, weights[proper]])
-        rows, columns = np.concatenate([rows, columns[proper]]), np.concatenate([columns, rows[proper]])
+    return _from_weighted_blocks(n, [(rows, columns, weights)], directed, duplicates, labels)
+
+
+def _from_weighted_blocks(
+    n: int,
+    blocks: list[WeightedPairs],
+    directed: bool,
+    duplicates: Duplicates = "keep",
+    labels: NDArray[Any] | None = None,
+) -> Graph:
+    """Build from blocks of (rows, columns, weights)."""
     arrays: tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]
-    arrays = sorted_csr(n, rows, columns, weights)
-    if duplicates != "keep":
+    arrays = sorted_csr(n, blocks, mirror=not directed, unique=duplicates == "first")
+    if duplicates not in ("keep", "first"):
         arrays = merge_duplicates(*arrays, duplicates)
     return Graph._trusted(*arrays, directed=directed, labels=labels, sorted_rows=True)
 
 
 def _from_blocks(
     n: int,
-    blocks: list[tuple[NDArray[Any], NDArray[Any]]],
+    blocks: list[Pairs],
     directed: bool,
     duplicates: Duplicates = "keep",
     labels: NDArray[Any] | None = None,

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.arguments import refusing, shown
-from clgraph.data.csr import as_ids, as_weights, check_range, pack
+from clgraph.data.csr import as_ids, as_weights, check_range
+from clgraph.data.pairs import pack
 from clgraph.errors import InputError
 
 if TYPE_CHECKING:

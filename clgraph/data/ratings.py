@@ -22,8 +22,9 @@ from clgraph.arguments import (
     refusing,
     shown,
 )
-from clgraph.data.csr import MAX_VERTICES, as_ids, as_integers, check_indptr, number_ids, owned, sorted_csr
+from clgraph.data.csr import MAX_VERTICES, as_ids, as_integers, check_indptr, number_ids, owned
 from clgraph.data.graph import Graph, _read_only, as_graph
+from clgraph.data.pairs import sorted_csr
 from clgraph.data.ratings_stats import RatingsStats, chunks, ratings_stats
 from clgraph.errors import InputError
 from clgraph.host_memory import check_host_memory
@@ -259,7 +260,7 @@ class Ratings:
         rows, columns, data = _checked(rows, columns, values, n_users, n_items)
         if _first_unsorted(rows, columns, repeats=True):
             # The square matrix that holds this one: its further rows and columns are empty.
-            offsets, columns, data = sorted_csr(max(n_users, n_items), rows, columns, data)
+            offsets, columns, data = sorted_csr(max(n_users, n_items), [(rows, columns, data)])
             rows = np.repeat(np.arange(offsets.size - 1, dtype=np.int32), np.diff(offsets))
         if repeat := _first_unsorted(rows, columns):
             if duplicates == "error":

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.data.csr import MAX_VERTICES, Duplicates
-from clgraph.data.graph import Graph, _from_blocks, _from_pairs
+from clgraph.data.graph import Graph, _from_blocks, _from_pairs, _from_weighted_blocks
 from clgraph.io.text import Block, file_error
 
 _SPARE_VERTICES = 1 << 24  # vertices a file may have without an edge, and some more per edge
@@ -66,7 +66,9 @@ class Edges:
             allowed = f"{self.expected}, ids from {self.base}" + ("" if self.n is None else f" to {top}")
             raise block.value_error(row * width, allowed)
         if rows.shape[1] > 2:
-            self._weights.append(rows[:, 2].copy())
+            weights = rows[:, 2]
+            narrow = weights.dtype.kind == "i" and weights.min() >= -(2**31) and weights.max() < 2**31
+            self._weights.append(weights.astype(np.int32 if narrow else weights.dtype))
         dtype = np.int32 if high <= MAX_VERTICES else np.int64
         self._pairs.append((ids[:, 0].astype(dtype), ids[:, 1].astype(dtype)))
         self.n_edges += len(rows)
@@ -79,12 +81,7 @@ class Edges:
 
     def weights(self) -> NDArray[Any] | None:
         """Return the weights: int32 if they are integers and fit, else int64 or float64."""
-        if not self._weights:
-            return None
-        weights = np.concatenate(self._weights)
-        if weights.dtype.kind == "i" and weights.min() >= -(2**31) and weights.max() < 2**31:
-            return weights.astype(np.int32)
-        return weights
+        return np.concatenate(self._weights) if self._weights else None
 
     def pairs(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the ids of all sources and all targets."""
@@ -100,12 +97,12 @@ class Edges:
                 self.path,
                 f"{n} vertices with only {self.n_edges} edges; at most {self.spare_vertices} are believed",
             )
-        if self._weights:
-            src, dst = self.pairs()
-            return _from_pairs(n, src - self.base, dst - self.base, self.weights(), directed, duplicates)
         for src, dst in self._pairs:
             src -= self.base
             dst -= self.base
+        if self._weights:
+            blocks = [(*pair, weights) for pair, weights in zip(self._pairs, self._weights, strict=True)]
+            return _from_weighted_blocks(n, blocks, directed, duplicates)
         return _from_blocks(n, self._pairs, directed, duplicates)
 
     def mirror_negated(self) -> None:

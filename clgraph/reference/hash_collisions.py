@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.data.csr import pack
 from clgraph.data.graph import Graph
+from clgraph.data.pairs import pack
 from clgraph.data.vertex_hashes import hash_colors
 from clgraph.errors import VerificationError
 
