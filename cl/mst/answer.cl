@@ -59,7 +59,7 @@ KERNEL sum_weights(int n, int n_sums, const __global uint *restrict in_order, co
   if (lane >= n_sums) return;
   const long first = (long)(lane / LANES) * LANES * ADDENDS + lane % LANES;
   sum_t sum[SUM_WORDS] = {0};
-  #pragma unroll 8
+  #pragma unroll 1  /* Intel's compiler changes the order of the additions of an unrolled loop */
   for (int k = 0; k < ADDENDS; k++) {
     const long i = first + k * LANES;
     const uint e = i < n ? in_order[i] : NO_ENTRY;
