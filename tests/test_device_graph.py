@@ -18,6 +18,7 @@ from clgraph.errors import GraphError, InputError
 from clgraph.primitives.scan import Scan
 from clgraph.runtime.device_graph import GraphOnDevice, device_graph
 from clgraph.runtime.session import Session
+from clgraph.runtime.weight_range import weight_range
 
 ZOO = {**UNDIRECTED, **DIRECTED}
 
@@ -200,6 +201,30 @@ def test_nothing_is_read_back_that_nobody_reads(session):
     assert problem.degrees.sum() == made.n_edges and "column_indices" not in problem.__dict__
     with pytest.raises(ValueError, match="read-only"):
         problem.row_offsets[0] = 1
+
+
+@pytest.mark.parametrize("algorithm", ["connected_components", "minimum_spanning_forest", "bfs", "sssp", "color"])
+def test_no_array_of_a_large_graph_is_looked_at_on_the_host(session, algorithm):
+    """The first time nor later: kernels make what the user gets and what plans need, but for a few samples."""
+    graph = generators.random_weights(generators.road_like(20000), dtype=np.float64)
+    made, expected = uploaded(session, graph), graph.weight_range
+    options = {"bfs": {"source": 0}, "sssp": {"source": 0, "strategy": "frontier", "delta": 1.0}}.get(algorithm, {})
+    for _ in range(2):
+        getattr(cg, algorithm)(made, **options)
+        known = vars(made.as_graph())
+        assert not {"row_offsets", "column_indices", "edge_weights", "degrees"} & known.keys()
+    if algorithm == "sssp":
+        assert known["weight_range"] == expected
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32, np.float64])
+def test_the_range_of_many_weights(session, dtype):
+    rng, pairs = np.random.default_rng(3), np.arange(20000)
+    for drawn in (rng.normal(size=20000), rng.random(20000), -1 - rng.random(20000), np.zeros(20000)):
+        weights = (1e6 * drawn).astype(dtype)
+        graph = cg.Graph.from_edges(pairs, pairs + 1, weights, directed=True)
+        assert weight_range(session, graph) == (weights.min(), weights.max())
+        assert {type(each) for each in graph.weight_range} == {dtype} and "weight_range" in vars(graph)
 
 
 def test_offsets_that_are_narrowed_are_read_only_and_read_once(session):

@@ -382,6 +382,11 @@ def test_negative_weights(pocl: Session, weight: float) -> None:
             sssp(graph, 0, strategy=strategy, session=pocl)
     with pytest.raises(InputError, match=r"\(3, 4\)|\(4, 3\)"):
         sssp(Graph.from_edges([0, 3, 4], [1, 4, 5], np.array([1, weight, 2], dtype)), 0, session=pocl)
+    weights = np.append(np.array([1, weight], dtype), np.ones(20000, dtype))  # among which kernels look for it
+    path = Graph.from_edges([0, 3, *range(4, 20004)], [1, 4, *range(5, 20005)], weights, directed=True)
+    for strategy in ("auto", "dijkstra", "host"):
+        with pytest.raises(InputError, match=r"\(3, 4\)"):
+            sssp(path, 0, strategy=strategy, session=pocl)
 
 
 @given(

@@ -68,6 +68,7 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
         {"WEIGHTS": "WEIGHTS_INT"}, {"WEIGHTS": "WEIGHTS_FLOAT", "WEIGHT_T": "ulong", "OFFSET_T": "long"},
     ),
     "data/graph_stats.cl": ({"OFFSET_T": "long"},),
+    "data/weight_range.cl": ({"WEIGHT_T": "ulong", "IS_FLOAT": 1},),
     "factorization/block_diagonal.cl": (
         {"N_ROWS": 256, "N_COLUMNS": 256, "VECTORS": 1, "LANES": 4, "BIASES": 1},
         {"N_ROWS": 32, "N_COLUMNS": 32, "VECTORS": 1, "LANES": 32, "HALF_STORAGE": 1, "OFFSET_T": "long"},

@@ -23,6 +23,12 @@ KERNEL narrow_longs(long m, long least, __global const long *restrict edge_weigh
   for (long k = get_global_id(0); k < m; k += get_global_size(0)) keys[k] = (uint)(edge_weights[k] - least);
 }
 
+/* Doubles of which no zero has a sign. */
+KERNEL drop_signs(long m, __global const ulong *restrict edge_weights, __global ulong *restrict weights) {
+  for (long k = get_global_id(0); k < m; k += get_global_size(0))
+    weights[k] = edge_weights[k] << 1 ? edge_weights[k] : 0ul;
+}
+
 /* begins[i] = 1 where sorted item i is another value than the one before. */
 KERNEL mark_values(long m, __global const ulong *restrict sorted, __global int *restrict begins) {
   long i = get_global_id(0);

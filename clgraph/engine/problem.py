@@ -32,6 +32,10 @@ class GraphProblem:
         """Check what can only be checked when the entries are known, and return the problem that is to be solved."""
         return self
 
+    def measured(self, _session: Session | None) -> Self:
+        """Check what a device, if there is one, finds sooner than the host in a graph that is not wrapped."""
+        return self
+
     def admitted_if_checked(self) -> Self:
         """Return :meth:`admitted`, or the problem itself while its graph is only wrapped; :func:`admission` goes on."""
         return self if isinstance(self.graph, WrappedGraph) else self.admitted()
@@ -57,7 +61,7 @@ def admission(session: Session | None, problem: Any) -> Iterator[Any]:
     if not isinstance(graph, WrappedGraph):
         if session is not None and graph is not None:
             admit(session, graph)
-        yield problem
+        yield problem if graph is None else problem.measured(session)
         return
     try:
         if session is None:

@@ -115,12 +115,16 @@ class CsrCheck:
     def _weight_range(self, m: int, keys: NDArray[Any]) -> tuple[Any, Any]:
         if self._weights is None or not m:
             return 1, 1
-        dtype = self._weights.dtype
-        extremes = np.array([keys[::2].min(), keys[1::2].max()])
-        sign = keys.dtype.type(1 << (8 * dtype.itemsize - 1))
-        bits = np.where(extremes & sign, extremes ^ sign, ~extremes) if dtype.kind == "f" else extremes ^ sign
-        least, greatest = bits.view(dtype)
-        return least, greatest
+        return extremes(keys, self._weights.dtype)
+
+
+def extremes(keys: NDArray[Any], dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    """Return the least and the greatest weight, from pairs of them as numbers in the order of the weights."""
+    found = np.array([keys[::2].min(), keys[1::2].max()])
+    sign = keys.dtype.type(1 << (8 * dtype.itemsize - 1))
+    bits = np.where(found & sign, found ^ sign, ~found) if dtype.kind == "f" else found ^ sign
+    least, greatest = bits.view(dtype)
+    return least, greatest
 
 
 _KINDS = {"i": "INT", "f": "FLOAT"}

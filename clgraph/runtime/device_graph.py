@@ -299,6 +299,11 @@ def device_graph(session: Session, graph: Graph, *, weights: bool = False) -> De
     return cached
 
 
+def is_small(graph: Graph) -> bool:
+    """Return whether the host looks at all of *graph* in less time than launches take."""
+    return graph.n_vertices + graph.n_edges < _SMALL
+
+
 def admit(session: Session, graph: Graph) -> None:
     """Make sure that nothing unchecked is in *graph*, and that its statistics are known if it is large.
 
@@ -310,7 +315,7 @@ def admit(session: Session, graph: Graph) -> None:
     GraphError
         The arrays of a matrix do not describe a graph; the message names value, position and limit.
     """
-    if graph.n_vertices + graph.n_edges < _SMALL:
+    if is_small(graph):
         if isinstance(graph, WrappedGraph):
             graph.check()
     elif isinstance(graph, WrappedGraph) and not graph.is_checked:

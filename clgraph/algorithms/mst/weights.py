@@ -1,10 +1,7 @@
 """Weights of every type as 32 bits an entry that order the edges as the weights do."""
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from clgraph.data.graph import Graph
 from clgraph.primitives.fill import Iota
@@ -13,6 +10,7 @@ from clgraph.primitives.sort import Sort
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session
+from clgraph.runtime.weight_range import weight_range
 
 
 def weight_kind(graph: Graph) -> str:
@@ -35,7 +33,7 @@ def upload_weights(session: Session, graph: Graph) -> DeviceArray:
     program, m = session.program("mst/ranks.cl"), graph.n_edges
     keys, most = session.empty(m, np.uint32), 64 * session.facts.compute_units
     if graph.weight_dtype.kind == "i":
-        least, greatest = map(int, graph.weight_range)
+        least, greatest = map(int, weight_range(session, graph))
         if greatest - least < 2**32:
             program.bind(
                 "narrow_longs", m, m=m, least=least, edge_weights=on_device, keys=keys, max_groups=most
@@ -46,18 +44,18 @@ def upload_weights(session: Session, graph: Graph) -> DeviceArray:
         program.bind("narrow_doubles", m, m=m, edge_weights=on_device, keys=keys, lost=lost, max_groups=most)()
         if not lost.item():
             return keys
-    weights = graph.edge_weights
-    assert weights is not None
-    return _ranks(session, weights + weights.dtype.type(0))  # -0.0 is 0.0
+        weights = session.empty(m, np.float64)
+        program.bind("drop_signs", m, m=m, edge_weights=on_device, weights=weights, max_groups=most)()
+        return _ranks(session, weights)
+    return _ranks(session, on_device)
 
 
-def _ranks(session: Session, weights: NDArray[Any]) -> DeviceArray:
+def _ranks(session: Session, weights: DeviceArray) -> DeviceArray:
     m = weights.size
-    program = session.program("mst/ranks.cl")
-    keys, in_order = session.upload(weights), session.empty(m, weights.dtype)
+    program, in_order = session.program("mst/ranks.cl"), session.empty(m, weights.dtype)
     entries, moved = session.empty(m, np.uint32), session.empty(m, np.uint32)
     Iota(session, entries).run()
-    Sort(session, keys, in_order, entries, moved).run_checked()
+    Sort(session, weights, in_order, entries, moved).run_checked()
     begins, ranks = session.empty(m, np.int32), session.empty(m, np.int32)
     program.bind("mark_values", m, m=m, sorted=in_order, begins=begins)()
     Scan(session, begins, ranks, inclusive=True).run_checked()

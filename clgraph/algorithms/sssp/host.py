@@ -19,10 +19,10 @@ _LOOKS, _LOOK_SECONDS = 40.0, 2e-5  # of predecessors
 
 def unfit(problem: SearchProblem) -> str | None:
     """Return why scipy's distances, which are sums of doubles, would not be those that are asked for, or ``None``."""
-    weights = problem.edge_weights
-    if weights is None or weights.dtype == np.float64:
+    dtype = problem.weight_dtype
+    if dtype is None or dtype == np.float64:
         return too_many_entries(problem)
-    if weights.dtype == np.float32:
+    if dtype == np.float32:
         return "scipy adds up weights as float64, and distances by float32 weights are sums of that type"
     if problem.graph.n_vertices * int(problem.weight_range[1]) >= _EXACT:
         return "scipy adds up weights as float64, and a path may be longer than 2**53, up to which that is exact"
@@ -88,6 +88,6 @@ def work(problem: SearchProblem) -> Work:
     """Dijkstra's search, or a breadth-first one where every edge weighs 1, and a look at all edges for predecessors."""
     graph = problem.graph
     looks = scanned(graph, _LOOKS) + Work(host_seconds=_LOOK_SECONDS) if problem.predecessors else Work()
-    if problem.edge_weights is None:
+    if problem.weight_dtype is None:
         return levels_work(graph) + looks
     return walked(graph, "heap") + scanned(graph, _SCANS) + Work(host_seconds=_CALL_SECONDS) + looks

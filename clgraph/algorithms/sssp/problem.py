@@ -13,6 +13,9 @@ from clgraph.arguments import checked_flag, checked_number
 from clgraph.data.graph import Graph
 from clgraph.data.wrapped import wrap_graph
 from clgraph.errors import GraphError
+from clgraph.runtime.device_graph import is_small
+from clgraph.runtime.session import Session
+from clgraph.runtime.weight_range import weight_range
 
 
 class PathsProblem(SearchProblem):
@@ -22,6 +25,14 @@ class PathsProblem(SearchProblem):
         if self.weight_range[0] < 0:
             raise _negative_weight(self.graph)
         return self
+
+    def measured(self, session: Session | None) -> Self:
+        if session is not None:
+            weight_range(session, self.graph)
+        return self.admitted()
+
+    def admitted_if_checked(self) -> Self:
+        return super().admitted_if_checked() if is_small(self.graph) else self
 
 
 def as_problem(

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clgraph.device.facts import DeviceFacts
 
@@ -67,12 +66,12 @@ class DistanceType:
         return "it has no 64-bit floats" if self.kind == "WEIGHT_DOUBLE" and not facts.has_fp64 else None
 
 
-def distance_type(weights: NDArray[Any] | None, greatest: float, *, wide: bool) -> DistanceType:
-    """Return how distances by *weights* of at most *greatest* are held: with 64 bits if need be, or if *wide*."""
+def distance_type(weights: np.dtype[Any] | None, greatest: float, *, wide: bool) -> DistanceType:
+    """Return how distances by weights of at most *greatest* are held: with 64 bits if need be, or if *wide*."""
     if weights is None:
         kind = "WEIGHT_NONE"
-    elif weights.dtype == np.int64 and greatest < 2**31:
+    elif weights == np.int64 and greatest < 2**31:
         kind = "WEIGHT_INT"
     else:
-        kind = _KINDS[weights.dtype.name]
+        kind = _KINDS[weights.name]
     return DistanceType(kind, wide or kind in ("WEIGHT_LONG", "WEIGHT_DOUBLE"))

@@ -57,6 +57,11 @@ class SearchProblem(GraphProblem):
         return self.graph.edge_weights if self.weighted else None
 
     @property
+    def weight_dtype(self) -> np.dtype[Any] | None:
+        """The type of the weights that count."""
+        return self.graph.weight_dtype if self.weighted else None
+
+    @property
     def weight_range(self) -> tuple[Any, Any]:
         """The least and the greatest weight."""
         return self.graph.weight_range if self.weighted else (1, 1)
@@ -64,15 +69,15 @@ class SearchProblem(GraphProblem):
     @cached_property
     def held(self) -> DistanceType:
         """How kernels hold distances."""
-        return distance_type(self.edge_weights, self.weight_range[1], wide=self.wide)
+        return distance_type(self.weight_dtype, self.weight_range[1], wide=self.wide)
 
     def upload_weights(self, session: Session) -> DeviceArray:
         """Return a weight for every entry on the device; nothing of use where every edge weighs 1."""
-        weights = self.edge_weights
-        if weights is None:
+        if self.weight_dtype is None:
             return session.empty(1, np.int32)
-        if weights.dtype == np.int64 and self.held.kind == "WEIGHT_INT":
-            return session.upload(weights.astype(np.int32))
+        if self.weight_dtype == np.int64 and self.held.kind == "WEIGHT_INT":
+            assert self.edge_weights is not None
+            return session.upload(self.edge_weights.astype(np.int32))
         on_device = device_graph(session, self.graph, weights=True).edge_weights
         assert on_device is not None
         return on_device

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any, Literal
+from weakref import ref
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from clgraph.algorithms.traversal.predecessors import find_predecessors
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.algorithms.traversal.rounds import CHILD_LAUNCH, DeviceLaunches, Rounds
 from clgraph.arguments import checked_count, checked_flag, shown
+from clgraph.data.graph import Graph
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
 from clgraph.engine.planned import planned
@@ -84,7 +86,7 @@ def node_splitting(
             raise InputError(f"mda = {shown(mda)}; allowed: a number, 'histogram', 'model'")
         mda = histogram_mda(graph.degrees) if mda == "histogram" else work.likely_mda(stats)
     mda = checked_count("mda", mda, 2**31 - 1)
-    n_parts = cache(partial(part_count, graph.degrees, mda))
+    n_parts = cache(partial(_part_count, ref(graph), mda))
     copies = not atomic and stats.max_degree > mda
 
     def sum_children(plan: Plan) -> Scan:
@@ -111,6 +113,13 @@ def node_splitting(
         },
         details={"mda": mda, "n_extra": lambda: n_parts() - n},
     )  # fmt: skip
+
+
+def _part_count(graph: ref[Graph], mda: int) -> int:
+    """Count the parts when a plan is made; a recipe is read for each prediction, and is kept longer than a graph."""
+    alive = graph()
+    assert alive is not None
+    return part_count(alive.degrees, mda)
 
 
 def child_launch(
