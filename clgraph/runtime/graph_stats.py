@@ -90,7 +90,8 @@ class StatsRun:
         bins = np.flatnonzero(pairs[at("PAIR_VERTICES") : at("PAIR_VERTICES") + at("N_BINS")])
         n_bins = int(bins[-1]) + 1 if bins.size else 0
         n_isolated = counted("PAIR_VERTICES")
-        n_sampled, mean, second_moment = m if m <= N_SAMPLES else at("N_ENTRIES"), m / max(1, n), counted("PAIR_SQUARES") / max(1, n)
+        n_sampled = m if m <= N_SAMPLES else at("N_ENTRIES")
+        mean, second_moment = m / max(1, n), counted("PAIR_SQUARES") / max(1, n)
         roots = words[at("STATE_ROOTS") : at("STATE_DEPTHS")][: min(n, at("N_CLIMBS"))]
         depths = words[at("STATE_DEPTHS") :][: roots.size][roots != _NONE]
         roots = roots[roots != _NONE]
