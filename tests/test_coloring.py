@@ -169,7 +169,7 @@ def test_blocks_come_in_order(pocl: Session) -> None:
 @pytest.mark.parametrize("n", [1, 2**19 - 1, 2**31 - 2**12])
 def test_places_fit_priorities(name: str, n: int) -> None:
     """There are places for all vertices of the largest graphs, and each block comes once in a turn."""
-    stats = SimpleNamespace(n_vertices=n, max_degree=3, degree_vertex_counts=())
+    stats = SimpleNamespace(n_vertices=n, max_degree=3, degree_vertex_counts=(0, 0, n))
     graph: Any = SimpleNamespace(n_vertices=n, stats=stats)
     order = vertex_order(graph, name, 1)
     assert n <= order.n_places <= 2**31

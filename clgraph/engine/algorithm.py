@@ -18,7 +18,7 @@ from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import RunInfo, Seconds
 
 _MOST_CHOICES = 64  # that are kept with a graph: settings such as seeds may be many
-_ONLY_CALL = 3.0  # on a graph: its check, its statistics and a plan take more than calls do that find them
+_ONLY_CALL = 4.0  # on a graph: its check, its statistics and a plan take more than calls do that find them
 
 
 def _none_left_out(_problem: Any, _session: Session) -> dict[str, str]:

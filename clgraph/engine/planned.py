@@ -53,7 +53,6 @@ def planned(
     """
 
     def work(problem: Any, facts: DeviceFacts) -> Work:
-        listed = recipe(problem, facts)
-        return listed.preparation + listed.work
+        return recipe(problem, facts).whole_work
 
     return Strategy(kind, _Planned(recipe, plan), work, unsupported, unfit, recipe)

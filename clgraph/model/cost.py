@@ -114,14 +114,26 @@ class Work:
 
 def total(works: Sequence[Work]) -> Work:
     """Return the work of all *works*."""
+    launches = read_backs = grid_barriers = streamed_bytes = locks = contended_attempts = host_seconds = 0.0
+    gathers: list[Gathers] = []
+    atomics: list[Atomics] = []
+    chains: list[Chain] = []
+    host_items: list[HostItems] = []
+    for work in works:
+        launches += work.launches
+        read_backs += work.read_backs
+        grid_barriers += work.grid_barriers
+        streamed_bytes += work.streamed_bytes
+        gathers += work.gathers
+        atomics += work.atomics
+        chains += work.chains
+        locks += work.locks
+        contended_attempts += work.contended_attempts
+        host_seconds += work.host_seconds
+        host_items += work.host_items
     return Work(
-        sum([work.launches for work in works]), sum([work.read_backs for work in works]),
-        sum([work.grid_barriers for work in works]), sum([work.streamed_bytes for work in works]),
-        tuple([part for work in works for part in work.gathers]),
-        tuple([part for work in works for part in work.atomics]),
-        tuple([part for work in works for part in work.chains]), sum([work.locks for work in works]),
-        sum([work.contended_attempts for work in works]), sum([work.host_seconds for work in works]),
-        tuple([part for work in works for part in work.host_items]),
+        launches, read_backs, grid_barriers, streamed_bytes, tuple(gathers), tuple(atomics), tuple(chains), locks,
+        contended_attempts, host_seconds, tuple(host_items),
     )  # fmt: skip
 
 

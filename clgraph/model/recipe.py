@@ -191,6 +191,11 @@ class Recipe:
         """What a whole run asks of the device: the sum of what its steps do."""
         return _launched(self.steps)
 
+    @property
+    def whole_work(self) -> Work:
+        """What a run and its preparation ask of the device."""
+        return self.work if self.preparation is _NOTHING else self.preparation + self.work
+
     def by_kernel(self) -> dict[str, Work]:
         """Return what each kernel asks of the device in all its launches; the last one of a round is read back."""
         found: dict[str, Work] = {}
@@ -235,7 +240,13 @@ def launched(step: Step) -> Work:
 
 
 def _launched(steps: tuple[Step, ...]) -> Work:
-    phases = [step for step in steps if isinstance(step, Phase)]
-    once = Work(float(len(phases)), float(sum([phase.grows is not None for phase in phases])))
-    others = [launched(step) for step in steps if not isinstance(step, Phase)]
-    return total([once, *[phase.work for phase in phases], *others])
+    launches, grown, works = 0.0, 0.0, []
+    for step in steps:
+        if isinstance(step, Phase):
+            launches += 1.0
+            grown += step.grows is not None
+            if step.work is not _NOTHING:
+                works.append(step.work)
+        else:
+            works.append(launched(step))
+    return total([Work(launches, grown), *works])
