@@ -98,6 +98,19 @@ def test_levels_by_all_and_by_one_work_item(pocl: Session, few_rows: int, monkey
                 assert_right(graph, source, pocl, strategy, max_depth=max_depth)
 
 
+@pytest.mark.parametrize("n_units", [1, 2, 4])
+def test_groups_that_search_together(session: Session, n_units: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of CPUs with few cores, in one launch and in many."""
+    if not session.facts.is_cpu:
+        pytest.skip("one launch does it all there")
+    monkeypatch.setattr(session, "facts", replace(session.facts, compute_units=n_units))
+    for budget in (levels._BUDGET, 5000):
+        monkeypatch.setattr(levels, "_BUDGET", budget)
+        for graph in (cg.generators.rmat(12, 16), cg.generators.grid(150, 160), cg.generators.road_like(5000)):
+            for strategy in ("frontier", "direction_optimizing"):
+                assert_right(graph, [7, 900], session, strategy)
+
+
 @pytest.mark.parametrize(("strategy", "options"), WITH_KERNELS, ids=str)
 @pytest.mark.parametrize("in_one_launch", [False, True])
 def test_what_is_predicted_is_what_is_launched(

@@ -1,71 +1,243 @@
-/* Breadth-first search by one work-item: vertices wait in a queue, in the order in which they are reached.
+/* Breadth-first search on CPUs: vertices wait in queues, in the order in which they are reached.
  *
  * It takes over the frontier that stands in the lists of a turn, and stops after a level that found many vertices; it
- * counts their edges, and either other kernels go on from there or it does itself.  It has no races.
+ * counts their edges, and either other kernels go on from there or it does itself.
+ * The group that starts first leads. Of a level that is wide enough it gives a share to each group that has joined, and
+ * every member pushes to a queue of its own. It waits for nobody who has not joined, so groups may start in any order,
+ * also one after the other. A member may be late because another process has its core; then the leader goes on alone.
+ * Races: two members may reach a vertex in the same level. Both write the same distance and a predecessor that is right,
+ * and both push the vertex. A member never pushes one twice, since it sees what it has written.
  */
 #include "traversal/levels.h"
 
+#ifndef MEMBERS                  /* the most groups that search together */
+#define MEMBERS 2
+#endif
 /* Words of `place`, where a search that stopped goes on. */
-#define PLACE_HEAD 0             /* the first vertex in the queue that waits */
-#define PLACE_END 1              /* the end of its level */
-#define PLACE_TAIL 2             /* the end of the queue */
-#define PLACE_DEPTH 3            /* of the vertices that it reaches */
-#define PLACE_EDGES 4            /* that were looked at */
-#define PLACE_NEXT 5             /* edges of the next level */
-#define PLACE_WORDS 6
-#define ROWS_AHEAD 24            /* whose offsets are fetched; entries half as far */
+#define PLACE_DEPTH 0            /* of the vertices that it reaches */
+#define PLACE_EDGES 1            /* that were looked at */
+#define PLACE_NEXT 2             /* edges of the next level */
+#define PLACE_EXPANDED 3         /* vertices of the level */
+#define PLACE_LEFT 4             /* vertices of the level that wait */
+#define PLACE_STATUS 5
+#define PLACE_SEGMENTS 6
+#define PLACE_WORDS (PLACE_SEGMENTS + 3 * MEMBERS)
+/* Words of `meeting`, which outlives launches; two lines apart from each other. */
+#define MEET_ARRIVED 0           /* groups, in all launches */
+#define MEET_ENDED 32            /* launches whose search is over */
+#define MEET_TURN 64             /* the number of the last share that was given out, and how many take part */
+#define MEET_SHARE 65
+#define MEET_JOINED 96           /* of each member: the launch that it has joined */
+#define MEET_DONE 97             /* its last share */
+#define MEET_TAIL 98             /* the end of its queue */
+#define MEET_EDGES 99            /* that it looked at */
+#define MEETING_WORDS (MEET_JOINED + 32 * MEMBERS)
+#define MEMBERS_MASK 15u
 
-KERNEL search_queue(int resumed, uint turn, uint depth, uint max_depth, ulong most_rows, long budget,
+#define ROWS_AHEAD 24ul          /* whose offsets are fetched; entries half as far */
+#ifndef SHARED_ROWS              /* that are worth a meeting */
+#define SHARED_ROWS 64ul
+#endif
+#ifndef MOST_ROWS                /* of a share: rows differ in length, and nobody shall wait for long */
+#define MOST_ROWS (4096ul * MEMBERS)
+#endif
+#ifndef LATE                     /* looks at the word of a member after which the leader goes on alone */
+#define LATE (1ul << 15)
+#endif
+#ifndef PATIENCE                 /* looks after which a wait ends */
+#define PATIENCE (1ul << 34)
+#endif
+
+/* Part of a level: positions in the row of all its segments, one of which lies in each queue. */
+typedef struct {
+  uint depth, first, last;       /* depth: of the vertices that are reached */
+  struct { uint begin, end, tail; } segments[MEMBERS];  /* tail: the end of the queue */
+} share_of_level_t;
+
+/* What all members search, and the queues, which are n apart. */
+typedef struct {
+  __global const offset_t *row_offsets;
+  __global const int *column_indices;
+  volatile __global int *distances, *predecessors;
+  __global int *queues;
+  ulong n;
+} search_t;
+
+/* Expand the vertices from … end of one queue and push what they reach to `queue`, whose new end is returned. */
+INLINE ulong expand(__global const int *from, __global const int *end, uint depth, search_t in, __global int *queue,
+                    ulong tail, ulong *edges) {
+  for (; from < end; from++) {
+    __global const int *last = (from >= queue && from < queue + tail ? queue + tail : end) - 1;
+    FETCH_AHEAD(in.row_offsets + from[min(ROWS_AHEAD, (ulong)(last - from))]);
+    FETCH_AHEAD(in.column_indices + in.row_offsets[from[min(ROWS_AHEAD / 2ul, (ulong)(last - from))]]);
+    const int v = *from;
+    const offset_t begin = in.row_offsets[v], stop = in.row_offsets[v + 1];
+    for (offset_t e = begin; e < stop; e++) {
+      const int u = in.column_indices[e];
+      if (load_relaxed(in.distances + u) >= 0) continue;
+      store_relaxed(in.distances + u, (int)depth);
+      store_relaxed(in.predecessors + u, v);
+      queue[tail++] = u;
+    }
+    *edges += (ulong)(stop - begin);
+  }
+  return tail;
+}
+
+/* Expand what one of the members has of a share, and return how many edges that were. */
+INLINE ulong expand_share(share_of_level_t *share, uint member, uint members, search_t in) {
+  const ulong size = share->last - share->first;
+  const ulong first = share->first + size * member / members, end = share->first + size * (member + 1u) / members;
+  ulong before = 0ul, edges = 0ul, tail = share->segments[member].tail;
+  for (uint k = 0u; k < MEMBERS; k++) {
+    __global const int *segment = in.queues + in.n * k + share->segments[k].begin;
+    const ulong length = share->segments[k].end - share->segments[k].begin;
+    if (first < before + length && before < end)
+      tail = expand(segment + (max(first, before) - before), segment + (min(end, before + length) - before), share->depth,
+                    in, in.queues + in.n * member, tail, &edges);
+    before += length;
+  }
+  share->segments[member].tail = (uint)tail;
+  return edges;
+}
+
+/* A member does its part of each share until the search of this launch is over. */
+INLINE void follow(uint member, uint launch, volatile __global uint *meeting, search_t in) {
+  volatile __global uint *given = meeting + MEET_SHARE, *own = meeting + 32u * member;
+  share_of_level_t share;
+  uint seen = load_relaxed(meeting + MEET_TURN);
+  store_relaxed(own + MEET_JOINED, launch + 1u);
+  for (ulong spin = 0ul; spin < PATIENCE; spin++) {
+    const uint turn = load_relaxed(meeting + MEET_TURN);
+    if (turn == seen && load_relaxed(meeting + MEET_ENDED) != launch) return;
+    if (turn == seen) continue;
+    seen = turn;
+    spin = 0ul;
+    if (member >= (turn & MEMBERS_MASK)) continue;
+    fence_device();
+    share.depth = load_relaxed(given);
+    share.first = load_relaxed(given + 1);
+    share.last = load_relaxed(given + 2);
+    for (uint k = 0u; k < MEMBERS; k++) {
+      share.segments[k].begin = load_relaxed(given + 3 * k + 3);
+      share.segments[k].end = load_relaxed(given + 3 * k + 4);
+      share.segments[k].tail = load_relaxed(given + 3 * k + 5);
+    }
+    const ulong edges = expand_share(&share, member, turn & MEMBERS_MASK, in);
+    store_relaxed(own + MEET_TAIL, share.segments[member].tail);
+    store_relaxed(own + MEET_EDGES, (uint)min(edges, 0xfffffffful));
+    fence_device();
+    store_relaxed(own + MEET_DONE, turn);
+  }
+}
+
+/* Expand a share together with the members that have joined, and return how many edges that were. At most `most` take
+ * part; that becomes 1, and the others leave, when one was late. */
+INLINE ulong lead(share_of_level_t *share, uint *most, uint launch, volatile __global uint *meeting, search_t in,
+                  __global ulong *place) {
+  uint members = 1u;
+  if (share->last - share->first >= SHARED_ROWS)
+    while (members < *most && load_relaxed(meeting + MEET_JOINED + 32u * members) == launch + 1u) members++;
+  if (members == 1u) return expand_share(share, 0u, 1u, in);
+  volatile __global uint *given = meeting + MEET_SHARE;
+  const uint turn = ((load_relaxed(meeting + MEET_TURN) | MEMBERS_MASK) + 1u) | members;
+  store_relaxed(given, share->depth);
+  store_relaxed(given + 1, share->first);
+  store_relaxed(given + 2, share->last);
+  for (uint k = 0u; k < MEMBERS; k++) {
+    store_relaxed(given + 3 * k + 3, share->segments[k].begin);
+    store_relaxed(given + 3 * k + 4, share->segments[k].end);
+    store_relaxed(given + 3 * k + 5, share->segments[k].tail);
+  }
+  fence_device();
+  store_relaxed(meeting + MEET_TURN, turn);
+  ulong edges = expand_share(share, 0u, members, in);
+  for (uint k = 1u; k < members; k++) {
+    volatile __global uint *word = meeting + 32u * k;
+    ulong spin = 0ul;
+    while (load_relaxed(word + MEET_DONE) != turn && spin < PATIENCE) spin++;
+    if (spin >= PATIENCE) place[PLACE_STATUS] = STATUS_TIMEOUT;
+    if (spin >= LATE) *most = 1u;
+    fence_device();
+    share->segments[k].tail = load_relaxed(word + MEET_TAIL);
+    edges += load_relaxed(word + MEET_EDGES);
+  }
+  if (*most == 1u) store_relaxed(meeting + MEET_ENDED, launch + 1u);
+  return edges;
+}
+
+KERNEL search_queue(int n, int resumed, uint turn, uint depth, uint max_depth, ulong most_rows, long budget,
                     uint light_capacity, uint heavy_capacity, __global const offset_t *restrict row_offsets,
                     __global const int *restrict column_indices, __global const int *restrict light,
                     __global const int2 *restrict heavy, __global uint *restrict state, __global ulong *restrict place,
-                    __global int *restrict queue, __global int *restrict distances, __global int *restrict predecessors) {
-  if (get_global_id(0)) return;
-  ulong head = 0ul, end = 0ul, tail = 0ul, edges = 0ul, next = 0ul;
+                    volatile __global uint *meeting, __global int *queue, volatile __global int *distances,
+                    volatile __global int *predecessors) {
+  const uint groups = (uint)get_num_groups(0), ticket = fetch_add(meeting + MEET_ARRIVED, 1u);
+  const uint launch = ticket / groups, member = ticket % groups;
+  const search_t in = {row_offsets, column_indices, distances, predecessors, queue, (ulong)n};
+  if (member) {
+    follow(member, launch, meeting, in);
+    return;
+  }
+  share_of_level_t level;
+  ulong edges = 0ul, next = 0ul, expanded = 0ul, rows = 0ul;
+  uint most = MEMBERS;
+  place[PLACE_STATUS] = STATUS_OK;
   if (resumed) {
-    head = place[PLACE_HEAD];
-    tail = place[PLACE_TAIL];
-    end = place[PLACE_END] == head ? tail : place[PLACE_END];
     depth = (uint)place[PLACE_DEPTH];
     edges = place[PLACE_EDGES];
+    expanded = place[PLACE_EXPANDED];
+    rows = expanded + place[PLACE_LEFT];
   } else {
     const ulong set = turn & 1u;
     __global uint *sizes = state + STATE_SIZES + SIZES * (turn & 3u);
-    for (uint i = 0u; i < sizes[0]; i++) queue[tail++] = light[light_capacity * set + i];
+    for (uint i = 0u; i < sizes[0]; i++) queue[rows++] = light[light_capacity * set + i];
     for (uint i = 0u; i < sizes[1]; i++)
-      if (heavy[heavy_capacity * set + i].y == 0) queue[tail++] = heavy[heavy_capacity * set + i].x;
-    end = tail;
+      if (heavy[heavy_capacity * set + i].y == 0) queue[rows++] = heavy[heavy_capacity * set + i].x;
     sizes = state + STATE_SIZES + SIZES * (turn + 2u & 3u);
     for (uint k = 0u; k < 4u; k++) sizes[k] = 0u;
   }
-  while (head < tail && depth <= max_depth) {
-    for (; head < end && budget > 0; head++) {
-      FETCH_AHEAD(row_offsets + queue[min(head + ROWS_AHEAD, tail - 1ul)]);
-      FETCH_AHEAD(column_indices + row_offsets[queue[min(head + ROWS_AHEAD / 2, tail - 1ul)]]);
-      const int v = queue[head];
-      const offset_t first = row_offsets[v], last = row_offsets[v + 1];
-      for (offset_t e = first; e < last; e++) {
-        const int u = column_indices[e];
-        if (distances[u] >= 0) continue;
-        distances[u] = (int)depth;
-        predecessors[u] = v;
-        queue[tail++] = u;
-      }
-      budget -= last - first + 1;
-      edges += (ulong)(last - first);
-    }
-    if (head < end) break;
-    depth++;
-    if (tail - head > most_rows) {
-      for (ulong i = head; i < tail; i++) next += (ulong)(row_offsets[queue[i] + 1] - row_offsets[queue[i]]);
-      break;
-    }
-    end = tail;
+  for (uint k = 0u; k < MEMBERS; k++) {
+    __global const ulong *words = place + PLACE_SEGMENTS + 3 * k;
+    level.segments[k].begin = resumed ? (uint)words[0] : 0u;
+    level.segments[k].end = resumed ? (uint)words[1] : k ? 0u : (uint)rows;
+    level.segments[k].tail = resumed ? (uint)words[2] : level.segments[k].end;
   }
-  place[PLACE_HEAD] = head;
-  place[PLACE_END] = end;
-  place[PLACE_TAIL] = tail;
+  while (rows && depth <= max_depth) {
+    level.depth = depth;
+    for (; expanded < rows && budget > 0; expanded = level.last) {
+      level.first = (uint)expanded;
+      level.last = (uint)min(rows, expanded + MOST_ROWS);
+      const ulong looked_at = lead(&level, &most, launch, meeting, in, place);
+      edges += looked_at;
+      budget -= (long)(looked_at + level.last - level.first);
+      if (place[PLACE_STATUS] != STATUS_OK) budget = 0;
+    }
+    if (expanded < rows) break;
+    depth++;
+    expanded = rows = 0ul;
+    for (uint k = 0u; k < MEMBERS; k++) {
+      level.segments[k].begin = level.segments[k].end;
+      level.segments[k].end = level.segments[k].tail;
+      rows += level.segments[k].end - level.segments[k].begin;
+    }
+    if (rows <= most_rows) continue;
+    for (uint k = 0u; k < MEMBERS; k++)
+      for (ulong i = level.segments[k].begin; i < level.segments[k].end; i++) {
+        const int v = queue[in.n * k + i];
+        next += (ulong)(row_offsets[v + 1] - row_offsets[v]);
+      }
+    break;
+  }
   place[PLACE_DEPTH] = depth;
   place[PLACE_EDGES] = edges;
   place[PLACE_NEXT] = next;
+  place[PLACE_EXPANDED] = expanded;
+  place[PLACE_LEFT] = rows - expanded;
+  for (uint k = 0u; k < MEMBERS; k++) {
+    place[PLACE_SEGMENTS + 3 * k] = level.segments[k].begin;
+    place[PLACE_SEGMENTS + 3 * k + 1] = level.segments[k].end;
+    place[PLACE_SEGMENTS + 3 * k + 2] = level.segments[k].tail;
+  }
+  store_relaxed(meeting + MEET_ENDED, launch + 1u);
 }

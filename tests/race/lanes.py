@@ -25,6 +25,7 @@ CASES = {
     "supersteps": ["superstep_grid", "item_blocks", "superstep_grid_alone", "item_blocks_alone"],
     "rounds": ["topology_driven", "node_splitting", "child_launch", "overflow"],
     "bfs": ["search", "alone"],
+    "queues": ["queues", "late"],
     "sssp": ["near_far", "alone", "overflow", "predecessors"],
     "look_back": ["look_back", "unfinished"],
     "primitives": ["scan", "compact"],
@@ -73,6 +74,7 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "bfs": [
         ("-DWG_SIZE=1",), SHORT_ROWS, ("-DWG_SIZE=4",), (*WIDE, *FULL_QUEUES), ("-DWG_SIZE=4", "-DONE_LAUNCH=0"),
     ],
+    "queues": [("-DWG_SIZE=1",)],
     "sssp": [
         ("-DWG_SIZE=1",), LIGHT_FIRST, ("-DWG_SIZE=4", "-DLIGHT_FIRST=1"), ("-DWG_SIZE=4", *FULL_QUEUES),
         ("-DWG_SIZE=4", "-DALONE=1"),

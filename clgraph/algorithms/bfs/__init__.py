@@ -13,7 +13,7 @@ Strategies
 ``frontier``
     It goes top-down, level by level, from the vertices that were reached last [1]_. On GPUs one launch does it all:
     small frontiers stay in the local memory of work-groups, and a device-wide barrier parts the levels. On CPUs one
-    work-item expands small frontiers, and where cores are few it expands all.
+    work-item expands small frontiers; where cores are few, one for each core expands all.
 ``direction_optimizing``
     It does the same, but where the frontier has many edges the unreached vertices look for a neighbour in it [2]_.
 ``host``

@@ -6,6 +6,7 @@ import numpy as np
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
 from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.failure import check_status
 from clgraph.runtime.program import Launch
 
 SOURCE = "bfs/frontier.cl"
@@ -18,7 +19,7 @@ _PARTS = 64  # smaller shares of the vertices do not turn bottom-up
 
 
 class Levels:
-    """Goes top-down from the frontier, and bottom-up; on a CPU one work-item expands small frontiers level by level.
+    """Goes top-down from the frontier, and bottom-up; on a CPU few work-items expand small frontiers level by level.
 
     It drives its launches itself: which kernel comes next depends on how many vertices and edges the last one found.
 
@@ -49,11 +50,15 @@ class Levels:
         self._few_rows = _ANY if has_few_units(facts) else _FEW_ROWS if facts.is_cpu else 0
         if self._few_rows:
             most = min(self._few_rows, n // _PARTS) if alpha else self._few_rows
-            alone = session.program(_QUEUE_SOURCE, device_graph(session, graph).defines(), work_group_size=1)
-            self._place = session.empty(alone.constant("PLACE_WORDS"), np.uint64)
-            self._queue = alone.bind(
-                "search_queue", 1, scope, resumed=0, most_rows=most, budget=_BUDGET, place=self._place,
-                queue=session.empty(n, np.int32),
+            members = queue_members(facts)
+            queues = session.program(
+                _QUEUE_SOURCE, {**device_graph(session, graph).defines(), "MEMBERS": members}, work_group_size=1
+            )
+            self._place = session.empty(queues.constant("PLACE_WORDS"), np.uint64)
+            self._queue = queues.bind(
+                "search_queue", members, scope, resumed=0, most_rows=most, budget=_BUDGET, place=self._place,
+                meeting=session.zeros(queues.constant("MEETING_WORDS"), np.uint32),
+                queue=session.empty(members * n, np.int32),
             )
 
     def run(self) -> None:
@@ -86,12 +91,13 @@ class Levels:
         resumed = 0
         while True:
             self._launch(self._queue, resumed=resumed, turn=turn, depth=depth)
-            head, end, tail, depth, edges, following = self._place.get().tolist()
-            if head == tail or depth > self._max_depth:
+            depth, edges, following, expanded, left, status, *_ = self._place.get().tolist()
+            check_status(status, "search_queue")
+            if not left or depth > self._max_depth:
                 return turn, self._max_depth + 1, edges
-            if head == end and self._turns_round(following, explored + edges):
+            if not expanded and self._turns_round(following, explored + edges):
                 return *self._step_bottom_up(turn, depth), edges
-            if head == end and tail - head > self._few_rows:
+            if not expanded and left > self._few_rows:
                 self._launch(self._list, turn=turn + 1, depth=depth)
                 return turn + 1, depth, edges
             resumed = 1
@@ -114,6 +120,11 @@ class Levels:
         launch.set(**values)
         launch()
         self.rounds += 1
+
+
+def queue_members(facts: DeviceFacts) -> int:
+    """Return how many work-groups search together, with a queue each: a power of two that the units fit in."""
+    return 1 << (facts.compute_units - 1).bit_length() if has_few_units(facts) else 1
 
 
 def has_few_units(facts: DeviceFacts) -> bool:
