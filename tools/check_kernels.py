@@ -337,11 +337,14 @@ def check_nvidia(names: Sequence[str]) -> tuple[list[list[object]], list[str]]:
     wrong: list[str] = []
     ptxas = shutil.which("ptxas")
     for label, path, defines in programs(names):
+        assembled: set[str] = set()  # for an earlier GPU, which later ones take as it is
         for target in TARGETS["nvidia"]:
             try:
                 ptx = compile_program(path, defines, target)
-                if ptxas:
+                _, _, body = ptx.partition(".address_size")
+                if ptxas and body not in assembled:
                     assemble_ptx(ptx, target.facts.dialect.nvidia_sm, ptxas)
+                    assembled.add(body)
             except RuntimeError as error:
                 wrong.append(f"{label} for {target.name} does not compile:\n{error}")
                 continue
