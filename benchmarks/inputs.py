@@ -17,11 +17,12 @@ import numpy as np
 import stencils
 
 from clgraph import generators
-from clgraph.data import csr, geometric, philox
+from clgraph.data import csr, geometric, pairs, philox
 from clgraph.data import generators as host_generators
 from clgraph.data.graph import Graph
 from clgraph.errors import InputError
 from clgraph.io import read
+from clgraph.progress import bars, begin
 from clgraph.runtime.session import Session
 from clgraph.user_cache import cache_dir
 
@@ -93,14 +94,16 @@ def load(name: str, *, session: Session | None = None) -> Graph:
                     arrays["row_offsets"], arrays["column_indices"], directed=bool(arrays.get("directed", False)),
                     sorted_rows=True,
                 )  # fmt: skip
-        graph = GENERATED[name]()
-        part = path.with_suffix(f".{os.getpid()}.part.npz")
-        np.savez(
-            part, row_offsets=graph.row_offsets, column_indices=graph.column_indices, directed=graph.directed
-        )
+        with bars(f"making {name}"):
+            graph = GENERATED[name]()
+            part = path.with_suffix(f".{os.getpid()}.part.npz")
+            np.savez(
+                part, row_offsets=graph.row_offsets, column_indices=graph.column_indices, directed=graph.directed
+            )
         os.replace(part, path)
         return graph
-    return read(_file(name))
+    with bars(f"reading {name}"):
+        return read(_file(name))
 
 
 def is_born(name: str) -> bool:
@@ -146,8 +149,12 @@ def prepare(names: Iterable[str], workers: int | None = None) -> None:
     missing = [name for name in GENERATED if name in names and not _cached(name).exists()]
     if len(missing) > 1:
         with ProcessPoolExecutor(min(workers or 1, len(missing)), get_context("spawn")) as pool:
-            for future in [pool.submit(_generate, name) for name in missing]:
-                future.result()
+            futures = [pool.submit(_generate, name) for name in missing]
+            with bars():
+                tell = begin("making graphs", len(missing), "graphs")
+                for n_made, future in enumerate(futures, 1):
+                    future.result()
+                    tell(n_made)
 
 
 def _oriented(graph: Graph) -> Graph:
@@ -179,6 +186,6 @@ def _generate(name: str) -> None:
 
 def _cached(name: str) -> Path:
     """Return the file of graph *name*, which depends on the code that makes it."""
-    modules = (stencils, csr) if name in MATRICES else (host_generators, geometric, philox, csr)
+    modules = (stencils, csr) if name in MATRICES else (host_generators, geometric, philox, csr, pairs)
     code = b"".join(Path(str(module.__file__)).read_bytes() for module in modules)
     return cache_dir("graphs") / f"{name}-{hashlib.sha256(code).hexdigest()[:8]}.npz"

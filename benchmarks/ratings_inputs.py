@@ -19,11 +19,12 @@ from inputs import DATA, _file
 from inputs import load as load_graph
 
 from clgraph import generators
-from clgraph.data import csr, philox, ratings, ratings_generators
+from clgraph.data import csr, pairs, philox, ratings, ratings_generators
 from clgraph.data import generators as host_generators
 from clgraph.data.ratings import Ratings
 from clgraph.errors import InputError
 from clgraph.io.ratings import read_ratings, write_ratings
+from clgraph.progress import bars
 from clgraph.user_cache import cache_dir
 
 __all__ = ["DATA", "FILES", "GENERATED", "load"]
@@ -127,7 +128,8 @@ def load(name: str, *, scale: int = 1, workers: int = 1) -> Ratings:
     if name in FILES:
         if scale != 1:
             raise InputError(f"{name} is a file: scale = {scale}; allowed: 1")
-        return FILES[name]()
+        with bars(f"reading {name}"):
+            return FILES[name]()
     if name not in GENERATED:
         raise InputError(f"no ratings {name!r}; known: {', '.join([*GENERATED, *FILES])}")
     path = _cached(name, scale)
@@ -135,14 +137,15 @@ def load(name: str, *, scale: int = 1, workers: int = 1) -> Ratings:
         with np.load(path) as arrays:  # our own generator wrote them: they are not checked again
             sizes = int(arrays["n_users"]), int(arrays["n_items"])
             return Ratings._trusted(arrays["users"], arrays["items"], arrays["values"], *sizes)
-    made = GENERATED[name](scale=scale, workers=workers)
-    write_ratings(made, path)
+    with bars(f"making {name}"):
+        made = GENERATED[name](scale=scale, workers=workers)
+        write_ratings(made, path)
     return made
 
 
 def _cached(name: str, scale: int) -> Path:
     """Return the file of matrix *name*, which depends on the code that makes it and on its arguments."""
-    modules = (csr, host_generators, philox, ratings, ratings_generators)
+    modules = (csr, pairs, host_generators, philox, ratings, ratings_generators)
     code = b"".join(Path(str(module.__file__)).read_bytes() for module in modules)
     code += Path(__file__).read_bytes()
     return cache_dir("ratings") / f"{name}-{scale}-{hashlib.sha256(code).hexdigest()[:8]}.npz"

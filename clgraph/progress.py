@@ -19,7 +19,7 @@ class Progress(NamedTuple):
     total : int or None
         ``None`` if it is unknown.
     unit : str
-        Unit of *done* and *total*: "bytes", "entries", "edges", "ratings" or "epochs".
+        Unit of *done* and *total*: "bytes", "entries", "edges", "points", "vertices", "ratings" or "epochs".
     note : str
         Something else to show.
     """

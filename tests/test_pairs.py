@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clgraph.data.pairs import _ordered, csr_from_keys, pack, sorted_csr
+from clgraph.data.pairs import _ordered, csr_from_keys, distinct, pack, sorted_csr
 
 M = 200_000  # pairs: several buckets and chunks
 
@@ -53,3 +53,8 @@ def test_places_of_keys_that_fill_their_words(key_bits: int) -> None:
     expected = np.argsort(keys, kind="stable")
     in_order, places = _ordered(keys.copy(), key_bits)
     assert np.array_equal(places, expected) and np.array_equal(in_order, keys[expected])
+
+
+@pytest.mark.parametrize("values", [[], [3], [5, 3, 5, 5, 0, 3]])
+def test_distinct_values_are_in_order(values: list[int]) -> None:
+    assert distinct(np.array(values, np.int32)).tolist() == sorted(set(values))

@@ -52,6 +52,10 @@ def test_generating_is_told() -> None:
 
     graph = cg.generators.grid(5, 5)
     assert steps(lambda: cg.generators.rmat(9)) == ["generating edges", "building"]
+    assert steps(lambda: cg.generators.random_geometric(9)) == ["joining near points", "building"]
+    assert steps(lambda: cg.generators.delaunay_points(9)) == ["triangulating", "building"]
+    assert steps(lambda: cg.generators.road_like(9)) == ["generating roads", "building"]
+    assert steps(lambda: cg.generators.planted_ratings(9, 9, 20)) == ["generating ratings"]
     assert steps(lambda: cg.generators.random_weights(graph)) == ["generating weights"]
     assert steps(lambda: cg.generators.power_law_ratings(50, 40, 500)) == ["generating ratings"]
 

@@ -15,6 +15,7 @@ from clgraph.data.graph import Graph
 from clgraph.data.philox import BLOCK, below, in_chunks, key_of, random_shorts, random_words
 from clgraph.errors import InputError
 from clgraph.host_memory import check_host_memory
+from clgraph.progress import begin
 
 BYTES_PER_VERTEX, BYTES_PER_EDGE = 40, 24  # so much memory is needed at least while a graph is built
 _MAX_DRAWS = 1 << 40
@@ -118,6 +119,7 @@ class RoadLike:
 
     def graph(self) -> Graph:
         check_host_memory(f"n = {self.n}", BYTES_PER_VERTEX * self.n)
+        tell = begin("generating roads", self.n, "vertices")
         crossing = np.arange(self.n_crossings, dtype=np.int32)
         draw = random_shorts(self.key, 0, 0, self.n_crossings)
         has_left, has_upper = crossing % self.width > 0, crossing >= self.width
@@ -131,6 +133,7 @@ class RoadLike:
         at = below(random_words(self.key, 1, 0, self.n - self.n_crossings), near.size)
         bends = np.bincount(at.astype(np.int64), minlength=near.size)
         before = np.append(0, np.cumsum(bends))  # bends of earlier roads
+        tell(self.n_crossings)
         # Each road's bends follow its nearer crossing.
         number = crossing + before[first_road]
         first, bent = near + 1 + before[:-1], bends > 0
@@ -140,6 +143,7 @@ class RoadLike:
         along = np.flatnonzero(inner)
         src = np.concatenate([number[far], last, along])
         dst = np.concatenate([np.where(bent, first, number[near]), number[near][bent], along + 1])
+        tell(self.n)
         return Graph.from_edges(src, dst, n=self.n)
 
 

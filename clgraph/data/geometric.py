@@ -14,6 +14,7 @@ from clgraph.data.generators import BYTES_PER_EDGE, BYTES_PER_VERTEX, tree
 from clgraph.data.graph import Graph
 from clgraph.data.philox import key_of, random_words
 from clgraph.host_memory import check_host_memory
+from clgraph.progress import begin
 
 Ids: TypeAlias = Literal["random", "spatial"]
 SIDE = 1 << 24  # of the square, in which points have whole coordinates, so that all computers agree who is near
@@ -54,8 +55,10 @@ class RandomGeometric(Points):
     def graph(self) -> Graph:
         n, degree = self.n, self.degree
         check_host_memory(f"n = {n}, degree = {degree:g}", int(BYTES_PER_EDGE * n * min(n, degree) / 2))
+        tell = begin("joining near points", n, "points")
         points = (self.words() >> np.uint64(40)).astype(np.float64)  # in which their squared distances are exact
         pairs = cKDTree(points).query_pairs((self.limit + 0.5) ** 0.5, output_type="ndarray")
+        tell(n)
         return Graph.from_edges(pairs[:, 0], pairs[:, 1], n=n)
 
 
@@ -67,7 +70,9 @@ def delaunay_points(n: int, seed: Seed = 0, *, ids: Ids = "random") -> Graph:
     points = (Points(n, seed, ids).words() >> np.uint64(11)) * 2.0**-53
     if len(points) < 3:
         return tree(n, 1)
+    tell = begin("triangulating", n, "points")
     corners = Delaunay(points).simplices
+    tell(n)
     src, dst = corners[:, [0, 1, 2]].ravel(), corners[:, [1, 2, 0]].ravel()
     return Graph.from_edges(src, dst, n=n, duplicates="first")
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from clgraph.arguments import Seed, checked_count, checked_number, checked_seed
+from clgraph.data.pairs import distinct
 from clgraph.data.ratings import MAX_ROWS, Ratings, planted_factors, planted_values
 from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
@@ -110,18 +111,20 @@ def planted_ratings(
     n_users, n_items, n_ratings = _checked_size(n_users, n_items, n_ratings)
     seed = checked_seed(seed)
     rng, n_cells = np.random.default_rng(seed), n_users * n_items
+    tell = begin("generating ratings", n_ratings, "ratings")
     if 2 * n_ratings > n_cells:
         cells = np.sort(rng.permutation(n_cells)[:n_ratings])
     else:
         cells = np.zeros(0, np.int64)
         while cells.size < n_ratings:
             drawn = rng.integers(n_cells, size=n_ratings - cells.size + n_ratings // 16 + 16)
-            cells = np.unique(np.concatenate([cells, drawn]))
+            cells = distinct(np.concatenate([cells, drawn]))
         kept = np.arange(cells.size) < n_ratings
         rng.shuffle(kept)
         cells = cells[kept]
     users, items = (cells // max(n_items, 1)).astype(np.int32), (cells % max(n_items, 1)).astype(np.int32)
     values = planted_values(users, items, *planted_factors(n_users, n_items, rank, seed), noise, rng)
+    tell(n_ratings)
     return Ratings._trusted(users, items, values, n_users, n_items)
 
 

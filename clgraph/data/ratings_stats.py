@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.data.pairs import distinct
+
 if TYPE_CHECKING:
     from clgraph.data.ratings import Ratings
 
@@ -113,7 +115,7 @@ def _degree_bins(degrees: NDArray[Any]) -> tuple[tuple[int, ...], tuple[int, ...
 def _n_diagonals(ratings: Ratings) -> int:
     n_possible = ratings.n_users + ratings.n_items
     if n_possible > 16 * ratings.n_ratings:
-        return int(np.unique(ratings.items.astype(np.int64) - ratings.users).size)
+        return int(distinct(ratings.items.astype(np.int64) - ratings.users).size)
     seen = np.zeros(n_possible, bool)  # differences below 0 are counted from the end
     for chunk in chunks(ratings.n_ratings):
         seen[ratings.items[chunk].astype(np.int64) - ratings.users[chunk]] = True

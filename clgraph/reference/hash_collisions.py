@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.data.graph import Graph
-from clgraph.data.pairs import pack
+from clgraph.data.pairs import distinct, pack
 from clgraph.data.vertex_hashes import hash_colors
 from clgraph.errors import VerificationError
 
@@ -24,7 +24,7 @@ def hash_collisions(graph: Graph, hashes: Sequence[str], bit_widths: Sequence[in
         rows, columns = rows[proper], columns[proper]
     else:
         vertices = np.arange(n, dtype=np.int32)
-        closed = np.unique(np.concatenate([pack(rows, columns), pack(vertices, vertices)]))
+        closed = distinct(np.concatenate([pack(rows, columns), pack(vertices, vertices)]))
         rows, columns = (closed >> 32).astype(np.int32), closed.astype(np.int32)
     total, maximum = np.zeros((2, len(hashes), len(bit_widths)), np.int64)
     for k, name in enumerate(hashes):
@@ -33,8 +33,8 @@ def hash_collisions(graph: Graph, hashes: Sequence[str], bit_widths: Sequence[in
             if distance == 1:
                 counts = np.bincount(rows[colors[rows] == colors[columns]], minlength=n)
             else:
-                distinct = np.unique(pack(rows, colors[columns]))
-                counts = np.bincount(rows, minlength=n) - np.bincount(distinct >> 32, minlength=n)
+                seen = distinct(pack(rows, colors[columns]))
+                counts = np.bincount(rows, minlength=n) - np.bincount(seen >> 32, minlength=n)
             total[k, j], maximum[k, j] = counts.sum(), counts.max(initial=0)
     return total, maximum
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from clgraph.arguments import checked_count
 from clgraph.data.csr import MAX_VERTICES, as_integers, check_range
 from clgraph.data.graph import Graph, as_graph
+from clgraph.data.pairs import distinct
 from clgraph.errors import GraphError, VerificationError
 from clgraph.host_memory import check_host_memory
 
@@ -92,12 +93,12 @@ def partition_quality(
     doubled = int(between.sum() if entries is None else entries[between].sum(dtype=np.int64))
     weights = np.zeros(n_parts, np.int64)
     np.add.at(weights, parts, 1 if vertex_weights is None else vertex_weights)
-    pairs = np.unique(sources[between].astype(np.int64) * n_parts + parts[columns[between]])
+    pairs = distinct(sources[between].astype(np.int64) * n_parts + parts[columns[between]])
     mean = weights.sum() / n_parts
     return {
         "edge_cut": doubled // 2, "part_weights": weights,
         "imbalance": float(weights.max(initial=0) / mean - 1) if mean else 0.0,
-        "n_border": int(np.unique(sources[between]).size), "communication": int(pairs.size),
+        "n_border": int(distinct(sources[between]).size), "communication": int(pairs.size),
     }
 
 
