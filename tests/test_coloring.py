@@ -378,7 +378,7 @@ def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPa
 
     def plan(*args: Any, **options: Any) -> Any:
         planned = right.plan(*args, **options)
-        planned.result = lambda: np.zeros(10, np.int32)
+        planned.result = lambda: (1, np.zeros(10, np.int32))
         return planned
 
     monkeypatch.setitem(STRATEGIES, "speculative", replace(right, plan=plan))
