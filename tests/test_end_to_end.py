@@ -1,6 +1,7 @@
 """The benchmark from the user's array to the user's answer."""
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import bench_end_to_end
+import bench_small_inputs
 import end_to_end_calls
 import first_answer
 import numpy as np
@@ -84,3 +86,14 @@ def test_the_parts_of_a_call_are_known_by_name() -> None:
         Graph.from_scipy(generators.path(9).to_scipy()).stats.max_degree  # noqa: B018
         assert seconds["check"] > 0 < seconds["statistics"]
     assert "lambda" not in Graph.from_scipy.__qualname__ and not seconds["convert"]
+
+
+def test_calls_on_small_graphs_that_take_too_long_are_named(pocl: Session) -> None:
+    args = argparse.Namespace(repeats=2)
+    row = bench_small_inputs.measure(args, pocl, "path 10", end_to_end_calls.ALGORITHMS["bfs"], generators.path(10))
+    assert row["ran"] == "host" and row["n_vertices"] == 10
+    assert row["allowed_seconds"] == pytest.approx(1.25 * row["scipy_seconds"] + 2e-4)
+    quick, late = {**row, "least_wall_seconds": 0.0}, {**row, "graph": "late", "least_wall_seconds": 1.0}
+    assert "none of 1" in bench_small_inputs.table([quick])
+    told = bench_small_inputs.table([quick, late])
+    assert "late" in told and "path 10" not in told and "1 of 2 calls" in told

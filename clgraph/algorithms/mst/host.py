@@ -12,6 +12,7 @@ from clgraph.model.cost import HostItems, Work
 
 _LEAST_DOUBLE = 1 << 52  # the bits of the least double with all its digits
 _KEY_BITS = 62
+_EXACT = 2.0**53  # integers below it are doubles
 _CALL_SECONDS = 6e-5
 
 
@@ -47,6 +48,9 @@ def _ranks(weights: NDArray[Any] | None, maximum: bool, number_bits: int) -> NDA
     """Return integers of few bits that order edges as their *weights* do, from 0 on; ``None`` if all are the same."""
     if weights is None:
         return None
+    if weights.dtype.kind == "f" and weights.min() > -_EXACT and weights.max() < _EXACT:
+        whole = weights.astype(np.int64)
+        weights = whole if np.array_equal(whole, weights) else weights
     if weights.dtype.kind == "f":  # as integers, the doubles from 0 on rise and those below fall
         bits = (weights + weights.dtype.type(0)).view(f"i{weights.itemsize}")  # -0.0 is 0.0
         weights = np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
