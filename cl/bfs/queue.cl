@@ -5,8 +5,8 @@
  * The group that starts first leads. Of a level that is wide enough it gives a share to each group that has joined, and
  * every member pushes to a queue of its own. It waits for nobody who has not joined, so groups may start in any order,
  * also one after the other. A member may be late because another process has its core; then the leader goes on alone.
- * Races: two members may reach a vertex in the same level. Both write the same distance and a predecessor that is right,
- * and both push the vertex. A member never pushes one twice, since it sees what it has written.
+ * Races: two members may reach a vertex in the same level. Both write the same distance and a right predecessor, and
+ * both push the vertex. A member never pushes one twice, since it sees what it has written.
  */
 #include "traversal/levels.h"
 
@@ -93,9 +93,10 @@ INLINE ulong expand_share(const share_of_level_t *share, uint member, uint membe
   for (uint k = 0u; k < MEMBERS; k++) {
     __global const int *segment = in.queues + in.n * k + share->segments[k].begin;
     const ulong length = share->segments[k].end - share->segments[k].begin;
-    if (first < before + length && before < end)
-      pushed = expand(segment + (max(first, before) - before), segment + (min(end, before + length) - before), share->depth,
-                    in, in.queues + in.n * member, pushed, &edges);
+    const ulong from = max(first, before), to = min(end, before + length);
+    if (from < to)
+      pushed = expand(segment + (from - before), segment + (to - before), share->depth, in, in.queues + in.n * member,
+                      pushed, &edges);
     before += length;
   }
   *tail = (uint)pushed;
@@ -106,7 +107,7 @@ INLINE ulong expand_share(const share_of_level_t *share, uint member, uint membe
 INLINE void follow(uint member, uint launch, volatile __global uint *meeting, search_t in) {
   volatile __global uint *given = meeting + MEET_SHARE, *own = meeting + 32u * member;
   share_of_level_t share;
-  uint seen = load_relaxed(meeting + MEET_TURN);
+  uint seen = load_relaxed(own + MEET_DONE);  /* of launches before: it has done all that were given to it */
   store_relaxed(own + MEET_JOINED, launch + 1u);
   for (ulong spin = 0ul; spin < PATIENCE; spin++) {
     const uint turn = load_relaxed(meeting + MEET_TURN);
