@@ -5,8 +5,8 @@
  * The group that starts first leads. Of a level that is wide enough it gives a share to each group that has joined, and
  * every member pushes to a queue of its own. It waits for nobody who has not joined, so groups may start in any order,
  * also one after the other. A member may be late because another process has its core; then the leader goes on alone.
- * Races: two members may reach a vertex in the same level. Both write the same distance and a predecessor that is right,
- * and both push the vertex. A member never pushes one twice, since it sees what it has written.
+ * Races: two members may reach a vertex in the same level. Both write the same distance and a right predecessor, and
+ * both push the vertex. A member never pushes one twice, since it sees what it has written.
  */
 #include "traversal/levels.h"
 
@@ -84,20 +84,22 @@ INLINE ulong expand(__global const int *from, __global const int *end, uint dept
   return tail;
 }
 
-/* Expand what one of the members has of a share, and return how many edges that were. */
-INLINE ulong expand_share(share_of_level_t *share, uint member, uint members, search_t in) {
+/* Expand what one of the members has of a share, and return how many edges that were. tail: the end of its queue. */
+INLINE ulong expand_share(const share_of_level_t *share, uint member, uint members, search_t in, uint *tail) {
   const ulong size = share->last - share->first;
   const ulong first = share->first + size * member / members, end = share->first + size * (member + 1u) / members;
-  ulong before = 0ul, edges = 0ul, tail = share->segments[member].tail;
+  ulong before = 0ul, edges = 0ul, pushed = *tail;
+#pragma unroll
   for (uint k = 0u; k < MEMBERS; k++) {
     __global const int *segment = in.queues + in.n * k + share->segments[k].begin;
     const ulong length = share->segments[k].end - share->segments[k].begin;
-    if (first < before + length && before < end)
-      tail = expand(segment + (max(first, before) - before), segment + (min(end, before + length) - before), share->depth,
-                    in, in.queues + in.n * member, tail, &edges);
+    const ulong from = max(first, before), to = min(end, before + length);
+    if (from < to)
+      pushed = expand(segment + (from - before), segment + (to - before), share->depth, in, in.queues + in.n * member,
+                      pushed, &edges);
     before += length;
   }
-  share->segments[member].tail = (uint)tail;
+  *tail = (uint)pushed;
   return edges;
 }
 
@@ -105,7 +107,7 @@ INLINE ulong expand_share(share_of_level_t *share, uint member, uint members, se
 INLINE void follow(uint member, uint launch, volatile __global uint *meeting, search_t in) {
   volatile __global uint *given = meeting + MEET_SHARE, *own = meeting + 32u * member;
   share_of_level_t share;
-  uint seen = load_relaxed(meeting + MEET_TURN);
+  uint seen = load_relaxed(own + MEET_DONE);  /* of launches before: it has done all that were given to it */
   store_relaxed(own + MEET_JOINED, launch + 1u);
   for (ulong spin = 0ul; spin < PATIENCE; spin++) {
     const uint turn = load_relaxed(meeting + MEET_TURN);
@@ -118,13 +120,14 @@ INLINE void follow(uint member, uint launch, volatile __global uint *meeting, se
     share.depth = load_relaxed(given);
     share.first = load_relaxed(given + 1);
     share.last = load_relaxed(given + 2);
+    uint tail = load_relaxed(given + 3u * member + 5u);
+#pragma unroll
     for (uint k = 0u; k < MEMBERS; k++) {
       share.segments[k].begin = load_relaxed(given + 3 * k + 3);
       share.segments[k].end = load_relaxed(given + 3 * k + 4);
-      share.segments[k].tail = load_relaxed(given + 3 * k + 5);
     }
-    const ulong edges = expand_share(&share, member, turn & MEMBERS_MASK, in);
-    store_relaxed(own + MEET_TAIL, share.segments[member].tail);
+    const ulong edges = expand_share(&share, member, turn & MEMBERS_MASK, in, &tail);
+    store_relaxed(own + MEET_TAIL, tail);
     store_relaxed(own + MEET_EDGES, (uint)min(edges, 0xfffffffful));
     fence_device();
     store_relaxed(own + MEET_DONE, turn);
@@ -138,12 +141,13 @@ INLINE ulong lead(share_of_level_t *share, uint *most, uint launch, volatile __g
   uint members = 1u;
   if (share->last - share->first >= SHARED_ROWS)
     while (members < *most && load_relaxed(meeting + MEET_JOINED + 32u * members) == launch + 1u) members++;
-  if (members == 1u) return expand_share(share, 0u, 1u, in);
+  if (members == 1u) return expand_share(share, 0u, 1u, in, &share->segments[0].tail);
   volatile __global uint *given = meeting + MEET_SHARE;
   const uint turn = ((load_relaxed(meeting + MEET_TURN) | MEMBERS_MASK) + 1u) | members;
   store_relaxed(given, share->depth);
   store_relaxed(given + 1, share->first);
   store_relaxed(given + 2, share->last);
+#pragma unroll
   for (uint k = 0u; k < MEMBERS; k++) {
     store_relaxed(given + 3 * k + 3, share->segments[k].begin);
     store_relaxed(given + 3 * k + 4, share->segments[k].end);
@@ -151,8 +155,10 @@ INLINE ulong lead(share_of_level_t *share, uint *most, uint launch, volatile __g
   }
   fence_device();
   store_relaxed(meeting + MEET_TURN, turn);
-  ulong edges = expand_share(share, 0u, members, in);
-  for (uint k = 1u; k < members; k++) {
+  ulong edges = expand_share(share, 0u, members, in, &share->segments[0].tail);
+#pragma unroll
+  for (uint k = 1u; k < MEMBERS; k++) {
+    if (k >= members) break;
     volatile __global uint *word = meeting + 32u * k;
     ulong spin = 0ul;
     while (load_relaxed(word + MEET_DONE) != turn && spin < PATIENCE) spin++;
@@ -197,6 +203,7 @@ KERNEL search_queue(int n, int resumed, uint turn, uint depth, uint max_depth, u
     sizes = state + STATE_SIZES + SIZES * (turn + 2u & 3u);
     for (uint k = 0u; k < 4u; k++) sizes[k] = 0u;
   }
+#pragma unroll
   for (uint k = 0u; k < MEMBERS; k++) {
     __global const ulong *words = place + PLACE_SEGMENTS + 3 * k;
     level.segments[k].begin = resumed ? (uint)words[0] : 0u;
@@ -216,12 +223,14 @@ KERNEL search_queue(int n, int resumed, uint turn, uint depth, uint max_depth, u
     if (expanded < rows) break;
     depth++;
     expanded = rows = 0ul;
+#pragma unroll
     for (uint k = 0u; k < MEMBERS; k++) {
       level.segments[k].begin = level.segments[k].end;
       level.segments[k].end = level.segments[k].tail;
       rows += level.segments[k].end - level.segments[k].begin;
     }
     if (rows <= most_rows) continue;
+#pragma unroll
     for (uint k = 0u; k < MEMBERS; k++)
       for (ulong i = level.segments[k].begin; i < level.segments[k].end; i++) {
         const int v = queue[in.n * k + i];
@@ -234,6 +243,7 @@ KERNEL search_queue(int n, int resumed, uint turn, uint depth, uint max_depth, u
   place[PLACE_NEXT] = next;
   place[PLACE_EXPANDED] = expanded;
   place[PLACE_LEFT] = rows - expanded;
+#pragma unroll
   for (uint k = 0u; k < MEMBERS; k++) {
     place[PLACE_SEGMENTS + 3 * k] = level.segments[k].begin;
     place[PLACE_SEGMENTS + 3 * k + 1] = level.segments[k].end;

@@ -11,7 +11,7 @@ from clgraph.runtime.program import Launch
 
 SOURCE = "bfs/frontier.cl"
 _QUEUE_SOURCE = "bfs/queue.cl"
-_BUDGET = 2**23  # edges that one work-item looks at in a launch: a fraction of a second
+_BUDGET = 2**23  # edges that queues look at in a launch: a fraction of a second
 _FEW_UNITS = 4
 _FEW_ROWS = 4096  # that one work-item expands faster on more units
 _ANY = 2**62
@@ -87,7 +87,7 @@ class Levels:
         return self._alpha > 0 and edges * self._alpha > max(0, self._n_edges - explored - edges)
 
     def _expand_alone(self, turn: int, depth: int, explored: int) -> tuple[int, int, int]:
-        """Expand levels by one work-item; return the next turn and depth, and how many edges it looked at."""
+        """Expand levels with queues; return the next turn and depth, and how many edges were looked at."""
         resumed = 0
         while True:
             self._launch(self._queue, resumed=resumed, turn=turn, depth=depth)
@@ -128,5 +128,5 @@ def queue_members(facts: DeviceFacts) -> int:
 
 
 def has_few_units(facts: DeviceFacts) -> bool:
-    """Return whether one work-item expands any frontier faster than all, which need atomics."""
+    """Return whether queues expand any frontier faster than lists, which need atomics."""
     return facts.is_cpu and facts.compute_units <= _FEW_UNITS

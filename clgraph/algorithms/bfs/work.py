@@ -1,7 +1,8 @@
 """What the strategies of breadth-first search ask of a device, from the statistics of the graph.
 
 Deep searches wait for a barrier and three dependent accesses a level; shallow ones look at every edge, or, where the
-unreached look for the frontier, at a few of each vertex. On a CPU of few cores one work-item does all but that.
+unreached look for the frontier, at a few of each vertex. On a CPU of few cores work-items with queues of their own, one
+a core, do all but that.
 """
 from __future__ import annotations
 
