@@ -1,8 +1,8 @@
 """Time reading an edge list of 20 million lines, and the memory it takes beyond the graph.
 
-Each reading is done by a new process, so that peaks do not mix. The file (two ids per line, about
-300 MB) is made first and removed at the end. ``python benchmarks/bench_io.py --json FILE`` keeps
-the figures.
+Each reading is done by a new process, so that peaks do not mix. The files (two ids per line, about
+300 MB, and the same with weights) are made first and removed at the end.
+``python benchmarks/bench_io.py --json FILE`` keeps the figures.
 """
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from checkout import ROOT
 
 from clgraph.io import read, write
 from clgraph.io.text import write_rows
+from clgraph.progress import Progress, listening
 
 MEASURE = "--measure"
 
@@ -37,12 +38,20 @@ def resident_bytes(field: str) -> int:
 def measure(path: str, options: dict[str, Any]) -> dict[str, float]:
     """Read *path* in this process."""
     before = resident_bytes("VmRSS")
+    read_until = [0.0]
+
+    def listen(state: Progress) -> None:
+        if state.unit == "bytes":
+            read_until[0] = time.perf_counter()
+
     start = time.perf_counter()
-    graph = read(path, **options)
+    with listening(listen):
+        graph = read(path, **options)
     seconds = time.perf_counter() - start
     beyond = resident_bytes("VmHWM") - before - graph.nbytes
     return {
         "seconds": seconds,
+        "parse_seconds": read_until[0] - start,
         "peak_bytes_beyond_graph": beyond,
         "graph_bytes": graph.nbytes,
         "n_vertices": graph.n_vertices,
@@ -87,10 +96,17 @@ def main() -> None:
         matrix = Path(folder) / "edges.mtx"
         write(read(file, directed=True), matrix)
         figures["matrix_market"] = measured(matrix, args.repeats, directed=True)
-    for name in ("undirected", "directed", "matrix_market"):
-        row = figures[name]
+        weights = np.random.default_rng(1).integers(1, 1000, size=args.lines, dtype=np.int32)
+        with open(file, "wb") as stream:
+            write_rows(stream, "%d\t%d\t%d\n", src, dst, weights)
+        figures["weighted_undirected"] = measured(file, args.repeats, directed=False)
+        figures["weighted_directed"] = measured(file, args.repeats, directed=True)
+    for name, row in figures.items():
+        if not isinstance(row, dict):
+            continue
         print(
-            f"{name}: {row['seconds']:.2f} s (least {row['least_seconds']:.2f}), the graph takes "
+            f"{name}: {row['seconds']:.2f} s (least {row['least_seconds']:.2f}), of which parsing takes "
+            f"{row['parse_seconds']:.2f}; the graph takes "
             f"{row['graph_bytes'] / 1e6:.0f} MB, the peak {row['peak_bytes_beyond_graph'] / 1e6:.0f} MB more"
         )
     if args.json:
