@@ -80,11 +80,12 @@ class DeviceArray:
                 f"a view that begins at item {start} would begin at byte {first}, which is no multiple of {alignment}, "
                 f"as {self._session.facts.name} wants; Arena.take aligns"
             )
-        whole = self._parent or self
-        with typed_errors("making a view"):
-            # The pool's buffers have no method for this, and OpenCL makes no view of a view.
-            memory: Any = cl.Buffer.from_int_ptr(whole.buffer.int_ptr, retain=True)
-            part = memory.get_sub_region(first, max(n_bytes, 1))
+        whole, part = self._parent or self, self.buffer
+        if n_bytes < self.nbytes:
+            with self._session.driver, typed_errors("making a view"):
+                # The pool's buffers have no method for this, and OpenCL makes no view of a view.
+                memory: Any = cl.Buffer.from_int_ptr(whole.buffer.int_ptr, retain=True)
+                part = memory.get_sub_region(first, max(n_bytes, 1))
         made = DeviceArray(self._session, part, kind, n_bytes // kind.itemsize)
         made._parent, made._first_byte = whole, first
         return made
@@ -160,7 +161,8 @@ class DeviceArray:
         """Give the memory back now instead of when the last reference goes; a view gives nothing back."""
         self._session.transfers.finish(self)
         self._leave_host()
-        self.buffer.release()
+        if self._parent is None:
+            self.buffer.release()
 
     def __del__(self) -> None:
         with contextlib.suppress(Exception):  # at exit, or in a forked child, there is no queue to wait for

@@ -228,7 +228,7 @@ class Session:
         if n_bytes >= _CHECKED_BYTES:  # which also spares the text
             self.check_memory({f"an array of {size} {kind}": n_bytes})
         self._recording.allocated_bytes = self.allocated_bytes + n_bytes
-        with typed_errors(f"allocating {n_bytes:,} bytes"):
+        with self.driver, typed_errors(f"allocating {n_bytes:,} bytes"):
             return DeviceArray(self, self._pool.allocate(n_bytes), kind, size)
 
     def zeros(self, size: int, dtype: DTypeLike) -> DeviceArray:

@@ -73,12 +73,13 @@ def most_need_few(graph: Graph) -> bool:
 
 def _most_have(graph: Graph, degree: int) -> bool:
     """Return whether most have that degree; by a sample of large graphs, in no step with rows of a grid."""
-    counts, offsets, n = graph.stats.degree_vertex_counts, graph.row_offsets, graph.n_vertices
+    counts, n = graph.stats.degree_vertex_counts, graph.n_vertices
     if sum(counts[degree.bit_length() : degree.bit_length() + 1]) <= _MOST * n:
         return False
     places = np.arange(min(n, _N_SAMPLES), dtype=np.uint64)
     if n > _N_SAMPLES:
         places = (places * np.uint64(order_constant("GOLDEN")) & np.uint64(0xFFFFFFFF)) * np.uint64(n) >> np.uint64(32)
+    offsets = graph.row_offsets
     has_it = offsets[places + np.uint64(1)] - offsets[places] == degree
     return bool(np.count_nonzero(has_it) > _MOST * places.size)
 
