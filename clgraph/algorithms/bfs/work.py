@@ -19,13 +19,14 @@ _FIRST_LOOKS = 6.0  # entries that an unreached vertex looks at
 _NEAR_BYTES = 2.0**18
 _PER_PULL, _TOP_DOWN_SHARE = 22.0, 0.2
 _MEETINGS = 1.25  # by which searching together takes longer than a share alone: narrow levels are one core's
+_WIDE = 1.2  # in few wide levels cores reach the same vertices, and most edges lead to what was reached far away
 
 
 def frontier(stats: GraphStats, facts: DeviceFacts) -> Work:
     """Return the work of a search that is always top-down, its launches not counted."""
     if facts.is_cpu:
-        members = queue_members(facts)
-        return serial_work(stats, facts).times(_MEETINGS / members if members > 1 else 1.0)
+        members, is_deep = queue_members(facts), stats.estimated_depth > _DEEP
+        return serial_work(stats, facts).times(_WIDE if not is_deep else _MEETINGS / members if members > 1 else 1.0)
     n, m = float(stats.n_vertices), float(stats.n_edges)
     barriers = _LEVEL_BARRIERS * stats.estimated_depth if facts.dialect.has_grid_barrier else 0.0
     return Work(
