@@ -23,7 +23,7 @@ def dialect_of(device: cl.Device) -> tuple[Dialect, int]:
     """Return how to write kernels for *device*, and its sub-group width."""
     platform, extensions = device.platform.name, device.extensions.split()
     is_gpu = bool(device.type & cl.device_type.GPU)
-    if "NVIDIA" in platform:
+    if _is_nvidia(device):
         return nvidia_dialect(10 * device.compute_capability_major_nv + device.compute_capability_minor_nv)
     if "AMD" in platform and is_gpu:
         return amd_dialect(device.name, int(device.wavefront_width_amd))
@@ -87,18 +87,22 @@ def compiles_at_launch(device: cl.Device) -> bool:
     return "Portable Computing Language" in device.platform.name
 
 
+def _is_nvidia(device: cl.Device) -> bool:
+    return "NVIDIA" in device.platform.name
+
+
 def wants_one_thread(device: cl.Device) -> bool:
     """Return whether its driver crashes if one thread enqueues while another one enqueues or waits.
 
     NVIDIA's 580.159 did so in 1 of 10 processes of two threads that launched 1,000 kernels each and read what they
     wrote, in a thread of its own; with one thread at a time in the driver, in none of 36.
     """
-    return "NVIDIA" in device.platform.name
+    return _is_nvidia(device)
 
 
 def assembled(program: cl.Program, context: cl.Context, device: cl.Device, options: list[str]) -> cl.Program:
-    """Return *program*, of NVIDIA's assembled again where the first assembly may have spared registers in vain."""
-    if "NVIDIA" not in device.platform.name:
+    """Return *program*; where NVIDIA's assembler may have spared registers in vain, return it assembled again."""
+    if not _is_nvidia(device):
         return program
     binaries: Any = program.get_info(cl.program_info.BINARIES)
     ptx: bytes = binaries[0]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 8 << 20  # of a transfer: each costs the host a dozen steps
 SLICE_BYTES = 4 << 20  # what a thread copies at once
 N_CHUNKS = 7
-LEAST_BYTES = 8 << 20  # a smaller copy has nothing to overlap
+LEAST_BYTES = 2 * SLICE_BYTES  # a smaller copy has nothing to overlap
 _MOST_THREADS = 12  # more are no faster than the bus
 
 

@@ -25,8 +25,10 @@ _WIDE = 1.2  # in few wide levels cores reach the same vertices, and most edges 
 def frontier(stats: GraphStats, facts: DeviceFacts) -> Work:
     """Return the work of a search that is always top-down, its launches not counted."""
     if facts.is_cpu:
-        members, is_deep = queue_members(facts), stats.estimated_depth > _DEEP
-        return serial_work(stats, facts).times(_WIDE if not is_deep else _MEETINGS / members if members > 1 else 1.0)
+        alone, members = serial_work(stats, facts), queue_members(facts)
+        if stats.estimated_depth <= _DEEP:
+            return alone.times(_WIDE)
+        return alone.times(_MEETINGS / members) if members > 1 else alone
     n, m = float(stats.n_vertices), float(stats.n_edges)
     barriers = _LEVEL_BARRIERS * stats.estimated_depth if facts.dialect.has_grid_barrier else 0.0
     return Work(
