@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from clgraph.arguments import refusing
 from clgraph.data.mesh_arrays import (
+    among,
     checked_areas,
     checked_attributes,
     checked_column,
@@ -151,11 +152,12 @@ class TriangleMesh:
             edges = checked_indices("segments", segments, 2, n)
             markers = checked_column("segment_markers", segment_markers, len(edges), np.int32)
             sides = edge_keys(corners[:, [_NEXT, _LAST]], n).ravel()
-            if not (known := np.isin(edge_keys(edges, n), sides)).all():
+            keys = edge_keys(edges, n)
+            if not (known := among(keys, sides[among(sides, keys)])).all():
                 at = int(known.argmin())
                 raise MeshError(
-                    f"segments[{at}] = {edges[at].tolist()} is no edge of a triangle; a planar graph makes triangles that "
-                    "have all segments"
+                    f"segments[{at}] = {edges[at].tolist()} is no edge of a triangle; a planar graph makes "
+                    "triangles that have all segments"
                 )
         triangle, side = np.nonzero(neighbors < 0)
         hull = np.column_stack([corners[triangle, (side + 1) % 3], corners[triangle, (side + 2) % 3]])
