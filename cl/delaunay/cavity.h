@@ -20,12 +20,11 @@
 #ifndef MOST_RIM                 /* rows of `rim`, `cavity` and `pending` */
 #define MOST_RIM 32
 #endif
-#ifndef EARLY_EXIT               /* whether a candidate gives up once it meets one that comes before it */
-#define EARLY_EXIT 0
+#ifndef FIRST_COME               /* whether who claims a triangle first keeps it for the round; else the highest key does */
+#define FIRST_COME 0
 #endif
-#ifndef CLAIM                    /* whether triangles are claimed as they are found */
-#define CLAIM 1
-#endif
+
+#define ROUND_BIT 38             /* of keys, which grow with the round */
 
 /* How a walk ends; else with the link of a segment that must be split first, which is not negative. */
 #define WALK_DONE -1
@@ -47,15 +46,16 @@ typedef struct {
   double lens;
 } field_t;
 
+/* Only who has claimed a triangle may read it while others change the mesh, so a walk claims before it looks. */
 INLINE int claim(field_t f, int t, ulong key) {
-#if CLAIM
   ulong held = load_relaxed(f.owners + t);
-  if (held < key) held = fetch_max(f.owners + t, key);
-#if EARLY_EXIT
-  return held <= key;
-#endif
-#endif
+#if FIRST_COME
+  if (held == key) return 1;
+  return (held ^ key) >> ROUND_BIT && compare_exchange(f.owners + t, held, key) == held;
+#else
+  if (held < key) fetch_max(f.owners + t, key);
   return 1;
+#endif
 }
 
 /* Walks from triangle t, which is in the cavity; of its edges the `n_edges` that end before edge `last` are looked at.
@@ -65,13 +65,14 @@ INLINE int walk(field_t f, int i, ulong key, double2 p, int t, int last, int n_e
   if (n_edges == 3) f.pending[(top++) * (size_t)f.n_rows + i] = link_to(t, 2);
   f.pending[(top++) * (size_t)f.n_rows + i] = link_to(t, n_edges == 3 ? 1 : last3(last));
   if (*n_cavity >= MOST_RIM) return WALK_TOO_LARGE;
-  f.cavity[(*n_cavity)++ * (size_t)f.n_rows + i] = t;
   if (!claim(f, t, key)) return WALK_LOST;
+  f.cavity[(*n_cavity)++ * (size_t)f.n_rows + i] = t;
   int4 corner = f.corners[t], link = f.links[t];
   for (;;) {
     int va = of3(corner, next3(e)), vb = of3(corner, last3(e)), across = of3(link, e);
     double2 a = f.points[va], b = f.points[vb];
     int in_cavity = 0;
+    if (across != OUTSIDE && !claim(f, unmarked(across) >> 2, key)) return WALK_LOST;
     if (across >= 0) {
       int n = across >> 2, j = across & 3;
       int4 others = f.corners[n];
@@ -87,7 +88,6 @@ INLINE int walk(field_t f, int i, ulong key, double2 p, int t, int last, int n_e
       if (side > 0) {
         if (*n_cavity >= MOST_RIM || top >= MOST_RIM) return WALK_TOO_LARGE;
         f.cavity[(*n_cavity)++ * (size_t)f.n_rows + i] = n;
-        if (!claim(f, n, key)) return WALK_LOST;
         f.pending[(top++) * (size_t)f.n_rows + i] = link_to(n, last3(j));
         t = n;
         e = next3(j);
@@ -109,7 +109,6 @@ INLINE int walk(field_t f, int i, ulong key, double2 p, int t, int last, int n_e
     if (turn <= 0) return WALK_FLAT;
     if (*n_rim >= MOST_RIM) return WALK_TOO_LARGE;
     f.rim[(*n_rim)++ * (size_t)f.n_rows + i] = (int4)(va, across, across < 0 ? of3(f.sides[t], e) : -1, corner.w);
-    if (across != OUTSIDE && !claim(f, unmarked(across) >> 2, key)) return WALK_LOST;
     if (top == 0) return WALK_DONE;
     int edge = f.pending[--top * (size_t)f.n_rows + i];
     if (edge >> 2 != t) {

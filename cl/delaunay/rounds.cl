@@ -8,18 +8,26 @@
  * Winners share no triangle, so `insert` has no race.  The numbers of points and slots follow from the order of the
  * candidates alone, and so does all else: the mesh is the same in every run, and on every device.
  */
-#include "delaunay/mesh.h"
+#include "delaunay/cavity.h"
+#include "delaunay/insertion.h"
 #include "common/hashes.h"
 #include "primitives/group_scan.h"
+
+#ifndef SIFTED                   /* whether a bad triangle waits for those beside it that come before it */
+#define SIFTED 1
+#endif
 
 /* The key of a candidate: later rounds come first, then what is more urgent, then a hash that is different for each
  * triangle. */
 INLINE ulong key_of(int t, int urgency, uint round) {
-  return ((ulong)round << 38) | ((ulong)urgency << 32) | hash_murmur3((uint)t ^ round * 0x9e3779b9u);
+  return ((ulong)round << ROUND_BIT) | ((ulong)urgency << 32) | hash_murmur3((uint)t ^ round * 0x9e3779b9u);
 }
 
 /* whether t comes before the triangles beside it that are bad, too */
 INLINE int leads(int t, int urgency, uint round, __global const int4 *restrict links, __global const uchar *restrict urgencies) {
+#if !SIFTED
+  return 1;
+#endif
   ulong key = key_of(t, urgency, round);
   int4 link = links[t];
   for (int e = 0; e < 3; e++) {
@@ -122,60 +130,6 @@ KERNEL judge(int n_rows, __global const uint *restrict state, __global const int
   if (get_local_id(0) == 0) winners[get_group_id(0)] = all;
   group_exclusive_sum(slot, scratch, &all);
   if (get_local_id(0) == 0) slots[get_group_id(0)] = all;
-}
-
-typedef struct {
-  __global double2 *points;
-  __global int4 *corners, *links, *sides;
-  __global uchar *urgencies;
-  __global int *point_segments;
-  __global const int2 *segment_ends;
-  __global const double *caps;
-  __global const int4 *rim;
-  __global const int *cavity;
-  int n_rows;
-} grown_t;
-
-INLINE int slot_of(grown_t m, int i, int4 head, int k, int base) {
-  return k < head.x ? m.cavity[k * (size_t)m.n_rows + i] : base + k - head.x;
-}
-
-INLINE void insert_one(grown_t m, int i, int4 head, double2 p, int end, int v, int base, demands_t ask) {
-  int n = head.y, on_segment = head.z >= 0, at_boundary = head.z == n;
-  int4 edge = m.rim[i];
-  const int first_corner = edge.x;
-  m.points[v] = p;
-  m.point_segments[v] = on_segment ? head.w : FREE_POINT;
-  int before = slot_of(m, i, head, n - 1, base), t = slot_of(m, i, head, 0, base);
-  double2 a = m.points[edge.x];
-  for (int k = 0; k < n; k++) {
-    int behind = slot_of(m, i, head, k + 1 < n ? k + 1 : 0, base);
-    int4 following = edge;
-    if (k + 1 < n) following = m.rim[(k + 1) * (size_t)m.n_rows + i];
-    int vb = k + 1 < n ? following.x : at_boundary ? end : first_corner;
-    int to_next = link_to(behind, 1), to_last = link_to(before, 0);
-    if (on_segment && (k == 0 || k == head.z)) to_last = at_boundary ? OUTSIDE : ~to_last;
-    if (on_segment && (k + 1 == n || k + 1 == head.z)) to_next = at_boundary ? OUTSIDE : ~to_next;
-    double2 b = m.points[vb];
-    m.corners[t] = (int4)(edge.x, vb, v, edge.w);
-    m.links[t] = (int4)(to_next, to_last, edge.y, 0);
-    int urgency = badness(a, b, p, edge.x, vb, v, ask.has_caps ? m.caps[edge.w] : 0.0, ask, m.point_segments, m.segment_ends, m.points);
-    if (to_next < 0 || to_last < 0 || edge.y < 0) {
-      m.sides[t] = (int4)(head.w, head.w, edge.z, 0);
-      if ((to_next < 0 && encroaches(a, b, p, ask.lens)) || (to_last < 0 && encroaches(b, p, a, ask.lens)) ||
-          (edge.y < 0 && encroaches(p, a, b, ask.lens)))
-        urgency = ENCROACHED;
-    }
-    m.urgencies[t] = (uchar)urgency;
-    if (edge.y != OUTSIDE) {
-      int outer = unmarked(edge.y), own = link_to(t, 2);
-      ((__global int *)m.links)[outer] = edge.y < 0 ? ~own : own;
-    }
-    before = t;
-    t = behind;
-    edge = following;
-    a = b;
-  }
 }
 
 KERNEL insert(int n_rows, uint most_points, demands_t ask, __global const int4 *restrict heads, __global const double2 *restrict spots,

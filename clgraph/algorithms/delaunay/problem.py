@@ -31,12 +31,15 @@ class RefineProblem:
         A bound beside those of the mesh.
     max_points : int or None
         How many points the result may have.
+    partial : bool
+        Whether Ctrl-C ends the refinement, but not with an error.
     """
 
     mesh: TriangleMesh
     min_angle: float
     max_area: float | None
     max_points: int | None
+    partial: bool = False
 
     @property
     def settings(self) -> tuple[Any, ...]:

@@ -6,13 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.delaunay.placement import Placement
 from clgraph.algorithms.delaunay.problem import RefineProblem
 from clgraph.progress import begin
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session
 
-START, MARK, ROUNDS = "delaunay/start.cl", "delaunay/mark.cl", "delaunay/rounds.cl"
+MARK, ROUNDS, PATCHES = "delaunay/mark.cl", "delaunay/rounds.cl", "delaunay/patches.cl"
 MOST_ROUNDS = 1 << 14
 MOST_RIM = 1 << 15  # edges of a cavity's rim that are tried
 
@@ -20,49 +21,46 @@ MOST_RIM = 1 << 15  # edges of a cavity's rim that are tried
 class Refinement:
     """One refinement of one mesh, ready to run; each ``run()`` begins with the mesh that was given.
 
-    Attributes
+    Parameters
     ----------
     session : Session
     problem : RefineProblem
+    method : {"priority", "patches"}
+
+    Attributes
+    ----------
     arrays : dict of str to DeviceArray
         Those of cl/delaunay/mesh.h.
     stopped : str
         Why the last run ended before no triangle was left that it could improve; empty if it did not.
+    history : int64 array, shape (rounds, 2)
+        The bad triangles and the points of the last run when each round began.
     """
 
-    def __init__(self, session: Session, problem: RefineProblem, *, partial: bool = False) -> None:
-        self.session, self.problem, self._partial = session, problem, partial
-        self.stopped, self.rounds = "", [0]
+    def __init__(self, session: Session, problem: RefineProblem, method: str = "priority", workers: int = 0) -> None:
+        self.session, self.problem, self._method = session, problem, method
+        self._partial = problem.partial
         mesh, facts = problem.mesh, session.facts
-        n, t, cpu = mesh.n_points, mesh.n_triangles, facts.is_cpu
-        self._group = {"WG_SIZE": 1} if cpu else {"WG_SIZE": 128}
-        self._groups = (8 if cpu else 16) * facts.compute_units
-        self._walkers = (32 if cpu else 16) * facts.compute_units
-        self._exact = {"WG_SIZE": 1} if cpu else {"WG_SIZE": 32}
-        self._exact_groups = (32 if cpu else 1) * facts.compute_units
+        cpu, units = facts.is_cpu, facts.compute_units
+        self._group, self._groups = ({"WG_SIZE": 1}, 8 * units) if cpu else ({"WG_SIZE": 128}, 16 * units)
+        self._walkers = 4 * self._groups if cpu else self._groups
+        self._exact, self._exact_groups = ({"WG_SIZE": 1}, 32 * units) if cpu else ({"WG_SIZE": 32}, units)
+        self._workers = workers or (32 * units if cpu else 128 * units)
         self._rim = 32
-        self._n_rows = min(max(1024, t // 4), 1 << (15 if cpu else 18))
-        order, rows, ends = problem.segments_by_row()
-        self._segment_order = order
-        upload = session.upload
-        self._given = {
-            "segment_rows": upload(rows), "segment_ends": upload(ends.ravel() if ends.size else np.zeros(2, np.int32)),
-            "caps": upload(problem.caps()),
+        self._n_rows = min(max(1024, mesh.n_triangles // 4), 1 << (15 if cpu else 18))
+        self._placement = Placement(session, problem)
+        constant = session.program(MARK, self._exact).constant
+        self._state = session.empty(constant("STATE_WORDS"), np.uint32)
+        self._word = {name: constant(name) for name in ("N_POINTS", "N_TRIANGLES", "N_BAD", "N_GIVEN_UP", "N_TOO_LARGE")}
+        self._shared = {
+            "history": session.zeros(2 * MOST_ROUNDS, np.uint32), "totals": session.empty(2, np.uint32),
+            **{name: session.empty(self._groups, np.uint32) for name in ("leaders", "bads", "winners", "slots")},
+            "state": self._state, "round": 0, "ask": problem.demands(), **self._placement.given,
         }
-        words = session.program(MARK, self._exact).constant("STATE_WORDS")
-        self._state = session.empty(words, np.uint32)
-        self._word = {name: session.program(ROUNDS, self._group).constant(name) for name in (
-            "N_POINTS", "N_TRIANGLES", "N_BAD", "N_CANDIDATES", "N_GIVEN_UP", "N_TOO_LARGE",
-        )}
-        self._points = n
         self.arrays: dict[str, DeviceArray] = {}
-        self._make_room(self._first_room())
-
-    def _first_room(self) -> int:
-        """Return for how many points there is room at first: for twice as many as the mesh has, and some more."""
-        room = 2 * self.problem.mesh.n_points + 1024
-        most = self.problem.max_points
-        return room if most is None else max(min(room, most), self.problem.mesh.n_points)
+        self.stopped, self._number = "", 0
+        room, most = 2 * mesh.n_points + 1024, problem.max_points
+        self._make_room(room if most is None else max(min(room, most), mesh.n_points))
 
     # ---- memory
 
@@ -81,150 +79,142 @@ class Refinement:
             if name in self.arrays:
                 new.copy_from(self.arrays[name])
             self.arrays[name] = new
-        self.most_points = most_points
+        self._most_points, self._slots = most_points, slots
         self._bind()
 
     def _bind(self) -> None:
-        """Bind the launches of a round."""
-        session, n_rows, rim = self.session, self._n_rows, self._rim
-        constant = session.program(MARK, self._exact).constant
-        rows = {
-            "rim": session.empty(4 * n_rows * rim, np.int32), "cavity": session.empty(n_rows * rim, np.int32),
-            "pending": session.empty(n_rows * rim, np.int32), "candidates": session.empty(n_rows, np.int32),
-            "keys": session.empty(n_rows, np.uint64), "unsure": session.empty(n_rows, np.int32),
-            "heads": session.empty(4 * n_rows, np.int32), "spots": session.empty(2 * n_rows, np.float64),
-            "ends": session.empty(n_rows, np.int32), "needs": session.empty(n_rows, np.int32),
-            "totals": session.empty(2, np.uint32), "history": session.zeros(2 * MOST_ROUNDS, np.uint32),
-            **{name: session.empty(self._groups, np.uint32) for name in ("leaders", "bads", "winners", "slots")},
+        """Bind the launches of rounds; those of "priority" are there for any method, since they never come to a stop."""
+        self._launches = {"priority": self._bind_priority()}
+        if self._method == "patches":
+            self._launches["patches"] = self._bind_patches()
+
+    def _rows(self, n_rows: int) -> dict[str, DeviceArray]:
+        session = self.session
+        sizes = {"rim": 4 * self._rim, "cavity": self._rim, "pending": self._rim, "heads": 4, "ends": 1}
+        return {
+            **{name: session.empty(n_rows * size, np.int32) for name, size in sizes.items()},
+            "spots": session.empty(2 * n_rows, np.float64),
         }
-        self._history = rows["history"]
-        items = self._exact["WG_SIZE"] * self._exact_groups
+
+    def _words(self, items: int) -> DeviceArray:
+        return self.session.empty(items * self.session.program(MARK, self._exact).constant("WIDE_WORDS"), np.uint64)
+
+    def _bind_priority(self) -> list[Launch]:
+        session, n_rows, group, walks = self.session, self._n_rows, self._group, {"MOST_RIM": self._rim}
+        exact_items = self._exact["WG_SIZE"] * self._exact_groups
         scope: dict[str, Any] = {
-            **self._given, **self.arrays, **rows, "state": self._state, "n_rows": n_rows, "round": 0,
-            "ask": self.problem.demands(), "most_points": self.most_points,
-            "words": session.empty(items * constant("WIDE_WORDS"), np.uint64),
+            **self._shared, **self.arrays, **self._rows(n_rows), "n_rows": n_rows, "most_points": self._most_points,
+            "keys": session.empty(n_rows, np.uint64), "words": self._words(exact_items),
+            **{name: session.empty(n_rows, np.int32) for name in ("candidates", "unsure", "needs")},
         }
-        rounds = session.program(ROUNDS, self._group)
-        walks = {"MOST_RIM": rim}
-        group = self._group["WG_SIZE"]
-
-        def bound(kernel: str) -> Launch:
-            return rounds.bind(kernel, self._groups * group, scope)
-
-        self._round = [
-            bound("count_bad"), bound("list_bad"),
-            session.program(MARK, {**self._group, **walks}).bind("mark", self._walkers * group, scope),
-            session.program(MARK, {**self._exact, **walks, "EXACT": 1}).bind("mark", items, scope),
-            bound("judge"), bound("insert"),
+        rounds, items = session.program(ROUNDS, group), self._groups * group["WG_SIZE"]
+        return [
+            rounds.bind("count_bad", items, scope), rounds.bind("list_bad", items, scope),
+            session.program(MARK, {**group, **walks}).bind("mark", self._walkers * group["WG_SIZE"], scope),
+            session.program(MARK, {**self._exact, **walks, "EXACT": 1}).bind("mark", exact_items, scope),
+            rounds.bind("judge", items, scope), rounds.bind("insert", items, scope),
         ]
-        self._counted = [launch for launch in self._round if launch.takes("round")]
+
+    def _bind_patches(self) -> list[Launch]:
+        session, group, workers = self.session, self._group, self._workers
+        rounds, items = session.program(ROUNDS, {**group, "SIFTED": 0}), self._groups * group["WG_SIZE"]
+        patches = session.program(PATCHES, {**self._exact, "MOST_RIM": self._rim, "EXACT": int(session.facts.is_cpu)})
+        scope: dict[str, Any] = {
+            **self._shared, **self.arrays, **self._rows(workers), "n_rows": self._slots, "n_workers": workers,
+            "most_points": self._most_points, "keys": session.empty(self._slots, np.uint64),
+            "candidates": session.empty(self._slots, np.int32), "words": self._words(workers),
+            "waiting": session.empty(workers * patches.constant("MOST_WAITING"), np.int32),
+        }
+        return [
+            rounds.bind("count_bad", items, scope), rounds.bind("list_bad", items, scope),
+            patches.bind("refine_patches", workers, scope),
+        ]
 
     # ---- runs
 
     def run(self) -> None:
         """Refine until no triangle is left that can be improved, or there are as many points as there may be."""
-        self._start()
-        tell = begin("refining", unit="bad triangles")
-        most = self.problem.max_points
-        points, number, at_once, self.stopped = self.problem.mesh.n_points, 0, 1, ""
+        mesh = self.problem.mesh
+        state = np.zeros(self._state.size, np.uint32)
+        state[self._word["N_POINTS"]], state[self._word["N_TRIANGLES"]] = mesh.n_points, mesh.n_triangles
+        self._state.set(state)
+        self.arrays["owners"].fill(0)
+        self._placement.place(self.arrays)
+        self.stopped, self._number = "", 0
         try:
-            while True:
-                for number in range(number + 1, number + 1 + at_once):
-                    self._one_round(number)
-                state = self._state.get()
-                bad, before, points = (int(state[self._word[name]]) for name in ("N_BAD", "N_TOO_LARGE", "N_POINTS"))
-                tell(bad)
-                if bad == 0:
-                    break
-                if points >= self.most_points:
-                    if most is not None and points >= most:
-                        self.stopped = f"max_points = {most} is reached"
-                        break
-                    self._grow()
-                elif before and points == self._seen:
-                    if self._rim >= MOST_RIM:
-                        self.stopped = f"cavities have more than {MOST_RIM} edges"
-                        break
-                    self._rim, self._n_rows = 4 * self._rim, max(self._n_rows // 4, 64)
-                    self._bind()
-                if number + at_once >= MOST_ROUNDS:
-                    self.stopped = f"{number} rounds did not end it"
-                    break
-                self._seen = points
+            self._refine()
         except KeyboardInterrupt:
             if not self._partial:
                 raise
             self.session.finish()
             self.stopped = "it was interrupted"
-        self._points = int(self._state.get()[self._word["N_POINTS"]])
-        self.rounds = [number]
 
-    def _one_round(self, number: int) -> None:
-        for launch in self._counted:
-            launch.set(round=number)
-        for launch in self._round:
+    def _refine(self) -> None:
+        tell, method, seen = begin("refining", unit="bad triangles"), self._method, self.problem.mesh.n_points
+        while not self.stopped:
+            self._round(method)
+            state = self._read()
+            tell(state["N_BAD"])
+            if state["N_BAD"] == 0:
+                return
+            points = state["N_POINTS"]
+            method = "priority" if points == seen else self._method
+            if points >= self._most_points:
+                self._grow()
+            elif state["N_TOO_LARGE"] and points == seen:
+                self._take_larger()
+            seen = points
+            if self._number + 1 >= MOST_ROUNDS:
+                self.stopped = f"{self._number} rounds did not end it"
+
+    def _round(self, method: str) -> None:
+        self._number += 1
+        for launch in self._launches[method]:
+            if launch.takes("round"):
+                launch.set(round=self._number)
             launch()
 
-    def _grow(self) -> None:
-        room, most = 2 * self.most_points, self.problem.max_points
-        history = self._history
-        self._make_room(room if most is None else min(room, most))
-        self._history.copy_from(history)
+    def _read(self) -> dict[str, int]:
+        """Return the words of the state; the number of points goes back to what there was room for."""
+        state = self._state.get()
+        place = self._word["N_POINTS"]
+        if state[place] > self._most_points:
+            state[place] = self._most_points
+            self._state.set(state)
+        return {name: int(state[at]) for name, at in self._word.items()}
 
-    def _start(self) -> None:
-        mesh, session = self.problem.mesh, self.session
-        state = np.zeros(self._state.size, np.uint32)
-        state[self._word["N_POINTS"]], state[self._word["N_TRIANGLES"]] = mesh.n_points, mesh.n_triangles
-        self._state.set(state)
-        self._seen = mesh.n_points
-        program = session.program(START)
-        constant = program.constant
-        kinds = np.full(mesh.n_points, constant("INPUT_POINT"), np.int32)
-        kinds[self.problem.sharp_points()] = constant("SHARP_POINT")
-        self.arrays["points"].set(mesh.points.ravel())
-        self.arrays["point_segments"].set(kinds)
-        self.arrays["owners"].fill(0)
-        scope = {
-            **self._given, **self.arrays, "n_triangles": mesh.n_triangles, "ask": self.problem.demands(),
-            "triangles": session.upload(mesh.triangles.ravel()), "neighbors": session.upload(mesh.neighbors.ravel()),
-        }
-        for kernel in ("start", "look"):
-            program.bind(kernel, mesh.n_triangles, scope)()
-        session.finish()
+    def _grow(self) -> None:
+        most = self.problem.max_points
+        if most is not None and self._most_points >= most:
+            self.stopped = f"max_points = {most} is reached"
+        else:
+            self._make_room(2 * self._most_points if most is None else min(2 * self._most_points, most))
+
+    def _take_larger(self) -> None:
+        """Let cavities have rims four times as long, since only such are left."""
+        if self._rim >= MOST_RIM:
+            self.stopped = f"cavities have more than {MOST_RIM} edges"
+            return
+        self._rim, self._n_rows = 4 * self._rim, max(self._n_rows // 4, 64)
+        self._bind()
 
     # ---- results
 
     def read(self) -> dict[str, NDArray[Any]]:
-        """Return points, point_segments, triangles, neighbors, origins and the parts of segments, after ``run()``."""
-        session, state = self.session, self._state.get()
-        n, t = (int(state[self._word[name]]) for name in ("N_POINTS", "N_TRIANGLES"))
-        most_parts = len(self._segment_order) + n - self.problem.mesh.n_points
-        out = {
-            "triangles": session.empty(3 * t, np.int32), "neighbors": session.empty(3 * t, np.int32),
-            "origins": session.empty(t, np.int32), "parts": session.empty(4 * max(most_parts, 1), np.int32),
-            "n_parts": session.zeros(1, np.uint32),
-        }
-        session.program(START).bind("finish", t, {**self.arrays, **out}, n_triangles=t)()
-        n_parts = out["n_parts"].item()
-        wanted = {
-            "points": (self.arrays["points"], 2 * n), "point_segments": (self.arrays["point_segments"], n),
-            "triangles": (out["triangles"], 3 * t), "neighbors": (out["neighbors"], 3 * t),
-            "origins": (out["origins"], t), "parts": (out["parts"], 4 * n_parts),
-            "history": (self._history, 2 * (self.rounds[0] + 1)),
-        }
-        found = session.read(*((array, 0, size) for array, size in wanted.values()))
-        return dict(zip(wanted, found, strict=True))
+        """Return what :meth:`Placement.read` does, after ``run()``."""
+        state = self._read()
+        return self._placement.read(self.arrays, state["N_POINTS"], state["N_TRIANGLES"])
 
     @property
-    def segment_order(self) -> NDArray[np.intp]:
-        """Which segment of the mesh each number of a segment on the device stands for."""
-        return self._segment_order
+    def history(self) -> NDArray[np.int64]:
+        rows: NDArray[np.int64] = self._shared["history"].get(2, 2 * self._number + 2).astype(np.int64).reshape(-1, 2)
+        return rows
 
     @property
     def details(self) -> dict[str, Any]:
         """What the last run tells of itself."""
-        return {"rounds": self.rounds[0], "given_up": int(self._state.get()[self._word["N_GIVEN_UP"]])}
+        return {"rounds": self._number, "given_up": self._read()["N_GIVEN_UP"], "stopped": self.stopped}
 
     def release(self) -> None:
         """Let go of all arrays."""
-        self.arrays, self._round, self._counted = {}, [], []
+        self.arrays, self._launches, self._shared = {}, {}, {}
