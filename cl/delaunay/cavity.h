@@ -24,7 +24,7 @@
 #define FIRST_COME 0
 #endif
 
-#define ROUND_BIT 38             /* of keys, which grow with the round */
+#define ROUND_BIT 40             /* of keys, which grow with the round */
 
 /* How a walk ends; else with the link of a segment that must be split first, which is not negative. */
 #define WALK_DONE -1

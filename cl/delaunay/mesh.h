@@ -17,8 +17,8 @@
 #include "delaunay/predicates.h"
 
 #define OUTSIDE ((int)0x80000000)
-#define ENCROACHED 63
-#define MOST_URGENT 62
+#define ENCROACHED 255
+#define MOST_URGENT 254
 #define FREE_POINT -1
 #define INPUT_POINT -2
 #define SHARP_POINT -3
@@ -37,7 +37,7 @@ typedef struct {                 /* what is asked for */
   double cos_squared;            /* of the least angle allowed */
   double off_center;             /* how far from a shortest edge of length 1 a new point is at most */
   double lens;                   /* 0 for the diametral circle; an obtuse angle encroaches if its cos² is larger */
-  int top_exponent;              /* of the squared length of the longest edge that may be */
+  int longest;                   /* size_class of the squared length of the longest edge that may be */
   int has_caps;
 } demands_t;
 
@@ -47,6 +47,8 @@ INLINE int last3(int i) { return i == 0 ? 2 : i - 1; }
 INLINE int link_to(int t, int j) { return 4 * t + j; }
 INLINE int unmarked(int link) { return link < 0 ? ~link : link; }
 
+/* four classes for each power of two */
+INLINE int size_class(double x) { return (int)(as_ulong(x) >> 50); }
 INLINE double dot2(double2 a, double2 b) { return a.x * b.x + a.y * b.y; }
 INLINE double cross2(double2 a, double2 b) { return a.x * b.y - a.y * b.x; }
 
@@ -87,6 +89,6 @@ INLINE int badness(double2 a, double2 b, double2 c, int va, int vb, int vc, doub
   if (!is_bad && between > 0.0 && between * between > ask.cos_squared * beside)
     is_bad = !on_one_shell(p, q, at_p, at_q, point_segments, segment_ends, points);
   if (!is_bad) return 0;
-  return clamp(ask.top_exponent - ilogb(least), 1, MOST_URGENT);
+  return clamp(ask.longest - size_class(least), 1, MOST_URGENT);
 }
 #endif

@@ -17,7 +17,7 @@
 #define MOST_WAITING 32
 #endif
 
-KERNEL refine_patches(uint round, int n_workers, uint most_points, demands_t ask, __global const int *restrict candidates,
+KERNEL refine_patches(uint round, int n_workers, int least_urgency, uint most_points, demands_t ask, __global const int *restrict candidates,
                       __global const int2 *restrict segment_ends, __global const double *restrict caps,
                       volatile __global uint *state, volatile __global ulong *owners, __global double2 *points,
                       __global int4 *corners, __global int4 *links, __global int4 *sides, __global uchar *urgencies,
@@ -40,7 +40,7 @@ KERNEL refine_patches(uint round, int n_workers, uint most_points, demands_t ask
   int n_waiting = 0;
   for (int k = worker * share; k < stop || n_waiting;) {
     int t = n_waiting ? waiting[--n_waiting * (size_t)n_workers + worker] : candidates[k++];
-    if (!claim(f, t, key) || !urgencies[t]) continue;
+    if (!claim(f, t, key) || urgencies[t] < least_urgency) continue;
     int found = attempt(f, worker, key, t, urgencies[t], ask, heads, spots, ends);
     if (found == WALK_UNSURE) fetch_add(state + N_UNSURE, 1u);
     if (found == WALK_TOO_LARGE) fetch_add(state + N_TOO_LARGE, 1u);
@@ -57,9 +57,9 @@ KERNEL refine_patches(uint round, int n_workers, uint most_points, demands_t ask
     for (int j = 0; j < head.y && n_waiting < MOST_WAITING; j++) {
       int made = slot_of(m, worker, head, j, base);
       if (j >= head.x) store_relaxed(owners + made, key);   /* nobody else knows of it */
-      if (urgencies[made]) waiting[n_waiting++ * (size_t)n_workers + worker] = made;
+      if (urgencies[made] >= least_urgency) waiting[n_waiting++ * (size_t)n_workers + worker] = made;
     }
-    if (urgencies[t] && n_waiting < MOST_WAITING && found == WALK_DONE && head.z >= 0)
+    if (urgencies[t] >= least_urgency && n_waiting < MOST_WAITING && found == WALK_DONE && head.z >= 0)
       waiting[n_waiting++ * (size_t)n_workers + worker] = t;
   }
 }

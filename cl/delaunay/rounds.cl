@@ -52,7 +52,18 @@ INLINE uint sum_before(__global const uint *counts, int end, __local uint *scrat
   return all;
 }
 
-KERNEL count_bad(uint round, __global const int4 *restrict links, __global const uchar *restrict urgencies,
+/* how many triangles have each urgency */
+KERNEL count_urgencies(__global const uchar *restrict urgencies, __global const uint *restrict state, volatile __global uint *counts) {
+  LOCAL_ARRAY uint here[ENCROACHED + 1];
+  for (int u = get_local_id(0); u <= ENCROACHED; u += WG_SIZE) here[u] = 0u;
+  local_barrier();
+  int n = (int)state[N_TRIANGLES], chunk = chunk_of(n), first = (int)get_group_id(0) * chunk, stop = min(n, first + chunk);
+  for (int t = first + get_local_id(0); t < stop; t += WG_SIZE) if (urgencies[t]) fetch_add(here + urgencies[t], 1u);
+  local_barrier();
+  for (int u = get_local_id(0); u <= ENCROACHED; u += WG_SIZE) if (here[u]) fetch_add(counts + u, here[u]);
+}
+
+KERNEL count_bad(uint round, int least_urgency, __global const int4 *restrict links, __global const uchar *restrict urgencies,
                  __global const uint *restrict state, __global uint *restrict leaders, __global uint *restrict bads) {
   LOCAL_ARRAY uint scratch[GROUP_SCRATCH];
   int n = (int)state[N_TRIANGLES], chunk = chunk_of(n), first = (int)get_group_id(0) * chunk;
@@ -62,7 +73,7 @@ KERNEL count_bad(uint round, __global const int4 *restrict links, __global const
     int urgency = urgencies[t];
     if (urgency) {
       bad++;
-      leading += leads(t, urgency, round, links, urgencies);
+      if (urgency >= least_urgency) leading += leads(t, urgency, round, links, urgencies);
     }
   }
   group_exclusive_sum(bad, scratch, &all);
@@ -71,7 +82,7 @@ KERNEL count_bad(uint round, __global const int4 *restrict links, __global const
   if (get_local_id(0) == 0) leaders[get_group_id(0)] = all;
 }
 
-KERNEL list_bad(uint round, int n_rows, __global const int4 *restrict links, __global const uchar *restrict urgencies,
+KERNEL list_bad(uint round, int n_rows, int least_urgency, __global const int4 *restrict links, __global const uchar *restrict urgencies,
                 __global const uint *restrict leaders, __global const uint *restrict bads, __global uint *restrict state,
                 __global int *restrict candidates, __global ulong *restrict keys, __global uint *restrict totals, __global uint *restrict history) {
   LOCAL_ARRAY uint scratch[GROUP_SCRATCH];
@@ -93,7 +104,7 @@ KERNEL list_bad(uint round, int n_rows, __global const int4 *restrict links, __g
   if (leaders[own] == 0u || base >= (uint)n_rows) return;
   for (int tile = first; tile < stop; tile += WG_SIZE) {
     int t = tile + get_local_id(0), urgency = t < stop ? urgencies[t] : 0;
-    uint chosen = urgency ? leads(t, urgency, round, links, urgencies) : 0, place = base + group_exclusive_sum(chosen, scratch, &all);
+    uint chosen = urgency >= least_urgency ? leads(t, urgency, round, links, urgencies) : 0, place = base + group_exclusive_sum(chosen, scratch, &all);
     if (chosen && place < (uint)n_rows) {
       candidates[place] = t;
       keys[place] = key_of(t, urgency, round);

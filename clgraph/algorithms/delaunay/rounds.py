@@ -15,6 +15,9 @@ from clgraph.runtime.session import Session
 
 MARK, ROUNDS, PATCHES = "delaunay/mark.cl", "delaunay/rounds.cl", "delaunay/patches.cl"
 MOST_ROUNDS = 1 << 14
+import os
+_UNREAD_ROUNDS = 8  # so many are launched before the host looks how far they came
+_STEP, _FIRST_SHARE = int(os.environ.get('STEP','1')), float(os.environ.get('FIRST','0.06'))
 MOST_RIM = 1 << 15  # edges of a cavity's rim that are tried
 
 
@@ -55,11 +58,11 @@ class Refinement:
         self._shared = {
             "history": session.zeros(2 * MOST_ROUNDS, np.uint32), "totals": session.empty(2, np.uint32),
             **{name: session.empty(self._groups, np.uint32) for name in ("leaders", "bads", "winners", "slots")},
-            "state": self._state, "round": 0, "ask": problem.demands(), **self._placement.given,
+            "urgency_counts": session.empty(constant("ENCROACHED + 1"), np.uint32), "state": self._state, "round": 0, "least_urgency": 1, "ask": problem.demands(), **self._placement.given,
         }
         self.arrays: dict[str, DeviceArray] = {}
         self.stopped, self._number = "", 0
-        room, most = 2 * mesh.n_points + 1024, problem.max_points
+        room, most = 7 * mesh.n_points // 2 + 1024, problem.max_points
         self._make_room(room if most is None else max(min(room, most), mesh.n_points))
 
     # ---- memory
@@ -108,6 +111,7 @@ class Refinement:
             **{name: session.empty(n_rows, np.int32) for name in ("candidates", "unsure", "needs")},
         }
         rounds, items = session.program(ROUNDS, group), self._groups * group["WG_SIZE"]
+        self._count_urgencies = rounds.bind("count_urgencies", items, scope, counts=scope["urgency_counts"])
         return [
             rounds.bind("count_bad", items, scope), rounds.bind("list_bad", items, scope),
             session.program(MARK, {**group, **walks}).bind("mark", self._walkers * group["WG_SIZE"], scope),
@@ -150,28 +154,46 @@ class Refinement:
             self.stopped = "it was interrupted"
 
     def _refine(self) -> None:
-        tell, method, seen = begin("refining", unit="bad triangles"), self._method, self.problem.mesh.n_points
+        tell, seen, method = begin("refining", unit="bad triangles"), self.problem.mesh.n_points, self._method
+        level = self._first_level() if method == "patches" else 1
         while not self.stopped:
-            self._round(method)
+            batch = min(level, _UNREAD_ROUNDS) if level > 1 else 1
+            for _ in range(batch):
+                self._round(method, level)
+                level = max(1, level - _STEP)
             state = self._read()
             tell(state["N_BAD"])
             if state["N_BAD"] == 0:
                 return
             points = state["N_POINTS"]
-            method = "priority" if points == seen else self._method
+            method = "priority" if points == seen and level == 1 else self._method
             if points >= self._most_points:
                 self._grow()
             elif state["N_TOO_LARGE"] and points == seen:
                 self._take_larger()
             seen = points
-            if self._number + 1 >= MOST_ROUNDS:
+            if self._number + _UNREAD_ROUNDS >= MOST_ROUNDS:
                 self.stopped = f"{self._number} rounds did not end it"
 
-    def _round(self, method: str) -> None:
+    def _first_level(self) -> int:
+        """Return the urgency above which a few of the bad triangles are, which are the first to be processed.
+
+        A mesh has the fewest points if the shortest edges come first, but the first of all are so few that they need no
+        rounds of their own.
+        """
+        self._shared["urgency_counts"].fill(0)
+        self._count_urgencies()
+        counts = self._shared["urgency_counts"].get()
+        above = counts[::-1].cumsum()[::-1]
+        return int(np.flatnonzero(above >= _FIRST_SHARE * above[0]).max(initial=1)) if above[0] else 1
+
+    def _round(self, method: str, level: int) -> None:
         self._number += 1
         for launch in self._launches[method]:
             if launch.takes("round"):
                 launch.set(round=self._number)
+            if launch.takes("least_urgency"):
+                launch.set(least_urgency=level)
             launch()
 
     def _read(self) -> dict[str, int]:
