@@ -24,6 +24,9 @@
 #define FIRST_COME 0
 #endif
 
+#ifndef CLAIM                    /* whether a walk claims triangles at all */
+#define CLAIM 1
+#endif
 #define ROUND_BIT 40             /* of keys, which grow with the round */
 
 /* How a walk ends; else with the link of a segment that must be split first, which is not negative. */
@@ -48,14 +51,16 @@ typedef struct {
 
 /* Only who has claimed a triangle may read it while others change the mesh, so a walk claims before it looks. */
 INLINE int claim(field_t f, int t, ulong key) {
+#if CLAIM
   ulong held = load_relaxed(f.owners + t);
 #if FIRST_COME
   if (held == key) return 1;
   return (held ^ key) >> ROUND_BIT && compare_exchange(f.owners + t, held, key) == held;
 #else
   if (held < key) fetch_max(f.owners + t, key);
-  return 1;
 #endif
+#endif
+  return 1;
 }
 
 /* Walks from triangle t, which is in the cavity; of its edges the `n_edges` that end before edge `last` are looked at.

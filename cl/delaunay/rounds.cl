@@ -2,8 +2,12 @@
  * its point would change (mark.cl); those that own all of it put their points in, all at once.
  *
  *   count_bad, list_bad   candidates in order of their slots: a chunk of slots a work-group
+ *   write_keys            a candidate: writes its key to its triangles, where `mark` has not claimed them
  *   judge                 a candidate: has it won?  A chunk of candidates a work-group, which counts winners
  *   insert                a winner: makes the triangles around its point, in the slots of its cavity and in one or two new ones
+ *
+ * Races: candidates write to one triangle at the same time in `write_keys`.  One key is left there whatever the order, so
+ * no two candidates can own it; that the highest is left is likely, but nothing depends on it.
  *
  * Winners share no triangle, so `insert` has no race.  The numbers of points and slots follow from the order of the
  * candidates alone, and so does all else: the mesh is the same in every run, and on every device.
@@ -82,7 +86,7 @@ KERNEL count_bad(uint round, int least_urgency, __global const int4 *restrict li
   if (get_local_id(0) == 0) leaders[get_group_id(0)] = all;
 }
 
-KERNEL list_bad(uint round, int n_rows, int least_urgency, __global const int4 *restrict links, __global const uchar *restrict urgencies,
+KERNEL list_bad(uint round, int most_candidates, int least_urgency, __global const int4 *restrict links, __global const uchar *restrict urgencies,
                 __global const uint *restrict leaders, __global const uint *restrict bads, __global uint *restrict state,
                 __global int *restrict candidates, __global ulong *restrict keys, __global uint *restrict totals, __global uint *restrict history) {
   LOCAL_ARRAY uint scratch[GROUP_SCRATCH];
@@ -93,7 +97,7 @@ KERNEL list_bad(uint round, int n_rows, int least_urgency, __global const int4 *
     uint bad = sum_before(bads, get_num_groups(0), scratch), leading = sum_before(leaders, get_num_groups(0), scratch);
     if (get_local_id(0) == 0) {
       state[N_BAD] = bad;
-      state[N_CANDIDATES] = min(leading, (uint)n_rows);
+      state[N_CANDIDATES] = min(leading, (uint)most_candidates);
       history[2u * round] = bad;
       history[2u * round + 1u] = totals[0] = state[N_POINTS];
       totals[1] = state[N_TRIANGLES];
@@ -101,11 +105,11 @@ KERNEL list_bad(uint round, int n_rows, int least_urgency, __global const int4 *
       state[N_TOO_LARGE] = 0u;
     }
   }
-  if (leaders[own] == 0u || base >= (uint)n_rows) return;
+  if (leaders[own] == 0u || base >= (uint)most_candidates) return;
   for (int tile = first; tile < stop; tile += WG_SIZE) {
     int t = tile + get_local_id(0), urgency = t < stop ? urgencies[t] : 0;
     uint chosen = urgency >= least_urgency ? leads(t, urgency, round, links, urgencies) : 0, place = base + group_exclusive_sum(chosen, scratch, &all);
-    if (chosen && place < (uint)n_rows) {
+    if (chosen && place < (uint)most_candidates) {
       candidates[place] = t;
       keys[place] = key_of(t, urgency, round);
     }
@@ -121,6 +125,24 @@ INLINE int owns_all(int i, int n_rows, int4 head, ulong key, __global const int4
     if (across != OUTSIDE && owners[unmarked(across) >> 2] != key) return 0;
   }
   return head.y > 0;
+}
+
+INLINE void write_key(volatile __global ulong *owner, ulong key, int only_raise) {
+  if (!only_raise || load_relaxed(owner) < key) store_relaxed(owner, key);
+}
+
+/* A candidate's key goes to all of its triangles: to each, and in a second launch only to those with lower keys. */
+KERNEL write_keys(int n_rows, int only_raise, __global const uint *restrict state, __global const int4 *restrict heads,
+                  __global const ulong *restrict keys, __global const int4 *restrict rim, __global const int *restrict cavity,
+                  volatile __global ulong *owners) {
+  for (int i = get_global_id(0); i < (int)state[N_CANDIDATES]; i += (int)get_global_size(0)) {
+    int4 head = heads[i];
+    for (int k = 0; k < head.x; k++) write_key(owners + cavity[k * (size_t)n_rows + i], keys[i], only_raise);
+    for (int k = 0; k < head.y; k++) {
+      int across = rim[k * (size_t)n_rows + i].y;
+      if (across != OUTSIDE) write_key(owners + (unmarked(across) >> 2), keys[i], only_raise);
+    }
+  }
 }
 
 /* A winner counts 1 + 2^16 times the slots that it needs beside those of its cavity. */

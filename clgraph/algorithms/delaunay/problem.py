@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.arguments import checked_count, checked_number, shown
+from clgraph.arguments import checked_count, checked_flag, checked_number, shown
 from clgraph.data.triangle_mesh import TriangleMesh
 from clgraph.errors import InputError, MeshError
 
@@ -62,7 +62,7 @@ class RefineProblem:
     def demands(self) -> dict[str, float]:
         """Return the members of ``demands_t`` in cl/delaunay/mesh.h."""
         cosine = math.cos(math.radians(self.min_angle))
-        spans = np.ptp(self.mesh.points, axis=0) if self.mesh.n_points else np.zeros(2)
+        spans = np.ptp(self.mesh.points, axis=0)
         diagonal = float(np.hypot(*spans)) or 1.0
         return {
             "cos_squared": cosine**2 if self.min_angle > 0 else 2.0,
@@ -99,7 +99,8 @@ class RefineProblem:
 
 
 def as_problem(
-    mesh: Any, *, min_angle: float = 30.0, max_area: float | None = None, max_points: int | None = None
+    mesh: Any, *, min_angle: float = 30.0, max_area: float | None = None, max_points: int | None = None,
+    partial: bool = False,
 ) -> RefineProblem:
     """Check the arguments of :func:`refine_mesh`."""
     if not isinstance(mesh, TriangleMesh):
@@ -107,9 +108,9 @@ def as_problem(
     angle = checked_number("min_angle", min_angle, 0.0, MOST_ANGLE)
     area = None if max_area is None else checked_number("max_area", max_area, above=True)
     most = None if max_points is None else checked_count("max_points", max_points, 2**31 - 1)
-    if mesh.n_triangles > MOST_TRIANGLES:
-        raise MeshError(f"{mesh.n_triangles} triangles; allowed: at most {MOST_TRIANGLES}")
-    if mesh.n_points and (wrong := ~(np.abs(mesh.points) <= MOST_COORDINATE)).any():
+    if not 0 < mesh.n_triangles <= MOST_TRIANGLES:
+        raise MeshError(f"the mesh has {mesh.n_triangles} triangles; allowed: 1 to {MOST_TRIANGLES}")
+    if (wrong := ~(np.abs(mesh.points) <= MOST_COORDINATE)).any():
         at = int(wrong.any(axis=1).argmax())
         raise MeshError(f"points[{at}] = {mesh.points[at].tolist()}; allowed: coordinates up to {MOST_COORDINATE}")
-    return RefineProblem(mesh, angle, area, most)
+    return RefineProblem(mesh, angle, area, most, checked_flag("partial", partial))

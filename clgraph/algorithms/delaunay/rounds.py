@@ -15,9 +15,10 @@ from clgraph.runtime.session import Session
 
 MARK, ROUNDS, PATCHES = "delaunay/mark.cl", "delaunay/rounds.cl", "delaunay/patches.cl"
 MOST_ROUNDS = 1 << 14
-import os
+_BY_CLAIMS = {"patches", "atomic"}
+_WAITING = 32  # new bad triangles that a worker remembers; the next round finds others
 _UNREAD_ROUNDS = 8  # so many are launched before the host looks how far they came
-_STEP, _FIRST_SHARE = int(os.environ.get('STEP','1')), float(os.environ.get('FIRST','0.06'))
+_STEP, _FIRST_SHARE = 1, 0.05
 MOST_RIM = 1 << 15  # edges of a cavity's rim that are tried
 
 
@@ -28,7 +29,8 @@ class Refinement:
     ----------
     session : Session
     problem : RefineProblem
-    method : {"priority", "patches"}
+    method : {"patches", "atomic", "priority", "three_phase"}
+        A strategy.
 
     Attributes
     ----------
@@ -40,7 +42,7 @@ class Refinement:
         The bad triangles and the points of the last run when each round began.
     """
 
-    def __init__(self, session: Session, problem: RefineProblem, method: str = "priority", workers: int = 0) -> None:
+    def __init__(self, session: Session, problem: RefineProblem, *, method: str = "priority", workers: int = 0) -> None:
         self.session, self.problem, self._method = session, problem, method
         self._partial = problem.partial
         mesh, facts = problem.mesh, session.facts
@@ -58,7 +60,8 @@ class Refinement:
         self._shared = {
             "history": session.zeros(2 * MOST_ROUNDS, np.uint32), "totals": session.empty(2, np.uint32),
             **{name: session.empty(self._groups, np.uint32) for name in ("leaders", "bads", "winners", "slots")},
-            "urgency_counts": session.empty(constant("ENCROACHED + 1"), np.uint32), "state": self._state, "round": 0, "least_urgency": 1, "ask": problem.demands(), **self._placement.given,
+            "urgency_counts": session.empty(constant("ENCROACHED + 1"), np.uint32), "state": self._state,
+            "round": 0, "least_urgency": 1, "ask": problem.demands(), **self._placement.given,
         }
         self.arrays: dict[str, DeviceArray] = {}
         self.stopped, self._number = "", 0
@@ -87,9 +90,11 @@ class Refinement:
 
     def _bind(self) -> None:
         """Bind the launches of rounds; those of "priority" are there for any method, since they never come to a stop."""
-        self._launches = {"priority": self._bind_priority()}
-        if self._method == "patches":
-            self._launches["patches"] = self._bind_patches()
+        self._launches = {"priority": self._bind_sets()}
+        if self._method == "three_phase":
+            self._launches["three_phase"] = self._bind_sets(claim=False)
+        elif self._method in _BY_CLAIMS:
+            self._launches[self._method] = self._bind_claims()
 
     def _rows(self, n_rows: int) -> dict[str, DeviceArray]:
         session = self.session
@@ -102,32 +107,37 @@ class Refinement:
     def _words(self, items: int) -> DeviceArray:
         return self.session.empty(items * self.session.program(MARK, self._exact).constant("WIDE_WORDS"), np.uint64)
 
-    def _bind_priority(self) -> list[Launch]:
+    def _bind_sets(self, claim: bool = True) -> list[Launch]:
+        """Bind rounds in which candidates without conflicts are found before any goes in."""
         session, n_rows, group, walks = self.session, self._n_rows, self._group, {"MOST_RIM": self._rim}
+        walks["CLAIM"] = int(claim)
         exact_items = self._exact["WG_SIZE"] * self._exact_groups
         scope: dict[str, Any] = {
             **self._shared, **self.arrays, **self._rows(n_rows), "n_rows": n_rows, "most_points": self._most_points,
-            "keys": session.empty(n_rows, np.uint64), "words": self._words(exact_items),
+            "most_candidates": n_rows, "keys": session.empty(n_rows, np.uint64), "words": self._words(exact_items),
             **{name: session.empty(n_rows, np.int32) for name in ("candidates", "unsure", "needs")},
         }
         rounds, items = session.program(ROUNDS, group), self._groups * group["WG_SIZE"]
-        self._count_urgencies = rounds.bind("count_urgencies", items, scope, counts=scope["urgency_counts"])
+        written = [] if claim else [rounds.bind("write_keys", items, scope, only_raise=phase) for phase in (0, 1)]
         return [
             rounds.bind("count_bad", items, scope), rounds.bind("list_bad", items, scope),
             session.program(MARK, {**group, **walks}).bind("mark", self._walkers * group["WG_SIZE"], scope),
             session.program(MARK, {**self._exact, **walks, "EXACT": 1}).bind("mark", exact_items, scope),
-            rounds.bind("judge", items, scope), rounds.bind("insert", items, scope),
+            *written, rounds.bind("judge", items, scope), rounds.bind("insert", items, scope),
         ]
 
-    def _bind_patches(self) -> list[Launch]:
-        session, group, workers = self.session, self._group, self._workers
+    def _bind_claims(self) -> list[Launch]:
+        """Bind rounds in which points go in as soon as their triangles are claimed."""
+        session, group, workers, keeps = self.session, self._group, self._workers, self._method == "patches"
         rounds, items = session.program(ROUNDS, {**group, "SIFTED": 0}), self._groups * group["WG_SIZE"]
-        patches = session.program(PATCHES, {**self._exact, "MOST_RIM": self._rim, "EXACT": int(session.facts.is_cpu)})
+        patches = session.program(PATCHES, {
+            **self._exact, "MOST_RIM": self._rim, "EXACT": int(session.facts.is_cpu), "MOST_WAITING": _WAITING * keeps,
+        })  # fmt: skip
         scope: dict[str, Any] = {
-            **self._shared, **self.arrays, **self._rows(workers), "n_rows": self._slots, "n_workers": workers,
+            **self._shared, **self.arrays, **self._rows(workers), "most_candidates": self._slots, "n_workers": workers,
             "most_points": self._most_points, "keys": session.empty(self._slots, np.uint64),
             "candidates": session.empty(self._slots, np.int32), "words": self._words(workers),
-            "waiting": session.empty(workers * patches.constant("MOST_WAITING"), np.int32),
+            "waiting": session.empty(workers * _WAITING, np.int32),
         }
         return [
             rounds.bind("count_bad", items, scope), rounds.bind("list_bad", items, scope),
@@ -155,7 +165,7 @@ class Refinement:
 
     def _refine(self) -> None:
         tell, seen, method = begin("refining", unit="bad triangles"), self.problem.mesh.n_points, self._method
-        level = self._first_level() if method == "patches" else 1
+        level = self._first_level() if method in _BY_CLAIMS else 1
         while not self.stopped:
             batch = min(level, _UNREAD_ROUNDS) if level > 1 else 1
             for _ in range(batch):
@@ -230,7 +240,7 @@ class Refinement:
     @property
     def history(self) -> NDArray[np.int64]:
         rows: NDArray[np.int64] = self._shared["history"].get(2, 2 * self._number + 2).astype(np.int64).reshape(-1, 2)
-        return rows
+        return rows[: np.count_nonzero(rows[:, 0]) + 1]
 
     @property
     def details(self) -> dict[str, Any]:
