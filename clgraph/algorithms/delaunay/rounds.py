@@ -139,6 +139,7 @@ class Refinement:
             "candidates": session.empty(self._slots, np.int32), "words": self._words(workers),
             "waiting": session.empty(workers * _WAITING, np.int32),
         }
+        self._count_urgencies = rounds.bind("count_urgencies", items, scope, counts=scope["urgency_counts"])
         return [
             rounds.bind("count_bad", items, scope), rounds.bind("list_bad", items, scope),
             patches.bind("refine_patches", workers, scope),
