@@ -41,8 +41,14 @@ KERNEL place_points(int n_points, __global const int *restrict point_order, __gl
   if (r >= n_points) return;
   int v = point_order[r];
   points[r] = given[v];
-  point_segments[r] = kinds[v];
+  point_segments[r] = INPUT_POINT;
   ranks[v] = r;
+}
+
+KERNEL sharpen_points(int n_sharp, __global const int *restrict sharp_points, __global const int *restrict ranks,
+                      __global int *restrict point_segments) {
+  int i = get_global_id(0);
+  if (i < n_sharp) point_segments[ranks[sharp_points[i]]] = SHARP_POINT;
 }
 
 KERNEL place_segments(int n_segments, __global const int2 *restrict given_ends, __global const int *restrict ranks,

@@ -165,9 +165,9 @@ class Refinement:
     def _refine(self) -> None:
         tell, seen, method = begin("refining", unit="bad triangles"), self.problem.mesh.n_points, self._method
         level = self._first_level() if method in _BY_CLAIMS else 1
+        unread = 2 if self.session.facts.is_cpu else _UNREAD_ROUNDS
         while not self.stopped:
-            batch = min(level, _UNREAD_ROUNDS) if level > 1 else 1
-            for _ in range(batch):
+            for _ in range(unread if level == 1 else _UNREAD_ROUNDS):
                 self._round(method, level)
                 level = max(1, level - _STEP)
             state = self._read()

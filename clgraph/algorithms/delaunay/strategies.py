@@ -37,7 +37,7 @@ def _work(problem: RefineProblem, _facts: DeviceFacts, *, attempts: float, round
     tries = attempts * points
     return Work(
         launches * rounds, rounds, streamed_bytes=rounds * slots, gathers=(Gathers(_LOOKS * tries, 60.0 * slots),),
-        atomics=(Atomics(_CLAIMS * tries, max(1.0, slots), "max_int32"),),
+        atomics=(Atomics(_CLAIMS * tries, max(1.0, slots)),),
     )
 
 
