@@ -133,7 +133,7 @@ def test_measurements_count_copies_of_both_queues(session):
 @pytest.fixture
 def staged(session, monkeypatch):
     """The session, which copies by way of pinned chunks as on a GPU, though they are small."""
-    for name, value in {"CHUNK_BYTES": 1000, "SLICE_BYTES": 400, "N_CHUNKS": 3}.items():
+    for name, value in {"CHUNK_BYTES": 1000, "SLICE_BYTES": 400, "N_CHUNKS": 3, "LAG": 1}.items():
         monkeypatch.setattr(f"clgraph.runtime.staging.{name}", value)
     staging = Staging(session)
     monkeypatch.setattr(session, "staging_for", lambda n_bytes: staging if n_bytes >= 2000 else None)
