@@ -7,18 +7,19 @@
 
 What counts is the least wall time of a run on a resident graph; of factorisation, preparation and 20 sweeps. The inputs
 are those of ``unseen.py``. A row is as that algorithm's own benchmark writes it. A strategy that is predicted to take
-both more than ``--patience`` seconds and 30 times as long as the pick is left out.
+both more than ``--patience`` seconds and ``--hopeless`` times as long as the pick is left out.
 """
 from __future__ import annotations
 
 import argparse
 import math
+import signal
 import sys
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from multiprocessing import get_context
 from typing import Any
 
@@ -53,8 +54,7 @@ RATINGS = "factorization"
 HALVES = {"tune": (unseen.TUNE, unseen.TUNE_RATINGS), "judge": (unseen.JUDGE, unseen.JUDGE_RATINGS)}
 N_SWEEPS = 20
 RANK = 16
-_ROWS_AT_ONCE = 200  # that are written: a file of many rows takes long to write
-_HOPELESS = 30.0  # times the pick's prediction
+_WRITTEN_SECONDS = 10.0  # between two writings: a file of many rows takes long
 
 
 def kinds(half: str, which: int) -> list[str]:
@@ -86,14 +86,14 @@ def graph_rows(session: Session, args: argparse.Namespace) -> Iterator[list[Row]
                 problem = benchmark.problem(label, graph, **settings)
                 predicted = benchmark.algorithm.choose(session, problem).predicted
                 yield benchmark.measure(
-                    session, label, graph, strategies=_worth_a_try(predicted, args.patience),
+                    session, label, graph, strategies=_worth_a_try(predicted, args.patience, args.hopeless),
                     check_limit=args.check_limit, repeats=args.repeats, budget_seconds=args.budget, **settings,
                 )
         session.release()
 
 
-def _worth_a_try(predicted: Mapping[str, Estimate], patience: float) -> list[str]:
-    most = max(patience, _HOPELESS * next(iter(predicted.values())).seconds)
+def _worth_a_try(predicted: Mapping[str, Estimate], patience: float, hopeless: float) -> list[str]:
+    most = max(patience, hopeless * next(iter(predicted.values())).seconds)
     return [name for name, guess in predicted.items() if guess.seconds <= most]
 
 
@@ -104,7 +104,8 @@ def ratings_rows(session: Session, args: argparse.Namespace) -> Iterator[list[Ro
         model = bench_factorization.model_says(session, ratings, RANK, "float32")
         predicted = {key: N_SWEEPS * row["predicted_seconds"] + row["predicted_preparation_seconds"]
                      for key, row in model.items()}
-        most = max(args.patience, _HOPELESS * min(predicted.values()))
+        predicted.pop(bench_factorization.RACY, None)
+        most = max(args.patience, args.hopeless * min(predicted.values()))
         yield bench_factorization.measure(
             session, f"{name}-{args.vertices}", ratings, model, rank=RANK, storage="float32",
             strategies=[key for key, seconds in predicted.items() if seconds <= most], repeats=args.repeats,
@@ -185,29 +186,36 @@ def plot(rows: Sequence[Row], path: str) -> None:
         axes.legend()
 
 
+def measured_rows(args: argparse.Namespace, session: Session, origin: Mapping[str, Any]) -> list[Row]:
+    """Measure until all is done or the time is over, and write what there is every few seconds and at the end."""
+    some_graphs, some_ratings = set(args.algorithms) & set(GRAPHS), RATINGS in args.algorithms and not args.graphs
+    measures = [*([ratings_rows] if some_ratings else []), *([graph_rows] if some_graphs else [])]
+    rows: list[Row] = []
+    began, written, n_written = time.monotonic(), time.monotonic(), 0
+    try:
+        for found in chain.from_iterable(measure(session, args) for measure in measures):
+            rows += [{**row, **origin} for row in found]
+            print(f"{time.monotonic() - began:.0f} s: {found[0]['benchmark']} {found[0]['graph']}", flush=True)
+            if args.json and time.monotonic() - written > _WRITTEN_SECONDS:
+                write_rows(args.json, rows[n_written:])
+                written, n_written = time.monotonic(), len(rows)
+            if time.monotonic() - began > args.seconds:
+                break
+    finally:
+        if args.json:
+            write_rows(args.json, rows[n_written:])
+    return rows
+
+
 def run(args: argparse.Namespace) -> int:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))
     if args.results:
         rows = [row for path in args.results for row in read_rows(path)]
         for benchmark, group in by_benchmark(rows).items():
             print(f"{benchmark}:\n\n{tabulate_rows(group, 'regret', 'github')}\n")
     else:
         session = Session(args.device)
-        origin = harness.provenance(session)
-        rows, until = [], time.monotonic() + args.seconds
-        some_graphs, some_ratings = set(args.algorithms) & set(GRAPHS), RATINGS in args.algorithms and not args.graphs
-        measures = [*([ratings_rows] if some_ratings else []), *([graph_rows] if some_graphs else [])]
-        n_written = 0
-        for measure in measures:
-            for found in measure(session, args):
-                rows += [{**row, **origin} for row in found]
-                print(tabulate_rows(rows[-len(found) :], "regret", "github"), flush=True)
-                if args.json and len(rows) - n_written > _ROWS_AT_ONCE:
-                    write_rows(args.json, rows[n_written:])
-                    n_written = len(rows)
-                if time.monotonic() > until:
-                    break
-        if args.json:
-            write_rows(args.json, rows[n_written:])
+        rows = measured_rows(args, session, harness.provenance(session))
     print(quality(rows))
     if args.plot:
         plot(rows, args.plot)
@@ -226,6 +234,7 @@ if __name__ == "__main__":
     parser.add_argument("--algorithms", nargs="+", choices=algorithms, default=algorithms, help="(default: all)")
     parser.add_argument("--check-limit", type=int, default=20_000_000, help="check answers up to so many entries")
     parser.add_argument("--patience", type=float, default=1.0, help="seconds that any may be predicted to take")
-    parser.add_argument("--seconds", type=float, default=math.inf, help="begin no input later (of each kind of input)")
+    parser.add_argument("--hopeless", type=float, default=30.0, help="times as long as the pick that any may be, too")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin nothing later")
     parser.add_argument("--plot", metavar="FILE", help="draw how much each pick loses")
     sys.exit(guarded(run, parser.parse_args()))
