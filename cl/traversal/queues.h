@@ -215,9 +215,18 @@ INLINE void list_rows(const entry_t *found, const uint *length, uint wanted, fro
   if (sg_lane() == 0) base = fetch_add(next.sizes + 1, all_pieces);
   slot = sg_broadcast(base, 0u) + pieces_before;
 #pragma unroll
-  for (uint k = 0u; k < STEPS; k++)
-    for (uint piece = 0u; (heavy >> k & 1u) && piece * PIECE < length[k]; piece++)
-      next.heavy[slot++] = (int2)(found[k].vertex, (int)piece);
+  for (uint k = 0u; k < STEPS; k++) {
+    const uint n_pieces = heavy >> k & 1u ? (length[k] + PIECE - 1u) / PIECE : 0u;
+    for (uint piece = 0u; n_pieces <= SUB_GROUP_SIZE && piece < n_pieces; piece++)
+      next.heavy[slot + piece] = (int2)(found[k].vertex, (int)piece);
+    for (lane_mask_t hubs = sg_ballot(n_pieces > SUB_GROUP_SIZE); hubs; hubs &= hubs - 1) {
+      const uint owner = lowest_lane(hubs), all_of_it = sg_broadcast(n_pieces, owner), from = sg_broadcast(slot, owner);
+      const int vertex = sg_broadcast(found[k].vertex, owner);
+      for (uint piece = sg_lane(); piece < all_of_it; piece += SUB_GROUP_SIZE)
+        next.heavy[from + piece] = (int2)(vertex, (int)piece);
+    }
+    slot += n_pieces;
+  }
 #endif
 }
 
