@@ -18,7 +18,7 @@
 #ifndef QUEUE_ROWS               /* rows that a work-group keeps for itself */
 #define QUEUE_ROWS (2 * WG_SIZE)
 #endif
-#ifndef KEPT_ROWS                /* with more it gives half of them away */
+#ifndef KEPT_ROWS                /* with more it keeps half as many */
 #define KEPT_ROWS (QUEUE_ROWS / 16)
 #endif
 #ifndef OWN_LENGTH               /* longer rows go to the lists */
@@ -268,11 +268,11 @@ INLINE void push(const entry_t *found, const uint *length, uint wanted, frontier
 }
 
 /* Every work-item calls, once its group has no more to push in this turn; returns how many rows the group keeps.  A full
- * queue gives half of itself away, so that it has room for many turns to come: turns without lists are cheap.
- * most: rows it may keep; with 0 it gives all away. */
+ * queue gives so much away that it has room for many turns to come, since turns without lists are cheap.
+ * most: rows it may keep, and half as many once there were more; with 0 it gives all away. */
 INLINE uint close_queue(frontier_t next, uint most, __global const offset_t *restrict row_offsets) {
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-  const uint size = min(*next.size, next.room), kept = most ? size / 2u : 0u;
+  const uint size = min(*next.size, next.room), kept = most / 2u;
   if (size <= most) return size;
   for (uint first = kept + STEPS * SUB_GROUP_SIZE * sg_in_group(); first < size; first += STEPS * WG_SIZE) {
     entry_t given[STEPS];
