@@ -42,7 +42,7 @@ class Algorithm:
         ``answer(problem, plan)`` returns the result of a plan that has run; it has an attribute ``info``.
     check : callable
         ``check(problem, result)`` raises a :class:`VerificationError` if the result does not fit the definition.
-    takes : {"graph", "ratings"}
+    takes : {"graph", "ratings", "mesh"}
     left_out : callable
         ``left_out(problem, session)`` returns the strategies that ``"auto"`` does not consider, and why; they run if
         they are asked for by name.
@@ -55,7 +55,7 @@ class Algorithm:
     problem: Callable[..., Any]
     answer: Callable[[Any, Any], Any]
     check: Callable[[Any, Any], None]
-    takes: Literal["graph", "ratings"] = "graph"
+    takes: Literal["graph", "ratings", "mesh"] = "graph"
     left_out: Callable[[Any, Session], Mapping[str, str]] = _none_left_out
     learns: bool = False
 
