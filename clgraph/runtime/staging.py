@@ -3,7 +3,7 @@
 A device copies pinned memory by itself, at the full rate of its bus. What the user has is pageable: a driver takes it
 through one small buffer and one thread (7 GB/s up and 3 GB/s down on an H200, whose bus does 50). Here several threads
 copy between the user's memory and pinned chunks while the bus moves other chunks; they also take the page faults of a
-new host array.
+new host array, and begin with that while the host waits for kernels.
 """
 from __future__ import annotations
 
@@ -27,12 +27,15 @@ if TYPE_CHECKING:
     from clgraph.runtime.session import Session
 
 CHUNK_BYTES = 8 << 20  # of a transfer: each costs the host a dozen steps
-SLICE_BYTES = 4 << 20  # what a thread copies at once
 N_CHUNKS = 7
-LAG = 3  # so many chunks are left to the bus, or to the threads, before the first of them is used again
-LEAST_BYTES = 2 * SLICE_BYTES  # a smaller copy has nothing to overlap
+LAG = 2  # so many chunks are left to the bus, or to the threads, before the first of them is used again
+LEAST_BYTES = 4 << 20  # a smaller copy has little to overlap
+_SLICES = 4  # of a chunk, each for a thread
+_FEW_CHUNKS = 4  # less than so many are halved, so that something overlaps
 _MOST_THREADS = 12  # more are no faster than the bus
-
+_TOUCHED = 3  # parts at once, while kernels run
+_PAGE_BYTES = 4096
+_ZERO = np.zeros(1, np.uint8)
 
 _Tasks: TypeAlias = "SimpleQueue[tuple[NDArray[np.uint8], NDArray[np.uint8], threading.Lock] | None]"
 
@@ -55,12 +58,21 @@ class _Copiers:
 
     def submit(self, target: NDArray[np.uint8], source: NDArray[np.uint8]) -> None:
         """Let the threads copy a part."""
+        step = -(-target.size // _SLICES)
+        self._give((target[at : at + step], source[at : at + step]) for at in range(0, target.size, step))
+
+    def touch(self, target: NDArray[np.uint8]) -> None:
+        """Let the threads write to each page of a part."""
+        step = -(-target.size // _SLICES)
+        self._give((target[at : at + step : _PAGE_BYTES], _ZERO) for at in range(0, target.size, step))
+
+    def _give(self, copies: Iterator[tuple[NDArray[np.uint8], NDArray[np.uint8]]]) -> None:
         ends: list[threading.Lock] = []
         self._parts.append(ends)
-        for start in range(0, source.size, SLICE_BYTES):
+        for target, source in copies:
             end = threading.Lock()
             end.acquire()
-            self._tasks.put((target[start : start + SLICE_BYTES], source[start : start + SLICE_BYTES], end))
+            self._tasks.put((target, source, end))
             ends.append(end)
 
     def wait(self) -> None:
@@ -70,9 +82,9 @@ class _Copiers:
                 pass
         self._parts.popleft()
 
-    def finish(self) -> None:
-        """Wait for all parts."""
-        while self._parts:
+    def finish(self, left: int = 0) -> None:
+        """Wait for all parts but the last *left*."""
+        while len(self._parts) > left:
             self.wait()
 
 
@@ -145,7 +157,7 @@ class Staging:
             for i, part in enumerate(parts):
                 copiers.wait()
                 chunk = chunks[i % N_CHUNKS][: part.size]
-                self._sending[i % N_CHUNKS] = self._enqueue(buffer, chunk, dst_offset=first_byte + i * CHUNK_BYTES)
+                self._sending[i % N_CHUNKS] = self._enqueue(buffer, chunk, dst_offset=first_byte + i * parts[0].size)
                 if LAG <= i < len(parts) - N_CHUNKS + LAG:  # the bus has others to move meanwhile
                     fill(i - LAG + N_CHUNKS)
 
@@ -156,10 +168,16 @@ class Staging:
         with self._copying("copying from the device") as (chunks, copiers):
             def ask(i: int) -> None:
                 chunk = chunks[i % N_CHUNKS][: parts[i].size]
-                coming.append(self._enqueue(chunk, buffer, src_offset=first_byte + i * CHUNK_BYTES))
+                coming.append(self._enqueue(chunk, buffer, src_offset=first_byte + i * parts[0].size))
 
             for i in range(min(N_CHUNKS, len(parts))):
                 ask(i)
+            for part in parts:
+                if coming[0].command_execution_status <= cl.command_execution_status.COMPLETE:
+                    break
+                copiers.touch(part)
+                copiers.finish(left=_TOUCHED)
+            copiers.finish()
             for i, part in enumerate(parts):
                 coming[i].wait()
                 copiers.submit(part, chunks[i % N_CHUNKS][: part.size])
@@ -169,6 +187,7 @@ class Staging:
 
 
 def _parts(host: NDArray[Any]) -> list[NDArray[np.uint8]]:
-    """Return the bytes of *host* in parts, a chunk each."""
+    """Return the bytes of *host* in parts, each for a chunk."""
     whole = host.reshape(-1).view(np.uint8)
-    return [whole[start : start + CHUNK_BYTES] for start in range(0, whole.size, CHUNK_BYTES)]
+    size = CHUNK_BYTES if whole.size >= _FEW_CHUNKS * CHUNK_BYTES else CHUNK_BYTES // 2
+    return [whole[start : start + size] for start in range(0, whole.size, size)]
