@@ -18,6 +18,7 @@ _EXPORTS = {
     "DeviceProfile": "clgraph.device.profile",
     "Graph": "clgraph.data.graph",
     "Partition": "clgraph.algorithms.partition",
+    "PlanarGraph": "clgraph.data.planar_graph",
     "Ratings": "clgraph.data.ratings",
     "RefinedMesh": "clgraph.algorithms.delaunay",
     "SGDMatrixFactorization": "clgraph.algorithms.factorization.estimator",

@@ -17,6 +17,11 @@ def edge_keys(edges: NDArray[np.integer[Any]], n: int) -> NDArray[np.int64]:
     return keys
 
 
+def triangle_sides(triangles: NDArray[Any]) -> NDArray[Any]:
+    """Return the ends of the edge opposite each corner, shape (t, 3, 2)."""
+    return np.stack([triangles[:, [1, 2, 0]], triangles[:, [2, 0, 1]]], axis=-1)
+
+
 def among(keys: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return which *keys* are *known*, which are fewer: a search is faster than numpy's tables of many keys."""
     if known.size == 0:
@@ -48,7 +53,7 @@ def checked_points(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def checked_indices(name: str, values: ArrayLike, width: int, n: int) -> NDArray[np.int32]:
-    """Return rows of *width* different numbers of *n* points as an array of its own."""
+    """Return rows of *width* numbers of *n* points as an array of its own; those of a triangle are different."""
     rows = checked_array(name, values, MeshError)
     rows = rows.reshape(0, width).astype(np.int32) if rows.size == 0 else rows
     if rows.ndim != 2 or rows.shape[1] != width or rows.dtype.kind not in "iu":
@@ -56,8 +61,7 @@ def checked_indices(name: str, values: ArrayLike, width: int, n: int) -> NDArray
     if (bad := ((rows < 0) | (rows >= n)).any(axis=1)).any():
         at = int(bad.argmax())
         raise MeshError(f"{name}[{at}] = {rows[at].tolist()}; allowed: the numbers of points, 0 to {n - 1}")
-    same = (rows == np.roll(rows, 1, axis=1)).any(axis=1)
-    if same.any():
+    if width > 2 and (same := (rows == np.roll(rows, 1, axis=1)).any(axis=1)).any():
         at = int(same.argmax())
         raise MeshError(f"{name}[{at}] = {rows[at].tolist()}; allowed: {width} different points")
     return np.array(rows, np.int32, order="C")

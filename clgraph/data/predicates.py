@@ -94,8 +94,13 @@ def _incircle_float(difference: NDArray[np.float64]) -> tuple[Points, Points]:
 
 
 def _orient_exact(*points: Points) -> Signs:
-    (ax, ay), (bx, by) = _integer_differences(points)
-    return np.sign(ax * by - ay * bx).astype(np.int8)  # type: ignore[no-any-return]
+    signs = np.zeros(len(points[0]), np.int8)
+    # A vertical or horizontal line through all points is what grids ask about most.
+    rest = np.flatnonzero(((points[0] != points[2]) | (points[1] != points[2])).all(axis=1))
+    if rest.size:
+        (ax, ay), (bx, by) = _integer_differences([p[rest] for p in points])
+        signs[rest] = np.sign(ax * by - ay * bx).astype(np.int8)
+    return signs
 
 
 def _incircle_exact(*points: Points) -> Signs:

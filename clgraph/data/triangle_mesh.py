@@ -17,6 +17,7 @@ from clgraph.data.mesh_arrays import (
     checked_points,
     cross,
     edge_keys,
+    triangle_sides,
 )
 from clgraph.data.predicates import orient2d
 from clgraph.errors import MeshError
@@ -151,16 +152,15 @@ class TriangleMesh:
         if segments is not None:
             edges = checked_indices("segments", segments, 2, n)
             markers = checked_column("segment_markers", segment_markers, len(edges), np.int32)
-            sides = edge_keys(corners[:, [_NEXT, _LAST]], n).ravel()
+            sides = edge_keys(triangle_sides(corners), n).ravel()
             keys = edge_keys(edges, n)
             if not (known := among(keys, sides[among(sides, keys)])).all():
                 at = int(known.argmin())
                 raise MeshError(
-                    f"segments[{at}] = {edges[at].tolist()} is no edge of a triangle; a planar graph makes "
+                    f"segments[{at}] = {edges[at].tolist()} is no edge of a triangle; PlanarGraph makes "
                     "triangles that have all segments"
                 )
-        triangle, side = np.nonzero(neighbors < 0)
-        hull = np.column_stack([corners[triangle, (side + 1) % 3], corners[triangle, (side + 2) % 3]])
+        hull = triangle_sides(corners)[neighbors < 0]
         together = np.concatenate([edges, hull])
         _, first = np.unique(edge_keys(together, n), return_index=True)
         first.sort()
@@ -180,7 +180,7 @@ class TriangleMesh:
         """Return the mesh of a ``scipy.spatial.Delaunay`` of points of the plane.
 
         Qhull leaves out points that are too close to others, and its triangles need not be Delaunay by exact
-        arithmetic; a planar graph has neither fault.
+        arithmetic; :meth:`PlanarGraph.triangulate` has neither fault.
 
         Raises
         ------
@@ -218,15 +218,15 @@ class TriangleMesh:
 def triangle_neighbors(triangles: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the links of counter-clockwise *triangles*; an edge may have one triangle on each side."""
     t, n = len(triangles), int(triangles.max(initial=0)) + 1
-    start, end = triangles[:, _NEXT].ravel(), triangles[:, _LAST].ravel()
-    keys = 2 * edge_keys(np.column_stack([start, end]), n) + (start < end)
+    sides = triangle_sides(triangles).reshape(-1, 2)
+    keys = 2 * edge_keys(sides, n) + (sides[:, 0] < sides[:, 1])
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
     if (wrong := keys[1:] == keys[:-1]).any():
         at = int(wrong.argmax())
         one, other = order[at], order[at + 1]
         raise MeshError(
-            f"triangles {one // 3} and {other // 3} are on the same side of edge {[int(start[one]), int(end[one])]}; "
+            f"triangles {one // 3} and {other // 3} are on the same side of edge {sides[one].tolist()}; "
             "needed: triangles that do not overlap"
         )
     same = keys[1:] >> 1 == keys[:-1] >> 1

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clgraph.data.mesh_arrays import among, edge_keys
+from clgraph.data.mesh_arrays import among, edge_keys, triangle_sides
 from clgraph.data.predicates import incircle, orient2d
 from clgraph.data.triangle_mesh import TriangleMesh, triangle_neighbors
 from clgraph.errors import MeshError, VerificationError
@@ -49,7 +49,7 @@ def check_delaunay(
         Degrees that each angle must have. A smaller one is excused where the shortest edge of its triangle lies
         between two segments of *original* that meet at less than 60 degrees.
     max_area : float, optional
-        The largest area, beside the bounds of the mesh itself.
+        The largest area. If it or *original* is given, the bounds of the mesh itself must hold, too.
     holes : float array, shape (h, 2)
         Points that must be in no triangle.
     unused_points : bool
@@ -57,7 +57,8 @@ def check_delaunay(
     """
     _check_circles(mesh, _check_topology(mesh, unused_points))
     _check_holes(mesh, np.asarray(holes, np.float64).reshape(-1, 2))
-    _check_areas(mesh, max_area)
+    if max_area is not None or original is not None:
+        _check_areas(mesh, max_area)
     chains = None if original is None else _check_refinement(mesh, original)
     _check_angles(mesh, min_angle, original, chains)
 
@@ -84,7 +85,7 @@ def _check_topology(mesh: TriangleMesh, unused_points: bool) -> NDArray[np.bool_
     if (same := (mesh.points[order[1:]] == mesh.points[order[:-1]]).all(axis=1)).any():
         at = int(same.argmax())
         raise VerificationError(f"points {order[at]} and {order[at + 1]} are equal")
-    keys, sides = edge_keys(mesh.segments, n), edge_keys(_sides(corners), n)
+    keys, sides = edge_keys(mesh.segments, n), edge_keys(triangle_sides(corners), n)
     if np.unique(keys).size != keys.size:
         raise VerificationError("a segment is there twice")
     fixed = among(sides, keys)
@@ -229,8 +230,3 @@ def _between_sharp_segments(
     rows = np.arange(len(corners))
     v, w = corners[rows, (least + 1) % 3].tolist(), corners[rows, (least + 2) % 3].tolist()
     return np.fromiter(map(sharp, v, w), bool, len(v))
-
-
-def _sides(corners: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return the edge opposite each corner, shape (t, 3, 2)."""
-    return np.stack([corners[:, [1, 2, 0]], corners[:, [2, 0, 1]]], axis=-1)
