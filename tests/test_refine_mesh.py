@@ -33,7 +33,8 @@ def ring(n: int, radius: float, first: int) -> tuple[np.ndarray, list[list[int]]
 def with_hole() -> cg.PlanarGraph:
     outer, inner = ring(9, 0.5, 0), ring(17, 0.17, 9)
     return cg.PlanarGraph.from_arrays(
-        np.concatenate([outer[0], inner[0]]), outer[1] + inner[1], holes=[[0.5, 0.5]], segment_markers=[3] * 9 + [7] * 17
+        np.concatenate([outer[0], inner[0]]), outer[1] + inner[1], holes=[[0.5, 0.5]],
+        segment_markers=[3] * 9 + [7] * 17,
     )
 
 
@@ -61,8 +62,8 @@ def grid(n: int) -> cg.PlanarGraph:
 
 
 def wedge(degrees: float) -> cg.PlanarGraph:
-    tip = math.radians(degrees)
-    return cg.PlanarGraph.from_arrays([[0, 0], [1, 0], [1.3 * math.cos(tip), 1.3 * math.sin(tip)]], [[0, 1], [1, 2], [2, 0]])
+    tip = 1.3 * np.array([math.cos(math.radians(degrees)), math.sin(math.radians(degrees))])
+    return cg.PlanarGraph.from_arrays([[0, 0], [1, 0], tip], [[0, 1], [1, 2], [2, 0]])
 
 
 def fan(n: int) -> cg.PlanarGraph:
@@ -249,7 +250,7 @@ def test_arguments() -> None:
         with pytest.raises(InputError, match=name):
             refine_mesh(mesh, **arguments)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="TriangleMesh"):
-        refine_mesh(mesh.points)  # type: ignore[arg-type]
+        refine_mesh(mesh.points)
     with pytest.raises(MeshError, match="coordinates"):
         refine_mesh(cg.TriangleMesh.from_arrays(np.array([[0, 0], [1, 0], [0, 1]]) * 1e200, [[0, 1, 2]]))
     with pytest.raises(MeshError, match="0 triangles"):

@@ -41,9 +41,9 @@ class Placement:
         left, bottom, right, top = self._problem.bounds
         scope: dict[str, Any] = {
             **self.given, **arrays, "n_points": n, "n_triangles": t, "n_segments": len(self._segment_order),
-            "given": session.upload(mesh.points.ravel(), in_place=True),
-            "triangles": session.upload(mesh.triangles.ravel(), in_place=True), "neighbors": session.upload(mesh.neighbors.ravel(), in_place=True),
-            "segment_rows": self._rows, "given_ends": self._ends, "low_x": left, "low_y": bottom,
+            "given": self._whole(mesh.points), "triangles": self._whole(mesh.triangles),
+            "neighbors": self._whole(mesh.neighbors), "segment_rows": self._rows, "given_ends": self._ends,
+            "low_x": left, "low_y": bottom,
             "scale": 65536.0 / max(right - left, top - bottom), "ask": self._problem.demands(),
             "ranks": session.empty(n, np.int32), "slots": session.empty(t, np.int32),
         }
@@ -56,6 +56,10 @@ class Placement:
         for kernel in ("place_triangles", "start", "look"):
             program.bind(kernel, t, scope)()
         session.finish()
+
+    def _whole(self, array: NDArray[Any]) -> DeviceArray:
+        """Return *array* on the device; a CPU reads it in place, since :meth:`place` waits for the end."""
+        return self._session.upload(array.ravel(), in_place=True)
 
     def _sorted(self, kernel: str, n: int, scope: dict[str, Any], bits: int) -> DeviceArray:
         """Return the numbers 0 … *n* − 1 by the keys that *kernel* gives them."""

@@ -120,5 +120,6 @@ def as_problem(
         raise MeshError(f"the mesh has {mesh.n_triangles} triangles; allowed: 1 to {MOST_TRIANGLES}")
     problem = RefineProblem(mesh, angle, area, most, checked_flag("partial", partial))
     if not max(map(abs, problem.bounds)) <= MOST_COORDINATE:
-        raise MeshError(f"coordinates are from {problem.bounds[:2]} to {problem.bounds[2:]}; allowed: up to {MOST_COORDINATE}")
+        low, high = problem.bounds[:2], problem.bounds[2:]
+        raise MeshError(f"coordinates are from {low} to {high}; allowed: up to {MOST_COORDINATE}")
     return problem
