@@ -182,6 +182,37 @@ def test_a_mesh_without_bad_triangles_stays(session: Session) -> None:
         assert sorted(map(sorted, refined.triangles.tolist())) == [[0, 1, 2], [0, 2, 3]]
 
 
+def shuffled_triangulation(seed: int) -> cg.TriangleMesh:
+    """A triangulation of random points between two segments that is far from Delaunay: a sweep from left to right."""
+    points = np.random.default_rng(seed).random((80, 2))
+    order = np.argsort(points[:, 0])
+    fan: list[list[int]] = []
+    upper, lower = [order[0]], [order[0]]
+    for v in order[1:]:
+        for chain, turn in ((upper, 1.0), (lower, -1.0)):
+            while len(chain) > 1:
+                a, b = points[chain[-2]], points[chain[-1]]
+                if turn * np.cross(np.append(b - a, 0), np.append(points[v] - a, 0))[2] <= 0:
+                    break
+                fan.append([chain[-2], chain[-1], int(v)])
+                chain.pop()
+            chain.append(int(v))
+    return cg.TriangleMesh.from_arrays(points, fan)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_not_delaunay_is_flipped_first(session: Session, seed: int) -> None:
+    from clgraph.errors import VerificationError
+    from clgraph.reference.delaunay import check_delaunay
+
+    mesh = shuffled_triangulation(seed)
+    with pytest.raises(VerificationError, match="circle"):
+        check_delaunay(mesh)
+    flipped = refine_mesh(mesh, min_angle=0, session=session, verify=True)
+    assert flipped.n_points == mesh.n_points and flipped.info.details["flips"] > 50
+    refine_mesh(mesh, min_angle=25, session=session, verify=True)
+
+
 def test_history_tells_of_each_round(pocl: Session) -> None:
     mesh = square(300).triangulate()
     for strategy in STRATEGIES:

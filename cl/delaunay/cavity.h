@@ -19,7 +19,7 @@
 #ifndef MOST_RIM                 /* rows of `rim`, and half of those of `cavity` */
 #define MOST_RIM 32
 #endif
-#ifndef FIRST_COME               /* whether who claims a triangle first has it; else the highest key of the round has it */
+#ifndef FIRST_COME               /* whether who claims a triangle first has it; else the highest key in a round has it */
 #define FIRST_COME 0
 #endif
 

@@ -74,7 +74,7 @@ class RefineProblem:
         return {
             "cos_squared": cosine**2 if self.min_angle > 0 else 2.0,
             "off_center": 0.475 * math.sqrt((1 + cosine) / (1 - cosine)) if self.min_angle > 0 else math.inf,
-            "lens": 0.0,
+            "lens": 0.0 if self.min_angle > 0 or self.has_caps else math.inf,
             "longest": int(np.float64(diagonal**2).view(np.uint64) >> np.uint64(50)) + 1,
             "has_caps": int(self.has_caps),
         }

@@ -154,7 +154,6 @@ class Refinement:
         state = np.zeros(self._state.size, np.uint32)
         state[self._word["N_POINTS"]], state[self._word["N_TRIANGLES"]] = mesh.n_points, mesh.n_triangles
         self._state.set(state)
-        self.arrays["owners"].fill(0)
         self._placement.place(self.arrays)
         self.stopped, self._number = "", 0
         try:
@@ -247,7 +246,10 @@ class Refinement:
     @property
     def details(self) -> dict[str, Any]:
         """What the last run tells of itself."""
-        return {"rounds": self._number, "given_up": self._read()["N_GIVEN_UP"], "stopped": self.stopped}
+        given_up = self._read()["N_GIVEN_UP"]
+        return {
+            "rounds": self._number, "flips": self._placement.flips, "given_up": given_up, "stopped": self.stopped,
+        }  # fmt: skip
 
     def release(self) -> None:
         """Let go of all arrays."""
