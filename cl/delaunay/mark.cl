@@ -37,13 +37,16 @@ KERNEL mark(int n_rows, demands_t ask, __global const double2 *restrict points, 
 #endif
   for (; k < stop; k += step) {
 #if EXACT
-    int i = unsure[k];
+    int i = unsure[k], t = candidates[i];
 #else
-    int i = k;
+    int i = k, t = candidates[i];
+    if (t < 0) {                 /* it is out (renew) */
+      heads[i] = (int4)(0, 0, 0, 0);
+      continue;
+    }
 #endif
-    int t = candidates[i], end = WALK_LOST;
     found_t found;
-    if (t >= 0) end = attempt(f, i, keys[i], t, urgencies[t], ask, &found);
+    int end = attempt(f, i, keys[i], t, urgencies[t], ask, &found);
     heads[i] = end == WALK_DONE ? (int4)(found.n_cavity, found.n_rim, found.second, found.segment) : (int4)(0, 0, 0, 0);
     if (end == WALK_DONE) {
       spots[i] = found.spot;
