@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from clgraph.data.graph import Graph
 
 N_SAMPLES = 1 << 14
+_N_LOOKS = 256  # at the entries of a graph that is not measured
 FAR_DISTANCE = 1 << 15
 _COUNTED_DEGREE = 1 << 16
 MAX_CLIMB = 128
@@ -256,3 +257,17 @@ def _depth(matrix: csr_array, start: int) -> tuple[int, int]:
 
 def _ones(m: int) -> NDArray[Any]:
     return np.ones(m, np.float64)  # as scipy's searches hold them
+
+
+def sampled_locality(offsets: NDArray[Any], columns: NDArray[np.int32]) -> tuple[float, float]:
+    """Return the share of far neighbours and the mean of ``log2(1 + distance)``, of few entries.
+
+    The arrays may be unchecked: what is wrong in them makes wrong numbers here, and is found later.
+    """
+    m = columns.size
+    if not m:
+        return 0.0, 0.0
+    looks = np.arange(min(m, _N_LOOKS)) * m // min(m, _N_LOOKS)
+    rows = np.searchsorted(offsets, looks.astype(offsets.dtype), "right") - 1
+    distances = np.abs(columns[looks] - rows)
+    return float((distances > FAR_DISTANCE).mean()), float(np.log2(1.0 + distances).mean())

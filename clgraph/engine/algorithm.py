@@ -13,12 +13,15 @@ from clgraph.data.wrapped import WrappedGraph
 from clgraph.engine.learning import Run, Trials, call_seconds, learning_of
 from clgraph.engine.plan import Plan
 from clgraph.engine.problem import admission
+from clgraph.model.cost import Gathers, Work
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose, choose_at_once
 from clgraph.runtime.device_graph import GraphOnDevice, session_for
 from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import RunInfo, Seconds
 
 _MOST_CHOICES = 64  # that are kept with a graph: settings such as seeds may be many
+_MOST_ITEMS = 3e5  # for each such call: in larger graphs there is no need to look where neighbours are
+_LOOKS, _NEAR_BYTES = 2.0, 2.0**18  # by which a device checks and measures an entry or a vertex
 _ONLY_CALL = 4.0  # on a graph: its check, its statistics and a plan take more than calls do that find them
 
 
@@ -72,10 +75,14 @@ class Algorithm:
     def choose_at_once(self, session: Session, problem: Any, strategy: str = "auto") -> Choice | None:
         """Return the choice of a strategy that has answered on the host before the device could, if there is one."""
         graph = getattr(problem, "graph", None)
-        if graph is None or graph.n_vertices > FAR_DISTANCE:  # in larger ones it matters where neighbours are
+        if graph is None:
             return None
-        calls = _ONLY_CALL if isinstance(graph, WrappedGraph) else 1.0
-        return choose_at_once(*self._choosing(session, problem, strategy), calls=calls)
+        n_items, is_unread = graph.n_vertices + graph.n_edges, isinstance(graph, WrappedGraph)
+        calls = _ONLY_CALL if is_unread else 1.0
+        if graph.n_vertices > FAR_DISTANCE and n_items > _MOST_ITEMS * calls:
+            return None
+        before = Work(gathers=(Gathers(_LOOKS * n_items, _NEAR_BYTES),)) if is_unread else Work()
+        return choose_at_once(*self._choosing(session, problem, strategy), calls=calls, before=before)
 
     def _choosing(self, session: Session, problem: Any, strategy: str) -> tuple[Any, ...]:
         left_out = self._left_out(problem, session) if isinstance(strategy, str) and strategy == "auto" else {}
