@@ -181,7 +181,7 @@ PLANTS = {
         (*lanes.WIDE, "-DWORDS_ORDER=1"),
     ),
     "part-of-a-mover": Plant(  # it may have moved already
-        "partition/label_propagation.cl", "before = moves ? froms[u] : load_relaxed(ARRAY(r, PART) + u);",
+        "partition/moving.h", "before = moves ? froms[u] : load_relaxed(ARRAY(r, PART) + u);",
         "before = load_relaxed(ARRAY(r, PART) + u);", "scheduler", "refinement", ("-DWG_SIZE=1",),
     ),
     "moves-before-all-are-confirmed": Plant(

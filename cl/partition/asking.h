@@ -14,6 +14,9 @@
 #ifndef SHORT_ROW                /* rows of at most so many entries are compared with themselves */
 #define SHORT_ROW 8
 #endif
+#ifndef ROUNDS                   /* of label propagation on a level */
+#define ROUNDS 3u
+#endif
 #ifndef FINE_SHARE               /* quarters of the weight to the own part that a move may lose, on level 0 and others */
 #define FINE_SHARE 1
 #endif
@@ -29,7 +32,7 @@ INLINE int weight_of(ulong key) { return (int)(key >> 32); }
 
 /* Whether vertices may move to a part: in a rebalancing those of weight that it has room for. */
 INLINE int is_open(const refined_t *r, int part, int weight, uint mode) {
-  return mode == MODE_SPREAD || OF_PARTS(r, SIZES)[part] + weight <= OF_PARTS(r, LIMITS)[part];
+  return mode == MODE_SPREAD || OF_PARTS(r, SIZES)[part] + weight <= OF_PARTS(r, LIMITS)[part] - DEAD_ZONE(OF_PARTS(r, LIMITS)[part]);
 }
 
 INLINE pull_t pulls_of_short(const refined_t *r, const level_t *on, int v, int weight, int first, int last, uint mode) {
@@ -115,79 +118,124 @@ INLINE int any_open_part(const refined_t *r, int v) {
   return (int)low;
 }
 
-INLINE void become_candidate(const refined_t *r, int v, int target, int gain, uint stamp) {
+INLINE void become_candidate(const refined_t *r, int v, int target, int gain, uint stamp, batch_t *candidates) {
   ARRAY(r, TARGET)[v] = target;
   ARRAY(r, GAIN)[v] = gain;
   ARRAY(r, ASKED)[v] = (int)stamp;
-  ARRAY(r, CANDIDATES)[fetch_add(r->state + REFINE_CANDIDATES, 1u)] = v;
+  push(r, candidates, CANDIDATES, REFINE_CANDIDATES, v);
 }
 
-/* What vertex v, with these pulls, asks for. */
-INLINE void ask_for(const refined_t *r, const level_t *on, int v, int weight, pull_t pull, uint mode, uint stamp) {
-  const int part = ARRAY(r, PART)[v];
-  if (mode == MODE_SPREAD) {
-    if (!pull.best) {
-      fetch_and(ARRAY(r, FLAGS) + v, ~LISTED);
-      return;
-    }
-    const uint list = r->state[REFINE_WRITE];
-    ARRAY(r, LIST + list)[fetch_add(r->state + REFINE_LENGTH + list, 1u)] = v;
-    const uint last = r->state[REFINE_SPREAD];
-    if (last && (uint)ARRAY(r, LOCKED)[v] == last) return;
-    const int gain = weight_of(pull.best) - pull.own;
-    const int may_lose = (int)((long)pull.own * (r->is_finest ? FINE_SHARE : COARSE_SHARE) / 4);
-    if (gain >= 0 || -gain < may_lose) become_candidate(r, v, part_of(pull.best, v), gain, stamp);
-    return;
+/* Label propagation: v, whose pulls are known, becomes a candidate if it gains, or loses less than a share of the weight
+ * to its own part.  Later rounds let less be lost, and the last one asks for room. */
+INLINE void consider(const refined_t *r, const level_t *on, int v, uint stamp, batch_t *listed,
+                     batch_t *candidates) {
+  const int part = ARRAY(r, PULL_PART)[v], moves_to_list = r->state[REFINE_READ] != r->state[REFINE_WRITE];
+  if (moves_to_list) {
+    if (part == NOBODY) fetch_and(ARRAY(r, FLAGS) + v, ~LISTED);
+    else push(r, listed, LIST + r->state[REFINE_WRITE], REFINE_LENGTH + r->state[REFINE_WRITE], v);
   }
+  const uint last = r->state[REFINE_SPREAD], round = r->state[REFINE_ROUND];
+  if (part == NOBODY || (last && (uint)ARRAY(r, LOCKED)[v] == last)) return;
+  const int gain = ARRAY(r, PULL_GAIN)[v];
+  const long may_lose = (long)ARRAY(r, PULL_OWN)[v] * (r->is_finest ? FINE_SHARE : COARSE_SHARE) >> (2u + 2u * round);
+  if (gain < 0 && -gain >= may_lose) return;
+  if (round + 1u == ROUNDS && !is_open(r, part, vertex_weight(on, v), MODE_WEAK)) return;
+  become_candidate(r, v, part, gain, stamp, candidates);
+}
+
+/* Rebalancing: v asks for the part that costs least, by the pulls of parts with room, or for any with room. */
+INLINE void ask_to_leave(const refined_t *r, int v, int weight, pull_t pull, uint mode, uint stamp,
+                         batch_t *candidates) {
+  const int part = ARRAY(r, PART)[v];
   int target = pull.best && (mode == MODE_WEAK || mixed((uint)v ^ stamp) & 1u) ? part_of(pull.best, v) : NOBODY;
   if (target == NOBODY) target = any_open_part(r, v);
   if (target == NOBODY || target == part) return;
   const int loss = pull.own - (pull.best && target == part_of(pull.best, v) ? weight_of(pull.best) : 0);
   const int bucket = bucket_of(loss, weight);
   fetch_add(r->histogram + (size_t)part * BUCKETS + bucket, weight);
-  become_candidate(r, v, target, bucket, stamp);
+  become_candidate(r, v, target, bucket, stamp, candidates);
 }
 
-INLINE void ask(const refined_t *r, const level_t *on) {
-  const uint mode = r->state[REFINE_MODE], stamp = r->state[REFINE_STAMP], copied = r->state[REFINE_COPIED];
-  const share_t journal = SHARE_OF(r, copied);
-  for (uint i = journal.first; i < journal.end; i += journal.step) {
-    if (i + sg_lane() >= copied) continue;
+/* Whether v is in a part that is too heavy, and not so heavy itself that the part would be too light without it. */
+INLINE int may_leave(const refined_t *r, int v, int weight, uint mode) {
+  const int part = ARRAY(r, PART)[v];
+  if (part == NOBODY) return 0;
+  const int size = OF_PARTS(r, SIZES)[part];
+  const long excess = size - OF_PARTS(r, SHARES)[part];
+  return size > OF_PARTS(r, LIMITS)[part] && 2l * weight < (mode == MODE_STRONG ? 4l : 3l) * excess;
+}
+
+/* Movers of the journal are in the best partition where they are now. */
+INLINE void copy_journal(const refined_t *r) {
+  const uint n = r->state[REFINE_COPIED];
+  const share_t share = SHARE_OF(r, n);
+  for (uint i = share.first; i < share.end; i += share.step) {
+    if (i + sg_lane() >= n) continue;
     const int v = ARRAY(r, JOURNAL)[i + sg_lane()];
     ARRAY(r, BEST)[v] = ARRAY(r, PART)[v];
     fetch_and(ARRAY(r, FLAGS) + v, ~IN_JOURNAL);
   }
-  if (mode == MODE_DONE) return;
-  const uint n = mode == MODE_STRONG ? on->n : r->state[REFINE_LISTED], read = r->state[REFINE_READ];
-  volatile __local int *counters = r->counters + sg_in_group() * PARTS_ROOM;
+}
+
+/* Movers of the journal go back to where the best partition has them. */
+INLINE void take_back(const refined_t *r, const level_t *on) {
+  const uint n = r->state[REFINE_BACK];
   const share_t share = SHARE_OF(r, n);
   for (uint i = share.first; i < share.end; i += share.step) {
-    const uint k = i + sg_lane();
-    int v = k < n ? (mode == MODE_STRONG ? (int)k : ARRAY(r, LIST + read)[k]) : NOBODY, weight = 0, first = 0, last = 0;
-    if (v != NOBODY) {
+    if (i + sg_lane() >= n) continue;
+    const int v = ARRAY(r, JOURNAL)[i + sg_lane()], best = ARRAY(r, BEST)[v];
+    fetch_and(ARRAY(r, FLAGS) + v, ~IN_JOURNAL);
+    if (ARRAY(r, PART)[v] == best) continue;
+    ARRAY(r, PART)[v] = best;
+    touch(r, v);
+    for (int e = on->rows[v]; e < on->rows[v + 1]; e++) touch(r, on->columns[e]);
+  }
+}
+
+INLINE void ask(const refined_t *r, const level_t *on) {
+  const uint mode = r->state[REFINE_MODE], stamp = r->state[REFINE_STAMP];
+  copy_journal(r);
+  if (mode == MODE_BACK) take_back(r, on);
+  if (mode >= MODE_BACK) return;
+  const uint n = mode == MODE_STRONG ? on->n : r->state[REFINE_LISTED], read = r->state[REFINE_READ];
+  NEW_BATCH(listed)
+  NEW_BATCH(candidates)
+  volatile __local int *counters = r->counters + sg_in_group() * PARTS_ROOM;
+  const list_share_t share = LIST_SHARE_OF(r, n);
+  for (uint i = share.first; i < share.end; i += share.step) {
+    const uint k = i + sg_lane() * share.stride;
+    const int v = k < n ? (mode == MODE_STRONG ? (int)k : ARRAY(r, LIST + read)[k]) : NOBODY;
+    int weight = 0, first = 0, last = 0, is_stale = v != NOBODY;
+    if (is_stale) {
       weight = vertex_weight(on, v);
-      if (mode != MODE_SPREAD) {
-        const int part = ARRAY(r, PART)[v];
-        if (part == NOBODY) v = NOBODY;
-        else {
-          const int size = OF_PARTS(r, SIZES)[part], excess = size - OF_PARTS(r, SHARES)[part];
-          if (size <= OF_PARTS(r, LIMITS)[part] || (long)weight * 2 >= (long)excess * 3 + (mode == MODE_STRONG) * (long)excess)
-            v = NOBODY;
-        }
-      }
+      is_stale = mode == MODE_SPREAD ? !(load_relaxed(ARRAY(r, FLAGS) + v) & FRESH) : may_leave(r, v, weight, mode);
     }
-    if (v != NOBODY) {
+    if (is_stale) {
       first = on->rows[v];
       last = on->rows[v + 1];
     }
-    const int is_long = v != NOBODY && last - first > SHORT_ROW;
-    if (v != NOBODY && !is_long) ask_for(r, on, v, weight, pulls_of_short(r, on, v, weight, first, last, mode), mode, stamp);
+    const int is_long = last - first > SHORT_ROW;
+    pull_t pull;
+    pull.own = 0;
+    pull.best = 0ul;
+    if (is_stale && !is_long) pull = pulls_of_short(r, on, v, weight, first, last, mode);
     for (lane_mask_t left = sg_ballot(is_long); left; left &= left - 1) {
       const uint lane = lowest_lane(left);
-      const int w = sg_broadcast(v, lane), of_w = sg_broadcast(weight, lane);
-      const pull_t pull = pulls_of_long(r, on, w, of_w, sg_broadcast(first, lane), sg_broadcast(last, lane), mode, counters);
-      if (sg_lane() == lane) ask_for(r, on, w, of_w, pull, mode, stamp);
+      const pull_t found = pulls_of_long(r, on, sg_broadcast(v, lane), sg_broadcast(weight, lane),
+                                         sg_broadcast(first, lane), sg_broadcast(last, lane), mode, counters);
+      if (sg_lane() == lane) pull = found;
     }
+    if (is_stale && mode != MODE_SPREAD) ask_to_leave(r, v, weight, pull, mode, stamp, &candidates);
+    if (v == NOBODY || mode != MODE_SPREAD) continue;
+    if (is_stale) {
+      ARRAY(r, PULL_PART)[v] = pull.best ? part_of(pull.best, v) : NOBODY;
+      ARRAY(r, PULL_GAIN)[v] = weight_of(pull.best) - pull.own;
+      ARRAY(r, PULL_OWN)[v] = pull.own;
+      fetch_or(ARRAY(r, FLAGS) + v, FRESH);
+    }
+    consider(r, on, v, stamp, &listed, &candidates);
   }
+  flush(r, &listed, LIST + r->state[REFINE_WRITE], REFINE_LENGTH + r->state[REFINE_WRITE]);
+  flush(r, &candidates, CANDIDATES, REFINE_CANDIDATES);
 }
 #endif

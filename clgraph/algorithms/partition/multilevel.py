@@ -5,7 +5,6 @@ import time
 from typing import Any
 
 from clgraph.arguments import checked_count
-from clgraph.errors import DeviceError
 from clgraph.runtime.failure import check_status
 from clgraph.runtime.program import Launch
 
@@ -15,7 +14,9 @@ LOCK_FREE, TWO_HOP, HASHED, GROWING, REFINING = (
 _ROUNDS = 5  # of matching
 _LEAST_SHRINKING = 0.95
 _TURNS_A_READ = 4  # iterations of refinement for which the host enqueues launches before it asks whether they end
-_SMALL = 1 << 12  # vertices of a level that one work-group refines, with all coarser ones
+_MOST_GROWN = 1 << 26  # words of all partitions of the coarsest level
+_SMALL = 1 << 12  # vertices of a level that one work-group refines, with all coarser ones, without a grid barrier
+_GROUPS_A_UNIT = 2
 
 
 class Multilevel:
@@ -37,11 +38,10 @@ class Multilevel:
         self._words, self._most_levels = constant("LEVEL_WORDS"), constant("MAX_LEVELS")
         self._word = {
             name: constant(name) for name in (
-                "LEVEL_VERTICES", "LEVEL_ENTRIES", "LEVEL_END", "REFINE_MODE", "MODE_DONE", "REFINE_BEST_CUT",
-                "REFINE_TURN", "GRID_STATUS",
+                "LEVEL_VERTICES", "LEVEL_ENTRIES", "LEVEL_END", "LEVEL_CUT", "LEVEL_TURNS", "REFINE_MODE",
+                "MODE_DONE", "GRID_STATUS",
             )
         }  # fmt: skip
-        self._most_coarsest = self._programs[GROWING].constant("VERTEX_MASK")
         self.levels: list[dict[str, Any]] = []
 
     def _launch(self, source: str, kernel: str, items: int, groups: int | None = None, **values: Any) -> None:
@@ -79,7 +79,10 @@ class Multilevel:
 
     @property
     def details(self) -> dict[str, Any]:
-        return {"levels": self.levels, **{f"{name}_seconds": s for name, s in self.seconds.items()}}
+        return {
+            "levels": self.levels, "arena_bytes": 4 * self._peak,
+            **{f"{name}_seconds": s for name, s in self.seconds.items()},
+        }  # fmt: skip
 
     def _coarsen(self, sizes: list[tuple[int, int]]) -> None:
         most_weight = max(1, 3 * self._plan.problem.total_weight // (2 * self._coarsest))
@@ -88,7 +91,8 @@ class Multilevel:
             level, (n, m) = len(sizes) - 1, sizes[-1]
             seed = (self._plan.problem.seed + 0x9E3779B9 * level) % 2**32
             self._match(level, n, seed, most_weight, at_hubs)
-            self._reserve(end + 3 * n + 1 + 2 * m)
+            # A level never needs more than the one before.
+            self._reserve("arena", end + 3 * n + 1 + 2 * m, keeps=True)
             self._contract(level, n)
             words = self._plan.arrays["levels"].get(self._words * (level + 1), self._words * (level + 2))
             coarse = int(words[self._word["LEVEL_VERTICES"]]), int(words[self._word["LEVEL_ENTRIES"]])
@@ -98,19 +102,20 @@ class Multilevel:
                 at_hubs = True
                 continue
             sizes.append(coarse)
-            end = int(words[self._word["LEVEL_END"]])
+            self._peak = end = int(words[self._word["LEVEL_END"]])
 
-    def _reserve(self, size: int) -> None:
-        """Make the arena at least *size* long; a level never needs more than the one before."""
-        plan, old = self._plan, self._plan.arrays["arena"]
-        self._peak = max(self._peak, size)
+    def _reserve(self, name: str, size: int, *, keeps: bool = False) -> None:
+        """Make array *name* at least *size* long, with what it holds if it *keeps* that."""
+        plan, old = self._plan, self._plan.arrays[name]
         if size <= old.size:
             return
-        size = max(size, old.size * 3 // 2)
-        self._session.check_memory({"arena": 4 * size})
+        if keeps:
+            size = max(size, old.size * 3 // 2)
+        self._session.check_memory({name: old.dtype.itemsize * size})
         new = self._session.empty(size, old.dtype)
-        new.copy_from(old)
-        plan.arrays["arena"] = plan.scope["arena"] = new
+        if keeps:
+            new.copy_from(old)
+        plan.arrays[name] = plan.scope[name] = new
         for launch in self._launches.values():
             launch.replace(old, new)
 
@@ -131,37 +136,41 @@ class Multilevel:
             self._launch(HASHED, kernel, n, level=level)
 
     def _partition_coarsest(self, level: int, n: int) -> None:
-        if n > min(self._most_coarsest, self._plan.recipe.values["most_coarsest"]):
-            raise DeviceError(f"the coarsest level has {n} vertices")
-        self._launch(GROWING, "grow_parts", 0, self._individuals, level=level)
-        self._launch(GROWING, "keep_best", 0, 1, level=level, n_groups=self._individuals)
+        constant, n_parts = self._programs[GROWING].constant, self._plan.problem.n_parts
+        each = constant("VERTEX_WORDS") * (n + n % 2) + constant("PART_WORDS") * n_parts
+        individuals = max(1, min(self._individuals, _MOST_GROWN // each))
+        self._reserve("grown", individuals * each)
+        self._launch(GROWING, "grow_parts", 0, individuals, level=level)
+        self._launch(GROWING, "keep_best", 0, 1, level=level, n_groups=individuals)
 
     def _uncoarsen(self, sizes: list[tuple[int, int]]) -> None:
-        state, level = self._plan.arrays["state"], len(sizes) - 1
+        level, facts = len(sizes) - 1, self._session.facts
         only_projects = self._plan.problem.refinement == "noop"
-        small = [k for k, (n, _) in enumerate(sizes) if n <= _SMALL]
-        if small and not only_projects:
-            last = min(small)
-            self._launch(REFINING, "refine_levels", 0, 1, level=level, last_level=last, has_coarser=0)
-            level = last - 1
-        while level >= 0:
+        has_barrier = facts.dialect.has_grid_barrier
+        together = [k for k, (n, _) in enumerate(sizes) if has_barrier or n <= _SMALL]
+        if together and not only_projects:
+            groups = _GROUPS_A_UNIT * facts.compute_units if has_barrier else 1
+            self._launch(REFINING, "refine_levels", 0, groups, level=level, last_level=together[0], has_coarser=0)
+            level = together[0] - 1
+        for level in range(level, -1, -1):  # noqa: B020
             n = sizes[level][0]
             for kernel in ("project", "start_level"):
                 self._launch(REFINING, kernel, n, level=level, has_coarser=int(level < len(sizes) - 1))
             if only_projects:
                 self._launch(REFINING, "direct_turn", 0, 1, level=level)
-            while not only_projects:
-                for _ in range(_TURNS_A_READ):
-                    self._launch(REFINING, "direct_turn", 0, 1, level=level)
-                    self._launch(REFINING, "ask_border", n, level=level)
-                    self._launch(REFINING, "confirm_candidates", n, level=level)
-                    self._launch(REFINING, "apply_moves", n, level=level)
-                words = state.get()
-                if words[self._word["REFINE_MODE"]] == self._word["MODE_DONE"]:
-                    cut, turns = (int(words[self._word[name]]) for name in ("REFINE_BEST_CUT", "REFINE_TURN"))
-                    self.levels[level] |= {"cut": cut, "turns": turns}
-                    break
-            level -= 1
+            else:
+                self._refine(level, n)
+        words = self._plan.arrays["levels"].get().reshape(-1, self._words)
+        for own, row in zip(self.levels, words, strict=False):
+            own |= {"cut": int(row[self._word["LEVEL_CUT"]]), "turns": int(row[self._word["LEVEL_TURNS"]])}
+
+    def _refine(self, level: int, n: int) -> None:
+        state = self._plan.arrays["state"]
+        while state.item(self._word["REFINE_MODE"]) != self._word["MODE_DONE"]:
+            for _ in range(_TURNS_A_READ):
+                self._launch(REFINING, "direct_turn", 0, 1, level=level)
+                for kernel in ("ask_border", "confirm_candidates", "apply_moves"):
+                    self._launch(REFINING, kernel, n, level=level)
 
     def check(self) -> None:
         """Raise if a wait on the device ran out."""

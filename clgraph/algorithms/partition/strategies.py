@@ -26,7 +26,6 @@ from clgraph.runtime.session import Session
 _COARSEST = 16  # vertices of the coarsest level for each part
 _LEAST_COARSEST = 128
 _SAME_EVERYWHERE = 8  # individuals of a deterministic partition, whatever the device
-_MOST_COARSEST = 1 << 15  # of a level that does not shrink any more
 
 
 def gpu(
@@ -39,7 +38,6 @@ def gpu(
     individuals = checked_individuals(individuals)
     n, m, k = problem.graph.n_vertices, problem.graph.n_edges, problem.n_parts
     room = padded(n)
-    most_coarsest = min(n, max(2 * coarsest, _MOST_COARSEST))
     parts_room = 1 << max(6, (k - 1).bit_length())
     words = Array(n, np.int32)
     arrays = {
@@ -48,8 +46,8 @@ def gpu(
         **dict.fromkeys(("mates", "choices", "leaders", "slot_begins", "counts"), words),
         "sums": Array(8 * facts.compute_units, np.uint64), "keys": Array(m, np.int32), "weights": Array(m, np.int32),
         "work": Array(f"VERTEX_ARRAYS * {room}", np.int32), "histogram": Array(f"BUCKETS * {k}", np.int32),
-        "grown": Array(8 * individuals * most_coarsest, np.int32), "blocks": Array(k * individuals, np.int32),
-        "scores": Array(individuals, np.uint64),
+        "blocks": Array(k * individuals, np.int32), "scores": Array(individuals, np.uint64),
+        "grown": Array(1, np.int32),
     }  # fmt: skip
     return Recipe(
         steps=(
@@ -59,7 +57,6 @@ def gpu(
         arrays=arrays if n and k > 1 else {},
         values={
             "n_parts": k, "room": room, "seed": problem.seed, "coarsest": coarsest, "individuals": individuals,
-            "most_coarsest": most_coarsest,
         },
         defines={"UNIT_EDGES": int(problem.graph.weight_dtype is None),
                  "UNIT_VERTICES": int(problem.vertex_weights is None)},
@@ -92,7 +89,7 @@ def _prepare(plan: Any) -> dict[str, Any]:
         return {}
     constant, k = plan.program(REFINING).constant, problem.n_parts
     values = np.zeros((constant("PART_ARRAYS"), k), np.int32)
-    values[constant("LIMITS")] = np.maximum(problem.limits, problem.heaviest)
+    values[constant("FINAL_LIMITS")] = np.maximum(problem.limits, problem.heaviest)
     values[constant("SHARES")] = problem.shares
     made = session.empty(values.size, np.int32)
     made.set(values.ravel())
