@@ -107,8 +107,8 @@ class PlanarGraph:
         Returns
         -------
         TriangleMesh
-            With the pieces of segments and the edges at the boundary as its segments. Points and segments at the
-            boundary have marker 1 where the user's is 0.
+            With the pieces of segments and the edges at the boundary as its segments. As in Triangle, those at the
+            boundary have marker 1 where the user's is 0, and points whose marker is 0 have that of a segment.
 
         Raises
         ------
@@ -126,7 +126,8 @@ class PlanarGraph:
                 "no triangle is left: all are in holes, or outside of closed lines of segments; close the lines, move "
                 "the holes, or pass convex_hull=True"
             )
-        return self._mesh(triangulation, pieces, numbers, keep, attributes, areas, keep_points)
+        mesh = self._mesh(triangulation, pieces, numbers, keep, attributes, areas)
+        return mesh if keep_points else mesh.without_unused_points()
 
     def _distinct_segments(self, number: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return the segments between different points, each once, and their markers."""
@@ -163,7 +164,6 @@ class PlanarGraph:
     def _mesh(
         self, triangulation: Triangulation, pieces: RecoveredSegments, numbers: NDArray[np.int64],
         keep: NDArray[np.bool_], attributes: NDArray[np.float64] | None, areas: NDArray[np.float64] | None,
-        keep_points: bool,
     ) -> TriangleMesh:
         """Return what stays as a mesh; *numbers* has the number of each point of *triangulation*."""
         n = len(self.points) + len(pieces.crossings)
@@ -182,18 +182,12 @@ class PlanarGraph:
         markers[among(edge_keys(segments, n), edge_keys(hull, n)) & (markers == 0)] = _BOUNDARY
         points = np.concatenate([self.points, triangulation.points[numbers >= len(self.points)]])
         point_markers = np.concatenate([self.point_markers, np.array([c.marker for c in pieces.crossings], np.int32)])
-        on_hull = np.unique(hull)
-        point_markers[on_hull] = np.where(point_markers[on_hull] == 0, _BOUNDARY, point_markers[on_hull])
+        for end in segments.T[:, ::-1]:  # the first segment of a point writes last
+            point_markers[end] = np.where(point_markers[end] == 0, markers[::-1], point_markers[end])
         values = np.pad(self.point_attributes, ((0, len(pieces.crossings)), (0, 0)))
         for p, c in enumerate(pieces.crossings, len(self.points)):
             start, end = values[numbers[c.start]], values[numbers[c.end]]
             values[p] = start + c.along * (end - start)
-        if not keep_points:
-            used = np.zeros(n, bool)
-            used[corners] = True
-            renumbered = np.cumsum(used) - 1
-            corners, segments = renumbered[corners], renumbered[segments]
-            points, point_markers, values = points[used], point_markers[used], values[used]
         return TriangleMesh(
             points, corners.astype(np.int32), neighbors.astype(np.int32), segments.astype(np.int32), markers,
             point_markers, values, attributes, areas,

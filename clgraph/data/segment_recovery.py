@@ -162,12 +162,12 @@ class SegmentRecovery(TriangleLists):
         least, nearest = _ROUNDING * max(abs(x) for k in (a, b, v, w) for x in self.points[k]), -1
         for start, end, ends in ((a, b, (v, w)), (v, w, (a, b))):
             (x, y), (to_x, to_y) = self.points[start], self.points[end]
-            way_x, way_y = to_x - x, to_y - y
-            length = math.hypot(way_x, way_y)
+            length = math.hypot(to_x - x, to_y - y)
+            way_x, way_y = (to_x - x) / length, (to_y - y) / length  # so that small products do not vanish
             for k in ends:
                 off_x, off_y = self.points[k][0] - x, self.points[k][1] - y
-                off = abs(way_x * off_y - way_y * off_x) / length
-                if off <= least and 0 < (way_x * off_x + way_y * off_y) / length < length:
+                off = abs(way_x * off_y - way_y * off_x)
+                if off <= least and 0 < way_x * off_x + way_y * off_y < length:
                     least, nearest = off, k
         return nearest
 

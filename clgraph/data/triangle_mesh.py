@@ -1,8 +1,8 @@
 """Triangulations of the plane: points, triangles with their neighbours, and edges that must stay."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -190,6 +190,29 @@ class TriangleMesh:
         with refusing("triangulation", triangulation, "a scipy.spatial.Delaunay", MeshError):
             points, triangles = triangulation.points, triangulation.simplices
         return cls.from_arrays(points, triangles)
+
+    def edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return each edge once, shape (e, 2), and its marker, shape (e,), 0 where it is no segment."""
+        once = self.neighbors < np.arange(self.n_triangles)[:, None]
+        found = triangle_sides(self.triangles)[once]
+        keys = edge_keys(self.segments, self.n_points)
+        order = np.argsort(keys)
+        place = np.minimum(np.searchsorted(keys, edge_keys(found, self.n_points), sorter=order), max(0, keys.size - 1))
+        markers = np.zeros(len(found), np.int32)
+        if keys.size:
+            is_segment = keys[order[place]] == edge_keys(found, self.n_points)
+            markers[is_segment] = self.segment_markers[order[place[is_segment]]]
+        return found, markers
+
+    def without_unused_points(self) -> Self:
+        """Return the mesh without the points that no triangle has; the other points keep their order."""
+        used = np.zeros(self.n_points, bool)
+        used[self.triangles] = True
+        number = np.cumsum(used, dtype=np.int32) - np.int32(1)
+        return replace(
+            self, points=self.points[used], triangles=number[self.triangles], segments=number[self.segments],
+            point_markers=self.point_markers[used], point_attributes=self.point_attributes[used],
+        )
 
     def areas(self) -> NDArray[np.float64]:
         """Return the area of each triangle, shape (t,)."""
