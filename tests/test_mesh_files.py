@@ -112,7 +112,7 @@ def test_numbers_may_begin_with_one_and_points_may_be_beside(tmp_path):
     ("0  0 0", "4  0 0", "line 3.*number 0 or 1"),
     ("5 5 6 0", "5 5 8 0", "line 19.*0 to 7"),
     ("8 1\n", "8 2\n", "line 12.*markers"),
-    ("1\n0 1.5 1.5\n", "3\n0 1.5 1.5\n", "line 22.*no more"),
+    ("1\n0 1.5 1.5\n", "9\n0 1.5 1.5\n", "line 22.*no more"),
     ("1\n0 1.5 1.5\n", "1 1\n0 1.5 1.5\n", "line 22.*holes"),
     ("0.5 0.5 9 0.25", "0.5 0.5", "line 25.*regions"),
 ])  # fmt: skip

@@ -232,7 +232,7 @@ def _read_segments(lines: _Lines, base: int, n: int) -> tuple[NDArray[np.int32],
 def _read_places(lines: _Lines, name: str, widths: range) -> NDArray[np.float64]:
     (n,) = lines.header(f"the number of {name}", lines.left - 1, ())
     base = int(lines.values[lines.starts[lines.at]]) if n and lines.values[lines.starts[lines.at]] == 0 else 1
-    return lines.rows(n, widths, f"the number of one of the {name} and {widths[0]} to {widths[-1]} numbers", base)
+    return lines.rows(n, widths, f"the number of one of the {name} and {' or '.join(map(str, widths))} numbers", base)
 
 
 def _write_points(
