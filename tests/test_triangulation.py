@@ -103,6 +103,21 @@ def test_points_become_delaunay(name):
     assert mesh.n_triangles == 2 * len(points) - 2 - len(hull)  # by Euler, so the convex hull is covered
 
 
+def test_any_mesh_becomes_delaunay():
+    """A fan of thin triangles with a segment that stays, and a mesh of which some edges are Delaunay."""
+    angle = np.linspace(0, 2 * np.pi, 100, endpoint=False)
+    points = np.column_stack([np.cos(angle), 0.3 * np.sin(angle)]) * np.random.default_rng(0).uniform(0.99, 1, (100, 1))
+    fan = [[0, k, k + 1] for k in range(1, 99) if orient2d(*points[[[0], [k], [k + 1]]])[0] > 0]
+    mesh = TriangleMesh.from_arrays(points, fan, [[0, 50]])
+    with pytest.raises(VerificationError, match="not Delaunay"):
+        check_delaunay(mesh, unused_points=True)
+    better = mesh.to_delaunay()
+    check_delaunay(better, original=mesh, unused_points=True)
+    assert [0, 50] in better.segments.tolist()
+    again = better.to_delaunay()
+    assert np.array_equal(again.triangles, better.triangles)
+
+
 def test_points_on_a_line_are_refused():
     for points in ([], [[0, 0]], SQUARE[:2], [[k, 2 * k] for k in range(50)], [[0.1, 0.1]] * 9):
         with pytest.raises(MeshError, match="on a line"):

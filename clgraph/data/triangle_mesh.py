@@ -20,6 +20,7 @@ from clgraph.data.mesh_arrays import (
     triangle_sides,
 )
 from clgraph.data.predicates import orient2d
+from clgraph.data.triangulation import Triangulation
 from clgraph.errors import MeshError
 
 MAX_TRIANGLES = (2**31 - 1) // 3  # the number of a triangle's edge fits int32
@@ -212,6 +213,22 @@ class TriangleMesh:
         return replace(
             self, points=self.points[used], triangles=number[self.triangles], segments=number[self.segments],
             point_markers=self.point_markers[used], point_attributes=self.point_attributes[used],
+        )
+
+    def to_delaunay(self) -> Self:
+        """Return the mesh with edges flipped, but no segments, until it is constrained Delaunay.
+
+        Attributes and largest areas stay with the numbers of triangles, so triangles that are in one region keep them.
+        """
+        back = self.neighbors[self.neighbors] == np.arange(self.n_triangles)[:, None, None]
+        twins = np.where(self.neighbors < 0, -1, 3 * self.neighbors.astype(np.int64) + back.argmax(axis=2))
+        flips = Triangulation(self.points, self.triangles.astype(np.int64).ravel(), twins.ravel())
+        sides, segments = triangle_sides(self.triangles), edge_keys(self.segments, self.n_points)
+        flips.fixed = among(edge_keys(sides, self.n_points).ravel(), segments)
+        flips.legalize(np.arange(3 * self.n_triangles))
+        return replace(
+            self, triangles=flips.corners.reshape(-1, 3).astype(np.int32),
+            neighbors=(flips.twins // 3).reshape(-1, 3).astype(np.int32),
         )
 
     def areas(self) -> NDArray[np.float64]:
