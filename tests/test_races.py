@@ -217,7 +217,7 @@ PLANTS = {
     ),
     "bits-read-before-all-are-marked": Plant(
         "bfs/frontier.cl",
-        "if (!next_turn(turn)) return 0u;\n    uint mine", "uint mine", "scheduler", "search", ("-DWG_SIZE=1",),
+        "if (!next_turn(turn, 0u)) return 0u;", "", "scheduler", "search", ("-DWG_SIZE=1",),
     ),
     "stamp-for-two-turns": Plant(  # what was listed in the turn before is not listed again
         "sssp/frontier.cl", "next.stamp = turn.number + 2u;", "next.stamp = turn.number / 2u + 2u;", "scheduler",

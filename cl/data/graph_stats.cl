@@ -31,6 +31,7 @@
 #ifndef NEIGHBORHOOD
 #define NEIGHBORHOOD 4096
 #endif
+#define TURNS 4                  /* counters of a bin, where one waits for what was added last */
 #define N_BINS 33                /* by degree: 0, 1, 2 to 3, 4 to 7 … */
 #define PAIR_VERTICES 0
 #define PAIR_ENTRIES N_BINS
@@ -85,16 +86,17 @@ KERNEL measure_rows(int n, long m, const __global uint *restrict checked, const 
   const long chunk = chunk_of(n, (long)get_num_groups(0));
   const long begin = (long)get_group_id(0) * chunk, end = min((long)n, begin + chunk);
   ulong squares = 0ul;
-#if WG_SIZE == 1                 /* whoever is alone counts in numbers of its own */
-  ulong vertices[N_BINS], entries[N_BINS];
-  for (int bin = 0; bin < N_BINS; bin++) vertices[bin] = entries[bin] = 0ul;
+#if WG_SIZE == 1                 /* whoever is alone counts in numbers of its own, which take turns: most degrees are equal */
+  ulong vertices[TURNS * N_BINS], entries[TURNS * N_BINS];
+  for (int bin = 0; bin < TURNS * N_BINS; bin++) vertices[bin] = entries[bin] = 0ul;
 #endif
   uint least = ~0u, greatest = 0u;
   for (long v = begin + (long)get_local_id(0); v < end; v += WG_SIZE) {
     const uint degree = (uint)(row_offsets[v + 1] - row_offsets[v]), bin = degree ? 32u - clz(degree) : 0u;
 #if WG_SIZE == 1
-    vertices[bin]++;
-    entries[bin] += degree;
+    const uint turn = (uint)v % TURNS * N_BINS + bin;
+    vertices[turn]++;
+    entries[turn] += degree;
 #else
     add_local_pair(pairs + 2 * (PAIR_VERTICES + bin), 1ul);
     add_local_pair(pairs + 2 * (PAIR_ENTRIES + bin), (ulong)degree);
@@ -104,9 +106,9 @@ KERNEL measure_rows(int n, long m, const __global uint *restrict checked, const 
     greatest = max(greatest, degree);
   }
 #if WG_SIZE == 1
-  for (int bin = 0; bin < N_BINS; bin++) {
-    add_local_pair(pairs + 2 * (PAIR_VERTICES + bin), vertices[bin]);
-    add_local_pair(pairs + 2 * (PAIR_ENTRIES + bin), entries[bin]);
+  for (int turn = 0; turn < TURNS * N_BINS; turn++) {
+    add_local_pair(pairs + 2 * (PAIR_VERTICES + turn % N_BINS), vertices[turn]);
+    add_local_pair(pairs + 2 * (PAIR_ENTRIES + turn % N_BINS), entries[turn]);
   }
 #endif
   add_local_pair(pairs + 2 * PAIR_SQUARES, squares);

@@ -212,6 +212,11 @@ class Graph:
         return graph_stats(self)
 
     @property
+    def is_known_symmetric(self) -> bool:
+        """Whether each entry is known to have its reverse; nothing is looked at for it."""
+        return not self.directed
+
+    @property
     def reverse(self) -> Graph:
         """The graph with every edge turned round, made on first use; an undirected one itself."""
         return self._reverse if self.directed else self

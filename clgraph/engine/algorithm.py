@@ -10,6 +10,7 @@ from typing import Any, Literal
 from clgraph.arguments import checked_flag
 from clgraph.data.stats import FAR_DISTANCE
 from clgraph.data.wrapped import WrappedGraph
+from clgraph.engine.learning import Run, Trials, call_seconds, learning_of
 from clgraph.engine.plan import Plan
 from clgraph.engine.problem import admission
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose, choose_at_once
@@ -41,10 +42,12 @@ class Algorithm:
         ``answer(problem, plan)`` returns the result of a plan that has run; it has an attribute ``info``.
     check : callable
         ``check(problem, result)`` raises a :class:`VerificationError` if the result does not fit the definition.
-    takes : {"graph", "ratings"}
+    takes : {"graph", "ratings", "mesh"}
     left_out : callable
         ``left_out(problem, session)`` returns the strategies that ``"auto"`` does not consider, and why; they run if
         they are asked for by name.
+    learns : bool
+        Whether measured times may change what ``"auto"`` takes: all strategies must give the same answer.
     """
 
     name: str
@@ -52,8 +55,9 @@ class Algorithm:
     problem: Callable[..., Any]
     answer: Callable[[Any, Any], Any]
     check: Callable[[Any, Any], None]
-    takes: Literal["graph", "ratings"] = "graph"
+    takes: Literal["graph", "ratings", "mesh"] = "graph"
     left_out: Callable[[Any, Session], Mapping[str, str]] = _none_left_out
+    learns: bool = False
 
     def choose(self, session: Session, problem: Any, strategy: str = "auto") -> Choice:
         """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest.
@@ -121,34 +125,45 @@ class Algorithm:
                 leaving.enter_context(on.driver)
             recorder = None if choice is not None else leaving.enter_context(on.measure(started))
             problem = leaving.enter_context(admission(None if recorder is None else on, problem))
-            choice = choice or self._chosen(on, problem, strategy)
+            learning = learning_of(on) if self.learns and recorder is not None and not options else None
+            trials, predicted = Trials(), ""
+            if choice is None:
+                choice, trials = self._chosen(on, problem, strategy)
+                if learning is not None and strategy == "auto":
+                    predicted = choice.strategy
+                    choice = learning.pick(self.name, choice, trials)
             with self._planned(on, problem, choice, options or {}) as plan:
+                run = Run(recorder)
                 plan.run()
+                run.stop()
                 result = self.answer(problem, plan)
-                told = {"details": plan.details, "balance": getattr(plan, "balance", None)}
+                changed = predicted if predicted != choice.strategy else ""
+                told = {"learned": changed, "details": plan.details, "balance": getattr(plan, "balance", None)}
         kind = self.strategies[choice.strategy].kind
         if recorder is None or kind == "sequential":
             result.info = _host_info(choice, time.perf_counter() - started, **told)
         else:
             result.info = on.run_info(recorder, choice.strategy, kind, choice.seconds, **told)
+        if learning is not None:
+            learning.note(self.name, choice, run.seconds(kind) + call_seconds(choice), trials)
         if verify:
             self.check(problem, result)
         return result
 
-    def _chosen(self, on: Session, problem: Any, strategy: str) -> Choice:
-        """Return what :meth:`choose` does, and keep it while the graph lives."""
+    def _chosen(self, on: Session, problem: Any, strategy: str) -> tuple[Choice, Trials]:
+        """Return what :meth:`choose` does, and what was measured of it; both are kept while the graph lives."""
         graph = _kept_by(problem)
         key = None if graph is None else _key(self.name, strategy, problem.settings)
         if key is None:
-            return self.choose(on, problem, strategy)
+            return self.choose(on, problem, strategy), Trials()
         known = on.kept.choices.setdefault(graph, {})
         based_on = on.profile, on.facts, *self.strategies.values()
-        kept: tuple[Any, Choice] | None = known.get(key)
+        kept: tuple[Any, Choice, Trials] | None = known.get(key)
         if kept is None or kept[0] != based_on:
             if len(known) >= _MOST_CHOICES:
                 known.clear()
-            known[key] = kept = based_on, self.choose(on, problem, strategy)
-        return kept[1]
+            known[key] = kept = based_on, self.choose(on, problem, strategy), Trials()
+        return kept[1:]
 
     @contextmanager
     def _planned(self, on: Session, problem: Any, choice: Choice, options: Mapping[str, Any]) -> Iterator[Any]:

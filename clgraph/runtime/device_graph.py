@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from clgraph.arguments import checked_count, checked_flag, shown
 from clgraph.data.csr import MAX_VERTICES, offset_dtype
+from clgraph.data.entries import EntryFacts
 from clgraph.data.graph import Graph, as_graph
 from clgraph.data.stats import GraphStats
 from clgraph.data.wrapped import WrappedGraph
@@ -329,7 +330,10 @@ def _admit_wrapped(session: Session, graph: WrappedGraph) -> None:
     offsets, columns, weights = arrays
     assert offsets is not None and columns is not None
     rows = {"row_offsets": offsets, "column_indices": columns}
-    check = CsrCheck(session, graph.n_vertices, offsets, columns, weights, wants_symmetry=True)
+    leaves_open = graph.along_rows and session.facts.is_cpu  # where kernels compute no slower than they read
+    check = CsrCheck(
+        session, graph.n_vertices, offsets, columns, weights, wants_order=graph.merged, wants_symmetry=not leaves_open
+    )
     stats = StatsRun(session, graph.n_vertices, graph.n_edges, rows, check.state)
     *checked, measured = session.read(*check.parts, stats.part)
     try:
@@ -342,10 +346,18 @@ def _admit_wrapped(session: Session, graph: WrappedGraph) -> None:
         _admit_wrapped(session, graph)
         return
     directed, is_sorted = not found.is_symmetric, found.has_sorted_rows
-    graph.admit(found, stats.read(measured, directed=directed, weighted=weights is not None, has_sorted_rows=is_sorted))
+    graph.admit(
+        found, stats.read(measured, directed=directed, weighted=weights is not None, has_sorted_rows=is_sorted),
+        partial(_all_facts, session, graph.n_vertices, offsets, columns, weights) if leaves_open else None,
+    )
     session.device_graphs[graph] = DeviceGraph(
         session, offsets, columns, weights, directed=directed, has_sorted_rows=is_sorted, _source=weakref.ref(graph)
     )
+
+
+def _all_facts(session: Session, n: int, *arrays: Any) -> EntryFacts:
+    """Find out order and symmetry, too, of arrays that have been checked."""
+    return CsrCheck(session, n, *arrays, wants_symmetry=True).read()[1]
 
 
 def session_for(graph: Graph | None, session: SessionLike) -> Session:

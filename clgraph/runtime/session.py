@@ -307,7 +307,8 @@ class Session:
             yield recorder
             self.transfers.finish()
             for event in recorder.last_events:
-                self.wait(event)
+                if event.command_execution_status > _COMPLETE:
+                    self.wait(event)
             with typed_errors("reading event times"):
                 recorder.stop(takes_times=self.takes_times)
         finally:

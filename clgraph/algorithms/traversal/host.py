@@ -35,10 +35,12 @@ def levels(
         ticks = n + 1
         order, found = _search_with_clock(row_offsets, column_indices, sources, ticks)
     begins = np.flatnonzero(order > n)
+    counts = np.append(begins[1:], order.size) - begins
     depths = np.full(n + 1 + ticks, -1, np.int32)
-    depths[order[1:]] = np.repeat(np.arange(begins.size, dtype=np.int32), np.diff(begins, append=order.size))
+    places = order[1:].astype(np.intp)  # numpy takes a fifth longer to scatter by int32
+    depths[places] = np.arange(begins.size, dtype=np.int32).repeat(counts)
     predecessors = found[:n]
-    predecessors[predecessors == n] = NONE_BEFORE
+    predecessors[sources] = NONE_BEFORE  # in place of n
     return depths[:n], predecessors
 
 
