@@ -118,7 +118,8 @@ class PlanarGraph:
         convex_hull, keep_points = checked_flag("convex_hull", convex_hull), checked_flag("keep_points", keep_points)
         unique, number = unique_points(self.points)
         triangulation = Triangulation.of_points(self.points[unique])
-        pieces = recover_segments(triangulation, *self._distinct_segments(number))
+        segments, markers = self._distinct_segments(number)
+        pieces = recover_segments(triangulation, segments)
         numbers = np.concatenate([unique, len(self.points) + np.arange(len(pieces.crossings))])
         keep, attributes, areas = self._regions(triangulation, convex_hull or not pieces.segments.size)
         if not keep.any():
@@ -126,7 +127,7 @@ class PlanarGraph:
                 "no triangle is left: all are in holes, or outside of closed lines of segments; close the lines, move "
                 "the holes, or pass convex_hull=True"
             )
-        mesh = self._mesh(triangulation, pieces, numbers, keep, attributes, areas)
+        mesh = self._mesh(triangulation, pieces, markers, numbers, keep, attributes, areas)
         return mesh if keep_points else mesh.without_unused_points()
 
     def _distinct_segments(self, number: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -162,8 +163,9 @@ class PlanarGraph:
         return keep, attributes[part][keep], areas[part][keep] if (self.regions[:, 3] > 0).any() else None
 
     def _mesh(
-        self, triangulation: Triangulation, pieces: RecoveredSegments, numbers: NDArray[np.int64],
-        keep: NDArray[np.bool_], attributes: NDArray[np.float64] | None, areas: NDArray[np.float64] | None,
+        self, triangulation: Triangulation, pieces: RecoveredSegments, whole_markers: NDArray[np.int32],
+        numbers: NDArray[np.int64], keep: NDArray[np.bool_], attributes: NDArray[np.float64] | None,
+        areas: NDArray[np.float64] | None,
     ) -> TriangleMesh:
         """Return what stays as a mesh; *numbers* has the number of each point of *triangulation*."""
         n = len(self.points) + len(pieces.crossings)
@@ -175,15 +177,19 @@ class PlanarGraph:
         hull, keys = sides[neighbors < 0], edge_keys(sides, n)
         segments = numbers[pieces.segments]
         inside = among(edge_keys(segments, n), keys.ravel())
-        segments, markers = segments[inside], pieces.markers[inside]
+        segments, markers = segments[inside], whole_markers[pieces.wholes[inside]]
         free = hull[~among(edge_keys(hull, n), edge_keys(segments, n))]
         segments = np.concatenate([segments, free])
         markers = np.concatenate([markers, np.zeros(len(free), np.int32)])
-        markers[among(edge_keys(segments, n), edge_keys(hull, n)) & (markers == 0)] = _BOUNDARY
         points = np.concatenate([self.points, triangulation.points[numbers >= len(self.points)]])
-        point_markers = np.concatenate([self.point_markers, np.array([c.marker for c in pieces.crossings], np.int32)])
-        for end in segments.T[:, ::-1]:  # the first segment of a point writes last
-            point_markers[end] = np.where(point_markers[end] == 0, markers[::-1], point_markers[end])
+        crossed = np.array([c.whole for c in pieces.crossings], np.int64)
+        point_markers = np.concatenate([self.point_markers, whole_markers[crossed]])
+        marked = np.flatnonzero(markers)[::-1]  # so that the first segment of a point writes last
+        of_segments = np.zeros(n, np.int32)
+        of_segments[hull] = _BOUNDARY
+        of_segments[segments[marked].ravel()] = np.repeat(markers[marked], 2)
+        point_markers = np.where(point_markers == 0, of_segments, point_markers)
+        markers[among(edge_keys(segments, n), edge_keys(hull, n)) & (markers == 0)] = _BOUNDARY
         values = np.pad(self.point_attributes, ((0, len(pieces.crossings)), (0, 0)))
         for p, c in enumerate(pieces.crossings, len(self.points)):
             start, end = values[numbers[c.start]], values[numbers[c.end]]
