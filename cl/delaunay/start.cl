@@ -34,8 +34,7 @@ KERNEL key_points(int n_points, double low_x, double low_y, double scale, __glob
   items[v] = v;
 }
 
-KERNEL place_points(int n_points, __global const int *restrict point_order, __global const double2 *restrict given,
-                    __global const int *restrict kinds, __global double2 *restrict points,
+KERNEL place_points(int n_points, __global const int *restrict point_order, __global const double2 *restrict given, __global double2 *restrict points,
                     __global int *restrict point_segments, __global int *restrict ranks) {
   int r = get_global_id(0);
   if (r >= n_points) return;

@@ -41,8 +41,8 @@ class Placement:
         left, bottom, right, top = self._problem.bounds
         scope: dict[str, Any] = {
             **self.given, **arrays, "n_points": n, "n_triangles": t, "n_segments": len(self._segment_order),
-            "given": session.upload(mesh.points.ravel()),
-            "triangles": session.upload(mesh.triangles.ravel()), "neighbors": session.upload(mesh.neighbors.ravel()),
+            "given": session.upload(mesh.points.ravel(), in_place=True),
+            "triangles": session.upload(mesh.triangles.ravel(), in_place=True), "neighbors": session.upload(mesh.neighbors.ravel(), in_place=True),
             "segment_rows": self._rows, "given_ends": self._ends, "low_x": left, "low_y": bottom,
             "scale": 65536.0 / max(right - left, top - bottom), "ask": self._problem.demands(),
             "ranks": session.empty(n, np.int32), "slots": session.empty(t, np.int32),
