@@ -6,8 +6,7 @@
  * columns:
  *
  *   rim[k]      the corner where edge k of the rim begins, the link across it, its segment, the input's triangle
- *   cavity[k]   a triangle that goes
- *   pending[k]  edges that the walk has put off
+ *   cavity[k]   a triangle that goes; from MOST_RIM on, edges that the walk has put off
  */
 #ifndef CLGRAPH_CAVITY_H
 #define CLGRAPH_CAVITY_H
@@ -17,7 +16,7 @@
 #ifndef EXACT                    /* whether tests about which the filter is unsure are decided, or end the walk */
 #define EXACT 0
 #endif
-#ifndef MOST_RIM                 /* rows of `rim`, `cavity` and `pending` */
+#ifndef MOST_RIM                 /* rows of `rim`, and half of those of `cavity` */
 #define MOST_RIM 32
 #endif
 #ifndef FIRST_COME               /* whether who claims a triangle first keeps it for the round; else the highest key does */
@@ -42,7 +41,7 @@ typedef struct {
   __global const int *point_segments;
   volatile __global ulong *owners;
   __global int4 *rim;
-  __global int *cavity, *pending;
+  __global int *cavity;
   __global ulong *words;         /* for exact arithmetic */
   size_t word_stride;
   int n_rows;
@@ -67,8 +66,8 @@ INLINE int claim(field_t f, int t, ulong key) {
  * split: the point is on a segment, and is put there whatever it encroaches on. */
 INLINE int walk(field_t f, int i, ulong key, double2 p, int t, int last, int n_edges, int split, int *n_cavity, int *n_rim) {
   int top = 0, e = n_edges == 3 ? 0 : next3(last);
-  if (n_edges == 3) f.pending[(top++) * (size_t)f.n_rows + i] = link_to(t, 2);
-  f.pending[(top++) * (size_t)f.n_rows + i] = link_to(t, n_edges == 3 ? 1 : last3(last));
+  if (n_edges == 3) f.cavity[(MOST_RIM + top++) * (size_t)f.n_rows + i] = link_to(t, 2);
+  f.cavity[(MOST_RIM + top++) * (size_t)f.n_rows + i] = link_to(t, n_edges == 3 ? 1 : last3(last));
   if (*n_cavity >= MOST_RIM) return WALK_TOO_LARGE;
   if (!claim(f, t, key)) return WALK_LOST;
   f.cavity[(*n_cavity)++ * (size_t)f.n_rows + i] = t;
@@ -93,7 +92,7 @@ INLINE int walk(field_t f, int i, ulong key, double2 p, int t, int last, int n_e
       if (side > 0) {
         if (*n_cavity >= MOST_RIM || top >= MOST_RIM) return WALK_TOO_LARGE;
         f.cavity[(*n_cavity)++ * (size_t)f.n_rows + i] = n;
-        f.pending[(top++) * (size_t)f.n_rows + i] = link_to(n, last3(j));
+        f.cavity[(MOST_RIM + top++) * (size_t)f.n_rows + i] = link_to(n, last3(j));
         t = n;
         e = next3(j);
         corner = others;
@@ -115,7 +114,7 @@ INLINE int walk(field_t f, int i, ulong key, double2 p, int t, int last, int n_e
     if (*n_rim >= MOST_RIM) return WALK_TOO_LARGE;
     f.rim[(*n_rim)++ * (size_t)f.n_rows + i] = (int4)(va, across, across < 0 ? of3(f.sides[t], e) : -1, corner.w);
     if (top == 0) return WALK_DONE;
-    int edge = f.pending[--top * (size_t)f.n_rows + i];
+    int edge = f.cavity[(MOST_RIM + --top) * (size_t)f.n_rows + i];
     if (edge >> 2 != t) {
       t = edge >> 2;
       corner = f.corners[t];

@@ -1,10 +1,10 @@
 /* Puts a point in: triangles between it and each edge of the rim, in the slots of the cavity and in one or two new ones.
  *
- * head, end: see attempt.h.  v is the number of the point, base the first of the new slots.
+ * v is the number of the point, base the first of the new slots.
  */
 #ifndef CLGRAPH_INSERTION_H
 #define CLGRAPH_INSERTION_H
-#include "delaunay/mesh.h"
+#include "delaunay/attempt.h"
 
 typedef struct {
   __global double2 *points;
@@ -18,32 +18,33 @@ typedef struct {
   int n_rows;
 } grown_t;
 
-INLINE int slot_of(grown_t m, int i, int4 head, int k, int base) {
-  return k < head.x ? m.cavity[k * (size_t)m.n_rows + i] : base + k - head.x;
+INLINE int slot_of(grown_t m, int i, int n_cavity, int k, int base) {
+  return k < n_cavity ? m.cavity[k * (size_t)m.n_rows + i] : base + k - n_cavity;
 }
 
-INLINE void insert_one(grown_t m, int i, int4 head, double2 p, int end, int v, int base, demands_t ask) {
-  int n = head.y, on_segment = head.z >= 0, at_boundary = head.z == n;
+INLINE void insert_one(grown_t m, int i, found_t found, int v, int base, demands_t ask) {
+  double2 p = found.spot;
+  int n = found.n_rim, on_segment = found.second >= 0, at_boundary = found.second == n;
   int4 edge = m.rim[i];
   const int first_corner = edge.x;
   m.points[v] = p;
-  m.point_segments[v] = on_segment ? head.w : FREE_POINT;
-  int before = slot_of(m, i, head, n - 1, base), t = slot_of(m, i, head, 0, base);
+  m.point_segments[v] = on_segment ? found.segment : FREE_POINT;
+  int before = slot_of(m, i, found.n_cavity, n - 1, base), t = slot_of(m, i, found.n_cavity, 0, base);
   double2 a = m.points[edge.x];
   for (int k = 0; k < n; k++) {
-    int behind = slot_of(m, i, head, k + 1 < n ? k + 1 : 0, base);
+    int behind = slot_of(m, i, found.n_cavity, k + 1 < n ? k + 1 : 0, base);
     int4 following = edge;
     if (k + 1 < n) following = m.rim[(k + 1) * (size_t)m.n_rows + i];
-    int vb = k + 1 < n ? following.x : at_boundary ? end : first_corner;
+    int vb = k + 1 < n ? following.x : at_boundary ? found.end : first_corner;
     int to_next = link_to(behind, 1), to_last = link_to(before, 0);
-    if (on_segment && (k == 0 || k == head.z)) to_last = at_boundary ? OUTSIDE : ~to_last;
-    if (on_segment && (k + 1 == n || k + 1 == head.z)) to_next = at_boundary ? OUTSIDE : ~to_next;
+    if (on_segment && (k == 0 || k == found.second)) to_last = at_boundary ? OUTSIDE : ~to_last;
+    if (on_segment && (k + 1 == n || k + 1 == found.second)) to_next = at_boundary ? OUTSIDE : ~to_next;
     double2 b = m.points[vb];
     m.corners[t] = (int4)(edge.x, vb, v, edge.w);
     m.links[t] = (int4)(to_next, to_last, edge.y, 0);
     int urgency = badness(a, b, p, edge.x, vb, v, ask.has_caps ? m.caps[edge.w] : 0.0, ask, m.point_segments, m.segment_ends, m.points);
     if (to_next < 0 || to_last < 0 || edge.y < 0) {
-      m.sides[t] = (int4)(head.w, head.w, edge.z, 0);
+      m.sides[t] = (int4)(found.segment, found.segment, edge.z, 0);
       if ((to_next < 0 && encroaches(a, b, p, ask.lens)) || (to_last < 0 && encroaches(b, p, a, ask.lens)) ||
           (edge.y < 0 && encroaches(p, a, b, ask.lens)))
         urgency = ENCROACHED;

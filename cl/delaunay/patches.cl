@@ -10,7 +10,6 @@
  * are counted by atomics; so their numbers, and with the shares of later launches the mesh, differ from run to run.
  */
 #define FIRST_COME 1
-#include "delaunay/attempt.h"
 #include "delaunay/insertion.h"
 
 #ifndef MOST_WAITING             /* new bad triangles that a worker remembers; the next launch finds others */
@@ -21,16 +20,15 @@ KERNEL refine_patches(uint round, int n_workers, int least_urgency, uint most_po
                       __global const int2 *restrict segment_ends, __global const double *restrict caps,
                       volatile __global uint *state, volatile __global ulong *owners, __global double2 *points,
                       __global int4 *corners, __global int4 *links, __global int4 *sides, __global uchar *urgencies,
-                      __global int *point_segments, __global int4 *rim, __global int *cavity, __global int *pending,
-                      __global int *waiting, __global int4 *heads, __global double2 *spots, __global int *ends,
-                      __global ulong *words) {
+                      __global int *point_segments, __global int4 *rim, __global int *cavity,
+                      __global int *waiting, __global ulong *words) {
   const int worker = get_global_id(0), n = (int)state[N_CANDIDATES];
   if (worker >= n_workers) return;
   const int share = (n + n_workers - 1) / n_workers, stop = min(n, (worker + 1) * share);
   const ulong key = ((ulong)round << ROUND_BIT) | (uint)(worker + 1);
   field_t f;
   f.points = points; f.corners = corners; f.links = links; f.sides = sides; f.owners = owners; f.point_segments = point_segments;
-  f.rim = rim; f.cavity = cavity; f.pending = pending; f.n_rows = n_workers; f.lens = ask.lens;
+  f.rim = rim; f.cavity = cavity; f.n_rows = n_workers; f.lens = ask.lens;
   f.word_stride = n_workers;
   f.words = words + worker;
   grown_t m;
@@ -41,25 +39,25 @@ KERNEL refine_patches(uint round, int n_workers, int least_urgency, uint most_po
   for (int k = worker * share; k < stop || n_waiting;) {
     int t = n_waiting ? waiting[--n_waiting * (size_t)n_workers + worker] : candidates[k++];
     if (!claim(f, t, key) || urgencies[t] < least_urgency) continue;
-    int found = attempt(f, worker, key, t, urgencies[t], ask, heads, spots, ends);
-    if (found == WALK_UNSURE) fetch_add(state + N_UNSURE, 1u);
-    if (found == WALK_TOO_LARGE) fetch_add(state + N_TOO_LARGE, 1u);
-    if (found == WALK_FLAT) {
+    found_t found;
+    int end = attempt(f, worker, key, t, urgencies[t], ask, &found);
+    if (end == WALK_UNSURE) fetch_add(state + N_UNSURE, 1u);
+    if (end == WALK_TOO_LARGE) fetch_add(state + N_TOO_LARGE, 1u);
+    if (end == WALK_FLAT) {
       urgencies[t] = 0;
       fetch_add(state + N_GIVEN_UP, 1u);
     }
-    if (found != WALK_DONE) continue;
+    if (end != WALK_DONE) continue;
     uint v = fetch_add(state + N_POINTS, 1u);
     if (v >= most_points) return;            /* the host takes the count back */
-    int4 head = heads[worker];
-    int base = (int)fetch_add(state + N_TRIANGLES, (uint)(head.y - head.x));
-    insert_one(m, worker, head, spots[worker], ends[worker], (int)v, base, ask);
-    for (int j = 0; j < head.y && n_waiting < MOST_WAITING; j++) {
-      int made = slot_of(m, worker, head, j, base);
-      if (j >= head.x) store_relaxed(owners + made, key);   /* nobody else knows of it */
-      if (urgencies[made] >= least_urgency) waiting[n_waiting++ * (size_t)n_workers + worker] = made;
+    int base = (int)fetch_add(state + N_TRIANGLES, (uint)(found.n_rim - found.n_cavity));
+    insert_one(m, worker, found, (int)v, base, ask);
+    for (int j = 0; j < found.n_rim; j++) {
+      int made = slot_of(m, worker, found.n_cavity, j, base);
+      if (j >= found.n_cavity) store_relaxed(owners + made, key);   /* nobody else knows of it */
+      if (urgencies[made] >= least_urgency && n_waiting < MOST_WAITING) waiting[n_waiting++ * (size_t)n_workers + worker] = made;
     }
-    if (urgencies[t] >= least_urgency && n_waiting < MOST_WAITING && found == WALK_DONE && head.z >= 0)
+    if (found.second >= 0 && urgencies[t] >= least_urgency && n_waiting < MOST_WAITING)  /* t may still be there */
       waiting[n_waiting++ * (size_t)n_workers + worker] = t;
   }
 }

@@ -12,7 +12,6 @@
  * Winners share no triangle, so `insert` has no race.  The numbers of points and slots follow from the order of the
  * candidates alone, and so does all else: the mesh is the same in every run, and on every device.
  */
-#include "delaunay/cavity.h"
 #include "delaunay/insertion.h"
 #include "common/hashes.h"
 #include "primitives/group_scan.h"
@@ -186,7 +185,15 @@ KERNEL insert(int n_rows, uint most_points, demands_t ask, __global const int4 *
     uint slot = base + group_exclusive_sum((uint)need, scratch, &all);
     base += all;
     if (need && point < most_points) {
-      insert_one(m, i, heads[i], spots[i], ends[i], (int)point, (int)slot, ask);
+      int4 head = heads[i];
+      found_t found;
+      found.n_cavity = head.x;
+      found.n_rim = head.y;
+      found.second = head.z;
+      found.segment = head.w;
+      found.spot = spots[i];
+      found.end = ends[i];
+      insert_one(m, i, found, (int)point, (int)slot, ask);
       if (point + 1u == min(v, most_points)) {         /* the last one of the tile */
         fetch_max(state + N_POINTS, point + 1u);
         fetch_max(state + N_TRIANGLES, slot + (uint)need);

@@ -34,15 +34,20 @@ KERNEL key_points(int n_points, double low_x, double low_y, double scale, __glob
   items[v] = v;
 }
 
-KERNEL place_points(int n_points, __global const int *restrict point_order, __global const double2 *restrict given,
-                    __global const int *restrict kinds, __global double2 *restrict points,
+KERNEL place_points(int n_points, __global const int *restrict point_order, __global const double2 *restrict given, __global double2 *restrict points,
                     __global int *restrict point_segments, __global int *restrict ranks) {
   int r = get_global_id(0);
   if (r >= n_points) return;
   int v = point_order[r];
   points[r] = given[v];
-  point_segments[r] = kinds[v];
+  point_segments[r] = INPUT_POINT;
   ranks[v] = r;
+}
+
+KERNEL sharpen_points(int n_sharp, __global const int *restrict sharp_points, __global const int *restrict ranks,
+                      __global int *restrict point_segments) {
+  int i = get_global_id(0);
+  if (i < n_sharp) point_segments[ranks[sharp_points[i]]] = SHARP_POINT;
 }
 
 KERNEL place_segments(int n_segments, __global const int2 *restrict given_ends, __global const int *restrict ranks,

@@ -19,7 +19,6 @@ Strategies
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,6 @@ from clgraph.runtime.session import SessionLike
 from clgraph.runtime.timing import RunInfo
 
 
-@dataclass(frozen=True, eq=False, repr=False)
 class RefinedMesh(TriangleMesh):
     """A mesh that :func:`refine_mesh` has made.
 
@@ -47,8 +45,8 @@ class RefinedMesh(TriangleMesh):
         How the run went.
     """
 
-    history: NDArray[np.int64] | None = None
-    info: RunInfo | None = None
+    history: NDArray[np.int64]
+    info: RunInfo
 
 
 def refine_mesh(
@@ -124,7 +122,7 @@ def refine_mesh(
         mesh, min_angle=min_angle, max_area=max_area, max_points=max_points, partial=partial
     )
     result: RefinedMesh = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify)
-    details = result.info.details if result.info else {}
+    details = result.info.details
     if why := details["stopped"]:
         warnings.warn(f"bad triangles are left: {why}", ConvergenceWarning, stacklevel=2)
     elif given_up := details["given_up"]:
@@ -145,13 +143,14 @@ def _answer(problem: RefineProblem, plan: Refinement) -> RefinedMesh:
         point_markers[end[new]] = markers[new]
     history = plan.history
     inserted = np.diff(history[:, 1], append=len(found["points"]))
-    return RefinedMesh(
+    refined = RefinedMesh(
         found["points"], found["triangles"], found["neighbors"], found["segments"], markers, point_markers,
         np.concatenate([mesh.point_attributes, _interpolated(mesh, found["points"][mesh.n_points :])]),
         None if mesh.region_attributes is None else mesh.region_attributes[origins],
         None if mesh.max_areas is None else mesh.max_areas[origins],
-        np.column_stack([history[:, 0], inserted]),
     )
+    refined.history = np.column_stack([history[:, 0], inserted])
+    return refined
 
 
 def _interpolated(mesh: TriangleMesh, points: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -170,7 +169,7 @@ def _interpolated(mesh: TriangleMesh, points: NDArray[np.float64]) -> NDArray[np
 def _check(problem: RefineProblem, result: RefinedMesh) -> None:
     from clgraph.reference.delaunay import check_delaunay
 
-    is_done = result.info is not None and not result.info.details["stopped"] and not result.info.details["given_up"]
+    is_done = not result.info.details["stopped"] and not result.info.details["given_up"]
     check_delaunay(
         result, original=problem.mesh, min_angle=problem.min_angle if is_done else 0.0,
         max_area=problem.max_area if is_done else None,

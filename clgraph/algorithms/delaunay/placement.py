@@ -27,6 +27,8 @@ class Placement:
         self._session, self._problem = session, problem
         self._program = session.program(START)
         self._segment_order, rows, ends = problem.segments_by_row()
+        sharp = problem.sharp_points().astype(np.int32)
+        self._n_sharp, self._sharp_points = sharp.size, session.upload(sharp if sharp.size else np.zeros(1, np.int32))
         self._rows, n_segments = session.upload(rows), max(1, len(ends))
         self._ends = session.upload(ends.ravel() if ends.size else np.zeros(2, np.int32))
         self.given = {"segment_ends": session.empty(2 * n_segments, np.int32), "caps": session.upload(problem.caps())}
@@ -35,21 +37,20 @@ class Placement:
     def place(self, arrays: dict[str, DeviceArray]) -> None:
         """Write the mesh to *arrays*."""
         mesh, session, program = self._problem.mesh, self._session, self._program
-        n, t, constant = mesh.n_points, mesh.n_triangles, program.constant
-        kinds = np.full(n, constant("INPUT_POINT"), np.int32)
-        kinds[self._problem.sharp_points()] = constant("SHARP_POINT")
-        low = mesh.points.min(axis=0)
-        span = float(np.ptp(mesh.points, axis=0).max()) or 1.0
+        n, t = mesh.n_points, mesh.n_triangles
+        left, bottom, right, top = self._problem.bounds
         scope: dict[str, Any] = {
             **self.given, **arrays, "n_points": n, "n_triangles": t, "n_segments": len(self._segment_order),
-            "given": session.upload(mesh.points.ravel()), "kinds": session.upload(kinds),
-            "triangles": session.upload(mesh.triangles.ravel()), "neighbors": session.upload(mesh.neighbors.ravel()),
-            "segment_rows": self._rows, "given_ends": self._ends, "low_x": low[0], "low_y": low[1],
-            "scale": 65536.0 / span, "ask": self._problem.demands(),
+            "given": session.upload(mesh.points.ravel(), in_place=True),
+            "triangles": session.upload(mesh.triangles.ravel(), in_place=True), "neighbors": session.upload(mesh.neighbors.ravel(), in_place=True),
+            "segment_rows": self._rows, "given_ends": self._ends, "low_x": left, "low_y": bottom,
+            "scale": 65536.0 / max(right - left, top - bottom), "ask": self._problem.demands(),
             "ranks": session.empty(n, np.int32), "slots": session.empty(t, np.int32),
         }
         scope["point_order"] = self._point_order = self._sorted("key_points", n, scope, 32)
         program.bind("place_points", n, scope)()
+        sharp = self._sharp_points
+        program.bind("sharpen_points", sharp.size, scope, n_sharp=self._n_sharp, sharp_points=sharp)()
         program.bind("place_segments", len(self._segment_order), scope)()
         scope["triangle_order"] = self._sorted("key_triangles", t, scope, max(1, (n - 1).bit_length()))
         for kernel in ("place_triangles", "start", "look"):

@@ -98,11 +98,8 @@ class Refinement:
 
     def _rows(self, n_rows: int) -> dict[str, DeviceArray]:
         session = self.session
-        sizes = {"rim": 4 * self._rim, "cavity": self._rim, "pending": self._rim, "heads": 4, "ends": 1}
-        return {
-            **{name: session.empty(n_rows * size, np.int32) for name, size in sizes.items()},
-            "spots": session.empty(2 * n_rows, np.float64),
-        }
+        sizes = {"rim": 4 * self._rim, "cavity": 2 * self._rim}
+        return {name: session.empty(n_rows * size, np.int32) for name, size in sizes.items()}
 
     def _words(self, items: int) -> DeviceArray:
         return self.session.empty(items * self.session.program(MARK, self._exact).constant("WIDE_WORDS"), np.uint64)
@@ -115,7 +112,8 @@ class Refinement:
         scope: dict[str, Any] = {
             **self._shared, **self.arrays, **self._rows(n_rows), "n_rows": n_rows, "most_points": self._most_points,
             "most_candidates": n_rows, "keys": session.empty(n_rows, np.uint64), "words": self._words(exact_items),
-            **{name: session.empty(n_rows, np.int32) for name in ("candidates", "unsure", "needs")},
+            "heads": session.empty(4 * n_rows, np.int32), "spots": session.empty(2 * n_rows, np.float64),
+            **{name: session.empty(n_rows, np.int32) for name in ("candidates", "unsure", "needs", "ends")},
         }
         rounds, items = session.program(ROUNDS, group), self._groups * group["WG_SIZE"]
         written = [] if claim else [rounds.bind("write_keys", items, scope, only_raise=phase) for phase in (0, 1)]
@@ -167,9 +165,9 @@ class Refinement:
     def _refine(self) -> None:
         tell, seen, method = begin("refining", unit="bad triangles"), self.problem.mesh.n_points, self._method
         level = self._first_level() if method in _BY_CLAIMS else 1
+        unread = 2 if self.session.facts.is_cpu else _UNREAD_ROUNDS
         while not self.stopped:
-            batch = min(level, _UNREAD_ROUNDS) if level > 1 else 1
-            for _ in range(batch):
+            for _ in range(unread if level == 1 else _UNREAD_ROUNDS):
                 self._round(method, level)
                 level = max(1, level - _STEP)
             state = self._read()

@@ -6,15 +6,16 @@ triangle is left that it can improve.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 
 from clgraph.algorithms.delaunay.problem import RefineProblem
 from clgraph.algorithms.delaunay.rounds import Refinement
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Gathers, Work
-from clgraph.model.strategy import Strategy
+from clgraph.model.strategy import Kind, Strategy
 
-_LOOKS = 60.0  # at corners, links and points in an attempt to put a point in
+_LOOKS = 30.0  # at corners, links and points in an attempt to put a point in, where others are not near
 _CLAIMS = 12.0  # of triangles in an attempt
 
 
@@ -30,36 +31,34 @@ def expected_points(problem: RefineProblem) -> float:
     return problem.mesh.n_points * 2.0 * (problem.min_angle / 30.0) ** 3
 
 
-def _work(problem: RefineProblem, _facts: DeviceFacts, *, attempts: float, rounds: float, launches: int) -> Work:
+def _work(problem: RefineProblem, *, attempts: float, rounds: float, launches: int) -> Work:
     """Count a run whose points take so many *attempts* each, in so many *rounds*."""
     points = expected_points(problem)
-    slots = problem.mesh.n_triangles + 2 * points
-    tries = attempts * points
+    slots, tries = problem.mesh.n_triangles + 2 * points, attempts * points
     return Work(
         launches * rounds, rounds, streamed_bytes=rounds * slots, gathers=(Gathers(_LOOKS * tries, 60.0 * slots),),
-        atomics=(Atomics(_CLAIMS * tries, max(1.0, slots), "max_int32"),),
+        atomics=(Atomics(_CLAIMS * tries, max(1.0, slots)),),
     )
 
 
-def _rounds_by_hash(problem: RefineProblem) -> float:
-    return 10.0 * math.log2(2 + problem.mesh.n_triangles)
+def _work_of_sets(problem: RefineProblem, _facts: DeviceFacts, *, factor: float = 1.0) -> Work:
+    """Count rounds of which each puts in a fifth of its candidates."""
+    rounds = 2.5 * problem.min_angle + 5.0 * math.log2(2 + problem.mesh.n_triangles)
+    return _work(problem, attempts=5.0 * factor, rounds=rounds * factor, launches=6)
 
 
-def _work_of_sets(problem: RefineProblem, facts: DeviceFacts) -> Work:
-    return _work(problem, facts, attempts=5.0, rounds=_rounds_by_hash(problem), launches=6)
+def _work_of_claims(problem: RefineProblem, facts: DeviceFacts, *, rounds: float) -> Work:
+    """Count rounds that are few where workers are; on a GPU their patches are so small that most claims fail."""
+    return _work(problem, attempts=1.3 if facts.is_cpu else 20.0, rounds=rounds if facts.is_cpu else 10 * rounds, launches=3)
 
 
-def _work_of_patches(problem: RefineProblem, facts: DeviceFacts) -> Work:
-    return _work(problem, facts, attempts=1.3, rounds=32.0, launches=3)
-
-
-def _work_of_claims(problem: RefineProblem, facts: DeviceFacts) -> Work:
-    return _work(problem, facts, attempts=4.0, rounds=64.0, launches=3)
+def _strategy(kind: Kind, method: str, work: Callable[..., Work], **counts: float) -> Strategy:
+    return Strategy(kind, partial(Refinement, method=method), partial(work, **counts), unsupported)
 
 
 STRATEGIES: dict[str, Strategy] = {
-    "patches": Strategy("online", partial(Refinement, method="patches"), _work_of_patches, unsupported),
-    "atomic": Strategy("online", partial(Refinement, method="atomic"), _work_of_claims, unsupported),
-    "priority": Strategy("offline", partial(Refinement, method="priority"), _work_of_sets, unsupported),
-    "three_phase": Strategy("offline", partial(Refinement, method="three_phase"), _work_of_sets, unsupported),
+    "patches": _strategy("online", "patches", _work_of_claims, rounds=32.0),
+    "atomic": _strategy("online", "atomic", _work_of_claims, rounds=64.0),
+    "priority": _strategy("offline", "priority", _work_of_sets),
+    "three_phase": _strategy("offline", "three_phase", _work_of_sets, factor=4.0),
 }
