@@ -70,6 +70,12 @@ def walked(graph: Graph, way: str) -> Work:
     return Work(host_items=(near, HostItems(far * items, whole, way)))
 
 
+def met(graph: Graph, way: str) -> Work:
+    """Return the work of :func:`walked` for the part of the graph that a search reaches."""
+    whole = walked(graph, way)
+    return whole if graph.n_vertices <= FAR_DISTANCE else whole.times(graph.stats.reached_share)
+
+
 def scanned(graph: Graph, passes: float) -> Work:
     """Return the work of reading and writing something for every vertex and every entry in order."""
     items = float(graph.n_vertices + graph.n_edges)
