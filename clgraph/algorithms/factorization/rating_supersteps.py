@@ -91,7 +91,7 @@ def _in_one_launch(facts: DeviceFacts, barrier: str) -> bool:
 
 
 def _recipe(find_keys: FindKeys, barrier: str, sweep: Work, preparation: Work) -> Recipe:
-    step = driven(lambda plan: RatingSupersteps(plan, find_keys, barrier), sweep)
+    step = driven(lambda plan: RatingSupersteps(plan, find_keys, barrier), sweep, "supersteps")
     return Recipe((step,), arrays=STATUS, preparation=preparation)
 
 
