@@ -1,8 +1,8 @@
 /* The second step of label propagation: vertices at the border, and in a strong rebalancing all of heavy parts, find the
  * part that pulls most, and ask for it.
  *
- * Weights to parts are counted from the row: a work-item compares a short row with itself, and a sub-group counts a long
- * one in local memory, where it has a counter for each part.  Of parts that pull alike a hash of the vertex decides.
+ * Weights to parts are counted from the row: a sub-group counts a long one in local memory, where it has a counter for
+ * each part, and of several lanes each compares a short row with itself.  Of parts that pull alike a hash of the vertex decides.
  */
 #ifndef CLGRAPH_ASKING_H
 #define CLGRAPH_ASKING_H
@@ -59,20 +59,33 @@ INLINE pull_t pulls_of_short(const refined_t *r, const level_t *on, int v, int w
   return pull;
 }
 
-/* The lanes of a sub-group take the entries of v; counters: an int for each part, all 0 before and after. */
+/* The lanes of a sub-group take the entries of v; counters: an int for each part, all 0 before and after.  One lane alone
+ * keeps a list of the parts beside v, whose counters are one more than the weight. */
 INLINE pull_t pulls_of_long(const refined_t *r, const level_t *on, int v, int weight, int first, int last, uint mode,
                             volatile __local int *counters) {
   __global const int *parts = (__global const int *)ARRAY(r, PART);
   const int own_part = parts[v];
   pull_t pull;
   pull.best = 0ul;
+#if SUB_GROUP_SIZE == 1
+  int beside[PARTS_ROOM], n_beside = 0;
+  pull.own = 0;
+  for (int e = first; e < last; e++) {
+    const int u = on->columns[e], part = parts[u], sum = counters[part];
+    if (u == v) continue;
+    if (!sum) beside[n_beside++] = part;
+    counters[part] = sum + !sum + edge_weight(on, e);
+  }
+  for (int i = 0; i < n_beside; i++) {
+    const int part = beside[i], sum = counters[part] - 1;
+    counters[part] = 0;
+    if (part == own_part) pull.own = sum;
+    else if (is_open(r, part, weight, mode)) pull.best = max(pull.best, pull_key(sum, part, v));
+  }
+#else
   for (int e = first + (int)sg_lane(); e < last; e += SUB_GROUP_SIZE) {
     const int u = on->columns[e];
-#if SUB_GROUP_SIZE == 1
-    if (u != v) counters[parts[u]] += edge_weight(on, e);
-#else
     if (u != v) fetch_add(counters + parts[u], edge_weight(on, e));
-#endif
   }
   sg_sync();
   pull.own = counters[own_part];
@@ -82,15 +95,11 @@ INLINE pull_t pulls_of_long(const refined_t *r, const level_t *on, int v, int we
       pull.best = max(pull.best, pull_key(counters[part], part, v));
   }
   sg_sync();
-  for (int e = first + (int)sg_lane(); e < last; e += SUB_GROUP_SIZE) {
-#if SUB_GROUP_SIZE == 1
-    counters[parts[on->columns[e]]] = 0;
-#else
+  for (int e = first + (int)sg_lane(); e < last; e += SUB_GROUP_SIZE)
     fetch_and(counters + parts[on->columns[e]], 0);  /* several lanes may have entries of one part */
-#endif
-  }
   sg_sync();
   pull.best = sg_greatest(pull.best);
+#endif
   return pull;
 }
 
@@ -214,7 +223,7 @@ INLINE void ask(const refined_t *r, const level_t *on) {
       first = on->rows[v];
       last = on->rows[v + 1];
     }
-    const int is_long = last - first > SHORT_ROW;
+    const int is_long = last - first > (SUB_GROUP_SIZE == 1 ? 0 : SHORT_ROW);
     pull_t pull;
     pull.own = 0;
     pull.best = 0ul;

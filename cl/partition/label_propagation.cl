@@ -101,8 +101,10 @@ INLINE void direct(const refined_t *r, volatile __local uint *desk) {
     desk[REFINE_STAMP]++;
     desk[REFINE_CANDIDATES] = desk[REFINE_MOVERS] = 0u;
     desk[REFINE_MODE] = mode;
-    r->level[LEVEL_CUT] = desk[REFINE_BEST_CUT];
-    r->level[LEVEL_TURNS] = turn + 1u;
+    if (r->level) {
+      r->level[LEVEL_CUT] = desk[REFINE_BEST_CUT];
+      r->level[LEVEL_TURNS] = turn + 1u;
+    }
     uint sum = 0u;
     if (too_much)
       for (uint p = 0u; p <= r->n_parts; p++) {
@@ -185,37 +187,85 @@ KERNEL apply_moves(uint level, REFINEMENT_PARAMETERS) {
   apply(&r, &on);
 }
 
-#define ALL_ARRIVE()                                                                                  \
-  if (members == 1u) { GROUP_BARRIER(); }                                                             \
-  else if (!grid_barrier(state, members, &passed)) return;
+/* Levels from the first to the last, which is finer; the coarsest has its partition.  arrive is a barrier, and what is
+ * found is told in the words of a level. */
+#define REFINE_LEVELS(arrive, words)                                                                  \
+  for (uint i = get_local_id(0); i < SUB_GROUPS_PER_GROUP * PARTS_ROOM; i += WG_SIZE) counters[i] = 0; \
+  for (uint l = level + 1u; l-- > last_level;) {                                                      \
+    const level_t on = LEVEL(l);                                                                      \
+    const int is_projected = has_coarser || l != level;                                               \
+    r.is_finest = l == 0u;                                                                            \
+    r.level = words;                                                                                  \
+    project_parts(&r, &on, is_projected);                                                             \
+    arrive                                                                                            \
+    list_border(&r, &on, !is_projected);                                                              \
+    arrive                                                                                            \
+    for (;;) {                                                                                        \
+      if (r.member == 0u) direct(&r, desk);                                                           \
+      arrive                                                                                          \
+      const uint mode = r.state[REFINE_MODE];  /* who is ahead may begin the next level soon */       \
+      ask(&r, &on);                                                                                   \
+      arrive                                                                                          \
+      if (mode == MODE_DONE) break;                                                                   \
+      confirm(&r, &on); arrive                                                                        \
+      apply(&r, &on);                                                                                 \
+      arrive                                                                                          \
+    }                                                                                                 \
+  }
 
-/* Levels from the first to the last, which is finer; the coarsest has its partition. */
 KERNEL refine_levels(uint level, uint last_level, int has_coarser, REFINEMENT_PARAMETERS) {
   LOCAL_ARRAY uint desk[DESK_WORDS];
   LOCAL_ARRAY int passed;
   GRID_ENTER(state)
   REFINED(member, members)
-  for (uint i = get_local_id(0); i < SUB_GROUPS_PER_GROUP * PARTS_ROOM; i += WG_SIZE) counters[i] = 0;
-  for (uint l = level + 1u; l-- > last_level;) {
-    const level_t on = LEVEL(l);
-    const int is_projected = has_coarser || l != level;
-    r.is_finest = l == 0u;
-    r.level = levels + l * LEVEL_WORDS;
-    project_parts(&r, &on, is_projected);
-    ALL_ARRIVE()
-    list_border(&r, &on, !is_projected);
-    ALL_ARRIVE()
-    for (;;) {
-      if (member == 0u) direct(&r, desk);
-      ALL_ARRIVE()
-      const uint mode = state[REFINE_MODE];  /* who is ahead may begin the next level soon */
-      ask(&r, &on);
-      ALL_ARRIVE()
-      if (mode == MODE_DONE) break;
-      confirm(&r, &on);
-      ALL_ARRIVE()
-      apply(&r, &on);
-      ALL_ARRIVE()
-    }
-  }
+#define ALL_ARRIVE                                                                                    \
+  if (members == 1u) { GROUP_BARRIER(); }                                                             \
+  else if (!grid_barrier(state, members, &passed)) return;
+  REFINE_LEVELS(ALL_ARRIVE, levels + l * LEVEL_WORDS)
+}
+
+/* Each group refines the partition of an individual, alone, and writes how good it is: the least score is the best.
+ * population: for each individual the arrays of VERTEX_ARRAYS with room_each items, then those of PART_ARRAYS, the
+ * histogram and the state. */
+#define INDIVIDUAL_PART_WORDS (PART_ARRAYS + BUCKETS)
+KERNEL refine_individuals(uint level, uint last_level, uint n_parts, uint room_each, LEVELS_PARAMETERS,
+                          __global const int *parts_work, __global const int *blocks, uint grown_each,
+                          __global const int *grown, volatile __global int *population, __global ulong *scores) {
+  LOCAL_ARRAY uint desk[DESK_WORDS];
+  const uint room = room_each, individual = get_group_id(0), has_coarser = 0u;
+  volatile __global int *work = population + individual * ((size_t)VERTEX_ARRAYS * room +
+                                                           (size_t)INDIVIDUAL_PART_WORDS * n_parts + REFINE_WORDS);
+  volatile __global int *own_parts = work + (size_t)VERTEX_ARRAYS * room;
+  volatile __global int *histogram = own_parts + (size_t)PART_ARRAYS * n_parts;
+  volatile __global uint *state = (volatile __global uint *)(histogram + (size_t)BUCKETS * n_parts);
+  for (uint i = get_local_id(0); i < REFINE_WORDS; i += WG_SIZE) state[i] = 0u;
+  for (uint i = get_local_id(0); i < PART_ARRAYS * n_parts; i += WG_SIZE) own_parts[i] = parts_work[i];
+  GROUP_BARRIER();
+  for (uint p = get_local_id(0); p < n_parts; p += WG_SIZE)
+    own_parts[BEST_SIZES * n_parts + p] = blocks[individual * n_parts + p];
+  for (uint v = get_local_id(0); v < (uint)levels[level * LEVEL_WORDS + LEVEL_VERTICES]; v += WG_SIZE)
+    work[(size_t)BEST * room + v] = grown[(size_t)individual * grown_each + v];
+  GROUP_BARRIER();
+  LOCAL_ARRAY int counters[SUB_GROUPS_PER_GROUP * PARTS_ROOM];
+  refined_t r;
+  r.n_parts = n_parts; r.room = room; r.member = 0u; r.members = 1u;
+  r.work = work; r.parts_work = own_parts; r.histogram = histogram; r.state = state; r.counters = counters;
+#define GROUP_ARRIVES GROUP_BARRIER();
+  REFINE_LEVELS(GROUP_ARRIVES, 0)
+  if (get_local_id(0) == 0) scores[individual] = ((ulong)state[REFINE_BEST_OVER] << 32) | state[REFINE_BEST_CUT];
+}
+
+/* One work-group makes the best individual the partition that other kernels refine, and tells its cut. */
+KERNEL keep_best_individual(uint level, uint n_parts, uint n_groups, uint room, uint room_each, LEVELS_PARAMETERS,
+                            __global const int *population, __global const ulong *scores, __global int *work,
+                            __global int *parts_work, __global uint *state) {
+  uint best = 0u;
+  for (uint g = 1u; g < n_groups; g++) best = scores[g] < scores[best] ? g : best;
+  const size_t each = (size_t)VERTEX_ARRAYS * room_each + (size_t)INDIVIDUAL_PART_WORDS * n_parts + REFINE_WORDS;
+  __global const int *own = population + best * each, *own_parts = own + (size_t)VERTEX_ARRAYS * room_each;
+  for (uint v = get_local_id(0); v < (uint)levels[level * LEVEL_WORDS + LEVEL_VERTICES]; v += WG_SIZE)
+    work[(size_t)BEST * room + v] = own[(size_t)BEST * room_each + v];
+  for (uint p = get_local_id(0); p < n_parts; p += WG_SIZE)
+    parts_work[BEST_SIZES * n_parts + p] = own_parts[BEST_SIZES * n_parts + p];
+  if (get_local_id(0) == 0) state[REFINE_BEST_CUT] = levels[level * LEVEL_WORDS + LEVEL_CUT] = (uint)scores[best];
 }

@@ -83,7 +83,7 @@ typedef struct {
   volatile __global int *work, *parts_work, *histogram;
   volatile __global uint *state;
   __local int *counters;
-  __global long *level;          /* its words */
+  __global long *level;          /* its words, if what is found is told there */
 } refined_t;
 
 #define ARRAY(r, k) ((r)->work + (size_t)(k) * (r)->room)

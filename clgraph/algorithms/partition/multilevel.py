@@ -15,7 +15,7 @@ _ROUNDS = 5  # of matching
 _LEAST_SHRINKING = 0.95
 _TURNS_A_READ = 4  # iterations of refinement for which the host enqueues launches before it asks whether they end
 _MOST_GROWN = 1 << 26  # words of all partitions of the coarsest level
-_SMALL = 1 << 12  # vertices of a level that one work-group refines, with all coarser ones, without a grid barrier
+_SMALL, _SMALL_ENTRIES = 1 << 12, 1 << 15  # vertices and entries of levels on which individuals are refined
 _GROUPS_A_UNIT = 2
 
 
@@ -69,9 +69,9 @@ class Multilevel:
             self._coarsen(sizes)
         self.levels = [{"vertices": n, "edges": m // 2} for n, m in sizes]
         coarsened = time.perf_counter()
-        self._partition_coarsest(len(sizes) - 1, sizes[-1][0])
+        level = self._partition_coarsest(sizes)
         partitioned = time.perf_counter()
-        self._uncoarsen(sizes)
+        self._uncoarsen(level, sizes)
         ended = time.perf_counter()
         self.seconds = {
             "coarsening": coarsened - started, "initial": partitioned - coarsened, "refinement": ended - partitioned,
@@ -135,34 +135,55 @@ class Multilevel:
         ):  # fmt: skip
             self._launch(HASHED, kernel, n, level=level)
 
-    def _partition_coarsest(self, level: int, n: int) -> None:
+    def _partition_coarsest(self, sizes: list[tuple[int, int]]) -> int:
+        """Leave a partition; return the level to refine next."""
+        level, n = len(sizes) - 1, sizes[-1][0]
+        only_projects = self._plan.problem.refinement == "noop"
         constant, n_parts = self._programs[GROWING].constant, self._plan.problem.n_parts
         each = constant("VERTEX_WORDS") * (n + n % 2) + constant("PART_WORDS") * n_parts
         individuals = max(1, min(self._individuals, _MOST_GROWN // each))
         self._reserve("grown", individuals * each)
         self._launch(GROWING, "grow_parts", 0, individuals, level=level)
-        self._launch(GROWING, "keep_best", 0, 1, level=level, n_groups=individuals)
+        small = [k for k, size in enumerate(sizes) if size[0] <= _SMALL and size[1] <= _SMALL_ENTRIES]
+        if only_projects or not small:
+            self._launch(GROWING, "keep_best", 0, 1, level=level, n_groups=individuals)
+            return level
+        self._refine_individuals(level, small[0], sizes[small[0]][0], individuals, each)
+        return small[0] - 1
 
-    def _uncoarsen(self, sizes: list[tuple[int, int]]) -> None:
-        level, facts = len(sizes) - 1, self._session.facts
+    def _refine_individuals(self, level: int, last: int, n: int, individuals: int, grown_each: int) -> None:
+        """Refine many partitions of the coarse levels at once, and keep the best."""
+        constant, n_parts, room = self._programs[REFINING].constant, self._plan.problem.n_parts, padded(n)
+        each = constant("VERTEX_ARRAYS") * room + constant("INDIVIDUAL_PART_WORDS") * n_parts + constant("REFINE_WORDS")
+        individuals = max(1, min(individuals, _MOST_GROWN // each))
+        self._reserve("population", individuals * each)
+        self._launch(
+            REFINING, "refine_individuals", 0, individuals, level=level, last_level=last, room_each=room,
+            grown_each=grown_each,
+        )
+        self._launch(REFINING, "keep_best_individual", 0, 1, level=last, n_groups=individuals, room_each=room)
+
+    def _uncoarsen(self, level: int, sizes: list[tuple[int, int]]) -> None:
+        facts, coarsest = self._session.facts, len(sizes) - 1
         only_projects = self._plan.problem.refinement == "noop"
-        has_barrier = facts.dialect.has_grid_barrier
-        together = [k for k, (n, _) in enumerate(sizes) if has_barrier or n <= _SMALL]
-        if together and not only_projects:
-            groups = _GROUPS_A_UNIT * facts.compute_units if has_barrier else 1
-            self._launch(REFINING, "refine_levels", 0, groups, level=level, last_level=together[0], has_coarser=0)
-            level = together[0] - 1
+        if facts.dialect.has_grid_barrier and not only_projects and level >= 0:
+            groups = _GROUPS_A_UNIT * facts.compute_units
+            self._launch(
+                REFINING, "refine_levels", 0, groups, level=level, last_level=0, has_coarser=int(level < coarsest)
+            )
+            level = -1
         for level in range(level, -1, -1):  # noqa: B020
             n = sizes[level][0]
             for kernel in ("project", "start_level"):
-                self._launch(REFINING, kernel, n, level=level, has_coarser=int(level < len(sizes) - 1))
+                self._launch(REFINING, kernel, n, level=level, has_coarser=int(level < coarsest))
             if only_projects:
                 self._launch(REFINING, "direct_turn", 0, 1, level=level)
             else:
                 self._refine(level, n)
         words = self._plan.arrays["levels"].get().reshape(-1, self._words)
         for own, row in zip(self.levels, words, strict=False):
-            own |= {"cut": int(row[self._word["LEVEL_CUT"]]), "turns": int(row[self._word["LEVEL_TURNS"]])}
+            cut, turns = int(row[self._word["LEVEL_CUT"]]), int(row[self._word["LEVEL_TURNS"]])
+            own |= ({"cut": cut} if cut else {}) | ({"turns": turns} if turns else {})
 
     def _refine(self, level: int, n: int) -> None:
         state = self._plan.arrays["state"]

@@ -47,7 +47,7 @@ def gpu(
         "sums": Array(8 * facts.compute_units, np.uint64), "keys": Array(m, np.int32), "weights": Array(m, np.int32),
         "work": Array(f"VERTEX_ARRAYS * {room}", np.int32), "histogram": Array(f"BUCKETS * {k}", np.int32),
         "blocks": Array(k * individuals, np.int32), "scores": Array(individuals, np.uint64),
-        "grown": Array(1, np.int32),
+        "grown": Array(1, np.int32), "population": Array(1, np.int32),
     }  # fmt: skip
     return Recipe(
         steps=(
