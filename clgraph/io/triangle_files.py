@@ -68,7 +68,8 @@ class _Lines:
         if not self.left:
             raise self.error(expected)
         numbers = self.values[self.starts[self.at] :][: self.counts[self.at]]
-        if numbers.size > len(defaults) + 1 or (numbers != numbers.astype(int)).any() or (numbers < 0).any():
+        wrong = (numbers != np.floor(numbers)) | (numbers < 0) | (numbers > _LARGEST_NUMBER)
+        if numbers.size > len(defaults) + 1 or wrong.any():
             raise self.error(expected)
         found = [*numbers.astype(int).tolist(), *defaults[numbers.size - 1 :]]
         if found[0] > most:
