@@ -217,7 +217,8 @@ PLANTS = {
     ),
     "bits-read-before-all-are-marked": Plant(
         "bfs/frontier.cl",
-        "if (!next_turn(turn, all->flags)) return 0u;\n    int left", "int left", "scheduler", "search", ("-DWG_SIZE=1",),
+        "if (!next_turn(turn, all->flags)) return 0u;\n    int left", "int left", "scheduler", "search",
+        ("-DWG_SIZE=1",),
     ),
     "stamp-for-two-turns": Plant(  # what was listed in the turn before is not listed again
         "sssp/frontier.cl", "next.stamp = turn.number + 2u;", "next.stamp = turn.number / 2u + 2u;", "scheduler",

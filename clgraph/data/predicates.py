@@ -21,7 +21,8 @@ Signs = NDArray[np.int8]
 _UNIT = 2.0**-53
 _ORIENT_BOUND = (3 + 16 * _UNIT) * _UNIT
 _INCIRCLE_BOUND = (10 + 96 * _UNIT) * _UNIT
-_UNDERFLOW = 2.0**-1060  # more than all that underflow takes from a determinant of numbers up to one
+_SMALL = 2.0**-50  # differences from here to its inverse need no scaling
+_UNDERFLOW = 2.0**-800  # more than all that underflow takes from a determinant of these
 _CHUNK = 1 << 15  # queries at a time, which stay in the cache
 
 
@@ -65,8 +66,8 @@ def _signs(points: tuple[Points, ...], fast: Callable[..., Any], exact: Callable
         chunk = [p[start : start + _CHUNK] for p in together]
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             difference = np.array([(p - chunk[-1]).T for p in chunk[:-1]])  # (points, 2, queries)
-            scale = np.abs(difference).max(initial=0.0)
-            if 0 < scale < np.inf:  # a power of two changes no sign
+            scale = max(difference.max(initial=0.0), -difference.min(initial=0.0))
+            if not _SMALL < scale < 1 / _SMALL and 0 < scale < np.inf:  # a power of two changes no sign
                 difference = np.ldexp(difference, -np.frexp(scale)[1])
             determinant, error = fast(difference)
         found = np.sign(determinant)

@@ -19,14 +19,13 @@ Strategies
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.delaunay.problem import RefineProblem, as_problem
 from clgraph.algorithms.delaunay.rounds import Refinement
-from clgraph.algorithms.delaunay.strategies import STRATEGIES
+from clgraph.algorithms.delaunay.strategies import STRATEGIES as STRATEGIES
 from clgraph.data.triangle_mesh import TriangleMesh
 from clgraph.engine.algorithm import Algorithm
 from clgraph.errors import ConvergenceWarning

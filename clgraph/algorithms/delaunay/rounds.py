@@ -56,11 +56,14 @@ class Refinement:
         self._placement = Placement(session, problem)
         constant = session.program(MARK, self._exact).constant
         self._state = session.empty(constant("STATE_WORDS"), np.uint32)
-        self._word = {name: constant(name) for name in ("N_POINTS", "N_TRIANGLES", "N_BAD", "N_GIVEN_UP", "N_TOO_LARGE")}
-        self._shared = {
-            "history": session.zeros(2 * MOST_ROUNDS, np.uint32), "totals": session.empty(2, np.uint32),
+        words = ("N_POINTS", "N_TRIANGLES", "N_BAD", "N_GIVEN_UP", "N_TOO_LARGE")
+        self._word = {name: constant(name) for name in words}
+        self._history = session.zeros(2 * MOST_ROUNDS, np.uint32)
+        self._urgency_counts = session.empty(constant("ENCROACHED + 1"), np.uint32)
+        self._shared: dict[str, Any] = {
+            "history": self._history, "totals": session.empty(2, np.uint32),
             **{name: session.empty(self._groups, np.uint32) for name in ("leaders", "bads", "winners", "slots")},
-            "urgency_counts": session.empty(constant("ENCROACHED + 1"), np.uint32), "state": self._state,
+            "counts": self._urgency_counts, "state": self._state,
             "round": 0, "least_urgency": 1, "ask": problem.demands(), **self._placement.given,
         }
         self.arrays: dict[str, DeviceArray] = {}
@@ -89,7 +92,7 @@ class Refinement:
         self._bind()
 
     def _bind(self) -> None:
-        """Bind the launches of rounds; those of "priority" are there for any method, since they never come to a stop."""
+        """Bind the launches of rounds; "priority" is there for all, since none of its rounds ends without a winner."""
         self._launches = {"priority": self._bind_sets()}
         if self._method == "three_phase":
             self._launches["three_phase"] = self._bind_sets(claim=False)
@@ -137,7 +140,7 @@ class Refinement:
             "candidates": session.empty(self._slots, np.int32), "words": self._words(workers),
             "waiting": session.empty(workers * _WAITING, np.int32),
         }
-        self._count_urgencies = rounds.bind("count_urgencies", items, scope, counts=scope["urgency_counts"])
+        self._count_urgencies = rounds.bind("count_urgencies", items, scope)
         return [
             rounds.bind("count_bad", items, scope), rounds.bind("list_bad", items, scope),
             patches.bind("refine_patches", workers, scope),
@@ -151,7 +154,6 @@ class Refinement:
         state = np.zeros(self._state.size, np.uint32)
         state[self._word["N_POINTS"]], state[self._word["N_TRIANGLES"]] = mesh.n_points, mesh.n_triangles
         self._state.set(state)
-        self.arrays["owners"].fill(0)
         self._placement.place(self.arrays)
         self.stopped, self._number = "", 0
         try:
@@ -190,9 +192,9 @@ class Refinement:
         A mesh has the fewest points if the shortest edges come first, but the first of all are so few that they need no
         rounds of their own.
         """
-        self._shared["urgency_counts"].fill(0)
+        self._urgency_counts.fill(0)
         self._count_urgencies()
-        counts = self._shared["urgency_counts"].get()
+        counts = self._urgency_counts.get()
         above = counts[::-1].cumsum()[::-1]
         return int(np.flatnonzero(above >= _FIRST_SHARE * above[0]).max(initial=1)) if above[0] else 1
 
@@ -238,13 +240,16 @@ class Refinement:
 
     @property
     def history(self) -> NDArray[np.int64]:
-        rows: NDArray[np.int64] = self._shared["history"].get(2, 2 * self._number + 2).astype(np.int64).reshape(-1, 2)
+        rows: NDArray[np.int64] = self._history.get(2, 2 * self._number + 2).astype(np.int64).reshape(-1, 2)
         return rows[: np.count_nonzero(rows[:, 0]) + 1]
 
     @property
     def details(self) -> dict[str, Any]:
         """What the last run tells of itself."""
-        return {"rounds": self._number, "given_up": self._read()["N_GIVEN_UP"], "stopped": self.stopped}
+        given_up = self._read()["N_GIVEN_UP"]
+        return {
+            "rounds": self._number, "flips": self._placement.flips, "given_up": given_up, "stopped": self.stopped,
+        }  # fmt: skip
 
     def release(self) -> None:
         """Let go of all arrays."""

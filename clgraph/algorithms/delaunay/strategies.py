@@ -49,7 +49,8 @@ def _work_of_sets(problem: RefineProblem, _facts: DeviceFacts, *, factor: float 
 
 def _work_of_claims(problem: RefineProblem, facts: DeviceFacts, *, rounds: float) -> Work:
     """Count rounds that are few where workers are; on a GPU their patches are so small that most claims fail."""
-    return _work(problem, attempts=1.3 if facts.is_cpu else 20.0, rounds=rounds if facts.is_cpu else 10 * rounds, launches=3)
+    attempts, more = (1.3, 1.0) if facts.is_cpu else (20.0, 10.0)
+    return _work(problem, attempts=attempts, rounds=more * rounds, launches=3)
 
 
 def _strategy(kind: Kind, method: str, work: Callable[..., Work], **counts: float) -> Strategy:
