@@ -90,10 +90,10 @@ class TimedQueue:
         try:
             yield recorder
             self.transfers.finish()
-            for event in recorder.last_events:
-                if event.command_execution_status > _COMPLETE:
-                    self.wait(event)
             with typed_errors("reading event times"):
+                for event in recorder.last_events:
+                    if event.command_execution_status > _COMPLETE:
+                        self.wait(event)
                 recorder.stop(takes_times=self.takes_times)
         finally:
             self._recording.recorder = outer
