@@ -16,7 +16,8 @@ from clgraph.algorithms.table import MODULES, find_algorithm, find_function
 from clgraph.data.stats import GraphStats
 from clgraph.errors import GraphError, InputError
 from clgraph.primitives.scan import Scan
-from clgraph.runtime.device_graph import GraphOnDevice, device_graph
+from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import Session
 from clgraph.runtime.weight_range import weight_range
 

@@ -99,7 +99,7 @@ KERNEL measure_rows(int n, long m, const __global uint *restrict checked, const 
   const long chunk = chunk_of(n, (long)get_num_groups(0));
   const long begin = (long)get_group_id(0) * chunk, end = min((long)n, begin + chunk);
   ulong squares = 0ul;
-#if WG_SIZE == 1                 /* whoever is alone counts in numbers of its own, which take turns: most degrees are equal */
+#if WG_SIZE == 1                 /* whoever is alone counts in numbers of its own */
   ulong vertices[TURNS * N_BINS], entries[TURNS * N_BINS];
   for (int bin = 0; bin < TURNS * N_BINS; bin++) vertices[bin] = entries[bin] = 0ul;
 #endif

@@ -15,7 +15,8 @@ from clgraph.engine.plan import Plan
 from clgraph.engine.problem import admission
 from clgraph.model.cost import Gathers, Work
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose, choose_at_once
-from clgraph.runtime.device_graph import GraphOnDevice, session_for
+from clgraph.runtime.device_graph import session_for
+from clgraph.runtime.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import RunInfo, Seconds
 
