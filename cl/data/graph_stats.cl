@@ -199,10 +199,9 @@ INLINE void write_search(__global uint *words, growth_t growth, uint n_seen, uin
   words[SEARCH_EARLIER] = growth.earlier;
 }
 
-/* Search from v, and leave out the level in which there would be too much. */
+/* Search from v with a list of room for SHORT_SEEN, and leave out the level in which there would be too much. */
 INLINE void search_shortly(int v, const __global offset_t *row_offsets, const __global int *column_indices,
-                           __global uint *words) {
-  int list[SHORT_SEEN];
+                           __local int *list, __global uint *words) {
   uint begin = 0u, end = 1u, looks = 0u, is_full = 0u;
   growth_t growth = {0u, 1u, 1u};
   list[0] = v;
@@ -231,11 +230,12 @@ KERNEL measure_reach(int n, int n_chunks, const __global uint *restrict checked,
                      const __global uint *restrict connected, volatile __global uint *seen, volatile __global int *list,
                      __global uint *state) {
   LOCAL_ARRAY uint counts[WG_SIZE], chosen, rank, size;
+  LOCAL_ARRAY int lists[N_STARTS * SHORT_SEEN];
   if ((checked[0] & checked[1] & checked[2]) != ~0u) return;
   if (get_group_id(0) > 0) {
     for (uint s = get_local_id(0); s < N_STARTS; s += WG_SIZE)
       search_shortly((int)((2u * s + 1u) * (ulong)n / (2u * N_STARTS)), row_offsets, column_indices,
-                     state + STATE_SEARCHES + SEARCH_WORDS * (1u + s));
+                     lists + SHORT_SEEN * s, state + STATE_SEARCHES + SEARCH_WORDS * (1u + s));
     return;
   }
   if (get_local_id(0) == 0) {    /* in which chunk the middle vertex is */
