@@ -185,7 +185,7 @@ PLANTS = {
         "before = load_relaxed(ARRAY(r, PART) + u);", "scheduler", "refinement", ("-DWG_SIZE=1",),
     ),
     "moves-before-all-are-confirmed": Plant(
-        "partition/label_propagation.cl", "confirm(&r, &on); arrive", "confirm(&r, &on);",
+        "partition/refining.h", "confirm(&r, &on); arrive", "confirm(&r, &on);",
         "scheduler", "refinement", ("-DWG_SIZE=1",),
     ),
     "counters-cleared-by-two": Plant(
