@@ -122,10 +122,14 @@ KERNEL list_bad(uint round, int most_candidates, int least_urgency, __global con
   }
 }
 
-INLINE int owns_all(int i, int n_rows, int4 head, ulong key, __global const int4 *restrict rim,
-                    __global const int *restrict cavity, __global const ulong *restrict owners) {
+/* Whether candidate i has won.  Where the highest key is left it is enough to own the cavity: of two whose cavities meet
+ * in an edge, the lower does not, since its triangle at that edge is around the cavity of the higher.  Two cavities
+ * that only have a triangle around them in common change different links of it, and the order of their points does not
+ * matter.  Where any key may be left (`write_keys`), the triangles around the cavity count, too. */
+INLINE int has_won(int i, int n_rows, int ring_counts, int4 head, ulong key, __global const int4 *restrict rim,
+                   __global const int *restrict cavity, __global const ulong *restrict owners) {
   for (int k = 0; k < head.x; k++) if (owners[cavity[k * (size_t)n_rows + i]] != key) return 0;
-  for (int k = 0; k < head.y; k++) {
+  for (int k = 0; k < head.y && ring_counts; k++) {
     int across = rim[k * (size_t)n_rows + i].y;
     if (across != OUTSIDE && owners[unmarked(across) >> 2] != key) return 0;
   }
@@ -151,7 +155,7 @@ KERNEL write_keys(int n_rows, int only_raise, __global const uint *restrict stat
 }
 
 /* A winner counts 1 + 2^16 times the slots that it needs beside those of its cavity. */
-KERNEL judge(int n_rows, __global const uint *restrict state, __global const int4 *restrict heads,
+KERNEL judge(int n_rows, int ring_counts, __global const uint *restrict state, __global const int4 *restrict heads,
              __global const ulong *restrict keys, __global const int4 *restrict rim,
              __global const int *restrict cavity, __global const ulong *restrict owners, __global int *restrict needs,
              __global uint *restrict winners, __global uint *restrict slots) {
@@ -161,7 +165,7 @@ KERNEL judge(int n_rows, __global const uint *restrict state, __global const int
   uint won = 0u, slot = 0u, all;
   for (int i = first + get_local_id(0); i < stop; i += WG_SIZE) {
     int4 head = heads[i];
-    int need = owns_all(i, n_rows, head, keys[i], rim, cavity, owners) ? head.y - head.x : 0;
+    int need = has_won(i, n_rows, ring_counts, head, keys[i], rim, cavity, owners) ? head.y - head.x : 0;
     needs[i] = need;
     won += need > 0;
     slot += (uint)need;

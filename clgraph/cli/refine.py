@@ -88,4 +88,4 @@ def _read(args: argparse.Namespace) -> TriangleMesh:
             graph = read_planar_graph(path)
             with busy("triangulating"):
                 return graph.triangulate(convex_hull=args.convex_hull)
-        return read_mesh(path).to_delaunay()
+        return read_mesh(path)

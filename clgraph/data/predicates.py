@@ -10,6 +10,7 @@ Predicates", Discrete & Computational Geometry 18, 1997.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,20 @@ def orient2d(a: Points, b: Points, c: Points) -> Signs:
         1 if a, b, c turn counter-clockwise, -1 if clockwise, 0 if they are collinear.
     """
     return _signs((a, b, c), _orient_float, _orient_exact)
+
+
+def turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> int:
+    """Return what :func:`orient2d` does, for loops over single points."""
+    (ax, ay), (bx, by), (cx, cy) = a, b, c
+    left, right = (ax - cx) * (by - cy), (ay - cy) * (bx - cx)
+    error = 4 * _UNIT * (abs(left) + abs(right)) + _UNDERFLOW
+    if left - right > error:
+        return 1
+    if right - left > error:
+        return -1
+    x, y = Fraction(cx), Fraction(cy)
+    exact = (Fraction(ax) - x) * (Fraction(by) - y) - (Fraction(ay) - y) * (Fraction(bx) - x)
+    return (exact > 0) - (exact < 0)
 
 
 def incircle(a: Points, b: Points, c: Points, d: Points) -> Signs:

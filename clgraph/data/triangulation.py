@@ -8,10 +8,12 @@ C. L. Lawson, "Software for C1 surface interpolation", 1977.
 """
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.data.predicates import Points, incircle, orient2d
+from clgraph.data.predicates import Points, incircle, orient2d, turn
 from clgraph.errors import MeshError
 
 Indices = NDArray[np.int64]
@@ -271,14 +273,15 @@ def convex_hull(points: Points) -> Indices:
                 keep |= orient2d(a, b, points) <= 0
         candidates = np.flatnonzero(keep)
     order = candidates[np.lexsort(points[candidates].T[::-1])]
-    return np.array([*_chain(points, order), *_chain(points, order[::-1])], np.int64)
+    upwards = list(zip(order.tolist(), map(tuple, points[order].tolist()), strict=True))
+    return np.array([*_chain(upwards), *_chain(upwards[::-1])], np.int64)
 
 
-def _chain(points: Points, order: Indices) -> list[int]:
-    """Return the lower chain of the hull without its last corner."""
-    chain: list[int] = []
-    for v in order.tolist():
-        while len(chain) > 1 and orient2d(*points[[chain[-2], chain[-1], v]])[0] <= 0:
+def _chain(points: list[tuple[int, Any]]) -> list[int]:
+    """Return the numbers of the lower chain of the hull of *points*, pairs of number and place, without the last."""
+    chain: list[tuple[int, Any]] = []
+    for v in points:
+        while len(chain) > 1 and turn(chain[-2][1], chain[-1][1], v[1]) <= 0:
             chain.pop()
         chain.append(v)
-    return chain[:-1]
+    return [number for number, _ in chain[:-1]]
