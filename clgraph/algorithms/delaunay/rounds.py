@@ -124,7 +124,8 @@ class Refinement:
             rounds.bind("count_bad", items, scope), rounds.bind("list_bad", items, scope),
             session.program(MARK, {**group, **walks}).bind("mark", self._walkers * group["WG_SIZE"], scope),
             session.program(MARK, {**self._exact, **walks, "EXACT": 1}).bind("mark", exact_items, scope),
-            *written, rounds.bind("judge", items, scope, ring_counts=int(not claim)), rounds.bind("insert", items, scope),
+            *written, rounds.bind("judge", items, scope, ring_counts=int(not claim)),
+            rounds.bind("insert", items, scope),
         ]
 
     def _bind_claims(self) -> list[Launch]:
