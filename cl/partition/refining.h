@@ -11,7 +11,7 @@
 #define TOLERANCE 1024
 #endif
 #ifndef MOST_HEAVY               /* rebalancings in a row, after which no balance is expected on a level */
-#define MOST_HEAVY 32u
+#define MOST_HEAVY 16u
 #endif
 #ifndef MOST_TURNS
 #define MOST_TURNS 400u

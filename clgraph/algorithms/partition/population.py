@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 POPULATION = "partition/population.cl"
+_SHORT = 8  # entries of a row; longer ones are the work of sub-groups, of which a group has few
 # Vertices and entries of the levels that individuals have.
 _SMALL = {"normal": (1 << 12, 1 << 15), "max": (1 << 13, 1 << 17)}
 _GENERATIONS = {"normal": 0, "max": 10}
@@ -13,7 +14,7 @@ _MOST_WORDS = 1 << 27  # of an array of all individuals
 def first_level(effort: str, sizes: list[tuple[int, int]]) -> int | None:
     """Return the finest level on which individuals are refined, if there is one."""
     most_vertices, most_entries = _SMALL[effort]
-    return next((k for k, (n, m) in enumerate(sizes) if n <= most_vertices and m <= most_entries), None)
+    return next((k for k, (n, m) in enumerate(sizes) if n <= most_vertices and m <= min(most_entries, _SHORT * n)), None)
 
 
 def refine_individuals(run: Any, last: int, sizes: list[tuple[int, int]], individuals: int, grown_each: int) -> None:
