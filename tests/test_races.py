@@ -197,7 +197,8 @@ PLANTS = {
         "scheduler", "three_phase", ("-DWG_SIZE=1",),
     ),
     "ring-without-claims": Plant(
-        "delaunay/rounds.cl", "if (across != OUTSIDE) write_key(owners + (unmarked(across) >> 2), keys[i], only_raise);", "",
+        "delaunay/rounds.cl",
+        "if (across != OUTSIDE) write_key(owners + (unmarked(across) >> 2), keys[i], only_raise);", "",
         "scheduler", "three_phase", ("-DWG_SIZE=1",),
     ),
     "claim-by-load-and-store": Plant(
