@@ -41,9 +41,9 @@ KERNEL mark(int n_rows, demands_t ask, __global const double2 *restrict points, 
 #else
     int i = k;
 #endif
-    int t = candidates[i];
+    int t = candidates[i], end = WALK_LOST;
     found_t found;
-    int end = attempt(f, i, keys[i], t, urgencies[t], ask, &found);
+    if (t >= 0) end = attempt(f, i, keys[i], t, urgencies[t], ask, &found);
     heads[i] = end == WALK_DONE ? (int4)(found.n_cavity, found.n_rim, found.second, found.segment) : (int4)(0, 0, 0, 0);
     if (end == WALK_DONE) {
       spots[i] = found.spot;

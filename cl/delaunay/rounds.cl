@@ -2,6 +2,7 @@
  * its point would change (mark.cl); those that own all of it put their points in, all at once.
  *
  *   count_bad, list_bad   candidates in order of their slots: a chunk of slots a work-group
+ *   renew                 a candidate that has lost: gets a new key
  *   write_keys            a candidate: writes its key to its triangles, where `mark` has not claimed them
  *   judge                 a candidate: has it won?  A chunk of candidates a work-group, which counts winners
  *   insert                a winner: makes the triangles around its point (insertion.h)
@@ -134,6 +135,23 @@ INLINE int has_won(int i, int n_rows, int ring_counts, int4 head, ulong key, __g
     if (across != OUTSIDE && owners[unmarked(across) >> 2] != key) return 0;
   }
   return head.y > 0;
+}
+
+/* Candidates that have lost try again by new keys; out is who has won, and whose triangle is bad no more. */
+KERNEL renew(uint round, __global const int *restrict needs, __global const uchar *restrict urgencies,
+             __global uint *restrict state, __global int *restrict candidates, __global ulong *restrict keys,
+             __global uint *restrict totals, __global uint *restrict history) {
+  for (int i = get_global_id(0); i < (int)state[N_CANDIDATES]; i += (int)get_global_size(0)) {
+    int t = candidates[i], urgency = t < 0 || needs[i] ? 0 : urgencies[t];
+    candidates[i] = urgency ? t : -1;
+    keys[i] = key_of(t, urgency, round);
+  }
+  if (get_global_id(0) == 0) {
+    history[2u * round] = state[N_BAD];
+    history[2u * round + 1u] = totals[0] = state[N_POINTS];
+    totals[1] = state[N_TRIANGLES];
+    state[N_UNSURE] = 0u;
+  }
 }
 
 INLINE void write_key(volatile __global ulong *owner, ulong key, int only_raise) {

@@ -17,8 +17,8 @@ struct Mesh {
 
   /* room: how many points there may be */
   Mesh(Random &random, int room)
-      : points(room), corners(2 * room), links(2 * room), sides(2 * room), urgencies(2 * room), point_segments(room, FREE_POINT),
-        segment_ends(4), caps(2), owners(2 * room), state(STATE_WORDS) {
+      : points(room), corners(2 * room), links(2 * room), sides(2 * room), urgencies(2 * room),
+        point_segments(room, FREE_POINT), segment_ends(4), caps(2), owners(2 * room), state(STATE_WORDS) {
     const double tip = 1 + random.below(1000) / 2000.0, cosine = std::cos(M_PI * (16 + random.below(10)) / 180);
     const double2 square[] = {make_double2(0, 0), make_double2(1, 0), make_double2(1, tip), make_double2(0, 1)};
     for (int v = 0; v < 4; v++) {
@@ -68,8 +68,9 @@ struct Mesh {
         if (link == OUTSIDE) continue;
         const int other = unmarked(link) >> 2, j = unmarked(link) & 3;
         if (other >= n || j > 2 || of3(links[other], j) != (link < 0 ? ~link_to(t, e) : link_to(t, e))) return false;
-        if (of3(corners[other], next3(j)) != of3(c, last3(e)) || of3(corners[other], last3(j)) != of3(c, next3(e))) return false;
-        if (link >= 0 && incircle_exact(p[0], p[1], p[2], points[of3(corners[other], j)], words.data(), 1) > 0) return false;
+        const int4 o = corners[other];
+        if (of3(o, next3(j)) != of3(c, last3(e)) || of3(o, last3(j)) != of3(c, next3(e))) return false;
+        if (link >= 0 && incircle_exact(p[0], p[1], p[2], points[of3(o, j)], words.data(), 1) > 0) return false;
       }
     }
     const double2 tip = points[2];

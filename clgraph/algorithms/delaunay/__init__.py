@@ -15,6 +15,8 @@ Strategies
 ``three_phase``
     As ``priority``, but without atomics: candidates write their keys, then raise lower ones, then look whether theirs
     have stayed.
+``two_stage``
+    A round of ``three_phase``, then two in which the candidates that have lost walk again and claim by atomics.
 """
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Refinement:
     ----------
     session : Session
     problem : RefineProblem
-    method : {"patches", "atomic", "priority", "three_phase"}
+    method : {"patches", "atomic", "priority", "three_phase", "two_stage"}
         A strategy.
 
     Attributes
@@ -94,10 +94,10 @@ class Refinement:
     def _bind(self) -> None:
         """Bind the launches of rounds; "priority" is there for all, since none of its rounds ends without a winner."""
         self._launches = {"priority": self._bind_sets()}
-        if self._method == "three_phase":
-            self._launches["three_phase"] = self._bind_sets(claim=False)
-        elif self._method in _BY_CLAIMS:
+        if self._method in _BY_CLAIMS:
             self._launches[self._method] = self._bind_claims()
+        elif self._method != "priority":
+            self._launches[self._method] = self._bind_sets(False, 2 if self._method == "two_stage" else 0)
 
     def _rows(self, n_rows: int) -> dict[str, DeviceArray]:
         session = self.session
@@ -107,10 +107,17 @@ class Refinement:
     def _words(self, items: int) -> DeviceArray:
         return self.session.empty(items * self.session.program(MARK, self._exact).constant("WIDE_WORDS"), np.uint64)
 
-    def _bind_sets(self, claim: bool = True) -> list[Launch]:
-        """Bind rounds in which candidates without conflicts are found before any goes in."""
-        session, n_rows, group, walks = self.session, self._n_rows, self._group, {"MOST_RIM": self._rim}
-        walks["CLAIM"] = int(claim)
+    def _bind_sets(self, claim: bool = True, again: int = 0) -> list[list[Launch]]:
+        """Bind rounds in which candidates without conflicts are found before any goes in.
+
+        Parameters
+        ----------
+        claim : bool
+            Whether candidates claim triangles by atomics; else they write keys.
+        again : int
+            How many times those that have lost try once more, by atomics.
+        """
+        session, n_rows, group = self.session, self._n_rows, self._group
         exact_items = self._exact["WG_SIZE"] * self._exact_groups
         scope: dict[str, Any] = {
             **self._shared, **self.arrays, **self._rows(n_rows), "n_rows": n_rows, "most_points": self._most_points,
@@ -119,16 +126,22 @@ class Refinement:
             **{name: session.empty(n_rows, np.int32) for name in ("candidates", "unsure", "needs", "ends")},
         }
         rounds, items = session.program(ROUNDS, group), self._groups * group["WG_SIZE"]
-        written = [] if claim else [rounds.bind("write_keys", items, scope, only_raise=phase) for phase in (0, 1)]
-        return [
-            rounds.bind("count_bad", items, scope), rounds.bind("list_bad", items, scope),
-            session.program(MARK, {**group, **walks}).bind("mark", self._walkers * group["WG_SIZE"], scope),
-            session.program(MARK, {**self._exact, **walks, "EXACT": 1}).bind("mark", exact_items, scope),
-            *written, rounds.bind("judge", items, scope, ring_counts=int(not claim)),
-            rounds.bind("insert", items, scope),
-        ]
+        insert = rounds.bind("insert", items, scope)
 
-    def _bind_claims(self) -> list[Launch]:
+        def walked(claim: bool) -> list[Launch]:
+            walks = {"MOST_RIM": self._rim, "CLAIM": int(claim)}
+            written = [] if claim else [rounds.bind("write_keys", items, scope, only_raise=phase) for phase in (0, 1)]
+            return [
+                session.program(MARK, {**group, **walks}).bind("mark", self._walkers * group["WG_SIZE"], scope),
+                session.program(MARK, {**self._exact, **walks, "EXACT": 1}).bind("mark", exact_items, scope),
+                *written, rounds.bind("judge", items, scope, ring_counts=int(not claim)), insert,
+            ]
+
+        first = [rounds.bind(kernel, items, scope) for kernel in ("count_bad", "list_bad")]
+        later = [rounds.bind("renew", items, scope), *walked(True)] if again else []
+        return [first + walked(claim), *([later] * again)]
+
+    def _bind_claims(self) -> list[list[Launch]]:
         """Bind rounds in which points go in as soon as their triangles are claimed."""
         session, group, workers, keeps = self.session, self._group, self._workers, self._method == "patches"
         rounds, items = session.program(ROUNDS, {**group, "SIFTED": 0}), self._groups * group["WG_SIZE"]
@@ -142,10 +155,10 @@ class Refinement:
             "waiting": session.empty(workers * _WAITING, np.int32),
         }
         self._count_urgencies = rounds.bind("count_urgencies", items, scope)
-        return [
+        return [[
             rounds.bind("count_bad", items, scope), rounds.bind("list_bad", items, scope),
             patches.bind("refine_patches", workers, scope),
-        ]
+        ]]  # fmt: skip
 
     # ---- runs
 
@@ -184,7 +197,7 @@ class Refinement:
             elif state["N_TOO_LARGE"] and points == seen:
                 self._take_larger()
             seen = points
-            if self._number + _UNREAD_ROUNDS >= MOST_ROUNDS:
+            if self._number + 3 * _UNREAD_ROUNDS >= MOST_ROUNDS:
                 self.stopped = f"{self._number} rounds did not end it"
 
     def _first_level(self) -> int:
@@ -200,13 +213,14 @@ class Refinement:
         return int(np.flatnonzero(above >= _FIRST_SHARE * above[0]).max(initial=1)) if above[0] else 1
 
     def _round(self, method: str, level: int) -> None:
-        self._number += 1
-        for launch in self._launches[method]:
-            if launch.takes("round"):
-                launch.set(round=self._number)
-            if launch.takes("least_urgency"):
-                launch.set(least_urgency=level)
-            launch()
+        for part in self._launches[method]:
+            self._number += 1
+            for launch in part:
+                if launch.takes("round"):
+                    launch.set(round=self._number)
+                if launch.takes("least_urgency"):
+                    launch.set(least_urgency=level)
+                launch()
 
     def _read(self) -> dict[str, int]:
         """Return the words of the state; the number of points goes back to what there was room for."""

@@ -62,4 +62,5 @@ STRATEGIES: dict[str, Strategy] = {
     "atomic": _strategy("online", "atomic", _work_of_claims, rounds=64.0),
     "priority": _strategy("offline", "priority", _work_of_sets),
     "three_phase": _strategy("offline", "three_phase", _work_of_sets, factor=4.0),
+    "two_stage": _strategy("offline", "two_stage", _work_of_sets, factor=2.0),
 }
