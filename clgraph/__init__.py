@@ -41,9 +41,13 @@ _EXPORTS = {
     "probe": "clgraph.probing",
     "refine_mesh": "clgraph.algorithms.delaunay",
     "read": "clgraph.io",
+    "read_mesh": "clgraph.io.meshes",
+    "read_planar_graph": "clgraph.io.meshes",
     "read_ratings": "clgraph.io.ratings",
     "sssp": "clgraph.algorithms.sssp",
     "write": "clgraph.io",
+    "write_mesh": "clgraph.io.meshes",
+    "write_planar_graph": "clgraph.io.meshes",
     "write_ratings": "clgraph.io.ratings",
 }
 

@@ -181,11 +181,11 @@ PLANTS = {
         (*lanes.WIDE, "-DWORDS_ORDER=1"),
     ),
     "part-of-a-mover": Plant(  # it may have moved already
-        "partition/label_propagation.cl", "before = moves ? froms[u] : load_relaxed(ARRAY(r, PART) + u);",
+        "partition/moving.h", "before = moves ? froms[u] : load_relaxed(ARRAY(r, PART) + u);",
         "before = load_relaxed(ARRAY(r, PART) + u);", "scheduler", "refinement", ("-DWG_SIZE=1",),
     ),
     "moves-before-all-are-confirmed": Plant(
-        "partition/label_propagation.cl", "confirm(&r, &on);\n      ALL_ARRIVE()", "confirm(&r, &on);",
+        "partition/refining.h", "confirm(&r, &on); arrive", "confirm(&r, &on);",
         "scheduler", "refinement", ("-DWG_SIZE=1",),
     ),
     "counters-cleared-by-two": Plant(
@@ -230,7 +230,8 @@ PLANTS = {
     ),
     "bits-read-before-all-are-marked": Plant(
         "bfs/frontier.cl",
-        "if (!next_turn(turn, 0u)) return 0u;", "", "scheduler", "search", ("-DWG_SIZE=1",),
+        "if (!next_turn(turn, all->flags)) return 0u;\n    int left", "int left", "scheduler", "search",
+        ("-DWG_SIZE=1",),
     ),
     "stamp-for-two-turns": Plant(  # what was listed in the turn before is not listed again
         "sssp/frontier.cl", "next.stamp = turn.number + 2u;", "next.stamp = turn.number / 2u + 2u;", "scheduler",

@@ -191,8 +191,11 @@ INLINE void list_depth(int n, int depth, long item, long n_items, __global const
 #if ONE_LAUNCH
 #if BOTTOM_UP
 /* Every work-item calls: arrive without a queue, wait for the others, and begin the next turn; 0 ends the search. */
-INLINE uint next_turn(turn_t *turn, uint flags) {
-  if (get_local_id(0) == 0) turn_arrive(turn->state, turn->number, turn->cleared, LISTED | flags, turn->sum);
+INLINE uint next_turn(turn_t *turn, volatile __local uint *flags) {
+  if (get_local_id(0) == 0) {
+    turn_arrive(turn->state, turn->number, turn->cleared, LISTED | *flags, turn->sum);
+    *flags = 0u;
+  }
   uint told = await_others(turn);
   turn->number++;
   if (told) begin_turn(turn);
@@ -209,19 +212,18 @@ INLINE uint search_bottom_up(turn_t *turn, int n, uint depth, uint max_depth, ui
   do {
     mark_frontier(n, (int)depth - 1, (size_t)item, (size_t)n_items, on.distances, bits);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (!next_turn(turn, 0u)) return 0u;
+    if (!next_turn(turn, all->flags)) return 0u;
     int left = 0;
     uint mine = sg_sum(pull(n, (int)depth, item, n_items, on, bits, in_offsets, in_neighbors, &left));
     if (sg_lane() == 0 && mine) fetch_add(reached, mine);
-    if (sg_any(left) && sg_lane() == 0) fetch_or(all->flags, HAS_OWN);
+    if (sg_any(left) && sg_lane() == 0) fetch_or(all->flags, HAS_OWN);  /* tells here that somebody is left */
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (get_local_id(0) == 0) {
       if (*reached) fetch_add(turn->state + STATE_SIZES + SIZES * (turn->number + 1u & 3u) + 3, *reached);
       *reached = 0u;
     }
-    if (!next_turn(turn, *all->flags)) return 0u;
-    if (!(turn->told / HAS_OWN % 1024u)) return 0u;  /* nobody is left to be reached */
-    if (get_local_id(0) == 0) *all->flags = 0u;
+    if (!next_turn(turn, all->flags)) return 0u;
+    if (!(turn->told / HAS_OWN % 1024u)) return 0u;
     n_reached = load_relaxed(turn->state + STATE_SIZES + SIZES * (turn->number & 3u) + 3);
     depth++;
     if (!n_reached || depth > max_depth) return 0u;

@@ -1,8 +1,9 @@
 /* The second step of label propagation: vertices at the border, and in a strong rebalancing all of heavy parts, find the
  * part that pulls most, and ask for it.
  *
- * Weights to parts are counted from the row: a work-item compares a short row with itself, and a sub-group counts a long
- * one in local memory, where it has a counter for each part.  Of parts that pull alike a hash of the vertex decides.
+ * Weights to parts are counted from the row: of several lanes each counts a short one in registers, and a sub-group a long
+ * one, or one with many parts beside it, in local memory, where it has a counter for each part.  Of parts that pull alike
+ * a hash of the vertex decides.
  */
 #ifndef CLGRAPH_ASKING_H
 #define CLGRAPH_ASKING_H
@@ -11,8 +12,14 @@
 #ifndef PARTS_ROOM               /* at least the number of parts */
 #define PARTS_ROOM 64
 #endif
-#ifndef SHORT_ROW                /* rows of at most so many entries are compared with themselves */
-#define SHORT_ROW 8
+#ifndef SHORT_ROW                /* a work-item counts rows of at most so many entries, ... */
+#define SHORT_ROW 64
+#endif
+#ifndef SLOTS                    /* ... if so many other parts are beside the vertex at most */
+#define SLOTS 4
+#endif
+#ifndef ROUNDS                   /* of label propagation on a level */
+#define ROUNDS 3u
 #endif
 #ifndef FINE_SHARE               /* quarters of the weight to the own part that a move may lose, on level 0 and others */
 #define FINE_SHARE 1
@@ -29,47 +36,72 @@ INLINE int weight_of(ulong key) { return (int)(key >> 32); }
 
 /* Whether vertices may move to a part: in a rebalancing those of weight that it has room for. */
 INLINE int is_open(const refined_t *r, int part, int weight, uint mode) {
-  return mode == MODE_SPREAD || OF_PARTS(r, SIZES)[part] + weight <= OF_PARTS(r, LIMITS)[part];
+  const int limit = OF_PARTS(r, LIMITS)[part];
+  return mode == MODE_SPREAD || OF_PARTS(r, SIZES)[part] + weight <= limit - DEAD_ZONE(limit);
 }
 
-INLINE pull_t pulls_of_short(const refined_t *r, const level_t *on, int v, int weight, int first, int last, uint mode) {
+/* A work-item counts in SLOTS registers; is_full says that more parts are beside v, and that nothing was found. */
+INLINE pull_t pulls_of_short(const refined_t *r, const level_t *on, int v, int weight, int first, int last, uint mode,
+                             int *is_full) {
   __global const int *parts = (__global const int *)ARRAY(r, PART);
   const int own_part = parts[v];
+  int beside[SLOTS], sums[SLOTS];
   pull_t pull;
   pull.own = 0;
   pull.best = 0ul;
-  for (int e = first; e < last; e++) {
-    const int u = on->columns[e], part = parts[u];
-    if (u == v) continue;
-    if (part == own_part) {
-      pull.own += edge_weight(on, e);
-      continue;
-    }
-    int sum = 0, is_first = 1;
-    for (int f = first; f < last; f++)
-      if (parts[on->columns[f]] == part) {
-        is_first &= f >= e;
-        sum += edge_weight(on, f);
-      }
-    if (is_first && is_open(r, part, weight, mode)) pull.best = max(pull.best, pull_key(sum, part, v));
+#pragma unroll
+  for (int k = 0; k < SLOTS; k++) {
+    beside[k] = NOBODY;
+    sums[k] = 0;
   }
+  *is_full = 0;
+  for (int e = first; e < last && !*is_full; e++) {
+    const int u = on->columns[e], part = parts[u], of_edge = u == v ? 0 : edge_weight(on, e);
+    int is_placed = part == own_part;
+    pull.own += is_placed ? of_edge : 0;
+#pragma unroll
+    for (int k = 0; k < SLOTS; k++) {
+      const int is_here = !is_placed & ((beside[k] == part) | (beside[k] == NOBODY));
+      beside[k] = is_here ? part : beside[k];
+      sums[k] += is_here ? of_edge : 0;
+      is_placed |= is_here;
+    }
+    *is_full = !is_placed;
+  }
+#pragma unroll
+  for (int k = 0; k < SLOTS; k++)
+    if (beside[k] != NOBODY && is_open(r, beside[k], weight, mode))
+      pull.best = max(pull.best, pull_key(sums[k], beside[k], v));
   return pull;
 }
 
-/* The lanes of a sub-group take the entries of v; counters: an int for each part, all 0 before and after. */
+/* The lanes of a sub-group take the entries of v; counters: an int for each part, all 0 before and after.  One lane alone
+ * keeps a list of the parts beside v, whose counters are one more than the weight. */
 INLINE pull_t pulls_of_long(const refined_t *r, const level_t *on, int v, int weight, int first, int last, uint mode,
                             volatile __local int *counters) {
   __global const int *parts = (__global const int *)ARRAY(r, PART);
   const int own_part = parts[v];
   pull_t pull;
   pull.best = 0ul;
+#if SUB_GROUP_SIZE == 1
+  int beside[PARTS_ROOM], n_beside = 0;
+  pull.own = 0;
+  for (int e = first; e < last; e++) {
+    const int u = on->columns[e], part = parts[u], sum = counters[part];
+    if (u == v) continue;
+    if (!sum) beside[n_beside++] = part;
+    counters[part] = sum + !sum + edge_weight(on, e);
+  }
+  for (int i = 0; i < n_beside; i++) {
+    const int part = beside[i], sum = counters[part] - 1;
+    counters[part] = 0;
+    if (part == own_part) pull.own = sum;
+    else if (is_open(r, part, weight, mode)) pull.best = max(pull.best, pull_key(sum, part, v));
+  }
+#else
   for (int e = first + (int)sg_lane(); e < last; e += SUB_GROUP_SIZE) {
     const int u = on->columns[e];
-#if SUB_GROUP_SIZE == 1
-    if (u != v) counters[parts[u]] += edge_weight(on, e);
-#else
     if (u != v) fetch_add(counters + parts[u], edge_weight(on, e));
-#endif
   }
   sg_sync();
   pull.own = counters[own_part];
@@ -79,15 +111,11 @@ INLINE pull_t pulls_of_long(const refined_t *r, const level_t *on, int v, int we
       pull.best = max(pull.best, pull_key(counters[part], part, v));
   }
   sg_sync();
-  for (int e = first + (int)sg_lane(); e < last; e += SUB_GROUP_SIZE) {
-#if SUB_GROUP_SIZE == 1
-    counters[parts[on->columns[e]]] = 0;
-#else
+  for (int e = first + (int)sg_lane(); e < last; e += SUB_GROUP_SIZE)
     fetch_and(counters + parts[on->columns[e]], 0);  /* several lanes may have entries of one part */
-#endif
-  }
   sg_sync();
   pull.best = sg_greatest(pull.best);
+#endif
   return pull;
 }
 
@@ -115,79 +143,124 @@ INLINE int any_open_part(const refined_t *r, int v) {
   return (int)low;
 }
 
-INLINE void become_candidate(const refined_t *r, int v, int target, int gain, uint stamp) {
+INLINE void become_candidate(const refined_t *r, int v, int target, int gain, uint stamp, batch_t *candidates) {
   ARRAY(r, TARGET)[v] = target;
   ARRAY(r, GAIN)[v] = gain;
   ARRAY(r, ASKED)[v] = (int)stamp;
-  ARRAY(r, CANDIDATES)[fetch_add(r->state + REFINE_CANDIDATES, 1u)] = v;
+  push(r, candidates, CANDIDATES, REFINE_CANDIDATES, v);
 }
 
-/* What vertex v, with these pulls, asks for. */
-INLINE void ask_for(const refined_t *r, const level_t *on, int v, int weight, pull_t pull, uint mode, uint stamp) {
-  const int part = ARRAY(r, PART)[v];
-  if (mode == MODE_SPREAD) {
-    if (!pull.best) {
-      fetch_and(ARRAY(r, FLAGS) + v, ~LISTED);
-      return;
-    }
-    const uint list = r->state[REFINE_WRITE];
-    ARRAY(r, LIST + list)[fetch_add(r->state + REFINE_LENGTH + list, 1u)] = v;
-    const uint last = r->state[REFINE_SPREAD];
-    if (last && (uint)ARRAY(r, LOCKED)[v] == last) return;
-    const int gain = weight_of(pull.best) - pull.own;
-    const int may_lose = (int)((long)pull.own * (r->is_finest ? FINE_SHARE : COARSE_SHARE) / 4);
-    if (gain >= 0 || -gain < may_lose) become_candidate(r, v, part_of(pull.best, v), gain, stamp);
-    return;
+/* Label propagation: v, whose pulls are known, becomes a candidate if it gains, or loses less than a share of the weight
+ * to its own part.  Later rounds let less be lost, and the last one asks for room. */
+INLINE void consider(const refined_t *r, const level_t *on, int v, uint stamp, batch_t *listed,
+                     batch_t *candidates) {
+  const int part = ARRAY(r, PULL_PART)[v], moves_to_list = r->state[REFINE_READ] != r->state[REFINE_WRITE];
+  if (moves_to_list) {
+    if (part == NOBODY) fetch_and(ARRAY(r, FLAGS) + v, ~LISTED);
+    else push(r, listed, LIST + r->state[REFINE_WRITE], REFINE_LENGTH + r->state[REFINE_WRITE], v);
   }
+  const uint last = r->state[REFINE_SPREAD], round = r->state[REFINE_ROUND];
+  if (part == NOBODY || (last && (uint)ARRAY(r, LOCKED)[v] == last)) return;
+  const int gain = ARRAY(r, PULL_GAIN)[v];
+  const long may_lose = (long)ARRAY(r, PULL_OWN)[v] * (r->is_finest ? FINE_SHARE : COARSE_SHARE) >> (2u + 2u * round);
+  if (gain < 0 && -gain >= may_lose) return;
+  if (round + 1u == ROUNDS && !is_open(r, part, vertex_weight(on, v), MODE_WEAK)) return;
+  become_candidate(r, v, part, gain, stamp, candidates);
+}
+
+/* Rebalancing: v asks for the part that costs least, by the pulls of parts with room, or for any with room. */
+INLINE void ask_to_leave(const refined_t *r, int v, int weight, pull_t pull, uint mode, uint stamp,
+                         batch_t *candidates) {
+  const int part = ARRAY(r, PART)[v];
   int target = pull.best && (mode == MODE_WEAK || mixed((uint)v ^ stamp) & 1u) ? part_of(pull.best, v) : NOBODY;
   if (target == NOBODY) target = any_open_part(r, v);
   if (target == NOBODY || target == part) return;
   const int loss = pull.own - (pull.best && target == part_of(pull.best, v) ? weight_of(pull.best) : 0);
   const int bucket = bucket_of(loss, weight);
   fetch_add(r->histogram + (size_t)part * BUCKETS + bucket, weight);
-  become_candidate(r, v, target, bucket, stamp);
+  become_candidate(r, v, target, bucket, stamp, candidates);
 }
 
-INLINE void ask(const refined_t *r, const level_t *on) {
-  const uint mode = r->state[REFINE_MODE], stamp = r->state[REFINE_STAMP], copied = r->state[REFINE_COPIED];
-  const share_t journal = SHARE_OF(r, copied);
-  for (uint i = journal.first; i < journal.end; i += journal.step) {
-    if (i + sg_lane() >= copied) continue;
+/* Whether v is in a part that is too heavy, and not so heavy itself that the part would be too light without it. */
+INLINE int may_leave(const refined_t *r, int v, int weight, uint mode) {
+  const int part = ARRAY(r, PART)[v];
+  if (part == NOBODY) return 0;
+  const int size = OF_PARTS(r, SIZES)[part];
+  const long excess = size - OF_PARTS(r, SHARES)[part];
+  return size > OF_PARTS(r, LIMITS)[part] && 2l * weight < (mode == MODE_STRONG ? 4l : 3l) * excess;
+}
+
+/* Movers of the journal are in the best partition where they are now. */
+INLINE void copy_journal(const refined_t *r) {
+  const uint n = r->state[REFINE_COPIED];
+  const share_t share = SHARE_OF(r, n);
+  for (uint i = share.first; i < share.end; i += share.step) {
+    if (i + sg_lane() >= n) continue;
     const int v = ARRAY(r, JOURNAL)[i + sg_lane()];
     ARRAY(r, BEST)[v] = ARRAY(r, PART)[v];
     fetch_and(ARRAY(r, FLAGS) + v, ~IN_JOURNAL);
   }
-  if (mode == MODE_DONE) return;
-  const uint n = mode == MODE_STRONG ? on->n : r->state[REFINE_LISTED], read = r->state[REFINE_READ];
-  volatile __local int *counters = r->counters + sg_in_group() * PARTS_ROOM;
+}
+
+/* Movers of the journal go back to where the best partition has them. */
+INLINE void take_back(const refined_t *r, const level_t *on) {
+  const uint n = r->state[REFINE_BACK];
   const share_t share = SHARE_OF(r, n);
   for (uint i = share.first; i < share.end; i += share.step) {
-    const uint k = i + sg_lane();
-    int v = k < n ? (mode == MODE_STRONG ? (int)k : ARRAY(r, LIST + read)[k]) : NOBODY, weight = 0, first = 0, last = 0;
-    if (v != NOBODY) {
+    if (i + sg_lane() >= n) continue;
+    const int v = ARRAY(r, JOURNAL)[i + sg_lane()], best = ARRAY(r, BEST)[v];
+    fetch_and(ARRAY(r, FLAGS) + v, ~IN_JOURNAL);
+    if (ARRAY(r, PART)[v] == best) continue;
+    ARRAY(r, PART)[v] = best;
+    touch(r, v);
+    for (int e = on->rows[v]; e < on->rows[v + 1]; e++) touch(r, on->columns[e]);
+  }
+}
+
+INLINE void ask(const refined_t *r, const level_t *on) {
+  const uint mode = r->state[REFINE_MODE], stamp = r->state[REFINE_STAMP];
+  copy_journal(r);
+  if (mode == MODE_BACK) take_back(r, on);
+  if (mode >= MODE_BACK) return;
+  const uint n = mode == MODE_STRONG ? on->n : r->state[REFINE_LISTED], read = r->state[REFINE_READ];
+  NEW_BATCH(listed)
+  NEW_BATCH(candidates)
+  volatile __local int *counters = r->counters + sg_in_group() * PARTS_ROOM;
+  const list_share_t share = LIST_SHARE_OF(r, n);
+  for (uint i = share.first; i < share.end; i += share.step) {
+    const uint k = i + sg_lane() * share.stride;
+    const int v = k < n ? (mode == MODE_STRONG ? (int)k : ARRAY(r, LIST + read)[k]) : NOBODY;
+    int weight = 0, first = 0, last = 0, is_stale = v != NOBODY;
+    if (is_stale) {
       weight = vertex_weight(on, v);
-      if (mode != MODE_SPREAD) {
-        const int part = ARRAY(r, PART)[v];
-        if (part == NOBODY) v = NOBODY;
-        else {
-          const int size = OF_PARTS(r, SIZES)[part], excess = size - OF_PARTS(r, SHARES)[part];
-          if (size <= OF_PARTS(r, LIMITS)[part] || (long)weight * 2 >= (long)excess * 3 + (mode == MODE_STRONG) * (long)excess)
-            v = NOBODY;
-        }
-      }
+      is_stale = mode == MODE_SPREAD ? !(load_relaxed(ARRAY(r, FLAGS) + v) & FRESH) : may_leave(r, v, weight, mode);
     }
-    if (v != NOBODY) {
+    if (is_stale) {
       first = on->rows[v];
       last = on->rows[v + 1];
     }
-    const int is_long = v != NOBODY && last - first > SHORT_ROW;
-    if (v != NOBODY && !is_long) ask_for(r, on, v, weight, pulls_of_short(r, on, v, weight, first, last, mode), mode, stamp);
+    int is_long = last - first > (SUB_GROUP_SIZE == 1 ? 0 : SHORT_ROW);
+    pull_t pull;
+    pull.own = 0;
+    pull.best = 0ul;
+    if (is_stale && !is_long && SUB_GROUP_SIZE > 1) pull = pulls_of_short(r, on, v, weight, first, last, mode, &is_long);
     for (lane_mask_t left = sg_ballot(is_long); left; left &= left - 1) {
       const uint lane = lowest_lane(left);
-      const int w = sg_broadcast(v, lane), of_w = sg_broadcast(weight, lane);
-      const pull_t pull = pulls_of_long(r, on, w, of_w, sg_broadcast(first, lane), sg_broadcast(last, lane), mode, counters);
-      if (sg_lane() == lane) ask_for(r, on, w, of_w, pull, mode, stamp);
+      const pull_t found = pulls_of_long(r, on, sg_broadcast(v, lane), sg_broadcast(weight, lane),
+                                         sg_broadcast(first, lane), sg_broadcast(last, lane), mode, counters);
+      if (sg_lane() == lane) pull = found;
     }
+    if (is_stale && mode != MODE_SPREAD) ask_to_leave(r, v, weight, pull, mode, stamp, &candidates);
+    if (v == NOBODY || mode != MODE_SPREAD) continue;
+    if (is_stale) {
+      ARRAY(r, PULL_PART)[v] = pull.best ? part_of(pull.best, v) : NOBODY;
+      ARRAY(r, PULL_GAIN)[v] = weight_of(pull.best) - pull.own;
+      ARRAY(r, PULL_OWN)[v] = pull.own;
+      fetch_or(ARRAY(r, FLAGS) + v, FRESH);
+    }
+    consider(r, on, v, stamp, &listed, &candidates);
   }
+  flush(r, &listed, LIST + r->state[REFINE_WRITE], REFINE_LENGTH + r->state[REFINE_WRITE]);
+  flush(r, &candidates, CANDIDATES, REFINE_CANDIDATES);
 }
 #endif

@@ -17,7 +17,9 @@
 #define LEVEL_VERTEX_WEIGHTS 5
 #define LEVEL_MAP 6              /* ... the vertices of the next level that its own became part of, */
 #define LEVEL_END 7              /* ... and what is free behind it */
-#define LEVEL_WORDS 8
+#define LEVEL_CUT 8              /* what refinement has left, and how many turns it took */
+#define LEVEL_TURNS 9
+#define LEVEL_WORDS 10
 #define MAX_LEVELS 64
 
 #ifndef UNIT_EDGES               /* 1: edges of level 0 have no weights */
@@ -82,6 +84,24 @@ INLINE share_t share_of_members(uint n, uint member, uint members) {
   share.step = members * WG_SIZE;
 #endif
   return share;
+}
+/* The same for a list whose items differ in work, item i + sg_lane() * stride: few items go to as many sub-groups as
+ * there are. */
+typedef struct { uint first, end, step, stride; } list_share_t;
+INLINE list_share_t share_of_list(uint n, uint member, uint members) {
+  const share_t share = share_of_members(n, member, members);
+  list_share_t list;
+  list.end = share.end;
+  list.step = share.step;
+#if DEV_IS_CPU
+  list.stride = 1u;
+  list.first = share.first;
+#else
+  const int is_few = n <= members * WG_SIZE;
+  list.stride = is_few ? members * SUB_GROUPS_PER_GROUP : 1u;
+  list.first = is_few ? sg_in_group() * members + member : share.first;
+#endif
+  return list;
 }
 INLINE share_t share_of(uint n) { return share_of_members(n, get_group_id(0), get_num_groups(0)); }
 /* The same where a sub-group takes each item together. */

@@ -24,16 +24,28 @@
 #define CANDIDATES 11
 #define MOVERS 12
 #define JOURNAL 13
-#define VERTEX_ARRAYS 14
+#define PULL_PART 14             /* the other part that pulls most, NOBODY inside a part; */
+#define PULL_GAIN 15             /* what the cut would lose by a move there, */
+#define PULL_OWN 16              /* and the weight to the own part; all three count while the vertex is FRESH */
+#define VERTEX_ARRAYS 17
 #define LISTED 1
 #define IN_JOURNAL 2
+#define FRESH 4                  /* no neighbour has moved since pulls were counted */
 
 #define SIZES 0                  /* the weight of each part, ... */
 #define BEST_SIZES 1             /* ... in the best partition, */
 #define LIMITS 2                 /* the most that it may be, */
 #define SHARES 3                 /* and what it is to be */
-#define FREE 4                   /* sums of what is free in the parts before, n_parts + 1 of them */
-#define PART_ARRAYS 6
+#define FINAL_LIMITS 4           /* LIMITS on level 0; coarser levels allow for their heavier vertices */
+#define FREE 5                   /* sums of what is free in the parts before, n_parts + 1 of them */
+#define PART_ARRAYS 7
+#ifndef SLACK
+#define SLACK 8
+#endif
+#ifndef ZONE
+#define ZONE 512
+#endif
+#define DEAD_ZONE(limit) ((limit) / ZONE)
 #define BUCKETS 32               /* of losses, for each part */
 
 #define REFINE_MODE GRID_CONTROL_WORDS  /* words of the state; those of the grid barrier stand before them */
@@ -54,12 +66,16 @@
 #define REFINE_JOURNAL (GRID_CONTROL_WORDS + 16)
 #define REFINE_COPIED (GRID_CONTROL_WORDS + 17)    /* what is to be copied of the journal */
 #define REFINE_TURN (GRID_CONTROL_WORDS + 18)      /* iterations on this level */
-#define REFINE_WORDS (GRID_CONTROL_WORDS + 20)
+#define REFINE_ROUND (GRID_CONTROL_WORDS + 19)     /* of label propagation on this level; each begins from the best */
+#define REFINE_BACK (GRID_CONTROL_WORDS + 20)      /* what is to be taken back of the journal */
+#define REFINE_FULL (GRID_CONTROL_WORDS + 21)      /* a longer list is written anew, without vertices inside parts */
+#define REFINE_WORDS (GRID_CONTROL_WORDS + 22)
 
 #define MODE_SPREAD 0            /* label propagation */
 #define MODE_WEAK 1              /* rebalancing of vertices at the border */
 #define MODE_STRONG 2            /* ... and of all */
-#define MODE_DONE 3
+#define MODE_BACK 3              /* the best partition is the present one again */
+#define MODE_DONE 4
 
 typedef struct {
   uint n_parts, room, member, members;
@@ -67,17 +83,55 @@ typedef struct {
   volatile __global int *work, *parts_work, *histogram;
   volatile __global uint *state;
   __local int *counters;
+  __global long *level;          /* its words, if what is found is told there */
 } refined_t;
 
 #define ARRAY(r, k) ((r)->work + (size_t)(k) * (r)->room)
 #define OF_PARTS(r, k) ((r)->parts_work + (size_t)(k) * (r)->n_parts)
 #define SHARE_OF(r, n) share_of_members(n, (r)->member, (r)->members)
+#define LIST_SHARE_OF(r, n) share_of_list(n, (r)->member, (r)->members)
 
-/* Puts v on the list that is written, if it is on none. */
-INLINE void list_vertex(const refined_t *r, int v) {
-  if (fetch_or(ARRAY(r, FLAGS) + v, LISTED) & LISTED) return;
+/* What a work-item appends to a list of VERTEX_ARRAYS, whose length is a word of the state.  On CPUs it takes room for
+ * many at once, since work-items on other cores would wait for the word. */
+#if DEV_IS_CPU
+#define BATCH 64u
+typedef struct { uint n; int items[BATCH]; } batch_t;
+#define NEW_BATCH(name) batch_t name; name.n = 0u;
+#else
+typedef int batch_t;
+#define NEW_BATCH(name) batch_t name;
+#endif
+INLINE void flush(const refined_t *r, batch_t *batch, uint array, uint word) {
+#if DEV_IS_CPU
+  if (!batch->n) return;
+  volatile __global int *to = ARRAY(r, array) + fetch_add(r->state + word, batch->n);
+  for (uint i = 0u; i < batch->n; i++) to[i] = batch->items[i];
+  batch->n = 0u;
+#endif
+}
+INLINE void push(const refined_t *r, batch_t *batch, uint array, uint word, int v) {
+#if DEV_IS_CPU
+  batch->items[batch->n++] = v;
+  if (batch->n == BATCH) flush(r, batch, array, word);
+#else
+  ARRAY(r, array)[fetch_add(r->state + word, 1u)] = v;
+#endif
+}
+
+INLINE void append_to_list(const refined_t *r, int v) {
   const uint list = r->state[REFINE_WRITE], at = fetch_add(r->state + REFINE_LENGTH + list, 1u);
   ARRAY(r, LIST + list)[at] = v;
+}
+/* Puts v on the list that is written, if it is on none. */
+INLINE void list_vertex(const refined_t *r, int v) {
+  if (!(fetch_or(ARRAY(r, FLAGS) + v, LISTED) & LISTED)) append_to_list(r, v);
+}
+
+/* Says that a neighbour of u, or u itself, has another part now. */
+INLINE void touch(const refined_t *r, int u) {
+  const int flags = load_relaxed(ARRAY(r, FLAGS) + u);
+  if (flags & FRESH) fetch_and(ARRAY(r, FLAGS) + u, ~FRESH);
+  if (!(flags & LISTED)) list_vertex(r, u);
 }
 
 /* The part of each vertex from that of its coarse one; without a coarser level they are there. */
@@ -91,12 +145,18 @@ INLINE void project_parts(const refined_t *r, const level_t *on, int has_coarser
     ARRAY(r, ASKED)[v] = ARRAY(r, MOVED)[v] = ARRAY(r, LOCKED)[v] = 0;
     ARRAY(r, FLAGS)[v] = 0;
   }
+  if (r->member == 0)
+    for (uint p = get_local_id(0); p < r->n_parts; p += WG_SIZE) {
+      const int share = OF_PARTS(r, SHARES)[p], last = OF_PARTS(r, FINAL_LIMITS)[p];
+      const long slack = (long)share * r->n_parts * SLACK / (on->n * 4l);
+      OF_PARTS(r, LIMITS)[p] = r->is_finest ? last : max(last, (int)min((long)INT_MAX / 2, share + slack));
+    }
   if (r->member == 0 && get_local_id(0) == 0) {
     r->state[REFINE_LENGTH] = r->state[REFINE_LENGTH + 1] = 0u;
     r->state[REFINE_READ] = 1u;
     r->state[REFINE_WRITE] = 0u;
     r->state[REFINE_JOURNAL] = r->state[REFINE_COPIED] = 0u;
-    r->state[REFINE_TURN] = r->state[REFINE_FRUITLESS] = r->state[REFINE_HEAVY] = 0u;
+    r->state[REFINE_ROUND] = r->state[REFINE_TURN] = r->state[REFINE_FRUITLESS] = r->state[REFINE_HEAVY] = 0u;
     r->state[REFINE_MODE] = MODE_SPREAD;
     r->state[REFINE_CHANGE] = 0u;
     r->state[REFINE_CUT] = has_coarser ? r->state[REFINE_BEST_CUT] : 0u;

@@ -107,8 +107,8 @@ class PlanarGraph:
         Returns
         -------
         TriangleMesh
-            With the pieces of segments and the edges at the boundary as its segments. Points and segments at the
-            boundary have marker 1 where the user's is 0.
+            With the pieces of segments and the edges at the boundary as its segments. As in Triangle, those at the
+            boundary have marker 1 where the user's is 0, and points whose marker is 0 have that of a segment.
 
         Raises
         ------
@@ -118,7 +118,8 @@ class PlanarGraph:
         convex_hull, keep_points = checked_flag("convex_hull", convex_hull), checked_flag("keep_points", keep_points)
         unique, number = unique_points(self.points)
         triangulation = Triangulation.of_points(self.points[unique])
-        pieces = recover_segments(triangulation, *self._distinct_segments(number))
+        segments, markers = self._distinct_segments(number)
+        pieces = recover_segments(triangulation, segments)
         numbers = np.concatenate([unique, len(self.points) + np.arange(len(pieces.crossings))])
         keep, attributes, areas = self._regions(triangulation, convex_hull or not pieces.segments.size)
         if not keep.any():
@@ -126,7 +127,8 @@ class PlanarGraph:
                 "no triangle is left: all are in holes, or outside of closed lines of segments; close the lines, move "
                 "the holes, or pass convex_hull=True"
             )
-        return self._mesh(triangulation, pieces, numbers, keep, attributes, areas, keep_points)
+        mesh = self._mesh(triangulation, pieces, markers, numbers, keep, attributes, areas)
+        return mesh if keep_points else mesh.without_unused_points()
 
     def _distinct_segments(self, number: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return the segments between different points, each once, and their markers."""
@@ -161,9 +163,9 @@ class PlanarGraph:
         return keep, attributes[part][keep], areas[part][keep] if (self.regions[:, 3] > 0).any() else None
 
     def _mesh(
-        self, triangulation: Triangulation, pieces: RecoveredSegments, numbers: NDArray[np.int64],
-        keep: NDArray[np.bool_], attributes: NDArray[np.float64] | None, areas: NDArray[np.float64] | None,
-        keep_points: bool,
+        self, triangulation: Triangulation, pieces: RecoveredSegments, whole_markers: NDArray[np.int32],
+        numbers: NDArray[np.int64], keep: NDArray[np.bool_], attributes: NDArray[np.float64] | None,
+        areas: NDArray[np.float64] | None,
     ) -> TriangleMesh:
         """Return what stays as a mesh; *numbers* has the number of each point of *triangulation*."""
         n = len(self.points) + len(pieces.crossings)
@@ -175,25 +177,23 @@ class PlanarGraph:
         hull, keys = sides[neighbors < 0], edge_keys(sides, n)
         segments = numbers[pieces.segments]
         inside = among(edge_keys(segments, n), keys.ravel())
-        segments, markers = segments[inside], pieces.markers[inside]
+        segments, markers = segments[inside], whole_markers[pieces.wholes[inside]]
         free = hull[~among(edge_keys(hull, n), edge_keys(segments, n))]
         segments = np.concatenate([segments, free])
         markers = np.concatenate([markers, np.zeros(len(free), np.int32)])
-        markers[among(edge_keys(segments, n), edge_keys(hull, n)) & (markers == 0)] = _BOUNDARY
         points = np.concatenate([self.points, triangulation.points[numbers >= len(self.points)]])
-        point_markers = np.concatenate([self.point_markers, np.array([c.marker for c in pieces.crossings], np.int32)])
-        on_hull = np.unique(hull)
-        point_markers[on_hull] = np.where(point_markers[on_hull] == 0, _BOUNDARY, point_markers[on_hull])
+        crossed = np.array([c.whole for c in pieces.crossings], np.int64)
+        point_markers = np.concatenate([self.point_markers, whole_markers[crossed]])
+        marked = np.flatnonzero(markers)[::-1]  # so that the first segment of a point writes last
+        of_segments = np.zeros(n, np.int32)
+        of_segments[hull] = _BOUNDARY
+        of_segments[segments[marked].ravel()] = np.repeat(markers[marked], 2)
+        point_markers = np.where(point_markers == 0, of_segments, point_markers)
+        markers[among(edge_keys(segments, n), edge_keys(hull, n)) & (markers == 0)] = _BOUNDARY
         values = np.pad(self.point_attributes, ((0, len(pieces.crossings)), (0, 0)))
         for p, c in enumerate(pieces.crossings, len(self.points)):
             start, end = values[numbers[c.start]], values[numbers[c.end]]
             values[p] = start + c.along * (end - start)
-        if not keep_points:
-            used = np.zeros(n, bool)
-            used[corners] = True
-            renumbered = np.cumsum(used) - 1
-            corners, segments = renumbered[corners], renumbered[segments]
-            points, point_markers, values = points[used], point_markers[used], values[used]
         return TriangleMesh(
             points, corners.astype(np.int32), neighbors.astype(np.int32), segments.astype(np.int32), markers,
             point_markers, values, attributes, areas,

@@ -29,28 +29,27 @@ Segment = tuple[int, int]
 
 
 class Crossing(NamedTuple):
-    """Where a point was added: the part *along* of the way between two points, and the marker of that segment."""
+    """Where a point was added: the part *along* of the way between two points, which are on the segment *whole*."""
 
     start: int
     end: int
     along: float
-    marker: int
+    whole: int
 
 
 class RecoveredSegments(NamedTuple):
-    """The pieces of segments, their markers, and the points that were added."""
+    """The pieces of segments, the number of the segment of which each is one, and the points that were added."""
 
     segments: NDArray[np.int64]
-    markers: NDArray[np.int32]
+    wholes: NDArray[np.int64]
     crossings: list[Crossing]
 
 
-def recover_segments(
-    triangulation: Triangulation, segments: NDArray[np.int64], markers: NDArray[np.int32]
-) -> RecoveredSegments:
+def recover_segments(triangulation: Triangulation, segments: NDArray[np.int64]) -> RecoveredSegments:
     """Make *segments* fixed edges of *triangulation*, perhaps in pieces.
 
-    Points on a segment divide it. Crossing segments divide each other at a point that is added, rounded to float64.
+    Points on a segment divide it. Crossing segments divide each other at a point that is added, rounded to float64. A
+    piece of several segments is counted for the first.
 
     Parameters
     ----------
@@ -58,26 +57,25 @@ def recover_segments(
         It is changed.
     segments : int64 array, shape (s, 2)
         Pairs of different points, none twice.
-    markers : int32 array, shape (s,)
 
     Raises
     ------
     MeshError
         Rounding makes crossings that lead to others without end.
     """
-    crossings: list[Crossing] = []
     there = among(edge_keys(segments, len(triangulation.points)), _keys(triangulation))
+    found = RecoveredSegments(segments, np.arange(len(segments)), [])
     if not there.all():
-        recovery = SegmentRecovery(triangulation, segments[there], markers[there])
-        for (a, b), marker in zip(segments[~there].tolist(), markers[~there].tolist(), strict=True):
-            recovery.add(a, b, marker)
+        recovery = SegmentRecovery(triangulation, segments, there)
+        missing = np.flatnonzero(~there)
+        for (a, b), whole in zip(segments[missing].tolist(), missing.tolist(), strict=True):
+            recovery.add(a, b, whole)
         recovery.store(triangulation)
-        segments, markers = recovery.segments()
-        crossings = recovery.crossings
-    triangulation.fixed = among(_keys(triangulation), edge_keys(segments, len(triangulation.points)))
+        found = recovery.found()
+    triangulation.fixed = among(_keys(triangulation), edge_keys(found.segments, len(triangulation.points)))
     if not there.all():
         triangulation.legalize(recovery.touched_edges())
-    return RecoveredSegments(segments, markers, crossings)
+    return found
 
 
 def _keys(triangulation: Triangulation) -> NDArray[np.int64]:
@@ -88,29 +86,30 @@ class SegmentRecovery(TriangleLists):
     """A triangulation and the segments that it has."""
 
     def __init__(
-        self, triangulation: Triangulation, segments: NDArray[np.int64], markers: NDArray[np.int32]
+        self, triangulation: Triangulation, segments: NDArray[np.int64], there: NDArray[np.bool_]
     ) -> None:
         super().__init__(triangulation)
-        ends = np.sort(segments, axis=1).tolist()
-        self.marker_of: dict[Segment, int] = dict(zip(map(tuple, ends), markers.tolist(), strict=True))
+        ends = np.sort(segments[there], axis=1).tolist()
+        self.whole_of: dict[Segment, int] = dict(zip(map(tuple, ends), np.flatnonzero(there).tolist(), strict=True))
         self.number_of: dict[tuple[float, float], int] = {}  # of each point, once it is needed
         self.crossings: list[Crossing] = []
 
-    def segments(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """Return the segments and their markers."""
-        segments = np.array(list(self.marker_of), np.int64).reshape(-1, 2)
-        return segments, np.fromiter(self.marker_of.values(), np.int32, len(segments))
+    def found(self) -> RecoveredSegments:
+        """Return the pieces in the order of their segments."""
+        pieces = sorted(self.whole_of.items(), key=lambda item: item[1])
+        segments = np.array([ends for ends, _ in pieces], np.int64).reshape(-1, 2)
+        return RecoveredSegments(segments, np.array([whole for _, whole in pieces], np.int64), self.crossings)
 
     def touched_edges(self) -> NDArray[np.int64]:
         """Return the half-edges of all triangles that were changed."""
         first = 3 * np.fromiter(self.touched, np.int64, len(self.touched))
         return np.concatenate([first, first + 1, first + 2])
 
-    def add(self, start: int, end: int, marker: int) -> None:
+    def add(self, start: int, end: int, whole: int) -> None:
         """Bring the segment from point *start* to point *end* in."""
-        left = [(start, end, marker, 0)]
+        left = [(start, end, whole, 0)]
         while left:
-            a, b, marker, depth = left.pop()
+            a, b, whole, depth = left.pop()
             if a == b:
                 continue
             if depth > _DEPTH:
@@ -121,14 +120,15 @@ class SegmentRecovery(TriangleLists):
             reached, crossing, across = self._crossing(a, b)
             if across >= 0:
                 v, w = self.ends(across)
-                other = self.marker_of.pop(_pair(v, w))
-                p = self._cut(a, b, across, marker)
+                other = self.whole_of.pop(_pair(v, w))
+                p = self._cut(a, b, across, whole)
                 depth += 1
-                left += [(p, b, marker, depth), (a, p, marker, depth), (p, w, other, depth), (v, p, other, depth)]
+                left += [(p, b, whole, depth), (a, p, whole, depth), (p, w, other, depth), (v, p, other, depth)]
                 continue
             self._flip_away(a, reached, crossing)
-            self.marker_of.setdefault(_pair(a, reached), marker)
-            left.append((reached, b, marker, depth))
+            piece = _pair(a, reached)
+            self.whole_of[piece] = min(whole, self.whole_of.get(piece, whole))
+            left.append((reached, b, whole, depth))
 
     def _crossing(self, a: int, b: int) -> tuple[int, list[Segment], int]:
         """Walk from *a* to *b*; return the first point on the way, the edges before it, or a segment that crosses."""
@@ -147,7 +147,7 @@ class SegmentRecovery(TriangleLists):
         crossing = []
         while True:
             right, left = self.ends(edge)
-            if _pair(right, left) in self.marker_of:
+            if _pair(right, left) in self.whole_of:
                 return -1, [], edge
             crossing.append((right, left))
             edge = self.twins[edge]
@@ -162,12 +162,12 @@ class SegmentRecovery(TriangleLists):
         least, nearest = _ROUNDING * max(abs(x) for k in (a, b, v, w) for x in self.points[k]), -1
         for start, end, ends in ((a, b, (v, w)), (v, w, (a, b))):
             (x, y), (to_x, to_y) = self.points[start], self.points[end]
-            way_x, way_y = to_x - x, to_y - y
-            length = math.hypot(way_x, way_y)
+            length = math.hypot(to_x - x, to_y - y)
+            way_x, way_y = (to_x - x) / length, (to_y - y) / length  # so that small products do not vanish
             for k in ends:
                 off_x, off_y = self.points[k][0] - x, self.points[k][1] - y
-                off = abs(way_x * off_y - way_y * off_x) / length
-                if off <= least and 0 < (way_x * off_x + way_y * off_y) / length < length:
+                off = abs(way_x * off_y - way_y * off_x)
+                if off <= least and 0 < way_x * off_x + way_y * off_y < length:
                     least, nearest = off, k
         return nearest
 
@@ -192,7 +192,7 @@ class SegmentRecovery(TriangleLists):
             else:
                 left.append((s, e))
 
-    def _cut(self, a: int, b: int, edge: int, marker: int) -> int:
+    def _cut(self, a: int, b: int, edge: int, whole: int) -> int:
         """Return the point where the line from *a* to *b* crosses *edge*, which is added unless there is one.
 
         Lines that differ by no more than rounding would cross wherever rounding makes them, so an end of one that is so
@@ -215,14 +215,14 @@ class SegmentRecovery(TriangleLists):
             self.points.pop()
             return v
         self.number_of[place] = p
-        self.crossings.append(Crossing(a, b, float(along), marker))
+        self.crossings.append(Crossing(a, b, float(along), whole))
         cut = self.ends(side) if side >= 0 else None
         self.split(t, p)
         if cut is not None:
-            third = self.marker_of.pop(_pair(*cut), None)
+            third = self.whole_of.pop(_pair(*cut), None)
             self.flip(self.find(*cut))
             if third is not None:
-                self.marker_of.update({_pair(p, cut[0]): third, _pair(p, cut[1]): third})
+                self.whole_of.update({_pair(p, cut[0]): third, _pair(p, cut[1]): third})
         return p
 
 

@@ -1,8 +1,8 @@
 """Triangulations of the plane: points, triangles with their neighbours, and edges that must stay."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from clgraph.data.mesh_arrays import (
     triangle_sides,
 )
 from clgraph.data.predicates import orient2d
+from clgraph.data.triangulation import Triangulation
 from clgraph.errors import MeshError
 
 MAX_TRIANGLES = (2**31 - 1) // 3  # the number of a triangle's edge fits int32
@@ -190,6 +191,45 @@ class TriangleMesh:
         with refusing("triangulation", triangulation, "a scipy.spatial.Delaunay", MeshError):
             points, triangles = triangulation.points, triangulation.simplices
         return cls.from_arrays(points, triangles)
+
+    def edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return each edge once, shape (e, 2), and its marker, shape (e,), 0 where it is no segment."""
+        once = self.neighbors < np.arange(self.n_triangles)[:, None]
+        found = triangle_sides(self.triangles)[once]
+        keys = edge_keys(self.segments, self.n_points)
+        order = np.argsort(keys)
+        place = np.minimum(np.searchsorted(keys, edge_keys(found, self.n_points), sorter=order), max(0, keys.size - 1))
+        markers = np.zeros(len(found), np.int32)
+        if keys.size:
+            is_segment = keys[order[place]] == edge_keys(found, self.n_points)
+            markers[is_segment] = self.segment_markers[order[place[is_segment]]]
+        return found, markers
+
+    def without_unused_points(self) -> Self:
+        """Return the mesh without the points that no triangle has; the other points keep their order."""
+        used = np.zeros(self.n_points, bool)
+        used[self.triangles] = True
+        number = np.cumsum(used, dtype=np.int32) - np.int32(1)
+        return replace(
+            self, points=self.points[used], triangles=number[self.triangles], segments=number[self.segments],
+            point_markers=self.point_markers[used], point_attributes=self.point_attributes[used],
+        )
+
+    def to_delaunay(self) -> Self:
+        """Return the mesh with edges flipped, but no segments, until it is constrained Delaunay.
+
+        Attributes and largest areas stay with the numbers of triangles, so triangles that are in one region keep them.
+        """
+        back = self.neighbors[self.neighbors] == np.arange(self.n_triangles)[:, None, None]
+        twins = np.where(self.neighbors < 0, -1, 3 * self.neighbors.astype(np.int64) + back.argmax(axis=2))
+        flips = Triangulation(self.points, self.triangles.astype(np.int64).ravel(), twins.ravel())
+        sides, segments = triangle_sides(self.triangles), edge_keys(self.segments, self.n_points)
+        flips.fixed = among(edge_keys(sides, self.n_points).ravel(), segments)
+        flips.legalize(np.arange(3 * self.n_triangles))
+        return replace(
+            self, triangles=flips.corners.reshape(-1, 3).astype(np.int32),
+            neighbors=(flips.twins // 3).reshape(-1, 3).astype(np.int32),
+        )
 
     def areas(self) -> NDArray[np.float64]:
         """Return the area of each triangle, shape (t,)."""

@@ -6,8 +6,11 @@
 #define UNIT_EDGES 0
 #define UNIT_VERTICES 0
 #define SHORT_ROW 3
-#define PATIENCE 2u
-#define MOST_TURNS 5u
+#define LONG_ROW 3
+#define SLOTS 1
+#define SLACK 0
+#define PATIENCE 1u
+#define MOST_TURNS 7u
 #define LINGER linger
 static unsigned linger;          /* short: some groups come too late, and leave their share to the others */
 #include "partition/lock_free.cl"
@@ -116,7 +119,7 @@ struct Levels {
     }
     std::vector<int> sizes_before(parts.begin() + BEST_SIZES * n_parts, parts.begin() + (BEST_SIZES + 1) * n_parts);
     for (uint p = 0; p < n_parts; p++) {
-      parts[LIMITS * n_parts + p] = total / 3 + 2;
+      parts[FINAL_LIMITS * n_parts + p] = total / 3 + 2;
       parts[SHARES * n_parts + p] = total / 3;
     }
     for (int v = 0; v < n; v++) before[v] = arena[v] < 0 ? NOBODY : work[BEST * room + arena[v]];
@@ -128,7 +131,7 @@ struct Levels {
       if (found[v] >= 0) sizes[found[v]] += vertex_weights[v];
     is_right = !words[GRID_STATUS] && cut_of(found) == (long)words[REFINE_BEST_CUT] &&
                std::equal(sizes.begin(), sizes.end(), parts.begin() + BEST_SIZES * n_parts);
-    const int limit = parts[LIMITS * n_parts], over = over_of(sizes, limit), over_before = over_of(sizes_before, limit);
+    const int limit = parts[FINAL_LIMITS * n_parts], over = over_of(sizes, limit), over_before = over_of(sizes_before, limit);
     is_right &= over < over_before || (over == over_before && cut_of(found) <= cut_of(before));
     return found;
   }

@@ -73,6 +73,7 @@ def partition(
     matching: str = "two_hop",
     contraction: str = "hashed",
     refinement: str = "label_propagation",
+    effort: str = "normal",
     seed: Seed = 0,
     deterministic: bool = False,
     session: SessionLike = None,
@@ -99,6 +100,8 @@ def partition(
     matching : {"two_hop", "lock_free"}
     contraction : {"hashed"}
     refinement : {"label_propagation", "noop"}
+    effort : {"normal", "max"}
+        With ``"max"`` more partitions of the coarse levels are tried, and crossed for some generations.
     seed : int, or what else numpy.random.default_rng takes
         Of all that is left to chance, modulo 2**32.
     deterministic : bool
@@ -139,7 +142,8 @@ def partition(
     """
     problem = as_problem(
         graph, n_parts=n_parts, imbalance=imbalance, vertex_weights=vertex_weights, target_weights=target_weights,
-        matching=matching, contraction=contraction, refinement=refinement, seed=seed, deterministic=deterministic,
+        matching=matching, contraction=contraction, refinement=refinement, effort=effort, seed=seed,
+        deterministic=deterministic,
     )
     result: Partition = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
     if (result.part_weights > problem.limits).any():

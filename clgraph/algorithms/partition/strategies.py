@@ -14,6 +14,7 @@ from clgraph.algorithms.partition.multilevel import (
     padded,
 )
 from clgraph.algorithms.partition.plan import PartitionPlan
+from clgraph.algorithms.partition.population import POPULATION
 from clgraph.algorithms.partition.problem import PartitionProblem
 from clgraph.arguments import checked_count
 from clgraph.device.facts import DeviceFacts
@@ -26,7 +27,6 @@ from clgraph.runtime.session import Session
 _COARSEST = 16  # vertices of the coarsest level for each part
 _LEAST_COARSEST = 128
 _SAME_EVERYWHERE = 8  # individuals of a deterministic partition, whatever the device
-_MOST_COARSEST = 1 << 15  # of a level that does not shrink any more
 
 
 def gpu(
@@ -36,10 +36,10 @@ def gpu(
     coarsest = max(_LEAST_COARSEST, checked_count("coarsest", coarsest, 1000) * problem.n_parts)
     if individuals is None:
         individuals = _SAME_EVERYWHERE if problem.deterministic else 2 * facts.compute_units
+        individuals = max(32, individuals) if problem.effort == "max" else individuals
     individuals = checked_individuals(individuals)
     n, m, k = problem.graph.n_vertices, problem.graph.n_edges, problem.n_parts
     room = padded(n)
-    most_coarsest = min(n, max(2 * coarsest, _MOST_COARSEST))
     parts_room = 1 << max(6, (k - 1).bit_length())
     words = Array(n, np.int32)
     arrays = {
@@ -48,8 +48,9 @@ def gpu(
         **dict.fromkeys(("mates", "choices", "leaders", "slot_begins", "counts"), words),
         "sums": Array(8 * facts.compute_units, np.uint64), "keys": Array(m, np.int32), "weights": Array(m, np.int32),
         "work": Array(f"VERTEX_ARRAYS * {room}", np.int32), "histogram": Array(f"BUCKETS * {k}", np.int32),
-        "grown": Array(8 * individuals * most_coarsest, np.int32), "blocks": Array(k * individuals, np.int32),
-        "scores": Array(individuals, np.uint64),
+        "blocks": Array(k * individuals, np.int32), "scores": Array(individuals, np.uint64),
+        **dict.fromkeys(("grown", "population", "parents", "shared_all"), Array(1, np.int32)),
+        "parent_scores": Array(individuals, np.uint64),
     }  # fmt: skip
     return Recipe(
         steps=(
@@ -59,12 +60,12 @@ def gpu(
         arrays=arrays if n and k > 1 else {},
         values={
             "n_parts": k, "room": room, "seed": problem.seed, "coarsest": coarsest, "individuals": individuals,
-            "most_coarsest": most_coarsest,
         },
         defines={"UNIT_EDGES": int(problem.graph.weight_dtype is None),
                  "UNIT_VERTICES": int(problem.vertex_weights is None)},
         file_defines={
-            REFINING: {"PARTS_ROOM": parts_room}, HASHED: {"TEAM": 1} if problem.deterministic else {},
+            **{key: {"PARTS_ROOM": parts_room} for key in (REFINING, POPULATION)},
+            HASHED: {"TEAM": 1} if problem.deterministic else {},
         },
         work_group_size=_group(facts, parts_room),
         inputs={
@@ -92,7 +93,7 @@ def _prepare(plan: Any) -> dict[str, Any]:
         return {}
     constant, k = plan.program(REFINING).constant, problem.n_parts
     values = np.zeros((constant("PART_ARRAYS"), k), np.int32)
-    values[constant("LIMITS")] = np.maximum(problem.limits, problem.heaviest)
+    values[constant("FINAL_LIMITS")] = np.maximum(problem.limits, problem.heaviest)
     values[constant("SHARES")] = problem.shares
     made = session.empty(values.size, np.int32)
     made.set(values.ravel())

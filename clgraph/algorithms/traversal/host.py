@@ -10,13 +10,13 @@ from scipy.sparse import csr_array
 
 from clgraph.data.graph import Graph
 from clgraph.data.stats import FAR_DISTANCE
-from clgraph.engine.host import scanned, walked
+from clgraph.engine.host import met, scanned
 from clgraph.model.cost import Work
 
 NONE_BEFORE = -9999  # as in scipy.sparse.csgraph
 _TICKS, _TICKS_OF_ROOT = 1024, 8  # most levels that are expected: so many, and times the root of the vertices
 _TWO_SEARCHES = 4.0  # times one, since the clock makes the second longer
-_SCANS, _CALL_SECONDS = 4.0, 3.5e-5
+_SCANS, _CALL_SECONDS = 2.5, 3.5e-5
 
 
 def levels(
@@ -46,8 +46,9 @@ def levels(
 
 def levels_work(graph: Graph) -> Work:
     """Return what :func:`levels` asks of the host."""
-    once = walked(graph, "traverse") + scanned(graph, _SCANS)
-    is_long = graph.n_vertices > FAR_DISTANCE and graph.stats.estimated_depth > _ticks(graph.n_vertices)
+    once = met(graph, "traverse") + scanned(graph, _SCANS)
+    is_known = graph.n_vertices > FAR_DISTANCE and graph.is_measured
+    is_long = is_known and graph.stats.estimated_depth > _ticks(graph.n_vertices)
     return once.times(_TWO_SEARCHES if is_long else 1.0) + Work(host_seconds=_CALL_SECONDS)
 
 

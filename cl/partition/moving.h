@@ -1,0 +1,124 @@
+/* The third and the fourth step of label propagation: candidates are confirmed, and move.
+ */
+#ifndef CLGRAPH_MOVING_H
+#define CLGRAPH_MOVING_H
+#include "partition/asking.h"
+
+#ifndef LONG_ROW                 /* a sub-group goes through longer rows together */
+#define LONG_ROW 32
+#endif
+
+/* Whether the lanes of a sub-group share the row of v. */
+INLINE int is_shared_row(const level_t *on, int v) {
+  return SUB_GROUP_SIZE > 1 && v != NOBODY && on->rows[v + 1] - on->rows[v] > LONG_ROW;
+}
+
+/* ---- confirm */
+
+/* What candidate v gains more if the candidates before it have moved, along every step-th entry of its row. */
+INLINE int gain_by_others(const refined_t *r, const level_t *on, int v, int stamp, uint first, uint step) {
+  __global const int *parts = (__global const int *)ARRAY(r, PART), *targets = (__global const int *)ARRAY(r, TARGET);
+  __global const int *gains = (__global const int *)ARRAY(r, GAIN), *asked = (__global const int *)ARRAY(r, ASKED);
+  const int part = parts[v], target = targets[v], own = gains[v];
+  int gain = 0;
+  for (int e = on->rows[v] + (int)first; e < on->rows[v + 1]; e += (int)step) {
+    const int u = on->columns[e];
+    if (asked[u] != stamp || u == v) continue;
+    const int other = gains[u];
+    if (other < own || (other == own && u > v)) continue;
+    const int from = parts[u], to = targets[u];
+    gain += edge_weight(on, e) * ((to == target) - (to == part) + (from == part) - (from == target));
+  }
+  return gain;
+}
+
+/* Whether candidate v is among those of the least loss that a heavy part gives away.  Every other time these are a few
+ * more than needed, since chance would often take none; where parts have hardly room, just enough may do. */
+INLINE int is_evicted(const refined_t *r, int v, int weight, int stamp) {
+  const int part = ARRAY(r, PART)[v], bucket = ARRAY(r, GAIN)[v];
+  volatile __global int *weights = r->histogram + (size_t)part * BUCKETS;
+  const long more = stamp & 1 ? 2l * weight : 0l;
+  const long needed = (long)OF_PARTS(r, SIZES)[part] - OF_PARTS(r, LIMITS)[part] + more;
+  long before = 0;
+  for (int b = 0; b < bucket; b++) before += weights[b];
+  if (before >= needed) return 0;
+  const int own = weights[bucket];
+  return before + own <= needed || (long)((ulong)mixed(mixed((uint)v) ^ (uint)stamp) * (ulong)own >> 32) < needed - before;
+}
+
+INLINE void confirm(const refined_t *r, const level_t *on) {
+  const uint mode = r->state[REFINE_MODE], stamp = r->state[REFINE_STAMP], n = r->state[REFINE_CANDIDATES];
+  if (mode >= MODE_BACK) return;
+  NEW_BATCH(movers)
+  const list_share_t share = LIST_SHARE_OF(r, n);
+  for (uint i = share.first; i < share.end; i += share.step) {
+    const uint k = i + sg_lane() * share.stride;
+    const int v = k < n ? ARRAY(r, CANDIDATES)[k] : NOBODY;
+    int moves = 0;
+    if (mode != MODE_SPREAD) {
+      moves = v != NOBODY && is_evicted(r, v, vertex_weight(on, v), (int)stamp);
+    } else {
+      const int is_long = is_shared_row(on, v);
+      int gain = v == NOBODY ? -1 : ARRAY(r, GAIN)[v];
+      if (v != NOBODY && !is_long) gain += gain_by_others(r, on, v, (int)stamp, 0u, 1u);
+      for (lane_mask_t left = sg_ballot(is_long); left; left &= left - 1) {
+        const uint lane = lowest_lane(left);
+        const int sum = sg_sum(gain_by_others(r, on, sg_broadcast(v, lane), (int)stamp, sg_lane(), SUB_GROUP_SIZE));
+        if (sg_lane() == lane) gain += sum;
+      }
+      moves = gain >= 0;
+    }
+    if (!moves) continue;
+    ARRAY(r, FROM)[v] = ARRAY(r, PART)[v];
+    ARRAY(r, MOVED)[v] = (int)stamp;
+    push(r, &movers, MOVERS, REFINE_MOVERS, v);
+  }
+  flush(r, &movers, MOVERS, REFINE_MOVERS);
+}
+
+/* ---- apply */
+
+/* Tells every step-th neighbour of mover v, and returns twice the change of the cut by the edges there. */
+INLINE int change_of_cut(const refined_t *r, const level_t *on, int v, int stamp, uint first, uint step) {
+  __global const int *moved = (__global const int *)ARRAY(r, MOVED), *targets = (__global const int *)ARRAY(r, TARGET);
+  __global const int *froms = (__global const int *)ARRAY(r, FROM);
+  const int from = froms[v], to = targets[v];
+  int change = 0;
+  for (int e = on->rows[v] + (int)first; e < on->rows[v + 1]; e += (int)step) {
+    const int u = on->columns[e];
+    if (u == v) continue;
+    /* The part of a neighbour that moves, too, may have changed already. */
+    const int moves = moved[u] == stamp, before = moves ? froms[u] : load_relaxed(ARRAY(r, PART) + u);
+    const int after = moves ? targets[u] : before;
+    change += edge_weight(on, e) * ((to != after) - (from != before)) * (moves ? 1 : 2);
+    touch(r, u);
+  }
+  return change;
+}
+
+INLINE void apply(const refined_t *r, const level_t *on) {
+  const uint mode = r->state[REFINE_MODE], stamp = r->state[REFINE_STAMP], n = r->state[REFINE_MOVERS];
+  if (mode >= MODE_BACK) return;
+  const list_share_t share = LIST_SHARE_OF(r, n);
+  int change = 0;
+  for (uint i = share.first; i < share.end; i += share.step) {
+    const uint k = i + sg_lane() * share.stride;
+    const int v = k < n ? ARRAY(r, MOVERS)[k] : NOBODY, is_long = is_shared_row(on, v);
+    if (v != NOBODY && !is_long) change += change_of_cut(r, on, v, (int)stamp, 0u, 1u);
+    for (lane_mask_t left = sg_ballot(is_long); left; left &= left - 1)
+      change += change_of_cut(r, on, sg_broadcast(v, lowest_lane(left)), (int)stamp, sg_lane(), SUB_GROUP_SIZE);
+    if (v == NOBODY) continue;
+    const int from = ARRAY(r, FROM)[v], to = ARRAY(r, TARGET)[v], weight = vertex_weight(on, v);
+    store_relaxed(ARRAY(r, PART) + v, to);
+    if (mode == MODE_SPREAD) ARRAY(r, LOCKED)[v] = (int)stamp;
+    touch(r, v);
+    if (!(fetch_or(ARRAY(r, FLAGS) + v, IN_JOURNAL) & IN_JOURNAL))
+      ARRAY(r, JOURNAL)[fetch_add(r->state + REFINE_JOURNAL, 1u)] = v;
+    fetch_add(OF_PARTS(r, SIZES) + from, -weight);
+    fetch_add(OF_PARTS(r, SIZES) + to, weight);
+  }
+  change = sg_sum(change);
+  if (change && sg_lane() == 0) fetch_add(r->state + REFINE_CHANGE, (uint)change);
+  if (mode == MODE_SPREAD && r->member == 0 && get_local_id(0) == 0) r->state[REFINE_SPREAD] = stamp;
+}
+#endif
