@@ -208,7 +208,7 @@ class Refinement:
         """
         self._urgency_counts.fill(0)
         self._count_urgencies()
-        counts = self._urgency_counts.get()
+        counts = self._urgency_counts.get()[:-1]  # encroached segments are split on any level
         above = counts[::-1].cumsum()[::-1]
         return int(np.flatnonzero(above >= _FIRST_SHARE * above[0]).max(initial=1)) if above[0] else 1
 
