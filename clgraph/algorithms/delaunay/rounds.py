@@ -31,6 +31,8 @@ class Refinement:
     problem : RefineProblem
     method : {"patches", "atomic", "priority", "three_phase", "two_stage"}
         A strategy.
+    workers : int
+        How many work-items there are for "patches" and "atomic"; 0 leaves it to the device.
 
     Attributes
     ----------
@@ -244,6 +246,7 @@ class Refinement:
             self.stopped = f"cavities have more than {MOST_RIM} edges"
             return
         self._rim, self._n_rows = 4 * self._rim, max(self._n_rows // 4, 64)
+        self._workers = max(self._workers // 4, 64)
         self._bind()
 
     # ---- results
