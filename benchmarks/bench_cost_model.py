@@ -6,14 +6,21 @@
     benchmarks/bench_cost_model.py --results FILE …              # from rows measured before, of any algorithm
 
 What counts is the least wall time of a run on a resident graph; of factorisation, preparation and 20 sweeps. The inputs
-are those of ``unseen.py``. A row is as that algorithm's own benchmark writes it.
+are those of ``unseen.py``. A row is as that algorithm's own benchmark writes it. A strategy that is predicted to take
+both more than ``--patience`` seconds and ``--hopeless`` times as long as the pick is left out.
 """
 from __future__ import annotations
 
 import argparse
+import math
+import signal
 import sys
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from itertools import chain, zip_longest
+from multiprocessing import get_context
 from typing import Any
 
 import bench_bfs
@@ -31,7 +38,8 @@ from tabulate import tabulate
 
 from clgraph.cli.main import guarded
 from clgraph.figure import figure_file
-from clgraph.report import Row, by_benchmark, geometric_mean, read_rows, regrets, tabulate_rows
+from clgraph.model.cost import Estimate
+from clgraph.report import Row, by_benchmark, geometric_mean, read_rows, regrets, tabulate_rows, write_rows
 from clgraph.runtime.session import Session
 
 GRAPHS: Mapping[str, tuple[GraphBenchmark, Sequence[dict[str, Any]]]] = {
@@ -40,40 +48,68 @@ GRAPHS: Mapping[str, tuple[GraphBenchmark, Sequence[dict[str, Any]]]] = {
     "bfs": (bench_bfs.BENCHMARK, [{}]),
     "sssp": (bench_sssp.BENCHMARK, [{}]),
     "color": (bench_color.BENCHMARK, [{"distance": 1}, {"distance": 2}]),
-    "hash_collisions": (bench_hash_collisions.BENCHMARK, [{"distance": 1}]),
+    "hash_collisions": (bench_hash_collisions.BENCHMARK, [{"distance": 1}, {"distance": 2}]),
 }
 RATINGS = "factorization"
 HALVES = {"tune": (unseen.TUNE, unseen.TUNE_RATINGS), "judge": (unseen.JUDGE, unseen.JUDGE_RATINGS)}
 N_SWEEPS = 20
 RANK = 16
-CHECK_LIMIT = 20_000_000
+_WRITTEN_SECONDS = 10.0  # between two writings: a file of many rows takes long
+
+
+def kinds(half: str, which: int) -> list[str]:
+    """Return the kinds of *half*: of graphs, or with a *which* of 1 of ratings; "both" takes turns."""
+    halves = [HALVES[name][which] for name in (HALVES if half == "both" else [half])]
+    return [name for names in zip_longest(*halves) for name in names if name is not None]
+
+
+def made(make: Callable[[str, int, int], Any], names: Sequence[str], args: argparse.Namespace) -> Iterator[Any]:
+    """Yield what is of the *names*, in order, made by several processes at once."""
+    with ProcessPoolExecutor(args.workers, get_context("spawn")) as pool:
+        ahead = deque(pool.submit(make, name, args.vertices, args.seed) for name in names[: args.workers])
+        for left in range(len(names), 0, -1):
+            if left > len(ahead):
+                ahead.append(pool.submit(make, names[len(ahead) - left], args.vertices, args.seed))
+            yield ahead.popleft().result()
 
 
 def graph_rows(session: Session, args: argparse.Namespace) -> Iterator[list[Row]]:
     """Measure the algorithms on graphs, a graph after the other."""
-    names = args.graphs or list(HALVES[args.half][0])
+    names = args.graphs or kinds(args.half, 0)
     if args.graphs:
         inputs.prepare(names, args.workers)
-    for name in names:
-        graph = inputs.load(name) if args.graphs else unseen.load(name, args.vertices, args.seed)
+    graphs = map(inputs.load, names) if args.graphs else made(unseen.load, names, args)
+    for name, graph in zip(names, graphs, strict=True):
         label = name if args.graphs else f"{name}-{args.vertices}"
         for benchmark, cases in (GRAPHS[key] for key in args.algorithms if key in GRAPHS):
             for settings in cases:
+                problem = benchmark.problem(label, graph, **settings)
+                predicted = benchmark.algorithm.choose(session, problem).predicted
                 yield benchmark.measure(
-                    session, label, graph, check_limit=CHECK_LIMIT, repeats=args.repeats, budget_seconds=args.budget,
-                    **settings,
+                    session, label, graph, strategies=_worth_a_try(predicted, args.patience, args.hopeless),
+                    check_limit=args.check_limit, repeats=args.repeats, budget_seconds=args.budget, **settings,
                 )
         session.release()
 
 
+def _worth_a_try(predicted: Mapping[str, Estimate], patience: float, hopeless: float) -> list[str]:
+    most = max(patience, hopeless * next(iter(predicted.values())).seconds)
+    return [name for name, guess in predicted.items() if guess.seconds <= most]
+
+
 def ratings_rows(session: Session, args: argparse.Namespace) -> Iterator[list[Row]]:
     """Measure factorisation, an input after the other."""
-    for name in HALVES[args.half][1]:
-        ratings = unseen.load_ratings(name, args.vertices, args.seed)
+    names = kinds(args.half, 1)
+    for name, ratings in zip(names, made(unseen.load_ratings, names, args), strict=True):
         model = bench_factorization.model_says(session, ratings, RANK, "float32")
+        predicted = {key: N_SWEEPS * row["predicted_seconds"] + row["predicted_preparation_seconds"]
+                     for key, row in model.items()}
+        predicted.pop(bench_factorization.RACY, None)
+        most = max(args.patience, args.hopeless * min(predicted.values()))
         yield bench_factorization.measure(
-            session, f"{name}-{args.vertices}", ratings, model, rank=RANK, storage="float32", strategies=list(model),
-            repeats=args.repeats, budget_seconds=args.budget,
+            session, f"{name}-{args.vertices}", ratings, model, rank=RANK, storage="float32",
+            strategies=[key for key, seconds in predicted.items() if seconds <= most], repeats=args.repeats,
+            budget_seconds=args.budget, verified=ratings.n_ratings <= args.check_limit,
         )
         session.release()
 
@@ -150,20 +186,36 @@ def plot(rows: Sequence[Row], path: str) -> None:
         axes.legend()
 
 
+def measured_rows(args: argparse.Namespace, session: Session, origin: Mapping[str, Any]) -> list[Row]:
+    """Measure until all is done or the time is over, and write what there is every few seconds and at the end."""
+    some_graphs, some_ratings = set(args.algorithms) & set(GRAPHS), RATINGS in args.algorithms and not args.graphs
+    measures = [*([ratings_rows] if some_ratings else []), *([graph_rows] if some_graphs else [])]
+    rows: list[Row] = []
+    began, written, n_written = time.monotonic(), time.monotonic(), 0
+    try:
+        for found in chain.from_iterable(measure(session, args) for measure in measures):
+            rows += [{**row, **origin} for row in found]
+            print(f"{time.monotonic() - began:.0f} s: {found[0]['benchmark']} {found[0]['graph']}", flush=True)
+            if args.json and time.monotonic() - written > _WRITTEN_SECONDS:
+                write_rows(args.json, rows[n_written:])
+                written, n_written = time.monotonic(), len(rows)
+            if time.monotonic() - began > args.seconds:
+                break
+    finally:
+        if args.json:
+            write_rows(args.json, rows[n_written:])
+    return rows
+
+
 def run(args: argparse.Namespace) -> int:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended from outside"))
     if args.results:
         rows = [row for path in args.results for row in read_rows(path)]
         for benchmark, group in by_benchmark(rows).items():
             print(f"{benchmark}:\n\n{tabulate_rows(group, 'regret', 'github')}\n")
     else:
         session = Session(args.device)
-        origin = harness.provenance(session)
-        rows = []
-        for measure in (graph_rows, *([ratings_rows] if RATINGS in args.algorithms and not args.graphs else [])):
-            for found in measure(session, args):
-                measured = [{**row, **origin} for row in found]
-                rows += measured
-                harness.finish(args, measured, "regret")
+        rows = measured_rows(args, session, harness.provenance(session))
     print(quality(rows))
     if args.plot:
         plot(rows, args.plot)
@@ -173,10 +225,16 @@ def run(args: argparse.Namespace) -> int:
 if __name__ == "__main__":
     parser = harness.parser(str(__doc__).partition("\n")[0])
     parser.add_argument("--results", nargs="+", metavar="FILE", help="use these rows; measure nothing")
-    parser.add_argument("--half", choices=HALVES, default="judge", help="which kinds of unseen.py (default: judge)")
+    parser.add_argument(
+        "--half", choices=(*HALVES, "both"), default="judge", help="which kinds of unseen.py (default: judge)"
+    )
     parser.add_argument("--vertices", type=int, default=1 << 17, metavar="N", help="size of each (default 131072)")
     parser.add_argument("--seed", type=int, default=0)
     algorithms = [*GRAPHS, RATINGS]
     parser.add_argument("--algorithms", nargs="+", choices=algorithms, default=algorithms, help="(default: all)")
+    parser.add_argument("--check-limit", type=int, default=20_000_000, help="check answers up to so many entries")
+    parser.add_argument("--patience", type=float, default=1.0, help="seconds that any may be predicted to take")
+    parser.add_argument("--hopeless", type=float, default=30.0, help="times as long as the pick that any may be, too")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin nothing later")
     parser.add_argument("--plot", metavar="FILE", help="draw how much each pick loses")
     sys.exit(guarded(run, parser.parse_args()))

@@ -40,6 +40,7 @@ from clgraph.data.ratings import Ratings
 from clgraph.errors import VerificationError
 from clgraph.figure import figure_file
 from clgraph.model.cost import estimate
+from clgraph.model.kernel_weights import weights_of
 from clgraph.report import Row, geometric_mean, read_rows, write_rows
 from clgraph.runtime.session import Session
 
@@ -112,14 +113,17 @@ def _sums_of_rows(ratings: Ratings, rank: int) -> list[NDArray[np.int32]]:
 
 def measure(
     session: Session, name: str, ratings: Ratings, model: dict[str, dict[str, Any]], *, rank: int, storage: Storage,
-    strategies: list[str], repeats: int, budget_seconds: float,
+    strategies: list[str], repeats: int, budget_seconds: float, verified: bool = True,
 ) -> list[dict[str, Any]]:
-    """Return one row for each strategy on *ratings*; *model* is what :func:`model_says` of them."""
+    """Return one row for each strategy on *ratings*; *model* is what :func:`model_says` of them.
+
+    Unless *verified*, it is not looked whether steps are lost.
+    """
     start = initial_factors(*ratings.shape, rank, scale=0.2, biases=False, rng=np.random.default_rng(0))
     rows = []
     for strategy in strategies:
         with busy(f"timing {strategy} on {name}"):
-            row = _measure_one(session, ratings, strategy, start, storage, repeats, budget_seconds)
+            row = _measure_one(session, ratings, strategy, start, storage, repeats, budget_seconds, verified)
         rows.append({
             "benchmark": "factorization", "graph": name, "rank": rank, "storage": storage, "n_users": ratings.n_users,
             "n_items": ratings.n_items, "n_ratings": ratings.n_ratings, "strategy": strategy,
@@ -132,11 +136,13 @@ def model_says(session: Session, ratings: Ratings, rank: int, storage: Storage) 
     """Return for each strategy the fields of its row that the cost model fills."""
     problems = {n: as_problem(ratings, rank=rank, storage=storage, n_sweeps=n) for n in SWEEPS}
     picks = {n: ALGORITHM.choose(session, problem).strategy for n, problem in problems.items()}
+    weights = weights_of(session.facts)
     rates, recipes = session.profile.rates, {n: r(problems[1], session.facts) for n, (_, r) in RECIPES.items()}
     return {
         name: {
-            "predicted_seconds": estimate(recipe.work, rates).seconds,
+            "predicted_seconds": estimate(recipe.weighted_work(weights), rates).seconds,
             "predicted_preparation_seconds": estimate(recipe.preparation, rates).seconds,
+            "predicted_kernels": harness.seconds_by_kernel(recipe, weights, rates),
             "picked": name == picks[20], "picked_once": name == picks[1],
         }
         for name, recipe in recipes.items()
@@ -157,7 +163,8 @@ def _refresh(path: str, session: Session, name: str, model: dict[str, dict[str, 
 
 
 def _measure_one(
-    session: Session, ratings: Ratings, strategy: str, start: Factors, storage: Storage, repeats: int, budget: float
+    session: Session, ratings: Ratings, strategy: str, start: Factors, storage: Storage, repeats: int, budget: float,
+    verified: bool,
 ) -> dict[str, Any]:
     rank = start.user_factors.shape[1]
     problem = as_problem(ratings, rank=rank, storage=storage)
@@ -179,7 +186,7 @@ def _measure_one(
     rmse = Errors(session, ratings, plan.model).rmse()
     del plan
     session.release()
-    lost = lost_share(session, ratings, strategy, rank, storage)
+    lost = lost_share(session, ratings, strategy, rank, storage) if verified else 0.0
     session.release()
     if not np.isfinite(rmse) or (lost and strategy != RACY):
         raise VerificationError(f"{strategy}: error {rmse} after three sweeps, {lost:.2%} of the steps lost")
@@ -188,7 +195,7 @@ def _measure_one(
     return {
         **vars(timing), "preparation_seconds": preparation, "updates_per_second": n / timing.wall_seconds,
         "bandwidth_share": moved / timing.wall_seconds / session.profile.rates.stream_bytes_per_second,
-        "lost_share": lost, "rmse": rmse, "verified": strategy != RACY,
+        "lost_share": lost, "rmse": rmse, "verified": verified and strategy != RACY,
     }
 
 

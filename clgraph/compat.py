@@ -1,17 +1,30 @@
 """Functions with the signatures of other packages, so that a program changes only where it imports from."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from clgraph.algorithms.delaunay import refine_mesh
 from clgraph.algorithms.partition import partition
-from clgraph.arguments import checked_array, refusing
+from clgraph.arguments import checked_array, refusing, shown
 from clgraph.data.graph import Graph
+from clgraph.data.planar_graph import PlanarGraph
+from clgraph.data.triangle_mesh import TriangleMesh
 from clgraph.errors import InputError
 from clgraph.runtime.session import SessionLike
 
+_SEGMENT_KEYS = {"segments", "segment_markers", "holes", "regions"}
+_TRIANGLE_KEYS = _SEGMENT_KEYS | {
+    "vertices", "vertex_attributes", "vertex_markers", "triangles", "triangle_attributes", "triangle_max_area",
+    "neighbors", "edges", "edge_markers",
+}
+_TRIANGLE_ANGLE = 20.0  # of option q without a number
+_NO_ANGLE = 1e-6  # with a bound that any triangle keeps, segments are split as for others
 _UFACTOR = 30  # METIS's for direct k-way partitions: thousandths by which a part may be too heavy
 
 
@@ -84,3 +97,128 @@ def part_graph(
         target_weights=tpwgts, seed=max(0, seed), session=session,
     )
     return GraphPartition(result.edge_cut, result.parts.tolist())
+
+class _Options(NamedTuple):
+    """What Triangle's options ask for; a number is ``None`` where there is none."""
+
+    letters: frozenset[str]
+    has_areas: bool
+    min_angle: float
+    max_area: float | None
+    most_new_points: int | None
+
+
+def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike = None) -> dict[str, NDArray[Any]]:
+    """Triangulate points or a planar graph as ``triangle.triangulate`` does.
+
+    Parameters
+    ----------
+    tri : dict
+        ``vertices``, float array, shape (n, 2), and perhaps ``vertex_attributes``, ``vertex_markers``, ``segments``,
+        ``segment_markers``, ``holes`` (a place in each), ``regions`` (x, y, attribute, largest area), and with option r
+        ``triangles``, ``triangle_attributes``, ``triangle_max_area``.
+    opts : str
+        ``p`` heeds segments, holes and regions; ``r`` refines the triangles that are given; ``q`` and an angle: no
+        triangle has a smaller one (20 without a number); ``a`` and an area: no triangle is larger (the areas of regions
+        or triangles without a number); ``A`` gives triangles the attributes of regions; ``D`` makes all triangles
+        Delaunay by splitting segments; ``S`` and the most points to add; ``c`` keeps the convex hull; ``j`` leaves
+        out points that no triangle has; ``e`` returns edges, ``n`` neighbours; ``B`` leaves markers out. ``Y`` is
+        refused where points are added. Options that make no difference to the result are passed over.
+    session : Session, str, pyopencl Device, Context or CommandQueue, or None
+        Where to refine.
+
+    Returns
+    -------
+    dict
+        ``vertices``, ``vertex_markers``, ``triangles``, and by the options ``vertex_attributes``, ``neighbors``,
+        ``triangle_attributes``, ``segments``, ``segment_markers``, ``edges``, ``edge_markers``, with the shapes that
+        ``triangle`` gives; ``holes`` and ``regions`` as they were given.
+
+    Raises
+    ------
+    InputError
+        An option or key is unknown, or the arrays describe no planar graph or mesh.
+
+    Examples
+    --------
+    >>> from clgraph.compat import triangulate
+    >>> square = {"vertices": [[0, 0], [1, 0], [1, 1], [0, 1]], "segments": [[0, 2]]}
+    >>> sorted(triangulate(square, "pc")["segments"].tolist())
+    [[0, 1], [0, 2], [0, 3], [1, 2], [2, 3]]
+    """
+    options = _triangle_options(opts)
+    letters = options.letters
+    needed = {"vertices", "triangles"} if "r" in letters else {"vertices"}
+    if not isinstance(tri, Mapping) or needed - set(tri) or set(tri) - _TRIANGLE_KEYS:
+        given = list(tri) if isinstance(tri, Mapping) else shown(tri)
+        raise InputError(f"tri: {given}; needed: a dict with {sorted(needed)}; known: {sorted(_TRIANGLE_KEYS)}")
+    known = {key: values for key, values in tri.items() if "p" in letters or key not in _SEGMENT_KEYS}
+    points = {
+        "point_markers": known.get("vertex_markers"), "point_attributes": known.get("vertex_attributes"),
+        "segment_markers": known.get("segment_markers"),
+    }
+    if "r" in letters:
+        attributes, areas = (_column(known.get(f"triangle_{name}")) for name in ("attributes", "max_area"))
+        mesh = TriangleMesh.from_arrays(
+            known["vertices"], known["triangles"], known.get("segments"), region_attributes=attributes,
+            max_areas=areas, **points,
+        ).to_delaunay()
+    else:
+        graph = PlanarGraph.from_arrays(
+            known["vertices"], known.get("segments", ()), holes=known.get("holes", ()),
+            regions=known.get("regions", ()), **points,
+        )
+        mesh = graph.triangulate(convex_hull="c" in letters, keep_points=True)
+    if not options.has_areas:
+        mesh = replace(mesh, max_areas=None)
+    if letters & {"q", "a", "D"}:
+        if "Y" in letters:
+            raise InputError("opts: Y keeps segments at the boundary whole, which q, a and D here do not; leave it out")
+        most = None if options.most_new_points is None else mesh.n_points + options.most_new_points
+        mesh = refine_mesh(
+            mesh, min_angle=options.min_angle, max_area=options.max_area, max_points=most, session=session
+        )
+    mesh = mesh.without_unused_points() if "j" in letters else mesh
+    return _as_dictionary(mesh, tri, letters)
+
+
+def _triangle_options(opts: object) -> _Options:
+    if not isinstance(opts, str) or not re.fullmatch(r"(q[\d.]*|a[\d.]*|S\d+|V+|[prcADYjneBzQXiFlsCgkNPEI])*", opts):
+        raise InputError(f"opts = {shown(opts)}; allowed: Triangle's p r q a A c D Y S j n e B, and Q V z X i F l s C")
+    numbers: dict[str, float] = {}
+    found = re.findall(r"([qaS])([\d.]*)", opts)
+    for letter, digits in found:
+        try:
+            numbers |= {letter: float(digits)} if digits else {}
+        except ValueError:
+            raise InputError(f"opts = {shown(opts)}; {letter} is followed by {digits!r}, which is no number") from None
+    letters = frozenset(re.sub(r"[\d.]", "", opts))
+    angle = numbers.get("q", _TRIANGLE_ANGLE) if "q" in letters else _NO_ANGLE if "D" in letters else 0.0
+    most = int(numbers["S"]) if "S" in numbers else None
+    return _Options(letters, ("a", "") in found, angle, numbers.get("a"), most)
+
+
+def _column(values: Any) -> Any:
+    """Return an array of shape (n, 1) as (n,)."""
+    array = None if values is None else checked_array("an array of triangles", values)
+    return array[:, 0] if array is not None and array.ndim == 2 and array.shape[1] == 1 else array
+
+
+def _as_dictionary(mesh: TriangleMesh, given: Mapping[str, Any], letters: frozenset[str]) -> dict[str, NDArray[Any]]:
+    found: dict[str, NDArray[Any]] = {"vertices": mesh.points}
+    if mesh.point_attributes.shape[1]:
+        found["vertex_attributes"] = mesh.point_attributes
+    found["vertex_markers"] = mesh.point_markers[:, None]
+    found["triangles"] = mesh.triangles
+    if mesh.region_attributes is not None and letters & {"A", "r"}:
+        found["triangle_attributes"] = mesh.region_attributes[:, None]
+    if "n" in letters:
+        found["neighbors"] = mesh.neighbors
+    if letters & {"p", "c"}:
+        found["segments"], found["segment_markers"] = mesh.segments, mesh.segment_markers[:, None]
+    if "e" in letters:
+        found["edges"], markers = mesh.edges()
+        found["edge_markers"] = markers[:, None]
+    if "p" in letters:
+        found |= {key: np.asarray(given[key], float) for key in ("holes", "regions") if key in given}
+    return {key: values for key, values in found.items() if "B" not in letters or not key.endswith("_markers")}

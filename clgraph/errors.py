@@ -18,6 +18,10 @@ class GraphError(InputError):
     """The arrays do not describe a valid graph (indices, offsets, weights, symmetry)."""
 
 
+class MeshError(InputError):
+    """The arrays do not describe a valid triangulation, or lines of the plane that can be triangulated."""
+
+
 class SourceError(InputError, IndexError):
     """A source is not among the vertices of the graph."""
 

@@ -28,6 +28,7 @@ if "CLGRAPH_TEST_CACHES" not in os.environ:
 # Workers of pytest-xdist have a cache each: programs are compiled under its lock, for which others would wait.
 _caches, _worker = os.environ["CLGRAPH_TEST_CACHES"], os.environ.get("PYTEST_XDIST_WORKER", "main")
 os.environ["CLGRAPH_CACHE_DIR"] = os.path.join(_caches, _worker)
+os.environ["CLGRAPH_LEARN"] = "0"  # what one test has measured must not change what another runs
 for name in ("CLGRAPH_DEVICE", "PYOPENCL_CTX"):  # a user's choice of device is not the tests'
     os.environ.pop(name, None)
 

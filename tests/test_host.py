@@ -12,6 +12,7 @@ import clgraph as cg
 from clgraph.algorithms.table import find_algorithm, find_function
 from clgraph.algorithms.traversal import host as searches
 from clgraph.data.graph import Graph
+from clgraph.device.profile import Curve
 from clgraph.engine import host as engine
 from clgraph.errors import InputError, UnsupportedStrategyError
 from clgraph.generators import random_weights
@@ -81,6 +82,20 @@ def test_the_only_call_on_a_matrix_may_take_longer_on_the_host(
     monkeypatch.setattr(pocl, "profile", replace(pocl.profile, rates=rates))
     assert algorithm.choose_at_once(pocl, algorithm.problem(graph)) is None
     assert algorithm.choose_at_once(pocl, algorithm.problem(graph.to_scipy())).strategy == "host"
+
+
+def test_few_entries_of_a_larger_matrix_are_enough(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where neighbours are near, scipy's search has ended before the device had read the matrix."""
+    algorithm, graph = find_algorithm("bfs"), cg.generators.grid(200, 250)
+    ways = {"scan": Curve({1: 1e10}), "traverse": Curve({100_000: 1e9, 500_000: 1e7})}
+    rates = replace(pocl.profile.rates, call_seconds=3e-4, host_items_per_second=ways)
+    monkeypatch.setattr(pocl, "profile", replace(pocl.profile, rates=rates))
+    monkeypatch.setattr(Graph, "stats", property(lambda graph: pytest.fail("statistics were asked for")))
+    near, far = graph.to_scipy(), graph.permuted(0).to_scipy()
+    assert algorithm.choose_at_once(pocl, algorithm.problem(near, source=0)).strategy == "host"
+    assert algorithm.choose_at_once(pocl, algorithm.problem(far, source=0)) is None
+    monkeypatch.setattr("clgraph.engine.algorithm._MOST_ITEMS", 1e3)
+    assert algorithm.choose_at_once(pocl, algorithm.problem(near, source=0)) is None
 
 
 def test_a_graph_on_the_device_stays_there(pocl: Session) -> None:

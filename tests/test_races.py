@@ -197,6 +197,19 @@ PLANTS = {
         "partition/asking.h", "fetch_and(counters + parts[on->columns[e]], 0);",
         "counters[parts[on->columns[e]]] = 0;", "threads", "refinement", (*lanes.WIDE, "-DWORDS_ORDER=1"),
     ),
+    "ring-that-another-owns": Plant(  # its links go to triangles that are no more
+        "delaunay/rounds.cl", "if (across != OUTSIDE && owners[unmarked(across) >> 2] != key) return 0;", "",
+        "scheduler", "three_phase", ("-DWG_SIZE=1",),
+    ),
+    "ring-without-claims": Plant(
+        "delaunay/rounds.cl",
+        "if (across != OUTSIDE) write_key(owners + (unmarked(across) >> 2), keys[i], only_raise);", "",
+        "scheduler", "three_phase", ("-DWG_SIZE=1",),
+    ),
+    "claim-by-load-and-store": Plant(
+        "delaunay/cavity.h", "compare_exchange(f.owners + t, held, key) == held;",
+        "(store_relaxed(f.owners + t, key), 1);", "scheduler", "patches", ("-DWG_SIZE=1",),
+    ),
     "round-that-says-nothing": Plant(
         "traversal/rounds.h", "if (lowered) store_relaxed(state + STATE_CHANGED, round);", "", "scheduler",
         "topology_driven",
@@ -222,7 +235,8 @@ PLANTS = {
     ),
     "bits-read-before-all-are-marked": Plant(
         "bfs/frontier.cl",
-        "if (!next_turn(turn)) return 0u;\n    uint mine", "uint mine", "scheduler", "search", ("-DWG_SIZE=1",),
+        "if (!next_turn(turn, all->flags)) return 0u;\n    int left", "int left", "scheduler", "search",
+        ("-DWG_SIZE=1",),
     ),
     "stamp-for-two-turns": Plant(  # what was listed in the turn before is not listed again
         "sssp/frontier.cl", "next.stamp = turn.number + 2u;", "next.stamp = turn.number / 2u + 2u;", "scheduler",

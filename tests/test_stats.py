@@ -9,7 +9,7 @@ from graphs import GRAPHS, UNDIRECTED
 
 from clgraph import generators
 from clgraph.data.graph import Graph
-from clgraph.data.stats import GraphStats, diameter_bound, graph_stats
+from clgraph.data.stats import GraphStats, diameter_bound, graph_stats, sampled_locality
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -62,6 +62,22 @@ def test_locality_tells_numberings_apart() -> None:
     expected = np.log2(160_000) - 1.5 / np.log(2)
     assert shuffled.stats.mean_log2_neighbor_distance == pytest.approx(expected, abs=0.1)
     assert shuffled.stats.far_neighbor_share == pytest.approx((1 - 2**15 / 160_000) ** 2, abs=0.02)
+
+
+@pytest.mark.parametrize("graph", [generators.grid(400, 400), generators.rmat(16, 4), generators.path(3)])
+def test_few_entries_tell_about_as_much(graph: Graph) -> None:
+    far, mean = sampled_locality(graph.row_offsets, graph.column_indices)
+    assert graph.locality == (far, mean) and not graph.is_measured
+    stats = graph.stats
+    assert graph.locality == (stats.far_neighbor_share, stats.mean_log2_neighbor_distance)
+    assert far == pytest.approx(stats.far_neighbor_share, abs=0.1)
+    assert mean == pytest.approx(stats.mean_log2_neighbor_distance, rel=0.1)
+
+
+def test_arrays_that_nobody_has_checked_harm_nothing() -> None:
+    offsets, columns = np.array([7, -(2**31), 2**31 - 1], np.int32), np.array([-(2**31), 2**31 - 1], np.int32)
+    assert all(np.isfinite(sampled_locality(offsets, columns)))
+    assert sampled_locality(np.zeros(2, np.int32), columns[:0]) == (0.0, 0.0)
 
 
 def test_stats_are_cached_and_repeatable() -> None:

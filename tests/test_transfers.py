@@ -5,6 +5,7 @@ A user event holds one of the queues until the test lets it go, so what runs mea
 from __future__ import annotations
 
 import gc
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,7 +15,7 @@ import pytest
 
 from clgraph.errors import DeviceError, DeviceMemoryError, InputError
 from clgraph.runtime.session import Session
-from clgraph.runtime.staging import Staging
+from clgraph.runtime.staging import Staging, _Copiers
 
 IOTA = "primitives/fill.cl"
 N = 100_000
@@ -133,7 +134,7 @@ def test_measurements_count_copies_of_both_queues(session):
 @pytest.fixture
 def staged(session, monkeypatch):
     """The session, which copies by way of pinned chunks as on a GPU, though they are small."""
-    for name, value in {"CHUNK_BYTES": 1000, "SLICE_BYTES": 400, "N_CHUNKS": 3}.items():
+    for name, value in {"CHUNK_BYTES": 1000, "_PAGE_BYTES": 32, "N_CHUNKS": 3, "LAG": 1}.items():
         monkeypatch.setattr(f"clgraph.runtime.staging.{name}", value)
     staging = Staging(session)
     monkeypatch.setattr(session, "staging_for", lambda n_bytes: staging if n_bytes >= 2000 else None)
@@ -151,8 +152,24 @@ def test_large_copies_go_through_pinned_chunks(staged, size):
     with staged.measure() as recorder:
         back = array.get()
     assert back[0] == back[-1] == -1 and np.array_equal(back[1:-1], host_before)
-    assert len(recorder.transfer_events) == -(-array.nbytes // 1000)
+    assert len(recorder.transfer_events) == -(-array.nbytes // (1000 if array.nbytes >= 4000 else 500))
     assert np.array_equal(array.get(3, size), back[3:size])
+
+
+@pytest.mark.parametrize("size", [600, 30_000])
+def test_pages_are_touched_while_kernels_run(staged, held, size, monkeypatch):
+    host = np.random.default_rng(size).integers(2**62, size=size)
+    array = staged.upload(host)
+    staged.finish()
+    touched, touch = [], _Copiers.touch
+    monkeypatch.setattr(_Copiers, "touch", lambda self, part: touched.append(part.size) or touch(self, part))
+    assert np.array_equal(array.get(), host)
+    touched.clear()
+    cl.enqueue_barrier(staged.queue, wait_for=[held])
+    later = threading.Timer(0.2, let_go, [held])
+    later.start()
+    assert np.array_equal(array.get(), host) and sum(touched) == host.nbytes
+    later.join()
 
 
 def test_copies_of_several_threads_do_not_mix(staged):

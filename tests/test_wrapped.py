@@ -19,8 +19,9 @@ from clgraph.data.graph import Graph
 from clgraph.data.wrapped import WrappedGraph, wrap_graph
 from clgraph.engine.problem import admission
 from clgraph.errors import GraphError
+from clgraph.runtime import admission as admissions
 from clgraph.runtime import device_graph
-from clgraph.runtime.device_graph import admit
+from clgraph.runtime.admission import admit
 from clgraph.runtime.session import Session
 
 
@@ -158,7 +159,32 @@ def test_what_is_wrong_is_named(session: Session, on_host: bool, arrays: Any, me
         graph.check() if on_host else admit(session, graph)
     assert not graph.is_checked
     with pytest.raises(GraphError, match=message):
-        cg.sssp(matrix, 0, session=session)
+        cg.sssp(matrix, 0, session=session, strategy="frontier")
+    if "data" not in arrays:  # at which breadth-first search does not look
+        with pytest.raises(GraphError, match=message):
+            cg.bfs(matrix, 0, session=session, strategy="frontier")
+
+
+@pytest.mark.parametrize("strategy", ["frontier", "direction_optimizing"])
+@pytest.mark.parametrize("name", ["symmetric", "asymmetric", "unsorted-repeats", "several-blocks", "late-rows"])
+def test_a_search_on_a_cpu_leaves_symmetry_open(
+    session: Session, name: str, strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only one that goes along edges that lead into vertices asks for it, and is right all the same."""
+    asked: list[bool] = []
+    real = admissions._all_facts
+    monkeypatch.setattr(admissions, "_all_facts", lambda *a: asked.append(True) or real(*a))
+    matrix = KINDS[name]
+    found = cg.bfs(matrix, 3, session=session, strategy=strategy, verify=True)
+    assert np.array_equal(found.distances, cg.bfs(Graph.from_scipy(matrix), 3, session=session).distances)
+    assert len(asked) == (session.facts.is_cpu and strategy == "direction_optimizing")
+    graph = wrap_graph(matrix, along_rows=True, merged=False)
+    admit(session, graph)
+    assert isinstance(graph, WrappedGraph)
+    whole = entry_facts(matrix.indptr, matrix.indices, None)
+    assert graph.is_known_symmetric == (whole.is_symmetric and not session.facts.is_cpu)
+    assert graph.directed != whole.is_symmetric and graph.has_sorted_rows == whole.has_sorted_rows
+    assert graph.facts == whole and graph.is_known_symmetric == whole.is_symmetric
 
 
 @pytest.mark.parametrize("name", KINDS)

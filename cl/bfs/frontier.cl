@@ -22,6 +22,7 @@
 #ifndef LONE_ENTRIES             /* entries of a row that a lane looks at alone */
 #define LONE_ENTRIES 64
 #endif
+#define PULLED 4                 /* vertices whose distances and rows a lane looks up together */
 
 /* What a search finds.  The rows are passed beside it: a compiler knows that nobody writes them as long as it sees that
  * they are parameters of the kernel, and loses sight of that in a struct. */
@@ -133,30 +134,43 @@ INLINE int frontier_neighbor(offset_t e, offset_t end, offset_t stride, __global
 }
 
 /* Unreached vertices look for a neighbour in the frontier, among those with an edge to them.  Returns how many this
- * work-item reached. */
+ * work-item reached; *left: some that have entries are still unreached. */
 INLINE uint pull(int n, int depth, long first, long stride, tree_t on, __global const uint *bits,
-                 __global const offset_t *restrict in_offsets, __global const int *restrict in_neighbors) {
+                 __global const offset_t *restrict in_offsets, __global const int *restrict in_neighbors, int *left) {
   uint n_reached = 0u;
-  for (long base = first - sg_lane(); base < n; base += stride) {
-    int v = (int)base + (int)sg_lane(), by = -1;
-    offset_t begin = 0, end = 0;
-    if (v < n && load_stale(on.distances + v) == UNREACHED) {
-      begin = in_offsets[v];
-      end = in_offsets[v + 1];
-      by = frontier_neighbor(begin, min(end, begin + LONE_ENTRIES), 1, in_neighbors, bits);
+  for (long base = first - sg_lane(); base < n; base += PULLED * stride) {
+    int unreached[PULLED];
+    offset_t begin[PULLED], end[PULLED];
+#pragma unroll
+    for (int k = 0; k < PULLED; k++) {
+      const long v = base + k * stride + sg_lane();
+      unreached[k] = v < n && load_stale(on.distances + v) == UNREACHED;
     }
-    for (lane_mask_t waiting = sg_ballot(by < 0 && end - begin > LONE_ENTRIES); waiting; waiting &= waiting - 1) {
-      uint owner = lowest_lane(waiting);
-      int found = frontier_neighbor(sg_broadcast(begin, owner) + LONE_ENTRIES + (offset_t)sg_lane(), sg_broadcast(end, owner),
-                                    SUB_GROUP_SIZE, in_neighbors, bits);
-      lane_mask_t hits = sg_ballot(found >= 0);
-      found = sg_broadcast(found, hits ? lowest_lane(hits) : 0u);
-      if (sg_lane() == owner) by = found;
+#pragma unroll
+    for (int k = 0; k < PULLED; k++) {
+      const long v = unreached[k] ? base + k * stride + sg_lane() : 0;
+      begin[k] = in_offsets[v];
+      end[k] = unreached[k] ? in_offsets[v + 1] : begin[k];
     }
-    if (by >= 0) {
-      store_relaxed(on.distances + v, depth);
-      on.predecessors[v] = by;
-      n_reached++;
+#pragma unroll
+    for (int k = 0; k < PULLED; k++) {
+      const int v = (int)(base + k * stride) + (int)sg_lane();
+      int by = frontier_neighbor(begin[k], min(end[k], begin[k] + LONE_ENTRIES), 1, in_neighbors, bits);
+      for (lane_mask_t waiting = sg_ballot(by < 0 && end[k] - begin[k] > LONE_ENTRIES); waiting; waiting &= waiting - 1) {
+        uint owner = lowest_lane(waiting);
+        int found = frontier_neighbor(sg_broadcast(begin[k], owner) + LONE_ENTRIES + (offset_t)sg_lane(),
+                                      sg_broadcast(end[k], owner), SUB_GROUP_SIZE, in_neighbors, bits);
+        lane_mask_t hits = sg_ballot(found >= 0);
+        found = sg_broadcast(found, hits ? lowest_lane(hits) : 0u);
+        if (sg_lane() == owner) by = found;
+      }
+      if (by >= 0) {
+        store_relaxed(on.distances + v, depth);
+        on.predecessors[v] = by;
+        n_reached++;
+      } else if (begin[k] < end[k]) {
+        *left = 1;
+      }
     }
   }
   return n_reached;
@@ -177,8 +191,11 @@ INLINE void list_depth(int n, int depth, long item, long n_items, __global const
 #if ONE_LAUNCH
 #if BOTTOM_UP
 /* Every work-item calls: arrive without a queue, wait for the others, and begin the next turn; 0 ends the search. */
-INLINE uint next_turn(turn_t *turn) {
-  if (get_local_id(0) == 0) turn_arrive(turn->state, turn->number, turn->cleared, LISTED, turn->sum);
+INLINE uint next_turn(turn_t *turn, volatile __local uint *flags) {
+  if (get_local_id(0) == 0) {
+    turn_arrive(turn->state, turn->number, turn->cleared, LISTED | *flags, turn->sum);
+    *flags = 0u;
+  }
   uint told = await_others(turn);
   turn->number++;
   if (told) begin_turn(turn);
@@ -195,15 +212,18 @@ INLINE uint search_bottom_up(turn_t *turn, int n, uint depth, uint max_depth, ui
   do {
     mark_frontier(n, (int)depth - 1, (size_t)item, (size_t)n_items, on.distances, bits);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    if (!next_turn(turn)) return 0u;
-    uint mine = sg_sum(pull(n, (int)depth, item, n_items, on, bits, in_offsets, in_neighbors));
+    if (!next_turn(turn, all->flags)) return 0u;
+    int left = 0;
+    uint mine = sg_sum(pull(n, (int)depth, item, n_items, on, bits, in_offsets, in_neighbors, &left));
     if (sg_lane() == 0 && mine) fetch_add(reached, mine);
+    if (sg_any(left) && sg_lane() == 0) fetch_or(all->flags, HAS_OWN);  /* tells here that somebody is left */
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (get_local_id(0) == 0) {
       if (*reached) fetch_add(turn->state + STATE_SIZES + SIZES * (turn->number + 1u & 3u) + 3, *reached);
       *reached = 0u;
     }
-    if (!next_turn(turn)) return 0u;
+    if (!next_turn(turn, all->flags)) return 0u;
+    if (!(turn->told / HAS_OWN % 1024u)) return 0u;
     n_reached = load_relaxed(turn->state + STATE_SIZES + SIZES * (turn->number & 3u) + 3);
     depth++;
     if (!n_reached || depth > max_depth) return 0u;
@@ -297,7 +317,9 @@ KERNEL pull_level(int n, uint turn, uint depth, __global const offset_t *restric
                   volatile __global int *distances, __global int *predecessors) {
   if (get_global_id(0) < 4) state[STATE_SIZES + SIZES * (turn + 2u & 3u) + get_global_id(0)] = 0u;
   const tree_t on = {distances, predecessors};
-  uint mine = sg_sum(pull(n, (int)depth, (long)get_global_id(0), (long)get_global_size(0), on, bits, in_offsets, in_neighbors));
+  int left = 0;                  /* the host looks at what was reached */
+  uint mine = sg_sum(pull(n, (int)depth, (long)get_global_id(0), (long)get_global_size(0), on, bits, in_offsets, in_neighbors,
+                          &left));
   if (sg_lane() == 0 && mine) fetch_add(state + STATE_SIZES + SIZES * (turn + 1u & 3u) + 3, mine);
 }
 

@@ -22,6 +22,8 @@
 #define STATE_LAST 5             /* the last offset, in two words */
 #define STATE_SUM 7              /* in two words: 0 if the matrix is symmetric */
 #define STATE_WORDS 9
+#define WANTS_ORDER 1            /* beside what is wrong: order and repeats */
+#define WANTS_SYMMETRY 2         /* and symmetry */
 #define WEIGHTS_NONE 0
 #define WEIGHTS_INT 1
 #define WEIGHTS_FLOAT 2
@@ -82,9 +84,9 @@ INLINE int8 running_sum(int8 x) {
 }
 #endif
 
-/* room: how many entries the other arrays have at least; state: ~0 in its first three words and 0 in the others;
+/* room: how many entries the other arrays have at least; wants: what is to be found out; state: ~0 in its first three words and 0 in the others;
  * ranges: for each work-group the least and the greatest weight, as ordered() gives them */
-KERNEL check_csr(int n, long room, int wants_sum, const __global offset_t *restrict row_offsets,
+KERNEL check_csr(int n, long room, int wants, const __global offset_t *restrict row_offsets,
                  const __global int *restrict column_indices, const __global WEIGHT_T *restrict edge_weights,
                  __global WEIGHT_T *restrict ranges, volatile __global uint *state) {
   LOCAL_ARRAY uint sum[2];
@@ -100,8 +102,9 @@ KERNEL check_csr(int n, long room, int wants_sum, const __global offset_t *restr
   barrier(CLK_LOCAL_MEM_FENCE);
   for (long from = first; from <= n; from += step) {
     uint falls = 0u;
-    for (long v = from + lane, end = min(n + 1l, from + BLOCK); v < end; v += WG_SIZE)
-      falls |= v ? row_offsets[v] < row_offsets[v - 1] : row_offsets[v] != 0;
+    if (!from && lane == 0) falls = row_offsets[0] != 0;
+    for (long v = max(1l, from) + lane, end = min(n + 1l, from + BLOCK); v < end; v += WG_SIZE)
+      falls |= row_offsets[v] < row_offsets[v - 1];
     if (falls) lower_to(state + STATE_OFFSET, (uint)(from / BLOCK));
   }
   ints_t descents = 0, repeats = 0;
@@ -114,11 +117,14 @@ KERNEL check_csr(int n, long room, int wants_sum, const __global offset_t *restr
     weights_t magnitude = (WEIGHT_T)0;
 #if LANES > 1
     int starts[BLOCK + LANES], columns[1 + BLOCK + LANES];  /* how many rows after u start at each entry */
-    for (int i = 0; i < BLOCK + LANES; i++) starts[i] = 0;
-    u = row_after(u, from, n, row_offsets);
-    int last_row = u, is_first = !from || row_offsets[u] >= from;
-    for (; last_row + 1 < n && row_offsets[last_row + 1] < from + count; last_row++)
-      starts[clamp((int)(row_offsets[last_row + 1] - from), 0, BLOCK)]++;
+    int is_first = 0;
+    if (wants) {
+      for (int i = 0; i < BLOCK + LANES; i++) starts[i] = 0;
+      u = row_after(u, from, n, row_offsets);
+      is_first = !from || row_offsets[u] >= from;
+      for (int row = u; row + 1 < n && row_offsets[row + 1] < from + count; row++)
+        starts[clamp((int)(row_offsets[row + 1] - from), 0, BLOCK)]++;
+    }
     columns[0] = from ? column_indices[from - 1] : -1;
     for (int i = 0; i < count; i++) columns[1 + i] = column_indices[from + i];
 #if WEIGHTS != WEIGHTS_NONE
@@ -129,19 +135,13 @@ KERNEL check_csr(int n, long room, int wants_sum, const __global offset_t *restr
 #endif
     for (int i = lane * LANES; i < count; i += WG_SIZE * LANES) {
 #if LANES > 1
-      const ints_t begun = LOAD(starts + i), row = u + running_sum(begun), v = LOAD(columns + i + 1);
-      const ints_t before = LOAD(columns + i), goes_on = MASK(begun == 0) & MASK(LANE_NUMBERS + i >= is_first);
-      u = LAST(row);
+      const ints_t v = LOAD(columns + i + 1);
 #else
       const long k = from + i;
-      u = row_after(u, k, n, row_offsets);
-      const int row = u, v = column_indices[k], goes_on = MASK(k && row_offsets[u] < k);
-      const int before = goes_on ? column_indices[k - 1] : -1;
+      const int v = column_indices[k];
 #endif
-      const ints_t is_there = MASK(LANE_NUMBERS + i < count), in_row = is_there & goes_on;
+      const ints_t is_there = MASK(LANE_NUMBERS + i < count);
       strays |= is_there & MASK(UNSIGNED(v) >= (uint)n);
-      descents -= in_row & MASK(v < before);
-      repeats -= in_row & MASK(v == before);
       ulongs_t x = 0ul;
 #if WEIGHTS != WEIGHTS_NONE
 #if LANES > 1
@@ -157,7 +157,19 @@ KERNEL check_csr(int n, long room, int wants_sum, const __global offset_t *restr
 #endif
       x = WIDE(weight) * 0xd6e8feb86659fd93ul;
 #endif
-      if (wants_sum) {
+      if (!wants) continue;
+#if LANES > 1
+      const ints_t begun = LOAD(starts + i), row = u + running_sum(begun), before = LOAD(columns + i);
+      const ints_t goes_on = MASK(begun == 0) & MASK(LANE_NUMBERS + i >= is_first);
+      u = LAST(row);
+#else
+      u = row_after(u, k, n, row_offsets);
+      const int row = u, goes_on = MASK(k && row_offsets[u] < k);
+      const int before = goes_on ? column_indices[k - 1] : -1;
+#endif
+      descents -= is_there & goes_on & MASK(v < before);
+      repeats -= is_there & goes_on & MASK(v == before);
+      if (wants == WANTS_SYMMETRY) {
         const ulongs_t key = (WIDE(UNSIGNED(min(row, v))) << 32 | WIDE(UNSIGNED(max(row, v)))) * 0x9e3779b97f4a7c15ul;
         x ^= key;
         x ^= x >> 32;              /* weights of floating point differ in high bits only */

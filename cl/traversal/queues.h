@@ -18,7 +18,7 @@
 #ifndef QUEUE_ROWS               /* rows that a work-group keeps for itself */
 #define QUEUE_ROWS (2 * WG_SIZE)
 #endif
-#ifndef KEPT_ROWS                /* with more it gives half of them away */
+#ifndef KEPT_ROWS                /* with more it keeps half as many */
 #define KEPT_ROWS (QUEUE_ROWS / 16)
 #endif
 #ifndef OWN_LENGTH               /* longer rows go to the lists */
@@ -215,9 +215,18 @@ INLINE void list_rows(const entry_t *found, const uint *length, uint wanted, fro
   if (sg_lane() == 0) base = fetch_add(next.sizes + 1, all_pieces);
   slot = sg_broadcast(base, 0u) + pieces_before;
 #pragma unroll
-  for (uint k = 0u; k < STEPS; k++)
-    for (uint piece = 0u; (heavy >> k & 1u) && piece * PIECE < length[k]; piece++)
-      next.heavy[slot++] = (int2)(found[k].vertex, (int)piece);
+  for (uint k = 0u; k < STEPS; k++) {
+    const uint n_pieces = heavy >> k & 1u ? (length[k] + PIECE - 1u) / PIECE : 0u;
+    for (uint piece = 0u; n_pieces <= SUB_GROUP_SIZE && piece < n_pieces; piece++)
+      next.heavy[slot + piece] = (int2)(found[k].vertex, (int)piece);
+    for (lane_mask_t hubs = sg_ballot(n_pieces > SUB_GROUP_SIZE); hubs; hubs &= hubs - 1) {
+      const uint owner = lowest_lane(hubs), all_of_it = sg_broadcast(n_pieces, owner), from = sg_broadcast(slot, owner);
+      const int vertex = sg_broadcast(found[k].vertex, owner);
+      for (uint piece = sg_lane(); piece < all_of_it; piece += SUB_GROUP_SIZE)
+        next.heavy[from + piece] = (int2)(vertex, (int)piece);
+    }
+    slot += n_pieces;
+  }
 #endif
 }
 
@@ -259,11 +268,11 @@ INLINE void push(const entry_t *found, const uint *length, uint wanted, frontier
 }
 
 /* Every work-item calls, once its group has no more to push in this turn; returns how many rows the group keeps.  A full
- * queue gives half of itself away, so that it has room for many turns to come: turns without lists are cheap.
- * most: rows it may keep; with 0 it gives all away. */
+ * queue gives so much away that it has room for many turns to come, since turns without lists are cheap.
+ * most: rows it may keep, and half as many once there were more; with 0 it gives all away. */
 INLINE uint close_queue(frontier_t next, uint most, __global const offset_t *restrict row_offsets) {
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-  const uint size = min(*next.size, next.room), kept = most ? size / 2u : 0u;
+  const uint size = min(*next.size, next.room), kept = most / 2u;
   if (size <= most) return size;
   for (uint first = kept + STEPS * SUB_GROUP_SIZE * sg_in_group(); first < size; first += STEPS * WG_SIZE) {
     entry_t given[STEPS];

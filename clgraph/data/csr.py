@@ -226,7 +226,7 @@ def _as_int64(name: str, value: Any) -> int:
 
 def check_range(name: str, vertices: NDArray[Any], n: int, first: int = 0) -> None:
     """Raise unless *vertices*, which are those of array *name* from place *first* on, are below *n*."""
-    if vertices.size and (vertices.min() < 0 or vertices.max() >= n):
+    if vertices.size and vertices.view(f"u{vertices.itemsize}").max() >= n:  # what is negative is large then
         at = int(((vertices < 0) | (vertices >= n)).argmax())
         allowed = f"0 to {n - 1}" if n else "none, the graph has no vertices"
         raise GraphError(f"{name}[{first + at}] = {vertices[at]} is not a vertex; allowed: {allowed}")

@@ -31,7 +31,7 @@ from clgraph.data.csr import (
 from clgraph.data.entries import row_order
 from clgraph.data.networkx_graphs import edges_of, is_networkx, networkx_graph
 from clgraph.data.pairs import Pairs, WeightedPairs, csr_from_keys, pack, pack_blocks, sorted_csr
-from clgraph.data.stats import GraphStats, graph_stats
+from clgraph.data.stats import GraphStats, graph_stats, sampled_locality
 from clgraph.errors import GraphError, InputError
 from clgraph.host_memory import check_host_memory
 
@@ -210,6 +210,26 @@ class Graph:
     def stats(self) -> GraphStats:
         """What the cost model may know of this graph."""
         return graph_stats(self)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether :attr:`stats` are known."""
+        return "stats" in vars(self)
+
+    @property
+    def locality(self) -> tuple[float, float]:
+        """The share of far neighbours and the mean of ``log2(1 + distance)``; a rough guess before it is measured."""
+        if self.is_measured:
+            return self.stats.far_neighbor_share, self.stats.mean_log2_neighbor_distance
+        return self._sampled_locality()
+
+    def _sampled_locality(self) -> tuple[float, float]:
+        return sampled_locality(self.row_offsets, self.column_indices)
+
+    @property
+    def is_known_symmetric(self) -> bool:
+        """Whether each entry is known to have its reverse; nothing is looked at for it."""
+        return not self.directed
 
     @property
     def reverse(self) -> Graph:

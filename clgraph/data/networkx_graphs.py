@@ -43,11 +43,8 @@ def edges_of(graph: nx.Graph, weight: str | None) -> NetworkxEdges:
     nodes = list(graph)
     n = len(nodes)
     labels = None if nodes == list(range(n)) else as_ids("nodes", nodes)
-    order: list[Any] = []
-    neighbours: list[dict[Any, Any]] = []
-    for u, row in graph.adjacency():
-        order.append(u)
-        neighbours.append(_plain(row))
+    adjacency = dict(graph.adjacency())
+    order, neighbours = list(adjacency), _all_plain(adjacency.values())
     with refusing("graph", graph, "a networkx graph in which each neighbour is a node"):
         degrees = np.fromiter(map(len, neighbours), np.int64, n)
         ends: Iterable[Any] = chain(order, chain.from_iterable(neighbours))
@@ -61,12 +58,12 @@ def edges_of(graph: nx.Graph, weight: str | None) -> NetworkxEdges:
     rows, columns = rows[once], columns[once]
     if weight is None and not graph.is_multigraph():
         return NetworkxEdges(n, rows, columns, None, labels)
-    data: Iterable[Any] = compress(chain.from_iterable(row.values() for row in neighbours), once.tolist())
+    data: Iterable[Any] = compress(chain.from_iterable(map(dict.values, neighbours)), once.tolist())
     if graph.is_multigraph():
-        edges = list(map(_plain, data))
+        edges = _all_plain(data)
         parallel = np.fromiter(map(len, edges), np.int64, rows.size)
         rows, columns = np.repeat(rows, parallel), np.repeat(columns, parallel)
-        data = chain.from_iterable(keys.values() for keys in edges)
+        data = chain.from_iterable(map(dict.values, edges))
     weights = None if weight is None else as_weights([given.get(weight, 1) for given in data], rows.size)
     return NetworkxEdges(n, rows, columns, weights, labels)
 
@@ -107,9 +104,12 @@ def networkx_graph(
     return result
 
 
-def _plain(mapping: Mapping[Any, Any]) -> dict[Any, Any]:
-    """Return *mapping* itself or, of a view that filters, what is in it: its length is slow to find."""
-    return mapping if isinstance(mapping, dict) else dict(mapping)
+def _all_plain(mappings: Iterable[Mapping[Any, Any]]) -> list[dict[Any, Any]]:
+    """Return the *mappings* themselves or, of views that filter, what is in them: their lengths are slow to find."""
+    found: list[Any] = list(mappings)
+    if {*map(type, found)} <= {dict}:
+        return found
+    return [each if isinstance(each, dict) else dict(each) for each in found]
 
 
 def _add_one_by_one(

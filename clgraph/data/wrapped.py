@@ -1,6 +1,7 @@
 """A scipy matrix as a graph for the length of one call: its arrays are used where they are, and are not believed."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +12,7 @@ from scipy.sparse import csr_array, issparse
 from clgraph.data.csr import MAX_VERTICES, as_weights, check_arrays, merge_duplicates, offset_dtype
 from clgraph.data.entries import EntryFacts, HostFacts
 from clgraph.data.graph import Graph, as_graph
-from clgraph.data.stats import GraphStats, graph_stats
+from clgraph.data.stats import GraphStats, graph_stats, sampled_locality
 from clgraph.errors import GraphError
 
 _WEIGHTS = (np.int32, np.int64, np.float32, np.float64)
@@ -34,15 +35,19 @@ class WrappedGraph(Graph):
     merged : bool
         Whether repeated entries are to be summed, as scipy does, and rows to be sorted for it; else they stay as
         they are. Where there is something to merge, the graph gets arrays of its own.
+    along_rows : bool
+        Whether order and symmetry hardly matter, since edges are only followed: then a check may leave them open.
     """
 
-    def __init__(self, matrix: Any, *, weighted: bool, merged: bool) -> None:
+    def __init__(self, matrix: Any, *, weighted: bool, merged: bool, along_rows: bool = False) -> None:
         m = int(matrix.indptr[-1])  # scipy may keep room behind the last entry
         weights = None if not weighted or matrix.data.dtype == bool else matrix.data[:m]
         if weights is not None and weights.dtype not in _WEIGHTS:
             weights = as_weights(weights, m)
         given = (matrix.indptr.astype(np.int32, copy=False), matrix.indices[:m].astype(np.int32, copy=False), weights)
-        self.__dict__.update(matrix=matrix, given=given, arrays=given, weighted=weighted, merged=merged)
+        self.__dict__.update(
+            matrix=matrix, given=given, arrays=given, weighted=weighted, merged=merged, along_rows=along_rows
+        )
 
     matrix: Any
     given: tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]
@@ -50,14 +55,15 @@ class WrappedGraph(Graph):
     """As :attr:`given`, or merged; unchecked until :attr:`is_checked`."""
     weighted: bool
     merged: bool
+    along_rows: bool
     labels = None
 
     def __reduce__(self) -> Any:
         return object.__new__, (Graph,), self.kept().__getstate__()
 
-    def again(self, *, weighted: bool, merged: bool) -> WrappedGraph:
+    def again(self, *, weighted: bool, merged: bool, along_rows: bool) -> WrappedGraph:
         """Return the matrix wrapped for another call."""
-        return WrappedGraph(self.matrix, weighted=weighted, merged=merged)
+        return WrappedGraph(self.matrix, weighted=weighted, merged=merged, along_rows=along_rows)
 
     def kept(self) -> Graph:
         """Return a graph with arrays of its own."""
@@ -129,23 +135,37 @@ class WrappedGraph(Graph):
         summed = None if weights is None else csr.data
         self.__dict__["arrays"] = merge_duplicates(csr.indptr, csr.indices, summed, "sum")
 
-    def admit(self, found: EntryFacts, stats: GraphStats) -> None:
-        """Take what kernels have found in :attr:`arrays`."""
-        self.__dict__.update(facts=found, stats=stats)
+    def admit(self, found: EntryFacts, stats: GraphStats, missing: Callable[[], EntryFacts] | None = None) -> None:
+        """Take what kernels have found in :attr:`arrays`; *missing* finds order and symmetry, if they are open."""
+        self.__dict__.update(facts=found, stats=stats, missing=missing)
 
     def forget(self) -> None:
         """Let go of all that was found, since the owner may change the arrays from now on."""
-        for name in self.__dict__.keys() - {"matrix", "given", "weighted", "merged"}:
+        for name in self.__dict__.keys() - {"matrix", "given", "weighted", "merged", "along_rows"}:
             del self.__dict__[name]
         self.__dict__["arrays"] = self.given
 
     @property
+    def _all_facts(self) -> EntryFacts | HostFacts:
+        if self.is_checked and (missing := self.__dict__.pop("missing", None)) is not None:
+            self.__dict__["facts"] = missing()
+        return self.facts
+
+    @property
     def directed(self) -> bool:
-        return not self.facts.is_symmetric
+        return not self._all_facts.is_symmetric
 
     @property
     def has_sorted_rows(self) -> bool:
-        return self.facts.has_sorted_rows
+        return self._all_facts.has_sorted_rows
+
+    def _sampled_locality(self) -> tuple[float, float]:
+        return sampled_locality(*self.arrays[:2])
+
+    @property
+    def is_known_symmetric(self) -> bool:
+        found = self.__dict__.get("facts")
+        return isinstance(found, EntryFacts) and found.is_symmetric
 
     @property
     def weight_range(self) -> tuple[Any, Any]:
@@ -177,7 +197,9 @@ class WrappedGraph(Graph):
         return graph_stats(self)
 
 
-def wrap_graph(source: Any, *, weight: str | None = None, weighted: bool = False, merged: bool = True) -> Graph:
+def wrap_graph(
+    source: Any, *, weight: str | None = None, weighted: bool = False, merged: bool = True, along_rows: bool = False
+) -> Graph:
     """Return *source* as a graph for one call: what :func:`as_graph` takes, but of a CSR matrix nothing is copied.
 
     Parameters
@@ -189,11 +211,13 @@ def wrap_graph(source: Any, *, weight: str | None = None, weighted: bool = False
         Whether the weights of a matrix count.
     merged : bool
         Whether repeated entries of a matrix must be summed; a function for which they change nothing saves it.
+    along_rows : bool
+        Whether edges are only followed, so that it hardly matters if a matrix is symmetric.
     """
     if isinstance(source, WrappedGraph):
-        return source.again(weighted=weighted, merged=merged)
+        return source.again(weighted=weighted, merged=merged, along_rows=along_rows)
     if issparse(source) and fits(source):
-        return WrappedGraph(source, weighted=weighted, merged=merged)
+        return WrappedGraph(source, weighted=weighted, merged=merged, along_rows=along_rows)
     return as_graph(source, weight=weight)
 
 

@@ -4,20 +4,26 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from clgraph.arguments import checked_flag
 from clgraph.data.stats import FAR_DISTANCE
 from clgraph.data.wrapped import WrappedGraph
+from clgraph.engine.learning import Run, Trials, call_seconds, learning_of
 from clgraph.engine.plan import Plan
 from clgraph.engine.problem import admission
+from clgraph.engine.watching import RunsLongError, leaving_after, limit_seconds, second_best
+from clgraph.model.cost import Gathers, Work
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose, choose_at_once
-from clgraph.runtime.device_graph import GraphOnDevice, session_for
+from clgraph.runtime.device_graph import session_for
+from clgraph.runtime.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import Session, SessionLike
-from clgraph.runtime.timing import RunInfo, Seconds
+from clgraph.runtime.timing import Recorder, RunInfo, Seconds
 
 _MOST_CHOICES = 64  # that are kept with a graph: settings such as seeds may be many
+_MOST_ITEMS = 3e5  # for each such call: in larger graphs there is no need to look where neighbours are
+_LOOKS, _NEAR_BYTES = 2.0, 2.0**18  # by which a device checks and measures an entry or a vertex
 _ONLY_CALL = 4.0  # on a graph: its check, its statistics and a plan take more than calls do that find them
 
 
@@ -41,10 +47,12 @@ class Algorithm:
         ``answer(problem, plan)`` returns the result of a plan that has run; it has an attribute ``info``.
     check : callable
         ``check(problem, result)`` raises a :class:`VerificationError` if the result does not fit the definition.
-    takes : {"graph", "ratings"}
+    takes : {"graph", "ratings", "mesh"}
     left_out : callable
         ``left_out(problem, session)`` returns the strategies that ``"auto"`` does not consider, and why; they run if
         they are asked for by name.
+    learns : bool
+        Whether measured times may change what ``"auto"`` takes: all strategies must give the same answer.
     """
 
     name: str
@@ -52,8 +60,9 @@ class Algorithm:
     problem: Callable[..., Any]
     answer: Callable[[Any, Any], Any]
     check: Callable[[Any, Any], None]
-    takes: Literal["graph", "ratings"] = "graph"
+    takes: Literal["graph", "ratings", "mesh"] = "graph"
     left_out: Callable[[Any, Session], Mapping[str, str]] = _none_left_out
+    learns: bool = False
 
     def choose(self, session: Session, problem: Any, strategy: str = "auto") -> Choice:
         """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest.
@@ -68,10 +77,14 @@ class Algorithm:
     def choose_at_once(self, session: Session, problem: Any, strategy: str = "auto") -> Choice | None:
         """Return the choice of a strategy that has answered on the host before the device could, if there is one."""
         graph = getattr(problem, "graph", None)
-        if graph is None or graph.n_vertices > FAR_DISTANCE:  # in larger ones it matters where neighbours are
+        if graph is None:
             return None
-        calls = _ONLY_CALL if isinstance(graph, WrappedGraph) else 1.0
-        return choose_at_once(*self._choosing(session, problem, strategy), calls=calls)
+        n_items, is_unread = graph.n_vertices + graph.n_edges, isinstance(graph, WrappedGraph)
+        calls = _ONLY_CALL if is_unread else 1.0
+        if graph.n_vertices > FAR_DISTANCE and n_items > _MOST_ITEMS * calls:
+            return None
+        before = Work(gathers=(Gathers(_LOOKS * n_items, _NEAR_BYTES),)) if is_unread else Work()
+        return choose_at_once(*self._choosing(session, problem, strategy), calls=calls, before=before)
 
     def _choosing(self, session: Session, problem: Any, strategy: str) -> tuple[Any, ...]:
         left_out = self._left_out(problem, session) if isinstance(strategy, str) and strategy == "auto" else {}
@@ -121,34 +134,63 @@ class Algorithm:
                 leaving.enter_context(on.driver)
             recorder = None if choice is not None else leaving.enter_context(on.measure(started))
             problem = leaving.enter_context(admission(None if recorder is None else on, problem))
-            choice = choice or self._chosen(on, problem, strategy)
-            with self._planned(on, problem, choice, options or {}) as plan:
-                plan.run()
-                result = self.answer(problem, plan)
-                told = {"details": plan.details, "balance": getattr(plan, "balance", None)}
+            learning = learning_of(on) if self.learns and recorder is not None and not options else None
+            trials, predicted = Trials(), ""
+            if choice is None:
+                choice, trials = self._chosen(on, problem, strategy)
+                if learning is not None and strategy == "auto":
+                    predicted = choice.strategy
+                    choice = learning.pick(self.name, choice, trials)
+            left: dict[str, float] = {}
+            is_watched = strategy == "auto" and not options and (self.learns or self.takes == "ratings")
+            while True:
+                began = time.perf_counter()
+                try:
+                    with leaving_after(limit_seconds(choice, left) if is_watched else None):
+                        result, run, told = self._run(on, problem, choice, options or {}, recorder)
+                    break
+                except RunsLongError:
+                    left[choice.strategy] = trials.seconds[choice.strategy] = time.perf_counter() - began
+                    choice = replace(choice, strategy=second_best(choice, left) or choice.strategy)
+            told["learned"] = predicted if predicted != choice.strategy and not left else ""
+            if left:
+                told["details"] = {**told["details"], "left": left}
         kind = self.strategies[choice.strategy].kind
         if recorder is None or kind == "sequential":
             result.info = _host_info(choice, time.perf_counter() - started, **told)
         else:
             result.info = on.run_info(recorder, choice.strategy, kind, choice.seconds, **told)
+        if learning is not None:
+            learning.note(self.name, choice, run.seconds(kind) + call_seconds(choice), trials)
         if verify:
             self.check(problem, result)
         return result
 
-    def _chosen(self, on: Session, problem: Any, strategy: str) -> Choice:
-        """Return what :meth:`choose` does, and keep it while the graph lives."""
+    def _run(
+        self, on: Session, problem: Any, choice: Choice, options: Mapping[str, Any], recorder: Recorder | None
+    ) -> tuple[Any, Run, dict[str, Any]]:
+        """Run the strategy chosen; return its result, when it ran, and what its plan tells of it."""
+        with self._planned(on, problem, choice, options) as plan:
+            run = Run(recorder)
+            plan.run()
+            run.stop()
+            result = self.answer(problem, plan)
+            return result, run, {"details": plan.details, "balance": getattr(plan, "balance", None)}
+
+    def _chosen(self, on: Session, problem: Any, strategy: str) -> tuple[Choice, Trials]:
+        """Return what :meth:`choose` does, and what was measured of it; both are kept while the graph lives."""
         graph = _kept_by(problem)
         key = None if graph is None else _key(self.name, strategy, problem.settings)
         if key is None:
-            return self.choose(on, problem, strategy)
+            return self.choose(on, problem, strategy), Trials()
         known = on.kept.choices.setdefault(graph, {})
         based_on = on.profile, on.facts, *self.strategies.values()
-        kept: tuple[Any, Choice] | None = known.get(key)
+        kept: tuple[Any, Choice, Trials] | None = known.get(key)
         if kept is None or kept[0] != based_on:
             if len(known) >= _MOST_CHOICES:
                 known.clear()
-            known[key] = kept = based_on, self.choose(on, problem, strategy)
-        return kept[1]
+            known[key] = kept = based_on, self.choose(on, problem, strategy), Trials()
+        return kept[1:]
 
     @contextmanager
     def _planned(self, on: Session, problem: Any, choice: Choice, options: Mapping[str, Any]) -> Iterator[Any]:

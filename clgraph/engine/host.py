@@ -60,14 +60,23 @@ def too_many_entries(problem: Any) -> str | None:
 def walked(graph: Graph, way: str) -> Work:
     """Return the work of going to every vertex and along every entry once.
 
-    Neighbours in far numbers cost cache misses. In graphs so small that none is far, only sizes are asked for.
+    Neighbours in far numbers cost cache misses. In graphs so small that none is far, only sizes are asked for, and a
+    few entries of others, unless they are measured.
     """
     items, whole = float(graph.n_vertices + graph.n_edges), _VERTEX_BYTES * graph.n_vertices
     if graph.n_vertices <= FAR_DISTANCE:
         return Work(host_items=(HostItems(items, _USUAL_REACH * whole, way),))
-    far, reach = graph.stats.far_neighbor_share, 2.0 ** (1.0 + graph.stats.mean_log2_neighbor_distance)
+    far, mean_log2_distance = graph.locality
+    reach = 2.0 ** (1.0 + mean_log2_distance)
     near = HostItems((1.0 - far) * items, min(whole, _VERTEX_BYTES * reach), way)
     return Work(host_items=(near, HostItems(far * items, whole, way)))
+
+
+def met(graph: Graph, way: str) -> Work:
+    """Return the work of :func:`walked` for the part of the graph that a search reaches."""
+    whole = walked(graph, way)
+    is_known = graph.n_vertices > FAR_DISTANCE and graph.is_measured
+    return whole.times(graph.stats.reached_share) if is_known else whole
 
 
 def scanned(graph: Graph, passes: float) -> Work:

@@ -16,6 +16,7 @@ from clgraph.model.cost import Estimate, Work, estimate
 from clgraph.model.recipe import Recipe
 
 logger = logging.getLogger(__name__)
+_NOTHING = Work()
 
 Kind = Literal["online", "offline", "sequential"]
 
@@ -139,16 +140,15 @@ def _priced(strategy: Strategy, problem: Any, facts: DeviceFacts, rates: DeviceR
 
 def choose_at_once(
     strategies: Mapping[str, Strategy], requested: str, problem: Any, facts: DeviceFacts, rates: DeviceRates,
-    left_out: Mapping[str, str] | None = None, *, calls: float = 1.0,
+    left_out: Mapping[str, str] | None = None, *, calls: float = 1.0, before: Work = _NOTHING,
 ) -> Choice | None:
     """Return the choice of a sequential strategy that ends before any launch on the device could have been read back.
 
-    What has to be done before the first launch takes as long as so many *calls* without their kernels.
-
-    Nothing else is priced then, and of *problem* nothing is read but its sizes. ``None`` stands for no such strategy,
-    and leaves all to :func:`choose`.
+    What has to be done before the first launch takes as long as so many *calls* without their kernels, and as the work
+    *before* it. Nothing else is priced then, and of *problem* little is read but its sizes. ``None`` stands for no such
+    strategy, and leaves all to :func:`choose`.
     """
-    least = calls * rates.call_seconds + rates.read_back_seconds
+    least = calls * rates.call_seconds + rates.read_back_seconds + estimate(before, rates).seconds
     for name, strategy in strategies.items():
         if strategy.kind != "sequential" or name in (left_out or {}):
             continue

@@ -22,8 +22,8 @@ class CsrCheck:
 
     Parameters
     ----------
-    wants_symmetry : bool
-        Whether it is to be found out if the matrix is symmetric.
+    wants_order, wants_symmetry : bool
+        Whether it is to be found out if rows are sorted and entries repeat, and beside that if the matrix is symmetric.
 
     Attributes
     ----------
@@ -33,10 +33,11 @@ class CsrCheck:
 
     def __init__(
         self, session: Session, n: int, row_offsets: DeviceArray, column_indices: DeviceArray,
-        edge_weights: DeviceArray | None, *, wants_symmetry: bool,
+        edge_weights: DeviceArray | None, *, wants_symmetry: bool, wants_order: bool = True,
     ) -> None:
         self._n, self._offsets, self._columns, self._weights = n, row_offsets, column_indices, edge_weights
-        self._knows_symmetry = wants_symmetry
+        wants = "WANTS_SYMMETRY" if wants_symmetry else "WANTS_ORDER" if wants_order else "0"
+        self._knows_order, self._knows_symmetry = wants_order or wants_symmetry, wants_symmetry
         weights = column_indices if edge_weights is None else edge_weights
         self._room = min(column_indices.size, weights.size)
         self._program = program = session.program(
@@ -54,7 +55,7 @@ class CsrCheck:
         n_groups = min(most, max(1, -(-items // program.work_group_size)))
         self._ranges = session.empty(2 * n_groups, f"u{weights.dtype.itemsize}")
         program.bind(
-            "check_csr", items, n=n, room=self._room, wants_sum=wants_symmetry, row_offsets=row_offsets,
+            "check_csr", items, n=n, room=self._room, wants=program.constant(wants), row_offsets=row_offsets,
             column_indices=column_indices, edge_weights=weights, ranges=self._ranges, state=self.state, max_groups=most,
         )()
 
@@ -71,7 +72,7 @@ class CsrCheck:
         n_edges : int
             What stands after the offsets of all rows; the other arrays may be longer.
         facts : EntryFacts
-            The matrix counts as asymmetric where that was not wanted.
+            What was not wanted counts as unsorted and asymmetric.
 
         Raises
         ------
@@ -106,7 +107,7 @@ class CsrCheck:
             raise GraphError(f"weight {at} is NaN; weights must be numbers")
         difference = words[constant("STATE_SUM") : constant("STATE_WORDS")]
         return m, EntryFacts(
-            has_sorted_rows=not words[constant("STATE_DESCENTS")],
+            has_sorted_rows=self._knows_order and not words[constant("STATE_DESCENTS")],
             has_repeats=bool(words[constant("STATE_REPEATS")]),
             is_symmetric=self._knows_symmetry and not difference.any(),
             weight_range=self._weight_range(m, ranges),

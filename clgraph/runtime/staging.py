@@ -3,16 +3,18 @@
 A device copies pinned memory by itself, at the full rate of its bus. What the user has is pageable: a driver takes it
 through one small buffer and one thread (7 GB/s up and 3 GB/s down on an H200, whose bus does 50). Here several threads
 copy between the user's memory and pinned chunks while the bus moves other chunks; they also take the page faults of a
-new host array.
+new host array, and begin with that while the host waits for kernels.
 """
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+import weakref
+from collections import deque
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -25,13 +27,78 @@ if TYPE_CHECKING:
     from clgraph.runtime.session import Session
 
 CHUNK_BYTES = 8 << 20  # of a transfer: each costs the host a dozen steps
-SLICE_BYTES = 4 << 20  # what a thread copies at once
 N_CHUNKS = 7
-LEAST_BYTES = 2 * SLICE_BYTES  # a smaller copy has nothing to overlap
+LAG = 2  # so many chunks are left to the bus, or to the threads, before the first of them is used again
+LEAST_BYTES = 4 << 20  # a smaller copy has little to overlap
+_SLICES = 4  # of a chunk, each for a thread
+_FEW_CHUNKS = 4  # less than so many are halved, so that something overlaps
 _MOST_THREADS = 12  # more are no faster than the bus
+_TOUCHED = 3  # parts at once, while kernels run
+_PAGE_BYTES = 4096
+_ZERO = np.zeros(1, np.uint8)
+
+_Tasks: TypeAlias = "SimpleQueue[tuple[NDArray[np.uint8], NDArray[np.uint8], threading.Lock] | None]"
 
 
-_Submit: TypeAlias = Callable[[NDArray[np.uint8], NDArray[np.uint8]], list[Future[None]]]
+class _Copiers:
+    """Threads that copy between arrays of the host, and what was given to them by one copy to or from the device.
+
+    They are told by a queue and tell by a lock each slice, all in C: futures take so many steps under Python's lock
+    that the bus waits for them.
+    """
+
+    def __init__(self) -> None:
+        self._tasks: _Tasks = SimpleQueue()
+        self._parts: deque[list[threading.Lock]] = deque()  # for which nobody has waited; a lock opens with its slice
+        n_threads = min(_MOST_THREADS, os.cpu_count() or 1)
+        for k in range(n_threads):
+            name = f"clgraph-copy-{k}"
+            threading.Thread(target=_copy_all, args=(self._tasks,), name=name, daemon=True).start()
+        weakref.finalize(self, _stop, self._tasks, n_threads)
+
+    def submit(self, target: NDArray[np.uint8], source: NDArray[np.uint8]) -> None:
+        """Let the threads copy a part."""
+        step = -(-target.size // _SLICES)
+        self._give((target[at : at + step], source[at : at + step]) for at in range(0, target.size, step))
+
+    def touch(self, target: NDArray[np.uint8]) -> None:
+        """Let the threads write to each page of a part."""
+        step = -(-target.size // _SLICES)
+        self._give((target[at : at + step : _PAGE_BYTES], _ZERO) for at in range(0, target.size, step))
+
+    def _give(self, copies: Iterator[tuple[NDArray[np.uint8], NDArray[np.uint8]]]) -> None:
+        ends: list[threading.Lock] = []
+        self._parts.append(ends)
+        for target, source in copies:
+            end = threading.Lock()
+            end.acquire()
+            self._tasks.put((target, source, end))
+            ends.append(end)
+
+    def wait(self) -> None:
+        """Wait for the first part for which nobody has waited."""
+        for end in self._parts[0]:
+            with end:
+                pass
+        self._parts.popleft()
+
+    def finish(self, left: int = 0) -> None:
+        """Wait for all parts but the last *left*."""
+        while len(self._parts) > left:
+            self.wait()
+
+
+def _copy_all(tasks: _Tasks) -> None:
+    while (task := tasks.get()) is not None:
+        target, source, end = task
+        np.copyto(target, source)
+        del task, target, source  # a thread that waits keeps nobody's memory
+        end.release()
+
+
+def _stop(tasks: _Tasks, n_threads: int) -> None:
+    for _ in range(n_threads):
+        tasks.put(None)
 
 
 class Staging:
@@ -57,25 +124,17 @@ class Staging:
         return [*mapped]
 
     @cached_property
-    def _threads(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1), thread_name_prefix="clgraph-copy")
+    def _copiers(self) -> _Copiers:
+        return _Copiers()
 
     @contextmanager
-    def _copying(self, what: str) -> Iterator[tuple[list[NDArray[np.uint8]], _Submit]]:
-        """Give the chunks to one copy: what it submits to the threads has ended when the next one gets them."""
-        submitted: list[Future[None]] = []
-
-        def submit(target: NDArray[np.uint8], source: NDArray[np.uint8]) -> list[Future[None]]:
-            slices = [slice(first, first + SLICE_BYTES) for first in range(0, source.size, SLICE_BYTES)]
-            copies = [self._threads.submit(np.copyto, target[each], source[each]) for each in slices]
-            submitted.extend(copies)
-            return copies
-
+    def _copying(self, what: str) -> Iterator[tuple[list[NDArray[np.uint8]], _Copiers]]:
+        """Give the chunks to one copy: what it gave to the threads has ended when the next one gets them."""
         with self._lock, typed_errors(what):
             try:
-                yield self._chunks, submit
+                yield self._chunks, self._copiers
             finally:
-                wait(submitted)
+                self._copiers.finish()
 
     def _enqueue(self, target: Any, source: Any, **place: Any) -> cl.Event:
         event: cl.Event = cl.enqueue_copy(self._session.queue, target, source, is_blocking=False, **place)
@@ -85,50 +144,50 @@ class Staging:
 
     def upload(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
         """Copy contiguous *host* to *buffer* from *first_byte* on; *host* may change afterwards."""
-        parts, filled, lag = _parts(host), list[list[Future[None]]](), N_CHUNKS // 2
+        parts = _parts(host)
 
-        with self._copying("copying to the device") as (chunks, submit):
+        with self._copying("copying to the device") as (chunks, copiers):
             def fill(i: int) -> None:
                 if (event := self._sending[i % N_CHUNKS]) is not None:
                     event.wait()
-                filled.append(submit(chunks[i % N_CHUNKS][: parts[i].size], parts[i]))
+                copiers.submit(chunks[i % N_CHUNKS][: parts[i].size], parts[i])
 
             for i in range(min(N_CHUNKS, len(parts))):
                 fill(i)
             for i, part in enumerate(parts):
-                _result(filled[i])
+                copiers.wait()
                 chunk = chunks[i % N_CHUNKS][: part.size]
-                self._sending[i % N_CHUNKS] = self._enqueue(buffer, chunk, dst_offset=first_byte + i * CHUNK_BYTES)
-                if lag <= i < len(parts) - N_CHUNKS + lag:  # the bus has others to move meanwhile
-                    fill(i - lag + N_CHUNKS)
+                self._sending[i % N_CHUNKS] = self._enqueue(buffer, chunk, dst_offset=first_byte + i * parts[0].size)
+                if LAG <= i < len(parts) - N_CHUNKS + LAG:  # the bus has others to move meanwhile
+                    fill(i - LAG + N_CHUNKS)
 
     def read(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
         """Copy bytes of *buffer* from *first_byte* on to all of contiguous *host*, after all earlier work."""
-        parts, coming, taken, lag = _parts(host), list[cl.Event](), list[list[Future[None]]](), N_CHUNKS // 2
+        parts, coming = _parts(host), list[cl.Event]()
 
-        with self._copying("copying from the device") as (chunks, submit):
+        with self._copying("copying from the device") as (chunks, copiers):
             def ask(i: int) -> None:
                 chunk = chunks[i % N_CHUNKS][: parts[i].size]
-                coming.append(self._enqueue(chunk, buffer, src_offset=first_byte + i * CHUNK_BYTES))
+                coming.append(self._enqueue(chunk, buffer, src_offset=first_byte + i * parts[0].size))
 
             for i in range(min(N_CHUNKS, len(parts))):
                 ask(i)
+            for part in parts:  # what was touched is waited for: a byte of 0 must not come after the data
+                if coming[0].command_execution_status <= cl.command_execution_status.COMPLETE:
+                    break
+                copiers.touch(part)
+                copiers.finish(left=_TOUCHED)
+            copiers.finish()
             for i, part in enumerate(parts):
                 coming[i].wait()
-                taken.append(submit(part, chunks[i % N_CHUNKS][: part.size]))
-                if lag <= i < len(parts) - N_CHUNKS + lag:
-                    _result(taken[i - lag])
-                    ask(i - lag + N_CHUNKS)
-            for each in taken:
-                _result(each)
+                copiers.submit(part, chunks[i % N_CHUNKS][: part.size])
+                if LAG <= i < len(parts) - N_CHUNKS + LAG:
+                    copiers.wait()
+                    ask(i - LAG + N_CHUNKS)
 
 
 def _parts(host: NDArray[Any]) -> list[NDArray[np.uint8]]:
-    """Return the bytes of *host* in parts, a chunk each."""
+    """Return the bytes of *host* in parts, each for a chunk."""
     whole = host.reshape(-1).view(np.uint8)
-    return [whole[start : start + CHUNK_BYTES] for start in range(0, whole.size, CHUNK_BYTES)]
-
-
-def _result(copies: list[Future[None]]) -> None:
-    for copy in copies:
-        copy.result()
+    size = CHUNK_BYTES if whole.size >= _FEW_CHUNKS * CHUNK_BYTES else CHUNK_BYTES // 2
+    return [whole[start : start + size] for start in range(0, whole.size, size)]

@@ -49,6 +49,7 @@ class Recorder:
     seconds: Seconds | None = None
     started: float = field(default_factory=time.perf_counter)
     _kernel_seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    _times: list[tuple[float, float]] = field(default_factory=list)  # of kernels
 
     @property
     def last_events(self) -> list[cl.Event]:
@@ -60,12 +61,17 @@ class Recorder:
         total = time.perf_counter() - self.started
         ends = _ends if takes_times else _no_ends
         transfer = sum([end - start for start, end in map(ends, self.transfer_events)])
-        times = [ends(event) for _, event in self.kernel_events]
+        self._times = times = [ends(event) for _, event in self.kernel_events]
         for (name, _), (start, end) in zip(self.kernel_events, times, strict=True):
             self._kernel_seconds[name].append(1e-9 * (end - start))
         kernel = sum([end - start for start, end in times])
         span = max([end for _, end in times]) - min([start for start, _ in times]) if times else 0
         self.seconds = Seconds(total, self.compile_seconds, 1e-9 * transfer, 1e-9 * kernel, 1e-9 * span)
+
+    def span(self, begin: int, end: int) -> float:
+        """Return the seconds from the start of kernel *begin* to the end of the last one before *end*."""
+        times = self._times[begin:end]
+        return 1e-9 * (max([end for _, end in times]) - min([start for start, _ in times])) if times else math.nan
 
     def kernels(self) -> dict[str, tuple[int, float]]:
         """Return launches and seconds of each kernel, in order of first launch."""
@@ -133,6 +139,8 @@ class RunInfo:
         What the strategy tells of itself, such as its rounds.
     balance : tuple of RoundBalance or None
         The spread of work per round, from strategies that count it on request.
+    learned : str
+        What earlier runs had to do with the pick: what would have been picked by prediction alone; empty if nothing.
     """
 
     strategy: str
@@ -144,3 +152,4 @@ class RunInfo:
     kernels: dict[str, tuple[int, float]]
     details: dict[str, Any] = field(default_factory=dict)
     balance: tuple[RoundBalance, ...] | None = None
+    learned: str = ""

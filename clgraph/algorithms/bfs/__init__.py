@@ -156,4 +156,4 @@ def _check(problem: SearchProblem, result: BFS) -> None:
     check_bfs(problem.graph, problem.sources, result.distances, result.predecessors, max_depth=max_depth)
 
 
-ALGORITHM = Algorithm("bfs", STRATEGIES, as_problem, _answer, _check)
+ALGORITHM = Algorithm("bfs", STRATEGIES, as_problem, _answer, _check, learns=True)

@@ -11,7 +11,7 @@ from clgraph.data.wrapped import wrap_graph
 
 def as_problem(graph: Any, *, source: Any = LARGEST_DEGREE, max_depth: int | None = None) -> SearchProblem:
     """Check the arguments of :func:`bfs`; a depth from 2**31 - 2 on is no limit."""
-    graph = wrap_graph(graph, merged=False)
+    graph = wrap_graph(graph, merged=False, along_rows=True)
     sources = sources_in(graph, source)
     if max_depth is not None:
         max_depth = min(checked_count("max_depth", max_depth, 2**64, least=0), MAX_DEPTH)

@@ -124,4 +124,4 @@ def _check(problem: ComponentsProblem, result: Components) -> None:
     check_components(problem.graph, smallest.astype(np.int32)[result.labels])
 
 
-ALGORITHM = Algorithm("connected_components", STRATEGIES, as_problem, _answer, _check)
+ALGORITHM = Algorithm("connected_components", STRATEGIES, as_problem, _answer, _check, learns=True)

@@ -186,4 +186,4 @@ def _check(problem: ForestProblem, result: SpanningForest) -> None:
     check_mst(problem.graph, result.edges, maximum=problem.maximum)
 
 
-ALGORITHM = Algorithm("minimum_spanning_forest", STRATEGIES, as_problem, _answer, _check)
+ALGORITHM = Algorithm("minimum_spanning_forest", STRATEGIES, as_problem, _answer, _check, learns=True)

@@ -41,7 +41,7 @@ def as_problem(
 ) -> PathsProblem:
     """Check the arguments of :func:`sssp`; a limit above the greatest distance is none."""
     predecessors = checked_flag("predecessors", predecessors)
-    graph = wrap_graph(graph, weight=weight, weighted=True)
+    graph = wrap_graph(graph, weight=weight, weighted=True, along_rows=True)
     sources = sources_in(graph, source)
     is_float = graph.weight_dtype is not None and graph.weight_dtype.kind == "f"
     limit = _checked_limit(limit, sys.float_info.max if is_float else GREATEST)

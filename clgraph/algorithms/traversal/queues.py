@@ -53,6 +53,6 @@ def queue_defines(
     rows = min(_ALONE_ROWS if facts.is_cpu else 2 * group, room // (2 * entry_bytes))
     most = min(rows, kept) if facts.dialect.has_grid_barrier else rows - rows // 4
     return {
-        "QUEUE_ROWS": rows, "KEPT_ROWS": most, "LINGER": _LINGER, "SKIP_LEAVES": int(not problem.graph.directed),
-        "PIECE": _PIECE,
+        "QUEUE_ROWS": rows, "KEPT_ROWS": most, "LINGER": _LINGER,
+        "SKIP_LEAVES": int(problem.graph.is_known_symmetric), "PIECE": _PIECE,
     }  # fmt: skip

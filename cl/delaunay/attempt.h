@@ -1,0 +1,61 @@
+/* An attempt to improve a triangle: the point that should be put in for it, and the cavity of that point. */
+#ifndef CLGRAPH_ATTEMPT_H
+#define CLGRAPH_ATTEMPT_H
+#include "delaunay/cavity.h"
+#include "delaunay/split_points.h"
+
+typedef struct {                 /* what an attempt has found */
+  double2 spot;                  /* where the new point goes */
+  int n_cavity, n_rim;           /* in column i of `cavity` and `rim` */
+  int second;                    /* edge of the rim where its second side begins; -1 for a point inside of a triangle,
+                                    n_rim at the boundary, where there is one side */
+  int segment, end;              /* the segment that is split, and the corner where the rim ends */
+} found_t;
+
+INLINE int try_point(field_t f, int i, ulong key, double2 p, int t, found_t *found) {
+  found->n_cavity = found->n_rim = 0;
+  found->second = found->segment = found->end = -1;
+  found->spot = p;
+  return walk(f, i, key, p, t, 0, 3, 0, &found->n_cavity, &found->n_rim);
+}
+
+INLINE int try_segment(field_t f, int i, ulong key, int link, found_t *found) {
+  int t = link >> 2, e = link & 3;
+  int4 corner = f.corners[t];
+  int va = of3(corner, next3(e)), vb = of3(corner, last3(e)), across = of3(f.links[t], e);
+  double2 a = f.points[va], b = f.points[vb];
+  int a_is_sharp = f.point_segments[va] == SHARP_POINT, b_is_sharp = f.point_segments[vb] == SHARP_POINT;
+  /* From both sides the same point must come: the end of the lower number is a, whatever t is. */
+  double2 p = va < vb ? split_of(a, b, a_is_sharp, b_is_sharp) : split_of(b, a, b_is_sharp, a_is_sharp);
+  found->n_cavity = found->n_rim = 0;
+  found->segment = of3(f.sides[t], e);
+  found->end = va;
+  found->spot = p;
+  if ((p.x == a.x && p.y == a.y) || (p.x == b.x && p.y == b.y)) return WALK_FLAT;
+  int end = walk(f, i, key, p, t, e, 2, 1, &found->n_cavity, &found->n_rim);
+  found->second = found->n_rim;
+  if (end == WALK_DONE && across != OUTSIDE)
+    end = walk(f, i, key, p, unmarked(across) >> 2, unmarked(across) & 3, 2, 1, &found->n_cavity, &found->n_rim);
+  return end;
+}
+
+/* Returns how the walk ended.  A new point that would encroach on a segment gives way to one on the segment. */
+INLINE int attempt(field_t f, int i, ulong key, int t, int urgency, demands_t ask, found_t *found) {
+  if (!claim(f, t, key)) return WALK_LOST;
+  int4 corner = f.corners[t], link = f.links[t];
+  double2 a = f.points[corner.x], b = f.points[corner.y], c = f.points[corner.z];
+  int end = WALK_FLAT;
+  if (urgency == ENCROACHED) {
+    if (link.x < 0 && encroaches(a, b, c, ask.lens)) end = link_to(t, 0);
+    else if (link.y < 0 && encroaches(b, c, a, ask.lens)) end = link_to(t, 1);
+    else if (link.z < 0 && encroaches(c, a, b, ask.lens)) end = link_to(t, 2);
+  } else {
+    double2 p = center_of(a, b, c, ask);
+    for (int turn = 0; turn < 2 && end == WALK_FLAT; turn++) {
+      end = try_point(f, i, key, p, t, found);
+      p = middle_of_longest(a, b, c);
+    }
+  }
+  return end >= 0 ? try_segment(f, i, key, end, found) : end;
+}
+#endif

@@ -1,0 +1,127 @@
+/* The cavity of a new point: the triangles whose circumcircle it is in, found from one of them over edges that are no
+ * segments, and its rim, in counter-clockwise order.
+ *
+ * Without points inside the triangles of a cavity form a tree, so that a walk over their edges in counter-clockwise
+ * order meets each once and needs no marks.  What is found of candidate i is in column i of arrays that have n_rows
+ * columns:
+ *
+ *   rim[k]      the corner where edge k of the rim begins, the link across it, its segment, the input's triangle
+ *   cavity[k]   a triangle that goes; from MOST_RIM on, edges that the walk has put off
+ */
+#ifndef CLGRAPH_CAVITY_H
+#define CLGRAPH_CAVITY_H
+#include "delaunay/mesh.h"
+#include "delaunay/exact.h"
+
+#ifndef EXACT                    /* whether tests about which the filter is unsure are decided, or end the walk */
+#define EXACT 0
+#endif
+#ifndef MOST_RIM                 /* rows of `rim`, and half of those of `cavity` */
+#define MOST_RIM 32
+#endif
+#ifndef FIRST_COME               /* whether who claims a triangle first has it; else the highest key in a round has it */
+#define FIRST_COME 0
+#endif
+
+#ifndef CLAIM                    /* whether a walk claims triangles at all */
+#define CLAIM 1
+#endif
+#define ROUND_BIT 40             /* of keys, which grow with the round */
+
+/* How a walk ends; else with the link of a segment that must be split first, which is not negative. */
+#define WALK_DONE -1
+#define WALK_UNSURE -2
+#define WALK_TOO_LARGE -3
+#define WALK_FLAT -4             /* an edge of the rim does not see the point */
+#define WALK_LOST -5
+
+typedef struct {
+  __global const double2 *points;
+  __global const int4 *corners, *links, *sides;
+  __global const int *point_segments;
+  volatile __global ulong *owners;
+  __global int4 *rim;
+  __global int *cavity;
+  __global ulong *words;         /* for exact arithmetic */
+  size_t word_stride;
+  int n_rows;
+  double lens;
+} field_t;
+
+/* Only who has claimed a triangle may read it while others change the mesh, so a walk claims before it looks. */
+INLINE int claim(field_t f, int t, ulong key) {
+#if CLAIM
+  ulong held = load_relaxed(f.owners + t);
+#if FIRST_COME
+  if (held == key) return 1;
+  return (held ^ key) >> ROUND_BIT && compare_exchange(f.owners + t, held, key) == held;
+#else
+  if (held < key) fetch_max(f.owners + t, key);
+#endif
+#endif
+  return 1;
+}
+
+/* Walks from triangle t, which is in the cavity; of its edges the `n_edges` that end before edge `last` are looked at.
+ * split: the point is on a segment, and is put there whatever it encroaches on. */
+INLINE int walk(field_t f, int i, ulong key, double2 p, int t, int last, int n_edges, int split, int *n_cavity,
+                int *n_rim) {
+  int top = 0, e = n_edges == 3 ? 0 : next3(last);
+  if (n_edges == 3) f.cavity[(MOST_RIM + top++) * (size_t)f.n_rows + i] = link_to(t, 2);
+  f.cavity[(MOST_RIM + top++) * (size_t)f.n_rows + i] = link_to(t, n_edges == 3 ? 1 : last3(last));
+  if (*n_cavity >= MOST_RIM) return WALK_TOO_LARGE;
+  if (!claim(f, t, key)) return WALK_LOST;
+  f.cavity[(*n_cavity)++ * (size_t)f.n_rows + i] = t;
+  int4 corner = f.corners[t], link = f.links[t];
+  for (;;) {
+    int va = of3(corner, next3(e)), vb = of3(corner, last3(e)), across = of3(link, e);
+    double2 a = f.points[va], b = f.points[vb];
+    int in_cavity = 0;
+    if (across != OUTSIDE && !claim(f, unmarked(across) >> 2, key)) return WALK_LOST;
+    if (across >= 0) {
+      int n = across >> 2, j = across & 3;
+      int4 others = f.corners[n];
+      double2 d = f.points[of3(others, j)];
+      int side = incircle_filter(d, b, a, p);
+      if (side == 0) {
+#if EXACT
+        side = incircle_exact(d, b, a, p, f.words, f.word_stride);
+#else
+        return WALK_UNSURE;
+#endif
+      }
+      if (side > 0) {
+        if (*n_cavity >= MOST_RIM || top >= MOST_RIM) return WALK_TOO_LARGE;
+        f.cavity[(*n_cavity)++ * (size_t)f.n_rows + i] = n;
+        f.cavity[(MOST_RIM + top++) * (size_t)f.n_rows + i] = link_to(n, last3(j));
+        t = n;
+        e = next3(j);
+        corner = others;
+        link = f.links[n];
+        in_cavity = 1;
+      }
+    }
+    if (in_cavity) continue;
+    int turn = orient2d_filter(p, a, b);
+    if (turn == 0) {
+#if EXACT
+      turn = orient2d_exact(p, a, b, f.words, f.word_stride);
+#else
+      return WALK_UNSURE;
+#endif
+    }
+    if (across < 0 && !split && (turn <= 0 || encroaches(p, a, b, f.lens))) return link_to(t, e);
+    if (turn <= 0) return WALK_FLAT;
+    if (*n_rim >= MOST_RIM) return WALK_TOO_LARGE;
+    f.rim[(*n_rim)++ * (size_t)f.n_rows + i] = (int4)(va, across, across < 0 ? of3(f.sides[t], e) : -1, corner.w);
+    if (top == 0) return WALK_DONE;
+    int edge = f.cavity[(MOST_RIM + --top) * (size_t)f.n_rows + i];
+    if (edge >> 2 != t) {
+      t = edge >> 2;
+      corner = f.corners[t];
+      link = f.links[t];
+    }
+    e = edge & 3;
+  }
+}
+#endif

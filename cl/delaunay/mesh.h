@@ -1,0 +1,94 @@
+/* A triangulation in arrays, and which of its triangles must go.
+ *
+ *   corners[t]     three points, counter-clockwise, and the triangle of the input in whose place t is
+ *   links[t]       what is across the edge opposite each corner: link_to(n, j), the triangle n, whose corner j looks
+ *                  back; ~link_to(n, j) where the edge is a part of a segment; OUTSIDE
+ *   sides[t]       which segment of the input each such edge is a part of; undefined for other edges
+ *   urgencies[t]   0: t may stay; ENCROACHED: a segment of t must be split; else t is bad, and the more the shorter its
+ *                  shortest edge is
+ *   point_segments[v]   the segment of the input that v was put on; FREE_POINT, INPUT_POINT; SHARP_POINT, where
+ *                  segments of the input meet under a small angle
+ *
+ * Angles and encroachment are measured with rounding: they decide what is good enough, not what is a mesh.
+ */
+#ifndef CLGRAPH_DELAUNAY_MESH_H
+#define CLGRAPH_DELAUNAY_MESH_H
+#include "common/atomics.h"
+#include "delaunay/predicates.h"
+
+#define OUTSIDE ((int)0x80000000)
+#define ENCROACHED 255
+#define MOST_URGENT 254
+#define FREE_POINT -1
+#define INPUT_POINT -2
+#define SHARP_POINT -3
+
+/* words of the state block */
+#define N_POINTS 0
+#define N_TRIANGLES 1
+#define N_BAD 2                  /* triangles that wanted to be processed when the round began, */
+#define N_CANDIDATES 3           /* those that are tried in it, */
+#define N_UNSURE 5               /* candidates that need exact arithmetic */
+#define N_GIVEN_UP 6             /* triangles that no point could improve, in all rounds */
+#define N_TOO_LARGE 7            /* candidates whose cavity had no room */
+#define STATE_WORDS 8
+
+typedef struct {                 /* what is asked for */
+  double cos_squared;            /* of the least angle allowed */
+  double off_center;             /* how far from a shortest edge of length 1 a new point is at most */
+  double lens;                   /* an obtuse angle encroaches if its cos² is as large: 0 is the diametral circle */
+  int longest;                   /* size_class of the squared length of the longest edge that may be */
+  int has_caps;
+} demands_t;
+
+INLINE int of3(int4 v, int i) { return i == 0 ? v.x : i == 1 ? v.y : v.z; }
+INLINE int next3(int i) { return i == 2 ? 0 : i + 1; }
+INLINE int last3(int i) { return i == 0 ? 2 : i - 1; }
+INLINE int link_to(int t, int j) { return 4 * t + j; }
+INLINE int unmarked(int link) { return link < 0 ? ~link : link; }
+
+/* four classes for each power of two */
+INLINE int size_class(double x) { return (int)(as_ulong(x) >> 50); }
+INLINE double dot2(double2 a, double2 b) { return a.x * b.x + a.y * b.y; }
+INLINE double cross2(double2 a, double2 b) { return a.x * b.y - a.y * b.x; }
+
+/* whether p sees the segment from a to b under an angle that is too large */
+INLINE int encroaches(double2 p, double2 a, double2 b, double lens) {
+  a -= p;
+  b -= p;
+  double between = dot2(a, b);
+  return between < 0.0 && between * between >= lens * dot2(a, a) * dot2(b, b);
+}
+
+/* Two points on segments that meet, as far from the common end: the edge between them is as short as the angle there
+ * wants, and no point could mend it. */
+INLINE int on_one_shell(int p, int q, double2 at_p, double2 at_q, __global const int *restrict point_segments,
+                        __global const int2 *restrict segment_ends, __global const double2 *restrict points) {
+  int one = point_segments[p], other = point_segments[q];
+  if (one < 0 || other < 0 || one == other) return 0;
+  int2 a = segment_ends[one], b = segment_ends[other];
+  int common = a.x == b.x || a.x == b.y ? a.x : a.y == b.x || a.y == b.y ? a.y : -1;
+  if (common < 0) return 0;
+  double2 apex = points[common], to_p = at_p - apex, to_q = at_q - apex;
+  double near = dot2(to_p, to_p), far = dot2(to_q, to_q);
+  return near < 1.002 * far && far < 1.002 * near;
+}
+
+/* The urgency of a triangle for its angles and its area; its ends of the shortest edge are looked up at last. */
+INLINE int badness(double2 a, double2 b, double2 c, int va, int vb, int vc, double cap, demands_t ask,
+                   __global const int *restrict point_segments, __global const int2 *restrict segment_ends,
+                   __global const double2 *restrict points) {
+  double2 ab = b - a, bc = c - b, ca = a - c;
+  double s_ab = dot2(ab, ab), s_bc = dot2(bc, bc), s_ca = dot2(ca, ca);
+  double least = s_ab, beside = s_bc * s_ca, between = -dot2(bc, ca);
+  int p = va, q = vb;
+  double2 at_p = a, at_q = b;
+  if (s_bc < least) { least = s_bc; beside = s_ca * s_ab; between = -dot2(ca, ab); p = vb; q = vc; at_p = b; at_q = c; }
+  if (s_ca < least) { least = s_ca; beside = s_ab * s_bc; between = -dot2(ab, bc); p = vc; q = va; at_p = c; at_q = a; }
+  int is_bad = ask.has_caps && 0.5 * cross2(ab, -ca) > cap;
+  if (!is_bad && between > 0.0 && between * between > ask.cos_squared * beside)
+    is_bad = !on_one_shell(p, q, at_p, at_q, point_segments, segment_ends, points);
+  if (!is_bad) return 0;
+  return clamp(ask.longest - size_class(least), 1, MOST_URGENT);
+}
+#endif

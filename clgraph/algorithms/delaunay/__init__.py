@@ -1,0 +1,180 @@
+"""Delaunay refinement: a triangulation becomes one whose angles and areas are within bounds, by new points.
+
+Strategies
+----------
+``patches``
+    A work-item takes a share of the bad triangles that lie side by side, claims what it changes, and keeps it until
+    the launch ends, so it improves its patch as a sequential program would. Launches go from short edges to longer
+    ones.
+``atomic``
+    A work-item takes one bad triangle at a time and claims its cavity and the triangles around it, first come, first
+    served.
+``priority``
+    Candidates find their cavities in one launch, and claim them with hashed keys of which the highest wins; the winners
+    go in in the next. Points, triangles and their order are the same in every run and on every device.
+``three_phase``
+    As ``priority``, but without atomics: candidates write their keys, then raise lower ones, then look whether theirs
+    have stayed.
+``two_stage``
+    A round of ``three_phase``, then two in which the candidates that have lost walk again and claim by atomics.
+"""
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.delaunay.problem import RefineProblem, as_problem
+from clgraph.algorithms.delaunay.rounds import Refinement
+from clgraph.algorithms.delaunay.strategies import STRATEGIES as STRATEGIES
+from clgraph.data.triangle_mesh import TriangleMesh
+from clgraph.engine.algorithm import Algorithm
+from clgraph.errors import ConvergenceWarning
+from clgraph.runtime.session import SessionLike
+from clgraph.runtime.timing import RunInfo
+
+
+class RefinedMesh(TriangleMesh):
+    """A mesh that :func:`refine_mesh` has made.
+
+    Attributes
+    ----------
+    history : int64 array, shape (rounds, 2)
+        How many bad triangles there were when each round began, and how many points it put in.
+    info : RunInfo
+        How the run went.
+    """
+
+    history: NDArray[np.int64]
+    info: RunInfo
+
+
+def refine_mesh(
+    mesh: TriangleMesh,
+    *,
+    min_angle: float = 30.0,
+    max_area: float | None = None,
+    max_points: int | None = None,
+    strategy: str = "auto",
+    session: SessionLike = None,
+    partial: bool = False,
+    verify: bool = False,
+) -> RefinedMesh:
+    """Put points into a Delaunay mesh until its angles are large and its triangles small enough.
+
+    J. Ruppert's rules are followed: a segment with a corner of a triangle inside its diametral circle is split; else a
+    bad triangle gets a point at its circumcentre, or nearer to its shortest edge (A. Üngör's off-centre), unless that
+    would encroach on a segment, which is split instead. Orientation and circles are decided exactly.
+
+    Parameters
+    ----------
+    mesh : TriangleMesh
+        It is Delaunay, but for its segments. All of its segments stay, in parts.
+    min_angle : float
+        The least angle wanted, in degrees, 0 to 34. Up to 20.7 the refinement is proved to end where segments meet at
+        60 degrees and more; up to 30 it does so on ordinary input, and beyond that it may not. Angles that small
+        angles between segments bring about stay.
+    max_area : float, optional
+        The largest area wanted, beside the bounds that the mesh has.
+    max_points : int, optional
+        The most points that the result may have.
+    strategy : str
+        A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
+    session : Session, str, pyopencl Device, Context or CommandQueue, or None
+        Where to run; a string names a device, ``None`` takes the best one.
+    partial : bool
+        Whether Ctrl-C returns the mesh as it is then, in place of an error.
+    verify : bool
+        Check the result against the definition, on the host.
+
+    Returns
+    -------
+    RefinedMesh
+        The points of *mesh* come first and new ones behind them. New triangles have the attribute and the bound of the
+        region in which they are, and parts of segments the marker of the whole; new points on them have it, too. It
+        has ``history`` and ``info``.
+
+    Raises
+    ------
+    InputError
+        An argument is out of range.
+    MeshError
+        The mesh is too large, or its coordinates are.
+    UnsupportedStrategyError
+        The strategy is unknown, or the device cannot run it: it needs 64-bit floats and atomics.
+    DeviceMemoryError
+        The mesh does not fit on the device.
+
+    Warns
+    -----
+    ConvergenceWarning
+        Bad triangles are left, for the reason that the warning gives. The mesh is valid.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> square = cg.TriangleMesh.from_arrays([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
+    >>> refined = cg.refine_mesh(square, min_angle=25, max_area=0.01, session="pocl", strategy="priority")
+    >>> refined.quality().min_angle >= 25, refined.areas().max() <= 0.01
+    (True, True)
+    """
+    problem = as_problem(
+        mesh, min_angle=min_angle, max_area=max_area, max_points=max_points, partial=partial
+    )
+    result: RefinedMesh = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify)
+    details = result.info.details
+    if why := details["stopped"]:
+        warnings.warn(f"bad triangles are left: {why}", ConvergenceWarning, stacklevel=2)
+    elif given_up := details["given_up"]:
+        warnings.warn(
+            f"{given_up} bad triangles could not be improved: their new points fall together with others when rounded",
+            ConvergenceWarning, stacklevel=2,
+        )
+    return result
+
+
+def _answer(problem: RefineProblem, plan: Refinement) -> RefinedMesh:
+    mesh, found = problem.mesh, plan.read()
+    origins, wholes, n_new = found["origins"], found["wholes"], len(found["points"]) - mesh.n_points
+    markers = mesh.segment_markers[wholes]
+    point_markers = np.concatenate([mesh.point_markers, np.zeros(n_new, np.int32)])
+    for end in found["segments"].T:
+        new = end >= mesh.n_points
+        point_markers[end[new]] = markers[new]
+    history = plan.history
+    inserted = np.diff(history[:, 1], append=len(found["points"]))
+    refined = RefinedMesh(
+        found["points"], found["triangles"], found["neighbors"], found["segments"], markers, point_markers,
+        np.concatenate([mesh.point_attributes, _interpolated(mesh, found["points"][mesh.n_points :])]),
+        None if mesh.region_attributes is None else mesh.region_attributes[origins],
+        None if mesh.max_areas is None else mesh.max_areas[origins],
+    )
+    refined.history = np.column_stack([history[:, 0], inserted])
+    return refined
+
+
+def _interpolated(mesh: TriangleMesh, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return attributes of new *points*, linear between those of the mesh."""
+    if not mesh.point_attributes.shape[1] or not len(points):
+        return np.zeros((len(points), mesh.point_attributes.shape[1]))
+    from scipy.interpolate import LinearNDInterpolator, NearestNDInterpolator
+
+    values: NDArray[np.float64] = LinearNDInterpolator(mesh.points, mesh.point_attributes)(points)
+    outside = np.isnan(values).any(axis=1)
+    if outside.any():  # rounding puts points on the boundary beyond it
+        values[outside] = NearestNDInterpolator(mesh.points, mesh.point_attributes)(points[outside])
+    return values
+
+
+def _check(problem: RefineProblem, result: RefinedMesh) -> None:
+    from clgraph.reference.delaunay import check_delaunay
+
+    is_done = not result.info.details["stopped"] and not result.info.details["given_up"]
+    check_delaunay(
+        result, original=problem.mesh, min_angle=problem.min_angle if is_done else 0.0,
+        max_area=problem.max_area if is_done else None,
+    )
+
+
+ALGORITHM = Algorithm("refine_mesh", STRATEGIES, as_problem, _answer, _check, takes="mesh")

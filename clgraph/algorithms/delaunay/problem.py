@@ -1,0 +1,125 @@
+"""What a refinement is asked of."""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.arguments import checked_count, checked_flag, checked_number, shown
+from clgraph.data.triangle_mesh import TriangleMesh
+from clgraph.errors import InputError, MeshError
+
+MOST_ANGLE = 34.0  # beyond which refinement hardly ever ends
+MOST_COORDINATE = 1e150
+MOST_TRIANGLES = 2**28  # links have the number of an edge in 30 bits
+_SHARP = math.radians(60.0)  # segments that meet under less encroach on each other
+
+
+@dataclass(frozen=True)
+class RefineProblem:
+    """A mesh, and what its triangles must be like.
+
+    Attributes
+    ----------
+    mesh : TriangleMesh
+    min_angle : float
+        In degrees.
+    max_area : float or None
+        A bound beside those of the mesh.
+    max_points : int or None
+        How many points the result may have.
+    partial : bool
+        Whether Ctrl-C ends the refinement, but not with an error.
+    """
+
+    mesh: TriangleMesh
+    min_angle: float
+    max_area: float | None
+    max_points: int | None
+    partial: bool = False
+
+    @property
+    def settings(self) -> tuple[Any, ...]:
+        """What is asked of the mesh."""
+        return self.min_angle, self.max_area, self.max_points
+
+    @property
+    def has_caps(self) -> bool:
+        """Whether areas are bounded."""
+        return self.max_area is not None or self.mesh.max_areas is not None
+
+    def caps(self) -> NDArray[np.float64]:
+        """Return the largest area that may be in the place of each triangle; one infinity where none is bounded."""
+        if not self.has_caps:
+            return np.array([np.inf])
+        own = self.mesh.max_areas
+        bounds = np.full(self.mesh.n_triangles, np.inf) if own is None else np.where(own > 0, own, np.inf)
+        return bounds if self.max_area is None else np.minimum(bounds, self.max_area)
+
+    @cached_property
+    def bounds(self) -> tuple[float, float, float, float]:
+        """The least x and y, and the greatest; column by column, which numpy does ten times as fast as row by row."""
+        x, y = self.mesh.points.T
+        return float(x.min()), float(y.min()), float(x.max()), float(y.max())
+
+    def demands(self) -> dict[str, float]:
+        """Return the members of ``demands_t`` in cl/delaunay/mesh.h."""
+        cosine = math.cos(math.radians(self.min_angle))
+        left, bottom, right, top = self.bounds
+        diagonal = math.hypot(right - left, top - bottom)
+        return {
+            "cos_squared": cosine**2 if self.min_angle > 0 else 2.0,
+            "off_center": 0.475 * math.sqrt((1 + cosine) / (1 - cosine)) if self.min_angle > 0 else math.inf,
+            "lens": 0.0 if self.min_angle > 0 or self.has_caps else math.inf,
+            "longest": int(np.float64(diagonal**2).view(np.uint64) >> np.uint64(50)) + 1,
+            "has_caps": int(self.has_caps),
+        }
+
+    def segments_by_row(self) -> tuple[NDArray[np.intp], NDArray[np.int32], NDArray[np.int32]]:
+        """Return the order of the segments by their lower ends, where those of each point begin, and their ends."""
+        ends = np.sort(self.mesh.segments, axis=1)
+        order = np.lexsort((ends[:, 1], ends[:, 0]))
+        ends = np.ascontiguousarray(ends[order], np.int32)
+        rows = np.zeros(self.mesh.n_points + 1, np.int32)
+        np.cumsum(np.bincount(ends[:, 0], minlength=self.mesh.n_points), out=rows[1:])
+        return order, rows, ends
+
+    def sharp_points(self) -> NDArray[np.intp]:
+        """Return the points at which two segments meet under a small angle."""
+        segments, points = self.mesh.segments, self.mesh.points
+        if len(segments) < 2:
+            return np.zeros(0, np.intp)
+        at, towards = np.concatenate([segments, segments[:, ::-1]]).T
+        dx, dy = (points[towards] - points[at]).T
+        angle = np.arctan2(dy, dx)
+        order = np.lexsort((angle, at))
+        at, angle = at[order], angle[order]
+        first = np.flatnonzero(np.r_[True, at[1:] != at[:-1]])
+        last = np.r_[first[1:], at.size] - 1
+        between = np.diff(angle, append=0.0)
+        between[last] = angle[first] + 2 * np.pi - angle[last]  # round a point with one segment it is the whole turn
+        sharp: NDArray[np.intp] = np.unique(at[between < _SHARP]).astype(np.intp)
+        return sharp
+
+
+def as_problem(
+    mesh: Any, *, min_angle: float = 30.0, max_area: float | None = None, max_points: int | None = None,
+    partial: bool = False,
+) -> RefineProblem:
+    """Check the arguments of :func:`refine_mesh`."""
+    if not isinstance(mesh, TriangleMesh):
+        raise InputError(f"mesh = {shown(mesh)}; allowed: a TriangleMesh, as TriangleMesh.from_arrays makes it")
+    angle = checked_number("min_angle", min_angle, 0.0, MOST_ANGLE)
+    area = None if max_area is None else checked_number("max_area", max_area, above=True)
+    most = None if max_points is None else checked_count("max_points", max_points, 2**31 - 1)
+    if not 0 < mesh.n_triangles <= MOST_TRIANGLES:
+        raise MeshError(f"the mesh has {mesh.n_triangles} triangles; allowed: 1 to {MOST_TRIANGLES}")
+    problem = RefineProblem(mesh, angle, area, most, checked_flag("partial", partial))
+    if not max(map(abs, problem.bounds)) <= MOST_COORDINATE:
+        low, high = problem.bounds[:2], problem.bounds[2:]
+        raise MeshError(f"coordinates are from {low} to {high}; allowed: up to {MOST_COORDINATE}")
+    return problem

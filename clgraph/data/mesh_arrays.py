@@ -1,0 +1,101 @@
+"""Arrays that users give for meshes, checked, and what modules on meshes compute with them."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from clgraph.arguments import checked_array
+from clgraph.errors import MeshError
+
+
+def edge_keys(edges: NDArray[np.integer[Any]], n: int) -> NDArray[np.int64]:
+    """Return a number for each edge of *n* points that does not depend on its direction; ends are in the last axis."""
+    lower, upper = edges.min(axis=-1), edges.max(axis=-1)
+    keys: NDArray[np.int64] = lower.astype(np.int64) * n + upper
+    return keys
+
+
+def triangle_sides(triangles: NDArray[Any]) -> NDArray[Any]:
+    """Return the ends of the edge opposite each corner, shape (t, 3, 2)."""
+    return np.stack([triangles[:, [1, 2, 0]], triangles[:, [2, 0, 1]]], axis=-1)
+
+
+def among(keys: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which *keys* are *known*, which are fewer: a search is faster than numpy's tables of many keys."""
+    if known.size == 0:
+        return np.zeros(keys.shape, bool)
+    known = np.sort(known)
+    found: NDArray[np.bool_] = known[np.minimum(np.searchsorted(known, keys), known.size - 1)] == keys
+    return found
+
+
+def cross(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the area between vectors of the plane, which are in the last axis, without its sign."""
+    areas: NDArray[np.float64] = np.abs(one[..., 0] * other[..., 1] - one[..., 1] * other[..., 0])
+    return areas
+
+
+def checked_points(values: ArrayLike) -> NDArray[np.float64]:
+    """Return finite coordinates of points as an array of its own."""
+    points = checked_array("points", values, MeshError)
+    points = points.reshape(0, 2) if points.size == 0 else points
+    if points.ndim != 2 or points.shape[1] != 2 or points.dtype.kind not in "iuf":
+        raise MeshError(f"points has shape {points.shape} and type {points.dtype}; needed: numbers, shape (n, 2)")
+    if len(points) >= 2**31:
+        raise MeshError(f"{len(points)} points; allowed: fewer than 2**31")
+    points = np.array(points, np.float64, order="C")
+    if not (finite := np.isfinite(points)).all():
+        at = int(finite.all(axis=1).argmin())
+        raise MeshError(f"points[{at}] = {points[at].tolist()}; allowed: finite coordinates")
+    return points
+
+
+def checked_indices(name: str, values: ArrayLike, width: int, n: int) -> NDArray[np.int32]:
+    """Return rows of *width* numbers of *n* points as an array of its own; those of a triangle are different."""
+    rows = checked_array(name, values, MeshError)
+    rows = rows.reshape(0, width).astype(np.int32) if rows.size == 0 else rows
+    if rows.ndim != 2 or rows.shape[1] != width or rows.dtype.kind not in "iu":
+        raise MeshError(f"{name} has shape {rows.shape} and type {rows.dtype}; needed: integers, shape (n, {width})")
+    if (bad := ((rows < 0) | (rows >= n)).any(axis=1)).any():
+        at = int(bad.argmax())
+        raise MeshError(f"{name}[{at}] = {rows[at].tolist()}; allowed: the numbers of points, 0 to {n - 1}")
+    if width > 2 and (same := (rows == np.roll(rows, 1, axis=1)).any(axis=1)).any():
+        at = int(same.argmax())
+        raise MeshError(f"{name}[{at}] = {rows[at].tolist()}; allowed: {width} different points")
+    return np.array(rows, np.int32, order="C")
+
+
+def checked_column(name: str, values: ArrayLike | None, n: int, dtype: Any) -> NDArray[Any]:
+    """Return *n* numbers as an array of its own, zeros for ``None``."""
+    if values is None:
+        return np.zeros(n, dtype)
+    column = checked_array(name, values, MeshError)
+    column = column.reshape(n) if column.shape == (n, 1) or column.size == n == 0 else column
+    whole = np.issubdtype(dtype, np.integer)
+    if column.shape != (n,) or (column.dtype.kind not in ("iu" if whole else "iuf") and n):
+        raise MeshError(f"{name} has shape {column.shape} and type {column.dtype}; needed: {dtype.__name__}, ({n},)")
+    limits = np.iinfo(np.int32)
+    bad = (column < limits.min) | (column > limits.max) if whole else np.isnan(column)
+    if bad.any():
+        at = int(bad.argmax())
+        raise MeshError(f"{name}[{at}] = {column[at]}; allowed: {'int32' if whole else 'numbers'}")
+    return np.array(column, dtype)
+
+
+def checked_attributes(values: ArrayLike | None, n: int) -> NDArray[np.float64]:
+    """Return the attributes of *n* points, shape (n, a)."""
+    if values is None:
+        return np.zeros((n, 0))
+    rows = checked_array("point_attributes", values, MeshError)
+    rows = rows[:, None] if rows.ndim == 1 else rows
+    if rows.ndim != 2 or len(rows) != n or rows.dtype.kind not in "iuf":
+        raise MeshError(f"point_attributes has shape {rows.shape} and type {rows.dtype}; needed: numbers, ({n}, a)")
+    return np.array(rows, np.float64, order="C")
+
+
+def checked_areas(values: ArrayLike, t: int) -> NDArray[np.float64]:
+    """Return the largest allowed area for each of *t* triangles, infinity where the user's is not positive."""
+    areas = checked_column("max_areas", values, t, np.float64)
+    return np.where(areas > 0, areas, np.inf)

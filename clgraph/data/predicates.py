@@ -1,0 +1,143 @@
+"""Signs of determinants that decide a triangulation, exact for all finite float64 coordinates.
+
+The determinant is computed in float64 with a bound of its error. Where the bound leaves the sign open, it is computed
+again in integers: finite floats are integers times powers of two, and a common factor of all coordinates does not
+change the sign.
+
+The bounds are those of J. R. Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust Geometric
+Predicates", Discrete & Computational Geometry 18, 1997.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Points = NDArray[np.float64]
+Signs = NDArray[np.int8]
+
+_UNIT = 2.0**-53
+_ORIENT_BOUND = (3 + 16 * _UNIT) * _UNIT
+_INCIRCLE_BOUND = (10 + 96 * _UNIT) * _UNIT
+_SMALL = 2.0**-50  # differences from here to its inverse need no scaling
+_UNDERFLOW = 2.0**-800  # more than all that underflow takes from a determinant of these
+_CHUNK = 1 << 15  # queries at a time, which stay in the cache
+
+
+def orient2d(a: Points, b: Points, c: Points) -> Signs:
+    """Return on which side of the line from *a* to *b* the point *c* is.
+
+    Parameters
+    ----------
+    a, b, c : float64 arrays, shape (n, 2)
+        Finite coordinates; the shapes may be broadcast.
+
+    Returns
+    -------
+    int8 array, shape (n,)
+        1 if a, b, c turn counter-clockwise, -1 if clockwise, 0 if they are collinear.
+    """
+    return _signs((a, b, c), _orient_float, _orient_exact)
+
+
+def turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> int:
+    """Return what :func:`orient2d` does, for loops over single points."""
+    (ax, ay), (bx, by), (cx, cy) = a, b, c
+    left, right = (ax - cx) * (by - cy), (ay - cy) * (bx - cx)
+    error = 4 * _UNIT * (abs(left) + abs(right)) + _UNDERFLOW
+    if left - right > error:
+        return 1
+    if right - left > error:
+        return -1
+    x, y = Fraction(cx), Fraction(cy)
+    exact = (Fraction(ax) - x) * (Fraction(by) - y) - (Fraction(ay) - y) * (Fraction(bx) - x)
+    return (exact > 0) - (exact < 0)
+
+
+def incircle(a: Points, b: Points, c: Points, d: Points) -> Signs:
+    """Return whether *d* is inside the circle through *a*, *b* and *c*, which turn counter-clockwise.
+
+    Parameters
+    ----------
+    a, b, c, d : float64 arrays, shape (n, 2)
+        Finite coordinates; the shapes may be broadcast.
+
+    Returns
+    -------
+    int8 array, shape (n,)
+        1 inside, -1 outside, 0 on the circle; the other way round where a, b, c turn clockwise.
+    """
+    return _signs((a, b, c, d), _incircle_float, _incircle_exact)
+
+
+def _signs(points: tuple[Points, ...], fast: Callable[..., Any], exact: Callable[..., Any]) -> Signs:
+    together = np.broadcast_arrays(*(np.asarray(p, np.float64).reshape(-1, 2) for p in points))
+    n = len(together[0])
+    signs = np.empty(n, np.int8)
+    for start in range(0, n, _CHUNK):
+        chunk = [p[start : start + _CHUNK] for p in together]
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            difference = np.array([(p - chunk[-1]).T for p in chunk[:-1]])  # (points, 2, queries)
+            scale = max(difference.max(initial=0.0), -difference.min(initial=0.0))
+            if not _SMALL < scale < 1 / _SMALL and 0 < scale < np.inf:  # a power of two changes no sign
+                difference = np.ldexp(difference, -np.frexp(scale)[1])
+            determinant, error = fast(difference)
+        found = np.sign(determinant)
+        if (open_ := np.flatnonzero(~(np.abs(determinant) > error + _UNDERFLOW))).size:
+            found[open_] = exact(*(p[open_] for p in chunk))
+        signs[start : start + _CHUNK] = found
+    return signs
+
+
+def _orient_float(difference: NDArray[np.float64]) -> tuple[Points, Points]:
+    (ax, ay), (bx, by) = difference
+    left, right = ax * by, ay * bx
+    return left - right, _ORIENT_BOUND * (np.abs(left) + np.abs(right))
+
+
+def _incircle_float(difference: NDArray[np.float64]) -> tuple[Points, Points]:
+    total, permanent = 0.0, 0.0
+    lifts = (difference * difference).sum(axis=1)
+    for k in range(3):
+        (bx, by), (cx, cy) = difference[(k + 1) % 3], difference[(k + 2) % 3]
+        left, right = bx * cy, by * cx
+        total = total + lifts[k] * (left - right)
+        permanent = permanent + lifts[k] * (np.abs(left) + np.abs(right))
+    return total, _INCIRCLE_BOUND * permanent  # type: ignore[return-value]
+
+
+def _orient_exact(*points: Points) -> Signs:
+    signs = np.zeros(len(points[0]), np.int8)
+    # A vertical or horizontal line through all points is what grids ask about most.
+    rest = np.flatnonzero(((points[0] != points[2]) | (points[1] != points[2])).all(axis=1))
+    if rest.size:
+        (ax, ay), (bx, by) = _integer_differences([p[rest] for p in points])
+        signs[rest] = np.sign(ax * by - ay * bx).astype(np.int8)
+    return signs
+
+
+def _incircle_exact(*points: Points) -> Signs:
+    signs = np.zeros(len(points[0]), np.int8)
+    # Where each coordinate has two values, each twice, the points are corners of a rectangle, or two are equal, or all
+    # are on a line: the determinant is zero.  Grids consist of these, and integers would be slow.
+    ordered = np.sort(np.array(points), axis=0)
+    rest = np.flatnonzero(((ordered[0] != ordered[1]) | (ordered[2] != ordered[3])).any(axis=1))
+    if rest.size:
+        a, b, c = _integer_differences([p[rest] for p in points])
+        total = sum(
+            (p[0] * p[0] + p[1] * p[1]) * (q[0] * r[1] - q[1] * r[0]) for p, q, r in ((a, b, c), (b, c, a), (c, a, b))
+        )
+        signs[rest] = np.sign(total).astype(np.int8)
+    return signs
+
+
+def _integer_differences(points: Sequence[Points]) -> NDArray[Any]:
+    """Return what the points are apart from the last, in Python's integers; each query has a unit of its own."""
+    mantissas, exponents = np.frexp(np.array(points))  # (points, queries, 2)
+    exponents = np.where(mantissas == 0, 2000, exponents)
+    shifts = np.where(mantissas == 0, 0, exponents - exponents.min(axis=(0, 2), keepdims=True))
+    integers = np.ldexp(mantissas, 53).astype(np.int64).astype(object) << shifts.astype(object)
+    return (integers[:-1] - integers[-1]).transpose(0, 2, 1)  # type: ignore[no-any-return]

@@ -1,0 +1,281 @@
+"""Shewchuk's file formats: points (.node), triangles (.ele), planar graphs (.poly), largest areas (.area).
+
+A ``#`` begins a comment. Things are numbered from 0 or from 1; the first point tells. A .poly file without points has
+them in the .node file of the same name.
+"""
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.data.planar_graph import PlanarGraph
+from clgraph.data.triangle_mesh import TriangleMesh
+from clgraph.errors import GraphFileError, MeshError
+from clgraph.io.progress import reading_progress
+from clgraph.io.text import file_error, read_blocks, reading, write_rows, writing
+
+_COMMENT = re.compile(rb"#[^\n]*")
+_LARGEST_NUMBER = 2**31 - 2
+Made = TypeVar("Made")
+
+
+class _Points(NamedTuple):
+    base: int
+    points: NDArray[np.float64]
+    attributes: NDArray[np.float64]
+    markers: NDArray[np.int32]
+
+
+class _Lines:
+    """The lines of a file that have numbers, taken from the first to the last."""
+
+    def __init__(self, path: Path) -> None:
+        values: list[NDArray[np.float64]] = [np.zeros(0)]
+        counts, numbers = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        with reading(path) as stream:
+            for block in read_blocks(
+                stream, path, "numbers", comments=b"", clean=lambda text: _COMMENT.sub(b"", text),
+                progress=reading_progress(path),
+            ):
+                some = np.flatnonzero(block.counts > 0)
+                values.append(block.values.astype(np.float64))
+                counts.append(block.counts[some])
+                numbers.append(block.first_line + some)
+        self.path = path
+        self.values, self.counts, self.numbers = np.concatenate(values), np.concatenate(counts), np.concatenate(numbers)
+        self.starts = np.cumsum(self.counts) - self.counts
+        self.at = 0
+
+    @property
+    def left(self) -> int:
+        return self.counts.size - self.at
+
+    def error(self, expected: str, line: int | None = None) -> GraphFileError:
+        """Return the error for a line, without one for the next."""
+        at = self.at if line is None else line
+        if at >= self.counts.size:
+            return file_error(self.path, f"the file ends; expected {expected}")
+        text = " ".join(f"{x:.17g}" for x in self.values[self.starts[at] :][: self.counts[at]].tolist())
+        return file_error(self.path, expected, line=int(self.numbers[at]), text=text.encode())
+
+    def header(self, expected: str, most: int, defaults: tuple[int, ...]) -> list[int]:
+        """Return the integers of the next line, the first at most *most*, with *defaults* for those that lack."""
+        if not self.left:
+            raise self.error(expected)
+        numbers = self.values[self.starts[self.at] :][: self.counts[self.at]]
+        wrong = (numbers != np.floor(numbers)) | (numbers < 0) | (numbers > _LARGEST_NUMBER)
+        if numbers.size > len(defaults) + 1 or wrong.any():
+            raise self.error(expected)
+        found = [*numbers.astype(int).tolist(), *defaults[numbers.size - 1 :]]
+        if found[0] > most:
+            raise self.error(f"{expected}; no more than the {most} lines that follow")
+        self.at += 1
+        return found
+
+    def rows(self, n: int, widths: range, expected: str, base: int) -> NDArray[np.float64]:
+        """Return *n* lines as rows without their numbers, which count from *base*; all have one of the *widths*."""
+        if n > self.left:
+            self.at = self.counts.size
+            raise self.error(f"{n} lines with {expected}")
+        counts = self.counts[self.at : self.at + n]
+        width = int(counts[0]) - 1 if n else widths[0]
+        if (bad := (counts != width + 1) | (width not in widths)).any():
+            raise self.error(expected, self.at + int(bad.argmax()))
+        start = int(self.starts[self.at]) if n else 0
+        rows = self.values[start : start + n * (width + 1)].reshape(n, width + 1)
+        if (bad := rows[:, 0] != base + np.arange(n)).any():
+            at = int(bad.argmax())
+            raise self.error(f"{expected}, with the number {base + at} in front", self.at + at)
+        self.at += n
+        return rows[:, 1:]
+
+    def numbers_of(self, rows: NDArray[np.float64], base: int, n: int, expected: str) -> NDArray[np.int32]:
+        """Return *rows*, those taken last, as numbers of *n* points, from 0 on."""
+        bad = (rows != np.floor(rows)) | (rows < base) | (rows >= base + n)
+        if bad.any():
+            raise self.error(f"{expected}, numbers from {base} to {base + n - 1}", self.at - len(rows) + _row(bad))
+        return (rows - base).astype(np.int32)
+
+    def markers_of(self, column: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Return *column*, of the rows taken last, as markers."""
+        if (bad := (column != np.floor(column)) | (np.abs(column) > _LARGEST_NUMBER)).any():
+            raise self.error("a marker of 32 bits at the end", self.at - column.size + int(bad.argmax()))
+        return column.astype(np.int32)
+
+
+def read_mesh(path: Path) -> TriangleMesh:
+    """Read the .ele file *path* or that of the same name, with its .node file, and .poly and .area files if there are.
+
+    Raises
+    ------
+    GraphFileError
+        A file is not there or is malformed, or what is in them is no triangulation.
+    """
+    points = _read_points(_Lines(_needed(path, ".node")))
+    n, base = len(points.points), points.base
+    lines = _Lines(_needed(path, ".ele"))
+    expected = "the header 'triangles [corners [attributes]]' with 3 or 6 corners"
+    t, width, n_attributes = lines.header(expected, lines.left - 1, (3, 0))
+    if width not in (3, 6):
+        raise lines.error(expected, lines.at - 1)
+    form = f"the number of a triangle, {width} corners and {n_attributes} attributes"
+    rows = lines.rows(t, range(width + n_attributes, width + n_attributes + 1), form, base)
+    triangles = lines.numbers_of(rows[:, :3], base, n, form)
+    segments, markers = None, None
+    if (poly := beside(path, ".poly")) is not None:
+        lines = _Lines(poly)
+        _read_points(lines, points)
+        segments, markers = _read_segments(lines, base, n)
+    areas = None
+    if (area := beside(path, ".area")) is not None:
+        lines = _Lines(area)
+        (count,) = lines.header("the number of triangles", lines.left - 1, ())
+        areas = lines.rows(count, range(1, 2), "the number of a triangle and its largest area", base)[:, 0]
+    return _made(path, lambda: TriangleMesh.from_arrays(
+        points.points, triangles, segments, segment_markers=markers, point_markers=points.markers,
+        point_attributes=points.attributes, region_attributes=rows[:, width] if n_attributes else None,
+        max_areas=areas,
+    ))  # fmt: skip
+
+
+def read_planar_graph(path: Path) -> PlanarGraph:
+    """Read a .poly file, or the points of a .node file.
+
+    Raises
+    ------
+    GraphFileError
+        The file is not there or is malformed.
+    """
+    lines = _Lines(path)
+    is_poly = _stem(path).suffix == ".poly"
+    known = None
+    if is_poly and lines.left and lines.values[0] == 0:
+        known = _read_points(_Lines(_needed(path, ".node")))
+    points = _read_points(lines, known)
+    segments, markers = np.zeros((0, 2), np.int32), np.zeros(0, np.int32)
+    holes, regions = np.zeros((0, 2)), np.zeros((0, 4))
+    if is_poly:
+        segments, markers = _read_segments(lines, points.base, len(points.points))
+        holes = _read_places(lines, "holes", range(2, 3))
+        if lines.left:
+            regions = _read_places(lines, "regions", range(3, 5))
+            # As in Triangle, one number stands for the attribute and for the largest area.
+            regions = np.pad(regions, ((0, 0), (0, 4 - regions.shape[1])), mode="edge")
+    return _made(path, lambda: PlanarGraph.from_arrays(
+        points.points, segments, segment_markers=markers, point_markers=points.markers,
+        point_attributes=points.attributes, holes=holes, regions=regions,
+    ))  # fmt: skip
+
+
+def write_mesh(mesh: TriangleMesh, path: Path, base: int = 1) -> None:
+    """Write the .node, .ele and .poly files of the name of *path*, and the .area file if triangles have bounds."""
+    triangles = np.arange(base, base + mesh.n_triangles)
+    with writing(_stem(path).with_suffix(".node" + _packing(path))) as stream:
+        _write_points(stream, mesh.points, mesh.point_attributes, mesh.point_markers, base)
+    with writing(_stem(path).with_suffix(".ele" + _packing(path))) as stream:
+        attributes = [] if mesh.region_attributes is None else [mesh.region_attributes]
+        stream.write(f"{mesh.n_triangles} 3 {len(attributes)}\n".encode())
+        form = "%d %d %d %d" + " %.17g" * len(attributes) + "\n"
+        write_rows(stream, form, triangles, *(mesh.triangles + base).T, *attributes)
+    with writing(_stem(path).with_suffix(".poly" + _packing(path))) as stream:
+        stream.write(b"0 2 0 1\n")
+        _write_segments(stream, mesh.segments, mesh.segment_markers, base)
+        stream.write(b"0\n")
+    if mesh.max_areas is not None:
+        with writing(_stem(path).with_suffix(".area" + _packing(path))) as stream:
+            stream.write(f"{mesh.n_triangles}\n".encode())
+            write_rows(stream, "%d %.17g\n", triangles, np.where(np.isinf(mesh.max_areas), -1, mesh.max_areas))
+
+
+def write_planar_graph(graph: PlanarGraph, path: Path, base: int = 1) -> None:
+    """Write a .poly file."""
+    with writing(path) as stream:
+        _write_points(stream, graph.points, graph.point_attributes, graph.point_markers, base)
+        _write_segments(stream, graph.segments, graph.segment_markers, base)
+        for places, form in ((graph.holes, "%d %.17g %.17g\n"), (graph.regions, "%d %.17g %.17g %.17g %.17g\n")):
+            stream.write(f"{len(places)}\n".encode())
+            write_rows(stream, form, np.arange(base, base + len(places)), *places.T)
+
+
+def _read_points(lines: _Lines, known: _Points | None = None) -> _Points:
+    expected = "the header 'points [2 [attributes [markers]]]', markers being 0 or 1"
+    n, dimension, n_attributes, has_markers = lines.header(expected, lines.left - 1, (2, 0, 0))
+    if dimension != 2 or has_markers > 1:
+        raise lines.error(expected, lines.at - 1)
+    if n == 0 and known is not None:
+        return known
+    base = int(lines.values[lines.starts[lines.at]]) if n else 1
+    if base not in (0, 1):
+        raise lines.error("a point with the number 0 or 1")
+    width = 2 + n_attributes + has_markers
+    form = f"the number of a point, 2 coordinates, {n_attributes} attributes and {has_markers} markers"
+    rows = lines.rows(n, range(width, width + 1), form, base)
+    markers = lines.markers_of(rows[:, -1]) if has_markers else np.zeros(n, np.int32)
+    return _Points(base, rows[:, :2], rows[:, 2 : 2 + n_attributes], markers)
+
+
+def _read_segments(lines: _Lines, base: int, n: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    expected = "the header 'segments [markers]', markers being 0 or 1"
+    s, has_markers = lines.header(expected, lines.left - 1, (0,))
+    if has_markers > 1:
+        raise lines.error(expected, lines.at - 1)
+    form = f"the number of a segment, 2 points and {has_markers} markers"
+    rows = lines.rows(s, range(2 + has_markers, 3 + has_markers), form, base)
+    segments = lines.numbers_of(rows[:, :2], base, n, form)
+    return segments, lines.markers_of(rows[:, 2]) if has_markers else np.zeros(s, np.int32)
+
+
+def _read_places(lines: _Lines, name: str, widths: range) -> NDArray[np.float64]:
+    (n,) = lines.header(f"the number of {name}", lines.left - 1, ())
+    base = int(lines.values[lines.starts[lines.at]]) if n and lines.values[lines.starts[lines.at]] == 0 else 1
+    return lines.rows(n, widths, f"the number of one of the {name} and {' or '.join(map(str, widths))} numbers", base)
+
+
+def _write_points(
+    stream: IO[bytes], points: NDArray[Any], attributes: NDArray[Any], markers: NDArray[Any], base: int
+) -> None:
+    stream.write(f"{len(points)} 2 {attributes.shape[1]} 1\n".encode())
+    form = "%d %.17g %.17g" + " %.17g" * attributes.shape[1] + " %d\n"
+    write_rows(stream, form, np.arange(base, base + len(points)), *points.T, *attributes.T, markers)
+
+
+def _write_segments(stream: IO[bytes], segments: NDArray[Any], markers: NDArray[Any], base: int) -> None:
+    stream.write(f"{len(segments)} 1\n".encode())
+    write_rows(stream, "%d %d %d %d\n", np.arange(base, base + len(segments)), *(segments + base).T, markers)
+
+
+def _made(path: Path, make: Callable[[], Made]) -> Made:
+    try:
+        return make()
+    except MeshError as error:
+        raise GraphFileError(f"{path}: {error}") from error
+
+
+def _packing(path: Path) -> str:
+    return path.suffix if path.suffix in (".gz", ".xz", ".bz2") else ""
+
+
+def _stem(path: Path) -> Path:
+    """Return *path* without the suffix of its compression."""
+    return path.with_suffix("") if _packing(path) else path
+
+
+def beside(path: Path, suffix: str) -> Path | None:
+    """Return the file of the same name with another suffix, perhaps compressed, if there is one."""
+    whole = _stem(path).with_suffix(suffix)
+    packed = (whole.with_name(whole.name + packing) for packing in (_packing(path), "", ".gz", ".xz", ".bz2"))
+    return next((file for file in packed if file.exists()), None)
+
+
+def _needed(path: Path, suffix: str) -> Path:
+    """Return the same, or the name that is missing."""
+    return beside(path, suffix) or _stem(path).with_suffix(suffix)
+
+
+def _row(bad: NDArray[np.bool_]) -> int:
+    return int(bad.any(axis=1).argmax())

@@ -1,0 +1,232 @@
+"""The definition of a constrained Delaunay triangulation, and of a refinement of one; geometry is decided exactly."""
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from clgraph.data.mesh_arrays import among, edge_keys, triangle_sides
+from clgraph.data.predicates import incircle, orient2d
+from clgraph.data.triangle_mesh import TriangleMesh, triangle_neighbors
+from clgraph.errors import MeshError, VerificationError
+
+_DISTANCE = 1e-12  # of a point from its segment, by the largest coordinate: points on it are rounded
+_LENGTH = 1e-9  # by which lengths and areas may differ as sums
+_ANGLE = 1e-6  # degrees
+_SHARP = 60.0  # degrees; segments that meet at less may have bad triangles between them
+
+
+class Chains(NamedTuple):
+    """The segments of a mesh as parts of those of the mesh that was refined.
+
+    Attributes
+    ----------
+    ends : int64 array, shape (n_points, 2)
+        The ends of the whole segment on which a new point is, -1 for other points.
+    whole : int64 array, shape (n, 2)
+        The ends of each whole segment, the lesser first.
+    """
+
+    ends: NDArray[np.int64]
+    whole: NDArray[np.int64]
+
+
+def check_delaunay(
+    mesh: TriangleMesh, *, original: TriangleMesh | None = None, min_angle: float = 0.0,
+    max_area: float | None = None, holes: ArrayLike = (), unused_points: bool = False,
+) -> None:
+    """Raise a :class:`VerificationError` unless *mesh* is constrained Delaunay, and refines *original* if there is one.
+
+    Parameters
+    ----------
+    mesh : TriangleMesh
+    original : TriangleMesh, optional
+        Its points must be the first ones of *mesh*, its segments unions of segments, and its area the same. Points on
+        segments may be off by rounding.
+    min_angle : float
+        Degrees that each angle must have. A smaller one is excused where the shortest edge of its triangle lies
+        between two segments of *original* that meet at less than 60 degrees.
+    max_area : float, optional
+        The largest area. If it or *original* is given, the bounds of the mesh itself must hold, too.
+    holes : float array, shape (h, 2)
+        Points that must be in no triangle.
+    unused_points : bool
+        Whether there may be points without a triangle, which may also be equal to others.
+    """
+    _check_circles(mesh, _check_topology(mesh, unused_points))
+    _check_holes(mesh, np.asarray(holes, np.float64).reshape(-1, 2))
+    if max_area is not None or original is not None:
+        _check_areas(mesh, max_area)
+    chains = None if original is None else _check_refinement(mesh, original)
+    _check_angles(mesh, min_angle, original, chains)
+
+
+def _check_topology(mesh: TriangleMesh, unused_points: bool) -> NDArray[np.bool_]:
+    """Check everything but where points are, and return which sides of triangles are segments."""
+    n, corners = mesh.n_points, mesh.triangles
+    if corners.size and not 0 <= corners.min() <= corners.max() < n:
+        raise VerificationError(f"corners of triangles are {corners.min()} to {corners.max()}; points are 0 to {n - 1}")
+    if (turned := orient2d(*mesh.points[corners.T]) <= 0).any():
+        raise VerificationError(f"triangle {turned.argmax()} is not counter-clockwise")
+    try:
+        links = triangle_neighbors(corners)
+    except MeshError as error:
+        raise VerificationError(str(error)) from error
+    if (wrong := (links != mesh.neighbors).any(axis=1)).any():
+        at = int(wrong.argmax())
+        raise VerificationError(f"triangle {at} has neighbours {mesh.neighbors[at]}; it should have {links[at]}")
+    used = np.bincount(corners.ravel(), minlength=n) > 0
+    if not unused_points and not used.all():
+        raise VerificationError(f"point {used.argmin()} is in no triangle")
+    points = np.flatnonzero(used)
+    order = points[np.lexsort(mesh.points[points].T)]
+    if (same := (mesh.points[order[1:]] == mesh.points[order[:-1]]).all(axis=1)).any():
+        at = int(same.argmax())
+        raise VerificationError(f"points {order[at]} and {order[at + 1]} are equal")
+    keys, sides = edge_keys(mesh.segments, n), edge_keys(triangle_sides(corners), n)
+    if np.unique(keys).size != keys.size:
+        raise VerificationError("a segment is there twice")
+    fixed = among(sides, keys)
+    if (lost := ~among(keys, sides[fixed])).any():
+        raise VerificationError(f"segment {mesh.segments[lost.argmax()]} is no edge of a triangle")
+    if (free := (mesh.neighbors < 0) & ~fixed).any():
+        raise VerificationError(f"{free.sum()} edges at the boundary are no segments")
+    return fixed
+
+
+def _check_circles(mesh: TriangleMesh, fixed: NDArray[np.bool_]) -> None:
+    """Check that no corner across an edge that is not *fixed* is inside the circle of a triangle."""
+    corners, points = mesh.triangles, mesh.points
+    triangle, side = np.nonzero((mesh.neighbors > np.arange(len(corners))[:, None]) & ~fixed)
+    other = mesh.neighbors[triangle, side]
+    apex = corners[other, (mesh.neighbors[other] == triangle[:, None]).argmax(axis=1)]
+    a, b, c = points[corners[triangle].T]
+    if (bad := incircle(a, b, c, points[apex]) > 0).any():
+        at = int(bad.argmax())
+        raise VerificationError(
+            f"{bad.sum()} edges are not Delaunay: point {apex[at]} is in the circle of triangle {triangle[at]}"
+        )
+
+
+def _check_holes(mesh: TriangleMesh, holes: NDArray[np.float64]) -> None:
+    a, b, c = mesh.points[mesh.triangles.T]
+    for hole in holes:
+        inside = (orient2d(a, b, hole) > 0) & (orient2d(b, c, hole) > 0) & (orient2d(c, a, hole) > 0)
+        if inside.any():
+            raise VerificationError(f"triangle {inside.argmax()} is in the hole at {hole.tolist()}")
+
+
+def _check_areas(mesh: TriangleMesh, max_area: float | None) -> None:
+    bound = np.full(mesh.n_triangles, np.inf if max_area is None else max_area)
+    if mesh.max_areas is not None:
+        bound = np.minimum(bound, mesh.max_areas)
+    if (large := mesh.areas() > bound * (1 + _LENGTH)).any():
+        at = int(large.argmax())
+        raise VerificationError(f"{large.sum()} triangles are too large: {at} has {mesh.areas()[at]}, not {bound[at]}")
+
+
+def _check_refinement(mesh: TriangleMesh, original: TriangleMesh) -> Chains:
+    n = original.n_points
+    if mesh.n_points < n or not np.array_equal(mesh.points[:n], original.points):
+        raise VerificationError(f"the first {n} points are not those of the mesh that was refined")
+    total, before = math.fsum(mesh.areas()), math.fsum(original.areas())
+    extent = np.ptp(original.points, axis=0).prod() if n else 0.0
+    if abs(total - before) > _LENGTH * extent:
+        raise VerificationError(f"the area is {total}, that of the mesh that was refined {before}")
+    chains = segment_chains(mesh, n)
+    if not np.array_equal(edge_keys(chains.whole, n), np.sort(edge_keys(original.segments, n))):
+        raise VerificationError("the segments are not unions of those of the mesh that was refined")
+    inner = np.flatnonzero(chains.ends[:, 0] >= 0)
+    a, b = mesh.points[chains.ends[inner].T]
+    along, offset = b - a, mesh.points[inner] - a
+    length = np.hypot(*along.T)
+    distance = np.abs(along[:, 0] * offset[:, 1] - along[:, 1] * offset[:, 0]) / length
+    if (off := distance > _DISTANCE * np.abs(mesh.points[:n]).max(initial=0.0)).any():
+        raise VerificationError(f"point {inner[off.argmax()]} is off its segment by {distance[off.argmax()]}")
+    lengths, wholes = (math.fsum(np.hypot(*(p[s[:, 0]] - p[s[:, 1]]).T)) for p, s in (
+        (mesh.points, mesh.segments), (original.points, original.segments)
+    ))  # fmt: skip
+    if abs(lengths - wholes) > _LENGTH * wholes:  # a chain that turns back is longer
+        raise VerificationError(f"the segments have length {lengths}, those of the mesh that was refined {wholes}")
+    return chains
+
+
+def segment_chains(mesh: TriangleMesh, n: int) -> Chains:
+    """Return which segments of *mesh* are parts of one segment between two of its first *n* points."""
+    s = len(mesh.segments)
+    start = np.concatenate([mesh.segments[:, 0], mesh.segments[:, 1]]).astype(np.int64)
+    end = np.concatenate([mesh.segments[:, 1], mesh.segments[:, 0]]).astype(np.int64)
+    degree = np.bincount(start, minlength=mesh.n_points)
+    if (wrong := (degree[n:] != 2) & (degree[n:] != 0)).any():
+        at = n + int(wrong.argmax())
+        raise VerificationError(f"the new point {at} is on {degree[at]} segments; needed: 0 or 2")
+    order = np.argsort(start, kind="stable")
+    first = np.cumsum(degree) - degree
+    back = np.concatenate([np.arange(s, 2 * s), np.arange(s)])
+    step = np.arange(2 * s)  # from each half of a segment to the one that goes on behind its end
+    new = end >= n
+    one, two = order[first[end[new]]], order[np.minimum(first[end[new]] + 1, 2 * s - 1)]
+    step[new] = np.where(one == back[new], two, one)
+    for _ in range(1 + (2 * s).bit_length()):
+        step = step[step]
+    final = end[step]
+    if (final >= n).any():
+        raise VerificationError(f"the segment at the new point {start[(final >= n).argmax()]} is a circle")
+    ends = np.full((mesh.n_points, 2), -1, np.int64)
+    out = np.flatnonzero(start >= n)
+    out = out[np.argsort(start[out], kind="stable")]
+    ends[start[out[::2]]] = np.sort(np.column_stack([final[out[::2]], final[out[1::2]]]), axis=1)
+    begins = start < n
+    pairs = np.column_stack([start[begins], final[begins]])
+    pairs = pairs[pairs[:, 0] < pairs[:, 1]]
+    return Chains(ends, pairs[np.argsort(edge_keys(pairs, n), kind="stable")])
+
+
+def _check_angles(
+    mesh: TriangleMesh, min_angle: float, original: TriangleMesh | None, chains: Chains | None
+) -> None:
+    angles = mesh.angles()
+    bad = np.flatnonzero(angles.min(axis=1) < min_angle - _ANGLE)
+    if chains is not None and original is not None and bad.size:
+        excused = _between_sharp_segments(mesh, original, chains, bad)
+        bad = bad[~excused]
+    if bad.size:
+        raise VerificationError(
+            f"{bad.size} triangles have an angle below {min_angle}: {bad[0]} has {angles[bad[0]].min()}"
+        )
+
+
+def _between_sharp_segments(
+    mesh: TriangleMesh, original: TriangleMesh, chains: Chains, triangles: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Return for which *triangles* the shortest edge is between two segments that meet at a sharp angle."""
+    n = original.n_points
+    at_point: dict[int, list[int]] = {}
+    for a, b in chains.whole.tolist():
+        at_point.setdefault(a, []).append(b)
+        at_point.setdefault(b, []).append(a)
+
+    def segments_at(v: int) -> set[tuple[int, int]]:
+        """Return the whole segments of *v*, each as the end from which the angle is seen and the other end."""
+        if v < n:
+            return {(other, v) for other in at_point.get(v, ())}
+        a, b = chains.ends[v].tolist()
+        return {(a, b), (b, a)} if a >= 0 else set()
+
+    def sharp(v: int, w: int) -> bool:
+        for (apex, one) in segments_at(v):
+            for (same, other) in segments_at(w):
+                if apex == same and one != other:
+                    p, q = mesh.points[[one, other]] - mesh.points[apex]
+                    if math.degrees(math.atan2(abs(p[0] * q[1] - p[1] * q[0]), p @ q)) < _SHARP:
+                        return True
+        return False
+
+    corners = mesh.triangles[triangles]
+    # The shortest edge is opposite the least angle.
+    least = mesh.angles()[triangles].argmin(axis=1)
+    rows = np.arange(len(corners))
+    v, w = corners[rows, (least + 1) % 3].tolist(), corners[rows, (least + 2) % 3].tolist()
+    return np.fromiter(map(sharp, v, w), bool, len(v))

@@ -1,0 +1,323 @@
+"""Delaunay refinement: every strategy on every device, checked against the definition."""
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import clgraph as cg
+from clgraph.algorithms.delaunay import ALGORITHM, STRATEGIES, RefinedMesh, refine_mesh
+from clgraph.algorithms.delaunay.rounds import Refinement
+from clgraph.errors import ConvergenceWarning, InputError, MeshError, UnsupportedStrategyError
+from clgraph.progress import Progress, listening
+from clgraph.runtime.session import Session
+
+pytestmark = pytest.mark.filterwarnings("error::clgraph.errors.ConvergenceWarning")
+
+
+def square(n: int = 0, scale: float = 1.0) -> cg.PlanarGraph:
+    """Return the unit square with *n* random points inside."""
+    points = np.concatenate([[[0, 0], [1, 0], [1, 1], [0, 1]], np.random.default_rng(n).random((n, 2))])
+    return cg.PlanarGraph.from_arrays(scale * points, [[0, 1], [1, 2], [2, 3], [3, 0]])
+
+
+def ring(n: int, radius: float, first: int) -> tuple[np.ndarray, list[list[int]]]:
+    angle = 2 * np.pi * np.arange(n) / n
+    points = 0.5 + radius * np.column_stack([np.cos(angle), np.sin(angle)])
+    return points, [[first + i, first + (i + 1) % n] for i in range(n)]
+
+
+def with_hole() -> cg.PlanarGraph:
+    outer, inner = ring(9, 0.5, 0), ring(17, 0.17, 9)
+    return cg.PlanarGraph.from_arrays(
+        np.concatenate([outer[0], inner[0]]), outer[1] + inner[1], holes=[[0.5, 0.5]],
+        segment_markers=[3] * 9 + [7] * 17,
+    )
+
+
+def with_slits() -> cg.PlanarGraph:
+    """A square with segments that end inside of it, and one that two triangles share from side to side."""
+    whole = square(20)
+    points = [[0.5, 0.2], [0.5, 0.8], [0.21, 0.5], [0.43, 0.51], [0.62, 0.31], [0.93, 0.95]]
+    return cg.PlanarGraph.from_arrays(
+        np.concatenate([whole.points, points]), [*whole.segments.tolist(), [24, 25], [26, 27], [28, 29]]
+    )
+
+
+def with_regions() -> cg.PlanarGraph:
+    whole = square()
+    return cg.PlanarGraph.from_arrays(
+        np.concatenate([whole.points, [[0.4, 0], [0.4, 1]]]), [*whole.segments.tolist(), [4, 5]],
+        regions=[[0.1, 0.5, 11, 0.002], [0.9, 0.5, 22, 0.03]],
+    )
+
+
+def grid(n: int) -> cg.PlanarGraph:
+    """Points of which four at a time are on one circle, as no filter can tell."""
+    x, y = np.meshgrid(np.arange(n), np.arange(n) * 3.0)
+    return cg.PlanarGraph.from_arrays(np.column_stack([x.ravel(), y.ravel()]))
+
+
+def wedge(degrees: float) -> cg.PlanarGraph:
+    tip = 1.3 * np.array([math.cos(math.radians(degrees)), math.sin(math.radians(degrees))])
+    return cg.PlanarGraph.from_arrays([[0, 0], [1, 0], tip], [[0, 1], [1, 2], [2, 0]])
+
+
+def fan(n: int) -> cg.PlanarGraph:
+    """Segments that meet in one point, ten degrees apart."""
+    angle = np.radians(10.0) * np.arange(n)
+    length = 1.0 + 0.3 * np.sin(5 * np.arange(n))
+    ends = np.column_stack([length * np.cos(angle), length * np.sin(angle)])
+    return cg.PlanarGraph.from_arrays(
+        np.concatenate([[[0, 0]], ends]), [[0, i + 1] for i in range(n)] + [[i, i + 1] for i in range(1, n)]
+    )
+
+
+def on_circle(n: int) -> cg.PlanarGraph:
+    """A cavity of more triangles than there is room for at first."""
+    points, _ = ring(n, 0.5, 0)
+    return cg.PlanarGraph.from_arrays(points)
+
+
+GRAPHS: dict[str, Callable[[], cg.PlanarGraph]] = {
+    "square": square,
+    "random": lambda: square(300),
+    "tiny": lambda: square(60, 1e-8),
+    "huge": lambda: square(60, 1e8),
+    "hole": with_hole,
+    "slits": with_slits,
+    "regions": with_regions,
+    "grid": lambda: grid(9),
+    "needle": lambda: cg.PlanarGraph.from_arrays([[0, 0], [1, 1e-4], [2, 0]], [[0, 1], [1, 2], [2, 0]]),
+    "wedge": lambda: wedge(1.0),
+    "fan": lambda: fan(9),
+    "circle": lambda: on_circle(150),
+    "collinear": lambda: cg.PlanarGraph.from_arrays([[i, 0.0] for i in range(12)] + [[3, 4], [7, -2]]),
+    "triangle": lambda: cg.PlanarGraph.from_arrays([[0, 0], [1, 0], [0.2, 0.9]]),
+}
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_zoo(session: Session, name: str, strategy: str) -> None:
+    mesh = GRAPHS[name]().triangulate()
+    for min_angle in (20.0, 28.0):
+        refined = refine_mesh(mesh, min_angle=min_angle, strategy=strategy, session=session, verify=True)
+        assert np.array_equal(refined.points[: mesh.n_points], mesh.points)
+        if name not in ("needle", "wedge", "fan"):
+            assert refined.quality().min_angle >= min_angle - 1e-9
+
+
+def test_the_deterministic_strategy_gives_the_same_mesh_everywhere(session: Session, pocl: Session) -> None:
+    mesh = square(500).triangulate()
+    first, other = (refine_mesh(mesh, strategy="priority", session=on) for on in (session, pocl))
+    for name in ("points", "triangles", "neighbors", "segments", "segment_markers", "point_markers"):
+        assert np.array_equal(getattr(first, name), getattr(other, name)), name
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_regions_keep_attributes_and_areas(pocl: Session, strategy: str) -> None:
+    mesh = with_regions().triangulate()
+    refined = refine_mesh(mesh, min_angle=25, max_area=0.02, strategy=strategy, session=pocl, verify=True)
+    assert refined.region_attributes is not None and refined.max_areas is not None
+    left = refined.points[refined.triangles].mean(axis=1)[:, 0] < 0.4
+    assert np.array_equal(refined.region_attributes, np.where(left, 11, 22))
+    assert refined.areas()[left].max() <= 0.002 and 0.01 < refined.areas()[~left].max() <= 0.02
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_parts_of_segments_have_their_markers(pocl: Session, strategy: str) -> None:
+    refined = refine_mesh(with_hole().triangulate(), max_area=1e-3, strategy=strategy, session=pocl, verify=True)
+    middle = refined.points[refined.segments].mean(axis=1) - 0.5
+    inner = np.hypot(*middle.T) < 0.3
+    assert np.array_equal(refined.segment_markers, np.where(inner, 7, 3))
+    ends = np.unique(refined.segments[~inner])
+    assert (refined.point_markers[ends[ends >= 26]] == 3).all() and (ends >= 26).any()
+
+
+def test_point_attributes_are_interpolated(pocl: Session) -> None:
+    whole = square(40)
+    graph = cg.PlanarGraph.from_arrays(
+        whole.points, whole.segments, point_attributes=whole.points @ [[2.0, 1.0], [-3.0, 0.5]]
+    )
+    refined = refine_mesh(graph.triangulate(), max_area=0.01, session=pocl)
+    np.testing.assert_allclose(refined.point_attributes, refined.points @ [[2.0, 1.0], [-3.0, 0.5]], atol=1e-12)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_arrays_grow(session: Session, strategy: str) -> None:
+    """One area bound asks for a hundred times the points for which there is room at first."""
+    refined = refine_mesh(square().triangulate(), max_area=2e-6, strategy=strategy, session=session)
+    assert refined.n_points > 100_000 and refined.areas().max() <= 2e-6
+    assert refined.quality().min_angle >= 30 and math.isclose(refined.areas().sum(), 1.0, rel_tol=1e-9)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_most_points(session: Session, strategy: str) -> None:
+    mesh = square(200).triangulate()
+    with pytest.warns(ConvergenceWarning, match="max_points = 260 is reached"):
+        refined = refine_mesh(mesh, max_points=260, strategy=strategy, session=session, verify=True)
+    assert refined.n_points == 260
+    with pytest.warns(ConvergenceWarning, match="max_points = 5 is reached"):
+        assert refine_mesh(mesh, max_points=5, strategy=strategy, session=session).n_points == mesh.n_points
+
+
+def test_points_that_round_to_others_are_given_up(pocl: Session) -> None:
+    far = 2.0**40
+    points = far + np.array([[0, 0], [2e-3, 0], [2e-3, 2e-3], [0, 2e-3]])
+    mesh = cg.PlanarGraph.from_arrays(points, [[0, 1], [1, 2], [2, 3], [3, 0]]).triangulate()
+    for strategy in STRATEGIES:
+        with pytest.warns(ConvergenceWarning, match="could not be improved"):
+            refine_mesh(mesh, max_area=1e-9, strategy=strategy, session=pocl, verify=True)
+
+
+def test_a_mesh_without_bad_triangles_stays(session: Session) -> None:
+    mesh = cg.TriangleMesh.from_arrays([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
+    for strategy in STRATEGIES:
+        refined = refine_mesh(mesh, strategy=strategy, session=session, verify=True)
+        assert refined.n_points == 4 and refined.history.tolist() == [[0, 0]]
+        assert sorted(map(sorted, refined.triangles.tolist())) == [[0, 1, 2], [0, 2, 3]]
+
+
+def shuffled_triangulation(seed: int) -> cg.TriangleMesh:
+    """A triangulation of random points between two segments that is far from Delaunay: a sweep from left to right."""
+    points = np.random.default_rng(seed).random((80, 2))
+    order = np.argsort(points[:, 0])
+    fan: list[list[int]] = []
+    upper, lower = [order[0]], [order[0]]
+    for v in order[1:]:
+        for chain, turn in ((upper, 1.0), (lower, -1.0)):
+            while len(chain) > 1:
+                a, b = points[chain[-2]], points[chain[-1]]
+                if turn * np.cross(np.append(b - a, 0), np.append(points[v] - a, 0))[2] <= 0:
+                    break
+                fan.append([chain[-2], chain[-1], int(v)])
+                chain.pop()
+            chain.append(int(v))
+    return cg.TriangleMesh.from_arrays(points, fan)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_not_delaunay_is_flipped_first(session: Session, seed: int) -> None:
+    from clgraph.errors import VerificationError
+    from clgraph.reference.delaunay import check_delaunay
+
+    mesh = shuffled_triangulation(seed)
+    with pytest.raises(VerificationError, match="circle"):
+        check_delaunay(mesh)
+    flipped = refine_mesh(mesh, min_angle=0, session=session, verify=True)
+    assert flipped.n_points == mesh.n_points and flipped.info.details["flips"] > 50
+    refine_mesh(mesh, min_angle=25, session=session, verify=True)
+
+
+def test_history_tells_of_each_round(pocl: Session) -> None:
+    mesh = square(300).triangulate()
+    for strategy in STRATEGIES:
+        refined = refine_mesh(mesh, strategy=strategy, session=pocl)
+        assert isinstance(refined, RefinedMesh) and refined.history[-1].tolist() == [0, 0]
+        assert refined.history[:, 1].sum() == refined.n_points - mesh.n_points
+        assert refined.info.strategy == strategy and refined.info.details["rounds"] >= len(refined.history) - 1
+
+
+def test_who_listens_hears_how_many_bad_triangles_are_left(pocl: Session) -> None:
+    heard: list[Progress] = []
+    with listening(heard.append):
+        refine_mesh(square(300).triangulate(), session=pocl)
+    assert [state.unit for state in heard] == ["bad triangles"] * len(heard) and heard[-1].done == 0
+
+
+class Interrupting:
+    """A listener that acts as Ctrl-C does, after some rounds."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, state: Progress) -> None:
+        self.calls += 1
+        if self.calls == 4:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_interrupts_give_a_valid_mesh_if_wanted(pocl: Session, strategy: str) -> None:
+    mesh = square(3000).triangulate()
+    with pytest.raises(KeyboardInterrupt), listening(Interrupting()):
+        refine_mesh(mesh, strategy=strategy, session=pocl)
+    with pytest.warns(ConvergenceWarning, match="interrupted"), listening(Interrupting()):
+        refined = refine_mesh(mesh, strategy=strategy, session=pocl, partial=True, verify=True)
+    assert mesh.n_points < refined.n_points
+
+
+def test_a_plan_runs_again(session: Session) -> None:
+    problem = ALGORITHM.problem(square(200).triangulate(), min_angle=28)
+    for strategy in STRATEGIES:
+        plan = STRATEGIES[strategy].plan(session, problem)
+        plan.run()
+        first = plan.read()["points"]
+        plan.run()
+        if strategy == "priority":
+            assert np.array_equal(first, plan.read()["points"])
+        assert abs(len(first) - len(plan.read()["points"])) < 0.1 * len(first)
+
+
+def test_the_benchmark_checks_what_it_times(pocl: Session) -> None:
+    import bench_refine_mesh
+
+    row = bench_refine_mesh.measure(pocl, square(300).triangulate(), 25.0, "priority", repeats=1, budget_seconds=1.0)
+    assert row["verified"] and row["n_points"] > 304 and row["call_seconds"] > 0 and "insert" in row["kernels"]
+    with pytest.warns(UserWarning, match="no row of Triangle"):
+        assert bench_refine_mesh.measure_triangle("/bin/false", 10, 25.0) is None
+
+
+def test_more_workers_than_triangles(session: Session) -> None:
+    problem = ALGORITHM.problem(square(400).triangulate(), min_angle=28)
+    for method in ("patches", "atomic"):
+        plan = Refinement(session, problem, method=method, workers=5000)
+        plan.run()
+        assert plan.details["given_up"] == 0 and not plan.stopped
+
+
+def test_arguments() -> None:
+    mesh = square().triangulate()
+    wrong = [
+        ({"min_angle": -1}, "min_angle"), ({"min_angle": 35}, "min_angle"), ({"max_area": 0}, "max_area"),
+        ({"max_points": 0}, "max_points"), ({"min_angle": math.nan}, "min_angle"), ({"partial": 2}, "partial"),
+    ]  # fmt: skip
+    for arguments, name in wrong:
+        with pytest.raises(InputError, match=name):
+            refine_mesh(mesh, **arguments)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="TriangleMesh"):
+        refine_mesh(mesh.points)
+    with pytest.raises(MeshError, match="coordinates"):
+        refine_mesh(cg.TriangleMesh.from_arrays(np.array([[0, 0], [1, 0], [0, 1]]) * 1e200, [[0, 1, 2]]))
+    with pytest.raises(MeshError, match="0 triangles"):
+        refine_mesh(cg.TriangleMesh.from_arrays(np.zeros((0, 2)), np.zeros((0, 3), int)))
+    with pytest.raises(UnsupportedStrategyError, match="known: auto, patches"):
+        refine_mesh(mesh, strategy="nonsense")
+
+
+def test_devices_without_doubles_or_wide_atomics_are_told(pocl: Session) -> None:
+    from dataclasses import replace
+
+    for strategy in STRATEGIES.values():
+        assert strategy.unsupported(pocl.facts) is None
+        assert "64-bit floats" in str(strategy.unsupported(replace(pocl.facts, has_fp64=False)))
+        assert "64-bit atomics" in str(strategy.unsupported(replace(pocl.facts, has_int64_atomics=False)))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_planar_graphs(pocl: Session, seed: int) -> None:
+    """Crossing segments, points on segments and small angles, every strategy in turn."""
+    rng = np.random.default_rng(seed)
+    points = np.round(rng.random((12 + 5 * seed, 2)), rng.integers(1, 4))
+    segments = rng.integers(0, len(points), (6 + seed, 2))
+    graph = cg.PlanarGraph.from_arrays(points, segments[segments[:, 0] != segments[:, 1]])
+    mesh = graph.triangulate(convex_hull=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for strategy in STRATEGIES:
+            refined = refine_mesh(mesh, min_angle=22, max_points=20000, strategy=strategy, session=pocl, verify=True)
+            assert refined.n_points >= mesh.n_points

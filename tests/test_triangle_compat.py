@@ -1,0 +1,214 @@
+"""``clgraph.compat.triangulate`` gives what Triangle gives; Triangle itself runs in a child process, if it is there.
+
+Its licence is not free, so it is no dependency, not even of tests: ``CLGRAPH_TRIANGLE_PYTHON`` names an interpreter
+that has the package ``triangle``.
+"""
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from clgraph.compat import triangulate
+from clgraph.data.triangle_mesh import TriangleMesh
+from clgraph.errors import ConvergenceWarning, InputError
+from clgraph.reference.delaunay import check_delaunay
+
+ORACLE = """
+import json, sys
+import numpy as np
+import triangle
+for line in sys.stdin:
+    given, opts = json.loads(line)
+    given = {key: np.array(values) for key, values in given.items()}
+    found = {key: np.asarray(values) for key, values in triangle.triangulate(given, opts).items()}
+    print(json.dumps({key: [str(values.dtype), values.shape, values.tolist()] for key, values in found.items()}))
+"""
+PYTHON = os.environ.get("CLGRAPH_TRIANGLE_PYTHON", sys.executable)
+HAS_TRIANGLE = subprocess.run([PYTHON, "-c", "import triangle"], capture_output=True, check=False).returncode == 0
+SQUARE = {"vertices": [[0, 0], [1, 0], [1, 1], [0, 1]], "segments": [[0, 1], [1, 2], [2, 3], [3, 0]]}
+
+
+def ask_triangle(cases):
+    """Return what Triangle makes of each dictionary and options."""
+    text = "".join(json.dumps([{key: np.asarray(v).tolist() for key, v in g.items()}, o]) + "\n" for g, o in cases)
+    child = subprocess.run(
+        [PYTHON, "-c", ORACLE], input=text, capture_output=True, text=True, check=True,
+        env={k: v for k, v in os.environ.items() if k != "PYTHONPATH"},
+    )
+    for line in child.stdout.splitlines():
+        yield {k: np.array(values, kind).reshape(shape) for k, (kind, shape, values) in json.loads(line).items()}
+
+
+def random_graph(rng, *, crossing):
+    """Return a frame with a wall, a hole and random points, and perhaps segments that cross."""
+    ring = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
+    frame = np.array([[0, 0], [4, 0], [4, 4], [0, 4], [1, 1], [2, 1.1], [2.2, 2], [1, 2.1]])
+    # No two points are equal: Triangle 1.6 crashes on such input now and then.
+    points = np.concatenate([frame, rng.uniform(0.05, 3.95, (30, 2)), [[6, 1]]])
+    segments = np.concatenate([ring, ring + 4, [[0, 4]]])
+    if crossing:
+        segments = np.concatenate([segments, rng.integers(8, 38, (6, 2))])
+        segments = segments[segments[:, 0] != segments[:, 1]]
+    return {
+        "vertices": points, "segments": segments, "holes": [[1.5, 1.5]], "regions": [[3, 0.5, 7, 0.2]],
+        "segment_markers": rng.integers(0, 3, (len(segments), 1)), "vertex_markers": rng.integers(0, 2, (39, 1)),
+        "vertex_attributes": rng.random((39, 2)),
+    }
+
+
+def by_rows(rows, *columns):
+    """Return for each row its columns, without regard to the order within rows."""
+    table = np.concatenate([np.sort(rows, axis=1), *columns], axis=1)
+    return table[np.lexsort(table.T[::-1])]
+
+
+def check_same(ours, theirs, opts):
+    """Raise unless both have the same arrays, but for the order of triangles, edges, and of corners in each."""
+    assert set(ours) == set(theirs), opts
+    for key, values in theirs.items():
+        assert (ours[key].dtype, ours[key].shape) == (values.dtype, values.shape), (opts, key)
+    np.testing.assert_allclose(ours["vertices"], theirs["vertices"], rtol=1e-14)
+    for key in ("vertex_markers", "vertex_attributes"):
+        np.testing.assert_allclose(ours[key], theirs[key], rtol=1e-12)
+    for rows, markers in (
+        ("triangles", "triangle_attributes"), ("segments", "segment_markers"), ("edges", "edge_markers")
+    ):
+        if rows in theirs:
+            tables = [by_rows(found[rows], *([found[markers]] if markers in found else [])) for found in (ours, theirs)]
+            assert np.array_equal(*tables), (opts, rows)
+
+
+@pytest.mark.skipif(not HAS_TRIANGLE, reason="the package triangle is not installed")
+def test_random_graphs_are_triangulated_as_by_triangle():
+    rng = np.random.default_rng(0)
+    options = ["p", "pc", "pe", "pAn", "pAj", "", "c", "e"]
+    cases = [(random_graph(rng, crossing=False), opts) for _ in range(12) for opts in options]
+    for (given, opts), theirs in zip(cases, ask_triangle(cases), strict=True):
+        check_same(triangulate(given, opts), theirs, opts)
+
+
+@pytest.mark.skipif(not HAS_TRIANGLE, reason="the package triangle is not installed")
+def test_crossings_are_those_of_triangle():
+    """Triangle may number them otherwise, and rounds them otherwise; there are as many, in the same places."""
+    rng = np.random.default_rng(1)
+    cases = [(random_graph(rng, crossing=True), "p") for _ in range(30)]
+    for (given, _), theirs in zip(cases, ask_triangle(cases), strict=True):
+        ours = triangulate(given, "p")
+        places = [np.sort(np.round(found["vertices"][39:], 9).view("f8,f8").ravel()) for found in (ours, theirs)]
+        assert np.array_equal(*places)
+        assert len(ours["triangles"]) == len(theirs["triangles"])
+        assert len(ours["segments"]) == len(theirs["segments"])
+
+
+@pytest.mark.parametrize(("opts", "keys"), [
+    ("", {"vertices", "vertex_markers", "triangles"}),
+    ("pz", {"vertices", "vertex_markers", "triangles", "segments", "segment_markers"}),
+    ("pB", {"vertices", "triangles", "segments"}),
+    ("pen", {
+        "vertices", "vertex_markers", "triangles", "segments", "segment_markers", "edges", "edge_markers", "neighbors",
+    }),
+    ("cQ", {"vertices", "vertex_markers", "triangles", "segments", "segment_markers"}),
+])  # fmt: skip
+def test_keys(opts, keys):
+    assert set(triangulate(SQUARE, opts)) == keys
+
+
+def test_points_outside_are_left_out_on_request():
+    given = {**SQUARE, "vertices": [*SQUARE["vertices"], [5, 5]]}
+    assert len(triangulate(given, "p")["vertices"]) == 5
+    assert len(triangulate(given, "pj")["vertices"]) == 4
+
+
+def test_regions_give_attributes_only_with_option_a_large():
+    given = {**SQUARE, "regions": [[0.5, 0.5, 3, 0.1]]}
+    assert "triangle_attributes" not in triangulate(given, "p")
+    assert triangulate(given, "pA")["triangle_attributes"].tolist() == [[3], [3]]
+
+
+def test_triangles_are_taken_up_again():
+    """What is no Delaunay triangulation is flipped first; attributes stay."""
+    given = {"vertices": [[0, 0], [4, -1], [8, 0], [4, 1]], "triangles": [[0, 1, 2], [0, 2, 3]]}
+    found = triangulate({**given, "triangle_attributes": [[5], [5]]}, "r")
+    assert sorted(map(sorted, found["triangles"].tolist())) == [[0, 1, 3], [1, 2, 3]]
+    assert found["triangle_attributes"].tolist() == [[5], [5]]
+
+
+def refined(given, opts, session):
+    """Return what is found for *given*, as a mesh, and the arrays."""
+    found = triangulate(given, opts, session=session)
+    mesh = TriangleMesh.from_arrays(
+        found["vertices"], found["triangles"], found["segments"], segment_markers=found["segment_markers"]
+    )
+    return mesh, found
+
+
+def test_angles_and_areas_are_bounded(session):
+    mesh, found = refined({**SQUARE, "segment_markers": [[2], [3], [4], [5]]}, "pq25a0.02", session)
+    check_delaunay(mesh, min_angle=25, max_area=0.02)
+    assert np.array_equal(found["vertices"][:4], SQUARE["vertices"])
+    assert mesh.areas().sum() == pytest.approx(1)
+    middle = mesh.points[mesh.segments].mean(axis=1)
+    assert (found["segment_markers"][middle[:, 1] == 0] == 2).all()
+    assert set(found["vertex_markers"].ravel()) == {0, 2, 3, 4, 5}
+
+
+def test_areas_are_those_of_regions_without_a_number(session):
+    walls = {
+        "vertices": [[0, 0], [1, 0], [2, 0], [2, 1], [1, 1], [0, 1]],
+        "segments": [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [5, 0], [1, 4]],
+        "regions": [[0.5, 0.5, 7, 0.01], [1.5, 0.5, 8, 0]],
+    }
+    mesh, found = refined(walls, "paA", session)
+    left = mesh.points[mesh.triangles].mean(axis=1)[:, 0] < 1
+    assert mesh.areas()[left].max() <= 0.01 < mesh.areas()[~left].max()
+    assert (found["triangle_attributes"].ravel() == np.where(left, 7, 8)).all()
+    capped = triangulate({**found, "triangle_max_area": np.full((mesh.n_triangles, 1), 0.05)}, "rpa", session=session)
+    again = TriangleMesh.from_arrays(capped["vertices"], capped["triangles"])
+    assert again.areas().max() <= 0.05
+    assert set(capped["triangle_attributes"].ravel()) == {7, 8}
+
+
+def test_all_triangles_may_become_delaunay(session):
+    """A long segment close to points keeps triangles from being Delaunay, until it is split."""
+    given = {"vertices": [[0, 0], [10, 0], [5, 1], [5, -1], [5, 9], [5, -9]], "segments": [[0, 1]]}
+    mesh, _ = refined(given, "pcD", session)
+    assert mesh.n_points > 6
+    free = TriangleMesh.from_arrays(mesh.points, mesh.triangles)
+    check_delaunay(free)
+
+
+def test_points_to_add_may_be_few(session):
+    with pytest.warns(ConvergenceWarning):
+        assert len(triangulate(SQUARE, "pa0.0001S9", session=session)["vertices"]) <= 13
+
+
+@pytest.mark.skipif(not HAS_TRIANGLE, reason="the package triangle is not installed")
+def test_refined_meshes_are_about_as_large_as_those_of_triangle(session):
+    rng = np.random.default_rng(2)
+    cases = [(random_graph(rng, crossing=False), "pq28a0.01") for _ in range(5)]
+    for (given, opts), theirs in zip(cases, ask_triangle(cases), strict=True):
+        ours = triangulate(given, opts, session=session)
+        assert set(ours) == set(theirs)
+        assert len(ours["vertices"]) <= 1.15 * len(theirs["vertices"])
+
+
+@pytest.mark.parametrize(("given", "opts", "match"), [
+    (3, "", "needed: a dict"),
+    ({}, "", "vertices"),
+    ({"vertices": [], "color": []}, "", "color"),
+    (SQUARE, "w", "allowed"),
+    (SQUARE, 3, "allowed"),
+    (SQUARE, "pq1.2.3", "no number"),
+    (SQUARE, "pqY", "Y keeps"),
+    (SQUARE, "r", "triangles"),
+    ({"vertices": [[0, 0], [1, 1], [2, 2]]}, "", "on a line"),
+    ({**SQUARE, "segments": [[0, 9]]}, "p", r"segments\[0\]"),
+])  # fmt: skip
+def test_what_is_wrong_is_refused(given, opts, match):
+    with pytest.raises(InputError, match=match):
+        triangulate(given, opts)
