@@ -125,6 +125,9 @@ def test_quality_is_that_of_meshes(session: Session) -> None:
     assert result.edge_cut <= 280  # 240 is the least: squares of 10 by 10
     assert result.part_weights.max() <= 103 and result.part_weights.sum() == 1600
     assert result.levels[0]["vertices"] == 1600 and len(result.levels) > 1
+    assert result.levels[0]["cut"] == result.edge_cut
+    assert 0 < sum(level.get("coarsening_seconds", 0) for level in result.levels) < result.info.seconds.total
+    assert result.info.details["arena_bytes"] > 4 * 1600
     worse = partition(GRID, 16, session=session, refinement="noop", imbalance=1.0)
     assert worse.edge_cut >= result.edge_cut
 

@@ -184,6 +184,11 @@ PLANTS = {
         "partition/moving.h", "before = moves ? froms[u] : load_relaxed(ARRAY(r, PART) + u);",
         "before = load_relaxed(ARRAY(r, PART) + u);", "scheduler", "refinement", ("-DWG_SIZE=1",),
     ),
+    "vertex-listed-twice": Plant(
+        "partition/refinement.h", "if (!(fetch_or(ARRAY(r, FLAGS) + v, LISTED) & LISTED)) append_to_list(r, v);",
+        "if (load_relaxed(ARRAY(r, FLAGS) + v) & LISTED) return;\n  fetch_or(ARRAY(r, FLAGS) + v, LISTED);\n"
+        "  append_to_list(r, v);", "scheduler", "refinement", ("-DWG_SIZE=1",),
+    ),
     "moves-before-all-are-confirmed": Plant(
         "partition/refining.h", "confirm(&r, &on); arrive", "confirm(&r, &on);",
         "scheduler", "refinement", ("-DWG_SIZE=1",),

@@ -51,7 +51,9 @@ class Partition(_Partition):
     imbalance : float
         How much more a part weighs than its share, as a fraction of the share: the most of all parts.
     levels : list of dict
-        Vertices and edges of each level, the finest first; where the host looked, the cut and the turns of refinement.
+        ``vertices`` and ``edges`` of each level, the finest first; ``coarsening_seconds``, in which the next one was
+        made of it; and where the host saw it what refinement left and took, ``cut``, ``turns`` and
+        ``refinement_seconds``.
     info : RunInfo
         What ran, where, and how long it took; ``info.details`` has the seconds of each phase.
     """

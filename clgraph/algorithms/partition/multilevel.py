@@ -64,16 +64,19 @@ class Multilevel:
     def run(self) -> None:
         """Make the partition."""
         self.levels, self._peak = [], 0
+        self._coarsening: list[float] = []  # seconds of each level
         n, m = self.plan.problem.graph.n_vertices, self.plan.problem.graph.n_edges
         sizes = [(n, m)]
         started = time.perf_counter()
         if n > self._coarsest:
             self._coarsen(sizes)
         self.levels = [{"vertices": n, "edges": m // 2} for n, m in sizes]
+        for level, seconds in zip(self.levels, self._coarsening, strict=False):
+            level["coarsening_seconds"] = seconds
         coarsened = time.perf_counter()
-        level = self._partition_coarsest(sizes)
+        next_level = self._partition_coarsest(sizes)
         partitioned = time.perf_counter()
-        self._uncoarsen(level, sizes)
+        self._uncoarsen(next_level, sizes)
         ended = time.perf_counter()
         self.seconds = {
             "coarsening": coarsened - started, "initial": partitioned - coarsened, "refinement": ended - partitioned,
@@ -90,7 +93,7 @@ class Multilevel:
         most_weight = max(1, 3 * self.plan.problem.total_weight // (2 * self._coarsest))
         end, at_hubs = sizes[0][0], self.plan.problem.matching == "two_hop"
         while sizes[-1][0] > self._coarsest and len(sizes) < self._most_levels - 1:
-            level, (n, m) = len(sizes) - 1, sizes[-1]
+            started, level, (n, m) = time.perf_counter(), len(sizes) - 1, sizes[-1]
             seed = (self.plan.problem.seed + 0x9E3779B9 * level) % 2**32
             self._match(level, n, seed, most_weight, at_hubs)
             # A level never needs more than the one before.
@@ -104,6 +107,7 @@ class Multilevel:
                 at_hubs = True
                 continue
             sizes.append(coarse)
+            self._coarsening.append(time.perf_counter() - started)
             self._peak = end = int(words[self._word["LEVEL_END"]])
 
     def reserve(self, name: str, size: int, *, keeps: bool = False) -> None:
@@ -176,12 +180,13 @@ class Multilevel:
             own |= ({"cut": cut} if cut else {}) | ({"turns": turns} if turns else {})
 
     def _refine(self, level: int, n: int) -> None:
-        state = self.plan.arrays["state"]
+        state, started = self.plan.arrays["state"], time.perf_counter()
         while state.item(self._word["REFINE_MODE"]) != self._word["MODE_DONE"]:
             for _ in range(_TURNS_A_READ):
                 self.launch(REFINING, "direct_turn", 0, 1, level=level)
                 for kernel in ("ask_border", "confirm_candidates", "apply_moves"):
                     self.launch(REFINING, kernel, n, level=level)
+        self.levels[level]["refinement_seconds"] = time.perf_counter() - started
 
     def check(self) -> None:
         """Raise if a wait on the device ran out."""

@@ -14,7 +14,8 @@ _MOST_WORDS = 1 << 27  # of an array of all individuals
 def first_level(effort: str, sizes: list[tuple[int, int]]) -> int | None:
     """Return the finest level on which individuals are refined, if there is one."""
     most_vertices, most_entries = _SMALL[effort]
-    return next((k for k, (n, m) in enumerate(sizes) if n <= most_vertices and m <= min(most_entries, _SHORT * n)), None)
+    fits = (n <= most_vertices and m <= min(most_entries, _SHORT * n) for n, m in sizes)
+    return next((level for level, is_small in enumerate(fits) if is_small), None)
 
 
 def refine_individuals(run: Any, last: int, sizes: list[tuple[int, int]], individuals: int, grown_each: int) -> None:
