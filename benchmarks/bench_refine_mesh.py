@@ -2,7 +2,8 @@
 
     benchmarks/bench_refine_mesh.py --device nvidia --triangles 500000 1100000 --angles 25 30 --json new.json
 
-A row holds, beside what ``harness.py`` says: ``n_points`` and ``n_triangles`` of the result, ``rounds``, and
+Each mesh is checked against the definition, unless it has more triangles than ``--check-up-to``; ``verified`` tells. A
+row holds, beside what ``harness.py`` says: ``n_points`` and ``n_triangles`` of the result, ``rounds``, and
 ``call_seconds``, the least of whole calls of ``refine_mesh``, from host arrays to a mesh on the host. Triangle, the
 package ``triangle`` if it is installed, runs in a child process, since it can crash. ``wall_seconds`` of its row is its
 run without what it takes for the Delaunay triangulation alone.
@@ -15,7 +16,9 @@ import subprocess
 import sys
 import time
 import warnings
-from dataclasses import asdict
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, fields
+from multiprocessing import get_context
 from typing import Any
 
 import harness
@@ -46,8 +49,8 @@ print(json.dumps([seconds[1] - seconds[0], len(found["vertices"]), len(found["tr
 
 def measure(
     session: Session, mesh: TriangleMesh, angle: float, name: str, *, repeats: int, budget_seconds: float
-) -> dict[str, Any]:
-    """Return the row of one strategy, whose result is checked."""
+) -> tuple[dict[str, Any], TriangleMesh]:
+    """Return the row of one strategy, and the mesh that it has made."""
     problem = ALGORITHM.problem(mesh, min_angle=angle)
     with busy(f"timing {name} on {session.facts.name}"):
         plan = STRATEGIES[name].plan(session, problem)
@@ -58,13 +61,18 @@ def measure(
             started = time.perf_counter()
             refined = refine_mesh(mesh, min_angle=angle, strategy=name, session=session)
             calls.append(time.perf_counter() - started)
-    with busy(f"checking {name}"):
-        check_delaunay(refined, original=mesh, min_angle=angle)
+    made = TriangleMesh(*(getattr(refined, part.name) for part in fields(TriangleMesh)))
     return {
-        "strategy": name, "kind": STRATEGIES[name].kind, "n_points": refined.n_points, "verified": True,
+        "strategy": name, "kind": STRATEGIES[name].kind, "n_points": refined.n_points, "verified": False,
         "n_triangles": refined.n_triangles, "rounds": refined.info.details["rounds"], "call_seconds": min(calls),
         "predicted_seconds": refined.info.predicted_seconds[name], **asdict(timing),
-    }
+    }, made
+
+
+def check(refined: TriangleMesh, mesh: TriangleMesh, angle: float) -> bool:
+    """Return ``True``, or raise a :class:`VerificationError`; it runs in a process of its own."""
+    check_delaunay(refined, original=mesh, min_angle=angle)
+    return True
 
 
 def measure_triangle(python: str, n_points: int, angle: float) -> dict[str, Any] | None:
@@ -90,12 +98,18 @@ def run(args: argparse.Namespace) -> int:
         with busy(f"triangulating {n} points"):
             mesh = TriangleMesh.from_scipy(Delaunay(np.random.default_rng(0).random((n, 2))))
         for angle in args.angles:
-            found = [
+            timed = [
                 measure(session, mesh, angle, name, repeats=args.repeats, budget_seconds=args.budget)
                 for name in args.strategies
             ]
-            if (row := measure_triangle(args.triangle, n, angle)) is not None:
-                found.append(row)
+            found = [row for row, _ in timed]
+            if n_triangles <= args.check_up_to:
+                with busy("checking the meshes"), ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
+                    answers = [pool.submit(check, refined, mesh, angle) for _, refined in timed]
+                    for row, answer in zip(found, answers, strict=True):
+                        row["verified"] = answer.result()
+            if (peer := measure_triangle(args.triangle, n, angle)) is not None:
+                found.append(peer)
             size = {"n_vertices": mesh.n_points, "n_edges": mesh.n_points + mesh.n_triangles - 1}
             name = f"random points, {n_triangles} triangles, {angle:g} degrees"
             rows += [{"benchmark": "refine_mesh", "graph": name, **size, **row, **origin} for row in found]
@@ -112,6 +126,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--triangles", nargs="+", type=int, default=[500_000, 1_100_000], metavar="N")
     made.add_argument("--angles", nargs="+", type=float, default=[25.0, 30.0], metavar="DEGREES")
     made.add_argument("--strategies", nargs="+", choices=list(STRATEGIES), default=list(STRATEGIES), metavar="NAME")
+    made.add_argument("--check-up-to", type=int, default=sys.maxsize, metavar="N", help="check only such small meshes")
     made.add_argument("--triangle", default=sys.executable, metavar="PYTHON", help="one that has `triangle`")
     made.add_argument("--repeats", type=int, default=harness.REPEATS, help="timed runs (default %(default)s)")
     made.add_argument("--budget", type=float, default=60.0, metavar="SECONDS", help="(default %(default)s a strategy)")

@@ -266,8 +266,10 @@ def test_a_plan_runs_again(session: Session) -> None:
 def test_the_benchmark_checks_what_it_times(pocl: Session) -> None:
     import bench_refine_mesh
 
-    row = bench_refine_mesh.measure(pocl, square(300).triangulate(), 25.0, "priority", repeats=1, budget_seconds=1.0)
-    assert row["verified"] and row["n_points"] > 304 and row["call_seconds"] > 0 and "insert" in row["kernels"]
+    mesh = square(300).triangulate()
+    row, refined = bench_refine_mesh.measure(pocl, mesh, 25.0, "priority", repeats=1, budget_seconds=1.0)
+    assert bench_refine_mesh.check(refined, mesh, 25.0)
+    assert row["n_points"] > 304 and row["call_seconds"] > 0 and "insert" in row["kernels"]
     with pytest.warns(UserWarning, match="no row of Triangle"):
         assert bench_refine_mesh.measure_triangle("/bin/false", 10, 25.0) is None
 
