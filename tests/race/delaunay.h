@@ -38,9 +38,10 @@ struct Rounds {
     });
   }
   void put_in(bool by_writing) {
-    const int n = (int)mesh.state[N_CANDIDATES];
+    int n = 0;
+    for (int i = 0; i < (int)mesh.state[N_CANDIDATES]; i++)  /* as walks that are not exact do */
+      if (candidates[i] < 0) heads[i] = int4(); else unsure[n++] = i;
     mesh.state[N_UNSURE] = n;
-    std::iota(unsure.begin(), unsure.begin() + n, 0);
     const std::vector<ulong> kept = mesh.owners;
     launch(n, [&] {
       mark(N_ROWS, mesh.ask, mesh.points.data(), mesh.corners.data(), mesh.links.data(), mesh.sides.data(),
