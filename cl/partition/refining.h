@@ -4,13 +4,13 @@
 #define CLGRAPH_REFINING_H
 #include "partition/moving.h"
 
-#ifndef PATIENCE                 /* balanced partitions without a better cut, after which a level is done */
+#ifndef PATIENCE                 /* balanced partitions without a better cut, after which a round is done */
 #define PATIENCE 8u
 #endif
 #ifndef TOLERANCE                /* on coarse levels this part of all weight may be too much */
 #define TOLERANCE 1024
 #endif
-#ifndef MOST_HEAVY               /* rebalancings in a row, after which no balance is expected on a level */
+#ifndef MOST_HEAVY               /* rebalancings in a row, after which no balance is expected in a round */
 #define MOST_HEAVY 16u
 #endif
 #ifndef MOST_TURNS
@@ -23,25 +23,26 @@
 #endif
 
 #define DESK_OVER (REFINE_WORDS + PARTS_ROOM + 1)
-#define DESK_WORDS (REFINE_WORDS + PARTS_ROOM + 2)
+#define DESK_TOTAL (REFINE_WORDS + PARTS_ROOM + 2)
+#define DESK_WORDS (REFINE_WORDS + PARTS_ROOM + 3)
 
 /* ---- direct */
 
-/* One work-group.  desk: local memory for the words of the state, and one for each part and one more. */
+/* One work-group.  desk: local memory for the words of the state, for each part, and for sums over all parts. */
 INLINE void direct(const refined_t *r, volatile __local uint *desk) {
   volatile __global int *sizes = OF_PARTS(r, SIZES), *limits = OF_PARTS(r, LIMITS);
-  volatile __local uint *free = desk + REFINE_WORDS, *over = desk + DESK_OVER;
+  volatile __local uint *free = desk + REFINE_WORDS, *over = desk + DESK_OVER, *total = desk + DESK_TOTAL;
   if (r->state[REFINE_MODE] == MODE_DONE) return;
   for (uint i = GRID_CONTROL_WORDS + get_local_id(0); i < REFINE_WORDS; i += WG_SIZE) desk[i] = r->state[i];
-  if (get_local_id(0) == 0) *over = 0u;
+  if (get_local_id(0) == 0) *over = *total = 0u;
   GROUP_BARRIER();
   for (uint p = get_local_id(0); p < r->n_parts; p += WG_SIZE) {
     free[p] = (uint)max(0, limits[p] - DEAD_ZONE(limits[p]) - sizes[p]);
+    fetch_add(total, (uint)OF_PARTS(r, SHARES)[p]);
     if (sizes[p] > limits[p]) fetch_add(over, (uint)(sizes[p] - limits[p]));
   }
   GROUP_BARRIER();
-  const uint total = (uint)OF_PARTS(r, SHARES)[0] * r->n_parts;
-  const uint too_much = r->is_finest || *over > total / TOLERANCE ? *over : 0u;
+  const uint too_much = r->is_finest || *over > *total / TOLERANCE ? *over : 0u;
   const uint turn = desk[REFINE_TURN], best_over = desk[REFINE_BEST_OVER];
   const int cut = (int)desk[REFINE_CUT] + (int)desk[REFINE_CHANGE] / 2, best_cut = (int)desk[REFINE_BEST_CUT];
   const int is_better = turn == 0u || too_much < best_over || (too_much == best_over && cut < best_cut);
