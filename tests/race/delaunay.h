@@ -43,7 +43,7 @@ struct Rounds {
       if (candidates[i] < 0) heads[i] = int4(); else unsure[n++] = i;
     mesh.state[N_UNSURE] = n;
     const std::vector<ulong> kept = mesh.owners;
-    launch(n, [&] {
+    if (n) launch(n, [&] {
       mark(N_ROWS, mesh.ask, mesh.points.data(), mesh.corners.data(), mesh.links.data(), mesh.sides.data(),
            mesh.point_segments.data(), candidates.data(), keys.data(), mesh.state.data(), mesh.owners.data(), rim.data(),
            cavity.data(), unsure.data(), heads.data(), spots.data(), ends.data(), mesh.urgencies.data(), words.data());
