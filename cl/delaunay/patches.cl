@@ -43,7 +43,6 @@ KERNEL refine_patches(uint round, int n_workers, int least_urgency, uint most_po
     if (!claim(f, t, key) || urgencies[t] < least_urgency) continue;
     found_t found;
     int end = attempt(f, worker, key, t, urgencies[t], ask, &found);
-    if (end == WALK_UNSURE) fetch_add(state + N_UNSURE, 1u);
     if (end == WALK_TOO_LARGE) fetch_add(state + N_TOO_LARGE, 1u);
     if (end == WALK_FLAT) {
       urgencies[t] = 0;

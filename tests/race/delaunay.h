@@ -5,6 +5,7 @@
 #include "meshes.h"
 #include "delaunay/rounds.cl"
 #include "delaunay/mark.cl"
+#include "delaunay/start.cl"
 
 static const int N_ROWS = 40, MOST_ROUNDS = 200, ROOM = 400;
 static const size_t ITEMS = 3 * WG_SIZE;
@@ -95,6 +96,47 @@ static bool priority_right(Random &random, ulong) { return Rounds(random).refine
 static bool three_phase_right(Random &random, ulong) { return Rounds(random).refine(true, 1); }
 static bool two_stage_right(Random &random, ulong) { return Rounds(random).refine(true, 3); }
 
+static bool urgencies_right(Random &random, ulong) {
+  const int n = 1 + (int)random.below(60);
+  std::vector<uchar> urgencies(n);
+  std::vector<uint> counts(ENCROACHED + 1), expected(ENCROACHED + 1), state(STATE_WORDS);
+  for (uchar &urgency : urgencies) expected[urgency = random.below(2) ? ENCROACHED : (uchar)random.below(3)]++;
+  state[N_TRIANGLES] = n;
+  launch(ITEMS, [&] { count_urgencies(urgencies.data(), state.data(), counts.data()); }, WITH_BARRIERS);
+  expected[0] = 0;
+  return counts == expected;
+}
+
+/* Each part of a segment is listed once, with the points that the user knows it by. */
+static bool finish_right(Random &random, ulong) {
+  Rounds on(random);
+  if (!on.refine(false, 1)) return false;
+  Mesh &mesh = on.mesh;
+  const int n = (int)mesh.state[N_TRIANGLES];
+  std::vector<int> order = {2, 3, 1, 0}, triangles(3 * n), neighbors(3 * n), origins(n);
+  std::vector<int4> parts(3 * n);
+  uint n_parts = 0;
+  launch(n, [&] {
+    finish(n, 4, order.data(), mesh.corners.data(), mesh.links.data(), mesh.sides.data(), triangles.data(), neighbors.data(),
+           origins.data(), parts.data(), &n_parts);
+  });
+  std::set<int> listed;
+  for (uint k = 0; k < n_parts; k++) {
+    const int t = parts[k].x >> 2, e = parts[k].x & 3;
+    if (triangles[3 * t + next3(e)] != parts[k].y || triangles[3 * t + last3(e)] != parts[k].z) return false;
+    listed.insert(parts[k].x);
+  }
+  uint expected = 0;
+  for (int t = 0; t < n; t++)
+    for (int e = 0; e < 3; e++) {
+      const int across = of3(mesh.links[t], e), other = across == OUTSIDE ? -1 : unmarked(across) >> 2;
+      if (neighbors[3 * t + e] != other) return false;
+      expected += across < 0 && (other < 0 || t < other);
+    }
+  return listed.size() == n_parts && n_parts == expected;
+}
+
 static const Case cases[] = {
   {"priority", priority_right}, {"three_phase", three_phase_right}, {"two_stage", two_stage_right},
+  {"urgencies", urgencies_right}, {"finish", finish_right},
 };

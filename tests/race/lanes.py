@@ -41,7 +41,7 @@ CASES = {
     "block_diagonal": ["blocks", "errors"],
     "stats": ["stats"],
     "partition": ["matching", "contraction", "refinement", "alone"],
-    "delaunay": ["priority", "three_phase", "two_stage"],
+    "delaunay": ["priority", "three_phase", "two_stage", "urgencies", "finish"],
     "patches": ["patches"],
 }
 # All rounds of a spanning forest in one launch, whose groups wait for each other.
