@@ -39,6 +39,7 @@ SessionLike: TypeAlias = "Session | str | cl.Device | cl.Context | cl.CommandQue
 _CHECKED_BYTES = 1 << 22  # for less it is not worth asking how much memory is free, which takes a CPU's host 25 us
 _SPIN_SECONDS = 200e-6  # a waiting host polls this long before it sleeps in the driver, which takes time to wake it
 _PATIENCE_SECONDS = 1.0  # with a device whose driver does not wait
+_one_thread = threading.RLock()  # for all sessions of the driver that wants one: several devices have one driver
 _COMPLETE = cl.command_execution_status.COMPLETE
 
 
@@ -100,7 +101,7 @@ class Session:
             )
             self.facts = query_facts(self.device)
         self.profile: DeviceProfile = load_profile(self.facts)
-        self.driver = threading.RLock() if wants_one_thread(self.device) else contextlib.nullcontext()
+        self.driver = _one_thread if wants_one_thread(self.device) else contextlib.nullcontext()
         self._works_while_waiting = works_while_waiting(self.device)
         self._pool = MemoryPool(ImmediateAllocator(self._queue))
         self._programs: dict[tuple[Any, ...], Program] = {}
