@@ -127,16 +127,18 @@ class HeteroScheduler:
             runners = self._built(work)
             policy = self._policy(work, runners)
             rounds, results = [], []
-            with ThreadPoolExecutor(len(runners), thread_name_prefix="clgraph-hetero") as threads:
-                for k, load in enumerate(loads):
-                    outputs = self._outputs(work, load, k, None if out is None else out[k])
-                    rounds.append(_round(threads, policy, runners, load, outputs, self._sub_loads))
-                    collected = next(iter(outputs.values())) if len(outputs) == 1 else outputs
-                    results.append(work.collect(load, outputs) if work.collect is not None else collected)
+            try:
+                with ThreadPoolExecutor(len(runners), thread_name_prefix="clgraph-hetero") as threads:
+                    for k, load in enumerate(loads):
+                        outputs = self._outputs(work, load, k, None if out is None else out[k])
+                        rounds.append(_round(threads, policy, runners, load, outputs, self._sub_loads))
+                        collected = next(iter(outputs.values())) if len(outputs) == 1 else outputs
+                        results.append(work.collect(load, outputs) if work.collect is not None else collected)
+            finally:
+                lost = {runner.session for d, runner in enumerate(runners) if d not in policy.living}
+                self.sessions = [session for session in self.sessions if session not in lost]
+                self._warm |= {(work.key, runner.session) for runner in runners if runner.is_warm}
         names = tuple(f"{r.session.facts.name} ({r.session.facts.compute_units} units)" for r in runners)
-        self._warm |= {(work.key, runner.session) for runner in runners if runner.is_warm}
-        lost = {runners[d].session for done in rounds for d in done.dropped}
-        self.sessions = [session for session in self.sessions if session not in lost]
         return HeteroRun(results, HeteroReport(self.policy, names, tuple(rounds)))
 
     def _built(self, work: Work) -> list[Runner]:
