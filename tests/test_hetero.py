@@ -188,6 +188,12 @@ def test_results_go_where_the_user_wants_them(pair):
     assert results[0] is out and np.allclose(out, squares(numbers()))
 
 
+def test_ratios_that_the_user_gives_are_kept(pair):
+    for ratios, items in (([3, 1], (37_500, 12_500)), ([0, 1], (0, 50_000))):
+        (found,), report = cg.HeteroScheduler(pair, policy="static", ratios=ratios).run(SQUARE, [numbers()])
+        assert report.rounds[0].items == items and np.allclose(found, squares(numbers()))
+
+
 # ---- the path of GPUs, on CPUs
 
 
@@ -315,6 +321,10 @@ def test_an_error_of_the_users_function_ends_the_run(pair):
         ({"policy": "best"}, InputError, "policy = 'best'"),
         ({"sub_loads": 0}, InputError, "sub_loads"),
         ({"training": 0}, InputError, "training"),
+        ({"ratios": [1.0]}, InputError, "'static'"),
+        ({"policy": "static", "ratios": [1.0, 2.0]}, InputError, "each of the 1 devices"),
+        ({"policy": "static", "ratios": [0]}, InputError, "above 0"),
+        ({"policy": "static", "ratios": [-1]}, InputError, r"ratios\[0\] = -1"),
         ({"skip_failed_builds": 1}, InputError, "skip_failed_builds"),
     ],
 )

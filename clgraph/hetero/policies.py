@@ -193,7 +193,8 @@ class Static(Policy):
     name = "static"
 
     def _weights(self) -> dict[int, float]:
-        return {d: self.members[d].weight for d in sorted(self.living)}
+        weights = {d: self.members[d].weight for d in sorted(self.living)}
+        return weights if any(weights.values()) else dict.fromkeys(weights, 1.0)  # those with a share have failed
 
     def start(self) -> None:
         self.buffers = split(0, self.n_items, self._weights(), self.grain)

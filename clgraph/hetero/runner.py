@@ -178,13 +178,14 @@ class Runner:
                     events.append(cl.enqueue_copy(queue, target, array.buffer, is_blocking=False))
                     queue.flush()
             for event in events:
-                session.wait(event)
+                event.wait()
 
     def _wait(self, event: cl.Event) -> None:
-        """Wait without holding a driver that lets one thread in at a time."""
+        """Wait without holding Python's lock, or a driver that lets one thread in at a time."""
         session = self.session
         if isinstance(session.driver, contextlib.nullcontext):
-            session.wait(event)
+            with typed_errors("waiting for the device"):
+                event.wait()  # Session.wait would poll first, which keeps other threads from running
             return
         complete = cl.command_execution_status.COMPLETE
         while True:

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +55,8 @@ class HeteroScheduler:
         Into how many equal sub-loads a load is cut: what greedy hands out, and what is stolen.
     training : float
         The part of the first load that ``qilin`` computes to learn.
+    ratios : sequence of float, optional
+        For ``static``: the shares of the devices, instead of what the profiles say.
     skip_failed_builds : bool
         Whether devices on which the kernel does not build are left out with a warning; otherwise this is an error.
 
@@ -79,7 +82,7 @@ class HeteroScheduler:
 
     def __init__(
         self, devices: object = "all", *, policy: str = "hass", sub_loads: int = 100, training: float = 0.2,
-        skip_failed_builds: bool = False,
+        ratios: Sequence[float] | None = None, skip_failed_builds: bool = False,
     ) -> None:
         check_choice("policy", policy, POLICIES)
         self.policy = policy
@@ -87,6 +90,7 @@ class HeteroScheduler:
         self._training = checked_number("training", training, 0.0, 1.0, above=True)
         self._skips = checked_flag("skip_failed_builds", skip_failed_builds)
         self.sessions = sessions_of(devices)
+        self._ratios = self._checked_ratios(ratios)
         self._learned: dict[tuple[Any, ...], Policy] = {}
         self._warm: set[tuple[Any, Session]] = set()  # works that have run on a device
         self._running = threading.Lock()
@@ -141,6 +145,18 @@ class HeteroScheduler:
         names = tuple(f"{r.session.facts.name} ({r.session.facts.compute_units} units)" for r in runners)
         return HeteroRun(results, HeteroReport(self.policy, names, tuple(rounds)))
 
+    def _checked_ratios(self, ratios: Sequence[float] | None) -> dict[Session, float] | None:
+        if ratios is None:
+            return None
+        with refusing("ratios", ratios, "a sequence of numbers"):
+            shares = [checked_number(f"ratios[{k}]", share) for k, share in enumerate(ratios)]
+        if self.policy != "static" or len(shares) != len(self.sessions) or not sum(shares) > 0:
+            raise InputError(
+                f"ratios = {shown(ratios)}; allowed: with the policy 'static', a share for each of the "
+                f"{len(self.sessions)} devices, of which one is above 0"
+            )
+        return dict(zip(self.sessions, shares, strict=True))
+
     def _built(self, work: Work) -> list[Runner]:
         runners: list[Runner] = []
         failed: list[KernelBuildError] = []
@@ -161,6 +177,8 @@ class HeteroScheduler:
         key = (work.key, *(runner.session.device.int_ptr for runner in runners))
         if key not in self._learned:
             members = [member(runner.session) for runner in runners]
+            if self._ratios is not None:
+                members = [replace(m, weight=self._ratios[r.session]) for m, r in zip(members, runners, strict=True)]
             self._learned[key] = POLICIES[self.policy](members, training=self._training)
         return self._learned[key]
 
