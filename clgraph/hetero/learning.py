@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from clgraph.hetero.policies import Member, Policy, Range, split
 
 _AGREE = 0.02  # two rounds agree when no share has moved by more
-_LEAST_SECONDS = 1e-3  # what a CPU takes from its buffer is worth a launch
+_LEAST_SECONDS = 2e-3  # what a device takes from a buffer is worth a launch
 _THAW = 1.25  # ratios that are fixed are learned anew after a round in which one device took so much longer
 
 
@@ -96,6 +96,10 @@ class HASS(Policy):
     name = "hass"
     is_fixed = False  # whether two rounds have agreed
 
+    def __init__(self, members: Sequence[Member], training: float = 0.2) -> None:
+        super().__init__(members, training)
+        self._fastest: dict[int, float] = {}  # items per second of the part in which a device was fastest
+
     def start(self) -> None:
         self._known: dict[int, float] = dict(self.rates) if self.rates.keys() >= self.living else {}
         self._size: dict[int, int] = {}  # of the load that each took last to be measured
@@ -126,10 +130,13 @@ class HASS(Policy):
         first, stop = self.buffers.get(device, (0, 0))
         size = stop - first
         if self.members[device].is_cpu:
-            least = max(self.sub_load, self.whole_sub_loads(_LEAST_SECONDS * self._known.get(device, 0.0)))
-            size = min(size, max(least, self.whole_sub_loads(size / 2)))
+            size = min(size, max(self._least(device), self.whole_sub_loads(size / 2)))
         self._taken[device] = size
         return self.from_buffer(device, size)
+
+    def _least(self, device: int) -> int:
+        """Return how many items are worth a launch, by the fastest part so far: in small parts launches count."""
+        return max(self.sub_load, self.whole_sub_loads(_LEAST_SECONDS * self._fastest.get(device, 0.0)))
 
     def steal(self, device: int) -> Range | None:
         """Take so much off the end of the longest buffer of a CPU that both would end at once."""
@@ -140,7 +147,7 @@ class HASS(Policy):
         ahead = left[victim] + self._taken[victim] / 2  # it is in the middle of what it took last
         share = self._known[device] / (self._known[device] + self._known[victim])
         stolen = min(self.whole_sub_loads(left[victim]), self.whole_sub_loads(ahead * share))
-        if not stolen:
+        if stolen < self._least(device):
             return None
         first, stop = self.buffers[victim]
         self.buffers[victim] = (first, stop - stolen)
@@ -148,8 +155,10 @@ class HASS(Policy):
         return stop - stolen, stop
 
     def done(self, device: int, items: int, seconds: float) -> None:
+        speed = items / max(seconds, 1e-9)
+        self._fastest[device] = max(speed, self._fastest.get(device, 0.0))
         if self._rest[0] < self._rest[1]:
-            self._known[device] = items / max(seconds, 1e-9)
+            self._known[device] = speed
 
     def end(self, items: Sequence[int], seconds: Sequence[float]) -> None:
         before, busy = self.ratios(), [seconds[d] for d in self.living if items[d]]

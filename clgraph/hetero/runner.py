@@ -22,6 +22,7 @@ from clgraph.runtime.staging import LEAST_BYTES, Staging
 PIECE_BYTES = 32 << 20  # what a piece of a part has at least: less does not fill the bus
 _MOST_PIECES = 4
 _LARGEST_SHARE = 8  # a piece takes at most this part of the largest buffer of the device
+_ALIGNMENT = 16  # bytes, without which a CPU cannot read an array where it is
 _POLL_SECONDS = 20e-6
 
 
@@ -143,9 +144,9 @@ class Runner:
         session = self.session
         if host.ndim != 1 or not host.flags.c_contiguous:
             raise InputError(f"{name} of a part has shape {host.shape}; allowed: contiguous arrays of one dimension")
-        if session.facts.is_cpu:
+        if session.facts.is_cpu and host.ctypes.data % _ALIGNMENT == 0:
             return session.upload(host, in_place=True)
-        if host.nbytes < LEAST_BYTES:
+        if session.facts.is_cpu or host.nbytes < LEAST_BYTES:
             return session.transfers.upload(host).before_kernels()
         n_bytes, dtype = host.nbytes, number_type(host.dtype)
         session.check_memory({f"{name} of {host.size} {dtype}": n_bytes})
