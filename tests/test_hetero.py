@@ -13,7 +13,7 @@ import numpy as np
 import pyopencl as cl
 import pytest
 import scipy.sparse as sp
-from conftest import ROOT, session_on
+from conftest import DEVICES, ROOT, session_on
 
 import clgraph as cg
 from clgraph.errors import (
@@ -35,9 +35,12 @@ SQUARE = elementwise("x * x + (float)(i % 3)", inputs={"x": np.float32}, dtype=n
 
 @pytest.fixture(scope="module")
 def pair() -> list[Session]:
-    """Two devices: PoCL's, and a part of Intel's if that has several units."""
-    pocl, intel = session_on("pocl"), session_on("intel")
-    return [pocl, sub_devices(intel.device, [1])[0] if intel.facts.compute_units > 1 else intel]
+    """The first two devices of the tests, or the only one and a CPU; a CPU that comes second has one unit."""
+    first, second = session_on(DEVICES[0]), session_on([*DEVICES, "cpu"][1])
+    if first.device == second.device:
+        pytest.skip("there is one device")
+    is_cut = second.facts.is_cpu and second.facts.compute_units > 1
+    return [first, sub_devices(second.device, [1])[0] if is_cut else second]
 
 
 def numbers(n: int = 50_000, seed: int = 0) -> np.ndarray:
@@ -78,6 +81,11 @@ def test_every_policy_finds_what_numpy_finds(pair, policy):
     check_every_load(pair, policy)
 
 
+@pytest.mark.parametrize("policy", ["hass", "guided"])
+def test_one_device_alone(session, policy):
+    check_every_load([session], policy)
+
+
 def test_unequal_sub_devices_of_one_cpu():
     """In a child, whose PoCL makes four units of any processor."""
     session_on("pocl")
@@ -95,8 +103,8 @@ def test_unequal_sub_devices_of_one_cpu():
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-def test_an_algorithm_runs_on_a_sub_device(pair):
-    part = sub_devices(pair[0].device, [1])[0]
+def test_an_algorithm_runs_on_a_sub_device(pocl):
+    part = sub_devices(pocl.device, [1])[0]
     graph = cg.generators.rmat(8, 8)
     assert cg.connected_components(graph, session=part, verify=True).n_components
     assert part.facts.compute_units == 1
@@ -110,7 +118,8 @@ def test_the_report_tells_who_did_what(pair, tmp_path):
     assert report.rounds[0].ratios is None and sum(report.rounds[1].ratios) == pytest.approx(1)
     for done in report.rounds:
         assert all(0 <= idle <= 1 for idle in done.idle) and done.total_seconds >= max(done.seconds) > 0
-        assert done.dropped == () and min(done.items) > 0
+        assert done.dropped == () and sum(done.items) == 50_000
+    assert min(report.rounds[0].items) > 0
     assert str(report).count("\n") == 1 + 2 * 4
     report.plot(tmp_path / "rounds.png")
     assert (tmp_path / "rounds.png").stat().st_size > 10_000
@@ -153,7 +162,7 @@ KERNEL least_and_greatest(long n, __global const int *restrict x, int width, __g
 def least_and_greatest(forbidden: int = -1, **more) -> Work:
     kernel = Kernel(TEXT, "least_and_greatest", {"FORBIDDEN": forbidden})
     given = {
-        "kernels": {"cpu": kernel}, "count": len, "grain": 8,
+        "kernels": {"cpu": kernel, "gpu": kernel}, "count": len, "grain": 8,
         "cut": lambda load, start, stop: {"x": load[start:stop].reshape(-1), "width": load.shape[1]},
         "outputs": {"least": Output(np.int32), "greatest": Output(np.int64)},
     }
@@ -347,7 +356,7 @@ def test_schedulers_that_are_refused(arguments, error, message):
         (SQUARE, [numbers(5)], {"out": []}, "0 arrays for 1 loads"),
         (SQUARE, [numbers(5)], {"out": [np.zeros(10, np.float32)[::2]]}, "contiguous"),
         (least_and_greatest(), [np.zeros((5, 2), np.int32)], {"out": [np.zeros(5)]}, "several outputs"),
-        (least_and_greatest(kernels={"gpu": SQUARE.kernels}), [np.zeros((5, 2), np.int32)], {}, "kind 'cpu'"),
+        (least_and_greatest(kernels={}), [np.zeros((5, 2), np.int32)], {}, "no kernel for a device of kind"),
         (least_and_greatest(cut=lambda load, a, b: {"x": load[a:b], "width": 2}), [np.zeros((5, 2), np.int32)], {},
          "one dimension"),
         (map_rows("result = 1;", dtype=np.int32, sparse=True), [sp.csc_matrix((3, 3), dtype=np.float32)], {}, "CSR"),

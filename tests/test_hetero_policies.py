@@ -40,6 +40,7 @@ class Machine:
                 if (part := policy.take(device)) is None:
                     waiting.append(device)
                 else:
+                    assert part[0] % grain == 0 and (part[1] % grain == 0 or part[1] == n), (part, grain)
                     heapq.heappush(busy, (now + self.cost(device, *part), device, part))
             if len(waiting) < len(idle):  # what one took may tell others what they get
                 idle = waiting
@@ -159,6 +160,15 @@ def test_a_gpu_gets_its_share_at_once_and_a_cpu_gets_sub_loads():
     policy.begin(1000, 10, 1)
     assert policy.take(0) == (0, 750) and policy.take(1) == (750, 870)
     assert policy.buffers[1] == (870, 1000)
+
+
+def test_what_is_stolen_begins_at_whole_grains():
+    policy = POLICIES["hass"](members("gpu", "cpu"))
+    policy.rates = {0: 1.0, 1: 1.0}
+    policy.begin(1003, 8, 8)
+    assert policy.take(0) == (0, 504) and policy.take(1) == (504, 752)
+    first, stop = policy.take(0)
+    assert policy.steals == [1, 0] and stop == 1003 and first % 8 == 0 and policy.buffers[1] == (752, first)
 
 
 def test_qilin_trains_once_and_never_changes():

@@ -250,7 +250,7 @@ def find_elsewhere(change: Mutation) -> str | None:
     what = ELSEWHERE[start]
     with tempfile.TemporaryDirectory() as name:
         tree = Path(name)
-        for part in ("clgraph", "tests", "cl", "pyproject.toml"):
+        for part in ("clgraph", "tests", "benchmarks", "cl", "pyproject.toml"):
             copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
             copy(ROOT / part, tree / part)
         text = (ROOT / "cl" / change.file).read_text()

@@ -33,8 +33,7 @@ def sub_devices(device: object, counts: Sequence[int]) -> list[Session]:
     InputError
         There are fewer compute units.
     NoDeviceError
-        No device matches, or it cannot be cut into parts of these sizes: Intel's CPU runtime makes parts of equal
-        sizes, and GPUs make none.
+        No device matches, or its driver does not cut it, as those of GPUs.
     """
     whole, _ = select_device(device)
     units = int(whole.max_compute_units)

@@ -89,7 +89,7 @@ class HASS(Policy):
 
     In the first round each device gets a small load. While some have not ended theirs, the others go on with loads that
     double; then what is left is cut in the ratio of the speeds. A GPU gets its share at once, as one transfer and one
-    launch. A CPU takes half of what its buffer still has, at least a sub-load, and the rest can be stolen. The ratios
+    launch. A CPU takes half of what its buffer still has, and the rest can be stolen. The ratios
     follow what each device did in a round, and are fixed when two rounds agree.
     """
 
@@ -150,9 +150,10 @@ class HASS(Policy):
         if stolen < self._least(device):
             return None
         first, stop = self.buffers[victim]
-        self.buffers[victim] = (first, stop - stolen)
+        cut = first + (stop - stolen - first) // self.grain * self.grain
+        self.buffers[victim] = (first, cut)
         self.steals[device] += 1
-        return stop - stolen, stop
+        return cut, stop
 
     def done(self, device: int, items: int, seconds: float) -> None:
         speed = items / max(seconds, 1e-9)
