@@ -75,14 +75,19 @@ class Runner:
             self._shared = self._on_device(self.work.shared(load)) if self.work.shared is not None else {}
 
     def warm_up(self, n_items: int) -> None:
-        """Compute the first items once before anything is timed: some drivers compile at the first launch."""
+        """Compute the first items once before anything is timed: some drivers compile at the first launch.
+
+        The results are dropped, since another device may be writing these items.
+        """
         if not self.is_warm:
+            outputs = self._outputs
+            self._outputs = {name: np.empty_like(array[:n_items]) for name, array in outputs.items()}
             self.run(0, n_items)
-            self.is_warm = True
+            self._outputs, self.is_warm = outputs, True
 
     def run(self, start: int, stop: int) -> None:
         """Compute these items and write them into the outputs."""
-        in_flight: deque[_Piece] = deque()
+        in_flight = deque[_Piece]()
         try:
             for first, last, values in self._pieces(start, stop):
                 in_flight.append(self._launch(first, last, values))
@@ -90,10 +95,10 @@ class Runner:
                     self._read(in_flight.popleft())
             while in_flight:
                 self._read(in_flight.popleft())
-        finally:
-            if in_flight:  # an error: arrays may not go while kernels use them
-                with contextlib.suppress(Exception):
-                    self.session.finish()
+        except BaseException:  # arrays may not go while kernels use them, and others will write these items
+            with contextlib.suppress(Exception):
+                self.session.finish()
+            raise
 
     def end(self) -> None:
         """Let go of the load."""
@@ -106,9 +111,8 @@ class Runner:
         facts, grain = self.session.facts, self.work.grain
         n_bytes = sum(array.nbytes for array in values.values() if isinstance(array, np.ndarray))
         n_bytes += sum(array[start:stop].nbytes for array in self._outputs.values())
-        count = 1 if facts.is_cpu else min(_MOST_PIECES, n_bytes // PIECE_BYTES)
-        count = max(1, count, -(-n_bytes * _LARGEST_SHARE // facts.max_alloc_bytes) if not facts.is_cpu else 1)
-        if count == 1:
+        count = max(min(_MOST_PIECES, n_bytes // PIECE_BYTES), -(-n_bytes * _LARGEST_SHARE // facts.max_alloc_bytes))
+        if facts.is_cpu or count == 1:
             yield start, stop, values
             return
         step = -(-(stop - start) // count // grain) * grain
