@@ -40,6 +40,7 @@ from clgraph.data.ratings import Ratings
 from clgraph.errors import VerificationError
 from clgraph.figure import figure_file
 from clgraph.model.cost import estimate
+from clgraph.model.kernel_weights import weights_of
 from clgraph.report import Row, geometric_mean, read_rows, write_rows
 from clgraph.runtime.session import Session
 
@@ -135,12 +136,13 @@ def model_says(session: Session, ratings: Ratings, rank: int, storage: Storage) 
     """Return for each strategy the fields of its row that the cost model fills."""
     problems = {n: as_problem(ratings, rank=rank, storage=storage, n_sweeps=n) for n in SWEEPS}
     picks = {n: ALGORITHM.choose(session, problem).strategy for n, problem in problems.items()}
+    weights = weights_of(session.facts)
     rates, recipes = session.profile.rates, {n: r(problems[1], session.facts) for n, (_, r) in RECIPES.items()}
     return {
         name: {
-            "predicted_seconds": estimate(recipe.work, rates).seconds,
+            "predicted_seconds": estimate(recipe.weighted_work(weights), rates).seconds,
             "predicted_preparation_seconds": estimate(recipe.preparation, rates).seconds,
-            "predicted_kernels": {key: estimate(work, rates).seconds for key, work in recipe.by_kernel().items()},
+            "predicted_kernels": harness.seconds_by_kernel(recipe, weights, rates),
             "picked": name == picks[20], "picked_once": name == picks[1],
         }
         for name, recipe in recipes.items()

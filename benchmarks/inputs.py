@@ -77,7 +77,13 @@ END_TO_END: dict[str, Callable[..., Graph]] = {
     **{f"grid-{side}": partial(generators.grid, side, side) for side in (32, 300, 1000)},
     "geometric-18": partial(generators.random_geometric, 1 << 18, 14),
 }
-GENERATED = END_TO_END | MATRICES | COMPONENTS | SPANNING | SEARCHES | SMALL
+PARTITIONS: dict[str, Callable[..., Graph]] = {
+    "delaunay-20": partial(generators.delaunay_points, 1 << 20),
+    "geometric-20": partial(generators.random_geometric, 1 << 20, 14),
+    "grid-2048": partial(generators.grid, 2048, 2048),
+    "stencil-120": partial(stencils.twenty_seven_point, 120),
+}
+GENERATED = PARTITIONS | END_TO_END | MATRICES | COMPONENTS | SPANNING | SEARCHES | SMALL
 _POWER_LAW = ("rmat", "web")  # beginnings of names
 
 

@@ -53,6 +53,12 @@ def shell(rows: int, columns: int) -> Graph:
     return stencil((rows, columns), _blocks(list(itertools.product((-1, 0, 1), repeat=2)), 5))
 
 
+def twenty_seven_point(side: int) -> Graph:
+    """Each node of a cube meets all around it, without itself."""
+    steps = [step for step in itertools.product((-1, 0, 1), repeat=3) if any(step)]
+    return stencil((side, side, side), _blocks(steps, 1))
+
+
 def seven_point(x: int, y: int, z: int) -> Graph:
     """Like atmosmod: finite differences in three dimensions."""
     steps = [(0, 0, 0), *(tuple(sign * int(i == axis) for i in range(3)) for axis in range(3) for sign in (-1, 1))]

@@ -24,6 +24,7 @@ _TRIANGLE_KEYS = _SEGMENT_KEYS | {
     "neighbors", "edges", "edge_markers",
 }
 _TRIANGLE_ANGLE = 20.0  # of option q without a number
+_NO_ANGLE = 1e-6  # with a bound that any triangle keeps, segments are split as for others
 _UFACTOR = 30  # METIS's for direct k-way partitions: thousandths by which a part may be too heavy
 
 
@@ -192,7 +193,7 @@ def _triangle_options(opts: object) -> _Options:
         except ValueError:
             raise InputError(f"opts = {shown(opts)}; {letter} is followed by {digits!r}, which is no number") from None
     letters = frozenset(re.sub(r"[\d.]", "", opts))
-    angle = numbers.get("q", _TRIANGLE_ANGLE) if "q" in letters else 0.0
+    angle = numbers.get("q", _TRIANGLE_ANGLE) if "q" in letters else _NO_ANGLE if "D" in letters else 0.0
     most = int(numbers["S"]) if "S" in numbers else None
     return _Options(letters, ("a", "") in found, angle, numbers.get("a"), most)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from clgraph.algorithms.table import MODULES
+from clgraph.algorithms.table import MODULES, ON_MESHES
 from clgraph.runtime.declarations import Declarations
 from clgraph.runtime.source import build_input
 
@@ -304,7 +304,7 @@ def missing_parts(package: Path) -> list[str]:
     return parts + ([] if "ALGORITHM" in dict(assignments(text)) else ["ALGORITHM"])
 
 
-@pytest.mark.parametrize("module", MODULES.values(), ids=MODULES)
+@pytest.mark.parametrize("module", [*MODULES.values(), *ON_MESHES.values()])
 def test_every_algorithm_is_a_package_of_one_shape(module: str) -> None:
     assert missing_parts(ROOT.joinpath(*module.split("."))) == []
 
@@ -325,7 +325,7 @@ SHARED_KERNELS = {"common", "data", "generators", "hetero", "primitives", "probe
     path.name for path in (ROOT / "cl").iterdir() if path.is_dir() and path.name not in SHARED_KERNELS
 ))  # fmt: skip
 def test_kernels_of_an_algorithm_stand_in_a_folder_of_its_name(folder: str) -> None:
-    assert f"clgraph.algorithms.{folder}" in MODULES.values()
+    assert f"clgraph.algorithms.{folder}" in {*MODULES.values(), *ON_MESHES.values()}
 
 
 @pytest.mark.parametrize("name", dict(sources(ROOT / "cl")))

@@ -35,7 +35,7 @@ from clgraph.model.cost import Atomics, Chain, Gathers, HostItems, Work, total
 from clgraph.model.strategy import Choice, Strategy, choose
 from clgraph.reference.hash_collisions import hash_collisions
 from clgraph.report import read_rows, write_rows
-from clgraph.runtime.device_graph import GraphOnDevice
+from clgraph.runtime.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import Session
 
 

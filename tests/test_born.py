@@ -14,7 +14,7 @@ from clgraph import DeviceGraph, Graph, generators
 from clgraph.data.philox import random_words
 from clgraph.errors import DeviceMemoryError, InputError
 from clgraph.generators.device import launch
-from clgraph.runtime.device_graph import GraphOnDevice
+from clgraph.runtime.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import Session
 
 SIZES = (0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 63, 64, 65, 300, 1001)

@@ -561,6 +561,23 @@ def test_partition(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFi
     assert main(["partition", graph_file, "-k", "0", *on_pocl]) == 4
 
 
+def test_refine(on_pocl: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    poly, mesh, picture = tmp_path / "lake.poly", tmp_path / "lake.1.ele", tmp_path / "lake.png"
+    poly.write_text("4 2\n1 0 0\n2 3 0\n3 3 1\n4 0 1\n4\n1 1 2\n2 2 3\n3 3 4\n4 4 1\n0\n1\n1 1 .5 7 .05\n")
+    document = document_of(
+        capsys, "refine", str(poly), "-o", str(mesh), "--min-angle", "25", "--plot", str(picture), "--verify", *on_pocl
+    )
+    assert document["before"]["n_triangles"] == 2
+    assert document["after"]["min_angle"] >= 25 and document["after"]["max_area"] <= 0.05
+    assert document["run"]["strategy"] and picture.stat().st_size > 1000
+    node = str(tmp_path / "lake.1.node")
+    text = output_of(capsys, "refine", node, "--max-area", "0.01", "--max-points", "9999", *on_pocl)
+    assert "areas" in text and str(document["after"]["n_triangles"]) in text
+    assert main(["refine", str(tmp_path / "none.poly"), *on_pocl]) == 4
+    assert main(["refine", str(poly), "--plot", "a.txt", *on_pocl]) == 4
+    assert main(["refine", str(poly), "--min-angle", "60", *on_pocl]) == 4
+
+
 def test_hash_collisions(
     graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

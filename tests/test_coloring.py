@@ -474,3 +474,15 @@ def test_tiles_far_apart(session: Session, monkeypatch: pytest.MonkeyPatch, n: i
     assert len({tile * stride % n_tiles for tile in range(n_tiles)}) == n_tiles
     monkeypatch.setattr(speculation, "tile_stride", lambda *_: stride)
     color(cg.generators.uniform_random(n, 3 * n), strategy="speculative", session=session, verify=True)
+
+
+def test_prefer_says_whether_auto_considers_what_takes_more_colors(session: Session) -> None:
+    graph = cg.generators.rmat(10, 8, seed=1)
+    few, fast = (cg.explain("color", graph, prefer=prefer, session=session) for prefer in ("colors", "time"))
+    assert "hash_repair" in few.unsupported and not fast.unsupported
+    assert set(fast.predicted) == set(STRATEGIES) and few.strategy == min(few.seconds, key=few.seconds.__getitem__)
+    assert fast.strategy == min(fast.seconds, key=fast.seconds.__getitem__)
+    result = cg.color(graph, prefer="time", session=session, verify=True)
+    assert result.info.strategy == fast.strategy
+    with pytest.raises(InputError, match="prefer"):
+        cg.color(graph, prefer="beauty", session=session)

@@ -163,7 +163,7 @@ def test_other_suffixes_need_meshio(poly, tmp_path, monkeypatch):
     mesh = cg.read_planar_graph(poly).triangulate()
     monkeypatch.setitem(sys.modules, "meshio", None)
     for call in (lambda: cg.write_mesh(mesh, tmp_path / "m.stl"), lambda: cg.read_mesh(tmp_path / "m.msh")):
-        with pytest.raises(MissingExtraError, match="pip install meshio"):
+        with pytest.raises(MissingExtraError, match="needs meshio: pip install"):
             call()
 
 

@@ -125,8 +125,27 @@ def test_quality_is_that_of_meshes(session: Session) -> None:
     assert result.edge_cut <= 280  # 240 is the least: squares of 10 by 10
     assert result.part_weights.max() <= 103 and result.part_weights.sum() == 1600
     assert result.levels[0]["vertices"] == 1600 and len(result.levels) > 1
+    assert result.levels[0]["cut"] == result.edge_cut
+    assert 0 < sum(level.get("coarsening_seconds", 0) for level in result.levels) < result.info.seconds.total
+    assert result.info.details["arena_bytes"] > 4 * 1600
     worse = partition(GRID, 16, session=session, refinement="noop", imbalance=1.0)
     assert worse.edge_cut >= result.edge_cut
+
+
+def test_children_only_take_the_place_of_worse_parents(session: Session) -> None:
+    """All individuals begin alike, whatever the effort; crossing must not make any of them worse, and some better."""
+    isolated = Graph.from_edges(*np.divmod(np.flatnonzero(GRID.to_scipy().toarray().ravel()), 1600), n=1610)
+    for graph in (GRID, isolated):
+        found = {}
+        for effort in ("normal", "max"):
+            problem = as_problem(graph, n_parts=8, effort=effort, deterministic=True)
+            plan = STRATEGIES["gpu"].plan(session, problem, individuals=5)
+            plan.run()
+            parts, cut = plan.result()
+            check_partition(graph, parts, 8, cut, most_weight=problem.limits.max())
+            found[effort] = plan.arrays["parent_scores"].get()
+            assert cut <= int(found[effort].min() & 0xFFFFFFFF)
+        assert (found["max"] <= found["normal"]).all() and (found["max"] < found["normal"]).any()
 
 
 def test_refinement_keeps_the_balance_that_it_has(session: Session) -> None:
@@ -207,7 +226,8 @@ def test_arena_grows(pocl: Session) -> None:
         ({"vertex_weights": [1]}, "vertex_weights"), ({"vertex_weights": np.full(1600, -1)}, "vertex_weights"),
         ({"vertex_weights": np.full(1600, 2**30)}, "sum"), ({"vertex_weights": np.ones(1600)}, "integers"),
         ({"target_weights": [1, 2, 3]}, "target_weights"), ({"target_weights": [0, 0]}, "not all 0"),
-        ({"matching": "none"}, "matching"), ({"refinement": "fm"}, "refinement"), ({"deterministic": 1}, "determ"),
+        ({"matching": "none"}, "matching"), ({"refinement": "fm"}, "refinement"), ({"effort": "most"}, "effort"),
+        ({"deterministic": 1}, "determ"),
     ],
 )  # fmt: skip
 def test_refused(changes, words) -> None:

@@ -184,13 +184,31 @@ PLANTS = {
         "partition/moving.h", "before = moves ? froms[u] : load_relaxed(ARRAY(r, PART) + u);",
         "before = load_relaxed(ARRAY(r, PART) + u);", "scheduler", "refinement", ("-DWG_SIZE=1",),
     ),
+    "vertex-listed-twice": Plant(
+        "partition/refinement.h", "if (!(fetch_or(ARRAY(r, FLAGS) + v, LISTED) & LISTED)) append_to_list(r, v);",
+        "if (load_relaxed(ARRAY(r, FLAGS) + v) & LISTED) return;\n  fetch_or(ARRAY(r, FLAGS) + v, LISTED);\n"
+        "  append_to_list(r, v);", "scheduler", "refinement", ("-DWG_SIZE=1",),
+    ),
     "moves-before-all-are-confirmed": Plant(
-        "partition/label_propagation.cl", "confirm(&r, &on);\n      ALL_ARRIVE()", "confirm(&r, &on);",
+        "partition/refining.h", "confirm(&r, &on); arrive", "confirm(&r, &on);",
         "scheduler", "refinement", ("-DWG_SIZE=1",),
     ),
     "counters-cleared-by-two": Plant(
         "partition/asking.h", "fetch_and(counters + parts[on->columns[e]], 0);",
         "counters[parts[on->columns[e]]] = 0;", "threads", "refinement", (*lanes.WIDE, "-DWORDS_ORDER=1"),
+    ),
+    "ring-that-another-owns": Plant(  # its links go to triangles that are no more
+        "delaunay/rounds.cl", "if (across != OUTSIDE && owners[unmarked(across) >> 2] != key) return 0;", "",
+        "scheduler", "three_phase", ("-DWG_SIZE=1",),
+    ),
+    "ring-without-claims": Plant(
+        "delaunay/rounds.cl",
+        "if (across != OUTSIDE) write_key(owners + (unmarked(across) >> 2), keys[i], only_raise);", "",
+        "scheduler", "three_phase", ("-DWG_SIZE=1",),
+    ),
+    "claim-by-load-and-store": Plant(
+        "delaunay/cavity.h", "compare_exchange(f.owners + t, held, key) == held;",
+        "(store_relaxed(f.owners + t, key), 1);", "scheduler", "patches", ("-DWG_SIZE=1",),
     ),
     "round-that-says-nothing": Plant(
         "traversal/rounds.h", "if (lowered) store_relaxed(state + STATE_CHANGED, round);", "", "scheduler",
@@ -217,7 +235,8 @@ PLANTS = {
     ),
     "bits-read-before-all-are-marked": Plant(
         "bfs/frontier.cl",
-        "if (!next_turn(turn, all->flags)) return 0u;\n    int left", "int left", "scheduler", "search", ("-DWG_SIZE=1",),
+        "if (!next_turn(turn, all->flags)) return 0u;\n    int left", "int left", "scheduler", "search",
+        ("-DWG_SIZE=1",),
     ),
     "stamp-for-two-turns": Plant(  # what was listed in the turn before is not listed again
         "sssp/frontier.cl", "next.stamp = turn.number + 2u;", "next.stamp = turn.number / 2u + 2u;", "scheduler",

@@ -15,11 +15,11 @@ from clgraph.algorithms.table import MODULES, find_algorithm
 from clgraph.cli.main import build_parser
 from clgraph.runtime.child import search_path
 
-README, EXAMPLES, DEVICES, COMMANDS, STRATEGY_TABLES, RESULTS = (
+README, EXAMPLES, DEVICES, COMMANDS, STRATEGY_TABLES, RESULTS, MESHES = (
     (ROOT / name).read_text(encoding="utf-8")
     for name in (
         "README.md", "docs/python.md", "docs/devices.md",
-        "docs/command_line.md", "docs/strategies.md", "docs/results.md",
+        "docs/command_line.md", "docs/strategies.md", "docs/results.md", "docs/meshes.md",
     )
 )  # fmt: skip
 SETUP = """
@@ -72,6 +72,10 @@ def test_the_examples_run_and_print_what_the_readme_shows(tmp_path: Path) -> Non
     )  # fmt: skip
     assert shown.startswith(blocks(README, "text")[0])
     assert 0.5 < float(shown.split()[-1]) < 0.75  # the noise is 0.5
+
+
+def test_the_examples_of_meshes_run(tmp_path: Path) -> None:
+    assert "TriangleMesh(n_points=8" in output_of(blocks(MESHES, "python"), tmp_path)
 
 
 def test_every_command_line_parses() -> None:

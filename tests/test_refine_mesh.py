@@ -33,7 +33,8 @@ def ring(n: int, radius: float, first: int) -> tuple[np.ndarray, list[list[int]]
 def with_hole() -> cg.PlanarGraph:
     outer, inner = ring(9, 0.5, 0), ring(17, 0.17, 9)
     return cg.PlanarGraph.from_arrays(
-        np.concatenate([outer[0], inner[0]]), outer[1] + inner[1], holes=[[0.5, 0.5]], segment_markers=[3] * 9 + [7] * 17
+        np.concatenate([outer[0], inner[0]]), outer[1] + inner[1], holes=[[0.5, 0.5]],
+        segment_markers=[3] * 9 + [7] * 17,
     )
 
 
@@ -61,8 +62,8 @@ def grid(n: int) -> cg.PlanarGraph:
 
 
 def wedge(degrees: float) -> cg.PlanarGraph:
-    tip = math.radians(degrees)
-    return cg.PlanarGraph.from_arrays([[0, 0], [1, 0], [1.3 * math.cos(tip), 1.3 * math.sin(tip)]], [[0, 1], [1, 2], [2, 0]])
+    tip = 1.3 * np.array([math.cos(math.radians(degrees)), math.sin(math.radians(degrees))])
+    return cg.PlanarGraph.from_arrays([[0, 0], [1, 0], tip], [[0, 1], [1, 2], [2, 0]])
 
 
 def fan(n: int) -> cg.PlanarGraph:
@@ -181,6 +182,37 @@ def test_a_mesh_without_bad_triangles_stays(session: Session) -> None:
         assert sorted(map(sorted, refined.triangles.tolist())) == [[0, 1, 2], [0, 2, 3]]
 
 
+def shuffled_triangulation(seed: int) -> cg.TriangleMesh:
+    """A triangulation of random points between two segments that is far from Delaunay: a sweep from left to right."""
+    points = np.random.default_rng(seed).random((80, 2))
+    order = np.argsort(points[:, 0])
+    fan: list[list[int]] = []
+    upper, lower = [order[0]], [order[0]]
+    for v in order[1:]:
+        for chain, turn in ((upper, 1.0), (lower, -1.0)):
+            while len(chain) > 1:
+                a, b = points[chain[-2]], points[chain[-1]]
+                if turn * np.cross(np.append(b - a, 0), np.append(points[v] - a, 0))[2] <= 0:
+                    break
+                fan.append([chain[-2], chain[-1], int(v)])
+                chain.pop()
+            chain.append(int(v))
+    return cg.TriangleMesh.from_arrays(points, fan)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_not_delaunay_is_flipped_first(session: Session, seed: int) -> None:
+    from clgraph.errors import VerificationError
+    from clgraph.reference.delaunay import check_delaunay
+
+    mesh = shuffled_triangulation(seed)
+    with pytest.raises(VerificationError, match="circle"):
+        check_delaunay(mesh)
+    flipped = refine_mesh(mesh, min_angle=0, session=session, verify=True)
+    assert flipped.n_points == mesh.n_points and flipped.info.details["flips"] > 50
+    refine_mesh(mesh, min_angle=25, session=session, verify=True)
+
+
 def test_history_tells_of_each_round(pocl: Session) -> None:
     mesh = square(300).triangulate()
     for strategy in STRATEGIES:
@@ -231,6 +263,17 @@ def test_a_plan_runs_again(session: Session) -> None:
         assert abs(len(first) - len(plan.read()["points"])) < 0.1 * len(first)
 
 
+def test_the_benchmark_checks_what_it_times(pocl: Session) -> None:
+    import bench_refine_mesh
+
+    mesh = square(300).triangulate()
+    row, refined = bench_refine_mesh.measure(pocl, mesh, 25.0, "priority", repeats=1, budget_seconds=1.0)
+    assert bench_refine_mesh.check(refined, mesh, 25.0)
+    assert row["n_points"] > 304 and row["call_seconds"] > 0 and "insert" in row["kernels"]
+    with pytest.warns(UserWarning, match="no row of Triangle"):
+        assert bench_refine_mesh.measure_triangle("/bin/false", 10, 25.0) is None
+
+
 def test_more_workers_than_triangles(session: Session) -> None:
     problem = ALGORITHM.problem(square(400).triangulate(), min_angle=28)
     for method in ("patches", "atomic"):
@@ -249,7 +292,7 @@ def test_arguments() -> None:
         with pytest.raises(InputError, match=name):
             refine_mesh(mesh, **arguments)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="TriangleMesh"):
-        refine_mesh(mesh.points)  # type: ignore[arg-type]
+        refine_mesh(mesh.points)
     with pytest.raises(MeshError, match="coordinates"):
         refine_mesh(cg.TriangleMesh.from_arrays(np.array([[0, 0], [1, 0], [0, 1]]) * 1e200, [[0, 1, 2]]))
     with pytest.raises(MeshError, match="0 triangles"):

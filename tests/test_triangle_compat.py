@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 
 from clgraph.compat import triangulate
-from clgraph.errors import InputError
+from clgraph.data.triangle_mesh import TriangleMesh
+from clgraph.errors import ConvergenceWarning, InputError
+from clgraph.reference.delaunay import check_delaunay
 
 ORACLE = """
 import json, sys
@@ -134,6 +136,65 @@ def test_triangles_are_taken_up_again():
     found = triangulate({**given, "triangle_attributes": [[5], [5]]}, "r")
     assert sorted(map(sorted, found["triangles"].tolist())) == [[0, 1, 3], [1, 2, 3]]
     assert found["triangle_attributes"].tolist() == [[5], [5]]
+
+
+def refined(given, opts, session):
+    """Return what is found for *given*, as a mesh, and the arrays."""
+    found = triangulate(given, opts, session=session)
+    mesh = TriangleMesh.from_arrays(
+        found["vertices"], found["triangles"], found["segments"], segment_markers=found["segment_markers"]
+    )
+    return mesh, found
+
+
+def test_angles_and_areas_are_bounded(session):
+    mesh, found = refined({**SQUARE, "segment_markers": [[2], [3], [4], [5]]}, "pq25a0.02", session)
+    check_delaunay(mesh, min_angle=25, max_area=0.02)
+    assert np.array_equal(found["vertices"][:4], SQUARE["vertices"])
+    assert mesh.areas().sum() == pytest.approx(1)
+    middle = mesh.points[mesh.segments].mean(axis=1)
+    assert (found["segment_markers"][middle[:, 1] == 0] == 2).all()
+    assert set(found["vertex_markers"].ravel()) == {0, 2, 3, 4, 5}
+
+
+def test_areas_are_those_of_regions_without_a_number(session):
+    walls = {
+        "vertices": [[0, 0], [1, 0], [2, 0], [2, 1], [1, 1], [0, 1]],
+        "segments": [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [5, 0], [1, 4]],
+        "regions": [[0.5, 0.5, 7, 0.01], [1.5, 0.5, 8, 0]],
+    }
+    mesh, found = refined(walls, "paA", session)
+    left = mesh.points[mesh.triangles].mean(axis=1)[:, 0] < 1
+    assert mesh.areas()[left].max() <= 0.01 < mesh.areas()[~left].max()
+    assert (found["triangle_attributes"].ravel() == np.where(left, 7, 8)).all()
+    capped = triangulate({**found, "triangle_max_area": np.full((mesh.n_triangles, 1), 0.05)}, "rpa", session=session)
+    again = TriangleMesh.from_arrays(capped["vertices"], capped["triangles"])
+    assert again.areas().max() <= 0.05
+    assert set(capped["triangle_attributes"].ravel()) == {7, 8}
+
+
+def test_all_triangles_may_become_delaunay(session):
+    """A long segment close to points keeps triangles from being Delaunay, until it is split."""
+    given = {"vertices": [[0, 0], [10, 0], [5, 1], [5, -1], [5, 9], [5, -9]], "segments": [[0, 1]]}
+    mesh, _ = refined(given, "pcD", session)
+    assert mesh.n_points > 6
+    free = TriangleMesh.from_arrays(mesh.points, mesh.triangles)
+    check_delaunay(free)
+
+
+def test_points_to_add_may_be_few(session):
+    with pytest.warns(ConvergenceWarning):
+        assert len(triangulate(SQUARE, "pa0.0001S9", session=session)["vertices"]) <= 13
+
+
+@pytest.mark.skipif(not HAS_TRIANGLE, reason="the package triangle is not installed")
+def test_refined_meshes_are_about_as_large_as_those_of_triangle(session):
+    rng = np.random.default_rng(2)
+    cases = [(random_graph(rng, crossing=False), "pq28a0.01") for _ in range(5)]
+    for (given, opts), theirs in zip(cases, ask_triangle(cases), strict=True):
+        ours = triangulate(given, opts, session=session)
+        assert set(ours) == set(theirs)
+        assert len(ours["vertices"]) <= 1.15 * len(theirs["vertices"])
 
 
 @pytest.mark.parametrize(("given", "opts", "match"), [

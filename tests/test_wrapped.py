@@ -19,8 +19,9 @@ from clgraph.data.graph import Graph
 from clgraph.data.wrapped import WrappedGraph, wrap_graph
 from clgraph.engine.problem import admission
 from clgraph.errors import GraphError
+from clgraph.runtime import admission as admissions
 from clgraph.runtime import device_graph
-from clgraph.runtime.device_graph import admit
+from clgraph.runtime.admission import admit
 from clgraph.runtime.session import Session
 
 
@@ -171,8 +172,8 @@ def test_a_search_on_a_cpu_leaves_symmetry_open(
 ) -> None:
     """Only one that goes along edges that lead into vertices asks for it, and is right all the same."""
     asked: list[bool] = []
-    real = device_graph._all_facts
-    monkeypatch.setattr(device_graph, "_all_facts", lambda *a: asked.append(True) or real(*a))
+    real = admissions._all_facts
+    monkeypatch.setattr(admissions, "_all_facts", lambda *a: asked.append(True) or real(*a))
     matrix = KINDS[name]
     found = cg.bfs(matrix, 3, session=session, strategy=strategy, verify=True)
     assert np.array_equal(found.distances, cg.bfs(Graph.from_scipy(matrix), 3, session=session).distances)

@@ -32,6 +32,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tools")]
 
 import numpy as np  # noqa: E402
 from hostile_values import HOSTILE, TWISTS  # noqa: E402
+from scipy.spatial import Delaunay  # noqa: E402
 
 import clgraph as cg  # noqa: E402
 from clgraph.algorithms.table import MODULES, find_algorithm  # noqa: E402
@@ -57,11 +58,14 @@ class Target(NamedTuple):
 
 
 def good_values(directory: Path, session: Any) -> dict[str, Any]:
-    """Return values by name of a parameter; others are found by its annotation."""
+    """Return values by name of a parameter, or of a function and its parameter; others go by the annotation."""
     graph = cg.generators.random_weights(cg.generators.rmat(5, 4, seed=1), 1)
     ratings = cg.generators.planted_ratings(9, 9, 60)
     path = directory / "edges.txt"
     path.write_text("0 1 2.5\n1 2 3\n", encoding="ascii")
+    planar = cg.PlanarGraph.from_arrays([[0, 0], [2, 0], [2, 1], [0, 1]], [[0, 1], [1, 2], [2, 3], [3, 0]])
+    cg.write_planar_graph(planar, directory / "planar.poly")
+    cg.write_mesh(planar.triangulate(), directory / "mesh.ele")
     return {
         "graph": graph, "data": graph, "source": 0, "matrix": graph.to_scipy(), "path": path, "session": session,
         "src": [0, 1], "dst": [1, 2], "row_offsets": [0, 1, 2], "column_indices": [1, 0], "algorithm": "bfs",
@@ -70,10 +74,16 @@ def good_values(directory: Path, session: Any) -> dict[str, Any]:
         "hash": "murmur3", "bits": 3, "n_ratings": 20,
         "X": ratings, "ratings": ratings, "n_users": 9, "n_items": 9, "document": session.profile.to_json(),
         "dtype": np.int32, "host": np.arange(5), "verify": True, "callback": lambda *_: True,  # which ends a fit
+        "mesh": planar.triangulate(), "write_planar_graph:graph": planar, "points": planar.points,
+        "segments": planar.segments, "triangles": [[0, 1, 2], [0, 2, 3]], "triangulation": Delaunay(planar.points),
+        "read_planar_graph:path": directory / "planar.poly", "write_planar_graph:path": directory / "planar.poly",
+        "read_mesh:path": directory / "mesh.ele", "write_mesh:path": directory / "written.ele",
     }  # fmt: skip
 
 
-def good_value(parameter: inspect.Parameter, known: dict[str, Any]) -> Any:
+def good_value(name: str, parameter: inspect.Parameter, known: dict[str, Any]) -> Any:
+    if (of_both := f"{name}:{parameter.name}") in known:
+        return known[of_both]
     if parameter.name in known:
         return known[parameter.name]
     by_type = {"int": 4, "float": 0.5, "bool": False, "str": "x", "ArrayLike": [0, 1], "Seed": 1}
@@ -98,7 +108,7 @@ def options_of(module: types.ModuleType, known: dict[str, Any]) -> Iterator[tupl
     """Yield the options that a function of *module* hands on, each with the arguments that it belongs to."""
     for name in MODULES if hasattr(module, "find_algorithm") else ():
         entry = find_algorithm(name)
-        data = known["X"] if entry.takes == "ratings" else known["graph"]
+        data = {"ratings": known["X"], "mesh": known["mesh"]}.get(entry.takes, known["graph"])
         yield from (({"algorithm": name, "data": data}, option) for option in keyword_only(entry.problem))
     for name, strategy in getattr(module, "STRATEGIES", {}).items():
         yield from (({"strategy": name}, option) for option in keyword_only(strategy.plan))
@@ -113,7 +123,7 @@ def keyword_only(function: Any) -> list[str]:
 def target(name: str, call: Callable[..., Any], known: dict[str, Any]) -> Target:
     parameters = inspect.signature(call).parameters.values()
     named = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    good = {p.name: good_value(p, known) for p in named if p.default is p.empty or p.name == "session"}
+    good = {p.name: good_value(name, p, known) for p in named if p.default is p.empty or p.name == "session"}
     names, options = tuple(p.name for p in named), ()
     good |= {key: known[key] for key in ("verify", "callback") if key in names}
     module = sys.modules[call.__module__]
@@ -176,7 +186,7 @@ def drawn(all_targets: list[Target], seed: int, number: int) -> Call:
     chosen, given, name = places[number] if number < len(places) else rng.choice(places)
     hostile = {name: rng.choice(HOSTILE)()}
     good = chosen.good.get(name)
-    if isinstance(good, list | np.ndarray) and rng.random() < 0.5:
+    if isinstance(good, list | np.ndarray) and np.ndim(good) == 1 and rng.random() < 0.5:
         hostile = {name: rng.choice(TWISTS)(np.asarray(good))}
     if rng.random() < 0.2:
         hostile[rng.choice(chosen.hostile)] = rng.choice(HOSTILE)()
@@ -190,13 +200,15 @@ def drawn(all_targets: list[Target], seed: int, number: int) -> Call:
 
 
 def check_answer(answer: Any) -> None:
-    """Raise unless the arrays of a graph or of ratings are valid, also of several."""
+    """Raise unless the arrays of a graph, of ratings or of a mesh are valid, also of several."""
     if isinstance(answer, cg.Graph):
         arrays = answer.row_offsets, answer.column_indices, answer.edge_weights
         cg.Graph(*arrays, answer.directed, answer.labels)
     elif isinstance(answer, cg.Ratings):
         arrays = answer.users, answer.items, answer.values
         cg.Ratings(*arrays, *answer.shape, answer.user_ids, answer.item_ids)
+    elif isinstance(answer, cg.TriangleMesh):
+        cg.TriangleMesh.from_arrays(answer.points, answer.triangles, answer.segments)
     elif type(answer) is tuple:
         for part in answer:
             check_answer(part)

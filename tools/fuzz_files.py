@@ -24,12 +24,15 @@ from clgraph.algorithms.factorization.estimator import SGDMatrixFactorization
 from clgraph.algorithms.factorization.model_file import write_model
 from clgraph.cli.probe import print_profile
 from clgraph.data.graph import Graph
+from clgraph.data.planar_graph import PlanarGraph
 from clgraph.data.ratings import Ratings
+from clgraph.data.triangle_mesh import TriangleMesh
 from clgraph.device import profile as profiles
 from clgraph.device.profile import DeviceProfile
 from clgraph.errors import ClgraphError
 from clgraph.generators import grid, random_weights, two_cliques
 from clgraph.io import cache, read, write
+from clgraph.io.meshes import read_mesh, read_planar_graph
 from clgraph.io.ratings import read_ratings, write_ratings
 from clgraph.model.cost import Atomics, Chain, Gathers, Work, estimate
 
@@ -137,6 +140,39 @@ def check_profile(profile: DeviceProfile) -> None:
         assert all(isinstance(value, int) for value in {source: 1, **defines}.values())
 
 
+def read_as(suffix: str, reader: Callable[[Path], Any], path: Path, **beside: bytes) -> Any:
+    """Read the file *path* under a name with *suffix*; *beside* are other files of that name."""
+    named = path.with_suffix(suffix)
+    named.write_bytes(path.read_bytes())
+    for other, content in beside.items():
+        path.with_suffix(f".{other}").write_bytes(content)
+    return reader(named)
+
+
+def check_planar_graph(graph: PlanarGraph) -> None:
+    """Check all that the constructor checks."""
+    points, segments, *others = planar_facts(graph)
+    names = [field.name for field in dataclasses.fields(graph)][2:]
+    PlanarGraph.from_arrays(points, segments, **dict(zip(names, others, strict=True)))
+
+
+def planar_facts(graph: PlanarGraph) -> tuple[Any, ...]:
+    """Return the arguments of the constructor."""
+    return tuple(getattr(graph, field.name) for field in dataclasses.fields(graph))
+
+
+def check_mesh(mesh: TriangleMesh) -> None:
+    """Check that triangles are counter-clockwise and linked as they lie."""
+    again = TriangleMesh.from_arrays(mesh.points, mesh.triangles, mesh.segments)
+    assert np.array_equal(again.triangles, mesh.triangles), "a triangle is clockwise"
+    assert np.array_equal(again.neighbors, mesh.neighbors), "links are wrong"
+
+
+def mesh_facts(mesh: TriangleMesh) -> tuple[Any, ...]:
+    """Return all arrays."""
+    return tuple(getattr(mesh, field.name) for field in dataclasses.fields(mesh))
+
+
 # ---- valid files
 
 
@@ -240,6 +276,19 @@ READERS = {
     ),
     "npz": _archive_reader(*_graph_files("npz", _PLAIN, _WEIGHTED, _REAL, _LABELLED)),
     "npz_of_scipy": _archive_reader(*_scipy_files(_REAL.to_scipy(), "csr", "csc", "coo", "bsr", "dia")),
+    "planar_graph": Reader(
+        (
+            b"# x\n4 2 1 1\n1 0 0 2.5 7\n2 1 0 3 0 # y\n3 1 1 4 0\n4 0 1 5 0\n4 1\n1 1 2 5\n2 2 3 0\n3 3 4 0\n4 4 1 0\n"
+            b"1\n1 0.5 0.5\n1\n1 .25 .25 9 0.125\n",
+            b"3 2\n0 0 0\n1 1 0\n2 0 1\n3\n0 0 1\n1 1 2\n2 2 0\n0\n",
+        ),
+        partial(read_as, ".poly", read_planar_graph), check_planar_graph, planar_facts, _ANY_TEXT,
+    ),
+    "mesh": Reader(
+        (b"2 3 1\n1 1 2 3 5\n2 1 3 4 6\n", b"# x\n1 3\n1 4 1 2\n"),
+        partial(read_as, ".ele", read_mesh, node=b"4 2\n1 0 0\n2 1 0\n3 1 1\n4 0 1\n"), check_mesh, mesh_facts,
+        _ANY_TEXT,
+    ),
     "ratings_text": Reader(
         (
             b"# x\nuser,item,rating,time\n1,2,3.5,881250949\n1,3,1,881250950\n2,2,5,881250951\n",

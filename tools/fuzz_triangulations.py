@@ -9,9 +9,13 @@ overlap and are there twice; points are equal and on segments; places of holes a
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import numpy as np
 from numpy.typing import NDArray

@@ -49,7 +49,8 @@ ELSEWHERE = {
     "factorization/item_block": "factorization_offline", "factorization": "factorization_online", "mst": "mst",
     "primitives": "primitives", "bfs": "searches", "sssp": "searches",
     "traversal/queues": "searches", "traversal/levels": "searches", "traversal/turn": "searches",
-    "traversal": "rounds", "common": "vocabulary", "partition": "partitions", "hetero": "test_hetero.py",
+    "traversal": "rounds", "common": "vocabulary", "partition": "partitions", "delaunay": "test_refine_mesh.py",
+    "hetero": "test_hetero.py",
 }
 _DELETED = ("barrier", "local_barrier", "team_sync", "sg_sync", "fence_device", "fence_locks", "unlock", "drop_lock",
             "unlock_both", "report_status")

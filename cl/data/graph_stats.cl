@@ -4,8 +4,9 @@
  *                exact; distances of neighbours and roots of first hooks come from samples (of all entries and
  *                vertices, if there are few).  A work-item takes consecutive parts of which it samples a place each,
  *                so it moves on through the rows.  Then it climbs the trees of first hooks from sampled vertices.
- * measure_reach  One work-group searches breadth-first from the middle one of the vertices that have entries until it
- *                has seen NEIGHBORHOOD others.
+ * measure_reach  The first work-group searches breadth-first from the middle one of the vertices that have entries until
+ *                it has seen NEIGHBORHOOD others.  Work-items of the second one search from N_STARTS vertices each until
+ *                they have seen SHORT_SEEN or looked at SHORT_LOOKS entries: they meet small components and long paths.
  *
  * Counters are pairs of words (data/rows.h) and begin as 0.
  * In the search a vertex is listed by the work-item that first sets its bit, so the list has it once; a stale look at
@@ -31,6 +32,15 @@
 #ifndef NEIGHBORHOOD
 #define NEIGHBORHOOD 4096
 #endif
+#ifndef N_STARTS
+#define N_STARTS 8
+#endif
+#ifndef SHORT_SEEN
+#define SHORT_SEEN 64
+#endif
+#ifndef SHORT_LOOKS
+#define SHORT_LOOKS 512
+#endif
 #define TURNS 4                  /* counters of a bin, where one waits for what was added last */
 #define N_BINS 33                /* by degree: 0, 1, 2 to 3, 4 to 7 … */
 #define PAIR_VERTICES 0
@@ -47,10 +57,13 @@
 /* These words begin as ~0 and are lowered. */
 #define STATE_LEAST (2 * N_PAIRS)         /* least degree */
 #define STATE_GREATEST (STATE_LEAST + 1)  /* ~ of the greatest degree */
-#define STATE_LEVELS (STATE_LEAST + 2)    /* what the search found: levels, vertices, those of the last level */
-#define STATE_SEEN (STATE_LEAST + 3)
-#define STATE_FRONTIER (STATE_LEAST + 4)
-#define STATE_ROOTS (STATE_LEAST + 5)     /* of each climb, or ~0 */
+#define SEARCH_LEVELS 0          /* what a search found: levels, */
+#define SEARCH_SEEN 1            /* vertices, */
+#define SEARCH_FRONTIER 2        /* those of the last level, */
+#define SEARCH_EARLIER 3         /* those of the first 2^(k-1) levels where there were 2^k or more, but not twice as many */
+#define SEARCH_WORDS 4
+#define STATE_SEARCHES (STATE_LEAST + 2)  /* the long search, and those of the N_STARTS short ones */
+#define STATE_ROOTS (STATE_SEARCHES + SEARCH_WORDS * (1 + N_STARTS))  /* of each climb, or ~0 */
 #define STATE_DEPTHS (STATE_ROOTS + N_CLIMBS)
 #define STATE_WORDS (STATE_DEPTHS + N_CLIMBS)
 
@@ -86,7 +99,7 @@ KERNEL measure_rows(int n, long m, const __global uint *restrict checked, const 
   const long chunk = chunk_of(n, (long)get_num_groups(0));
   const long begin = (long)get_group_id(0) * chunk, end = min((long)n, begin + chunk);
   ulong squares = 0ul;
-#if WG_SIZE == 1                 /* whoever is alone counts in numbers of its own, which take turns: most degrees are equal */
+#if WG_SIZE == 1                 /* whoever is alone counts in numbers of its own */
   ulong vertices[TURNS * N_BINS], entries[TURNS * N_BINS];
   for (int bin = 0; bin < TURNS * N_BINS; bin++) vertices[bin] = entries[bin] = 0ul;
 #endif
@@ -170,6 +183,46 @@ KERNEL measure_rows(int n, long m, const __global uint *restrict checked, const 
     add_pair(state + 2 * k, (ulong)pairs[2 * k + 1] << 32 | pairs[2 * k]);
 }
 
+/* The sizes that tell how fast a search grows, after each of its levels. */
+typedef struct { uint levels, earlier, later; } growth_t;
+INLINE growth_t grown(growth_t growth, uint n_seen) {
+  growth.levels++;
+  if (growth.levels & (growth.levels - 1u)) return growth;
+  growth.earlier = growth.later;
+  growth.later = n_seen;
+  return growth;
+}
+INLINE void write_search(__global uint *words, growth_t growth, uint n_seen, uint n_last) {
+  words[SEARCH_LEVELS] = growth.levels;
+  words[SEARCH_SEEN] = n_seen;
+  words[SEARCH_FRONTIER] = n_last;
+  words[SEARCH_EARLIER] = growth.earlier;
+}
+
+/* Search from v with a list of room for SHORT_SEEN, and leave out the level in which there would be too much. */
+INLINE void search_shortly(int v, const __global offset_t *row_offsets, const __global int *column_indices,
+                           __local int *list, __global uint *words) {
+  uint begin = 0u, end = 1u, looks = 0u, is_full = 0u;
+  growth_t growth = {0u, 1u, 1u};
+  list[0] = v;
+  while (begin < end) {
+    uint size = end;
+    for (uint row = begin; row < end && !is_full; row++)
+      for (long k = row_offsets[list[row]]; k < row_offsets[list[row] + 1] && !is_full; k++) {
+        const int u = column_indices[k];
+        uint at = 0u;
+        while (at < size && list[at] != u) at++;
+        is_full = ++looks > SHORT_LOOKS || at == SHORT_SEEN;
+        if (at == size && !is_full) list[size++] = u;
+      }
+    if (is_full) break;
+    begin = end;
+    end = size;
+    growth = grown(growth, end);
+  }
+  write_search(words, growth, end, end - begin);
+}
+
 /* connected: as measure_rows has left it, of n_chunks work-groups; seen: a bit for each vertex, 0; list: room for n
  * vertices, or for 33 * NEIGHBORHOOD if they are fewer */
 KERNEL measure_reach(int n, int n_chunks, const __global uint *restrict checked,
@@ -177,7 +230,14 @@ KERNEL measure_reach(int n, int n_chunks, const __global uint *restrict checked,
                      const __global uint *restrict connected, volatile __global uint *seen, volatile __global int *list,
                      __global uint *state) {
   LOCAL_ARRAY uint counts[WG_SIZE], chosen, rank, size;
+  LOCAL_ARRAY int lists[N_STARTS * SHORT_SEEN];
   if ((checked[0] & checked[1] & checked[2]) != ~0u) return;
+  if (get_group_id(0) > 0) {
+    for (uint s = get_local_id(0); s < N_STARTS; s += WG_SIZE)
+      search_shortly((int)((2u * s + 1u) * (ulong)n / (2u * N_STARTS)), row_offsets, column_indices,
+                     lists + SHORT_SEEN * s, state + STATE_SEARCHES + SEARCH_WORDS * (1u + s));
+    return;
+  }
   if (get_local_id(0) == 0) {    /* in which chunk the middle vertex is */
     uint total = 0u, c = 0u;
     for (int k = 0; k < n_chunks; k++) total += connected[k];
@@ -187,7 +247,8 @@ KERNEL measure_reach(int n, int n_chunks, const __global uint *restrict checked,
     rank = total;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
-  uint begin = 0u, end = size, levels = 0u;
+  uint begin = 0u, end = size;
+  growth_t growth = {0u, 1u, 1u};
   const long chunk = chunk_of(n, n_chunks), first_vertex = chosen * chunk, piece = chunk_of((int)chunk, WG_SIZE);
   const long from = first_vertex + (long)get_local_id(0) * piece;
   uint count = 0u;
@@ -220,12 +281,8 @@ KERNEL measure_reach(int n, int n_chunks, const __global uint *restrict checked,
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     begin = end;
     end = size;
-    levels++;
+    growth = grown(growth, end);
     barrier(CLK_LOCAL_MEM_FENCE);
   }
-  if (get_local_id(0) == 0) {
-    state[STATE_LEVELS] = levels;
-    state[STATE_SEEN] = end;
-    state[STATE_FRONTIER] = end - begin;
-  }
+  if (get_local_id(0) == 0) write_search(state + STATE_SEARCHES, growth, end, end - begin);
 }

@@ -19,7 +19,7 @@
 #ifndef MOST_RIM                 /* rows of `rim`, and half of those of `cavity` */
 #define MOST_RIM 32
 #endif
-#ifndef FIRST_COME               /* whether who claims a triangle first keeps it for the round; else the highest key does */
+#ifndef FIRST_COME               /* whether who claims a triangle first has it; else the highest key in a round has it */
 #define FIRST_COME 0
 #endif
 
@@ -64,7 +64,8 @@ INLINE int claim(field_t f, int t, ulong key) {
 
 /* Walks from triangle t, which is in the cavity; of its edges the `n_edges` that end before edge `last` are looked at.
  * split: the point is on a segment, and is put there whatever it encroaches on. */
-INLINE int walk(field_t f, int i, ulong key, double2 p, int t, int last, int n_edges, int split, int *n_cavity, int *n_rim) {
+INLINE int walk(field_t f, int i, ulong key, double2 p, int t, int last, int n_edges, int split, int *n_cavity,
+                int *n_rim) {
   int top = 0, e = n_edges == 3 ? 0 : next3(last);
   if (n_edges == 3) f.cavity[(MOST_RIM + top++) * (size_t)f.n_rows + i] = link_to(t, 2);
   f.cavity[(MOST_RIM + top++) * (size_t)f.n_rows + i] = link_to(t, n_edges == 3 ? 1 : last3(last));

@@ -124,7 +124,8 @@ INLINE int orient2d_exact(double2 a, double2 b, double2 c, __global ulong *words
 INLINE void wide_add_lifted(wide_t sum, double2 px, double2 py, double2 qx, double2 qy, double2 rx, double2 ry) {
   for (uint k = 0; k < 64u; k++) {
     double2 p = k & 1u ? py : px, q = k & 2u ? qy : qx, r = k & 2u ? rx : ry;
-    wide_add_product(sum, k & 4u ? p.y : p.x, k & 8u ? p.y : p.x, k & 16u ? q.y : q.x, k & 32u ? r.y : r.x, (k & 2u) != 0u);
+    wide_add_product(sum, k & 4u ? p.y : p.x, k & 8u ? p.y : p.x, k & 16u ? q.y : q.x, k & 32u ? r.y : r.x,
+                     (k & 2u) != 0u);
   }
 }
 INLINE int incircle_exact(double2 a, double2 b, double2 c, double2 d, __global ulong *words, size_t stride) {

@@ -1,4 +1,4 @@
-/* Puts a point in: triangles between it and each edge of the rim, in the slots of the cavity and in one or two new ones.
+/* Puts a point in: a triangle for it and each edge of the rim, in the slots of the cavity and in one or two new ones.
  *
  * v is the number of the point, base the first of the new slots.
  */
@@ -42,7 +42,8 @@ INLINE void insert_one(grown_t m, int i, found_t found, int v, int base, demands
     double2 b = m.points[vb];
     m.corners[t] = (int4)(edge.x, vb, v, edge.w);
     m.links[t] = (int4)(to_next, to_last, edge.y, 0);
-    int urgency = badness(a, b, p, edge.x, vb, v, ask.has_caps ? m.caps[edge.w] : 0.0, ask, m.point_segments, m.segment_ends, m.points);
+    double cap = ask.has_caps ? m.caps[edge.w] : 0.0;
+    int urgency = badness(a, b, p, edge.x, vb, v, cap, ask, m.point_segments, m.segment_ends, m.points);
     if (to_next < 0 || to_last < 0 || edge.y < 0) {
       m.sides[t] = (int4)(found.segment, found.segment, edge.z, 0);
       if ((to_next < 0 && encroaches(a, b, p, ask.lens)) || (to_last < 0 && encroaches(b, p, a, ask.lens)) ||

@@ -13,13 +13,14 @@
 #include "delaunay/attempt.h"
 
 KERNEL mark(int n_rows, demands_t ask, __global const double2 *restrict points, __global const int4 *restrict corners,
-            __global const int4 *restrict links, __global const int4 *restrict sides, __global const int *restrict point_segments,
-            __global const int *restrict candidates, __global const ulong *restrict keys, volatile __global uint *state,
-            volatile __global ulong *owners, __global int4 *rim, __global int *cavity,
-            __global int *unsure, __global int4 *heads, __global double2 *spots, __global int *ends,
-            __global uchar *urgencies, __global ulong *words) {
+            __global const int4 *restrict links, __global const int4 *restrict sides,
+            __global const int *restrict point_segments, __global const int *restrict candidates,
+            __global const ulong *restrict keys, volatile __global uint *state, volatile __global ulong *owners,
+            __global int4 *rim, __global int *cavity, __global int *unsure, __global int4 *heads,
+            __global double2 *spots, __global int *ends, __global uchar *urgencies, __global ulong *words) {
   field_t f;
-  f.points = points; f.corners = corners; f.links = links; f.sides = sides; f.owners = owners; f.point_segments = point_segments;
+  f.points = points; f.corners = corners; f.links = links; f.sides = sides; f.owners = owners;
+  f.point_segments = point_segments;
   f.rim = rim; f.cavity = cavity; f.n_rows = n_rows; f.lens = ask.lens;
   f.word_stride = get_global_size(0);
   f.words = words + get_global_id(0);
@@ -36,11 +37,14 @@ KERNEL mark(int n_rows, demands_t ask, __global const double2 *restrict points, 
 #endif
   for (; k < stop; k += step) {
 #if EXACT
-    int i = unsure[k];
+    int i = unsure[k], t = candidates[i];
 #else
-    int i = k;
+    int i = k, t = candidates[i];
+    if (t < 0) {                 /* it is out (renew) */
+      heads[i] = (int4)(0, 0, 0, 0);
+      continue;
+    }
 #endif
-    int t = candidates[i];
     found_t found;
     int end = attempt(f, i, keys[i], t, urgencies[t], ask, &found);
     heads[i] = end == WALK_DONE ? (int4)(found.n_cavity, found.n_rim, found.second, found.segment) : (int4)(0, 0, 0, 0);

@@ -36,7 +36,7 @@
 typedef struct {                 /* what is asked for */
   double cos_squared;            /* of the least angle allowed */
   double off_center;             /* how far from a shortest edge of length 1 a new point is at most */
-  double lens;                   /* 0 for the diametral circle; an obtuse angle encroaches if its cos² is larger */
+  double lens;                   /* an obtuse angle encroaches if its cos² is as large: 0 is the diametral circle */
   int longest;                   /* size_class of the squared length of the longest edge that may be */
   int has_caps;
 } demands_t;

@@ -16,18 +16,20 @@
 #define MOST_WAITING 32
 #endif
 
-KERNEL refine_patches(uint round, int n_workers, int least_urgency, uint most_points, demands_t ask, __global const int *restrict candidates,
-                      __global const int2 *restrict segment_ends, __global const double *restrict caps,
-                      volatile __global uint *state, volatile __global ulong *owners, __global double2 *points,
-                      __global int4 *corners, __global int4 *links, __global int4 *sides, __global uchar *urgencies,
-                      __global int *point_segments, __global int4 *rim, __global int *cavity,
-                      __global int *waiting, __global ulong *words) {
+KERNEL refine_patches(uint round, int n_workers, int least_urgency, uint most_points, demands_t ask,
+                      __global const int *restrict candidates, __global const int2 *restrict segment_ends,
+                      __global const double *restrict caps, volatile __global uint *state,
+                      volatile __global ulong *owners, __global double2 *points, __global int4 *corners,
+                      __global int4 *links, __global int4 *sides, __global uchar *urgencies,
+                      __global int *point_segments, __global int4 *rim, __global int *cavity, __global int *waiting,
+                      __global ulong *words) {
   const int worker = get_global_id(0), n = (int)state[N_CANDIDATES];
   if (worker >= n_workers) return;
   const int share = (n + n_workers - 1) / n_workers, stop = min(n, (worker + 1) * share);
   const ulong key = ((ulong)round << ROUND_BIT) | (uint)(worker + 1);
   field_t f;
-  f.points = points; f.corners = corners; f.links = links; f.sides = sides; f.owners = owners; f.point_segments = point_segments;
+  f.points = points; f.corners = corners; f.links = links; f.sides = sides; f.owners = owners;
+  f.point_segments = point_segments;
   f.rim = rim; f.cavity = cavity; f.n_rows = n_workers; f.lens = ask.lens;
   f.word_stride = n_workers;
   f.words = words + worker;
@@ -55,7 +57,8 @@ KERNEL refine_patches(uint round, int n_workers, int least_urgency, uint most_po
     for (int j = 0; j < found.n_rim; j++) {
       int made = slot_of(m, worker, found.n_cavity, j, base);
       if (j >= found.n_cavity) store_relaxed(owners + made, key);   /* nobody else knows of it */
-      if (urgencies[made] >= least_urgency && n_waiting < MOST_WAITING) waiting[n_waiting++ * (size_t)n_workers + worker] = made;
+      if (urgencies[made] >= least_urgency && n_waiting < MOST_WAITING)
+        waiting[n_waiting++ * (size_t)n_workers + worker] = made;
     }
     if (found.second >= 0 && urgencies[t] >= least_urgency && n_waiting < MOST_WAITING)  /* t may still be there */
       waiting[n_waiting++ * (size_t)n_workers + worker] = t;

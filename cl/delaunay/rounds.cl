@@ -2,12 +2,13 @@
  * its point would change (mark.cl); those that own all of it put their points in, all at once.
  *
  *   count_bad, list_bad   candidates in order of their slots: a chunk of slots a work-group
+ *   renew                 a candidate that has lost: gets a new key
  *   write_keys            a candidate: writes its key to its triangles, where `mark` has not claimed them
  *   judge                 a candidate: has it won?  A chunk of candidates a work-group, which counts winners
- *   insert                a winner: makes the triangles around its point, in the slots of its cavity and in one or two new ones
+ *   insert                a winner: makes the triangles around its point (insertion.h)
  *
- * Races: candidates write to one triangle at the same time in `write_keys`.  One key is left there whatever the order, so
- * no two candidates can own it; that the highest is left is likely, but nothing depends on it.
+ * Races: candidates write to one triangle at the same time in `write_keys`.  One key is left there whatever the order,
+ * so no two candidates can own it; that the highest is left is likely, but nothing depends on it.
  *
  * Winners share no triangle, so `insert` has no race.  The numbers of points and slots follow from the order of the
  * candidates alone, and so does all else: the mesh is the same in every run, and on every device.
@@ -27,7 +28,8 @@ INLINE ulong key_of(int t, int urgency, uint round) {
 }
 
 /* whether t comes before the triangles beside it that are bad, too */
-INLINE int leads(int t, int urgency, uint round, __global const int4 *restrict links, __global const uchar *restrict urgencies) {
+INLINE int leads(int t, int urgency, uint round, __global const int4 *restrict links,
+                 __global const uchar *restrict urgencies) {
 #if !SIFTED
   return 1;
 #endif
@@ -56,18 +58,21 @@ INLINE uint sum_before(__global const uint *counts, int end, __local uint *scrat
 }
 
 /* how many triangles have each urgency */
-KERNEL count_urgencies(__global const uchar *restrict urgencies, __global const uint *restrict state, volatile __global uint *counts) {
+KERNEL count_urgencies(__global const uchar *restrict urgencies, __global const uint *restrict state,
+                       volatile __global uint *counts) {
   LOCAL_ARRAY uint here[ENCROACHED + 1];
   for (int u = get_local_id(0); u <= ENCROACHED; u += WG_SIZE) here[u] = 0u;
   local_barrier();
-  int n = (int)state[N_TRIANGLES], chunk = chunk_of(n), first = (int)get_group_id(0) * chunk, stop = min(n, first + chunk);
+  int n = (int)state[N_TRIANGLES], chunk = chunk_of(n), first = (int)get_group_id(0) * chunk;
+  int stop = min(n, first + chunk);
   for (int t = first + get_local_id(0); t < stop; t += WG_SIZE) if (urgencies[t]) fetch_add(here + urgencies[t], 1u);
   local_barrier();
   for (int u = get_local_id(0); u <= ENCROACHED; u += WG_SIZE) if (here[u]) fetch_add(counts + u, here[u]);
 }
 
-KERNEL count_bad(uint round, int least_urgency, __global const int4 *restrict links, __global const uchar *restrict urgencies,
-                 __global const uint *restrict state, __global uint *restrict leaders, __global uint *restrict bads) {
+KERNEL count_bad(uint round, int least_urgency, __global const int4 *restrict links,
+                 __global const uchar *restrict urgencies, __global const uint *restrict state,
+                 __global uint *restrict leaders, __global uint *restrict bads) {
   LOCAL_ARRAY uint scratch[GROUP_SCRATCH];
   int n = (int)state[N_TRIANGLES], chunk = chunk_of(n), first = (int)get_group_id(0) * chunk;
   int stop = min(n, first + chunk);
@@ -85,9 +90,10 @@ KERNEL count_bad(uint round, int least_urgency, __global const int4 *restrict li
   if (get_local_id(0) == 0) leaders[get_group_id(0)] = all;
 }
 
-KERNEL list_bad(uint round, int most_candidates, int least_urgency, __global const int4 *restrict links, __global const uchar *restrict urgencies,
-                __global const uint *restrict leaders, __global const uint *restrict bads, __global uint *restrict state,
-                __global int *restrict candidates, __global ulong *restrict keys, __global uint *restrict totals, __global uint *restrict history) {
+KERNEL list_bad(uint round, int most_candidates, int least_urgency, __global const int4 *restrict links,
+                __global const uchar *restrict urgencies, __global const uint *restrict leaders,
+                __global const uint *restrict bads, __global uint *restrict state, __global int *restrict candidates,
+                __global ulong *restrict keys, __global uint *restrict totals, __global uint *restrict history) {
   LOCAL_ARRAY uint scratch[GROUP_SCRATCH];
   int n = (int)state[N_TRIANGLES], chunk = chunk_of(n), own = get_group_id(0), first = own * chunk;
   int stop = min(n, first + chunk);
@@ -107,7 +113,8 @@ KERNEL list_bad(uint round, int most_candidates, int least_urgency, __global con
   if (leaders[own] == 0u || base >= (uint)most_candidates) return;
   for (int tile = first; tile < stop; tile += WG_SIZE) {
     int t = tile + get_local_id(0), urgency = t < stop ? urgencies[t] : 0;
-    uint chosen = urgency >= least_urgency ? leads(t, urgency, round, links, urgencies) : 0, place = base + group_exclusive_sum(chosen, scratch, &all);
+    uint chosen = urgency >= least_urgency ? leads(t, urgency, round, links, urgencies) : 0;
+    uint place = base + group_exclusive_sum(chosen, scratch, &all);
     if (chosen && place < (uint)most_candidates) {
       candidates[place] = t;
       keys[place] = key_of(t, urgency, round);
@@ -116,14 +123,35 @@ KERNEL list_bad(uint round, int most_candidates, int least_urgency, __global con
   }
 }
 
-INLINE int owns_all(int i, int n_rows, int4 head, ulong key, __global const int4 *restrict rim, __global const int *restrict cavity,
-                    __global const ulong *restrict owners) {
+/* Whether candidate i has won.  Where the highest key is left it is enough to own the cavity: of two whose cavities meet
+ * in an edge, the lower does not, since its triangle at that edge is around the cavity of the higher.  Two cavities
+ * that only have a triangle around them in common change different links of it, and the order of their points does not
+ * matter.  Where any key may be left (`write_keys`), the triangles around the cavity count, too. */
+INLINE int has_won(int i, int n_rows, int ring_counts, int4 head, ulong key, __global const int4 *restrict rim,
+                   __global const int *restrict cavity, __global const ulong *restrict owners) {
   for (int k = 0; k < head.x; k++) if (owners[cavity[k * (size_t)n_rows + i]] != key) return 0;
-  for (int k = 0; k < head.y; k++) {
+  for (int k = 0; k < head.y && ring_counts; k++) {
     int across = rim[k * (size_t)n_rows + i].y;
     if (across != OUTSIDE && owners[unmarked(across) >> 2] != key) return 0;
   }
   return head.y > 0;
+}
+
+/* Candidates that have lost try again by new keys; out is who has won, and whose triangle is bad no more. */
+KERNEL renew(uint round, __global const int *restrict needs, __global const uchar *restrict urgencies,
+             __global uint *restrict state, __global int *restrict candidates, __global ulong *restrict keys,
+             __global uint *restrict totals, __global uint *restrict history) {
+  for (int i = get_global_id(0); i < (int)state[N_CANDIDATES]; i += (int)get_global_size(0)) {
+    int t = candidates[i], urgency = t < 0 || needs[i] ? 0 : urgencies[t];
+    candidates[i] = urgency ? t : -1;
+    keys[i] = key_of(t, urgency, round);
+  }
+  if (get_global_id(0) == 0) {
+    history[2u * round] = state[N_BAD];
+    history[2u * round + 1u] = totals[0] = state[N_POINTS];
+    totals[1] = state[N_TRIANGLES];
+    state[N_UNSURE] = 0u;
+  }
 }
 
 INLINE void write_key(volatile __global ulong *owner, ulong key, int only_raise) {
@@ -132,8 +160,8 @@ INLINE void write_key(volatile __global ulong *owner, ulong key, int only_raise)
 
 /* A candidate's key goes to all of its triangles: to each, and in a second launch only to those with lower keys. */
 KERNEL write_keys(int n_rows, int only_raise, __global const uint *restrict state, __global const int4 *restrict heads,
-                  __global const ulong *restrict keys, __global const int4 *restrict rim, __global const int *restrict cavity,
-                  volatile __global ulong *owners) {
+                  __global const ulong *restrict keys, __global const int4 *restrict rim,
+                  __global const int *restrict cavity, volatile __global ulong *owners) {
   for (int i = get_global_id(0); i < (int)state[N_CANDIDATES]; i += (int)get_global_size(0)) {
     int4 head = heads[i];
     for (int k = 0; k < head.x; k++) write_key(owners + cavity[k * (size_t)n_rows + i], keys[i], only_raise);
@@ -145,15 +173,17 @@ KERNEL write_keys(int n_rows, int only_raise, __global const uint *restrict stat
 }
 
 /* A winner counts 1 + 2^16 times the slots that it needs beside those of its cavity. */
-KERNEL judge(int n_rows, __global const uint *restrict state, __global const int4 *restrict heads, __global const ulong *restrict keys,
-             __global const int4 *restrict rim, __global const int *restrict cavity, __global const ulong *restrict owners,
-             __global int *restrict needs, __global uint *restrict winners, __global uint *restrict slots) {
+KERNEL judge(int n_rows, int ring_counts, __global const uint *restrict state, __global const int4 *restrict heads,
+             __global const ulong *restrict keys, __global const int4 *restrict rim,
+             __global const int *restrict cavity, __global const ulong *restrict owners, __global int *restrict needs,
+             __global uint *restrict winners, __global uint *restrict slots) {
   LOCAL_ARRAY uint scratch[GROUP_SCRATCH];
-  int n = (int)state[N_CANDIDATES], chunk = chunk_of(n), first = (int)get_group_id(0) * chunk, stop = min(n, first + chunk);
+  int n = (int)state[N_CANDIDATES], chunk = chunk_of(n), first = (int)get_group_id(0) * chunk;
+  int stop = min(n, first + chunk);
   uint won = 0u, slot = 0u, all;
   for (int i = first + get_local_id(0); i < stop; i += WG_SIZE) {
     int4 head = heads[i];
-    int need = owns_all(i, n_rows, head, keys[i], rim, cavity, owners) ? head.y - head.x : 0;
+    int need = has_won(i, n_rows, ring_counts, head, keys[i], rim, cavity, owners) ? head.y - head.x : 0;
     needs[i] = need;
     won += need > 0;
     slot += (uint)need;
@@ -164,18 +194,21 @@ KERNEL judge(int n_rows, __global const uint *restrict state, __global const int
   if (get_local_id(0) == 0) slots[get_group_id(0)] = all;
 }
 
-KERNEL insert(int n_rows, uint most_points, demands_t ask, __global const int4 *restrict heads, __global const double2 *restrict spots,
-              __global const int *restrict ends, __global const int *restrict needs, __global const uint *restrict winners,
-              __global const uint *restrict slots, __global const int4 *restrict rim, __global const int *restrict cavity,
-              __global const int2 *restrict segment_ends, __global const double *restrict caps, volatile __global uint *state,
-              __global const uint *restrict totals, __global double2 *points, __global int4 *corners, __global int4 *links,
-              __global int4 *sides, __global uchar *urgencies, __global int *point_segments) {
+KERNEL insert(int n_rows, uint most_points, demands_t ask, __global const int4 *restrict heads,
+              __global const double2 *restrict spots, __global const int *restrict ends,
+              __global const int *restrict needs, __global const uint *restrict winners,
+              __global const uint *restrict slots, __global const int4 *restrict rim,
+              __global const int *restrict cavity, __global const int2 *restrict segment_ends,
+              __global const double *restrict caps, volatile __global uint *state, __global const uint *restrict totals,
+              __global double2 *points, __global int4 *corners, __global int4 *links, __global int4 *sides,
+              __global uchar *urgencies, __global int *point_segments) {
   LOCAL_ARRAY uint scratch[GROUP_SCRATCH];
   grown_t m;
   m.points = points; m.corners = corners; m.links = links; m.sides = sides; m.urgencies = urgencies;
   m.point_segments = point_segments; m.segment_ends = segment_ends; m.caps = caps;
   m.rim = rim; m.cavity = cavity; m.n_rows = n_rows;
-  int n = (int)state[N_CANDIDATES], chunk = chunk_of(n), own = get_group_id(0), first = own * chunk, stop = min(n, first + chunk);
+  int n = (int)state[N_CANDIDATES], chunk = chunk_of(n), own = get_group_id(0), first = own * chunk;
+  int stop = min(n, first + chunk);
   uint v = totals[0] + sum_before(winners, own, scratch), base = totals[1] + sum_before(slots, own, scratch), all;
   if (winners[own] == 0u) return;
   for (int tile = first; tile < stop; tile += WG_SIZE) {

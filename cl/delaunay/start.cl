@@ -1,7 +1,6 @@
 /* Brings a mesh into the arrays of mesh.h, and takes it out again.
  *
- *   key_…, place_…   points along a Z curve, triangles by their least points, segments: so what is close has numbers
- *                    that are close
+ *   key_…, place_…   points along a Z curve, triangles by their least points: what is close has numbers that are close
  *   start    a triangle: its links, and which of its edges are segments
  *   look     a triangle: its urgency
  *   finish   a triangle: its corners and neighbours in rows of three, and the parts of segments that it has
@@ -11,7 +10,8 @@
 #include "delaunay/mesh.h"
 
 /* segment_rows, given_ends: the segments in rows of their lower ends */
-INLINE int segment_between(int a, int b, __global const int *restrict segment_rows, __global const int2 *restrict given_ends) {
+INLINE int segment_between(int a, int b, __global const int *restrict segment_rows,
+                           __global const int2 *restrict given_ends) {
   int lower = min(a, b), upper = max(a, b);
   for (int s = segment_rows[lower]; s < segment_rows[lower + 1]; s++) if (given_ends[s].y == upper) return s;
   return -1;
@@ -34,8 +34,9 @@ KERNEL key_points(int n_points, double low_x, double low_y, double scale, __glob
   items[v] = v;
 }
 
-KERNEL place_points(int n_points, __global const int *restrict point_order, __global const double2 *restrict given, __global double2 *restrict points,
-                    __global int *restrict point_segments, __global int *restrict ranks) {
+KERNEL place_points(int n_points, __global const int *restrict point_order, __global const double2 *restrict given,
+                    __global double2 *restrict points, __global int *restrict point_segments,
+                    __global int *restrict ranks) {
   int r = get_global_id(0);
   if (r >= n_points) return;
   int v = point_order[r];
@@ -95,14 +96,16 @@ KERNEL start(int n_triangles, __global const int *restrict triangle_order, __glo
   sides[s] = (int4)(side[0], side[1], side[2], 0);
 }
 
-KERNEL look(int n_triangles, demands_t ask, __global const double2 *restrict points, __global const int4 *restrict corners,
-            __global const int4 *restrict links, __global const int *restrict point_segments,
-            __global const int2 *restrict segment_ends, __global const double *restrict caps, __global uchar *restrict urgencies) {
+KERNEL look(int n_triangles, demands_t ask, __global const double2 *restrict points,
+            __global const int4 *restrict corners, __global const int4 *restrict links,
+            __global const int *restrict point_segments, __global const int2 *restrict segment_ends,
+            __global const double *restrict caps, __global uchar *restrict urgencies) {
   int t = get_global_id(0);
   if (t >= n_triangles) return;
   int4 corner = corners[t], link = links[t];
   double2 a = points[corner.x], b = points[corner.y], c = points[corner.z];
-  int urgency = badness(a, b, c, corner.x, corner.y, corner.z, ask.has_caps ? caps[corner.w] : 0.0, ask, point_segments, segment_ends, points);
+  double cap = ask.has_caps ? caps[corner.w] : 0.0;
+  int urgency = badness(a, b, c, corner.x, corner.y, corner.z, cap, ask, point_segments, segment_ends, points);
   if ((link.x < 0 && encroaches(a, b, c, ask.lens)) || (link.y < 0 && encroaches(b, c, a, ask.lens)) ||
       (link.z < 0 && encroaches(c, a, b, ask.lens)))
     urgency = ENCROACHED;
@@ -110,9 +113,12 @@ KERNEL look(int n_triangles, demands_t ask, __global const double2 *restrict poi
 }
 
 /* the number that the user knows a point by */
-INLINE int known(int v, int n_given, __global const int *restrict point_order) { return v < n_given ? point_order[v] : v; }
+INLINE int known(int v, int n_given, __global const int *restrict point_order) {
+  return v < n_given ? point_order[v] : v;
+}
 
-KERNEL finish(int n_triangles, int n_given, __global const int *restrict point_order, __global const int4 *restrict corners, __global const int4 *restrict links,
+KERNEL finish(int n_triangles, int n_given, __global const int *restrict point_order,
+              __global const int4 *restrict corners, __global const int4 *restrict links,
               __global const int4 *restrict sides, __global int *restrict triangles, __global int *restrict neighbors,
               __global int *restrict origins, __global int4 *restrict parts, volatile __global uint *n_parts) {
   int t = get_global_id(0);

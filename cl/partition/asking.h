@@ -1,8 +1,9 @@
 /* The second step of label propagation: vertices at the border, and in a strong rebalancing all of heavy parts, find the
  * part that pulls most, and ask for it.
  *
- * Weights to parts are counted from the row: a work-item compares a short row with itself, and a sub-group counts a long
- * one in local memory, where it has a counter for each part.  Of parts that pull alike a hash of the vertex decides.
+ * Weights to parts are counted from the row: of several lanes each counts a short one in registers, and a sub-group a long
+ * one, or one with many parts beside it, in local memory, where it has a counter for each part.  Of parts that pull alike
+ * a hash of the vertex decides.
  */
 #ifndef CLGRAPH_ASKING_H
 #define CLGRAPH_ASKING_H
@@ -11,8 +12,11 @@
 #ifndef PARTS_ROOM               /* at least the number of parts */
 #define PARTS_ROOM 64
 #endif
-#ifndef SHORT_ROW                /* rows of at most so many entries are compared with themselves */
-#define SHORT_ROW 8
+#ifndef SHORT_ROW                /* a work-item counts rows of at most so many entries, ... */
+#define SHORT_ROW 64
+#endif
+#ifndef SLOTS                    /* ... if so many other parts are beside the vertex at most */
+#define SLOTS 4
 #endif
 #ifndef ROUNDS                   /* of label propagation on a level */
 #define ROUNDS 3u
@@ -32,47 +36,72 @@ INLINE int weight_of(ulong key) { return (int)(key >> 32); }
 
 /* Whether vertices may move to a part: in a rebalancing those of weight that it has room for. */
 INLINE int is_open(const refined_t *r, int part, int weight, uint mode) {
-  return mode == MODE_SPREAD || OF_PARTS(r, SIZES)[part] + weight <= OF_PARTS(r, LIMITS)[part] - DEAD_ZONE(OF_PARTS(r, LIMITS)[part]);
+  const int limit = OF_PARTS(r, LIMITS)[part];
+  return mode == MODE_SPREAD || OF_PARTS(r, SIZES)[part] + weight <= limit - DEAD_ZONE(limit);
 }
 
-INLINE pull_t pulls_of_short(const refined_t *r, const level_t *on, int v, int weight, int first, int last, uint mode) {
+/* A work-item counts in SLOTS registers; is_full says that more parts are beside v, and that nothing was found. */
+INLINE pull_t pulls_of_short(const refined_t *r, const level_t *on, int v, int weight, int first, int last, uint mode,
+                             int *is_full) {
   __global const int *parts = (__global const int *)ARRAY(r, PART);
   const int own_part = parts[v];
+  int beside[SLOTS], sums[SLOTS];
   pull_t pull;
   pull.own = 0;
   pull.best = 0ul;
-  for (int e = first; e < last; e++) {
-    const int u = on->columns[e], part = parts[u];
-    if (u == v) continue;
-    if (part == own_part) {
-      pull.own += edge_weight(on, e);
-      continue;
-    }
-    int sum = 0, is_first = 1;
-    for (int f = first; f < last; f++)
-      if (parts[on->columns[f]] == part) {
-        is_first &= f >= e;
-        sum += edge_weight(on, f);
-      }
-    if (is_first && is_open(r, part, weight, mode)) pull.best = max(pull.best, pull_key(sum, part, v));
+#pragma unroll
+  for (int k = 0; k < SLOTS; k++) {
+    beside[k] = NOBODY;
+    sums[k] = 0;
   }
+  *is_full = 0;
+  for (int e = first; e < last && !*is_full; e++) {
+    const int u = on->columns[e], part = parts[u], of_edge = u == v ? 0 : edge_weight(on, e);
+    int is_placed = part == own_part;
+    pull.own += is_placed ? of_edge : 0;
+#pragma unroll
+    for (int k = 0; k < SLOTS; k++) {
+      const int is_here = !is_placed & ((beside[k] == part) | (beside[k] == NOBODY));
+      beside[k] = is_here ? part : beside[k];
+      sums[k] += is_here ? of_edge : 0;
+      is_placed |= is_here;
+    }
+    *is_full = !is_placed;
+  }
+#pragma unroll
+  for (int k = 0; k < SLOTS; k++)
+    if (beside[k] != NOBODY && is_open(r, beside[k], weight, mode))
+      pull.best = max(pull.best, pull_key(sums[k], beside[k], v));
   return pull;
 }
 
-/* The lanes of a sub-group take the entries of v; counters: an int for each part, all 0 before and after. */
+/* The lanes of a sub-group take the entries of v; counters: an int for each part, all 0 before and after.  One lane alone
+ * keeps a list of the parts beside v, whose counters are one more than the weight. */
 INLINE pull_t pulls_of_long(const refined_t *r, const level_t *on, int v, int weight, int first, int last, uint mode,
                             volatile __local int *counters) {
   __global const int *parts = (__global const int *)ARRAY(r, PART);
   const int own_part = parts[v];
   pull_t pull;
   pull.best = 0ul;
+#if SUB_GROUP_SIZE == 1
+  int beside[PARTS_ROOM], n_beside = 0;
+  pull.own = 0;
+  for (int e = first; e < last; e++) {
+    const int u = on->columns[e], part = parts[u], sum = counters[part];
+    if (u == v) continue;
+    if (!sum) beside[n_beside++] = part;
+    counters[part] = sum + !sum + edge_weight(on, e);
+  }
+  for (int i = 0; i < n_beside; i++) {
+    const int part = beside[i], sum = counters[part] - 1;
+    counters[part] = 0;
+    if (part == own_part) pull.own = sum;
+    else if (is_open(r, part, weight, mode)) pull.best = max(pull.best, pull_key(sum, part, v));
+  }
+#else
   for (int e = first + (int)sg_lane(); e < last; e += SUB_GROUP_SIZE) {
     const int u = on->columns[e];
-#if SUB_GROUP_SIZE == 1
-    if (u != v) counters[parts[u]] += edge_weight(on, e);
-#else
     if (u != v) fetch_add(counters + parts[u], edge_weight(on, e));
-#endif
   }
   sg_sync();
   pull.own = counters[own_part];
@@ -82,15 +111,11 @@ INLINE pull_t pulls_of_long(const refined_t *r, const level_t *on, int v, int we
       pull.best = max(pull.best, pull_key(counters[part], part, v));
   }
   sg_sync();
-  for (int e = first + (int)sg_lane(); e < last; e += SUB_GROUP_SIZE) {
-#if SUB_GROUP_SIZE == 1
-    counters[parts[on->columns[e]]] = 0;
-#else
+  for (int e = first + (int)sg_lane(); e < last; e += SUB_GROUP_SIZE)
     fetch_and(counters + parts[on->columns[e]], 0);  /* several lanes may have entries of one part */
-#endif
-  }
   sg_sync();
   pull.best = sg_greatest(pull.best);
+#endif
   return pull;
 }
 
@@ -214,11 +239,11 @@ INLINE void ask(const refined_t *r, const level_t *on) {
       first = on->rows[v];
       last = on->rows[v + 1];
     }
-    const int is_long = last - first > SHORT_ROW;
+    int is_long = last - first > (SUB_GROUP_SIZE == 1 ? 0 : SHORT_ROW);
     pull_t pull;
     pull.own = 0;
     pull.best = 0ul;
-    if (is_stale && !is_long) pull = pulls_of_short(r, on, v, weight, first, last, mode);
+    if (is_stale && !is_long && SUB_GROUP_SIZE > 1) pull = pulls_of_short(r, on, v, weight, first, last, mode, &is_long);
     for (lane_mask_t left = sg_ballot(is_long); left; left &= left - 1) {
       const uint lane = lowest_lane(left);
       const pull_t found = pulls_of_long(r, on, sg_broadcast(v, lane), sg_broadcast(weight, lane),

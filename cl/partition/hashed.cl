@@ -73,6 +73,7 @@ KERNEL number_leaders(uint level, LEVELS_PARAMETERS, __global const int *mates, 
     next[LEVEL_ROWS] = at;
     next[LEVEL_VERTEX_WEIGHTS] = at_weights;
     next[LEVEL_MAP] = at_map;
+    next[LEVEL_CUT] = next[LEVEL_TURNS] = 0;
     next[LEVEL_COLUMNS] = at_map + n;
   }
   for (uint start = first; start < end; start += WG_SIZE) {

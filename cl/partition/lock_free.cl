@@ -1,5 +1,6 @@
-/* Heavy-edge matching: a work-item takes a vertex, which chooses the heaviest edge to an unmatched neighbour, and
- * matches along it if the neighbour has chosen the same edge.  Rounds repeat this; each needs two launches and no lock.
+/* Heavy-edge matching: a work-item takes a vertex, or its sub-group a long row.  The vertex chooses the heaviest edge to
+ * an unmatched neighbour, and matches along it if the neighbour has chosen the same edge.  Rounds repeat this; each needs
+ * two launches and no lock.
  *
  * Of edges of one weight the one with the greater hash goes first, which is the same from both ends.  So the heaviest
  * edge of all is always chosen from both ends, and as many vertices match in a round as if edges were in random order.
@@ -20,29 +21,46 @@ KERNEL start_matching(uint level, LEVELS_PARAMETERS, __global int *mates) {
   }
 }
 
-/* Vertices heavier than most_weight together stay apart, or no balance could be found. */
+#ifndef LONG_ROW                 /* a sub-group goes through longer rows together */
+#define LONG_ROW 64
+#endif
+
+/* An edge: its weight and one more, or 0 for none, then its hash, and its other end. */
+typedef struct { ulong key; int end; } edge_t;
+
+/* The heaviest edge to an unmatched neighbour among every step-th entry of the row of v.  Vertices heavier than
+ * most_weight together stay apart, or no balance could be found. */
+INLINE edge_t heaviest_edge(const level_t *on, __global const int *mates, int v, uint seed, int most_weight, uint first,
+                            uint step) {
+  const int own = vertex_weight(on, v);
+  edge_t best = {0ul, NOBODY};
+  for (int e = on->rows[v] + (int)first; e < on->rows[v + 1]; e += (int)step) {
+    const int u = on->columns[e];
+    const ulong weight = 1ul + (uint)edge_weight(on, e);
+    if (weight < best.key >> 32 || u == v || mates[u] != NOBODY || vertex_weight(on, u) > most_weight - own) continue;
+    const ulong key = (weight << 32) | edge_hash(seed, (uint)u, (uint)v);
+    if (key > best.key || (key == best.key && u > best.end)) {
+      best.key = key;
+      best.end = u;
+    }
+  }
+  return best;
+}
+
 KERNEL choose_mates(uint level, uint seed, int most_weight, LEVELS_PARAMETERS, __global const int *mates,
                     __global int *choices) {
   const level_t on = LEVEL(level);
   const share_t share = share_of(on.n);
   for (uint i = share.first; i < share.end; i += share.step) {
-    const uint v = i + sg_lane();
-    if (v >= on.n || mates[v] != NOBODY) continue;
-    const int own = vertex_weight(&on, v);
-    int best_weight = -1, best = NOBODY;
-    uint best_hash = 0u;
-    for (int e = on.rows[v]; e < on.rows[v + 1]; e++) {
-      const int u = on.columns[e], weight = edge_weight(&on, e);
-      if (weight < best_weight || u == (int)v || mates[u] != NOBODY) continue;
-      if (vertex_weight(&on, u) > most_weight - own) continue;
-      const uint hash = edge_hash(seed, (uint)u, v);
-      if (weight > best_weight || hash > best_hash || (hash == best_hash && u > best)) {
-        best_weight = weight;
-        best_hash = hash;
-        best = u;
-      }
+    const int v = i + sg_lane() < on.n && mates[i + sg_lane()] == NOBODY ? (int)(i + sg_lane()) : NOBODY;
+    const int is_long = SUB_GROUP_SIZE > 1 && v != NOBODY && on.rows[v + 1] - on.rows[v] > LONG_ROW;
+    for (lane_mask_t left = sg_ballot(is_long); left; left &= left - 1) {
+      const int w = sg_broadcast(v, lowest_lane(left));
+      const edge_t own = heaviest_edge(&on, mates, w, seed, most_weight, sg_lane(), SUB_GROUP_SIZE);
+      const ulong key = sg_greatest(own.key), end = sg_greatest(own.key == key ? (ulong)(own.end + 1) : 0ul);
+      if (sg_lane() == 0) choices[w] = (int)end - 1;
     }
-    choices[v] = best;
+    if (v != NOBODY && !is_long) choices[v] = heaviest_edge(&on, mates, v, seed, most_weight, 0u, 1u).end;
   }
 }
 

@@ -37,7 +37,8 @@ INLINE int gain_by_others(const refined_t *r, const level_t *on, int v, int stam
 INLINE int is_evicted(const refined_t *r, int v, int weight, int stamp) {
   const int part = ARRAY(r, PART)[v], bucket = ARRAY(r, GAIN)[v];
   volatile __global int *weights = r->histogram + (size_t)part * BUCKETS;
-  const long more = stamp & 1 ? 2l * weight : 0l, needed = (long)OF_PARTS(r, SIZES)[part] - OF_PARTS(r, LIMITS)[part] + more;
+  const long more = stamp & 1 ? 2l * weight : 0l;
+  const long needed = (long)OF_PARTS(r, SIZES)[part] - OF_PARTS(r, LIMITS)[part] + more;
   long before = 0;
   for (int b = 0; b < bucket; b++) before += weights[b];
   if (before >= needed) return 0;

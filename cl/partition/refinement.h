@@ -39,10 +39,10 @@
 #define FINAL_LIMITS 4           /* LIMITS on level 0; coarser levels allow for their heavier vertices */
 #define FREE 5                   /* sums of what is free in the parts before, n_parts + 1 of them */
 #define PART_ARRAYS 7
-#ifndef SLACK
+#ifndef SLACK                    /* quarters of the mean vertex weight by which parts of coarse levels may be heavier */
 #define SLACK 8
 #endif
-#ifndef ZONE
+#ifndef ZONE                     /* a part that receives in a rebalancing keeps this part of its limit free */
 #define ZONE 512
 #endif
 #define DEAD_ZONE(limit) ((limit) / ZONE)
@@ -83,7 +83,7 @@ typedef struct {
   volatile __global int *work, *parts_work, *histogram;
   volatile __global uint *state;
   __local int *counters;
-  __global long *level;          /* its words */
+  __global long *level;          /* its words, if what is found is told there */
 } refined_t;
 
 #define ARRAY(r, k) ((r)->work + (size_t)(k) * (r)->room)

@@ -11,6 +11,7 @@ from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.problem import admission
 from clgraph.errors import InputError
 from clgraph.model.cost import estimate
+from clgraph.model.kernel_weights import weights_of
 from clgraph.model.strategy import Choice
 from clgraph.runtime.session import Session, SessionLike
 
@@ -116,7 +117,8 @@ def explain(
 def _kernels(entry: Algorithm, session: Session, problem: Any, strategy: str, measure: bool) -> tuple[KernelCost, ...]:
     recipe, measured = entry.strategies[strategy].recipe, {}
     found: dict[str, KernelCost] = {}
-    for kernel, work in ({} if recipe is None else recipe(problem, session.facts).by_kernel()).items():
+    weights = weights_of(session.facts)
+    for kernel, work in ({} if recipe is None else recipe(problem, session.facts).by_kernel(weights)).items():
         guess = estimate(work, session.profile.rates)
         found[kernel] = KernelCost(kernel, work.launches, guess.seconds, max(guess.parts, key=guess.parts.__getitem__))
     if measure:

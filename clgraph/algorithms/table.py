@@ -22,6 +22,9 @@ MODULES = {
 }
 """Where the ``ALGORITHM`` of each name is; it is imported on its first use."""
 
+ON_MESHES = {"refine_mesh": "clgraph.algorithms.delaunay"}
+"""Likewise, of those that take meshes, about which ``explain`` and the options of graphs know nothing."""
+
 
 def find_algorithm(name: str) -> Algorithm:
     """Return the algorithm of this name, or raise an :class:`InputError`."""

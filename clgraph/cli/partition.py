@@ -6,7 +6,7 @@ import argparse
 from clgraph.cli.graph_command import GraphCommand, Run, Shown
 from clgraph.cli.options import write_result
 
-_SETTINGS = ("n_parts", "imbalance", "matching", "refinement", "seed", "deterministic")
+_SETTINGS = ("n_parts", "imbalance", "matching", "refinement", "effort", "seed", "deterministic")
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
@@ -17,6 +17,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--matching", default="two_hop", help="two_hop or lock_free")
     parser.add_argument("--refinement", default="label_propagation", help="label_propagation or noop")
+    parser.add_argument("--effort", default="normal", help="normal or max, which tries and crosses more partitions")
     parser.add_argument("--seed", type=int, default=0, help="of what is left to chance (0)")
     parser.add_argument("--deterministic", action="store_true", help="the same parts in every run")
 

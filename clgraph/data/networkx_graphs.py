@@ -107,8 +107,9 @@ def networkx_graph(
 def _all_plain(mappings: Iterable[Mapping[Any, Any]]) -> list[dict[Any, Any]]:
     """Return the *mappings* themselves or, of views that filter, what is in them: their lengths are slow to find."""
     found: list[Any] = list(mappings)
-    are_plain = {*map(type, found)} <= {dict}  # to ask each takes as long as all else but its entries
-    return found if are_plain else [each if isinstance(each, dict) else dict(each) for each in found]
+    if {*map(type, found)} <= {dict}:
+        return found
+    return [each if isinstance(each, dict) else dict(each) for each in found]
 
 
 def _add_one_by_one(

@@ -10,6 +10,7 @@ Predicates", Discrete & Computational Geometry 18, 1997.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ Signs = NDArray[np.int8]
 _UNIT = 2.0**-53
 _ORIENT_BOUND = (3 + 16 * _UNIT) * _UNIT
 _INCIRCLE_BOUND = (10 + 96 * _UNIT) * _UNIT
-_UNDERFLOW = 2.0**-1060  # more than all that underflow takes from a determinant of numbers up to one
+_SMALL = 2.0**-50  # differences from here to its inverse need no scaling
+_UNDERFLOW = 2.0**-800  # more than all that underflow takes from a determinant of these
 _CHUNK = 1 << 15  # queries at a time, which stay in the cache
 
 
@@ -39,6 +41,20 @@ def orient2d(a: Points, b: Points, c: Points) -> Signs:
         1 if a, b, c turn counter-clockwise, -1 if clockwise, 0 if they are collinear.
     """
     return _signs((a, b, c), _orient_float, _orient_exact)
+
+
+def turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> int:
+    """Return what :func:`orient2d` does, for loops over single points."""
+    (ax, ay), (bx, by), (cx, cy) = a, b, c
+    left, right = (ax - cx) * (by - cy), (ay - cy) * (bx - cx)
+    error = 4 * _UNIT * (abs(left) + abs(right)) + _UNDERFLOW
+    if left - right > error:
+        return 1
+    if right - left > error:
+        return -1
+    x, y = Fraction(cx), Fraction(cy)
+    exact = (Fraction(ax) - x) * (Fraction(by) - y) - (Fraction(ay) - y) * (Fraction(bx) - x)
+    return (exact > 0) - (exact < 0)
 
 
 def incircle(a: Points, b: Points, c: Points, d: Points) -> Signs:
@@ -65,8 +81,8 @@ def _signs(points: tuple[Points, ...], fast: Callable[..., Any], exact: Callable
         chunk = [p[start : start + _CHUNK] for p in together]
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             difference = np.array([(p - chunk[-1]).T for p in chunk[:-1]])  # (points, 2, queries)
-            scale = np.abs(difference).max(initial=0.0)
-            if 0 < scale < np.inf:  # a power of two changes no sign
+            scale = max(difference.max(initial=0.0), -difference.min(initial=0.0))
+            if not _SMALL < scale < 1 / _SMALL and 0 < scale < np.inf:  # a power of two changes no sign
                 difference = np.ldexp(difference, -np.frexp(scale)[1])
             determinant, error = fast(difference)
         found = np.sign(determinant)

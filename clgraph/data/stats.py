@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ FAR_DISTANCE = 1 << 15
 _COUNTED_DEGREE = 1 << 16
 MAX_CLIMB = 128
 NEIGHBORHOOD = 1 << 12
+N_STARTS, SHORT_SEEN, SHORT_LOOKS = 8, 64, 512  # short searches, and the most vertices and entries of each
+_UNSEEN = 0.25  # searches beside those made that reach all: sources are often chosen in large components
 _SMALL_WORLD_LEVELS = 12  # in which a small world's neighbourhood gets there
 
 
@@ -64,7 +67,11 @@ class GraphStats:
         The mean depth of the sampled vertices in that forest, followed up to 512 steps.
     estimated_depth : float
         Levels that a breadth-first search may have: from how fast the neighbourhood of a vertex grows up to 2**12
-        vertices, as a power of the levels (meshes, roads) or exponentially (small worlds).
+        vertices, as a power of the levels (meshes, roads) or exponentially (small worlds). Eight other searches, of up
+        to 64 vertices, may find long paths.
+    reached_share : float
+        Share of the vertices with an edge that a search may reach, as a mean over those searches and a bit of one that
+        reaches all. A component that no search has seen all of counts as all vertices.
     """
 
     n_vertices: int
@@ -86,6 +93,24 @@ class GraphStats:
     first_hook_giant_share: float
     first_hook_depth: float
     estimated_depth: float
+    reached_share: float
+
+
+class Search(NamedTuple):
+    """How a search had grown when it was stopped, after the last level that it had all of.
+
+    Attributes
+    ----------
+    levels, n_seen, n_last : int
+        Levels, vertices in them, and vertices in the last one, which is empty if the search was over.
+    n_earlier : int
+        Vertices in the first ``2**(k - 1)`` levels, ``2**k`` being the largest power of two up to *levels*.
+    """
+
+    levels: int
+    n_seen: int
+    n_last: int
+    n_earlier: int
 
 
 def graph_stats(graph: Graph) -> GraphStats:
@@ -121,39 +146,88 @@ def graph_stats(graph: Graph) -> GraphStats:
         mean_log2_neighbor_distance=float(np.log2(1.0 + distances).sum()) / distances.size if m else 0.0,
         far_neighbor_share=np.count_nonzero(distances > FAR_DISTANCE) / distances.size if m else 0.0,
         **_first_hook(graph),
-        estimated_depth=_estimated_depth(graph),
+        **_reach(graph),
     )
 
 
-def _estimated_depth(graph: Graph) -> float:
-    """Extrapolate the levels of a search that stops once it has seen enough vertices."""
+def _reach(graph: Graph) -> dict[str, float]:
+    """Search from the middle one of the vertices that have an edge, and shortly from a few others."""
     connected = np.flatnonzero(graph.degrees)
     if not connected.size:
-        return 0.0
-    start = connected[connected.size // 2]
-    if graph.n_vertices < NEIGHBORHOOD:  # the whole search takes less than its levels one by one
-        return float(1 + _depth(as_csr_array(graph.row_offsets, graph.column_indices, _ones(graph.n_edges)), start)[0])
-    offsets, columns, frontier, levels, n_seen = graph.row_offsets, graph.column_indices, start[None], 0, 1
-    seen = np.zeros(graph.n_vertices, bool)
+        return reach([], 0)
+    n, start = graph.n_vertices, connected[connected.size // 2]
+    shortly = [_short_search(graph, (2 * i + 1) * n // (2 * N_STARTS)) for i in range(N_STARTS)]
+    if n < NEIGHBORHOOD:  # the whole search takes less than its levels one by one
+        matrix = as_csr_array(graph.row_offsets, graph.column_indices, _ones(graph.n_edges))
+        depth, _, n_seen = _levels(matrix, start)
+        return reach([Search(1 + depth, n_seen, 0, 1), *shortly], connected.size)
+    offsets, columns, frontier = graph.row_offsets, graph.column_indices, start[None]
+    seen, sizes = np.zeros(n, bool), [1]
     seen[frontier] = True
-    while frontier.size and n_seen < NEIGHBORHOOD:
+    while frontier.size and sizes[-1] < NEIGHBORHOOD:
         rows = frontier[:NEIGHBORHOOD]
         ends = np.minimum(offsets[rows + 1], offsets[rows] + NEIGHBORHOOD // max(1, rows.size // 16))
         reached = np.unique(np.concatenate([columns[a:b] for a, b in zip(offsets[rows], ends, strict=True)]))
         frontier = reached[~seen[reached]]
         seen[frontier] = True
-        n_seen, levels = n_seen + frontier.size, levels + 1
-    return extrapolated_depth(levels, n_seen, frontier.size, connected.size)
+        sizes.append(sizes[-1] + frontier.size)
+    return reach([_search(sizes), *shortly], connected.size)
 
 
-def extrapolated_depth(levels: int, n_seen: int, n_last: int, n_connected: int) -> float:
-    """Return the levels of a search that has seen *n_seen* vertices, the last level *n_last*, when it was stopped."""
-    if not n_last:
+def _short_search(graph: Graph, start: int) -> Search:
+    """Search from *start* and leave out the level in which there would be too much, as ``search_shortly`` does."""
+    offsets, columns, looks = graph.row_offsets, graph.column_indices, 0
+    seen, frontier, sizes = {start}, [start], [1]
+    while frontier:
+        following: list[int] = []
+        for v in frontier:
+            for u in columns[offsets[v] : min(offsets[v + 1], offsets[v] + SHORT_LOOKS + 1)].tolist():
+                looks += 1
+                if looks > SHORT_LOOKS or (u not in seen and len(seen) == SHORT_SEEN):
+                    return _search(sizes)
+                if u not in seen:
+                    seen.add(u)
+                    following.append(u)
+        frontier = following
+        sizes.append(len(seen))
+    return _search(sizes)
+
+
+def _search(sizes: Sequence[int]) -> Search:
+    """Return the search that has seen ``sizes[i]`` vertices after *i* levels."""
+    levels = len(sizes) - 1
+    early = 1 << (levels.bit_length() - 2) if levels > 1 else 0
+    return Search(levels, sizes[-1], sizes[-1] - sizes[-2] if levels else 1, sizes[early])
+
+
+def reach(searches: Sequence[Search], n_connected: int) -> dict[str, float]:
+    """Return how deep searches may be, and what share of *n_connected* vertices they reach, from a few that stopped.
+
+    The first of the *searches* is the longest. Those from a vertex without an edge do not count.
+    """
+    if not n_connected:
+        return {"estimated_depth": 0.0, "reached_share": 1.0}
+    longest = searches[0]
+    informed = [longest, *(search for search in searches[1:] if search.n_last or search.n_seen > 1)]
+    whole = longest.n_seen / n_connected if not longest.n_last else 1.0
+    shares = [search.n_seen / n_connected if not search.n_last else whole for search in informed]
+    told = informed[:1] if longest.levels > _SMALL_WORLD_LEVELS else informed  # near a hub one sees no long path
+    return {
+        "estimated_depth": max(_extrapolated_depth(search, n_connected) for search in told),
+        "reached_share": min(1.0, (sum(shares) + _UNSEEN) / (len(shares) + _UNSEEN)),
+    }
+
+
+def _extrapolated_depth(search: Search, n_connected: int) -> float:
+    """Return the levels of a search that goes on as it has grown."""
+    levels, n_seen, n_last, n_earlier = search
+    if not n_last or not levels:
         return float(levels)
     left = max(1.0, n_connected / n_seen)
     if levels <= _SMALL_WORLD_LEVELS:
         return levels * (1.0 + math.log2(left) / math.log2(n_seen))
-    return 2.0 * levels * math.sqrt(left)
+    power = math.log(n_seen / n_earlier) / math.log(levels / (1 << (levels.bit_length() - 2)))
+    return min(float(n_connected), 2.0 * levels * math.pow(left, 1.0 / max(1.0, power)))
 
 
 def _first_hook(graph: Graph) -> dict[str, float]:
@@ -237,12 +311,12 @@ def diameter_bound(graph: Graph) -> int:
         matrix = matrix + matrix.T
     start, depth = int(graph.degrees.argmax()), 0
     for _ in range(2):
-        depth, start = _depth(matrix, start)
+        depth, start, _ = _levels(matrix, start)
     return depth
 
 
-def _depth(matrix: csr_array, start: int) -> tuple[int, int]:
-    """Return how many levels a breadth-first search from *start* has after the first, and a vertex of the last."""
+def _levels(matrix: csr_array, start: int) -> tuple[int, int, int]:
+    """Return how many levels a search from *start* has after the first, a vertex of the last, and how many in all."""
     from scipy.sparse.csgraph import breadth_first_order  # loads most of scipy, which statistics on a device do without
 
     order, predecessors = breadth_first_order(matrix, start, directed=True)
@@ -252,7 +326,7 @@ def _depth(matrix: csr_array, start: int) -> tuple[int, int]:
     parent, depth, level = memoryview(position[predecessors[order[1:]]]), 0, 0
     while (following := 1 + bisect_left(parent, level)) < order.size:
         level, depth = following, depth + 1
-    return depth, int(order[-1])
+    return depth, int(order[-1]), int(order.size)
 
 
 def _ones(m: int) -> NDArray[Any]:

@@ -3,15 +3,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from fractions import Fraction
 
 import numpy as np
 
+from clgraph.data.predicates import turn
 from clgraph.data.triangulation import Triangulation
 from clgraph.errors import MeshError
-
-_BOUND = 4 * 2.0**-53
-_UNDERFLOW = 1e-290
 
 
 class TriangleLists:
@@ -118,17 +115,8 @@ class TriangleLists:
         return self.corners[next_edge(h)], self.corners[last_edge(h)]
 
     def turn(self, a: int, b: int, c: int) -> int:
-        """Return the sign that :func:`clgraph.data.predicates.orient2d` has."""
-        (ax, ay), (bx, by), (cx, cy) = self.points[a], self.points[b], self.points[c]
-        left, right = (ax - cx) * (by - cy), (ay - cy) * (bx - cx)
-        error = _BOUND * (abs(left) + abs(right)) + _UNDERFLOW
-        if left - right > error:
-            return 1
-        if right - left > error:
-            return -1
-        x, y = Fraction(cx), Fraction(cy)
-        exact = (Fraction(ax) - x) * (Fraction(by) - y) - (Fraction(ay) - y) * (Fraction(bx) - x)
-        return (exact > 0) - (exact < 0)
+        """Return 1 if these points turn counter-clockwise, -1 if clockwise, 0 if they are on a line."""
+        return turn(self.points[a], self.points[b], self.points[c])
 
 
 def next_edge(h: int) -> int:

@@ -8,15 +8,17 @@ C. L. Lawson, "Software for C1 surface interpolation", 1977.
 """
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.data.predicates import Points, incircle, orient2d
+from clgraph.data.predicates import Points, incircle, orient2d, turn
 from clgraph.errors import MeshError
 
 Indices = NDArray[np.int64]
 _DIRECTIONS = 8
-_CHUNK = 1 << 14  # points that are searched together, so that their triangles stay in the cache
+_CHUNK = 1 << 16  # points that are searched together, so that their triangles stay in the cache
 
 
 class Triangulation:
@@ -41,9 +43,8 @@ class Triangulation:
     def replace(self, points: Points, corners: Indices, twins: Indices) -> None:
         """Take other arrays, with all edges free."""
         self.points, self.corners, self.twins = points, corners, twins
-        self.fixed = np.zeros(corners.size, bool)
-        self._moved = np.arange(corners.size)
-        self._owner, self._mark = np.zeros(corners.size // 3, np.int64), np.zeros(corners.size, np.int64)
+        self.fixed, self._n_triangles = np.zeros(corners.size, bool), corners.size // 3
+        self._reserve(0)
 
     @classmethod
     def of_points(cls, points: Points) -> Triangulation:
@@ -63,7 +64,11 @@ class Triangulation:
         twins[0, 2] = twins[-1, 1] = -1
         triangulation = cls(points, fan.ravel(), twins.ravel())
         triangulation.legalize(np.arange(3 * t.size))
+        n_triangles = 2 * len(points)  # and fewer by Euler's formula
+        triangulation._reserve(3 * (n_triangles - t.size))
         triangulation._insert_levels(z_order(points), hull)
+        used = 3 * triangulation._n_triangles
+        triangulation.replace(points, triangulation.corners[:used], triangulation.twins[:used])
         return triangulation
 
     def _insert_levels(self, order: Indices, inserted: Indices) -> None:
@@ -76,7 +81,8 @@ class Triangulation:
         a_triangle = np.zeros(order.size, np.int64)
         for level in range((order.size.bit_length() + 1) // 2, -1, -1):
             ranks = np.arange(0, order.size, 4**level)
-            a_triangle[self.corners] = np.arange(self.corners.size) // 3
+            half_edges = np.arange(3 * self._n_triangles)
+            a_triangle[self.corners[half_edges]] = half_edges // 3
             start = a_triangle[order[ranks >> 2 * level + 2 << 2 * level + 2]]
             batch = order[ranks]
             self.insert(batch[new[batch]], start[new[batch]])
@@ -119,15 +125,16 @@ class Triangulation:
         walking = np.arange(points.size)
         while walking.size:
             t = place[walking]
-            a, b, c = self.points[self.corners.reshape(-1, 3)[t].T]
-            at = self.points[points[walking]]
-            turns = np.array([orient2d(b, c, at), orient2d(c, a, at), orient2d(a, b, at)])
+            corners = self.corners.reshape(-1, 3)[t].T
+            one, other = (self.points[corners[order].ravel()] for order in ([1, 2, 0], [2, 0, 1]))
+            turns = orient2d(one, other, np.tile(self.points[points[walking]], (3, 1))).reshape(3, -1)
             moves = (turns < 0).any(axis=0)
             on = (turns == 0) & ~moves
             sides[walking] = np.where(on.any(axis=0), on.argmax(axis=0), -1)
             walking, t, behind = walking[moves], t[moves], turns[:, moves] < 0
             # A random one of the edges that a point is behind, since a fixed choice may walk in circles.
-            step = (behind * (1 + self._random.random(behind.shape))).argmax(axis=0)
+            first, second, third = behind * (1 + self._random.random(behind.shape))
+            step = np.where(third > np.maximum(first, second), 2, second > first)
             place[walking] = self.twins[3 * t + step] // 3
             walking = walking[place[walking] >= 0]
         return place, sides
@@ -193,13 +200,19 @@ class Triangulation:
 
     def _grow(self, n: int) -> int:
         """Make room for *n* triangles and return the number of the first."""
-        old = self.corners.size // 3
-        self.corners = np.concatenate([self.corners, np.zeros(3 * n, np.int64)])
-        self.twins = np.concatenate([self.twins, np.full(3 * n, -1)])
-        self.fixed = np.concatenate([self.fixed, np.zeros(3 * n, bool)])
+        first = self._n_triangles
+        self._n_triangles += n
+        if (more := 3 * self._n_triangles - self.corners.size) > 0:
+            self._reserve(more)
+        return first
+
+    def _reserve(self, more: int) -> None:
+        """Lengthen all arrays by *more* half-edges."""
+        self.corners = np.concatenate([self.corners, np.zeros(more, np.int64)])
+        self.twins = np.concatenate([self.twins, np.full(more, -1)])
+        self.fixed = np.concatenate([self.fixed, np.zeros(more, bool)])
         self._moved = np.arange(self.corners.size)
-        self._owner, self._mark = np.zeros(old + n, np.int64), np.zeros(3 * (old + n), np.int64)
-        return old
+        self._owner, self._mark = np.zeros(self.corners.size // 3, np.int64), np.zeros(self.corners.size, np.int64)
 
     def _renew(self, *triangles: tuple[Indices, ...]) -> None:
         for first, *corners in triangles:
@@ -260,14 +273,15 @@ def convex_hull(points: Points) -> Indices:
                 keep |= orient2d(a, b, points) <= 0
         candidates = np.flatnonzero(keep)
     order = candidates[np.lexsort(points[candidates].T[::-1])]
-    return np.array([*_chain(points, order), *_chain(points, order[::-1])], np.int64)
+    upwards = list(zip(order.tolist(), map(tuple, points[order].tolist()), strict=True))
+    return np.array([*_chain(upwards), *_chain(upwards[::-1])], np.int64)
 
 
-def _chain(points: Points, order: Indices) -> list[int]:
-    """Return the lower chain of the hull without its last corner."""
-    chain: list[int] = []
-    for v in order.tolist():
-        while len(chain) > 1 and orient2d(*points[[chain[-2], chain[-1], v]])[0] <= 0:
+def _chain(points: list[tuple[int, Any]]) -> list[int]:
+    """Return the numbers of the lower chain of the hull of *points*, pairs of number and place, without the last."""
+    chain: list[tuple[int, Any]] = []
+    for v in points:
+        while len(chain) > 1 and turn(chain[-2][1], chain[-1][1], v[1]) <= 0:
             chain.pop()
         chain.append(v)
-    return chain[:-1]
+    return [number for number, _ in chain[:-1]]

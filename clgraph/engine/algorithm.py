@@ -4,7 +4,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from clgraph.arguments import checked_flag
@@ -13,11 +13,13 @@ from clgraph.data.wrapped import WrappedGraph
 from clgraph.engine.learning import Run, Trials, call_seconds, learning_of
 from clgraph.engine.plan import Plan
 from clgraph.engine.problem import admission
+from clgraph.engine.watching import RunsLongError, leaving_after, limit_seconds, second_best
 from clgraph.model.cost import Gathers, Work
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose, choose_at_once
-from clgraph.runtime.device_graph import GraphOnDevice, session_for
+from clgraph.runtime.device_graph import session_for
+from clgraph.runtime.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import Session, SessionLike
-from clgraph.runtime.timing import RunInfo, Seconds
+from clgraph.runtime.timing import Recorder, RunInfo, Seconds
 
 _MOST_CHOICES = 64  # that are kept with a graph: settings such as seeds may be many
 _MOST_ITEMS = 3e5  # for each such call: in larger graphs there is no need to look where neighbours are
@@ -139,13 +141,20 @@ class Algorithm:
                 if learning is not None and strategy == "auto":
                     predicted = choice.strategy
                     choice = learning.pick(self.name, choice, trials)
-            with self._planned(on, problem, choice, options or {}) as plan:
-                run = Run(recorder)
-                plan.run()
-                run.stop()
-                result = self.answer(problem, plan)
-                changed = predicted if predicted != choice.strategy else ""
-                told = {"learned": changed, "details": plan.details, "balance": getattr(plan, "balance", None)}
+            left: dict[str, float] = {}
+            is_watched = strategy == "auto" and not options and (self.learns or self.takes == "ratings")
+            while True:
+                began = time.perf_counter()
+                try:
+                    with leaving_after(limit_seconds(choice, left) if is_watched else None):
+                        result, run, told = self._run(on, problem, choice, options or {}, recorder)
+                    break
+                except RunsLongError:
+                    left[choice.strategy] = trials.seconds[choice.strategy] = time.perf_counter() - began
+                    choice = replace(choice, strategy=second_best(choice, left) or choice.strategy)
+            told["learned"] = predicted if predicted != choice.strategy and not left else ""
+            if left:
+                told["details"] = {**told["details"], "left": left}
         kind = self.strategies[choice.strategy].kind
         if recorder is None or kind == "sequential":
             result.info = _host_info(choice, time.perf_counter() - started, **told)
@@ -156,6 +165,17 @@ class Algorithm:
         if verify:
             self.check(problem, result)
         return result
+
+    def _run(
+        self, on: Session, problem: Any, choice: Choice, options: Mapping[str, Any], recorder: Recorder | None
+    ) -> tuple[Any, Run, dict[str, Any]]:
+        """Run the strategy chosen; return its result, when it ran, and what its plan tells of it."""
+        with self._planned(on, problem, choice, options) as plan:
+            run = Run(recorder)
+            plan.run()
+            run.stop()
+            result = self.answer(problem, plan)
+            return result, run, {"details": plan.details, "balance": getattr(plan, "balance", None)}
 
     def _chosen(self, on: Session, problem: Any, strategy: str) -> tuple[Choice, Trials]:
         """Return what :meth:`choose` does, and what was measured of it; both are kept while the graph lives."""

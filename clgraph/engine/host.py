@@ -72,6 +72,13 @@ def walked(graph: Graph, way: str) -> Work:
     return Work(host_items=(near, HostItems(far * items, whole, way)))
 
 
+def met(graph: Graph, way: str) -> Work:
+    """Return the work of :func:`walked` for the part of the graph that a search reaches."""
+    whole = walked(graph, way)
+    is_known = graph.n_vertices > FAR_DISTANCE and graph.is_measured
+    return whole.times(graph.stats.reached_share) if is_known else whole
+
+
 def scanned(graph: Graph, passes: float) -> Work:
     """Return the work of reading and writing something for every vertex and every entry in order."""
     items = float(graph.n_vertices + graph.n_edges)

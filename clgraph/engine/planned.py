@@ -10,6 +10,7 @@ from typing import Any
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
 from clgraph.model.cost import Work
+from clgraph.model.kernel_weights import weights_of
 from clgraph.model.recipe import Recipe
 from clgraph.model.strategy import Kind, Strategy, runs_anywhere, solves_all
 from clgraph.runtime.session import Session
@@ -48,11 +49,11 @@ def planned(
 ) -> Strategy:
     """Return the strategy that runs what ``recipe(problem, facts, **options)`` lists, as a *plan* of that type.
 
-    What it is predicted to take is the work of that recipe and of its preparation. A recipe that computes with tuned
-    sizes has a parameter *tuning* with a default, the tunables of each kernel file.
+    What it is predicted to take is the work of that recipe, by the weights of kernels, and of its preparation. A recipe
+    that computes with tuned sizes has a parameter *tuning* with a default, the tunables of each kernel file.
     """
 
     def work(problem: Any, facts: DeviceFacts) -> Work:
-        return recipe(problem, facts).whole_work
+        return recipe(problem, facts).weighted_whole_work(weights_of(facts))
 
     return Strategy(kind, _Planned(recipe, plan), work, unsupported, unfit, recipe)

@@ -9,7 +9,7 @@ from typing import Any, Self
 from clgraph.data.graph import Graph
 from clgraph.data.stats import GraphStats
 from clgraph.data.wrapped import WrappedGraph
-from clgraph.runtime.device_graph import admit
+from clgraph.runtime.admission import admit
 from clgraph.runtime.session import Session
 
 

@@ -12,7 +12,8 @@ from clgraph.data.edge_weights import RandomWeights
 from clgraph.data.graph import Graph, as_graph
 from clgraph.errors import InputError
 from clgraph.generators.device import launch
-from clgraph.runtime.device_graph import DeviceGraph, GraphOnDevice
+from clgraph.runtime.device_graph import DeviceGraph
+from clgraph.runtime.graph_on_device import GraphOnDevice
 
 _C_NAMES = {"int32": "int", "int64": "long", "float32": "float", "float64": "double"}
 

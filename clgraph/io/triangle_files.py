@@ -68,7 +68,8 @@ class _Lines:
         if not self.left:
             raise self.error(expected)
         numbers = self.values[self.starts[self.at] :][: self.counts[self.at]]
-        if numbers.size > len(defaults) + 1 or (numbers != numbers.astype(int)).any() or (numbers < 0).any():
+        wrong = (numbers != np.floor(numbers)) | (numbers < 0) | (numbers > _LARGEST_NUMBER)
+        if numbers.size > len(defaults) + 1 or wrong.any():
             raise self.error(expected)
         found = [*numbers.astype(int).tolist(), *defaults[numbers.size - 1 :]]
         if found[0] > most:
@@ -115,9 +116,9 @@ def read_mesh(path: Path) -> TriangleMesh:
     GraphFileError
         A file is not there or is malformed, or what is in them is no triangulation.
     """
-    points = _read_points(_Lines(_sibling(path, ".node")))
+    points = _read_points(_Lines(_needed(path, ".node")))
     n, base = len(points.points), points.base
-    lines = _Lines(_sibling(path, ".ele"))
+    lines = _Lines(_needed(path, ".ele"))
     expected = "the header 'triangles [corners [attributes]]' with 3 or 6 corners"
     t, width, n_attributes = lines.header(expected, lines.left - 1, (3, 0))
     if width not in (3, 6):
@@ -126,12 +127,12 @@ def read_mesh(path: Path) -> TriangleMesh:
     rows = lines.rows(t, range(width + n_attributes, width + n_attributes + 1), form, base)
     triangles = lines.numbers_of(rows[:, :3], base, n, form)
     segments, markers = None, None
-    if (poly := _sibling(path, ".poly", needed=False)) is not None:
+    if (poly := beside(path, ".poly")) is not None:
         lines = _Lines(poly)
-        _read_points(lines, beside=points)
+        _read_points(lines, points)
         segments, markers = _read_segments(lines, base, n)
     areas = None
-    if (area := _sibling(path, ".area", needed=False)) is not None:
+    if (area := beside(path, ".area")) is not None:
         lines = _Lines(area)
         (count,) = lines.header("the number of triangles", lines.left - 1, ())
         areas = lines.rows(count, range(1, 2), "the number of a triangle and its largest area", base)[:, 0]
@@ -152,10 +153,10 @@ def read_planar_graph(path: Path) -> PlanarGraph:
     """
     lines = _Lines(path)
     is_poly = _stem(path).suffix == ".poly"
-    beside = None
+    known = None
     if is_poly and lines.left and lines.values[0] == 0:
-        beside = _read_points(_Lines(_sibling(path, ".node")))
-    points = _read_points(lines, beside)
+        known = _read_points(_Lines(_needed(path, ".node")))
+    points = _read_points(lines, known)
     segments, markers = np.zeros((0, 2), np.int32), np.zeros(0, np.int32)
     holes, regions = np.zeros((0, 2)), np.zeros((0, 4))
     if is_poly:
@@ -201,13 +202,13 @@ def write_planar_graph(graph: PlanarGraph, path: Path, base: int = 1) -> None:
             write_rows(stream, form, np.arange(base, base + len(places)), *places.T)
 
 
-def _read_points(lines: _Lines, beside: _Points | None = None) -> _Points:
+def _read_points(lines: _Lines, known: _Points | None = None) -> _Points:
     expected = "the header 'points [2 [attributes [markers]]]', markers being 0 or 1"
     n, dimension, n_attributes, has_markers = lines.header(expected, lines.left - 1, (2, 0, 0))
     if dimension != 2 or has_markers > 1:
         raise lines.error(expected, lines.at - 1)
-    if n == 0 and beside is not None:
-        return beside
+    if n == 0 and known is not None:
+        return known
     base = int(lines.values[lines.starts[lines.at]]) if n else 1
     if base not in (0, 1):
         raise lines.error("a point with the number 0 or 1")
@@ -264,13 +265,16 @@ def _stem(path: Path) -> Path:
     return path.with_suffix("") if _packing(path) else path
 
 
-def _sibling(path: Path, suffix: str, needed: bool = True) -> Any:
-    """Return the file of the same name with another suffix, perhaps compressed; ``None`` if it is not *needed*."""
+def beside(path: Path, suffix: str) -> Path | None:
+    """Return the file of the same name with another suffix, perhaps compressed, if there is one."""
     whole = _stem(path).with_suffix(suffix)
-    for packing in (_packing(path), "", ".gz", ".xz", ".bz2"):
-        if (found := whole.with_name(whole.name + packing)).exists():
-            return found
-    return whole if needed else None
+    packed = (whole.with_name(whole.name + packing) for packing in (_packing(path), "", ".gz", ".xz", ".bz2"))
+    return next((file for file in packed if file.exists()), None)
+
+
+def _needed(path: Path, suffix: str) -> Path:
+    """Return the same, or the name that is missing."""
+    return beside(path, suffix) or _stem(path).with_suffix(suffix)
 
 
 def _row(bad: NDArray[np.bool_]) -> int:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 from clgraph.device.profile import DeviceRates, at
 from clgraph.model.record import record
@@ -110,6 +110,12 @@ class Work:
             n * self.locks, n * self.contended_attempts, n * self.host_seconds,
             tuple([HostItems(n * i.count, i.working_set_bytes, i.way) for i in self.host_items]),
         )  # fmt: skip
+
+    def scaled(self, weight: float) -> Work:
+        """Return the work with *weight* times all that is neither a launch, a read-back nor a barrier."""
+        return replace(
+            self.times(weight), launches=self.launches, read_backs=self.read_backs, grid_barriers=self.grid_barriers
+        )
 
 
 def total(works: Sequence[Work]) -> Work:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
+from types import MappingProxyType
 from typing import Any, TypeAlias, TypeGuard
 
 from numpy.typing import DTypeLike
@@ -15,6 +16,7 @@ from clgraph.model.cost import Work, total
 from clgraph.model.record import record
 
 _NOTHING, _READ_BACK = Work(), Work(read_backs=1.0)
+_ALL_ONE: Mapping[str, float] = MappingProxyType({})
 
 
 @record
@@ -191,13 +193,25 @@ class Recipe:
         """What a whole run asks of the device: the sum of what its steps do."""
         return _launched(self.steps)
 
-    @property
-    def whole_work(self) -> Work:
-        """What a run and its preparation ask of the device."""
-        return self.work if self.preparation is _NOTHING else self.preparation + self.work
+    def weighted_work(self, weights: Mapping[str, float]) -> Work:
+        """Return the work of a run where kernels take *weights* times as long as rates say; others have weight 1."""
+        return _launched(self.steps, weights)
 
-    def by_kernel(self) -> dict[str, Work]:
+    def weighted_whole_work(self, weights: Mapping[str, float]) -> Work:
+        """Return :meth:`weighted_work` and the preparation."""
+        work = _launched(self.steps, weights)
+        return work if self.preparation is _NOTHING else self.preparation + work
+
+    def by_kernel(self, weights: Mapping[str, float] = _ALL_ONE) -> dict[str, Work]:
         """Return what each kernel asks of the device in all its launches; the last one of a round is read back."""
+        found: dict[str, Work] = {}
+        for key, work in self.by_key(weights).items():
+            name = key.rpartition(":")[2]
+            found[name] = found.get(name, _NOTHING) + work
+        return found
+
+    def by_key(self, weights: Mapping[str, float] = _ALL_ONE) -> dict[str, Work]:
+        """Return what :meth:`by_kernel` does by the keys of weights: file and kernel, or the name of a :class:`Use`."""
         found: dict[str, Work] = {}
 
         def add(name: str, work: Work) -> None:
@@ -205,14 +219,14 @@ class Recipe:
 
         for step in self.steps:
             if isinstance(step, Recipe):
-                for name, work in step.by_kernel().items():
+                for name, work in step.by_key(weights).items():
                     add(name, work)
             elif isinstance(step, Loop):
                 for phase in step.body:
                     read_back = _READ_BACK if phase is step.body[-1] else _NOTHING
-                    add(phase.name, (launched(phase) + read_back).times(step.expected))
+                    add(phase.kernel, (_launched((phase,), weights) + read_back).times(step.expected))
             else:
-                add(step.name, launched(step))
+                add(step.kernel if isinstance(step, Phase) else step.name, _launched((step,), weights))
         return found
 
     def with_rounds(self, rounds: Iterable[float]) -> Recipe:
@@ -230,23 +244,24 @@ def has_rounds(step: Step) -> TypeGuard[Loop | Use]:
 
 def launched(step: Step) -> Work:
     """Return what *step* asks of the device, with its launches and with the reads for which the host waits."""
-    if isinstance(step, Recipe):
-        return step.work
-    if isinstance(step, Phase):
-        return _launched((step,))
-    if isinstance(step, Loop):
-        return (_launched(step.body) + _READ_BACK).times(step.expected)
-    return step.work + step.a_round.times(step.expected) if step.expected else step.work
+    return _launched((step,))
 
 
-def _launched(steps: tuple[Step, ...]) -> Work:
+def _launched(steps: tuple[Step, ...], weights: Mapping[str, float] = _ALL_ONE) -> Work:
     launches, grown, works = 0.0, 0.0, []
     for step in steps:
         if isinstance(step, Phase):
             launches += 1.0
             grown += step.grows is not None
             if step.work is not _NOTHING:
-                works.append(step.work)
+                weight = weights.get(step.kernel)
+                works.append(step.work if weight is None else step.work.scaled(weight))
+        elif isinstance(step, Recipe):
+            works.append(_launched(step.steps, weights))
+        elif isinstance(step, Loop):
+            works.append((_launched(step.body, weights) + _READ_BACK).times(step.expected))
         else:
-            works.append(launched(step))
+            work = step.work + step.a_round.times(step.expected) if step.expected else step.work
+            weight = weights.get(step.name)
+            works.append(work if weight is None else work.scaled(weight))
     return total([Work(launches, grown), *works])

@@ -3,23 +3,21 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.arguments import checked_count, checked_flag, shown
-from clgraph.data.csr import MAX_VERTICES, offset_dtype
-from clgraph.data.entries import EntryFacts
+from clgraph.data.csr import MAX_VERTICES
 from clgraph.data.graph import Graph, as_graph
 from clgraph.data.stats import GraphStats
-from clgraph.data.wrapped import WrappedGraph
 from clgraph.errors import GraphError, InputError
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.check_csr import CsrCheck
+from clgraph.runtime.graph_on_device import GraphOnDevice
 from clgraph.runtime.graph_stats import StatsRun
-from clgraph.runtime.replicas import expanded
 from clgraph.runtime.session import Session, SessionLike, as_session
 
 _WEIGHTS = ("int32", "int64", "float32", "float64")
@@ -203,74 +201,6 @@ class DeviceGraph:
         return {"directed": self.directed, "labels": self.labels, "has_sorted_rows": self.has_sorted_rows}
 
 
-class GraphOnDevice(Graph):
-    """A graph that is on a device; each array comes to the host when it is read.
-
-    Attributes
-    ----------
-    on_device : DeviceGraph
-    """
-
-    __slots__ = ("on_device",)  # not in __dict__, which *on_device* has: a circle would keep the memory on the device
-
-    on_device: DeviceGraph
-
-    def __init__(self, on_device: DeviceGraph) -> None:
-        object.__setattr__(self, "on_device", on_device)
-        object.__setattr__(self, "__dict__", on_device._known)
-
-    def __reduce__(self) -> Any:
-        return object.__new__, (Graph,), self.on_device.to_graph().__getstate__()
-
-    @property
-    def n_vertices(self) -> int:
-        return self.on_device.n_vertices
-
-    @property
-    def n_edges(self) -> int:
-        return self.on_device.n_edges
-
-    @property
-    def nbytes(self) -> int:
-        return self.on_device.nbytes
-
-    @property
-    def weight_dtype(self) -> np.dtype[Any] | None:
-        weights = self.on_device.edge_weights
-        return None if weights is None else weights.dtype
-
-    @property
-    def offset_dtype(self) -> np.dtype[Any]:
-        return self.on_device.row_offsets.dtype
-
-    @cached_property
-    def row_offsets(self) -> NDArray[Any]:
-        return self._read("row_offsets", offset_dtype(self.n_edges))
-
-    @cached_property
-    def column_indices(self) -> NDArray[np.int32]:
-        return self._read("column_indices")
-
-    @cached_property
-    def edge_weights(self) -> NDArray[Any] | None:
-        return None if self.weight_dtype is None else self._read("edge_weights")
-
-    def expanded(self, k: int) -> Graph:
-        return expanded(self.on_device, k).as_graph()
-
-    def _read(self, name: str, dtype: type[Any] | None = None) -> NDArray[Any]:
-        if (source := self.on_device.source) is not None:
-            return getattr(source, name)  # type: ignore[no-any-return]
-        array: NDArray[Any] = getattr(self.on_device, name).get()
-        array = array if dtype is None else array.astype(dtype, copy=False)
-        array.setflags(write=False)
-        return array
-
-    @cached_property
-    def stats(self) -> GraphStats:
-        return self.on_device.stats
-
-
 def device_graph(session: Session, graph: Graph, *, weights: bool = False) -> DeviceGraph:
     """Return *graph* on the device, its *weights* if asked for; kept with the session while the graph lives.
 
@@ -303,61 +233,6 @@ def device_graph(session: Session, graph: Graph, *, weights: bool = False) -> De
 def is_small(graph: Graph) -> bool:
     """Return whether the host looks at all of *graph* in less time than launches take."""
     return graph.n_vertices + graph.n_edges < _SMALL
-
-
-def admit(session: Session, graph: Graph) -> None:
-    """Make sure that nothing unchecked is in *graph*, and that its statistics are known if it is large.
-
-    A matrix that was only wrapped is checked by kernels, which measure it, too; on a CPU they read it in place. What is
-    small the host checks and measures in less time than launches take.
-
-    Raises
-    ------
-    GraphError
-        The arrays of a matrix do not describe a graph; the message names value, position and limit.
-    """
-    if is_small(graph):
-        if isinstance(graph, WrappedGraph):
-            graph.check()
-    elif isinstance(graph, WrappedGraph) and not graph.is_checked:
-        _admit_wrapped(session, graph)
-    else:
-        _ = device_graph(session, graph).stats
-
-
-def _admit_wrapped(session: Session, graph: WrappedGraph) -> None:
-    arrays = [None if array is None else session.upload(array, in_place=True) for array in graph.arrays]
-    offsets, columns, weights = arrays
-    assert offsets is not None and columns is not None
-    rows = {"row_offsets": offsets, "column_indices": columns}
-    leaves_open = graph.along_rows and session.facts.is_cpu  # where kernels compute no slower than they read
-    check = CsrCheck(
-        session, graph.n_vertices, offsets, columns, weights, wants_order=graph.merged, wants_symmetry=not leaves_open
-    )
-    stats = StatsRun(session, graph.n_vertices, graph.n_edges, rows, check.state)
-    *checked, measured = session.read(*check.parts, stats.part)
-    try:
-        _, found = check.read(checked)
-    except GraphError:
-        graph.check()  # names what is wrong as it is called in a matrix
-        raise
-    if graph.must_merge(found):
-        graph.merge()
-        _admit_wrapped(session, graph)
-        return
-    directed, is_sorted = not found.is_symmetric, found.has_sorted_rows
-    graph.admit(
-        found, stats.read(measured, directed=directed, weighted=weights is not None, has_sorted_rows=is_sorted),
-        partial(_all_facts, session, graph.n_vertices, offsets, columns, weights) if leaves_open else None,
-    )
-    session.device_graphs[graph] = DeviceGraph(
-        session, offsets, columns, weights, directed=directed, has_sorted_rows=is_sorted, _source=weakref.ref(graph)
-    )
-
-
-def _all_facts(session: Session, n: int, *arrays: Any) -> EntryFacts:
-    """Find out order and symmetry, too, of arrays that have been checked."""
-    return CsrCheck(session, n, *arrays, wants_symmetry=True).read()[1]
 
 
 def session_for(graph: Graph | None, session: SessionLike) -> Session:

@@ -11,15 +11,20 @@ from clgraph.data.stats import (
     FAR_DISTANCE,
     MAX_CLIMB,
     N_SAMPLES,
+    N_STARTS,
     NEIGHBORHOOD,
+    SHORT_LOOKS,
+    SHORT_SEEN,
     GraphStats,
-    extrapolated_depth,
+    Search,
+    reach,
 )
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
 _SOURCE = "data/graph_stats.cl"
 _NONE = 2**32 - 1
+_SEARCH_WORDS = "LEVELS", "SEEN", "FRONTIER", "EARLIER"
 
 
 class StatsRun:
@@ -45,12 +50,13 @@ class StatsRun:
             {
                 "OFFSET_T": "long" if rows["row_offsets"].dtype.itemsize == 8 else "int", "N_SAMPLES": N_SAMPLES,
                 "FAR_DISTANCE": FAR_DISTANCE, "MAX_CLIMB": MAX_CLIMB, "NEIGHBORHOOD": NEIGHBORHOOD,
+                "N_STARTS": N_STARTS, "SHORT_SEEN": SHORT_SEEN, "SHORT_LOOKS": SHORT_LOOKS,
             },
             work_group_size=session.facts.group_size(None),
         )  # fmt: skip
         at = program.constant
         self._state = session.zeros(at("STATE_WORDS"), np.uint32)
-        self._state.fill(_NONE, at("STATE_LEAST"), at("STATE_LEVELS"))
+        self._state.fill(_NONE, at("STATE_LEAST"), at("STATE_SEARCHES"))
         if not n:
             return
         if checked is None:
@@ -61,8 +67,8 @@ class StatsRun:
         scope = {"n": n, "m": m, "state": self._state, "connected": connected, "checked": checked, **rows}
         program.bind("measure_rows", n_chunks * program.work_group_size, scope)()
         program.bind(
-            "measure_reach", 1, scope, n_chunks=n_chunks, seen=session.zeros(-(-n // 32), np.uint32),
-            list=session.empty(min(n, 33 * NEIGHBORHOOD), np.int32),
+            "measure_reach", 1 + program.work_group_size, scope, n_chunks=n_chunks,
+            seen=session.zeros(-(-n // 32), np.uint32), list=session.empty(min(n, 33 * NEIGHBORHOOD), np.int32),
         )()
 
     @property
@@ -96,6 +102,9 @@ class StatsRun:
         depths = words[at("STATE_DEPTHS") :][: roots.size][roots != _NONE]
         roots = roots[roots != _NONE]
         tree_share = counted("PAIR_ROOTS") / max(1, counted("PAIR_SAMPLED"))
+        first, n_searches = at("STATE_SEARCHES"), 1 + N_STARTS
+        words_each = words[first : at("STATE_ROOTS")].reshape(n_searches, -1).tolist()
+        searches = [Search(*(found[at(f"SEARCH_{name}")] for name in _SEARCH_WORDS)) for found in words_each]
         giant = int(np.unique(roots, return_counts=True)[1].max()) / roots.size if roots.size else 0.0
         return GraphStats(
             n_vertices=n,
@@ -116,8 +125,5 @@ class StatsRun:
             first_hook_tree_share=tree_share,
             first_hook_giant_share=giant if tree_share or not m else 1.0,
             first_hook_depth=float(depths.mean()) if depths.size else 0.0,
-            estimated_depth=extrapolated_depth(
-                int(words[at("STATE_LEVELS")]), int(words[at("STATE_SEEN")]), int(words[at("STATE_FRONTIER")]),
-                n - n_isolated,
-            ),
+            **reach(searches, n - n_isolated),
         )

@@ -6,7 +6,7 @@ import ctypes
 import logging
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
@@ -29,7 +29,7 @@ from clgraph.runtime.quirks import wants_one_thread, works_while_waiting
 from clgraph.runtime.selection import check_works, select_device
 from clgraph.runtime.source import known_to
 from clgraph.runtime.staging import LEAST_BYTES, Staging
-from clgraph.runtime.timing import Recorder, RunInfo
+from clgraph.runtime.timed_queue import TimedQueue
 from clgraph.runtime.transfers import Transfers
 
 logger = logging.getLogger(__name__)
@@ -37,13 +37,10 @@ logger = logging.getLogger(__name__)
 SessionLike: TypeAlias = "Session | str | cl.Device | cl.Context | cl.CommandQueue | None"
 
 _CHECKED_BYTES = 1 << 22  # for less it is not worth asking how much memory is free, which takes a CPU's host 25 us
-_SPIN_SECONDS = 200e-6  # a waiting host polls this long before it sleeps in the driver, which takes time to wake it
-_PATIENCE_SECONDS = 1.0  # with a device whose driver does not wait
 _one_thread = threading.RLock()  # for all sessions of the driver that wants one: several devices have one driver
-_COMPLETE = cl.command_execution_status.COMPLETE
 
 
-class Session:
+class Session(TimedQueue):
     """Owns every OpenCL object of one device.
 
     Parameters
@@ -114,17 +111,6 @@ class Session:
 
     def __repr__(self) -> str:
         return f"Session({self.facts.platform} / {self.facts.name})"
-
-    @property
-    def queue(self) -> cl.CommandQueue:
-        """The command queue; in a forked child, where it would hang, a :class:`ForkError`."""
-        check_fork()
-        return self._queue
-
-    @cached_property
-    def takes_times(self) -> bool:
-        """Whether commands are timed on the device; on a queue of the user's they may not be."""
-        return bool(self._queue.properties & cl.command_queue_properties.PROFILING_ENABLE)
 
     @cached_property
     def _shares_memory(self) -> bool:
@@ -258,91 +244,6 @@ class Session:
             for event in reversed(events):  # the last one ends last
                 self.wait(event)
         return hosts
-
-    # ---- waiting and timing
-
-    def wait(self, event: cl.Event) -> None:
-        """Wait for *event*; Ctrl-C ends the wait once what is in flight has finished."""
-        with self.driver, typed_errors("waiting for the device"):
-            self.queue.flush()
-            try:
-                if not self._works_while_waiting:
-                    until = time.perf_counter() + _SPIN_SECONDS
-                    while event.command_execution_status > _COMPLETE and time.perf_counter() < until:
-                        pass
-                event.wait()  # other threads run meanwhile; it raises the error of a command that has failed
-            except cl.Error:
-                self._outlast(event)
-                raise
-            except KeyboardInterrupt:
-                self.queue.finish()
-                raise
-
-    @staticmethod
-    def _outlast(event: cl.Event) -> None:
-        """Let a copy end for which the driver would not wait: it may still write to memory that is freed next."""
-        until = time.perf_counter() + _PATIENCE_SECONDS
-        while event.command_execution_status > _COMPLETE and time.perf_counter() < until:
-            time.sleep(1e-3)
-
-    def finish(self) -> None:
-        """Wait for everything enqueued."""
-        self.transfers.finish()
-        with self.driver, typed_errors("waiting for the device"):
-            marker = cl.enqueue_marker(self.queue)
-        self.wait(marker)
-
-    @contextlib.contextmanager
-    def measure(self, started: float | None = None) -> Iterator[Recorder]:
-        """Record events and compile times inside the ``with`` block; the total counts from *started* on, or from there.
-
-        Yields
-        ------
-        Recorder
-            Its ``seconds`` and ``kernels()`` can be read after the block.
-        """
-        outer, recorder = self._recorder, Recorder()
-        recorder.started = recorder.started if started is None else started
-        self._recording.recorder = recorder
-        try:
-            yield recorder
-            self.transfers.finish()
-            for event in recorder.last_events:
-                if event.command_execution_status > _COMPLETE:
-                    self.wait(event)
-            with typed_errors("reading event times"):
-                recorder.stop(takes_times=self.takes_times)
-        finally:
-            self._recording.recorder = outer
-        if outer is not None:
-            outer.compile_seconds += recorder.compile_seconds
-            outer.kernel_events += recorder.kernel_events
-            outer.transfer_events += recorder.transfer_events
-
-    def run_info(
-        self, recorder: Recorder, strategy: str, kind: str, predicted_seconds: dict[str, float], **more: Any
-    ) -> RunInfo:
-        """Return what a result tells of the run that *recorder* saw; *more* are other fields of it."""
-        assert recorder.seconds is not None
-        return RunInfo(
-            strategy, kind, self.facts.name, self.why, recorder.seconds, predicted_seconds, recorder.kernels(), **more
-        )
-
-    @property
-    def _recorder(self) -> Recorder | None:
-        return getattr(self._recording, "recorder", None)
-
-    def record_kernel(self, name: str, event: cl.Event) -> None:
-        if (recorder := self._recorder) is not None:
-            recorder.kernel_events.append((name, event))
-
-    def record_transfer(self, event: cl.Event) -> None:
-        if (recorder := self._recorder) is not None:
-            recorder.transfer_events.append(event)
-
-    def record_compile(self, seconds: float) -> None:
-        if (recorder := self._recorder) is not None:
-            recorder.compile_seconds += seconds
 
     def release(self) -> None:
         """Drop cached graphs and plans, and free the memory the pool holds."""

@@ -172,7 +172,7 @@ class Staging:
 
             for i in range(min(N_CHUNKS, len(parts))):
                 ask(i)
-            for part in parts:
+            for part in parts:  # what was touched is waited for: a byte of 0 must not come after the data
                 if coming[0].command_execution_status <= cl.command_execution_status.COMPLETE:
                     break
                 copiers.touch(part)

@@ -41,6 +41,8 @@ CASES = {
     "block_diagonal": ["blocks", "errors"],
     "stats": ["stats"],
     "partition": ["matching", "contraction", "refinement", "alone"],
+    "delaunay": ["priority", "three_phase", "two_stage"],
+    "patches": ["patches"],
 }
 # All rounds of a spanning forest in one launch, whose groups wait for each other.
 ONE_LAUNCH = ("-DWG_SIZE=1", "-DCLIMB_LIMIT=2")
@@ -97,13 +99,15 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "block_diagonal": [("-DWG_SIZE=4",), ONE_WIDE],
     "stats": [("-DWG_SIZE=4",), WIDE],
     "partition": [("-DWG_SIZE=1",), (*WIDE, "-DWORDS_ORDER=1")],
+    "delaunay": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",)],
+    "patches": [("-DWG_SIZE=1",)],
 }
 # Without optimisation: to compile takes longer than to run, and as threads local memory, whose address goes nowhere,
 # would be kept in registers.
 LANES = {"scheduler": ["-O0"], "threads": ["-O0", "-gline-tables-only", "-fsanitize=thread", "-pthread"]}
 _STANDARD = ("-std=c++17", "-w")
 COMPILERS = ("clang++", "clang++-18", "clang++-17", "clang++-16", "clang++-15", "clang++-14")
-_VECTOR_LITERAL = re.compile(r"\((int2|uint2|int4|uint4|long4|offset4_t)\)\(")
+_VECTOR_LITERAL = re.compile(r"\((int2|uint2|double2|int4|uint4|long4|offset4_t)\)\(")
 _SOURCE = "typedef int int4 __attribute__((ext_vector_type(4))); int main() { return 0; }"
 
 

@@ -7,6 +7,7 @@
 #define UNIT_VERTICES 0
 #define SHORT_ROW 3
 #define LONG_ROW 3
+#define SLOTS 1
 #define SLACK 0
 #define PATIENCE 1u
 #define MOST_TURNS 7u

@@ -1,11 +1,15 @@
 /* Statistics of a graph, launched as clgraph/runtime/graph_stats.py does. */
 #pragma once
 #include "host.h"
+#include <set>
 #define N_SAMPLES 60             /* so that some graphs are sampled and others counted */
 #define FAR_DISTANCE 3
 #define N_CLIMBS 8
 #define MAX_CLIMB 4
 #define NEIGHBORHOOD 12
+#define N_STARTS 3
+#define SHORT_SEEN 5
+#define SHORT_LOOKS 9
 #define SCALE 4294967296         /* so that many additions have high words */
 #include "data/graph_stats.cl"
 
@@ -30,7 +34,7 @@ static bool stats_right(Random &random, ulong) {
   launch(n_chunks * WG_SIZE, [&] {
     measure_rows(n, m, checked.data(), offsets.data(), columns.data(), connected.data(), state.data());
   }, WITH_BARRIERS);
-  launch(WG_SIZE, [&] {
+  launch(2 * WG_SIZE, [&] {
     measure_reach(n, n_chunks, checked.data(), offsets.data(), columns.data(), connected.data(), seen.data(), list.data(),
                   state.data());
   }, WITH_BARRIERS);
@@ -66,7 +70,13 @@ static bool stats_right(Random &random, ulong) {
   if (!with_entries.empty()) reached.push_back(with_entries[with_entries.size() / 2]);
   for (int v : reached) is_seen[v] = 1;
   size_t begin = 0, end = reached.size();
-  uint levels = 0;
+  std::vector<uint> sizes = {1};
+  auto found = [&](uint search, size_t n_seen, size_t n_last) {
+    const uint *words = state.data() + STATE_SEARCHES + SEARCH_WORDS * search, levels = (uint)sizes.size() - 1;
+    const uint early = levels > 1 ? 1u << (30 - clz(levels)) : 0;
+    return words[SEARCH_LEVELS] == levels && words[SEARCH_SEEN] == n_seen && words[SEARCH_FRONTIER] == n_last &&
+           words[SEARCH_EARLIER] == sizes[early];
+  };
   while (begin < end && end < NEIGHBORHOOD) {
     const int most = NEIGHBORHOOD / (int)std::max<size_t>(1, (end - begin) / 16);
     for (size_t row = begin; row < end; row++) {
@@ -76,9 +86,26 @@ static bool stats_right(Random &random, ulong) {
     }
     begin = end;
     end = reached.size();
-    levels++;
+    sizes.push_back((uint)end);
   }
-  if (state[STATE_LEVELS] != levels || state[STATE_SEEN] != end || state[STATE_FRONTIER] != end - begin) return false;
+  if (!found(0, end, end - begin)) return false;
+  for (int s = 0; s < N_STARTS; s++) {
+    std::vector<int> frontier = {(2 * s + 1) * n / (2 * N_STARTS)}, next;
+    std::set<int> all = {frontier[0]};
+    int looks = 0;
+    bool is_full = false;
+    for (sizes = {1}; !frontier.empty(); next.clear()) {
+      for (int v : frontier)
+        for (int k = offsets[v]; k < offsets[v + 1] && !is_full; k++) {
+          is_full = ++looks > SHORT_LOOKS || (!all.count(columns[k]) && all.size() == SHORT_SEEN);
+          if (!is_full && all.insert(columns[k]).second) next.push_back(columns[k]);
+        }
+      if (is_full) break;
+      sizes.push_back((uint)all.size());
+      frontier = next;
+    }
+    if (!found(1 + s, sizes.back(), frontier.size())) return false;
+  }
   for (int s = 0; s < std::min(n, N_CLIMBS); s++) {
     int v = n > N_CLIMBS ? (int)((long)n * s / N_CLIMBS) : s;
     uint depth = 0;

@@ -7,13 +7,14 @@ a core, do all but that; with two they took 0.32 … 0.83 of the time of one.
 from __future__ import annotations
 
 from clgraph.algorithms.bfs.levels import queue_members
-from clgraph.algorithms.traversal.work import serial_work
+from clgraph.algorithms.traversal.work import reached, serial_work
 from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Gathers, Work
 
 _DEEP = 40.0  # levels, from which on few frontiers are large enough to turn round
 _LEVEL_BARRIERS = 2.3  # that the accesses of a level take as long as
+_TURNED_SHARE = 0.25  # of the graph, from which on a search that meets it may turn round
 _FIRST_LOOKS = 6.0  # entries that an unreached vertex looks at
 # Of a CPU, in random loads from its second-level cache.
 _NEAR_BYTES = 2.0**18
@@ -29,18 +30,18 @@ def frontier(stats: GraphStats, facts: DeviceFacts) -> Work:
         if stats.estimated_depth <= _DEEP:
             return alone.times(_WIDE)
         return alone.times(_MEETINGS / members) if members > 1 else alone
-    n, m = float(stats.n_vertices), float(stats.n_edges)
+    n, (met, m) = float(stats.n_vertices), reached(stats)
     barriers = _LEVEL_BARRIERS * stats.estimated_depth if facts.dialect.has_grid_barrier else 0.0
     return Work(
-        streamed_bytes=16.0 * n + 8.0 * m, gathers=(Gathers(2.0 * m, 4.0 * n), Gathers(n, 8.0 * n)),
-        atomics=(Atomics(n, max(2.0, n)),), grid_barriers=barriers,
+        streamed_bytes=16.0 * n + 8.0 * m, gathers=(Gathers(2.0 * m, 4.0 * n), Gathers(met, 8.0 * n)),
+        atomics=(Atomics(met, max(2.0, n)),), grid_barriers=barriers,
     )
 
 
 def direction_optimizing(stats: GraphStats, facts: DeviceFacts) -> Work:
     """Return the work of a search in both directions: its kernel is larger, so it is slower if it never turns round."""
     n = float(stats.n_vertices)
-    if stats.estimated_depth > _DEEP:
+    if stats.estimated_depth > _DEEP or stats.reached_share < _TURNED_SHARE:
         return frontier(stats, facts).times(1.2)
     if facts.is_cpu:
         pulls = Gathers(_PER_PULL * n, _NEAR_BYTES), Gathers(n, 8.0 * n)

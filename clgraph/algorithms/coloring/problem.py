@@ -18,6 +18,7 @@ from clgraph.engine.problem import GraphProblem
 from clgraph.errors import GraphError, InputError
 
 _MAX_ENTRIES = 2**32 - 2**12  # greedy colours are at most the square root, and must fit 16 bits
+PREFERENCES = ("colors", "time")
 _MAX_DEGREE = 2**31 - 1  # priorities have a bit more
 
 
@@ -31,6 +32,8 @@ class ColoringProblem(GraphProblem):
         One of :data:`clgraph.algorithms.coloring.vertex_orders.ORDERS`; ``None`` is what suits the strategy.
     n_columns : int or None
         How many of the vertices are columns of a matrix that is not square; ``None`` is all of them.
+    prefer : str
+        What ``"auto"`` looks for: one of :data:`PREFERENCES`.
     """
 
     distance: int = 1
@@ -40,6 +43,7 @@ class ColoringProblem(GraphProblem):
     bipartite: bool = False
     balanced: bool = False
     n_columns: int | None = None
+    prefer: str = "colors"
 
     def admitted(self) -> Self:
         graph = self.graph
@@ -80,7 +84,7 @@ class ColoringProblem(GraphProblem):
 
 def as_problem(
     graph: Any, *, distance: int = 1, order: str | None = None, deterministic: bool = False, seed: Seed = 0,
-    bipartite: bool = False, balanced: bool = False,
+    bipartite: bool = False, balanced: bool = False, prefer: str = "colors",
 ) -> ColoringProblem:
     """Check the arguments of :func:`color`; if *bipartite*, *graph* may be a sparse matrix of any shape."""
     distance = checked_count("distance", distance, 2)
@@ -90,6 +94,7 @@ def as_problem(
         raise InputError("distance=1 with bipartite=True; columns are coloured at distance 2")
     if balanced and bipartite:
         raise InputError("balanced=True is for vertices; colourings of columns (bipartite=True) stay as they are")
+    check_choice("prefer", prefer, PREFERENCES)
     if order is not None:
         check_choice("order", order, ORDERS)
     if bipartite and order == "smallest_last":
@@ -97,7 +102,7 @@ def as_problem(
     seed = checked_seed(seed) % 2**32
     data, n_columns = columns_graph(graph) if bipartite else (wrap_graph(graph), None)
     data._require_fits("colouring takes", _MAX_ENTRIES)
-    problem = ColoringProblem(data, distance, order, deterministic, seed, bipartite, balanced, n_columns)
+    problem = ColoringProblem(data, distance, order, deterministic, seed, bipartite, balanced, n_columns, prefer)
     return problem.admitted_if_checked()
 
 

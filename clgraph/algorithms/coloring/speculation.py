@@ -27,6 +27,7 @@ _CPU_GROUP, _HUB_GROUP = 64, 256
 _ROUNDS = 2.0  # that the cost model counts, where the host drives them
 _REPEATED = 0.3  # visits to every entry in the rounds
 _HASH_REPEATED = 2.0  # ... where first colours are of a hash
+_HASH_CHECKED = 4.0  # times as long as of colours that seldom collide: a CPU does not foresee which do
 
 
 def tile_stride(facts: DeviceFacts, n: int) -> int:
@@ -101,12 +102,15 @@ def from_hash(
         (Phase(f"{_HASHES}:hash_vertices", graph.n_vertices, work.rows_of(problem.stats), values),),
         file_defines={_HASHES: {"N_HASHES": 1, "HASH_LIST(X)": f"X(0, {name})"}}, details={"hash": name, "bits": bits},
     )
-    return _recipe(problem, facts, tuning, first, repeated=_HASH_REPEATED)
+    return _recipe(
+        problem, facts, tuning, first, repeated=_HASH_REPEATED, checked=_HASH_CHECKED if facts.is_cpu else 1.0
+    )
 
 
 def _recipe(
     problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning, first: Recipe, *, order: str | None = None,
     two_buffers: bool = False, assigns_hubs: bool = False, checks: bool = True, repeated: float = _REPEATED,
+    checked: float = 1.0,
 ) -> Recipe:
     """Return the recipe that goes on after *first* colours with a check of them and the rounds.
 
@@ -131,7 +135,7 @@ def _recipe(
     if n_hubs and checks:
         steps.append(Phase(f"{_HUBS}:check_hubs", n_hubs * hub_group))
     if checks:
-        steps.append(Phase(f"{_SOURCE}:check_all", n, every))
+        steps.append(Phase(f"{_SOURCE}:check_all", n, every if checked == 1.0 else every.times(checked)))
     steps.append(_rounds(stats, facts, limit, every.times(repeated)))
     own_buffer, by = two_buffers or problem.deterministic, vertex_order(problem.graph, order, problem.seed)
     return Recipe(

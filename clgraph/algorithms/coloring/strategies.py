@@ -13,6 +13,7 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.engine.planned import planned
 from clgraph.errors import InputError
 from clgraph.model.cost import Work
+from clgraph.model.kernel_weights import weights_of
 from clgraph.model.recipe import Recipe
 from clgraph.model.strategy import Strategy
 
@@ -48,7 +49,7 @@ def _at_distance_one(problem: ColoringProblem) -> str | None:
 def _work_of_any_hash(problem: ColoringProblem, facts: DeviceFacts) -> Work:
     """Hashes are predicted alike, and to choose one takes a sample."""
     recipe = hash_repair(problem, facts, hash="identity")
-    return recipe.preparation + recipe.work
+    return recipe.weighted_whole_work(weights_of(facts))
 
 
 STRATEGIES: dict[str, Strategy] = {

@@ -53,10 +53,11 @@ def hook_compress(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds
     """*hook_rounds* rounds without atomics, each followed by compressing, before the atomic one."""
     hook_rounds = checked_count("hook_rounds", hook_rounds, 2, least=0)
     n, link = problem.stats.n_vertices, work.link(problem.stats, facts, work.n_trees(problem.stats), walks=4.0)
+    deep = hook_rounds > 0 and work.hooks_deeply(problem.stats)
     steps = [_compress(problem, first=True)] if hook_rounds else []
     for _ in range(1, hook_rounds):
         steps += [Phase("components/hook_compress.cl:hook", n, link), _compress(problem)]
-    steps += [Phase("components/hook_compress.cl:hook_atomic", n, link), _compress(problem, first=not hook_rounds)]
+    steps += [Phase("components/hook_compress.cl:hook_atomic", n, link), _compress(problem, first=deep)]
     return _recipe(problem, *steps, hook_first=hook_rounds > 0)
 
 
@@ -69,7 +70,8 @@ def rem(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int | No
     trees = work.n_trees(stats) if hook_first else stats.n_vertices - stats.n_isolated
     unite = Phase("components/rem.cl:unite", stats.n_vertices, work.link(stats, facts, trees))
     first = [_compress(problem, first=True)] if hook_first else []
-    return _recipe(problem, *first, unite, _compress(problem, first=not hook_first), hook_first=hook_first)
+    last = _compress(problem, first=hook_first and work.hooks_deeply(stats))
+    return _recipe(problem, *first, unite, last, hook_first=hook_first)
 
 
 def afforest(
@@ -125,7 +127,7 @@ def degree_classes(problem: ComponentsProblem, facts: DeviceFacts, *, hook_round
         Phase(f"{file}:link_short", stats.n_vertices, work.link(stats, facts, work.n_trees(stats), walks=4.0)),
         Phase(f"{file}:link_medium", 0, work.relist(stats), groups=groups),
         Phase(f"{file}:link_long", 0, groups=groups),
-        _compress(problem, first=not hook_first),
+        _compress(problem, first=hook_first and work.hooks_deeply(stats)),
         hook_first=hook_first,
         arrays={"rows": Array(stats.n_vertices, np.int32), "size": Array(2, np.uint32)},
     )

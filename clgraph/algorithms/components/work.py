@@ -9,19 +9,33 @@ from __future__ import annotations
 
 import math
 
-from clgraph.data.stats import GraphStats
+from clgraph.data.stats import MAX_CLIMB, GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
 
 _NEAR_BYTES = 2.0**18
 _SECTOR_BYTES = 64.0
 _HUB_SHARE = 0.1
-_REPEATED_SHARE = 0.5  # of the entries a GPU looks at, those whose union others are making
+_ONE_TREE_SHARE = 0.5
+_DEEP_HOOKS = 0.75 * MAX_CLIMB
+_SHORTENED = 6.0  # times the root of the depth: others have shortened the path before a vertex has climbed it
+# How often a GPU tries the union of an entry that others are making: of far neighbours, and of near ones, at which
+# work-items look that run at the same time.
+_REPEATED_FAR, _REPEATED_NEAR = 0.5, 1.5
 
 
 def starts_as_one_tree(stats: GraphStats) -> bool:
-    """Hooking every vertex to its first neighbour leaves (nearly) one tree: well ordered meshes."""
-    return stats.n_edges > 0 and stats.first_hook_tree_share < 1e-3
+    """Hooking every vertex to its first neighbour leaves (nearly) one tree: well ordered meshes.
+
+    Few trees of few vertices each are no such tree, if climbs have come to their tops.
+    """
+    is_one = stats.first_hook_giant_share > _ONE_TREE_SHARE or hooks_deeply(stats)
+    return stats.n_edges > 0 and stats.first_hook_tree_share < 1e-3 and is_one
+
+
+def hooks_deeply(stats: GraphStats) -> bool:
+    """Trees of first neighbours are deeper than the climbs that measured them."""
+    return stats.first_hook_depth > _DEEP_HOOKS
 
 
 def sample_strides(stats: GraphStats) -> tuple[int, ...]:
@@ -109,11 +123,13 @@ def initialize(stats: GraphStats) -> Work:
 
 
 def compress(stats: GraphStats, *, first: bool = False) -> Work:
-    """Point every vertex at its root; the *first* time the trees are as deep as hooking has left them."""
-    n = float(stats.n_vertices)
+    """Point every vertex at its root; after the *first* hooking trees are deep, but unions have shortened theirs."""
+    n, depth = float(stats.n_vertices), stats.first_hook_depth
+    if hooks_deeply(stats):
+        depth = max(depth, _SHORTENED * math.sqrt(stats.estimated_depth))
     return Work(
         streamed_bytes=8 * n, gathers=(*_labels(stats, n), Gathers(n, _NEAR_BYTES)),
-        chains=(Chain(2 * stats.first_hook_depth, 4 * n),) if first else (),
+        chains=(Chain(depth, 4 * n),) if first else (),
     )
 
 
@@ -133,18 +149,18 @@ def link(stats: GraphStats, facts: DeviceFacts, n_trees: float, walks: float = 0
     looked_at = stats.n_edges * _looked_at(stats)
     padding = 3.0 * stats.n_vertices if walks else 0.0
     # Nothing is left to join where the trees are one; where it is, GPUs try again what others do.
-    repeated = 0.0 if facts.is_cpu or n_trees < 1 else _REPEATED_SHARE * looked_at
-    tries = n_trees + repeated
-    far = stats.far_neighbor_share
+    far, again = stats.far_neighbor_share, 0.0 if facts.is_cpu or n_trees < 1 else looked_at
+    far_tries, near_tries = far * (n_trees + _REPEATED_FAR * again), (1 - far) * (n_trees + _REPEATED_NEAR * again)
+    looks = looked_at + (far * _REPEATED_FAR + (1 - far) * _REPEATED_NEAR) * again + walks * (far_tries + near_tries)
     meets = _has_hubs(stats) and not facts.is_cpu
     at_hub = float(stats.n_vertices - stats.n_isolated) if meets else 0.0
     return Work(
         streamed_bytes=4.0 * stats.n_vertices + 4.0 * stats.n_edges,
         gathers=(
-            *_labels(stats, looked_at + repeated + walks * tries), Gathers(stats.n_vertices + padding, _NEAR_BYTES),
+            *_labels(stats, looks), Gathers(stats.n_vertices + padding, _NEAR_BYTES),
         ),
         atomics=(
-            Atomics(far * tries, max(2.0, float(stats.n_vertices))), Atomics((1 - far) * tries, math.inf),
+            Atomics(far_tries, max(2.0, float(stats.n_vertices))), Atomics(near_tries, math.inf),
             Atomics(at_hub, 1),
         ),
     )

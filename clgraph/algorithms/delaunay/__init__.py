@@ -15,18 +15,19 @@ Strategies
 ``three_phase``
     As ``priority``, but without atomics: candidates write their keys, then raise lower ones, then look whether theirs
     have stayed.
+``two_stage``
+    A round of ``three_phase``, then two in which the candidates that have lost walk again and claim by atomics.
 """
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.delaunay.problem import RefineProblem, as_problem
 from clgraph.algorithms.delaunay.rounds import Refinement
-from clgraph.algorithms.delaunay.strategies import STRATEGIES
+from clgraph.algorithms.delaunay.strategies import STRATEGIES as STRATEGIES
 from clgraph.data.triangle_mesh import TriangleMesh
 from clgraph.engine.algorithm import Algorithm
 from clgraph.errors import ConvergenceWarning

@@ -1,6 +1,7 @@
 """A mesh on the device, with points and triangles in an order that follows the plane."""
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from clgraph.primitives.sort import Sort
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
-START = "delaunay/start.cl"
+START, FLIPS = "delaunay/start.cl", "delaunay/flips.cl"
 
 
 class Placement:
@@ -21,6 +22,8 @@ class Placement:
     ----------
     given : dict of str to DeviceArray
         What the kernels need that does not change: segments and areas.
+    flips : int
+        How many times an edge was not Delaunay, in all rounds of flips.
     """
 
     def __init__(self, session: Session, problem: RefineProblem) -> None:
@@ -41,9 +44,9 @@ class Placement:
         left, bottom, right, top = self._problem.bounds
         scope: dict[str, Any] = {
             **self.given, **arrays, "n_points": n, "n_triangles": t, "n_segments": len(self._segment_order),
-            "given": session.upload(mesh.points.ravel(), in_place=True),
-            "triangles": session.upload(mesh.triangles.ravel(), in_place=True), "neighbors": session.upload(mesh.neighbors.ravel(), in_place=True),
-            "segment_rows": self._rows, "given_ends": self._ends, "low_x": left, "low_y": bottom,
+            "given": self._whole(mesh.points), "triangles": self._whole(mesh.triangles),
+            "neighbors": self._whole(mesh.neighbors), "segment_rows": self._rows, "given_ends": self._ends,
+            "low_x": left, "low_y": bottom,
             "scale": 65536.0 / max(right - left, top - bottom), "ask": self._problem.demands(),
             "ranks": session.empty(n, np.int32), "slots": session.empty(t, np.int32),
         }
@@ -53,9 +56,41 @@ class Placement:
         program.bind("sharpen_points", sharp.size, scope, n_sharp=self._n_sharp, sharp_points=sharp)()
         program.bind("place_segments", len(self._segment_order), scope)()
         scope["triangle_order"] = self._sorted("key_triangles", t, scope, max(1, (n - 1).bit_length()))
-        for kernel in ("place_triangles", "start", "look"):
+        for kernel in ("place_triangles", "start"):
             program.bind(kernel, t, scope)()
+        self._flip(scope)
+        program.bind("look", t, scope)()
         session.finish()
+
+    def _flip(self, scope: dict[str, Any]) -> None:
+        """Flip edges until the mesh is Delaunay; what the arrays hold of owners is not kept."""
+        session, t = self._session, self._problem.mesh.n_triangles
+        cpu, units = session.facts.is_cpu, session.facts.compute_units
+        program = session.program(FLIPS, {"WG_SIZE": 1 if cpu else 64})
+        items = (32 if cpu else 128) * units
+        scope = {
+            **scope, "found": session.zeros(program.constant("FOUND_WORDS"), np.uint32), "round": 0,
+            "edges": session.empty(t, np.uint8),
+            "words": session.empty(items * program.constant("WIDE_WORDS"), np.uint64),
+        }
+        scope["owners"].fill(0)
+        propose, flip = (program.bind(kernel, items, scope) for kernel in ("propose", "flip"))
+        self.flips = 0
+        for number in count(1):
+            propose.set(round=number)
+            propose()
+            if not (found := scope["found"].item(program.constant("N_FLIPS"))):
+                break
+            self.flips += found
+            flip.set(round=number)
+            flip()
+            scope["found"].fill(0)
+        if number > 1:
+            scope["owners"].fill(0)
+
+    def _whole(self, array: NDArray[Any]) -> DeviceArray:
+        """Return *array* on the device; a CPU reads it in place, since :meth:`place` waits for the end."""
+        return self._session.upload(array.ravel(), in_place=True)
 
     def _sorted(self, kernel: str, n: int, scope: dict[str, Any], bits: int) -> DeviceArray:
         """Return the numbers 0 … *n* − 1 by the keys that *kernel* gives them."""

@@ -74,7 +74,7 @@ class RefineProblem:
         return {
             "cos_squared": cosine**2 if self.min_angle > 0 else 2.0,
             "off_center": 0.475 * math.sqrt((1 + cosine) / (1 - cosine)) if self.min_angle > 0 else math.inf,
-            "lens": 0.0,
+            "lens": 0.0 if self.min_angle > 0 or self.has_caps else math.inf,
             "longest": int(np.float64(diagonal**2).view(np.uint64) >> np.uint64(50)) + 1,
             "has_caps": int(self.has_caps),
         }
@@ -120,5 +120,6 @@ def as_problem(
         raise MeshError(f"the mesh has {mesh.n_triangles} triangles; allowed: 1 to {MOST_TRIANGLES}")
     problem = RefineProblem(mesh, angle, area, most, checked_flag("partial", partial))
     if not max(map(abs, problem.bounds)) <= MOST_COORDINATE:
-        raise MeshError(f"coordinates are from {problem.bounds[:2]} to {problem.bounds[2:]}; allowed: up to {MOST_COORDINATE}")
+        low, high = problem.bounds[:2], problem.bounds[2:]
+        raise MeshError(f"coordinates are from {low} to {high}; allowed: up to {MOST_COORDINATE}")
     return problem

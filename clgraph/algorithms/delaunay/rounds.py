@@ -29,8 +29,10 @@ class Refinement:
     ----------
     session : Session
     problem : RefineProblem
-    method : {"patches", "atomic", "priority", "three_phase"}
+    method : {"patches", "atomic", "priority", "three_phase", "two_stage"}
         A strategy.
+    workers : int
+        How many work-items there are for "patches" and "atomic"; 0 leaves it to the device.
 
     Attributes
     ----------
@@ -56,11 +58,14 @@ class Refinement:
         self._placement = Placement(session, problem)
         constant = session.program(MARK, self._exact).constant
         self._state = session.empty(constant("STATE_WORDS"), np.uint32)
-        self._word = {name: constant(name) for name in ("N_POINTS", "N_TRIANGLES", "N_BAD", "N_GIVEN_UP", "N_TOO_LARGE")}
-        self._shared = {
-            "history": session.zeros(2 * MOST_ROUNDS, np.uint32), "totals": session.empty(2, np.uint32),
+        words = ("N_POINTS", "N_TRIANGLES", "N_BAD", "N_GIVEN_UP", "N_TOO_LARGE")
+        self._word = {name: constant(name) for name in words}
+        self._history = session.zeros(2 * MOST_ROUNDS, np.uint32)
+        self._urgency_counts = session.empty(constant("ENCROACHED + 1"), np.uint32)
+        self._shared: dict[str, Any] = {
+            "history": self._history, "totals": session.empty(2, np.uint32),
             **{name: session.empty(self._groups, np.uint32) for name in ("leaders", "bads", "winners", "slots")},
-            "urgency_counts": session.empty(constant("ENCROACHED + 1"), np.uint32), "state": self._state,
+            "counts": self._urgency_counts, "state": self._state,
             "round": 0, "least_urgency": 1, "ask": problem.demands(), **self._placement.given,
         }
         self.arrays: dict[str, DeviceArray] = {}
@@ -89,12 +94,12 @@ class Refinement:
         self._bind()
 
     def _bind(self) -> None:
-        """Bind the launches of rounds; those of "priority" are there for any method, since they never come to a stop."""
+        """Bind the launches of rounds; "priority" is there for all, since none of its rounds ends without a winner."""
         self._launches = {"priority": self._bind_sets()}
-        if self._method == "three_phase":
-            self._launches["three_phase"] = self._bind_sets(claim=False)
-        elif self._method in _BY_CLAIMS:
+        if self._method in _BY_CLAIMS:
             self._launches[self._method] = self._bind_claims()
+        elif self._method != "priority":
+            self._launches[self._method] = self._bind_sets(False, 2 if self._method == "two_stage" else 0)
 
     def _rows(self, n_rows: int) -> dict[str, DeviceArray]:
         session = self.session
@@ -104,10 +109,17 @@ class Refinement:
     def _words(self, items: int) -> DeviceArray:
         return self.session.empty(items * self.session.program(MARK, self._exact).constant("WIDE_WORDS"), np.uint64)
 
-    def _bind_sets(self, claim: bool = True) -> list[Launch]:
-        """Bind rounds in which candidates without conflicts are found before any goes in."""
-        session, n_rows, group, walks = self.session, self._n_rows, self._group, {"MOST_RIM": self._rim}
-        walks["CLAIM"] = int(claim)
+    def _bind_sets(self, claim: bool = True, again: int = 0) -> list[list[Launch]]:
+        """Bind rounds in which candidates without conflicts are found before any goes in.
+
+        Parameters
+        ----------
+        claim : bool
+            Whether candidates claim triangles by atomics; else they write keys.
+        again : int
+            How many times those that have lost try once more, by atomics.
+        """
+        session, n_rows, group = self.session, self._n_rows, self._group
         exact_items = self._exact["WG_SIZE"] * self._exact_groups
         scope: dict[str, Any] = {
             **self._shared, **self.arrays, **self._rows(n_rows), "n_rows": n_rows, "most_points": self._most_points,
@@ -116,15 +128,22 @@ class Refinement:
             **{name: session.empty(n_rows, np.int32) for name in ("candidates", "unsure", "needs", "ends")},
         }
         rounds, items = session.program(ROUNDS, group), self._groups * group["WG_SIZE"]
-        written = [] if claim else [rounds.bind("write_keys", items, scope, only_raise=phase) for phase in (0, 1)]
-        return [
-            rounds.bind("count_bad", items, scope), rounds.bind("list_bad", items, scope),
-            session.program(MARK, {**group, **walks}).bind("mark", self._walkers * group["WG_SIZE"], scope),
-            session.program(MARK, {**self._exact, **walks, "EXACT": 1}).bind("mark", exact_items, scope),
-            *written, rounds.bind("judge", items, scope), rounds.bind("insert", items, scope),
-        ]
+        insert = rounds.bind("insert", items, scope)
 
-    def _bind_claims(self) -> list[Launch]:
+        def walked(claim: bool) -> list[Launch]:
+            walks = {"MOST_RIM": self._rim, "CLAIM": int(claim)}
+            written = [] if claim else [rounds.bind("write_keys", items, scope, only_raise=phase) for phase in (0, 1)]
+            return [
+                session.program(MARK, {**group, **walks}).bind("mark", self._walkers * group["WG_SIZE"], scope),
+                session.program(MARK, {**self._exact, **walks, "EXACT": 1}).bind("mark", exact_items, scope),
+                *written, rounds.bind("judge", items, scope, ring_counts=int(not claim)), insert,
+            ]
+
+        first = [rounds.bind(kernel, items, scope) for kernel in ("count_bad", "list_bad")]
+        later = [rounds.bind("renew", items, scope), *walked(True)] if again else []
+        return [first + walked(claim), *([later] * again)]
+
+    def _bind_claims(self) -> list[list[Launch]]:
         """Bind rounds in which points go in as soon as their triangles are claimed."""
         session, group, workers, keeps = self.session, self._group, self._workers, self._method == "patches"
         rounds, items = session.program(ROUNDS, {**group, "SIFTED": 0}), self._groups * group["WG_SIZE"]
@@ -137,11 +156,11 @@ class Refinement:
             "candidates": session.empty(self._slots, np.int32), "words": self._words(workers),
             "waiting": session.empty(workers * _WAITING, np.int32),
         }
-        self._count_urgencies = rounds.bind("count_urgencies", items, scope, counts=scope["urgency_counts"])
-        return [
+        self._count_urgencies = rounds.bind("count_urgencies", items, scope)
+        return [[
             rounds.bind("count_bad", items, scope), rounds.bind("list_bad", items, scope),
             patches.bind("refine_patches", workers, scope),
-        ]
+        ]]  # fmt: skip
 
     # ---- runs
 
@@ -151,7 +170,6 @@ class Refinement:
         state = np.zeros(self._state.size, np.uint32)
         state[self._word["N_POINTS"]], state[self._word["N_TRIANGLES"]] = mesh.n_points, mesh.n_triangles
         self._state.set(state)
-        self.arrays["owners"].fill(0)
         self._placement.place(self.arrays)
         self.stopped, self._number = "", 0
         try:
@@ -181,7 +199,7 @@ class Refinement:
             elif state["N_TOO_LARGE"] and points == seen:
                 self._take_larger()
             seen = points
-            if self._number + _UNREAD_ROUNDS >= MOST_ROUNDS:
+            if self._number + 3 * _UNREAD_ROUNDS >= MOST_ROUNDS:
                 self.stopped = f"{self._number} rounds did not end it"
 
     def _first_level(self) -> int:
@@ -190,20 +208,21 @@ class Refinement:
         A mesh has the fewest points if the shortest edges come first, but the first of all are so few that they need no
         rounds of their own.
         """
-        self._shared["urgency_counts"].fill(0)
+        self._urgency_counts.fill(0)
         self._count_urgencies()
-        counts = self._shared["urgency_counts"].get()
+        counts = self._urgency_counts.get()[:-1]  # encroached segments are split on any level
         above = counts[::-1].cumsum()[::-1]
         return int(np.flatnonzero(above >= _FIRST_SHARE * above[0]).max(initial=1)) if above[0] else 1
 
     def _round(self, method: str, level: int) -> None:
-        self._number += 1
-        for launch in self._launches[method]:
-            if launch.takes("round"):
-                launch.set(round=self._number)
-            if launch.takes("least_urgency"):
-                launch.set(least_urgency=level)
-            launch()
+        for part in self._launches[method]:
+            self._number += 1
+            for launch in part:
+                if launch.takes("round"):
+                    launch.set(round=self._number)
+                if launch.takes("least_urgency"):
+                    launch.set(least_urgency=level)
+                launch()
 
     def _read(self) -> dict[str, int]:
         """Return the words of the state; the number of points goes back to what there was room for."""
@@ -227,6 +246,7 @@ class Refinement:
             self.stopped = f"cavities have more than {MOST_RIM} edges"
             return
         self._rim, self._n_rows = 4 * self._rim, max(self._n_rows // 4, 64)
+        self._workers = max(self._workers // 4, 64)
         self._bind()
 
     # ---- results
@@ -238,13 +258,16 @@ class Refinement:
 
     @property
     def history(self) -> NDArray[np.int64]:
-        rows: NDArray[np.int64] = self._shared["history"].get(2, 2 * self._number + 2).astype(np.int64).reshape(-1, 2)
+        rows: NDArray[np.int64] = self._history.get(2, 2 * self._number + 2).astype(np.int64).reshape(-1, 2)
         return rows[: np.count_nonzero(rows[:, 0]) + 1]
 
     @property
     def details(self) -> dict[str, Any]:
         """What the last run tells of itself."""
-        return {"rounds": self._number, "given_up": self._read()["N_GIVEN_UP"], "stopped": self.stopped}
+        given_up = self._read()["N_GIVEN_UP"]
+        return {
+            "rounds": self._number, "flips": self._placement.flips, "given_up": given_up, "stopped": self.stopped,
+        }  # fmt: skip
 
     def release(self) -> None:
         """Let go of all arrays."""

@@ -49,7 +49,8 @@ def _work_of_sets(problem: RefineProblem, _facts: DeviceFacts, *, factor: float 
 
 def _work_of_claims(problem: RefineProblem, facts: DeviceFacts, *, rounds: float) -> Work:
     """Count rounds that are few where workers are; on a GPU their patches are so small that most claims fail."""
-    return _work(problem, attempts=1.3 if facts.is_cpu else 20.0, rounds=rounds if facts.is_cpu else 10 * rounds, launches=3)
+    attempts, more = (1.3, 1.0) if facts.is_cpu else (20.0, 10.0)
+    return _work(problem, attempts=attempts, rounds=more * rounds, launches=3)
 
 
 def _strategy(kind: Kind, method: str, work: Callable[..., Work], **counts: float) -> Strategy:
@@ -61,4 +62,5 @@ STRATEGIES: dict[str, Strategy] = {
     "atomic": _strategy("online", "atomic", _work_of_claims, rounds=64.0),
     "priority": _strategy("offline", "priority", _work_of_sets),
     "three_phase": _strategy("offline", "three_phase", _work_of_sets, factor=4.0),
+    "two_stage": _strategy("offline", "two_stage", _work_of_sets, factor=2.0),
 }

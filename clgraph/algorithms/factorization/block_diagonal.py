@@ -41,7 +41,7 @@ def block_diagonal(
         else _checked_shape(shape, facts, row_bytes)
     )  # fmt: skip
     return Recipe(
-        (driven(BlockDiagonals, _sweep(problem, facts, shape)),),
+        (driven(BlockDiagonals, _sweep(problem, facts, shape), "block diagonals"),),
         defines={"N_ROWS": shape[0], "N_COLUMNS": shape[1]}, work_group_size=facts.sub_group_size,
         preparation=work.sort_ratings(problem, facts).times(3),  # keys are longer, and waves are looked for
     )  # fmt: skip

@@ -66,7 +66,7 @@ def block_grid(
     words = {"control": Array("GRID_CONTROL_WORDS", np.uint32), "done": Array(f"DONE_STRIDE * {n_groups}", np.uint32)}
     launches = n_groups * -(-n_groups // _together(problem, facts, n_groups))
     return Recipe(
-        in_one_launch if barrier == "grid" else (driven(BlockSteps, sweep + Work(launches=launches)),),
+        in_one_launch if barrier == "grid" else (driven(BlockSteps, sweep + Work(launches=launches), "block steps"),),
         arrays=words if barrier == "grid" else {},
         values={"n_groups": n_groups},
         defines={

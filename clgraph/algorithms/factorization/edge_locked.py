@@ -33,7 +33,7 @@ def edge_locked(problem: FactorizationProblem, facts: DeviceFacts, *, shuffle: b
         (
             clear("sizes"),
             *by_slices(problem, facts, f"{SOURCE}:lock_all", work.lock_edges(problem, facts), RATINGS_PER_SLOT),
-            driven(deferred_edges, work.DEFERRED_EDGES),
+            driven(deferred_edges, work.DEFERRED_EDGES + work.put_off(problem, facts, 2.0), "deferred edges"),
         ),
         arrays=edge_arrays(problem), defines={"RATINGS_PER_SLOT": RATINGS_PER_SLOT},
         prepare=prepare, preparation=work.sort_ratings(problem, facts),

@@ -35,9 +35,13 @@ def hybrid_locked(
             clear("sizes"),
             driven(
                 lambda plan: ItemTeams(plan, per, locks, DEFER_TO_LIST=1),
-                pass_launches(problem, facts) + work.walk_items(problem, facts).times(0.9),
+                pass_launches(problem, facts) + work.walk_items(problem, facts).times(0.9), "item teams",
             ),
-            driven(edges.deferred_edges, work.item_hand_overs(problem, facts, 0.9) + work.DEFERRED_BY_ITEMS),
+            driven(
+                edges.deferred_edges,
+                work.item_hand_overs(problem, facts, 0.9) + work.DEFERRED_BY_ITEMS + work.put_off(problem, facts, 6.0),
+                "deferred edges",
+            ),
         ),
         arrays={
             **edges.edge_arrays(problem), "n_pending": Array(1, problem.offset_type), "next_list": Array(1, np.int32),

@@ -101,7 +101,8 @@ def _recipe(
         if size % facts.sub_group_size:
             raise InputError(f"work_group_size = {size}; needed: a multiple of {facts.sub_group_size}")
     step = driven(
-        lambda plan: ItemSupersteps(plan, rank_items, find, barrier, size), _sweep(problem, facts, n_supersteps)
+        lambda plan: ItemSupersteps(plan, rank_items, find, barrier, size), _sweep(problem, facts, n_supersteps),
+        "item supersteps",
     )
     preparation = work.matchings(problem, facts) + work.sort_items(problem, facts)
     return Recipe((step,), arrays=STATUS, preparation=preparation)

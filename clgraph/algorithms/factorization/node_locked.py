@@ -42,11 +42,11 @@ def node_locked(
             clear("sizes"),
             driven(
                 lambda plan: ItemTeams(plan, per, locks),
-                pass_launches(problem, facts) + work.walk_items(problem, facts),
+                pass_launches(problem, facts) + work.walk_items(problem, facts), "item teams",
             ),
             driven(
                 lambda plan: plan.used[-1].later_passes(),
-                work.item_hand_overs(problem, facts, 1.6) + work.DEFERRED_ITEMS,
+                work.item_hand_overs(problem, facts, 1.6) + work.DEFERRED_ITEMS, "deferred items",
             ),
         ),
         arrays={

@@ -83,9 +83,9 @@ def clear(array: str) -> Use:
     return Use(lambda plan: Fill(plan.session, plan.scope[array], 0), Work(launches=1.0))
 
 
-def driven(make: Callable[[Any], Any], asked: Work) -> Use:
+def driven(make: Callable[[Any], Any], asked: Work, name: str) -> Use:
     """Return a step whose launches depend on what ``make(plan)`` finds in the ratings, so that no list could say them.
 
-    Its rounds are launches, and *asked* says how many are expected.
+    Its rounds are launches, and *asked* says how many are expected; *name* is that of its part of a prediction.
     """
-    return Use(make, replace(asked, launches=0.0), Work(launches=1.0), asked.launches, "launches")
+    return Use(make, replace(asked, launches=0.0), Work(launches=1.0), asked.launches, name)

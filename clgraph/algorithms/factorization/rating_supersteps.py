@@ -47,7 +47,7 @@ def matching_edge(
 
     sweep = work.matchings_chain(problem, facts, in_one_launch=_in_one_launch(facts, barrier))
     sweep += work.steps(problem, facts, near=facts.is_cpu)
-    return _recipe(find_keys, barrier, sweep, work.matchings(problem, facts))
+    return _recipe(find_keys, barrier, sweep, work.matchings(problem, facts), "matchings")
 
 
 def diagonal(problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 0, barrier: str = "auto") -> Recipe:
@@ -81,7 +81,7 @@ def diagonal(problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 
         alone = 0.0 if is_wide else work.CPU_STEP_GATHERS * (facts.compute_units - 1) / 4 * problem.n
         moves += Work(streamed_bytes=0.8 * moves.streamed_bytes, gathers=(Gathers(alone, 4096),))
     preparation = work.sort_ratings(problem, facts) + Work(host_seconds=1.2e-8 * modulus)
-    return _recipe(find_keys, barrier, chain + moves, preparation)
+    return _recipe(find_keys, barrier, chain + moves, preparation, "diagonals")
 
 
 def _in_one_launch(facts: DeviceFacts, barrier: str) -> bool:
@@ -90,8 +90,8 @@ def _in_one_launch(facts: DeviceFacts, barrier: str) -> bool:
     return supersteps.has_grid_barrier(facts) and barrier != "launch"
 
 
-def _recipe(find_keys: FindKeys, barrier: str, sweep: Work, preparation: Work) -> Recipe:
-    step = driven(lambda plan: RatingSupersteps(plan, find_keys, barrier), sweep)
+def _recipe(find_keys: FindKeys, barrier: str, sweep: Work, preparation: Work, name: str) -> Recipe:
+    step = driven(lambda plan: RatingSupersteps(plan, find_keys, barrier), sweep, name)
     return Recipe((step,), arrays=STATUS, preparation=preparation)
 
 

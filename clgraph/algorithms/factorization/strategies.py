@@ -17,6 +17,7 @@ from clgraph.algorithms.factorization.rating_supersteps import diagonal, matchin
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.planned import planned
 from clgraph.model.cost import Work
+from clgraph.model.kernel_weights import weights_of
 from clgraph.model.recipe import Recipe
 from clgraph.model.strategy import Kind, Strategy
 
@@ -37,7 +38,7 @@ RECIPES: dict[str, tuple[Kind, Callable[..., Recipe]]] = {
 def _strategy(kind: Kind, recipe: Callable[..., Recipe]) -> Strategy:
     def work(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
         listed = recipe(problem, facts)
-        return listed.preparation + listed.work.times(problem.n_sweeps)
+        return listed.preparation + listed.weighted_work(weights_of(facts)).times(problem.n_sweeps)
 
     return replace(planned(kind, recipe, FactorizationPlan), work=work)
 

@@ -27,6 +27,7 @@ _RATING_BYTES = 12.0
 CACHED_BYTES = 2.0**20
 _NEAR_ROWS = 2.0**12  # RatingsStats.far_item_share counts rows that are farther away
 CPU_TAIL = 512  # one core has done a superstep of so many ratings before two have started
+_ASKED_AGAIN = 0.2  # of the times that a vertex with few ratings left might ask, it does
 _FEW_RATINGS = 8.0  # a vertex with so few has no other choice than to wait
 _CPU_LOADS_UNDER_WAY = 4.0
 _CPU_CACHE_BYTES = 2.0**24  # if rows take more, they come from memory, near ones one after the other
@@ -37,9 +38,11 @@ _STEP_LOADS = 2.0  # a step behind a lock loads rows, and its store comes before
 _TAIL_LOADS = 6.0  # a step of one work-group takes so many, its barriers included
 _ATTEMPTS = 16.0  # so many of each compute unit meet on the busiest lock at each hand-over
 _UPLOAD_BYTES_PER_SECOND = 8e9
+_PASS_LOCKS = 200.0  # critical sections that take as long as a slot's ratings in a pass, one after the other
+_SLOTS_PER_UNIT = 128.0  # ratings under way in a GPU's compute unit
 DEFERRED_EDGES = Work(launches=6.0, read_backs=2.0)  # passes over what was put off; the host looks twice
 DEFERRED_ITEMS = Work(launches=3.0, read_backs=1.0)
-DEFERRED_BY_ITEMS = Work(launches=2.0, read_backs=1.0)  # a walk over the items leaves fewer edges than items
+DEFERRED_BY_ITEMS = Work(launches=6.0, read_backs=1.0)  # a walk over the items leaves edges that meet again
 
 
 def row_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> int:
@@ -125,6 +128,14 @@ def lock_edges(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
         _locks(problem, facts, problem.stats.n_users, problem.stats.n_items)
         + _hand_overs(problem, facts, problem.busiest) + steps(problem, facts, near=False)
     )  # fmt: skip
+
+
+def put_off(problem: FactorizationProblem, facts: DeviceFacts, passes: float) -> Work:
+    """Go over what was put off in *passes*: much, where a GPU has as many ratings under way as there are vertices."""
+    if facts.is_cpu:
+        return Work()
+    share = min(1.0, _SLOTS_PER_UNIT * facts.compute_units / max(1, min(problem.ratings.shape)))
+    return Work(locks=share * passes * _PASS_LOCKS)
 
 
 def item_hand_overs(problem: FactorizationProblem, facts: DeviceFacts, lone: float) -> Work:
@@ -224,12 +235,12 @@ def matchings(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
         asked = sum(r * r / c for c, r in zip(other_counts, other_ratings, strict=True) if c) / 2
         have_few = min(1.0, _FEW_RATINGS * sum(counts[1:]) / max(1.0, problem.n))
         return sort + Work(
-            gathers=(Gathers(15 * math.log2(2 + rounds) * problem.n, CACHED_BYTES),),
-            chains=(Chain(have_few * asked, CACHED_BYTES),),
+            gathers=(Gathers(5 * math.log2(2 + rounds) * problem.n, CACHED_BYTES),),
+            chains=(Chain(_ASKED_AGAIN * have_few * asked, CACHED_BYTES),),
         )
     begins = _degree_exceeded_by(counts, FEW_ROWS)
     alone = sum(r - begins * c for k, (c, r) in enumerate(zip(counts, ratings, strict=True)) if 2**k > 2 * begins)
     return sort + Work(
         launches=30, read_backs=min(20.0, rounds), gathers=(Gathers(20 * problem.n, 8 * problem.n),),
-        chains=(Chain(250 * rounds + alone, CACHED_BYTES),),
+        chains=(Chain(500 * rounds + alone, CACHED_BYTES),),
     )

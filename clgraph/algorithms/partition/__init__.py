@@ -51,7 +51,9 @@ class Partition(_Partition):
     imbalance : float
         How much more a part weighs than its share, as a fraction of the share: the most of all parts.
     levels : list of dict
-        Vertices and edges of each level, the finest first; where the host looked, the cut and the turns of refinement.
+        ``vertices`` and ``edges`` of each level, the finest first; ``coarsening_seconds``, in which the next one was
+        made of it; and where the host saw it what refinement left and took, ``cut``, ``turns`` and
+        ``refinement_seconds``.
     info : RunInfo
         What ran, where, and how long it took; ``info.details`` has the seconds of each phase.
     """
@@ -73,6 +75,7 @@ def partition(
     matching: str = "two_hop",
     contraction: str = "hashed",
     refinement: str = "label_propagation",
+    effort: str = "normal",
     seed: Seed = 0,
     deterministic: bool = False,
     session: SessionLike = None,
@@ -99,6 +102,8 @@ def partition(
     matching : {"two_hop", "lock_free"}
     contraction : {"hashed"}
     refinement : {"label_propagation", "noop"}
+    effort : {"normal", "max"}
+        With ``"max"`` more partitions of the coarse levels are tried, and crossed for some generations.
     seed : int, or what else numpy.random.default_rng takes
         Of all that is left to chance, modulo 2**32.
     deterministic : bool
@@ -139,7 +144,8 @@ def partition(
     """
     problem = as_problem(
         graph, n_parts=n_parts, imbalance=imbalance, vertex_weights=vertex_weights, target_weights=target_weights,
-        matching=matching, contraction=contraction, refinement=refinement, seed=seed, deterministic=deterministic,
+        matching=matching, contraction=contraction, refinement=refinement, effort=effort, seed=seed,
+        deterministic=deterministic,
     )
     result: Partition = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
     if (result.part_weights > problem.limits).any():

@@ -4,6 +4,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from clgraph.algorithms.partition.population import POPULATION, first_level, refine_individuals
 from clgraph.arguments import checked_count
 from clgraph.runtime.failure import check_status
 from clgraph.runtime.program import Launch
@@ -15,7 +16,6 @@ _ROUNDS = 5  # of matching
 _LEAST_SHRINKING = 0.95
 _TURNS_A_READ = 4  # iterations of refinement for which the host enqueues launches before it asks whether they end
 _MOST_GROWN = 1 << 26  # words of all partitions of the coarsest level
-_SMALL = 1 << 12  # vertices of a level that one work-group refines, with all coarser ones, without a grid barrier
 _GROUPS_A_UNIT = 2
 
 
@@ -29,10 +29,12 @@ class Multilevel:
     """
 
     def __init__(self, plan: Any) -> None:
-        self._plan, self._session = plan, plan.session
+        self.plan, self._session = plan, plan.session
         values = plan.recipe.values
         self._coarsest, self._individuals = values["coarsest"], values["individuals"]
-        self._programs = {name: plan.program(name) for name in (LOCK_FREE, TWO_HOP, HASHED, GROWING, REFINING)}
+        self._programs = {
+            name: plan.program(name) for name in (LOCK_FREE, TWO_HOP, HASHED, GROWING, POPULATION, REFINING)
+        }  # fmt: skip
         self._launches: dict[str, Launch] = {}
         constant = self._programs[REFINING].constant
         self._words, self._most_levels = constant("LEVEL_WORDS"), constant("MAX_LEVELS")
@@ -44,10 +46,10 @@ class Multilevel:
         }  # fmt: skip
         self.levels: list[dict[str, Any]] = []
 
-    def _launch(self, source: str, kernel: str, items: int, groups: int | None = None, **values: Any) -> None:
+    def launch(self, source: str, kernel: str, items: int, groups: int | None = None, **values: Any) -> None:
         launch = self._launches.get(kernel)
         if launch is None:
-            program, plan = self._programs[source], self._plan
+            program, plan = self._programs[source], self.plan
             defaults = dict.fromkeys(set(program.parameters(kernel)) - plan.scope.keys(), 0)
             launch = self._launches[kernel] = program.bind(kernel, 1, {**plan.scope, **defaults})
         launch.set(**values)
@@ -62,16 +64,19 @@ class Multilevel:
     def run(self) -> None:
         """Make the partition."""
         self.levels, self._peak = [], 0
-        n, m = self._plan.problem.graph.n_vertices, self._plan.problem.graph.n_edges
+        self._coarsening: list[float] = []  # seconds of each level
+        n, m = self.plan.problem.graph.n_vertices, self.plan.problem.graph.n_edges
         sizes = [(n, m)]
         started = time.perf_counter()
         if n > self._coarsest:
             self._coarsen(sizes)
         self.levels = [{"vertices": n, "edges": m // 2} for n, m in sizes]
+        for level, seconds in zip(self.levels, self._coarsening, strict=False):
+            level["coarsening_seconds"] = seconds
         coarsened = time.perf_counter()
-        self._partition_coarsest(len(sizes) - 1, sizes[-1][0])
+        next_level = self._partition_coarsest(sizes)
         partitioned = time.perf_counter()
-        self._uncoarsen(sizes)
+        self._uncoarsen(next_level, sizes)
         ended = time.perf_counter()
         self.seconds = {
             "coarsening": coarsened - started, "initial": partitioned - coarsened, "refinement": ended - partitioned,
@@ -85,16 +90,16 @@ class Multilevel:
         }  # fmt: skip
 
     def _coarsen(self, sizes: list[tuple[int, int]]) -> None:
-        most_weight = max(1, 3 * self._plan.problem.total_weight // (2 * self._coarsest))
-        end, at_hubs = sizes[0][0], self._plan.problem.matching == "two_hop"
+        most_weight = max(1, 3 * self.plan.problem.total_weight // (2 * self._coarsest))
+        end, at_hubs = sizes[0][0], self.plan.problem.matching == "two_hop"
         while sizes[-1][0] > self._coarsest and len(sizes) < self._most_levels - 1:
-            level, (n, m) = len(sizes) - 1, sizes[-1]
-            seed = (self._plan.problem.seed + 0x9E3779B9 * level) % 2**32
+            started, level, (n, m) = time.perf_counter(), len(sizes) - 1, sizes[-1]
+            seed = (self.plan.problem.seed + 0x9E3779B9 * level) % 2**32
             self._match(level, n, seed, most_weight, at_hubs)
             # A level never needs more than the one before.
-            self._reserve("arena", end + 3 * n + 1 + 2 * m, keeps=True)
+            self.reserve("arena", end + 3 * n + 1 + 2 * m, keeps=True)
             self._contract(level, n)
-            words = self._plan.arrays["levels"].get(self._words * (level + 1), self._words * (level + 2))
+            words = self.plan.arrays["levels"].get(self._words * (level + 1), self._words * (level + 2))
             coarse = int(words[self._word["LEVEL_VERTICES"]]), int(words[self._word["LEVEL_ENTRIES"]])
             if coarse[0] > _LEAST_SHRINKING * n:
                 if at_hubs:
@@ -102,11 +107,12 @@ class Multilevel:
                 at_hubs = True
                 continue
             sizes.append(coarse)
+            self._coarsening.append(time.perf_counter() - started)
             self._peak = end = int(words[self._word["LEVEL_END"]])
 
-    def _reserve(self, name: str, size: int, *, keeps: bool = False) -> None:
+    def reserve(self, name: str, size: int, *, keeps: bool = False) -> None:
         """Make array *name* at least *size* long, with what it holds if it *keeps* that."""
-        plan, old = self._plan, self._plan.arrays[name]
+        plan, old = self.plan, self.plan.arrays[name]
         if size <= old.size:
             return
         if keeps:
@@ -120,61 +126,71 @@ class Multilevel:
             launch.replace(old, new)
 
     def _match(self, level: int, n: int, seed: int, most_weight: int, at_hubs: bool) -> None:
-        self._launch(LOCK_FREE, "start_matching", n, level=level)
+        self.launch(LOCK_FREE, "start_matching", n, level=level)
         for _ in range(_ROUNDS):
-            self._launch(LOCK_FREE, "choose_mates", n, level=level, seed=seed, most_weight=most_weight)
-            self._launch(LOCK_FREE, "match_mutual", n, level=level)
+            self.launch(LOCK_FREE, "choose_mates", n, level=level, seed=seed, most_weight=most_weight)
+            self.launch(LOCK_FREE, "match_mutual", n, level=level)
         if at_hubs:
-            self._launch(TWO_HOP, "choose_hubs", n, level=level, seed=seed)
-            self._launch(TWO_HOP, "match_at_hubs", n, level=level, most_weight=most_weight)
-            self._launch(TWO_HOP, "match_lonely", n, level=level, most_weight=most_weight)
+            self.launch(TWO_HOP, "choose_hubs", n, level=level, seed=seed)
+            self.launch(TWO_HOP, "match_at_hubs", n, level=level, most_weight=most_weight)
+            self.launch(TWO_HOP, "match_lonely", n, level=level, most_weight=most_weight)
 
     def _contract(self, level: int, n: int) -> None:
         for kernel in (
             "count_leaders", "number_leaders", "insert_entries", "count_chunks", "place_rows", "write_entries",
         ):  # fmt: skip
-            self._launch(HASHED, kernel, n, level=level)
+            self.launch(HASHED, kernel, n, level=level)
 
-    def _partition_coarsest(self, level: int, n: int) -> None:
-        constant, n_parts = self._programs[GROWING].constant, self._plan.problem.n_parts
+    def _partition_coarsest(self, sizes: list[tuple[int, int]]) -> int:
+        """Leave a partition; return the level to refine next."""
+        level, n = len(sizes) - 1, sizes[-1][0]
+        only_projects = self.plan.problem.refinement == "noop"
+        constant, n_parts = self._programs[GROWING].constant, self.plan.problem.n_parts
         each = constant("VERTEX_WORDS") * (n + n % 2) + constant("PART_WORDS") * n_parts
         individuals = max(1, min(self._individuals, _MOST_GROWN // each))
-        self._reserve("grown", individuals * each)
-        self._launch(GROWING, "grow_parts", 0, individuals, level=level)
-        self._launch(GROWING, "keep_best", 0, 1, level=level, n_groups=individuals)
+        self.reserve("grown", individuals * each)
+        self.launch(GROWING, "grow_parts", 0, individuals, level=level)
+        last = first_level(self.plan.problem.effort, sizes)
+        if only_projects or last is None:
+            self.launch(GROWING, "keep_best", 0, 1, level=level, n_groups=individuals)
+            return level
+        refine_individuals(self, last, sizes, individuals, each)
+        return last - 1
 
-    def _uncoarsen(self, sizes: list[tuple[int, int]]) -> None:
-        level, facts = len(sizes) - 1, self._session.facts
-        only_projects = self._plan.problem.refinement == "noop"
-        has_barrier = facts.dialect.has_grid_barrier
-        together = [k for k, (n, _) in enumerate(sizes) if has_barrier or n <= _SMALL]
-        if together and not only_projects:
-            groups = _GROUPS_A_UNIT * facts.compute_units if has_barrier else 1
-            self._launch(REFINING, "refine_levels", 0, groups, level=level, last_level=together[0], has_coarser=0)
-            level = together[0] - 1
+    def _uncoarsen(self, level: int, sizes: list[tuple[int, int]]) -> None:
+        facts, coarsest = self._session.facts, len(sizes) - 1
+        only_projects = self.plan.problem.refinement == "noop"
+        if facts.dialect.has_grid_barrier and not only_projects and level >= 0:
+            groups = _GROUPS_A_UNIT * facts.compute_units
+            self.launch(
+                REFINING, "refine_levels", 0, groups, level=level, last_level=0, has_coarser=int(level < coarsest)
+            )
+            level = -1
         for level in range(level, -1, -1):  # noqa: B020
             n = sizes[level][0]
             for kernel in ("project", "start_level"):
-                self._launch(REFINING, kernel, n, level=level, has_coarser=int(level < len(sizes) - 1))
+                self.launch(REFINING, kernel, n, level=level, has_coarser=int(level < coarsest))
             if only_projects:
-                self._launch(REFINING, "direct_turn", 0, 1, level=level)
+                self.launch(REFINING, "direct_turn", 0, 1, level=level)
             else:
                 self._refine(level, n)
-        words = self._plan.arrays["levels"].get().reshape(-1, self._words)
+        words = self.plan.arrays["levels"].get().reshape(-1, self._words)
         for own, row in zip(self.levels, words, strict=False):
-            own |= {"cut": int(row[self._word["LEVEL_CUT"]]), "turns": int(row[self._word["LEVEL_TURNS"]])}
+            cut, turns = int(row[self._word["LEVEL_CUT"]]), int(row[self._word["LEVEL_TURNS"]])
+            own |= ({"cut": cut} if cut else {}) | ({"turns": turns} if turns else {})
 
     def _refine(self, level: int, n: int) -> None:
-        state = self._plan.arrays["state"]
+        state, started = self.plan.arrays["state"], time.perf_counter()
         while state.item(self._word["REFINE_MODE"]) != self._word["MODE_DONE"]:
             for _ in range(_TURNS_A_READ):
-                self._launch(REFINING, "direct_turn", 0, 1, level=level)
+                self.launch(REFINING, "direct_turn", 0, 1, level=level)
                 for kernel in ("ask_border", "confirm_candidates", "apply_moves"):
-                    self._launch(REFINING, kernel, n, level=level)
+                    self.launch(REFINING, kernel, n, level=level)
+        self.levels[level]["refinement_seconds"] = time.perf_counter() - started
 
     def check(self) -> None:
         """Raise if a wait on the device ran out."""
-        check_status(int(self._plan.arrays["state"].item(self._word["GRID_STATUS"])), "refine_levels")
+        check_status(int(self.plan.arrays["state"].item(self._word["GRID_STATUS"])), "refine_levels")
 
 
 def checked_individuals(value: int) -> int:

@@ -26,6 +26,7 @@ MAX_PARTS = 1024
 MATCHINGS = ("two_hop", "lock_free")
 CONTRACTIONS = ("hashed",)
 REFINEMENTS = ("label_propagation", "noop")
+EFFORTS = ("normal", "max")
 _MAX_CUT = 2**30  # twice the cut fits 32 bits
 _MAX_WEIGHT = 2**31 - 1
 
@@ -47,6 +48,7 @@ class PartitionProblem(GraphProblem):
         The variant of each phase.
     seed : int
     deterministic : bool
+    effort : str
     """
 
     n_parts: int
@@ -58,6 +60,7 @@ class PartitionProblem(GraphProblem):
     refinement: str = REFINEMENTS[0]
     seed: int = 0
     deterministic: bool = False
+    effort: str = EFFORTS[0]
 
     @cached_property
     def total_weight(self) -> int:
@@ -91,7 +94,8 @@ class PartitionProblem(GraphProblem):
 def as_problem(
     graph: Any, *, n_parts: int = 2, imbalance: float = 0.03, vertex_weights: Any = None,
     target_weights: Sequence[float] | NDArray[Any] | None = None, matching: str = MATCHINGS[0],
-    contraction: str = CONTRACTIONS[0], refinement: str = REFINEMENTS[0], seed: Seed = 0, deterministic: bool = False,
+    contraction: str = CONTRACTIONS[0], refinement: str = REFINEMENTS[0], effort: str = EFFORTS[0], seed: Seed = 0,
+    deterministic: bool = False,
 ) -> PartitionProblem:
     """Check the arguments of :func:`partition`."""
     n_parts = checked_count("n_parts", n_parts, MAX_PARTS)
@@ -99,6 +103,7 @@ def as_problem(
     check_choice("matching", matching, MATCHINGS)
     check_choice("contraction", contraction, CONTRACTIONS)
     check_choice("refinement", refinement, REFINEMENTS)
+    check_choice("effort", effort, EFFORTS)
     deterministic, seed = checked_flag("deterministic", deterministic), checked_seed(seed) % 2**32
     graph = as_graph(graph)
     graph._require_fits("partitions take", 2**31 - 1)
@@ -109,7 +114,7 @@ def as_problem(
         raise InputError(f"vertex_weights sum to {total}; allowed: at most {_MAX_WEIGHT}")
     return PartitionProblem(
         graph, n_parts, imbalance, weights, _shares_of(target_weights, n_parts), matching, contraction, refinement,
-        seed, deterministic,
+        seed, deterministic, effort,
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from clgraph.algorithms.partition.multilevel import (
     padded,
 )
 from clgraph.algorithms.partition.plan import PartitionPlan
+from clgraph.algorithms.partition.population import POPULATION
 from clgraph.algorithms.partition.problem import PartitionProblem
 from clgraph.arguments import checked_count
 from clgraph.device.facts import DeviceFacts
@@ -35,6 +36,7 @@ def gpu(
     coarsest = max(_LEAST_COARSEST, checked_count("coarsest", coarsest, 1000) * problem.n_parts)
     if individuals is None:
         individuals = _SAME_EVERYWHERE if problem.deterministic else 2 * facts.compute_units
+        individuals = max(32, individuals) if problem.effort == "max" else individuals
     individuals = checked_individuals(individuals)
     n, m, k = problem.graph.n_vertices, problem.graph.n_edges, problem.n_parts
     room = padded(n)
@@ -47,7 +49,8 @@ def gpu(
         "sums": Array(8 * facts.compute_units, np.uint64), "keys": Array(m, np.int32), "weights": Array(m, np.int32),
         "work": Array(f"VERTEX_ARRAYS * {room}", np.int32), "histogram": Array(f"BUCKETS * {k}", np.int32),
         "blocks": Array(k * individuals, np.int32), "scores": Array(individuals, np.uint64),
-        "grown": Array(1, np.int32),
+        **dict.fromkeys(("grown", "population", "parents", "shared_all"), Array(1, np.int32)),
+        "parent_scores": Array(individuals, np.uint64),
     }  # fmt: skip
     return Recipe(
         steps=(
@@ -61,7 +64,8 @@ def gpu(
         defines={"UNIT_EDGES": int(problem.graph.weight_dtype is None),
                  "UNIT_VERTICES": int(problem.vertex_weights is None)},
         file_defines={
-            REFINING: {"PARTS_ROOM": parts_room}, HASHED: {"TEAM": 1} if problem.deterministic else {},
+            **{key: {"PARTS_ROOM": parts_room} for key in (REFINING, POPULATION)},
+            HASHED: {"TEAM": 1} if problem.deterministic else {},
         },
         work_group_size=_group(facts, parts_room),
         inputs={

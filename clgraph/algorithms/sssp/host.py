@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from clgraph.algorithms.traversal.host import NONE_BEFORE, levels, levels_work
 from clgraph.algorithms.traversal.problem import SearchProblem
-from clgraph.engine.host import scanned, too_many_entries, walked
+from clgraph.engine.host import met, scanned, too_many_entries
 from clgraph.model.cost import Work
 
 _EXACT = 2**53  # integers below it are doubles
@@ -90,4 +90,4 @@ def work(problem: SearchProblem) -> Work:
     looks = scanned(graph, _LOOKS) + Work(host_seconds=_LOOK_SECONDS) if problem.predecessors else Work()
     if problem.weight_dtype is None:
         return levels_work(graph) + looks
-    return walked(graph, "heap") + scanned(graph, _SCANS) + Work(host_seconds=_CALL_SECONDS) + looks
+    return met(graph, "heap") + scanned(graph, _SCANS) + Work(host_seconds=_CALL_SECONDS) + looks

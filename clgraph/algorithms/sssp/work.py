@@ -1,7 +1,7 @@
 """What the searches of shortest paths ask of a device, their launches not counted."""
 from __future__ import annotations
 
-from clgraph.algorithms.traversal.work import serial_work
+from clgraph.algorithms.traversal.work import reached, serial_work
 from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Gathers, Work
@@ -18,12 +18,13 @@ _NEAR_FAR = 2.5  # times as long as in order
 def frontier(stats: GraphStats, facts: DeviceFacts) -> Work:
     if facts.is_cpu:
         return dijkstra(stats, facts).times(_NEAR_FAR)
-    n, m = float(stats.n_vertices), _RELAXATIONS * stats.n_edges
+    n, (met, m) = float(stats.n_vertices), reached(stats)
+    m *= _RELAXATIONS
     turns = 1.3 * stats.estimated_depth + _BUCKETS
     return Work(
         grid_barriers=_TURN_BARRIERS * turns if facts.dialect.has_grid_barrier else 0.0,
-        streamed_bytes=24.0 * n + 12.0 * m, gathers=(Gathers(2.0 * m, 4.0 * n), Gathers(4.0 * n, 8.0 * n)),
-        atomics=(Atomics(3.0 * n, max(2.0, n)),),
+        streamed_bytes=24.0 * n + 12.0 * m, gathers=(Gathers(2.0 * m, 4.0 * n), Gathers(4.0 * met, 8.0 * n)),
+        atomics=(Atomics(3.0 * met, max(2.0, n)),),
     )
 
 

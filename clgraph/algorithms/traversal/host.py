@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 
 from clgraph.data.graph import Graph
 from clgraph.data.stats import FAR_DISTANCE
-from clgraph.engine.host import scanned, walked
+from clgraph.engine.host import met, scanned
 from clgraph.model.cost import Work
 
 NONE_BEFORE = -9999  # as in scipy.sparse.csgraph
@@ -46,7 +46,7 @@ def levels(
 
 def levels_work(graph: Graph) -> Work:
     """Return what :func:`levels` asks of the host."""
-    once = walked(graph, "traverse") + scanned(graph, _SCANS)
+    once = met(graph, "traverse") + scanned(graph, _SCANS)
     is_known = graph.n_vertices > FAR_DISTANCE and graph.is_measured
     is_long = is_known and graph.stats.estimated_depth > _ticks(graph.n_vertices)
     return once.times(_TWO_SEARCHES if is_long else 1.0) + Work(host_seconds=_CALL_SECONDS)

@@ -18,12 +18,21 @@ _CHILD_GATHERS = 20.0  # in a round: the distance of its parent, and what asks f
 def serial_work(
     stats: GraphStats, facts: DeviceFacts, per_vertex: float = 4.0, per_edge: float = 0.5, far_loads: float = 0.15
 ) -> Work:
-    """Return the work of one work-item that looks at every edge once, in loads of the whole device; no launches."""
-    n, m = float(stats.n_vertices), float(stats.n_edges)
+    """Return the work of one work-item that looks once at every edge it reaches; no launches.
+
+    It is in loads of the whole device.
+    """
+    n, connected, m = float(stats.n_vertices), *reached(stats)
     far = far_loads * m * stats.far_neighbor_share
-    loads = Gathers(per_vertex * (n - stats.n_isolated) + per_edge * m, _NEAR_BYTES), Gathers(far, 4.0 * n)
+    loads = Gathers(per_vertex * connected + per_edge * m, _NEAR_BYTES), Gathers(far, 4.0 * n)
     shared = min(float(facts.compute_units), _UNITS_OF_ATOMICS)
     return Work(gathers=loads).times(shared) + Work(streamed_bytes=8.0 * n)
+
+
+def reached(stats: GraphStats) -> tuple[float, float]:
+    """Return how many vertices with an edge, and how many entries, a search meets."""
+    share = stats.reached_share
+    return share * (stats.n_vertices - stats.n_isolated), share * stats.n_edges
 
 
 def n_rounds(stats: GraphStats) -> float:

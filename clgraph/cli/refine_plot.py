@@ -1,0 +1,88 @@
+"""Draw a mesh before and after its refinement, and the angles of both."""
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.data.triangle_mesh import TriangleMesh
+from clgraph.figure import figure_file
+
+_MOST_DRAWN = 200_000  # triangles; more of them are smaller than a pixel
+_MOST_EDGED = 15_000  # triangles whose edges are drawn, too
+
+
+def plot_refinement(before: TriangleMesh, after: TriangleMesh, min_angle: float, path: str | Path, name: str) -> None:
+    """Write a picture of both meshes, coloured by the least angle of each triangle, and histograms of all angles.
+
+    Parameters
+    ----------
+    before, after : TriangleMesh
+    min_angle : float
+        The bound that was asked for, in degrees.
+    path : str or Path
+        Its suffix gives the format: ``.png``, ``.svg``, ``.pdf``.
+    name : str
+        The mesh's name, for the title.
+
+    Raises
+    ------
+    MissingExtraError, InputError
+        As :func:`clgraph.figure.check_figure`.
+    """
+    window = _window(after)
+    width, height = np.ptp(after.points[after.triangles].reshape(-1, 2), axis=0) if window is None else (1.0, 1.0)
+    is_wide = width > 1.3 * height
+    layout = [["before", "angles"], ["after", "angles"]] if is_wide else [["before", "after", "angles"]]
+    with figure_file(path, 16.0, 8.0 if is_wide else 6.0) as figure:
+        axes = figure.subplot_mosaic(layout, width_ratios=(2, 1) if is_wide else (1, 1, 0.8))
+        right = axes["angles"]
+        figure.suptitle(f"{name} refined to {min_angle:g} degrees" + ("" if window is None else ": the middle of it"))
+        for mesh, when in ((before, "before"), (after, "after")):
+            drawn = _draw(axes[when], mesh, window)
+            axes[when].set_title(f"{when}: {mesh.n_triangles:,} triangles")
+        figure.colorbar(
+            drawn, ax=[axes["before"], axes["after"]], label="least angle of a triangle (degrees)", shrink=0.8
+        )
+        for mesh, when, color in ((before, "before", "C1"), (after, "after", "C0")):
+            angles = mesh.angles().ravel()
+            right.hist(
+                angles, bins=90, range=(0, 180), weights=np.full(angles.size, 100 / max(1, angles.size)),
+                color=color, alpha=0.6, label=when,
+            )  # fmt: skip
+        right.axvline(min_angle, color="black", linewidth=1, linestyle="--", label="bound")
+        right.set_xlabel("angle (degrees)")
+        right.set_ylabel("% of all angles")
+        right.set_title("Angles")
+        right.legend(frameon=False)
+
+
+def _window(mesh: TriangleMesh) -> NDArray[np.float64] | None:
+    """Return the lower and upper corner of what is drawn, ``None`` for all."""
+    if mesh.n_triangles <= _MOST_DRAWN:
+        return None
+    centers = mesh.points[mesh.triangles].mean(axis=1)
+    middle = np.median(centers, axis=0)
+    distance = np.abs(centers - middle).max(axis=1)
+    radius = np.partition(distance, _MOST_DRAWN)[_MOST_DRAWN]
+    return np.array([middle - radius, middle + radius])
+
+
+def _draw(axes: Any, mesh: TriangleMesh, window: NDArray[np.float64] | None) -> Any:
+    triangles, points = mesh.triangles, mesh.points
+    angles = mesh.angles().min(axis=1)
+    if window is not None:
+        centers = points[triangles].mean(axis=1)
+        inside = ((centers > window[0]) & (centers < window[1])).all(axis=1)
+        triangles, angles = triangles[inside], angles[inside]
+        axes.set_xlim(*window[:, 0])
+        axes.set_ylim(*window[:, 1])
+    edges = {"edgecolors": "black", "linewidth": 0.2} if len(triangles) <= _MOST_EDGED else {"edgecolors": "face"}
+    drawn = axes.tripcolor(
+        *points.T, triangles, facecolors=angles, vmin=0, vmax=60, cmap="RdYlBu", rasterized=True, **edges
+    )
+    axes.set_aspect("equal")
+    axes.tick_params(labelsize="small")
+    return drawn

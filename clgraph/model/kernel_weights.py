@@ -1,0 +1,101 @@
+"""By how much longer kernels take than what they ask for takes at probed rates, on CPUs and on GPUs."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from clgraph.device.facts import DeviceFacts
+
+# tools/calibrate_model.py writes these tables. A kernel has a weight, the standard error of it as a factor, and the
+# number of runs that it is from.
+CPU: Mapping[str, tuple[float, float, int]] = {
+    "block diagonals": (1.22, 1.12, 12),
+    "block steps": (1.43, 1.21, 12),
+    "coloring/hash_colors.cl:hash_vertices": (1.01, 1.15, 26),
+    "coloring/jones_plassmann.cl:color_small": (0.782, 1.09, 48),
+    "coloring/jones_plassmann.cl:prepare": (2.61, 1.19, 48),
+    "coloring/jones_plassmann_large.cl:color_large": (0.188, 2.16, 14),
+    "coloring/speculative.cl:assign_all": (1.16, 1.08, 26),
+    "coloring/speculative.cl:assign_listed": (0.854, 1.07, 22),
+    "coloring/speculative.cl:assign_round": (0.134, 1.48, 74),
+    "coloring/speculative.cl:check_all": (0.8, 1.06, 74),
+    "coloring/speculative.cl:check_round": (0.118, 1.49, 74),
+    "coloring/speculative.cl:order_keys": (1.7, 1.45, 22),
+    "coloring/speculative.cl:start": (1.03, 1.02, 74),
+    "components/afforest.cl:hook_second": (0.654, 1.23, 20),
+    "components/afforest.cl:link_rest": (0.927, 1.11, 48),
+    "components/degree_classes.cl:link_medium": (0.359, 2.35, 16),
+    "components/degree_classes.cl:link_short": (0.869, 1.09, 48),
+    "components/hook_compress.cl:hook_atomic": (0.881, 1.09, 48),
+    "components/phases.cl:compress": (0.398, 1.03, 192),
+    "components/phases.cl:compress_if_linked": (0.428, 1.61, 24),
+    "components/phases.cl:initialize": (0.435, 1.04, 144),
+    "components/rem.cl:unite": (1.01, 1.07, 48),
+    "diagonals": (0.694, 1.17, 12),
+    "factorization/edge_locked.cl:lock_all": (0.308, 1.13, 8),
+    "factorization/hogwild.cl:hogwild": (0.798, 1.17, 6),
+    "hash_collisions/lanes.cl:count_rows": (0.729, 1.04, 192),
+    "hash_collisions/planes.cl:count_tiles": (2.28, 1.05, 96),
+    "hash_collisions/tabulate_colors.cl:tabulate_colors": (0.682, 1.03, 192),
+    "hash_collisions/tabulate_planes.cl:tabulate_planes": (1.28, 1.05, 96),
+    "item supersteps": (2.34, 1.15, 24),
+    "levels": (0.697, 1.08, 96),
+    "matchings": (0.917, 1.14, 12),
+    "mst/edge_list.cl:build": (4.52, 1.04, 96),
+    "mst/edge_list.cl:offer_segment_entries": (0.739, 1.52, 48),
+    "mst/edge_list.cl:offer_segments": (0.053, 1.49, 96),
+    "mst/rows.cl:discover_rows": (2.23, 1.04, 96),
+    "mst/rows.cl:flatten": (0.855, 1.06, 96),
+    "mst/rows.cl:hook_rows": (1.47, 1.13, 96),
+    "mst/segmented.cl:discover_components": (0.961, 1.14, 48),
+    "mst/segmented.cl:label_components": (0.274, 1.19, 48),
+    "rounds": (0.541, 1.15, 84),
+    "sssp/dijkstra.cl:search": (0.879, 1.13, 48),
+    "sssp/frontier.cl:search": (1.09, 1.11, 96),
+    "traversal/node_splitting.cl:count_children": (2.93, 1.04, 56),
+    "traversal/node_splitting.cl:fill_parts": (3.88, 1.06, 56),
+    "traversal/topology_driven.cl:initialize": (2.7, 1.02, 168),
+    "windows": (0.844, 1.08, 48),
+}
+GPU: Mapping[str, tuple[float, float, int]] = {
+    "bfs/frontier.cl:search": (1.32, 1.26, 20),
+    "coloring/jones_plassmann.cl:color_small": (0.69, 1.27, 15),
+    "coloring/jones_plassmann.cl:prepare": (1.08, 1.29, 15),
+    "coloring/jones_plassmann_large.cl:color_large": (1.46, 1.95, 5),
+    "components/afforest.cl:link_rest": (1.02, 1.25, 10),
+    "components/degree_classes.cl:link_short": (1.02, 1.40, 10),
+    "components/hook_compress.cl:hook_atomic": (1.01, 1.50, 10),
+    "components/phases.cl:compress": (0.932, 1.06, 40),
+    "components/phases.cl:initialize": (0.603, 1.10, 36),
+    "components/rem.cl:unite": (1.22, 1.25, 10),
+    "deferred edges": (0.923, 1.24, 4),
+    "diagonals": (0.695, 1.47, 4),
+    "factorization/block_grid.cl:block_sweep": (0.288, 1.63, 6),
+    "factorization/edge_locked.cl:lock_all": (1.53, 1.45, 4),
+    "hash_collisions/lanes.cl:count_rows": (1.86, 1.08, 60),
+    "hash_collisions/planes.cl:count_tiles": (2.92, 1.09, 30),
+    "hash_collisions/tabulate_colors.cl:tabulate_colors": (4.37, 1.18, 60),
+    "hash_collisions/tabulate_planes.cl:tabulate_planes": (1.45, 1.06, 30),
+    "item supersteps": (1.14, 1.65, 8),
+    "matchings": (1.38, 1.39, 4),
+    "mst/edge_list.cl:build": (1.28, 1.13, 20),
+    "mst/edge_list.cl:rounds": (1.01, 1.36, 20),
+    "mst/rows.cl:discover_rows": (1.36, 1.12, 20),
+    "mst/rows.cl:flatten": (1.08, 1.09, 20),
+    "mst/rows.cl:hook_rows": (1.03, 1.16, 20),
+    "mst/segmented.cl:discover_components": (1.06, 1.25, 10),
+    "mst/segmented.cl:label_components": (0.626, 1.35, 10),
+    "sssp/frontier.cl:search": (1.59, 1.29, 18),
+    "traversal/topology_driven.cl:initialize": (1.45, 2.25, 8),
+    "windows": (2.79, 1.47, 15),
+}
+
+
+def weights_of(facts: DeviceFacts) -> Mapping[str, float]:
+    """Return the weights of kernels on the device with these *facts*; those that are not there have weight 1."""
+    return _weights(facts.is_cpu)
+
+
+@cache
+def _weights(is_cpu: bool) -> Mapping[str, float]:
+    return {kernel: weight for kernel, (weight, _, _) in (CPU if is_cpu else GPU).items()}

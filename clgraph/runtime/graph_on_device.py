@@ -1,0 +1,88 @@
+"""A graph on a device as what algorithms read."""
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.data.csr import offset_dtype
+from clgraph.data.graph import Graph
+from clgraph.data.stats import GraphStats
+from clgraph.runtime.replicas import expanded
+
+if TYPE_CHECKING:
+    from clgraph.runtime.device_graph import DeviceGraph
+
+
+class GraphOnDevice(Graph):
+    """A graph that is on a device; each array comes to the host when it is read.
+
+    Attributes
+    ----------
+    on_device : DeviceGraph
+    """
+
+    __slots__ = ("on_device",)  # not in __dict__, which *on_device* has: a circle would keep the memory on the device
+
+    on_device: DeviceGraph
+
+    def __init__(self, on_device: DeviceGraph) -> None:
+        object.__setattr__(self, "on_device", on_device)
+        object.__setattr__(self, "__dict__", on_device._known)
+
+    def __reduce__(self) -> Any:
+        return object.__new__, (Graph,), self.on_device.to_graph().__getstate__()
+
+    @property
+    def n_vertices(self) -> int:
+        return self.on_device.n_vertices
+
+    @property
+    def n_edges(self) -> int:
+        return self.on_device.n_edges
+
+    @property
+    def nbytes(self) -> int:
+        return self.on_device.nbytes
+
+    @property
+    def weight_dtype(self) -> np.dtype[Any] | None:
+        weights = self.on_device.edge_weights
+        return None if weights is None else weights.dtype
+
+    @property
+    def offset_dtype(self) -> np.dtype[Any]:
+        return self.on_device.row_offsets.dtype
+
+    @cached_property
+    def row_offsets(self) -> NDArray[Any]:
+        return self._read("row_offsets", offset_dtype(self.n_edges))
+
+    @cached_property
+    def column_indices(self) -> NDArray[np.int32]:
+        return self._read("column_indices")
+
+    @cached_property
+    def edge_weights(self) -> NDArray[Any] | None:
+        return None if self.weight_dtype is None else self._read("edge_weights")
+
+    def expanded(self, k: int) -> Graph:
+        return expanded(self.on_device, k).as_graph()
+
+    def _read(self, name: str, dtype: type[Any] | None = None) -> NDArray[Any]:
+        if (source := self.on_device.source) is not None:
+            return getattr(source, name)  # type: ignore[no-any-return]
+        array: NDArray[Any] = getattr(self.on_device, name).get()
+        array = array if dtype is None else array.astype(dtype, copy=False)
+        array.setflags(write=False)
+        return array
+
+    @property
+    def is_measured(self) -> bool:
+        return True  # kernels measure it when it is asked for, and no array comes to the host
+
+    @cached_property
+    def stats(self) -> GraphStats:
+        return self.on_device.stats

@@ -1,0 +1,100 @@
+/* Refinement in rounds of candidates, launched as clgraph/algorithms/delaunay/rounds.py does. Walks are exact. */
+#pragma once
+#define EXACT 1
+#define MOST_RIM 24
+#include "meshes.h"
+#include "delaunay/rounds.cl"
+#include "delaunay/mark.cl"
+
+static const int N_ROWS = 40, MOST_ROUNDS = 200, ROOM = 400;
+static const size_t ITEMS = 3 * WG_SIZE;
+
+struct Rounds {
+  Mesh mesh;
+  std::vector<int4> rim, heads;
+  std::vector<int> cavity, candidates, unsure, ends, needs;
+  std::vector<ulong> keys, words;
+  std::vector<double2> spots;
+  std::vector<uint> leaders, bads, winners, slots, totals, history;
+
+  explicit Rounds(Random &random)
+      : mesh(random, ROOM), rim(N_ROWS * MOST_RIM), heads(N_ROWS), cavity(2 * N_ROWS * MOST_RIM), candidates(N_ROWS),
+        unsure(N_ROWS), ends(N_ROWS), needs(N_ROWS), keys(N_ROWS), words(WIDE_WORDS * 2 * (N_ROWS + WG_SIZE)),
+        spots(N_ROWS), leaders(8), bads(8), winners(8), slots(8), totals(2), history(2 * MOST_ROUNDS + 2) {}
+
+  void list(uint round, int most) {
+    launch(ITEMS, [&] {
+      count_bad(round, 1, mesh.links.data(), mesh.urgencies.data(), mesh.state.data(), leaders.data(), bads.data());
+    }, WITH_BARRIERS);
+    launch(ITEMS, [&] {
+      list_bad(round, most, 1, mesh.links.data(), mesh.urgencies.data(), leaders.data(), bads.data(), mesh.state.data(),
+               candidates.data(), keys.data(), totals.data(), history.data());
+    }, WITH_BARRIERS);
+  }
+  void again(uint round) {
+    launch(ITEMS, [&] {
+      renew(round, needs.data(), mesh.urgencies.data(), mesh.state.data(), candidates.data(), keys.data(), totals.data(),
+            history.data());
+    });
+  }
+  void put_in(bool by_writing) {
+    int n = 0;
+    for (int i = 0; i < (int)mesh.state[N_CANDIDATES]; i++)  /* as walks that are not exact do */
+      if (candidates[i] < 0) heads[i] = int4(); else unsure[n++] = i;
+    mesh.state[N_UNSURE] = n;
+    const std::vector<ulong> kept = mesh.owners;
+    if (n) launch(n, [&] {
+      mark(N_ROWS, mesh.ask, mesh.points.data(), mesh.corners.data(), mesh.links.data(), mesh.sides.data(),
+           mesh.point_segments.data(), candidates.data(), keys.data(), mesh.state.data(), mesh.owners.data(), rim.data(),
+           cavity.data(), unsure.data(), heads.data(), spots.data(), ends.data(), mesh.urgencies.data(), words.data());
+    });
+    if (by_writing) mesh.owners = kept;  /* the claims of the walk are not those that count */
+    for (int only_raise = 0; only_raise < 2 && by_writing; only_raise++)
+      launch(ITEMS, [&] {
+        write_keys(N_ROWS, only_raise, mesh.state.data(), heads.data(), keys.data(), rim.data(), cavity.data(),
+                   mesh.owners.data());
+      });
+    launch(ITEMS, [&] {
+      judge(N_ROWS, by_writing, mesh.state.data(), heads.data(), keys.data(), rim.data(), cavity.data(),
+            mesh.owners.data(), needs.data(), winners.data(), slots.data());
+    }, WITH_BARRIERS);
+    launch(ITEMS, [&] {
+      insert(N_ROWS, ROOM, mesh.ask, heads.data(), spots.data(), ends.data(), needs.data(), winners.data(), slots.data(),
+             rim.data(), cavity.data(), mesh.segment_ends.data(), mesh.caps.data(), mesh.state.data(), totals.data(),
+             mesh.points.data(), mesh.corners.data(), mesh.links.data(), mesh.sides.data(), mesh.urgencies.data(),
+             mesh.point_segments.data());
+    }, WITH_BARRIERS);
+  }
+
+  bool refine(bool by_writing, int stages) {
+    bool has_asked = false;
+    int most = N_ROWS;
+    for (uint round = 1; round + 3 < MOST_ROUNDS; round++) {
+      const uint before = mesh.state[N_POINTS];
+      list(round, most);
+      if (mesh.state[N_BAD] == 0) {
+        if (has_asked) return mesh.is_refined();
+        has_asked = true;
+        mesh.ask_for_more();
+        continue;
+      }
+      if (mesh.state[N_CANDIDATES] == 0) return false;
+      put_in(by_writing);
+      for (int stage = 1; stage < stages; stage++) {
+        again(++round);
+        put_in(false);
+      }
+      most = mesh.state[N_POINTS] > before ? N_ROWS : 1;  /* of one candidate alone none loses */
+      if (mesh.state[N_GIVEN_UP] || mesh.state[N_POINTS] == ROOM) return false;
+    }
+    return false;
+  }
+};
+
+static bool priority_right(Random &random, ulong) { return Rounds(random).refine(false, 1); }
+static bool three_phase_right(Random &random, ulong) { return Rounds(random).refine(true, 1); }
+static bool two_stage_right(Random &random, ulong) { return Rounds(random).refine(true, 3); }
+
+static const Case cases[] = {
+  {"priority", priority_right}, {"three_phase", three_phase_right}, {"two_stage", two_stage_right},
+};

@@ -1,0 +1,85 @@
+"""Weights of kernels, and the tool that fits them."""
+from __future__ import annotations
+
+import math
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+from clgraph.model import kernel_weights
+from clgraph.model.cost import Atomics, Chain, Gathers, Work
+from clgraph.model.recipe import Loop, Phase, Recipe, Use
+from clgraph.runtime.session import Session
+
+sys.path.append(str(ROOT / "tools"))
+
+import calibrate_model
+from calibrate_model import Case
+
+ASKED = Work(2.0, 1.0, 3.0, 100.0, (Gathers(10.0, 64.0),), (Atomics(4.0, 2.0),), (Chain(5.0, 64.0),), 6.0, 7.0)
+
+
+def test_weights_scale_what_a_kernel_asks_for_but_no_launches() -> None:
+    scaled = ASKED.scaled(3.0)
+    assert (scaled.launches, scaled.read_backs, scaled.grid_barriers) == (2.0, 1.0, 3.0)
+    assert (scaled.streamed_bytes, scaled.locks, scaled.contended_attempts) == (300.0, 18.0, 21.0)
+    assert (scaled.gathers[0].count, scaled.atomics[0].count, scaled.chains[0].loads) == (30.0, 12.0, 15.0)
+    recipe = Recipe((
+        Phase("a.cl:one", 1, ASKED), Recipe((Phase("a.cl:two", 1, ASKED),)),
+        Loop((Phase("a.cl:one", 1, ASKED),), "round", "state[0]", 9, expected=2.0),
+        Use(lambda plan: None, ASKED, name="driven"),
+    ))  # fmt: skip
+    plain, weighted = recipe.work, recipe.weighted_work({"a.cl:one": 3.0, "driven": 0.5})
+    assert (plain.streamed_bytes, weighted.streamed_bytes) == (500.0, 300.0 + 100.0 + 600.0 + 50.0)
+    assert (plain.launches, plain.read_backs) == (weighted.launches, weighted.read_backs)
+    by_key = recipe.by_key({"a.cl:one": 3.0})
+    assert by_key["a.cl:one"].streamed_bytes == 900.0 and by_key["driven"].streamed_bytes == 100.0
+    assert recipe.by_kernel({"a.cl:one": 3.0})["one"].streamed_bytes == 900.0
+
+
+def test_weights_are_of_kernels_that_exist(pocl: Session) -> None:
+    for table in (kernel_weights.CPU, kernel_weights.GPU):
+        for key, (weight, error, n) in table.items():
+            source, _, name = key.rpartition(":")
+            if source:
+                assert f"KERNEL {name}(" in (ROOT / "cl" / source).read_text(encoding="utf-8"), key
+            assert 0.0 < weight < math.inf and error >= 1.0 and n >= 4
+    weights = kernel_weights.weights_of(pocl.facts)
+    assert weights == {key: weight for key, (weight, _, _) in kernel_weights.CPU.items()}
+
+
+def cases(true_weight: float, device: str = "d", noise: float = 0.1) -> list[Case]:
+    rng = np.random.default_rng(1)
+    measured = 1e-4 + true_weight * 1e-3 * np.exp(noise * rng.normal(size=200))
+    return [Case(device, True, f"kind {i % 5}", "a.cl:one", each, 1e-4, 1e-3, 1.0) for i, each in enumerate(measured)]
+
+
+def test_fit_finds_weights_and_their_errors() -> None:
+    (weight, error, n), = calibrate_model.fit(cases(3.0)).values()
+    assert n == 200 and weight == pytest.approx(3.0, rel=0.05) and 1.0 < error < 1.02
+    few = calibrate_model.fit(cases(3.0)[:4])
+    assert few[True, "a.cl:one"][0] < 2.5  # few runs are drawn towards 1
+    assert not calibrate_model.fit(cases(3.0)[:3])
+
+
+def test_validation_leaves_out_whole_parts() -> None:
+    alike, unlike = cases(3.0), [*cases(3.0), *cases(0.3, "e")]
+    assert calibrate_model.spread(alike, lambda _: 3.0) == pytest.approx(1.1, abs=0.02)
+    assert calibrate_model.left_out(alike, lambda case: case.kind) == pytest.approx(1.1, abs=0.02)
+    assert calibrate_model.left_out(unlike, lambda case: case.device) > 5.0
+
+
+def test_weights_are_written_into_the_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "weights.py"
+    path.write_text(Path(str(kernel_weights.__file__)).read_text(encoding="utf-8"), encoding="utf-8")
+    monkeypatch.setattr(calibrate_model, "WEIGHTS", path)
+    calibrate_model.write({(True, "a.cl:one"): (0.5, 1.25, 7), (False, "b"): (1234.0, 1.0, 4)})
+    spec = spec_from_file_location("weights", path)
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.CPU == {"a.cl:one": (0.5, 1.25, 7)} and module.GPU == {"b": (1230.0, 1.0, 4)}
