@@ -17,6 +17,7 @@ _EXPORTS = {
     "DeviceGraph": "clgraph.runtime.device_graph",
     "DeviceProfile": "clgraph.device.profile",
     "Graph": "clgraph.data.graph",
+    "HeteroScheduler": "clgraph.hetero",
     "Partition": "clgraph.algorithms.partition",
     "PlanarGraph": "clgraph.data.planar_graph",
     "Ratings": "clgraph.data.ratings",

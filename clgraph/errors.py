@@ -88,3 +88,7 @@ class ConvergenceWarning(UserWarning):
 
 class GraphFileWarning(UserWarning):
     """A graph file was read, but something in it was taken for granted or passed over."""
+
+
+class DeviceDroppedWarning(UserWarning):
+    """A device has failed, and others have taken over what it was to compute."""

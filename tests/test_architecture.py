@@ -318,7 +318,7 @@ def test_a_package_without_its_parts_is_found(tmp_path: Path) -> None:
     assert missing_parts(tmp_path) == []
 
 
-SHARED_KERNELS = {"common", "data", "generators", "primitives", "probe", "traversal"}
+SHARED_KERNELS = {"common", "data", "generators", "hetero", "primitives", "probe", "traversal"}
 
 
 @pytest.mark.parametrize("folder", sorted(

@@ -50,6 +50,7 @@ ELSEWHERE = {
     "primitives": "primitives", "bfs": "searches", "sssp": "searches",
     "traversal/queues": "searches", "traversal/levels": "searches", "traversal/turn": "searches",
     "traversal": "rounds", "common": "vocabulary", "partition": "partitions", "delaunay": "test_refine_mesh.py",
+    "hetero": "test_hetero.py",
 }
 _DELETED = ("barrier", "local_barrier", "team_sync", "sg_sync", "fence_device", "fence_locks", "unlock", "drop_lock",
             "unlock_both", "report_status")
@@ -250,7 +251,7 @@ def find_elsewhere(change: Mutation) -> str | None:
     what = ELSEWHERE[start]
     with tempfile.TemporaryDirectory() as name:
         tree = Path(name)
-        for part in ("clgraph", "tests", "cl", "pyproject.toml"):
+        for part in ("clgraph", "tests", "benchmarks", "cl", "pyproject.toml"):
             copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
             copy(ROOT / part, tree / part)
         text = (ROOT / "cl" / change.file).read_text()

@@ -37,6 +37,7 @@ logger = logging.getLogger(__name__)
 SessionLike: TypeAlias = "Session | str | cl.Device | cl.Context | cl.CommandQueue | None"
 
 _CHECKED_BYTES = 1 << 22  # for less it is not worth asking how much memory is free, which takes a CPU's host 25 us
+_one_thread = threading.RLock()  # for all sessions of the driver that wants one: several devices have one driver
 
 
 class Session(TimedQueue):
@@ -97,7 +98,7 @@ class Session(TimedQueue):
             )
             self.facts = query_facts(self.device)
         self.profile: DeviceProfile = load_profile(self.facts)
-        self.driver = threading.RLock() if wants_one_thread(self.device) else contextlib.nullcontext()
+        self.driver = _one_thread if wants_one_thread(self.device) else contextlib.nullcontext()
         self._works_while_waiting = works_while_waiting(self.device)
         self._pool = MemoryPool(ImmediateAllocator(self._queue))
         self._programs: dict[tuple[Any, ...], Program] = {}

@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""Time the policies by which several devices share loads, beside the best split that a search finds.
+
+    benchmarks/bench_hetero.py --devices nvidia pocl --rounds 8 --json hetero.json --plot rounds
+    benchmarks/bench_hetero.py --devices pocl/3/1 --scale 0.02   # a CPU cut into parts of 3 units and 1 unit
+
+For each load it times each device alone, then splits on a grid, and once more around the best of them, with the policy
+``static``; then the rounds of each policy, which begins with nothing learned. Every answer is checked. A row has the
+seconds of all rounds, and of those from round 4 on the median over the best split (``of_best``) and over the fastest
+device alone (``of_single``), and the efficiency: the speed over the sum of the speeds of the devices alone.
+"""
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import math
+import statistics
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import harness
+import hetero_loads
+import numpy as np
+from tabulate import tabulate
+
+from clgraph.errors import VerificationError
+from clgraph.hetero import POLICIES, HeteroScheduler, Work, map_rows, sub_devices
+from clgraph.runtime.session import Session, as_session
+
+LEARNING_ROUNDS = 4
+TRAINING = (0.1, 0.2, 0.3)
+SUM_OF_ROW = "result = 0; for (int k = 0; k < length; k++) result += row[k] * row[k];"
+PATTERNS = [b"needle", b"stack", b"th", b"quicksort", b"heterogeneous"]
+
+
+@dataclass
+class Case:
+    """A load, what is computed of it, and a function that checks the result."""
+
+    work: Work
+    load: Any
+    check: Callable[[Any], bool]
+
+
+def _close(wanted: Any) -> Callable[[Any], bool]:
+    return lambda found: found.shape == wanted.shape and np.allclose(found, wanted, rtol=1e-3, atol=1e-3)
+
+
+def _search(n_bytes: int, patterns: Sequence[bytes]) -> Case:
+    text = hetero_loads.text_with(patterns, n_bytes)
+    wanted = hetero_loads.count_in(text, patterns)
+    return Case(hetero_loads.string_search(patterns), text, lambda found: found.tolist() == wanted)
+
+
+def _product(n: int) -> Case:
+    rng = np.random.default_rng(0)
+    left, right = rng.random((n, n), np.float32), rng.random((n, n), np.float32)
+    probe = rng.random(n, np.float32)
+    wanted = left @ (right @ probe)
+    return Case(hetero_loads.matrix_multiply(), (left, right), lambda found: _close(wanted)(found @ probe))
+
+
+def _sparse(n_rows: int, mean: float) -> Case:
+    matrix = hetero_loads.power_law_matrix(n_rows, n_rows, mean)
+    vector = np.random.default_rng(1).random(n_rows, np.float32)
+    return Case(hetero_loads.sparse_product(vector), matrix, _close(matrix @ vector))
+
+
+def _polynomial(n: int, n_terms: int) -> Case:
+    x = np.random.default_rng(2).random(n, np.float32)
+    return Case(hetero_loads.polynomial(n_terms), x, _close(hetero_loads.polynomial_of(x, n_terms)))
+
+
+def _rows(n_rows: int, width: int) -> Case:
+    matrix = np.random.default_rng(3).random((n_rows, width), np.float32)
+    return Case(map_rows(SUM_OF_ROW, dtype=np.float32), matrix, _close((matrix * matrix).sum(1)))
+
+
+def cases(scale: float) -> dict[str, Callable[[], Case]]:
+    """Return the loads by name; *scale* is the part of the study's work."""
+    def side(n: int) -> int:
+        return max(64, round(n * scale ** (1 / 3)))
+
+    def size(n: float) -> int:
+        return max(4096, round(n * scale))
+
+    return {
+        "search, 1 pattern": lambda: _search(size(50e6), PATTERNS[:1]),
+        "search, 5 patterns": lambda: _search(size(50e6), PATTERNS),
+        "product, 6000": lambda: _product(side(6000)),
+        "product, 10000": lambda: _product(side(10_000)),
+        "power-law rows, mean 16": lambda: _sparse(size(4e6), 16),
+        "power-law rows, mean 64": lambda: _sparse(size(1e6), 64),
+        "polynomial, 4 terms": lambda: _polynomial(size(64e6), 4),
+        "polynomial, 64 terms": lambda: _polynomial(size(64e6), 64),
+        "rows of 32": lambda: _rows(size(2e6), 32),
+    }
+
+
+class Timer:
+    """Times one load on some devices."""
+
+    def __init__(self, name: str, case: Case, sessions: Sequence[Session]) -> None:
+        self.name, self.case, self.sessions = name, case, sessions
+
+    def rounds(self, sessions: Sequence[Session], n_rounds: int, **options: Any) -> Any:
+        """Return the report of so many rounds; the results of the first and the last are checked."""
+        results, report = HeteroScheduler(sessions, **options).run(self.case.work, [self.case.load] * n_rounds)
+        for found in (results[0], results[-1]):
+            if not self.case.check(found):
+                raise VerificationError(f"{self.name}: {options} has found a wrong result")
+        return report
+
+    def seconds(self, sessions: Sequence[Session], **options: Any) -> float:
+        """Return the median over some rounds, the first of which warms up."""
+        report = self.rounds(sessions, 4, policy="static", **options)
+        return statistics.median(done.total_seconds for done in report.rounds[1:])
+
+    def best_split(self, steps: int) -> tuple[float, tuple[float, ...]]:
+        """Return the least time that a split reaches, and its shares."""
+        tried: dict[tuple[float, ...], float] = {}
+
+        def look(splits: Iterator[tuple[float, ...]]) -> tuple[float, ...]:
+            for split in splits:
+                if split not in tried:
+                    tried[split] = self.seconds(self.sessions, ratios=split)
+            return min(tried, key=tried.__getitem__)
+
+        n = len(self.sessions)
+        best = look(compositions(n, steps))
+        # A slow device may deserve less than a step.
+        near = ([max(0.0, share + d / steps) for share, d in zip(best, moves, strict=True)]
+                for moves in itertools.product((-0.5, -0.25, 0.0, 0.25, 0.5), repeat=n) if abs(sum(moves)) < 1e-9)
+        best = look(tuple(share / sum(split) for share in split) for split in near)
+        return tried[best], best
+
+
+def compositions(n: int, steps: int) -> Iterator[tuple[float, ...]]:
+    """Yield all shares of *n* devices that are whole numbers of one of *steps* parts."""
+    for cuts in itertools.combinations(range(steps + n - 1), n - 1):
+        edges = (-1, *cuts, steps + n - 1)
+        yield tuple((stop - first - 1) / steps for first, stop in itertools.pairwise(edges))
+
+
+def measure(timer: Timer, policies: dict[str, dict[str, Any]], args: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Yield a row for each policy."""
+    alone = [timer.seconds([session]) for session in timer.sessions]
+    best, split = timer.best_split(args.steps)
+    for name, options in policies.items():
+        report = timer.rounds(timer.sessions, args.rounds, **options)
+        seconds = [done.total_seconds for done in report.rounds]
+        late = statistics.median(seconds[min(LEARNING_ROUNDS, len(seconds) - 1) :])
+        yield {
+            "load": timer.name, "policy": name, "devices": list(report.devices), "seconds": seconds,
+            "late_seconds": late, "alone_seconds": alone, "best_seconds": best, "best_split": split,
+            "of_best": late / best, "of_single": late / min(alone),
+            "efficiency": 1 / (late * sum(1 / each for each in alone)),
+            "items": [done.items for done in report.rounds], "steals": [done.steals for done in report.rounds],
+            "idle": [done.idle for done in report.rounds], "verified": True,
+        }
+        if args.plot:
+            report.plot(Path(f"{args.plot}-{timer.name.replace(', ', '-').replace(' ', '-')}-{name}.png"))
+
+
+def summary(rows: list[dict[str, Any]]) -> str:
+    """Return the geometric means over the loads, a line a policy."""
+    def mean(name: str, of: str) -> float:
+        return math.exp(statistics.mean(math.log(row[of]) for row in rows if row["policy"] == name))
+
+    columns = ("of_best", "of_single", "efficiency")
+    body = [[name, *(mean(name, of) for of in columns)] for name in dict.fromkeys(row["policy"] for row in rows)]
+    return tabulate(body, ["policy", *columns], "github", floatfmt=".3f")
+
+
+def sessions_named(names: Sequence[str]) -> list[Session]:
+    """Return a session for each name, and several for one that is followed by units of its parts: ``pocl/3/1``."""
+    found: list[Session] = []
+    for name in names:
+        whole, *units = name.split("/")
+        found += sub_devices(whole, [int(unit) for unit in units]) if units else [as_session(whole)]
+    return found
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    made.add_argument("--devices", nargs="+", required=True, metavar="NAME", help="names, or pocl/3/1 for its parts")
+    made.add_argument("--loads", nargs="+", metavar="TEXT", help="only the loads whose names begin so")
+    made.add_argument("--policies", nargs="+", choices=sorted(POLICIES), default=sorted(POLICIES))
+    made.add_argument("--rounds", type=int, default=8, help="of each policy (default %(default)s)")
+    made.add_argument("--steps", type=int, default=20, help="of the search for the best split (default %(default)s)")
+    made.add_argument("--scale", type=float, default=1.0, help="part of the full work (default %(default)s)")
+    made.add_argument("--plot", metavar="PATH", help="draw the rounds into files that begin so")
+    made.add_argument("--json", metavar="PATH", help="write everything to this file")
+    return made
+
+
+def main() -> int:
+    args = parser().parse_args()
+    sessions = sessions_named(args.devices)
+    policies: dict[str, dict[str, Any]] = {}
+    for name in args.policies:
+        several = {f"qilin {part:.0%}": {"policy": "qilin", "training": part} for part in TRAINING}
+        policies |= several if name == "qilin" else {name: {"policy": name}}
+    rows: list[dict[str, Any]] = []
+    for name, make in cases(args.scale).items():
+        if args.loads and not name.startswith(tuple(args.loads)):
+            continue
+        rows += measure(Timer(name, make(), sessions), policies, args)
+        new = [row for row in rows if row["load"] == name]
+        body = [[row["policy"], *(1e3 * s for s in row["seconds"]), row["of_best"], row["of_single"], row["efficiency"]]
+                for row in new]  # fmt: skip
+        alone = ", ".join(f"{1e3 * each:.2f}" for each in new[0]["alone_seconds"])
+        split = ", ".join(f"{share:.1%}" for share in new[0]["best_split"])
+        print(f"\n{name}: alone {alone} ms; best split {split} {1e3 * new[0]['best_seconds']:.2f} ms; rounds in ms")
+        rounds = [str(k) for k in range(args.rounds)]
+        print(tabulate(body, ["policy", *rounds, "of best", "of single", "efficiency"], "github", floatfmt=".3f"))
+        sys.stdout.flush()
+        if args.json:
+            document = {
+                "command": harness.command(), "scale": args.scale,
+                "drivers": [session.facts.driver_version for session in sessions], "rows": rows,
+            }
+            Path(args.json).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    print(f"\ngeometric means over {len({row['load'] for row in rows})} loads\n{summary(rows)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,18 @@
+/* An expression of each element of some arrays: a work-item computes one.  The host gives the parameters, what loads
+ * the element k of each array, and the expression.  No races. */
+#include "common/types.h"
+
+#ifndef EXPRESSION
+#define T float
+#define PARAMETERS __global const float *restrict x_items,
+#define LOAD_ITEM const float x = x_items[k];
+#define EXPRESSION x + i
+#endif
+
+KERNEL elementwise(long n, long first, PARAMETERS __global T *restrict out) {
+  const size_t k = get_global_id(0);
+  const long i = first + (long)k;  /* the element's place in the whole load */
+  if ((long)k >= n) return;
+  LOAD_ITEM
+  out[k] = EXPRESSION;
+}

@@ -1,0 +1,85 @@
+"""One load on several devices at once: what threads ask a policy, and what becomes of a device that fails."""
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+from clgraph.errors import ClgraphError
+from clgraph.hetero.policies import Policy, Range
+
+
+@dataclass
+class Tally:
+    """What one device has done in a round."""
+
+    items: int = 0
+    seconds: float = 0.0
+
+
+class Round:
+    """The state of a round, which the threads of the devices share.
+
+    A thread that finds nothing to do waits, since a device that fails may give back what it had.
+    """
+
+    def __init__(self, policy: Policy, n_items: int, sub_load: int, grain: int) -> None:
+        self._policy, self._left = policy, n_items
+        self._changed = threading.Condition()
+        self._waiting = 0  # threads that have found nothing since the last change
+        self._in_flight: dict[int, Range] = {}
+        self.tallies = [Tally() for _ in policy.members]
+        self.failures: dict[int, Exception] = {}
+        self.error: BaseException | None = None
+        policy.begin(n_items, sub_load, grain)
+
+    def take(self, device: int) -> Range | None:
+        """Return what *device* computes next; wait while that is unknown; ``None`` once all is done."""
+        with self._changed:
+            while self._left and self.error is None:
+                if (part := self._policy.take(device)) is not None:
+                    self._in_flight[device] = part
+                    self._wake()  # shares may be known now for which others wait
+                    return part
+                self._waiting += 1
+                if self._waiting == len(self._policy.living):  # so nobody computes, and nothing would ever change
+                    name = self._policy.name
+                    self.error = ClgraphError(f"policy {name!r} hands out nothing though {self._left} items are left")
+                    self._wake()
+                else:
+                    self._changed.wait()
+            return None
+
+    def _wake(self) -> None:
+        self._waiting = 0  # all ask again
+        self._changed.notify_all()
+
+    def pay(self, device: int, seconds: float) -> None:
+        """Hear what *device* has spent on what all its parts need."""
+        with self._changed:
+            self.tallies[device].seconds += seconds
+
+    def done(self, device: int, seconds: float) -> None:
+        """Hear that *device* has computed what it took."""
+        with self._changed:
+            first, stop = self._in_flight.pop(device)
+            self._left -= stop - first
+            tally = self.tallies[device]
+            tally.items, tally.seconds = tally.items + stop - first, tally.seconds + seconds
+            self._policy.done(device, stop - first, seconds)
+            self._wake()
+
+    def fail(self, device: int, error: Exception) -> None:
+        """Go on without *device*; without any device the round ends with its error."""
+        with self._changed:
+            self.failures[device] = error
+            lost = self._in_flight.pop(device, None)
+            self._policy.drop(device, *([lost] if lost else []))
+            if not self._policy.living:
+                self.error = error
+            self._wake()
+
+    def stop(self, error: BaseException) -> None:
+        """End the round for all devices, with this error."""
+        with self._changed:
+            self.error = self.error or error
+            self._wake()

@@ -1,0 +1,201 @@
+"""Parts of loads on one device: copied there, computed, and copied back."""
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyopencl as cl
+from numpy.typing import NDArray
+
+from clgraph.errors import InputError, KernelSourceError
+from clgraph.hetero.work import Values, Work
+from clgraph.runtime.arrays import DeviceArray, number_type
+from clgraph.runtime.failure import typed_errors
+from clgraph.runtime.session import Session
+from clgraph.runtime.staging import LEAST_BYTES, Staging
+
+PIECE_BYTES = 32 << 20  # what a piece of a part has at least: less does not fill the bus
+_MOST_PIECES = 4
+_LARGEST_SHARE = 8  # a piece takes at most this part of the largest buffer of the device
+_ALIGNMENT = 16  # bytes, without which a CPU cannot read an array where it is
+_POLL_SECONDS = 20e-6
+
+
+class _TransferSide:
+    """What the pinned chunks of :class:`Staging` need, with the queue for transfers instead of that for kernels."""
+
+    def __init__(self, session: Session) -> None:
+        self.context, self.queue = session.context, session.transfers.queue
+        self.record_transfer = session.record_transfer
+
+
+@dataclass
+class _Piece:
+    """A piece in flight; it keeps the arrays of its kernel."""
+
+    start: int
+    stop: int
+    event: cl.Event
+    outputs: dict[str, DeviceArray]
+    values: dict[str, Any]
+
+
+class Runner:
+    """Computes parts of loads with one session.
+
+    On a GPU a large part goes in pieces: while one is computed, the next is on its way. A CPU reads the arrays where
+    they are. The thread waits for kernels without holding the driver, so other threads can call it meanwhile.
+    """
+
+    def __init__(self, session: Session, work: Work, *, is_warm: bool = False) -> None:
+        self.session, self.work, self.is_warm = session, work, is_warm
+        self._kernel = work.kernel(session.facts.is_cpu)
+        self._shared: dict[str, Any] = {}
+        self._staging: Any = None
+        with session.driver:
+            self._program = session.program(
+                self._kernel.file, self._kernel.defines, work_group_size=self._kernel.work_group_size
+            )
+            self._names = self._program.parameters(self._kernel.name)
+
+    def begin(self, load: Any, outputs: Mapping[str, NDArray[Any]]) -> None:
+        """Copy to the device what all parts of *load* share; *outputs* are the arrays into which parts are written."""
+        if missing := outputs.keys() - {*self._names}:
+            raise KernelSourceError(
+                f"{self._kernel.file}: kernel {self._kernel.name} has no parameter {', '.join(sorted(missing))} "
+                f"for what the work says it writes; it takes {', '.join(self._names)}"
+            )
+        self._load, self._outputs = load, outputs
+        with self.session.driver:
+            self._shared = self._on_device(self.work.shared(load)) if self.work.shared is not None else {}
+
+    def warm_up(self, n_items: int) -> None:
+        """Compute the first items once before anything is timed: some drivers compile at the first launch.
+
+        The results are dropped, since another device may be writing these items.
+        """
+        if not self.is_warm:
+            outputs = self._outputs
+            self._outputs = {name: np.empty_like(array[:n_items]) for name, array in outputs.items()}
+            self.run(0, n_items)
+            self._outputs, self.is_warm = outputs, True
+
+    def run(self, start: int, stop: int) -> None:
+        """Compute these items and write them into the outputs."""
+        in_flight = deque[_Piece]()
+        try:
+            for first, last, values in self._pieces(start, stop):
+                in_flight.append(self._launch(first, last, values))
+                if len(in_flight) > 1:
+                    self._read(in_flight.popleft())
+            while in_flight:
+                self._read(in_flight.popleft())
+        except BaseException:  # arrays may not go while kernels use them, and others will write these items
+            with contextlib.suppress(Exception):
+                self.session.finish()
+            raise
+
+    def end(self) -> None:
+        """Let go of the load."""
+        self._shared, self._load, self._outputs = {}, None, {}
+
+    # ---- pieces
+
+    def _pieces(self, start: int, stop: int) -> Any:
+        values = self.work.cut(self._load, start, stop)
+        facts, grain = self.session.facts, self.work.grain
+        n_bytes = sum(array.nbytes for array in values.values() if isinstance(array, np.ndarray))
+        n_bytes += sum(array[start:stop].nbytes for array in self._outputs.values())
+        count = max(min(_MOST_PIECES, n_bytes // PIECE_BYTES), -(-n_bytes * _LARGEST_SHARE // facts.max_alloc_bytes))
+        if facts.is_cpu or count == 1:
+            yield start, stop, values
+            return
+        step = -(-(stop - start) // count // grain) * grain
+        for first in range(start, stop, step):
+            last = min(stop, first + step)
+            yield first, last, self.work.cut(self._load, first, last)
+
+    def _launch(self, start: int, stop: int, values: Values) -> _Piece:
+        session, n = self.session, stop - start
+        with session.driver, typed_errors(f"computing items {start}:{stop}"):
+            outputs = {
+                name: session.empty(array[start:stop].size, array.dtype) for name, array in self._outputs.items()
+            }
+            scope = {"n": n, "first": start, **self._shared, **self._on_device(values), **outputs}
+            if missing := {*self._names} - scope.keys():
+                raise KernelSourceError(
+                    f"{self._kernel.file}: {', '.join(sorted(missing))} of kernel {self._kernel.name} is in no part "
+                    f"of the load; there are {', '.join(scope)}"
+                )
+            n_work_items = n if self._kernel.work_items is None else self._kernel.work_items(n, scope)
+            event = self._program.bind(self._kernel.name, n_work_items, scope)()
+            session.queue.flush()
+        return _Piece(start, stop, event, outputs, scope)
+
+    def _on_device(self, values: Values) -> dict[str, Any]:
+        return {
+            name: self._upload(name, value) if isinstance(value, np.ndarray) else value
+            for name, value in values.items()
+        }
+
+    def _upload(self, name: str, host: NDArray[Any]) -> DeviceArray:
+        """Begin to copy *host*, which must not change until the part is done; later kernels wait for it."""
+        session = self.session
+        if host.ndim != 1 or not host.flags.c_contiguous:
+            raise InputError(f"{name} of a part has shape {host.shape}; allowed: contiguous arrays of one dimension")
+        if session.facts.is_cpu and host.ctypes.data % _ALIGNMENT == 0:
+            return session.upload(host, in_place=True)
+        if session.facts.is_cpu or host.nbytes < LEAST_BYTES:
+            return session.transfers.upload(host).before_kernels()
+        n_bytes, dtype = host.nbytes, number_type(host.dtype)
+        session.check_memory({f"{name} of {host.size} {dtype}": n_bytes})
+        # Not from the pool: kernels in flight may use its memory, and the queue for transfers does not wait for them.
+        buffer = cl.Buffer(session.context, cl.mem_flags.READ_WRITE, n_bytes)
+        self._pinned.upload(buffer, 0, host)
+        cl.enqueue_barrier(session.queue, wait_for=[cl.enqueue_marker(session.transfers.queue)])
+        session.transfers.queue.flush()
+        return DeviceArray(session, buffer, dtype, host.size)
+
+    @property
+    def _pinned(self) -> Any:
+        if self._staging is None:
+            side: Any = _TransferSide(self.session)
+            self._staging = Staging(side)
+        return self._staging
+
+    def _read(self, piece: _Piece) -> None:
+        """Wait for a piece and copy what it has computed to its place in the outputs."""
+        session = self.session
+        self._wait(piece.event)
+        with session.driver, typed_errors(f"reading items {piece.start}:{piece.stop}"):
+            events = []
+            for name, array in piece.outputs.items():
+                target = self._outputs[name][piece.start : piece.stop].reshape(-1)
+                if not session.facts.is_cpu and target.nbytes >= LEAST_BYTES:
+                    self._pinned.read(array.buffer, 0, target)
+                elif target.size:
+                    queue = session.transfers.queue
+                    events.append(cl.enqueue_copy(queue, target, array.buffer, is_blocking=False))
+                    queue.flush()
+            for event in events:
+                event.wait()
+
+    def _wait(self, event: cl.Event) -> None:
+        """Wait without holding Python's lock, or a driver that lets one thread in at a time."""
+        session = self.session
+        if isinstance(session.driver, contextlib.nullcontext):
+            with typed_errors("waiting for the device"):
+                event.wait()  # Session.wait would poll first, which keeps other threads from running
+            return
+        complete = cl.command_execution_status.COMPLETE
+        while True:
+            with session.driver:
+                if event.command_execution_status <= complete:
+                    session.wait(event)  # it raises the error of a kernel that has failed
+                    return
+            time.sleep(_POLL_SECONDS)

@@ -1,0 +1,254 @@
+"""Loads of independent items on several devices at once."""
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyopencl as cl
+from numpy.typing import NDArray
+
+from clgraph.arguments import check_choice, checked_count, checked_flag, checked_number, refusing, shown
+from clgraph.errors import DeviceDroppedWarning, DeviceError, InputError, KernelBuildError, NoDeviceError
+from clgraph.hetero.devices import member, sessions_of
+from clgraph.hetero.policies import Policy
+from clgraph.hetero.report import HeteroReport, RoundReport
+from clgraph.hetero.rounds import Round
+from clgraph.hetero.runner import Runner
+from clgraph.hetero.table import POLICIES
+from clgraph.hetero.work import Work
+from clgraph.runtime.failure import as_device_error
+from clgraph.runtime.session import Session
+
+
+class HeteroRun(NamedTuple):
+    """What :meth:`HeteroScheduler.run` returns.
+
+    Attributes
+    ----------
+    results : list
+        One a load.
+    report : HeteroReport
+    """
+
+    results: list[Any]
+    report: HeteroReport
+
+
+class HeteroScheduler:
+    """Spreads loads over devices, so that all of them end at once.
+
+    Parameters
+    ----------
+    devices : "all", or a sequence of str, Session or pyopencl.Device
+        ``"all"`` takes all GPUs and one runtime of the CPU, less a core for each GPU. Sub-devices are devices; see
+        :func:`clgraph.hetero.sub_devices`.
+    policy : {"hass", "greedy", "min_min", "qilin", "static", "guided"}
+        Who computes what; ``docs/hetero.md`` describes them. What a policy has learned of a kernel it uses in
+        later calls.
+    sub_loads : int
+        Into how many equal sub-loads a load is cut: what greedy hands out, and what is stolen.
+    training : float
+        The part of the first load that ``qilin`` computes to learn.
+    ratios : sequence of float, optional
+        For ``static``: the shares of the devices, instead of what the profiles say.
+    skip_failed_builds : bool
+        Whether devices on which the kernel does not build are left out with a warning; otherwise this is an error.
+
+    Attributes
+    ----------
+    sessions : list of Session
+        Of the devices that have not failed.
+
+    Raises
+    ------
+    NoDeviceError
+        There is no device, or none of that name.
+    InputError
+        A device stands there twice, or the policy is unknown.
+
+    Examples
+    --------
+    >>> from clgraph.hetero import elementwise
+    >>> scheduler = cg.HeteroScheduler(["gpu", "cpu"])
+    >>> square = elementwise("x * x", inputs={"x": np.float32}, dtype=np.float32)
+    >>> (squares,), report = scheduler.run(square, [np.arange(1e6, dtype=np.float32)])
+    """
+
+    def __init__(
+        self, devices: object = "all", *, policy: str = "hass", sub_loads: int = 100, training: float = 0.2,
+        ratios: Sequence[float] | None = None, skip_failed_builds: bool = False,
+    ) -> None:
+        check_choice("policy", policy, POLICIES)
+        self.policy = policy
+        self._sub_loads = checked_count("sub_loads", sub_loads, 1 << 20)
+        self._training = checked_number("training", training, 0.0, 1.0, above=True)
+        self._skips = checked_flag("skip_failed_builds", skip_failed_builds)
+        self.sessions = sessions_of(devices)
+        self._ratios = self._checked_ratios(ratios)
+        self._learned: dict[tuple[Any, ...], Policy] = {}
+        self._warm: set[tuple[Any, Session]] = set()  # works that have run on a device
+        self._running = threading.Lock()
+
+    def run(self, work: Work, loads: Iterable[Any], *, out: Sequence[NDArray[Any]] | None = None) -> HeteroRun:
+        """Compute *work* of each load, one after the other; each load is a round.
+
+        Parameters
+        ----------
+        work : Work
+        loads : iterable
+            What the work takes. Arrays in it must not change meanwhile.
+        out : sequence of array, optional
+            Where the output for each load is written, if the work has one output; C-contiguous.
+
+        Returns
+        -------
+        HeteroRun
+            ``results, report``.
+
+        Raises
+        ------
+        InputError
+            A load has no items, or *out* does not have the shape and type of the outputs.
+        KernelBuildError
+            The kernel does not build on a device, which the message names.
+        DeviceError
+            All devices have failed. If some have, the others take over, and a :class:`DeviceDroppedWarning` names
+            them; they are not used again.
+        """
+        if not isinstance(work, Work):
+            raise InputError(f"work = {shown(work)}; allowed: a Work")
+        with refusing("loads", loads, "a sequence of loads"):
+            loads = list(loads)
+        if out is not None and len(out) != len(loads):
+            raise InputError(f"out has {len(out)} arrays for {len(loads)} loads")
+        with self._running:
+            runners = self._built(work)
+            policy = self._policy(work, runners)
+            rounds, results = [], []
+            try:
+                with ThreadPoolExecutor(len(runners), thread_name_prefix="clgraph-hetero") as threads:
+                    for k, load in enumerate(loads):
+                        outputs = self._outputs(work, load, k, None if out is None else out[k])
+                        rounds.append(_round(threads, policy, runners, load, outputs, self._sub_loads))
+                        collected = next(iter(outputs.values())) if len(outputs) == 1 else outputs
+                        results.append(work.collect(load, outputs) if work.collect is not None else collected)
+            finally:
+                lost = {runner.session for d, runner in enumerate(runners) if d not in policy.living}
+                self.sessions = [session for session in self.sessions if session not in lost]
+                self._warm |= {(work.key, runner.session) for runner in runners if runner.is_warm}
+        names = tuple(f"{r.session.facts.name} ({r.session.facts.compute_units} units)" for r in runners)
+        return HeteroRun(results, HeteroReport(self.policy, names, tuple(rounds)))
+
+    def _checked_ratios(self, ratios: Sequence[float] | None) -> dict[Session, float] | None:
+        if ratios is None:
+            return None
+        with refusing("ratios", ratios, "a sequence of numbers"):
+            shares = [checked_number(f"ratios[{k}]", share) for k, share in enumerate(ratios)]
+        if self.policy != "static" or len(shares) != len(self.sessions) or not sum(shares) > 0:
+            raise InputError(
+                f"ratios = {shown(ratios)}; allowed: with the policy 'static', a share for each of the "
+                f"{len(self.sessions)} devices, of which one is above 0"
+            )
+        return dict(zip(self.sessions, shares, strict=True))
+
+    def _built(self, work: Work) -> list[Runner]:
+        runners: list[Runner] = []
+        failed: list[KernelBuildError] = []
+        for session in self.sessions:
+            try:
+                runners.append(Runner(session, work, is_warm=(work.key, session) in self._warm))
+            except KernelBuildError as error:
+                if not self._skips:
+                    raise
+                failed.append(error)
+                warnings.warn(f"{session.facts.name} is left out: {error}", DeviceDroppedWarning, stacklevel=3)
+        if not runners:
+            raise failed[0] if failed else NoDeviceError("all devices of this scheduler have failed")
+        return runners
+
+    def _policy(self, work: Work, runners: Sequence[Runner]) -> Policy:
+        """Return the policy that has seen this kernel on these devices, or a new one."""
+        key = (work.key, *(runner.session.device.int_ptr for runner in runners))
+        if key not in self._learned:
+            members = [member(runner.session) for runner in runners]
+            if self._ratios is not None:
+                members = [replace(m, weight=self._ratios[r.session]) for m, r in zip(members, runners, strict=True)]
+            self._learned[key] = POLICIES[self.policy](members, training=self._training)
+        return self._learned[key]
+
+    def _outputs(self, work: Work, load: Any, number: int, given: NDArray[Any] | None) -> dict[str, NDArray[Any]]:
+        n_items = work.count(load)
+        if n_items < 1:
+            raise InputError(f"loads[{number}] has {n_items} items; allowed: 1 and more")
+        outputs = work.new_outputs(load, n_items)
+        if given is None:
+            return outputs
+        (name, made), *others = outputs.items()
+        if others or not isinstance(given, np.ndarray) or (given.shape, given.dtype) != (made.shape, made.dtype):
+            what = f"{given.shape} of {given.dtype}" if isinstance(given, np.ndarray) else shown(given)
+            allowed = "nothing, for a work of several outputs" if others else f"{made.shape} of {made.dtype}"
+            raise InputError(f"out[{number}] is {what}; allowed: {allowed}")
+        if not given.flags.c_contiguous or not given.flags.writeable:
+            raise InputError(f"out[{number}] is not contiguous or cannot be written")
+        return {name: given}
+
+
+def _round(
+    threads: ThreadPoolExecutor, policy: Policy, runners: Sequence[Runner], load: Any,
+    outputs: dict[str, NDArray[Any]], sub_loads: int,
+) -> RoundReport:
+    """Compute one load, and tell who did what."""
+    n_items, grain = len(next(iter(outputs.values()))), runners[0].work.grain
+    planned, living = policy.ratios(), sorted(policy.living)
+    sub_load = max(grain, round(n_items / sub_loads / grain) * grain)
+    started = time.perf_counter()
+    state = Round(policy, n_items, sub_load, grain)
+    futures = [threads.submit(_compute, state, d, runners[d], load, outputs, min(n_items, sub_load)) for d in living]
+    try:
+        for future in futures:
+            future.result()
+    except BaseException as error:  # Ctrl-C, above all
+        state.stop(error)
+        raise
+    total = time.perf_counter() - started
+    for d, failure in state.failures.items():
+        warnings.warn(
+            f"{runners[d].session.facts.name} (device {d}) has failed and is not used any more: {failure}",
+            DeviceDroppedWarning, stacklevel=4,
+        )  # fmt: skip
+    if state.error is not None:
+        raise state.error
+    items, seconds = tuple(t.items for t in state.tallies), tuple(t.seconds for t in state.tallies)
+    policy.end(items, seconds)
+    idle = tuple(max(0.0, 1 - busy / total) for busy in seconds)
+    return RoundReport(items, seconds, idle, tuple(policy.steals), planned, total, tuple(sorted(state.failures)))
+
+
+def _compute(
+    state: Round, device: int, runner: Runner, load: Any, outputs: dict[str, NDArray[Any]], warm_up: int
+) -> None:
+    """Do what the thread of a device does in a round."""
+    try:
+        started = time.perf_counter()
+        runner.begin(load, outputs)
+        shared_seconds = time.perf_counter() - started
+        runner.warm_up(warm_up)
+        state.pay(device, shared_seconds)
+        while (part := state.take(device)) is not None:
+            started = time.perf_counter()
+            runner.run(*part)
+            state.done(device, time.perf_counter() - started)
+    except DeviceError as error:
+        state.fail(device, error)
+    except cl.Error as error:
+        state.fail(device, as_device_error("computing a part of a load", error))
+    except BaseException as error:
+        state.stop(error)
+    finally:
+        runner.end()

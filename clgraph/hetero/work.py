@@ -1,0 +1,243 @@
+"""What is to be computed of each item of a load, and ready-made kinds of it."""
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from clgraph.arguments import checked_array, refusing, shown
+from clgraph.errors import InputError
+from clgraph.primitives.types import c_type
+from clgraph.user_cache import cache_dir, write_whole
+
+Values: TypeAlias = Mapping[str, Any]
+KINDS = ("cpu", "gpu")
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """An OpenCL kernel, and how it is launched.
+
+    Its parameters are found by their names: the arrays and numbers of a part that :attr:`Work.cut` gives, those that
+    all parts share, the outputs, ``n`` (how many items the part has) and ``first`` (where in the load it begins).
+
+    Attributes
+    ----------
+    source : str
+        OpenCL C, or the path of a ``.cl`` file. It declares the kernel with ``KERNEL`` of ``common/types.h``.
+    name : str
+        Of the kernel.
+    defines : mapping of str to int or str
+        Macros with which it is built.
+    work_group_size : int, optional
+    work_items : callable, optional
+        ``work_items(n, values)`` says how many work-items compute *n* items; one each without it.
+    """
+
+    source: str
+    name: str
+    defines: Mapping[str, int | str] = field(default_factory=dict)
+    work_group_size: int | None = None
+    work_items: Callable[[int, Values], int] | None = None
+
+    @property
+    def file(self) -> str:
+        """The path of the source; a text is written into the cache."""
+        if self.source.endswith(".cl"):
+            return self.source
+        path = cache_dir("sources") / f"{hashlib.sha256(self.source.encode()).hexdigest()[:16]}.cl"
+        if not path.exists():
+            write_whole(path, self.source)
+        return str(path)
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a kernel writes for each item: an array of this *shape* and type, or one number."""
+
+    dtype: DTypeLike
+    shape: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """What is to be computed of a load whose items do not depend on each other.
+
+    Attributes
+    ----------
+    kernels : Kernel, or mapping of ``"cpu"`` and ``"gpu"`` to Kernel
+    count : callable
+        ``count(load)`` returns the number of items.
+    cut : callable
+        The partitioner: ``cut(load, start, stop)`` returns the arrays and numbers that the kernel gets for these
+        items, by the names of its parameters. Several threads call it at once. Slices are best, since they copy
+        nothing; parts may overlap.
+    outputs : mapping of str to Output, or a function of the load that returns one
+    shared : callable, optional
+        ``shared(load)`` returns what all parts of a load need. It is copied to each device once a load.
+    collect : callable, optional
+        The collector: ``collect(load, outputs)`` makes the result of the whole outputs, arrays of ``(n_items, *shape)``
+        by name. Without it the result is the output, or the mapping if there are several.
+    grain : int
+        Parts have whole multiples of so many items, but for the last one.
+    """
+
+    kernels: Kernel | Mapping[str, Kernel]
+    count: Callable[[Any], int]
+    cut: Callable[[Any, int, int], Values]
+    outputs: Mapping[str, Output] | Callable[[Any], Mapping[str, Output]]
+    shared: Callable[[Any], Values] | None = None
+    collect: Callable[[Any, dict[str, NDArray[Any]]], Any] | None = None
+    grain: int = 1
+
+    def kernel(self, is_cpu: bool) -> Kernel:
+        """Return the kernel for this kind of device."""
+        if isinstance(self.kernels, Kernel):
+            return self.kernels
+        kind = KINDS[not is_cpu]
+        if kind not in self.kernels:
+            raise InputError(f"the work has no kernel for a device of kind {kind!r}, only for {sorted(self.kernels)}")
+        return self.kernels[kind]
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What two works have in common if a device is as fast at both."""
+        kernels = {"all": self.kernels} if isinstance(self.kernels, Kernel) else self.kernels
+        return tuple((kind, k.source, k.name, *sorted(k.defines.items())) for kind, k in sorted(kernels.items()))
+
+    def new_outputs(self, load: Any, n_items: int) -> dict[str, NDArray[Any]]:
+        """Return arrays for all that the kernels write for *load*."""
+        declared = self.outputs(load) if callable(self.outputs) else self.outputs
+        return {name: np.empty((n_items, *output.shape), output.dtype) for name, output in declared.items()}
+
+
+def _same_length(arrays: Mapping[str, NDArray[Any]]) -> int:
+    lengths = {name: len(array) for name, array in arrays.items()}
+    if len({*lengths.values()}) != 1:
+        raise InputError(f"the arrays of a load have different lengths: {lengths}")
+    return next(iter(lengths.values()))
+
+
+def _typed(name: str, values: Any, dtype: np.dtype[Any], n_dims: int) -> NDArray[Any]:
+    array = checked_array(name, values)
+    if array.ndim != n_dims or array.dtype != dtype:
+        raise InputError(
+            f"{name} has {array.ndim} dimensions and type {array.dtype}; allowed: {n_dims} and {dtype}"
+        )
+    return array
+
+
+def _parameters(arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Return the declarations of arrays that all parts share, as a macro puts them into a list of parameters."""
+    return "".join(f"__global const {c_type(array.dtype)} *restrict {name}, " for name, array in arrays.items())
+
+
+def elementwise(expression: str, *, inputs: Mapping[str, DTypeLike], dtype: DTypeLike) -> Work:
+    """Return the work of computing an expression of each element of some arrays.
+
+    Parameters
+    ----------
+    expression : str
+        OpenCL C, in one line, of the names of the *inputs*, which stand for one element each, and of ``i``, the
+        element's place in the load.
+    inputs : mapping of str to dtype
+        A load is a mapping of these names to arrays of one dimension and equal length, or the array if it is one.
+    dtype : dtype
+        Of the result: an array as long as those of the load.
+
+    Raises
+    ------
+    InputError
+        A type is no int32, uint32, int64, uint64 or float32.
+
+    Examples
+    --------
+    >>> work = elementwise("x * x + y", inputs={"x": np.float32, "y": np.float32}, dtype=np.float32)
+    >>> results, report = HeteroScheduler().run(work, [{"x": x, "y": y}])
+    """
+    with refusing("inputs", inputs, "a mapping of names to types"):
+        types = {name: np.dtype(kind) for name, kind in inputs.items()}
+    out = np.dtype(dtype)
+    defines = {
+        "T": c_type(out), "EXPRESSION": _one_line("expression", expression),
+        "PARAMETERS": "".join(f"__global const {c_type(kind)} *restrict {n}_items, " for n, kind in types.items()),
+        "LOAD_ITEM": " ".join(f"const {c_type(kind)} {name} = {name}_items[k];" for name, kind in types.items()),
+    }
+
+    def arrays(load: Any) -> dict[str, NDArray[Any]]:
+        given = load if isinstance(load, Mapping) else dict.fromkeys(types, load)
+        if given.keys() != types.keys():
+            raise InputError(f"a load has the arrays {sorted(given)}; allowed: {sorted(types)}")
+        return {name: _typed(name, given[name], kind, 1) for name, kind in types.items()}
+
+    return Work(
+        Kernel("hetero/elementwise.cl", "elementwise", defines),
+        count=lambda load: _same_length(arrays(load)),
+        cut=lambda load, start, stop: {f"{name}_items": a[start:stop] for name, a in arrays(load).items()},
+        outputs={"out": Output(out)},
+    )
+
+
+def map_rows(
+    body: str, *, dtype: DTypeLike, values: DTypeLike = np.float32, sparse: bool = False,
+    shared: Mapping[str, Any] | None = None,
+) -> Work:
+    """Return the work of computing a number of each row of a matrix; a work-item takes a row.
+
+    Parameters
+    ----------
+    body : str
+        OpenCL C statements that set ``result`` from ``row``, a pointer to the row's values, ``length``, how many they
+        are, ``i``, the number of the row, and, in a sparse matrix, ``columns``, a pointer to the values' columns.
+    dtype, values : dtype
+        Of the result, one number a row, and of the matrix.
+    sparse : bool
+        A load is a scipy CSR matrix with indices of 32 bits instead of an array of two dimensions.
+    shared : mapping of str to array, optional
+        Arrays of one dimension that the body reads whole, such as the vector of a product.
+
+    Raises
+    ------
+    InputError
+        A type is no int32, uint32, int64, uint64 or float32.
+    """
+    kind, out = np.dtype(values), np.dtype(dtype)
+    whole = {name: checked_array(name, array) for name, array in (shared or {}).items()}
+    defines = {
+        "T": c_type(out), "VALUE_T": c_type(kind), "BODY": _one_line("body", body), "SHARED": _parameters(whole),
+    }
+
+    def cut(load: Any, start: int, stop: int) -> Values:
+        if not sparse:
+            return {"matrix": np.ascontiguousarray(matrix(load)[start:stop]).reshape(-1), "width": load.shape[1]}
+        first, last = load.indptr[start], load.indptr[stop]
+        return {
+            "row_offsets": load.indptr[start : stop + 1], "column_indices": load.indices[first:last],
+            "row_values": load.data[first:last],
+        }
+
+    def matrix(load: Any) -> NDArray[Any]:
+        return _typed("a load", load, kind, 2)
+
+    def count(load: Any) -> int:
+        if not sparse:
+            return len(matrix(load))
+        if getattr(load, "format", "") != "csr" or load.dtype != kind or load.indices.dtype != np.int32:
+            raise InputError(f"a load is no CSR matrix of {kind} with indices of 32 bits")
+        return int(load.shape[0])
+
+    name = "map_sparse_rows" if sparse else "map_rows"
+    return Work(
+        Kernel(f"hetero/{name}.cl", name, defines), count, cut, {"out": Output(out)},
+        shared=(lambda _load: whole) if whole else None,
+    )
+
+
+def _one_line(name: str, text: object) -> str:
+    if not isinstance(text, str) or not text.strip() or "#" in text or "//" in text:
+        raise InputError(f"{name} = {shown(text)}; allowed: OpenCL C without directives and comments by //")
+    return " ".join(text.split())

@@ -1,0 +1,401 @@
+"""Loads on several devices: right answers under every policy, what fails, and what is refused."""
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+import threading
+import warnings
+
+import hetero_loads
+import numpy as np
+import pyopencl as cl
+import pytest
+import scipy.sparse as sp
+from conftest import DEVICES, ROOT, session_on
+
+import clgraph as cg
+from clgraph.errors import (
+    DeviceDroppedWarning,
+    DeviceError,
+    InputError,
+    KernelBuildError,
+    KernelSourceError,
+    NoDeviceError,
+)
+from clgraph.hetero import POLICIES, HeteroReport, Kernel, Output, Work, elementwise, map_rows, sub_devices
+from clgraph.hetero.devices import member, sessions_of
+from clgraph.hetero.runner import Runner
+from clgraph.runtime.session import Session
+
+PATTERNS = [b"ab", b"needle", b"aaa", b"q"]
+SQUARE = elementwise("x * x + (float)(i % 3)", inputs={"x": np.float32}, dtype=np.float32)
+
+
+@pytest.fixture(scope="module")
+def pair() -> list[Session]:
+    """The first two devices of the tests, or the only one and a CPU; a CPU that comes second has one unit."""
+    first, second = session_on(DEVICES[0]), session_on([*DEVICES, "cpu"][1])
+    if first.device == second.device:
+        pytest.skip("there is one device")
+    is_cut = second.facts.is_cpu and second.facts.compute_units > 1
+    return [first, sub_devices(second.device, [1])[0] if is_cut else second]
+
+
+def numbers(n: int = 50_000, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).random(n, np.float32)
+
+
+def squares(x: np.ndarray) -> np.ndarray:
+    return x * x + (np.arange(x.size) % 3).astype(np.float32)
+
+
+def check_every_load(devices: list[Session], policy: str) -> None:
+    """Compute each kind of load in several rounds, of several sizes, and compare with numpy and scipy."""
+    scheduler = cg.HeteroScheduler(devices, policy=policy)
+    loads = [numbers(n, n) for n in (50_000, 50_001, 1, 2, 50_000)]
+    results, report = scheduler.run(SQUARE, loads)
+    for found, load in zip(results, loads, strict=True):
+        np.testing.assert_allclose(found, squares(load), rtol=1e-6)
+    assert [sum(done.items) for done in report.rounds] == [load.size for load in loads]
+
+    texts = [hetero_loads.text_with(PATTERNS, n, n) for n in (100_000, 1000, 3)]
+    texts.append(np.full(20_000, ord("a"), np.uint8))  # where each place matches, the cuts, too
+    for found, text in zip(scheduler.run(hetero_loads.string_search(PATTERNS), texts).results, texts, strict=True):
+        assert found.tolist() == hetero_loads.count_in(text, PATTERNS)
+
+    rng = np.random.default_rng(1)
+    for shape in ((200, 70, 90), (33, 1, 31)):
+        left, right = rng.random(shape[:2], np.float32), rng.random(shape[1:], np.float32)
+        (found,), _ = scheduler.run(hetero_loads.matrix_multiply(), [(left, right)])
+        np.testing.assert_allclose(found, left @ right, rtol=1e-4)
+
+    matrix, vector = hetero_loads.power_law_matrix(3000, 500, 8), numbers(500)
+    for found in scheduler.run(hetero_loads.sparse_product(vector), [matrix] * 3).results:
+        np.testing.assert_allclose(found, matrix @ vector, rtol=1e-4)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_policy_finds_what_numpy_finds(pair, policy):
+    check_every_load(pair, policy)
+
+
+@pytest.mark.parametrize("policy", ["hass", "guided"])
+def test_one_device_alone(session, policy):
+    check_every_load([session], policy)
+
+
+def test_unequal_sub_devices_of_one_cpu():
+    """In a child, whose PoCL makes four units of any processor."""
+    session_on("pocl")
+    script = (
+        "import test_hetero as t, sys; devices = t.sub_devices('pocl', [3, 1]);"
+        "assert [s.facts.compute_units for s in devices] == [3, 1];"
+        "weights = [t.member(s).weight for s in devices]; assert abs(weights[0] / weights[1] - 3) < 1e-9;"
+        "[t.check_every_load(devices, policy) for policy in t.POLICIES]"
+    )
+    path = os.pathsep.join([str(ROOT / "tests"), str(ROOT / "benchmarks"), *sys.path])
+    environment = {**os.environ, "POCL_MAX_PTHREAD_COUNT": "4", "PYTHONPATH": path}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
+def test_an_algorithm_runs_on_a_sub_device(pocl):
+    part = sub_devices(pocl.device, [1])[0]
+    graph = cg.generators.rmat(8, 8)
+    assert cg.connected_components(graph, session=part, verify=True).n_components
+    assert part.facts.compute_units == 1
+
+
+def test_the_report_tells_who_did_what(pair, tmp_path):
+    scheduler = cg.HeteroScheduler(pair)
+    results, report = scheduler.run(SQUARE, [numbers()] * 4)
+    assert isinstance(report, HeteroReport) and report.policy == "hass" and len(report.rounds) == 4 == len(results)
+    assert len(report.devices) == 2 and "1 units" in report.devices[1]
+    assert report.rounds[0].ratios is None and sum(report.rounds[1].ratios) == pytest.approx(1)
+    for done in report.rounds:
+        assert all(0 <= idle <= 1 for idle in done.idle) and done.total_seconds >= max(done.seconds) > 0
+        assert done.dropped == () and sum(done.items) == 50_000
+    assert min(report.rounds[0].items) > 0
+    assert str(report).count("\n") == 1 + 2 * 4
+    report.plot(tmp_path / "rounds.png")
+    assert (tmp_path / "rounds.png").stat().st_size > 10_000
+    with pytest.raises(InputError, match="suffix"):
+        report.plot(tmp_path / "rounds.txt")
+    total = report.rounds[-1].total_seconds
+    assert report.efficiency([2 * total, 2 * total]) == pytest.approx(1)
+    with pytest.raises(InputError, match="2 numbers"):
+        report.efficiency([1.0])
+
+
+def test_what_was_learned_is_used_in_later_calls_on_the_same_kernel(pair):
+    scheduler = cg.HeteroScheduler(pair)
+    assert scheduler.run(SQUARE, [numbers()]).report.rounds[0].ratios is None
+    same = elementwise("x * x + (float)(i % 3)", inputs={"x": np.float32}, dtype=np.float32)
+    assert scheduler.run(same, [numbers()]).report.rounds[0].ratios is not None
+    other = elementwise("x + 1.0f", inputs={"x": np.float32}, dtype=np.float32)
+    assert scheduler.run(other, [numbers()]).report.rounds[0].ratios is None
+
+
+# ---- ways to describe work
+
+TEXT = """
+#include "common/types.h"
+#if FORBIDDEN == DEV_COMPUTE_UNITS
+#error forbidden here
+#endif
+KERNEL least_and_greatest(long n, __global const int *restrict x, int width, __global int *least, __global long *greatest) {
+  long i = get_global_id(0);
+  if (i >= n) return;
+  least[i] = greatest[i] = x[i * width];
+  for (int k = 1; k < width; k++) {
+    least[i] = min(least[i], x[i * width + k]);
+    greatest[i] = max(greatest[i], (long)x[i * width + k]);
+  }
+}
+"""  # noqa: E501
+
+
+def least_and_greatest(forbidden: int = -1, **more) -> Work:
+    kernel = Kernel(TEXT, "least_and_greatest", {"FORBIDDEN": forbidden})
+    given = {
+        "kernels": {"cpu": kernel, "gpu": kernel}, "count": len, "grain": 8,
+        "cut": lambda load, start, stop: {"x": load[start:stop].reshape(-1), "width": load.shape[1]},
+        "outputs": {"least": Output(np.int32), "greatest": Output(np.int64)},
+    }
+    return Work(**{**given, **more})
+
+
+def test_a_kernel_from_a_text_with_several_outputs(pair):
+    load = np.random.default_rng(3).integers(-99, 99, (1003, 5)).astype(np.int32)
+    (found,), _ = cg.HeteroScheduler(pair, policy="greedy", sub_loads=7).run(least_and_greatest(), [load])
+    assert (found["least"] == load.min(1)).all() and (found["greatest"] == load.max(1)).all()
+    spread = least_and_greatest(collect=lambda load, found: int((found["greatest"] - found["least"]).max()))
+    assert cg.HeteroScheduler(pair).run(spread, [load, load]).results == [np.ptp(load, axis=1).max()] * 2
+
+
+def test_rows_of_a_dense_matrix_and_several_inputs(pair):
+    load = np.random.default_rng(3).integers(0, 9, (500, 6)).astype(np.int32)
+    total = map_rows(
+        "result = i; for (int k = 0; k < length; k++) result += row[k] * scale[k];",
+        dtype=np.int64, values=np.int32, shared={"scale": np.arange(6)},
+    )
+    for given in (load, np.asfortranarray(load), load[::-1]):
+        (found,), _ = cg.HeteroScheduler(pair).run(total, [given])
+        assert (found == np.arange(500) + given @ np.arange(6)).all()
+    both = elementwise("a < b ? a : b", inputs={"a": np.int32, "b": np.int32}, dtype=np.int32)
+    (found,), _ = cg.HeteroScheduler(pair).run(both, [{"a": load[:, 0].copy(), "b": load[:, 1].copy()}])
+    assert (found == load[:, :2].min(1)).all()
+
+
+def test_results_go_where_the_user_wants_them(pair):
+    out = np.zeros(50_000, np.float32)
+    results, _ = cg.HeteroScheduler(pair).run(SQUARE, [numbers()], out=[out])
+    assert results[0] is out and np.allclose(out, squares(numbers()))
+
+
+def test_ratios_that_the_user_gives_are_kept(pair):
+    for ratios, items in (([3, 1], (37_500, 12_500)), ([0, 1], (0, 50_000))):
+        (found,), report = cg.HeteroScheduler(pair, policy="static", ratios=ratios).run(SQUARE, [numbers()])
+        assert report.rounds[0].items == items and np.allclose(found, squares(numbers()))
+
+
+# ---- the path of GPUs, on CPUs
+
+
+@pytest.mark.parametrize("policy", ["hass", "greedy"])
+def test_large_parts_go_in_pieces_by_way_of_pinned_chunks(pair, policy, monkeypatch):
+    for name in ("runner.PIECE_BYTES", "runner.LEAST_BYTES"):
+        monkeypatch.setattr(f"clgraph.hetero.{name}", 1 << 12)
+    devices = [Session(session.device) for session in pair]
+    for session in devices:
+        session.facts = dataclasses.replace(session.facts, is_cpu=False)
+    launched = []
+    launch = Runner._launch
+    monkeypatch.setattr(
+        Runner, "_launch", lambda self, *part: launched.append(part[1] - part[0]) or launch(self, *part)
+    )
+    check_every_load(devices, policy)
+    assert len(launched) > 20
+
+
+def test_threads_are_in_a_driver_that_wants_one_of_them_one_at_a_time(pair, monkeypatch):
+    lock, inside = threading.RLock(), []
+
+    class Driver:
+        def __enter__(self):
+            lock.acquire()
+            inside.append(threading.get_ident())
+            assert len({*inside}) == 1
+
+        def __exit__(self, *_error):
+            inside.pop()
+            lock.release()
+
+    devices = [Session(session.device) for session in pair]
+    for session in devices:
+        session.driver = Driver()
+    for name in ("enqueue_nd_range_kernel", "enqueue_copy", "enqueue_barrier", "enqueue_marker"):
+        original = getattr(cl, name)
+
+        def checked(*arguments, original=original, **named):
+            assert inside and inside[-1] == threading.get_ident()
+            return original(*arguments, **named)
+
+        monkeypatch.setattr(cl, name, checked)
+    for policy in POLICIES:
+        (found, _), _ = cg.HeteroScheduler(devices, policy=policy).run(SQUARE, [numbers()] * 2)
+        assert np.allclose(found, squares(numbers()))
+
+
+# ---- devices that fail
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+@pytest.mark.parametrize("after", [0, 1, 3])
+@pytest.mark.parametrize("kind", [DeviceError, cl.RuntimeError])
+def test_others_take_over_from_a_device_that_fails(pair, policy, after, kind, monkeypatch):
+    launch, launches = Runner._launch, [0]
+
+    def failing(self, *part):
+        if self.session is pair[0]:
+            launches[0] += 1
+            if launches[0] > after:
+                raise kind("injected")
+        return launch(self, *part)
+
+    monkeypatch.setattr(Runner, "_launch", failing)
+    scheduler = cg.HeteroScheduler(pair, policy=policy)
+    with pytest.warns(DeviceDroppedWarning, match="injected") as caught:
+        results, report = scheduler.run(SQUARE, [numbers()] * 5)
+    assert pair[0].facts.name in str(caught[0].message) and len(caught) == 1
+    assert all(np.allclose(found, squares(numbers())) for found in results)
+    assert sum(done.dropped == (0,) for done in report.rounds) == 1 and "failed" in str(report)
+    assert scheduler.sessions == [pair[1]] and launches[0] == after + 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.allclose(scheduler.run(SQUARE, [numbers()]).results[0], squares(numbers()))
+
+
+def test_without_any_device_left_the_error_is_raised(pair, monkeypatch):
+    monkeypatch.setattr(Runner, "_launch", lambda *_: (_ for _ in ()).throw(DeviceError("injected")))
+    scheduler = cg.HeteroScheduler(pair)
+    with pytest.warns(DeviceDroppedWarning), pytest.raises(DeviceError, match="injected"):
+        scheduler.run(SQUARE, [numbers()])
+    with pytest.raises(NoDeviceError, match="have failed"):
+        scheduler.run(SQUARE, [numbers()])
+
+
+def test_a_kernel_that_does_not_build_on_one_device(pair):
+    units = [session.facts.compute_units for session in pair]
+    if units[0] == units[1]:
+        pytest.skip("the devices have equally many units")
+    load = np.arange(40, dtype=np.int32).reshape(10, 4)
+    with pytest.raises(KernelBuildError, match="forbidden here"):
+        cg.HeteroScheduler(pair).run(least_and_greatest(units[0]), [load])
+    scheduler = cg.HeteroScheduler(pair, skip_failed_builds=True)
+    with pytest.warns(DeviceDroppedWarning, match="left out"):
+        results, report = scheduler.run(least_and_greatest(units[0]), [load])
+    assert len(report.devices) == 1 and (results[0]["least"] == load[:, 0]).all()
+    assert len(scheduler.sessions) == 2  # another kernel may build there
+    with pytest.warns(DeviceDroppedWarning), pytest.raises(KernelBuildError):
+        cg.HeteroScheduler([pair[0]], skip_failed_builds=True).run(least_and_greatest(units[0]), [load])
+
+
+def test_an_error_of_the_users_function_ends_the_run(pair):
+    def broken(_load, start, _stop):
+        raise ZeroDivisionError(f"at {start}")
+
+    scheduler = cg.HeteroScheduler(pair)
+    with pytest.raises(ZeroDivisionError):
+        scheduler.run(least_and_greatest(cut=broken), [np.zeros((10, 4), np.int32)])
+    assert len(scheduler.sessions) == 2
+
+
+# ---- what is refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"devices": []}, NoDeviceError, "no device"),
+        ({"devices": ["pocl", "pocl"]}, InputError, r"devices\[0\] and devices\[1\] are both"),
+        ({"devices": ["no such device"]}, NoDeviceError, "no such device"),
+        ({"devices": "pocl"}, InputError, "allowed: 'all'"),
+        ({"devices": None}, InputError, "allowed: 'all'"),
+        ({"devices": [3]}, InputError, "session must be"),
+        ({"policy": "best"}, InputError, "policy = 'best'"),
+        ({"sub_loads": 0}, InputError, "sub_loads"),
+        ({"training": 0}, InputError, "training"),
+        ({"ratios": [1.0]}, InputError, "'static'"),
+        ({"policy": "static", "ratios": [1.0, 2.0]}, InputError, "each of the 1 devices"),
+        ({"policy": "static", "ratios": [0]}, InputError, "above 0"),
+        ({"policy": "static", "ratios": [-1]}, InputError, r"ratios\[0\] = -1"),
+        ({"skip_failed_builds": 1}, InputError, "skip_failed_builds"),
+    ],
+)
+def test_schedulers_that_are_refused(arguments, error, message):
+    session_on("pocl")
+    with pytest.raises(error, match=message):
+        cg.HeteroScheduler(**{"devices": ["pocl"], **arguments})
+
+
+@pytest.mark.parametrize(
+    ("work", "loads", "more", "message"),
+    [
+        ("square", [numbers(5)], {}, "work = 'square'"),
+        (SQUARE, 3, {}, "loads = 3"),
+        (SQUARE, [numbers(5), numbers(0)], {}, r"loads\[1\] has 0 items"),
+        (SQUARE, [np.zeros(3)], {}, "float64"),
+        (SQUARE, [{"y": numbers(3)}], {}, "allowed: \\['x'\\]"),
+        (SQUARE, [numbers(5)], {"out": [np.zeros(6, np.float32)]}, r"out\[0\] is \(6,\)"),
+        (SQUARE, [numbers(5)], {"out": [np.zeros(5)]}, "float64"),
+        (SQUARE, [numbers(5)], {"out": []}, "0 arrays for 1 loads"),
+        (SQUARE, [numbers(5)], {"out": [np.zeros(10, np.float32)[::2]]}, "contiguous"),
+        (least_and_greatest(), [np.zeros((5, 2), np.int32)], {"out": [np.zeros(5)]}, "several outputs"),
+        (least_and_greatest(kernels={}), [np.zeros((5, 2), np.int32)], {}, "no kernel for a device of kind"),
+        (least_and_greatest(cut=lambda load, a, b: {"x": load[a:b], "width": 2}), [np.zeros((5, 2), np.int32)], {},
+         "one dimension"),
+        (map_rows("result = 1;", dtype=np.int32, sparse=True), [sp.csc_matrix((3, 3), dtype=np.float32)], {}, "CSR"),
+        (map_rows("result = 1;", dtype=np.int32), [numbers(3)], {}, "1 dimensions"),
+    ],
+)  # fmt: skip
+def test_runs_that_are_refused(pair, work, loads, more, message):
+    with pytest.raises(InputError, match=message):
+        cg.HeteroScheduler(pair[:1]).run(work, loads, **more)
+
+
+@pytest.mark.parametrize("more", [
+    {"outputs": {"smallest": Output(np.int32)}}, {"cut": lambda load, start, stop: {"width": 2}},
+])  # fmt: skip
+def test_a_work_that_does_not_fit_its_kernel_is_refused(pair, more):
+    with pytest.raises(KernelSourceError, match=r"smallest|x of kernel"):
+        cg.HeteroScheduler(pair).run(least_and_greatest(**more), [np.zeros((5, 2), np.int32)])
+
+
+def test_expressions_and_types_that_are_refused():
+    for text in ("", "x // 2", "#define x", 3):
+        with pytest.raises(InputError, match="expression"):
+            elementwise(text, inputs={"x": np.float32}, dtype=np.float32)
+    with pytest.raises(InputError, match="complex"):
+        elementwise("x", inputs={"x": np.complex64}, dtype=np.float32)
+    total = elementwise("x + y", inputs={"x": np.float32, "y": np.float32}, dtype=np.float32)
+    with pytest.raises(InputError, match="different lengths"):
+        total.count({"x": numbers(3), "y": numbers(4)})
+
+
+def test_parts_of_devices_that_are_refused(pocl):
+    units = pocl.facts.compute_units
+    for counts in ([], [0], [units + 1], [units, 1], "ab", 3):
+        with pytest.raises(InputError, match="counts"):
+            sub_devices(pocl.device, counts)
+
+
+def test_all_devices_are_one_runtime_of_the_cpu_and_the_gpus():
+    session_on("pocl")
+    found = sessions_of("all")
+    assert sum(session.facts.is_cpu for session in found) <= 1 <= len(found)
+    assert all(member(session).weight > 0 and member(session).lanes > 0 for session in found)
