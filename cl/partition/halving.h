@@ -68,7 +68,7 @@ INLINE void start(const level_t *on, const halving_t *h, int grows) {
   sg_sync();
 }
 
-/* Moves v, which all lanes know, to the other side. */
+/* Moves v, which all lanes know, to the other side.  Where edges are parallel, two lanes write the same key. */
 INLINE void move_across(const level_t *on, const halving_t *h, int v, int grows) {
   const int from = h->sides[v], first = on->rows[v], last = on->rows[v + 1];
   for (int e = first + (int)sg_lane(); e < last; e += SUB_GROUP_SIZE) {

@@ -40,7 +40,7 @@ CASES = {
     "probes": ["atomics", "local_atomics", "barriers", "locks"],
     "block_diagonal": ["blocks", "errors"],
     "stats": ["stats"],
-    "partition": ["matching", "contraction", "refinement", "alone"],
+    "partition": ["matching", "contraction", "refinement", "alone", "growing"],
     "delaunay": ["priority", "three_phase", "two_stage", "urgencies", "finish"],
     "patches": ["patches"],
 }

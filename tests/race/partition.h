@@ -17,6 +17,7 @@ static unsigned linger;          /* short: some groups come too late, and leave 
 #include "partition/two_hop.cl"
 #include "partition/hashed.cl"
 #include "partition/label_propagation.cl"
+#include "partition/greedy_growing.cl"
 
 static constexpr Grouping GROUPING = WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS;
 static constexpr size_t N_ITEMS = WG_SIZE == 1 ? 2 : WG_SIZE;
@@ -186,6 +187,44 @@ static bool alone_right(Random &random, ulong) {
   return words[GRID_STATUS] == STATUS_TIMEOUT;
 }
 
+/* Each individual tells the weights of its parts and its score.  On the coarse level no edges are parallel, whose lanes
+ * would write the same key to the same word. */
+static bool growing_right(Random &random, ulong) {
+  Levels on(random);
+  on.match();
+  on.contract();
+  const int n = (int)on.levels[LEVEL_WORDS + LEVEL_VERTICES], *rows = on.of_next(LEVEL_ROWS);
+  const int *weights = on.of_next(LEVEL_VERTEX_WEIGHTS);
+  const uint n_parts = 2 + random.below(4), n_groups = 1 + random.below(2), room = n + n % 2;
+  const size_t each = (size_t)VERTEX_WORDS * room + PART_WORDS * n_parts;
+  std::vector<int> grown(each * n_groups), parts_work(PART_ARRAYS * n_parts), blocks(n_groups * n_parts);
+  std::vector<ulong> scores(n_groups);
+  const long total = std::accumulate(weights, weights + n, 0L);
+  for (uint p = 0; p < n_parts; p++) {
+    parts_work[SHARES * n_parts + p] = (int)(total / n_parts);
+    parts_work[FINAL_LIMITS * n_parts + p] = (int)(total / n_parts) + 1;
+  }
+  launch(n_groups * WG_SIZE, [&] {
+    grow_parts(1, n_parts, 7, LEVEL_ARGUMENTS_OF(on), parts_work.data(), grown.data(), blocks.data(), scores.data());
+  }, GROUPING);
+  for (uint g = 0; g < n_groups; g++) {
+    const int *parts = grown.data() + g * each;
+    std::vector<int> sizes(n_parts);
+    long cut = 0;
+    for (int v = 0; v < n; v++) {
+      if (parts[v] < 0 || parts[v] >= (int)n_parts) return false;
+      sizes[parts[v]] += weights[v];
+      for (int e = rows[v]; e < rows[v + 1]; e++)
+        if (parts[on.of_next(LEVEL_COLUMNS)[e]] != parts[v]) cut += on.of_next(LEVEL_EDGE_WEIGHTS)[e];
+    }
+    if (!std::equal(sizes.begin(), sizes.end(), blocks.begin() + g * n_parts)) return false;
+    const long over = Levels::over_of(sizes, parts_work[FINAL_LIMITS * n_parts]);
+    if (scores[g] != (ulong)(cut / 2 + 1) * (ulong)(total + over)) return false;
+  }
+  return true;
+}
+
 static const Case cases[] = {
     {"alone", alone_right}, {"matching", matching_right}, {"contraction", contraction_right}, {"refinement", refinement_right},
+    {"growing", growing_right},
 };
