@@ -6,6 +6,7 @@
 #include "delaunay/rounds.cl"
 #include "delaunay/mark.cl"
 #include "delaunay/start.cl"
+#include "delaunay/flips.cl"
 
 static const int N_ROWS = 40, MOST_ROUNDS = 200, ROOM = 400;
 static const size_t ITEMS = 3 * WG_SIZE;
@@ -136,7 +137,31 @@ static bool finish_right(Random &random, ulong) {
   return listed.size() == n_parts && n_parts == expected;
 }
 
+/* What is stretched sideways is not Delaunay any more. */
+static bool flips_right(Random &random, ulong) {
+  Rounds on(random);
+  if (!on.refine(false, 1)) return false;
+  Mesh &mesh = on.mesh;
+  for (double2 &point : mesh.points) point.x += 3 * point.y;
+  const int n = (int)mesh.state[N_TRIANGLES];
+  std::vector<uchar> edges(n);
+  std::fill(mesh.owners.begin(), mesh.owners.end(), 0);
+  for (uint round = 1; round < MOST_ROUNDS; round++) {
+    uint found = 0;
+    launch(2, [&] {
+      propose(n, round, mesh.points.data(), mesh.corners.data(), mesh.links.data(), mesh.owners.data(), edges.data(), &found,
+              on.words.data());
+    });
+    if (found != std::count_if(edges.begin(), edges.end(), [](uchar edge) { return edge < 3; })) return false;
+    if (!found) return mesh.is_delaunay();
+    launch(2, [&] {
+      flip(n, round, mesh.owners.data(), edges.data(), mesh.corners.data(), mesh.links.data(), mesh.sides.data());
+    });
+  }
+  return false;
+}
+
 static const Case cases[] = {
   {"priority", priority_right}, {"three_phase", three_phase_right}, {"two_stage", two_stage_right},
-  {"urgencies", urgencies_right}, {"finish", finish_right},
+  {"urgencies", urgencies_right}, {"finish", finish_right}, {"flips", flips_right},
 };

@@ -8,7 +8,9 @@
 #include "library.h"
 
 #define HOST_BUILD 1
+#ifndef DEV_IS_CPU
 #define DEV_IS_CPU 1
+#endif
 #define DEV_HAS_INT64_ATOMICS 1
 #define DEV_ATOMICS ATOMICS_HOST
 #define DEV_LOADS LOADS_HOST

@@ -40,8 +40,8 @@ CASES = {
     "probes": ["atomics", "local_atomics", "barriers", "locks"],
     "block_diagonal": ["blocks", "errors"],
     "stats": ["stats"],
-    "partition": ["matching", "contraction", "refinement", "alone", "growing"],
-    "delaunay": ["priority", "three_phase", "two_stage", "urgencies", "finish"],
+    "partition": ["matching", "contraction", "refinement", "alone", "growing", "partners"],
+    "delaunay": ["priority", "three_phase", "two_stage", "urgencies", "finish", "flips"],
     "patches": ["patches"],
 }
 # All rounds of a spanning forest in one launch, whose groups wait for each other.
@@ -98,7 +98,7 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "probes": [("-DWG_SIZE=4",)],
     "block_diagonal": [("-DWG_SIZE=4",), ONE_WIDE],
     "stats": [("-DWG_SIZE=4",), WIDE],
-    "partition": [("-DWG_SIZE=1",), (*WIDE, "-DWORDS_ORDER=1")],
+    "partition": [("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DDEV_IS_CPU=0"), (*WIDE, "-DWORDS_ORDER=1")],
     "delaunay": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",)],
     "patches": [("-DWG_SIZE=1",)],
 }

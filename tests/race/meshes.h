@@ -14,6 +14,7 @@ struct Mesh {
   std::vector<ulong> owners;
   std::vector<uint> state;
   demands_t ask;
+  double whole_area;
 
   /* room: how many points there may be */
   Mesh(Random &random, int room)
@@ -39,6 +40,7 @@ struct Mesh {
     ask.longest = size_class(4.0);
     ask.has_caps = 1;
     urgencies[0] = urgencies[1] = 1;
+    whole_area = (1 + tip) / 2;
     state[N_POINTS] = 4;
     state[N_TRIANGLES] = 2;
   }
@@ -53,15 +55,21 @@ struct Mesh {
     caps[0] = caps[1] = caps[0] / 5;
     for (uint t = 0; t < state[N_TRIANGLES]; t++) urgencies[t] = is_bad(t);
   }
-  /* whether links agree, triangles turn to the left, all is Delaunay and nothing is bad */
+  /* whether nothing is bad, and all is Delaunay */
   bool is_refined() const {
+    for (int t = 0; t < (int)state[N_TRIANGLES]; t++)
+      if (urgencies[t] || is_bad(t)) return false;
+    return is_delaunay();
+  }
+  /* whether links agree, triangles turn to the left, and all is Delaunay */
+  bool is_delaunay() const {
     double area = 0;
     const int n = (int)state[N_TRIANGLES];
     std::vector<ulong> words(WIDE_WORDS);
     for (int t = 0; t < n; t++) {
       const int4 c = corners[t];
       const double2 p[] = {points[c.x], points[c.y], points[c.z]};
-      if (orient2d_exact(p[0], p[1], p[2], words.data(), 1) <= 0 || urgencies[t] || is_bad(t)) return false;
+      if (orient2d_exact(p[0], p[1], p[2], words.data(), 1) <= 0) return false;
       area += cross2(p[1] - p[0], p[2] - p[0]) / 2;
       for (int e = 0; e < 3; e++) {
         const int link = of3(links[t], e);
@@ -73,7 +81,6 @@ struct Mesh {
         if (link >= 0 && incircle_exact(p[0], p[1], p[2], points[of3(o, j)], words.data(), 1) > 0) return false;
       }
     }
-    const double2 tip = points[2];
-    return std::fabs(area - (1 + tip.y) / 2) < 1e-9 && n < 2 * (int)state[N_POINTS];
+    return std::fabs(area - whole_area) < 1e-9 && n < 2 * (int)state[N_POINTS];
   }
 };

@@ -18,6 +18,7 @@ static unsigned linger;          /* short: some groups come too late, and leave 
 #include "partition/hashed.cl"
 #include "partition/label_propagation.cl"
 #include "partition/greedy_growing.cl"
+#include "partition/population.cl"
 
 static constexpr Grouping GROUPING = WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS;
 static constexpr size_t N_ITEMS = WG_SIZE == 1 ? 2 : WG_SIZE;
@@ -224,7 +225,26 @@ static bool growing_right(Random &random, ulong) {
   return true;
 }
 
+/* Of the blocks of one partition, each finds that of another one with which it shares most. */
+static bool partners_right(Random &random, ulong) {
+  Levels on(random);
+  const uint n_parts = 2 + random.below(3);
+  std::vector<int> first(on.n), second(on.n), shared(n_parts * n_parts), expected(n_parts * n_parts), partners(n_parts);
+  for (int v = 0; v < on.n; v++) {
+    first[v] = random.below(6) ? (int)random.below(n_parts) : NOBODY;
+    second[v] = (int)random.below(n_parts);
+    if (first[v] != NOBODY) expected[first[v] * n_parts + second[v]] += on.vertex_weights[v];
+  }
+  launch(WG_SIZE, [&] {
+    const level_t level = level_of(0, LEVEL_ARGUMENTS_OF(on));
+    find_partners(&level, n_parts, first.data(), second.data(), shared.data(), partners.data());
+  }, GROUPING);
+  for (uint p = 0; p < n_parts; p++)
+    if (partners[p] != std::max_element(&expected[p * n_parts], &expected[(p + 1) * n_parts]) - &expected[p * n_parts]) return false;
+  return shared == expected;
+}
+
 static const Case cases[] = {
     {"alone", alone_right}, {"matching", matching_right}, {"contraction", contraction_right}, {"refinement", refinement_right},
-    {"growing", growing_right},
+    {"growing", growing_right}, {"partners", partners_right},
 };
