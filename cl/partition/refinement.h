@@ -148,7 +148,7 @@ INLINE void project_parts(const refined_t *r, const level_t *on, int has_coarser
   if (r->member == 0)
     for (uint p = get_local_id(0); p < r->n_parts; p += WG_SIZE) {
       const int share = OF_PARTS(r, SHARES)[p], last = OF_PARTS(r, FINAL_LIMITS)[p];
-      const long slack = (long)share * r->n_parts * SLACK / (on->n * 4l);
+      const long slack = (long)share * r->n_parts * SLACK / (max(on->n, 1u) * 4l);
       OF_PARTS(r, LIMITS)[p] = r->is_finest ? last : max(last, (int)min((long)INT_MAX / 2, share + slack));
     }
   if (r->member == 0 && get_local_id(0) == 0) {
