@@ -285,3 +285,8 @@ def test_degrees_have_the_moments_of_their_laws() -> None:
     width = round(round(40_000 / 1.5) ** 0.5)
     roads = crossings.n_edges // 2 - bends
     assert roads == pytest.approx(1.3 * (40_000 - bends) - 0.3 * 2 * width, abs=4 * (0.21 * 26_667) ** 0.5)
+
+
+def test_a_road_network_of_one_vertex_by_any_integer() -> None:
+    """Numpy's unsigned integers wrap below 0."""
+    assert generators.road_like(np.uint32(1)).n_vertices == 1

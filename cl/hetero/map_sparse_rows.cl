@@ -16,6 +16,7 @@ KERNEL map_sparse_rows(
     long n, long first, __global const int *restrict row_offsets, __global const int *restrict column_indices,
     __global const VALUE_T *restrict row_values, SHARED __global T *restrict out) {
   const long place = get_global_id(0), i = first + place;
+  (void)i;                       /* BODY may ask for it */
   if (place >= n) return;
   const int begin = row_offsets[place] - row_offsets[0], length = row_offsets[place + 1] - row_offsets[place];
   __global const VALUE_T *row = row_values + begin;

@@ -243,7 +243,9 @@ INLINE void ask(const refined_t *r, const level_t *on) {
     pull_t pull;
     pull.own = 0;
     pull.best = 0ul;
-    if (is_stale && !is_long && SUB_GROUP_SIZE > 1) pull = pulls_of_short(r, on, v, weight, first, last, mode, &is_long);
+#if SUB_GROUP_SIZE > 1
+    if (is_stale && !is_long) pull = pulls_of_short(r, on, v, weight, first, last, mode, &is_long);
+#endif
     for (lane_mask_t left = sg_ballot(is_long); left; left &= left - 1) {
       const uint lane = lowest_lane(left);
       const pull_t found = pulls_of_long(r, on, sg_broadcast(v, lane), sg_broadcast(weight, lane),

@@ -53,7 +53,7 @@ KERNEL choose_mates(uint level, uint seed, int most_weight, LEVELS_PARAMETERS, _
   const share_t share = share_of(on.n);
   for (uint i = share.first; i < share.end; i += share.step) {
     const int v = i + sg_lane() < on.n && mates[i + sg_lane()] == NOBODY ? (int)(i + sg_lane()) : NOBODY;
-    const int is_long = SUB_GROUP_SIZE > 1 && v != NOBODY && on.rows[v + 1] - on.rows[v] > LONG_ROW;
+    const int is_long = v != NOBODY && on.rows[v + 1] - on.rows[v] > (SUB_GROUP_SIZE > 1 ? LONG_ROW : INT_MAX);
     for (lane_mask_t left = sg_ballot(is_long); left; left &= left - 1) {
       const int w = sg_broadcast(v, lowest_lane(left));
       const edge_t own = heaviest_edge(&on, mates, w, seed, most_weight, sg_lane(), SUB_GROUP_SIZE);

@@ -114,7 +114,7 @@ class RoadLike:
     def __init__(self, n: int, seed: Seed) -> None:
         self.n = checked_count("n", n, MAX_VERTICES, least=0)
         self.key = key_of(checked_seed(seed))
-        self.n_crossings = n if n < 8 else round(n / 1.5)
+        self.n_crossings = self.n if self.n < 8 else round(self.n / 1.5)
         self.width = max(1, round(self.n_crossings**0.5))
 
     def graph(self) -> Graph:
