@@ -17,6 +17,12 @@ _LEAST_SHRINKING = 0.95
 _TURNS_A_READ = 4  # iterations of refinement for which the host enqueues launches before it asks whether they end
 _MOST_GROWN = 1 << 26  # words of all partitions of the coarsest level
 _GROUPS_A_UNIT = 2
+CYCLES = 0
+ALIGNED = 1
+MOSTV = 1 << 30
+def VLEVEL(sizes):
+    return next((l for l, (n, m) in enumerate(sizes) if n <= MOSTV), len(sizes) - 1)
+
 
 
 class Multilevel:
@@ -76,7 +82,14 @@ class Multilevel:
         coarsened = time.perf_counter()
         next_level = self._partition_coarsest(sizes)
         partitioned = time.perf_counter()
-        self._uncoarsen(next_level, sizes)
+        self._uncoarsen(next_level, sizes, VLEVEL(sizes) if CYCLES else 0)
+        for cycle in range(CYCLES):
+            last = VLEVEL(sizes) if cycle + 1 < CYCLES else 0
+            first = VLEVEL(sizes)
+            del sizes[first + 1:]
+            self._coarsen(sizes, first, 1 + cycle)
+            self.levels = [{"vertices": n, "edges": m // 2} for n, m in sizes]
+            self._uncoarsen(len(sizes) - 1, sizes, last)
         ended = time.perf_counter()
         self.seconds = {
             "coarsening": coarsened - started, "initial": partitioned - coarsened, "refinement": ended - partitioned,
@@ -89,13 +102,15 @@ class Multilevel:
             **{f"{name}_seconds": s for name, s in self.seconds.items()},
         }  # fmt: skip
 
-    def _coarsen(self, sizes: list[tuple[int, int]]) -> None:
+    def _coarsen(self, sizes: list[tuple[int, int]], first: int = 0, cycle: int = 0) -> None:
         most_weight = max(1, 3 * self.plan.problem.total_weight // (2 * self._coarsest))
-        end, at_hubs = sizes[0][0], self.plan.problem.matching == "two_hop"
+        within, other = (1, 2) if cycle else (-1, -1)
+        words = self.plan.arrays["levels"].get(0, self._words * self._most_levels)
+        end, at_hubs = int(words[self._words * first + self._word["LEVEL_END"]]), self.plan.problem.matching == "two_hop"
         while sizes[-1][0] > self._coarsest and len(sizes) < self._most_levels - 1:
             started, level, (n, m) = time.perf_counter(), len(sizes) - 1, sizes[-1]
-            seed = (self.plan.problem.seed + 0x9E3779B9 * level) % 2**32
-            self._match(level, n, seed, most_weight, at_hubs)
+            seed = (self.plan.problem.seed + 0x9E3779B9 * level + 0x1234567 * cycle) % 2**32
+            self._match(level, n, seed, most_weight, at_hubs, within)
             # A level never needs more than the one before.
             self.reserve("arena", end + 3 * n + 1 + 2 * m, keeps=True)
             self._contract(level, n)
@@ -103,12 +118,17 @@ class Multilevel:
             coarse = int(words[self._word["LEVEL_VERTICES"]]), int(words[self._word["LEVEL_ENTRIES"]])
             if coarse[0] > _LEAST_SHRINKING * n:
                 if at_hubs:
-                    return
+                    break
                 at_hubs = True
                 continue
             sizes.append(coarse)
+            if cycle:
+                self.launch(LOCK_FREE, "restrict_parts", coarse[0], level=level, from_array=within, to_array=other)
+                within, other = other, within
             self._coarsening.append(time.perf_counter() - started)
             self._peak = end = int(words[self._word["LEVEL_END"]])
+        if within == 2:
+            self.launch(LOCK_FREE, "copy_parts", sizes[-1][0], level=len(sizes) - 1, from_array=2, to_array=1)
 
     def reserve(self, name: str, size: int, *, keeps: bool = False) -> None:
         """Make array *name* at least *size* long, with what it holds if it *keeps* that."""
@@ -125,15 +145,16 @@ class Multilevel:
         for launch in self._launches.values():
             launch.replace(old, new)
 
-    def _match(self, level: int, n: int, seed: int, most_weight: int, at_hubs: bool) -> None:
+    def _match(self, level: int, n: int, seed: int, most_weight: int, at_hubs: bool, within: int) -> None:
         self.launch(LOCK_FREE, "start_matching", n, level=level)
         for _ in range(_ROUNDS):
-            self.launch(LOCK_FREE, "choose_mates", n, level=level, seed=seed, most_weight=most_weight)
+            self.launch(LOCK_FREE, "choose_mates", n, level=level, seed=seed, most_weight=most_weight, within_array=within, is_aligned=int(ALIGNED and (within < 0 or ALIGNED > 1) and self.plan.problem.graph.n_edges <= 6 * self.plan.problem.graph.n_vertices))
             self.launch(LOCK_FREE, "match_mutual", n, level=level)
         if at_hubs:
-            self.launch(TWO_HOP, "choose_hubs", n, level=level, seed=seed)
+            self.launch(TWO_HOP, "choose_hubs", n, level=level, seed=seed, within_array=within)
             self.launch(TWO_HOP, "match_at_hubs", n, level=level, most_weight=most_weight)
-            self.launch(TWO_HOP, "match_lonely", n, level=level, most_weight=most_weight)
+            if within < 0:
+                self.launch(TWO_HOP, "match_lonely", n, level=level, most_weight=most_weight)
 
     def _contract(self, level: int, n: int) -> None:
         for kernel in (
@@ -157,16 +178,16 @@ class Multilevel:
         refine_individuals(self, last, sizes, individuals, each)
         return last - 1
 
-    def _uncoarsen(self, level: int, sizes: list[tuple[int, int]]) -> None:
+    def _uncoarsen(self, level: int, sizes: list[tuple[int, int]], last: int = 0) -> None:
         facts, coarsest = self._session.facts, len(sizes) - 1
         only_projects = self.plan.problem.refinement == "noop"
         if facts.dialect.has_grid_barrier and not only_projects and level >= 0:
             groups = _GROUPS_A_UNIT * facts.compute_units
             self.launch(
-                REFINING, "refine_levels", 0, groups, level=level, last_level=0, has_coarser=int(level < coarsest)
+                REFINING, "refine_levels", 0, groups, level=level, last_level=last, has_coarser=int(level < coarsest)
             )
-            level = -1
-        for level in range(level, -1, -1):  # noqa: B020
+            level = last - 1
+        for level in range(level, last - 1, -1):  # noqa: B020
             n = sizes[level][0]
             for kernel in ("project", "start_level"):
                 self.launch(REFINING, kernel, n, level=level, has_coarser=int(level < coarsest))
