@@ -39,15 +39,15 @@ INLINE uint rank_of(uint seed, uint u, uint v, int is_aligned) {
 
 /* The heaviest edge to an unmatched neighbour among every step-th entry of the row of v.  Vertices heavier than
  * most_weight together stay apart, or no balance could be found. */
-INLINE edge_t heaviest_edge(const level_t *on, __global const int *mates, __global const int *within, int v, uint seed,
+INLINE edge_t heaviest_edge(const level_t *on, __global const int *mates, __global const int *parts, int v, uint seed,
                             int is_aligned, int most_weight, uint first, uint step) {
-  const int own = vertex_weight(on, v), part = within ? within[v] : 0;
+  const int own = vertex_weight(on, v), part = parts ? parts[v] : 0;
   edge_t best = {0ul, NOBODY};
   for (int e = on->rows[v] + (int)first; e < on->rows[v + 1]; e += (int)step) {
     const int u = on->columns[e];
     const ulong weight = 1ul + (uint)edge_weight(on, e);
     if (weight < best.key >> 32 || u == v || mates[u] != NOBODY || vertex_weight(on, u) > most_weight - own ||
-        (within && within[u] != part))
+        (parts && parts[u] != part))
       continue;
     const ulong key = (weight << 32) | rank_of(seed, (uint)u, (uint)v, is_aligned);
     if (key > best.key || (key == best.key && u > best.end)) {
@@ -58,21 +58,21 @@ INLINE edge_t heaviest_edge(const level_t *on, __global const int *mates, __glob
   return best;
 }
 
-KERNEL choose_mates(uint level, uint seed, int is_aligned, int most_weight, int within_array, uint room, LEVELS_PARAMETERS,
+KERNEL choose_mates(uint level, uint seed, int is_aligned, int most_weight, int within, uint room, LEVELS_PARAMETERS,
                     __global const int *mates, __global const int *work, __global int *choices) {
   const level_t on = LEVEL(level);
-  __global const int *within = within_array < 0 ? 0 : work + (size_t)within_array * room;
+  __global const int *parts = within < 0 ? 0 : work + (size_t)within * room;
   const share_t share = share_of(on.n);
   for (uint i = share.first; i < share.end; i += share.step) {
     const int v = i + sg_lane() < on.n && mates[i + sg_lane()] == NOBODY ? (int)(i + sg_lane()) : NOBODY;
     const int is_long = v != NOBODY && on.rows[v + 1] - on.rows[v] > (SUB_GROUP_SIZE > 1 ? LONG_ROW : INT_MAX);
     for (lane_mask_t left = sg_ballot(is_long); left; left &= left - 1) {
       const int w = sg_broadcast(v, lowest_lane(left));
-      const edge_t own = heaviest_edge(&on, mates, within, w, seed, is_aligned, most_weight, sg_lane(), SUB_GROUP_SIZE);
+      const edge_t own = heaviest_edge(&on, mates, parts, w, seed, is_aligned, most_weight, sg_lane(), SUB_GROUP_SIZE);
       const ulong key = sg_greatest(own.key), end = sg_greatest(own.key == key ? (ulong)(own.end + 1) : 0ul);
       if (sg_lane() == 0) choices[w] = (int)end - 1;
     }
-    if (v != NOBODY && !is_long) choices[v] = heaviest_edge(&on, mates, within, v, seed, is_aligned, most_weight, 0u, 1u).end;
+    if (v != NOBODY && !is_long) choices[v] = heaviest_edge(&on, mates, parts, v, seed, is_aligned, most_weight, 0u, 1u).end;
   }
 }
 
@@ -86,21 +86,4 @@ KERNEL match_mutual(uint level, LEVELS_PARAMETERS, __global const int *choices, 
     if (u == NOBODY || choices[u] != (int)v) continue;
     mates[v] = u;
   }
-}
-
-/* The coarse vertices are in the parts of the vertices that they are made of. */
-KERNEL restrict_parts(uint level, uint from_array, uint to_array, uint room, __global const long *levels,
-                      __global const int *leaders, __global int *work) {
-  const uint n = (uint)levels[(level + 1u) * LEVEL_WORDS + LEVEL_VERTICES];
-  const share_t share = share_of(n);
-  for (uint i = share.first; i < share.end; i += share.step) {
-    const uint c = i + sg_lane();
-    if (c < n) work[(size_t)to_array * room + c] = work[(size_t)from_array * room + leaders[c]];
-  }
-}
-KERNEL copy_parts(uint level, uint from_array, uint to_array, uint room, __global const long *levels, __global int *work) {
-  const uint n = (uint)levels[level * LEVEL_WORDS + LEVEL_VERTICES];
-  const share_t share = share_of(n);
-  for (uint i = share.first; i < share.end; i += share.step)
-    if (i + sg_lane() < n) work[(size_t)to_array * room + i + sg_lane()] = work[(size_t)from_array * room + i + sg_lane()];
 }

@@ -17,12 +17,9 @@ _LEAST_SHRINKING = 0.95
 _TURNS_A_READ = 4  # iterations of refinement for which the host enqueues launches before it asks whether they end
 _MOST_GROWN = 1 << 26  # words of all partitions of the coarsest level
 _GROUPS_A_UNIT = 2
-CYCLES = 0
-ALIGNED = 1
-MOSTV = 1 << 30
-def VLEVEL(sizes):
-    return next((l for l, (n, m) in enumerate(sizes) if n <= MOSTV), len(sizes) - 1)
-
+_SPARSE = 6  # entries of a row in the mean, up to which matchings are aligned
+# How often levels are made anew within the parts, and the most vertices of the finest level of which that begins.
+_CYCLES = {"normal": (1, 1 << 16), "max": (3, 1 << 18)}
 
 
 class Multilevel:
@@ -47,7 +44,7 @@ class Multilevel:
         self._word = {
             name: constant(name) for name in (
                 "LEVEL_VERTICES", "LEVEL_ENTRIES", "LEVEL_END", "LEVEL_CUT", "LEVEL_TURNS", "REFINE_MODE",
-                "MODE_DONE", "GRID_STATUS",
+                "MODE_DONE", "GRID_STATUS", "BEST", "TARGET",
             )
         }  # fmt: skip
         self.levels: list[dict[str, Any]] = []
@@ -70,30 +67,48 @@ class Multilevel:
     def run(self) -> None:
         """Make the partition."""
         self.levels, self._peak = [], 0
-        self._coarsening: list[float] = []  # seconds of each level
         n, m = self.plan.problem.graph.n_vertices, self.plan.problem.graph.n_edges
+        self._seconds: dict[int, float] = {}  # of coarsening, by level, ...
+        self._refined: dict[int, float] = {}  # ... and of refinement, where the host drives it
         sizes = [(n, m)]
         started = time.perf_counter()
         if n > self._coarsest:
             self._coarsen(sizes)
-        self.levels = [{"vertices": n, "edges": m // 2} for n, m in sizes]
-        for level, seconds in zip(self.levels, self._coarsening, strict=False):
-            level["coarsening_seconds"] = seconds
         coarsened = time.perf_counter()
         next_level = self._partition_coarsest(sizes)
         partitioned = time.perf_counter()
-        self._uncoarsen(next_level, sizes, VLEVEL(sizes) if CYCLES else 0)
-        for cycle in range(CYCLES):
-            last = VLEVEL(sizes) if cycle + 1 < CYCLES else 0
-            first = VLEVEL(sizes)
-            del sizes[first + 1:]
-            self._coarsen(sizes, first, 1 + cycle)
-            self.levels = [{"vertices": n, "edges": m // 2} for n, m in sizes]
-            self._uncoarsen(len(sizes) - 1, sizes, last)
+        cycles, first = self._cycles(sizes)
+        self._uncoarsen(next_level, sizes, first)
+        for cycle in range(1, cycles + 1):
+            del sizes[first + 1 :]
+            self._coarsen(sizes, cycle)
+            self._uncoarsen(len(sizes) - 1, sizes, first if cycle < cycles else 0)
         ended = time.perf_counter()
+        self.levels = self._found(sizes)
         self.seconds = {
             "coarsening": coarsened - started, "initial": partitioned - coarsened, "refinement": ended - partitioned,
         }
+
+    def _cycles(self, sizes: list[tuple[int, int]]) -> tuple[int, int]:
+        """Return how often levels are made anew, and the finest level that stays."""
+        problem = self.plan.problem
+        cycles, most = _CYCLES[problem.effort]
+        if problem.refinement == "noop" or len(sizes) == 1 or first_level(problem.effort, sizes) is None:
+            return 0, 0
+        return cycles, next(level for level, (n, _) in enumerate(sizes) if n <= most or level == len(sizes) - 2)
+
+    def _found(self, sizes: list[tuple[int, int]]) -> list[dict[str, Any]]:
+        """Return what became of each level."""
+        words, found = self.plan.arrays["levels"].get().reshape(-1, self._words), []
+        for level, (n, m) in enumerate(sizes):
+            own: dict[str, Any] = {"vertices": n, "edges": m // 2}
+            for name, of in (("coarsening_seconds", self._seconds), ("refinement_seconds", self._refined)):
+                own |= {name: of[level]} if level in of else {}
+            for name in ("cut", "turns"):
+                value = int(words[level][self._word[f"LEVEL_{name.upper()}"]])
+                own |= {name: value} if value else {}
+            found.append(own)
+        return found
 
     @property
     def details(self) -> dict[str, Any]:
@@ -102,15 +117,17 @@ class Multilevel:
             **{f"{name}_seconds": s for name, s in self.seconds.items()},
         }  # fmt: skip
 
-    def _coarsen(self, sizes: list[tuple[int, int]], first: int = 0, cycle: int = 0) -> None:
-        most_weight = max(1, 3 * self.plan.problem.total_weight // (2 * self._coarsest))
-        within, other = (1, 2) if cycle else (-1, -1)
-        words = self.plan.arrays["levels"].get(0, self._words * self._most_levels)
-        end, at_hubs = int(words[self._words * first + self._word["LEVEL_END"]]), self.plan.problem.matching == "two_hop"
+    def _coarsen(self, sizes: list[tuple[int, int]], cycle: int = 0) -> None:
+        """Make levels of the last one; in a later *cycle* only within the parts of BEST, which they have then, too."""
+        problem, best, other = self.plan.problem, self._word["BEST"], self._word["TARGET"]
+        most_weight = max(1, 3 * problem.total_weight // (2 * self._coarsest))
+        within, at_hubs = best if cycle else -1, problem.matching == "two_hop"
+        level = len(sizes) - 1
+        end = int(self.plan.arrays["levels"].item(self._words * level + self._word["LEVEL_END"]))
         while sizes[-1][0] > self._coarsest and len(sizes) < self._most_levels - 1:
             started, level, (n, m) = time.perf_counter(), len(sizes) - 1, sizes[-1]
-            seed = (self.plan.problem.seed + 0x9E3779B9 * level + 0x1234567 * cycle) % 2**32
-            self._match(level, n, seed, most_weight, at_hubs, within)
+            seed = (problem.seed + 0x9E3779B9 * level + 0xC2B2AE35 * cycle) % 2**32
+            self._match(level, n, at_hubs, seed=seed, most_weight=most_weight, within=within)
             # A level never needs more than the one before.
             self.reserve("arena", end + 3 * n + 1 + 2 * m, keeps=True)
             self._contract(level, n)
@@ -123,12 +140,15 @@ class Multilevel:
                 continue
             sizes.append(coarse)
             if cycle:
-                self.launch(LOCK_FREE, "restrict_parts", coarse[0], level=level, from_array=within, to_array=other)
-                within, other = other, within
-            self._coarsening.append(time.perf_counter() - started)
-            self._peak = end = int(words[self._word["LEVEL_END"]])
-        if within == 2:
-            self.launch(LOCK_FREE, "copy_parts", sizes[-1][0], level=len(sizes) - 1, from_array=2, to_array=1)
+                target = other if within == best else best
+                self.launch(HASHED, "carry_parts", coarse[0], level=level, is_coarser=1, before=within, after=target)
+                within = target
+            self._seconds[level] = self._seconds.get(level, 0.0) + time.perf_counter() - started
+            end = int(words[self._word["LEVEL_END"]])
+            self._peak = max(self._peak, end)
+        if within == other:
+            level, n = len(sizes) - 1, sizes[-1][0]
+            self.launch(HASHED, "carry_parts", n, level=level, is_coarser=0, before=other, after=best)
 
     def reserve(self, name: str, size: int, *, keeps: bool = False) -> None:
         """Make array *name* at least *size* long, with what it holds if it *keeps* that."""
@@ -145,16 +165,20 @@ class Multilevel:
         for launch in self._launches.values():
             launch.replace(old, new)
 
-    def _match(self, level: int, n: int, seed: int, most_weight: int, at_hubs: bool, within: int) -> None:
+    def _match(self, level: int, n: int, at_hubs: bool, *, within: int, **values: int) -> None:
+        graph = self.plan.problem.graph
+        is_aligned = int(within < 0 and graph.n_edges <= _SPARSE * graph.n_vertices)
         self.launch(LOCK_FREE, "start_matching", n, level=level)
         for _ in range(_ROUNDS):
-            self.launch(LOCK_FREE, "choose_mates", n, level=level, seed=seed, most_weight=most_weight, within_array=within, is_aligned=int(ALIGNED and (within < 0 or ALIGNED > 1) and self.plan.problem.graph.n_edges <= 6 * self.plan.problem.graph.n_vertices))
+            self.launch(
+                LOCK_FREE, "choose_mates", n, level=level, within=within, is_aligned=is_aligned, **values
+            )
             self.launch(LOCK_FREE, "match_mutual", n, level=level)
         if at_hubs:
-            self.launch(TWO_HOP, "choose_hubs", n, level=level, seed=seed, within_array=within)
-            self.launch(TWO_HOP, "match_at_hubs", n, level=level, most_weight=most_weight)
-            if within < 0:
-                self.launch(TWO_HOP, "match_lonely", n, level=level, most_weight=most_weight)
+            self.launch(TWO_HOP, "choose_hubs", n, level=level, seed=values["seed"], within=within)
+            self.launch(TWO_HOP, "match_at_hubs", n, level=level, most_weight=values["most_weight"])
+        if at_hubs and within < 0:
+            self.launch(TWO_HOP, "match_lonely", n, level=level, most_weight=values["most_weight"])
 
     def _contract(self, level: int, n: int) -> None:
         for kernel in (
@@ -179,6 +203,7 @@ class Multilevel:
         return last - 1
 
     def _uncoarsen(self, level: int, sizes: list[tuple[int, int]], last: int = 0) -> None:
+        """Refine levels from *level* to *last*; on a coarser one than *level*, if there is one, is the partition."""
         facts, coarsest = self._session.facts, len(sizes) - 1
         only_projects = self.plan.problem.refinement == "noop"
         if facts.dialect.has_grid_barrier and not only_projects and level >= 0:
@@ -195,10 +220,6 @@ class Multilevel:
                 self.launch(REFINING, "direct_turn", 0, 1, level=level)
             else:
                 self._refine(level, n)
-        words = self.plan.arrays["levels"].get().reshape(-1, self._words)
-        for own, row in zip(self.levels, words, strict=False):
-            cut, turns = int(row[self._word["LEVEL_CUT"]]), int(row[self._word["LEVEL_TURNS"]])
-            own |= ({"cut": cut} if cut else {}) | ({"turns": turns} if turns else {})
 
     def _refine(self, level: int, n: int) -> None:
         state, started = self.plan.arrays["state"], time.perf_counter()
@@ -207,7 +228,7 @@ class Multilevel:
                 self.launch(REFINING, "direct_turn", 0, 1, level=level)
                 for kernel in ("ask_border", "confirm_candidates", "apply_moves"):
                     self.launch(REFINING, kernel, n, level=level)
-        self.levels[level]["refinement_seconds"] = time.perf_counter() - started
+        self._refined[level] = self._refined.get(level, 0.0) + time.perf_counter() - started
 
     def check(self) -> None:
         """Raise if a wait on the device ran out."""
