@@ -4,11 +4,12 @@
     benchmarks/bench_hetero.py --devices nvidia pocl --rounds 8 --json hetero.json --plot rounds
     benchmarks/bench_hetero.py --devices pocl/3/1 --scale 0.02   # a CPU cut into parts of 3 units and 1 unit
 
-For each load it times each device alone (where that would take long, on a 64th of the load), then splits on a grid, and once more around the best of them, with the policy
-``static``; splits are left out in which a device alone would take much longer than the best so far. Then come the
-rounds of each policy, which begins with nothing learned. Answers are checked. A row has the seconds of all rounds, and
-of those from round 4 on the median over the best split (``of_best``) and over the fastest device alone
-(``of_single``), and the efficiency: the speed over the sum of the speeds of the devices alone.
+For each load it times each device alone (where that would take long, on a 64th of the load), then splits on a grid, and
+once more around the best of them, with the policy ``static``; splits are left out in which a device alone would take
+much longer than the best so far. Then come the rounds of each policy, which begins with nothing learned. Answers are
+checked. A row has the seconds of all rounds, and of those from round 4 on the median over the best split (``of_best``)
+and over the fastest device alone (``of_single``), and the efficiency: the speed over the sum of the speeds of the
+devices alone.
 """
 from __future__ import annotations
 
