@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from clgraph.data.graph import Graph
 from clgraph.data.stats import FAR_DISTANCE
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.cost import HostItems, Work
+from clgraph.model.cost import HostItems, Part, Work
 from clgraph.model.strategy import Strategy, solves_all
 from clgraph.runtime.session import Session
 
@@ -72,11 +72,10 @@ def walked(graph: Graph, way: str) -> Work:
     return Work(host_items=(near, HostItems(far * items, whole, way)))
 
 
-def met(graph: Graph, way: str) -> Work:
-    """Return the work of :func:`walked` for the part of the graph that a search reaches."""
-    whole = walked(graph, way)
+def met(graph: Graph, way: str) -> Part:
+    """Return the work of :func:`walked`, of which a search does as much as it reaches of the graph."""
     is_known = graph.n_vertices > FAR_DISTANCE and graph.is_measured
-    return whole.times(graph.stats.reached_share) if is_known else whole
+    return walked(graph, way), graph.stats.reached_share if is_known else 1.0, 1.0
 
 
 def scanned(graph: Graph, passes: float) -> Work:
@@ -86,17 +85,17 @@ def scanned(graph: Graph, passes: float) -> Work:
 
 
 def sequential(
-    solve: Callable[[Any], Any], work: Callable[[Any], Work], unfit: Callable[[Any], str | None] = solves_all
+    solve: Callable[[Any], Any], work: Callable[[Any], list[Part]], unfit: Callable[[Any], str | None] = solves_all
 ) -> Strategy:
     """Return the strategy whose plans run ``solve(problem)`` and have what it returns as their result.
 
-    ``work(problem)`` is what that asks of the host. No device is needed, and there are no options.
+    ``work(problem)`` are the parts of what that asks of the host. No device is needed, and there are no options.
     """
 
     def plan(_session: Session, problem: Any) -> HostPlan:
         return HostPlan(problem, solve)
 
-    def asked(problem: Any, _facts: DeviceFacts) -> Work:
+    def asked(problem: Any, _facts: DeviceFacts) -> list[Part]:
         return work(problem)
 
     return Strategy("sequential", plan, asked, unfit=unfit)

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.traversal.host import NONE_BEFORE, levels, levels_work
 from clgraph.algorithms.traversal.problem import SearchProblem
-from clgraph.model.cost import Work
+from clgraph.model.cost import Part
 
 
 def solve(problem: SearchProblem) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -19,6 +19,6 @@ def solve(problem: SearchProblem) -> tuple[NDArray[np.int32], NDArray[np.int32]]
     return distances, predecessors
 
 
-def work(problem: SearchProblem) -> Work:
+def work(problem: SearchProblem) -> list[Part]:
     """Return what the search asks of the host."""
     return levels_work(problem.graph)

@@ -10,11 +10,11 @@ from scipy.sparse import csr_array
 from clgraph.algorithms.traversal.host import NONE_BEFORE, levels, levels_work
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.engine.host import met, scanned, too_many_entries
-from clgraph.model.cost import Work
+from clgraph.model.cost import Part, Work
 
 _EXACT = 2**53  # integers below it are doubles
-_SCANS, _CALL_SECONDS = 10.0, 3.5e-5
-_LOOKS, _LOOK_SECONDS = 40.0, 2e-5  # of predecessors
+_SCANS, _LOOKS = 10.0, 40.0  # the latter of predecessors
+_CALL, _LOOK = Work(host_seconds=3.5e-5), Work(host_seconds=2e-5)
 
 
 def unfit(problem: SearchProblem) -> str | None:
@@ -84,10 +84,11 @@ def _take_least(
     predecessors[columns[entries]] = rows[entries]
 
 
-def work(problem: SearchProblem) -> Work:
+def work(problem: SearchProblem) -> list[Part]:
     """Dijkstra's search, or a breadth-first one where every edge weighs 1, and a look at all edges for predecessors."""
     graph = problem.graph
-    looks = scanned(graph, _LOOKS) + Work(host_seconds=_LOOK_SECONDS) if problem.predecessors else Work()
+    looks = (scanned(graph, _LOOKS), _LOOK) if problem.predecessors else ()
+    rest = [(each, 1.0, 1.0) for each in looks]
     if problem.weight_dtype is None:
-        return levels_work(graph) + looks
-    return met(graph, "heap") + scanned(graph, _SCANS) + Work(host_seconds=_CALL_SECONDS) + looks
+        return levels_work(graph) + rest
+    return [met(graph, "heap"), (scanned(graph, _SCANS), 1.0, 1.0), (_CALL, 1.0, 1.0), *rest]

@@ -11,12 +11,13 @@ from scipy.sparse import csr_array
 from clgraph.data.graph import Graph
 from clgraph.data.stats import FAR_DISTANCE
 from clgraph.engine.host import met, scanned
-from clgraph.model.cost import Work
+from clgraph.model.cost import Part, Work
 
 NONE_BEFORE = -9999  # as in scipy.sparse.csgraph
 _TICKS, _TICKS_OF_ROOT = 1024, 8  # most levels that are expected: so many, and times the root of the vertices
 _TWO_SEARCHES = 4.0  # times one, since the clock makes the second longer
-_SCANS, _CALL_SECONDS = 2.5, 3.5e-5
+_SCANS = 2.5
+_CALL = Work(host_seconds=3.5e-5)
 
 
 def levels(
@@ -44,12 +45,12 @@ def levels(
     return depths[:n], predecessors
 
 
-def levels_work(graph: Graph) -> Work:
+def levels_work(graph: Graph) -> list[Part]:
     """Return what :func:`levels` asks of the host."""
-    once = met(graph, "traverse") + scanned(graph, _SCANS)
     is_known = graph.n_vertices > FAR_DISTANCE and graph.is_measured
     is_long = is_known and graph.stats.estimated_depth > _ticks(graph.n_vertices)
-    return once.times(_TWO_SEARCHES if is_long else 1.0) + Work(host_seconds=_CALL_SECONDS)
+    times, (asked, reached, weight) = _TWO_SEARCHES if is_long else 1.0, met(graph, "traverse")
+    return [(asked, times * reached, weight), (scanned(graph, _SCANS), times, 1.0), (_CALL, 1.0, 1.0)]
 
 
 def _ticks(n: int) -> int:
