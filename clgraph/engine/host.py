@@ -15,7 +15,7 @@ from clgraph.model.strategy import Strategy, solves_all
 from clgraph.runtime.session import Session
 
 _VERTEX_BYTES = 16.0
-_USUAL_REACH = 0.25  # of the vertices, between random numbers and those of meshes
+_CACHED = 1 << 13  # vertices whose neighbours are in a near cache wherever they are
 _MOST_INDICES = 2**31 - 2**16
 
 
@@ -60,13 +60,13 @@ def too_many_entries(problem: Any) -> str | None:
 def walked(graph: Graph, way: str) -> Work:
     """Return the work of going to every vertex and along every entry once.
 
-    Neighbours in far numbers cost cache misses. In graphs so small that none is far, only sizes are asked for, and a
-    few entries of others, unless they are measured.
+    Neighbours in far numbers cost cache misses, and more so if a heap is between them. Of small graphs only sizes are
+    asked for, of others a few entries.
     """
     items, whole = float(graph.n_vertices + graph.n_edges), _VERTEX_BYTES * graph.n_vertices
-    if graph.n_vertices <= FAR_DISTANCE:
-        return Work(host_items=(HostItems(items, _USUAL_REACH * whole, way),))
-    far, mean_log2_distance = graph.locality
+    if graph.n_vertices <= _CACHED:
+        return Work(host_items=(HostItems(items, whole, way),))
+    far, mean_log2_distance = graph.locality if way == "heap" else graph.locality_in_order
     reach = 2.0 ** (1.0 + mean_log2_distance)
     near = HostItems((1.0 - far) * items, min(whole, _VERTEX_BYTES * reach), way)
     return Work(host_items=(near, HostItems(far * items, whole, way)))
