@@ -341,8 +341,9 @@ def sampled_locality(
 
     If *in_order*, a neighbour beside one of the four entries before is at distance 0, however far from its row.
     Who goes along the entries has just met it: in the row of a star's hub, where rows have the hub alone, or in trees
-    that are numbered by level. The arrays may be unchecked: what is wrong in them makes wrong numbers here, and is found
-    later.
+    that are numbered by level.
+
+    The arrays may be unchecked: what is wrong in them makes wrong numbers here, and is found later.
     """
     m = columns.size
     if not m:
