@@ -148,9 +148,55 @@ def test_children_only_take_the_place_of_worse_parents(session: Session) -> None
         assert (found["max"] <= found["normal"]).all() and (found["max"] < found["normal"]).any()
 
 
-def test_refinement_keeps_the_balance_that_it_has(session: Session) -> None:
+@pytest.mark.parametrize("refinement", [name for name in REFINEMENTS if name != "noop"])
+def test_refinement_keeps_the_balance_that_it_has(session: Session, refinement: str) -> None:
     for seed in range(3):
-        assert partition(GRID, 8, imbalance=0.0, seed=seed, session=session, verify=True).part_weights.max() == 200
+        found = partition(
+            GRID, 8, imbalance=0.0, seed=seed, session=session, strategy="gpu", refinement=refinement, verify=True
+        )
+        assert found.part_weights.max() == 200
+
+
+@pytest.mark.parametrize("refinement", ["buffered", "permutations"])
+def test_requests_better_the_cut_and_are_the_same_everywhere(refinement: str) -> None:
+    graph = cg.generators.delaunay_points(3000, seed=3)
+    found = [
+        quiet(graph, 16, strategy="gpu", refinement=refinement, deterministic=True, session=session_on(name))
+        for name in ("pocl", "intel")
+    ]
+    assert (found[0].parts == found[1].parts).all() and found[0].imbalance <= 0.03
+    worse = quiet(graph, 16, strategy="gpu", refinement="noop", deterministic=True, imbalance=1.0, session="pocl")
+    assert found[0].edge_cut < worse.edge_cut
+
+
+@pytest.mark.parametrize("refinement", ["buffered", "permutations"])
+def test_a_block_that_only_gains_together(pocl: Session, refinement: str) -> None:
+    """Three vertices of a triangle are tied to another part: each alone loses if it moves there, and all gain."""
+    triangle, left, right = [(0, 1), (1, 2), (2, 0)], range(3, 13), range(13, 23)
+    edges = [*triangle, *((0, v) for v in (13, 14)), (1, 15), (2, 16)]
+    edges += [(u, v) for block in (left, right) for u in block for v in block if u < v]
+    graph = Graph.from_edges(*np.array(edges + [(0, 3)]).T, np.array([3] * 3 + [1] * (len(edges) - 2)))
+    parts = np.array([0] * 13 + [1] * 10, np.int32)
+    moved = np.array([1] * 3 + [0] * 10 + [1] * 10, np.int32)
+    cuts = [partition_quality(graph, of, 2)["edge_cut"] for of in (parts, moved)]
+    assert cuts == [4, 1]
+    assert refined_from(pocl, graph, parts, refinement=refinement, imbalance=0.2) == cuts[refinement == "permutations"]
+
+
+def refined_from(session: Session, graph: Graph, parts, **settings) -> int:
+    """Return the cut that refinement of level 0 leaves of *parts*."""
+    plan = STRATEGIES["gpu"].plan(session, as_problem(graph, n_parts=int(parts.max()) + 1, **settings), coarsest=1000)
+    run, constant = plan.used[0], plan.program(REFINING).constant
+
+    def given(sizes) -> int:
+        run.plan.arrays["work"].set(parts, offset=constant("BEST") * plan.recipe.values["room"])
+        weights = np.bincount(parts).astype(np.int32)
+        plan.scope["parts_work"].set(weights, offset=constant("BEST_SIZES") * weights.size)
+        return 0
+
+    run._partition_coarsest = given
+    plan.run()
+    return plan.result()[1]
 
 
 def test_same_parts_in_every_run_and_on_every_device() -> None:

@@ -197,6 +197,16 @@ PLANTS = {
         "partition/asking.h", "fetch_and(counters + parts[on->columns[e]], 0);",
         "counters[parts[on->columns[e]]] = 0;", "threads", "refinement", (*lanes.WIDE, "-DWORDS_ORDER=1"),
     ),
+    "place-for-two-requests": Plant(
+        "partition/buffered.cl", "begins[target] + fetch_add(OF_REQUESTS(PLACED) + target, 1)",
+        "begins[target] + (load_relaxed(OF_REQUESTS(PLACED) + target), "
+        "store_relaxed(OF_REQUESTS(PLACED) + target, OF_REQUESTS(PLACED)[target] + 1), OF_REQUESTS(PLACED)[target] - 1)",
+        "scheduler", "buffered", ("-DWG_SIZE=1",),
+    ),
+    "gain-counted-by-two-lanes": Plant(
+        "partition/permutations.cl", "if (tops[j] == u) fetch_add(together + k * TOP + j, ",
+        "if (tops[j] == u) together[k * TOP + j] += (", "threads", "permutations", (*lanes.WIDE, "-DWORDS_ORDER=1"),
+    ),
     "ring-that-another-owns": Plant(  # its links go to triangles that are no more
         "delaunay/rounds.cl", "if (across != OUTSIDE && owners[unmarked(across) >> 2] != key) return 0;", "",
         "scheduler", "three_phase", ("-DWG_SIZE=1",),

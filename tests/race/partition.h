@@ -17,6 +17,11 @@ static unsigned linger;          /* short: some groups come too late, and leave 
 #include "partition/two_hop.cl"
 #include "partition/hashed.cl"
 #include "partition/label_propagation.cl"
+#define LEAST_GAIN least_gain
+#define TOP 3
+static int least_gain;
+#include "partition/buffered.cl"
+#include "partition/permutations.cl"
 #include "partition/greedy_growing.cl"
 #include "partition/population.cl"
 
@@ -27,6 +32,7 @@ static constexpr size_t N_ITEMS = WG_SIZE == 1 ? 2 : WG_SIZE;
 #define LEVEL_ARGUMENTS_OF(x) \
   x.rows.data(), x.columns.data(), x.weights.data(), x.vertex_weights.data(), x.levels.data(), x.arena.data()
 
+enum Way { LABEL_PROPAGATION, BUFFERED, PERMUTATIONS };
 struct Levels {
   int n, m, most_weight;
   std::vector<int> rows = {0}, columns, weights, vertex_weights, arena, mates, choices, leaders, begins, keys, slots, counts;
@@ -107,7 +113,7 @@ struct Levels {
   }
 
   /* Refines three parts, in which the vertices of the coarse level lie by their numbers, by so many work-items. */
-  std::vector<int> refine(size_t n_items, bool &is_right) {
+  std::vector<int> refine(size_t n_items, bool &is_right, Way way = LABEL_PROPAGATION) {
     const uint n_parts = 3, room = (uint)n;
     std::vector<int> work(VERTEX_ARRAYS * n), parts(PART_ARRAYS * n_parts), histogram(BUCKETS * n_parts), before(n);
     std::vector<uint> words(REFINE_WORDS);
@@ -125,9 +131,29 @@ struct Levels {
       parts[SHARES * n_parts + p] = total / 3;
     }
     for (int v = 0; v < n; v++) before[v] = arena[v] < 0 ? NOBODY : work[BEST * room + arena[v]];
-    launch(n_items, [&] {
-      refine_levels(1, 0, 0, n_parts, room, LEVEL_ARGUMENTS, work.data(), parts.data(), histogram.data(), words.data());
-    }, GROUPING);
+#define REFINED_ARGUMENTS n_parts, room, LEVEL_ARGUMENTS, work.data(), parts.data(), histogram.data(), words.data()
+    if (way == LABEL_PROPAGATION) {
+      launch(n_items, [&] { refine_levels(1, 0, 0, REFINED_ARGUMENTS); }, GROUPING);
+    } else {
+      std::vector<int> requests(n), request_words(REQUEST_ARRAYS * n_parts);
+      least_gain = way == BUFFERED ? 1 : -100;
+      for (uint level = 2; level-- > 0;) {
+        launch(n_items, [&] { project(level, !level, REFINED_ARGUMENTS); }, GROUPING);
+        launch(n_items, [&] { start_level(level, !level, REFINED_ARGUMENTS); }, GROUPING);
+        for (;;) {
+          launch(WG_SIZE, [&] { direct_turn(level, REFINED_ARGUMENTS); }, GROUPING);
+          launch(n_items, [&] { ask_border(level, REFINED_ARGUMENTS); }, GROUPING);
+          if (words[REFINE_MODE] == MODE_DONE) break;
+          launch(n_items, [&] { count_requests(level, REFINED_ARGUMENTS, request_words.data(), requests.data()); }, GROUPING);
+          launch(n_items, [&] { place_requests(level, REFINED_ARGUMENTS, request_words.data(), requests.data()); }, GROUPING);
+          launch(n_items, [&] {
+            if (way == BUFFERED) accept_requests(level, REFINED_ARGUMENTS, request_words.data(), requests.data());
+            else permute_requests(level, REFINED_ARGUMENTS, request_words.data(), requests.data());
+          }, GROUPING);
+          launch(n_items, [&] { apply_moves(level, REFINED_ARGUMENTS); }, GROUPING);
+        }
+      }
+    }
     std::vector<int> found(work.begin() + BEST * room, work.begin() + (BEST + 1) * room), sizes(n_parts);
     for (int v = 0; v < n; v++)
       if (found[v] >= 0) sizes[found[v]] += vertex_weights[v];
@@ -171,6 +197,15 @@ static bool refinement_right(Random &random, ulong) {
   bool is_right = false, is_right_again = false;
   const std::vector<int> found = on.refine(N_ITEMS, is_right);
   return is_right && on.refine(WG_SIZE, is_right_again) == found && is_right_again;
+}
+
+template <Way way> static bool requests_right(Random &random, ulong) {
+  Levels on(random);
+  on.match();
+  on.contract();
+  bool is_right = false, is_right_again = false;
+  const std::vector<int> found = on.refine(N_ITEMS, is_right, way);
+  return is_right && on.refine(WG_SIZE, is_right_again, way) == found && is_right_again;
 }
 
 /* The one group that came of two waits in vain: it must say so, and end. */
@@ -246,5 +281,6 @@ static bool partners_right(Random &random, ulong) {
 
 static const Case cases[] = {
     {"alone", alone_right}, {"matching", matching_right}, {"contraction", contraction_right}, {"refinement", refinement_right},
+    {"buffered", requests_right<BUFFERED>}, {"permutations", requests_right<PERMUTATIONS>},
     {"growing", growing_right}, {"partners", partners_right},
 };

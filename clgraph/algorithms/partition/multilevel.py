@@ -5,6 +5,7 @@ import time
 from typing import Any
 
 from clgraph.algorithms.partition.population import POPULATION, first_level, refine_individuals
+from clgraph.algorithms.partition.variants import sources_of, turn_of
 from clgraph.arguments import checked_count
 from clgraph.runtime.failure import check_status
 from clgraph.runtime.program import Launch
@@ -32,9 +33,9 @@ class Multilevel:
         self.plan, self._session = plan, plan.session
         values = plan.recipe.values
         self._coarsest, self._individuals = values["coarsest"], values["individuals"]
-        self._programs = {
-            name: plan.program(name) for name in (LOCK_FREE, TWO_HOP, HASHED, GROWING, POPULATION, REFINING)
-        }  # fmt: skip
+        names = (LOCK_FREE, TWO_HOP, HASHED, GROWING, POPULATION, REFINING, *sources_of(plan.problem))
+        self._programs = {name: plan.program(name) for name in names}
+        self._turn = turn_of(plan.problem)
         self._launches: dict[str, Launch] = {}
         constant = self._programs[REFINING].constant
         self._words, self._most_levels = constant("LEVEL_WORDS"), constant("MAX_LEVELS")
@@ -144,14 +145,14 @@ class Multilevel:
     def _partition_coarsest(self, sizes: list[tuple[int, int]]) -> int:
         """Leave a partition; return the level to refine next."""
         level, n = len(sizes) - 1, sizes[-1][0]
-        only_projects = self.plan.problem.refinement == "noop"
+        refinement = self.plan.problem.refinement
         constant, n_parts = self._programs[GROWING].constant, self.plan.problem.n_parts
         each = constant("VERTEX_WORDS") * (n + n % 2) + constant("PART_WORDS") * n_parts
         individuals = max(1, min(self._individuals, _MOST_GROWN // each))
         self.reserve("grown", individuals * each)
         self.launch(GROWING, "grow_parts", 0, individuals, level=level)
         last = first_level(self.plan.problem.effort, sizes)
-        if only_projects or last is None:
+        if refinement != "label_propagation" or last is None:
             self.launch(GROWING, "keep_best", 0, 1, level=level, n_groups=individuals)
             return level
         refine_individuals(self, last, sizes, individuals, each)
@@ -159,8 +160,8 @@ class Multilevel:
 
     def _uncoarsen(self, level: int, sizes: list[tuple[int, int]]) -> None:
         facts, coarsest = self._session.facts, len(sizes) - 1
-        only_projects = self.plan.problem.refinement == "noop"
-        if facts.dialect.has_grid_barrier and not only_projects and level >= 0:
+        refinement = self.plan.problem.refinement
+        if facts.dialect.has_grid_barrier and refinement == "label_propagation" and level >= 0:
             groups = _GROUPS_A_UNIT * facts.compute_units
             self.launch(
                 REFINING, "refine_levels", 0, groups, level=level, last_level=0, has_coarser=int(level < coarsest)
@@ -170,7 +171,7 @@ class Multilevel:
             n = sizes[level][0]
             for kernel in ("project", "start_level"):
                 self.launch(REFINING, kernel, n, level=level, has_coarser=int(level < coarsest))
-            if only_projects:
+            if refinement == "noop":
                 self.launch(REFINING, "direct_turn", 0, 1, level=level)
             else:
                 self._refine(level, n)
@@ -184,8 +185,8 @@ class Multilevel:
         while state.item(self._word["REFINE_MODE"]) != self._word["MODE_DONE"]:
             for _ in range(_TURNS_A_READ):
                 self.launch(REFINING, "direct_turn", 0, 1, level=level)
-                for kernel in ("ask_border", "confirm_candidates", "apply_moves"):
-                    self.launch(REFINING, kernel, n, level=level)
+                for source, kernel in self._turn:
+                    self.launch(source, kernel, n, level=level)
         self.levels[level]["refinement_seconds"] = time.perf_counter() - started
 
     def check(self) -> None:

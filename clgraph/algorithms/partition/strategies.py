@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from clgraph.algorithms.partition import work
+from clgraph.algorithms.partition import variants, work
 from clgraph.algorithms.partition.multilevel import (
     HASHED,
     REFINING,
@@ -30,9 +30,13 @@ _SAME_EVERYWHERE = 8  # individuals of a deterministic partition, whatever the d
 
 
 def gpu(
-    problem: PartitionProblem, facts: DeviceFacts, *, coarsest: int = _COARSEST, individuals: int | None = None
+    problem: PartitionProblem, facts: DeviceFacts, *, coarsest: int = _COARSEST, individuals: int | None = None,
+    top_k: int = 11,
 ) -> Recipe:
-    """*coarsest* vertices for each part are left when coarsening ends; the best of *individuals* partitions is kept."""
+    """*coarsest* vertices for each part are left when coarsening ends; the best of *individuals* partitions is kept.
+
+    The refinement ``permutations`` tries all sets of the best *top_k* moves to each part.
+    """
     coarsest = max(_LEAST_COARSEST, checked_count("coarsest", coarsest, 1000) * problem.n_parts)
     if individuals is None:
         individuals = _SAME_EVERYWHERE if problem.deterministic else 2 * facts.compute_units
@@ -50,7 +54,7 @@ def gpu(
         "work": Array(f"VERTEX_ARRAYS * {room}", np.int32), "histogram": Array(f"BUCKETS * {k}", np.int32),
         "blocks": Array(k * individuals, np.int32), "scores": Array(individuals, np.uint64),
         **dict.fromkeys(("grown", "population", "parents", "shared_all"), Array(1, np.int32)),
-        "parent_scores": Array(individuals, np.uint64),
+        "parent_scores": Array(individuals, np.uint64), **variants.arrays_of(problem),
     }  # fmt: skip
     return Recipe(
         steps=(
@@ -66,7 +70,7 @@ def gpu(
         file_defines={
             **{key: {"PARTS_ROOM": parts_room} for key in (REFINING, POPULATION)},
             HASHED: {"TEAM": 1} if problem.deterministic else {},
-        },
+        } | variants.defines_of(problem, parts_room, checked_count("top_k", top_k, 16)),
         work_group_size=_group(facts, parts_room),
         inputs={
             "row_offsets": lambda session: _row_offsets(session, problem),
