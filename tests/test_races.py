@@ -200,8 +200,14 @@ PLANTS = {
     "place-for-two-requests": Plant(
         "partition/buffered.cl", "begins[target] + fetch_add(OF_REQUESTS(PLACED) + target, 1)",
         "begins[target] + (load_relaxed(OF_REQUESTS(PLACED) + target), "
-        "store_relaxed(OF_REQUESTS(PLACED) + target, OF_REQUESTS(PLACED)[target] + 1), OF_REQUESTS(PLACED)[target] - 1)",
+        "store_relaxed(OF_REQUESTS(PLACED) + target, OF_REQUESTS(PLACED)[target] + 1), "
+        "OF_REQUESTS(PLACED)[target] - 1)",
         "scheduler", "buffered", ("-DWG_SIZE=1",),
+    ),
+    "class-counted-by-load-and-store": Plant(
+        "partition/light_edges.cl", "if (counts[i]) fetch_add(class_counts + i, counts[i]);",
+        "if (counts[i]) store_relaxed(class_counts + i, load_relaxed(class_counts + i) + counts[i]);",
+        "scheduler", "light_edges", ("-DWG_SIZE=1",),
     ),
     "gain-counted-by-two-lanes": Plant(
         "partition/permutations.cl", "if (tops[j] == u) fetch_add(together + k * TOP + j, ",

@@ -41,7 +41,8 @@ CASES = {
     "block_diagonal": ["blocks", "errors"],
     "stats": ["stats"],
     "partition": [
-        "matching", "contraction", "refinement", "buffered", "permutations", "alone", "growing", "partners",
+        "matching", "contraction", "sorted", "light_edges", "refinement", "buffered", "permutations", "alone",
+        "growing", "partners",
     ],
     "delaunay": ["priority", "three_phase", "two_stage", "urgencies", "finish", "flips"],
     "patches": ["patches"],

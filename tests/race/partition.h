@@ -16,6 +16,8 @@ static unsigned linger;          /* short: some groups come too late, and leave 
 #include "partition/lock_free.cl"
 #include "partition/two_hop.cl"
 #include "partition/hashed.cl"
+#include "partition/sorted.cl"
+#include "partition/light_edges.cl"
 #include "partition/label_propagation.cl"
 #define LEAST_GAIN least_gain
 #define TOP 3
@@ -39,6 +41,7 @@ struct Levels {
   std::vector<long> levels;
   std::vector<ulong> sums;
   std::vector<uint> state;
+  size_t n_counted = 0;
 
   explicit Levels(Random &random) : n(2 + (int)random.below(16)), levels(3 * LEVEL_WORDS), sums(64), state(REFINE_WORDS) {
     std::vector<std::vector<std::pair<int, int>>> entries(n);
@@ -82,12 +85,37 @@ struct Levels {
     return true;
   }
 
-  void contract() {
+  void contract(bool by_sort = false, uint most = 0) {
     launch(N_ITEMS, [&] { count_leaders(0, LEVEL_ARGUMENTS, mates.data(), sums.data()); }, GROUPING);
     launch(N_ITEMS, [&] { number_leaders(0, LEVEL_ARGUMENTS, mates.data(), sums.data(), leaders.data(), begins.data()); }, GROUPING);
-    launch(N_ITEMS, [&] {
-      insert_entries(0, LEVEL_ARGUMENTS, mates.data(), leaders.data(), begins.data(), keys.data(), slots.data(), counts.data());
-    }, GROUPING);
+    if (by_sort) {
+      const uint shift = 8;
+      std::vector<ulong> packed(m), sorted(m);
+      std::vector<int> entry_weights(m), weights_sorted(m), order(m);
+      launch(N_ITEMS, [&] {
+        gather_entries(0, shift, LEVEL_ARGUMENTS, mates.data(), leaders.data(), begins.data(), packed.data(), entry_weights.data());
+      }, GROUPING);
+      std::iota(order.begin(), order.end(), 0);
+      std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return packed[a] < packed[b]; });
+      for (int i = 0; i < m; i++) sorted[i] = packed[order[i]], weights_sorted[i] = entry_weights[order[i]];
+      launch(N_ITEMS, [&] {
+        merge_runs(0, shift, LEVEL_ARGUMENTS, mates.data(), leaders.data(), begins.data(), sorted.data(),
+                   weights_sorted.data(), keys.data(), slots.data(), counts.data());
+      }, GROUPING);
+    } else {
+      launch(N_ITEMS, [&] {
+        insert_entries(0, LEVEL_ARGUMENTS, mates.data(), leaders.data(), begins.data(), keys.data(), slots.data(), counts.data());
+      }, GROUPING);
+    }
+    if (most) {
+      std::vector<uint> class_counts(CLASSES);
+      launch(N_ITEMS, [&] { count_weights(0, levels.data(), keys.data(), slots.data(), class_counts.data()); }, GROUPING);
+      n_counted = std::accumulate(class_counts.begin(), class_counts.end(), 0u);
+      launch(N_ITEMS, [&] {
+        drop_light(0, 3, most, LEVEL_ARGUMENTS, mates.data(), leaders.data(), begins.data(), class_counts.data(),
+                   slots.data(), keys.data(), counts.data());
+      }, GROUPING);
+    }
     launch(N_ITEMS, [&] { count_chunks(0, levels.data(), counts.data(), sums.data()); }, GROUPING);
     launch(N_ITEMS, [&] { place_rows(0, counts.data(), sums.data(), levels.data(), arena.data()); }, GROUPING);
     launch(N_ITEMS, [&] {
@@ -95,7 +123,8 @@ struct Levels {
     }, GROUPING);
   }
   const int *of_next(int word) const { return arena.data() + levels[LEVEL_WORDS + word]; }
-  bool is_contraction() const {
+  /* When light edges were dropped, those that stay have their weight, at both ends. */
+  bool is_contraction(bool drops = false) const {
     std::map<std::pair<int, int>, long> expected, found;
     std::vector<long> weights_of(levels[LEVEL_WORDS + LEVEL_VERTICES]);
     for (int v = 0; v < n; v++) {
@@ -109,7 +138,10 @@ struct Levels {
       for (int e = of_next(LEVEL_ROWS)[c]; e < of_next(LEVEL_ROWS)[c + 1]; e++, n_found++)
         found[{c, of_next(LEVEL_COLUMNS)[e]}] = of_next(LEVEL_EDGE_WEIGHTS)[e];
     }
-    return found == expected && n_found == found.size();
+    if (!drops) return found == expected && n_found == found.size();
+    for (auto [ends, weight] : found)
+      if (!expected.count(ends) || expected[ends] != weight || !found.count({ends.second, ends.first})) return false;
+    return n_counted == expected.size() && n_found == found.size();
   }
 
   /* Refines three parts, in which the vertices of the coarse level lie by their numbers, by so many work-items. */
@@ -187,6 +219,20 @@ static bool contraction_right(Random &random, ulong) {
   on.match();
   on.contract();
   return on.is_contraction();
+}
+
+static bool sorted_right(Random &random, ulong) {
+  Levels on(random);
+  on.match();
+  on.contract(true);
+  return on.is_contraction();
+}
+
+static bool light_edges_right(Random &random, ulong) {
+  Levels on(random);
+  on.match();
+  on.contract(random.below(2), 1 + random.below(3));
+  return on.is_contraction(true);
 }
 
 static bool refinement_right(Random &random, ulong) {
@@ -280,7 +326,8 @@ static bool partners_right(Random &random, ulong) {
 }
 
 static const Case cases[] = {
-    {"alone", alone_right}, {"matching", matching_right}, {"contraction", contraction_right}, {"refinement", refinement_right},
+    {"alone", alone_right}, {"matching", matching_right}, {"contraction", contraction_right},
+    {"sorted", sorted_right}, {"light_edges", light_edges_right}, {"refinement", refinement_right},
     {"buffered", requests_right<BUFFERED>}, {"permutations", requests_right<PERMUTATIONS>},
     {"growing", growing_right}, {"partners", partners_right},
 };

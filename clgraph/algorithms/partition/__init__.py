@@ -6,7 +6,8 @@ Strategies
     Multilevel, on one device from end to end. Levels are matched and contracted until few vertices are left; those are
     divided by recursive bisection, several times at once, and every level is refined on the way back [1]_.
     ``matching`` is ``"lock_free"``, heavy edges that both ends choose, or ``"two_hop"``, which then matches at a common
-    neighbour what is left [2]_, as the other does once a level hardly shrinks. ``contraction`` is ``"hashed"``.
+    neighbour what is left [2]_, as the other does once a level hardly shrinks. ``contraction`` is ``"hashed"``, with a
+    table for each coarse vertex, or ``"sorted"``, by one sort of all entries; both make the same levels.
     ``refinement`` is ``"label_propagation"`` [3]_; ``"buffered"``, in which parts take the requests that gain most and
     for which they have room [4]_; ``"permutations"``, in which each part takes the best set of some requests; or
     ``"noop"``, which projects only.
@@ -103,7 +104,7 @@ def partition(
     strategy : str
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
     matching : {"two_hop", "lock_free"}
-    contraction : {"hashed"}
+    contraction : {"hashed", "sorted"}
     refinement : {"label_propagation", "buffered", "permutations", "noop"}
     effort : {"normal", "max"}
         With ``"max"`` more partitions of the coarse levels are tried, and crossed for some generations.
@@ -118,7 +119,8 @@ def partition(
     **options
         Options of the strategy. ``gpu`` has ``coarsest``, the vertices for each part at which coarsening ends,
         ``individuals``, how many partitions of the coarsest level are tried, and ``top_k``, 1 … 16, how many moves to a
-        part the refinement ``"permutations"`` combines (11).
+        part the refinement ``"permutations"`` combines (11). With ``drop_light_edges=True`` coarse levels keep at most
+        twice as many entries for each vertex as the graph has, the heaviest; this is for irregular graphs.
 
     Returns
     -------

@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 from clgraph.algorithms.partition.population import POPULATION, first_level, refine_individuals
-from clgraph.algorithms.partition.variants import sources_of, turn_of
+from clgraph.algorithms.partition.variants import drop_light_edges, sort_entries, sources_of, turn_of
 from clgraph.arguments import checked_count
 from clgraph.runtime.failure import check_status
 from clgraph.runtime.program import Launch
@@ -33,7 +33,8 @@ class Multilevel:
         self.plan, self._session = plan, plan.session
         values = plan.recipe.values
         self._coarsest, self._individuals = values["coarsest"], values["individuals"]
-        names = (LOCK_FREE, TWO_HOP, HASHED, GROWING, POPULATION, REFINING, *sources_of(plan.problem))
+        self._drops = bool(values["drop_light_edges"])
+        names = (LOCK_FREE, TWO_HOP, HASHED, GROWING, POPULATION, REFINING, *sources_of(plan.problem, self._drops))
         self._programs = {name: plan.program(name) for name in names}
         self._turn = turn_of(plan.problem)
         self._launches: dict[str, Launch] = {}
@@ -99,7 +100,7 @@ class Multilevel:
             self._match(level, n, seed, most_weight, at_hubs)
             # A level never needs more than the one before.
             self.reserve("arena", end + 3 * n + 1 + 2 * m, keeps=True)
-            self._contract(level, n)
+            self._contract(level, n, m)
             words = self.plan.arrays["levels"].get(self._words * (level + 1), self._words * (level + 2))
             coarse = int(words[self._word["LEVEL_VERTICES"]]), int(words[self._word["LEVEL_ENTRIES"]])
             if coarse[0] > _LEAST_SHRINKING * n:
@@ -136,10 +137,16 @@ class Multilevel:
             self.launch(TWO_HOP, "match_at_hubs", n, level=level, most_weight=most_weight)
             self.launch(TWO_HOP, "match_lonely", n, level=level, most_weight=most_weight)
 
-    def _contract(self, level: int, n: int) -> None:
-        for kernel in (
-            "count_leaders", "number_leaders", "insert_entries", "count_chunks", "place_rows", "write_entries",
-        ):  # fmt: skip
+    def _contract(self, level: int, n: int, m: int) -> None:
+        for kernel in ("count_leaders", "number_leaders"):
+            self.launch(HASHED, kernel, n, level=level)
+        if self.plan.problem.contraction == "sorted":
+            sort_entries(self, level, n, m)
+        else:
+            self.launch(HASHED, "insert_entries", n, level=level)
+        if self._drops:
+            drop_light_edges(self, level, n, m)
+        for kernel in ("count_chunks", "place_rows", "write_entries"):
             self.launch(HASHED, kernel, n, level=level)
 
     def _partition_coarsest(self, sizes: list[tuple[int, int]]) -> int:

@@ -24,7 +24,7 @@ from clgraph.errors import InputError
 
 MAX_PARTS = 1024
 MATCHINGS = ("two_hop", "lock_free")
-CONTRACTIONS = ("hashed",)
+CONTRACTIONS = ("hashed", "sorted")
 REFINEMENTS = ("label_propagation", "buffered", "permutations", "noop")
 EFFORTS = ("normal", "max")
 _MAX_CUT = 2**30  # twice the cut fits 32 bits
