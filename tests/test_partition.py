@@ -167,16 +167,30 @@ def test_meshes_keep_their_edges(pocl: Session) -> None:
     assert (one.parts == other.parts).all()
 
 
-def test_mates_are_neighbours_and_light(session: Session) -> None:
+@pytest.mark.parametrize("matching", ["lock_free", "segmented"])
+def test_mates_are_neighbours_and_light(session: Session, matching: str) -> None:
     graph = cg.generators.delaunay_points(600, seed=2)
     weights = np.random.default_rng(4).integers(1, 9, graph.n_vertices)
-    plan, levels = levels_of(session, graph, matching="lock_free", vertex_weights=weights)
+    plan, levels = levels_of(session, graph, matching=matching, vertex_weights=weights)
     most = 3 * weights.sum() // (2 * plan.recipe.values["coarsest"])
     (_, columns, rows), own, to = levels[0]
     for c in range(levels[1][1].size):
         pair = np.flatnonzero(to == c)
         if pair.size == 2:
             assert pair[1] in columns[rows[pair[0]] : rows[pair[0] + 1]] and own[pair].sum() <= most
+
+
+def test_segments_leave_nobody_who_has_a_candidate(session: Session) -> None:
+    """Rows are longer and shorter than a sub-group is wide, and a path of rising weights takes several rounds."""
+    rising = Graph.from_edges(np.arange(999), np.arange(1, 1000), np.arange(1, 1000))
+    for graph in (cg.generators.rmat(10, 8, seed=4), rising, UNDIRECTED["duplicates-self-loops"]()):
+        _, levels = levels_of(session, graph, matching="segmented")
+        ((_, columns, rows), weights, to) = levels[0]
+        sizes = np.bincount(to[to >= 0])
+        alone = np.append(to, -1)[: weights.size] >= 0
+        alone[alone] = sizes[to[alone]] == 1
+        sources = np.repeat(np.arange(weights.size), np.diff(rows))
+        assert not (alone[sources] & alone[columns] & (sources != columns)).any()
 
 
 def test_quality_is_that_of_meshes(session: Session) -> None:
@@ -282,6 +296,22 @@ for name in ("grid", "scale-free", "star"):
     for deterministic in (False, True):
         cg.partition(UNDIRECTED[name](), 5, session=s, strategy="gpu", coarsest=1, individuals=2, verify=True,
                      deterministic=deterministic)
+""")
+
+
+@pytest.mark.parametrize("width", [8, 32])
+def test_variants_at_several_lanes(width: int) -> None:
+    run_at_width(width, """
+import numpy as np, warnings
+warnings.simplefilter("ignore")
+import clgraph as cg
+from graphs import UNDIRECTED
+for name in ("grid", "scale-free"):
+    for variant in ({"matching": "segmented"}, {"contraction": "sorted", "drop_light_edges": True},
+                    {"refinement": "buffered"}, {"refinement": "permutations"}):
+        of_widths = [cg.partition(UNDIRECTED[name](), 5, session=on, strategy="gpu", coarsest=1, individuals=2, verify=True,
+                                  deterministic=True, **variant).parts for on in (s, "pocl")]
+        assert (of_widths[0] == of_widths[1]).all(), (name, variant)
 """)
 
 

@@ -204,6 +204,15 @@ PLANTS = {
         "OF_REQUESTS(PLACED)[target] - 1)",
         "scheduler", "buffered", ("-DWG_SIZE=1",),
     ),
+    "who-accepts-proposes": Plant(
+        "partition/segmented.cl", " && !proposes(given, u, seed, round)", "", "scheduler", "segmented",
+        ("-DWG_SIZE=1",),
+    ),
+    "lesser-claim-that-stays": Plant(
+        "partition/segmented.cl", "fetch_max(OFFERS(round & 1u) + ends[lane], claims[v]);",
+        "if (load_relaxed(OFFERS(round & 1u) + ends[lane]) < claims[v])\n"
+        "      store_relaxed(OFFERS(round & 1u) + ends[lane], claims[v]);", "scheduler", "segmented", ("-DWG_SIZE=1",),
+    ),
     "class-counted-by-load-and-store": Plant(
         "partition/light_edges.cl", "if (counts[i]) fetch_add(class_counts + i, counts[i]);",
         "if (counts[i]) store_relaxed(class_counts + i, load_relaxed(class_counts + i) + counts[i]);",

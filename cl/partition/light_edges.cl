@@ -7,8 +7,8 @@
  *
  * So the level stays symmetric, and an edge that stays keeps its weight.  The weight of all edges is less than before.
  *
- * After the sparsification of D. Rosch et al., "Linear-time multilevel graph partitioning via edge sparsification",
- * ESA 2025, who draw edges by their weight.
+ * After L. Gottesbueren, N. Maas, D. Rosch, P. Sanders, D. Seemaier, "Linear-time multilevel graph partitioning via edge
+ * sparsification", ESA 2025.
  */
 #include "partition/level.h"
 

@@ -15,7 +15,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
         "--imbalance", type=float, default=0.03, metavar="SHARE",
         help="how much more than its share a part may weigh (0.03)",
     )  # fmt: skip
-    parser.add_argument("--matching", default="two_hop", help="two_hop or lock_free")
+    parser.add_argument("--matching", default="two_hop", help="two_hop, lock_free or segmented")
     parser.add_argument("--contraction", default="hashed", help="hashed or sorted")
     parser.add_argument(
         "--refinement", default="label_propagation", help="label_propagation, buffered, permutations or noop"

@@ -41,8 +41,8 @@ CASES = {
     "block_diagonal": ["blocks", "errors"],
     "stats": ["stats"],
     "partition": [
-        "matching", "contraction", "sorted", "light_edges", "refinement", "buffered", "permutations", "alone",
-        "growing", "partners",
+        "matching", "segmented", "contraction", "sorted", "light_edges", "refinement", "buffered", "permutations",
+        "alone", "growing", "partners",
     ],
     "delaunay": ["priority", "three_phase", "two_stage", "urgencies", "finish", "flips"],
     "patches": ["patches"],

@@ -15,6 +15,7 @@
 static unsigned linger;          /* short: some groups come too late, and leave their share to the others */
 #include "partition/lock_free.cl"
 #include "partition/two_hop.cl"
+#include "partition/segmented.cl"
 #include "partition/hashed.cl"
 #include "partition/sorted.cl"
 #include "partition/light_edges.cl"
@@ -75,6 +76,25 @@ struct Levels {
     launch(N_ITEMS, [&] { choose_hubs(0, 5, LEVEL_ARGUMENTS, mates.data(), choices.data()); }, GROUPING);
     launch(N_ITEMS, [&] { match_at_hubs(0, most_weight, LEVEL_ARGUMENTS, choices.data(), mates.data()); }, GROUPING);
     launch(N_ITEMS, [&] { match_lonely(0, most_weight, LEVEL_ARGUMENTS, choices.data(), mates.data()); }, GROUPING);
+  }
+  void match_by_segments(size_t n_items) {
+    std::vector<ulong> claims(n), offers(2 * n);
+    std::vector<int> lists(2 * n);
+    uint lengths[2] = {0, 0};
+#define OPEN_ARGUMENTS mates.data(), choices.data(), claims.data(), offers.data(), lists.data(), lengths, (uint)n
+    launch(n_items, [&] { start_segmented(0, LEVEL_ARGUMENTS, OPEN_ARGUMENTS); }, GROUPING);
+    for (uint round = 0; lengths[round & 1]; round++) {
+      launch(n_items, [&] { choose_segmented(0, round, 5 + round, most_weight, LEVEL_ARGUMENTS, OPEN_ARGUMENTS); }, GROUPING);
+      launch(n_items, [&] { match_segmented(0, round, 5 + round, OPEN_ARGUMENTS); }, GROUPING);
+    }
+  }
+  /* Whether no vertex without a mate has a neighbour that could be it. */
+  bool is_maximal() const {
+    for (int v = 0; v < n; v++)
+      for (int e = rows[v]; e < rows[v + 1]; e++)
+        if (columns[e] != v && mates[v] == NOBODY && mates[columns[e]] == NOBODY &&
+            vertex_weights[v] + vertex_weights[columns[e]] <= most_weight) return false;
+    return true;
   }
   bool is_matching() const {
     for (int v = 0; v < n; v++) {
@@ -214,6 +234,15 @@ static bool matching_right(Random &random, ulong) {
   return on.is_matching();
 }
 
+static bool segmented_right(Random &random, ulong) {
+  Levels on(random);
+  on.match_by_segments(N_ITEMS);
+  if (!on.is_matching() || !on.is_maximal()) return false;
+  const std::vector<int> found = on.mates;
+  on.match_by_segments(WG_SIZE);
+  return on.mates == found;
+}
+
 static bool contraction_right(Random &random, ulong) {
   Levels on(random);
   on.match();
@@ -326,7 +355,7 @@ static bool partners_right(Random &random, ulong) {
 }
 
 static const Case cases[] = {
-    {"alone", alone_right}, {"matching", matching_right}, {"contraction", contraction_right},
+    {"alone", alone_right}, {"matching", matching_right}, {"segmented", segmented_right}, {"contraction", contraction_right},
     {"sorted", sorted_right}, {"light_edges", light_edges_right}, {"refinement", refinement_right},
     {"buffered", requests_right<BUFFERED>}, {"permutations", requests_right<PERMUTATIONS>},
     {"growing", growing_right}, {"partners", partners_right},

@@ -6,7 +6,8 @@ Strategies
     Multilevel, on one device from end to end. Levels are matched and contracted until few vertices are left; those are
     divided by recursive bisection, several times at once, and every level is refined on the way back [1]_.
     ``matching`` is ``"lock_free"``, heavy edges that both ends choose, or ``"two_hop"``, which then matches at a common
-    neighbour what is left [2]_, as the other does once a level hardly shrinks. ``contraction`` is ``"hashed"``, with a
+    neighbour what is left [2]_, as the others do once a level hardly shrinks; or ``"segmented"``, where the lanes of
+    a sub-group share its rows, and vertices propose and accept until nobody has a neighbour left. ``contraction`` is ``"hashed"``, with a
     table for each coarse vertex, or ``"sorted"``, by one sort of all entries; both make the same levels.
     ``refinement`` is ``"label_propagation"`` [3]_; ``"buffered"``, in which parts take the requests that gain most and
     for which they have room [4]_; ``"permutations"``, in which each part takes the best set of some requests; or
@@ -103,7 +104,7 @@ def partition(
         The share of each part of the whole weight; it is scaled to a sum of 1.
     strategy : str
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
-    matching : {"two_hop", "lock_free"}
+    matching : {"two_hop", "lock_free", "segmented"}
     contraction : {"hashed", "sorted"}
     refinement : {"label_propagation", "buffered", "permutations", "noop"}
     effort : {"normal", "max"}

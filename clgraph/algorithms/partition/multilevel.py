@@ -5,7 +5,13 @@ import time
 from typing import Any
 
 from clgraph.algorithms.partition.population import POPULATION, first_level, refine_individuals
-from clgraph.algorithms.partition.variants import drop_light_edges, sort_entries, sources_of, turn_of
+from clgraph.algorithms.partition.variants import (
+    drop_light_edges,
+    match_segments,
+    sort_entries,
+    sources_of,
+    turn_of,
+)
 from clgraph.arguments import checked_count
 from clgraph.runtime.failure import check_status
 from clgraph.runtime.program import Launch
@@ -128,10 +134,13 @@ class Multilevel:
             launch.replace(old, new)
 
     def _match(self, level: int, n: int, seed: int, most_weight: int, at_hubs: bool) -> None:
-        self.launch(LOCK_FREE, "start_matching", n, level=level)
-        for _ in range(_ROUNDS):
-            self.launch(LOCK_FREE, "choose_mates", n, level=level, seed=seed, most_weight=most_weight)
-            self.launch(LOCK_FREE, "match_mutual", n, level=level)
+        if self.plan.problem.matching == "segmented":
+            match_segments(self, level, n, seed, most_weight)
+        else:
+            self.launch(LOCK_FREE, "start_matching", n, level=level)
+            for _ in range(_ROUNDS):
+                self.launch(LOCK_FREE, "choose_mates", n, level=level, seed=seed, most_weight=most_weight)
+                self.launch(LOCK_FREE, "match_mutual", n, level=level)
         if at_hubs:
             self.launch(TWO_HOP, "choose_hubs", n, level=level, seed=seed)
             self.launch(TWO_HOP, "match_at_hubs", n, level=level, most_weight=most_weight)

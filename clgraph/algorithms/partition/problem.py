@@ -23,7 +23,7 @@ from clgraph.engine.problem import GraphProblem
 from clgraph.errors import InputError
 
 MAX_PARTS = 1024
-MATCHINGS = ("two_hop", "lock_free")
+MATCHINGS = ("two_hop", "lock_free", "segmented")
 CONTRACTIONS = ("hashed", "sorted")
 REFINEMENTS = ("label_propagation", "buffered", "permutations", "noop")
 EFFORTS = ("normal", "max")

@@ -9,8 +9,10 @@ from clgraph.algorithms.partition.problem import PartitionProblem
 from clgraph.model.recipe import Array
 from clgraph.primitives.sort import Sort
 
-BUFFERED, PERMUTATIONS, SORTED, LIGHT_EDGES, _REFINING = (
-    f"partition/{name}.cl" for name in ("buffered", "permutations", "sorted", "light_edges", "label_propagation")
+BUFFERED, PERMUTATIONS, SEGMENTED, SORTED, LIGHT_EDGES, _REFINING = (
+    f"partition/{name}.cl" for name in (
+        "buffered", "permutations", "segmented", "sorted", "light_edges", "label_propagation",
+    )
 )
 _ACCEPTING = {
     "label_propagation": ((_REFINING, "confirm_candidates"),),
@@ -21,6 +23,8 @@ _ACCEPTING = {
     "noop": (),
 }  # fmt: skip
 _ANY_GAIN = -(2**30)
+_MOST_ROUNDS = 256  # of matching, which expects some twenty
+_ROUNDS_A_READ = 4
 _DENSER = 2  # times the mean degree of the graph, which levels without light edges have at most
 
 
@@ -31,21 +35,27 @@ def turn_of(problem: PartitionProblem) -> tuple[tuple[str, str], ...]:
 
 def sources_of(problem: PartitionProblem, drops: bool) -> tuple[str, ...]:
     """Return the kernel files of the variants."""
+    matching = (SEGMENTED,) * (problem.matching == "segmented")
     contraction = (SORTED,) * (problem.contraction == "sorted") + (LIGHT_EDGES,) * drops
-    return tuple({source: None for source, _ in turn_of(problem)}) + contraction
+    return tuple({source: None for source, _ in turn_of(problem)}) + matching + contraction
 
 
 def arrays_of(problem: PartitionProblem, drops: bool) -> dict[str, Array]:
     """Return the arrays of the variants."""
     found: dict[str, Array] = {}
-    m = problem.graph.n_edges
+    n, m = problem.graph.n_vertices, problem.graph.n_edges
+    if problem.matching == "segmented":
+        found |= {
+            "claims": Array(n, np.uint64), "offers": Array(2 * n, np.uint64), "open_lists": Array(2 * n, np.int32),
+            "open_lengths": Array(2, np.uint32),
+        }  # fmt: skip
     if problem.contraction == "sorted":
         found |= dict.fromkeys(("packed", "packed_sorted"), Array(m, np.uint64))
         found |= dict.fromkeys(("entry_weights", "entry_weights_sorted"), Array(m, np.int32))
     if drops:
         found["class_counts"] = Array(32, np.uint32)
     if problem.refinement in ("buffered", "permutations"):
-        found["requests"] = Array(problem.graph.n_vertices, np.int32)
+        found["requests"] = Array(n, np.int32)
         found["request_words"] = Array(3 * problem.n_parts, np.int32, zeroed=True)
     return found
 
@@ -66,6 +76,32 @@ def defines_of(
         return {_REFINING: refining | {"FINE_SHARE": 0, "COARSE_SHARE": 0}, BUFFERED: room}
     refining |= {"FINE_SHARE": 4, "COARSE_SHARE": 4}  # moves may lose alone what they gain together
     return {_REFINING: refining, BUFFERED: {**room, "LEAST_GAIN": _ANY_GAIN}, PERMUTATIONS: {**room, "TOP": top_k}}
+
+
+def match_segments(run: Any, level: int, n: int, seed: int, most_weight: int) -> None:
+    """Match until each vertex is matched or has no neighbour that could be its mate.
+
+    Parameters
+    ----------
+    run : Multilevel
+    level, n : int
+        The level, and how many vertices it has.
+    seed : int
+    most_weight : int
+        The most that a pair may weigh.
+    """
+    given = {"open_room": run.plan.problem.graph.n_vertices}
+    lengths, has_atomics = run.plan.arrays["open_lengths"], run.plan.session.facts.has_int64_atomics
+    lengths.fill(0)
+    run.launch(SEGMENTED, "start_segmented", n, level=level, **given)
+    for number in range(_MOST_ROUNDS):
+        given |= {"round": number, "seed": (seed + number) % 2**32}
+        run.launch(SEGMENTED, "choose_segmented", n, level=level, most_weight=most_weight, **given)
+        if not has_atomics:
+            run.launch(SEGMENTED, "break_ties", n, **{k: given[k] for k in ("open_room", "round")})
+        run.launch(SEGMENTED, "match_segmented", n, level=level, **given)
+        if number % _ROUNDS_A_READ == _ROUNDS_A_READ - 1 and not lengths.item((number + 1) % 2):
+            return
 
 
 def sort_entries(run: Any, level: int, n: int, m: int) -> None:
