@@ -60,6 +60,9 @@ class Part(Generic[Value]):
     bytes_sent: int = 0
     largest_message_bytes: int = 0
 
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.n_bytes  # by which Dask knows what a worker holds
+
     def received(self) -> Part[Value]:
         """Return this part as it is here: it was a message if another worker made it."""
         if (here := own_address()) == self.address:
