@@ -11,7 +11,7 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from queue import SimpleQueue
@@ -107,10 +107,12 @@ class Staging:
     Only the thread that has the lock makes them: since Python 3.12, two threads that ask for a ``cached_property``
     may both make it, and get one each. The other threads copy between arrays of the host and never call the driver,
     since some drivers do not stand several threads (``quirks.wants_one_thread``).
+
+    *wait* waits for an event: one that leaves the driver to others lets several devices copy at once.
     """
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, session: Session, wait: Callable[[cl.Event], object] = cl.Event.wait) -> None:
+        self._session, self._wait = session, wait
         self._lock = threading.Lock()  # one copy at a time has the chunks
         self._sending: list[cl.Event | None] = [None] * N_CHUNKS  # who last read each chunk for the device
 
@@ -119,8 +121,11 @@ class Staging:
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
         access: Any = cl.map_flags.READ | cl.map_flags.WRITE
         byte_type: Any = np.dtype(np.uint8)
-        pinned = cl.Buffer(self._session.context, flags, N_CHUNKS * CHUNK_BYTES)
-        mapped, _ = cl.enqueue_map_buffer(self._session.queue, pinned, access, 0, (N_CHUNKS, CHUNK_BYTES), byte_type)
+        with self._session.driver:
+            pinned = cl.Buffer(self._session.context, flags, N_CHUNKS * CHUNK_BYTES)
+            mapped, _ = cl.enqueue_map_buffer(
+                self._session.queue, pinned, access, 0, (N_CHUNKS, CHUNK_BYTES), byte_type
+            )
         return [*mapped]
 
     @cached_property
@@ -137,8 +142,9 @@ class Staging:
                 self._copiers.finish()
 
     def _enqueue(self, target: Any, source: Any, **place: Any) -> cl.Event:
-        event: cl.Event = cl.enqueue_copy(self._session.queue, target, source, is_blocking=False, **place)
-        self._session.queue.flush()
+        with self._session.driver:
+            event: cl.Event = cl.enqueue_copy(self._session.queue, target, source, is_blocking=False, **place)
+            self._session.queue.flush()
         self._session.record_transfer(event)
         return event
 
@@ -149,7 +155,7 @@ class Staging:
         with self._copying("copying to the device") as (chunks, copiers):
             def fill(i: int) -> None:
                 if (event := self._sending[i % N_CHUNKS]) is not None:
-                    event.wait()
+                    self._wait(event)
                 copiers.submit(chunks[i % N_CHUNKS][: parts[i].size], parts[i])
 
             for i in range(min(N_CHUNKS, len(parts))):
@@ -173,17 +179,32 @@ class Staging:
             for i in range(min(N_CHUNKS, len(parts))):
                 ask(i)
             for part in parts:  # what was touched is waited for: a byte of 0 must not come after the data
-                if coming[0].command_execution_status <= cl.command_execution_status.COMPLETE:
-                    break
+                with self._session.driver:
+                    if coming[0].command_execution_status <= cl.command_execution_status.COMPLETE:
+                        break
                 copiers.touch(part)
                 copiers.finish(left=_TOUCHED)
             copiers.finish()
             for i, part in enumerate(parts):
-                coming[i].wait()
+                self._wait(coming[i])
                 copiers.submit(part, chunks[i % N_CHUNKS][: part.size])
                 if LAG <= i < len(parts) - N_CHUNKS + LAG:
                     copiers.wait()
                     ask(i - LAG + N_CHUNKS)
+
+
+class _TransferSide:
+    """What :class:`Staging` needs of a session, with the queue for transfers instead of that for kernels."""
+
+    def __init__(self, session: Session) -> None:
+        self.context, self.queue, self.driver = session.context, session.transfers.queue, session.driver
+        self.record_transfer = session.record_transfer
+
+
+def beside_kernels(session: Session, wait: Callable[[cl.Event], object]) -> Staging:
+    """Return pinned chunks for copies that go on while kernels run."""
+    side: Any = _TransferSide(session)
+    return Staging(side, wait)
 
 
 def _parts(host: NDArray[Any]) -> list[NDArray[np.uint8]]:
