@@ -101,7 +101,8 @@ class Multilevel:
         """Return how often levels are made anew, and the finest level that stays."""
         problem = self.plan.problem
         cycles, most = _CYCLES[problem.effort]
-        if problem.refinement != "label_propagation" or len(sizes) == 1 or first_level(problem.effort, sizes) is None:
+        has_individuals = problem.refinement == "label_propagation" and first_level(problem.effort, sizes) is not None
+        if not cycles or not has_individuals or len(sizes) == 1:
             return 0, 0
         return cycles, next(level for level, (n, _) in enumerate(sizes) if n <= most or level == len(sizes) - 2)
 
