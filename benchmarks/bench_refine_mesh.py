@@ -6,10 +6,10 @@
 Every mesh is checked against the definition once all are timed, in as many processes as there are cores, unless it has
 come from more triangles than ``--check-up-to``; ``verified`` tells. A row holds, beside what ``harness.py`` says:
 ``n_points`` and ``n_triangles`` of the result, ``rounds``, ``call_seconds``, the least of whole calls of
-``refine_mesh``, from host arrays to a mesh on the host, and ``curve``: the number of some rounds, how many bad triangles
-there were when each began, and how many points had been put in. Triangle, the package ``triangle`` if it is installed,
-runs in a child process, since it can crash. ``wall_seconds`` of its row is its run without what it takes for the
-Delaunay triangulation alone. ``--export`` only writes the points, as a .node file for other programs.
+``refine_mesh``, from host arrays to a mesh on the host, and ``curve``: the number of some rounds, how many bad
+triangles there were when each began, and how many points had been put in. Triangle, the package ``triangle`` if it is
+installed, runs in a child process, since it can crash. ``wall_seconds`` of its row is its run without what it takes for
+the Delaunay triangulation alone. ``--export`` only writes the points, as a .node file for other programs.
 """
 from __future__ import annotations
 

@@ -98,9 +98,8 @@ class DeviceModel:
         self.session, self.biases, self.checked = session, problem.biases, problem.checked
         ratings = problem.ratings
         self.n_users, self.n_items = n_users, n_items = ratings.shape
-        self.mean = problem.mean
-        if self.mean is None:
-            self.mean = float(ratings.values.mean(dtype=np.float64)) if ratings.n_ratings else 0.0
+        mean = ratings.values.mean(dtype=np.float64) if problem.mean is None and ratings.n_ratings else problem.mean
+        self.mean = float(mean or 0.0)
         self.layout, self._type = row_layout(problem.rank, session.facts), problem.number_type
         row_bytes = self.layout.padded * self._type.itemsize
         session.check_memory({"user factors": n_users * row_bytes, "item factors": n_items * row_bytes})
