@@ -309,8 +309,8 @@ from graphs import UNDIRECTED
 for name in ("grid", "scale-free"):
     for variant in ({"matching": "segmented"}, {"contraction": "sorted", "drop_light_edges": True},
                     {"refinement": "buffered"}, {"refinement": "permutations"}):
-        of_widths = [cg.partition(UNDIRECTED[name](), 5, session=on, strategy="gpu", coarsest=1, individuals=2, verify=True,
-                                  deterministic=True, **variant).parts for on in (s, "pocl")]
+        of_widths = [cg.partition(UNDIRECTED[name](), 5, session=on, strategy="gpu", coarsest=1, individuals=2,
+                                  verify=True, deterministic=True, **variant).parts for on in (s, "pocl")]
         assert (of_widths[0] == of_widths[1]).all(), (name, variant)
 """)
 

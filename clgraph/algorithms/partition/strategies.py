@@ -1,11 +1,14 @@
 """The strategies of partitions, each a function that returns its recipe."""
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from clgraph.algorithms.partition import variants, work
+from clgraph.algorithms.partition.hybrid import HOSTS, Hybrid
 from clgraph.algorithms.partition.multilevel import (
     HASHED,
     REFINING,
@@ -16,7 +19,7 @@ from clgraph.algorithms.partition.multilevel import (
 from clgraph.algorithms.partition.plan import PartitionPlan
 from clgraph.algorithms.partition.population import POPULATION
 from clgraph.algorithms.partition.problem import PartitionProblem
-from clgraph.arguments import checked_count, checked_flag
+from clgraph.arguments import check_choice, checked_count, checked_flag
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.planned import planned
 from clgraph.model.recipe import Array, Phase, Recipe, Use
@@ -85,6 +88,28 @@ def gpu(
     )  # fmt: skip
 
 
+def hybrid(
+    problem: PartitionProblem, facts: DeviceFacts, *, coarsest: int = _COARSEST, top_k: int = 11,
+    drop_light_edges: bool = False, move_at: int | None = None, host: str | None = None,
+) -> Recipe:
+    """As ``gpu``, but the level that has at most *move_at* vertices is divided on the CPU.
+
+    Without *move_at* the cost model picks the level. *host* is ``"metis"``, which needs pymetis, or ``"cpu"``, the
+    best OpenCL runtime of the CPU; without it METIS is taken where it is installed.
+    """
+    if move_at is not None:
+        checked_count("move_at", move_at, 2**31 - 1)
+    if host is not None:
+        check_choice("host", host, HOSTS)
+    whole = gpu(
+        problem, facts, coarsest=coarsest, individuals=1, top_k=top_k, drop_light_edges=drop_light_edges
+    )
+    if not whole.steps:
+        return whole
+    make = partial(Hybrid, recipe=gpu, move_at=move_at, host=host)
+    return replace(whole, steps=(whole.steps[0], Use(make, work.multilevel(problem, facts), name="hybrid")))
+
+
 def _group(facts: DeviceFacts, parts_room: int) -> int:
     """Return the size of work-groups; a sub-group has a counter for each part in local memory."""
     width = facts.sub_group_size
@@ -129,4 +154,5 @@ def _vertex_weights(session: Session, problem: PartitionProblem) -> Any:
 
 STRATEGIES: dict[str, Strategy] = {
     "gpu": planned("online", gpu, PartitionPlan),
+    "hybrid": planned("online", hybrid, PartitionPlan),
 }
