@@ -127,9 +127,11 @@ def _by_metis(problem: PartitionProblem) -> NDArray[np.int32]:
     import pymetis  # type: ignore[import-not-found,unused-ignore]
 
     graph, shares = problem.graph, problem.targets
+    rows: dict[str, Any] = {"xadj": graph.row_offsets, "adjncy": graph.column_indices}
+    if hasattr(pymetis, "CSRAdjacency"):  # from 2025 on, when the other way became deprecated
+        rows = {"adjacency": pymetis.CSRAdjacency(graph.row_offsets, graph.column_indices)}
     _, parts = pymetis.part_graph(
-        problem.n_parts, xadj=graph.row_offsets, adjncy=graph.column_indices,
-        vweights=problem.vertex_weights,
+        problem.n_parts, **rows, vweights=problem.vertex_weights,
         eweights=None if graph.edge_weights is None else np.maximum(graph.edge_weights, 1),
         tpwgts=None if problem.target_weights is None else (shares / shares.sum()).tolist(),
         options=pymetis.Options(seed=problem.seed % 2**31, ufactor=max(1, round(1000 * problem.imbalance))),
