@@ -41,6 +41,15 @@ def test_zoo(session: Session, name: str) -> None:
         assert result.part_weights.max(initial=0) <= max(1, 1.2 * -(-graph.n_vertices // k) + 1), k
 
 
+@pytest.mark.parametrize("name", UNDIRECTED)
+def test_zoo_of_variants(pocl: Session, name: str) -> None:
+    for matching, contraction, refinement in zip(
+        ("segmented", "lock_free"), ("sorted", "hashed"), ("buffered", "permutations"), strict=True
+    ):
+        settings = {"matching": matching, "contraction": contraction, "refinement": refinement, **SMALL}
+        quiet(UNDIRECTED[name](), 7, session=pocl, strategy="gpu", drop_light_edges=True, verify=True, **settings)
+
+
 @pytest.mark.parametrize("matching", MATCHINGS)
 @pytest.mark.parametrize("refinement", REFINEMENTS)
 def test_variants_with_weights(session: Session, matching: str, refinement: str) -> None:

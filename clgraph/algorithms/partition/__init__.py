@@ -124,7 +124,9 @@ def partition(
         Options of the strategy. ``gpu`` has ``coarsest``, the vertices for each part at which coarsening ends,
         ``individuals``, how many partitions of the coarsest level are tried, and ``top_k``, 1 … 16, how many moves to a
         part the refinement ``"permutations"`` combines (11). With ``drop_light_edges=True`` coarse levels keep at most
-        twice as many entries for each vertex as the graph has, the heaviest; this is for irregular graphs.
+        twice as many entries for each vertex as the graph has, the heaviest; this is for irregular graphs. ``hybrid``
+        has the same but ``individuals``, and ``move_at``, the most vertices of the level that the CPU divides, and
+        ``host``, ``"metis"`` or ``"cpu"``.
 
     Returns
     -------
