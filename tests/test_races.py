@@ -43,6 +43,10 @@ PLANTS = {
         "int old = load_relaxed(parent + high); if (old == high) store_relaxed(parent + high, low);",
         "scheduler", "hook_compress", ("-DHOOK_FIRST=0",),
     ),
+    "labels-hooked-by-stores": Plant(
+        "components/merge.cl", "if (a != b) link(parent, a, b);",
+        "if (a != b) store_relaxed(parent + max(a, b), min(a, b));", "scheduler", "merge",
+    ),
     "outsider-left-outside": Plant(
         "components/afforest.cl", "link_four(parent, root, inside ? (int4)giant : p);",
         "if (!inside) link_four(parent, root, p);",

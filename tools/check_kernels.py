@@ -71,6 +71,7 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
         {"WEIGHTS": "WEIGHTS_INT"}, {"WEIGHTS": "WEIGHTS_FLOAT", "WEIGHT_T": "ulong", "OFFSET_T": "long"},
     ),
     "data/graph_stats.cl": ({"OFFSET_T": "long"},),
+    "data/slab.cl": ({"WHOLE_OFFSET_T": "long"}, {"WHOLE_OFFSET_T": "long", "OFFSET_T": "long"}),
     "data/weight_range.cl": ({"WEIGHT_T": "ulong", "IS_FLOAT": 1},),
     "delaunay/mark.cl": ({"EXACT": 1, "WG_SIZE": 32}, {"CLAIM": 0, "WG_SIZE": 128}),
     "delaunay/patches.cl": ({"WG_SIZE": 32}, {"MOST_WAITING": 0, "WG_SIZE": 32}),
