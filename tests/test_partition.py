@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from dataclasses import replace
 from importlib.machinery import ModuleSpec
 from itertools import pairwise
 from types import ModuleType
@@ -129,6 +130,16 @@ def test_every_level_is_the_contraction_of_the_one_before(
         np.testing.assert_array_equal(found.toarray(), expected)
         assert (found.toarray() == found.toarray().T).all()
         assert found.nnz == np.unique(np.repeat(np.arange(n_coarse), np.diff(coarse[2])) * n_coarse + coarse[1]).size
+
+
+def test_claims_in_two_halves_are_the_same(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for has_atomics in (True, False):
+        monkeypatch.setattr(pocl, "facts", replace(pocl.facts, has_int64_atomics=has_atomics))
+        graph = cg.generators.rmat(9, 6, seed=3)
+        found.append(quiet(graph, 4, session=pocl, strategy="gpu", matching="segmented", deterministic=True, **SMALL))
+        assert ("break_ties" in found[-1].info.kernels) is not has_atomics
+    assert (found[0].parts == found[1].parts).all()
 
 
 def test_both_contractions_make_the_same_graph(session: Session) -> None:
