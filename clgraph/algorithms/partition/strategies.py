@@ -19,6 +19,7 @@ from clgraph.algorithms.partition.multilevel import (
 from clgraph.algorithms.partition.plan import PartitionPlan
 from clgraph.algorithms.partition.population import POPULATION
 from clgraph.algorithms.partition.problem import PartitionProblem
+from clgraph.algorithms.partition.variants import SEGMENTED
 from clgraph.arguments import check_choice, checked_count, checked_flag
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.planned import planned
@@ -76,6 +77,7 @@ def gpu(
         file_defines={
             POPULATION: {"PARTS_ROOM": parts_room, "RECOUNTS": int(drops)},
             HASHED: {"TEAM": 1} if problem.deterministic else {},
+            SEGMENTED: {"SPLIT_CLAIMS": int(not facts.has_int64_atomics)},
             **variants.defines_of(problem, parts_room, checked_count("top_k", top_k, 16), drops),
         },
         work_group_size=_group(facts, parts_room),
