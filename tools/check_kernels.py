@@ -158,7 +158,7 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "partition/greedy_growing.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0},),
     "partition/population.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0, "PARTS_ROOM": 1024},),
     "partition/label_propagation.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0, "PARTS_ROOM": 1024},),
-    "partition/segmented.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0},),
+    "partition/segmented.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0}, {"SPLIT_CLAIMS": 1}),
     "partition/sorted.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0},),
     "partition/buffered.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0, "PARTS_ROOM": 1024},),
     "partition/permutations.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0, "TOP": 16},),
