@@ -14,7 +14,7 @@ from conftest import run_at_width, session_on
 from graphs import UNDIRECTED
 
 import clgraph as cg
-from clgraph.algorithms.partition import ALGORITHM, STRATEGIES, as_problem, hybrid, partition
+from clgraph.algorithms.partition import ALGORITHM, STRATEGIES, as_problem, hybrid, multilevel, partition
 from clgraph.algorithms.partition.multilevel import REFINING
 from clgraph.algorithms.partition.plan import with_isolated
 from clgraph.algorithms.partition.problem import CONTRACTIONS, MATCHINGS, REFINEMENTS
@@ -25,6 +25,12 @@ from clgraph.runtime.session import Session
 
 GRID = cg.generators.grid(40, 40)
 SMALL = {"coarsest": 1, "individuals": 2}  # many levels of a small graph
+
+
+@pytest.fixture
+def once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Levels are made once, and not anew within the parts."""
+    monkeypatch.setitem(multilevel._CYCLES, "normal", (0, 1 << 16))
 
 
 def quiet(*args, **options):
@@ -110,15 +116,18 @@ def contraction_of(fine, weights, to, n_coarse: int) -> np.ndarray:
 @pytest.mark.parametrize("contraction", CONTRACTIONS)
 @pytest.mark.parametrize("matching", MATCHINGS)
 @pytest.mark.parametrize("name", ["grid", "scale-free", "star", "duplicates-self-loops", "scattered"])
+@pytest.mark.parametrize("cycles", [0, 1])
 def test_every_level_is_the_contraction_of_the_one_before(
-    session: Session, name: str, matching: str, contraction: str
+    session: Session, name: str, matching: str, contraction: str, cycles: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from scipy.sparse import csr_array
+
+    monkeypatch.setitem(multilevel._CYCLES, "normal", (cycles, 1 << 16))
 
     graph = UNDIRECTED[name]()
     _, levels = levels_of(session, graph, matching=matching, contraction=contraction)
     if matching == "two_hop":
-        assert levels[-1][1].size <= 256 or name == "scale-free"
+        assert levels[-1][1].size <= 256 or name == "scale-free" or cycles
     for (fine, weights, to), (coarse, coarse_weights, _) in pairwise(levels):
         n_coarse, kept = coarse_weights.size, to >= 0
         assert (np.diff(fine[2])[~kept] == 0).all()
@@ -203,11 +212,13 @@ def test_mates_are_neighbours_and_light(session: Session, matching: str) -> None
             assert pair[1] in columns[rows[pair[0]] : rows[pair[0] + 1]] and own[pair].sum() <= most
 
 
-def test_segments_leave_nobody_who_has_a_candidate(session: Session) -> None:
+def test_segments_leave_nobody_who_has_a_candidate(session: Session, once: None) -> None:
     """Rows are longer and shorter than a sub-group is wide, and a path of rising weights takes several rounds."""
     rising = Graph.from_edges(np.arange(999), np.arange(1, 1000), np.arange(1, 1000))
-    for graph in (cg.generators.rmat(10, 8, seed=4), rising, UNDIRECTED["duplicates-self-loops"]()):
+    doubled = Graph.from_edges(*np.random.default_rng(5).integers(500, size=(2, 2000)), n=500)
+    for graph in (cg.generators.rmat(10, 8, seed=4), rising, doubled):
         _, levels = levels_of(session, graph, matching="segmented")
+        assert len(levels) > 1
         ((_, columns, rows), weights, to) = levels[0]
         sizes = np.bincount(to[to >= 0])
         alone = np.append(to, -1)[: weights.size] >= 0
@@ -503,7 +514,31 @@ def test_part_graph_has_the_signature_of_pymetis(pocl: Session) -> None:
             part_graph(2, **wrong)
 
 
-def test_a_star_shrinks_by_either_matching(pocl: Session) -> None:
+def test_a_star_shrinks_by_either_matching(pocl: Session, once: None) -> None:
     for matching in MATCHINGS:
         result = partition(cg.generators.star(40_000), 2, matching=matching, session=pocl, verify=True)
         assert result.levels[-1]["vertices"] <= 200 and result.part_weights.max() <= 20_600
+
+
+@pytest.mark.parametrize("effort", ["normal", "max"])
+def test_levels_made_anew_within_the_parts_better_the_cut(
+    pocl: Session, effort: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, cuts = cg.generators.random_geometric(8000, 14, seed=1), []
+    for cycles in (0, 3):
+        monkeypatch.setitem(multilevel._CYCLES, effort, (cycles, 1 << 16))
+        results = [
+            partition(graph, 32, effort=effort, seed=seed, session=pocl, strategy="gpu", individuals=4, verify=True)
+            for seed in range(3)
+        ]
+        assert max(result.imbalance for result in results) <= 0.03
+        cuts.append(sum(result.edge_cut for result in results))
+    assert cuts[1] < cuts[0]
+
+
+def test_a_grid_becomes_coarser_grids(pocl: Session, once: None) -> None:
+    for rows, columns in ((128, 96), (96, 130)):
+        result = partition(cg.generators.grid(rows, columns), 8, session=pocl, strategy="gpu")
+        for halvings, level in enumerate(result.levels[:5]):
+            sides = -(-rows // 2 ** (halvings // 2)), columns / 2 ** ((halvings + 1) // 2)
+            assert abs(level["vertices"] - sides[0] * sides[1]) <= sides[0], (level, sides)

@@ -30,6 +30,7 @@ from clgraph.runtime.session import Session
 
 _COARSEST = 16  # vertices of the coarsest level for each part
 _LEAST_COARSEST = 128
+_ALONE = 1024  # work-items of a group that refines a partition alone, mostly waiting for memory
 _SAME_EVERYWHERE = 8  # individuals of a deterministic partition, whatever the device
 
 
@@ -44,7 +45,7 @@ def gpu(
     """
     coarsest = max(_LEAST_COARSEST, checked_count("coarsest", coarsest, 1000) * problem.n_parts)
     if individuals is None:
-        individuals = _SAME_EVERYWHERE if problem.deterministic else 2 * facts.compute_units
+        individuals = _SAME_EVERYWHERE if problem.deterministic else facts.compute_units * (2 if facts.is_cpu else 1)
         individuals = max(32, individuals) if problem.effort == "max" else individuals
     individuals = checked_individuals(individuals)
     drops = checked_flag("drop_light_edges", drop_light_edges)
@@ -75,7 +76,9 @@ def gpu(
         defines={"UNIT_EDGES": int(problem.graph.weight_dtype is None),
                  "UNIT_VERTICES": int(problem.vertex_weights is None)},
         file_defines={
-            POPULATION: {"PARTS_ROOM": parts_room, "RECOUNTS": int(drops)},
+            POPULATION: {
+                "PARTS_ROOM": parts_room, "WG_SIZE": _group(facts, parts_room, _ALONE), "RECOUNTS": int(drops),
+            },
             HASHED: {"TEAM": 1} if problem.deterministic else {},
             SEGMENTED: {"SPLIT_CLAIMS": int(not facts.has_int64_atomics)},
             **variants.defines_of(problem, parts_room, checked_count("top_k", top_k, 16), drops),
@@ -112,13 +115,13 @@ def hybrid(
     return replace(whole, steps=(whole.steps[0], Use(make, work.multilevel(problem, facts), name="hybrid")))
 
 
-def _group(facts: DeviceFacts, parts_room: int) -> int:
+def _group(facts: DeviceFacts, parts_room: int, most: int = 256) -> int:
     """Return the size of work-groups; a sub-group has a counter for each part in local memory."""
     width = facts.sub_group_size
     if facts.is_cpu:
         return 1 if width == 1 else 2 * width
     sub_groups = facts.local_mem_bytes * 3 // 4 // (4 * parts_room)
-    return max(width, min(256, facts.max_work_group_size, sub_groups * width))
+    return max(width, min(most, facts.max_work_group_size, sub_groups * width))
 
 
 def _prepare(plan: Any) -> dict[str, Any]:
