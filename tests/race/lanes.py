@@ -40,7 +40,10 @@ CASES = {
     "probes": ["atomics", "local_atomics", "barriers", "locks"],
     "block_diagonal": ["blocks", "errors"],
     "stats": ["stats"],
-    "partition": ["matching", "contraction", "refinement", "alone", "growing", "partners"],
+    "partition": [
+        "matching", "segmented", "contraction", "sorted", "light_edges", "refinement", "buffered", "permutations",
+        "alone", "growing", "partners",
+    ],
     "delaunay": ["priority", "three_phase", "two_stage", "urgencies", "finish", "flips"],
     "patches": ["patches"],
 }
