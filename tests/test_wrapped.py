@@ -336,7 +336,11 @@ def test_kernels_measure_a_large_graph_once(pocl: Session, monkeypatch: pytest.M
     assert graph.stats.max_degree == 4 and graph.stats is device_graph.device_graph(pocl, graph).stats
 
 
-@pytest.mark.parametrize("call", ["connected_components(matrix, session=session)", "bfs(matrix, 5, session=session)"])
+@pytest.mark.parametrize(
+    "call",
+    ["connected_components(matrix, strategy='afforest', session=session)",
+     "bfs(matrix, 5, strategy='frontier', session=session)"],
+)  # fmt: skip
 def test_a_call_needs_little_memory_beside_the_matrix(session: Session, call: str) -> None:
     device = "intel(r) opencl" if "Intel" in session.facts.platform else "pocl"
     code = f"""if True:

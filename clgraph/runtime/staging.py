@@ -166,26 +166,41 @@ class Staging:
                     self._wait(event)
                 copiers.submit(chunks[i % N_CHUNKS][: parts[i].size], parts[i])
 
-            if then is not None:  # what had the memory before may still run
-                with session.driver:
-                    cl.enqueue_barrier(queue, wait_for=[cl.enqueue_marker(session.queue)])
-                    session.queue.flush()
-            for i in range(min(N_CHUNKS, len(parts))):
-                fill(i)
-            done = told = 0
-            for i, part in enumerate(parts):
-                copiers.wait()
-                chunk = chunks[i % N_CHUNKS][: part.size]
-                event = self._enqueue(queue, buffer, chunk, dst_offset=first_byte + done)
-                self._sending[i % N_CHUNKS], done = event, done + part.size
-                if then is not None and (i % _TOLD == _TOLD - 1 or done == host.nbytes):
-                    with session.driver:
-                        cl.enqueue_barrier(session.queue, wait_for=[event])
+            with self._ordered(queue):
+                for i in range(min(N_CHUNKS, len(parts))):
+                    fill(i)
+                done = told = 0
+                for i, part in enumerate(parts):
+                    copiers.wait()
+                    chunk = chunks[i % N_CHUNKS][: part.size]
+                    event = self._enqueue(queue, buffer, chunk, dst_offset=first_byte + done)
+                    self._sending[i % N_CHUNKS], done = event, done + part.size
+                    if then is not None and (i % _TOLD == _TOLD - 1 or done == host.nbytes):
+                        self._hold(session.queue, queue, event)
                         then(told, done)
-                        session.queue.flush()
-                    told = done
-                if LAG <= i < len(parts) - N_CHUNKS + LAG:  # the bus has others to move meanwhile
-                    fill(i - LAG + N_CHUNKS)
+                        told = done
+                    if LAG <= i < len(parts) - N_CHUNKS + LAG:  # the bus has others to move meanwhile
+                        fill(i - LAG + N_CHUNKS)
+
+    @contextmanager
+    def _ordered(self, queue: cl.CommandQueue) -> Iterator[None]:
+        """Run what the block enqueues in *queue* after all kernels before, and all kernels and reads after it."""
+        kernels = self._session.queue
+        if queue == kernels:
+            yield
+            return
+        self._hold(queue, kernels)
+        try:
+            yield
+        finally:  # also after an error, since the memory may be given to others
+            self._hold(kernels, queue)
+
+    def _hold(self, queue: cl.CommandQueue, other: cl.CommandQueue, event: cl.Event | None = None) -> None:
+        """Let *queue* wait for *event*, or for all that is in the *other* queue."""
+        with self._session.driver:
+            cl.enqueue_barrier(queue, wait_for=[event or cl.enqueue_marker(other)])
+            other.flush()  # else the first queue might wait for ever
+            queue.flush()
 
     def read(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
         """Copy bytes of *buffer* from *first_byte* on to all of contiguous *host*, after all earlier work."""
