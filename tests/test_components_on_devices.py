@@ -8,6 +8,7 @@ import sys
 import threading
 
 import numpy as np
+import pyopencl as cl
 import pytest
 import scipy.sparse as sp
 from conftest import DEVICES, ROOT, session_on
@@ -185,6 +186,24 @@ def test_parts_of_a_cpu_passed_off_as_gpus_of_a_driver_for_one_thread(monkeypatc
     forest = cg.minimum_spanning_forest(weighted, devices=sessions, segment_entries=60_000)
     np.testing.assert_array_equal(forest.edges, cg.minimum_spanning_forest(weighted, strategy="host").edges)
     same(graph, cg.connected_components(SplitGraph.from_graph(graph, sessions)), expected)
+
+
+def test_a_room_is_written_once_what_used_it_has_ended(pocl: Session) -> None:
+    slots = split_graph.Slots(team.Team([pocl]), pocl, cg.generators.cycle(500), 64)
+    for first in (0, 64):
+        slots.slab(first, first + 64)
+        slots.used()
+    for event in slots._used:
+        assert event is not None
+        event.wait()
+    slots._used[0] = running = cl.UserEvent(pocl.context)
+    waits = threading.Thread(target=slots.slab, args=(128, 192))
+    waits.start()
+    waits.join(0.2)
+    assert waits.is_alive()
+    running.set_status(cl.command_execution_status.COMPLETE)
+    waits.join(20)
+    assert not waits.is_alive()
 
 
 def test_segments() -> None:
