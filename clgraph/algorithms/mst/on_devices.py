@@ -100,6 +100,7 @@ def solve(problem: ForestProblem, graph: SplitGraph | StreamedGraph) -> tuple[ND
     if weights is not None and kind == "WEIGHT_RANK":
         graph = StreamedGraph(_ranked(problem.graph, weights), list(team.sessions), weights=True)
         team = graph.team
+    sent_before = team.sent_bytes
     solver, split = _Solver(kind, problem.maximum), graph
 
     def local(place: int) -> dict[str, DeviceArray] | None:
@@ -121,7 +122,7 @@ def solve(problem: ForestProblem, graph: SplitGraph | StreamedGraph) -> tuple[ND
     total = time.perf_counter() - started
     details = {
         "local_seconds": local_seconds, "merge_seconds": total - local_seconds, "merge_rounds": len(rounds),
-        "merge_bytes": team.sent_bytes,
+        "merge_bytes": team.sent_bytes - sent_before,
     }  # fmt: skip
     seconds, names = Seconds(total, 0.0, 0.0, 0.0), ", ".join(team.names())
     return entries, RunInfo("edge_list", "online", names, "the strategy of parts", seconds, {}, {}, details)
