@@ -164,6 +164,7 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "partition/permutations.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0, "TOP": 16},),
     "mst/answer.cl": ({"VALUES": 2, "OFFSET_T": "long"}, {"VALUES": 3}, {"VALUES": 4}),
     "mst/edge_list.cl": (*_WEIGHTS, {"SPLIT_KEYS": 1, "CLIMB_LIMIT": 1024, "SAMPLES": 256}),
+    "mst/parts.cl": ({"WEIGHTED": 0}, {"OFFSET_T": "long"}),
     "mst/rows.cl": (*_WEIGHTS, {"SPLIT_KEYS": 1}),
     "mst/segmented.cl": ({"WEIGHT_KIND": 0, "OFFSET_T": "long"}, {"WEIGHT_KIND": 2}, {"WEIGHT_KIND": 3, "MAXIMUM": 1}),
     "primitives/reduce.cl": (
