@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
+from clgraph.algorithms.factorization.epochs import Callback, Epoch, Training
 from clgraph.algorithms.factorization.factors import Factors, initial_factors
 from clgraph.algorithms.factorization.host_model import check_factors, fold_in, item_means, predict_pairs
 from clgraph.algorithms.factorization.inputs import (
@@ -27,7 +28,8 @@ from clgraph.algorithms.factorization.model_file import check_model, read_model,
 from clgraph.algorithms.factorization.problem import MAX_RANK, Storage
 from clgraph.algorithms.factorization.schedules import make_schedule
 from clgraph.algorithms.factorization.strategies import STRATEGIES
-from clgraph.algorithms.factorization.training import Callback, Epoch, Factorization
+from clgraph.algorithms.factorization.team_training import TeamFactorization
+from clgraph.algorithms.factorization.training import Factorization
 from clgraph.arguments import check_callback, checked_count, checked_flag, checked_number
 from clgraph.data.ratings import Ratings
 from clgraph.errors import InputError, MissingExtraError
@@ -46,6 +48,7 @@ except ImportError as error:
 
 _MOST_EPOCHS = 2**31 - 1
 _TRIPLE = ("users", "items", "values")
+_PLACES = ("session", "devices")
 _FORM = ("n_features_in_", "feature_names_in_", "_fitted_on_pairs")
 
 
@@ -95,6 +98,9 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one. An estimator that holds a
         Session cannot be pickled.
+    devices : "all", or sequence of str, Session or pyopencl.Device, optional
+        Several devices on which ``fit`` trains together, instead of *session*: each keeps its users, and blocks of
+        items go round [4]_. What folds users in runs on the host.
     verbose : int
         Above 0, tell each epoch's errors and speed on stderr.
 
@@ -144,6 +150,8 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
        IEEE Computer 42, 2009.
     .. [3] R. Kaleem, A. Venkat, S. Pai, M. Hall, K. Pingali. "Synchronization Trade-offs in GPU
        Implementations of Graph Algorithms." IPDPS 2016.
+    .. [4] R. Gemulla, E. Nijkamp, P. J. Haas, Y. Sismanis. "Large-Scale Matrix Factorization with Distributed
+       Stochastic Gradient Descent." KDD 2011.
     """
 
     def __init__(
@@ -163,6 +171,7 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         tol: float | None = None,
         random_state: Any = None,
         session: SessionLike = None,
+        devices: Any = None,
         verbose: int = 0,
     ) -> None:
         self.n_factors = n_factors
@@ -179,6 +188,7 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.tol = tol
         self.random_state = random_state
         self.session = session
+        self.devices = devices
         self.verbose = verbose
 
     # ---- fitting
@@ -273,8 +283,8 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         schedule = make_schedule(self.schedule, self.learning_rate, self.decay, self.regularization)
         evaluation = eval_set if isinstance(eval_set, tuple) and len(eval_set) == 2 else (eval_set, None)
         eval_ratings = None if eval_set is None else self._numbered(*evaluation, known=known)
-        engine = Factorization(
-            as_session(self.session), ratings, rank=start.user_factors.shape[1], strategy=self.strategy,
+        engine = self._engine(
+            ratings, rank=start.user_factors.shape[1], strategy=self.strategy,
             options=self.strategy_options, deterministic=isinstance(self.random_state, numbers.Integral),
             n_epochs=checked_count("n_epochs", n_epochs, _MOST_EPOCHS), storage=self.storage,
             biases=start.user_biases is not None, mean=mean,
@@ -298,7 +308,15 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self._keep(engine, known)
         return self
 
-    def _keep(self, engine: Factorization, known: Ratings) -> None:
+    def _engine(self, ratings: Ratings, **options: Any) -> Training:
+        """Return what trains on *ratings*, on one device or on several."""
+        if self.devices is None:
+            return Factorization(as_session(self.session), ratings, **options)
+        if self.session is not None:
+            raise InputError("session= and devices= are both given; devices= names all that take part")
+        return TeamFactorization(self.devices, ratings, **options)
+
+    def _keep(self, engine: Training, known: Ratings) -> None:
         found = {f"{name}_": array for name, array in engine.model.get()._asdict().items()}
         found |= {"mean_": engine.model.mean, "_known": known, "history_": engine.epochs, "n_iter_": len(engine.epochs)}
         self.__dict__.update(found, strategy_=engine.strategy, info_=engine.info())  # all at once: Ctrl-C finds no half
@@ -474,8 +492,8 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         """Write the fitted model to *path* in one step, for :meth:`load`.
 
         The file is an ``.npz`` archive whatever its name, with nothing pickled in it. It holds the
-        parameters but for *session* (and *random_state* if it is no integer), the factors, the history, the
-        ids and which items each user rated.
+        parameters but for *session* and *devices* (and *random_state* if it is no integer), the factors, the
+        history, the ids and which items each user rated.
 
         Raises
         ------
@@ -483,7 +501,7 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             An id or an option is a Python object that cannot be saved, or the file cannot be written.
         """
         check_is_fitted(self)
-        parameters = {name: value for name, value in self.get_params().items() if name != "session"}
+        parameters = {name: value for name, value in self.get_params().items() if name not in _PLACES}
         if not isinstance(self.random_state, numbers.Integral):
             parameters["random_state"] = None
         settings = {
@@ -525,11 +543,11 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         return model
 
     def __sklearn_clone__(self) -> SGDMatrixFactorization:
-        # A session cannot be copied: the clone shares it.
+        # Sessions cannot be copied: the clone shares them.
         plain = copy.copy(self)
-        plain.session = None
+        plain.session = plain.devices = None
         clone: SGDMatrixFactorization = BaseEstimator.__sklearn_clone__(plain)
-        clone.session = self.session
+        clone.session, clone.devices = self.session, self.devices
         return clone
 
     def __sklearn_is_fitted__(self) -> bool:
