@@ -48,7 +48,7 @@ except ImportError as error:
 
 _MOST_EPOCHS = 2**31 - 1
 _TRIPLE = ("users", "items", "values")
-_PLACES = ("session", "devices")
+_PLACES = ("session", "devices", "client")  # parameters that say where to run, of this class and of those made from it
 _FORM = ("n_features_in_", "feature_names_in_", "_fitted_on_pairs")
 
 
@@ -544,10 +544,11 @@ class SGDMatrixFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     def __sklearn_clone__(self) -> SGDMatrixFactorization:
         # Sessions cannot be copied: the clone shares them.
+        places = {name: getattr(self, name) for name in _PLACES if hasattr(self, name)}
         plain = copy.copy(self)
-        plain.session = plain.devices = None
+        plain.__dict__.update(dict.fromkeys(places))
         clone: SGDMatrixFactorization = BaseEstimator.__sklearn_clone__(plain)
-        clone.session, clone.devices = self.session, self.devices
+        clone.__dict__.update(places)
         return clone
 
     def __sklearn_is_fitted__(self) -> bool:
