@@ -20,10 +20,11 @@ from clgraph.distributed.cluster import LocalOpenCLCluster
 from clgraph.distributed.components import DistributedComponents, connected_components
 from clgraph.distributed.fold import DistributedInfo
 from clgraph.distributed.forest import DistributedForest, minimum_spanning_forest
+from clgraph.distributed.scheduler import HeteroScheduler
 
 __all__ = [
-    "DistributedComponents", "DistributedForest", "DistributedInfo", "LocalOpenCLCluster", "SGDMatrixFactorization",
-    "connected_components", "edge_chunks", "minimum_spanning_forest",
+    "DistributedComponents", "DistributedForest", "DistributedInfo", "HeteroScheduler", "LocalOpenCLCluster",
+    "SGDMatrixFactorization", "connected_components", "edge_chunks", "minimum_spanning_forest",
 ]
 
 

@@ -20,7 +20,7 @@ from clgraph.algorithms.factorization.strata import Strata
 from clgraph.algorithms.factorization.team_training import Cell
 from clgraph.algorithms.factorization.training import Errors
 from clgraph.data.ratings import Ratings
-from clgraph.distributed.workers import devices_of, one_at_a_time, worker_session
+from clgraph.distributed.workers import devices_of, on_device, submit, worker_session
 from clgraph.errors import InputError
 from clgraph.runtime.timing import RunInfo, Seconds
 
@@ -66,14 +66,14 @@ def _given(block: Block) -> Block:
 
 
 def _chosen(block: Block) -> tuple[str, dict[str, float]]:
-    with one_at_a_time:
+    with on_device():
         choice = _kept.cell(block).choice
     return ("", {}) if choice is None else (choice.strategy, choice.seconds)
 
 
 def _swept(block: Block, users: Side, items: Side, rate: float, regularization: float) -> tuple[Side, Side]:
     """Step once on each rating of *block*; return its users and items after that."""
-    with one_at_a_time:
+    with on_device():
         cell = _kept.cell(block)
         cell.model.set(Factors(users[0], items[0], users[1], items[1]))
         cell.sweep(rate, regularization)
@@ -91,7 +91,7 @@ def _items(swept: tuple[Side, Side]) -> Side:
 
 def _squares(block: Block, users: Side, items: Side, key: str, others: Ratings | None) -> tuple[float, float]:
     """Return the sums of squared errors on the ratings of *block* and on *others*, which *key* names."""
-    with one_at_a_time:
+    with on_device():
         cell = _kept.cell(block)
         cell.model.set(Factors(users[0], items[0], users[1], items[1]))
         if others is None:
@@ -163,9 +163,7 @@ class DistributedTraining(Training):
 
     def submit(self, d: int, function: Any, *arguments: Any) -> distributed.Future:
         """Return the future of a task for the worker of block row *d*; if that is lost, another one takes it over."""
-        return self.client.submit(
-            function, *arguments, workers=[self.workers[d].address], allow_other_workers=True, pure=False
-        )
+        return submit(self.client, self.workers[d].address, function, *arguments)
 
     def errors_on(self, ratings: Ratings) -> tuple[str, int, list[list[distributed.Future]]]:
         blocks = self.strata.blocks_of(ratings)

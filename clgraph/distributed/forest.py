@@ -15,7 +15,7 @@ from clgraph.data.graph import Graph
 from clgraph.distributed.chunks import Chunk, Segment, Weights, naming, segments
 from clgraph.distributed.components import checked_arguments
 from clgraph.distributed.fold import DistributedInfo, Part, folded
-from clgraph.distributed.workers import as_client, one_at_a_time, own_address, worker_session
+from clgraph.distributed.workers import as_client, on_device, own_address, worker_session
 from clgraph.errors import GraphError
 
 
@@ -125,7 +125,7 @@ def absorb(
     none = np.zeros(0, np.int32)
     known = known or Part(Forest(none, none, None, n or 0), 0, own_address(), 0)
     known, forest, n_edges = known.received(), known.value, 0
-    with naming(place), one_at_a_time:
+    with on_device(), naming(place):
         for sources, targets, weights in segments(chunk, n=n, base=base):
             n_edges += sources.size
             size = max(forest.n_vertices, 1 + int(max(sources.max(), targets.max())))
@@ -137,7 +137,7 @@ def merge(one: Part[Forest], other: Part[Forest], *, maximum: bool) -> Part[Fore
     """Return the forest of two."""
     one, other = one.received(), other.received()
     size = max(one.value.n_vertices, other.value.n_vertices)
-    with one_at_a_time:
+    with on_device():
         forest = lightest(size, maximum, one.value[:3], other.value[:3])
     return one.grown(forest, forest.nbytes, 0, other)
 
