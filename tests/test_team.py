@@ -25,9 +25,11 @@ def pair() -> list[Session]:
 
 
 @pytest.fixture(scope="module")
-def halves() -> list[Session]:
-    """Two parts of one CPU in one context."""
-    parts = [session.device for session in sub_devices("pocl", [1, 1])]
+def halves(pair: list[Session]) -> list[Session]:
+    """The devices of the tests in one context if they have one platform, else two parts of one CPU."""
+    parts = [session.device for session in pair]
+    if parts[0].platform != parts[1].platform:
+        parts = [session.device for session in sub_devices(session_on("pocl").device, [1, 1])]
     context = cl.Context(parts)
     return [Session(cl.CommandQueue(context, part)) for part in parts]
 

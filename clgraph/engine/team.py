@@ -16,7 +16,7 @@ from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.devices import sessions_of
 from clgraph.runtime.failure import as_device_error, typed_errors
 from clgraph.runtime.session import Session
-from clgraph.runtime.staging import LEAST_BYTES, Staging, beside_kernels
+from clgraph.runtime.staging import LEAST_BYTES
 
 _PIECE_BYTES = 32 << 20  # of an array that goes by way of the host: one piece is read while another one is written
 
@@ -52,7 +52,6 @@ class Team:
     def __init__(self, devices: object) -> None:
         self.sessions: tuple[Session, ...] = tuple(sessions_of(devices))
         self.sent_bytes = 0
-        self._stagings: dict[Session, Staging] = {}
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -148,7 +147,7 @@ class Team:
         if session.facts.is_cpu or host.nbytes < LEAST_BYTES:
             self._copy(session, array.buffer, host, dst_offset=first * array.dtype.itemsize)
             return
-        self._staging(session).upload(array.buffer, first * array.dtype.itemsize, host)
+        session.transfers.staging.upload(array.buffer, first * array.dtype.itemsize, host)
         with session.driver, typed_errors("ordering kernels after a copy"):
             done = cl.enqueue_marker(session.transfers.queue)
             session.transfers.queue.flush()
@@ -159,7 +158,7 @@ class Team:
         if session.facts.is_cpu or host.nbytes < LEAST_BYTES:
             self._copy(session, host, array.buffer, src_offset=first * array.dtype.itemsize)
         else:
-            self._staging(session).read(array.buffer, first * array.dtype.itemsize, host)
+            session.transfers.staging.read(array.buffer, first * array.dtype.itemsize, host)
 
     @staticmethod
     def _copy(session: Session, target: Any, source: Any, **place: Any) -> None:
@@ -175,12 +174,6 @@ class Team:
             ready = cl.enqueue_marker(session.queue)
             session.queue.flush()
             cl.enqueue_barrier(session.transfers.queue, wait_for=[ready])
-
-    def _staging(self, session: Session) -> Staging:
-        with self._lock:
-            if session not in self._stagings:
-                self._stagings[session] = beside_kernels(session, session.wait_aside)
-            return self._stagings[session]
 
     def _named(self, place: int, error: BaseException) -> BaseException:
         """Return *error*, if it is of a device, with the name of that device."""

@@ -30,6 +30,7 @@ CHUNK_BYTES = 8 << 20  # of a transfer: each costs the host a dozen steps
 N_CHUNKS = 7
 LAG = 2  # so many chunks are left to the bus, or to the threads, before the first of them is used again
 LEAST_BYTES = 4 << 20  # a smaller copy has little to overlap
+_TOLD = 8  # chunks that kernels take at once, if they begin before all have come
 _SLICES = 4  # of a chunk, each for a thread
 _FEW_CHUNKS = 4  # less than so many are halved, so that something overlaps
 _MOST_THREADS = 12  # more are no faster than the bus
@@ -141,16 +142,23 @@ class Staging:
             finally:
                 self._copiers.finish()
 
-    def _enqueue(self, target: Any, source: Any, **place: Any) -> cl.Event:
+    def _enqueue(self, queue: cl.CommandQueue, target: Any, source: Any, **place: Any) -> cl.Event:
         with self._session.driver:
-            event: cl.Event = cl.enqueue_copy(self._session.queue, target, source, is_blocking=False, **place)
-            self._session.queue.flush()
+            event: cl.Event = cl.enqueue_copy(queue, target, source, is_blocking=False, **place)
+            queue.flush()
         self._session.record_transfer(event)
         return event
 
-    def upload(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
-        """Copy contiguous *host* to *buffer* from *first_byte* on; *host* may change afterwards."""
-        parts = _parts(host)
+    def upload(
+        self, buffer: Any, first_byte: int, host: NDArray[Any], then: Callable[[int, int], object] | None = None
+    ) -> None:
+        """Copy contiguous *host* to *buffer* from *first_byte* on; *host* may change afterwards.
+
+        With *then* the copies are in the queue for transfers, so that kernels run beside them. It is called for one
+        range of bytes of *host* after the other, and the kernels that it enqueues run once these are on the device.
+        """
+        parts, session = _parts(host), self._session
+        queue = session.queue if then is None else session.transfers.queue
 
         with self._copying("copying to the device") as (chunks, copiers):
             def fill(i: int) -> None:
@@ -158,14 +166,41 @@ class Staging:
                     self._wait(event)
                 copiers.submit(chunks[i % N_CHUNKS][: parts[i].size], parts[i])
 
-            for i in range(min(N_CHUNKS, len(parts))):
-                fill(i)
-            for i, part in enumerate(parts):
-                copiers.wait()
-                chunk = chunks[i % N_CHUNKS][: part.size]
-                self._sending[i % N_CHUNKS] = self._enqueue(buffer, chunk, dst_offset=first_byte + i * parts[0].size)
-                if LAG <= i < len(parts) - N_CHUNKS + LAG:  # the bus has others to move meanwhile
-                    fill(i - LAG + N_CHUNKS)
+            with self._ordered(queue):
+                for i in range(min(N_CHUNKS, len(parts))):
+                    fill(i)
+                done = told = 0
+                for i, part in enumerate(parts):
+                    copiers.wait()
+                    chunk = chunks[i % N_CHUNKS][: part.size]
+                    event = self._enqueue(queue, buffer, chunk, dst_offset=first_byte + done)
+                    self._sending[i % N_CHUNKS], done = event, done + part.size
+                    if then is not None and (i % _TOLD == _TOLD - 1 or done == host.nbytes):
+                        self._hold(session.queue, queue, event)
+                        then(told, done)
+                        told = done
+                    if LAG <= i < len(parts) - N_CHUNKS + LAG:  # the bus has others to move meanwhile
+                        fill(i - LAG + N_CHUNKS)
+
+    @contextmanager
+    def _ordered(self, queue: cl.CommandQueue) -> Iterator[None]:
+        """Run what the block enqueues in *queue* after all kernels before, and all kernels and reads after it."""
+        kernels = self._session.queue
+        if queue == kernels:
+            yield
+            return
+        self._hold(queue, kernels)
+        try:
+            yield
+        finally:  # also after an error, since the memory may be given to others
+            self._hold(kernels, queue)
+
+    def _hold(self, queue: cl.CommandQueue, other: cl.CommandQueue, event: cl.Event | None = None) -> None:
+        """Let *queue* wait for *event*, or for all that is in the *other* queue."""
+        with self._session.driver:
+            cl.enqueue_barrier(queue, wait_for=[event or cl.enqueue_marker(other)])
+            other.flush()  # else the first queue might wait for ever
+            queue.flush()
 
     def read(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
         """Copy bytes of *buffer* from *first_byte* on to all of contiguous *host*, after all earlier work."""
@@ -174,7 +209,8 @@ class Staging:
         with self._copying("copying from the device") as (chunks, copiers):
             def ask(i: int) -> None:
                 chunk = chunks[i % N_CHUNKS][: parts[i].size]
-                coming.append(self._enqueue(chunk, buffer, src_offset=first_byte + i * parts[0].size))
+                place = {"src_offset": first_byte + i * parts[0].size}
+                coming.append(self._enqueue(self._session.queue, chunk, buffer, **place))
 
             for i in range(min(N_CHUNKS, len(parts))):
                 ask(i)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,8 +42,11 @@ def row_layout(rank: int, facts: DeviceFacts) -> RowLayout:
     """Choose the widest vectors (CPUs) or the most lanes (GPUs) that pad a row by at most a quarter."""
     if not 1 <= rank <= MAX_RANK:
         raise InputError(f"rank {rank}; allowed are 1 … {MAX_RANK}")
-    widths = (16, 8, 4) if facts.is_cpu or facts.sub_group_size == 1 else (4,)
-    most_lanes = facts.sub_group_size
+    return _row_layout(rank, facts.sub_group_size, (16, 8, 4) if facts.is_cpu or facts.sub_group_size == 1 else (4,))
+
+
+@lru_cache  # a choice asks for it dozens of times
+def _row_layout(rank: int, most_lanes: int, widths: tuple[int, ...]) -> RowLayout:
     layouts = []
     for width in widths:
         lanes = 1
