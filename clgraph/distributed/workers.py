@@ -10,7 +10,6 @@ from typing import Any
 import dask
 import distributed
 
-import clgraph
 from clgraph.arguments import shown
 from clgraph.errors import ClgraphError, ClusterError, DeviceError, InputError, NoDeviceError
 from clgraph.hetero.devices import member
@@ -76,7 +75,9 @@ def own_address() -> str:
 
 
 def _versions() -> dict[str, str]:
-    return {"clgraph": clgraph.__version__, "distributed": distributed.__version__}
+    from clgraph import __version__
+
+    return {"clgraph": __version__, "distributed": distributed.__version__}
 
 
 def _described() -> WorkerDevice:
