@@ -42,7 +42,7 @@ class _GrindSession(Session):
         super().__init__("oclgrind")
         self._pool = _ExactPool(self.context)
 
-    def upload(self, host: np.ndarray) -> DeviceArray:
+    def upload(self, host: np.ndarray, *, in_place: bool = False) -> DeviceArray:
         array = self.empty(host.size, host.dtype)  # a buffer over host memory is uninitialised to Oclgrind
         array.set(host)
         return array

@@ -22,7 +22,7 @@ from scipy.sparse import random_array
 import clgraph as cg
 import clgraph.distributed as cgd
 from clgraph import generators
-from clgraph.distributed import chunks, workers
+from clgraph.distributed import chunks, fold, forest, workers
 from clgraph.distributed.fold import Part
 from clgraph.errors import (
     ClusterError,
@@ -81,11 +81,11 @@ def test_answers_are_those_of_one_device(client: distributed.Client, name: str, 
     assert count == wanted.n_components and np.array_equal(labels, wanted.labels)
     for maximum in (False, True):
         found = cgd.minimum_spanning_forest(parts, n_vertices=graph.n_vertices, maximum=maximum, client=client)
-        forest = cg.minimum_spanning_forest(graph, maximum=maximum, session=one)
-        assert found.weight == forest.weight
-        assert np.array_equal(found.sources, forest.sources) and np.array_equal(found.targets, forest.targets)
-        assert (found.weights is None) == (forest.weights is None or not found.sources.size)
-        assert found.weights is None or np.array_equal(found.weights, forest.weights)  # type: ignore[arg-type]
+        tree = cg.minimum_spanning_forest(graph, maximum=maximum, session=one)
+        assert found.weight == tree.weight
+        assert np.array_equal(found.sources, tree.sources) and np.array_equal(found.targets, tree.targets)
+        assert (found.weights is None) == (tree.weights is None or not found.sources.size)
+        assert found.weights is None or np.array_equal(found.weights, tree.weights)
         assert found.to_graph().n_vertices == graph.n_vertices
 
 
@@ -137,12 +137,36 @@ def test_chunks_of_every_kind_are_read_in_segments(
         assert name == "text" or max(part[0].size for part in parts) == 100
         for column, wanted in enumerate(arrays):
             assert np.array_equal(np.concatenate([part[column] for part in parts]), wanted), name
-        forest = cgd.minimum_spanning_forest([chunk], n_vertices=300, base=base, client=client)
-        assert forest.weight == cg.minimum_spanning_forest(graph, session=session_on("pocl")).weight
+        tree = cgd.minimum_spanning_forest([chunk], n_vertices=300, base=base, client=client)
+        assert tree.weight == cg.minimum_spanning_forest(graph, session=session_on("pocl")).weight
     pairs = np.stack([sources, targets], 1)
     assert sum(part[0].size for part in chunks.segments(pairs, n=None)) == sources.size
     future = client.submit(lambda: arrays[:2], pure=False)
     assert cgd.connected_components([future], n_vertices=300, client=client).info.n_edges == sources.size
+
+
+def test_a_forest_grows_by_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, contracted = random_graph(100, 2000), []
+    whole = cg.minimum_spanning_forest(graph, session=session_on("pocl"))
+    lightest = forest.lightest
+
+    def counted(n: int, maximum: bool, *parts: Any) -> Any:
+        contracted.append(sum(part[0].size for part in parts))
+        return lightest(n, maximum, *parts)
+
+    for module in (fold, forest):
+        monkeypatch.setattr(module, "own_address", lambda: "here")
+    for module in (forest, chunks):
+        monkeypatch.setattr(module, "SEGMENT_EDGES", 50)
+    monkeypatch.setattr(forest, "worker_session", lambda: session_on("pocl"))
+    monkeypatch.setattr(forest, "lightest", counted)
+    part = None
+    for place, chunk in enumerate(cgd.edge_chunks(graph, 3)):
+        part = forest.absorb(part, chunk, place, n=None, base=0, maximum=False)
+    assert part is not None and np.array_equal(part.value.sources, whole.sources)
+    assert np.array_equal(part.value.weights, whole.weights)
+    # At least as many new edges as the forest has, but for the last ones of a chunk.
+    assert len(contracted) < 25 and max(contracted) < 350
 
 
 def test_parquet_names_the_package_that_it_needs(
