@@ -42,7 +42,7 @@ class _GrindSession(Session):
         super().__init__("oclgrind")
         self._pool = _ExactPool(self.context)
 
-    def upload(self, host: np.ndarray) -> DeviceArray:
+    def upload(self, host: np.ndarray, *, in_place: bool = False) -> DeviceArray:
         array = self.empty(host.size, host.dtype)  # a buffer over host memory is uninitialised to Oclgrind
         array.set(host)
         return array
@@ -132,6 +132,7 @@ def primitives(session: Session) -> None:
 def components(session: Session) -> None:
     """Run every strategy on a small graph of several components, undirected and directed."""
     from clgraph.algorithms.components import STRATEGIES, connected_components
+    from clgraph.algorithms.components.edge_lists import EdgeComponents, numbered
     from clgraph.data.graph import Graph
 
     src, dst = np.random.default_rng(4).integers(90, size=(2, 70))
@@ -140,6 +141,13 @@ def components(session: Session) -> None:
         graph = Graph.from_edges(src, dst, n=100, directed=directed)
         for strategy in STRATEGIES:
             connected_components(graph, strategy=strategy, session=session, verify=True)
+    edges, lists = np.stack([src, dst]).astype(np.int32), EdgeComponents(session, 100)
+    lists.link(*edges[:, ::2])
+    other = EdgeComponents(session, 90)
+    other.link(*edges[:, 1::2])
+    lists.link_forest(other.parents())
+    wanted = connected_components(Graph.from_edges(src, dst, n=100), session=session)
+    assert np.array_equal(numbered(lists.parents())[1], wanted.labels)
 
 
 def mst(session: Session) -> None:

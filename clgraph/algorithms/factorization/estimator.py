@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from clgraph.algorithms.factorization.epochs import Callback, Epoch, Training
 from clgraph.algorithms.factorization.factors import Factors, initial_factors
 from clgraph.algorithms.factorization.fitted import FittedFactorization
 from clgraph.algorithms.factorization.host_model import check_factors
@@ -20,7 +21,8 @@ from clgraph.algorithms.factorization.problem import MAX_RANK, Storage
 from clgraph.algorithms.factorization.schedules import make_schedule
 from clgraph.algorithms.factorization.scikit_learn import BaseEstimator, check_is_fitted, check_random_state
 from clgraph.algorithms.factorization.strategies import STRATEGIES
-from clgraph.algorithms.factorization.training import Callback, Epoch, Factorization
+from clgraph.algorithms.factorization.team_training import TeamFactorization
+from clgraph.algorithms.factorization.training import Factorization
 from clgraph.arguments import check_callback, checked_count, checked_number
 from clgraph.data.ratings import Ratings
 from clgraph.errors import InputError
@@ -28,6 +30,7 @@ from clgraph.runtime.session import SessionLike, as_session
 
 _MOST_EPOCHS = 2**31 - 1
 _TRIPLE = ("users", "items", "values")
+_PLACES = ("session", "devices", "client")  # parameters that say where to run, of this class and of those made from it
 _FORM = ("n_features_in_", "feature_names_in_", "_fitted_on_pairs")
 
 
@@ -77,6 +80,9 @@ class SGDMatrixFactorization(FittedFactorization):
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one. An estimator that holds a
         Session cannot be pickled.
+    devices : "all", or sequence of str, Session or pyopencl.Device, optional
+        Several devices on which ``fit`` trains together, instead of *session*: each keeps its users, and blocks of
+        items go round [4]_. What folds users in runs on the host.
     verbose : int
         Above 0, tell each epoch's errors and speed on stderr.
 
@@ -126,6 +132,8 @@ class SGDMatrixFactorization(FittedFactorization):
        IEEE Computer 42, 2009.
     .. [3] R. Kaleem, A. Venkat, S. Pai, M. Hall, K. Pingali. "Synchronization Trade-offs in GPU
        Implementations of Graph Algorithms." IPDPS 2016.
+    .. [4] R. Gemulla, E. Nijkamp, P. J. Haas, Y. Sismanis. "Large-Scale Matrix Factorization with Distributed
+       Stochastic Gradient Descent." KDD 2011.
     """
 
     def __init__(
@@ -145,6 +153,7 @@ class SGDMatrixFactorization(FittedFactorization):
         tol: float | None = None,
         random_state: Any = None,
         session: SessionLike = None,
+        devices: Any = None,
         verbose: int = 0,
     ) -> None:
         self.n_factors = n_factors
@@ -161,6 +170,7 @@ class SGDMatrixFactorization(FittedFactorization):
         self.tol = tol
         self.random_state = random_state
         self.session = session
+        self.devices = devices
         self.verbose = verbose
 
     # ---- fitting
@@ -255,8 +265,8 @@ class SGDMatrixFactorization(FittedFactorization):
         schedule = make_schedule(self.schedule, self.learning_rate, self.decay, self.regularization)
         evaluation = eval_set if isinstance(eval_set, tuple) and len(eval_set) == 2 else (eval_set, None)
         eval_ratings = None if eval_set is None else self._numbered(*evaluation, known=known)
-        engine = Factorization(
-            as_session(self.session), ratings, rank=start.user_factors.shape[1], strategy=self.strategy,
+        engine = self._engine(
+            ratings, rank=start.user_factors.shape[1], strategy=self.strategy,
             options=self.strategy_options, deterministic=isinstance(self.random_state, numbers.Integral),
             n_epochs=checked_count("n_epochs", n_epochs, _MOST_EPOCHS), storage=self.storage,
             biases=start.user_biases is not None, mean=mean,
@@ -280,7 +290,15 @@ class SGDMatrixFactorization(FittedFactorization):
         self._keep(engine, known)
         return self
 
-    def _keep(self, engine: Factorization, known: Ratings) -> None:
+    def _engine(self, ratings: Ratings, **options: Any) -> Training:
+        """Return what trains on *ratings*, on one device or on several."""
+        if self.devices is None:
+            return Factorization(as_session(self.session), ratings, **options)
+        if self.session is not None:
+            raise InputError("session= and devices= are both given; devices= names all that take part")
+        return TeamFactorization(self.devices, ratings, **options)
+
+    def _keep(self, engine: Training, known: Ratings) -> None:
         found = {f"{name}_": array for name, array in engine.model.get()._asdict().items()}
         found |= {"mean_": engine.model.mean, "_known": known, "history_": engine.epochs, "n_iter_": len(engine.epochs)}
         self.__dict__.update(found, strategy_=engine.strategy, info_=engine.info())  # all at once: Ctrl-C finds no half
@@ -299,8 +317,8 @@ class SGDMatrixFactorization(FittedFactorization):
         """Write the fitted model to *path* in one step, for :meth:`load`.
 
         The file is an ``.npz`` archive whatever its name, with nothing pickled in it. It holds the
-        parameters but for *session* (and *random_state* if it is no integer), the factors, the history, the
-        ids and which items each user rated.
+        parameters but for *session* and *devices* (and *random_state* if it is no integer), the factors, the
+        history, the ids and which items each user rated.
 
         Raises
         ------
@@ -308,7 +326,7 @@ class SGDMatrixFactorization(FittedFactorization):
             An id or an option is a Python object that cannot be saved, or the file cannot be written.
         """
         check_is_fitted(self)
-        parameters = {name: value for name, value in self.get_params().items() if name != "session"}
+        parameters = {name: value for name, value in self.get_params().items() if name not in _PLACES}
         if not isinstance(self.random_state, numbers.Integral):
             parameters["random_state"] = None
         settings = {
@@ -350,11 +368,12 @@ class SGDMatrixFactorization(FittedFactorization):
         return model
 
     def __sklearn_clone__(self) -> SGDMatrixFactorization:
-        # A session cannot be copied: the clone shares it.
+        # Sessions cannot be copied: the clone shares them.
+        places = {name: getattr(self, name) for name in _PLACES if hasattr(self, name)}
         plain = copy.copy(self)
-        plain.session = None
+        plain.__dict__.update(dict.fromkeys(places))
         clone: SGDMatrixFactorization = BaseEstimator.__sklearn_clone__(plain)
-        clone.session = self.session
+        clone.__dict__.update(places)
         return clone
 
     def __sklearn_tags__(self) -> Any:
