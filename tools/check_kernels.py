@@ -131,6 +131,8 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
         {"TEAM": 32, "OFFSET_T": "long"}, {"TEAM": 4, "CLOSED": 0},
     ),
     "coloring/distance_two_long.cl": ({"OFFSET_T": "long"},),
+    "coloring/distance_two_sized.cl": ({"TEAM": 32, "OFFSET_T": "long"}, {"TEAM": 4, "CLOSED": 0}),
+    "coloring/distance_two_sized_long.cl": ({"OFFSET_T": "long"},),
     "coloring/distance_two_claims.cl": (
         {"TEAM": 32, "OFFSET_T": "long"}, {"TEAM": 4, "CLOSED": 0},
     ),
