@@ -145,6 +145,7 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "sssp/frontier.cl": (
         {"WG_SIZE": 512, "ONLY_SHORT_ROWS": 1, "STEPS": 1},
         {"LIGHT_FIRST": 1, "WEIGHT_KIND": 3, "OFFSET_T": "long"}, {"WEIGHT_KIND": 1, "WIDE": 1},
+        {"DROP_LEAVES": 1, "SKIP_LEAVES": 1, "OFFSET_T": "long"},
         {"LIGHT_FIRST": 1, "WEIGHT_KIND": 4, "ALONE": 1}, {"WEIGHT_KIND": 0},
     ),
     "sssp/answer.cl": ({"WEIGHT_KIND": 2}, {"WEIGHT_KIND": 3}, {"WEIGHT_KIND": 4}),
