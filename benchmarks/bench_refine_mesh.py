@@ -1,30 +1,37 @@
 """Time Delaunay refinement by every strategy on meshes of random points, and Shewchuk's Triangle on the same points.
 
     benchmarks/bench_refine_mesh.py --device nvidia --triangles 500000 1100000 --angles 25 30 --json new.json
+    benchmarks/bench_refine_mesh.py --triangles 1000000 --export DIR
 
-Each mesh is checked against the definition, unless it has more triangles than ``--check-up-to``; ``verified`` tells. A
-row holds, beside what ``harness.py`` says: ``n_points`` and ``n_triangles`` of the result, ``rounds``, and
-``call_seconds``, the least of whole calls of ``refine_mesh``, from host arrays to a mesh on the host. Triangle, the
-package ``triangle`` if it is installed, runs in a child process, since it can crash. ``wall_seconds`` of its row is its
-run without what it takes for the Delaunay triangulation alone.
+Every mesh is checked against the definition once all are timed, in as many processes as there are cores, unless it has
+come from more triangles than ``--check-up-to``; ``verified`` tells. A row holds, beside what ``harness.py`` says:
+``n_points`` and ``n_triangles`` of the result, ``rounds``, ``call_seconds``, the least of whole calls of
+``refine_mesh``, from host arrays to a mesh on the host, and ``curve``: the number of some rounds, how many bad
+triangles there were when each began, and how many points had been put in. Triangle, the package ``triangle`` if it is
+installed, runs in a child process, since it can crash. ``wall_seconds`` of its row is its run without what it takes for
+the Delaunay triangulation alone. ``--export`` only writes the points, as a .node file for other programs.
 """
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import time
 import warnings
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import asdict, fields
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import harness
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import Delaunay
-from tabulate import tabulate
 
 from clgraph.algorithms.delaunay import ALGORITHM, STRATEGIES, refine_mesh
 from clgraph.cli.main import guarded
@@ -34,7 +41,7 @@ from clgraph.reference.delaunay import check_delaunay
 from clgraph.report import write_rows
 from clgraph.runtime.session import Session
 
-_COLUMNS = ("graph", "strategy", "n_points", "rounds", "least_wall_seconds", "kernel_seconds", "call_seconds")
+_MOST_ON_CURVE = 48  # rounds that a row tells of
 _TRIANGLE = """
 import json, sys, time, numpy, triangle
 points = {"vertices": numpy.random.default_rng(0).random((int(sys.argv[1]), 2))}
@@ -45,6 +52,25 @@ for options in ("Qz", "Qzq" + sys.argv[2]):
     seconds.append(time.perf_counter() - started)
 print(json.dumps([seconds[1] - seconds[0], len(found["vertices"]), len(found["triangles"])]))
 """
+
+
+def random_points(n_triangles: int) -> NDArray[np.float64]:
+    """Return points of the unit square whose Delaunay mesh has about so many triangles."""
+    return np.random.default_rng(0).random((n_triangles // 2, 2))
+
+
+def random_mesh(n_triangles: int) -> TriangleMesh:
+    """Return the Delaunay mesh of these points."""
+    return TriangleMesh.from_scipy(Delaunay(random_points(n_triangles)))
+
+
+def export(n_triangles: int, folder: Path) -> Path:
+    """Write these points as Triangle's .node file, and return its path."""
+    points, path = random_points(n_triangles), folder / f"random-{n_triangles}.node"
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = np.column_stack([np.arange(len(points)), points])
+    np.savetxt(path, rows, ["%d", "%.17g", "%.17g"], header=f"{len(points)} 2 0 0", comments="")
+    return path
 
 
 def measure(
@@ -65,8 +91,16 @@ def measure(
     return {
         "strategy": name, "kind": STRATEGIES[name].kind, "n_points": refined.n_points, "verified": False,
         "n_triangles": refined.n_triangles, "rounds": refined.info.details["rounds"], "call_seconds": min(calls),
-        "predicted_seconds": refined.info.predicted_seconds[name], **asdict(timing),
+        "predicted_seconds": refined.info.predicted_seconds[name], **asdict(timing), "curve": curve(refined.history),
     }, made
+
+
+def curve(history: NDArray[np.int64]) -> list[list[int]]:
+    """Return number, bad triangles and points put in so far for some of the rounds, first and last among them."""
+    at = np.unique(np.linspace(0, len(history) - 1, _MOST_ON_CURVE).astype(np.int64))
+    so_far = np.cumsum(history[:, 1]) - history[:, 1]
+    rows: list[list[int]] = np.column_stack([at, history[at, 0], so_far[at]]).tolist()
+    return rows
 
 
 def check(refined: TriangleMesh, mesh: TriangleMesh, angle: float) -> bool:
@@ -90,44 +124,73 @@ def measure_triangle(python: str, n_points: int, angle: float) -> dict[str, Any]
     }
 
 
+@contextmanager
+def processes(count: int) -> Iterator[ProcessPoolExecutor]:
+    """Give fresh processes; an error does not wait for what has not begun."""
+    pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"))
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
 def run(args: argparse.Namespace) -> int:
-    session, rows = Session(args.device), list[dict[str, Any]]()
+    if args.export is not None:
+        for n_triangles in args.triangles:
+            print(export(n_triangles, args.export))
+        return 0
+    session, rows, checks = Session(args.device), list[dict[str, Any]](), list[tuple[dict[str, Any], Any]]()
     origin = harness.provenance(session)
-    for n_triangles in args.triangles:
-        n = n_triangles // 2
-        with busy(f"triangulating {n} points"):
-            mesh = TriangleMesh.from_scipy(Delaunay(np.random.default_rng(0).random((n, 2))))
-        for angle in args.angles:
-            timed = [
-                measure(session, mesh, angle, name, repeats=args.repeats, budget_seconds=args.budget)
-                for name in args.strategies
-            ]
-            found = [row for row, _ in timed]
-            if n_triangles <= args.check_up_to:
-                with busy("checking the meshes"), ProcessPoolExecutor(mp_context=get_context("spawn")) as pool:
-                    answers = [pool.submit(check, refined, mesh, angle) for _, refined in timed]
-                    for row, answer in zip(found, answers, strict=True):
-                        row["verified"] = answer.result()
-            if (peer := measure_triangle(args.triangle, n, angle)) is not None:
-                found.append(peer)
+
+    def keep() -> None:
+        if args.json:
+            write_rows(args.json, rows)
+
+    with processes(os.cpu_count() or 1) as pool:
+        meshes: dict[int, Future[TriangleMesh]] = {n: pool.submit(random_mesh, n) for n in args.triangles}
+        for n_triangles in args.triangles:
+            with busy(f"triangulating {n_triangles // 2} points"):
+                mesh = meshes.pop(n_triangles).result()
             size = {"n_vertices": mesh.n_points, "n_edges": mesh.n_points + mesh.n_triangles - 1}
-            name = f"random points, {n_triangles} triangles, {angle:g} degrees"
-            rows += [{"benchmark": "refine_mesh", "graph": name, **size, **row, **origin} for row in found]
-            if args.json:
-                write_rows(args.json, rows)
-    body = [[row.get(column) for column in _COLUMNS] for row in rows]
-    print(tabulate(body, _COLUMNS, "github", floatfmt=".4g", intfmt=","))
+            for angle in args.angles:
+                graph = f"random points, {n_triangles} triangles, {angle:g} degrees"
+                about = {"benchmark": "refine_mesh", "graph": graph, **size}
+                for name in args.strategies:
+                    row, refined = measure(session, mesh, angle, name, repeats=args.repeats, budget_seconds=args.budget)
+                    rows.append({**about, **row, **origin})
+                    show(rows[-1])
+                    keep()
+                    if n_triangles <= args.check_up_to:
+                        checks.append((rows[-1], (refined, mesh, angle)))
+                if args.triangle and (peer := measure_triangle(args.triangle, n_triangles // 2, angle)) is not None:
+                    rows.append({**about, **peer, **origin})
+                    show(rows[-1])
+                    keep()
+        with busy("checking the meshes"):
+            checks.sort(key=lambda one: -one[0]["n_triangles"])
+            for row, answer in [(row, pool.submit(check, *what)) for row, what in checks]:
+                row["verified"] = answer.result()
+                keep()
+    print(f"{len(checks)} meshes were checked")
     return 0
+
+
+def show(row: dict[str, Any]) -> None:
+    """Print points, rounds, and milliseconds of a run, of its span and its kernels on the device, and of a call."""
+    seconds = (row.get(f"{name}_seconds") for name in ("least_wall", "least_span", "least_kernel", "call"))
+    cells = [f"{1e3 * value:,.1f}" if value is not None else "" for value in seconds]
+    print(row["graph"], row["strategy"], f"{row['n_points']:,}", row.get("rounds", ""), *cells, sep=" | ", flush=True)
 
 
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     made.add_argument("-d", "--device", help="as for `clgraph`; the default is the best device")
     made.add_argument("--triangles", nargs="+", type=int, default=[500_000, 1_100_000], metavar="N")
+    made.add_argument("--export", type=Path, metavar="DIR", help="only write the points, as .node files")
     made.add_argument("--angles", nargs="+", type=float, default=[25.0, 30.0], metavar="DEGREES")
     made.add_argument("--strategies", nargs="+", choices=list(STRATEGIES), default=list(STRATEGIES), metavar="NAME")
     made.add_argument("--check-up-to", type=int, default=sys.maxsize, metavar="N", help="check only such small meshes")
-    made.add_argument("--triangle", default=sys.executable, metavar="PYTHON", help="one that has `triangle`")
+    made.add_argument("--triangle", default=sys.executable, metavar="PYTHON", help="one that has `triangle`; or ''")
     made.add_argument("--repeats", type=int, default=harness.REPEATS, help="timed runs (default %(default)s)")
     made.add_argument("--budget", type=float, default=60.0, metavar="SECONDS", help="(default %(default)s a strategy)")
     made.add_argument("--json", metavar="FILE", help="add the rows to this result file")

@@ -495,7 +495,7 @@ def test_no_part_of_work_is_lost() -> None:
     items = {**loads, "atomics": Atomics(1, 9), "host_items": HostItems(1, 9, "")}
     whole = Work(**{field.name: (items[field.name],) if field.name in items else 1.0 for field in fields(Work)})
     twice = {name: (item, item) if (item := items.get(name)) else 2.0 for name in vars(whole)}
-    assert vars(whole + whole) == vars(total([whole, whole])) == twice
+    assert vars(whole + whole) == vars(total([(whole, 1.0, 1.0)] * 2)) == twice
     thrice = vars(whole.times(3))
     assert all(thrice[name] == 3.0 for name in thrice if name not in items)
     assert all(next(iter(vars(thrice[name][0]).values())) == 3 for name in items)

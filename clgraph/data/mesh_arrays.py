@@ -12,8 +12,8 @@ from clgraph.errors import MeshError
 
 def edge_keys(edges: NDArray[np.integer[Any]], n: int) -> NDArray[np.int64]:
     """Return a number for each edge of *n* points that does not depend on its direction; ends are in the last axis."""
-    lower, upper = edges.min(axis=-1), edges.max(axis=-1)
-    keys: NDArray[np.int64] = lower.astype(np.int64) * n + upper
+    one, other = edges[..., 0], edges[..., 1]  # a minimum over an axis of two takes numpy four times as long
+    keys: NDArray[np.int64] = np.minimum(one, other).astype(np.int64) * n + np.maximum(one, other)
     return keys
 
 

@@ -260,11 +260,11 @@ def triangle_neighbors(triangles: NDArray[np.int32]) -> NDArray[np.int32]:
     t, n = len(triangles), int(triangles.max(initial=0)) + 1
     sides = triangle_sides(triangles).reshape(-1, 2)
     keys = 2 * edge_keys(sides, n) + (sides[:, 0] < sides[:, 1])
-    order = np.argsort(keys, kind="stable")
+    order = np.argsort(keys)
     keys = keys[order]
     if (wrong := keys[1:] == keys[:-1]).any():
         at = int(wrong.argmax())
-        one, other = order[at], order[at + 1]
+        one, other = np.sort(order[at : at + 2])
         raise MeshError(
             f"triangles {one // 3} and {other // 3} are on the same side of edge {sides[one].tolist()}; "
             "needed: triangles that do not overlap"

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from clgraph.arguments import check_choice, checked_count, checked_flag, checked_number, refusing, shown
 from clgraph.errors import DeviceDroppedWarning, DeviceError, InputError, KernelBuildError, NoDeviceError
-from clgraph.hetero.devices import member, sessions_of
+from clgraph.hetero.devices import member
 from clgraph.hetero.policies import Policy
 from clgraph.hetero.report import HeteroReport, RoundReport
 from clgraph.hetero.rounds import Round
 from clgraph.hetero.runner import Runner
 from clgraph.hetero.table import POLICIES
 from clgraph.hetero.work import Work
+from clgraph.runtime.devices import sessions_of
 from clgraph.runtime.failure import as_device_error
 from clgraph.runtime.session import Session
 

@@ -15,7 +15,7 @@ RACE = Path(__file__).resolve().parent
 ROOT = RACE.parent.parent
 CASES = {
     "vocabulary": ["locks", "pushes", "sub_group_pushes", "lower_to", "float_add"],
-    "components": ["hook_compress", "rem", "afforest", "degree_classes"],
+    "components": ["hook_compress", "rem", "afforest", "degree_classes", "merge"],
     "mst": ["edge_list", "flatten", "alone"],
     "mst_segmented": ["min_hook", "transactional"],
     "coloring": ["alone", "places", "jones_plassmann", "speculative"],
@@ -41,7 +41,10 @@ CASES = {
     "probes": ["atomics", "local_atomics", "barriers", "locks"],
     "block_diagonal": ["blocks", "errors"],
     "stats": ["stats"],
-    "partition": ["matching", "contraction", "refinement", "alone", "growing", "partners"],
+    "partition": [
+        "matching", "segmented", "contraction", "sorted", "light_edges", "refinement", "buffered", "permutations",
+        "alone", "growing", "partners",
+    ],
     "delaunay": ["priority", "three_phase", "two_stage", "urgencies", "finish", "flips"],
     "patches": ["patches"],
 }

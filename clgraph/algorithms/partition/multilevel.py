@@ -5,6 +5,13 @@ import time
 from typing import Any
 
 from clgraph.algorithms.partition.population import POPULATION, first_level, refine_individuals
+from clgraph.algorithms.partition.variants import (
+    drop_light_edges,
+    match_segments,
+    sort_entries,
+    sources_of,
+    turn_of,
+)
 from clgraph.arguments import checked_count
 from clgraph.runtime.failure import check_status
 from clgraph.runtime.program import Launch
@@ -32,9 +39,10 @@ class Multilevel:
         self.plan, self._session = plan, plan.session
         values = plan.recipe.values
         self._coarsest, self._individuals = values["coarsest"], values["individuals"]
-        self._programs = {
-            name: plan.program(name) for name in (LOCK_FREE, TWO_HOP, HASHED, GROWING, POPULATION, REFINING)
-        }  # fmt: skip
+        self._drops = bool(values["drop_light_edges"])
+        names = (LOCK_FREE, TWO_HOP, HASHED, GROWING, POPULATION, REFINING, *sources_of(plan.problem, self._drops))
+        self._programs = {name: plan.program(name) for name in names}
+        self._turn = turn_of(plan.problem)
         self._launches: dict[str, Launch] = {}
         constant = self._programs[REFINING].constant
         self._words, self._most_levels = constant("LEVEL_WORDS"), constant("MAX_LEVELS")
@@ -98,7 +106,7 @@ class Multilevel:
             self._match(level, n, seed, most_weight, at_hubs)
             # A level never needs more than the one before.
             self.reserve("arena", end + 3 * n + 1 + 2 * m, keeps=True)
-            self._contract(level, n)
+            self._contract(level, n, m)
             words = self.plan.arrays["levels"].get(self._words * (level + 1), self._words * (level + 2))
             coarse = int(words[self._word["LEVEL_VERTICES"]]), int(words[self._word["LEVEL_ENTRIES"]])
             if coarse[0] > _LEAST_SHRINKING * n:
@@ -126,32 +134,41 @@ class Multilevel:
             launch.replace(old, new)
 
     def _match(self, level: int, n: int, seed: int, most_weight: int, at_hubs: bool) -> None:
-        self.launch(LOCK_FREE, "start_matching", n, level=level)
-        for _ in range(_ROUNDS):
-            self.launch(LOCK_FREE, "choose_mates", n, level=level, seed=seed, most_weight=most_weight)
-            self.launch(LOCK_FREE, "match_mutual", n, level=level)
+        if self.plan.problem.matching == "segmented":
+            match_segments(self, level, n, seed, most_weight)
+        else:
+            self.launch(LOCK_FREE, "start_matching", n, level=level)
+            for _ in range(_ROUNDS):
+                self.launch(LOCK_FREE, "choose_mates", n, level=level, seed=seed, most_weight=most_weight)
+                self.launch(LOCK_FREE, "match_mutual", n, level=level)
         if at_hubs:
             self.launch(TWO_HOP, "choose_hubs", n, level=level, seed=seed)
             self.launch(TWO_HOP, "match_at_hubs", n, level=level, most_weight=most_weight)
             self.launch(TWO_HOP, "match_lonely", n, level=level, most_weight=most_weight)
 
-    def _contract(self, level: int, n: int) -> None:
-        for kernel in (
-            "count_leaders", "number_leaders", "insert_entries", "count_chunks", "place_rows", "write_entries",
-        ):  # fmt: skip
+    def _contract(self, level: int, n: int, m: int) -> None:
+        for kernel in ("count_leaders", "number_leaders"):
+            self.launch(HASHED, kernel, n, level=level)
+        if self.plan.problem.contraction == "sorted":
+            sort_entries(self, level, n, m)
+        else:
+            self.launch(HASHED, "insert_entries", n, level=level)
+        if self._drops:
+            drop_light_edges(self, level, n, m)
+        for kernel in ("count_chunks", "place_rows", "write_entries"):
             self.launch(HASHED, kernel, n, level=level)
 
     def _partition_coarsest(self, sizes: list[tuple[int, int]]) -> int:
         """Leave a partition; return the level to refine next."""
         level, n = len(sizes) - 1, sizes[-1][0]
-        only_projects = self.plan.problem.refinement == "noop"
+        refinement = self.plan.problem.refinement
         constant, n_parts = self._programs[GROWING].constant, self.plan.problem.n_parts
         each = constant("VERTEX_WORDS") * (n + n % 2) + constant("PART_WORDS") * n_parts
         individuals = max(1, min(self._individuals, _MOST_GROWN // each))
         self.reserve("grown", individuals * each)
         self.launch(GROWING, "grow_parts", 0, individuals, level=level)
         last = first_level(self.plan.problem.effort, sizes)
-        if only_projects or last is None:
+        if refinement != "label_propagation" or last is None:
             self.launch(GROWING, "keep_best", 0, 1, level=level, n_groups=individuals)
             return level
         refine_individuals(self, last, sizes, individuals, each)
@@ -159,8 +176,8 @@ class Multilevel:
 
     def _uncoarsen(self, level: int, sizes: list[tuple[int, int]]) -> None:
         facts, coarsest = self._session.facts, len(sizes) - 1
-        only_projects = self.plan.problem.refinement == "noop"
-        if facts.dialect.has_grid_barrier and not only_projects and level >= 0:
+        refinement = self.plan.problem.refinement
+        if facts.dialect.has_grid_barrier and refinement == "label_propagation" and level >= 0:
             groups = _GROUPS_A_UNIT * facts.compute_units
             self.launch(
                 REFINING, "refine_levels", 0, groups, level=level, last_level=0, has_coarser=int(level < coarsest)
@@ -170,7 +187,7 @@ class Multilevel:
             n = sizes[level][0]
             for kernel in ("project", "start_level"):
                 self.launch(REFINING, kernel, n, level=level, has_coarser=int(level < coarsest))
-            if only_projects:
+            if refinement == "noop":
                 self.launch(REFINING, "direct_turn", 0, 1, level=level)
             else:
                 self._refine(level, n)
@@ -184,8 +201,8 @@ class Multilevel:
         while state.item(self._word["REFINE_MODE"]) != self._word["MODE_DONE"]:
             for _ in range(_TURNS_A_READ):
                 self.launch(REFINING, "direct_turn", 0, 1, level=level)
-                for kernel in ("ask_border", "confirm_candidates", "apply_moves"):
-                    self.launch(REFINING, kernel, n, level=level)
+                for source, kernel in self._turn:
+                    self.launch(source, kernel, n, level=level)
         self.levels[level]["refinement_seconds"] = time.perf_counter() - started
 
     def check(self) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from clgraph.algorithms.partition import work
+from clgraph.algorithms.partition import variants, work
 from clgraph.algorithms.partition.multilevel import (
     HASHED,
     REFINING,
@@ -16,7 +16,7 @@ from clgraph.algorithms.partition.multilevel import (
 from clgraph.algorithms.partition.plan import PartitionPlan
 from clgraph.algorithms.partition.population import POPULATION
 from clgraph.algorithms.partition.problem import PartitionProblem
-from clgraph.arguments import checked_count
+from clgraph.arguments import checked_count, checked_flag
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.planned import planned
 from clgraph.model.recipe import Array, Phase, Recipe, Use
@@ -30,14 +30,20 @@ _SAME_EVERYWHERE = 8  # individuals of a deterministic partition, whatever the d
 
 
 def gpu(
-    problem: PartitionProblem, facts: DeviceFacts, *, coarsest: int = _COARSEST, individuals: int | None = None
+    problem: PartitionProblem, facts: DeviceFacts, *, coarsest: int = _COARSEST, individuals: int | None = None,
+    top_k: int = 11, drop_light_edges: bool = False,
 ) -> Recipe:
-    """*coarsest* vertices for each part are left when coarsening ends; the best of *individuals* partitions is kept."""
+    """*coarsest* vertices for each part are left when coarsening ends; the best of *individuals* partitions is kept.
+
+    The refinement ``permutations`` tries all sets of the best *top_k* moves to each part. With *drop_light_edges*
+    coarse levels keep at most twice as many entries for each vertex as the graph has.
+    """
     coarsest = max(_LEAST_COARSEST, checked_count("coarsest", coarsest, 1000) * problem.n_parts)
     if individuals is None:
         individuals = _SAME_EVERYWHERE if problem.deterministic else 2 * facts.compute_units
         individuals = max(32, individuals) if problem.effort == "max" else individuals
     individuals = checked_individuals(individuals)
+    drops = checked_flag("drop_light_edges", drop_light_edges)
     n, m, k = problem.graph.n_vertices, problem.graph.n_edges, problem.n_parts
     room = padded(n)
     parts_room = 1 << max(6, (k - 1).bit_length())
@@ -50,7 +56,7 @@ def gpu(
         "work": Array(f"VERTEX_ARRAYS * {room}", np.int32), "histogram": Array(f"BUCKETS * {k}", np.int32),
         "blocks": Array(k * individuals, np.int32), "scores": Array(individuals, np.uint64),
         **dict.fromkeys(("grown", "population", "parents", "shared_all"), Array(1, np.int32)),
-        "parent_scores": Array(individuals, np.uint64),
+        "parent_scores": Array(individuals, np.uint64), **variants.arrays_of(problem, drops),
     }  # fmt: skip
     return Recipe(
         steps=(
@@ -60,12 +66,14 @@ def gpu(
         arrays=arrays if n and k > 1 else {},
         values={
             "n_parts": k, "room": room, "seed": problem.seed, "coarsest": coarsest, "individuals": individuals,
+            "drop_light_edges": int(drops),
         },
         defines={"UNIT_EDGES": int(problem.graph.weight_dtype is None),
                  "UNIT_VERTICES": int(problem.vertex_weights is None)},
         file_defines={
-            **{key: {"PARTS_ROOM": parts_room} for key in (REFINING, POPULATION)},
+            POPULATION: {"PARTS_ROOM": parts_room, "RECOUNTS": int(drops)},
             HASHED: {"TEAM": 1} if problem.deterministic else {},
+            **variants.defines_of(problem, parts_room, checked_count("top_k", top_k, 16), drops),
         },
         work_group_size=_group(facts, parts_room),
         inputs={
