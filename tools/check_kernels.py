@@ -132,6 +132,8 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
         {"TEAM": 32, "OFFSET_T": "long"}, {"TEAM": 4, "CLOSED": 0},
     ),
     "coloring/distance_two_long.cl": ({"OFFSET_T": "long"},),
+    "coloring/distance_two_sized.cl": ({"TEAM": 32, "OFFSET_T": "long"}, {"TEAM": 4, "CLOSED": 0}),
+    "coloring/distance_two_sized_long.cl": ({"OFFSET_T": "long"},),
     "coloring/distance_two_claims.cl": (
         {"TEAM": 32, "OFFSET_T": "long"}, {"TEAM": 4, "CLOSED": 0},
     ),
@@ -144,6 +146,7 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "sssp/frontier.cl": (
         {"WG_SIZE": 512, "ONLY_SHORT_ROWS": 1, "STEPS": 1},
         {"LIGHT_FIRST": 1, "WEIGHT_KIND": 3, "OFFSET_T": "long"}, {"WEIGHT_KIND": 1, "WIDE": 1},
+        {"DROP_LEAVES": 1, "SKIP_LEAVES": 1, "OFFSET_T": "long"},
         {"LIGHT_FIRST": 1, "WEIGHT_KIND": 4, "ALONE": 1}, {"WEIGHT_KIND": 0},
     ),
     "sssp/answer.cl": ({"WEIGHT_KIND": 2}, {"WEIGHT_KIND": 3}, {"WEIGHT_KIND": 4}),
