@@ -1,11 +1,14 @@
 """The strategies of partitions, each a function that returns its recipe."""
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from clgraph.algorithms.partition import variants, work
+from clgraph.algorithms.partition.hybrid import HOSTS, Hybrid
 from clgraph.algorithms.partition.multilevel import (
     HASHED,
     REFINING,
@@ -16,7 +19,8 @@ from clgraph.algorithms.partition.multilevel import (
 from clgraph.algorithms.partition.plan import PartitionPlan
 from clgraph.algorithms.partition.population import POPULATION
 from clgraph.algorithms.partition.problem import PartitionProblem
-from clgraph.arguments import checked_count, checked_flag
+from clgraph.algorithms.partition.variants import SEGMENTED
+from clgraph.arguments import check_choice, checked_count, checked_flag
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.planned import planned
 from clgraph.model.recipe import Array, Phase, Recipe, Use
@@ -76,6 +80,7 @@ def gpu(
                 "PARTS_ROOM": parts_room, "WG_SIZE": _group(facts, parts_room, _ALONE), "RECOUNTS": int(drops),
             },
             HASHED: {"TEAM": 1} if problem.deterministic else {},
+            SEGMENTED: {"SPLIT_CLAIMS": int(not facts.has_int64_atomics)},
             **variants.defines_of(problem, parts_room, checked_count("top_k", top_k, 16), drops),
         },
         work_group_size=_group(facts, parts_room),
@@ -86,6 +91,28 @@ def gpu(
         },
         prepare=_prepare,
     )  # fmt: skip
+
+
+def hybrid(
+    problem: PartitionProblem, facts: DeviceFacts, *, coarsest: int = _COARSEST, top_k: int = 11,
+    drop_light_edges: bool = False, move_at: int | None = None, host: str | None = None,
+) -> Recipe:
+    """As ``gpu``, but the level that has at most *move_at* vertices is divided on the CPU.
+
+    Without *move_at* the cost model picks the level. *host* is ``"metis"``, which needs pymetis, or ``"cpu"``, the
+    best OpenCL runtime of the CPU; without it METIS is taken where it is installed.
+    """
+    if move_at is not None:
+        checked_count("move_at", move_at, 2**31 - 1)
+    if host is not None:
+        check_choice("host", host, HOSTS)
+    whole = gpu(
+        problem, facts, coarsest=coarsest, individuals=1, top_k=top_k, drop_light_edges=drop_light_edges
+    )
+    if not whole.steps:
+        return whole
+    make = partial(Hybrid, recipe=gpu, move_at=move_at, host=host)
+    return replace(whole, steps=(whole.steps[0], Use(make, work.multilevel(problem, facts), name="hybrid")))
 
 
 def _group(facts: DeviceFacts, parts_room: int, most: int = 256) -> int:
@@ -132,4 +159,5 @@ def _vertex_weights(session: Session, problem: PartitionProblem) -> Any:
 
 STRATEGIES: dict[str, Strategy] = {
     "gpu": planned("online", gpu, PartitionPlan),
+    "hybrid": planned("online", hybrid, PartitionPlan),
 }
