@@ -37,6 +37,7 @@ def sized(n: float, m: float, n_parts: int, facts: DeviceFacts) -> Work:
     is_whole = facts.dialect.has_grid_barrier
     return Work(
         launches=_OTHERS + _LAUNCHES * levels + (0.0 if is_whole else 4.0 * turns),
-        read_backs=levels + (0.0 if is_whole else turns / 4.0), grid_barriers=_TURN_BARRIERS * turns if is_whole else 0.0,
+        read_backs=levels + (0.0 if is_whole else turns / 4.0),
+        grid_barriers=_TURN_BARRIERS * turns if is_whole else 0.0,
         streamed_bytes=8.0 * looks + 100.0 * all_vertices, gathers=(Gathers(looks, 4.0 * n),),
     )
