@@ -193,7 +193,10 @@ struct Levels {
     for (int v = 0; v < n; v++) before[v] = arena[v] < 0 ? NOBODY : work[BEST * room + arena[v]];
 #define REFINED_ARGUMENTS n_parts, room, LEVEL_ARGUMENTS, work.data(), parts.data(), histogram.data(), words.data()
     if (way == LABEL_PROPAGATION) {
-      launch(n_items, [&] { refine_levels(1, 0, 0, REFINED_ARGUMENTS); }, GROUPING);
+      const uint last = n & 1;
+      launch(n_items, [&] { refine_levels(1, last, 0, REFINED_ARGUMENTS); }, GROUPING);
+      launch(WG_SIZE, [&] { open_grid(words.data()); }, GROUPING);
+      if (last) launch(n_items, [&] { refine_levels(0, 0, 1, REFINED_ARGUMENTS); }, GROUPING);
     } else {
       std::vector<int> requests(n), request_words(REQUEST_ARRAYS * n_parts);
       least_gain = way == BUFFERED ? 1 : -100;

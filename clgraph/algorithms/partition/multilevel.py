@@ -227,6 +227,7 @@ class Multilevel:
         refinement = self.plan.problem.refinement
         if facts.dialect.has_grid_barrier and refinement == "label_propagation" and level >= 0:
             groups = _GROUPS_A_UNIT * facts.compute_units
+            self.launch(REFINING, "open_grid", 0, 1)
             self.launch(
                 REFINING, "refine_levels", 0, groups, level=level, last_level=last, has_coarser=int(level < coarsest)
             )
