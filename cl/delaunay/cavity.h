@@ -26,7 +26,9 @@
 #ifndef CLAIM                    /* whether a walk claims triangles at all */
 #define CLAIM 1
 #endif
-#define ROUND_BIT 40             /* of keys, which grow with the round */
+#ifndef IN_GROUP                 /* whether claims are those of a work-group's patch, in local memory */
+#define IN_GROUP 0
+#endif
 
 /* How a walk ends; else with the link of a segment that must be split first, which is not negative. */
 #define WALK_DONE -1
@@ -46,11 +48,20 @@ typedef struct {
   size_t word_stride;
   int n_rows;
   double lens;
+#if IN_GROUP
+  __global const uint *places;   /* of each triangle, in patches; those of this one begin at first_place */
+  volatile __local uint *claims;
+  uint first_place;
+#endif
 } field_t;
 
 /* Only who has claimed a triangle may read it while others change the mesh, so a walk claims before it looks. */
 INLINE int claim(field_t f, int t, ulong key) {
-#if CLAIM
+#if IN_GROUP
+  uint place = f.places[t] - f.first_place;
+  if (place >= PATCH_ROOM) return 0;
+  fetch_max(f.claims + place, (uint)key);
+#elif CLAIM
   ulong held = load_relaxed(f.owners + t);
 #if FIRST_COME
   if (held == key) return 1;

@@ -17,6 +17,11 @@ Strategies
     have stayed.
 ``two_stage``
     A round of ``three_phase``, then two in which the candidates that have lost walk again and claim by atomics.
+``two_stage_balanced``
+    The same, but new triangles are listed, and a launch of its own finds in equal shares which of them are bad.
+``child_launch``
+    The same, but each work-group launches a grid for those that it has made. Where kernels cannot launch others, the
+    host does it for all of them together.
 """
 from __future__ import annotations
 
