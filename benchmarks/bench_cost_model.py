@@ -7,7 +7,9 @@
 
 What counts is the least wall time of a run on a resident graph; of factorisation, preparation and 20 sweeps. The inputs
 are those of ``unseen.py``. A row is as that algorithm's own benchmark writes it. A strategy that is predicted to take
-both more than ``--patience`` seconds and ``--hopeless`` times as long as the pick is left out.
+both more than ``--patience`` seconds and ``--hopeless`` times as long as the pick is left out. One that is not done
+after ``--limit`` seconds is killed with its process; its row has ``cut`` and the limit as its time. To be compiled and
+prepared, before that, it may take ten times as long.
 """
 from __future__ import annotations
 
@@ -17,44 +19,30 @@ import signal
 import sys
 import time
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from multiprocessing import get_context
 from typing import Any
 
-import bench_bfs
-import bench_color
-import bench_connected_components
 import bench_factorization
-import bench_hash_collisions
-import bench_minimum_spanning_forest
-import bench_sssp
 import harness
 import inputs
 import unseen
-from graph_benchmark import GraphBenchmark
+from judged import GRAPHS, N_SWEEPS, RANK, RATINGS, Judge, Timing, cases
+from limited import LimitedCalls, LimitError
 from tabulate import tabulate
 
 from clgraph.cli.main import guarded
 from clgraph.figure import figure_file
-from clgraph.model.cost import Estimate
 from clgraph.report import Row, by_benchmark, geometric_mean, read_rows, regrets, tabulate_rows, write_rows
-from clgraph.runtime.session import Session
 
-GRAPHS: Mapping[str, tuple[GraphBenchmark, Sequence[dict[str, Any]]]] = {
-    "connected_components": (bench_connected_components.BENCHMARK, [{}]),
-    "minimum_spanning_forest": (bench_minimum_spanning_forest.BENCHMARK, [{}]),
-    "bfs": (bench_bfs.BENCHMARK, [{}]),
-    "sssp": (bench_sssp.BENCHMARK, [{}]),
-    "color": (bench_color.BENCHMARK, [{"distance": 1}, {"distance": 2}]),
-    "hash_collisions": (bench_hash_collisions.BENCHMARK, [{"distance": 1}, {"distance": 2}]),
-}
-RATINGS = "factorization"
+__all__ = ["GRAPHS", "N_SWEEPS", "RANK", "as_one_run", "quality"]
+
 HALVES = {"tune": (unseen.TUNE, unseen.TUNE_RATINGS), "judge": (unseen.JUDGE, unseen.JUDGE_RATINGS)}
-N_SWEEPS = 20
-RANK = 16
 _WRITTEN_SECONDS = 10.0  # between two writings: a file of many rows takes long
+_BUILDING = 10.0  # times as long as to be timed a strategy may take to be compiled and prepared
+_LATE = 1.2  # pick / best of the inputs that are listed
 
 
 def kinds(half: str, which: int) -> list[str]:
@@ -73,50 +61,51 @@ def made(make: Callable[[str, int, int], Any], names: Sequence[str], args: argpa
             yield ahead.popleft().result()
 
 
-def graph_rows(session: Session, args: argparse.Namespace) -> Iterator[list[Row]]:
-    """Measure the algorithms on graphs, a graph after the other."""
-    names = args.graphs or kinds(args.half, 0)
+def labelled(args: argparse.Namespace) -> Iterator[tuple[str, Any, list[tuple[str, dict[str, Any]]]]]:
+    """Yield the label of each input, the input, and what is to be measured there."""
+    some = cases(args.algorithms)
     if args.graphs:
-        inputs.prepare(names, args.workers)
-    graphs = map(inputs.load, names) if args.graphs else made(unseen.load, names, args)
-    for name, graph in zip(names, graphs, strict=True):
-        label = name if args.graphs else f"{name}-{args.vertices}"
-        for benchmark, cases in (GRAPHS[key] for key in args.algorithms if key in GRAPHS):
-            for settings in cases:
-                problem = benchmark.problem(label, graph, **settings)
-                predicted = benchmark.algorithm.choose(session, problem).predicted
-                yield benchmark.measure(
-                    session, label, graph, strategies=_worth_a_try(predicted, args.patience, args.hopeless),
-                    check_limit=args.check_limit, repeats=args.repeats, budget_seconds=args.budget, **settings,
-                )
-        session.release()
+        inputs.prepare(args.graphs, args.workers)
+        yield from ((name, inputs.load(name), some) for name in args.graphs)
+        return
+    takes = [(unseen.load_ratings, 1, [(RATINGS, {})])] if RATINGS in args.algorithms else []
+    for make, which, wanted in [*takes, *([(unseen.load, 0, some)] if some else [])]:
+        names = kinds(args.half, which)
+        for name, data in zip(names, made(make, names, args), strict=True):
+            yield f"{name}-{args.vertices}", data, wanted
 
 
-def _worth_a_try(predicted: Mapping[str, Estimate], patience: float, hopeless: float) -> list[str]:
-    most = max(patience, hopeless * next(iter(predicted.values())).seconds)
-    return [name for name, guess in predicted.items() if guess.seconds <= most]
+def measured_case(
+    calls: LimitedCalls, label: str, data: Any, benchmark: str, settings: dict[str, Any], args: argparse.Namespace
+) -> list[Row]:
+    """Measure the strategies that are worth it; one that takes longer than it may has a row that says so."""
+    timing = Timing(args.repeats, args.budget, args.check_limit)
 
+    def call(method: Callable[..., Any], *given: Any, limit: float | None) -> Any:
+        if not calls.is_running:
+            calls(Judge.take, label, data)
+        return calls(method, benchmark, settings, *given, limit_seconds=limit)
 
-def ratings_rows(session: Session, args: argparse.Namespace) -> Iterator[list[Row]]:
-    """Measure factorisation, an input after the other."""
-    names = kinds(args.half, 1)
-    for name, ratings in zip(names, made(unseen.load_ratings, names, args), strict=True):
-        model = bench_factorization.model_says(session, ratings, RANK, "float32")
-        predicted = {key: N_SWEEPS * row["predicted_seconds"] + row["predicted_preparation_seconds"]
-                     for key, row in model.items()}
-        predicted.pop(bench_factorization.RACY, None)
-        most = max(args.patience, args.hopeless * min(predicted.values()))
-        yield bench_factorization.measure(
-            session, f"{name}-{args.vertices}", ratings, model, rank=RANK, storage="float32",
-            strategies=[key for key, seconds in predicted.items() if seconds <= most], repeats=args.repeats,
-            budget_seconds=args.budget, verified=ratings.n_ratings <= args.check_limit,
-        )
-        session.release()
+    building = None if args.limit is None else _BUILDING * args.limit
+    picked, predicted = call(Judge.predicted, limit=building)
+    most, rows = max(args.patience, args.hopeless * predicted[picked]), []
+    for name in (name for name, seconds in predicted.items() if seconds <= most or name == picked):
+        try:
+            call(Judge.build, name, limit=building)
+            rows += call(Judge.measure, name, timing, limit=args.limit)
+        except LimitError as error:
+            named = label if benchmark == RATINGS else GRAPHS[benchmark][0].label(label, **settings)
+            rows.append({
+                "benchmark": benchmark, "graph": named, "strategy": name, "kind": "online", "picked": name == picked,
+                "predicted_seconds": predicted[name], "wall_seconds": error.seconds,
+                "least_wall_seconds": error.seconds, "cut": True, **settings,
+            })  # fmt: skip
+    return rows
 
 
 def as_one_run(row: Row) -> Row:
     """Return a row of factorisation with the times of what the model decides on; others are returned as they are."""
-    if row["benchmark"] != RATINGS:
+    if row["benchmark"] != RATINGS or row.get("cut"):
         return row
     if row["strategy"] == bench_factorization.RACY:  # it loses steps, so that "auto" must not take it
         return {**row, "kind": ""}
@@ -159,9 +148,11 @@ def quality(rows: Sequence[Row]) -> str:
             )
             outer = len(errors) // 20
             worst = max(ratios, key=ratios.__getitem__)
+            is_cut = any(row.get("cut") and row.get("picked") for row in by_input[device, worst])
             cells.append([
                 benchmark, device, len(ratios), f"{geometric_mean(ratios.values()):.3f}",
-                f"{ratios[worst]:.2f} ({worst})", f"{sum(1 / ratio for ratio in ratios.values()) / len(ratios):.3f}",
+                f"{'> ' * is_cut}{ratios[worst]:.2f} ({worst})",
+                f"{sum(1 / ratio for ratio in ratios.values()) / len(ratios):.3f}",
                 f"{sum(place == 0 for place in places) / len(places):.0%}",
                 f"{sum(place <= 1 for place in places) / len(places):.0%}",
                 f"{geometric_mean(errors):.2f} ({errors[outer]:.2f} … {errors[-1 - outer]:.2f})",
@@ -186,24 +177,54 @@ def plot(rows: Sequence[Row], path: str) -> None:
         axes.legend()
 
 
-def measured_rows(args: argparse.Namespace, session: Session, origin: Mapping[str, Any]) -> list[Row]:
+def late(rows: Sequence[Row]) -> str:
+    """Return the inputs whose picks lose much, and the strategies that were cut off."""
+    cells, cut = [], []
+    for benchmark, group in by_benchmark(map(as_one_run, rows)).items():
+        seconds = {(row["graph"], row["strategy"]): float(row["least_wall_seconds"]) for row in group}
+        for (_, graph), (pick, best, ratio) in regrets(group, "least_wall").items():
+            if ratio > _LATE:
+                times = (f"{1e3 * seconds[graph, name]:.3g}" for name in (pick, best))
+                cells.append([benchmark, graph, f"{ratio:.2f}", pick, best, *times])
+        cut += [f"{benchmark}, {row['graph']}: {row['strategy']} was cut off after {row['wall_seconds']:g} s"
+                for row in group if row.get("cut")]
+    cells.sort(key=lambda cell: (cell[0], -float(cell[2])))
+    headers = ["algorithm", "input", "pick / best", "pick", "best", "pick ms", "best ms"]
+    return "\n".join([str(tabulate(cells, headers, tablefmt="github", disable_numparse=True)), *cut])
+
+
+def measured_rows(args: argparse.Namespace) -> list[Row]:
     """Measure until all is done or the time is over, and write what there is every few seconds and at the end."""
-    some_graphs, some_ratings = set(args.algorithms) & set(GRAPHS), RATINGS in args.algorithms and not args.graphs
-    measures = [*([ratings_rows] if some_ratings else []), *([graph_rows] if some_graphs else [])]
     rows: list[Row] = []
+    missed: dict[str, list[str]] = defaultdict(list)
     began, written, n_written = time.monotonic(), time.monotonic(), 0
-    try:
-        for found in chain.from_iterable(measure(session, args) for measure in measures):
-            rows += [{**row, **origin} for row in found]
-            print(f"{time.monotonic() - began:.0f} s: {found[0]['benchmark']} {found[0]['graph']}", flush=True)
-            if args.json and time.monotonic() - written > _WRITTEN_SECONDS:
+    with LimitedCalls(Judge, args.device) as calls:
+        origin = calls(Judge.provenance)
+        try:
+            for label, data, wanted in labelled(args):
+                if calls.is_running:
+                    calls(Judge.take, label, data)
+                for benchmark, settings in wanted:
+                    started = time.monotonic()
+                    case = " ".join([benchmark, *(f"{key} {value}" for key, value in settings.items())])
+                    if started - began > args.seconds:
+                        missed[case].append(label)
+                        continue
+                    try:
+                        found = measured_case(calls, label, data, benchmark, settings, args)
+                        rows += [{**row, **origin} for row in found]
+                    except LimitError as error:
+                        missed[case].append(f"{label} (prediction {error})")
+                    now = time.monotonic()
+                    print(f"{now - began:.0f} s: {case} {label} {now - started:.1f} s", flush=True)
+                    if args.json and time.monotonic() - written > _WRITTEN_SECONDS:
+                        write_rows(args.json, rows[n_written:])
+                        written, n_written = time.monotonic(), len(rows)
+        finally:
+            if args.json:
                 write_rows(args.json, rows[n_written:])
-                written, n_written = time.monotonic(), len(rows)
-            if time.monotonic() - began > args.seconds:
-                break
-    finally:
-        if args.json:
-            write_rows(args.json, rows[n_written:])
+    for case, labels in missed.items():
+        print(f"not measured: {case}: {', '.join(labels)}")
     return rows
 
 
@@ -214,8 +235,8 @@ def run(args: argparse.Namespace) -> int:
         for benchmark, group in by_benchmark(rows).items():
             print(f"{benchmark}:\n\n{tabulate_rows(group, 'regret', 'github')}\n")
     else:
-        session = Session(args.device)
-        rows = measured_rows(args, session, harness.provenance(session))
+        rows = measured_rows(args)
+        print(late(rows) + "\n")
     print(quality(rows))
     if args.plot:
         plot(rows, args.plot)
@@ -235,6 +256,7 @@ if __name__ == "__main__":
     parser.add_argument("--check-limit", type=int, default=20_000_000, help="check answers up to so many entries")
     parser.add_argument("--patience", type=float, default=1.0, help="seconds that any may be predicted to take")
     parser.add_argument("--hopeless", type=float, default=30.0, help="times as long as the pick that any may be, too")
+    parser.add_argument("--limit", type=float, metavar="SECONDS", help="a strategy that takes longer is cut off")
     parser.add_argument("--seconds", type=float, default=math.inf, help="begin nothing later")
     parser.add_argument("--plot", metavar="FILE", help="draw how much each pick loses")
     sys.exit(guarded(run, parser.parse_args()))

@@ -95,9 +95,13 @@ class GraphBenchmark:
 
     def measure(
         self, session: Session, name: str, graph: Graph, *, strategies: Sequence[str] = (), check_limit: float = np.inf,
-        hosts: Sequence[str] = (), repeats: int = harness.REPEATS, budget_seconds: float = 60.0, **settings: Any,
+        hosts: Sequence[str] = (), repeats: int = harness.REPEATS, budget_seconds: float = 60.0,
+        known: dict[str, Any] | None = None, **settings: Any,
     ) -> list[dict[str, Any]]:
-        """Return one row for each strategy, or for those named, and for each of the *hosts*."""
+        """Return one row for each strategy, or for those named, and for each of the *hosts*.
+
+        The fingerprints must be those *known* from an earlier call; if there was none, it gets that of the first.
+        """
         problem, facts, rates = self.problem(name, graph, **settings), session.facts, session.profile.rates
         plans = {**self.algorithm.strategies, **{key: v for key, v in self.variants.items() if key in strategies}}
         unfit = {key: reason for key, strategy in plans.items() if (reason := strategy.unfit(problem)) is not None}
@@ -107,7 +111,7 @@ class GraphBenchmark:
         picked = self.algorithm.choose(session, problem).strategy
         choice = replace(choose(plans, "auto", problem, facts, rates), strategy=picked)
         names = [picked if key == "auto" else key for key in strategies]
-        verifier = Verifier(self, session, problem, checked=graph.n_edges <= check_limit)
+        verifier = Verifier(self, session, problem, checked=graph.n_edges <= check_limit, known=known)
         timing = {"repeats": repeats, "budget_seconds": budget_seconds}
         rows = harness.time_strategies(session, problem, plans, choice, verifier, names=names, **timing)
         rows = [{**row, **settings, **fields} for row, fields in zip(rows, verifier.fields, strict=True)]
@@ -154,18 +158,22 @@ class GraphBenchmark:
 class Verifier:
     """Checks what plans have found, of which *known* is the fingerprint of the first."""
 
-    def __init__(self, benchmark: GraphBenchmark, session: Session, problem: Any, *, checked: bool) -> None:
+    def __init__(
+        self, benchmark: GraphBenchmark, session: Session, problem: Any, *, checked: bool,
+        known: dict[str, Any] | None = None,
+    ) -> None:
         self._benchmark, self._session, self._problem, self._checked = benchmark, session, problem, checked
-        self.known: dict[str, Any] = {}
+        self.known: dict[str, Any] = {} if known is None else known
         self.fields: list[dict[str, Any]] = []
 
     def __call__(self, plan: Any) -> None:
         benchmark, problem = self._benchmark, getattr(plan, "problem", self._problem)
         result = benchmark.algorithm.answer(problem, plan)
-        if self._checked and not (self.fields and benchmark.is_unique):
+        if self._checked and not (self.known and benchmark.is_unique):
             benchmark.algorithm.check(problem, result)
         found = benchmark.fingerprint(problem, result)
-        self.known = self.known or found
+        if not self.known:
+            self.known.update(found)
         if found != self.known:
             raise VerificationError(f"the result, {found}, differs from that of the first strategy, {self.known}")
         more = benchmark.describe(self._session, problem, plan, result)

@@ -69,11 +69,10 @@ def polynomial(n_terms: int) -> Work:
 
 
 def polynomial_of(x: NDArray[np.float32], n_terms: int) -> NDArray[np.float64]:
-    """Return what :func:`polynomial` must find."""
-    value = np.ones(x.size)
-    for _ in range(n_terms):
-        value = value * (0.5 * x) + 0.25
-    return value
+    """Return what :func:`polynomial` must find for numbers from 0 to 1: a geometric series."""
+    half = 0.5 * x.astype(np.float64)
+    power = half**n_terms
+    return power + 0.25 * (1 - power) / (1 - half)
 
 
 def text_with(patterns: Sequence[bytes], n_bytes: int, seed: int = 0) -> NDArray[np.uint8]:

@@ -26,6 +26,7 @@ _EXPORTS = {
     "Session": "clgraph.runtime.session",
     "ShortestPaths": "clgraph.algorithms.sssp",
     "SpanningForest": "clgraph.algorithms.mst",
+    "SplitGraph": "clgraph.engine.split_graph",
     "TriangleMesh": "clgraph.data.triangle_mesh",
     "bfs": "clgraph.algorithms.bfs",
     "color": "clgraph.algorithms.coloring",

@@ -74,6 +74,10 @@ class ForkError(ClgraphError, RuntimeError):
     """The process was forked after OpenCL was used; no OpenCL runtime survives that."""
 
 
+class ClusterError(ClgraphError, RuntimeError):
+    """A Dask cluster cannot do what is asked: it has no workers, or they do not fit each other."""
+
+
 class VerificationError(ClgraphError, AssertionError):
     """A result does not satisfy the definition of the problem."""
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import bench_generators
 import bench_hash_collisions
 import harness
 import inputs
+import limited
 import numpy as np
 import pytest
 import unseen
@@ -234,6 +236,33 @@ def test_the_quality_of_picks() -> None:
     assert bench_cost_model.as_one_run({**rows[0], **learning})["least_wall_seconds"] == 25.0
     assert bench_cost_model.as_one_run({**rows[0], **learning})["predicted_seconds"] == 27.0
     assert not bench_cost_model.as_one_run({**rows[0], **learning, "strategy": "hogwild"})["kind"]
+    rows[2] |= {"cut": True}
+    assert "> 2.00 (b)" not in bench_cost_model.quality(rows)
+    rows[3] |= {"cut": True, "wall_seconds": 6.0}
+    assert "> 2.00 (b)" in bench_cost_model.quality(rows)
+    assert bench_cost_model.late(rows).splitlines()[-1] == "bfs, b: y was cut off after 6 s"
+
+
+def _pid(made: int) -> tuple[int, int]:
+    return made, os.getpid()
+
+
+def _wait(_made: int, seconds: float) -> float:
+    time.sleep(seconds)
+    return seconds
+
+
+def test_a_call_that_takes_too_long_is_killed_with_its_process() -> None:
+    with limited.LimitedCalls(int, "7") as calls:
+        assert not calls.is_running
+        made, first = calls(_pid)
+        assert made == 7 and first != os.getpid() and calls(_pid, limit_seconds=60)[1] == first
+        assert calls(_wait, 0.01, limit_seconds=60) == 0.01
+        with pytest.raises(TypeError):
+            calls(_wait, "long")
+        with pytest.raises(limited.LimitError):
+            calls(_wait, 600.0, limit_seconds=0.2)
+        assert not calls.is_running and calls(_pid)[1] != first
 
 
 def test_checkouts_are_timed_in_turns(tmp_path: Path) -> None:
@@ -466,7 +495,7 @@ def test_no_part_of_work_is_lost() -> None:
     items = {**loads, "atomics": Atomics(1, 9), "host_items": HostItems(1, 9, "")}
     whole = Work(**{field.name: (items[field.name],) if field.name in items else 1.0 for field in fields(Work)})
     twice = {name: (item, item) if (item := items.get(name)) else 2.0 for name in vars(whole)}
-    assert vars(whole + whole) == vars(total([whole, whole])) == twice
+    assert vars(whole + whole) == vars(total([(whole, 1.0, 1.0)] * 2)) == twice
     thrice = vars(whole.times(3))
     assert all(thrice[name] == 3.0 for name in thrice if name not in items)
     assert all(next(iter(vars(thrice[name][0]).values())) == 3 for name in items)

@@ -394,7 +394,7 @@ def test_a_failed_fit_leaves_the_old_model(make: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "place", [(estimator, "make_schedule"), (SGDMatrixFactorization, "_numbered"), (Factorization, "_epoch")]
+    "place", [(estimator, "make_schedule"), (SGDMatrixFactorization, "_numbered"), (Factorization, "epoch")]
 )
 def test_an_interrupt_before_the_first_epoch_changes_nothing(
     make: Any, monkeypatch: pytest.MonkeyPatch, place: tuple[Any, str]
@@ -817,14 +817,14 @@ def test_the_command_decays_the_rate(ratings_file: str, capsys: pytest.CaptureFi
 def test_an_interrupted_command_saves_the_last_whole_epoch(
     ratings_file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], n_whole: int
 ) -> None:
-    file, whole = tmp_path / "model.npz", Factorization._epoch
+    file, whole = tmp_path / "model.npz", Factorization.epoch
 
     def epoch(engine: Factorization, *arguments: Any) -> Any:
         if len(engine.epochs) == n_whole:
             raise KeyboardInterrupt
         return whole(engine, *arguments)
 
-    monkeypatch.setattr(Factorization, "_epoch", epoch)
+    monkeypatch.setattr(Factorization, "epoch", epoch)
     assert main(command(ratings_file, "--save", str(file))) == 130
     err = capsys.readouterr().err
     assert err.endswith("clgraph: interrupted\n") and (f"{file} holds the model after epoch 3" in err) == (n_whole > 0)

@@ -25,8 +25,9 @@ from clgraph.errors import (
     NoDeviceError,
 )
 from clgraph.hetero import POLICIES, HeteroReport, Kernel, Output, Work, elementwise, map_rows, sub_devices
-from clgraph.hetero.devices import member, sessions_of
+from clgraph.hetero.devices import member
 from clgraph.hetero.runner import Runner
+from clgraph.runtime.devices import sessions_of
 from clgraph.runtime.session import Session
 
 PATTERNS = [b"ab", b"needle", b"aaa", b"q"]

@@ -126,6 +126,10 @@ def test_levels_of_long_paths(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
         assert np.array_equal(depths, bfs_distances(graph, sources))
         assert (predecessors[sources] == searches.NONE_BEFORE).all()
     assert max(made) <= n + 1 and len(made) == (3 if n == 3500 else 2)  # of whose levels there are a third then
+    made.clear()
+    one = np.array([0], np.int32)
+    depths, _ = searches.levels(graph.row_offsets, graph.column_indices, one, is_thin=True)
+    assert np.array_equal(depths, np.arange(n)) and made == [n + 1]  # once is enough where paths are expected
 
 
 def test_refused_weights(pocl: Session) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -10,8 +11,11 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
+from clgraph import explain, generators
+from clgraph.algorithms.table import find_algorithm
 from clgraph.model import kernel_weights
-from clgraph.model.cost import Atomics, Chain, Gathers, Work
+from clgraph.model.cost import Atomics, Chain, Gathers, HostItems, Work, estimate, total
+from clgraph.model.kernel_weights import weights_of
 from clgraph.model.recipe import Loop, Phase, Recipe, Use
 from clgraph.runtime.session import Session
 
@@ -24,7 +28,7 @@ ASKED = Work(2.0, 1.0, 3.0, 100.0, (Gathers(10.0, 64.0),), (Atomics(4.0, 2.0),),
 
 
 def test_weights_scale_what_a_kernel_asks_for_but_no_launches() -> None:
-    scaled = ASKED.scaled(3.0)
+    scaled = ASKED.times(1.0, weight=3.0)
     assert (scaled.launches, scaled.read_backs, scaled.grid_barriers) == (2.0, 1.0, 3.0)
     assert (scaled.streamed_bytes, scaled.locks, scaled.contended_attempts) == (300.0, 18.0, 21.0)
     assert (scaled.gathers[0].count, scaled.atomics[0].count, scaled.chains[0].loads) == (30.0, 12.0, 15.0)
@@ -39,6 +43,32 @@ def test_weights_scale_what_a_kernel_asks_for_but_no_launches() -> None:
     by_key = recipe.by_key({"a.cl:one": 3.0})
     assert by_key["a.cl:one"].streamed_bytes == 900.0 and by_key["driven"].streamed_bytes == 100.0
     assert recipe.by_kernel({"a.cl:one": 3.0})["one"].streamed_bytes == 900.0
+
+
+def test_parts_are_priced_as_their_sum(pocl: Session) -> None:
+    rates = pocl.profile.rates
+    more = replace(ASKED, atomics=(Atomics(9.0, 1.0),), host_seconds=1e-5, host_items=(HostItems(1e4, 1e5, "heap"),))
+    parts = [(ASKED, 1.0, 1.0), (more, 3.0, 2.0), (Work(launches=2.0, locks=1.0), 0.5, 4.0)]
+    priced, summed = estimate(parts, rates), estimate(total(parts), rates)
+    assert priced.parts == pytest.approx(summed.parts, rel=1e-12) and all(summed.parts.values())
+    assert priced.seconds == pytest.approx(summed.seconds, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["bfs", "color", "connected_components", "minimum_spanning_forest", "sssp"])
+def test_predictions_are_of_what_a_recipe_lists(pocl: Session, name: str) -> None:
+    """``explain`` tells them from the same recipe, kernel by kernel."""
+    algorithm, graph = find_algorithm(name), generators.random_weights(generators.rmat(12, seed=3))
+    problem = algorithm.problem(graph)
+    choice, weights = algorithm.choose(pocl, problem), weights_of(pocl.facts)
+    assert choice.seconds == explain(name, graph, session=pocl).seconds
+    for strategy, predicted in choice.predicted.items():
+        recipe = algorithm.strategies[strategy].recipe
+        if recipe is None or strategy == "hash_repair":  # of which a sample chooses the recipe
+            continue
+        listed = recipe(problem, pocl.facts)
+        kernels = total([(work, 1.0, 1.0) for work in listed.by_key(weights).values()])
+        seconds = estimate(kernels + listed.preparation, pocl.profile.rates).seconds + pocl.profile.rates.call_seconds
+        assert predicted.seconds == pytest.approx(seconds, rel=1e-9)
 
 
 def test_weights_are_of_kernels_that_exist(pocl: Session) -> None:

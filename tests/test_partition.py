@@ -1,8 +1,12 @@
 """Partitions: every variant on every small graph and device, against the definition; levels; what is refused."""
 from __future__ import annotations
 
+import sys
 import warnings
+from dataclasses import replace
+from importlib.machinery import ModuleSpec
 from itertools import pairwise
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -10,17 +14,23 @@ from conftest import run_at_width, session_on
 from graphs import UNDIRECTED
 
 import clgraph as cg
-from clgraph.algorithms.partition import ALGORITHM, STRATEGIES, as_problem, partition
+from clgraph.algorithms.partition import ALGORITHM, STRATEGIES, as_problem, hybrid, multilevel, partition
 from clgraph.algorithms.partition.multilevel import REFINING
 from clgraph.algorithms.partition.plan import with_isolated
-from clgraph.algorithms.partition.problem import MATCHINGS, REFINEMENTS
+from clgraph.algorithms.partition.problem import CONTRACTIONS, MATCHINGS, REFINEMENTS
 from clgraph.data.graph import Graph
-from clgraph.errors import ClgraphError, InputError, VerificationError
+from clgraph.errors import ClgraphError, InputError, UnsupportedStrategyError, VerificationError
 from clgraph.reference.partition import check_partition, partition_quality
 from clgraph.runtime.session import Session
 
 GRID = cg.generators.grid(40, 40)
 SMALL = {"coarsest": 1, "individuals": 2}  # many levels of a small graph
+
+
+@pytest.fixture
+def once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Levels are made once, and not anew within the parts."""
+    monkeypatch.setitem(multilevel._CYCLES, "normal", (0, 1 << 16))
 
 
 def quiet(*args, **options):
@@ -36,6 +46,15 @@ def test_zoo(session: Session, name: str) -> None:
         result = quiet(graph, k, session=session, strategy="gpu", verify=True, **SMALL)
         check_partition(graph, result.parts, k, result.edge_cut, most_weight=None)
         assert result.part_weights.max(initial=0) <= max(1, 1.2 * -(-graph.n_vertices // k) + 1), k
+
+
+@pytest.mark.parametrize("name", UNDIRECTED)
+def test_zoo_of_variants(pocl: Session, name: str) -> None:
+    for matching, contraction, refinement in zip(
+        ("segmented", "lock_free"), ("sorted", "hashed"), ("buffered", "permutations"), strict=True
+    ):
+        settings = {"matching": matching, "contraction": contraction, "refinement": refinement, **SMALL}
+        quiet(UNDIRECTED[name](), 7, session=pocl, strategy="gpu", drop_light_edges=True, verify=True, **settings)
 
 
 @pytest.mark.parametrize("matching", MATCHINGS)
@@ -55,9 +74,10 @@ def test_variants_with_weights(session: Session, matching: str, refinement: str)
         assert (result.part_weights <= problem.limits).all()
 
 
-def levels_of(session: Session, graph: Graph, **settings):
+def levels_of(session: Session, graph: Graph, *, drop_light_edges: bool = False, **settings):
     """Return the plan of a run, and each level as a scipy matrix with the weights of its vertices and its map."""
-    plan = STRATEGIES["gpu"].plan(session, as_problem(graph, n_parts=2, **settings), coarsest=1)
+    problem = as_problem(graph, n_parts=2, **settings)
+    plan = STRATEGIES["gpu"].plan(session, problem, coarsest=1, drop_light_edges=drop_light_edges)
     plan.run()
     program, words = plan.program(REFINING), plan.arrays["levels"].get()
     arena, n_words = plan.arrays["arena"].get(), program.constant("LEVEL_WORDS")
@@ -82,42 +102,129 @@ def levels_of(session: Session, graph: Graph, **settings):
     return plan, found
 
 
-@pytest.mark.parametrize("matching", MATCHINGS)
-@pytest.mark.parametrize("name", ["grid", "scale-free", "star", "duplicates-self-loops", "scattered"])
-def test_every_level_is_the_contraction_of_the_one_before(session: Session, name: str, matching: str) -> None:
+def contraction_of(fine, weights, to, n_coarse: int) -> np.ndarray:
+    """Return the matrix of the level on which vertices become *to*."""
     from scipy.sparse import csr_array
 
+    n, kept = weights.size, to >= 0
+    onto = csr_array((np.ones(kept.sum(), int), (np.flatnonzero(kept), to[kept])), shape=(n, n_coarse))
+    expected = (onto.T @ csr_array(fine, shape=(n, n)) @ onto).toarray()
+    np.fill_diagonal(expected, 0)
+    return expected
+
+
+@pytest.mark.parametrize("contraction", CONTRACTIONS)
+@pytest.mark.parametrize("matching", MATCHINGS)
+@pytest.mark.parametrize("name", ["grid", "scale-free", "star", "duplicates-self-loops", "scattered"])
+@pytest.mark.parametrize("cycles", [0, 1])
+def test_every_level_is_the_contraction_of_the_one_before(
+    session: Session, name: str, matching: str, contraction: str, cycles: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from scipy.sparse import csr_array
+
+    monkeypatch.setitem(multilevel._CYCLES, "normal", (cycles, 1 << 16))
+
     graph = UNDIRECTED[name]()
-    _, levels = levels_of(session, graph, matching=matching)
+    _, levels = levels_of(session, graph, matching=matching, contraction=contraction)
     if matching == "two_hop":
-        assert levels[-1][1].size <= 256 or name == "scale-free"
+        assert levels[-1][1].size <= 256 or name == "scale-free" or cycles
     for (fine, weights, to), (coarse, coarse_weights, _) in pairwise(levels):
-        n, n_coarse = weights.size, coarse_weights.size
-        kept = to >= 0
+        n_coarse, kept = coarse_weights.size, to >= 0
         assert (np.diff(fine[2])[~kept] == 0).all()
         sizes = np.bincount(to[kept], minlength=n_coarse)
         assert sizes.min() >= 1 and sizes.max() <= 2  # onto, and a matching
         np.testing.assert_array_equal(np.bincount(to[kept], weights[kept], n_coarse), coarse_weights)
-        matrix = csr_array(fine, shape=(n, n))
-        onto = csr_array((np.ones(kept.sum(), int), (np.flatnonzero(kept), to[kept])), shape=(n, n_coarse))
-        expected = (onto.T @ matrix @ onto).toarray()
-        np.fill_diagonal(expected, 0)
+        expected = contraction_of(fine, weights, to, n_coarse)
         found = csr_array(coarse, shape=(n_coarse, n_coarse))
         np.testing.assert_array_equal(found.toarray(), expected)
         assert (found.toarray() == found.toarray().T).all()
         assert found.nnz == np.unique(np.repeat(np.arange(n_coarse), np.diff(coarse[2])) * n_coarse + coarse[1]).size
 
 
-def test_mates_are_neighbours_and_light(session: Session) -> None:
+def test_claims_in_two_halves_are_the_same(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for has_atomics in (True, False):
+        monkeypatch.setattr(pocl, "facts", replace(pocl.facts, has_int64_atomics=has_atomics))
+        graph = cg.generators.rmat(9, 6, seed=3)
+        found.append(quiet(graph, 4, session=pocl, strategy="gpu", matching="segmented", deterministic=True, **SMALL))
+        assert ("break_ties" in found[-1].info.kernels) is not has_atomics
+    assert (found[0].parts == found[1].parts).all()
+
+
+def test_both_contractions_make_the_same_graph(session: Session) -> None:
+    from scipy.sparse import csr_array
+
+    rng = np.random.default_rng(5)
+    graph = Graph.from_edges(*rng.integers(300, size=(2, 900)), rng.integers(1, 9, 900))
+    of_each = [levels_of(session, graph, matching="lock_free", contraction=name)[1][:3] for name in CONTRACTIONS]
+    for hashed, by_sort in zip(*of_each, strict=True):
+        np.testing.assert_array_equal(hashed[1], by_sort[1])
+        one, other = (csr_array(level[0], shape=(level[1].size,) * 2) for level in (hashed, by_sort))
+        assert (one != other).nnz == 0 and one.nnz == other.nnz
+    (_, columns, rows), weights, _ = of_each[1][1]
+    assert all((np.diff(columns[rows[v] : rows[v + 1]]) > 0).all() for v in range(weights.size))
+
+
+@pytest.mark.parametrize("contraction", CONTRACTIONS)
+def test_light_edges_of_coarse_levels_are_dropped(session: Session, contraction: str) -> None:
+    """Weights of vertices and the symmetry are conserved, and what stays has its full weight; the sum is not."""
+    from scipy.sparse import csr_array
+
+    graph = cg.generators.rmat(10, 6, seed=2)
+    _, levels = levels_of(session, graph, contraction=contraction, drop_light_edges=True)
+    n_dropped, most = 0, -(-2 * graph.n_edges // graph.n_vertices)
+    for (fine, weights, to), (coarse, coarse_weights, _) in pairwise(levels):
+        n, kept = coarse_weights.size, to >= 0
+        expected = contraction_of(fine, weights, to, n)
+        found = csr_array(coarse, shape=(n, n)).toarray()
+        np.testing.assert_array_equal(np.bincount(to[kept], weights[kept], n), coarse_weights)
+        assert (found == found.T).all() and (found[found > 0] == expected[found > 0]).all()
+        assert coarse[0].size <= 1.2 * most * n
+        dropped = expected[(found == 0) & (expected > 0)]
+        n_dropped += dropped.size
+        if dropped.size:  # the lightest, by powers of two; of the class of the heaviest of them some stay
+            assert int(dropped.max()).bit_length() <= int(coarse[0].min()).bit_length()
+            assert coarse[0].size >= 0.8 * most * n
+    assert n_dropped
+    for refinement in REFINEMENTS:
+        quiet(graph, 8, session=session, strategy="gpu", contraction=contraction, refinement=refinement,
+              drop_light_edges=True, verify=True, **SMALL)
+    with pytest.raises(InputError, match="drop_light_edges"):
+        partition(graph, 2, session=session, strategy="gpu", drop_light_edges=2)
+
+
+def test_meshes_keep_their_edges(pocl: Session) -> None:
+    graph = cg.generators.delaunay_points(2000, seed=2)
+    one, other = (quiet(graph, 8, session=pocl, strategy="gpu", drop_light_edges=drops) for drops in (False, True))
+    assert (one.parts == other.parts).all()
+
+
+@pytest.mark.parametrize("matching", ["lock_free", "segmented"])
+def test_mates_are_neighbours_and_light(session: Session, matching: str) -> None:
     graph = cg.generators.delaunay_points(600, seed=2)
     weights = np.random.default_rng(4).integers(1, 9, graph.n_vertices)
-    plan, levels = levels_of(session, graph, matching="lock_free", vertex_weights=weights)
+    plan, levels = levels_of(session, graph, matching=matching, vertex_weights=weights)
     most = 3 * weights.sum() // (2 * plan.recipe.values["coarsest"])
     (_, columns, rows), own, to = levels[0]
     for c in range(levels[1][1].size):
         pair = np.flatnonzero(to == c)
         if pair.size == 2:
             assert pair[1] in columns[rows[pair[0]] : rows[pair[0] + 1]] and own[pair].sum() <= most
+
+
+def test_segments_leave_nobody_who_has_a_candidate(session: Session, once: None) -> None:
+    """Rows are longer and shorter than a sub-group is wide, and a path of rising weights takes several rounds."""
+    rising = Graph.from_edges(np.arange(999), np.arange(1, 1000), np.arange(1, 1000))
+    doubled = Graph.from_edges(*np.random.default_rng(5).integers(500, size=(2, 2000)), n=500)
+    for graph in (cg.generators.rmat(10, 8, seed=4), rising, doubled):
+        _, levels = levels_of(session, graph, matching="segmented")
+        assert len(levels) > 1
+        ((_, columns, rows), weights, to) = levels[0]
+        sizes = np.bincount(to[to >= 0])
+        alone = np.append(to, -1)[: weights.size] >= 0
+        alone[alone] = sizes[to[alone]] == 1
+        sources = np.repeat(np.arange(weights.size), np.diff(rows))
+        assert not (alone[sources] & alone[columns] & (sources != columns)).any()
 
 
 def test_quality_is_that_of_meshes(session: Session) -> None:
@@ -148,9 +255,55 @@ def test_children_only_take_the_place_of_worse_parents(session: Session) -> None
         assert (found["max"] <= found["normal"]).all() and (found["max"] < found["normal"]).any()
 
 
-def test_refinement_keeps_the_balance_that_it_has(session: Session) -> None:
+@pytest.mark.parametrize("refinement", [name for name in REFINEMENTS if name != "noop"])
+def test_refinement_keeps_the_balance_that_it_has(session: Session, refinement: str) -> None:
     for seed in range(3):
-        assert partition(GRID, 8, imbalance=0.0, seed=seed, session=session, verify=True).part_weights.max() == 200
+        found = partition(
+            GRID, 8, imbalance=0.0, seed=seed, session=session, strategy="gpu", refinement=refinement, verify=True
+        )
+        assert found.part_weights.max() == 200
+
+
+@pytest.mark.parametrize("refinement", ["buffered", "permutations"])
+def test_requests_better_the_cut_and_are_the_same_everywhere(refinement: str) -> None:
+    graph = cg.generators.delaunay_points(3000, seed=3)
+    found = [
+        quiet(graph, 16, strategy="gpu", refinement=refinement, deterministic=True, session=session_on(name))
+        for name in ("pocl", "intel")
+    ]
+    assert (found[0].parts == found[1].parts).all() and found[0].imbalance <= 0.03
+    worse = quiet(graph, 16, strategy="gpu", refinement="noop", deterministic=True, imbalance=1.0, session="pocl")
+    assert found[0].edge_cut < worse.edge_cut
+
+
+@pytest.mark.parametrize("refinement", ["buffered", "permutations"])
+def test_a_block_that_only_gains_together(pocl: Session, refinement: str) -> None:
+    """Three vertices of a triangle are tied to another part: each alone loses if it moves there, and all gain."""
+    triangle, left, right = [(0, 1), (1, 2), (2, 0)], range(3, 13), range(13, 23)
+    edges = [*triangle, *((0, v) for v in (13, 14)), (1, 15), (2, 16)]
+    edges += [(u, v) for block in (left, right) for u in block for v in block if u < v]
+    graph = Graph.from_edges(*np.array([*edges, (0, 3)]).T, np.array([3] * 3 + [1] * (len(edges) - 2)))
+    parts = np.array([0] * 13 + [1] * 10, np.int32)
+    moved = np.array([1] * 3 + [0] * 10 + [1] * 10, np.int32)
+    cuts = [partition_quality(graph, of, 2)["edge_cut"] for of in (parts, moved)]
+    assert cuts == [4, 1]
+    assert refined_from(pocl, graph, parts, refinement=refinement, imbalance=0.2) == cuts[refinement == "permutations"]
+
+
+def refined_from(session: Session, graph: Graph, parts, **settings) -> int:
+    """Return the cut that refinement of level 0 leaves of *parts*."""
+    plan = STRATEGIES["gpu"].plan(session, as_problem(graph, n_parts=int(parts.max()) + 1, **settings), coarsest=1000)
+    run, constant = plan.used[0], plan.program(REFINING).constant
+
+    def given(sizes) -> int:
+        run.plan.arrays["work"].set(parts, offset=constant("BEST") * plan.recipe.values["room"])
+        weights = np.bincount(parts).astype(np.int32)
+        plan.scope["parts_work"].set(weights, offset=constant("BEST_SIZES") * weights.size)
+        return 0
+
+    run._partition_coarsest = given
+    plan.run()
+    return plan.result()[1]
 
 
 def test_same_parts_in_every_run_and_on_every_device() -> None:
@@ -178,6 +331,80 @@ for name in ("grid", "scale-free", "star"):
         cg.partition(UNDIRECTED[name](), 5, session=s, strategy="gpu", coarsest=1, individuals=2, verify=True,
                      deterministic=deterministic)
 """)
+
+
+@pytest.mark.parametrize("width", [8, 16])
+def test_variants_at_several_lanes(width: int) -> None:
+    run_at_width(width, """
+import numpy as np, warnings
+warnings.simplefilter("ignore")
+import clgraph as cg
+from graphs import UNDIRECTED
+for name in ("grid", "scale-free"):
+    for variant in ({"matching": "segmented"}, {"contraction": "sorted", "drop_light_edges": True},
+                    {"refinement": "buffered"}, {"refinement": "permutations"}):
+        of_widths = [cg.partition(UNDIRECTED[name](), 5, session=on, strategy="gpu", coarsest=1, individuals=2,
+                                  verify=True, deterministic=True, **variant).parts for on in (s, "pocl")]
+        assert (of_widths[0] == of_widths[1]).all(), (name, variant)
+""")
+
+
+def test_hybrid_divides_a_coarse_level_on_the_cpu(session: Session) -> None:
+    rng = np.random.default_rng(8)
+    weights = rng.integers(1, 5, 1600)
+    for move_at in (300, 5000):  # a coarse level, and the graph itself
+        result = partition(
+            GRID, 8, vertex_weights=weights, session=session, strategy="hybrid", host="cpu", move_at=move_at,
+            verify=True,
+        )  # fmt: skip
+        details = result.info.details
+        assert details["moved_to"] == "cpu" and result.imbalance <= 0.03
+        assert details["moved_vertices"] == result.levels[-1]["vertices"] <= move_at
+        assert len(result.levels) == 1 or result.levels[-2]["vertices"] > move_at
+    for graph in (cg.generators.star(400), cg.generators.path(5), Graph.from_edges([], [], n=9)):
+        quiet(graph, 8, session=session, strategy="hybrid", host="cpu", verify=True)
+
+
+def test_hybrid_asks_metis_for_what_the_problem_says(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    metis = ModuleType("pymetis")
+    metis.__spec__ = ModuleSpec("pymetis", None)
+
+    def part_graph(n_parts, *, xadj, adjncy, vweights, eweights, tpwgts, options):
+        asked.append((xadj.size - 1, vweights, eweights, tpwgts, options))
+        assert eweights is None or eweights.size == adjncy.size
+        return 0, (np.arange(xadj.size - 1) // 7 % n_parts).tolist()
+
+    metis.part_graph, metis.Options = part_graph, dict
+    monkeypatch.setitem(sys.modules, "pymetis", metis)
+    for per_entry, moves_all in ((0.0, True), (1.0, False)):
+        monkeypatch.setattr(hybrid, "_METIS_SECONDS", per_entry)
+        graph = cg.generators.grid(40, 40)
+        result = quiet(graph, 4, session=pocl, strategy="hybrid", target_weights=[1, 2, 3, 4], seed=7, verify=True)
+        n, vweights, eweights, shares, options = asked[-1]
+        assert result.info.details["moved_to"] == "metis" and result.info.details["moved_vertices"] == n
+        assert (n == 1600) is moves_all and (vweights is None) is moves_all
+        if not moves_all:
+            assert vweights.sum() == 1600 and eweights.min() >= 1
+        assert shares == pytest.approx([0.1, 0.2, 0.3, 0.4]) and options == {"seed": 7, "ufactor": 30}
+    cut = partition_quality(graph, (np.arange(1600) // 7 % 4).astype(np.int32), 4)["edge_cut"]
+    result = partition(cg.generators.grid(40, 40), 4, session=pocl, strategy="hybrid", move_at=1600, verify=True)
+    assert result.edge_cut < cut  # what METIS gave was refined
+
+
+def test_hybrid_of_metis_itself(pocl: Session) -> None:
+    pytest.importorskip("pymetis")
+    result = partition(GRID, 16, session=pocl, strategy="hybrid", host="metis", move_at=500, verify=True)
+    assert result.edge_cut <= 290 and result.part_weights.max() <= 103
+
+
+def test_hybrid_refused(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    for options in ({"host": "gpu"}, {"move_at": 0}):
+        with pytest.raises(InputError, match=next(iter(options))):
+            partition(GRID, 2, session=pocl, strategy="hybrid", **options)
+    monkeypatch.setattr(hybrid, "find_spec", lambda name: None)
+    with pytest.raises(UnsupportedStrategyError, match="pymetis"):
+        partition(GRID, 2, session=pocl, strategy="hybrid", host="metis")
 
 
 def test_isolated_vertices_fill_up(pocl: Session) -> None:
@@ -270,7 +497,7 @@ def test_explain_and_the_table(pocl: Session) -> None:
     assert set(ALGORITHM.strategies) == set(STRATEGIES)
     assert "gpu" in str(cg.explain("partition", GRID, session=pocl, n_parts=4))
     with pytest.raises(ClgraphError):
-        partition(GRID, 2, strategy="hybrid", session=pocl)
+        partition(GRID, 2, strategy="cpu", session=pocl)
 
 
 def test_part_graph_has_the_signature_of_pymetis(pocl: Session) -> None:
@@ -287,7 +514,31 @@ def test_part_graph_has_the_signature_of_pymetis(pocl: Session) -> None:
             part_graph(2, **wrong)
 
 
-def test_a_star_shrinks_by_either_matching(pocl: Session) -> None:
+def test_a_star_shrinks_by_either_matching(pocl: Session, once: None) -> None:
     for matching in MATCHINGS:
         result = partition(cg.generators.star(40_000), 2, matching=matching, session=pocl, verify=True)
         assert result.levels[-1]["vertices"] <= 200 and result.part_weights.max() <= 20_600
+
+
+@pytest.mark.parametrize("effort", ["normal", "max"])
+def test_levels_made_anew_within_the_parts_better_the_cut(
+    pocl: Session, effort: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, cuts = cg.generators.random_geometric(8000, 14, seed=1), []
+    for cycles in (0, 3):
+        monkeypatch.setitem(multilevel._CYCLES, effort, (cycles, 1 << 16))
+        results = [
+            partition(graph, 32, effort=effort, seed=seed, session=pocl, strategy="gpu", individuals=4, verify=True)
+            for seed in range(3)
+        ]
+        assert max(result.imbalance for result in results) <= 0.03
+        cuts.append(sum(result.edge_cut for result in results))
+    assert cuts[1] < cuts[0]
+
+
+def test_a_grid_becomes_coarser_grids(pocl: Session, once: None) -> None:
+    for rows, columns in ((128, 96), (96, 130)):
+        result = partition(cg.generators.grid(rows, columns), 8, session=pocl, strategy="gpu")
+        for halvings, level in enumerate(result.levels[:5]):
+            sides = -(-rows // 2 ** (halvings // 2)), columns / 2 ** ((halvings + 1) // 2)
+            assert abs(level["vertices"] - sides[0] * sides[1]) <= sides[0], (level, sides)

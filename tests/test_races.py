@@ -43,6 +43,10 @@ PLANTS = {
         "int old = load_relaxed(parent + high); if (old == high) store_relaxed(parent + high, low);",
         "scheduler", "hook_compress", ("-DHOOK_FIRST=0",),
     ),
+    "labels-hooked-by-stores": Plant(
+        "components/merge.cl", "if (a != b) link(parent, a, b);",
+        "if (a != b) store_relaxed(parent + max(a, b), min(a, b));", "scheduler", "merge",
+    ),
     "outsider-left-outside": Plant(
         "components/afforest.cl", "link_four(parent, root, inside ? (int4)giant : p);",
         "if (!inside) link_four(parent, root, p);",
@@ -167,9 +171,13 @@ PLANTS = {
         "scheduler", "claims",
     ),
     "plain-bits": Plant(
-        "coloring/distance_two.cl", "old[j] = fetch_or(used + (size_t)nets[j] * stride, bit);",
-        "{ old[j] = used[(size_t)nets[j] * stride]; used[(size_t)nets[j] * stride] = old[j] | bit; }",
+        "coloring/distance_two.cl", "old[j] = fetch_or(word_of(words, (uint)nets[j]), bit);",
+        "{ old[j] = *word_of(words, (uint)nets[j]); *word_of(words, (uint)nets[j]) = old[j] | bit; }",
         "threads", "windows",
+    ),
+    "counts-that-are-lost": Plant(
+        "coloring/distance_two.cl", "if (net >= 0) fetch_add(counts + net, 1u);", "if (net >= 0) counts[net]++;",
+        "threads", "sized",
     ),
     "mate-that-chose-another": Plant(
         "partition/lock_free.cl", "if (u == NOBODY || choices[u] != (int)v) continue;", "if (u == NOBODY) continue;",
@@ -196,6 +204,31 @@ PLANTS = {
     "counters-cleared-by-two": Plant(
         "partition/asking.h", "fetch_and(counters + parts[on->columns[e]], 0);",
         "counters[parts[on->columns[e]]] = 0;", "threads", "refinement", (*lanes.WIDE, "-DWORDS_ORDER=1"),
+    ),
+    "place-for-two-requests": Plant(
+        "partition/buffered.cl", "begins[target] + fetch_add(OF_REQUESTS(PLACED) + target, 1)",
+        "begins[target] + (load_relaxed(OF_REQUESTS(PLACED) + target), "
+        "store_relaxed(OF_REQUESTS(PLACED) + target, OF_REQUESTS(PLACED)[target] + 1), "
+        "OF_REQUESTS(PLACED)[target] - 1)",
+        "scheduler", "buffered", ("-DWG_SIZE=1",),
+    ),
+    "who-accepts-proposes": Plant(
+        "partition/segmented.cl", " && !proposes(given, u, seed, round)", "", "scheduler", "segmented",
+        ("-DWG_SIZE=1",),
+    ),
+    "lesser-claim-that-stays": Plant(
+        "partition/segmented.cl", "fetch_max(OFFERS(round & 1u) + ends[lane], claims[v]);",
+        "if (load_relaxed(OFFERS(round & 1u) + ends[lane]) < claims[v])\n"
+        "      store_relaxed(OFFERS(round & 1u) + ends[lane], claims[v]);", "scheduler", "segmented", ("-DWG_SIZE=1",),
+    ),
+    "class-counted-by-load-and-store": Plant(
+        "partition/light_edges.cl", "if (counts[i]) fetch_add(class_counts + i, counts[i]);",
+        "if (counts[i]) store_relaxed(class_counts + i, load_relaxed(class_counts + i) + counts[i]);",
+        "scheduler", "light_edges", ("-DWG_SIZE=1",),
+    ),
+    "gain-counted-by-two-lanes": Plant(
+        "partition/permutations.cl", "if (tops[j] == u) fetch_add(together + k * TOP + j, ",
+        "if (tops[j] == u) together[k * TOP + j] += (", "threads", "permutations", (*lanes.WIDE, "-DWORDS_ORDER=1"),
     ),
     "ring-that-another-owns": Plant(  # its links go to triangles that are no more
         "delaunay/rounds.cl", "if (across != OUTSIDE && owners[unmarked(across) >> 2] != key) return 0;", "",

@@ -74,9 +74,24 @@ def test_few_entries_tell_about_as_much(graph: Graph) -> None:
     assert mean == pytest.approx(stats.mean_log2_neighbor_distance, rel=0.1)
 
 
+@pytest.mark.parametrize("graph", [generators.star(100_000), generators.tree(100_000), generators.grid(400, 400)])
+def test_who_goes_along_the_entries_meets_what_is_in_a_cache(graph: Graph) -> None:
+    far, mean = graph.locality_in_order
+    assert far < 0.01 and mean < 0.5
+    if graph.stats.max_degree < 10:  # a star has its hub in a cache however it is numbered
+        shuffled = graph.permuted(0)
+        assert shuffled.locality_in_order[1] > 0.8 * shuffled.locality[1]
+
+
+def test_thin_graphs_have_two_entries_a_vertex() -> None:
+    assert generators.path(9).is_thin and generators.cycle(9).is_thin and Graph([0], [], directed=False).is_thin
+    assert not generators.star(9).is_thin and not generators.tree(9).is_thin and not generators.grid(3, 3).is_thin
+
+
 def test_arrays_that_nobody_has_checked_harm_nothing() -> None:
     offsets, columns = np.array([7, -(2**31), 2**31 - 1], np.int32), np.array([-(2**31), 2**31 - 1], np.int32)
-    assert all(np.isfinite(sampled_locality(offsets, columns)))
+    for in_order in (False, True):
+        assert all(np.isfinite(sampled_locality(offsets, columns, in_order=in_order)))
     assert sampled_locality(np.zeros(2, np.int32), columns[:0]) == (0.0, 0.0)
 
 

@@ -65,7 +65,8 @@ def test_rounds_that_run_long_are_left(session: Session, monkeypatch: pytest.Mon
 
 def test_preparation_that_runs_long_is_dropped(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     ratings = cg.generators.power_law_ratings(3000, 500, 60_000, rank=2, seed=1)
-    monkeypatch.setattr("clgraph.algorithms.factorization.matchings._CPU_TURNS", 16)  # launches, between which it looks
+    for name in ("_CPU_TURNS", "_GROUP_TURNS"):  # many launches, between which it looks
+        monkeypatch.setattr(f"clgraph.algorithms.factorization.matchings.{name}", 16)
     expecting(monkeypatch, FACTORIZATION, {"matching_edge": 1e-7, "edge_locked": 1e-6})
     result = FACTORIZATION.solve(FACTORIZATION.problem(ratings, rank=8, n_sweeps=2), session=session, verify=True)
     assert result.info.strategy == "edge_locked" and list(result.info.details["left"]) == ["matching_edge"]

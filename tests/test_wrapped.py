@@ -23,6 +23,7 @@ from clgraph.runtime import admission as admissions
 from clgraph.runtime import device_graph
 from clgraph.runtime.admission import admit
 from clgraph.runtime.session import Session
+from clgraph.runtime.staging import Staging
 
 
 @pytest.fixture(autouse=True)
@@ -165,6 +166,40 @@ def test_what_is_wrong_is_named(session: Session, on_host: bool, arrays: Any, me
             cg.bfs(matrix, 0, session=session, strategy="frontier")
 
 
+@pytest.fixture
+def in_parts(session: Session, monkeypatch: pytest.MonkeyPatch) -> Session:
+    """The session, to which arrays come in small chunks, of which kernels check two at a time."""
+    for name, value in {"CHUNK_BYTES": 8192, "_TOLD": 2, "N_CHUNKS": 3, "LAG": 1}.items():
+        monkeypatch.setattr(f"clgraph.runtime.staging.{name}", value)
+    staging = Staging(session)
+    monkeypatch.setattr(session, "staging_for", lambda n_bytes: staging if n_bytes >= 8192 else None)
+    return session
+
+
+@pytest.mark.parametrize("dtype", [bool, *WEIGHTS])
+def test_entries_are_checked_while_others_are_on_their_way(in_parts: Session, dtype: Any) -> None:
+    matrix = KINDS["several-blocks"].astype(dtype)
+    weights = None if dtype is bool else matrix.data
+    graph = wrap_graph(matrix, weighted=True, merged=False)
+    assert isinstance(graph, WrappedGraph)
+    with in_parts.measure() as recorder:
+        admit(in_parts, graph)
+    last = matrix.indices if weights is None else weights
+    assert recorder.kernels()["check_csr"][0] == -(-last.nbytes // 16384) > 1
+    assert graph.facts == entry_facts(matrix.indptr, matrix.indices, weights)
+
+
+@pytest.mark.parametrize("place", [0, 1023, 4096, 9999, 17_000])
+def test_what_is_wrong_in_a_later_part_is_named(in_parts: Session, place: int) -> None:
+    matrix = KINDS["several-blocks"].copy()
+    matrix.indices[place], matrix.data[place + 1] = 700, np.nan
+    with pytest.raises(GraphError, match=rf"column_indices\[{place}\] = 700 is not a vertex"):
+        cg.bfs(matrix, 0, session=in_parts, strategy="frontier")
+    matrix.indices[place] = 0
+    with pytest.raises(GraphError, match=f"weight {place + 1} is NaN"):
+        cg.sssp(matrix, 0, session=in_parts, strategy="frontier")
+
+
 @pytest.mark.parametrize("strategy", ["frontier", "direction_optimizing"])
 @pytest.mark.parametrize("name", ["symmetric", "asymmetric", "unsorted-repeats", "several-blocks", "late-rows"])
 def test_a_search_on_a_cpu_leaves_symmetry_open(
@@ -301,7 +336,11 @@ def test_kernels_measure_a_large_graph_once(pocl: Session, monkeypatch: pytest.M
     assert graph.stats.max_degree == 4 and graph.stats is device_graph.device_graph(pocl, graph).stats
 
 
-@pytest.mark.parametrize("call", ["connected_components(matrix, session=session)", "bfs(matrix, 5, session=session)"])
+@pytest.mark.parametrize(
+    "call",
+    ["connected_components(matrix, strategy='afforest', session=session)",
+     "bfs(matrix, 5, strategy='frontier', session=session)"],
+)  # fmt: skip
 def test_a_call_needs_little_memory_beside_the_matrix(session: Session, call: str) -> None:
     device = "intel(r) opencl" if "Intel" in session.facts.platform else "pocl"
     code = f"""if True:

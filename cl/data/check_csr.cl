@@ -1,7 +1,8 @@
 /* Check CSR arrays that other kernels or the user have written, before any other kernel reads them.
  *
- * A work-group takes every n-th block of 1,024 offsets and of 1,024 entries.  Of what is wrong the block that comes
- * first is reported; the host reads that block alone and names the value.  Nothing is read beyond the n + 1 offsets and
+ * A work-group takes every n-th block of 1,024 offsets and of 1,024 entries.  A launch looks at entries begin:end, where
+ * begin is the end of the launch before, so entries are checked while later ones are still copied to the device; the
+ * first launch looks at all offsets.  Of what is wrong the block that comes first is reported; the host reads that block alone and names the value.  Nothing is read beyond the n + 1 offsets and
  * the room of the other arrays, whatever is in them; what is told of order, repeats and symmetry is of use only if
  * nothing is wrong.
  *
@@ -84,23 +85,23 @@ INLINE int8 running_sum(int8 x) {
 }
 #endif
 
-/* room: how many entries the other arrays have at least; wants: what is to be found out; state: ~0 in its first three words and 0 in the others;
- * ranges: for each work-group the least and the greatest weight, as ordered() gives them */
-KERNEL check_csr(int n, long room, int wants, const __global offset_t *restrict row_offsets,
+/* wants: what is to be found out; begin, end: multiples of BLOCK, but for an end up to which the other arrays have room;
+ * state: ~0 in its first three words and 0 in the others; ranges: for each work-group the least and the greatest weight, as ordered() gives them */
+KERNEL check_csr(int n, int wants, long begin, long end, const __global offset_t *restrict row_offsets,
                  const __global int *restrict column_indices, const __global WEIGHT_T *restrict edge_weights,
                  __global WEIGHT_T *restrict ranges, volatile __global uint *state) {
   LOCAL_ARRAY uint sum[2];
   LOCAL_ARRAY WEIGHT_T extremes[2 * WG_SIZE];
-  const long last = row_offsets[n], m = clamp(last, 0l, room), step = (long)get_num_groups(0) * BLOCK;
+  const long last = row_offsets[n], m = clamp(last, 0l, end), step = (long)get_num_groups(0) * BLOCK;
   const long first = (long)get_group_id(0) * BLOCK;
   const int lane = (int)get_local_id(0);
-  if (get_global_id(0) == 0) {
+  if (get_global_id(0) == 0 && !begin) {
     state[STATE_LAST] = (uint)last;
     state[STATE_LAST + 1] = (uint)(last >> 32);
   }
   if (lane == 0) sum[0] = sum[1] = 0u;
   barrier(CLK_LOCAL_MEM_FENCE);
-  for (long from = first; from <= n; from += step) {
+  for (long from = begin ? n + 1l : first; from <= n; from += step) {
     uint falls = 0u;
     if (!from && lane == 0) falls = row_offsets[0] != 0;
     for (long v = max(1l, from) + lane, end = min(n + 1l, from + BLOCK); v < end; v += WG_SIZE)
@@ -111,7 +112,7 @@ KERNEL check_csr(int n, long room, int wants, const __global offset_t *restrict 
   ulongs_t difference = 0ul;
   weights_t least = ~(WEIGHT_T)0, greatest = (WEIGHT_T)0;
   int u = 0;
-  for (long from = first; from < m; from += step) {
+  for (long from = begin + first; from < m; from += step) {
     const int count = (int)min((long)BLOCK, m - from);
     ints_t strays = 0;
     weights_t magnitude = (WEIGHT_T)0;
@@ -194,7 +195,8 @@ KERNEL check_csr(int n, long room, int wants, const __global offset_t *restrict 
     extremes[0] = min(extremes[0], extremes[2 * k]);
     extremes[1] = max(extremes[1], extremes[2 * k + 1]);
   }
-  ranges[2 * get_group_id(0)] = extremes[0];
-  ranges[2 * get_group_id(0) + 1] = extremes[1];
+  __global WEIGHT_T *range = ranges + 2 * get_group_id(0);
+  range[0] = begin ? min(range[0], extremes[0]) : extremes[0];
+  range[1] = begin ? max(range[1], extremes[1]) : extremes[1];
   add_pair(state + STATE_SUM, (ulong)sum[1] << 32 | sum[0]);
 }

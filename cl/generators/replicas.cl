@@ -1,5 +1,5 @@
 /* Copies of a graph, one behind the other: the offsets and columns of copy c are those of the graph and c times its
- * numbers of entries and of vertices. */
+ * numbers of entries and of vertices.  Columns name the vertices of more copies, of which *first* are before these. */
 #include "generators/chunk.h"
 
 #ifndef OUT_OFFSET_T             /* the type of offsets of all copies */
@@ -18,12 +18,12 @@
   for (long i = at + copy * (size), end_of_##i = chunk_end((k) * (size)); i < end_of_##i; \
        i += WG_SIZE, at += i##_rest, copy += i##_turns + (at >= (size)), at -= at >= (size) ? (size) : 0)
 
-KERNEL replicate_rows(int n, long m, long k, const __global offset_t *restrict row_offsets,
+KERNEL replicate_rows(int n, long m, long k, long first, const __global offset_t *restrict row_offsets,
                       const __global int *restrict column_indices, __global OUT_OFFSET_T *restrict out_offsets,
                       __global int *restrict out_columns) {
   if (get_global_id(0) == 0) out_offsets[k * n] = (OUT_OFFSET_T)(k * m);
   FOR_COPIES(v, row, copy, k, (long)n) out_offsets[v] = (OUT_OFFSET_T)(row_offsets[row] + copy * m);
-  FOR_COPIES(e, entry, replica, k, m) out_columns[e] = (int)(column_indices[entry] + replica * n);
+  FOR_COPIES(e, entry, replica, k, m) out_columns[e] = (int)(column_indices[entry] + (first + replica) * n);
 }
 
 KERNEL replicate_weights(long m, long k, const __global WEIGHT_T *restrict weights,

@@ -39,6 +39,9 @@
 #define FINAL_LIMITS 4           /* LIMITS on level 0; coarser levels allow for their heavier vertices */
 #define FREE 5                   /* sums of what is free in the parts before, n_parts + 1 of them */
 #define PART_ARRAYS 7
+#ifndef RECOUNTS                 /* 1: coarse levels lack edges, so each level counts its cut anew */
+#define RECOUNTS 0
+#endif
 #ifndef SLACK                    /* quarters of the mean vertex weight by which parts of coarse levels may be heavier */
 #define SLACK 8
 #endif
@@ -159,7 +162,7 @@ INLINE void project_parts(const refined_t *r, const level_t *on, int has_coarser
     r->state[REFINE_ROUND] = r->state[REFINE_TURN] = r->state[REFINE_FRUITLESS] = r->state[REFINE_HEAVY] = 0u;
     r->state[REFINE_MODE] = MODE_SPREAD;
     r->state[REFINE_CHANGE] = 0u;
-    r->state[REFINE_CUT] = has_coarser ? r->state[REFINE_BEST_CUT] : 0u;
+    r->state[REFINE_CUT] = RECOUNTS ? 0u : has_coarser ? r->state[REFINE_BEST_CUT] : 0u;
   }
 }
 
@@ -168,6 +171,7 @@ INLINE void list_border(const refined_t *r, const level_t *on, int counts_cut) {
   __global const int *parts = (__global const int *)ARRAY(r, PART);
   const share_t share = SHARE_OF(r, on->n);
   uint cut = 0u;
+  counts_cut |= RECOUNTS;
   for (uint i = share.first; i < share.end; i += share.step) {
     const uint v = i + sg_lane();
     if (v >= on->n) continue;

@@ -6,7 +6,7 @@ import argparse
 from clgraph.cli.graph_command import GraphCommand, Run, Shown
 from clgraph.cli.options import write_result
 
-_SETTINGS = ("n_parts", "imbalance", "matching", "refinement", "effort", "seed", "deterministic")
+_SETTINGS = ("n_parts", "imbalance", "matching", "contraction", "refinement", "effort", "seed", "deterministic")
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
@@ -15,8 +15,11 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
         "--imbalance", type=float, default=0.03, metavar="SHARE",
         help="how much more than its share a part may weigh (0.03)",
     )  # fmt: skip
-    parser.add_argument("--matching", default="two_hop", help="two_hop or lock_free")
-    parser.add_argument("--refinement", default="label_propagation", help="label_propagation or noop")
+    parser.add_argument("--matching", default="two_hop", help="two_hop, lock_free or segmented")
+    parser.add_argument("--contraction", default="hashed", help="hashed or sorted")
+    parser.add_argument(
+        "--refinement", default="label_propagation", help="label_propagation, buffered, permutations or noop"
+    )  # fmt: skip
     parser.add_argument("--effort", default="normal", help="normal or max, which tries and crosses more partitions")
     parser.add_argument("--seed", type=int, default=0, help="of what is left to chance (0)")
     parser.add_argument("--deterministic", action="store_true", help="the same parts in every run")

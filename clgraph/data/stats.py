@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from clgraph.data.graph import Graph
 
 N_SAMPLES = 1 << 14
-_N_LOOKS = 256  # at the entries of a graph that is not measured
+_N_LOOKS = 256  # at entries, to guess a graph's locality
+_ROWS_AT_ONCE = 1 << 14  # whose lengths fit a near cache
+_BEFORE, _BESIDE = np.arange(1, 5)[:, None], 16  # entries that one goes along, and vertices of one cache line
 FAR_DISTANCE = 1 << 15
 _COUNTED_DEGREE = 1 << 16
 MAX_CLIMB = 128
@@ -333,8 +335,14 @@ def _ones(m: int) -> NDArray[Any]:
     return np.ones(m, np.float64)  # as scipy's searches hold them
 
 
-def sampled_locality(offsets: NDArray[Any], columns: NDArray[np.int32]) -> tuple[float, float]:
+def sampled_locality(
+    offsets: NDArray[Any], columns: NDArray[np.int32], *, in_order: bool = False
+) -> tuple[float, float]:
     """Return the share of far neighbours and the mean of ``log2(1 + distance)``, of few entries.
+
+    If *in_order*, a neighbour beside one of the four entries before is at distance 0, however far from its row.
+    Who goes along the entries has just met it: in the row of a star's hub, where rows have the hub alone, or in trees
+    that are numbered by level.
 
     The arrays may be unchecked: what is wrong in them makes wrong numbers here, and is found later.
     """
@@ -343,5 +351,15 @@ def sampled_locality(offsets: NDArray[Any], columns: NDArray[np.int32]) -> tuple
         return 0.0, 0.0
     looks = np.arange(min(m, _N_LOOKS)) * m // min(m, _N_LOOKS)
     rows = np.searchsorted(offsets, looks.astype(offsets.dtype), "right") - 1
-    distances = np.abs(columns[looks] - rows)
+    neighbors = columns[looks]
+    distances = np.abs(neighbors - rows)
+    if in_order:
+        before = columns[np.maximum(looks - _BEFORE, 0)]
+        distances[(np.abs(before - neighbors) <= _BESIDE).any(0)] = 0
     return float((distances > FAR_DISTANCE).mean()), float(np.log2(1.0 + distances).mean())
+
+
+def has_thin_rows(offsets: NDArray[Any]) -> bool:
+    """Return whether no row has more than two entries; of unchecked arrays, anything."""
+    parts = (offsets[first : first + _ROWS_AT_ONCE + 1] for first in range(0, offsets.size - 1, _ROWS_AT_ONCE))
+    return all(int((part[1:] - part[:-1]).max()) <= 2 for part in parts)

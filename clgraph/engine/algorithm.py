@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -129,18 +129,22 @@ class Algorithm:
         """
         verify, on, started = checked_flag("verify", verify), self.session(problem, session), time.perf_counter()
         choice = None if options else self.choose_at_once(on, problem, strategy)
-        with ExitStack() as leaving:
-            if choice is None:
-                leaving.enter_context(on.driver)
-            recorder = None if choice is not None else leaving.enter_context(on.measure(started))
-            problem = leaving.enter_context(admission(None if recorder is None else on, problem))
-            learning = learning_of(on) if self.learns and recorder is not None and not options else None
-            trials, predicted = Trials(), ""
-            if choice is None:
-                choice, trials = self._chosen(on, problem, strategy)
-                if learning is not None and strategy == "auto":
-                    predicted = choice.strategy
-                    choice = learning.pick(self.name, choice, trials)
+        if choice is not None:
+            with admission(None, problem) as problem:
+                plan = self.strategies[choice.strategy].plan(on, problem)
+                plan.run()
+                result = self.answer(problem, plan)
+            result.info = _host_info(choice, time.perf_counter() - started, details=plan.details)
+            if verify:
+                self.check(problem, result)
+            return result
+        with on.driver, on.measure(started) as recorder, admission(on, problem) as problem:
+            learning = learning_of(on) if self.learns and not options else None
+            choice, trials = self._chosen(on, problem, strategy)
+            predicted = ""
+            if learning is not None and strategy == "auto":
+                predicted = choice.strategy
+                choice = learning.pick(self.name, choice, trials)
             left: dict[str, float] = {}
             is_watched = strategy == "auto" and not options and (self.learns or self.takes == "ratings")
             while True:
@@ -156,7 +160,7 @@ class Algorithm:
             if left:
                 told["details"] = {**told["details"], "left": left}
         kind = self.strategies[choice.strategy].kind
-        if recorder is None or kind == "sequential":
+        if kind == "sequential":
             result.info = _host_info(choice, time.perf_counter() - started, **told)
         else:
             result.info = on.run_info(recorder, choice.strategy, kind, choice.seconds, **told)
@@ -167,7 +171,7 @@ class Algorithm:
         return result
 
     def _run(
-        self, on: Session, problem: Any, choice: Choice, options: Mapping[str, Any], recorder: Recorder | None
+        self, on: Session, problem: Any, choice: Choice, options: Mapping[str, Any], recorder: Recorder
     ) -> tuple[Any, Run, dict[str, Any]]:
         """Run the strategy chosen; return its result, when it ran, and what its plan tells of it."""
         with self._planned(on, problem, choice, options) as plan:
@@ -178,19 +182,23 @@ class Algorithm:
             return result, run, {"details": plan.details, "balance": getattr(plan, "balance", None)}
 
     def _chosen(self, on: Session, problem: Any, strategy: str) -> tuple[Choice, Trials]:
-        """Return what :meth:`choose` does, and what was measured of it; both are kept while the graph lives."""
-        graph = _kept_by(problem)
-        key = None if graph is None else _key(self.name, strategy, problem.settings)
+        """Return what :meth:`choose` does, and what was measured of it; both are kept while the graph lives.
+
+        Of a matrix the choice alone is kept, for those that have the same statistics.
+        """
+        graph, given = _kept_by(problem), getattr(problem, "graph", None)
+        known_of = (given.stats, given.weight_dtype, given.weight_range) if isinstance(given, WrappedGraph) else ()
+        key = None if given is None else _key(self.name, strategy, problem.settings, *known_of)
         if key is None:
             return self.choose(on, problem, strategy), Trials()
-        known = on.kept.choices.setdefault(graph, {})
+        known = on.kept.choices_of_matrices if graph is None else on.kept.choices.setdefault(graph, {})
         based_on = on.profile, on.facts, *self.strategies.values()
         kept: tuple[Any, Choice, Trials] | None = known.get(key)
         if kept is None or kept[0] != based_on:
             if len(known) >= _MOST_CHOICES:
                 known.clear()
             known[key] = kept = based_on, self.choose(on, problem, strategy), Trials()
-        return kept[1:]
+        return kept[1:] if graph is not None else (kept[1], Trials())
 
     @contextmanager
     def _planned(self, on: Session, problem: Any, choice: Choice, options: Mapping[str, Any]) -> Iterator[Any]:

@@ -10,12 +10,14 @@ from scipy.sparse import csr_array
 from clgraph.data.graph import Graph
 from clgraph.data.stats import FAR_DISTANCE
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.cost import HostItems, Work
+from clgraph.model.cost import HostItems, Part, Work
 from clgraph.model.strategy import Strategy, solves_all
 from clgraph.runtime.session import Session
 
 _VERTEX_BYTES = 16.0
 _USUAL_REACH = 0.25  # of the vertices, between random numbers and those of meshes
+_UNLOOKED = {"traverse": FAR_DISTANCE}  # vertices up to which it does not pay to look where neighbours are
+_CACHED = 1 << 13  # ... in other ways, which take longer for an entry
 _MOST_INDICES = 2**31 - 2**16
 
 
@@ -60,23 +62,22 @@ def too_many_entries(problem: Any) -> str | None:
 def walked(graph: Graph, way: str) -> Work:
     """Return the work of going to every vertex and along every entry once.
 
-    Neighbours in far numbers cost cache misses. In graphs so small that none is far, only sizes are asked for, and a
-    few entries of others, unless they are measured.
+    Neighbours in far numbers cost cache misses, and more so if a heap is between them. Of small graphs only sizes are
+    asked for, of others a few entries.
     """
     items, whole = float(graph.n_vertices + graph.n_edges), _VERTEX_BYTES * graph.n_vertices
-    if graph.n_vertices <= FAR_DISTANCE:
+    if graph.n_vertices <= _UNLOOKED.get(way, _CACHED):
         return Work(host_items=(HostItems(items, _USUAL_REACH * whole, way),))
-    far, mean_log2_distance = graph.locality
+    far, mean_log2_distance = graph.locality if way == "heap" else graph.locality_in_order
     reach = 2.0 ** (1.0 + mean_log2_distance)
     near = HostItems((1.0 - far) * items, min(whole, _VERTEX_BYTES * reach), way)
     return Work(host_items=(near, HostItems(far * items, whole, way)))
 
 
-def met(graph: Graph, way: str) -> Work:
-    """Return the work of :func:`walked` for the part of the graph that a search reaches."""
-    whole = walked(graph, way)
+def met(graph: Graph, way: str) -> Part:
+    """Return the work of :func:`walked`, of which a search does as much as it reaches of the graph."""
     is_known = graph.n_vertices > FAR_DISTANCE and graph.is_measured
-    return whole.times(graph.stats.reached_share) if is_known else whole
+    return walked(graph, way), graph.stats.reached_share if is_known else 1.0, 1.0
 
 
 def scanned(graph: Graph, passes: float) -> Work:
@@ -86,17 +87,17 @@ def scanned(graph: Graph, passes: float) -> Work:
 
 
 def sequential(
-    solve: Callable[[Any], Any], work: Callable[[Any], Work], unfit: Callable[[Any], str | None] = solves_all
+    solve: Callable[[Any], Any], work: Callable[[Any], list[Part]], unfit: Callable[[Any], str | None] = solves_all
 ) -> Strategy:
     """Return the strategy whose plans run ``solve(problem)`` and have what it returns as their result.
 
-    ``work(problem)`` is what that asks of the host. No device is needed, and there are no options.
+    ``work(problem)`` are the parts of what that asks of the host. No device is needed, and there are no options.
     """
 
     def plan(_session: Session, problem: Any) -> HostPlan:
         return HostPlan(problem, solve)
 
-    def asked(problem: Any, _facts: DeviceFacts) -> Work:
+    def asked(problem: Any, _facts: DeviceFacts) -> list[Part]:
         return work(problem)
 
     return Strategy("sequential", plan, asked, unfit=unfit)

@@ -9,7 +9,7 @@ from typing import Any
 
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
-from clgraph.model.cost import Work
+from clgraph.model.cost import Part
 from clgraph.model.kernel_weights import weights_of
 from clgraph.model.recipe import Recipe
 from clgraph.model.strategy import Kind, Strategy, runs_anywhere, solves_all
@@ -53,7 +53,7 @@ def planned(
     that computes with tuned sizes has a parameter *tuning* with a default, the tunables of each kernel file.
     """
 
-    def work(problem: Any, facts: DeviceFacts) -> Work:
-        return recipe(problem, facts).weighted_whole_work(weights_of(facts))
+    def work(problem: Any, facts: DeviceFacts) -> list[Part]:
+        return recipe(problem, facts).weighted_parts(weights_of(facts))
 
     return Strategy(kind, _Planned(recipe, plan), work, unsupported, unfit, recipe)

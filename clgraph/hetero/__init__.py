@@ -1,11 +1,11 @@
 """Loads of independent items on all devices of a machine at once."""
 from __future__ import annotations
 
-from clgraph.hetero.devices import sub_devices
 from clgraph.hetero.report import HeteroReport, RoundReport
 from clgraph.hetero.scheduler import HeteroRun, HeteroScheduler
 from clgraph.hetero.table import POLICIES
 from clgraph.hetero.work import Kernel, Output, Work, elementwise, map_rows
+from clgraph.runtime.devices import sub_devices
 
 __all__ = [
     "POLICIES", "HeteroReport", "HeteroRun", "HeteroScheduler", "Kernel", "Output", "RoundReport", "Work",

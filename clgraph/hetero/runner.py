@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,25 +12,18 @@ import pyopencl as cl
 from numpy.typing import NDArray
 
 from clgraph.errors import InputError, KernelSourceError
+from clgraph.hetero.devices import member
+from clgraph.hetero.policies import Member
 from clgraph.hetero.work import Values, Work
 from clgraph.runtime.arrays import DeviceArray, number_type
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.session import Session
-from clgraph.runtime.staging import LEAST_BYTES, Staging
+from clgraph.runtime.staging import LEAST_BYTES, beside_kernels
 
 PIECE_BYTES = 32 << 20  # what a piece of a part has at least: less does not fill the bus
 _MOST_PIECES = 4
 _LARGEST_SHARE = 8  # a piece takes at most this part of the largest buffer of the device
 _ALIGNMENT = 16  # bytes, without which a CPU cannot read an array where it is
-_POLL_SECONDS = 20e-6
-
-
-class _TransferSide:
-    """What the pinned chunks of :class:`Staging` need, with the queue for transfers instead of that for kernels."""
-
-    def __init__(self, session: Session) -> None:
-        self.context, self.queue = session.context, session.transfers.queue
-        self.record_transfer = session.record_transfer
 
 
 @dataclass
@@ -62,6 +54,21 @@ class Runner:
                 self._kernel.file, self._kernel.defines, work_group_size=self._kernel.work_group_size
             )
             self._names = self._program.parameters(self._kernel.name)
+
+    @property
+    def name(self) -> str:
+        """What reports and warnings call the device."""
+        return f"{self.session.facts.name} ({self.session.facts.compute_units} units)"
+
+    @property
+    def key(self) -> int:
+        """What tells this device from others."""
+        return int(self.session.device.int_ptr)
+
+    @property
+    def member(self) -> Member:
+        """What policies know of the device."""
+        return member(self.session)
 
     def begin(self, load: Any, outputs: Mapping[str, NDArray[Any]]) -> None:
         """Copy to the device what all parts of *load* share; *outputs* are the arrays into which parts are written."""
@@ -164,14 +171,13 @@ class Runner:
     @property
     def _pinned(self) -> Any:
         if self._staging is None:
-            side: Any = _TransferSide(self.session)
-            self._staging = Staging(side)
+            self._staging = beside_kernels(self.session, cl.Event.wait)
         return self._staging
 
     def _read(self, piece: _Piece) -> None:
         """Wait for a piece and copy what it has computed to its place in the outputs."""
         session = self.session
-        self._wait(piece.event)
+        session.wait_aside(piece.event)
         with session.driver, typed_errors(f"reading items {piece.start}:{piece.stop}"):
             events = []
             for name, array in piece.outputs.items():
@@ -184,18 +190,3 @@ class Runner:
                     queue.flush()
             for event in events:
                 event.wait()
-
-    def _wait(self, event: cl.Event) -> None:
-        """Wait without holding Python's lock, or a driver that lets one thread in at a time."""
-        session = self.session
-        if isinstance(session.driver, contextlib.nullcontext):
-            with typed_errors("waiting for the device"):
-                event.wait()  # Session.wait would poll first, which keeps other threads from running
-            return
-        complete = cl.command_execution_status.COMPLETE
-        while True:
-            with session.driver:
-                if event.command_execution_status <= complete:
-                    session.wait(event)  # it raises the error of a kernel that has failed
-                    return
-            time.sleep(_POLL_SECONDS)

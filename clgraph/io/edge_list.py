@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clgraph.arguments import check_choice, checked_count
 from clgraph.data.csr import Duplicates
@@ -98,6 +100,29 @@ def read(
     if n_claimed is not None and n < n_claimed <= edges.spare_vertices:
         n = n_claimed
     return edges.graph(n, directed=directed, duplicates=duplicates)
+
+
+def read_edges(path: Path, *, base: int = 0) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]]:
+    """Yield sources, targets and weights, if there are any, of some lines after the other; *base* becomes 0.
+
+    No more of the file is in memory than a few blocks of lines.
+
+    Raises
+    ------
+    GraphFileError
+        Naming the file, the line, its text and what was expected.
+    """
+    with reading(path) as stream:
+        _, head, line = read_header(stream, _COMMENTS)
+        width = len(_split_commas(head).split())
+        if head and width not in (2, 3):
+            raise file_error(path, EXPECTED, line=line, text=head)
+        options: Any = {"comments": _COMMENTS, "clean": _split_commas, "head": head, "first_line": line}
+        for block in read_blocks(stream, path, EXPECTED, **options):
+            edges = Edges(path, EXPECTED, base=base)
+            edges.add(block, width)
+            sources, targets = edges.pairs()
+            yield sources - base, targets - base, edges.weights()
 
 
 def write(graph: Graph, stream: IO[bytes]) -> None:

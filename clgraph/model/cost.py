@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from typing import TypeAlias
 
 from clgraph.device.profile import DeviceRates, at
 from clgraph.model.record import record
@@ -100,43 +101,41 @@ class Work:
             self.host_seconds + other.host_seconds, self.host_items + other.host_items,
         )  # fmt: skip
 
-    def times(self, n: float) -> Work:
-        """Return the work of *n* such runs."""
-        return Work(
-            n * self.launches, n * self.read_backs, n * self.grid_barriers, n * self.streamed_bytes,
-            tuple([Gathers(n * g.count, g.working_set_bytes) for g in self.gathers]),
-            tuple([Atomics(n * a.count, a.n_words, a.operation, a.n_items) for a in self.atomics]),
-            tuple([Chain(n * c.loads, c.working_set_bytes) for c in self.chains]),
-            n * self.locks, n * self.contended_attempts, n * self.host_seconds,
-            tuple([HostItems(n * i.count, i.working_set_bytes, i.way) for i in self.host_items]),
-        )  # fmt: skip
-
-    def scaled(self, weight: float) -> Work:
-        """Return the work with *weight* times all that is neither a launch, a read-back nor a barrier."""
-        return replace(
-            self.times(weight), launches=self.launches, read_backs=self.read_backs, grid_barriers=self.grid_barriers
-        )
+    def times(self, n: float, weight: float = 1.0) -> Work:
+        """Return the work of *n* such runs, and *weight* times what is neither a launch, a read-back nor a barrier."""
+        return total(((self, n, weight),))
 
 
-def total(works: Sequence[Work]) -> Work:
-    """Return the work of all *works*."""
+Part: TypeAlias = tuple[Work, float, float]
+"""A work, how often it is done, and the weight of what :meth:`Work.times` gives one."""
+
+
+def total(parts: Iterable[Part]) -> Work:
+    """Return the work of all *parts*."""
     launches = read_backs = grid_barriers = streamed_bytes = locks = contended_attempts = host_seconds = 0.0
     gathers: list[Gathers] = []
     atomics: list[Atomics] = []
     chains: list[Chain] = []
     host_items: list[HostItems] = []
-    for work in works:
-        launches += work.launches
-        read_backs += work.read_backs
-        grid_barriers += work.grid_barriers
-        streamed_bytes += work.streamed_bytes
-        gathers += work.gathers
-        atomics += work.atomics
-        chains += work.chains
-        locks += work.locks
-        contended_attempts += work.contended_attempts
-        host_seconds += work.host_seconds
-        host_items += work.host_items
+    for work, times, weight in parts:
+        n = times * weight
+        launches += times * work.launches
+        read_backs += times * work.read_backs
+        grid_barriers += times * work.grid_barriers
+        streamed_bytes += n * work.streamed_bytes
+        if n == 1.0:
+            gathers += work.gathers
+            atomics += work.atomics
+            chains += work.chains
+            host_items += work.host_items
+        else:
+            gathers += [Gathers(n * g.count, g.working_set_bytes) for g in work.gathers]
+            atomics += [Atomics(n * a.count, a.n_words, a.operation, a.n_items) for a in work.atomics]
+            chains += [Chain(n * c.loads, c.working_set_bytes) for c in work.chains]
+            host_items += [HostItems(n * i.count, i.working_set_bytes, i.way) for i in work.host_items]
+        locks += n * work.locks
+        contended_attempts += n * work.contended_attempts
+        host_seconds += n * work.host_seconds
     return Work(
         launches, read_backs, grid_barriers, streamed_bytes, tuple(gathers), tuple(atomics), tuple(chains), locks,
         contended_attempts, host_seconds, tuple(host_items),
@@ -155,28 +154,50 @@ class Estimate:
         return Estimate(self.seconds + seconds, {**self.parts, part: seconds})
 
 
-def estimate(work: Work, rates: DeviceRates) -> Estimate:
-    """Predict how long *work* takes on a device with these *rates*.
+def estimate(asked: Work | Iterable[Part], rates: DeviceRates) -> Estimate:
+    """Predict how long a work, or all of its parts, takes on a device with these *rates*.
 
     Launches, read-backs, barriers and the host add up; streaming, gathers and atomics share the memory system
-    and add up; serial work (chains of loads, and locks) hides behind them unless it takes longer.
+    and add up; serial work (chains of loads, and locks) hides behind them unless it takes longer. Parts are not summed
+    to a work first, since a choice makes hundreds of them.
     """
+    launches = read_backs = grid_barriers = streamed_bytes = gathers = atomics = chain = 0.0
+    locks = contended_attempts = host = 0.0
+    gathers_per_second = rates.gathers_per_second
+    for work, times, weight in ((asked, 1.0, 1.0),) if isinstance(asked, Work) else asked:
+        n = times * weight
+        launches += times * work.launches
+        read_backs += times * work.read_backs
+        grid_barriers += times * work.grid_barriers
+        streamed_bytes += n * work.streamed_bytes
+        for g in work.gathers:
+            gathers += n * g.count / at(gathers_per_second, g.working_set_bytes)
+        for a in work.atomics:
+            atomics += n * _atomic_seconds(a, rates)
+        for c in work.chains:
+            chain += n * c.loads * at(rates.dependent_load_seconds, c.working_set_bytes)
+        if work.locks or work.contended_attempts:
+            locks += n * work.locks
+            contended_attempts += n * work.contended_attempts
+        host += n * work.host_seconds
+        for items in work.host_items:
+            host += n * _host_seconds(items, rates)
     parts = {
-        "launches": work.launches * rates.launch_seconds,
-        "read_backs": work.read_backs * rates.read_back_seconds,
-        "grid_barriers": work.grid_barriers * rates.grid_barrier_seconds if work.grid_barriers else 0.0,
-        "streaming": work.streamed_bytes / rates.stream_bytes_per_second,
-        "gathers": sum([g.count / at(rates.gathers_per_second, g.working_set_bytes) for g in work.gathers]),
-        "atomics": sum([_atomic_seconds(a, rates) for a in work.atomics]),
-        "chain": sum([c.loads * at(rates.dependent_load_seconds, c.working_set_bytes) for c in work.chains]),
-        "locks": work.locks * rates.lock_seconds,
-        "contention": work.contended_attempts / at(rates.same_address_atomics_per_second[_LOCK], _ALL_ITEMS)
-        if work.contended_attempts else 0.0,
-        "host": work.host_seconds + sum([_host_seconds(items, rates) for items in work.host_items]),
+        "launches": launches * rates.launch_seconds,
+        "read_backs": read_backs * rates.read_back_seconds,
+        "grid_barriers": grid_barriers * rates.grid_barrier_seconds if grid_barriers else 0.0,
+        "streaming": streamed_bytes / rates.stream_bytes_per_second,
+        "gathers": gathers,
+        "atomics": atomics,
+        "chain": chain,
+        "locks": locks * rates.lock_seconds,
+        "contention": contended_attempts / at(rates.same_address_atomics_per_second[_LOCK], _ALL_ITEMS)
+        if contended_attempts else 0.0,
+        "host": host,
     }
-    traffic = parts["streaming"] + parts["gathers"] + parts["atomics"]
-    serial = parts["chain"] + parts["locks"] + parts["contention"]
-    fixed = parts["launches"] + parts["read_backs"] + parts["grid_barriers"] + parts["host"]
+    traffic = parts["streaming"] + gathers + atomics
+    serial = chain + parts["locks"] + parts["contention"]
+    fixed = parts["launches"] + parts["read_backs"] + parts["grid_barriers"] + host
     return Estimate(fixed + max(traffic, serial), parts)
 
 

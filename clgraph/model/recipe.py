@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypeGuard
 
 from numpy.typing import DTypeLike
 
-from clgraph.model.cost import Work, total
+from clgraph.model.cost import Part, Work, total
 from clgraph.model.record import record
 
 _NOTHING, _READ_BACK = Work(), Work(read_backs=1.0)
@@ -191,16 +191,18 @@ class Recipe:
     @property
     def work(self) -> Work:
         """What a whole run asks of the device: the sum of what its steps do."""
-        return _launched(self.steps)
+        return total(_parts(self.steps))
 
     def weighted_work(self, weights: Mapping[str, float]) -> Work:
         """Return the work of a run where kernels take *weights* times as long as rates say; others have weight 1."""
-        return _launched(self.steps, weights)
+        return total(_parts(self.steps, weights))
 
-    def weighted_whole_work(self, weights: Mapping[str, float]) -> Work:
-        """Return :meth:`weighted_work` and the preparation."""
-        work = _launched(self.steps, weights)
-        return work if self.preparation is _NOTHING else self.preparation + work
+    def weighted_parts(self, weights: Mapping[str, float], runs: float = 1.0) -> list[Part]:
+        """Return what a preparation and so many *runs* ask of the device, weighted as :meth:`weighted_work`."""
+        parts = _parts(self.steps, weights, runs)
+        if self.preparation is not _NOTHING:
+            parts.append((self.preparation, 1.0, 1.0))
+        return parts
 
     def by_kernel(self, weights: Mapping[str, float] = _ALL_ONE) -> dict[str, Work]:
         """Return what each kernel asks of the device in all its launches; the last one of a round is read back."""
@@ -224,9 +226,9 @@ class Recipe:
             elif isinstance(step, Loop):
                 for phase in step.body:
                     read_back = _READ_BACK if phase is step.body[-1] else _NOTHING
-                    add(phase.kernel, (_launched((phase,), weights) + read_back).times(step.expected))
+                    add(phase.kernel, total(_parts((phase,), weights, step.expected)) + read_back.times(step.expected))
             else:
-                add(step.kernel if isinstance(step, Phase) else step.name, _launched((step,), weights))
+                add(step.kernel if isinstance(step, Phase) else step.name, total(_parts((step,), weights)))
         return found
 
     def with_rounds(self, rounds: Iterable[float]) -> Recipe:
@@ -244,24 +246,28 @@ def has_rounds(step: Step) -> TypeGuard[Loop | Use]:
 
 def launched(step: Step) -> Work:
     """Return what *step* asks of the device, with its launches and with the reads for which the host waits."""
-    return _launched((step,))
+    return total(_parts((step,)))
 
 
-def _launched(steps: tuple[Step, ...], weights: Mapping[str, float] = _ALL_ONE) -> Work:
-    launches, grown, works = 0.0, 0.0, []
+def _parts(steps: tuple[Step, ...], weights: Mapping[str, float] = _ALL_ONE, times: float = 1.0) -> list[Part]:
+    """Return what *steps* ask of the device that are done so many *times*."""
+    launches, grown, parts = 0.0, 0.0, []
     for step in steps:
         if isinstance(step, Phase):
             launches += 1.0
             grown += step.grows is not None
             if step.work is not _NOTHING:
-                weight = weights.get(step.kernel)
-                works.append(step.work if weight is None else step.work.scaled(weight))
+                parts.append((step.work, times, weights.get(step.kernel, 1.0)))
         elif isinstance(step, Recipe):
-            works.append(_launched(step.steps, weights))
+            parts += _parts(step.steps, weights, times)
         elif isinstance(step, Loop):
-            works.append((_launched(step.body, weights) + _READ_BACK).times(step.expected))
+            parts += _parts(step.body, weights, times * step.expected)
+            parts.append((_READ_BACK, times * step.expected, 1.0))
         else:
-            work = step.work + step.a_round.times(step.expected) if step.expected else step.work
-            weight = weights.get(step.name)
-            works.append(work if weight is None else work.scaled(weight))
-    return total([Work(launches, grown), *works])
+            weight = weights.get(step.name, 1.0)
+            parts.append((step.work, times, weight))
+            if step.expected:
+                parts.append((step.a_round, times * step.expected, weight))
+    if launches:
+        parts.append((Work(launches, grown), times, 1.0))
+    return parts

@@ -12,7 +12,7 @@ from clgraph.arguments import shown
 from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import DeviceRates
 from clgraph.errors import InputError, UnsupportedStrategyError
-from clgraph.model.cost import Estimate, Work, estimate
+from clgraph.model.cost import Estimate, Part, Work, estimate
 from clgraph.model.recipe import Recipe
 
 logger = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ class Strategy:
         ``plan(session, problem, **options)`` compiles and allocates; its ``run()`` may be called again. The options
         are its keyword-only parameters, except those that a partial has set.
     work : callable
-        ``work(problem, facts)`` estimates the :class:`Work` of one run, without a device.
+        ``work(problem, facts)`` estimates the :class:`Work` of one run, or its parts, without a device.
     unsupported : callable
         ``unsupported(facts)`` is the reason a device cannot run it, or ``None``.
     unfit : callable
@@ -55,7 +55,7 @@ class Strategy:
 
     kind: Kind
     plan: Callable[..., Any]
-    work: Callable[[Any, DeviceFacts], Work]
+    work: Callable[[Any, DeviceFacts], Work | list[Part]]
     unsupported: Callable[[DeviceFacts], str | None] = runs_anywhere
     unfit: Callable[[Any], str | None] = solves_all
     recipe: Callable[[Any, DeviceFacts], Recipe] | None = None

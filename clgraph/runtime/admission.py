@@ -5,10 +5,13 @@ import weakref
 from functools import partial
 from typing import Any
 
+from numpy.typing import NDArray
+
 from clgraph.data.entries import EntryFacts
 from clgraph.data.graph import Graph
 from clgraph.data.wrapped import WrappedGraph
 from clgraph.errors import GraphError
+from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.check_csr import CsrCheck
 from clgraph.runtime.device_graph import DeviceGraph, device_graph, is_small
 from clgraph.runtime.graph_stats import StatsRun
@@ -36,14 +39,24 @@ def admit(session: Session, graph: Graph) -> None:
 
 
 def _admit_wrapped(session: Session, graph: WrappedGraph) -> None:
-    arrays = [None if array is None else session.upload(array, in_place=True) for array in graph.arrays]
-    offsets, columns, weights = arrays
-    assert offsets is not None and columns is not None
+    last = graph.arrays[1] if graph.arrays[2] is None else graph.arrays[2]
+    is_checked_on_its_way = session.staging_for(last.nbytes) is not None
+
+    def array(host: NDArray[Any]) -> DeviceArray:
+        later = host is last and is_checked_on_its_way
+        return session.empty(host.size, host.dtype) if later else session.upload(host, in_place=True)
+
+    offsets, columns = map(array, graph.arrays[:2])
+    weights = None if graph.arrays[2] is None else array(graph.arrays[2])
     rows = {"row_offsets": offsets, "column_indices": columns}
     leaves_open = graph.along_rows and session.facts.is_cpu  # where kernels compute no slower than they read
     check = CsrCheck(
         session, graph.n_vertices, offsets, columns, weights, wants_order=graph.merged, wants_symmetry=not leaves_open
     )
+    if is_checked_on_its_way:
+        (columns if weights is None else weights).set(last, then=check.run)
+    else:
+        check.run()
     stats = StatsRun(session, graph.n_vertices, graph.n_edges, rows, check.state)
     *checked, measured = session.read(*check.parts, stats.part)
     try:
@@ -67,4 +80,4 @@ def _admit_wrapped(session: Session, graph: WrappedGraph) -> None:
 
 def _all_facts(session: Session, n: int, *arrays: Any) -> EntryFacts:
     """Find out order and symmetry, too, of arrays that have been checked."""
-    return CsrCheck(session, n, *arrays, wants_symmetry=True).read()[1]
+    return CsrCheck(session, n, *arrays, wants_symmetry=True).run().read()[1]

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,17 +108,28 @@ class DeviceArray:
             event = cl.enqueue_copy(self._session.queue, self.buffer, source.buffer, byte_count=source.nbytes)
         self._session.record_transfer(event)
 
-    def set(self, host: NDArray[Any], *, offset: int = 0) -> None:
-        """Copy *host* to the items from *offset* on."""
+    def set(
+        self, host: NDArray[Any], *, offset: int = 0, then: Callable[[int, int], object] | None = None
+    ) -> None:
+        """Copy *host* to the items from *offset* on.
+
+        Kernels may begin with what is there while the rest is still on its way: *then* is called with where a part of
+        *host* begins and ends, part after part, and what it enqueues runs once this part is on the device.
+        """
         data = np.ascontiguousarray(host, self.dtype)
         self.check_part(offset, data.size)
-        if not data.size:
-            return
-        first_byte = offset * self.dtype.itemsize
+        first_byte, size = offset * self.dtype.itemsize, self.dtype.itemsize
         if (staging := self._session.staging_for(data.nbytes)) is not None:
+            tell = None if then is None else lambda start, stop: then(start // size, stop // size)
             with self._session.driver:
-                staging.upload(self.buffer, first_byte, data)
+                staging.upload(self.buffer, first_byte, data, tell)
             return
+        if data.size:
+            self._write(data, first_byte)
+        if then is not None:
+            then(0, data.size)
+
+    def _write(self, data: NDArray[Any], first_byte: int) -> None:
         with self._session.driver, typed_errors("copying to the device"):
             event = cl.enqueue_copy(
                 self._session.queue, self.buffer, data, dst_offset=first_byte, is_blocking=False

@@ -18,7 +18,7 @@ _NONE = 2**32 - 1
 
 
 class CsrCheck:
-    """The check of a graph of *n* vertices, which the constructor enqueues.
+    """The check of a graph of *n* vertices.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class CsrCheck:
     Attributes
     ----------
     state : DeviceArray
-        Its first three words are ~0 where nothing is wrong.
+        Its first three words are ~0 where nothing is wrong, once :meth:`run` has looked at all entries.
     """
 
     def __init__(
@@ -54,10 +54,20 @@ class CsrCheck:
         most, items = 4 * session.facts.compute_units, max(n + 1, self._room)
         n_groups = min(most, max(1, -(-items // program.work_group_size)))
         self._ranges = session.empty(2 * n_groups, f"u{weights.dtype.itemsize}")
-        program.bind(
-            "check_csr", items, n=n, room=self._room, wants=program.constant(wants), row_offsets=row_offsets,
+        self._launch = program.bind(
+            "check_csr", items, n=n, wants=program.constant(wants), row_offsets=row_offsets,
             column_indices=column_indices, edge_weights=weights, ranges=self._ranges, state=self.state, max_groups=most,
-        )()
+            begin=0, end=self._room,
+        )
+
+    def run(self, begin: int = 0, end: int | None = None) -> CsrCheck:
+        """Enqueue the check of the entries in a range; ranges follow each other, and the first one comes first.
+
+        They begin at multiples of 1,024. Columns and weights beyond *end* need not be there yet.
+        """
+        self._launch.set(begin=begin, end=self._room if end is None else end)
+        self._launch()
+        return self
 
     @property
     def parts(self) -> list[tuple[DeviceArray, int, int]]:

@@ -124,7 +124,7 @@ class DeviceGraph:
             raise GraphError(f"row_offsets has {n + 1} elements; needed: n_vertices + 1, at most {MAX_VERTICES + 1}")
         if vertex_weights is not None and vertex_weights.size < n:
             raise GraphError(f"vertex_weights has {vertex_weights.size} elements; needed: one per vertex, {n}")
-        m, found = CsrCheck(session, n, row_offsets, column_indices, edge_weights, wants_symmetry=False).read()
+        m, found = CsrCheck(session, n, row_offsets, column_indices, edge_weights, wants_symmetry=False).run().read()
         return cls(
             session, row_offsets.view(0, n + 1), column_indices.view(0, m),
             None if edge_weights is None else edge_weights.view(0, m),

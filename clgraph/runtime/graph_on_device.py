@@ -83,6 +83,14 @@ class GraphOnDevice(Graph):
     def is_measured(self) -> bool:
         return True  # kernels measure it when it is asked for, and no array comes to the host
 
+    @property
+    def locality_in_order(self) -> tuple[float, float]:
+        return self.locality
+
+    @property
+    def is_thin(self) -> bool:
+        return self.stats.max_degree <= 2
+
     @cached_property
     def stats(self) -> GraphStats:
         return self.on_device.stats

@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from clgraph.runtime.device_graph import DeviceGraph
 
 
-def expanded(graph: DeviceGraph, k: int) -> DeviceGraph:
-    """Return *k* disjoint replicas of *graph*, numbered one after the other, without labels and weights of vertices."""
+def expanded(graph: DeviceGraph, k: int, first: int = 0) -> DeviceGraph:
+    """Return *k* disjoint replicas of *graph*, numbered one after the other, without labels and weights of vertices.
+
+    With *first* they are replicas *first* … *first* + *k* − 1 of more: columns name the vertices of all.
+    """
     n, m, session = graph.n_vertices, graph.n_edges, graph.session
     k = checked_count("k", k, MAX_VERTICES // max(n, 1), least=0)
     offsets = np.dtype(offset_dtype(k * m))
@@ -34,7 +37,8 @@ def expanded(graph: DeviceGraph, k: int) -> DeviceGraph:
         work_group_size=session.facts.group_size(None),
     )
     groups = (4 if is_cpu else 32) * session.facts.compute_units
-    program.bind("replicate_rows", k * max(n, m), n=n, m=m, k=k, max_groups=groups, **graph.scope, **rows)()
+    scope = {"n": n, "m": m, "k": k, "first": first, **graph.scope, **rows}
+    program.bind("replicate_rows", k * max(n, m), scope, max_groups=groups)()
     replicas = None
     if weights is not None:
         replicas = session.empty(k * m, weights.dtype)

@@ -19,6 +19,7 @@ from pyopencl.tools import ImmediateAllocator, MemoryPool
 from clgraph.arguments import checked_array, checked_count, checked_flag
 from clgraph.device.profile import DeviceProfile, load_profile
 from clgraph.errors import DeviceMemoryError, InputError
+from clgraph.runtime import recycled
 from clgraph.runtime.arrays import DeviceArray, number_type
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.fork import check_fork
@@ -231,7 +232,7 @@ class Session(TimedQueue):
         with self.driver:
             for array, start, stop in parts:
                 array.check_part(start, stop - start)
-                hosts.append(host := np.empty(stop - start, array.dtype))
+                hosts.append(host := recycled.empty(stop - start, array.dtype))
                 first_byte = start * array.dtype.itemsize
                 if (staging := self.staging_for(host.nbytes)) is not None:
                     staging.read(array.buffer, first_byte, host)

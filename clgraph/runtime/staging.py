@@ -11,7 +11,7 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from queue import SimpleQueue
@@ -30,6 +30,7 @@ CHUNK_BYTES = 8 << 20  # of a transfer: each costs the host a dozen steps
 N_CHUNKS = 7
 LAG = 2  # so many chunks are left to the bus, or to the threads, before the first of them is used again
 LEAST_BYTES = 4 << 20  # a smaller copy has little to overlap
+_TOLD = 8  # chunks that kernels take at once, if they begin before all have come
 _SLICES = 4  # of a chunk, each for a thread
 _FEW_CHUNKS = 4  # less than so many are halved, so that something overlaps
 _MOST_THREADS = 12  # more are no faster than the bus
@@ -107,10 +108,12 @@ class Staging:
     Only the thread that has the lock makes them: since Python 3.12, two threads that ask for a ``cached_property``
     may both make it, and get one each. The other threads copy between arrays of the host and never call the driver,
     since some drivers do not stand several threads (``quirks.wants_one_thread``).
+
+    *wait* waits for an event: one that leaves the driver to others lets several devices copy at once.
     """
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, session: Session, wait: Callable[[cl.Event], object] = cl.Event.wait) -> None:
+        self._session, self._wait = session, wait
         self._lock = threading.Lock()  # one copy at a time has the chunks
         self._sending: list[cl.Event | None] = [None] * N_CHUNKS  # who last read each chunk for the device
 
@@ -119,8 +122,11 @@ class Staging:
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
         access: Any = cl.map_flags.READ | cl.map_flags.WRITE
         byte_type: Any = np.dtype(np.uint8)
-        pinned = cl.Buffer(self._session.context, flags, N_CHUNKS * CHUNK_BYTES)
-        mapped, _ = cl.enqueue_map_buffer(self._session.queue, pinned, access, 0, (N_CHUNKS, CHUNK_BYTES), byte_type)
+        with self._session.driver:
+            pinned = cl.Buffer(self._session.context, flags, N_CHUNKS * CHUNK_BYTES)
+            mapped, _ = cl.enqueue_map_buffer(
+                self._session.queue, pinned, access, 0, (N_CHUNKS, CHUNK_BYTES), byte_type
+            )
         return [*mapped]
 
     @cached_property
@@ -136,30 +142,65 @@ class Staging:
             finally:
                 self._copiers.finish()
 
-    def _enqueue(self, target: Any, source: Any, **place: Any) -> cl.Event:
-        event: cl.Event = cl.enqueue_copy(self._session.queue, target, source, is_blocking=False, **place)
-        self._session.queue.flush()
+    def _enqueue(self, queue: cl.CommandQueue, target: Any, source: Any, **place: Any) -> cl.Event:
+        with self._session.driver:
+            event: cl.Event = cl.enqueue_copy(queue, target, source, is_blocking=False, **place)
+            queue.flush()
         self._session.record_transfer(event)
         return event
 
-    def upload(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
-        """Copy contiguous *host* to *buffer* from *first_byte* on; *host* may change afterwards."""
-        parts = _parts(host)
+    def upload(
+        self, buffer: Any, first_byte: int, host: NDArray[Any], then: Callable[[int, int], object] | None = None
+    ) -> None:
+        """Copy contiguous *host* to *buffer* from *first_byte* on; *host* may change afterwards.
+
+        With *then* the copies are in the queue for transfers, so that kernels run beside them. It is called for one
+        range of bytes of *host* after the other, and the kernels that it enqueues run once these are on the device.
+        """
+        parts, session = _parts(host), self._session
+        queue = session.queue if then is None else session.transfers.queue
 
         with self._copying("copying to the device") as (chunks, copiers):
             def fill(i: int) -> None:
                 if (event := self._sending[i % N_CHUNKS]) is not None:
-                    event.wait()
+                    self._wait(event)
                 copiers.submit(chunks[i % N_CHUNKS][: parts[i].size], parts[i])
 
-            for i in range(min(N_CHUNKS, len(parts))):
-                fill(i)
-            for i, part in enumerate(parts):
-                copiers.wait()
-                chunk = chunks[i % N_CHUNKS][: part.size]
-                self._sending[i % N_CHUNKS] = self._enqueue(buffer, chunk, dst_offset=first_byte + i * parts[0].size)
-                if LAG <= i < len(parts) - N_CHUNKS + LAG:  # the bus has others to move meanwhile
-                    fill(i - LAG + N_CHUNKS)
+            with self._ordered(queue):
+                for i in range(min(N_CHUNKS, len(parts))):
+                    fill(i)
+                done = told = 0
+                for i, part in enumerate(parts):
+                    copiers.wait()
+                    chunk = chunks[i % N_CHUNKS][: part.size]
+                    event = self._enqueue(queue, buffer, chunk, dst_offset=first_byte + done)
+                    self._sending[i % N_CHUNKS], done = event, done + part.size
+                    if then is not None and (i % _TOLD == _TOLD - 1 or done == host.nbytes):
+                        self._hold(session.queue, queue, event)
+                        then(told, done)
+                        told = done
+                    if LAG <= i < len(parts) - N_CHUNKS + LAG:  # the bus has others to move meanwhile
+                        fill(i - LAG + N_CHUNKS)
+
+    @contextmanager
+    def _ordered(self, queue: cl.CommandQueue) -> Iterator[None]:
+        """Run what the block enqueues in *queue* after all kernels before, and all kernels and reads after it."""
+        kernels = self._session.queue
+        if queue == kernels:
+            yield
+            return
+        self._hold(queue, kernels)
+        try:
+            yield
+        finally:  # also after an error, since the memory may be given to others
+            self._hold(kernels, queue)
+
+    def _hold(self, queue: cl.CommandQueue, other: cl.CommandQueue, event: cl.Event | None = None) -> None:
+        """Let *queue* wait for *event*, or for all that is in the *other* queue."""
+        with self._session.driver:
+            cl.enqueue_barrier(queue, wait_for=[event or cl.enqueue_marker(other)])
+            other.flush()  # else the first queue might wait for ever
+            queue.flush()
 
     def read(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
         """Copy bytes of *buffer* from *first_byte* on to all of contiguous *host*, after all earlier work."""
@@ -168,22 +209,38 @@ class Staging:
         with self._copying("copying from the device") as (chunks, copiers):
             def ask(i: int) -> None:
                 chunk = chunks[i % N_CHUNKS][: parts[i].size]
-                coming.append(self._enqueue(chunk, buffer, src_offset=first_byte + i * parts[0].size))
+                place = {"src_offset": first_byte + i * parts[0].size}
+                coming.append(self._enqueue(self._session.queue, chunk, buffer, **place))
 
             for i in range(min(N_CHUNKS, len(parts))):
                 ask(i)
             for part in parts:  # what was touched is waited for: a byte of 0 must not come after the data
-                if coming[0].command_execution_status <= cl.command_execution_status.COMPLETE:
-                    break
+                with self._session.driver:
+                    if coming[0].command_execution_status <= cl.command_execution_status.COMPLETE:
+                        break
                 copiers.touch(part)
                 copiers.finish(left=_TOUCHED)
             copiers.finish()
             for i, part in enumerate(parts):
-                coming[i].wait()
+                self._wait(coming[i])
                 copiers.submit(part, chunks[i % N_CHUNKS][: part.size])
                 if LAG <= i < len(parts) - N_CHUNKS + LAG:
                     copiers.wait()
                     ask(i - LAG + N_CHUNKS)
+
+
+class _TransferSide:
+    """What :class:`Staging` needs of a session, with the queue for transfers instead of that for kernels."""
+
+    def __init__(self, session: Session) -> None:
+        self.context, self.queue, self.driver = session.context, session.transfers.queue, session.driver
+        self.record_transfer = session.record_transfer
+
+
+def beside_kernels(session: Session, wait: Callable[[cl.Event], object]) -> Staging:
+    """Return pinned chunks for copies that go on while kernels run."""
+    side: Any = _TransferSide(session)
+    return Staging(side, wait)
 
 
 def _parts(host: NDArray[Any]) -> list[NDArray[np.uint8]]:

@@ -18,6 +18,7 @@ from clgraph.runtime.timing import Recorder, RunInfo
 from clgraph.runtime.transfers import Transfers
 
 _SPIN_SECONDS = 200e-6  # a waiting host polls this long before it sleeps in the driver, which takes time to wake it
+_POLL_SECONDS = 20e-6
 _PATIENCE_SECONDS = 1.0  # with a device whose driver does not wait
 _COMPLETE = cl.command_execution_status.COMPLETE
 
@@ -60,6 +61,19 @@ class TimedQueue:
             except KeyboardInterrupt:
                 self.queue.finish()
                 raise
+
+    def wait_aside(self, event: cl.Event) -> None:
+        """Wait, in one of several threads, without Python's lock and without a driver that lets one thread in."""
+        if isinstance(self.driver, contextlib.nullcontext):
+            with typed_errors("waiting for the device"):
+                event.wait()  # wait() would poll first, which keeps other threads from running
+            return
+        while True:
+            with self.driver:
+                if event.command_execution_status <= _COMPLETE:
+                    self.wait(event)  # it raises the error of a kernel that has failed
+                    return
+            time.sleep(_POLL_SECONDS)
 
     @staticmethod
     def _outlast(event: cl.Event) -> None:

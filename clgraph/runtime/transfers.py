@@ -12,6 +12,7 @@ from clgraph.arguments import checked_array
 from clgraph.runtime.arrays import DeviceArray, number_type
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.fork import check_fork
+from clgraph.runtime.staging import Staging, beside_kernels
 
 if TYPE_CHECKING:
     from clgraph.runtime.session import Session
@@ -69,8 +70,9 @@ class Transfers:
     def __init__(self, session: Session) -> None:
         self.session = session
         self._in_flight: list[Transfer] = []
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._queue: cl.CommandQueue | None = None
+        self._staging: Staging | None = None
 
     @property
     def queue(self) -> cl.CommandQueue:
@@ -80,6 +82,14 @@ class Transfers:
                 properties: Any = cl.command_queue_properties.PROFILING_ENABLE if self.session.takes_times else 0
                 self._queue = cl.CommandQueue(self.session.context, self.session.device, properties=properties)
             return self._queue
+
+    @property
+    def staging(self) -> Staging:
+        """Pinned chunks for this queue, made on first use; who waits for them leaves the driver to other threads."""
+        with self._lock:
+            if self._staging is None:
+                self._staging = beside_kernels(self.session, self.session.wait_aside)
+            return self._staging
 
     def upload(self, host: NDArray[Any]) -> Transfer:
         """Begin to copy *host*, which must not change meanwhile, to a new array, beside the kernels that run."""

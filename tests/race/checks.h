@@ -53,9 +53,11 @@ static bool check_csr_right(Random &random, ulong) {
   state[STATE_OFFSET] = state[STATE_COLUMN] = state[STATE_WEIGHT] = ~0u;
   for (int k = 0; k < 2; k++) ranges[2 * k] = ~0u;
   const long n_groups = 1 + random.below(3);
-  launch(n_groups * WG_SIZE, [&] {
-    check_csr(n, m + 1, wants, offsets.data(), columns.data(), weights.data(), ranges.data(), state.data());
-  }, WITH_BARRIERS);
+  const long part = random.below(2) ? m + 1 : BLOCK * (1 + random.below(5));  /* the entries come in parts */
+  for (long begin = 0; begin <= m; begin += part)
+    launch(n_groups * WG_SIZE, [&] {
+      check_csr(n, wants, begin, std::min(begin + part, m + 1), offsets.data(), columns.data(), weights.data(), ranges.data(), state.data());
+    }, WITH_BARRIERS);
   if (state[STATE_OFFSET] != first_block(n + 1, [&](long v) { return v ? offsets[v] < offsets[v - 1] : offsets[v] != 0; })
       || state[STATE_COLUMN] != first_block(m, [&](long k) { return columns[k] < 0 || columns[k] >= n; })
       || state[STATE_WEIGHT] != first_block(m, [&](long k) { return weights[k] == 0xffc00000u; })

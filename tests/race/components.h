@@ -12,6 +12,7 @@
 #include "components/afforest.cl"
 #include "components/degree_classes.cl"
 #include "components/hook_compress.cl"
+#include "components/merge.cl"
 #include "components/phases.cl"
 #include "components/rem.cl"
 
@@ -104,6 +105,18 @@ static bool rem_right(Random &random, ulong seed) {
   return f.right();
 }
 
+/* The forests of two devices, each flat and of every other edge, are merged. */
+static bool merge_right(Random &random, ulong seed) {
+  Forest f(random, seed);
+  Edges parts[2];
+  for (size_t k = 0; k < f.edges.size(); k++) parts[k % 2].push_back(f.edges[k]);
+  const std::vector<int> mine = expected_labels(f.n, parts[0]), other = expected_labels(f.n, parts[1]);
+  for (int v = 0; v < (int)f.parent.size(); v++) f.parent[v] = v < f.n ? mine[v] : v;
+  launch((f.n + 3) / 4, [&] { merge_parents(f.n, other.data(), f.parent.data()); });
+  f.compress();
+  return f.right();
+}
+
 /* How many per cent of the sampled vertices below a root have the commonest root. */
 static int expected_share(const Forest &f) {
   std::vector<int> found(f.n);
@@ -148,6 +161,6 @@ static bool degree_classes_right(Random &random, ulong seed) {
 }
 
 static const Case cases[] = {
-  {"hook_compress", hook_compress_right}, {"rem", rem_right}, {"afforest", afforest_right},
+  {"hook_compress", hook_compress_right}, {"rem", rem_right}, {"merge", merge_right}, {"afforest", afforest_right},
   {"degree_classes", degree_classes_right},
 };

@@ -15,11 +15,12 @@ RACE = Path(__file__).resolve().parent
 ROOT = RACE.parent.parent
 CASES = {
     "vocabulary": ["locks", "pushes", "sub_group_pushes", "lower_to", "float_add"],
-    "components": ["hook_compress", "rem", "afforest", "degree_classes"],
+    "components": ["hook_compress", "rem", "afforest", "degree_classes", "merge"],
     "mst": ["edge_list", "flatten", "alone"],
     "mst_segmented": ["min_hook", "transactional"],
     "coloring": ["alone", "places", "jones_plassmann", "speculative"],
     "distance_two": ["windows", "claims"],
+    "sized_nets": ["sized"],
     "factorization": ["edge_locked", "node_locked", "hybrid_locked"],
     "blocks": ["block_sweep", "alone"],
     "supersteps": ["superstep_grid", "item_blocks", "superstep_grid_alone", "item_blocks_alone"],
@@ -40,7 +41,10 @@ CASES = {
     "probes": ["atomics", "local_atomics", "barriers", "locks"],
     "block_diagonal": ["blocks", "errors"],
     "stats": ["stats"],
-    "partition": ["matching", "contraction", "refinement", "alone", "growing", "partners"],
+    "partition": [
+        "matching", "segmented", "contraction", "sorted", "light_edges", "refinement", "buffered", "permutations",
+        "alone", "growing", "partners",
+    ],
     "delaunay": ["priority", "three_phase", "two_stage", "checks_by_groups", "urgencies", "finish", "flips"],
     "patches": ["patches"],
     "group_patches": ["patches_of_groups"],
@@ -71,6 +75,7 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
         (*WIDE, "-DWORDS_ORDER=1"),
     ],
     "distance_two": [(), ("-DWG_SIZE=4", "-DGROUP_TEAM=1")],
+    "sized_nets": [(), ("-DWG_SIZE=4", "-DGROUP_TEAM=1"), (*WIDE, "-DTEAM=4")],
     "factorization": [(), ONE_WIDE, (*ONE_WIDE, "-DLANES=2", "-DWORDS_ORDER=1")],
     "blocks": [("-DWG_SIZE=1",), ONE_WIDE, (*ONE_WIDE, "-DLANES=4", "-DWORDS_ORDER=1")],  # groups wait for each other
     "supersteps": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",)],
@@ -100,7 +105,9 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "probes": [("-DWG_SIZE=4",)],
     "block_diagonal": [("-DWG_SIZE=4",), ONE_WIDE],
     "stats": [("-DWG_SIZE=4",), WIDE],
-    "partition": [("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DDEV_IS_CPU=0"), (*WIDE, "-DWORDS_ORDER=1")],
+    "partition": [
+        ("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DDEV_IS_CPU=0", "-DSPLIT_CLAIMS=1"), (*WIDE, "-DWORDS_ORDER=1"),
+    ],
     "delaunay": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",), CHECKED_LATER],
     "patches": [("-DWG_SIZE=1",)],
     "group_patches": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",)],

@@ -15,8 +15,16 @@
 static unsigned linger;          /* short: some groups come too late, and leave their share to the others */
 #include "partition/lock_free.cl"
 #include "partition/two_hop.cl"
+#include "partition/segmented.cl"
 #include "partition/hashed.cl"
+#include "partition/sorted.cl"
+#include "partition/light_edges.cl"
 #include "partition/label_propagation.cl"
+#define LEAST_GAIN least_gain
+#define TOP 3
+static int least_gain;
+#include "partition/buffered.cl"
+#include "partition/permutations.cl"
 #include "partition/greedy_growing.cl"
 #include "partition/population.cl"
 
@@ -27,12 +35,14 @@ static constexpr size_t N_ITEMS = WG_SIZE == 1 ? 2 : WG_SIZE;
 #define LEVEL_ARGUMENTS_OF(x) \
   x.rows.data(), x.columns.data(), x.weights.data(), x.vertex_weights.data(), x.levels.data(), x.arena.data()
 
+enum Way { LABEL_PROPAGATION, BUFFERED, PERMUTATIONS };
 struct Levels {
   int n, m, most_weight;
   std::vector<int> rows = {0}, columns, weights, vertex_weights, arena, mates, choices, leaders, begins, keys, slots, counts;
   std::vector<long> levels;
   std::vector<ulong> sums;
   std::vector<uint> state;
+  size_t n_counted = 0;
 
   explicit Levels(Random &random) : n(2 + (int)random.below(16)), levels(3 * LEVEL_WORDS), sums(64), state(REFINE_WORDS) {
     std::vector<std::vector<std::pair<int, int>>> entries(n);
@@ -67,6 +77,28 @@ struct Levels {
     launch(N_ITEMS, [&] { match_at_hubs(0, most_weight, LEVEL_ARGUMENTS, choices.data(), mates.data()); }, GROUPING);
     launch(N_ITEMS, [&] { match_lonely(0, most_weight, LEVEL_ARGUMENTS, choices.data(), mates.data()); }, GROUPING);
   }
+  void match_by_segments(size_t n_items) {
+    std::vector<ulong> claims(n), offers(2 * n);
+    std::vector<int> lists(2 * n);
+    uint lengths[2] = {0, 0};
+#define OPEN_ARGUMENTS mates.data(), choices.data(), claims.data(), offers.data(), lists.data(), lengths, (uint)n
+    launch(n_items, [&] { start_segmented(0, LEVEL_ARGUMENTS, OPEN_ARGUMENTS); }, GROUPING);
+    for (uint round = 0; lengths[round & 1]; round++) {
+      launch(n_items, [&] { choose_segmented(0, round, 5 + round, most_weight, LEVEL_ARGUMENTS, OPEN_ARGUMENTS); }, GROUPING);
+#if SPLIT_CLAIMS
+      launch(n_items, [&] { break_ties(round, OPEN_ARGUMENTS); }, GROUPING);
+#endif
+      launch(n_items, [&] { match_segmented(0, round, 5 + round, OPEN_ARGUMENTS); }, GROUPING);
+    }
+  }
+  /* Whether no vertex without a mate has a neighbour that could be it. */
+  bool is_maximal() const {
+    for (int v = 0; v < n; v++)
+      for (int e = rows[v]; e < rows[v + 1]; e++)
+        if (columns[e] != v && mates[v] == NOBODY && mates[columns[e]] == NOBODY &&
+            vertex_weights[v] + vertex_weights[columns[e]] <= most_weight) return false;
+    return true;
+  }
   bool is_matching() const {
     for (int v = 0; v < n; v++) {
       const int u = mates[v];
@@ -76,12 +108,37 @@ struct Levels {
     return true;
   }
 
-  void contract() {
+  void contract(bool by_sort = false, uint most = 0) {
     launch(N_ITEMS, [&] { count_leaders(0, LEVEL_ARGUMENTS, mates.data(), sums.data()); }, GROUPING);
     launch(N_ITEMS, [&] { number_leaders(0, LEVEL_ARGUMENTS, mates.data(), sums.data(), leaders.data(), begins.data()); }, GROUPING);
-    launch(N_ITEMS, [&] {
-      insert_entries(0, LEVEL_ARGUMENTS, mates.data(), leaders.data(), begins.data(), keys.data(), slots.data(), counts.data());
-    }, GROUPING);
+    if (by_sort) {
+      const uint shift = 8;
+      std::vector<ulong> packed(m), sorted(m);
+      std::vector<int> entry_weights(m), weights_sorted(m), order(m);
+      launch(N_ITEMS, [&] {
+        gather_entries(0, shift, LEVEL_ARGUMENTS, mates.data(), leaders.data(), begins.data(), packed.data(), entry_weights.data());
+      }, GROUPING);
+      std::iota(order.begin(), order.end(), 0);
+      std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return packed[a] < packed[b]; });
+      for (int i = 0; i < m; i++) sorted[i] = packed[order[i]], weights_sorted[i] = entry_weights[order[i]];
+      launch(N_ITEMS, [&] {
+        merge_runs(0, shift, LEVEL_ARGUMENTS, mates.data(), leaders.data(), begins.data(), sorted.data(),
+                   weights_sorted.data(), keys.data(), slots.data(), counts.data());
+      }, GROUPING);
+    } else {
+      launch(N_ITEMS, [&] {
+        insert_entries(0, LEVEL_ARGUMENTS, mates.data(), leaders.data(), begins.data(), keys.data(), slots.data(), counts.data());
+      }, GROUPING);
+    }
+    if (most) {
+      std::vector<uint> class_counts(CLASSES);
+      launch(N_ITEMS, [&] { count_weights(0, levels.data(), keys.data(), slots.data(), class_counts.data()); }, GROUPING);
+      n_counted = std::accumulate(class_counts.begin(), class_counts.end(), 0u);
+      launch(N_ITEMS, [&] {
+        drop_light(0, 3, most, LEVEL_ARGUMENTS, mates.data(), leaders.data(), begins.data(), class_counts.data(),
+                   slots.data(), keys.data(), counts.data());
+      }, GROUPING);
+    }
     launch(N_ITEMS, [&] { count_chunks(0, levels.data(), counts.data(), sums.data()); }, GROUPING);
     launch(N_ITEMS, [&] { place_rows(0, counts.data(), sums.data(), levels.data(), arena.data()); }, GROUPING);
     launch(N_ITEMS, [&] {
@@ -89,7 +146,8 @@ struct Levels {
     }, GROUPING);
   }
   const int *of_next(int word) const { return arena.data() + levels[LEVEL_WORDS + word]; }
-  bool is_contraction() const {
+  /* When light edges were dropped, those that stay have their weight, at both ends. */
+  bool is_contraction(bool drops = false) const {
     std::map<std::pair<int, int>, long> expected, found;
     std::vector<long> weights_of(levels[LEVEL_WORDS + LEVEL_VERTICES]);
     for (int v = 0; v < n; v++) {
@@ -103,11 +161,14 @@ struct Levels {
       for (int e = of_next(LEVEL_ROWS)[c]; e < of_next(LEVEL_ROWS)[c + 1]; e++, n_found++)
         found[{c, of_next(LEVEL_COLUMNS)[e]}] = of_next(LEVEL_EDGE_WEIGHTS)[e];
     }
-    return found == expected && n_found == found.size();
+    if (!drops) return found == expected && n_found == found.size();
+    for (auto [ends, weight] : found)
+      if (!expected.count(ends) || expected[ends] != weight || !found.count({ends.second, ends.first})) return false;
+    return n_counted == expected.size() && n_found == found.size();
   }
 
   /* Refines three parts, in which the vertices of the coarse level lie by their numbers, by so many work-items. */
-  std::vector<int> refine(size_t n_items, bool &is_right) {
+  std::vector<int> refine(size_t n_items, bool &is_right, Way way = LABEL_PROPAGATION) {
     const uint n_parts = 3, room = (uint)n;
     std::vector<int> work(VERTEX_ARRAYS * n), parts(PART_ARRAYS * n_parts), histogram(BUCKETS * n_parts), before(n);
     std::vector<uint> words(REFINE_WORDS);
@@ -125,9 +186,29 @@ struct Levels {
       parts[SHARES * n_parts + p] = total / 3;
     }
     for (int v = 0; v < n; v++) before[v] = arena[v] < 0 ? NOBODY : work[BEST * room + arena[v]];
-    launch(n_items, [&] {
-      refine_levels(1, 0, 0, n_parts, room, LEVEL_ARGUMENTS, work.data(), parts.data(), histogram.data(), words.data());
-    }, GROUPING);
+#define REFINED_ARGUMENTS n_parts, room, LEVEL_ARGUMENTS, work.data(), parts.data(), histogram.data(), words.data()
+    if (way == LABEL_PROPAGATION) {
+      launch(n_items, [&] { refine_levels(1, 0, 0, REFINED_ARGUMENTS); }, GROUPING);
+    } else {
+      std::vector<int> requests(n), request_words(REQUEST_ARRAYS * n_parts);
+      least_gain = way == BUFFERED ? 1 : -100;
+      for (uint level = 2; level-- > 0;) {
+        launch(n_items, [&] { project(level, !level, REFINED_ARGUMENTS); }, GROUPING);
+        launch(n_items, [&] { start_level(level, !level, REFINED_ARGUMENTS); }, GROUPING);
+        for (;;) {
+          launch(WG_SIZE, [&] { direct_turn(level, REFINED_ARGUMENTS); }, GROUPING);
+          launch(n_items, [&] { ask_border(level, REFINED_ARGUMENTS); }, GROUPING);
+          if (words[REFINE_MODE] == MODE_DONE) break;
+          launch(n_items, [&] { count_requests(level, REFINED_ARGUMENTS, request_words.data(), requests.data()); }, GROUPING);
+          launch(n_items, [&] { place_requests(level, REFINED_ARGUMENTS, request_words.data(), requests.data()); }, GROUPING);
+          launch(n_items, [&] {
+            if (way == BUFFERED) accept_requests(level, REFINED_ARGUMENTS, request_words.data(), requests.data());
+            else permute_requests(level, REFINED_ARGUMENTS, request_words.data(), requests.data());
+          }, GROUPING);
+          launch(n_items, [&] { apply_moves(level, REFINED_ARGUMENTS); }, GROUPING);
+        }
+      }
+    }
     std::vector<int> found(work.begin() + BEST * room, work.begin() + (BEST + 1) * room), sizes(n_parts);
     for (int v = 0; v < n; v++)
       if (found[v] >= 0) sizes[found[v]] += vertex_weights[v];
@@ -156,11 +237,34 @@ static bool matching_right(Random &random, ulong) {
   return on.is_matching();
 }
 
+static bool segmented_right(Random &random, ulong) {
+  Levels on(random);
+  on.match_by_segments(N_ITEMS);
+  if (!on.is_matching() || !on.is_maximal()) return false;
+  const std::vector<int> found = on.mates;
+  on.match_by_segments(WG_SIZE);
+  return on.mates == found;
+}
+
 static bool contraction_right(Random &random, ulong) {
   Levels on(random);
   on.match();
   on.contract();
   return on.is_contraction();
+}
+
+static bool sorted_right(Random &random, ulong) {
+  Levels on(random);
+  on.match();
+  on.contract(true);
+  return on.is_contraction();
+}
+
+static bool light_edges_right(Random &random, ulong) {
+  Levels on(random);
+  on.match();
+  on.contract(random.below(2), 1 + random.below(3));
+  return on.is_contraction(true);
 }
 
 static bool refinement_right(Random &random, ulong) {
@@ -171,6 +275,15 @@ static bool refinement_right(Random &random, ulong) {
   bool is_right = false, is_right_again = false;
   const std::vector<int> found = on.refine(N_ITEMS, is_right);
   return is_right && on.refine(WG_SIZE, is_right_again) == found && is_right_again;
+}
+
+template <Way way> static bool requests_right(Random &random, ulong) {
+  Levels on(random);
+  on.match();
+  on.contract();
+  bool is_right = false, is_right_again = false;
+  const std::vector<int> found = on.refine(N_ITEMS, is_right, way);
+  return is_right && on.refine(WG_SIZE, is_right_again, way) == found && is_right_again;
 }
 
 /* The one group that came of two waits in vain: it must say so, and end. */
@@ -245,6 +358,8 @@ static bool partners_right(Random &random, ulong) {
 }
 
 static const Case cases[] = {
-    {"alone", alone_right}, {"matching", matching_right}, {"contraction", contraction_right}, {"refinement", refinement_right},
+    {"alone", alone_right}, {"matching", matching_right}, {"segmented", segmented_right}, {"contraction", contraction_right},
+    {"sorted", sorted_right}, {"light_edges", light_edges_right}, {"refinement", refinement_right},
+    {"buffered", requests_right<BUFFERED>}, {"permutations", requests_right<PERMUTATIONS>},
     {"growing", growing_right}, {"partners", partners_right},
 };

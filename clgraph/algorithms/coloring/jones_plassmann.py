@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clgraph.algorithms.coloring import work
 from clgraph.algorithms.coloring.problem import ColoringProblem
@@ -72,10 +71,12 @@ def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning
             "before": Array(stats.n_edges, np.int32), "n_before": Array(n_hubs, np.uint32),
             "bitmaps": Array((stats.n_edges >> 5) + n + 1, np.uint32),
         }
-    blocks = np.zeros(0, np.uint32)
+    n_blocks = 0  # as many as whole pieces need
     if n_large < n:
         group, width = sizes["WG_SIZE"], facts.sub_group_size
-        blocks, pieces = _blocks(order, n, width)
+        phase = order_constant("PHASE_SIZE")
+        pieces = -(-order.n_blocks(n) * phase // width)
+        n_blocks = -(-pieces * width // phase)
         # As many groups as leave each sub-group as many pieces of a turn, or one less.
         items = -(-pieces // -(-pieces * width // (n_groups * group))) * width
         steps.append(_small(problem, facts, items, n_groups))
@@ -88,7 +89,7 @@ def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning
     return Recipe(
         steps=tuple(steps) if n else (), arrays=arrays, details={"order": name},
         values={"n": n, "n_large": n_large, "n_hubs": n_hubs, **order.values},
-        inputs={"blocks": partial(_uploaded, blocks=blocks)},
+        inputs={"blocks": partial(_upload_blocks, order=order, n=n, n_blocks=n_blocks)},
         file_defines={
             _SOURCE: {**sizes, "PREPARE_STEPS": _PREPARE_STEPS, "RANKED": int(is_ranked), "ORDER": order.number},
             _LARGE: large_sizes,
@@ -129,15 +130,11 @@ def _small(problem: ColoringProblem, facts: DeviceFacts, items: int, n_groups: i
     return Loop((a_round,), "round", "controls[CONTROL_ALIVE]", _MOST_LAUNCHES, _LAUNCHES)
 
 
-def _blocks(order: VertexOrder, n: int, width: int) -> tuple[NDArray[np.uint32], int]:
-    """Return the blocks in the order in which they come in a turn, as many as whole pieces need, and their pieces."""
-    phase = order_constant("PHASE_SIZE")
-    blocks = np.argsort(order.arrivals(n)).astype(np.uint32)
-    pieces = -(-blocks.size * phase // width)
-    return np.pad(blocks, (0, -(-pieces * width // phase) - blocks.size), constant_values=blocks.size), pieces
-
-
-def _uploaded(session: Session, blocks: NDArray[np.uint32]) -> DeviceArray:
+def _upload_blocks(session: Session, order: VertexOrder, n: int, n_blocks: int) -> DeviceArray:
+    """Return the blocks in the order in which they come in a turn, and as many behind them as make *n_blocks*."""
+    blocks = np.full(n_blocks, order.n_blocks(n), np.uint32)
+    if n_blocks:
+        blocks[: order.n_blocks(n)] = np.argsort(order.arrivals(n))
     return session.upload(blocks)
 
 

@@ -12,7 +12,7 @@ from clgraph.arguments import check_choice
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.planned import planned
 from clgraph.errors import InputError
-from clgraph.model.cost import Work
+from clgraph.model.cost import Part
 from clgraph.model.kernel_weights import weights_of
 from clgraph.model.recipe import Recipe
 from clgraph.model.strategy import Strategy
@@ -46,10 +46,10 @@ def _at_distance_one(problem: ColoringProblem) -> str | None:
     return None if problem.distance == 1 else "it colours at distance 1 only"
 
 
-def _work_of_any_hash(problem: ColoringProblem, facts: DeviceFacts) -> Work:
+def _work_of_any_hash(problem: ColoringProblem, facts: DeviceFacts) -> list[Part]:
     """Hashes are predicted alike, and to choose one takes a sample."""
     recipe = hash_repair(problem, facts, hash="identity")
-    return recipe.weighted_whole_work(weights_of(facts))
+    return recipe.weighted_parts(weights_of(facts))
 
 
 STRATEGIES: dict[str, Strategy] = {

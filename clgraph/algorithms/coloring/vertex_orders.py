@@ -114,10 +114,14 @@ class VertexOrder(NamedTuple):
         """How many places there are; at some there is no vertex."""
         return self.n_turns * order_constant("PHASE_SIZE") << self.block_bits
 
+    def n_blocks(self, n: int) -> int:
+        """Return how many blocks *n* vertices make in a turn."""
+        return -(-n // (order_constant("PHASE_SIZE") * self.n_turns))
+
     def arrivals(self, n: int) -> NDArray[np.uint32]:
         """Return when each block of *n* vertices comes in a turn; it takes 32 places of it."""
         bits = self.block_bits
-        blocks = np.arange(-(-n // (order_constant("PHASE_SIZE") * self.n_turns)), dtype=np.uint32)
+        blocks = np.arange(self.n_blocks(n), dtype=np.uint32)
         step = np.uint32(order_constant("GOLDEN") >> (32 - bits) | 1)
         return (blocks * step + np.uint32(self.key)) & np.uint32((1 << bits) - 1)
 

@@ -30,12 +30,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.components import on_devices
 from clgraph.algorithms.components.plan import ComponentsPlan
 from clgraph.algorithms.components.problem import ComponentsProblem, as_problem
 from clgraph.algorithms.components.strategies import STRATEGIES
+from clgraph.arguments import checked_flag
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
-from clgraph.errors import VerificationError
+from clgraph.engine.split_graph import SplitGraph, StreamedGraph, as_split
+from clgraph.errors import InputError, VerificationError
 from clgraph.runtime.session import SessionLike
 from clgraph.runtime.timing import RunInfo
 
@@ -65,6 +68,7 @@ def connected_components(
     *,
     strategy: str = "auto",
     session: SessionLike = None,
+    devices: object = None,
     verify: bool = False,
     **options: Any,
 ) -> Components:
@@ -72,16 +76,21 @@ def connected_components(
 
     Parameters
     ----------
-    graph : Graph, DeviceGraph, scipy sparse array or networkx graph
+    graph : Graph, DeviceGraph, SplitGraph, scipy sparse array or networkx graph
     strategy : str
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
+    devices : "all", or sequence of str, Session or pyopencl.Device, optional
+        Several devices instead, which get ranges of the entries, in segments, and merge their forests. A
+        :class:`SplitGraph` has its devices already.
     verify : bool
         Check the result against the definition, sequentially on the host.
     **options
         Options of the strategy: ``hook_rounds`` (``hook_compress``: 0 … 2; ``rem`` and
-        ``degree_classes``: 0 or 1), ``strides`` and ``hook_steps`` (``afforest``).
+        ``degree_classes``: 0 or 1), ``strides`` and ``hook_steps`` (``afforest``). With *devices*: ``shares``, by which
+        they get entries, ``"speed"`` (the default, of their memory) or ``"equal"``, and ``segment_entries``, how many
+        go to a device at once. Strategies of several devices are ``rem``, ``hook_compress`` and ``afforest``.
 
     Returns
     -------
@@ -97,6 +106,8 @@ def connected_components(
         The strategy is unknown, or the device cannot run it.
     DeviceMemoryError
         The graph does not fit on the device.
+    DeviceError
+        One of several devices has failed; the message names it.
 
     Examples
     --------
@@ -105,9 +116,25 @@ def connected_components(
     >>> n_components, labels.tolist()
     (1, [0, 0, 0, 0])
     """
+    if devices is not None or isinstance(graph, SplitGraph):
+        checked_flag("verify", verify)
+        return _on_devices(as_split(graph, devices, session, options), strategy, options, verify)
     result: Components = ALGORITHM.solve(
         as_problem(graph), strategy=strategy, session=session, verify=verify, options=options
     )
+    return result
+
+
+def _on_devices(
+    graph: SplitGraph | StreamedGraph, strategy: str, options: dict[str, Any], verify: bool
+) -> Components:
+    if verify and graph.source is None:
+        raise InputError("verify = True; a graph that was made on its devices cannot be checked on the host")
+    n_components, labels, info = on_devices.solve(graph, strategy, options)
+    result = Components(n_components, labels)
+    result.info = info
+    if verify:
+        _check(as_problem(graph.source), result)
     return result
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,8 +42,11 @@ def row_layout(rank: int, facts: DeviceFacts) -> RowLayout:
     """Choose the widest vectors (CPUs) or the most lanes (GPUs) that pad a row by at most a quarter."""
     if not 1 <= rank <= MAX_RANK:
         raise InputError(f"rank {rank}; allowed are 1 … {MAX_RANK}")
-    widths = (16, 8, 4) if facts.is_cpu or facts.sub_group_size == 1 else (4,)
-    most_lanes = facts.sub_group_size
+    return _row_layout(rank, facts.sub_group_size, (16, 8, 4) if facts.is_cpu or facts.sub_group_size == 1 else (4,))
+
+
+@lru_cache  # a choice asks for it dozens of times
+def _row_layout(rank: int, most_lanes: int, widths: tuple[int, ...]) -> RowLayout:
     layouts = []
     for width in widths:
         lanes = 1
@@ -94,9 +98,8 @@ class DeviceModel:
         self.session, self.biases, self.checked = session, problem.biases, problem.checked
         ratings = problem.ratings
         self.n_users, self.n_items = n_users, n_items = ratings.shape
-        self.mean = problem.mean
-        if self.mean is None:
-            self.mean = float(ratings.values.mean(dtype=np.float64)) if ratings.n_ratings else 0.0
+        mean = ratings.values.mean(dtype=np.float64) if problem.mean is None and ratings.n_ratings else problem.mean
+        self.mean = float(mean or 0.0)
         self.layout, self._type = row_layout(problem.rank, session.facts), problem.number_type
         row_bytes = self.layout.padded * self._type.itemsize
         session.check_memory({"user factors": n_users * row_bytes, "item factors": n_items * row_bytes})

@@ -16,7 +16,7 @@ from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_supersteps import diagonal, matching_edge
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.planned import planned
-from clgraph.model.cost import Work
+from clgraph.model.cost import Part
 from clgraph.model.kernel_weights import weights_of
 from clgraph.model.recipe import Recipe
 from clgraph.model.strategy import Kind, Strategy
@@ -36,9 +36,8 @@ RECIPES: dict[str, tuple[Kind, Callable[..., Recipe]]] = {
 
 
 def _strategy(kind: Kind, recipe: Callable[..., Recipe]) -> Strategy:
-    def work(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-        listed = recipe(problem, facts)
-        return listed.preparation + listed.weighted_work(weights_of(facts)).times(problem.n_sweeps)
+    def work(problem: FactorizationProblem, facts: DeviceFacts) -> list[Part]:
+        return recipe(problem, facts).weighted_parts(weights_of(facts), problem.n_sweeps)
 
     return replace(planned(kind, recipe, FactorizationPlan), work=work)
 

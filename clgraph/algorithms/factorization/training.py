@@ -1,87 +1,83 @@
-"""Training: sweeps of a strategy's plan, the error after each, and what to do when it goes wrong."""
+"""Training on one device: sweeps of a strategy's plan, and the error after each."""
 from __future__ import annotations
 
 import math
 import time
-import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import pyopencl as cl
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization import ALGORITHM, STRATEGIES, as_problem
 from clgraph.algorithms.factorization.backup import Backup
+from clgraph.algorithms.factorization.epochs import Callback, Epoch, Training
 from clgraph.algorithms.factorization.factors import DeviceModel, DeviceRatings
 from clgraph.algorithms.factorization.limits import check_memory, check_squares
 from clgraph.algorithms.factorization.plan import FactorizationPlan
-from clgraph.algorithms.factorization.problem import MAX_RANK, Storage, offset_type
-from clgraph.algorithms.factorization.schedules import Schedule, capped, check_regularization
+from clgraph.algorithms.factorization.problem import MAX_RANK, FactorizationProblem, Storage, offset_type
 from clgraph.arguments import checked_count
 from clgraph.data.ratings import Ratings
-from clgraph.errors import ConvergenceWarning, InputError
-from clgraph.model.strategy import checked_options
+from clgraph.errors import InputError
+from clgraph.model.strategy import Choice, checked_options
 from clgraph.primitives.types import c_type
-from clgraph.progress import begin
 from clgraph.runtime.session import Session
 from clgraph.runtime.timing import Recorder, RunInfo, Seconds
 
+__all__ = ["Callback", "Epoch", "Errors", "Factorization", "planned_by"]
+
 _EVALUATE = "factorization/evaluate.cl"
 _GROUPS_PER_UNIT = 8
-
-
-class Epoch(NamedTuple):
-    """What happened in one epoch.
-
-    Attributes
-    ----------
-    learning_rate : float
-    loss : float
-        Root mean square error on the training ratings, after the epoch.
-    eval_loss : float
-        The same on the evaluation ratings; NaN without them.
-    seconds : float
-        Time of the sweep alone.
-    updates_per_second : float
-        Training ratings by ``seconds``.
-    """
-
-    learning_rate: float
-    loss: float
-    eval_loss: float
-    seconds: float
-    updates_per_second: float
-
-
-Callback = Callable[[int, Epoch], object]
-"""``callback(number, epoch)`` after each epoch, numbered from 1; a true result stops the training."""
 
 
 class Errors:
     """The error of a model on some ratings, computed on the device and the same in every run."""
 
     def __init__(self, session: Session, ratings: Ratings, model: DeviceModel) -> None:
-        self._n = ratings.n_ratings
-        self.program = session.program(_EVALUATE, {**model.defines(), "OFFSET_T": c_type(offset_type(self._n))})
-        n_items = self._n * model.layout.lanes
+        self.n = ratings.n_ratings
+        self.program = session.program(_EVALUATE, {**model.defines(), "OFFSET_T": c_type(offset_type(self.n))})
+        n_items = self.n * model.layout.lanes
         most = _GROUPS_PER_UNIT * session.facts.compute_units
         groups = min(most, max(1, -(-n_items // self.program.work_group_size)))
         self._partial = session.empty(groups, np.float32)
         self._launch = self.program.bind(
-            "squared_errors", n_items, {**model.scope, **DeviceRatings.upload(session, ratings).scope}, n=self._n,
+            "squared_errors", n_items, {**model.scope, **DeviceRatings.upload(session, ratings).scope}, n=self.n,
             partial=self._partial, max_groups=groups,
         )
 
     def rmse(self) -> float:
         """Return the root mean square error; NaN without ratings."""
-        if not self._n:
+        if not self.n:
             return math.nan
-        self._launch()
-        return math.sqrt(self._partial.get().sum(dtype=np.float64) / self._n)
+        self.begin()
+        return math.sqrt(self.squares() / self.n)
+
+    def begin(self) -> cl.Event:
+        """Enqueue the computation; return the event of its end."""
+        return self._launch()
+
+    def squares(self) -> float:
+        """Return the sum of the squared errors that :meth:`begin` has computed."""
+        return float(self._partial.get().sum(dtype=np.float64))
 
 
-class Factorization:
+def planned_by(
+    session: Session, problem: FactorizationProblem, strategy: str, options: Mapping[str, Any] | None,
+    deterministic: bool,
+) -> tuple[Choice, FactorizationPlan]:
+    """Return what is chosen, for ``"auto"`` among offline strategies if it is to be *deterministic*, and its plan."""
+    choice = ALGORITHM.choose(session, problem, strategy)
+    if deterministic and strategy == "auto":
+        offline = (name for name in choice.predicted if STRATEGIES[name].kind == "offline")
+        choice = replace(choice, strategy=next(offline, choice.strategy))
+    chosen = checked_options(STRATEGIES, choice, {} if options is None else options)
+    plan: FactorizationPlan = STRATEGIES[choice.strategy].plan(session, problem, **chosen)
+    return choice, plan
+
+
+class Factorization(Training):
     """The model of some ratings on a device, and the strategy that trains it.
 
     Parameters
@@ -129,6 +125,8 @@ class Factorization:
         The strategy is unknown, or the device cannot run it.
     """
 
+    model: DeviceModel
+
     def __init__(
         self, session: Session, ratings: Ratings, *, rank: int = 16, strategy: str = "auto",
         options: Mapping[str, Any] | None = None, deterministic: bool = False, n_epochs: int = 20,
@@ -146,98 +144,22 @@ class Factorization:
         self._parts = np.zeros(3)  # seconds: compile, transfer, kernel
         self._kernels: dict[str, tuple[int, float]] = {}
         with session.measure() as recorder:
-            self.choice = ALGORITHM.choose(session, problem, strategy)
-            self.strategy = self.choice.strategy
-            if deterministic and strategy == "auto":
-                offline = (name for name in self.choice.predicted if STRATEGIES[name].kind == "offline")
-                self.strategy = next(offline, self.strategy)
-                self.choice = replace(self.choice, strategy=self.strategy)
-            chosen = checked_options(STRATEGIES, self.choice, {} if options is None else options)
-            problem = replace(problem, mean=mean)
-            self.plan: FactorizationPlan = STRATEGIES[self.strategy].plan(session, problem, **chosen)
-            self.model = self.plan.model
+            self.choice, self.plan = planned_by(session, replace(problem, mean=mean), strategy, options, deterministic)
+            self.strategy, self.model = self.choice.strategy, self.plan.model
             self._errors = Errors(session, ratings, self.model)
             self._backup = Backup(self.model)
         self._account(recorder)
 
-    def train(
-        self,
-        n_epochs: int,
-        *,
-        schedule: Schedule,
-        regularization: float = 0.0,
-        history: Sequence[Epoch] = (),
-        eval_ratings: Ratings | None = None,
-        tol: float | None = None,
-        callback: Callback | None = None,
-    ) -> list[Epoch]:
-        """Run up to *n_epochs* sweeps.
+    def errors_on(self, ratings: Ratings) -> Errors:
+        return Errors(self.session, ratings, self.model)
 
-        Parameters
-        ----------
-        n_epochs : int
-        schedule : callable
-            See :mod:`clgraph.algorithms.factorization.schedules`.
-        regularization : float
-            Factor of the squared norms of both rows (and biases) in the loss of a rating. A rate of *schedule*
-            is lowered to 1/2 divided by it.
-        history : sequence of Epoch
-            Earlier epochs, which the schedule and the numbers of the new ones go on from.
-        eval_ratings : Ratings, optional
-            Ratings of the same users and items.
-        tol : float, optional
-            Stop after an epoch that lowers the error on *eval_ratings*, or without them on the
-            training ratings, by less.
-        callback : callable, optional
-            See :data:`Callback`.
+    def save(self, epochs: list[Epoch]) -> None:
+        self._backup.save(epochs)
 
-        Returns
-        -------
-        list of Epoch
-            *history* and the new epochs.
+    def restore(self) -> list[Epoch]:
+        return self._backup.restore()
 
-        Raises
-        ------
-        BaseException
-            Any, also Ctrl-C: after the factors of the last whole epoch are restored; ``epochs`` tells which
-            that is.
-
-        Warns
-        -----
-        ConvergenceWarning
-            The error became infinite or NaN: the training ends, the last finite factors are restored.
-        """
-        check_regularization(regularization)
-        evaluation = None if eval_ratings is None else Errors(self.session, eval_ratings, self.model)
-        self.epochs = list(history)
-        self._backup.save(self.epochs)
-        tell = begin("fitting", n_epochs, "epochs")
-        try:
-            for done in range(1, n_epochs + 1):
-                rate = schedule([e.learning_rate for e in self.epochs], [e.loss for e in self.epochs])
-                rate = capped(rate, regularization)
-                epoch = self._epoch(rate, regularization, evaluation)
-                if not math.isfinite(epoch.loss):
-                    self._backup.restore()
-                    warnings.warn(
-                        f"the error is {epoch.loss} after epoch {len(self.epochs) + 1} with learning rate {rate:.3g}; "
-                        "the factors before it are kept. Use a smaller learning_rate",
-                        ConvergenceWarning, stacklevel=2,
-                    )  # fmt: skip
-                    break
-                self._backup.save([*self.epochs, epoch])
-                self.epochs = [*self.epochs, epoch]
-                tell(done, f"RMSE {epoch.loss:.4f}")
-                if callback is not None and callback(len(self.epochs), epoch):
-                    break
-                if tol is not None and _improvement(self.epochs) < tol:
-                    break
-        except BaseException:
-            self.epochs = self._backup.restore()
-            raise
-        return self.epochs
-
-    def _epoch(self, rate: float, regularization: float, evaluation: Errors | None) -> Epoch:
+    def epoch(self, rate: float, regularization: float, evaluation: Errors | None) -> Epoch:
         self.model.set_hyper(rate, regularization)
         with self.session.measure() as recorder:
             self.plan.sweep()
@@ -277,10 +199,3 @@ class Factorization:
             n_before, seconds_before = self._kernels.get(name, (0, 0.0))
             self._kernels[name] = n_before + n, seconds_before + kernel_seconds
         return seconds
-
-
-def _improvement(epochs: Sequence[Epoch]) -> float:
-    if len(epochs) < 2:
-        return math.inf
-    last, now = epochs[-2:]
-    return last.loss - now.loss if math.isnan(now.eval_loss) else last.eval_loss - now.eval_loss

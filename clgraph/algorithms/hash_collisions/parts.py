@@ -4,7 +4,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -107,8 +106,8 @@ def sizes(facts: DeviceFacts, tuning: Tuning, source: str, defaults: Mapping[str
 
 def _slices(n: int, most: int) -> list[slice]:
     """Cut 0 … n − 1 into the fewest slices of at most *most*, of similar size."""
-    ends = np.linspace(0, n, -(-n // most) + 1).round().astype(int).tolist()
-    return [slice(a, b) for a, b in pairwise(ends)]
+    n_slices = -(-n // most)
+    return [slice(k * n // n_slices, (k + 1) * n // n_slices) for k in range(n_slices)]
 
 
 def _upload_long_rows(session: Session, graph: Graph, limit: int) -> DeviceArray:

@@ -1,7 +1,7 @@
 """Distance 1, a work-item a row, by bit planes: ``cl/hash_collisions/planes.cl``."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -69,7 +69,8 @@ def _part(part: Part, persistent: bool, tile: int | None, tuned: dict[str, int])
     )
 
 
-def _plane_list(bits: Sequence[int], words: int, layers: int) -> str:
+@lru_cache
+def _plane_list(bits: tuple[int, ...], words: int, layers: int) -> str:
     """Return which bits of the colours the halves of each word hold: PLANE_LIST of cl/hash_collisions/planes.h."""
     planes = [[-1] * layers for _ in range(2 * words)]
     for j, (below, width) in enumerate(zip((0, *bits), bits, strict=False)):

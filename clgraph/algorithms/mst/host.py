@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from clgraph.algorithms.mst.problem import ForestProblem
-from clgraph.model.cost import HostItems, Work
+from clgraph.model.cost import HostItems, Part, Work
 
 _LEAST_DOUBLE = 1 << 52  # the bits of the least double with all its digits
 _KEY_BITS = 62
@@ -65,7 +65,7 @@ def _ranks(weights: NDArray[Any] | None, maximum: bool, number_bits: int) -> NDA
     return ranks
 
 
-def work(problem: ForestProblem) -> Work:
+def work(problem: ForestProblem) -> list[Part]:
     """A sort of the edges, and what comes before and after it."""
     keys = 0.5 * problem.graph.n_edges
-    return Work(host_seconds=_CALL_SECONDS, host_items=(HostItems(keys, 16.0 * keys, "sort"),))
+    return [(Work(host_seconds=_CALL_SECONDS, host_items=(HostItems(keys, 16.0 * keys, "sort"),)), 1.0, 1.0)]

@@ -5,9 +5,16 @@ Strategies
 ``gpu``
     Multilevel, on one device from end to end. Levels are matched and contracted until few vertices are left; those are
     divided by recursive bisection, several times at once, and every level is refined on the way back [1]_.
-    ``matching`` is ``"lock_free"``, heavy edges that both ends choose, or ``"two_hop"``, which then matches at a common
-    neighbour what is left [2]_, as the other does once a level hardly shrinks. ``contraction`` is ``"hashed"``.
-    ``refinement`` is ``"label_propagation"`` [3]_ or ``"noop"``, which projects only.
+    ``matching`` is ``"lock_free"``, heavy edges that both ends choose; ``"two_hop"``, which then matches at a common
+    neighbour what is left [2]_, as the others do once a level hardly shrinks; or ``"segmented"``, where the lanes of
+    a sub-group share its rows, and vertices propose and accept until nobody has a neighbour left. ``contraction`` is
+    ``"hashed"``, with a table for each coarse vertex, or ``"sorted"``, by one sort of all entries; both make the same
+    levels. ``refinement`` is ``"label_propagation"`` [3]_; ``"buffered"``, in which parts take the requests that gain
+    most and for which they have room [4]_; ``"permutations"``, in which each part takes the best set of some requests;
+    or ``"noop"``, which projects only.
+``hybrid``
+    The same, but the CPU divides a coarse level: METIS if pymetis is installed, or the OpenCL runtime of the CPU. The
+    cost model picks the level, and all levels are refined on the device [4]_.
 
 References
 ----------
@@ -16,6 +23,7 @@ References
 .. [2] D. LaSalle et al. "Improving graph partitioning for modern graphs and architectures." IA3 2015.
 .. [3] M. Gilbert, K. Madduri, E. Boman, S. Rajamanickam. "Jet: multilevel graph partitioning on graphics processing
    units." SIAM J. Scientific Computing 46, 2024.
+.. [4] G. Goodarzi, M. Burtscher, D. Goswami. "Parallel graph partitioning on a CPU-GPU architecture." IPDPSW 2016.
 """
 from __future__ import annotations
 
@@ -29,7 +37,7 @@ from clgraph.algorithms.partition.problem import PartitionProblem, as_problem
 from clgraph.algorithms.partition.strategies import STRATEGIES
 from clgraph.arguments import Seed
 from clgraph.engine.algorithm import Algorithm
-from clgraph.runtime.session import SessionLike
+from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import RunInfo
 
 
@@ -99,9 +107,9 @@ def partition(
         The share of each part of the whole weight; it is scaled to a sum of 1.
     strategy : str
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
-    matching : {"two_hop", "lock_free"}
-    contraction : {"hashed"}
-    refinement : {"label_propagation", "noop"}
+    matching : {"two_hop", "lock_free", "segmented"}
+    contraction : {"hashed", "sorted"}
+    refinement : {"label_propagation", "buffered", "permutations", "noop"}
     effort : {"normal", "max"}
         With ``"max"`` more partitions of the coarse levels are tried, and crossed for some generations.
     seed : int, or what else numpy.random.default_rng takes
@@ -113,8 +121,12 @@ def partition(
     verify : bool
         Check the result against the definition, on the host.
     **options
-        Options of the strategy. ``gpu`` has ``coarsest``, the vertices for each part at which coarsening ends, and
-        ``individuals``, how many partitions of the coarsest level are tried.
+        Options of the strategy. ``gpu`` has ``coarsest``, the vertices for each part at which coarsening ends,
+        ``individuals``, how many partitions of the coarsest level are tried, and ``top_k``, 1 … 16, how many moves to a
+        part the refinement ``"permutations"`` combines (11). With ``drop_light_edges=True`` coarse levels keep at most
+        twice as many entries for each vertex as the graph has, the heaviest; this is for irregular graphs. ``hybrid``
+        has the same but ``individuals``, and ``move_at``, the most vertices of the level that the CPU divides, and
+        ``host``, ``"metis"`` or ``"cpu"``.
 
     Returns
     -------
@@ -188,4 +200,8 @@ def _check(problem: PartitionProblem, result: Partition) -> None:
     )
 
 
-ALGORITHM = Algorithm("partition", STRATEGIES, as_problem, _answer, _check)
+def _left_out(_problem: PartitionProblem, _session: Session) -> dict[str, str]:
+    return {"hybrid": "whether METIS or a runtime of the CPU is there must be asked first"}
+
+
+ALGORITHM = Algorithm("partition", STRATEGIES, as_problem, _answer, _check, left_out=_left_out)

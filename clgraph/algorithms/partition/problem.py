@@ -23,9 +23,9 @@ from clgraph.engine.problem import GraphProblem
 from clgraph.errors import InputError
 
 MAX_PARTS = 1024
-MATCHINGS = ("two_hop", "lock_free")
-CONTRACTIONS = ("hashed",)
-REFINEMENTS = ("label_propagation", "noop")
+MATCHINGS = ("two_hop", "lock_free", "segmented")
+CONTRACTIONS = ("hashed", "sorted")
+REFINEMENTS = ("label_propagation", "buffered", "permutations", "noop")
 EFFORTS = ("normal", "max")
 _MAX_CUT = 2**30  # twice the cut fits 32 bits
 _MAX_WEIGHT = 2**31 - 1

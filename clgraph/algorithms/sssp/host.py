@@ -10,11 +10,12 @@ from scipy.sparse import csr_array
 from clgraph.algorithms.traversal.host import NONE_BEFORE, levels, levels_work
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.engine.host import met, scanned, too_many_entries
-from clgraph.model.cost import Work
+from clgraph.model.cost import Part, Work
 
 _EXACT = 2**53  # integers below it are doubles
-_SCANS, _CALL_SECONDS = 10.0, 3.5e-5
-_LOOKS, _LOOK_SECONDS = 40.0, 2e-5  # of predecessors
+_SCANS, _LOOKS = 10.0, 40.0  # the latter of predecessors
+_THIN_SHARE = 0.35  # of the time, where the heap has two vertices at most
+_CALL, _LOOK = Work(host_seconds=3.5e-5), Work(host_seconds=2e-5)
 
 
 def unfit(problem: SearchProblem) -> str | None:
@@ -46,7 +47,7 @@ def _lengths(problem: SearchProblem) -> NDArray[np.float64]:
     graph, weights, limit = problem.graph, problem.edge_weights, problem.limit
     n = graph.n_vertices
     if weights is None or not n:
-        depths = levels(graph.row_offsets, graph.column_indices, problem.sources)[0]
+        depths = levels(graph.row_offsets, graph.column_indices, problem.sources, is_thin=graph.is_thin)[0]
         return np.where((depths < 0) | (depths > (n if limit is None else limit)), np.inf, depths)
     most = np.inf if limit is None or limit == np.inf else float(limit if problem.held.is_float else int(limit))
     matrix = csr_array((weights.astype(np.float64, copy=False), graph.column_indices, graph.row_offsets), shape=(n, n))
@@ -84,10 +85,13 @@ def _take_least(
     predecessors[columns[entries]] = rows[entries]
 
 
-def work(problem: SearchProblem) -> Work:
+def work(problem: SearchProblem) -> list[Part]:
     """Dijkstra's search, or a breadth-first one where every edge weighs 1, and a look at all edges for predecessors."""
     graph = problem.graph
-    looks = scanned(graph, _LOOKS) + Work(host_seconds=_LOOK_SECONDS) if problem.predecessors else Work()
+    looks = (scanned(graph, _LOOKS), _LOOK) if problem.predecessors else ()
+    rest = [(each, 1.0, 1.0) for each in looks]
     if problem.weight_dtype is None:
-        return levels_work(graph) + looks
-    return met(graph, "heap") + scanned(graph, _SCANS) + Work(host_seconds=_CALL_SECONDS) + looks
+        return levels_work(graph) + rest
+    asked, times, weight = met(graph, "heap")
+    times *= _THIN_SHARE if graph.is_thin else 1.0
+    return [(asked, times, weight), (scanned(graph, _SCANS), 1.0, 1.0), (_CALL, 1.0, 1.0), *rest]

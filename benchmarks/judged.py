@@ -1,0 +1,103 @@
+"""What ``bench_cost_model.py`` does in the process that measures: it predicts and times strategies on one input."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bench_bfs
+import bench_color
+import bench_connected_components
+import bench_factorization
+import bench_hash_collisions
+import bench_minimum_spanning_forest
+import bench_sssp
+import harness
+from graph_benchmark import GraphBenchmark
+
+from clgraph.report import Row
+from clgraph.runtime.session import Session
+
+GRAPHS: Mapping[str, tuple[GraphBenchmark, Sequence[dict[str, Any]]]] = {
+    "connected_components": (bench_connected_components.BENCHMARK, [{}]),
+    "minimum_spanning_forest": (bench_minimum_spanning_forest.BENCHMARK, [{}]),
+    "bfs": (bench_bfs.BENCHMARK, [{}]),
+    "sssp": (bench_sssp.BENCHMARK, [{}]),
+    "color": (bench_color.BENCHMARK, [{"distance": 1}, {"distance": 2}]),
+    "hash_collisions": (bench_hash_collisions.BENCHMARK, [{"distance": 1}, {"distance": 2}]),
+}
+RATINGS = "factorization"
+N_SWEEPS = 20
+RANK = 16
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How strategies are timed: as ``harness.time_run`` says; answers are checked up to *check_limit* entries."""
+
+    repeats: int
+    budget_seconds: float
+    check_limit: int
+
+
+class Judge:
+    """A session, and the input on which it measures."""
+
+    def __init__(self, device: str | None) -> None:
+        self.session = Session(device)
+        self.label, self.data = "", None
+        self.known: dict[str, Any] = {}
+
+    def take(self, label: str, data: Any) -> None:
+        """Measure on *data* from now on."""
+        self.session.release()
+        self.label, self.data = label, data
+
+    def predicted(self, benchmark: str, settings: Mapping[str, Any]) -> tuple[str, dict[str, float]]:
+        """Return the pick and what strategies are predicted to take, all that may be picked, the quickest first."""
+        self.known = {}
+        if benchmark == RATINGS:
+            model = self._model()
+            seconds = {name: N_SWEEPS * row["predicted_seconds"] + row["predicted_preparation_seconds"]
+                       for name, row in model.items() if name != bench_factorization.RACY}
+            ranked = dict(sorted(seconds.items(), key=lambda item: item[1]))
+            return next(name for name, row in model.items() if row["picked"]), ranked
+        described = GRAPHS[benchmark][0]
+        choice = described.algorithm.choose(self.session, described.problem(self.label, self.data, **settings))
+        return choice.strategy, choice.seconds
+
+    def build(self, benchmark: str, settings: Mapping[str, Any], strategy: str) -> None:
+        """Compile what a strategy needs, so that :meth:`measure` takes no time for that."""
+        if benchmark == RATINGS:
+            problem = bench_factorization.as_problem(self.data, rank=RANK, storage="float32")
+            bench_factorization.STRATEGIES[strategy].plan(self.session, problem)
+        else:
+            described = GRAPHS[benchmark][0]
+            problem = described.problem(self.label, self.data, **settings)
+            described.algorithm.strategies[strategy].plan(self.session, problem).release()
+
+    def measure(self, benchmark: str, settings: Mapping[str, Any], strategy: str, timing: Timing) -> list[Row]:
+        """Return the row of a strategy, whose answer must be that of the others since :meth:`predicted`."""
+        if benchmark == RATINGS:
+            rows: list[Row] = list(bench_factorization.measure(
+                self.session, self.label, self.data, self._model(), rank=RANK, storage="float32",
+                strategies=[strategy], repeats=timing.repeats, budget_seconds=timing.budget_seconds,
+                verified=self.data.n_ratings <= timing.check_limit,
+            ))
+            return rows
+        return list(GRAPHS[benchmark][0].measure(
+            self.session, self.label, self.data, strategies=[strategy], known=self.known, repeats=timing.repeats,
+            check_limit=timing.check_limit, budget_seconds=timing.budget_seconds, **settings,
+        ))
+
+    def _model(self) -> dict[str, dict[str, Any]]:
+        return bench_factorization.model_says(self.session, self.data, RANK, "float32")
+
+    def provenance(self) -> dict[str, Any]:
+        """Return what every row says of device, code and command."""
+        return harness.provenance(self.session)
+
+
+def cases(algorithms: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:
+    """Return each of the *algorithms* that takes graphs with each of its settings."""
+    return [(name, settings) for name in algorithms if name in GRAPHS for settings in GRAPHS[name][1]]

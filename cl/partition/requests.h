@@ -1,0 +1,48 @@
+/* Requests of vertices for parts, in a buffer for each part: what the refinements `buffered` and `permutations` share.
+ *
+ * Who is a candidate of label propagation asks for its part, if that lies in the direction of the turn: in odd turns parts
+ * of greater number take vertices, in even ones those of lesser number.  So no two vertices change places.
+ *
+ * request_words has COUNTS, PLACED and BEGINS of each part: how many requests it has, how many of them stand in its
+ * buffer, and where in the array requests the buffer begins.  The first two are 0 before and after a turn.
+ */
+#ifndef CLGRAPH_REQUESTS_H
+#define CLGRAPH_REQUESTS_H
+#include "partition/moving.h"
+#include "primitives/group_scan.h"
+
+#define COUNTS 0
+#define PLACED 1
+#define BEGINS 2
+#define REQUEST_ARRAYS 3
+#define OF_REQUESTS(k) (request_words + (size_t)(k) * n_parts)
+#define REQUEST_PARAMETERS                                                                            \
+  uint n_parts, uint room, LEVELS_PARAMETERS, volatile __global int *work, volatile __global int *parts_work, \
+  volatile __global int *histogram, volatile __global uint *state, volatile __global int *request_words, \
+  volatile __global int *requests
+#define REQUESTED                                                                                     \
+  refined_t r;                                                                                        \
+  r.n_parts = n_parts; r.room = room; r.member = (uint)get_group_id(0); r.members = (uint)get_num_groups(0); \
+  r.work = work; r.parts_work = parts_work; r.histogram = histogram; r.state = state;                 \
+  const uint mode = state[REFINE_MODE], stamp = state[REFINE_STAMP];
+/* A group has read what the counts of its part say, and forgets them. */
+#if WG_SIZE == 1
+#define group_barrier()
+#else
+#define group_barrier() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#endif
+#define FORGET_REQUESTS(p)                                                                            \
+  group_barrier();                                                                                    \
+  if (get_local_id(0) == 0) OF_REQUESTS(COUNTS)[p] = OF_REQUESTS(PLACED)[p] = 0;
+
+/* Greater for greater gains, and different for all vertices. */
+INLINE ulong request_key(const refined_t *r, int v, uint stamp) {
+  return ((ulong)((uint)ARRAY(r, GAIN)[v] ^ 0x80000000u) << 32) | mixed((uint)v ^ stamp * 0x9e3779b9u);
+}
+
+INLINE void accept_request(const refined_t *r, int v, uint stamp, batch_t *movers) {
+  ARRAY(r, FROM)[v] = ARRAY(r, PART)[v];
+  ARRAY(r, MOVED)[v] = (int)stamp;
+  push(r, movers, MOVERS, REFINE_MOVERS, v);
+}
+#endif

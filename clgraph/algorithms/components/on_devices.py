@@ -1,0 +1,179 @@
+"""Connected components on several devices: a forest on each, merged along a tree.
+
+After the multi-GPU components of T. Ben-Nun, M. Sutton, S. Pai, K. Pingali, "Groute: An Asynchronous Multi-GPU
+Programming Model for Irregular Computations", PPoPP 2017.
+"""
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.components.plan import ComponentsPlan
+from clgraph.algorithms.components.problem import ComponentsProblem
+from clgraph.algorithms.components.strategies import STRATEGIES
+from clgraph.arguments import shown
+from clgraph.engine.split_graph import Slab, SplitGraph, StreamedGraph, wait_for
+from clgraph.engine.team import Team
+from clgraph.errors import UnsupportedStrategyError
+from clgraph.model.strategy import Choice, checked_options, choose
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.session import Session
+from clgraph.runtime.timing import RunInfo, Seconds
+
+_PHASES = "components/phases.cl"
+LOCAL = "rem", "hook_compress", "afforest"
+
+
+@dataclass
+class _Forest:
+    """What one device has found: the plan that holds its forest of all vertices, and what it looked at."""
+
+    plan: ComponentsPlan
+    n_entries: int = 0
+    seconds: float = 0.0
+    _states: list[DeviceArray] = field(default_factory=list)
+
+    @property
+    def session(self) -> Session:
+        return self.plan.session
+
+    def merge(self, other: DeviceArray) -> None:
+        """Enqueue joining this forest with *other*, which is on this device, and flattening it."""
+        scope = self.plan.scope
+        groups = -(-scope["n"] // 4)
+        self.session.program("components/merge.cl").bind("merge_parents", groups, scope, other=other)()
+        self.plan.program(_PHASES).bind("compress", groups, scope)()
+
+    def note(self, slab: Slab, plan: ComponentsPlan) -> None:
+        """Note that the forest has the entries of *slab*, in which *plan* may have passed over rows."""
+        self.n_entries += slab.graph.n_edges
+        if not slab.graph.directed and "state" in plan.arrays:
+            self._states.append(plan.arrays["state"])
+
+    def skips(self) -> list[int | None]:
+        """Return a vertex of the giant whose rows were passed over, for each slab; ``None`` where none were."""
+        if not self._states:
+            return [None]
+        at = self.session.program("components/afforest.cl").constant
+        with self.session.driver:
+            words = [state.get() for state in self._states]
+        return [
+            int(each[at("STATE_GIANT")]) if each[at("STATE_SHARE")] >= at("SKIP_SHARE") else None for each in words
+        ]
+
+
+def solve(
+    graph: SplitGraph | StreamedGraph, strategy: str, options: Mapping[str, Any]
+) -> tuple[int, NDArray[np.int32], RunInfo]:
+    """Return how many components there are, the numbers of the vertices' components, and what ran."""
+    if strategy not in ("auto", *LOCAL):
+        raise UnsupportedStrategyError(f"strategy = {shown(strategy)}; on several devices: 'auto', {', '.join(LOCAL)}")
+    started, team, n = time.perf_counter(), graph.team, graph.n_vertices
+    asked, strategy = strategy, _picked(graph, strategy)
+    why = "asked for" if asked != "auto" else "predicted to be the fastest on the first part"
+    given = checked_options(STRATEGIES, Choice(strategy, asked, {}), options)
+    forests = {k: found for k, found in enumerate(_local_forests(graph, strategy, given)) if found is not None}
+    local_seconds, sent_before = time.perf_counter() - started, team.sent_bytes
+    last, n_rounds, most_bytes = _merge(team, forests, n)
+    merge_seconds = time.perf_counter() - started - local_seconds
+    n_components, numbers = n, np.arange(0 if forests else n, dtype=np.int32)
+    if forests:
+        with forests[last].session.driver:
+            n_components, numbers = forests[last].plan.result()
+    details: dict[str, Any] = {
+        "device_entries": tuple(forests[k].n_entries if k in forests else 0 for k in range(len(team))),
+        "device_seconds": tuple(forests[k].seconds if k in forests else 0.0 for k in range(len(team))),
+        "local_seconds": local_seconds, "merge_seconds": merge_seconds, "merge_rounds": n_rounds,
+        "merge_bytes": team.sent_bytes - sent_before, "most_merge_bytes": most_bytes,
+    }  # fmt: skip
+    if not all_seen([skip for found in forests.values() for skip in found.skips()], numbers):
+        n_components, numbers, info = solve(graph, "rem", {})
+        strategy, why = "rem", f"{strategy} found giants that are not one"
+        details = {**info.details, "merge_bytes": team.sent_bytes - sent_before, "giants_differed": True}
+    seconds = Seconds(time.perf_counter() - started, 0.0, 0.0, 0.0)
+    return n_components, numbers, RunInfo(strategy, "online", ", ".join(team.names()), why, seconds, {}, {}, details)
+
+
+def all_seen(skips: Sequence[int | None], numbers: NDArray[np.int32]) -> bool:
+    """Return whether parts that passed over rows of their giants have missed no edge.
+
+    An edge is missed where both of its rows are passed over, each in a part of its own. Then both ends are in the
+    giants of these parts, and the edge joins nothing if these are one component in the end. But a part that has no
+    giant leaves half of its edges to the rows at their other ends.
+
+    Parameters
+    ----------
+    skips : sequence of int or None
+        A vertex of the giant of each part; ``None`` for a part that has looked at all its rows.
+    numbers : int32 array
+        The numbers of the vertices' components, as found.
+    """
+    giants = [vertex for vertex in skips if vertex is not None]
+    return not giants or (len(giants) == len(skips) and np.unique(numbers[giants]).size == 1)
+
+
+def _picked(graph: SplitGraph | StreamedGraph, strategy: str) -> str:
+    """Return *strategy*, or for ``"auto"`` one: what comes over the bus is looked at sooner than it comes."""
+    if strategy != "auto":
+        return strategy
+    if isinstance(graph, SplitGraph):
+        for place, session in enumerate(graph.team.sessions):
+            for slab in graph.slabs(place):
+                table = {name: STRATEGIES[name] for name in LOCAL}
+                problem = ComponentsProblem(slab.graph.as_graph())
+                with session.driver:
+                    return choose(table, "auto", problem, session.facts, session.profile.rates).strategy
+    return LOCAL[0]
+
+
+def _local_forests(
+    graph: SplitGraph | StreamedGraph, strategy: str, given: Mapping[str, Any]
+) -> list[_Forest | None]:
+    """Return the forest of the entries of each device; ``None`` for a device without any."""
+
+    def local(place: int) -> _Forest | None:
+        began, forest = time.perf_counter(), None
+        for slab in graph.slabs(place):
+            session = slab.graph.session
+            with session.driver:
+                plan: ComponentsPlan = STRATEGIES[strategy].plan(
+                    session, ComponentsProblem(slab.graph.as_graph()), **given
+                )
+                plan.predicted_seconds = 0.0  # a plan that paces itself waits in the driver, where others must come
+                plan.run()
+                if forest is None:
+                    forest = _Forest(plan)
+                else:
+                    forest.merge(plan.labels)
+                forest.note(slab, plan)
+        if forest is not None:
+            wait_for(forest.session)
+            forest.seconds = time.perf_counter() - began
+        return forest
+
+    return graph.team.each(local)
+
+
+def _merge(team: Team, forests: Mapping[int, _Forest], n: int) -> tuple[int, int, int]:
+    """Merge all forests into one; return whose that is, after how many rounds, and the most bytes of one device."""
+    rounds, moved = team.merge_rounds([*forests]), dict.fromkeys(forests, 0)
+    for pairs in rounds:
+        gives = dict(pairs)
+
+        def merge(taker: int, gives: Mapping[int, int] = gives) -> None:
+            mine = forests[taker]
+            other = team.send(forests[gives[taker]].plan.labels.view(0, n), mine.session)
+            with mine.session.driver:
+                mine.merge(other)
+            wait_for(mine.session)
+
+        team.each(merge, [*gives])
+        for place in (*gives, *gives.values()):
+            moved[place] += 4 * n
+    last = rounds[-1][0][0] if rounds else next(iter(forests), 0)
+    return last, len(rounds), max(moved.values(), default=0)

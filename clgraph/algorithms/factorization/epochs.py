@@ -1,0 +1,175 @@
+"""Epochs of training: the rate of each, the error after it, and what to do when it goes wrong."""
+from __future__ import annotations
+
+import math
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from clgraph.algorithms.factorization.factors import Factors
+from clgraph.algorithms.factorization.schedules import Schedule, capped, check_regularization
+from clgraph.data.ratings import Ratings
+from clgraph.errors import ConvergenceWarning
+from clgraph.progress import begin
+from clgraph.runtime.timing import RunInfo
+
+
+class Epoch(NamedTuple):
+    """What happened in one epoch.
+
+    Attributes
+    ----------
+    learning_rate : float
+    loss : float
+        Root mean square error on the training ratings, after the epoch.
+    eval_loss : float
+        The same on the evaluation ratings; NaN without them.
+    seconds : float
+        Time of the sweep alone.
+    updates_per_second : float
+        Training ratings by ``seconds``.
+    """
+
+    learning_rate: float
+    loss: float
+    eval_loss: float
+    seconds: float
+    updates_per_second: float
+
+
+Callback = Callable[[int, Epoch], object]
+"""``callback(number, epoch)`` after each epoch, numbered from 1; a true result stops the training."""
+
+
+class Model(Protocol):
+    """Factors and biases, wherever they are; *mean* is added to every prediction."""
+
+    mean: float
+
+    def set(self, factors: Factors) -> None:
+        """Take over copies of *factors*."""
+
+    def get(self) -> Factors:
+        """Return copies of the factors and biases as they are now."""
+
+
+class Training(ABC):
+    """What trains a model in epochs, on one device or on several.
+
+    Attributes
+    ----------
+    model : Model
+    strategy : str
+        The one that runs.
+    epochs : list of Epoch
+        What the last ``train`` did, after its *history*.
+    """
+
+    model: Model
+    strategy: str
+    epochs: list[Epoch]
+
+    def train(
+        self,
+        n_epochs: int,
+        *,
+        schedule: Schedule,
+        regularization: float = 0.0,
+        history: Sequence[Epoch] = (),
+        eval_ratings: Ratings | None = None,
+        tol: float | None = None,
+        callback: Callback | None = None,
+    ) -> list[Epoch]:
+        """Run up to *n_epochs* sweeps.
+
+        Parameters
+        ----------
+        n_epochs : int
+        schedule : callable
+            See :mod:`clgraph.algorithms.factorization.schedules`.
+        regularization : float
+            Factor of the squared norms of both rows (and biases) in the loss of a rating. A rate of *schedule*
+            is lowered to 1/2 divided by it.
+        history : sequence of Epoch
+            Earlier epochs, which the schedule and the numbers of the new ones go on from.
+        eval_ratings : Ratings, optional
+            Ratings of the same users and items.
+        tol : float, optional
+            Stop after an epoch that lowers the error on *eval_ratings*, or without them on the
+            training ratings, by less.
+        callback : callable, optional
+            See :data:`Callback`.
+
+        Returns
+        -------
+        list of Epoch
+            *history* and the new epochs.
+
+        Raises
+        ------
+        BaseException
+            Any, also Ctrl-C: after the factors of the last whole epoch are restored; ``epochs`` tells which
+            that is.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The error became infinite or NaN: the training ends, the last finite factors are restored.
+        """
+        check_regularization(regularization)
+        evaluation = None if eval_ratings is None else self.errors_on(eval_ratings)
+        self.epochs = list(history)
+        self.save(self.epochs)
+        tell = begin("fitting", n_epochs, "epochs")
+        try:
+            for done in range(1, n_epochs + 1):
+                rate = schedule([e.learning_rate for e in self.epochs], [e.loss for e in self.epochs])
+                rate = capped(rate, regularization)
+                epoch = self.epoch(rate, regularization, evaluation)
+                if not math.isfinite(epoch.loss):
+                    self.restore()
+                    warnings.warn(
+                        f"the error is {epoch.loss} after epoch {len(self.epochs) + 1} with learning rate {rate:.3g}; "
+                        "the factors before it are kept. Use a smaller learning_rate",
+                        ConvergenceWarning, stacklevel=2,
+                    )  # fmt: skip
+                    break
+                self.save([*self.epochs, epoch])
+                self.epochs = [*self.epochs, epoch]
+                tell(done, f"RMSE {epoch.loss:.4f}")
+                if callback is not None and callback(len(self.epochs), epoch):
+                    break
+                if tol is not None and _improvement(self.epochs) < tol:
+                    break
+        except BaseException:
+            self.epochs = self.restore()
+            raise
+        return self.epochs
+
+    @abstractmethod
+    def errors_on(self, ratings: Ratings) -> Any:
+        """Return what ``epoch`` needs to find the error on *ratings*."""
+
+    @abstractmethod
+    def save(self, epochs: list[Epoch]) -> None:
+        """Keep the model as it is now, after *epochs*."""
+
+    @abstractmethod
+    def restore(self) -> list[Epoch]:
+        """Set the model back to what was saved last; return the epochs that led to it."""
+
+    @abstractmethod
+    def epoch(self, rate: float, regularization: float, evaluation: Any) -> Epoch:
+        """Step once on each rating; *evaluation* is what :meth:`errors_on` has made, or ``None``."""
+
+    @abstractmethod
+    def info(self) -> RunInfo:
+        """Return what ran until now."""
+
+
+def _improvement(epochs: Sequence[Epoch]) -> float:
+    if len(epochs) < 2:
+        return math.inf
+    last, now = epochs[-2:]
+    return last.loss - now.loss if math.isnan(now.eval_loss) else last.eval_loss - now.eval_loss

@@ -1,0 +1,36 @@
+"""Graphs over several machines by Dask: a worker for each device, and the edges in chunks that each is read once.
+
+The names are those of the package; what they take is chunks of edges, and where they run is a Dask client.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from clgraph.errors import MissingExtraError
+
+try:
+    import distributed as _distributed  # noqa: F401
+except ImportError as error:
+    raise MissingExtraError(
+        "clgraph.distributed needs dask's distributed: pip install 'clgraph-opencl[dask]'"
+    ) from error
+
+from clgraph.distributed.chunks import edge_chunks
+from clgraph.distributed.cluster import LocalOpenCLCluster
+from clgraph.distributed.components import DistributedComponents, connected_components
+from clgraph.distributed.fold import DistributedInfo
+from clgraph.distributed.forest import DistributedForest, minimum_spanning_forest
+from clgraph.distributed.scheduler import HeteroScheduler
+
+__all__ = [
+    "DistributedComponents", "DistributedForest", "DistributedInfo", "HeteroScheduler", "LocalOpenCLCluster",
+    "SGDMatrixFactorization", "connected_components", "edge_chunks", "minimum_spanning_forest",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "SGDMatrixFactorization":  # which needs scikit-learn
+        raise AttributeError(f"module 'clgraph.distributed' has no attribute {name!r}")
+    from clgraph.distributed.estimator import SGDMatrixFactorization
+
+    return SGDMatrixFactorization

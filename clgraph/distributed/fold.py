@@ -1,0 +1,144 @@
+"""Chunks into one result: each worker adds chunk after chunk to what it has, then pairs of workers merge.
+
+A worker's results are lost with it. Dask knows how they came about, and computes them again on another one.
+"""
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+from uuid import uuid4
+
+import distributed
+
+from clgraph.distributed.workers import devices_of, own_address, submit
+from clgraph.errors import ClusterError
+from clgraph.progress import begin
+
+Value = TypeVar("Value")
+Absorb = Callable[[Value | None, Any, int], Value]
+
+
+@dataclass(frozen=True)
+class DistributedInfo:
+    """How a call ran.
+
+    Attributes
+    ----------
+    workers : tuple of str
+        The addresses of the workers, each with its device.
+    n_chunks, n_edges : int
+        What was read.
+    n_messages : int
+        Results that went from one worker to another one.
+    bytes_sent, largest_message_bytes : int
+        Of all of them, and of the largest. Chunks of arrays, which come from the client, do not count.
+    seconds : float
+        From the call to the result.
+    """
+
+    workers: tuple[str, ...]
+    n_chunks: int
+    n_edges: int
+    n_messages: int
+    bytes_sent: int
+    largest_message_bytes: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Part(Generic[Value]):
+    """What a worker has made of some chunks, and the messages that went into it."""
+
+    value: Value
+    n_bytes: int
+    address: str
+    n_edges: int
+    n_messages: int = 0
+    bytes_sent: int = 0
+    largest_message_bytes: int = 0
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.n_bytes  # by which Dask knows what a worker holds
+
+    def received(self) -> Part[Value]:
+        """Return this part as it is here: it was a message if another worker made it."""
+        if (here := own_address()) == self.address:
+            return self
+        largest = max(self.n_bytes, self.largest_message_bytes)
+        return replace(
+            self, address=here, n_messages=self.n_messages + 1, bytes_sent=self.bytes_sent + self.n_bytes,
+            largest_message_bytes=largest,
+        )  # fmt: skip
+
+    def grown(self, value: Value, n_bytes: int, n_edges: int, *others: Part[Value]) -> Part[Value]:
+        """Return the part that this one and *others* have become."""
+        parts = (self, *others)
+        return Part(
+            value, n_bytes, self.address, n_edges + sum(part.n_edges for part in parts),
+            sum(part.n_messages for part in parts), sum(part.bytes_sent for part in parts),
+            max(part.largest_message_bytes for part in parts),
+        )  # fmt: skip
+
+
+def folded(
+    client: distributed.Client, chunks: Sequence[Any], absorb: Absorb[Part[Value]],
+    merge: Callable[[Part[Value], Part[Value]], Part[Value]], what: str,
+) -> tuple[Part[Value], DistributedInfo]:
+    """Return what *absorb*, of a part, a chunk and its place, and *merge*, of two parts, make of all chunks.
+
+    Raises
+    ------
+    ClusterError
+        There are no workers, or a chunk has ended several of them.
+    """
+    began, token = time.perf_counter(), uuid4().hex
+    workers = devices_of(client)
+    tell = begin(what, len(chunks), "chunks")
+    waiting = deque(enumerate(chunks))
+    lanes: dict[str, distributed.Future] = {}  # what each worker has so far
+    lane_of: dict[str, str] = {}
+    running = distributed.as_completed([], raise_errors=False)
+
+    def give(address: str) -> None:
+        place, chunk = waiting.popleft()
+        key = f"clgraph-absorb-{place}-{token}"
+        future = submit(client, address, absorb, lanes.get(address), chunk, place, key=key)
+        lanes[address], lane_of[future.key] = future, address
+        running.add(future)
+
+    for worker in workers[: len(chunks)]:
+        give(worker.address)
+    for done, future in enumerate(running, 1):
+        _check(future)
+        tell(done)
+        if waiting:
+            give(lane_of[future.key])
+    level = list(lanes.items())
+    while len(level) > 1:  # neighbours first: they may be on one host
+        merged = [
+            (address, submit(client, address, merge, one, other, key=f"clgraph-merge-{uuid4().hex}"))
+            for (address, one), (_, other) in zip(level[::2], level[1::2], strict=False)
+        ]
+        level = merged + level[2 * len(merged) :]
+    (_, last), = level
+    lanes.clear()
+    distributed.wait(last)
+    _check(last)
+    part: Part[Value] = last.result()
+    info = DistributedInfo(
+        tuple(f"{worker.address} {worker.device}" for worker in workers), len(chunks), part.n_edges, part.n_messages,
+        part.bytes_sent, part.largest_message_bytes, time.perf_counter() - began,
+    )  # fmt: skip
+    return part, info
+
+
+def _check(future: distributed.Future) -> None:
+    if future.status == "finished":
+        return
+    try:
+        future.result()
+    except distributed.KilledWorker as error:
+        raise ClusterError(f"a task has ended every worker that tried it: {error}") from error

@@ -1,0 +1,100 @@
+"""Which devices work together."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyopencl as cl
+
+from clgraph.arguments import checked_count, refusing, shown
+from clgraph.errors import InputError, NoDeviceError
+from clgraph.runtime.failure import typed_errors
+from clgraph.runtime.query import enumerate_devices
+from clgraph.runtime.selection import ranked, select_device
+from clgraph.runtime.self_test import verdict
+from clgraph.runtime.session import Session, as_session
+
+
+def sub_devices(device: object, counts: Sequence[int]) -> list[Session]:
+    """Return a session on each part of a CPU device, with *counts* compute units.
+
+    Parameters
+    ----------
+    device : None, str or pyopencl.Device
+        As for :class:`clgraph.Session`.
+    counts : sequence of int
+        Compute units of each part; together at most those of the device.
+
+    Raises
+    ------
+    InputError
+        There are fewer compute units.
+    NoDeviceError
+        No device matches, or its driver does not cut it, as those of GPUs.
+    """
+    whole, _ = select_device(device)
+    units = int(whole.max_compute_units)
+    with refusing("counts", counts, "a sequence of integers"):
+        sizes = [checked_count(f"counts[{k}]", count, units) for k, count in enumerate(counts)]
+    if not sizes or sum(sizes) > units:
+        raise InputError(f"counts = {shown(counts)}; {whole.name.strip()} has {units} compute units")
+    kinds = cl.device_partition_property
+    try:
+        equal = len({*sizes}) == 1 and units % sizes[0] == 0
+        cut: Any = [kinds.EQUALLY, sizes[0]] if equal else [kinds.BY_COUNTS, *sizes, 0]
+        parts = whole.create_sub_devices(cut)
+    except cl.Error as error:
+        raise NoDeviceError(f"{whole.name.strip()} cannot be cut into parts of {sizes} units: {error}") from error
+    return [Session(part) for part in parts[: len(sizes)]]
+
+
+def sessions_of(devices: object) -> list[Session]:
+    """Return a session for each of *devices*; ``"all"`` stands for all GPUs and one CPU.
+
+    Raises
+    ------
+    NoDeviceError
+        There is none.
+    InputError
+        One stands there twice.
+    """
+    if isinstance(devices, str) and devices == "all":
+        found = _all()
+    elif isinstance(devices, str | Session | cl.Device) or not hasattr(devices, "__iter__"):
+        raise InputError(
+            f"devices = {shown(devices)}; allowed: 'all', or a list of names, sessions and pyopencl Devices"
+        )
+    else:
+        found = [as_session(each) for each in devices]
+    if not found:
+        raise NoDeviceError("no device is given; one is needed at least")
+    seen: dict[Any, int] = {}
+    for place, session in enumerate(found):
+        if (first := seen.setdefault(session.device.int_ptr, place)) != place:
+            raise InputError(f"devices[{first}] and devices[{place}] are both {session.facts.name}; name a device once")
+    return found
+
+
+def _all() -> list[Session]:
+    """Return all GPUs that work, and one runtime of the CPU without the cores that the GPUs' threads need."""
+    working = ranked(device for _, device in enumerate_devices() if not verdict(device)["reason"])
+    gpus = [device for device in working if device.type & cl.device_type.GPU]
+    cpu = next((device for device in working if device.type & cl.device_type.CPU), None)
+    sessions = [as_session(device) for device in gpus]
+    if cpu is not None:
+        left = int(cpu.max_compute_units) - len(gpus)
+        try:
+            sessions += sub_devices(cpu, [left]) if gpus and left > 0 else [as_session(cpu)]
+        except NoDeviceError:
+            sessions.append(as_session(cpu))
+    return sessions
+
+
+def speed_of(session: Session) -> float:
+    """Return the speed of a device's memory in its profile, bytes/s, of which a part of a device has its part."""
+    facts, share = session.facts, 1.0
+    with typed_errors("asking for the whole of a sub-device"):
+        parent = session.device.parent_device
+        if parent is not None:
+            share = facts.compute_units / int(parent.max_compute_units)
+    return share * session.profile.rates.stream_bytes_per_second

@@ -1,0 +1,242 @@
+"""Connected components on several devices: the answers of one, from split and streamed graphs."""
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pyopencl as cl
+import pytest
+import scipy.sparse as sp
+from conftest import DEVICES, ROOT, session_on
+from graphs import GRAPHS
+
+import clgraph as cg
+from clgraph.algorithms.components.on_devices import LOCAL, all_seen
+from clgraph.engine import split_graph, team
+from clgraph.engine.split_graph import SplitGraph, in_segments
+from clgraph.errors import DeviceError, InputError, NoDeviceError, UnsupportedStrategyError
+from clgraph.runtime.device_graph import DeviceGraph
+from clgraph.runtime.devices import sub_devices
+from clgraph.runtime.session import Session
+
+
+@pytest.fixture(scope="module")
+def pair() -> list[Session]:
+    """The first two devices of the tests, or the only one and a CPU."""
+    first, second = session_on(DEVICES[0]), session_on([*DEVICES, "cpu"][1])
+    if first.device == second.device:
+        pytest.skip("there is one device")
+    return [first, second]
+
+
+@pytest.fixture
+def uneven(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut at any entry, also of a small graph, in the middle of rows."""
+    monkeypatch.setattr(split_graph, "_ALIGNMENT", 1)
+
+
+def same(graph: object, found: object, expected: object) -> None:
+    assert found.n_components == expected.n_components
+    np.testing.assert_array_equal(found.labels, expected.labels)
+
+
+@pytest.mark.usefixtures("uneven")
+@pytest.mark.parametrize("strategy", ["auto", *LOCAL])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_zoo(pair: list[Session], name: str, strategy: str) -> None:
+    graph = GRAPHS[name]()
+    expected = cg.connected_components(graph, strategy="host", session=pair[0])
+    for given in ({"shares": "equal"}, {"shares": "equal", "segment_entries": max(1, graph.n_edges // 5)}):
+        found = cg.connected_components(graph, devices=pair, strategy=strategy, verify=True, **given)
+        same(graph, found, expected)
+    split = SplitGraph.from_graph(graph, pair, shares="equal")
+    for _ in range(2):  # the parts stay as they are
+        same(graph, cg.connected_components(split, strategy=strategy), expected)
+
+
+@pytest.mark.usefixtures("uneven")
+def test_giants_that_meet_in_an_edge_of_both_parts(pair: list[Session]) -> None:
+    """Each clique is the giant of a part; both parts pass over the edge (40, 100), which is the first of no row."""
+    src, dst = np.triu_indices(63, 1)
+    edges = np.concatenate([np.stack([src, dst]) + 1, np.stack([src, dst]) + 64, [[0, 40], [100, 100]]], axis=1)
+    graph = cg.Graph.from_edges(*edges)
+    found = cg.connected_components(graph, devices=pair, strategy="afforest", strides=(), shares="equal", verify=True)
+    assert found.n_components == 1
+    assert found.info.details["giants_differed"]
+    assert found.info.strategy == "rem"
+
+
+def test_giants_of_one_component_are_enough(pair: list[Session]) -> None:
+    graph = cg.generators.rmat(12, 16)
+    found = cg.connected_components(graph, devices=pair, strategy="afforest", shares="equal", verify=True)
+    assert "giants_differed" not in found.info.details
+    assert found.info.strategy == "afforest"
+
+
+def test_when_no_edge_was_missed() -> None:
+    numbers = np.array([0, 0, 1, 1], np.int32)
+    assert all_seen([], numbers)
+    assert all_seen([None, None], numbers)
+    assert all_seen([0, 1], numbers)
+    assert not all_seen([0, 2], numbers)
+    assert not all_seen([0, None], numbers)  # which leaves half of its edges to the other part
+
+
+def test_traffic_is_a_list_of_parents_a_round(pair: list[Session]) -> None:
+    graph = cg.generators.uniform_random(5001, 30_000)
+    details = cg.connected_components(graph, devices=pair, strategy="rem").info.details
+    assert details["merge_bytes"] == details["most_merge_bytes"] == 4 * graph.n_vertices
+    assert details["merge_rounds"] == 1
+    assert sum(details["device_entries"]) == graph.n_edges
+
+
+def test_one_device_may_be_a_team(pair: list[Session]) -> None:
+    found = cg.connected_components(cg.generators.grid(20, 20), devices=pair[:1], verify=True)
+    assert found.info.details["merge_bytes"] == 0
+
+
+def test_other_graphs_than_ours(pair: list[Session]) -> None:
+    graph = cg.generators.uniform_random(900, 700)
+    expected = cg.connected_components(graph, strategy="host", session=pair[0])
+    matrix = sp.csr_array((np.ones(graph.n_edges), graph.column_indices, graph.row_offsets), shape=(900, 900))
+    same(graph, cg.connected_components(matrix, devices=pair), expected)
+    same(graph, cg.connected_components(DeviceGraph.from_graph(graph, pair[0]), devices=pair), expected)
+
+
+def test_parts_that_were_made_on_their_devices(pair: list[Session]) -> None:
+    """Edges may be split in any way: these parts are graphs of their own, with some edges in common."""
+    parts = [cg.generators.uniform_random(3000, 1600, seed, session=session) for seed, session in enumerate(pair)]
+    split = SplitGraph([[part.on_device] for part in parts])
+    src = np.concatenate([part.sources() for part in parts])
+    dst = np.concatenate([part.column_indices for part in parts])
+    expected = cg.connected_components(cg.Graph.from_edges(src, dst, n=3000), strategy="host", session=pair[0])
+    for strategy in LOCAL:
+        same(split, cg.connected_components(split, strategy=strategy), expected)
+    with pytest.raises(InputError, match="cannot be checked on the host"):
+        cg.connected_components(split, verify=True)
+
+
+SMALL = """
+import numpy as np, clgraph as cg
+from clgraph.engine import split_graph
+from clgraph.hetero import sub_devices
+devices = sub_devices("pocl", [1] * 8)
+karate = [(0, v) for v in (1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 17, 19, 21, 31)] + [
+    (1, v) for v in (2, 3, 7, 13, 17, 19, 21, 30)] + [(2, v) for v in (3, 7, 8, 9, 13, 27, 28, 32)] + [
+    (3, 7), (3, 12), (3, 13), (4, 6), (4, 10), (5, 6), (5, 10), (5, 16), (6, 16), (8, 30), (8, 32), (8, 33), (9, 33),
+    (13, 33), (19, 33), (23, 25), (23, 27), (24, 25), (24, 27), (24, 31), (25, 31), (26, 29), (26, 33), (27, 33),
+    (28, 31), (28, 33), (29, 32), (29, 33), (31, 32), (31, 33), (32, 33)] + [
+    (v, w) for v in (14, 15, 18, 20, 22, 23) for w in (32, 33)] + [(23, 29), (30, 32), (30, 33)]
+graphs = [cg.Graph.from_edges(*np.array(karate).T), cg.generators.path(300), cg.generators.star(300),
+          cg.Graph.from_edges([0], [1]), cg.Graph.from_edges([0, 1], [1, 2], n=3), cg.Graph.from_edges([], [], n=5)]
+assert graphs[0].n_edges == 2 * 78
+for split_graph._ALIGNMENT in (64, 1):
+    for graph in graphs:
+        for strategy in ("rem", "hook_compress", "afforest"):
+            found = cg.connected_components(graph, devices=devices, strategy=strategy, verify=True)
+            details = found.info.details
+            assert details["most_merge_bytes"] <= 4 * graph.n_vertices * 3, details
+        print(found.n_components, sum(n > 0 for n in details["device_entries"]), details["merge_rounds"])
+"""
+
+
+def test_small_graphs_on_eight_devices() -> None:
+    """Most parts of the karate club are empty, and there are more devices than vertices or edges."""
+    session_on("pocl")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "POCL_MAX_PTHREAD_COUNT": "8"}
+    ran = subprocess.run(
+        [sys.executable, "-c", SMALL], env=environment, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    rows = [tuple(map(int, line.split())) for line in ran.stdout.splitlines()]
+    assert rows[:6] == [(1, 3, 2), (1, 8, 3), (1, 8, 3), (1, 1, 0), (1, 1, 0), (5, 0, 0)]
+    assert rows[6:] == [(1, 8, 3), (1, 8, 3), (1, 8, 3), (1, 2, 1), (1, 4, 2), (5, 0, 0)]
+
+
+def test_a_device_that_fails_is_named(pair: list[Session], monkeypatch: pytest.MonkeyPatch) -> None:
+    def program(*_given: object, **_more: object) -> None:
+        raise DeviceError("it is gone")
+
+    monkeypatch.setattr(pair[1], "program", program)
+    with pytest.raises(DeviceError, match=r"devices\[1\], .*: it is gone"):
+        cg.connected_components(cg.generators.grid(30, 30), devices=pair)
+
+
+@pytest.mark.timeout(120)
+def test_parts_of_a_cpu_passed_off_as_gpus_of_a_driver_for_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then slabs are copied beside kernels into rooms that are used again, through pinned memory, under one lock."""
+    monkeypatch.setattr(team, "LEAST_BYTES", 1 << 10)
+    monkeypatch.setattr(team, "_PIECE_BYTES", 1 << 16)
+    lock = threading.RLock()
+    sessions = sub_devices(session_on("pocl").device, [1, 1])
+    for session in sessions:
+        session.facts = dataclasses.replace(session.facts, is_cpu=False)
+        session.driver = lock
+    graph = cg.generators.rmat(15, 8)
+    expected = cg.connected_components(graph, strategy="host")
+    for strategy in LOCAL:
+        found = cg.connected_components(graph, devices=sessions, strategy=strategy, segment_entries=60_000)
+        same(graph, found, expected)
+    src, dst = graph.sources(), graph.column_indices
+    weighted = cg.Graph.from_edges(src[src < dst], dst[src < dst], (src * 7 + dst)[src < dst] % 99, n=graph.n_vertices)
+    forest = cg.minimum_spanning_forest(weighted, devices=sessions, segment_entries=60_000)
+    np.testing.assert_array_equal(forest.edges, cg.minimum_spanning_forest(weighted, strategy="host").edges)
+    same(graph, cg.connected_components(SplitGraph.from_graph(graph, sessions)), expected)
+
+
+def test_a_room_is_written_once_what_used_it_has_ended(pocl: Session) -> None:
+    slots = split_graph.Slots(team.Team([pocl]), pocl, cg.generators.cycle(500), 64)
+    for first in (0, 64):
+        slots.slab(first, first + 64)
+        slots.used()
+    for event in slots._used:
+        assert event is not None
+        event.wait()
+    slots._used[0] = running = cl.UserEvent(pocl.context)
+    waits = threading.Thread(target=slots.slab, args=(128, 192))
+    waits.start()
+    waits.join(0.2)
+    assert waits.is_alive()
+    running.set_status(cl.command_execution_status.COMPLETE)
+    waits.join(20)
+    assert not waits.is_alive()
+
+
+def test_segments() -> None:
+    assert in_segments(0, 0, 5) == []
+    assert in_segments(3, 13, 5) == [(3, 8), (8, 13)]
+    assert in_segments(3, 14, 5) == [(3, 8), (8, 13), (13, 14)]
+
+
+def test_what_is_refused(pair: list[Session]) -> None:
+    graph = cg.generators.path(5)
+    split = SplitGraph.from_graph(graph, pair)
+    part = split._slabs[1][0].graph
+    for wrong, message in [
+        ({"devices": []}, "no device is given"),
+        ({"devices": [pair[0], pair[0]]}, r"devices\[0\] and devices\[1\]"),
+        ({"devices": pair, "session": pair[0]}, "several devices"),
+        ({"devices": pair, "strategy": "host"}, "on several devices"),
+        ({"devices": pair, "shares": "all"}, "shares"),
+        ({"devices": pair, "segment_entries": 0}, "segment_entries"),
+        ({"devices": pair, "strategy": "rem", "strides": 4}, "rem has no option strides"),
+        ({"devices": pair, "verify": 3}, "verify"),
+        ({"graph": split, "devices": pair}, "stays on the devices"),
+        ({"graph": split, "session": pair[0]}, "several devices"),
+    ]:
+        with pytest.raises((InputError, NoDeviceError), match=message):
+            cg.connected_components(**{"graph": graph, **wrong})
+    with pytest.raises(UnsupportedStrategyError):
+        cg.connected_components(graph, devices=pair, strategy="none")
+    for parts, message in [
+        (3, "parts = 3"), ([], "one graph at least"), ([[part], []], "one graph at least"), ([[part, 4]], "4"),
+        ([[part], [part]], "name a device once"),
+        ([[part, cg.generators.path(5, session=pair[0]).on_device]], "has graphs on"),
+        ([[part, cg.generators.path(6, session=pair[1]).on_device]], "n_vertices"),
+    ]:  # fmt: skip
+        with pytest.raises(InputError, match=message):
+            SplitGraph(parts)

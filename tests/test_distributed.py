@@ -1,0 +1,369 @@
+"""Components and forests over Dask's workers: the same answers as one device, whatever becomes of the workers."""
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import distributed
+import hetero_loads
+import numpy as np
+import pytest
+from conftest import session_on
+from scipy.sparse import random_array
+
+import clgraph as cg
+import clgraph.distributed as cgd
+from clgraph import generators
+from clgraph.distributed import chunks, fold, forest, workers
+from clgraph.distributed.fold import Part
+from clgraph.errors import (
+    ClusterError,
+    DeviceDroppedWarning,
+    GraphError,
+    GraphFileError,
+    InputError,
+    KernelBuildError,
+    MissingExtraError,
+    NoDeviceError,
+)
+from clgraph.hetero import elementwise
+from clgraph.progress import Progress, listening
+
+pytestmark = pytest.mark.xdist_group("distributed")
+N_WORKERS = 2
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[cgd.LocalOpenCLCluster]:
+    session_on("pocl")
+    with cgd.LocalOpenCLCluster(["pocl"], workers_per_device=N_WORKERS, memory_limit=None) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster: cgd.LocalOpenCLCluster) -> Iterator[distributed.Client]:
+    with distributed.Client(cluster) as client:
+        client.wait_for_workers(N_WORKERS)
+        yield client
+
+
+def random_graph(n: int, m: int, dtype: Any = np.int32) -> cg.Graph:
+    rng = np.random.default_rng(n + m)
+    return cg.Graph.from_edges(
+        rng.integers(0, n, m), rng.integers(0, n, m), rng.integers(0, 50, m).astype(dtype), n=n, duplicates="min"
+    )
+
+
+def graphs() -> dict[str, cg.Graph]:
+    nothing = np.zeros(0, np.int32)
+    return {
+        "path": generators.path(50), "star": generators.star(50), "one edge": cg.Graph.from_edges([0], [1], [7], n=2),
+        "no edge": cg.Graph.from_edges(nothing, nothing, n=3), "random": random_graph(500, 400),
+        "floats": random_graph(300, 900, np.float64), "unweighted": cg.generators.rmat(8, 4, seed=1),
+    }
+
+
+@pytest.mark.parametrize("n_chunks", [1, 5])
+@pytest.mark.parametrize("name", graphs())
+def test_answers_are_those_of_one_device(client: distributed.Client, name: str, n_chunks: int) -> None:
+    graph, one = graphs()[name], session_on("pocl")
+    parts = cgd.edge_chunks(graph, n_chunks)
+    count, labels = cgd.connected_components(parts, n_vertices=graph.n_vertices, client=client)
+    wanted = cg.connected_components(graph, session=one)
+    assert count == wanted.n_components and np.array_equal(labels, wanted.labels)
+    for maximum in (False, True):
+        found = cgd.minimum_spanning_forest(parts, n_vertices=graph.n_vertices, maximum=maximum, client=client)
+        tree = cg.minimum_spanning_forest(graph, maximum=maximum, session=one)
+        assert found.weight == tree.weight
+        assert np.array_equal(found.sources, tree.sources) and np.array_equal(found.targets, tree.targets)
+        assert (found.weights is None) == (tree.weights is None or not found.sources.size)
+        assert found.weights is None or np.array_equal(found.weights, tree.weights)
+        assert found.to_graph().n_vertices == graph.n_vertices
+
+
+def test_ids_may_grow_from_chunk_to_chunk(client: distributed.Client) -> None:
+    parts = [([0], [k]) for k in (3, 1, 40, 17, 900)]
+    count, labels = cgd.connected_components(parts, client=client)
+    assert labels.size == 901 and count == 896 and len({*labels[[0, 1, 3, 17, 40, 900]]}) == 1
+    assert cgd.connected_components([], client=client).labels.size == 0
+    assert cgd.minimum_spanning_forest([], client=client).weight == 0
+
+
+def test_messages_take_four_bytes_a_vertex(client: distributed.Client) -> None:
+    graph = random_graph(20_000, 30_000)
+
+    def incoming(dask_worker: Any) -> list[int]:
+        """Return the sizes of our results that came from another worker."""
+        keys = [item for entry in dask_worker.transfer_incoming_log for item in entry["keys"].items()]
+        return [n_bytes for key, n_bytes in keys if key.startswith("clgraph-")]
+
+    before = client.run(incoming)
+    found = cgd.connected_components(cgd.edge_chunks(graph, 7), n_vertices=graph.n_vertices, client=client)
+    info = found.info
+    assert (info.n_messages, info.largest_message_bytes, info.n_chunks) == (N_WORKERS - 1, 4 * graph.n_vertices, 7)
+    assert info.bytes_sent == info.n_messages * info.largest_message_bytes <= 8 * graph.n_vertices
+    assert info.n_edges == graph.edge_list()[0].size
+    sent = [size for address, sizes in client.run(incoming).items() for size in sizes[len(before[address]) :]]
+    assert len(sent) == info.n_messages and info.bytes_sent <= sum(sent) < info.bytes_sent + 1000
+    whole = pickle.dumps(Part(found.labels, found.labels.nbytes, "tcp://127.0.0.1:40000", 30_000))
+    assert len(whole) < info.largest_message_bytes + 1000
+
+
+def test_chunks_of_every_kind_are_read_in_segments(
+    client: distributed.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = random_graph(300, 600)
+    sources, targets, weights = graph.edge_list()
+    np.savez(tmp_path / "a.npz", sources=sources, targets=targets, weights=weights)
+    (tmp_path / "b.txt").write_text(
+        "# a comment\n" + "".join(f"{u + 1} {v + 1} {w}\n" for u, v, w in zip(sources, targets, weights, strict=True))
+    )
+    arrays = (sources, targets, weights)
+    monkeypatch.setattr(chunks, "SEGMENT_EDGES", 100)
+    kinds: dict[str, tuple[Any, int]] = {
+        "arrays": (arrays, 0), "npz": (tmp_path / "a.npz", 0), "text": (str(tmp_path / "b.txt"), 1),
+        "function": (lambda: arrays, 0), "from 1": ((sources + 1, targets + 1, weights), 1),
+    }
+    for name, (chunk, base) in kinds.items():
+        parts = list(chunks.segments(chunk, n=300, base=base))
+        assert name == "text" or max(part[0].size for part in parts) == 100
+        for column, wanted in enumerate(arrays):
+            assert np.array_equal(np.concatenate([part[column] for part in parts]), wanted), name
+        tree = cgd.minimum_spanning_forest([chunk], n_vertices=300, base=base, client=client)
+        assert tree.weight == cg.minimum_spanning_forest(graph, session=session_on("pocl")).weight
+    pairs = np.stack([sources, targets], 1)
+    assert sum(part[0].size for part in chunks.segments(pairs, n=None)) == sources.size
+    future = client.submit(lambda: arrays[:2], pure=False)
+    assert cgd.connected_components([future], n_vertices=300, client=client).info.n_edges == sources.size
+
+
+def test_a_forest_grows_by_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, contracted = random_graph(100, 2000), []
+    whole = cg.minimum_spanning_forest(graph, session=session_on("pocl"))
+    lightest = forest.lightest
+
+    def counted(n: int, maximum: bool, *parts: Any) -> Any:
+        contracted.append(sum(part[0].size for part in parts))
+        return lightest(n, maximum, *parts)
+
+    for module in (fold, forest):
+        monkeypatch.setattr(module, "own_address", lambda: "here")
+    for module in (forest, chunks):
+        monkeypatch.setattr(module, "SEGMENT_EDGES", 50)
+    monkeypatch.setattr(forest, "worker_session", lambda: session_on("pocl"))
+    monkeypatch.setattr(forest, "lightest", counted)
+    part = None
+    for place, chunk in enumerate(cgd.edge_chunks(graph, 3)):
+        part = forest.absorb(part, chunk, place, n=None, base=0, maximum=False)
+    assert part is not None and np.array_equal(part.value.sources, whole.sources)
+    assert np.array_equal(part.value.weights, whole.weights)
+    # At least as many new edges as the forest has, but for the last ones of a chunk.
+    assert len(contracted) < 25 and max(contracted) < 350
+
+
+def test_parquet_names_the_package_that_it_needs(
+    client: distributed.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"a\.parquet: parquet files need pyarrow: pip install pyarrow"):
+        list(chunks.segments(tmp_path / "a.parquet", n=None))
+
+
+class Killer:
+    """A chunk that ends its worker the first time it is read."""
+
+    def __init__(self, marker: Path, chunk: Any) -> None:
+        self.marker, self.chunk = marker, chunk
+
+    def __call__(self) -> Any:
+        if not self.marker.exists():
+            self.marker.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return self.chunk
+
+
+@pytest.mark.parametrize("place", [0, 4])
+def test_a_killed_worker_changes_nothing(tmp_path: Path, place: int) -> None:
+    session_on("pocl")
+    graph = random_graph(400, 500)
+    parts: list[Any] = cgd.edge_chunks(graph, 6)
+    parts[place] = Killer(tmp_path / "killed", parts[place])
+    options = {"workers_per_device": N_WORKERS, "memory_limit": None}
+    with cgd.LocalOpenCLCluster(["pocl"], **options) as cluster, distributed.Client(cluster) as client:
+        client.wait_for_workers(N_WORKERS)
+        count, labels = cgd.connected_components(parts, n_vertices=400, client=client)
+    assert (tmp_path / "killed").exists()
+    wanted = cg.connected_components(graph, session=session_on("pocl"))
+    assert count == wanted.n_components and np.array_equal(labels, wanted.labels)
+
+
+def test_progress_is_told_chunk_by_chunk(client: distributed.Client) -> None:
+    told: list[Progress] = []
+    with listening(told.append):
+        cgd.connected_components([([0], [1])] * 4, client=client)
+    ours = [state for state in told if state.what == "connected components"]
+    assert [state.done for state in ours] == [0, 1, 2, 3, 4]
+    assert {(state.total, state.unit) for state in ours} == {(4, "chunks")}
+
+
+def test_workers_are_pinned_and_on_the_loopback_interface(client: distributed.Client) -> None:
+    pinned = client.run(lambda: os.environ["CLGRAPH_DEVICE"])
+    assert len(pinned) == N_WORKERS and len({*pinned.values()}) == 1
+    assert all(address.startswith("tcp://127.0.0.1:") for address in (*pinned, client.scheduler.address))
+    found = workers.devices_of(client)
+    assert all("pthread" in worker.device and worker.is_cpu and worker.weight > 0 for worker in found)
+    link = client.dashboard_link.rpartition("/")[0]
+    assert link.startswith("http://127.0.0.1:")
+    with urllib.request.urlopen(f"{link}/health", timeout=10) as answer:
+        assert answer.read() == b"ok"
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ("a.txt", InputError, "a sequence of chunks"),
+        (7, InputError, "chunks = 7"),
+        ([([0], [1]), 7], GraphError, r"chunks\[1\] = 7"),
+        ([([0], [1]), ([0, 1], [1])], GraphError, r"chunks\[1\]: arrays of 2, 1 elements"),
+        ([([0], [1]), ([0], [9])], GraphError, r"chunks\[1\]: targets\[0\] = 9 is not a vertex"),
+        ([([0.5], [1])], GraphError, r"chunks\[0\]: sources holds float64"),
+        ([([0], [1], ["a"])], GraphError, r"chunks\[0\]: weights of type"),
+        ([np.zeros((3, 4), int)], GraphError, r"chunks\[0\]: "),
+        ([lambda: 3], GraphError, r"chunks\[0\]: 3; allowed"),
+        (["missing.npz"], GraphFileError, r"chunks\[0\]: missing.npz"),
+        (["missing.txt"], GraphFileError, r"chunks\[0\]: missing.txt"),
+    ],
+)
+def test_bad_chunks(client: distributed.Client, given: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        cgd.connected_components(given, n_vertices=5, client=client)
+
+
+def test_bad_text_names_the_line(client: distributed.Client, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("0 1\n1 x\n")
+    with pytest.raises(GraphFileError, match=r"chunks\[0\].*line 2"):
+        cgd.connected_components([tmp_path / "a.txt"], client=client)
+
+
+def test_weights_are_there_for_all_edges_or_for_none(client: distributed.Client) -> None:
+    with pytest.raises(GraphError, match="some edges have weights"):
+        cgd.minimum_spanning_forest([([0], [1], [2])] * 2 + [([1], [2])] * 2, client=client)
+
+
+def test_a_client_without_workers() -> None:
+    with distributed.LocalCluster(
+        n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0"
+    ) as cluster, distributed.Client(cluster) as client, pytest.raises(ClusterError, match="has no workers"):
+        cgd.connected_components([([0], [1])], client=client)
+    with pytest.raises(InputError, match="client = 'here'"):
+        cgd.connected_components([([0], [1])], client="here")
+
+
+def test_workers_with_other_versions(client: distributed.Client) -> None:
+    def become(version: str) -> str:
+        import clgraph
+
+        before, clgraph.__version__ = clgraph.__version__, version
+        return before
+
+    address = min(client.nthreads())
+    before = client.run(become, "0.0.1", workers=[address])[address]
+    try:
+        with pytest.raises(ClusterError, match=rf"worker {address} has clgraph 0\.0\.1, and this process has"):
+            cgd.connected_components([([0], [1])], client=client)
+    finally:
+        client.run(become, before, workers=[address])
+
+
+def test_a_worker_without_a_device() -> None:
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0", memory_limit=None,
+        env={"CLGRAPH_DEVICE": "no such device"},
+    ) as cluster, distributed.Client(cluster) as client, pytest.raises(NoDeviceError, match="no device matches"):
+        cgd.connected_components([([0], [1])], client=client)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"devices": ["no such"]}, NoDeviceError, "no device matches"),
+        ({"devices": []}, NoDeviceError, "no device is given"),
+        ({"devices": ["pocl", "pocl"]}, InputError, r"devices\[0\] and devices\[1\] are both"),
+        ({"devices": "pocl"}, InputError, "allowed: 'all'"),
+        ({"devices": ["pocl"], "workers_per_device": 0}, InputError, "workers_per_device = 0"),
+    ],
+)
+def test_bad_clusters(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    session_on("pocl")
+    with pytest.raises(error, match=message):
+        cgd.LocalOpenCLCluster(**arguments)
+
+
+def test_without_dask_the_package_says_what_to_install() -> None:
+    code = (
+        "import sys\nsys.modules['distributed'] = None\n"
+        "import clgraph\nfrom clgraph.errors import MissingExtraError\n"
+        "try:\n    import clgraph.distributed\n"
+        "except MissingExtraError as error:\n    assert 'clgraph-opencl[dask]' in str(error)\n"
+        "else:\n    raise SystemExit('no error')"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+SQUARE = elementwise("x * x + i", inputs={"x": np.float32}, dtype=np.float32)
+
+
+@pytest.mark.parametrize("policy", ["hass", "static", "greedy", "guided"])
+def test_loads_are_spread_over_workers(client: distributed.Client, policy: str) -> None:
+    scheduler = cgd.HeteroScheduler(client, policy=policy, sub_loads=10)
+    x = np.random.default_rng(0).random(50_000, np.float32)
+    results, report = scheduler.run(SQUARE, [x] * 3)
+    assert all(np.array_equal(found, results[0]) for found in results) and len(report.devices) == N_WORKERS
+    matrix = random_array((400, 300), density=0.1, rng=np.random.default_rng(1), dtype=np.float32).tocsr()
+    matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+    vector = np.random.default_rng(2).random(300, np.float32)
+    (product,), _ = scheduler.run(hetero_loads.sparse_product(vector), [matrix])
+    assert np.allclose(product, matrix @ vector, rtol=1e-5)
+    text = hetero_loads.text_with([b"ab", b"abc"], 100_000)
+    (counts,), _ = scheduler.run(hetero_loads.string_search([b"ab", b"abc"]), [text])
+    assert counts.tolist() == hetero_loads.count_in(text, [b"ab", b"abc"])
+    for done in report.rounds:
+        assert sum(done.items) == x.size and done.dropped == ()
+    (alone,), _ = cg.HeteroScheduler([session_on("pocl")], policy="static").run(SQUARE, [x])
+    assert np.array_equal(results[0], alone)  # also where a part does not begin at 0
+
+
+def test_chunk_sizes_are_those_of_the_profiles(client: distributed.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [replace(worker, weight=weight) for worker, weight in zip(workers.devices_of(client), (3, 1), strict=True)]
+    monkeypatch.setattr("clgraph.distributed.scheduler.devices_of", lambda _client: found)
+    _, report = cgd.HeteroScheduler(client, policy="static").run(SQUARE, [np.ones(4000, np.float32)])
+    assert report.rounds[0].items == (3000, 1000)
+
+
+def test_a_lost_worker_is_dropped() -> None:
+    session_on("pocl")
+    x = np.arange(20_000, dtype=np.float32)
+    options = {"workers_per_device": N_WORKERS, "memory_limit": None}
+    with cgd.LocalOpenCLCluster(["pocl"], **options) as cluster, distributed.Client(cluster) as client:
+        client.wait_for_workers(N_WORKERS)
+        scheduler = cgd.HeteroScheduler(client)
+        pids = client.run(os.getpid)
+        os.kill(pids[min(pids)], signal.SIGKILL)
+        with pytest.warns(DeviceDroppedWarning, match=f"{min(pids)}.* is lost"):
+            (found,), report = scheduler.run(elementwise("x + 1", inputs={"x": np.float32}, dtype=np.float32), [x])
+        assert np.array_equal(found, x + 1) and len(report.rounds[0].dropped) == 1
+        assert [worker.address for worker in scheduler.sessions] == [max(pids)]
+
+
+def test_a_kernel_that_does_not_build(client: distributed.Client) -> None:
+    broken = elementwise("no such name", inputs={"x": np.float32}, dtype=np.float32)
+    with pytest.warns(DeviceDroppedWarning), pytest.raises(KernelBuildError, match=r"(?s)worker tcp.*undeclared"):
+        cgd.HeteroScheduler(client).run(broken, [np.ones(100, np.float32)])
