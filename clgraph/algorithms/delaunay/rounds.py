@@ -63,7 +63,7 @@ class Refinement:
         in_groups = bool(group_size) and method == "patches"
         self._method = "priority" if in_groups else method  # of rounds of the whole mesh
         self._rim = 32
-        self._n_rows = min(max(1024, mesh.n_triangles // 4), 1 << (15 if cpu else 18))
+        self._n_rows = min(max(1024, mesh.n_triangles // 4), 1 << (15 if cpu else 20))
         self._placement = Placement(session, problem)
         constant = session.program(MARK, sizes.exact).constant
         self._state = session.empty(constant("STATE_WORDS"), np.uint32)
