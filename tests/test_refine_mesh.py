@@ -195,6 +195,26 @@ def test_most_points(session: Session, strategy: str) -> None:
         assert refine_mesh(mesh, max_points=5, strategy=strategy, session=session).n_points == mesh.n_points
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("name", ["hole", "slits", "regions"])
+def test_segments_that_stay_whole(session: Session, name: str, strategy: str) -> None:
+    mesh = GRAPHS[name]().triangulate()
+    given = set(map(tuple, np.sort(mesh.segments, axis=1).tolist()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        for whole in ("boundary", "segments"):
+            refined = refine_mesh(mesh, max_area=0.01, whole=whole, strategy=strategy, session=session, verify=True)
+            found = set(map(tuple, np.sort(refined.segments, axis=1).tolist()))
+            outer = {pair for pair in given if pair in _boundary(mesh)}
+            assert outer <= found and (given == found or whole == "boundary") and refined.n_points > mesh.n_points
+
+
+def _boundary(mesh: cg.TriangleMesh) -> set[tuple[int, ...]]:
+    triangle, side = np.nonzero(mesh.neighbors < 0)
+    ends = mesh.triangles[triangle[:, None], (side[:, None] + [1, 2]) % 3]
+    return set(map(tuple, np.sort(ends, axis=1).tolist()))
+
+
 def test_points_that_round_to_others_are_given_up(pocl: Session) -> None:
     far = 2.0**40
     points = far + np.array([[0, 0], [2e-3, 0], [2e-3, 2e-3], [0, 2e-3]])
@@ -316,6 +336,7 @@ def test_arguments() -> None:
     wrong = [
         ({"min_angle": -1}, "min_angle"), ({"min_angle": 35}, "min_angle"), ({"max_area": 0}, "max_area"),
         ({"max_points": 0}, "max_points"), ({"min_angle": math.nan}, "min_angle"), ({"partial": 2}, "partial"),
+        ({"whole": "all"}, "whole"),
     ]  # fmt: skip
     for arguments, name in wrong:
         with pytest.raises(InputError, match=name):

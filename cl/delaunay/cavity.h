@@ -48,6 +48,7 @@ typedef struct {
   size_t word_stride;
   int n_rows;
   double lens;
+  int whole;
 #if IN_GROUP
   __global const uint *places;   /* of each triangle, in patches; those of this one begin at first_place */
   volatile __local uint *claims;
@@ -121,7 +122,8 @@ INLINE int walk(field_t f, int i, ulong key, double2 p, int t, int last, int n_e
       return WALK_UNSURE;
 #endif
     }
-    if (across < 0 && !split && (turn <= 0 || encroaches(p, a, b, f.lens))) return link_to(t, e);
+    if (across < 0 && !split && (turn <= 0 || (may_split(across, f.whole) && encroaches(p, a, b, f.lens))))
+      return link_to(t, e);
     if (turn <= 0) return WALK_FLAT;
     if (*n_rim >= MOST_RIM) return WALK_TOO_LARGE;
     f.rim[(*n_rim)++ * (size_t)f.n_rows + i] = (int4)(va, across, across < 0 ? of3(f.sides[t], e) : -1, corner.w);

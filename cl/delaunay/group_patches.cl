@@ -105,7 +105,7 @@ KERNEL refine_groups(int n_triangles, int n_patches, int least_urgency, uint mos
   const int own = get_global_id(0), lane = get_local_id(0);
   field_t f;
   f.points = points; f.corners = corners; f.links = links; f.sides = sides; f.point_segments = point_segments;
-  f.rim = rim; f.cavity = cavity; f.n_rows = get_global_size(0); f.lens = ask.lens;
+  f.rim = rim; f.cavity = cavity; f.n_rows = get_global_size(0); f.lens = ask.lens; f.whole = ask.whole;
   f.places = places; f.claims = claims;
   grown_t m;
   m.points = points; m.corners = corners; m.links = links; m.sides = sides; m.urgencies = urgencies;
