@@ -97,6 +97,22 @@ def test_ids_may_grow_from_chunk_to_chunk(client: distributed.Client) -> None:
     assert cgd.minimum_spanning_forest([], client=client).weight == 0
 
 
+def test_many_files_go_together_in_a_task(client: distributed.Client, tmp_path: Path) -> None:
+    graph, paths = random_graph(200, 300), []
+    for k, (sources, targets, weights) in enumerate(cgd.edge_chunks(graph, 40)):
+        paths.append(tmp_path / f"{k}.npz")
+        np.savez(paths[-1], sources=sources, targets=targets, weights=weights)
+    told: list[Progress] = []
+    with listening(told.append):
+        found = cgd.minimum_spanning_forest(paths, n_vertices=200, client=client)
+    assert found.weight == cg.minimum_spanning_forest(graph, session=session_on("pocl")).weight
+    assert [state.done for state in told if state.unit == "chunks"] == list(range(0, 41, 40 // (8 * N_WORKERS)))
+    assert fold.grouped(["a", Path("b"), [1], "c", "d", "e"], 2) == [[0, 1], [2], [3, 4], [5]]
+    np.savez(paths[3], sources=[0], targets=[500])
+    with pytest.raises(GraphError, match=r"chunks\[3\]: targets\[0\] = 500"):
+        cgd.connected_components(paths, n_vertices=200, client=client)
+
+
 def test_messages_take_four_bytes_a_vertex(client: distributed.Client) -> None:
     graph = random_graph(20_000, 30_000)
 
@@ -162,7 +178,7 @@ def test_a_forest_grows_by_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forest, "lightest", counted)
     part = None
     for place, chunk in enumerate(cgd.edge_chunks(graph, 3)):
-        part = forest.absorb(part, chunk, place, n=None, base=0, maximum=False)
+        part = forest.absorb(part, [place], chunk, n=None, base=0, maximum=False)
     assert part is not None and np.array_equal(part.value.sources, whole.sources)
     assert np.array_equal(part.value.weights, whole.weights)
     # At least as many new edges as the forest has, but for the last ones of a chunk.
