@@ -8,8 +8,8 @@
 What counts is the least wall time of a run on a resident graph; of factorisation, preparation and 20 sweeps. The inputs
 are those of ``unseen.py``. A row is as that algorithm's own benchmark writes it. A strategy that is predicted to take
 both more than ``--patience`` seconds and ``--hopeless`` times as long as the pick is left out. One that is not done
-after ``--limit`` seconds is killed with its process; its row has ``cut`` and the limit as its time. At first it may
-take ten times as long, since it is compiled.
+after ``--limit`` seconds is killed with its process; its row has ``cut`` and the limit as its time. To be compiled and
+prepared, before that, it may take ten times as long.
 """
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ __all__ = ["GRAPHS", "N_SWEEPS", "RANK", "as_one_run", "quality"]
 
 HALVES = {"tune": (unseen.TUNE, unseen.TUNE_RATINGS), "judge": (unseen.JUDGE, unseen.JUDGE_RATINGS)}
 _WRITTEN_SECONDS = 10.0  # between two writings: a file of many rows takes long
-_COMPILING = 10.0  # times as long as later a strategy may take at first
+_BUILDING = 10.0  # times as long as to be timed a strategy may take to be compiled and prepared
 _LATE = 1.2  # pick / best of the inputs that are listed
 
 
@@ -76,35 +76,29 @@ def labelled(args: argparse.Namespace) -> Iterator[tuple[str, Any, list[tuple[st
 
 
 def measured_case(
-    calls: LimitedCalls, label: str, data: Any, benchmark: str, settings: dict[str, Any], args: argparse.Namespace,
-    built: set[tuple[Any, ...]],
+    calls: LimitedCalls, label: str, data: Any, benchmark: str, settings: dict[str, Any], args: argparse.Namespace
 ) -> list[Row]:
-    """Measure the strategies that are worth it; one that takes longer than it may has a row that says so.
-
-    What is not yet in *built* may take longer, since it is compiled.
-    """
+    """Measure the strategies that are worth it; one that takes longer than it may has a row that says so."""
     timing = Timing(args.repeats, args.budget, args.check_limit)
 
-    def call(method: Callable[..., Any], *given: Any) -> Any:
+    def call(method: Callable[..., Any], *given: Any, limit: float | None) -> Any:
         if not calls.is_running:
             calls(Judge.take, label, data)
-        what = (benchmark, *settings.values(), *given[:1])
-        compiling = 1.0 if what in built else _COMPILING
-        built.add(what)
-        limit = None if args.limit is None else compiling * args.limit
         return calls(method, benchmark, settings, *given, limit_seconds=limit)
 
-    picked, predicted = call(Judge.predicted)
+    building = None if args.limit is None else _BUILDING * args.limit
+    picked, predicted = call(Judge.predicted, limit=building)
     most, rows = max(args.patience, args.hopeless * predicted[picked]), []
     for name in (name for name, seconds in predicted.items() if seconds <= most or name == picked):
         try:
-            rows += call(Judge.measure, name, timing)
-        except LimitError:
+            call(Judge.build, name, limit=building)
+            rows += call(Judge.measure, name, timing, limit=args.limit)
+        except LimitError as error:
             named = label if benchmark == RATINGS else GRAPHS[benchmark][0].label(label, **settings)
             rows.append({
                 "benchmark": benchmark, "graph": named, "strategy": name, "kind": "online", "picked": name == picked,
-                "predicted_seconds": predicted[name], "wall_seconds": args.limit, "least_wall_seconds": args.limit,
-                "cut": True, **settings,
+                "predicted_seconds": predicted[name], "wall_seconds": error.seconds,
+                "least_wall_seconds": error.seconds, "cut": True, **settings,
             })  # fmt: skip
     return rows
 
@@ -202,7 +196,6 @@ def late(rows: Sequence[Row]) -> str:
 def measured_rows(args: argparse.Namespace) -> list[Row]:
     """Measure until all is done or the time is over, and write what there is every few seconds and at the end."""
     rows: list[Row] = []
-    built: set[tuple[Any, ...]] = set()
     missed: dict[str, list[str]] = defaultdict(list)
     began, written, n_written = time.monotonic(), time.monotonic(), 0
     with LimitedCalls(Judge, args.device) as calls:
@@ -218,7 +211,7 @@ def measured_rows(args: argparse.Namespace) -> list[Row]:
                         missed[case].append(label)
                         continue
                     try:
-                        found = measured_case(calls, label, data, benchmark, settings, args, built)
+                        found = measured_case(calls, label, data, benchmark, settings, args)
                         rows += [{**row, **origin} for row in found]
                     except LimitError as error:
                         missed[case].append(f"{label} (prediction {error})")

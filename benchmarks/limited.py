@@ -15,7 +15,11 @@ _LEAVING_SECONDS = 20.0  # in which a driver must have freed what a killed proce
 
 
 class LimitError(Exception):
-    """A call took longer than it may."""
+    """A call took longer than it may, which is so many *seconds*."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"not done after {seconds:g} s")
+        self.seconds = seconds
 
 
 class LimitedCalls:
@@ -60,9 +64,9 @@ class LimitedCalls:
 
     def _answer(self, limit_seconds: float | None) -> Any:
         assert self._pipe is not None
-        if not self._pipe.poll(limit_seconds):
+        if limit_seconds is not None and not self._pipe.poll(limit_seconds):
             self.end()
-            raise LimitError(f"not done after {limit_seconds} s")
+            raise LimitError(limit_seconds)
         try:
             found, error = self._pipe.recv()
         except EOFError:

@@ -298,6 +298,28 @@ def partitions(session: Session) -> None:
         )
 
 
+def partition_variants(session: Session) -> None:
+    """Partition a small graph by all variants of the phases, in work-groups of several work-items."""
+    import warnings
+
+    from clgraph.algorithms import partition
+    from clgraph.algorithms.partition import strategies
+    from clgraph.data.graph import Graph
+
+    warnings.simplefilter("ignore", RuntimeWarning)
+    strategies._group = lambda *_: 4
+    strategies._LEAST_COARSEST = 4
+    src, dst = np.random.default_rng(17).integers(40, size=(2, 90))
+    graph = Graph.from_edges(src, dst, np.arange(src.size) % 5, n=42)
+    for matching, contraction, refinement in (
+        ("segmented", "sorted", "buffered"), ("segmented", "hashed", "permutations"),
+    ):  # fmt: skip
+        partition.partition(
+            graph, 3, strategy="gpu", coarsest=1, individuals=1, matching=matching, contraction=contraction,
+            refinement=refinement, top_k=3, drop_light_edges=True, session=session, verify=True,
+        )  # fmt: skip
+
+
 def rounds(session: Session) -> None:
     """Run searches by rounds over all vertices on a small graph with a long row."""
     from clgraph.algorithms.bfs import bfs

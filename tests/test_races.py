@@ -171,9 +171,13 @@ PLANTS = {
         "scheduler", "claims",
     ),
     "plain-bits": Plant(
-        "coloring/distance_two.cl", "old[j] = fetch_or(used + (size_t)nets[j] * stride, bit);",
-        "{ old[j] = used[(size_t)nets[j] * stride]; used[(size_t)nets[j] * stride] = old[j] | bit; }",
+        "coloring/distance_two.cl", "old[j] = fetch_or(word_of(words, (uint)nets[j]), bit);",
+        "{ old[j] = *word_of(words, (uint)nets[j]); *word_of(words, (uint)nets[j]) = old[j] | bit; }",
         "threads", "windows",
+    ),
+    "counts-that-are-lost": Plant(
+        "coloring/distance_two.cl", "if (net >= 0) fetch_add(counts + net, 1u);", "if (net >= 0) counts[net]++;",
+        "threads", "sized",
     ),
     "mate-that-chose-another": Plant(
         "partition/lock_free.cl", "if (u == NOBODY || choices[u] != (int)v) continue;", "if (u == NOBODY) continue;",

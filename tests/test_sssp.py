@@ -122,12 +122,22 @@ def often_lowered(n: int) -> Graph:
     return Graph.from_edges(near, far, weights, directed=True)
 
 
+def with_leaves(graph: Graph) -> Graph:
+    """Hang a leaf on each vertex, by an edge so heavy or light that distances are in buckets of all kinds."""
+    src, dst, weights = graph.edge_list()
+    n, rng = graph.n_vertices, np.random.default_rng(5)
+    heavy = np.where(rng.random(n) < 0.5, rng.integers(0, 20, n), rng.integers(10_000, 90_000, n))
+    ends = np.append(src, np.arange(n)), np.append(dst, n + np.arange(n))
+    return Graph.from_edges(*ends, np.append(weights, heavy), n=2 * n).permuted(4)
+
+
 SHAPES: dict[str, Callable[[], Graph]] = {
     "scale-free": lambda: random_weights(cg.generators.rmat(12, 16), high=1025),
     "delaunay": lambda: random_weights(cg.generators.delaunay_points(4000), dtype=np.float32),
     "grid": lambda: random_weights(cg.generators.grid(40, 200), high=9),
     "road-like": lambda: random_weights(cg.generators.road_like(9000), high=1025),
     "star": lambda: random_weights(cg.generators.star(20000).permuted(3), high=3),
+    "leaves": lambda: with_leaves(random_weights(cg.generators.grid(20, 100), high=2000)),
     "path": lambda: random_weights(cg.generators.path(2000), low=0),
     "path-permuted": lambda: random_weights(cg.generators.path(2000).permuted(1)),
     "dense-ties": lambda: random_weights(cg.generators.uniform_random(700, 60000), high=4),
@@ -310,6 +320,17 @@ def test_star(session: Session, strategy: str) -> None:
     graph = random_weights(cg.generators.star(50_000), high=99)
     assert_right(graph, 0, session, strategy)
     assert_right(graph, 49_999, session, strategy)
+
+
+def test_leaves_do_not_wait(pocl: Session) -> None:
+    """A leaf has its distance once its neighbour has, so the search of a star does not go through their buckets."""
+    star = Graph.from_edges(np.zeros(5000, int), np.arange(1, 5001), 2 ** (np.arange(5000) % 30))
+    for graph, drops in ((star, 1), (random_weights(cg.generators.grid(9, 9)), 0)):
+        for strategy in ("frontier", "delta_stepping"):
+            problem = as_problem(graph, source=1)
+            recipe = STRATEGIES[strategy].recipe(problem, pocl.facts)
+            assert recipe.defines["DROP_LEAVES"] == drops
+            assert_right(graph, 1, pocl, strategy)
 
 
 @every_strategy

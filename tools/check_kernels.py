@@ -132,6 +132,8 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
         {"TEAM": 32, "OFFSET_T": "long"}, {"TEAM": 4, "CLOSED": 0},
     ),
     "coloring/distance_two_long.cl": ({"OFFSET_T": "long"},),
+    "coloring/distance_two_sized.cl": ({"TEAM": 32, "OFFSET_T": "long"}, {"TEAM": 4, "CLOSED": 0}),
+    "coloring/distance_two_sized_long.cl": ({"OFFSET_T": "long"},),
     "coloring/distance_two_claims.cl": (
         {"TEAM": 32, "OFFSET_T": "long"}, {"TEAM": 4, "CLOSED": 0},
     ),
@@ -144,6 +146,7 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "sssp/frontier.cl": (
         {"WG_SIZE": 512, "ONLY_SHORT_ROWS": 1, "STEPS": 1},
         {"LIGHT_FIRST": 1, "WEIGHT_KIND": 3, "OFFSET_T": "long"}, {"WEIGHT_KIND": 1, "WIDE": 1},
+        {"DROP_LEAVES": 1, "SKIP_LEAVES": 1, "OFFSET_T": "long"},
         {"LIGHT_FIRST": 1, "WEIGHT_KIND": 4, "ALONE": 1}, {"WEIGHT_KIND": 0},
     ),
     "sssp/answer.cl": ({"WEIGHT_KIND": 2}, {"WEIGHT_KIND": 3}, {"WEIGHT_KIND": 4}),
@@ -158,12 +161,13 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "partition/greedy_growing.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0},),
     "partition/population.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0, "PARTS_ROOM": 1024},),
     "partition/label_propagation.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0, "PARTS_ROOM": 1024},),
-    "partition/segmented.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0},),
+    "partition/segmented.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0}, {"SPLIT_CLAIMS": 1}),
     "partition/sorted.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0},),
     "partition/buffered.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0, "PARTS_ROOM": 1024},),
     "partition/permutations.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0, "TOP": 16},),
     "mst/answer.cl": ({"VALUES": 2, "OFFSET_T": "long"}, {"VALUES": 3}, {"VALUES": 4}),
     "mst/edge_list.cl": (*_WEIGHTS, {"SPLIT_KEYS": 1, "CLIMB_LIMIT": 1024, "SAMPLES": 256}),
+    "mst/parts.cl": ({"WEIGHTED": 0}, {"OFFSET_T": "long"}),
     "mst/rows.cl": (*_WEIGHTS, {"SPLIT_KEYS": 1}),
     "mst/segmented.cl": ({"WEIGHT_KIND": 0, "OFFSET_T": "long"}, {"WEIGHT_KIND": 2}, {"WEIGHT_KIND": 3, "MAXIMUM": 1}),
     "primitives/reduce.cl": (

@@ -42,7 +42,8 @@ CPU_SECONDS = 20
 ELSEWHERE = {
     "probe": "test_probing_kernels.py", "sssp/dijkstra": "test_sssp.py", "traversal/child_launch": "test_sssp.py",
     "hash_collisions": "hash_collisions", "coloring/conflicts": "distance_two", "coloring/nets": "distance_two",
-    "coloring/distance_two": "distance_two", "coloring": "coloring", "components": "components",
+    "coloring/distance_two": "distance_two", "coloring/net_bitmaps": "distance_two",
+    "coloring": "coloring", "components": "components",
     "data": "test_device_graph.py",
     "factorization/block": "factorization_blocks",
     "factorization/matchings": "factorization_offline", "factorization/superstep": "factorization_offline",

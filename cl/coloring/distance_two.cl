@@ -15,6 +15,9 @@
 #include "coloring/used_colors.h"
 
 #define ATTEMPTS 63u             /* at a word before a vertex leaves it */
+#ifndef MOST_WORDS               /* at which a vertex looks where nets have bitmaps of their own size */
+#define MOST_WORDS 32u
+#endif
 
 /* What a team found when it claimed a bit: whether a net had it, what the words held, and which of this lane's first 64
  * bits it has set itself. */
@@ -24,8 +27,8 @@ typedef struct {
 } claim_t;
 
 /* Sets `bit` in a word of x's nets until one has it. */
-INLINE claim_t claim_bit(const member_t *x, uint places, uint stride, uint bit, __global const int *restrict nets_of,
-                         volatile __global uint *used, __local uint *room) {
+INLINE claim_t claim_bit(const member_t *x, uint places, uint bit, __global const int *restrict nets_of, words_t words,
+                         __local uint *room) {
   claim_t claim = {0u, 0u, 0ul};
   uint step = 0u;
   for (uint first = 0u; looping(first < places && !claim.clash); first += LANES * BATCH) {
@@ -36,7 +39,7 @@ INLINE claim_t claim_bit(const member_t *x, uint places, uint stride, uint bit, 
     #pragma unroll
     for (uint j = 0u; j < BATCH; j++) {
       old[j] = bit;
-      if (nets[j] >= 0) old[j] = fetch_or(used + (size_t)nets[j] * stride, bit);
+      if (nets[j] >= 0) old[j] = fetch_or(word_of(words, (uint)nets[j]), bit);
     }
     #pragma unroll
     for (uint j = 0u; j < BATCH; j++, step++) {
@@ -50,23 +53,22 @@ INLINE claim_t claim_bit(const member_t *x, uint places, uint stride, uint bit, 
   return claim;
 }
 
-INLINE void unset_bit(const member_t *x, uint stride, uint bit, ulong owned, __global const int *restrict nets_of,
-                      volatile __global uint *used) {
+INLINE void unset_bit(const member_t *x, uint bit, ulong owned, __global const int *restrict nets_of, words_t words) {
   for (uint place = team_lane(); owned; place += LANES, owned >>= 1)
-    if (owned & 1ul) fetch_and(used + (size_t)net_at(x->v, x->begin, place, x->places, nets_of) * stride, ~bit);
+    if (owned & 1ul) fetch_and(word_of(words, (uint)net_at(x->v, x->begin, place, x->places, nets_of)), ~bit);
 }
 
 /* Tries to take a colour of one word until it is full; returns its bit's number, or 32.  looking: whether this team does. */
-INLINE uint take_of_word(const member_t *x, int looking, uint seed, uint stride, __global const int *restrict nets_of,
-                         volatile __global uint *word, __local uint *room) {
+INLINE uint take_of_word(const member_t *x, int looking, uint seed, __global const int *restrict nets_of, words_t words,
+                         __local uint *room) {
   uint taken = 32u, fresh = 0u;
   int trying = looking;
   for (uint attempt = 0u; looping(trying); attempt++) {
-    const uint mask = gather_used(x, trying ? x->places : 0u, stride, nets_of, word, room);
+    const uint mask = gather_used(x, trying ? x->places : 0u, nets_of, words, room);
     trying = trying && mask != FULL;
     const uint random = hash_murmur3((uint)x->v * 32u + attempt + seed), at = one_of(~mask, random, 1u + fresh);
-    const claim_t claim = claim_bit(x, trying ? x->places : 0u, stride, 1u << at, nets_of, word, room);
-    if (claim.clash) unset_bit(x, stride, 1u << at, claim.owned, nets_of, word);
+    const claim_t claim = claim_bit(x, trying ? x->places : 0u, 1u << at, nets_of, words, room);
+    if (claim.clash) unset_bit(x, 1u << at, claim.owned, nets_of, words);
     else if (trying) taken = at;
     fresh += popcount(team_or(claim.seen, room) & ~mask);
     trying = trying && claim.clash && attempt < ATTEMPTS;
@@ -84,11 +86,22 @@ INLINE void finish_item(int v, int is_item, int color, volatile __global uint *n
 }
 
 /* chunk: consecutive items that a team takes; 0: all of them, so that vertices which are coloured at the same time lie far
- * apart. */
+ * apart.  Where nets have bitmaps of their own size, a vertex begins at a word of its own, and goes round. */
+#if SIZED
+KERNEL color_sized(uint step, int base, layout_t layout, uint chunk, uint seed, __global const offset_t *restrict row_offsets,
+                   __global const int *restrict nets_of, __global const int *restrict list,
+                   __global const uint2 *restrict bitmaps, __global const uint2 *restrict places,
+                   __global const uint *restrict ranks, __global const uint *restrict tail, volatile __global uint *state, volatile __global uint *used,
+                   __global int *restrict next, __global int *restrict colors) {
+  const uint n_words = tail[TAIL_WORDS], most = min(n_words, MOST_WORDS);
+#else
 KERNEL color_vertices(uint step, int base, layout_t layout, uint chunk, uint seed,
                       __global const offset_t *restrict row_offsets, __global const int *restrict nets_of,
                       __global const int *restrict list, volatile __global uint *state, volatile __global uint *used,
                       __global int *restrict next, __global int *restrict colors) {
+  __global const uint2 *restrict bitmaps = 0;
+  const uint most = layout.words;
+#endif
   TEAM_ROOM(room);
   const uint size = load_relaxed(state + step % N_LISTS), teams = team_total();
   if (get_global_id(0) == 0) store_relaxed(state + (step + 2u) % N_LISTS, 0u);
@@ -99,15 +112,65 @@ KERNEL color_vertices(uint step, int base, layout_t layout, uint chunk, uint see
       const int is_item = i < size;
       const member_t x = member_of(is_item ? list[i] : 0, is_item, row_offsets);
       int color = NO_COLOR, looking = is_item;
-      for (uint w = 0u; looping(looking); w++) {
-        const uint at = take_of_word(&x, looking, seed, layout.net_stride, nets_of, used + (size_t)w * layout.word_stride, room);
+#if SIZED
+      const uint2 place = places[x.v];
+      uint w = is_item ? (uint)((ulong)place.y * n_words / max(ranks[place.x], 1u)) : 0u;
+#else
+      uint w = 0u;
+#endif
+      for (uint words = 0u; looping(looking); words++) {
+        const uint at = take_of_word(&x, looking, seed, nets_of, words_at(w, layout, used, bitmaps), room);
         if (at < 32u) color = base + (int)(32u * w + at);
-        looking = looking && color == NO_COLOR && w + 1u < layout.words;
+        looking = looking && color == NO_COLOR && words + 1u < most;
+        w++;
+#if SIZED
+        if (w >= n_words) w = 0u;
+#endif
       }
       finish_item(x.v, is_item, color, state + (step + 1u) % N_LISTS, next, colors);
     }
 }
 
+#if SIZED
+/* Each net counts its members without a colour. */
+KERNEL count_members(uint step, __global const offset_t *restrict row_offsets,
+                     __global const int *restrict nets_of, __global const int *restrict list,
+                     __global const uint *restrict state, volatile __global uint *counts) {
+  const uint size = state[step % N_LISTS], teams = team_total();
+  for (uint i = team_number(); i < size; i += teams) {
+    const member_t x = member_of(list[i], 1, row_offsets);
+    for (uint place = team_lane(); place < x.places; place += LANES) {
+      const int net = net_at(x.v, x.begin, place, x.places, nets_of);
+      if (net >= 0) fetch_add(counts + net, 1u);
+    }
+  }
+}
+
+/* Of its nets the one with most such members tells a vertex at which word to begin: those that a net tells so are spread
+ * evenly, so that the largest net has 32 to a word.  A place is that net and the number among them. */
+KERNEL find_places(uint step, __global const offset_t *restrict row_offsets, __global const int *restrict nets_of,
+                   __global const int *restrict list, __global const uint *restrict state,
+                   __global const uint *restrict counts, volatile __global uint *ranks, __global uint2 *restrict places) {
+  TEAM_ROOM(room);
+  const uint size = state[step % N_LISTS], teams = team_total();
+  for (uint start = 0u; start < size; start += teams) {
+    const uint i = start + team_number();
+    const int is_item = i < size;
+    const member_t x = member_of(is_item ? list[i] : 0, is_item, row_offsets);
+    uint most = 0u, where = 0u;
+    for (uint place = team_lane(); place < x.places; place += LANES) {
+      const int net = net_at(x.v, x.begin, place, x.places, nets_of);
+      const uint count = net >= 0 ? counts[net] : 0u;
+      if (count > most) {
+        most = count;
+        where = (uint)net;
+      }
+    }
+    const uint greatest = team_greatest(most, room), net = team_greatest(most == greatest ? where : 0u, room);
+    if (is_item && most == greatest && where == net) places[x.v] = (uint2)(net, fetch_add(ranks + net, 1u));
+  }
+}
+#else
 /* The first step, if hash colours come first: take the preferred colour, which is in the first window, or none. */
 KERNEL take_preferred(layout_t layout, uint chunk, __global const offset_t *restrict row_offsets,
                       __global const int *restrict nets_of, __global const int *restrict list,
@@ -123,9 +186,10 @@ KERNEL take_preferred(layout_t layout, uint chunk, __global const offset_t *rest
       const member_t x = member_of(is_item ? list[i] : 0, is_item, row_offsets);
       const int preferred = preferences[x.v];
       const uint bit = 1u << ((uint)preferred & 31u);
-      volatile __global uint *word = used + (size_t)((uint)preferred / 32u) * layout.word_stride;
-      const claim_t claim = claim_bit(&x, x.places, layout.net_stride, bit, nets_of, word, room);
-      if (claim.clash) unset_bit(&x, layout.net_stride, bit, claim.owned, nets_of, word);
+      const words_t words = words_at((uint)preferred / 32u, layout, used, 0);
+      const claim_t claim = claim_bit(&x, x.places, bit, nets_of, words, room);
+      if (claim.clash) unset_bit(&x, bit, claim.owned, nets_of, words);
       finish_item(x.v, is_item, claim.clash ? NO_COLOR : preferred, state + 1, next, colors);
     }
 }
+#endif

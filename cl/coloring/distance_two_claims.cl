@@ -77,8 +77,7 @@ KERNEL claim_colors(round_t round, keys_t keys, uint spread, layout_t layout,
     int choice = NO_COLOR, looking = is_item;
     uint w = spread > 32u ? random / 32u % (spread / 32u) : 0u;
     for (uint turn = 0u; looping(looking); turn++, w = w + 1u < layout.words ? w + 1u : 0u) {
-      volatile __global uint *word = used + (size_t)w * layout.word_stride;
-      const uint mask = gather_used(&x, looking ? x.places : 0u, layout.net_stride, nets_of, word, room);
+      const uint mask = gather_used(&x, looking ? x.places : 0u, nets_of, words_at(w, layout, used, 0), room);
       if (looking && mask != FULL) choice = (int)(32u * w + one_of(~mask, random, spread));
       looking = looking && choice == NO_COLOR && turn + 1u < layout.words;
     }

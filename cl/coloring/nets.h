@@ -5,7 +5,7 @@
  * A team of lanes takes a vertex: TEAM lanes of a sub-group, or a work-group (GROUP_TEAM 1).  A place is a position in
  * its row; rows are sorted, so that repeats are seen by looking back, and a closed row has one place more.
  * All lanes of a sub-group go through every loop together, and those with nothing left have no places.  team_or(x, room)
- * returns the bits that any lane of the team has; TEAM_ROOM declares the room for it at the head of a kernel.
+ * returns the bits that any lane of the team has, team_greatest(x, room) the greatest x; TEAM_ROOM declares the room for it at the head of a kernel.
  */
 #ifndef CLGRAPH_NETS_H
 #define CLGRAPH_NETS_H
@@ -30,6 +30,11 @@ INLINE uint sg_or(uint x, uint width) {
   return x;
 }
 
+INLINE uint sg_greatest_of(uint x, uint width) {
+  for (uint m = width / 2; m; m >>= 1) x = max(x, sg_xor(x, m));
+  return x;
+}
+
 #if GROUP_TEAM
 #define LANES WG_SIZE
 #define team_lane() ((uint)get_local_id(0))
@@ -44,6 +49,15 @@ INLINE uint team_or(uint x, __local uint *room) {
   barrier(CLK_LOCAL_MEM_FENCE);
   return room[0];
 }
+INLINE uint team_greatest(uint x, __local uint *room) {
+  x = sg_greatest_of(x, SUB_GROUP_SIZE);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (get_local_id(0) == 0) room[0] = 0u;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (sg_lane() == 0u) fetch_max(room, x);
+  barrier(CLK_LOCAL_MEM_FENCE);
+  return room[0];
+}
 #else
 #define LANES TEAM
 #define team_lane() (sg_lane() & (TEAM - 1u))
@@ -52,6 +66,10 @@ INLINE uint team_or(uint x, __local uint *room) {
 INLINE uint team_or(uint x, __local uint *room) {
   (void)room;
   return TEAM == 1 ? x : sg_or(x, TEAM);
+}
+INLINE uint team_greatest(uint x, __local uint *room) {
+  (void)room;
+  return TEAM == 1 ? x : sg_greatest_of(x, TEAM);
 }
 #endif
 #define TEAMS_PER_GROUP (WG_SIZE / LANES)

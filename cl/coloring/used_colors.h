@@ -4,6 +4,9 @@
  * base + 32 * words - 1.  Word w of net r stands at r * net_stride + w * word_stride.  A vertex reads the words of its
  * nets, which takes O(entries) and not O(two-hop neighbours), and wants a colour that is free in all of them.
  *
+ * Where SIZED is 1, a net has as many words as its members without a colour need (net_bitmaps.cl).  Their number is a power
+ * of two, and words whose numbers are alike modulo it are one: a bit then says that a member may have the colour.
+ *
  * The bits and their window are those of Deveci et al. in Kokkos Kernels (NB_BIT), and of M. K. Tas, K. Kaya, E. Saule,
  * "Greed is good: parallel algorithms for bipartite-graph partial coloring on multicore architectures", ICPP 2017.
  */
@@ -11,8 +14,14 @@
 #define CLGRAPH_USED_COLORS_H
 #include "coloring/nets.h"
 
+#ifndef SIZED
+#define SIZED 0
+#endif
 #define NO_COLOR (-1)
 #define FULL 0xffffffffu
+#define TAIL_TOP 0               /* words that are given to nets */
+#define TAIL_WORDS 1             /* words of colours in turn */
+#define TAIL_STATE 2
 #define N_LISTS 3                /* sizes of lists take turns: a step reads one, fills the next, clears the one after */
 
 typedef struct {
@@ -20,6 +29,27 @@ typedef struct {
   uint net_stride;
   uint word_stride;
 } layout_t;
+
+/* A word of each net. */
+typedef struct {
+  volatile __global uint *used;  /* that of net 0, or the words of all nets */
+  uint stride;
+  uint number;
+  __global const uint2 *bitmaps;  /* of each net: where its words stand if they have sizes of their own, and the last one */
+} words_t;
+
+INLINE volatile __global uint *word_of(words_t words, uint net) {
+#if SIZED
+  const uint2 bitmap = words.bitmaps[net];
+  return words.used + bitmap.x + (words.number & bitmap.y);
+#else
+  return words.used + (size_t)net * words.stride;
+#endif
+}
+INLINE words_t words_at(uint number, layout_t layout, volatile __global uint *used, __global const uint2 *bitmaps) {
+  const words_t words = {SIZED ? used : used + (size_t)number * layout.word_stride, layout.net_stride, number, bitmaps};
+  return words;
+}
 
 /* The row of a vertex, whose places are the team's; without places if there is no vertex. */
 typedef struct {
@@ -36,10 +66,9 @@ INLINE member_t member_of(int v, int is_item, __global const offset_t *restrict 
   return x;
 }
 
-/* The bits that a word of x's nets has, for the whole team; `used` begins with that word.  places: 0 if this team does
- * not look. */
-INLINE uint gather_used(const member_t *x, uint places, uint stride, __global const int *restrict nets_of,
-                        volatile __global uint *used, __local uint *room) {
+/* The bits that a word of x's nets has, for the whole team.  places: 0 if this team does not look. */
+INLINE uint gather_used(const member_t *x, uint places, __global const int *restrict nets_of, words_t words,
+                        __local uint *room) {
   uint mask = 0u;
   const int is_long = looping(places > LANES * BATCH);
   for (uint first = 0u; looping(first < places); first += LANES * BATCH) {
@@ -47,7 +76,7 @@ INLINE uint gather_used(const member_t *x, uint places, uint stride, __global co
     uint held[BATCH];
     nets_at(x->v, x->begin, first + team_lane(), places, nets_of, nets);
     #pragma unroll
-    for (uint j = 0u; j < BATCH; j++) held[j] = load_relaxed_if(nets[j] >= 0, used + (size_t)max(nets[j], 0) * stride);
+    for (uint j = 0u; j < BATCH; j++) held[j] = load_relaxed_if(nets[j] >= 0, word_of(words, (uint)max(nets[j], 0)));
     #pragma unroll
     for (uint j = 0u; j < BATCH; j++) mask |= held[j];
     if (is_long) {

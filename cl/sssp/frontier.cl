@@ -21,6 +21,9 @@
 #ifndef LIGHT_FIRST
 #define LIGHT_FIRST 0
 #endif
+#ifndef DROP_LEAVES              /* 1: leaves do not wait in the pile, for which the row of each far vertex is looked up */
+#define DROP_LEAVES 0
+#endif
 #ifndef FEW_ROWS                 /* with fewer in an average turn, buckets grow once the pile shrinks */
 #define FEW_ROWS 4096u
 #endif
@@ -119,6 +122,11 @@ INLINE void relax(const edges_t *edges, const weight_t *weights, dist_t d, phase
     if (was > found[k].d && found[k].d < phase.threshold) near |= 1u << k;
     if (was == FAR_AWAY && found[k].d >= phase.threshold) far |= 1u << k;
   }
+#if DROP_LEAVES
+#pragma unroll
+  for (uint k = 0u; k < STEPS; k++)
+    if ((far >> k & 1u) && !has_more(row_of_vertex(found[k].vertex, on->row_offsets))) far &= ~(1u << k);
+#endif
   push_near(found, near, next, on);
   append(edges->u, far, pile);
 }

@@ -1,9 +1,11 @@
 /* Colourings at distance 2, launched as clgraph/algorithms/coloring does: windows of 32 or 64
- * colours, lists that shrink; and rounds of claims, whose colours no schedule may change. */
+ * colours, lists that shrink; rounds of claims, whose colours no schedule may change; and, where SIZED is 1, rounds in which
+ * each net has a bitmap of its own size. */
 #pragma once
 #include "host.h"
 #include "coloring/distance_two.cl"
 #include "coloring/distance_two_claims.cl"
+#include "coloring/net_bitmaps.cl"
 
 /* A symmetric graph with sorted rows, hubs, parallel edges and self-loops. */
 struct Closed {
@@ -49,6 +51,42 @@ struct Closed {
   }
 };
 
+#if SIZED
+static bool sized_right(Random &random, ulong) {
+  Closed on(random);
+  const uint chunk = random.below(2), n_teams = 1 + random.below(12);
+  std::vector<uint> counts(on.n), ranks(on.n), tail(TAIL_STATE);
+  std::vector<uint2> places(on.n), bitmaps(on.n);
+  int base = 0;
+  on.used.resize(on.n + 2 * (on.columns.size() + on.n));
+  on.state[0] = on.n;
+  for (uint step = 0; on.state[step % N_LISTS]; step++) {
+    for (auto *cleared : {&counts, &ranks, &tail, &on.used}) std::fill(cleared->begin(), cleared->end(), 0u);
+    int *source = step ? on.lists[(step + 1) % 2].data() : on.order.data();
+    launch(n_teams * LANES, [&] {
+      count_members(step, on.offsets.data(), on.columns.data(), source, on.state.data(), counts.data());
+    }, INDEPENDENT);
+    launch(on.n, [&] { size_bitmaps(on.n, counts.data(), tail.data(), bitmaps.data()); }, INDEPENDENT);
+    launch(n_teams * LANES, [&] {
+      find_places(step, on.offsets.data(), on.columns.data(), source, on.state.data(), counts.data(), ranks.data(),
+                  places.data());
+    }, GROUP_TEAM ? WITH_BARRIERS : INDEPENDENT);
+    if (tail[TAIL_TOP] > on.used.size()) return false;
+    const uint most = *std::max_element(counts.begin(), counts.end());
+    if (tail[TAIL_WORDS] != (most + 31) / 32) return false;
+    launch(n_teams * LANES, [&] {
+      color_sized(step, base, on.layout, chunk, 7, on.offsets.data(), on.columns.data(), source, bitmaps.data(),
+                  places.data(), ranks.data(), tail.data(), on.state.data(), on.used.data(), on.lists[step % 2].data(),
+                  on.colors.data());
+    }, GROUP_TEAM ? WITH_BARRIERS : INDEPENDENT);
+    base += 32 * (int)tail[TAIL_WORDS];
+    if (step > 100) return false;
+  }
+  return on.is_proper();
+}
+
+static const Case cases[] = {{"sized", sized_right}};
+#else
 static bool windows_right(Random &random, ulong) {
   Closed on(random);
   const uint chunk = random.below(2), n_teams = 1 + random.below(12);
@@ -119,3 +157,4 @@ static bool claims_right(Random &random, ulong) {
 }
 
 static const Case cases[] = {{"windows", windows_right}, {"claims", claims_right}};
+#endif

@@ -20,6 +20,7 @@ CASES = {
     "mst_segmented": ["min_hook", "transactional"],
     "coloring": ["alone", "places", "jones_plassmann", "speculative"],
     "distance_two": ["windows", "claims"],
+    "sized_nets": ["sized"],
     "factorization": ["edge_locked", "node_locked", "hybrid_locked"],
     "blocks": ["block_sweep", "alone"],
     "supersteps": ["superstep_grid", "item_blocks", "superstep_grid_alone", "item_blocks_alone"],
@@ -72,6 +73,7 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
         (*WIDE, "-DWORDS_ORDER=1"),
     ],
     "distance_two": [(), ("-DWG_SIZE=4", "-DGROUP_TEAM=1")],
+    "sized_nets": [(), ("-DWG_SIZE=4", "-DGROUP_TEAM=1"), (*WIDE, "-DTEAM=4")],
     "factorization": [(), ONE_WIDE, (*ONE_WIDE, "-DLANES=2", "-DWORDS_ORDER=1")],
     "blocks": [("-DWG_SIZE=1",), ONE_WIDE, (*ONE_WIDE, "-DLANES=4", "-DWORDS_ORDER=1")],  # groups wait for each other
     "supersteps": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",)],
@@ -101,7 +103,9 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "probes": [("-DWG_SIZE=4",)],
     "block_diagonal": [("-DWG_SIZE=4",), ONE_WIDE],
     "stats": [("-DWG_SIZE=4",), WIDE],
-    "partition": [("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DDEV_IS_CPU=0"), (*WIDE, "-DWORDS_ORDER=1")],
+    "partition": [
+        ("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DDEV_IS_CPU=0", "-DSPLIT_CLAIMS=1"), (*WIDE, "-DWORDS_ORDER=1"),
+    ],
     "delaunay": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",)],
     "patches": [("-DWG_SIZE=1",)],
 }

@@ -38,7 +38,12 @@ from clgraph.primitives.types import power_of_two_at_most
 _SOURCE, _LONG, _CLAIMS = (f"coloring/distance_two{part}.cl" for part in ("", "_long", "_claims"))
 _ORDERS, _HASHES = "coloring/orders.cl", "coloring/hash_colors.cl"
 _MAX_DEGREE = 2**31 - 1
+_SIZED, _SIZED_LONG = (f"coloring/distance_two_sized{part}.cl" for part in ("", "_long"))
+_BITMAPS = "coloring/net_bitmaps.cl"
 _MOST_WORDS = 32
+_LARGE_NET = 2  # windows: the vertices that the first one leaves of larger nets get bitmaps of another size
+_SIZED_ROUNDS = 2.0  # in which nearly all have colours then
+_MEMBERS_PER_WORD = (1, 2, 4, 8)  # the fewest for which there is room
 _LONG_GROUP = 256
 _USED_BYTES = 1 << 28  # of the words of all nets, if that leaves them one
 
@@ -91,30 +96,44 @@ def _recipe(
     if long_row is not None:
         limit = checked_count("long_row", long_row, _MAX_DEGREE, least=0)
     defines = {**sizes, "CLOSED": int(closed)}
+    sized = not problem.deterministic and problem.members > 32 * words * _LARGE_NET
+    per_word, n_words = _sized(problem) if sized else (1, 0)
     for_long = {**defines, "WG_SIZE": min(facts.max_work_group_size, _LONG_GROUP)}
     machine: dict[str, Any] = {"words": words, "most_groups": most_groups, "prefers": hash_bits is not None}
     if problem.deterministic:
         step = _claims(problem, facts, partial(Claims, team=sizes["TEAM"], **machine), hash_bits is not None)
     else:
-        step = _windows(problem, partial(Windows, long_row=limit, items=items, **machine), limit, hash_bits is not None)
+        windows = partial(Windows, long_row=limit, items=items, sized=sized, **machine)
+        step = _windows(problem, windows, limit, hash_bits is not None, words, sized)
     in_order = Work(launches=1.0)
     if order != "natural":
         in_order += Work(launches=2.0) + work.sort_pairs(n, facts)
     return Recipe(
         steps=(step,) if n else (),
-        arrays={"colors": Array(n, np.int32), "used": Array(n * words, np.uint32)},
+        arrays={"colors": Array(n, np.int32), "used": Array(max(n * words, n_words), np.uint32)},
         values={
             "n": n, "seed": problem.seed, "chunk": chunk,
             "layout": {"words": words, "net_stride": net_stride, "word_stride": word_stride},
         },
         file_defines={
-            _SOURCE: defines, _CLAIMS: defines, _LONG: for_long,
+            _SOURCE: defines, _CLAIMS: defines, _LONG: for_long, _SIZED: defines, _SIZED_LONG: for_long,
+            _BITMAPS: {"MEMBERS_PER_WORD": per_word},
             _HASHES: {"N_HASHES": 1, "HASH_LIST(X)": f"X(0, {hash_bits[0]})"} if hash_bits else {},
         },
         prepare=partial(_prepared, order=order, hash_bits=hash_bits) if n else None,
         preparation=in_order,
         details=dict(zip(("hash", "bits"), hash_bits, strict=True)) if hash_bits else {},
     )  # fmt: skip
+
+
+def _sized(problem: ColoringProblem) -> tuple[int, int]:
+    """Return how many members of a net have a word of its bitmap, and the most words that all bitmaps have."""
+    n, entries = problem.stats.n_vertices, problem.stats.n_edges + problem.stats.n_vertices
+    for members in _MEMBERS_PER_WORD:
+        n_words = n + 2 * -(-entries // members)  # at least one, and a power of two that is not twice too large
+        if 4 * n_words <= _USED_BYTES:
+            break
+    return members, n_words
 
 
 def _claims(problem: ColoringProblem, facts: DeviceFacts, make: Callable[[Plan], Claims], prefers: bool) -> Use:
@@ -126,15 +145,22 @@ def _claims(problem: ColoringProblem, facts: DeviceFacts, make: Callable[[Plan],
     return Use(make, first, Work(launches=2.0, read_backs=0.5) + asked.times(1 / rounds), rounds, "claims")
 
 
-def _windows(problem: ColoringProblem, make: Callable[[Plan], Windows], limit: int, prefers: bool) -> Use:
-    stats, windows = problem.stats, work.windows(problem.stats)
+def _windows(
+    problem: ColoringProblem, make: Callable[[Plan], Windows], limit: int, prefers: bool, words: int, sized: bool
+) -> Use:
+    stats, windows = problem.stats, 1.0 if sized else work.windows(problem.stats)
     n_long = int(np.count_nonzero(problem.rows.degrees > limit)) if limit < stats.n_vertices else 0
     parts = 1.0 if n_long in (0, stats.n_vertices) else 2.0  # a launch for long rows, one for the others
-    first, asked = Work(launches=1.0 + 2 * parts, read_backs=parts * (1.0 + windows**0.5)), work.first_fit(stats)
+    first = Work(launches=1.0 + 2 * parts, read_backs=parts * (1.0 + windows**0.5))
+    asked = work.first_fit(stats, words if sized else None)
     if prefers:
         first += Work(launches=parts) + work.claim_hash_colors(stats)
         asked = asked.times(work.repaired_share(stats))
-    return Use(make, first, Work(launches=1.0 + parts) + asked.times(1 / windows), windows, "windows")
+    of_window = Work(launches=1.0 + parts) + asked.times(1 / windows)
+    if not sized:
+        return Use(make, first, of_window, windows, "windows")
+    of_round = Work(launches=5.0 + 3 * parts, read_backs=1.0 + parts) + work.sized_round(stats, words)
+    return Use(make, first + of_window, of_round, _SIZED_ROUNDS, "windows")
 
 
 def _prepared(plan: Plan, order: str, hash_bits: tuple[str, int] | None) -> dict[str, Any]:

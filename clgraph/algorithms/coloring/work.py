@@ -13,6 +13,7 @@ _LARGE_BIN = 6  # of the counts by degree: 32 and more
 _HUB_LOADS = 5.0  # by entry of the longest row and lane, one after the other, in the rounds of speculation
 _DEPTH = 20.0  # dependent loads, by the logarithm of the vertices
 _FEW_NEIGHBORS = 4.0
+_SIZED_WORDS = 2.0  # at which a vertex looks, with bitmaps of nets that have room for all members
 _REPAIRED = 0.6  # share of vertices, if there are as many hash colours as the longest row has members
 _HASH_COLORS = 1 << 10
 _SAMPLE_SECONDS = 5e-3  # on the host, to choose a hash
@@ -92,20 +93,34 @@ def windows(stats: GraphStats) -> float:
     return 1.0 + ((stats.max_degree + 1.0) / 32.0 + 1.0) / 32.0
 
 
-def first_fit(stats: GraphStats) -> Work:
-    """Each vertex reads a word of its nets for every 32 colours below its own, and sets a bit in each."""
+def first_fit(stats: GraphStats, only_words: int | None = None) -> Work:
+    """Each vertex reads a word of its nets for every 32 colours below its own, and sets a bit in each.
+
+    With *only_words* it looks at so many words, those of the first window, and no further.
+    """
     n, entries = float(stats.n_vertices), float(stats.n_edges + stats.n_vertices)
     # The net that a vertex of an entry meets has about as many members as degrees have on the average over entries.
     members = stats.degree_second_moment / max(1.0, stats.mean_degree) + 1.0
-    words = 1.0 + members / 64.0
+    words = min(1.0 + members / 64.0, only_words or math.inf)
     most_words = (stats.max_degree + 1.0) / 32.0 + 1.0
     used = n * min(32.0, most_words)
     gathers = words * entries
     far = stats.far_neighbor_share
     return Work(
-        streamed_bytes=4.0 * gathers + 12.0 * n + 4.0 * used * windows(stats),
+        streamed_bytes=4.0 * gathers + 12.0 * n + 4.0 * used * (1.0 if only_words else windows(stats)),
         gathers=(Gathers(far * gathers, 4.0 * used), Gathers((1 - far) * gathers, _NEAR_BYTES)),
         atomics=(Atomics(far * entries, used), Atomics((1 - far) * entries, _NEAR_BYTES / 4)),
+    )
+
+
+def sized_round(stats: GraphStats, words: int) -> Work:
+    """Members of nets larger than a window count themselves, find a word to begin at, and look at a few."""
+    n, first_bin = float(stats.n_vertices), (32 * words).bit_length()
+    share = min(1.0, sum(stats.degree_edge_counts[first_bin:]) / max(1.0, n))  # of the vertices, in some such net
+    entries = share * float(stats.n_edges + stats.n_vertices)
+    return Work(
+        streamed_bytes=12.0 * entries + 40.0 * n, gathers=(Gathers((2.0 + _SIZED_WORDS) * entries, 12.0 * n),),
+        atomics=(Atomics(2.0 * entries, 2.0 * n),),
     )
 
 

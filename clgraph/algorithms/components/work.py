@@ -21,6 +21,8 @@ _DEEP_HOOKS = 0.75 * MAX_CLIMB
 _SHORTENED = 6.0  # times the root of the depth: others have shortened the path before a vertex has climbed it
 # How often a GPU tries the union of an entry that others are making: of far neighbours, and of near ones, at which
 # work-items look that run at the same time.
+_STAYS_OUTSIDE, _LEAST_OUTSIDE = 0.8, 0.02  # of what first hooks leave outside the giant component; of all vertices
+_MERGE_LOADS = 96.0  # of a CPU, to find the roots of two trees of several vertices, guessing wrong at each step
 _REPEATED_FAR, _REPEATED_NEAR = 0.5, 1.5
 
 
@@ -92,8 +94,9 @@ def _outside_share(stats: GraphStats) -> float:
         return 1.0
     if starts_as_one_tree(stats):
         return 0.0
-    if _has_hubs(stats):
-        return 0.2 * (1 - stats.n_isolated / stats.n_vertices)
+    if _has_hubs(stats):  # what the first hooks join to the giant component stays there
+        connected = 1 - stats.n_isolated / stats.n_vertices
+        return max(_LEAST_OUTSIDE, _STAYS_OUTSIDE * (1 - stats.first_hook_giant_share)) * connected
     if stats.far_neighbor_share < 0.1:
         return 0.02
     return 0.01 if stats.mean_degree >= 8 else 1.0
@@ -141,23 +144,25 @@ def _link_outsiders(stats: GraphStats, n_outside: float) -> Work:
     )
 
 
-def link(stats: GraphStats, facts: DeviceFacts, n_trees: float, walks: float = 0.0) -> Work:
-    """Look at every edge once and join *n_trees* trees; *walks* is the length of a climb to the root.
+def link(stats: GraphStats, facts: DeviceFacts, n_joins: float, walks: float = 0.0) -> Work:
+    """Look at every edge once and join *n_joins* trees; *walks* is the length of a climb to the root.
 
     Where climbs are long, edges.h looks at four entries at a time, so short rows are padded.
     """
     looked_at = stats.n_edges * _looked_at(stats)
     padding = 3.0 * stats.n_vertices if walks else 0.0
     # Nothing is left to join where the trees are one; where it is, GPUs try again what others do.
-    far, again = stats.far_neighbor_share, 0.0 if facts.is_cpu or n_trees < 1 else looked_at
-    far_tries, near_tries = far * (n_trees + _REPEATED_FAR * again), (1 - far) * (n_trees + _REPEATED_NEAR * again)
+    far, again = stats.far_neighbor_share, 0.0 if facts.is_cpu or n_joins < 1 else looked_at
+    far_tries, near_tries = far * (n_joins + _REPEATED_FAR * again), (1 - far) * (n_joins + _REPEATED_NEAR * again)
     looks = looked_at + (far * _REPEATED_FAR + (1 - far) * _REPEATED_NEAR) * again + walks * (far_tries + near_tries)
     meets = _has_hubs(stats) and not facts.is_cpu
     at_hub = float(stats.n_vertices - stats.n_isolated) if meets else 0.0
+    merges = min(n_joins, n_trees(stats)) if facts.is_cpu else 0.0
     return Work(
         streamed_bytes=4.0 * stats.n_vertices + 4.0 * stats.n_edges,
         gathers=(
             *_labels(stats, looks), Gathers(stats.n_vertices + padding, _NEAR_BYTES),
+            Gathers(_MERGE_LOADS * merges, 4.0 * stats.n_vertices),
         ),
         atomics=(
             Atomics(far_tries, max(2.0, float(stats.n_vertices))), Atomics(near_tries, math.inf),
