@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import dask
 import distributed
 import hetero_loads
 import numpy as np
@@ -23,6 +24,7 @@ import clgraph as cg
 import clgraph.distributed as cgd
 from clgraph import generators
 from clgraph.distributed import chunks, fold, forest, workers
+from clgraph.distributed.cluster import _named
 from clgraph.distributed.fold import Part
 from clgraph.errors import (
     ClusterError,
@@ -383,3 +385,20 @@ def test_a_kernel_that_does_not_build(client: distributed.Client) -> None:
     broken = elementwise("no such name", inputs={"x": np.float32}, dtype=np.float32)
     with pytest.warns(DeviceDroppedWarning), pytest.raises(KernelBuildError, match=r"(?s)worker tcp.*undeclared"):
         cgd.HeteroScheduler(client).run(broken, [np.ones(100, np.float32)])
+
+
+def test_a_chunk_that_ends_every_worker() -> None:
+    session_on("pocl")
+    deadly = [lambda: os.kill(os.getpid(), signal.SIGKILL)]
+    once = dask.config.set({"distributed.scheduler.allowed-failures": 0})
+    with once, cgd.LocalOpenCLCluster(["pocl"], memory_limit=None) as cluster, distributed.Client(cluster) as client:
+        client.wait_for_workers(1)
+        with pytest.raises(ClusterError, match="has ended every worker"):
+            cgd.connected_components(deadly, client=client)
+
+
+def test_all_devices_are_gpus_and_one_cpu() -> None:
+    session_on("pocl")
+    found = _named("all")
+    assert sum(row.facts is not None and row.facts.is_cpu for row in found) == 1
+    assert len({row.id for row in found}) == len(found)
