@@ -399,11 +399,31 @@ def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPa
             bfs(graph, 0, strategy=strategy, session=pocl, verify=True)
 
 
+def far_hubs() -> Graph:
+    """Return a graph that is met in few levels, and behind it hubs whose rows work-groups look at together."""
+    core, n_leaves, hubs = cg.generators.rmat(10, 16), 17_000, 1 << 10
+    src, dst, _ = core.edge_list()
+    ways = np.array([[0, hubs], [hubs, hubs + 1], [hubs + 1, hubs + 2], [hubs + 2, hubs + 3]]).T
+    leaves = hubs + 4 + np.arange(n_leaves)
+    stars = [[np.full(n_leaves, hub), leaves] for hub in (hubs + 2, hubs + 3)]
+    src, dst = np.concatenate([[src, dst], ways, *stars], axis=1)
+    return Graph.from_edges(src, dst, duplicates="first")
+
+
+@pytest.mark.parametrize("source", [0, -1])
+def test_hubs_far_from_the_source(session: Session, source: int) -> None:
+    """Searches bottom-up look at long rows, of which no neighbour is in the frontier yet, one, or nearly all."""
+    graph = far_hubs()
+    for options in ({"alpha": 2**20, "beta": 2**20}, {}):
+        assert_right(graph, source % graph.n_vertices, session, "direction_optimizing", **options)
+
+
 @pytest.mark.parametrize("width", [8, 64])
 def test_sub_group_widths(width: int) -> None:
     names = [*STRATEGIES] if width < 64 else ["direction_optimizing"]  # the others take long to compile, too
     script = (
-        "import clgraph as cg;"
+        "import clgraph as cg; from test_bfs import far_hubs;"
+        "cg.bfs(far_hubs(), 0, strategy='direction_optimizing', alpha=2**20, beta=2**20, session=s, verify=True);"
         f"[cg.bfs(g, v, strategy=k, session=s, verify=True) for k in {names}"
         " for g in (cg.generators.rmat(11, 16), cg.generators.star(5000), cg.generators.path(700),"
         " cg.generators.delaunay_points(900)) for v in (0, [3, 600])]"

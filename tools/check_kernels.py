@@ -52,7 +52,7 @@ _ROWS_OF_FACTORS: tuple[dict[str, int | str], ...] = (
 # Scalar registers that kernels of a file may keep in lanes of vector registers, for want of more in waves of 64: it
 # takes no memory, but is a number to bring down.
 MOST_SCALAR_SPILLS = {
-    "bfs/frontier.cl": 19, "sssp/frontier.cl": 27, "partition/label_propagation.cl": 71, "partition/population.cl": 65,
+    "bfs/frontier.cl": 29, "sssp/frontier.cl": 27, "partition/label_propagation.cl": 71, "partition/population.cl": 65,
     "delaunay/mark.cl": 22, "delaunay/patches.cl": 23, "delaunay/rounds.cl": 1,
 }  # fmt: skip
 _ROUNDS: tuple[dict[str, int | str], ...] = (
