@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from itertools import pairwise
 from typing import Any
 
@@ -17,9 +18,10 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import breadth_first_order
 
 import clgraph as cg
-from clgraph.algorithms.bfs import BFS, STRATEGIES, as_problem, bfs, levels
+from clgraph.algorithms.bfs import ALGORITHM, BFS, STRATEGIES, as_problem, bfs, levels
 from clgraph.algorithms.traversal import queues
 from clgraph.data.graph import Graph
+from clgraph.device.profile import Curve, DeviceRates, load_profile
 from clgraph.errors import ClgraphError, InputError, SourceError, UnsupportedStrategyError, VerificationError
 from clgraph.reference.bfs import NO_PREDECESSOR, bfs_distances, check_bfs
 from clgraph.runtime.session import Session
@@ -373,6 +375,27 @@ def test_info(pocl: Session) -> None:
     seconds = info.seconds
     assert 0 < seconds.kernel <= seconds.total and seconds.host >= 0
     assert sum(s for _, s in info.kernels.values()) == pytest.approx(seconds.kernel)
+
+
+def test_a_profile_of_one_core_changes_the_pick(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two cores search a grid together in less time than the host's one; one core of the same device does not."""
+    problem, shipped, picks = as_problem(cg.generators.grid(256, 512)), load_profile(pocl.facts, measured=False), []
+    for units in (2, 1):
+        monkeypatch.setattr(pocl, "facts", replace(pocl.facts, compute_units=units))
+        monkeypatch.setattr(pocl, "profile", replace(shipped, rates=slower(shipped.rates, 2 / units)))
+        picks.append(ALGORITHM.choose(pocl, problem).strategy)
+    assert picks == ["frontier", "host"]
+
+
+def slower(rates: DeviceRates, factor: float) -> DeviceRates:
+    """Return *rates* of a device on which all but the host takes so many times as long."""
+    def less(value: Any) -> Any:
+        if isinstance(value, Curve):
+            return Curve({x: rate / factor for x, rate in value.items()})
+        return {key: less(each) for key, each in value.items()} if isinstance(value, Mapping) else value / factor
+
+    names = [each.name for each in fields(rates) if each.name.endswith("_per_second") and "host" not in each.name]
+    return replace(rates, **{name: less(getattr(rates, name)) for name in names})
 
 
 def test_auto_is_the_fastest_prediction(pocl: Session) -> None:
