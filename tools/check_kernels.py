@@ -150,7 +150,7 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
         {"LIGHT_FIRST": 1, "WEIGHT_KIND": 4, "ALONE": 1}, {"WEIGHT_KIND": 0},
     ),
     "sssp/answer.cl": ({"WEIGHT_KIND": 2}, {"WEIGHT_KIND": 3}, {"WEIGHT_KIND": 4}),
-    "sssp/dijkstra.cl": ({"WEIGHT_KIND": 4, "OFFSET_T": "long"},),
+    "sssp/dijkstra.cl": ({"WEIGHT_KIND": 4, "OFFSET_T": "long"}, {"SKIP_LEAVES": 1}),
     "traversal/child_launch.cl": _ROUNDS,
     "traversal/node_splitting.cl": _ROUNDS,
     "traversal/topology_driven.cl": _ROUNDS,

@@ -188,7 +188,6 @@ INLINE uint pull_hubs(int depth, tree_t on, __global const uint *bits, __local h
       *left = 1;
     }
   }
-  barrier(CLK_LOCAL_MEM_FENCE);
   if (get_local_id(0) == 0) hubs->size = 0u;
   return n_reached;
 }
