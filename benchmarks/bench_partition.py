@@ -1,7 +1,7 @@
 """Time partitions and their phases, and compare their cuts with METIS's where pymetis is installed.
 
     benchmarks/bench_partition.py --device pocl --graphs delaunay-17 grid-512 -k 64 --json results.json
-    benchmarks/bench_partition.py --graphs delaunay-17 --strategies gpu "gpu, lock_free" "gpu, noop"
+    benchmarks/bench_partition.py --graphs delaunay-17 --strategies gpu "gpu, lock_free" "gpu, buffered" hybrid
 
 A row holds, beside what ``graph_benchmark.py`` says, ``n_parts``, ``edge_cut``, ``imbalance``, ``n_levels`` and the
 host's seconds of each phase; with pymetis also ``metis_cut``, ``metis_seconds`` (one thread, in the same run) and
@@ -28,7 +28,13 @@ from clgraph.runtime.session import Session
 
 VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {  # of the strategy: changes of the problem, options
     "gpu, lock_free": ({"matching": "lock_free"}, {}),
+    "gpu, segmented": ({"matching": "segmented"}, {}),
+    "gpu, sorted": ({"contraction": "sorted"}, {}),
+    "gpu, light edges dropped": ({}, {"drop_light_edges": True}),
     "gpu, noop": ({"refinement": "noop"}, {}),
+    "gpu, buffered": ({"refinement": "buffered"}, {}),
+    **{f"gpu, permutations of {k}": ({"refinement": "permutations"}, {"top_k": k}) for k in (8, 11, 16)},
+    "hybrid, cpu": ({}, {"host": "cpu"}),
     "gpu, max": ({"effort": "max"}, {}),
     "gpu, deterministic": ({"deterministic": True}, {}),
     **{f"gpu, coarsest {size}": ({}, {"coarsest": size}) for size in (8, 32, 64)},

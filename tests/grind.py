@@ -42,7 +42,7 @@ class _GrindSession(Session):
         super().__init__("oclgrind")
         self._pool = _ExactPool(self.context)
 
-    def upload(self, host: np.ndarray) -> DeviceArray:
+    def upload(self, host: np.ndarray, *, in_place: bool = False) -> DeviceArray:
         array = self.empty(host.size, host.dtype)  # a buffer over host memory is uninitialised to Oclgrind
         array.set(host)
         return array
@@ -132,6 +132,7 @@ def primitives(session: Session) -> None:
 def components(session: Session) -> None:
     """Run every strategy on a small graph of several components, undirected and directed."""
     from clgraph.algorithms.components import STRATEGIES, connected_components
+    from clgraph.algorithms.components.edge_lists import EdgeComponents, numbered
     from clgraph.data.graph import Graph
 
     src, dst = np.random.default_rng(4).integers(90, size=(2, 70))
@@ -140,6 +141,13 @@ def components(session: Session) -> None:
         graph = Graph.from_edges(src, dst, n=100, directed=directed)
         for strategy in STRATEGIES:
             connected_components(graph, strategy=strategy, session=session, verify=True)
+    edges, lists = np.stack([src, dst]).astype(np.int32), EdgeComponents(session, 100)
+    lists.link(*edges[:, ::2])
+    other = EdgeComponents(session, 90)
+    other.link(*edges[:, 1::2])
+    lists.link_forest(other.parents())
+    wanted = connected_components(Graph.from_edges(src, dst, n=100), session=session)
+    assert np.array_equal(numbered(lists.parents())[1], wanted.labels)
 
 
 def mst(session: Session) -> None:
@@ -288,6 +296,28 @@ def partitions(session: Session) -> None:
             graph, 3, strategy="gpu", coarsest=1, individuals=2, vertex_weights=np.arange(64) % 3, session=session,
             verify=True,
         )
+
+
+def partition_variants(session: Session) -> None:
+    """Partition a small graph by all variants of the phases, in work-groups of several work-items."""
+    import warnings
+
+    from clgraph.algorithms import partition
+    from clgraph.algorithms.partition import strategies
+    from clgraph.data.graph import Graph
+
+    warnings.simplefilter("ignore", RuntimeWarning)
+    strategies._group = lambda *_: 4
+    strategies._LEAST_COARSEST = 4
+    src, dst = np.random.default_rng(17).integers(40, size=(2, 90))
+    graph = Graph.from_edges(src, dst, np.arange(src.size) % 5, n=42)
+    for matching, contraction, refinement in (
+        ("segmented", "sorted", "buffered"), ("segmented", "hashed", "permutations"),
+    ):  # fmt: skip
+        partition.partition(
+            graph, 3, strategy="gpu", coarsest=1, individuals=1, matching=matching, contraction=contraction,
+            refinement=refinement, top_k=3, drop_light_edges=True, session=session, verify=True,
+        )  # fmt: skip
 
 
 def rounds(session: Session) -> None:

@@ -1,11 +1,14 @@
 """Connected components on several devices: the answers of one, from split and streamed graphs."""
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
+import pyopencl as cl
 import pytest
 import scipy.sparse as sp
 from conftest import DEVICES, ROOT, session_on
@@ -13,10 +16,11 @@ from graphs import GRAPHS
 
 import clgraph as cg
 from clgraph.algorithms.components.on_devices import LOCAL, all_seen
-from clgraph.engine import split_graph
+from clgraph.engine import split_graph, team
 from clgraph.engine.split_graph import SplitGraph, in_segments
 from clgraph.errors import DeviceError, InputError, NoDeviceError, UnsupportedStrategyError
 from clgraph.runtime.device_graph import DeviceGraph
+from clgraph.runtime.devices import sub_devices
 from clgraph.runtime.session import Session
 
 
@@ -160,6 +164,46 @@ def test_a_device_that_fails_is_named(pair: list[Session], monkeypatch: pytest.M
     monkeypatch.setattr(pair[1], "program", program)
     with pytest.raises(DeviceError, match=r"devices\[1\], .*: it is gone"):
         cg.connected_components(cg.generators.grid(30, 30), devices=pair)
+
+
+@pytest.mark.timeout(120)
+def test_parts_of_a_cpu_passed_off_as_gpus_of_a_driver_for_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then slabs are copied beside kernels into rooms that are used again, through pinned memory, under one lock."""
+    monkeypatch.setattr(team, "LEAST_BYTES", 1 << 10)
+    monkeypatch.setattr(team, "_PIECE_BYTES", 1 << 16)
+    lock = threading.RLock()
+    sessions = sub_devices(session_on("pocl").device, [1, 1])
+    for session in sessions:
+        session.facts = dataclasses.replace(session.facts, is_cpu=False)
+        session.driver = lock
+    graph = cg.generators.rmat(15, 8)
+    expected = cg.connected_components(graph, strategy="host")
+    for strategy in LOCAL:
+        found = cg.connected_components(graph, devices=sessions, strategy=strategy, segment_entries=60_000)
+        same(graph, found, expected)
+    src, dst = graph.sources(), graph.column_indices
+    weighted = cg.Graph.from_edges(src[src < dst], dst[src < dst], (src * 7 + dst)[src < dst] % 99, n=graph.n_vertices)
+    forest = cg.minimum_spanning_forest(weighted, devices=sessions, segment_entries=60_000)
+    np.testing.assert_array_equal(forest.edges, cg.minimum_spanning_forest(weighted, strategy="host").edges)
+    same(graph, cg.connected_components(SplitGraph.from_graph(graph, sessions)), expected)
+
+
+def test_a_room_is_written_once_what_used_it_has_ended(pocl: Session) -> None:
+    slots = split_graph.Slots(team.Team([pocl]), pocl, cg.generators.cycle(500), 64)
+    for first in (0, 64):
+        slots.slab(first, first + 64)
+        slots.used()
+    for event in slots._used:
+        assert event is not None
+        event.wait()
+    slots._used[0] = running = cl.UserEvent(pocl.context)
+    waits = threading.Thread(target=slots.slab, args=(128, 192))
+    waits.start()
+    waits.join(0.2)
+    assert waits.is_alive()
+    running.set_status(cl.command_execution_status.COMPLETE)
+    waits.join(20)
+    assert not waits.is_alive()
 
 
 def test_segments() -> None:

@@ -8,20 +8,33 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import distributed
+import hetero_loads
 import numpy as np
 import pytest
 from conftest import session_on
+from scipy.sparse import random_array
 
 import clgraph as cg
 import clgraph.distributed as cgd
 from clgraph import generators
-from clgraph.distributed import chunks, workers
+from clgraph.distributed import chunks, fold, forest, workers
 from clgraph.distributed.fold import Part
-from clgraph.errors import ClusterError, GraphError, GraphFileError, InputError, MissingExtraError, NoDeviceError
+from clgraph.errors import (
+    ClusterError,
+    DeviceDroppedWarning,
+    GraphError,
+    GraphFileError,
+    InputError,
+    KernelBuildError,
+    MissingExtraError,
+    NoDeviceError,
+)
+from clgraph.hetero import elementwise
 from clgraph.progress import Progress, listening
 
 pytestmark = pytest.mark.xdist_group("distributed")
@@ -68,11 +81,11 @@ def test_answers_are_those_of_one_device(client: distributed.Client, name: str, 
     assert count == wanted.n_components and np.array_equal(labels, wanted.labels)
     for maximum in (False, True):
         found = cgd.minimum_spanning_forest(parts, n_vertices=graph.n_vertices, maximum=maximum, client=client)
-        forest = cg.minimum_spanning_forest(graph, maximum=maximum, session=one)
-        assert found.weight == forest.weight
-        assert np.array_equal(found.sources, forest.sources) and np.array_equal(found.targets, forest.targets)
-        assert (found.weights is None) == (forest.weights is None or not found.sources.size)
-        assert found.weights is None or np.array_equal(found.weights, forest.weights)  # type: ignore[arg-type]
+        tree = cg.minimum_spanning_forest(graph, maximum=maximum, session=one)
+        assert found.weight == tree.weight
+        assert np.array_equal(found.sources, tree.sources) and np.array_equal(found.targets, tree.targets)
+        assert (found.weights is None) == (tree.weights is None or not found.sources.size)
+        assert found.weights is None or np.array_equal(found.weights, tree.weights)
         assert found.to_graph().n_vertices == graph.n_vertices
 
 
@@ -124,12 +137,36 @@ def test_chunks_of_every_kind_are_read_in_segments(
         assert name == "text" or max(part[0].size for part in parts) == 100
         for column, wanted in enumerate(arrays):
             assert np.array_equal(np.concatenate([part[column] for part in parts]), wanted), name
-        forest = cgd.minimum_spanning_forest([chunk], n_vertices=300, base=base, client=client)
-        assert forest.weight == cg.minimum_spanning_forest(graph, session=session_on("pocl")).weight
+        tree = cgd.minimum_spanning_forest([chunk], n_vertices=300, base=base, client=client)
+        assert tree.weight == cg.minimum_spanning_forest(graph, session=session_on("pocl")).weight
     pairs = np.stack([sources, targets], 1)
     assert sum(part[0].size for part in chunks.segments(pairs, n=None)) == sources.size
     future = client.submit(lambda: arrays[:2], pure=False)
     assert cgd.connected_components([future], n_vertices=300, client=client).info.n_edges == sources.size
+
+
+def test_a_forest_grows_by_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, contracted = random_graph(100, 2000), []
+    whole = cg.minimum_spanning_forest(graph, session=session_on("pocl"))
+    lightest = forest.lightest
+
+    def counted(n: int, maximum: bool, *parts: Any) -> Any:
+        contracted.append(sum(part[0].size for part in parts))
+        return lightest(n, maximum, *parts)
+
+    for module in (fold, forest):
+        monkeypatch.setattr(module, "own_address", lambda: "here")
+    for module in (forest, chunks):
+        monkeypatch.setattr(module, "SEGMENT_EDGES", 50)
+    monkeypatch.setattr(forest, "worker_session", lambda: session_on("pocl"))
+    monkeypatch.setattr(forest, "lightest", counted)
+    part = None
+    for place, chunk in enumerate(cgd.edge_chunks(graph, 3)):
+        part = forest.absorb(part, chunk, place, n=None, base=0, maximum=False)
+    assert part is not None and np.array_equal(part.value.sources, whole.sources)
+    assert np.array_equal(part.value.weights, whole.weights)
+    # At least as many new edges as the forest has, but for the last ones of a chunk.
+    assert len(contracted) < 25 and max(contracted) < 350
 
 
 def test_parquet_names_the_package_that_it_needs(
@@ -279,3 +316,54 @@ def test_without_dask_the_package_says_what_to_install() -> None:
         "else:\n    raise SystemExit('no error')"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+SQUARE = elementwise("x * x + i", inputs={"x": np.float32}, dtype=np.float32)
+
+
+@pytest.mark.parametrize("policy", ["hass", "static", "greedy", "guided"])
+def test_loads_are_spread_over_workers(client: distributed.Client, policy: str) -> None:
+    scheduler = cgd.HeteroScheduler(client, policy=policy, sub_loads=10)
+    x = np.random.default_rng(0).random(50_000, np.float32)
+    results, report = scheduler.run(SQUARE, [x] * 3)
+    assert all(np.array_equal(found, results[0]) for found in results) and len(report.devices) == N_WORKERS
+    matrix = random_array((400, 300), density=0.1, rng=np.random.default_rng(1), dtype=np.float32).tocsr()
+    matrix.indices, matrix.indptr = matrix.indices.astype(np.int32), matrix.indptr.astype(np.int32)
+    vector = np.random.default_rng(2).random(300, np.float32)
+    (product,), _ = scheduler.run(hetero_loads.sparse_product(vector), [matrix])
+    assert np.allclose(product, matrix @ vector, rtol=1e-5)
+    text = hetero_loads.text_with([b"ab", b"abc"], 100_000)
+    (counts,), _ = scheduler.run(hetero_loads.string_search([b"ab", b"abc"]), [text])
+    assert counts.tolist() == hetero_loads.count_in(text, [b"ab", b"abc"])
+    for done in report.rounds:
+        assert sum(done.items) == x.size and done.dropped == ()
+    (alone,), _ = cg.HeteroScheduler([session_on("pocl")], policy="static").run(SQUARE, [x])
+    assert np.array_equal(results[0], alone)  # also where a part does not begin at 0
+
+
+def test_chunk_sizes_are_those_of_the_profiles(client: distributed.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = [replace(worker, weight=weight) for worker, weight in zip(workers.devices_of(client), (3, 1), strict=True)]
+    monkeypatch.setattr("clgraph.distributed.scheduler.devices_of", lambda _client: found)
+    _, report = cgd.HeteroScheduler(client, policy="static").run(SQUARE, [np.ones(4000, np.float32)])
+    assert report.rounds[0].items == (3000, 1000)
+
+
+def test_a_lost_worker_is_dropped() -> None:
+    session_on("pocl")
+    x = np.arange(20_000, dtype=np.float32)
+    options = {"workers_per_device": N_WORKERS, "memory_limit": None}
+    with cgd.LocalOpenCLCluster(["pocl"], **options) as cluster, distributed.Client(cluster) as client:
+        client.wait_for_workers(N_WORKERS)
+        scheduler = cgd.HeteroScheduler(client)
+        pids = client.run(os.getpid)
+        os.kill(pids[min(pids)], signal.SIGKILL)
+        with pytest.warns(DeviceDroppedWarning, match=f"{min(pids)}.* is lost"):
+            (found,), report = scheduler.run(elementwise("x + 1", inputs={"x": np.float32}, dtype=np.float32), [x])
+        assert np.array_equal(found, x + 1) and len(report.rounds[0].dropped) == 1
+        assert [worker.address for worker in scheduler.sessions] == [max(pids)]
+
+
+def test_a_kernel_that_does_not_build(client: distributed.Client) -> None:
+    broken = elementwise("no such name", inputs={"x": np.float32}, dtype=np.float32)
+    with pytest.warns(DeviceDroppedWarning), pytest.raises(KernelBuildError, match=r"(?s)worker tcp.*undeclared"):
+        cgd.HeteroScheduler(client).run(broken, [np.ones(100, np.float32)])

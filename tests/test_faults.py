@@ -23,6 +23,7 @@ REACH_CALLER = {
     "plans": {"clSetKernelArg", "clEnqueueNDRangeKernel", "clEnqueueReadBuffer", "clFlush"},  # made only once
     "components": IN_WORK,
     "mst": IN_WORK,
+    "devices": IN_WORK,
     "searches": IN_WORK,
     "coloring": IN_WORK,
     "partitions": IN_WORK,

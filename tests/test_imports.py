@@ -8,7 +8,8 @@ import sys
 import pytest
 from conftest import ROOT
 
-HEAVY = {"numpy", "scipy", "pyopencl", "rich", "tabulate", "networkx", "pyarrow", "matplotlib", "asyncio"}
+HEAVY = {"numpy", "scipy", "pyopencl", "rich", "tabulate", "networkx", "pyarrow", "matplotlib", "asyncio",
+         "dask", "distributed"}
 
 
 def loaded_by(code: str) -> set[str]:

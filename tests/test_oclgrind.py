@@ -36,6 +36,7 @@ RUNS = {
     "coloring": WITHOUT_UNINITIALIZED,
     "distance_two": WITHOUT_UNINITIALIZED,
     "partitions": WITHOUT_UNINITIALIZED,
+    "partition_variants": WITHOUT_UNINITIALIZED,
     "factorization_online": WITHOUT_RACES,
     "factorization_offline": WITHOUT_UNINITIALIZED,
     "factorization_blocks": WITHOUT_UNINITIALIZED,

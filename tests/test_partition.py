@@ -1,8 +1,12 @@
 """Partitions: every variant on every small graph and device, against the definition; levels; what is refused."""
 from __future__ import annotations
 
+import sys
 import warnings
+from dataclasses import replace
+from importlib.machinery import ModuleSpec
 from itertools import pairwise
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -10,17 +14,23 @@ from conftest import run_at_width, session_on
 from graphs import UNDIRECTED
 
 import clgraph as cg
-from clgraph.algorithms.partition import ALGORITHM, STRATEGIES, as_problem, partition
+from clgraph.algorithms.partition import ALGORITHM, STRATEGIES, as_problem, hybrid, multilevel, partition
 from clgraph.algorithms.partition.multilevel import REFINING
 from clgraph.algorithms.partition.plan import with_isolated
 from clgraph.algorithms.partition.problem import CONTRACTIONS, MATCHINGS, REFINEMENTS
 from clgraph.data.graph import Graph
-from clgraph.errors import ClgraphError, InputError, VerificationError
+from clgraph.errors import ClgraphError, InputError, UnsupportedStrategyError, VerificationError
 from clgraph.reference.partition import check_partition, partition_quality
 from clgraph.runtime.session import Session
 
 GRID = cg.generators.grid(40, 40)
 SMALL = {"coarsest": 1, "individuals": 2}  # many levels of a small graph
+
+
+@pytest.fixture
+def once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Levels are made once, and not anew within the parts."""
+    monkeypatch.setitem(multilevel._CYCLES, "normal", (0, 1 << 16))
 
 
 def quiet(*args, **options):
@@ -36,6 +46,15 @@ def test_zoo(session: Session, name: str) -> None:
         result = quiet(graph, k, session=session, strategy="gpu", verify=True, **SMALL)
         check_partition(graph, result.parts, k, result.edge_cut, most_weight=None)
         assert result.part_weights.max(initial=0) <= max(1, 1.2 * -(-graph.n_vertices // k) + 1), k
+
+
+@pytest.mark.parametrize("name", UNDIRECTED)
+def test_zoo_of_variants(pocl: Session, name: str) -> None:
+    for matching, contraction, refinement in zip(
+        ("segmented", "lock_free"), ("sorted", "hashed"), ("buffered", "permutations"), strict=True
+    ):
+        settings = {"matching": matching, "contraction": contraction, "refinement": refinement, **SMALL}
+        quiet(UNDIRECTED[name](), 7, session=pocl, strategy="gpu", drop_light_edges=True, verify=True, **settings)
 
 
 @pytest.mark.parametrize("matching", MATCHINGS)
@@ -97,15 +116,18 @@ def contraction_of(fine, weights, to, n_coarse: int) -> np.ndarray:
 @pytest.mark.parametrize("contraction", CONTRACTIONS)
 @pytest.mark.parametrize("matching", MATCHINGS)
 @pytest.mark.parametrize("name", ["grid", "scale-free", "star", "duplicates-self-loops", "scattered"])
+@pytest.mark.parametrize("cycles", [0, 1])
 def test_every_level_is_the_contraction_of_the_one_before(
-    session: Session, name: str, matching: str, contraction: str
+    session: Session, name: str, matching: str, contraction: str, cycles: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from scipy.sparse import csr_array
+
+    monkeypatch.setitem(multilevel._CYCLES, "normal", (cycles, 1 << 16))
 
     graph = UNDIRECTED[name]()
     _, levels = levels_of(session, graph, matching=matching, contraction=contraction)
     if matching == "two_hop":
-        assert levels[-1][1].size <= 256 or name == "scale-free"
+        assert levels[-1][1].size <= 256 or name == "scale-free" or cycles
     for (fine, weights, to), (coarse, coarse_weights, _) in pairwise(levels):
         n_coarse, kept = coarse_weights.size, to >= 0
         assert (np.diff(fine[2])[~kept] == 0).all()
@@ -117,6 +139,16 @@ def test_every_level_is_the_contraction_of_the_one_before(
         np.testing.assert_array_equal(found.toarray(), expected)
         assert (found.toarray() == found.toarray().T).all()
         assert found.nnz == np.unique(np.repeat(np.arange(n_coarse), np.diff(coarse[2])) * n_coarse + coarse[1]).size
+
+
+def test_claims_in_two_halves_are_the_same(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for has_atomics in (True, False):
+        monkeypatch.setattr(pocl, "facts", replace(pocl.facts, has_int64_atomics=has_atomics))
+        graph = cg.generators.rmat(9, 6, seed=3)
+        found.append(quiet(graph, 4, session=pocl, strategy="gpu", matching="segmented", deterministic=True, **SMALL))
+        assert ("break_ties" in found[-1].info.kernels) is not has_atomics
+    assert (found[0].parts == found[1].parts).all()
 
 
 def test_both_contractions_make_the_same_graph(session: Session) -> None:
@@ -180,11 +212,13 @@ def test_mates_are_neighbours_and_light(session: Session, matching: str) -> None
             assert pair[1] in columns[rows[pair[0]] : rows[pair[0] + 1]] and own[pair].sum() <= most
 
 
-def test_segments_leave_nobody_who_has_a_candidate(session: Session) -> None:
+def test_segments_leave_nobody_who_has_a_candidate(session: Session, once: None) -> None:
     """Rows are longer and shorter than a sub-group is wide, and a path of rising weights takes several rounds."""
     rising = Graph.from_edges(np.arange(999), np.arange(1, 1000), np.arange(1, 1000))
-    for graph in (cg.generators.rmat(10, 8, seed=4), rising, UNDIRECTED["duplicates-self-loops"]()):
+    doubled = Graph.from_edges(*np.random.default_rng(5).integers(500, size=(2, 2000)), n=500)
+    for graph in (cg.generators.rmat(10, 8, seed=4), rising, doubled):
         _, levels = levels_of(session, graph, matching="segmented")
+        assert len(levels) > 1
         ((_, columns, rows), weights, to) = levels[0]
         sizes = np.bincount(to[to >= 0])
         alone = np.append(to, -1)[: weights.size] >= 0
@@ -299,7 +333,7 @@ for name in ("grid", "scale-free", "star"):
 """)
 
 
-@pytest.mark.parametrize("width", [8, 32])
+@pytest.mark.parametrize("width", [8, 16])
 def test_variants_at_several_lanes(width: int) -> None:
     run_at_width(width, """
 import numpy as np, warnings
@@ -309,10 +343,68 @@ from graphs import UNDIRECTED
 for name in ("grid", "scale-free"):
     for variant in ({"matching": "segmented"}, {"contraction": "sorted", "drop_light_edges": True},
                     {"refinement": "buffered"}, {"refinement": "permutations"}):
-        of_widths = [cg.partition(UNDIRECTED[name](), 5, session=on, strategy="gpu", coarsest=1, individuals=2, verify=True,
-                                  deterministic=True, **variant).parts for on in (s, "pocl")]
+        of_widths = [cg.partition(UNDIRECTED[name](), 5, session=on, strategy="gpu", coarsest=1, individuals=2,
+                                  verify=True, deterministic=True, **variant).parts for on in (s, "pocl")]
         assert (of_widths[0] == of_widths[1]).all(), (name, variant)
 """)
+
+
+def test_hybrid_divides_a_coarse_level_on_the_cpu(session: Session) -> None:
+    rng = np.random.default_rng(8)
+    weights = rng.integers(1, 5, 1600)
+    for move_at in (300, 5000):  # a coarse level, and the graph itself
+        result = partition(
+            GRID, 8, vertex_weights=weights, session=session, strategy="hybrid", host="cpu", move_at=move_at,
+            verify=True,
+        )  # fmt: skip
+        details = result.info.details
+        assert details["moved_to"] == "cpu" and result.imbalance <= 0.03
+        assert details["moved_vertices"] == result.levels[-1]["vertices"] <= move_at
+        assert len(result.levels) == 1 or result.levels[-2]["vertices"] > move_at
+    for graph in (cg.generators.star(400), cg.generators.path(5), Graph.from_edges([], [], n=9)):
+        quiet(graph, 8, session=session, strategy="hybrid", host="cpu", verify=True)
+
+
+def test_hybrid_asks_metis_for_what_the_problem_says(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    metis = ModuleType("pymetis")
+    metis.__spec__ = ModuleSpec("pymetis", None)
+
+    def part_graph(n_parts, *, xadj, adjncy, vweights, eweights, tpwgts, options):
+        asked.append((xadj.size - 1, vweights, eweights, tpwgts, options))
+        assert eweights is None or eweights.size == adjncy.size
+        return 0, (np.arange(xadj.size - 1) // 7 % n_parts).tolist()
+
+    metis.part_graph, metis.Options = part_graph, dict
+    monkeypatch.setitem(sys.modules, "pymetis", metis)
+    for per_entry, moves_all in ((0.0, True), (1.0, False)):
+        monkeypatch.setattr(hybrid, "_METIS_SECONDS", per_entry)
+        graph = cg.generators.grid(40, 40)
+        result = quiet(graph, 4, session=pocl, strategy="hybrid", target_weights=[1, 2, 3, 4], seed=7, verify=True)
+        n, vweights, eweights, shares, options = asked[-1]
+        assert result.info.details["moved_to"] == "metis" and result.info.details["moved_vertices"] == n
+        assert (n == 1600) is moves_all and (vweights is None) is moves_all
+        if not moves_all:
+            assert vweights.sum() == 1600 and eweights.min() >= 1
+        assert shares == pytest.approx([0.1, 0.2, 0.3, 0.4]) and options == {"seed": 7, "ufactor": 30}
+    cut = partition_quality(graph, (np.arange(1600) // 7 % 4).astype(np.int32), 4)["edge_cut"]
+    result = partition(cg.generators.grid(40, 40), 4, session=pocl, strategy="hybrid", move_at=1600, verify=True)
+    assert result.edge_cut < cut  # what METIS gave was refined
+
+
+def test_hybrid_of_metis_itself(pocl: Session) -> None:
+    pytest.importorskip("pymetis")
+    result = partition(GRID, 16, session=pocl, strategy="hybrid", host="metis", move_at=500, verify=True)
+    assert result.edge_cut <= 290 and result.part_weights.max() <= 103
+
+
+def test_hybrid_refused(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    for options in ({"host": "gpu"}, {"move_at": 0}):
+        with pytest.raises(InputError, match=next(iter(options))):
+            partition(GRID, 2, session=pocl, strategy="hybrid", **options)
+    monkeypatch.setattr(hybrid, "find_spec", lambda name: None)
+    with pytest.raises(UnsupportedStrategyError, match="pymetis"):
+        partition(GRID, 2, session=pocl, strategy="hybrid", host="metis")
 
 
 def test_isolated_vertices_fill_up(pocl: Session) -> None:
@@ -405,7 +497,7 @@ def test_explain_and_the_table(pocl: Session) -> None:
     assert set(ALGORITHM.strategies) == set(STRATEGIES)
     assert "gpu" in str(cg.explain("partition", GRID, session=pocl, n_parts=4))
     with pytest.raises(ClgraphError):
-        partition(GRID, 2, strategy="hybrid", session=pocl)
+        partition(GRID, 2, strategy="cpu", session=pocl)
 
 
 def test_part_graph_has_the_signature_of_pymetis(pocl: Session) -> None:
@@ -422,7 +514,31 @@ def test_part_graph_has_the_signature_of_pymetis(pocl: Session) -> None:
             part_graph(2, **wrong)
 
 
-def test_a_star_shrinks_by_either_matching(pocl: Session) -> None:
+def test_a_star_shrinks_by_either_matching(pocl: Session, once: None) -> None:
     for matching in MATCHINGS:
         result = partition(cg.generators.star(40_000), 2, matching=matching, session=pocl, verify=True)
         assert result.levels[-1]["vertices"] <= 200 and result.part_weights.max() <= 20_600
+
+
+@pytest.mark.parametrize("effort", ["normal", "max"])
+def test_levels_made_anew_within_the_parts_better_the_cut(
+    pocl: Session, effort: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph, cuts = cg.generators.random_geometric(8000, 14, seed=1), []
+    for cycles in (0, 3):
+        monkeypatch.setitem(multilevel._CYCLES, effort, (cycles, 1 << 16))
+        results = [
+            partition(graph, 32, effort=effort, seed=seed, session=pocl, strategy="gpu", individuals=4, verify=True)
+            for seed in range(3)
+        ]
+        assert max(result.imbalance for result in results) <= 0.03
+        cuts.append(sum(result.edge_cut for result in results))
+    assert cuts[1] < cuts[0]
+
+
+def test_a_grid_becomes_coarser_grids(pocl: Session, once: None) -> None:
+    for rows, columns in ((128, 96), (96, 130)):
+        result = partition(cg.generators.grid(rows, columns), 8, session=pocl, strategy="gpu")
+        for halvings, level in enumerate(result.levels[:5]):
+            sides = -(-rows // 2 ** (halvings // 2)), columns / 2 ** ((halvings + 1) // 2)
+            assert abs(level["vertices"] - sides[0] * sides[1]) <= sides[0], (level, sides)

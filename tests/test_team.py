@@ -67,6 +67,19 @@ def test_each_device_has_a_thread_and_results_are_in_order(pair: list[Session]) 
     assert team.each(lambda place: place, []) == []
 
 
+def test_a_copy_that_fails_ends(pair: list[Session], monkeypatch: pytest.MonkeyPatch) -> None:
+    """More pieces are left than there is room for on the host."""
+
+    def write(*_given: object) -> None:
+        raise DeviceError("it is full")
+
+    team = Team(pair)
+    monkeypatch.setattr(team, "write", write)
+    array = pair[0].zeros(6 * _PIECE_BYTES // 4, np.int32)
+    with pytest.raises(DeviceError, match="it is full"):
+        team.send(array, pair[1])
+
+
 @pytest.mark.parametrize("kind", [DeviceError, DeviceMemoryError])
 def test_a_device_that_fails_is_named(pair: list[Session], kind: type[DeviceError]) -> None:
     ended: list[int] = []

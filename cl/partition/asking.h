@@ -12,8 +12,8 @@
 #ifndef PARTS_ROOM               /* at least the number of parts */
 #define PARTS_ROOM 64
 #endif
-#ifndef SHORT_ROW                /* a work-item counts rows of at most so many entries, ... */
-#define SHORT_ROW 64
+#ifndef SHORT_ROW                /* a work-item counts rows of at most so many entries for each row of its sub-group, ... */
+#define SHORT_ROW 4
 #endif
 #ifndef SLOTS                    /* ... if so many other parts are beside the vertex at most */
 #define SLOTS 4
@@ -99,21 +99,35 @@ INLINE pull_t pulls_of_long(const refined_t *r, const level_t *on, int v, int we
     else if (is_open(r, part, weight, mode)) pull.best = max(pull.best, pull_key(sum, part, v));
   }
 #else
+  /* A counter is twice the weight, and one more for a part to which edges of no weight lead. */
   for (int e = first + (int)sg_lane(); e < last; e += SUB_GROUP_SIZE) {
-    const int u = on->columns[e];
-    if (u != v) fetch_add(counters + parts[u], edge_weight(on, e));
+    const int u = on->columns[e], of_edge = edge_weight(on, e);
+    if (u == v) continue;
+    if (of_edge) fetch_add(counters + parts[u], 2 * of_edge);
+    else fetch_or(counters + parts[u], 1);
   }
   sg_sync();
-  pull.own = counters[own_part];
-  for (int e = first + (int)sg_lane(); e < last; e += SUB_GROUP_SIZE) {
-    const int u = on->columns[e], part = parts[u];
-    if (u != v && part != own_part && is_open(r, part, weight, mode))
-      pull.best = max(pull.best, pull_key(counters[part], part, v));
+  pull.own = (int)((uint)counters[own_part] >> 1);
+  sg_sync();
+  if (last - first > (int)r->n_parts) {
+    for (uint part = sg_lane(); part < r->n_parts; part += SUB_GROUP_SIZE) {
+      const uint sum = (uint)counters[part];
+      counters[part] = 0;
+      if (sum && (int)part != own_part && is_open(r, (int)part, weight, mode))
+        pull.best = max(pull.best, pull_key((int)(sum >> 1), (int)part, v));
+    }
+    sg_sync();
+  } else {
+    for (int e = first + (int)sg_lane(); e < last; e += SUB_GROUP_SIZE) {
+      const int u = on->columns[e], part = parts[u];
+      if (u != v && part != own_part && is_open(r, part, weight, mode))
+        pull.best = max(pull.best, pull_key((int)((uint)counters[part] >> 1), part, v));
+    }
+    sg_sync();
+    for (int e = first + (int)sg_lane(); e < last; e += SUB_GROUP_SIZE)
+      fetch_and(counters + parts[on->columns[e]], 0);  /* several lanes may have entries of one part */
+    sg_sync();
   }
-  sg_sync();
-  for (int e = first + (int)sg_lane(); e < last; e += SUB_GROUP_SIZE)
-    fetch_and(counters + parts[on->columns[e]], 0);  /* several lanes may have entries of one part */
-  sg_sync();
   pull.best = sg_greatest(pull.best);
 #endif
   return pull;
@@ -239,7 +253,8 @@ INLINE void ask(const refined_t *r, const level_t *on) {
       first = on->rows[v];
       last = on->rows[v + 1];
     }
-    int is_long = last - first > (SUB_GROUP_SIZE == 1 ? 0 : SHORT_ROW);
+    const int n_rows = (int)lane_count(sg_ballot(is_stale));
+    int is_long = last - first > (SUB_GROUP_SIZE == 1 ? 0 : min(64, SHORT_ROW * n_rows));
     pull_t pull;
     pull.own = 0;
     pull.best = 0ul;

@@ -79,7 +79,7 @@ KERNEL accept_requests(uint level, REQUEST_PARAMETERS) {
       if (weight_from(&r, &on, items, n, refused | 1ul << bit, stamp, scratch) > free) refused |= 1ul << bit;
     for (uint i = get_local_id(0); i < n; i += WG_SIZE)
       if (is_all || request_key(&r, items[i], stamp) > refused) accept_request(&r, items[i], stamp, &movers);
-    if (get_local_id(0) == 0) OF_REQUESTS(COUNTS)[p] = OF_REQUESTS(PLACED)[p] = 0;
+    FORGET_REQUESTS(p)
   }
   flush(&r, &movers, MOVERS, REFINE_MOVERS);
 }

@@ -220,3 +220,16 @@ KERNEL write_entries(uint level, LEVELS_PARAMETERS, __global const int *mates, _
     }
   }
 }
+
+/* Carries the parts of a level from array before of work to array after: to the next level, or to the same one. */
+KERNEL carry_parts(uint level, int is_coarser, uint before, uint after, uint room, __global const long *levels,
+                   __global const int *leaders, __global int *work) {
+  const uint n = (uint)levels[(level + (is_coarser ? 1u : 0u)) * LEVEL_WORDS + LEVEL_VERTICES];
+  __global const int *from = work + (size_t)before * room;
+  __global int *to = work + (size_t)after * room;
+  const share_t share = share_of(n);
+  for (uint i = share.first; i < share.end; i += share.step) {
+    const uint c = i + sg_lane();
+    if (c < n) to[c] = from[is_coarser ? (uint)leaders[c] : c];
+  }
+}

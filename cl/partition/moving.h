@@ -4,13 +4,15 @@
 #define CLGRAPH_MOVING_H
 #include "partition/asking.h"
 
-#ifndef LONG_ROW                 /* a sub-group goes through longer rows together */
-#define LONG_ROW 32
-#endif
-
-/* Whether the lanes of a sub-group share the row of v. */
+/* Whether the lanes of a sub-group share the row of v; they do it for all rows that are long for as few as they are, since
+ * each would else wait for one lane. */
 INLINE int is_shared_row(const level_t *on, int v) {
-  return SUB_GROUP_SIZE > 1 && v != NOBODY && on->rows[v + 1] - on->rows[v] > LONG_ROW;
+#if SUB_GROUP_SIZE == 1
+  return 0;
+#else
+  const int n_rows = (int)lane_count(sg_ballot(v != NOBODY));
+  return v != NOBODY && on->rows[v + 1] - on->rows[v] > 2 * n_rows;
+#endif
 }
 
 /* ---- confirm */

@@ -80,8 +80,7 @@ KERNEL permute_requests(uint level, REQUEST_PARAMETERS) {
     best = group_greatest(best, scratch);
     for (uint k = get_local_id(0); k < n_tops; k += WG_SIZE)
       if (best >> k & 1u) accept_request(&r, tops[k], stamp, &movers);
-    if (get_local_id(0) == 0) OF_REQUESTS(COUNTS)[p] = OF_REQUESTS(PLACED)[p] = 0;
-    local_barrier();
+    FORGET_REQUESTS(p)
   }
   flush(&r, &movers, MOVERS, REFINE_MOVERS);
 }

@@ -25,6 +25,16 @@
   r.n_parts = n_parts; r.room = room; r.member = (uint)get_group_id(0); r.members = (uint)get_num_groups(0); \
   r.work = work; r.parts_work = parts_work; r.histogram = histogram; r.state = state;                 \
   const uint mode = state[REFINE_MODE], stamp = state[REFINE_STAMP];
+/* A group has read what the counts of its part say, and forgets them. */
+#if WG_SIZE == 1
+#define group_barrier()
+#else
+#define group_barrier() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#endif
+#define FORGET_REQUESTS(p)                                                                            \
+  group_barrier();                                                                                    \
+  if (get_local_id(0) == 0) OF_REQUESTS(COUNTS)[p] = OF_REQUESTS(PLACED)[p] = 0;
+
 /* Greater for greater gains, and different for all vertices. */
 INLINE ulong request_key(const refined_t *r, int v, uint stamp) {
   return ((ulong)((uint)ARRAY(r, GAIN)[v] ^ 0x80000000u) << 32) | mixed((uint)v ^ stamp * 0x9e3779b9u);

@@ -20,6 +20,9 @@
 #include "partition/level.h"
 #include "common/worklist.h"
 
+#ifndef SPLIT_CLAIMS             /* 1: the greatest claim is found in two steps, without atomics of 64 bits */
+#define SPLIT_CLAIMS (!DEV_HAS_INT64_ATOMICS)
+#endif
 #define OPEN_PARAMETERS                                                                               \
   __global int *mates, __global int *choices, __global ulong *claims, volatile __global ulong *offers, \
   __global int *open_lists, volatile __global uint *open_lengths, uint open_room
@@ -105,17 +108,16 @@ KERNEL choose_segmented(uint level, uint round, uint seed, int most_weight, LEVE
     if (ends[lane] != NOBODY) {
       const uint weight = (uint)(keys[lane] >> 32);
       claims[v] = (ulong)weight << 32 | mixed((uint)v ^ seed);
-#if DEV_HAS_INT64_ATOMICS
-      fetch_max(OFFERS(round & 1u) + ends[lane], claims[v]);
-#else
+#if SPLIT_CLAIMS
       fetch_max((volatile __global uint *)(OFFERS(round & 1u) + ends[lane]) + 1, weight);
+#else
+      fetch_max(OFFERS(round & 1u) + ends[lane], claims[v]);
 #endif
     }
-    sg_sync();
   }
 }
 
-#if !DEV_HAS_INT64_ATOMICS
+#if SPLIT_CLAIMS
 KERNEL break_ties(uint round, OPEN_PARAMETERS) {
   const uint n = open_lengths[round & 1u];
   for (uint i = get_global_id(0); i < n; i += get_global_size(0)) {

@@ -12,8 +12,10 @@
 
 #define BLOCK 256u               /* consecutive vertices, among which those without neighbours are matched */
 
-KERNEL choose_hubs(uint level, uint seed, LEVELS_PARAMETERS, __global const int *mates, __global int *choices) {
+KERNEL choose_hubs(uint level, uint seed, int within, uint room, LEVELS_PARAMETERS, __global const int *mates,
+                   __global const int *work, __global int *choices) {
   const level_t on = LEVEL(level);
+  __global const int *parts = within < 0 ? 0 : work + (size_t)within * room;
   const share_t share = share_of(on.n);
   for (uint i = share.first; i < share.end; i += share.step) {
     const uint v = i + sg_lane();
@@ -23,7 +25,7 @@ KERNEL choose_hubs(uint level, uint seed, LEVELS_PARAMETERS, __global const int 
     for (int e = on.rows[v]; e < on.rows[v + 1]; e++) {
       const int u = on.columns[e], weight = edge_weight(&on, e);
       const uint hash = mixed(seed ^ (uint)u);
-      if (u == (int)v || weight < best_weight || (weight == best_weight && hash <= best_hash)) continue;
+      if (u == (int)v || (parts && parts[u] != parts[v]) || weight < best_weight || (weight == best_weight && hash <= best_hash)) continue;
       best_weight = weight;
       best_hash = hash;
       best = u;

@@ -31,7 +31,7 @@ from clgraph.data.csr import (
 from clgraph.data.entries import row_order
 from clgraph.data.networkx_graphs import edges_of, is_networkx, networkx_graph
 from clgraph.data.pairs import Pairs, WeightedPairs, csr_from_keys, pack, pack_blocks, sorted_csr
-from clgraph.data.stats import GraphStats, graph_stats, most_entries, sampled_locality
+from clgraph.data.stats import GraphStats, graph_stats, has_thin_rows, sampled_locality
 from clgraph.errors import GraphError, InputError
 from clgraph.host_memory import check_host_memory
 
@@ -231,13 +231,13 @@ class Graph:
     @cached_property
     def is_thin(self) -> bool:
         """Whether no vertex has more than two entries, so that searches have few vertices at a time before them."""
-        return self.n_edges <= 2 * self.n_vertices and self._most_entries() <= 2
+        return self.n_edges <= 2 * self.n_vertices and self._has_thin_rows()
 
     def _sampled_locality(self, *, in_order: bool = False) -> tuple[float, float]:
         return sampled_locality(self.row_offsets, self.column_indices, in_order=in_order)
 
-    def _most_entries(self) -> int:
-        return most_entries(self.row_offsets)
+    def _has_thin_rows(self) -> bool:
+        return has_thin_rows(self.row_offsets)
 
     @property
     def is_known_symmetric(self) -> bool:

@@ -14,28 +14,35 @@ from scipy.sparse import csr_array, issparse
 from clgraph.arguments import (
     Seed,
     check_choice,
-    checked_array,
     checked_count,
     checked_flag,
     checked_number,
     checked_seed,
-    refusing,
     shown,
 )
-from clgraph.data.csr import MAX_VERTICES, as_ids, as_integers, check_indptr, number_ids, owned
+from clgraph.data.csr import as_integers, check_indptr, owned
 from clgraph.data.graph import Graph, _read_only, as_graph
 from clgraph.data.pairs import sorted_csr
+from clgraph.data.ratings_planted import planted_factors, planted_values
 from clgraph.data.ratings_stats import RatingsStats, chunks, ratings_stats
+from clgraph.data.ratings_triples import (
+    DuplicateRatings,
+    checked_ids,
+    checked_size,
+    checked_triples,
+    first_unsorted,
+    index_of,
+    length_of,
+    merge_repeats,
+    numbered,
+    numbers_of,
+)
 from clgraph.errors import InputError
-from clgraph.host_memory import check_host_memory
 
-DuplicateRatings: TypeAlias = Literal["error", "mean", "sum", "last"]
 Numbers: TypeAlias = Literal[False, "compact"]
 _T = TypeVar("_T", bound=np.generic)
 
 DUPLICATES = ("error", "mean", "sum", "last")
-MAX_ROWS = MAX_VERTICES  # the most users, and the most items: their numbers are int32
-_MAX_RANK = 1 << 16  # the largest rank of planted factors
 
 
 @dataclass(init=False, frozen=True, eq=False, repr=False)
@@ -90,16 +97,16 @@ class Ratings:
         copy: bool = True,
     ) -> None:
         copy = checked_flag("copy", copy)
-        n_users, n_items = _checked_size("users", n_users), _checked_size("items", n_items)
-        rows, columns, data = _checked(users, items, values, n_users, n_items)
-        if wrong := _first_unsorted(rows, columns):
+        n_users, n_items = checked_size("users", n_users), checked_size("items", n_items)
+        rows, columns, data = checked_triples(users, items, values, n_users, n_items)
+        if wrong := first_unsorted(rows, columns):
             raise InputError(
                 f"rating {wrong} is of user {rows[wrong]}, item {columns[wrong]}, the one before it of user "
                 f"{rows[wrong - 1]}, item {columns[wrong - 1]}; needed: sorted by user, then item, without "
                 "repeats; Ratings.from_triples sorts"
             )
         given = users, items, values, user_ids, item_ids
-        names = _checked_ids("user_ids", user_ids, n_users), _checked_ids("item_ids", item_ids, n_items)
+        names = checked_ids("user_ids", user_ids, n_users), checked_ids("item_ids", item_ids, n_items)
         arrays = [
             array if array is None or not copy else owned(array, source)
             for array, source in zip((rows, columns, data, *names), given, strict=True)
@@ -195,19 +202,19 @@ class Ratings:
         InputError
             An id is unknown and there is no *default*.
         """
-        return _index("user", self._user_numbers, self.n_users, ids, default)
+        return index_of("user", self._user_numbers, self.n_users, ids, default)
 
     def item_index(self, ids: ArrayLike, *, default: int | None = None) -> NDArray[np.int32]:
         """Return the columns of items named by *ids*, as :meth:`user_index` does for users."""
-        return _index("item", self._item_numbers, self.n_items, ids, default)
+        return index_of("item", self._item_numbers, self.n_items, ids, default)
 
     @cached_property
     def _user_numbers(self) -> dict[Any, int] | None:
-        return _numbers(self.user_ids)
+        return numbers_of(self.user_ids)
 
     @cached_property
     def _item_numbers(self) -> dict[Any, int] | None:
-        return _numbers(self.item_ids)
+        return numbers_of(self.item_ids)
 
     @classmethod
     def from_triples(
@@ -252,17 +259,17 @@ class Ratings:
             raise InputError(f"ids = {shown(ids)}; allowed: False, 'compact'")
         user_ids = item_ids = None
         if compact:
-            rows, n_users, user_ids = _numbered("users", users, n_users)
-            columns, n_items, item_ids = _numbered("items", items, n_items)
+            rows, n_users, user_ids = numbered("users", users, n_users)
+            columns, n_items, item_ids = numbered("items", items, n_items)
         else:
             rows, columns = as_integers("users", users), as_integers("items", items)
-        n_users, n_items = _length("users", n_users, rows), _length("items", n_items, columns)
-        rows, columns, data = _checked(rows, columns, values, n_users, n_items)
-        if _first_unsorted(rows, columns, repeats=True):
+        n_users, n_items = length_of("users", n_users, rows), length_of("items", n_items, columns)
+        rows, columns, data = checked_triples(rows, columns, values, n_users, n_items)
+        if first_unsorted(rows, columns, repeats=True):
             # The square matrix that holds this one: its further rows and columns are empty.
             offsets, columns, data = sorted_csr(max(n_users, n_items), [(rows, columns, data)])
             rows = np.repeat(np.arange(offsets.size - 1, dtype=np.int32), np.diff(offsets))
-        if repeat := _first_unsorted(rows, columns):
+        if repeat := first_unsorted(rows, columns):
             if duplicates == "error":
                 user, item = (
                     number if names is None else names.tolist()[number]
@@ -272,7 +279,7 @@ class Ratings:
                     f"user {user!r} has more than one rating of item {item!r}; duplicates='error', allowed: "
                     f"{', '.join(map(repr, DUPLICATES[1:]))}"
                 )
-            rows, columns, data = _merged(rows, columns, data, duplicates)
+            rows, columns, data = merge_repeats(rows, columns, data, duplicates)
         if copy:
             rows, columns, data = owned(rows, users), owned(columns, items), owned(data, values)
         return cls._trusted(rows, columns, data, n_users, n_items, user_ids, item_ids)
@@ -401,152 +408,6 @@ def as_ratings(source: Any) -> Ratings:
     )
 
 
-def planted_factors(
-    n_users: int, n_items: int, rank: int, seed: int
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Draw factors of shape (n_users, rank) and (n_items, rank) whose products have mean 0 and variance 1."""
-    rank = checked_count("rank", rank, _MAX_RANK)
-    check_host_memory(f"rank = {rank}", 4 * rank * (n_users + n_items))
-    rng, scale = np.random.default_rng([seed, rank]), np.float32(rank**-0.25)
-    user_factors, item_factors = (rng.standard_normal((n, rank), np.float32) for n in (n_users, n_items))
-    return user_factors * scale, item_factors * scale
-
-
-def planted_values(
-    users: NDArray[np.int32],
-    items: NDArray[np.int32],
-    user_factors: NDArray[np.float32],
-    item_factors: NDArray[np.float32],
-    noise: float,
-    rng: np.random.Generator,
-) -> NDArray[np.float32]:
-    """Return the products of the factors plus Gaussian noise of standard deviation *noise*, float32."""
-    noise = checked_number("noise", noise, most=1e30)
-    values = np.empty(users.size, np.float32)
-    for chunk in chunks(users.size):
-        part = values[chunk]
-        np.einsum("ij,ij->i", user_factors[users[chunk]], item_factors[items[chunk]], out=part)
-        part += np.float32(noise) * rng.standard_normal(part.size, np.float32)
-    return values
-
-
 def _frozen(array: NDArray[_T]) -> NDArray[_T]:
     array.setflags(write=False)
     return array
-
-
-def _length(kind: str, given: int | None, numbers: NDArray[Any]) -> int:
-    return _checked_size(kind, 1 + int(numbers.max(initial=-1)) if given is None else given)
-
-
-def _numbered(name: str, values: ArrayLike, n: int | None) -> tuple[NDArray[Any], int, NDArray[Any]]:
-    """Number the names in *values*; return the numbers, their count, and the names."""
-    given = as_ids(name, values)
-    with refusing(name, values, "ids that can be compared"):
-        numbers, _, names = number_ids(given, given[:0], "auto")
-    if n is not None and _checked_size(name, n) != names.size:
-        raise InputError(f"n_{name} = {n}, but {name} holds {names.size} distinct ids")
-    return numbers, names.size, names
-
-
-def _checked_size(kind: str, n: Any) -> int:
-    return checked_count(f"n_{kind}", n, MAX_ROWS, least=0)
-
-
-def _checked(
-    users: ArrayLike, items: ArrayLike, values: ArrayLike, n_users: int, n_items: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
-    """Return the triples in the stored types, or raise."""
-    pair = []
-    for name, numbers, n in (("users", users, n_users), ("items", items, n_items)):
-        array = as_integers(name, numbers)
-        if array.size and (array.min() < 0 or array.max() >= n):
-            at = int(((array < 0) | (array >= n)).argmax())
-            allowed = f"0 to {n - 1}" if n else "none"
-            raise InputError(f"{name}[{at}] = {array[at]}; allowed: {allowed}, as n_{name} = {n}")
-        pair.append(array.astype(np.int32, copy=False))
-    given = checked_array("values", values)
-    if given.ndim != 1 or not pair[0].size == pair[1].size == given.size:
-        raise InputError(
-            f"{pair[0].size} users, {pair[1].size} items and values of shape {given.shape}; they must be as many"
-        )
-    if given.size and given.dtype.kind not in "biuf":
-        raise InputError(f"values holds {given.dtype} values such as {given[0]!r}; needed: numbers")
-    with np.errstate(over="ignore"):
-        data = np.ascontiguousarray(given, np.float32)
-    for chunk in chunks(data.size):
-        finite = np.isfinite(data[chunk])
-        if not finite.all():
-            at = chunk.start + int(finite.argmin())
-            raise InputError(f"values[{at}] = {given[at]}; ratings must be finite float32 numbers")
-    return pair[0], pair[1], data
-
-
-def _checked_ids(name: str, ids: Any, n: int) -> NDArray[Any] | None:
-    if ids is None:
-        return None
-    array = as_ids(name, ids)
-    if array.shape != (n,):
-        raise InputError(f"{name} has shape {array.shape}; needed: ({n},)")
-    if len(set(array.tolist())) < n:
-        raise InputError(f"{name} must be distinct")
-    if array.dtype.kind in "fc" and np.isnan(array).any():
-        raise InputError(f"{name}[{int(np.isnan(array).argmax())}] is NaN, which no id equals")
-    return array
-
-
-def _first_unsorted(users: NDArray[np.int32], items: NDArray[np.int32], *, repeats: bool = False) -> int:
-    """Return the first rating that does not come behind the one before it, else 0; *repeats* may be equal."""
-    behind = np.greater_equal if repeats else np.greater
-    for chunk in chunks(users.size - 1):
-        ahead = slice(chunk.start + 1, chunk.stop + 1)
-        sorted_ = users[ahead] > users[chunk]
-        sorted_ |= (users[ahead] == users[chunk]) & behind(items[ahead], items[chunk])
-        if not sorted_.all():
-            return int(ahead.start + sorted_.argmin())
-    return 0
-
-
-def _merged(
-    users: NDArray[np.int32], items: NDArray[np.int32], values: NDArray[np.float32], how: DuplicateRatings
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
-    """Merge equal neighbours of sorted ratings."""
-    first = np.ones(users.size, bool)
-    np.not_equal(users[1:], users[:-1], out=first[1:])
-    first[1:] |= items[1:] != items[:-1]
-    starts = np.flatnonzero(first)
-    if how == "last":
-        data = values[np.append(starts[1:], users.size) - 1]
-    else:
-        sums = np.add.reduceat(values, starts, dtype=np.float64)
-        if how == "mean":
-            sums /= np.diff(starts, append=users.size)
-        with np.errstate(over="ignore"):
-            data = sums.astype(np.float32)
-        if not np.isfinite(data).all():
-            at = starts[int(np.isfinite(data).argmin())]
-            raise InputError(f"the ratings of item {items[at]} by user {users[at]} add up beyond float32")
-    return users[first], items[first], data
-
-
-def _numbers(names: NDArray[Any] | None) -> dict[Any, int] | None:
-    return None if names is None else {name: i for i, name in enumerate(names.tolist())}
-
-
-def _index(
-    kind: str, numbers: dict[Any, int] | None, n: int, ids: ArrayLike, default: int | None
-) -> NDArray[np.int32]:
-    """Return the numbers of the *ids* of users or items (*kind*), which are numbers if *numbers* is ``None``."""
-    default = default if default is None else checked_count("default", default, 2**31 - 1, -(2**31))
-    wanted = as_integers("ids", ids) if numbers is None else as_ids("ids", ids)
-    if numbers is None:
-        found = np.where((wanted >= 0) & (wanted < n), wanted, -1).astype(np.int32)
-    else:
-        with refusing("ids", ids, "ids that can be compared"):
-            found = np.array([numbers.get(name, -1) for name in wanted.tolist()], np.int32)
-    if (unknown := found < 0).any():
-        if default is None:
-            at = int(unknown.argmax())
-            raise InputError(f"ids[{at}] = {shown(wanted.tolist()[at])} is no known {kind}")
-        found[unknown] = default
-    return found

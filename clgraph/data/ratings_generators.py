@@ -15,7 +15,9 @@ from scipy.optimize import brentq
 
 from clgraph.arguments import Seed, checked_count, checked_number, checked_seed
 from clgraph.data.pairs import distinct
-from clgraph.data.ratings import MAX_ROWS, Ratings, planted_factors, planted_values
+from clgraph.data.ratings import Ratings
+from clgraph.data.ratings_planted import planted_factors, planted_values
+from clgraph.data.ratings_triples import MAX_ROWS
 from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
 

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, issparse
 from clgraph.data.csr import MAX_VERTICES, as_weights, check_arrays, merge_duplicates, offset_dtype
 from clgraph.data.entries import EntryFacts, HostFacts
 from clgraph.data.graph import Graph, as_graph
-from clgraph.data.stats import GraphStats, graph_stats, most_entries, sampled_locality
+from clgraph.data.stats import GraphStats, graph_stats, has_thin_rows, sampled_locality
 from clgraph.errors import GraphError
 
 _WEIGHTS = (np.int32, np.int64, np.float32, np.float64)
@@ -162,8 +162,8 @@ class WrappedGraph(Graph):
     def _sampled_locality(self, *, in_order: bool = False) -> tuple[float, float]:
         return sampled_locality(*self.arrays[:2], in_order=in_order)
 
-    def _most_entries(self) -> int:
-        return most_entries(self.arrays[0])
+    def _has_thin_rows(self) -> bool:
+        return has_thin_rows(self.arrays[0])
 
     @property
     def is_known_symmetric(self) -> bool:

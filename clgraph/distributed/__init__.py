@@ -4,6 +4,8 @@ The names are those of the package; what they take is chunks of edges, and where
 """
 from __future__ import annotations
 
+from typing import Any
+
 from clgraph.errors import MissingExtraError
 
 try:
@@ -18,8 +20,17 @@ from clgraph.distributed.cluster import LocalOpenCLCluster
 from clgraph.distributed.components import DistributedComponents, connected_components
 from clgraph.distributed.fold import DistributedInfo
 from clgraph.distributed.forest import DistributedForest, minimum_spanning_forest
+from clgraph.distributed.scheduler import HeteroScheduler
 
 __all__ = [
-    "DistributedComponents", "DistributedForest", "DistributedInfo", "LocalOpenCLCluster", "connected_components",
-    "edge_chunks", "minimum_spanning_forest",
+    "DistributedComponents", "DistributedForest", "DistributedInfo", "HeteroScheduler", "LocalOpenCLCluster",
+    "SGDMatrixFactorization", "connected_components", "edge_chunks", "minimum_spanning_forest",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "SGDMatrixFactorization":  # which needs scikit-learn
+        raise AttributeError(f"module 'clgraph.distributed' has no attribute {name!r}")
+    from clgraph.distributed.estimator import SGDMatrixFactorization
+
+    return SGDMatrixFactorization

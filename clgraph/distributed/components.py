@@ -13,7 +13,7 @@ from clgraph.arguments import checked_count
 from clgraph.data.csr import MAX_VERTICES
 from clgraph.distributed.chunks import Chunk, checked_chunks, naming, segments
 from clgraph.distributed.fold import DistributedInfo, Part, folded
-from clgraph.distributed.workers import as_client, one_at_a_time, own_address, worker_session
+from clgraph.distributed.workers import as_client, on_device, own_address, worker_session
 
 Parents = Part[NDArray[np.int32]]
 
@@ -105,7 +105,7 @@ def absorb(known: Parents | None, chunk: Chunk, place: int, *, n: int | None, ba
     """Return the forest of what is *known* and the edges of *chunk*."""
     known = known or Part(np.zeros(0, np.int32), 0, own_address(), 0)
     known, n_edges = known.received(), 0
-    with naming(place), one_at_a_time:
+    with on_device(), naming(place):
         session, size = worker_session(), known.value.size if n is None else n
         forest = EdgeComponents(session, size, known.value)
         for sources, targets, _ in segments(chunk, n=n, base=base):
@@ -124,7 +124,7 @@ def merge(one: Parents, other: Parents) -> Parents:
     """Return the forest of two."""
     other = other.received()
     large, small = sorted((one.value, other.value), key=len, reverse=True)
-    with one_at_a_time:
+    with on_device():
         forest = EdgeComponents(worker_session(), large.size, large)
         forest.link_forest(small)
         parents = forest.parents()

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import distributed
 
-from clgraph.distributed.workers import devices_of, own_address
+from clgraph.distributed.workers import devices_of, own_address, submit
 from clgraph.errors import ClusterError
 from clgraph.progress import begin
 
@@ -102,15 +102,10 @@ def folded(
     lane_of: dict[str, str] = {}
     running = distributed.as_completed([], raise_errors=False)
 
-    def submit(address: str, function: Any, *arguments: Any, name: str) -> distributed.Future:
-        # Another worker takes over if this one is lost.
-        return client.submit(
-            function, *arguments, key=f"clgraph-{name}-{token}", workers=[address], allow_other_workers=True, pure=False
-        )
-
     def give(address: str) -> None:
         place, chunk = waiting.popleft()
-        future = submit(address, absorb, lanes.get(address), chunk, place, name=f"absorb-{place}")
+        key = f"clgraph-absorb-{place}-{token}"
+        future = submit(client, address, absorb, lanes.get(address), chunk, place, key=key)
         lanes[address], lane_of[future.key] = future, address
         running.add(future)
 
@@ -124,7 +119,7 @@ def folded(
     level = list(lanes.items())
     while len(level) > 1:  # neighbours first: they may be on one host
         merged = [
-            (address, submit(address, merge, one, other, name=f"merge-{uuid4().hex}"))
+            (address, submit(client, address, merge, one, other, key=f"clgraph-merge-{uuid4().hex}"))
             for (address, one), (_, other) in zip(level[::2], level[1::2], strict=False)
         ]
         level = merged + level[2 * len(merged) :]

@@ -12,10 +12,10 @@ from clgraph.algorithms.mst import minimum_spanning_forest as _on_one_device
 from clgraph.algorithms.mst.total_weight import total_weight
 from clgraph.arguments import checked_flag
 from clgraph.data.graph import Graph
-from clgraph.distributed.chunks import Chunk, Segment, Weights, naming, segments
+from clgraph.distributed.chunks import SEGMENT_EDGES, Chunk, Segment, Weights, naming, segments
 from clgraph.distributed.components import checked_arguments
 from clgraph.distributed.fold import DistributedInfo, Part, folded
-from clgraph.distributed.workers import as_client, one_at_a_time, own_address, worker_session
+from clgraph.distributed.workers import as_client, on_device, own_address, worker_session
 from clgraph.errors import GraphError
 
 
@@ -124,12 +124,19 @@ def absorb(
     """Return the forest of what is *known* and the edges of *chunk*."""
     none = np.zeros(0, np.int32)
     known = known or Part(Forest(none, none, None, n or 0), 0, own_address(), 0)
-    known, forest, n_edges = known.received(), known.value, 0
-    with naming(place), one_at_a_time:
-        for sources, targets, weights in segments(chunk, n=n, base=base):
-            n_edges += sources.size
-            size = max(forest.n_vertices, 1 + int(max(sources.max(), targets.max())))
-            forest = lightest(size, maximum, forest[:3], (sources, targets, weights))
+    known, forest, n_edges, waiting = known.received(), known.value, 0, list[Segment]()
+    size = forest.n_vertices
+    with on_device(), naming(place):
+        for segment in segments(chunk, n=n, base=base):
+            size = max(size, 1 + int(max(segment[0].max(), segment[1].max())))
+            n_edges += segment[0].size
+            waiting.append(segment)
+            # A forest is looked at again only with as many new edges, so all of that takes no longer than the edges.
+            if sum(part[0].size for part in waiting) >= max(SEGMENT_EDGES, forest.sources.size):
+                forest = lightest(size, maximum, forest[:3], *waiting)
+                waiting = []
+        if waiting:
+            forest = lightest(size, maximum, forest[:3], *waiting)
     return known.grown(forest, forest.nbytes, n_edges)
 
 
@@ -137,7 +144,7 @@ def merge(one: Part[Forest], other: Part[Forest], *, maximum: bool) -> Part[Fore
     """Return the forest of two."""
     one, other = one.received(), other.received()
     size = max(one.value.n_vertices, other.value.n_vertices)
-    with one_at_a_time:
+    with on_device():
         forest = lightest(size, maximum, one.value[:3], other.value[:3])
     return one.grown(forest, forest.nbytes, 0, other)
 

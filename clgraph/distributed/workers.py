@@ -1,20 +1,21 @@
 """The workers of a Dask client: who they are, whether they fit each other, and the session of each."""
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+import dask
 import distributed
 
-import clgraph
 from clgraph.arguments import shown
-from clgraph.errors import ClusterError, InputError, NoDeviceError
+from clgraph.errors import ClgraphError, ClusterError, DeviceError, InputError, NoDeviceError
+from clgraph.hetero.devices import member
 from clgraph.runtime.session import Session, as_session
 
-one_at_a_time = threading.Lock()
-"""A worker with several threads uses its device with one of them."""
+_one_at_a_time = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class WorkerDevice:
     weight : float
         How fast its memory is by the device's profile, in bytes per second.
     is_cpu : bool
-    compute_units : int
+    compute_units, lanes : int
+        Lanes are work-items that run at once.
     versions : dict of str to str
         Of the packages that must be equal everywhere.
     reason : str
@@ -41,8 +43,25 @@ class WorkerDevice:
     weight: float
     is_cpu: bool
     compute_units: int
-    versions: dict[str, str]
+    versions: dict[str, str] = field(hash=False)
+    lanes: int = 1
     reason: str = ""
+
+
+@contextlib.contextmanager
+def on_device() -> Iterator[None]:
+    """Let one thread of this worker use its device, and let errors name the worker.
+
+    They lose what caused them: errors of OpenCL do not pass from process to process.
+    """
+    with _one_at_a_time:
+        try:
+            yield
+        except ClgraphError as error:
+            if isinstance(error, DeviceError):
+                error.args = (f"worker {own_address()}: {error}",)
+            error.__cause__ = error.__context__ = None
+            raise
 
 
 def worker_session() -> Session:
@@ -56,7 +75,9 @@ def own_address() -> str:
 
 
 def _versions() -> dict[str, str]:
-    return {"clgraph": clgraph.__version__, "distributed": distributed.__version__}
+    from clgraph import __version__
+
+    return {"clgraph": __version__, "distributed": distributed.__version__}
 
 
 def _described() -> WorkerDevice:
@@ -64,9 +85,25 @@ def _described() -> WorkerDevice:
     try:
         session = worker_session()
     except NoDeviceError as error:
-        return WorkerDevice(address, "", 0.0, True, 0, _versions(), str(error))
-    facts, weight = session.facts, session.profile.rates.stream_bytes_per_second
-    return WorkerDevice(address, facts.name, weight, facts.is_cpu, facts.compute_units, _versions())
+        return WorkerDevice(address, "", 0.0, True, 0, _versions(), reason=str(error))
+    facts, known = session.facts, member(session)
+    return WorkerDevice(
+        address, facts.name, known.weight, facts.is_cpu, facts.compute_units, _versions(), known.lanes
+    )
+
+
+def submit(
+    client: distributed.Client, address: str, function: Any, *arguments: Any, key: str | None = None,
+    others: bool = True,
+) -> Any:
+    """Return the future of a task for the worker at *address*; with *others*, one of them takes it if that is lost.
+
+    Arrays among the arguments go with the task, so that it can be run again.
+    """
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PiB"}):
+        return client.submit(
+            function, *arguments, key=key, workers=[address], allow_other_workers=others, pure=False
+        )
 
 
 def as_client(client: Any) -> distributed.Client:
@@ -94,7 +131,7 @@ def devices_of(client: distributed.Client) -> list[WorkerDevice]:
         One has no device.
     """
     try:  # a task each, since a device takes seconds to begin, in which the worker must answer
-        futures = [client.submit(_described, workers=[address], pure=False) for address in sorted(client.nthreads())]
+        futures = [submit(client, address, _described, others=False) for address in sorted(client.nthreads())]
         found: list[WorkerDevice] = client.gather(futures)
     except ImportError as error:
         raise ClusterError(f"a worker cannot import clgraph: {error}") from error

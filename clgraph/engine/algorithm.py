@@ -182,19 +182,23 @@ class Algorithm:
             return result, run, {"details": plan.details, "balance": getattr(plan, "balance", None)}
 
     def _chosen(self, on: Session, problem: Any, strategy: str) -> tuple[Choice, Trials]:
-        """Return what :meth:`choose` does, and what was measured of it; both are kept while the graph lives."""
-        graph = _kept_by(problem)
-        key = None if graph is None else _key(self.name, strategy, problem.settings)
+        """Return what :meth:`choose` does, and what was measured of it; both are kept while the graph lives.
+
+        Of a matrix the choice alone is kept, for those that have the same statistics.
+        """
+        graph, given = _kept_by(problem), getattr(problem, "graph", None)
+        known_of = (given.stats, given.weight_dtype, given.weight_range) if isinstance(given, WrappedGraph) else ()
+        key = None if given is None else _key(self.name, strategy, problem.settings, *known_of)
         if key is None:
             return self.choose(on, problem, strategy), Trials()
-        known = on.kept.choices.setdefault(graph, {})
+        known = on.kept.choices_of_matrices if graph is None else on.kept.choices.setdefault(graph, {})
         based_on = on.profile, on.facts, *self.strategies.values()
         kept: tuple[Any, Choice, Trials] | None = known.get(key)
         if kept is None or kept[0] != based_on:
             if len(known) >= _MOST_CHOICES:
                 known.clear()
             known[key] = kept = based_on, self.choose(on, problem, strategy), Trials()
-        return kept[1:]
+        return kept[1:] if graph is not None else (kept[1], Trials())
 
     @contextmanager
     def _planned(self, on: Session, problem: Any, choice: Choice, options: Mapping[str, Any]) -> Iterator[Any]:

@@ -15,7 +15,9 @@ from clgraph.model.strategy import Strategy, solves_all
 from clgraph.runtime.session import Session
 
 _VERTEX_BYTES = 16.0
-_CACHED = 1 << 13  # vertices whose neighbours are in a near cache wherever they are
+_USUAL_REACH = 0.25  # of the vertices, between random numbers and those of meshes
+_UNLOOKED = {"traverse": FAR_DISTANCE}  # vertices up to which it does not pay to look where neighbours are
+_CACHED = 1 << 13  # ... in other ways, which take longer for an entry
 _MOST_INDICES = 2**31 - 2**16
 
 
@@ -64,8 +66,8 @@ def walked(graph: Graph, way: str) -> Work:
     asked for, of others a few entries.
     """
     items, whole = float(graph.n_vertices + graph.n_edges), _VERTEX_BYTES * graph.n_vertices
-    if graph.n_vertices <= _CACHED:
-        return Work(host_items=(HostItems(items, whole, way),))
+    if graph.n_vertices <= _UNLOOKED.get(way, _CACHED):
+        return Work(host_items=(HostItems(items, _USUAL_REACH * whole, way),))
     far, mean_log2_distance = graph.locality if way == "heap" else graph.locality_in_order
     reach = 2.0 ** (1.0 + mean_log2_distance)
     near = HostItems((1.0 - far) * items, min(whole, _VERTEX_BYTES * reach), way)

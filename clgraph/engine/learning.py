@@ -38,19 +38,19 @@ class Trials:
 
 
 class Run:
-    """When a plan ran, by the host's clock and by the kernels that *recorder*, if there is one, has seen."""
+    """When a plan ran, by the host's clock and by the kernels that *recorder* has seen."""
 
-    def __init__(self, recorder: Recorder | None) -> None:
-        self._recorder, self._begin = recorder, 0 if recorder is None else len(recorder.kernel_events)
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder, self._begin = recorder, len(recorder.kernel_events)
         self._end, self._began, self._ended = self._begin, time.perf_counter(), 0.0
 
     def stop(self) -> None:
-        self._end = self._begin if self._recorder is None else len(self._recorder.kernel_events)
+        self._end = len(self._recorder.kernel_events)
         self._ended = time.perf_counter()
 
     def seconds(self, kind: Kind) -> float:
         """Return what it took, of a strategy of that *kind*, once the recorder has read the times of its events."""
-        if kind == "sequential" or self._recorder is None:
+        if kind == "sequential":
             return self._ended - self._began
         return self._recorder.span(self._begin, self._end)
 

@@ -157,7 +157,8 @@ class StreamedGraph:
                 wait_for(session)  # who asks for statistics waits in the driver, where others must come, too
                 with session.driver:
                     stats = slab.graph.stats
-            vars(slab.graph)["stats"] = stats  # those of the first segment stand for all
+            # Those of the first segment stand for all.
+            vars(slab.graph)["stats"] = replace(stats, n_edges=slab.graph.n_edges)
             yield slab
             slots.used()
 

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,6 +13,7 @@ import pyopencl as cl
 from numpy.typing import NDArray
 
 from clgraph.errors import DeviceError
+from clgraph.runtime import recycled
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.devices import sessions_of
 from clgraph.runtime.failure import as_device_error, typed_errors
@@ -19,6 +21,7 @@ from clgraph.runtime.session import Session
 from clgraph.runtime.staging import LEAST_BYTES
 
 _PIECE_BYTES = 32 << 20  # of an array that goes by way of the host: one piece is read while another one is written
+_PIECES = 3  # are on the host at once
 
 _T = TypeVar("_T")
 
@@ -128,14 +131,28 @@ class Team:
             return copy
         self._after_kernels(own)
         self._after_kernels(to)  # the pool may give memory that kernels in flight still use
-        host = np.empty(array.size, array.dtype)
-        step = _PIECE_BYTES // array.dtype.itemsize
-        pieces = [slice(at, min(at + step, host.size)) for at in range(0, host.size, step)]
+        step = min(array.size, _PIECE_BYTES // array.dtype.itemsize)
+        free = SimpleQueue[NDArray[Any]]()
+        for _ in range(_PIECES):
+            free.put(recycled.empty(step, array.dtype))
+
+        def read(first: int) -> NDArray[Any]:
+            host = free.get()[: array.size - first]
+            self._read(array, first, host)
+            return host
+
         with ThreadPoolExecutor(1, "clgraph-send") as reader:
-            coming = [reader.submit(self._read, array, piece.start, host[piece]) for piece in pieces]
-            for piece, read in zip(pieces, coming, strict=True):
-                read.result()
-                self.write(copy, piece.start, host[piece])
+            firsts = range(0, array.size, step)
+            coming = [reader.submit(read, first) for first in firsts]
+            try:
+                for first, piece in zip(firsts, coming, strict=True):
+                    self.write(copy, first, host := piece.result())
+                    free.put(host)
+            except BaseException:
+                for piece in coming:
+                    piece.cancel()
+                free.put(np.empty(step, array.dtype))  # for which the reader may be waiting
+                raise
         return copy
 
     def write(self, array: DeviceArray, first: int, host: NDArray[Any]) -> None:

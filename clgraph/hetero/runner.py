@@ -12,6 +12,8 @@ import pyopencl as cl
 from numpy.typing import NDArray
 
 from clgraph.errors import InputError, KernelSourceError
+from clgraph.hetero.devices import member
+from clgraph.hetero.policies import Member
 from clgraph.hetero.work import Values, Work
 from clgraph.runtime.arrays import DeviceArray, number_type
 from clgraph.runtime.failure import typed_errors
@@ -52,6 +54,21 @@ class Runner:
                 self._kernel.file, self._kernel.defines, work_group_size=self._kernel.work_group_size
             )
             self._names = self._program.parameters(self._kernel.name)
+
+    @property
+    def name(self) -> str:
+        """What reports and warnings call the device."""
+        return f"{self.session.facts.name} ({self.session.facts.compute_units} units)"
+
+    @property
+    def key(self) -> int:
+        """What tells this device from others."""
+        return int(self.session.device.int_ptr)
+
+    @property
+    def member(self) -> Member:
+        """What policies know of the device."""
+        return member(self.session)
 
     def begin(self, load: Any, outputs: Mapping[str, NDArray[Any]]) -> None:
         """Copy to the device what all parts of *load* share; *outputs* are the arrays into which parts are written."""

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from clgraph.arguments import check_choice, checked_count, checked_flag, checked_number, refusing, shown
 from clgraph.errors import DeviceDroppedWarning, DeviceError, InputError, KernelBuildError, NoDeviceError
-from clgraph.hetero.devices import member
 from clgraph.hetero.policies import Policy
 from clgraph.hetero.report import HeteroReport, RoundReport
 from clgraph.hetero.rounds import Round
@@ -90,7 +89,7 @@ class HeteroScheduler:
         self._sub_loads = checked_count("sub_loads", sub_loads, 1 << 20)
         self._training = checked_number("training", training, 0.0, 1.0, above=True)
         self._skips = checked_flag("skip_failed_builds", skip_failed_builds)
-        self.sessions = sessions_of(devices)
+        self.sessions = self._sessions_of(devices)
         self._ratios = self._checked_ratios(ratios)
         self._learned: dict[tuple[Any, ...], Policy] = {}
         self._warm: set[tuple[Any, Session]] = set()  # works that have run on a device
@@ -143,8 +142,16 @@ class HeteroScheduler:
                 lost = {runner.session for d, runner in enumerate(runners) if d not in policy.living}
                 self.sessions = [session for session in self.sessions if session not in lost]
                 self._warm |= {(work.key, runner.session) for runner in runners if runner.is_warm}
-        names = tuple(f"{r.session.facts.name} ({r.session.facts.compute_units} units)" for r in runners)
-        return HeteroRun(results, HeteroReport(self.policy, names, tuple(rounds)))
+        report = HeteroReport(self.policy, tuple(runner.name for runner in runners), tuple(rounds))
+        return HeteroRun(results, report)
+
+    def _sessions_of(self, devices: object) -> list[Any]:
+        """Return what runners are made for."""
+        return sessions_of(devices)
+
+    def _runner(self, session: Any, work: Work, *, is_warm: bool) -> Any:
+        """Return what computes parts of loads with *session*."""
+        return Runner(session, work, is_warm=is_warm)
 
     def _checked_ratios(self, ratios: Sequence[float] | None) -> dict[Session, float] | None:
         if ratios is None:
@@ -163,7 +170,7 @@ class HeteroScheduler:
         failed: list[KernelBuildError] = []
         for session in self.sessions:
             try:
-                runners.append(Runner(session, work, is_warm=(work.key, session) in self._warm))
+                runners.append(self._runner(session, work, is_warm=(work.key, session) in self._warm))
             except KernelBuildError as error:
                 if not self._skips:
                     raise
@@ -175,9 +182,9 @@ class HeteroScheduler:
 
     def _policy(self, work: Work, runners: Sequence[Runner]) -> Policy:
         """Return the policy that has seen this kernel on these devices, or a new one."""
-        key = (work.key, *(runner.session.device.int_ptr for runner in runners))
+        key = (work.key, *(runner.key for runner in runners))
         if key not in self._learned:
-            members = [member(runner.session) for runner in runners]
+            members = [runner.member for runner in runners]
             if self._ratios is not None:
                 members = [replace(m, weight=self._ratios[r.session]) for m, r in zip(members, runners, strict=True)]
             self._learned[key] = POLICIES[self.policy](members, training=self._training)
@@ -220,7 +227,7 @@ def _round(
     total = time.perf_counter() - started
     for d, failure in state.failures.items():
         warnings.warn(
-            f"{runners[d].session.facts.name} (device {d}) has failed and is not used any more: {failure}",
+            f"{runners[d].name} (device {d}) has failed and is not used any more: {failure}",
             DeviceDroppedWarning, stacklevel=4,
         )  # fmt: skip
     if state.error is not None:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.arguments import check_callback, check_choice, checked_count, checked_path, shown
-from clgraph.data.ratings import DuplicateRatings, Numbers, Ratings
+from clgraph.data.ratings import Numbers, Ratings
+from clgraph.data.ratings_triples import DuplicateRatings
 from clgraph.errors import GraphFileError, InputError
 from clgraph.io import _detect, matrix_market
 from clgraph.io.archive import read_archive

@@ -93,7 +93,13 @@ class Work:
 
     def __add__(self, other: Work) -> Work:
         """Return the work of both."""
-        return total(((self, 1.0, 1.0), (other, 1.0, 1.0)))
+        return Work(
+            self.launches + other.launches, self.read_backs + other.read_backs,
+            self.grid_barriers + other.grid_barriers, self.streamed_bytes + other.streamed_bytes,
+            self.gathers + other.gathers, self.atomics + other.atomics, self.chains + other.chains,
+            self.locks + other.locks, self.contended_attempts + other.contended_attempts,
+            self.host_seconds + other.host_seconds, self.host_items + other.host_items,
+        )  # fmt: skip
 
     def times(self, n: float, weight: float = 1.0) -> Work:
         """Return the work of *n* such runs, and *weight* times what is neither a launch, a read-back nor a barrier."""

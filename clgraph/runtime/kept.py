@@ -27,11 +27,14 @@ class Kept:
     ----------
     choices : WeakKeyDictionary
         By graph, a dictionary of what was chosen for it.
+    choices_of_matrices : dict
+        What was chosen for matrices, which are there for one call, by their statistics.
     """
 
     def __init__(self, memory_bytes: int) -> None:
         self.most_bytes = memory_bytes // _MEMORY_SHARE
         self.choices: WeakKeyDictionary[Any, dict[Hashable, Any]] = WeakKeyDictionary()
+        self.choices_of_matrices: dict[Hashable, Any] = {}
         self._plans: dict[tuple[weakref.ref[Any], Hashable], tuple[Any, int]] = {}  # the longest unused first
         self._lock = threading.RLock()  # a graph may die, and take its plans along, in any line below
 

@@ -36,6 +36,7 @@ from clgraph.errors import ClgraphError, DeviceError  # noqa: E402
 from clgraph.primitives.compact import Compact  # noqa: E402
 from clgraph.primitives.scan import Scan  # noqa: E402
 from clgraph.primitives.sort import Sort  # noqa: E402
+from clgraph.runtime.devices import sub_devices  # noqa: E402
 from clgraph.runtime.session import Session  # noqa: E402
 
 OUT_OF_RESOURCES, OUT_OF_HOST_MEMORY, MEM_OBJECT_ALLOCATION_FAILURE, BUILD_PROGRAM_FAILURE = -5, -6, -4, -11
@@ -67,6 +68,7 @@ WORK = {
 # One line of code makes many of these in a row: the arguments of a kernel, the times of events. Each fifth is tried.
 IN_ROWS = {"clSetKernelArg": 5, "clGetEventProfilingInfo": 5}
 EVER = 2**31 - 1
+PARTS: dict[Session, Session] = {}  # of the devices of sessions
 PLANS: dict[Session, tuple[Any, ...]] = {}  # what plans() uses again
 
 
@@ -118,6 +120,17 @@ def mst(session: Session) -> np.ndarray:
     rng = np.random.default_rng(9)
     graph = Graph.from_edges(*rng.integers(30, size=(2, 50)), rng.integers(2**40, size=50), n=30)
     return minimum_spanning_forest(graph, strategy="edge_list", session=session, light_edges=0).edges
+
+
+def devices(session: Session) -> np.ndarray:
+    """Split a graph over the device and a part of it, and merge components and forests."""
+    if session not in PARTS:
+        (PARTS[session],) = sub_devices(session.device, [1])
+    team = [session, PARTS[session]]
+    src, dst = np.random.default_rng(4).integers(300, size=(2, 250))
+    graph = Graph.from_edges(src, dst, (src + dst) % 7, n=300)
+    labels = connected_components(graph, devices=team, shares="equal", strategy="rem").labels
+    return np.concatenate([labels, minimum_spanning_forest(graph, devices=team, shares="equal").edges])
 
 
 def searches(session: Session) -> np.ndarray:
@@ -180,7 +193,8 @@ class Driver:
 
     def live(self) -> int:
         gc.collect()
-        self.session.release()
+        for session in (self.session, *PARTS.values()):
+            session.release()
         gc.collect()
         return self.shim.clfault_live_memory_objects()
 
@@ -210,7 +224,7 @@ def main(name: str, shim: str) -> None:
     work, rounds = {
         "scan": (scan, (WORK, SET_UP)), "plans": (plans, (WORK,)), "components": (components, (WORK,)),
         "mst": (mst, (WORK,)), "factorization": (factorization, (WORK,)), "searches": (searches, (WORK,)),
-        "coloring": (coloring, (WORK,)), "partitions": (partitions, (WORK,)),
+        "coloring": (coloring, (WORK,)), "partitions": (partitions, (WORK,)), "devices": (devices, (WORK,)),
     }[name]
     for functions in rounds:
         driver = Driver(work, library, fresh=functions is SET_UP)

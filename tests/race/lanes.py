@@ -105,7 +105,9 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "probes": [("-DWG_SIZE=4",)],
     "block_diagonal": [("-DWG_SIZE=4",), ONE_WIDE],
     "stats": [("-DWG_SIZE=4",), WIDE],
-    "partition": [("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DDEV_IS_CPU=0"), (*WIDE, "-DWORDS_ORDER=1")],
+    "partition": [
+        ("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DDEV_IS_CPU=0", "-DSPLIT_CLAIMS=1"), (*WIDE, "-DWORDS_ORDER=1"),
+    ],
     "delaunay": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",)],
     "patches": [("-DWG_SIZE=1",)],
 }

@@ -85,6 +85,9 @@ struct Levels {
     launch(n_items, [&] { start_segmented(0, LEVEL_ARGUMENTS, OPEN_ARGUMENTS); }, GROUPING);
     for (uint round = 0; lengths[round & 1]; round++) {
       launch(n_items, [&] { choose_segmented(0, round, 5 + round, most_weight, LEVEL_ARGUMENTS, OPEN_ARGUMENTS); }, GROUPING);
+#if SPLIT_CLAIMS
+      launch(n_items, [&] { break_ties(round, OPEN_ARGUMENTS); }, GROUPING);
+#endif
       launch(n_items, [&] { match_segmented(0, round, 5 + round, OPEN_ARGUMENTS); }, GROUPING);
     }
   }

@@ -135,6 +135,7 @@ def _local_forests(
     graph: SplitGraph | StreamedGraph, strategy: str, given: Mapping[str, Any]
 ) -> list[_Forest | None]:
     """Return the forest of the entries of each device; ``None`` for a device without any."""
+
     def local(place: int) -> _Forest | None:
         began, forest = time.perf_counter(), None
         for slab in graph.slabs(place):

@@ -36,23 +36,23 @@ class Errors:
     """The error of a model on some ratings, computed on the device and the same in every run."""
 
     def __init__(self, session: Session, ratings: Ratings, model: DeviceModel) -> None:
-        self._n = ratings.n_ratings
-        self.program = session.program(_EVALUATE, {**model.defines(), "OFFSET_T": c_type(offset_type(self._n))})
-        n_items = self._n * model.layout.lanes
+        self.n = ratings.n_ratings
+        self.program = session.program(_EVALUATE, {**model.defines(), "OFFSET_T": c_type(offset_type(self.n))})
+        n_items = self.n * model.layout.lanes
         most = _GROUPS_PER_UNIT * session.facts.compute_units
         groups = min(most, max(1, -(-n_items // self.program.work_group_size)))
         self._partial = session.empty(groups, np.float32)
         self._launch = self.program.bind(
-            "squared_errors", n_items, {**model.scope, **DeviceRatings.upload(session, ratings).scope}, n=self._n,
+            "squared_errors", n_items, {**model.scope, **DeviceRatings.upload(session, ratings).scope}, n=self.n,
             partial=self._partial, max_groups=groups,
         )
 
     def rmse(self) -> float:
         """Return the root mean square error; NaN without ratings."""
-        if not self._n:
+        if not self.n:
             return math.nan
         self.begin()
-        return math.sqrt(self.squares() / self._n)
+        return math.sqrt(self.squares() / self.n)
 
     def begin(self) -> cl.Event:
         """Enqueue the computation; return the event of its end."""

@@ -29,16 +29,20 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from clgraph.algorithms.mst import on_devices
 from clgraph.algorithms.mst.answer import Told
 from clgraph.algorithms.mst.plan import ForestPlan
 from clgraph.algorithms.mst.problem import ForestProblem, as_problem, undirected
 from clgraph.algorithms.mst.strategies import STRATEGIES
 from clgraph.algorithms.mst.total_weight import total_weight
+from clgraph.arguments import checked_flag, shown
 from clgraph.data.csr import as_csr_array
-from clgraph.data.graph import Graph
+from clgraph.data.graph import Graph, as_graph
 from clgraph.data.wrapped import WrappedGraph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
+from clgraph.engine.split_graph import SplitGraph, as_split
+from clgraph.errors import InputError, UnsupportedStrategyError
 from clgraph.runtime.session import SessionLike
 from clgraph.runtime.timing import RunInfo
 
@@ -112,6 +116,7 @@ def minimum_spanning_forest(
     maximum: bool = False,
     weight: str | None = "weight",
     session: SessionLike = None,
+    devices: object = None,
     verify: bool = False,
     **options: Any,
 ) -> SpanningForest:
@@ -119,7 +124,7 @@ def minimum_spanning_forest(
 
     Parameters
     ----------
-    graph : Graph, DeviceGraph, scipy sparse array or networkx graph
+    graph : Graph, DeviceGraph, SplitGraph, scipy sparse array or networkx graph
         Weights of any of the four types. Of a directed graph every entry is an edge without direction, so of two
         opposite ones the lesser counts. Without weights every edge weighs 1.
     strategy : str
@@ -130,11 +135,16 @@ def minimum_spanning_forest(
         Edge attribute of a networkx graph to use; edges without it weigh 1.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
+    devices : "all", or sequence of str, Session or pyopencl.Device, optional
+        Several devices instead, which get ranges of the entries, in segments, and merge their forests. A
+        :class:`SplitGraph` of an undirected graph with sorted rows has its devices already.
     verify : bool
         Check the result against the definition, sequentially on the host.
     **options
         Options of the strategy: ``light_edges`` (``edge_list``, ``two_pass``: how many edges a vertex to join
-        first, 0 for all at once) and ``merge`` (``segmented``: ``"min_hook"`` or ``"transactional"``).
+        first, 0 for all at once) and ``merge`` (``segmented``: ``"min_hook"`` or ``"transactional"``). With
+        *devices*: ``shares``, by which they get entries, ``"speed"`` (the default, of their memory) or ``"equal"``,
+        and ``segment_entries``, how many go to a device at once; the strategy is ``edge_list``.
 
     Returns
     -------
@@ -150,6 +160,8 @@ def minimum_spanning_forest(
         The strategy is unknown, or the device cannot run it.
     DeviceMemoryError
         The graph does not fit on the device.
+    DeviceError
+        One of several devices has failed; the message names it.
 
     Examples
     --------
@@ -159,10 +171,39 @@ def minimum_spanning_forest(
     >>> forest.weight, forest.sources.tolist(), forest.targets.tolist()
     (4, [0, 0], [1, 2])
     """
+    if devices is not None or isinstance(graph, SplitGraph):
+        checked_flag("verify", verify)
+        result = _on_devices(graph, devices, session, options, strategy=strategy, maximum=maximum, weight=weight)
+        if verify:
+            _check(ForestProblem(result.graph, maximum), result)
+        return result
     problem = as_problem(graph, maximum=maximum, weight=weight)
-    result: SpanningForest = ALGORITHM.solve(
+    return ALGORITHM.solve(  # type: ignore[no-any-return]
         problem, strategy=strategy, session=session, verify=verify, options=options
     )
+
+
+def _on_devices(
+    graph: Any, devices: object, session: SessionLike, options: dict[str, Any], *, strategy: str, maximum: bool,
+    weight: str | None,
+) -> SpanningForest:
+    if strategy not in ("auto", "edge_list"):
+        raise UnsupportedStrategyError(f"strategy = {shown(strategy)}; on several devices: 'auto', 'edge_list'")
+    given = graph.source if isinstance(graph, SplitGraph) else as_graph(graph, weight=weight)
+    if given is None:
+        raise InputError("the parts of the graph name no whole one, in which edges have places; use from_graph()")
+    problem = as_problem(given, maximum=maximum)
+    if isinstance(graph, SplitGraph) and problem.graph is not given:
+        raise InputError("the SplitGraph is directed, or its rows are not sorted; split an undirected graph that is")
+    whole = graph if isinstance(graph, SplitGraph) else problem.graph
+    split = as_split(whole, devices, session, options, weights=True)
+    if options:
+        names = ", ".join(sorted(options))
+        raise InputError(f"several devices have no option {names}; they have shares and segment_entries")
+    edges, info = on_devices.solve(problem, split)
+    weights = problem.graph.edge_weights
+    result = SpanningForest(edges.size if weights is None else total_weight(weights[edges]), edges)
+    result.graph, result.info = problem.graph, info
     return result
 
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -18,6 +19,7 @@ from clgraph.engine.planned import planned
 from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step
 from clgraph.model.strategy import Strategy
+from clgraph.runtime.arrays import DeviceArray
 
 _ROWS, _SEGMENTED, _EDGE_LIST = (f"mst/{name}.cl" for name in ("rows", "segmented", "edge_list"))
 _TILE = 512  # entries
@@ -94,10 +96,22 @@ def two_pass(
     return _edge_list(problem, facts, light_edges, split_keys=True)
 
 
+def part_edges(problem: ForestProblem, facts: DeviceFacts, weights: DeviceArray, kind: str) -> Recipe:
+    """The forest of a part of a graph, whose rows need not hold all edges of their vertices.
+
+    The edges are the entries whose column is above their row. *weights* are of the *kind* that kernels know.
+    """
+    recipe = _edge_list(problem, facts, None, split_keys=not facts.has_int64_atomics, whole=False)
+    return replace(recipe, inputs={"edge_weights": lambda _: weights}, defines={**recipe.defines, "WEIGHT_KIND": kind})
+
+
 def _edge_list(
-    problem: ForestProblem, facts: DeviceFacts, light_edges: float | None, *, split_keys: bool
+    problem: ForestProblem, facts: DeviceFacts, light_edges: float | None, *, split_keys: bool, whole: bool = True
 ) -> Recipe:
-    """With *split_keys* the best edges are found in two passes of 32-bit atomics, by weight and then by entry."""
+    """With *split_keys* the best edges are found in two passes of 32-bit atomics, by weight and then by entry.
+
+    The first round is made from the rows if the graph is *whole*.
+    """
     stats, width = problem.stats, facts.sub_group_size
     n, m = stats.n_vertices, stats.n_edges
     if light_edges is None:
@@ -141,9 +155,10 @@ def _edge_list(
     ))
     steps: list[Step] = [
         Phase(f"{_ROWS}:discover_rows", _n_tiles(stats) * width, work.walk(stats), {"turn": turn})
-        for turn in range(2 if split_keys else 1)
+        for turn in range((2 if split_keys else 1) if whole else 0)
     ]
-    steps.append(Phase(f"{_ROWS}:hook_rows", n, work.hook_rows(stats)))
+    if whole:
+        steps.append(Phase(f"{_ROWS}:hook_rows", n, work.hook_rows(stats)))
     if len(parts) == 2:
         steps.append(Phase(f"{_EDGE_LIST}:choose_threshold", 1, values={"rank": rank}))
     for number, part in enumerate(parts):

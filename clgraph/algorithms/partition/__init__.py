@@ -5,13 +5,16 @@ Strategies
 ``gpu``
     Multilevel, on one device from end to end. Levels are matched and contracted until few vertices are left; those are
     divided by recursive bisection, several times at once, and every level is refined on the way back [1]_.
-    ``matching`` is ``"lock_free"``, heavy edges that both ends choose, or ``"two_hop"``, which then matches at a common
+    ``matching`` is ``"lock_free"``, heavy edges that both ends choose; ``"two_hop"``, which then matches at a common
     neighbour what is left [2]_, as the others do once a level hardly shrinks; or ``"segmented"``, where the lanes of
-    a sub-group share its rows, and vertices propose and accept until nobody has a neighbour left. ``contraction`` is ``"hashed"``, with a
-    table for each coarse vertex, or ``"sorted"``, by one sort of all entries; both make the same levels.
-    ``refinement`` is ``"label_propagation"`` [3]_; ``"buffered"``, in which parts take the requests that gain most and
-    for which they have room [4]_; ``"permutations"``, in which each part takes the best set of some requests; or
-    ``"noop"``, which projects only.
+    a sub-group share its rows, and vertices propose and accept until nobody has a neighbour left. ``contraction`` is
+    ``"hashed"``, with a table for each coarse vertex, or ``"sorted"``, by one sort of all entries; both make the same
+    levels. ``refinement`` is ``"label_propagation"`` [3]_; ``"buffered"``, in which parts take the requests that gain
+    most and for which they have room [4]_; ``"permutations"``, in which each part takes the best set of some requests;
+    or ``"noop"``, which projects only.
+``hybrid``
+    The same, but the CPU divides a coarse level: METIS if pymetis is installed, or the OpenCL runtime of the CPU. The
+    cost model picks the level, and all levels are refined on the device [4]_.
 
 References
 ----------
@@ -34,7 +37,7 @@ from clgraph.algorithms.partition.problem import PartitionProblem, as_problem
 from clgraph.algorithms.partition.strategies import STRATEGIES
 from clgraph.arguments import Seed
 from clgraph.engine.algorithm import Algorithm
-from clgraph.runtime.session import SessionLike
+from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import RunInfo
 
 
@@ -121,7 +124,9 @@ def partition(
         Options of the strategy. ``gpu`` has ``coarsest``, the vertices for each part at which coarsening ends,
         ``individuals``, how many partitions of the coarsest level are tried, and ``top_k``, 1 … 16, how many moves to a
         part the refinement ``"permutations"`` combines (11). With ``drop_light_edges=True`` coarse levels keep at most
-        twice as many entries for each vertex as the graph has, the heaviest; this is for irregular graphs.
+        twice as many entries for each vertex as the graph has, the heaviest; this is for irregular graphs. ``hybrid``
+        has the same but ``individuals``, and ``move_at``, the most vertices of the level that the CPU divides, and
+        ``host``, ``"metis"`` or ``"cpu"``.
 
     Returns
     -------
@@ -195,4 +200,8 @@ def _check(problem: PartitionProblem, result: Partition) -> None:
     )
 
 
-ALGORITHM = Algorithm("partition", STRATEGIES, as_problem, _answer, _check)
+def _left_out(_problem: PartitionProblem, _session: Session) -> dict[str, str]:
+    return {"hybrid": "whether METIS or a runtime of the CPU is there must be asked first"}
+
+
+ALGORITHM = Algorithm("partition", STRATEGIES, as_problem, _answer, _check, left_out=_left_out)

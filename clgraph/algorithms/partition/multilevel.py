@@ -24,6 +24,9 @@ _LEAST_SHRINKING = 0.95
 _TURNS_A_READ = 4  # iterations of refinement for which the host enqueues launches before it asks whether they end
 _MOST_GROWN = 1 << 26  # words of all partitions of the coarsest level
 _GROUPS_A_UNIT = 2
+_SPARSE = 6  # entries of a row in the mean, up to which matchings are aligned
+# How often levels are made anew within the parts, and the most vertices of the finest level of which that begins.
+_CYCLES = {"normal": (1, 1 << 16), "max": (3, 1 << 18)}
 
 
 class Multilevel:
@@ -49,7 +52,7 @@ class Multilevel:
         self._word = {
             name: constant(name) for name in (
                 "LEVEL_VERTICES", "LEVEL_ENTRIES", "LEVEL_END", "LEVEL_CUT", "LEVEL_TURNS", "REFINE_MODE",
-                "MODE_DONE", "GRID_STATUS",
+                "MODE_DONE", "GRID_STATUS", "BEST", "TARGET",
             )
         }  # fmt: skip
         self.levels: list[dict[str, Any]] = []
@@ -72,23 +75,49 @@ class Multilevel:
     def run(self) -> None:
         """Make the partition."""
         self.levels, self._peak = [], 0
-        self._coarsening: list[float] = []  # seconds of each level
         n, m = self.plan.problem.graph.n_vertices, self.plan.problem.graph.n_edges
+        self._seconds: dict[int, float] = {}  # of coarsening, by level, ...
+        self._refined: dict[int, float] = {}  # ... and of refinement, where the host drives it
         sizes = [(n, m)]
         started = time.perf_counter()
         if n > self._coarsest:
             self._coarsen(sizes)
-        self.levels = [{"vertices": n, "edges": m // 2} for n, m in sizes]
-        for level, seconds in zip(self.levels, self._coarsening, strict=False):
-            level["coarsening_seconds"] = seconds
         coarsened = time.perf_counter()
         next_level = self._partition_coarsest(sizes)
         partitioned = time.perf_counter()
-        self._uncoarsen(next_level, sizes)
+        cycles, first = self._cycles(sizes)
+        self._uncoarsen(next_level, sizes, first)
+        for cycle in range(1, cycles + 1):
+            del sizes[first + 1 :]
+            self._coarsen(sizes, cycle)
+            self._uncoarsen(len(sizes) - 1, sizes, first if cycle < cycles else 0)
         ended = time.perf_counter()
+        self.levels = self._found(sizes)
         self.seconds = {
             "coarsening": coarsened - started, "initial": partitioned - coarsened, "refinement": ended - partitioned,
         }
+
+    def _cycles(self, sizes: list[tuple[int, int]]) -> tuple[int, int]:
+        """Return how often levels are made anew, and the finest level that stays."""
+        problem = self.plan.problem
+        cycles, most = _CYCLES[problem.effort]
+        has_individuals = problem.refinement == "label_propagation" and first_level(problem.effort, sizes) is not None
+        if not cycles or not has_individuals or len(sizes) == 1:
+            return 0, 0
+        return cycles, next(level for level, (n, _) in enumerate(sizes) if n <= most or level == len(sizes) - 2)
+
+    def _found(self, sizes: list[tuple[int, int]]) -> list[dict[str, Any]]:
+        """Return what became of each level."""
+        words, found = self.plan.arrays["levels"].get().reshape(-1, self._words), []
+        for level, (n, m) in enumerate(sizes):
+            own: dict[str, Any] = {"vertices": n, "edges": m // 2}
+            for name, of in (("coarsening_seconds", self._seconds), ("refinement_seconds", self._refined)):
+                own |= {name: of[level]} if level in of else {}
+            for name in ("cut", "turns"):
+                value = int(words[level][self._word[f"LEVEL_{name.upper()}"]])
+                own |= {name: value} if value else {}
+            found.append(own)
+        return found
 
     @property
     def details(self) -> dict[str, Any]:
@@ -97,13 +126,17 @@ class Multilevel:
             **{f"{name}_seconds": s for name, s in self.seconds.items()},
         }  # fmt: skip
 
-    def _coarsen(self, sizes: list[tuple[int, int]]) -> None:
-        most_weight = max(1, 3 * self.plan.problem.total_weight // (2 * self._coarsest))
-        end, at_hubs = sizes[0][0], self.plan.problem.matching == "two_hop"
+    def _coarsen(self, sizes: list[tuple[int, int]], cycle: int = 0) -> None:
+        """Make levels of the last one; in a later *cycle* only within the parts of BEST, which they have then, too."""
+        problem, best, other = self.plan.problem, self._word["BEST"], self._word["TARGET"]
+        most_weight = max(1, 3 * problem.total_weight // (2 * self._coarsest))
+        within, at_hubs = best if cycle else -1, problem.matching == "two_hop"
+        level = len(sizes) - 1
+        end = int(self.plan.arrays["levels"].item(self._words * level + self._word["LEVEL_END"]))
         while sizes[-1][0] > self._coarsest and len(sizes) < self._most_levels - 1:
             started, level, (n, m) = time.perf_counter(), len(sizes) - 1, sizes[-1]
-            seed = (self.plan.problem.seed + 0x9E3779B9 * level) % 2**32
-            self._match(level, n, seed, most_weight, at_hubs)
+            seed = (problem.seed + 0x9E3779B9 * level + 0xC2B2AE35 * cycle) % 2**32
+            self._match(level, n, at_hubs, seed=seed, most_weight=most_weight, within=within)
             # A level never needs more than the one before.
             self.reserve("arena", end + 3 * n + 1 + 2 * m, keeps=True)
             self._contract(level, n, m)
@@ -111,12 +144,20 @@ class Multilevel:
             coarse = int(words[self._word["LEVEL_VERTICES"]]), int(words[self._word["LEVEL_ENTRIES"]])
             if coarse[0] > _LEAST_SHRINKING * n:
                 if at_hubs:
-                    return
+                    break
                 at_hubs = True
                 continue
             sizes.append(coarse)
-            self._coarsening.append(time.perf_counter() - started)
-            self._peak = end = int(words[self._word["LEVEL_END"]])
+            if cycle:
+                target = other if within == best else best
+                self.launch(HASHED, "carry_parts", coarse[0], level=level, is_coarser=1, before=within, after=target)
+                within = target
+            self._seconds[level] = self._seconds.get(level, 0.0) + time.perf_counter() - started
+            end = int(words[self._word["LEVEL_END"]])
+            self._peak = max(self._peak, end)
+        if within == other:
+            level, n = len(sizes) - 1, sizes[-1][0]
+            self.launch(HASHED, "carry_parts", n, level=level, is_coarser=0, before=other, after=best)
 
     def reserve(self, name: str, size: int, *, keeps: bool = False) -> None:
         """Make array *name* at least *size* long, with what it holds if it *keeps* that."""
@@ -133,17 +174,20 @@ class Multilevel:
         for launch in self._launches.values():
             launch.replace(old, new)
 
-    def _match(self, level: int, n: int, seed: int, most_weight: int, at_hubs: bool) -> None:
-        if self.plan.problem.matching == "segmented":
+    def _match(self, level: int, n: int, at_hubs: bool, *, within: int, **values: int) -> None:
+        seed, most_weight, graph = values["seed"], values["most_weight"], self.plan.problem.graph
+        if self.plan.problem.matching == "segmented" and within < 0:
             match_segments(self, level, n, seed, most_weight)
         else:
+            is_aligned = int(within < 0 and graph.n_edges <= _SPARSE * graph.n_vertices)
             self.launch(LOCK_FREE, "start_matching", n, level=level)
             for _ in range(_ROUNDS):
-                self.launch(LOCK_FREE, "choose_mates", n, level=level, seed=seed, most_weight=most_weight)
+                self.launch(LOCK_FREE, "choose_mates", n, level=level, within=within, is_aligned=is_aligned, **values)
                 self.launch(LOCK_FREE, "match_mutual", n, level=level)
         if at_hubs:
-            self.launch(TWO_HOP, "choose_hubs", n, level=level, seed=seed)
+            self.launch(TWO_HOP, "choose_hubs", n, level=level, seed=seed, within=within)
             self.launch(TWO_HOP, "match_at_hubs", n, level=level, most_weight=most_weight)
+        if at_hubs and within < 0:
             self.launch(TWO_HOP, "match_lonely", n, level=level, most_weight=most_weight)
 
     def _contract(self, level: int, n: int, m: int) -> None:
@@ -174,16 +218,17 @@ class Multilevel:
         refine_individuals(self, last, sizes, individuals, each)
         return last - 1
 
-    def _uncoarsen(self, level: int, sizes: list[tuple[int, int]]) -> None:
+    def _uncoarsen(self, level: int, sizes: list[tuple[int, int]], last: int = 0) -> None:
+        """Refine levels from *level* to *last*; on a coarser one than *level*, if there is one, is the partition."""
         facts, coarsest = self._session.facts, len(sizes) - 1
         refinement = self.plan.problem.refinement
         if facts.dialect.has_grid_barrier and refinement == "label_propagation" and level >= 0:
             groups = _GROUPS_A_UNIT * facts.compute_units
             self.launch(
-                REFINING, "refine_levels", 0, groups, level=level, last_level=0, has_coarser=int(level < coarsest)
+                REFINING, "refine_levels", 0, groups, level=level, last_level=last, has_coarser=int(level < coarsest)
             )
-            level = -1
-        for level in range(level, -1, -1):  # noqa: B020
+            level = last - 1
+        for level in range(level, last - 1, -1):  # noqa: B020
             n = sizes[level][0]
             for kernel in ("project", "start_level"):
                 self.launch(REFINING, kernel, n, level=level, has_coarser=int(level < coarsest))
@@ -191,10 +236,6 @@ class Multilevel:
                 self.launch(REFINING, "direct_turn", 0, 1, level=level)
             else:
                 self._refine(level, n)
-        words = self.plan.arrays["levels"].get().reshape(-1, self._words)
-        for own, row in zip(self.levels, words, strict=False):
-            cut, turns = int(row[self._word["LEVEL_CUT"]]), int(row[self._word["LEVEL_TURNS"]])
-            own |= ({"cut": cut} if cut else {}) | ({"turns": turns} if turns else {})
 
     def _refine(self, level: int, n: int) -> None:
         state, started = self.plan.arrays["state"], time.perf_counter()
@@ -203,7 +244,7 @@ class Multilevel:
                 self.launch(REFINING, "direct_turn", 0, 1, level=level)
                 for source, kernel in self._turn:
                     self.launch(source, kernel, n, level=level)
-        self.levels[level]["refinement_seconds"] = time.perf_counter() - started
+        self._refined[level] = self._refined.get(level, 0.0) + time.perf_counter() - started
 
     def check(self) -> None:
         """Raise if a wait on the device ran out."""

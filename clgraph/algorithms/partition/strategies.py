@@ -1,11 +1,14 @@
 """The strategies of partitions, each a function that returns its recipe."""
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from clgraph.algorithms.partition import variants, work
+from clgraph.algorithms.partition.hybrid import HOSTS, Hybrid
 from clgraph.algorithms.partition.multilevel import (
     HASHED,
     REFINING,
@@ -16,7 +19,8 @@ from clgraph.algorithms.partition.multilevel import (
 from clgraph.algorithms.partition.plan import PartitionPlan
 from clgraph.algorithms.partition.population import POPULATION
 from clgraph.algorithms.partition.problem import PartitionProblem
-from clgraph.arguments import checked_count, checked_flag
+from clgraph.algorithms.partition.variants import SEGMENTED
+from clgraph.arguments import check_choice, checked_count, checked_flag
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.planned import planned
 from clgraph.model.recipe import Array, Phase, Recipe, Use
@@ -26,6 +30,7 @@ from clgraph.runtime.session import Session
 
 _COARSEST = 16  # vertices of the coarsest level for each part
 _LEAST_COARSEST = 128
+_ALONE = 1024  # work-items of a group that refines a partition alone, mostly waiting for memory
 _SAME_EVERYWHERE = 8  # individuals of a deterministic partition, whatever the device
 
 
@@ -40,7 +45,7 @@ def gpu(
     """
     coarsest = max(_LEAST_COARSEST, checked_count("coarsest", coarsest, 1000) * problem.n_parts)
     if individuals is None:
-        individuals = _SAME_EVERYWHERE if problem.deterministic else 2 * facts.compute_units
+        individuals = _SAME_EVERYWHERE if problem.deterministic else facts.compute_units * (2 if facts.is_cpu else 1)
         individuals = max(32, individuals) if problem.effort == "max" else individuals
     individuals = checked_individuals(individuals)
     drops = checked_flag("drop_light_edges", drop_light_edges)
@@ -71,8 +76,11 @@ def gpu(
         defines={"UNIT_EDGES": int(problem.graph.weight_dtype is None),
                  "UNIT_VERTICES": int(problem.vertex_weights is None)},
         file_defines={
-            POPULATION: {"PARTS_ROOM": parts_room, "RECOUNTS": int(drops)},
+            POPULATION: {
+                "PARTS_ROOM": parts_room, "WG_SIZE": _group(facts, parts_room, _ALONE), "RECOUNTS": int(drops),
+            },
             HASHED: {"TEAM": 1} if problem.deterministic else {},
+            SEGMENTED: {"SPLIT_CLAIMS": int(not facts.has_int64_atomics)},
             **variants.defines_of(problem, parts_room, checked_count("top_k", top_k, 16), drops),
         },
         work_group_size=_group(facts, parts_room),
@@ -85,13 +93,35 @@ def gpu(
     )  # fmt: skip
 
 
-def _group(facts: DeviceFacts, parts_room: int) -> int:
+def hybrid(
+    problem: PartitionProblem, facts: DeviceFacts, *, coarsest: int = _COARSEST, top_k: int = 11,
+    drop_light_edges: bool = False, move_at: int | None = None, host: str | None = None,
+) -> Recipe:
+    """As ``gpu``, but the level that has at most *move_at* vertices is divided on the CPU.
+
+    Without *move_at* the cost model picks the level. *host* is ``"metis"``, which needs pymetis, or ``"cpu"``, the
+    best OpenCL runtime of the CPU; without it METIS is taken where it is installed.
+    """
+    if move_at is not None:
+        checked_count("move_at", move_at, 2**31 - 1)
+    if host is not None:
+        check_choice("host", host, HOSTS)
+    whole = gpu(
+        problem, facts, coarsest=coarsest, individuals=1, top_k=top_k, drop_light_edges=drop_light_edges
+    )
+    if not whole.steps:
+        return whole
+    make = partial(Hybrid, recipe=gpu, move_at=move_at, host=host)
+    return replace(whole, steps=(whole.steps[0], Use(make, work.multilevel(problem, facts), name="hybrid")))
+
+
+def _group(facts: DeviceFacts, parts_room: int, most: int = 256) -> int:
     """Return the size of work-groups; a sub-group has a counter for each part in local memory."""
     width = facts.sub_group_size
     if facts.is_cpu:
         return 1 if width == 1 else 2 * width
     sub_groups = facts.local_mem_bytes * 3 // 4 // (4 * parts_room)
-    return max(width, min(256, facts.max_work_group_size, sub_groups * width))
+    return max(width, min(most, facts.max_work_group_size, sub_groups * width))
 
 
 def _prepare(plan: Any) -> dict[str, Any]:
@@ -129,4 +159,5 @@ def _vertex_weights(session: Session, problem: PartitionProblem) -> Any:
 
 STRATEGIES: dict[str, Strategy] = {
     "gpu": planned("online", gpu, PartitionPlan),
+    "hybrid": planned("online", hybrid, PartitionPlan),
 }

@@ -21,8 +21,12 @@ _LAUNCHES = 21.0  # of matching and contraction on a level
 
 def multilevel(problem: PartitionProblem, facts: DeviceFacts) -> Work:
     """Count everything; launches, too."""
-    n, m = problem.graph.n_vertices, problem.graph.n_edges
-    levels = max(1.0, math.log(max(2.0, n / (16.0 * problem.n_parts))) / -math.log(_SHRINKING))
+    return sized(problem.graph.n_vertices, problem.graph.n_edges, problem.n_parts)
+
+
+def sized(n: float, m: float, n_parts: int) -> Work:
+    """Count what a graph of *n* vertices and *m* entries asks."""
+    levels = max(1.0, math.log(max(2.0, n / (16.0 * n_parts))) / -math.log(_SHRINKING))
     all_entries, all_vertices = m / (1 - _SHRINKING), n / (1 - _SHRINKING)
     looks = all_entries * (_LOOKS + _TURNS * _BORDER)
     return Work(

@@ -24,9 +24,9 @@ def serial_work(
     """
     n, connected, m = float(stats.n_vertices), *reached(stats)
     far = far_loads * m * stats.far_neighbor_share
-    loads = Gathers(per_vertex * connected + per_edge * m, _NEAR_BYTES), Gathers(far, 4.0 * n)
     shared = min(float(facts.compute_units), _UNITS_OF_ATOMICS)
-    return Work(gathers=loads).times(shared) + Work(streamed_bytes=8.0 * n)
+    near = shared * (per_vertex * connected + per_edge * m)
+    return Work(streamed_bytes=8.0 * n, gathers=(Gathers(near, _NEAR_BYTES), Gathers(shared * far, 4.0 * n)))
 
 
 def reached(stats: GraphStats) -> tuple[float, float]:

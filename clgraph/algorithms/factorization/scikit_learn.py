@@ -1,0 +1,20 @@
+"""What the estimator takes from scikit-learn, or an error that tells how to get it."""
+from __future__ import annotations
+
+from clgraph.errors import MissingExtraError
+
+try:
+    from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+    from sklearn.metrics import r2_score
+    from sklearn.utils import check_random_state
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise MissingExtraError(
+        "SGDMatrixFactorization needs scikit-learn 1.6 or later: pip install 'clgraph-opencl[sklearn]'. "
+        "clgraph.algorithms.factorization.training.Factorization does without"
+    ) from error
+
+__all__ = [
+    "BaseEstimator", "ClassNamePrefixFeaturesOutMixin", "TransformerMixin", "check_is_fitted", "check_random_state",
+    "r2_score", "validate_data",
+]  # fmt: skip

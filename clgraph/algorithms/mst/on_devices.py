@@ -1,0 +1,147 @@
+"""Minimum spanning forests on several devices: a forest of the edges of each, merged along a tree.
+
+An edge that is not in the forest of some edges is not in that of more of them. So what two devices have found together
+holds the forest of both; it is found in the union of the two as in a graph.
+"""
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.mst.plan import ForestPlan
+from clgraph.algorithms.mst.problem import ForestProblem
+from clgraph.algorithms.mst.strategies import part_edges
+from clgraph.algorithms.mst.weights import weight_kind
+from clgraph.data.graph import Graph
+from clgraph.engine.split_graph import SplitGraph, StreamedGraph, wait_for
+from clgraph.engine.team import Team
+from clgraph.primitives.sort import Sort
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.device_graph import DeviceGraph
+from clgraph.runtime.session import Session
+from clgraph.runtime.timing import RunInfo, Seconds
+
+_PARTS = "mst/parts.cl"
+_NAMES = "rows", "columns", "weights", "entries"
+
+
+@dataclass(frozen=True)
+class _Solver:
+    """What all parts have in common: the name of the weights' kind, and whether the heaviest edges are wanted."""
+
+    kind: str
+    maximum: bool
+
+    def _program(self, session: Session) -> Any:
+        return session.program(_PARTS, {"WEIGHTED": int(self.kind != "WEIGHT_NONE")})
+
+    def _room(self, session: Session, count: int) -> dict[str, DeviceArray]:
+        kinds = np.uint32, np.int32, np.uint32, np.uint32
+        sizes = count, count, count if self.kind != "WEIGHT_NONE" else 1, count
+        return {name: session.empty(size, kind) for name, size, kind in zip(_NAMES, sizes, kinds, strict=True)}
+
+    def forest(self, part: DeviceGraph, first: int, entries: DeviceArray | None = None) -> dict[str, DeviceArray]:
+        """Return the edges of the forest of *part*, which begins at entry *first* or has these *entries*."""
+        session, n, m = part.session, part.n_vertices, part.n_edges
+        with session.driver:
+            weights = session.empty(1, np.uint32) if part.edge_weights is None else part.edge_weights
+            problem = ForestProblem(part.as_graph(), self.maximum)
+            plan = ForestPlan(session, problem, part_edges(problem, session.facts, weights, self.kind))
+            plan.predicted_seconds = 0.0  # a plan that paces itself waits in the driver, where others must come
+            plan.run()
+            in_order, n_edges = session.empty(n, np.uint32), session.empty(1, np.int32)
+            sort = Sort(session, plan.arrays["forest"], in_order, end_bit=m.bit_length())
+            sort.run()
+            program = self._program(session)
+            program.bind("count_edges", n + 1, n=n, in_order=in_order, n_edges=n_edges)()
+        wait_for(session)
+        with session.driver:
+            (count,), *statuses = plan.read((n_edges, 0, 1), *sort.statuses())
+            sort.check(statuses)
+            found = self._room(session, int(count))
+            scope = {
+                "n": n, "n_edges": count, "in_order": in_order, "is_listed": int(entries is not None), "first": first,
+                "part_entries": in_order if entries is None else entries, "edge_weights": weights, **part.scope,
+            }  # fmt: skip
+            self._program(session).bind("take_edges", int(count), scope, **found)()
+        return found
+
+    def merged(self, session: Session, n: int, *lists: Mapping[str, DeviceArray]) -> dict[str, DeviceArray]:
+        """Return the edges of the forest of two *lists*, which are on this device."""
+        counts = [edges["entries"].size for edges in lists]
+        if not all(counts):
+            return dict(max(lists, key=lambda edges: edges["entries"].size))
+        with session.driver:
+            both = self._room(session, sum(counts))
+            program, out = self._program(session), {f"all_{name}": array for name, array in both.items()}
+            for mine, other in (lists, lists[::-1]):
+                n_edges, n_others = mine["entries"].size, other["entries"].size
+                program.bind(
+                    "merge_edges", n_edges, {**mine, **out}, n_edges=n_edges, n_others=n_others,
+                    other_entries=other["entries"],
+                )()
+            offsets = session.empty(n + 1, np.int32)
+            program.bind("find_offsets", n + 1, n=n, n_edges=sum(counts), rows=both["rows"], row_offsets=offsets)()
+            weights = None if self.kind == "WEIGHT_NONE" else both["weights"]
+            part = DeviceGraph(session, offsets, both["columns"], weights, has_sorted_rows=True)
+        return self.forest(part, 0, both["entries"])
+
+
+def solve(problem: ForestProblem, graph: SplitGraph | StreamedGraph) -> tuple[NDArray[np.int64], RunInfo]:
+    """Return the entries of the forest's edges in rising order, and what ran."""
+    started, team, n = time.perf_counter(), graph.team, graph.n_vertices
+    weights = problem.graph.edge_weights
+    kind = weight_kind(problem.graph)
+    if weights is not None and kind == "WEIGHT_RANK":
+        graph = StreamedGraph(_ranked(problem.graph, weights), list(team.sessions), weights=True)
+        team = graph.team
+    sent_before = team.sent_bytes
+    solver, split = _Solver(kind, problem.maximum), graph
+
+    def local(place: int) -> dict[str, DeviceArray] | None:
+        edges = None
+        for slab in split.slabs(place):
+            own = solver.forest(slab.graph, slab.first)
+            edges = own if edges is None else solver.merged(slab.graph.session, n, edges, own)
+        if edges is not None:
+            wait_for(team.sessions[place])
+        return edges
+
+    forests = {place: edges for place, edges in enumerate(team.each(local)) if edges is not None}
+    local_seconds = time.perf_counter() - started
+    rounds = team.merge_rounds([*forests])
+    for pairs in rounds:
+        forests |= _merged(team, solver, n, dict(pairs), forests)
+    last = rounds[-1][0][0] if rounds else next(iter(forests), None)
+    entries = np.zeros(0, np.int64) if last is None else forests[last]["entries"].get().astype(np.int64)
+    total = time.perf_counter() - started
+    details = {
+        "local_seconds": local_seconds, "merge_seconds": total - local_seconds, "merge_rounds": len(rounds),
+        "merge_bytes": team.sent_bytes - sent_before,
+    }  # fmt: skip
+    seconds, names = Seconds(total, 0.0, 0.0, 0.0), ", ".join(team.names())
+    return entries, RunInfo("edge_list", "online", names, "the strategy of parts", seconds, {}, {}, details)
+
+
+def _merged(
+    team: Team, solver: _Solver, n: int, gives: Mapping[int, int], forests: Mapping[int, Mapping[str, DeviceArray]]
+) -> Mapping[int, dict[str, DeviceArray]]:
+    """Return the forests of the devices that take, each merged with that of the device that gives to it."""
+
+    def merge(taker: int) -> dict[str, DeviceArray]:
+        session = team.sessions[taker]
+        other = {name: team.send(array, session) for name, array in forests[gives[taker]].items()}
+        return solver.merged(session, n, forests[taker], other)
+
+    return dict(zip(gives, team.each(merge, [*gives]), strict=True))
+
+
+def _ranked(graph: Graph, weights: NDArray[Any]) -> Graph:
+    """Return the graph with ranks of its 64-bit weights, in the same order, in place of them."""
+    ranks = np.unique(weights, return_inverse=True)[1].astype(np.uint32)
+    return Graph._trusted(graph.row_offsets, graph.column_indices, ranks, sorted_rows=True)

@@ -1,0 +1,139 @@
+"""A multilevel partition whose coarse levels are the work of the CPU: METIS, or a CPU's OpenCL runtime."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph.algorithms.partition import work
+from clgraph.algorithms.partition.multilevel import REFINING, Multilevel
+from clgraph.algorithms.partition.plan import PartitionPlan
+from clgraph.algorithms.partition.problem import CONTRACTIONS, MATCHINGS, REFINEMENTS, PartitionProblem
+from clgraph.data.graph import Graph
+from clgraph.errors import NoDeviceError, UnsupportedStrategyError
+from clgraph.model.cost import Work, estimate
+from clgraph.model.recipe import Recipe
+from clgraph.runtime.session import as_session
+
+HOSTS = ("metis", "cpu")
+_METIS_SECONDS = 2e-7  # an entry; the geometric mean of five graphs on one core of a server
+_BUS_BYTES_PER_SECOND = 1e10
+_SMALLER = 2.0
+
+
+class Hybrid(Multilevel):
+    """Coarsens on the device, partitions the level that the model picks on the CPU, and refines on the device.
+
+    Parameters
+    ----------
+    plan : Plan
+    recipe : callable
+        ``recipe(problem, facts)`` is what the CPU's runtime runs.
+    move_at : int or None
+        The level that moves has at most so many vertices; ``None`` is the model's choice.
+    host : str or None
+        One of :data:`HOSTS`; ``None`` is METIS if pymetis is installed.
+
+    Raises
+    ------
+    UnsupportedStrategyError
+        pymetis is not installed, or no CPU has an OpenCL runtime.
+    """
+
+    def __init__(
+        self, plan: Any, *, recipe: Callable[..., Recipe], move_at: int | None, host: str | None
+    ) -> None:
+        super().__init__(plan)
+        has_metis = find_spec("pymetis") is not None
+        self._host = host or ("metis" if has_metis else "cpu")
+        self._recipe, self._cpu, self._moved = recipe, None, 0
+        if self._host == "metis" and not has_metis:
+            raise UnsupportedStrategyError("host='metis' needs the package pymetis")
+        if self._host == "cpu":
+            try:
+                self._cpu = self._session if self._session.facts.is_cpu else as_session("cpu")
+            except NoDeviceError as error:
+                reason = f"hybrid needs pymetis or an OpenCL runtime of the CPU: {error}"
+                raise UnsupportedStrategyError(reason) from error
+        self._coarsest = max(self._coarsest, self._best_size() if move_at is None else move_at)
+
+    def _best_size(self) -> int:
+        """Return how many vertices the largest level has that the CPU has divided before the device would have."""
+        problem = self.plan.problem
+        n, m, k = float(problem.graph.n_vertices), problem.graph.n_edges, problem.n_parts
+        while n > self._coarsest:
+            own = m * n / problem.graph.n_vertices
+            on_host = Work(host_seconds=own * _METIS_SECONDS) if self._cpu is None else work.sized(n, own, k)
+            host = estimate(on_host, (self._cpu or self._session).profile.rates).seconds
+            move = Work(read_backs=4.0, host_seconds=8 * (n + own) / _BUS_BYTES_PER_SECOND)
+            rates = self._session.profile.rates
+            if host + estimate(move, rates).seconds <= estimate(work.sized(n, own, k), rates).seconds:
+                return int(n)
+            n /= _SMALLER
+        return int(self._coarsest)
+
+    def _partition_coarsest(self, sizes: list[tuple[int, int]]) -> int:
+        level, (n, m) = len(sizes) - 1, sizes[-1]
+        problem, arrays, n_parts = self.plan.problem, self.plan.arrays, self.plan.problem.n_parts
+        coarse = problem if level == 0 else self._read(level, n, m)
+        if n <= n_parts or not m:
+            parts = np.arange(n, dtype=np.int32) % n_parts
+        else:
+            parts = _by_metis(coarse) if self._cpu is None else self._by_runtime(coarse)
+        sizes_found = np.bincount(parts, coarse.vertex_weights, n_parts).astype(np.int32)
+        constant = self._programs[REFINING].constant
+        arrays["work"].set(parts, offset=constant("BEST") * self.plan.recipe.values["room"])
+        self.plan.scope["parts_work"].set(sizes_found, offset=constant("BEST_SIZES") * n_parts)
+        self._moved = n
+        return level
+
+    def _read(self, level: int, n: int, m: int) -> PartitionProblem:
+        """Return what is asked of a level, with copies of its arrays."""
+        constant, arena = self._programs[REFINING].constant, self.plan.arrays["arena"]
+        words = self.plan.arrays["levels"].get(self._words * level, self._words * (level + 1))
+
+        def part(name: str, size: int) -> tuple[Any, int, int]:
+            begin = int(words[constant(f"LEVEL_{name}")])
+            return arena, begin, begin + size
+
+        rows, columns, edges, vertices = self._session.read(
+            part("ROWS", n + 1), part("COLUMNS", m), part("EDGE_WEIGHTS", m), part("VERTEX_WEIGHTS", n)
+        )
+        graph = Graph._trusted(rows, columns, edges)
+        problem: PartitionProblem = self.plan.problem
+        return replace(
+            problem, graph=graph, vertex_weights=vertices, matching=MATCHINGS[0], contraction=CONTRACTIONS[0],
+            refinement=REFINEMENTS[0],
+        )
+
+    def _by_runtime(self, problem: PartitionProblem) -> NDArray[np.int32]:
+        assert self._cpu is not None
+        plan = PartitionPlan(self._cpu, problem, self._recipe(problem, self._cpu.facts))
+        plan.run()
+        parts: NDArray[np.int32] = plan.result()[0]
+        plan.release()
+        return parts
+
+    @property
+    def details(self) -> dict[str, Any]:
+        return {**super().details, "moved_to": self._host, "moved_vertices": self._moved}
+
+
+def _by_metis(problem: PartitionProblem) -> NDArray[np.int32]:
+    import pymetis  # type: ignore[import-not-found,unused-ignore]
+
+    graph, shares = problem.graph, problem.targets
+    rows: dict[str, Any] = {"xadj": graph.row_offsets, "adjncy": graph.column_indices}
+    if hasattr(pymetis, "CSRAdjacency"):  # from 2025 on, when the other way became deprecated
+        rows = {"adjacency": pymetis.CSRAdjacency(graph.row_offsets, graph.column_indices)}
+    _, parts = pymetis.part_graph(
+        problem.n_parts, **rows, vweights=problem.vertex_weights,
+        eweights=None if graph.edge_weights is None else np.maximum(graph.edge_weights, 1),
+        tpwgts=None if problem.target_weights is None else (shares / shares.sum()).tolist(),
+        options=pymetis.Options(seed=problem.seed % 2**31, ufactor=max(1, round(1000 * problem.imbalance))),
+    )
+    return np.asarray(parts, np.int32)

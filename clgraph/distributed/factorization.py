@@ -1,0 +1,205 @@
+"""Factorisation over Dask's workers: each has its users, and the rows of items go from worker to worker as futures."""
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import uuid4
+
+import distributed
+import numpy as np
+
+from clgraph.algorithms.factorization import STRATEGIES, as_problem
+from clgraph.algorithms.factorization.epochs import Epoch, Training
+from clgraph.algorithms.factorization.factors import Factors
+from clgraph.algorithms.factorization.limits import check_squares
+from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.algorithms.factorization.strata import Strata
+from clgraph.algorithms.factorization.team_training import Cell
+from clgraph.algorithms.factorization.training import Errors
+from clgraph.data.ratings import Ratings
+from clgraph.distributed.workers import devices_of, on_device, submit, worker_session
+from clgraph.errors import InputError
+from clgraph.runtime.timing import RunInfo, Seconds
+
+Side = tuple[Any, Any]  # rows and biases of users, or of items
+
+
+@dataclass(frozen=True)
+class Block:
+    """Ratings of a block, and how they are to be trained on."""
+
+    run: str
+    name: tuple[int, int]
+    problem: FactorizationProblem
+    strategy: str
+    options: Mapping[str, Any] | None
+    deterministic: bool
+
+
+class _Kept:
+    """What a worker has of the last run: a plan takes long to make, so it serves all epochs."""
+
+    def __init__(self) -> None:
+        self.run, self.cells = "", dict[Any, Cell]()
+        self.errors: dict[Any, Errors] = {}
+
+    def cell(self, block: Block) -> Cell:
+        """Return the cell of *block*, made here unless it was."""
+        if self.run != block.run:
+            self.__init__()  # type: ignore[misc]
+            self.run = block.run
+        if block.name not in self.cells:
+            self.cells[block.name] = Cell(
+                worker_session(), block.problem, block.strategy, block.options, block.deterministic
+            )
+        return self.cells[block.name]
+
+
+_kept = _Kept()
+
+
+def _given(block: Block) -> Block:
+    return block
+
+
+def _chosen(block: Block) -> tuple[str, dict[str, float]]:
+    with on_device():
+        choice = _kept.cell(block).choice
+    return ("", {}) if choice is None else (choice.strategy, choice.seconds)
+
+
+def _swept(block: Block, users: Side, items: Side, rate: float, regularization: float) -> tuple[Side, Side]:
+    """Step once on each rating of *block*; return its users and items after that."""
+    with on_device():
+        cell = _kept.cell(block)
+        cell.model.set(Factors(users[0], items[0], users[1], items[1]))
+        cell.sweep(rate, regularization)
+        found = cell.model.get()
+    return (found.user_factors, found.user_biases), (found.item_factors, found.item_biases)
+
+
+def _users(swept: tuple[Side, Side]) -> Side:
+    return swept[0]
+
+
+def _items(swept: tuple[Side, Side]) -> Side:
+    return swept[1]
+
+
+def _squares(block: Block, users: Side, items: Side, key: str, others: Ratings | None) -> tuple[float, float]:
+    """Return the sums of squared errors on the ratings of *block* and on *others*, which *key* names."""
+    with on_device():
+        cell = _kept.cell(block)
+        cell.model.set(Factors(users[0], items[0], users[1], items[1]))
+        if others is None:
+            return cell.squares(cell.errors), 0.0
+        name = (key, block.name)
+        if name not in _kept.errors:
+            _kept.errors[name] = Errors(cell.session, others, cell.model)
+        return cell.squares(cell.errors), cell.squares(_kept.errors[name])
+
+
+class RemoteModel:
+    """The model of all users and items, in futures of its parts."""
+
+    def __init__(self, training: DistributedTraining, mean: float) -> None:
+        self.mean, self._training = mean, training
+        self.users: list[distributed.Future] = []
+        self.items: list[distributed.Future] = []
+
+    def set(self, factors: Factors) -> None:
+        """Send parts of *factors* to the workers."""
+        training = self._training
+        parts = [training.strata.part(factors, d, d) for d in range(training.n)]
+        pairs = [((p.user_factors, p.user_biases), (p.item_factors, p.item_biases)) for p in parts]
+        self.users = [training.submit(d, _users, pair) for d, pair in enumerate(pairs)]
+        self.items = [training.submit(d, _items, pair) for d, pair in enumerate(pairs)]
+
+    def get(self) -> Factors:
+        """Return the factors and biases as they are now."""
+        users, items = self._training.client.gather([self.users, self.items])
+        sides = zip(users, items, strict=True)
+        return self._training.strata.whole([Factors(u[0], i[0], u[1], i[1]) for u, i in sides])
+
+
+class DistributedTraining(Training):
+    """The model of some ratings over the workers of a client; the arguments are those of ``TeamFactorization``.
+
+    There are as many strata as workers. A task steps on a block; it takes the rows of its users and items as futures
+    and leaves new ones, so a worker begins with the next stratum as soon as its items have come.
+    """
+
+    def __init__(
+        self, client: distributed.Client, ratings: Ratings, *, rank: int, strategy: str,
+        options: Mapping[str, Any] | None, deterministic: bool, n_epochs: int, storage: Any, biases: bool,
+        mean: float | None,
+    ) -> None:  # fmt: skip
+        if not ratings.n_ratings:
+            raise InputError("there are no ratings to train on; at least one is needed")
+        problem = as_problem(ratings, rank=rank, n_sweeps=n_epochs, storage=storage, biases=biases)
+        check_squares(ratings)
+        self._started, self.epochs, self.client = time.perf_counter(), [], client
+        self.workers = devices_of(client)
+        self.n = min(len(self.workers), *ratings.shape)  # more workers would have no users, or no items
+        mean = float(ratings.values.mean(dtype=np.float64)) if mean is None else mean
+        self.strata, self._run = Strata(ratings, self.n), uuid4().hex
+        self._blocks = [
+            [
+                self.submit(d, _given, Block(
+                    self._run, (d, q), replace(problem, ratings=block, mean=mean), strategy, options, deterministic
+                ))
+                for q, block in enumerate(row)
+            ]
+            for d, row in enumerate(self.strata.blocks)
+        ]  # fmt: skip
+        choices = client.gather([self.submit(d, _chosen, b) for d, row in enumerate(self._blocks) for b in row])
+        largest = max(range(self.n**2), key=lambda k: self.strata.blocks[k // self.n][k % self.n].n_ratings)
+        self.strategy, self._predicted = choices[largest]
+        self.model: RemoteModel = RemoteModel(self, mean)
+        self._whole: tuple[list[Any], list[Any], list[Epoch]] = [], [], []
+
+    def submit(self, d: int, function: Any, *arguments: Any) -> distributed.Future:
+        """Return the future of a task for the worker of block row *d*; if that is lost, another one takes it over."""
+        return submit(self.client, self.workers[d].address, function, *arguments)
+
+    def errors_on(self, ratings: Ratings) -> tuple[str, int, list[list[distributed.Future]]]:
+        blocks = self.strata.blocks_of(ratings)
+        futures = [[self.submit(d, _given, block) for block in row] for d, row in enumerate(blocks)]
+        return uuid4().hex, ratings.n_ratings, futures
+
+    def save(self, epochs: list[Epoch]) -> None:
+        self._whole = self.model.users, self.model.items, epochs
+
+    def restore(self) -> list[Epoch]:
+        self.model.users, self.model.items, epochs = self._whole
+        return epochs
+
+    def epoch(self, rate: float, regularization: float, evaluation: Any) -> Epoch:
+        began, n, model = time.perf_counter(), self.n, self.model
+        users, items = list(model.users), list(model.items)
+        for s in range(n):
+            for d in range(n):
+                q = (d + s) % n
+                swept = self.submit(d, _swept, self._blocks[d][q], users[d], items[q], rate, regularization)
+                users[d], items[q] = self.submit(d, _users, swept), self.submit(d, _items, swept)
+        distributed.wait([*users, *items])
+        seconds = time.perf_counter() - began
+        key, n_evaluated, others = evaluation or ("", 0, None)
+        sums = self.client.gather([
+            self.submit(d, _squares, self._blocks[d][q], users[d], items[q], key, others and others[d][q])
+            for q in range(n) for d in range(n)
+        ])  # fmt: skip
+        model.users, model.items = users, items
+        count = self.strata.ratings.n_ratings
+        loss = math.sqrt(math.fsum(first for first, _ in sums) / count)
+        eval_loss = math.sqrt(math.fsum(second for _, second in sums) / n_evaluated) if n_evaluated else math.nan
+        return Epoch(rate, loss, eval_loss, seconds, count / seconds)
+
+    def info(self) -> RunInfo:
+        seconds = Seconds(time.perf_counter() - self._started, math.nan, math.nan, math.nan)
+        names = "; ".join(f"{worker.address} {worker.device}" for worker in self.workers[: self.n])
+        kind = STRATEGIES[self.strategy].kind
+        return RunInfo(self.strategy, kind, names, "workers of the client", seconds, self._predicted, {})
