@@ -88,10 +88,11 @@ INLINE void finish_item(int v, int is_item, int color, volatile __global uint *n
 /* chunk: consecutive items that a team takes; 0: all of them, so that vertices which are coloured at the same time lie far
  * apart.  Where nets have bitmaps of their own size, a vertex begins at a word of its own, and goes round. */
 #if SIZED
-KERNEL color_sized(uint step, int base, layout_t layout, uint chunk, uint seed, __global const offset_t *restrict row_offsets,
-                   __global const int *restrict nets_of, __global const int *restrict list,
-                   __global const uint2 *restrict bitmaps, __global const uint2 *restrict places,
-                   __global const uint *restrict ranks, __global const uint *restrict tail, volatile __global uint *state, volatile __global uint *used,
+KERNEL color_sized(uint step, int base, layout_t layout, uint chunk, uint seed,
+                   __global const offset_t *restrict row_offsets, __global const int *restrict nets_of,
+                   __global const int *restrict list, __global const uint2 *restrict bitmaps,
+                   __global const uint2 *restrict places, __global const uint *restrict ranks,
+                   __global const uint *restrict tail, volatile __global uint *state, volatile __global uint *used,
                    __global int *restrict next, __global int *restrict colors) {
   const uint n_words = tail[TAIL_WORDS], most = min(n_words, MOST_WORDS);
 #else
