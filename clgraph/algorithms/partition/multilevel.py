@@ -139,7 +139,7 @@ class Multilevel:
         while sizes[-1][0] > self._coarsest and len(sizes) < self._most_levels - 1:
             started, level, (n, m) = time.perf_counter(), len(sizes) - 1, sizes[-1]
             seed = (problem.seed + 0x9E3779B9 * level + 0xC2B2AE35 * cycle) % 2**32
-            self._match(level, n, at_hubs, seed=seed, most_weight=most_weight, within=within)
+            self._match(level, n, m, at_hubs, seed=seed, most_weight=most_weight, within=within)
             # A level never needs more than the one before.
             self.reserve("arena", end + 3 * n + 1 + 2 * m, keeps=True)
             self._contract(level, n, m)
@@ -177,12 +177,13 @@ class Multilevel:
         for launch in self._launches.values():
             launch.replace(old, new)
 
-    def _match(self, level: int, n: int, at_hubs: bool, *, within: int, **values: int) -> None:
+    def _match(self, level: int, n: int, m: int, at_hubs: bool, *, within: int, **values: int) -> None:
         seed, most_weight, graph = values["seed"], values["most_weight"], self.plan.problem.graph
         if self.plan.problem.matching == "segmented" and within < 0:
             match_segments(self, level, n, seed, most_weight)
         else:
-            is_aligned = int(within < 0 and graph.n_edges <= _SPARSE * graph.n_vertices)
+            # Pairs that do not stand above each other have more neighbours.
+            is_aligned = int(within < 0 and m <= n * min(_SPARSE, graph.n_edges / graph.n_vertices))
             self.launch(LOCK_FREE, "start_matching", n, level=level)
             for _ in range(_ROUNDS):
                 self.launch(LOCK_FREE, "choose_mates", n, level=level, within=within, is_aligned=is_aligned, **values)
