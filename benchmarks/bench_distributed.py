@@ -27,6 +27,7 @@ from tabulate import tabulate
 
 from clgraph.distributed import LocalOpenCLCluster, connected_components, minimum_spanning_forest
 from clgraph.errors import VerificationError
+from clgraph.runtime.session import Session
 
 CHUNK = 2_500_000
 EDGES_A_VERTEX = 8
@@ -73,6 +74,7 @@ def main() -> int:
     made.add_argument("--json", metavar="PATH")
     args = made.parse_args()
     rows: list[dict[str, Any]] = []
+    session = Session(args.device)
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         for edges in map(int, args.edges):
             paths, n = write_chunks(Path(folder), edges)
@@ -94,9 +96,10 @@ def main() -> int:
                             "edges_per_second": edges / seconds, "messages": found.info.n_messages,
                             "bytes_sent": found.info.bytes_sent,
                             "bytes_a_vertex": found.info.largest_message_bytes / n, "answer": found[0],
+                            **harness.provenance(session),
                         })
                         if args.json:
-                            document = {"command": harness.command(), "device": args.device, "rows": rows}
+                            document = {"rows": rows}
                             Path(args.json).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
             for path in paths:
                 path.unlink()

@@ -9,7 +9,7 @@ a replica, which is in a cycle, changes one of its ends with the next replica, s
 are. Each device makes its replicas itself. Every answer is compared with what a formula makes of that of the base.
 
 A row has ``seconds``, the median until every vertex has its root on one device, and what of it the forests of the
-devices (``local_seconds``) and their merging took; and ``total_seconds``, with the numbers of the components on the
+devices (``local_seconds``) and their merging took; and ``wall_seconds``, with the numbers of the components on the
 host. ``speed_up`` is over the one device that is given first, with as many replicas (strong) or with its own (weak:
 ``efficiency`` is the speed-up over the number of devices). A row of kind ``host`` streams a graph from the host. One of
 kind ``forest`` is the minimum spanning forest of the base alone, with weights 1 … 2²⁰, from the devices' memory; the
@@ -18,12 +18,9 @@ edges are compared with those that one device finds alone.
 from __future__ import annotations
 
 import argparse
-import json
-import statistics
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import bench_hetero
@@ -38,12 +35,13 @@ from clgraph.algorithms.components.on_devices import LOCAL
 from clgraph.data.graph import Graph
 from clgraph.engine.split_graph import SplitGraph
 from clgraph.errors import VerificationError
+from clgraph.report import write_rows
 from clgraph.runtime.device_graph import DeviceGraph
 from clgraph.runtime.replicas import expanded
 from clgraph.runtime.session import Session, as_session
 
 KINDS = ("strong", "weak", "host", "forest")
-COLUMNS = ("kind", "strategy", "devices", "edges", "seconds", "local_seconds", "merge_seconds", "total_seconds",
+COLUMNS = ("kind", "strategy", "devices", "edges", "seconds", "local_seconds", "merge_seconds", "wall_seconds",
            "speed_up", "efficiency", "merge_bytes")  # fmt: skip
 
 
@@ -135,7 +133,7 @@ def timed(base: Base, graph: Any, k: int, repeats: int, **given: Any) -> dict[st
     told = {name: details[name] for name in ("most_merge_bytes", "device_entries")}
     return {
         **row, **told, "giants_differed": details.get("giants_differed", False),
-        "edges": k * base.graph.n_edges // 2, "vertices": k * base.graph.n_vertices,
+        "edges": k * base.graph.n_edges // 2, "n_vertices": k * base.graph.n_vertices,
     }  # fmt: skip
 
 
@@ -147,20 +145,20 @@ def timed_forest(graph: SplitGraph, repeats: int) -> dict[str, Any]:
     if not np.array_equal(forest.edges, alone.edges):
         raise VerificationError("the forest is not that of one device")
     row = _medians([cg.minimum_spanning_forest(graph).info for _ in range(repeats)])
-    return {**row, "edges": graph.n_edges // 2, "vertices": graph.n_vertices, "alone_seconds": alone.info.seconds.span}
+    sizes = {"edges": graph.n_edges // 2, "n_vertices": graph.n_vertices}
+    return {**row, **sizes, "alone_seconds": alone.info.seconds.span}
 
 
 def _medians(infos: Sequence[Any]) -> dict[str, Any]:
     """Return the run of the median and what it tells."""
     runs = [
         {"local_seconds": info.details["local_seconds"], "merge_seconds": info.details["merge_seconds"],
-         "seconds": info.details["local_seconds"] + info.details["merge_seconds"], "total_seconds": info.seconds.total}
+         "seconds": info.details["local_seconds"] + info.details["merge_seconds"], "wall_seconds": info.seconds.total}
         for info in infos
     ]  # fmt: skip
     middle = sorted(runs, key=lambda run: run["seconds"])[len(runs) // 2]
     told = {name: infos[-1].details[name] for name in ("merge_bytes", "merge_rounds")}
-    totals = [run["total_seconds"] for run in runs]
-    return {**middle, "median_total_seconds": statistics.median(totals), **told, "strategy": infos[-1].strategy}
+    return {**middle, **told, "strategy": infos[-1].strategy, "repeats": len(runs)}
 
 
 def in_one_context(sessions: Sequence[Session]) -> list[Session]:
@@ -190,7 +188,11 @@ def measure(sessions: Sequence[Session], args: argparse.Namespace) -> None:
                 graph = born(base, sessions[:count], k, args)
             for strategy in ("edge_list",) if kind == "forest" else args.strategies:
                 given = {"devices": sessions[:count]} if kind == "host" else {}
-                row = {"kind": kind, "asked": strategy, "devices": count}
+                context = ", one context" if args.one_context else ""
+                row = {
+                    "benchmark": "multi_device", "kind": kind, "asked": strategy, "devices": count,
+                    "graph": f"{k} x rmat-{args.scale}, {kind}, {count} devices{context}",
+                }
                 if kind == "forest":
                     row |= timed_forest(graph, args.repeats)
                 else:
@@ -200,20 +202,19 @@ def measure(sessions: Sequence[Session], args: argparse.Namespace) -> None:
                 row |= {"speed_up": speeds[0] / speeds[1], "efficiency": speeds[0] / speeds[1] / count}
                 rows.append(row)
                 print(tabulate([[row[name] for name in COLUMNS]], COLUMNS, "github", floatfmt=".4g"), flush=True)
-                write(rows, sessions, args)
+                write(row, sessions, args)
             del graph
             for session in sessions:
                 session.release()
 
 
-def write(rows: Sequence[dict[str, Any]], sessions: Sequence[Session], args: argparse.Namespace) -> None:
+def write(row: dict[str, Any], sessions: Sequence[Session], args: argparse.Namespace) -> None:
     if args.json:
         fields = {
             "one_context": args.one_context, "scale": args.scale, "edge_factor": args.edge_factor,
             "device_names": [session.facts.name for session in sessions], **harness.provenance(sessions[0]),
         }
-        document = {"command": harness.command(), "rows": [{**row, **fields} for row in rows]}
-        Path(args.json).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        write_rows(args.json, [{**row, **fields}])
 
 
 def _on_host(base: Base, k: int) -> Graph:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import dask
 import distributed
 import hetero_loads
 import numpy as np
@@ -23,6 +24,7 @@ import clgraph as cg
 import clgraph.distributed as cgd
 from clgraph import generators
 from clgraph.distributed import chunks, fold, forest, workers
+from clgraph.distributed.cluster import _named
 from clgraph.distributed.fold import Part
 from clgraph.errors import (
     ClusterError,
@@ -97,6 +99,22 @@ def test_ids_may_grow_from_chunk_to_chunk(client: distributed.Client) -> None:
     assert cgd.minimum_spanning_forest([], client=client).weight == 0
 
 
+def test_many_files_go_together_in_a_task(client: distributed.Client, tmp_path: Path) -> None:
+    graph, paths = random_graph(200, 300), []
+    for k, (sources, targets, weights) in enumerate(cgd.edge_chunks(graph, 40)):
+        paths.append(tmp_path / f"{k}.npz")
+        np.savez(paths[-1], sources=sources, targets=targets, weights=weights)
+    told: list[Progress] = []
+    with listening(told.append):
+        found = cgd.minimum_spanning_forest(paths, n_vertices=200, client=client)
+    assert found.weight == cg.minimum_spanning_forest(graph, session=session_on("pocl")).weight
+    assert [state.done for state in told if state.unit == "chunks"] == list(range(0, 41, 40 // (8 * N_WORKERS)))
+    assert fold.grouped(["a", Path("b"), [1], "c", "d", "e"], 2) == [[0, 1], [2], [3, 4], [5]]
+    np.savez(paths[3], sources=[0], targets=[500])
+    with pytest.raises(GraphError, match=r"chunks\[3\]: targets\[0\] = 500"):
+        cgd.connected_components(paths, n_vertices=200, client=client)
+
+
 def test_messages_take_four_bytes_a_vertex(client: distributed.Client) -> None:
     graph = random_graph(20_000, 30_000)
 
@@ -162,7 +180,7 @@ def test_a_forest_grows_by_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forest, "lightest", counted)
     part = None
     for place, chunk in enumerate(cgd.edge_chunks(graph, 3)):
-        part = forest.absorb(part, chunk, place, n=None, base=0, maximum=False)
+        part = forest.absorb(part, [place], chunk, n=None, base=0, maximum=False)
     assert part is not None and np.array_equal(part.value.sources, whole.sources)
     assert np.array_equal(part.value.weights, whole.weights)
     # At least as many new edges as the forest has, but for the last ones of a chunk.
@@ -367,3 +385,20 @@ def test_a_kernel_that_does_not_build(client: distributed.Client) -> None:
     broken = elementwise("no such name", inputs={"x": np.float32}, dtype=np.float32)
     with pytest.warns(DeviceDroppedWarning), pytest.raises(KernelBuildError, match=r"(?s)worker tcp.*undeclared"):
         cgd.HeteroScheduler(client).run(broken, [np.ones(100, np.float32)])
+
+
+def test_a_chunk_that_ends_every_worker() -> None:
+    session_on("pocl")
+    deadly = [lambda: os.kill(os.getpid(), signal.SIGKILL)]
+    once = dask.config.set({"distributed.scheduler.allowed-failures": 0})
+    with once, cgd.LocalOpenCLCluster(["pocl"], memory_limit=None) as cluster, distributed.Client(cluster) as client:
+        client.wait_for_workers(1)
+        with pytest.raises(ClusterError, match="has ended every worker"):
+            cgd.connected_components(deadly, client=client)
+
+
+def test_all_devices_are_gpus_and_one_cpu() -> None:
+    session_on("pocl")
+    found = _named("all")
+    assert sum(row.facts is not None and row.facts.is_cpu for row in found) == 1
+    assert len({row.id for row in found}) == len(found)

@@ -1,7 +1,6 @@
 """Chunks of edges: what may be one, and how a worker reads it, a segment at a time."""
 from __future__ import annotations
 
-import contextlib
 import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -63,15 +62,6 @@ def checked_chunks(chunks: Any) -> list[Chunk]:
     return found
 
 
-@contextlib.contextmanager
-def naming(place: int) -> Iterator[None]:
-    """Let errors of the input begin with the place of the chunk."""
-    try:
-        yield
-    except (InputError, MissingExtraError) as error:
-        raise type(error)(f"chunks[{place}]: {error}") from error
-
-
 def segments(chunk: Chunk, *, n: int | None, base: int = 0) -> Iterator[Segment]:
     """Yield the edges of *chunk* in segments, checked: ends are int32 from 0 on, below *n* if it is known."""
     if callable(chunk):
@@ -84,6 +74,15 @@ def segments(chunk: Chunk, *, n: int | None, base: int = 0) -> Iterator[Segment]
     if not isinstance(arrays, Sequence) or len(arrays) not in (2, 3) or not all(map(np.ndim, arrays)):
         raise GraphError(f"{shown(chunk)}; allowed: {_ALLOWED}")
     yield from _cut(arrays[0], arrays[1], arrays[2] if len(arrays) == 3 else None, n, base)
+
+
+def all_segments(places: Sequence[int], chunks: Sequence[Chunk], *, n: int | None, base: int) -> Iterator[Segment]:
+    """Yield the segments of *chunks*; errors of the input begin with the place of the chunk."""
+    for place, chunk in zip(places, chunks, strict=True):
+        try:
+            yield from segments(chunk, n=n, base=base)
+        except (InputError, MissingExtraError) as error:
+            raise type(error)(f"chunks[{place}]: {error}") from error
 
 
 def _cut(sources: Any, targets: Any, weights: Any, n: int | None, base: int = 0) -> Iterator[Segment]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.components.edge_lists import EdgeComponents, numbered
 from clgraph.arguments import checked_count
 from clgraph.data.csr import MAX_VERTICES
-from clgraph.distributed.chunks import Chunk, checked_chunks, naming, segments
+from clgraph.distributed.chunks import Chunk, all_segments, checked_chunks
 from clgraph.distributed.fold import DistributedInfo, Part, folded
 from clgraph.distributed.workers import as_client, on_device, own_address, worker_session
 
@@ -101,14 +101,14 @@ def checked_arguments(chunks: Any, n_vertices: Any, base: Any) -> tuple[list[Chu
     return checked_chunks(chunks) or [_NO_EDGES], n, checked_count("base", base, 1, least=0)
 
 
-def absorb(known: Parents | None, chunk: Chunk, place: int, *, n: int | None, base: int) -> Parents:
-    """Return the forest of what is *known* and the edges of *chunk*."""
+def absorb(known: Parents | None, places: list[int], *chunks: Chunk, n: int | None, base: int) -> Parents:
+    """Return the forest of what is *known* and the edges of *chunks*, which have these places."""
     known = known or Part(np.zeros(0, np.int32), 0, own_address(), 0)
     known, n_edges = known.received(), 0
-    with on_device(), naming(place):
+    with on_device():
         session, size = worker_session(), known.value.size if n is None else n
         forest = EdgeComponents(session, size, known.value)
-        for sources, targets, _ in segments(chunk, n=n, base=base):
+        for sources, targets, _ in all_segments(places, chunks, n=n, base=base):
             n_edges += sources.size
             if (most := 1 + int(max(sources.max(), targets.max()))) > size:
                 size = most

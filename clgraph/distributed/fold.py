@@ -4,6 +4,7 @@ A worker's results are lost with it. Dask knows how they came about, and compute
 """
 from __future__ import annotations
 
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -18,7 +19,8 @@ from clgraph.errors import ClusterError
 from clgraph.progress import begin
 
 Value = TypeVar("Value")
-Absorb = Callable[[Value | None, Any, int], Value]
+Absorb = Callable[..., Value]
+_TASKS = 8  # of a worker: each leaves a whole result, and a worker that is lost loses one at least
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ def folded(
     client: distributed.Client, chunks: Sequence[Any], absorb: Absorb[Part[Value]],
     merge: Callable[[Part[Value], Part[Value]], Part[Value]], what: str,
 ) -> tuple[Part[Value], DistributedInfo]:
-    """Return what *absorb*, of a part, a chunk and its place, and *merge*, of two parts, make of all chunks.
+    """Return what *absorb*, of a part, places of chunks and these chunks, and *merge*, of two parts, make of all.
 
     Raises
     ------
@@ -97,25 +99,29 @@ def folded(
     began, token = time.perf_counter(), uuid4().hex
     workers = devices_of(client)
     tell = begin(what, len(chunks), "chunks")
-    waiting = deque(enumerate(chunks))
+    waiting = deque(grouped(chunks, max(1, len(chunks) // (_TASKS * len(workers)))))
     lanes: dict[str, distributed.Future] = {}  # what each worker has so far
-    lane_of: dict[str, str] = {}
+    given: dict[str, tuple[str, int]] = {}  # to whom each task was given, and how many chunks it has
     running = distributed.as_completed([], raise_errors=False)
 
     def give(address: str) -> None:
-        place, chunk = waiting.popleft()
-        key = f"clgraph-absorb-{place}-{token}"
-        future = submit(client, address, absorb, lanes.get(address), chunk, place, key=key)
-        lanes[address], lane_of[future.key] = future, address
+        places = waiting.popleft()
+        key = f"clgraph-absorb-{places[0]}-{token}"
+        future = submit(
+            client, address, absorb, lanes.get(address), places, *(chunks[place] for place in places), key=key
+        )
+        lanes[address], given[future.key] = future, (address, len(places))
         running.add(future)
 
-    for worker in workers[: len(chunks)]:
+    done = 0
+    for worker in workers[: len(waiting)]:
         give(worker.address)
-    for done, future in enumerate(running, 1):
+    for future in running:
         _check(future)
-        tell(done)
+        address, count = given[future.key]
+        tell(done := done + count)
         if waiting:
-            give(lane_of[future.key])
+            give(address)
     level = list(lanes.items())
     while len(level) > 1:  # neighbours first: they may be on one host
         merged = [
@@ -133,6 +139,19 @@ def folded(
         part.bytes_sent, part.largest_message_bytes, time.perf_counter() - began,
     )  # fmt: skip
     return part, info
+
+
+def grouped(chunks: Sequence[Any], most: int) -> list[list[int]]:
+    """Return the places of chunks that are read in one task: several if the task only says where they are."""
+    groups, was_light = list[list[int]](), False
+    for place, chunk in enumerate(chunks):
+        is_light = isinstance(chunk, str | os.PathLike) or callable(chunk)
+        if groups and is_light and was_light and len(groups[-1]) < most:
+            groups[-1].append(place)
+        else:
+            groups.append([place])
+        was_light = is_light
+    return groups
 
 
 def _check(future: distributed.Future) -> None:

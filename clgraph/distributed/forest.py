@@ -12,7 +12,7 @@ from clgraph.algorithms.mst import minimum_spanning_forest as _on_one_device
 from clgraph.algorithms.mst.total_weight import total_weight
 from clgraph.arguments import checked_flag
 from clgraph.data.graph import Graph
-from clgraph.distributed.chunks import SEGMENT_EDGES, Chunk, Segment, Weights, naming, segments
+from clgraph.distributed.chunks import SEGMENT_EDGES, Chunk, Segment, Weights, all_segments
 from clgraph.distributed.components import checked_arguments
 from clgraph.distributed.fold import DistributedInfo, Part, folded
 from clgraph.distributed.workers import as_client, on_device, own_address, worker_session
@@ -119,15 +119,15 @@ def minimum_spanning_forest(
 
 
 def absorb(
-    known: Part[Forest] | None, chunk: Chunk, place: int, *, n: int | None, base: int, maximum: bool
+    known: Part[Forest] | None, places: list[int], *chunks: Chunk, n: int | None, base: int, maximum: bool
 ) -> Part[Forest]:
-    """Return the forest of what is *known* and the edges of *chunk*."""
+    """Return the forest of what is *known* and the edges of *chunks*, which have these places."""
     none = np.zeros(0, np.int32)
     known = known or Part(Forest(none, none, None, n or 0), 0, own_address(), 0)
     known, forest, n_edges, waiting = known.received(), known.value, 0, list[Segment]()
     size = forest.n_vertices
-    with on_device(), naming(place):
-        for segment in segments(chunk, n=n, base=base):
+    with on_device():
+        for segment in all_segments(places, chunks, n=n, base=base):
             size = max(size, 1 + int(max(segment[0].max(), segment[1].max())))
             n_edges += segment[0].size
             waiting.append(segment)

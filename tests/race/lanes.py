@@ -57,6 +57,7 @@ LIGHT_FIRST = ("-DWG_SIZE=1", "-DLIGHT_FIRST=1")
 WIDE = ("-DWG_SIZE=8", "-DDEV_SUB_GROUP_SIZE=4")
 ONE_WIDE = ("-DWG_SIZE=4", "-DDEV_SUB_GROUP_SIZE=4")
 CHECKED_LATER = ("-DWG_SIZE=4", "-DCHECKS=1")
+HUBS = ("-DHUB_ENTRIES=5", "-DLONE_ENTRIES=2")  # rows at which a work-group looks together
 FULL_QUEUES = ("-DSTEPS=1", "-DQUEUE_ROWS=12")  # of which several work-items give rows away
 BUILDS: dict[str, list[tuple[str, ...]]] = {
     "vocabulary": [(), WIDE],
@@ -82,6 +83,7 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "rounds": [(), ("-DATOMIC=1", "-DBALANCE=1")],
     "bfs": [
         ("-DWG_SIZE=1",), SHORT_ROWS, ("-DWG_SIZE=4",), (*WIDE, *FULL_QUEUES), ("-DWG_SIZE=4", "-DONE_LAUNCH=0"),
+        (*WIDE, *HUBS), ("-DWG_SIZE=4", "-DONE_LAUNCH=0", *HUBS),
     ],
     "queues": [("-DWG_SIZE=1",)],
     "sssp": [

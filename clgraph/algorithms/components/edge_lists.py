@@ -26,7 +26,7 @@ class EdgeComponents:
         known = 0 if parents is None else parents.size
         with session.driver:
             self._program = session.program(_SOURCE)
-            self._parent = session.empty(n_vertices, np.int32)
+            self._parent = session.empty(4 * -(-n_vertices // 4), np.int32)  # four at a time where forests merge
             if known < n_vertices:
                 self._program.bind("start_trees", n_vertices, {"n": n_vertices, "parent": self._parent})()
             if parents is not None and known:
@@ -43,7 +43,9 @@ class EdgeComponents:
         """Join what is joined in another forest of these vertices, or of the first of them."""
         if parents.size:
             with self.session.driver:
-                self._launch("link_forest", parents.size, n=parents.size, other=self._upload(parents))
+                scope = {"n": parents.size, "other": self._upload(parents), "parent": self._parent}
+                merge = self.session.program("components/merge.cl").bind("merge_parents", -(-parents.size // 4), scope)
+                self.session.wait(merge())
 
     def parents(self) -> NDArray[np.int32]:
         """Return the smallest vertex of each vertex's component."""

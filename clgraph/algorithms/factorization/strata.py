@@ -69,14 +69,16 @@ class Strata:
         """Return the blocks of other ratings of the same users and items."""
         users, items = self.users, self.items
         cell = users.block[ratings.users] * np.int32(self.n_blocks) + items.block[ratings.items]
-        order = np.argsort(cell, kind="stable")
+        # Numbers rise within a block as they do outside, so a stable sort, which counts small numbers, leaves ratings
+        # by user and then by item.
+        order = np.argsort(cell.astype(np.min_scalar_type(self.n_blocks**2)), kind="stable")
         ends = np.cumsum(np.bincount(cell, minlength=self.n_blocks**2)).tolist()
         made = []
         for k, (start, stop) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
             part = order[start:stop]
             shape = [side.members[b].size for side, b in zip((users, items), divmod(k, self.n_blocks), strict=True)]
             columns = users.place[ratings.users[part]], items.place[ratings.items[part]], ratings.values[part]
-            made.append(_sorted(*columns, *shape))
+            made.append(Ratings(*columns, *shape, copy=False))
         return [made[k : k + self.n_blocks] for k in range(0, len(made), self.n_blocks)]
 
     def part(self, factors: Factors, d: int, q: int) -> Factors:
@@ -99,11 +101,3 @@ class Strata:
         sides = self.users, self.items, self.users, self.items
         columns = (list(column) for column in zip(*parts, strict=True))
         return Factors(*map(joined, columns, sides))  # type: ignore[arg-type]
-
-
-def _sorted(
-    users: NDArray[np.int32], items: NDArray[np.int32], values: NDArray[np.float32], n_users: int, n_items: int
-) -> Ratings:
-    """Return ratings that are by user already, with sorted items."""
-    order = np.argsort(users.astype(np.int64) * n_items + items, kind="stable")
-    return Ratings(users[order], items[order], values[order], n_users, n_items, copy=False)
