@@ -198,7 +198,7 @@ def measured_rows(args: argparse.Namespace) -> list[Row]:
     rows: list[Row] = []
     missed: dict[str, list[str]] = defaultdict(list)
     began, written, n_written = time.monotonic(), time.monotonic(), 0
-    with LimitedCalls(Judge, args.device) as calls:
+    with LimitedCalls(Judge, args.device, args.units, args.probe) as calls:
         origin = calls(Judge.provenance)
         try:
             for label, data, wanted in labelled(args):
@@ -256,6 +256,8 @@ if __name__ == "__main__":
     parser.add_argument("--check-limit", type=int, default=20_000_000, help="check answers up to so many entries")
     parser.add_argument("--patience", type=float, default=1.0, help="seconds that any may be predicted to take")
     parser.add_argument("--hopeless", type=float, default=30.0, help="times as long as the pick that any may be, too")
+    parser.add_argument("--units", type=int, metavar="N", help="on a part of a CPU, of so many compute units")
+    parser.add_argument("--probe", action="store_true", help="measure the rates of the device, or of its part, first")
     parser.add_argument("--limit", type=float, metavar="SECONDS", help="a strategy that takes longer is cut off")
     parser.add_argument("--seconds", type=float, default=math.inf, help="begin nothing later")
     parser.add_argument("--plot", metavar="FILE", help="draw how much each pick loses")

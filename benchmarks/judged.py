@@ -15,7 +15,9 @@ import bench_sssp
 import harness
 from graph_benchmark import GraphBenchmark
 
+from clgraph.probing import probe
 from clgraph.report import Row
+from clgraph.runtime.devices import sub_devices
 from clgraph.runtime.session import Session
 
 GRAPHS: Mapping[str, tuple[GraphBenchmark, Sequence[dict[str, Any]]]] = {
@@ -43,8 +45,11 @@ class Timing:
 class Judge:
     """A session, and the input on which it measures."""
 
-    def __init__(self, device: str | None) -> None:
-        self.session = Session(device)
+    def __init__(self, device: str | None, units: int | None = None, probes: bool = False) -> None:
+        """Measure on *device*, or on a part of so many compute *units*; *probes*: its rates are measured first."""
+        self.session = Session(device) if units is None else sub_devices(device, [units])[0]
+        if probes:
+            probe(self.session)
         self.label, self.data = "", None
         self.known: dict[str, Any] = {}
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from clgraph.arguments import checked_array, refusing, shown
 from clgraph.data.graph import Graph
 from clgraph.data.planar_graph import PlanarGraph
 from clgraph.data.triangle_mesh import TriangleMesh
-from clgraph.errors import InputError
+from clgraph.errors import ConvergenceWarning, InputError
 from clgraph.runtime.session import SessionLike
 
 _SEGMENT_KEYS = {"segments", "segment_markers", "holes", "regions"}
@@ -122,8 +123,9 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
         triangle has a smaller one (20 without a number); ``a`` and an area: no triangle is larger (the areas of regions
         or triangles without a number); ``A`` gives triangles the attributes of regions; ``D`` makes all triangles
         Delaunay by splitting segments; ``S`` and the most points to add; ``c`` keeps the convex hull; ``j`` leaves
-        out points that no triangle has; ``e`` returns edges, ``n`` neighbours; ``B`` leaves markers out. ``Y`` is
-        refused where points are added. Options that make no difference to the result are passed over.
+        out points that no triangle has; ``e`` returns edges, ``n`` neighbours; ``B`` leaves markers out; ``Y``
+        keeps segments at the boundary whole, and ``YY`` all segments. Options that make no difference to the result
+        are passed over.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to refine.
 
@@ -172,12 +174,15 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
     if not options.has_areas:
         mesh = replace(mesh, max_areas=None)
     if letters & {"q", "a", "D"}:
-        if "Y" in letters:
-            raise InputError("opts: Y keeps segments at the boundary whole, which q, a and D here do not; leave it out")
+        whole = "segments" if opts.count("Y") > 1 else "boundary" if "Y" in letters else "none"
         most = None if options.most_new_points is None else mesh.n_points + options.most_new_points
-        mesh = refine_mesh(
-            mesh, min_angle=options.min_angle, max_area=options.max_area, max_points=most, session=session
-        )
+        with warnings.catch_warnings():
+            if whole != "none":  # what stays bad then is as the user wants it
+                warnings.simplefilter("ignore", ConvergenceWarning)
+            mesh = refine_mesh(
+                mesh, min_angle=options.min_angle, max_area=options.max_area, max_points=most, whole=whole,
+                session=session,
+            )
     mesh = mesh.without_unused_points() if "j" in letters else mesh
     return _as_dictionary(mesh, tri, letters)
 

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from itertools import pairwise
 from typing import Any
 
@@ -17,9 +18,10 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import breadth_first_order
 
 import clgraph as cg
-from clgraph.algorithms.bfs import BFS, STRATEGIES, as_problem, bfs, levels
+from clgraph.algorithms.bfs import ALGORITHM, BFS, STRATEGIES, as_problem, bfs, levels
 from clgraph.algorithms.traversal import queues
 from clgraph.data.graph import Graph
+from clgraph.device.profile import Curve, DeviceRates, load_profile
 from clgraph.errors import ClgraphError, InputError, SourceError, UnsupportedStrategyError, VerificationError
 from clgraph.reference.bfs import NO_PREDECESSOR, bfs_distances, check_bfs
 from clgraph.runtime.session import Session
@@ -375,6 +377,27 @@ def test_info(pocl: Session) -> None:
     assert sum(s for _, s in info.kernels.values()) == pytest.approx(seconds.kernel)
 
 
+def test_a_profile_of_one_core_changes_the_pick(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two cores search a grid together in less time than the host's one; one core of the same device does not."""
+    problem, shipped, picks = as_problem(cg.generators.grid(256, 512)), load_profile(pocl.facts, measured=False), []
+    for units in (2, 1):
+        monkeypatch.setattr(pocl, "facts", replace(pocl.facts, compute_units=units))
+        monkeypatch.setattr(pocl, "profile", replace(shipped, rates=slower(shipped.rates, 2 / units)))
+        picks.append(ALGORITHM.choose(pocl, problem).strategy)
+    assert picks == ["frontier", "host"]
+
+
+def slower(rates: DeviceRates, factor: float) -> DeviceRates:
+    """Return *rates* of a device on which all but the host takes so many times as long."""
+    def less(value: Any) -> Any:
+        if isinstance(value, Curve):
+            return Curve({x: rate / factor for x, rate in value.items()})
+        return {key: less(each) for key, each in value.items()} if isinstance(value, Mapping) else value / factor
+
+    names = [each.name for each in fields(rates) if each.name.endswith("_per_second") and "host" not in each.name]
+    return replace(rates, **{name: less(getattr(rates, name)) for name in names})
+
+
 def test_auto_is_the_fastest_prediction(pocl: Session) -> None:
     choice = cg.explain("bfs", cg.generators.rmat(10), session=pocl)
     assert choice.requested == "auto" and choice.strategy == min(choice.seconds, key=choice.seconds.__getitem__)
@@ -399,11 +422,31 @@ def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPa
             bfs(graph, 0, strategy=strategy, session=pocl, verify=True)
 
 
+def far_hubs() -> Graph:
+    """Return a graph that is met in few levels, and behind it hubs whose rows work-groups look at together."""
+    core, n_leaves, hubs = cg.generators.rmat(10, 16), 17_000, 1 << 10
+    src, dst, _ = core.edge_list()
+    ways = np.array([[0, hubs], [hubs, hubs + 1], [hubs + 1, hubs + 2], [hubs + 2, hubs + 3]]).T
+    leaves = hubs + 4 + np.arange(n_leaves)
+    stars = [[np.full(n_leaves, hub), leaves] for hub in (hubs + 2, hubs + 3)]
+    src, dst = np.concatenate([[src, dst], ways, *stars], axis=1)
+    return Graph.from_edges(src, dst, duplicates="first")
+
+
+@pytest.mark.parametrize("source", [0, -1])
+def test_hubs_far_from_the_source(session: Session, source: int) -> None:
+    """Searches bottom-up look at long rows, of which no neighbour is in the frontier yet, one, or nearly all."""
+    graph = far_hubs()
+    for options in ({"alpha": 2**20, "beta": 2**20}, {}):
+        assert_right(graph, source % graph.n_vertices, session, "direction_optimizing", **options)
+
+
 @pytest.mark.parametrize("width", [8, 64])
 def test_sub_group_widths(width: int) -> None:
     names = [*STRATEGIES] if width < 64 else ["direction_optimizing"]  # the others take long to compile, too
     script = (
-        "import clgraph as cg;"
+        "import clgraph as cg; from test_bfs import far_hubs;"
+        "cg.bfs(far_hubs(), 0, strategy='direction_optimizing', alpha=2**20, beta=2**20, session=s, verify=True);"
         f"[cg.bfs(g, v, strategy=k, session=s, verify=True) for k in {names}"
         " for g in (cg.generators.rmat(11, 16), cg.generators.star(5000), cg.generators.path(700),"
         " cg.generators.delaunay_points(900)) for v in (0, [3, 600])]"

@@ -97,6 +97,13 @@ def test_a_kept_profile_comes_first() -> None:
     assert kept.rates == generic.rates
 
 
+def test_a_part_of_a_processor_has_a_profile_of_its_own() -> None:
+    whole = facts_of("Portable Computing Language", "a processor", is_cpu=True)
+    part = replace(whole, compute_units=whole.compute_units + 1)
+    save_profile(part, replace(generic_profile(part), origin="measured"))
+    assert load_profile(part).origin == "measured" != load_profile(whole).origin
+
+
 @pytest.mark.parametrize(
     ("place", "value"),
     [

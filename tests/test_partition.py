@@ -151,7 +151,7 @@ def test_claims_in_two_halves_are_the_same(pocl: Session, monkeypatch: pytest.Mo
     assert (found[0].parts == found[1].parts).all()
 
 
-def test_both_contractions_make_the_same_graph(session: Session) -> None:
+def test_both_contractions_make_the_same_graph(session: Session, once: None) -> None:
     from scipy.sparse import csr_array
 
     rng = np.random.default_rng(5)
@@ -166,7 +166,7 @@ def test_both_contractions_make_the_same_graph(session: Session) -> None:
 
 
 @pytest.mark.parametrize("contraction", CONTRACTIONS)
-def test_light_edges_of_coarse_levels_are_dropped(session: Session, contraction: str) -> None:
+def test_light_edges_of_coarse_levels_are_dropped(session: Session, contraction: str, once: None) -> None:
     """Weights of vertices and the symmetry are conserved, and what stays has its full weight; the sum is not."""
     from scipy.sparse import csr_array
 
@@ -200,7 +200,7 @@ def test_meshes_keep_their_edges(pocl: Session) -> None:
 
 
 @pytest.mark.parametrize("matching", ["lock_free", "segmented"])
-def test_mates_are_neighbours_and_light(session: Session, matching: str) -> None:
+def test_mates_are_neighbours_and_light(session: Session, matching: str, once: None) -> None:
     graph = cg.generators.delaunay_points(600, seed=2)
     weights = np.random.default_rng(4).integers(1, 9, graph.n_vertices)
     plan, levels = levels_of(session, graph, matching=matching, vertex_weights=weights)
@@ -314,7 +314,7 @@ def test_same_parts_in_every_run_and_on_every_device() -> None:
             for name in ("pocl", "pocl", "intel")
         ]
         assert (found[0] == found[1]).all() and (found[0] == found[2]).all()
-    one, other = (quiet(GRID, 8, session=session_on("pocl"), seed=seed).parts for seed in (6, 7))
+    one, other = (quiet(graphs[1], 8, session=session_on("pocl"), seed=seed).parts for seed in (6, 7))
     assert (one != other).any()
 
 
@@ -333,16 +333,19 @@ for name in ("grid", "scale-free", "star"):
 """)
 
 
-@pytest.mark.parametrize("width", [8, 16])
-def test_variants_at_several_lanes(width: int) -> None:
-    run_at_width(width, """
+@pytest.mark.parametrize(
+    ("width", "variants"),
+    [(16, [{"matching": "segmented", "contraction": "sorted"}]), (8, [{"refinement": "buffered"}]),
+     (8, [{"matching": "segmented", "refinement": "permutations", "drop_light_edges": True}])],
+)  # fmt: skip
+def test_variants_at_several_lanes(width: int, variants) -> None:
+    run_at_width(width, f"variants = {variants}" + """
 import numpy as np, warnings
 warnings.simplefilter("ignore")
 import clgraph as cg
 from graphs import UNDIRECTED
 for name in ("grid", "scale-free"):
-    for variant in ({"matching": "segmented"}, {"contraction": "sorted", "drop_light_edges": True},
-                    {"refinement": "buffered"}, {"refinement": "permutations"}):
+    for variant in variants:
         of_widths = [cg.partition(UNDIRECTED[name](), 5, session=on, strategy="gpu", coarsest=1, individuals=2,
                                   verify=True, deterministic=True, **variant).parts for on in (s, "pocl")]
         assert (of_widths[0] == of_widths[1]).all(), (name, variant)

@@ -239,6 +239,9 @@ PLANTS = {
         "if (across != OUTSIDE) write_key(owners + (unmarked(across) >> 2), keys[i], only_raise);", "",
         "scheduler", "three_phase", ("-DWG_SIZE=1",),
     ),
+    "new-triangles-listed-over-others": Plant(  # so that nobody finds whether these are bad
+        "delaunay/insert.cl", "    listed += all;\n", "", "scheduler", "checks_by_groups", lanes.CHECKED_LATER,
+    ),
     "claim-by-load-and-store": Plant(
         "delaunay/cavity.h", "compare_exchange(f.owners + t, held, key) == held;",
         "(store_relaxed(f.owners + t, key), 1);", "scheduler", "patches", ("-DWG_SIZE=1",),

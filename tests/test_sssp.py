@@ -326,10 +326,9 @@ def test_leaves_do_not_wait(pocl: Session) -> None:
     """A leaf has its distance once its neighbour has, so the search of a star does not go through their buckets."""
     star = Graph.from_edges(np.zeros(5000, int), np.arange(1, 5001), 2 ** (np.arange(5000) % 30))
     for graph, drops in ((star, 1), (random_weights(cg.generators.grid(9, 9)), 0)):
-        for strategy in ("frontier", "delta_stepping"):
-            problem = as_problem(graph, source=1)
-            recipe = STRATEGIES[strategy].recipe(problem, pocl.facts)
-            assert recipe.defines["DROP_LEAVES"] == drops
+        for strategy in ("frontier", "delta_stepping", "dijkstra"):
+            recipe = STRATEGIES[strategy].recipe(as_problem(graph, source=1), pocl.facts)
+            assert recipe.defines["SKIP_LEAVES" if strategy == "dijkstra" else "DROP_LEAVES"] == drops
             assert_right(graph, 1, pocl, strategy)
 
 

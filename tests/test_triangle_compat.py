@@ -197,6 +197,25 @@ def test_refined_meshes_are_about_as_large_as_those_of_triangle(session):
         assert len(ours["vertices"]) <= 1.15 * len(theirs["vertices"])
 
 
+@pytest.mark.parametrize("opts", ["pq28a0.01Y", "pq28a0.01YY"])
+def test_what_y_keeps_whole(session, opts):
+    """Bad triangles stay near what is whole, no more of them than Triangle leaves."""
+    given = random_graph(np.random.default_rng(5), crossing=False)
+    plain, ours = (triangulate(given, o, session=session) for o in ("p", opts))
+    old, new = ({tuple(sorted(pair)) for pair in found["segments"].tolist()} for found in (plain, ours))
+    edges = {tuple(sorted(pair)) for pair in triangulate(given, "pe", session=session)["edges"].tolist()}
+    assert old == new if opts.endswith("YY") else len(new) > len(old) and len(new - edges) == len(new) - len(old) + 1
+    assert len(ours["vertices"]) > 3 * len(plain["vertices"])
+    if HAS_TRIANGLE:
+        (theirs,) = ask_triangle([(given, opts)])
+        assert len(ours["vertices"]) <= 1.6 * len(theirs["vertices"])
+        assert _share_below(ours, 28) <= _share_below(theirs, 28) + 0.01
+
+
+def _share_below(found, angle):
+    return (TriangleMesh.from_arrays(found["vertices"], found["triangles"]).angles() < angle).any(axis=1).mean()
+
+
 @pytest.mark.parametrize(("given", "opts", "match"), [
     (3, "", "needed: a dict"),
     ({}, "", "vertices"),
@@ -204,7 +223,6 @@ def test_refined_meshes_are_about_as_large_as_those_of_triangle(session):
     (SQUARE, "w", "allowed"),
     (SQUARE, 3, "allowed"),
     (SQUARE, "pq1.2.3", "no number"),
-    (SQUARE, "pqY", "Y keeps"),
     (SQUARE, "r", "triangles"),
     ({"vertices": [[0, 0], [1, 1], [2, 2]]}, "", "on a line"),
     ({**SQUARE, "segments": [[0, 9]]}, "p", r"segments\[0\]"),

@@ -22,6 +22,10 @@
 #ifndef LONE_ENTRIES             /* entries of a row that a lane looks at alone */
 #define LONE_ENTRIES 64
 #endif
+#ifndef HUB_ENTRIES              /* a work-group looks at longer rows together, when its sub-groups have looked at theirs */
+#define HUB_ENTRIES 16384
+#endif
+#define MOST_HUBS 16             /* that a work-group keeps; sub-groups look at others alone */
 #define PULLED 4                 /* vertices whose distances and rows a lane looks up together */
 
 /* What a search finds.  The rows are passed beside it: a compiler knows that nobody writes them as long as it sees that
@@ -133,9 +137,64 @@ INLINE int frontier_neighbor(offset_t e, offset_t end, offset_t stride, __global
   return -1;
 }
 
-/* Unreached vertices look for a neighbour in the frontier, among those with an edge to them.  Returns how many this
- * work-item reached; *left: some that have entries are still unreached. */
-INLINE uint pull(int n, int depth, long first, long stride, tree_t on, __global const uint *bits,
+/* Every lane calls: one of the entries from e on that is in the frontier, by steps of `stride`, of which each lane takes
+ * four entries in turn. */
+INLINE int found_together(offset_t e, offset_t end, offset_t stride, __global const int *restrict column_indices,
+                          __global const uint *bits) {
+  for (; e < end; e += stride) {
+    const offset_t stop = min(end, e + 4 * SUB_GROUP_SIZE);
+    const int found = frontier_neighbor(e + (offset_t)sg_lane(), stop, SUB_GROUP_SIZE, column_indices, bits);
+    const lane_mask_t hits = sg_ballot(found >= 0);
+    if (hits) return sg_broadcast(found, lowest_lane(hits));
+  }
+  return -1;
+}
+
+/* Unreached vertices of long rows. */
+typedef struct {
+  uint size;
+  int vertex[MOST_HUBS];
+  int by[MOST_HUBS];             /* a neighbour in the frontier, -1 without one */
+} hubs_t;
+
+INLINE int keep_hub(int v, __local hubs_t *hubs) {
+  const uint slot = fetch_add(&hubs->size, 1u);
+  if (slot >= MOST_HUBS) return 0;
+  hubs->vertex[slot] = v;
+  hubs->by[slot] = -1;
+  return 1;
+}
+
+/* Every work-item calls: look at the rows that were kept.  Returns as pull does. */
+INLINE uint pull_hubs(int depth, tree_t on, __global const uint *bits, __local hubs_t *hubs,
+                      __global const offset_t *restrict in_offsets, __global const int *restrict in_neighbors, int *left) {
+  barrier(CLK_LOCAL_MEM_FENCE);
+  const uint size = min(hubs->size, (uint)MOST_HUBS), share = 4u * SUB_GROUP_SIZE;
+  uint n_reached = 0u;
+  for (uint i = 0u; i < size; i++) {
+    const int v = hubs->vertex[i];
+    const offset_t begin = in_offsets[v] + (offset_t)(sg_in_group() * share);
+    const int by = found_together(begin, in_offsets[v + 1], (offset_t)(SUB_GROUPS_PER_GROUP * share), in_neighbors, bits);
+    if (sg_lane() == 0u && by >= 0) fetch_max(&hubs->by[i], by);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint i = get_local_id(0); i < size; i += WG_SIZE) {
+    const int v = hubs->vertex[i], by = hubs->by[i];
+    if (by >= 0) {
+      store_relaxed(on.distances + v, depth);
+      on.predecessors[v] = by;
+      n_reached++;
+    } else {
+      *left = 1;
+    }
+  }
+  if (get_local_id(0) == 0) hubs->size = 0u;
+  return n_reached;
+}
+
+/* Unreached vertices look for a neighbour in the frontier, among those with an edge to them; those of long rows are kept
+ * for the work-group.  Returns how many this work-item reached; *left: some that have entries are still unreached. */
+INLINE uint pull(int n, int depth, long first, long stride, tree_t on, __global const uint *bits, __local hubs_t *hubs,
                  __global const offset_t *restrict in_offsets, __global const int *restrict in_neighbors, int *left) {
   uint n_reached = 0u;
   for (long base = first - sg_lane(); base < n; base += PULLED * stride) {
@@ -156,12 +215,15 @@ INLINE uint pull(int n, int depth, long first, long stride, tree_t on, __global 
     for (int k = 0; k < PULLED; k++) {
       const int v = (int)(base + k * stride) + (int)sg_lane();
       int by = frontier_neighbor(begin[k], min(end[k], begin[k] + LONE_ENTRIES), 1, in_neighbors, bits);
-      for (lane_mask_t waiting = sg_ballot(by < 0 && end[k] - begin[k] > LONE_ENTRIES); waiting; waiting &= waiting - 1) {
-        uint owner = lowest_lane(waiting);
-        int found = frontier_neighbor(sg_broadcast(begin[k], owner) + LONE_ENTRIES + (offset_t)sg_lane(),
-                                      sg_broadcast(end[k], owner), SUB_GROUP_SIZE, in_neighbors, bits);
-        lane_mask_t hits = sg_ballot(found >= 0);
-        found = sg_broadcast(found, hits ? lowest_lane(hits) : 0u);
+      int waits = by < 0 && end[k] - begin[k] > LONE_ENTRIES;
+      if (waits && SUB_GROUPS_PER_GROUP > 1 && end[k] - begin[k] > HUB_ENTRIES && keep_hub(v, hubs)) {
+        waits = 0;
+        end[k] = begin[k];
+      }
+      for (lane_mask_t waiting = sg_ballot(waits); waiting; waiting &= waiting - 1) {
+        const uint owner = lowest_lane(waiting);
+        const int found = found_together(sg_broadcast(begin[k], owner) + LONE_ENTRIES, sg_broadcast(end[k], owner),
+                                         4 * SUB_GROUP_SIZE, in_neighbors, bits);
         if (sg_lane() == owner) by = found;
       }
       if (by >= 0) {
@@ -205,7 +267,7 @@ INLINE uint next_turn(turn_t *turn, volatile __local uint *flags) {
 /* Every work-item calls: levels from the unreached vertices, two turns each, until the frontier has less than 1 / beta of
  * the vertices; the last one is listed in the turn after.  Returns the depth of what is listed; 0 ends the search. */
 INLINE uint search_bottom_up(turn_t *turn, int n, uint depth, uint max_depth, uint beta, tree_t on, const frontiers_t *all,
-                             __global uint *bits, __local uint *reached, __global const offset_t *restrict row_offsets,
+                             __global uint *bits, __local uint *reached, __local hubs_t *hubs, __global const offset_t *restrict row_offsets,
                              __global const offset_t *restrict in_offsets, __global const int *restrict in_neighbors) {
   const long item = (long)turn->sub_group * SUB_GROUP_SIZE + sg_lane(), n_items = (long)turn->n_sub_groups * SUB_GROUP_SIZE;
   uint n_reached;
@@ -214,7 +276,8 @@ INLINE uint search_bottom_up(turn_t *turn, int n, uint depth, uint max_depth, ui
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
     if (!next_turn(turn, all->flags)) return 0u;
     int left = 0;
-    uint mine = sg_sum(pull(n, (int)depth, item, n_items, on, bits, in_offsets, in_neighbors, &left));
+    uint mine = pull(n, (int)depth, item, n_items, on, bits, hubs, in_offsets, in_neighbors, &left);
+    mine = sg_sum(mine + pull_hubs((int)depth, on, bits, hubs, in_offsets, in_neighbors, &left));
     if (sg_lane() == 0 && mine) fetch_add(reached, mine);
     if (sg_any(left) && sg_lane() == 0) fetch_or(all->flags, HAS_OWN);  /* tells here that somebody is left */
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -248,7 +311,8 @@ KERNEL search(int n, uint max_depth, uint alpha, uint beta, offset_t m, uint lig
               volatile __global int *distances, __global int *predecessors) {
   LOCAL_ARRAY entry_t queues[2 * QUEUE_ROWS];
   LOCAL_ARRAY uint sizes[2], sum, flags, reached;
-  if (get_local_id(0) == 0) sizes[0] = sizes[1] = flags = reached = 0u;
+  LOCAL_ARRAY hubs_t hubs;
+  if (get_local_id(0) == 0) sizes[0] = sizes[1] = flags = reached = hubs.size = 0u;
   GRID_ENTER(state + STATE_CONTROL)
   const tree_t on = {distances, predecessors};
   const frontiers_t all = {queues, sizes, &flags, light, heavy, light_capacity, heavy_capacity, state};
@@ -267,8 +331,8 @@ KERNEL search(int n, uint max_depth, uint alpha, uint beta, offset_t m, uint lig
       uint n_edges = load_relaxed(now.sizes + 2);
       explored += n_edges;
       if ((ulong)n_edges * alpha > (ulong)m - min(explored, (ulong)m)) {
-        depth = search_bottom_up(&turn, n, depth, max_depth, beta, on, &all, bits, &reached, row_offsets, in_offsets,
-                                 in_neighbors);
+        depth = search_bottom_up(&turn, n, depth, max_depth, beta, on, &all, bits, &reached, &hubs, row_offsets,
+                                 in_offsets, in_neighbors);
         if (!depth) return;
         continue;
       }
@@ -315,11 +379,15 @@ KERNEL mark_level(int n, uint depth, volatile __global int *distances, __global 
 KERNEL pull_level(int n, uint turn, uint depth, __global const offset_t *restrict in_offsets,
                   __global const int *restrict in_neighbors, __global const uint *bits, volatile __global uint *state,
                   volatile __global int *distances, __global int *predecessors) {
+  LOCAL_ARRAY hubs_t hubs;
+  if (get_local_id(0) == 0) hubs.size = 0u;
+  barrier(CLK_LOCAL_MEM_FENCE);
   if (get_global_id(0) < 4) state[STATE_SIZES + SIZES * (turn + 2u & 3u) + get_global_id(0)] = 0u;
   const tree_t on = {distances, predecessors};
   int left = 0;                  /* the host looks at what was reached */
-  uint mine = sg_sum(pull(n, (int)depth, (long)get_global_id(0), (long)get_global_size(0), on, bits, in_offsets, in_neighbors,
-                          &left));
+  uint mine = pull(n, (int)depth, (long)get_global_id(0), (long)get_global_size(0), on, bits, &hubs, in_offsets, in_neighbors,
+                   &left);
+  mine = sg_sum(mine + pull_hubs((int)depth, on, bits, &hubs, in_offsets, in_neighbors, &left));
   if (sg_lane() == 0 && mine) fetch_add(state + STATE_SIZES + SIZES * (turn + 1u & 3u) + 3, mine);
 }
 

@@ -46,9 +46,9 @@ INLINE int attempt(field_t f, int i, ulong key, int t, int urgency, demands_t as
   double2 a = f.points[corner.x], b = f.points[corner.y], c = f.points[corner.z];
   int end = WALK_FLAT;
   if (urgency == ENCROACHED) {
-    if (link.x < 0 && encroaches(a, b, c, ask.lens)) end = link_to(t, 0);
-    else if (link.y < 0 && encroaches(b, c, a, ask.lens)) end = link_to(t, 1);
-    else if (link.z < 0 && encroaches(c, a, b, ask.lens)) end = link_to(t, 2);
+    if (may_split(link.x, ask.whole) && encroaches(a, b, c, ask.lens)) end = link_to(t, 0);
+    else if (may_split(link.y, ask.whole) && encroaches(b, c, a, ask.lens)) end = link_to(t, 1);
+    else if (may_split(link.z, ask.whole) && encroaches(c, a, b, ask.lens)) end = link_to(t, 2);
   } else {
     double2 p = center_of(a, b, c, ask);
     for (int turn = 0; turn < 2 && end == WALK_FLAT; turn++) {
@@ -56,6 +56,8 @@ INLINE int attempt(field_t f, int i, ulong key, int t, int urgency, demands_t as
       p = middle_of_longest(a, b, c);
     }
   }
+  /* Behind a segment that stays whole there is no place for the point. */
+  if (end >= 0 && !may_split(of3(f.links[end >> 2], end & 3), ask.whole)) return WALK_FLAT;
   return end >= 0 ? try_segment(f, i, key, end, found) : end;
 }
 #endif

@@ -26,7 +26,9 @@
 #ifndef CLAIM                    /* whether a walk claims triangles at all */
 #define CLAIM 1
 #endif
-#define ROUND_BIT 40             /* of keys, which grow with the round */
+#ifndef IN_GROUP                 /* whether claims are those of a work-group's patch, in local memory */
+#define IN_GROUP 0
+#endif
 
 /* How a walk ends; else with the link of a segment that must be split first, which is not negative. */
 #define WALK_DONE -1
@@ -46,11 +48,21 @@ typedef struct {
   size_t word_stride;
   int n_rows;
   double lens;
+  int whole;
+#if IN_GROUP
+  __global const uint *places;   /* of each triangle, in patches; those of this one begin at first_place */
+  volatile __local uint *claims;
+  uint first_place;
+#endif
 } field_t;
 
 /* Only who has claimed a triangle may read it while others change the mesh, so a walk claims before it looks. */
 INLINE int claim(field_t f, int t, ulong key) {
-#if CLAIM
+#if IN_GROUP
+  uint place = f.places[t] - f.first_place;
+  if (place >= PATCH_ROOM) return 0;
+  fetch_max(f.claims + place, (uint)key);
+#elif CLAIM
   ulong held = load_relaxed(f.owners + t);
 #if FIRST_COME
   if (held == key) return 1;
@@ -110,7 +122,8 @@ INLINE int walk(field_t f, int i, ulong key, double2 p, int t, int last, int n_e
       return WALK_UNSURE;
 #endif
     }
-    if (across < 0 && !split && (turn <= 0 || encroaches(p, a, b, f.lens))) return link_to(t, e);
+    if (across < 0 && !split && (turn <= 0 || (may_split(across, f.whole) && encroaches(p, a, b, f.lens))))
+      return link_to(t, e);
     if (turn <= 0) return WALK_FLAT;
     if (*n_rim >= MOST_RIM) return WALK_TOO_LARGE;
     f.rim[(*n_rim)++ * (size_t)f.n_rows + i] = (int4)(va, across, across < 0 ? of3(f.sides[t], e) : -1, corner.w);

@@ -6,6 +6,10 @@
 #define CLGRAPH_INSERTION_H
 #include "delaunay/attempt.h"
 
+#ifndef CHECK_LATER              /* whether others find the urgencies of the new triangles */
+#define CHECK_LATER 0
+#endif
+
 typedef struct {
   __global double2 *points;
   __global int4 *corners, *links, *sides;
@@ -42,15 +46,13 @@ INLINE void insert_one(grown_t m, int i, found_t found, int v, int base, demands
     double2 b = m.points[vb];
     m.corners[t] = (int4)(edge.x, vb, v, edge.w);
     m.links[t] = (int4)(to_next, to_last, edge.y, 0);
+    if (to_next < 0 || to_last < 0 || edge.y < 0) m.sides[t] = (int4)(found.segment, found.segment, edge.z, 0);
+#if !CHECK_LATER
     double cap = ask.has_caps ? m.caps[edge.w] : 0.0;
     int urgency = badness(a, b, p, edge.x, vb, v, cap, ask, m.point_segments, m.segment_ends, m.points);
-    if (to_next < 0 || to_last < 0 || edge.y < 0) {
-      m.sides[t] = (int4)(found.segment, found.segment, edge.z, 0);
-      if ((to_next < 0 && encroaches(a, b, p, ask.lens)) || (to_last < 0 && encroaches(b, p, a, ask.lens)) ||
-          (edge.y < 0 && encroaches(p, a, b, ask.lens)))
-        urgency = ENCROACHED;
-    }
+    if (has_encroached(a, b, p, (int4)(to_next, to_last, edge.y, 0), ask)) urgency = ENCROACHED;
     m.urgencies[t] = (uchar)urgency;
+#endif
     if (edge.y != OUTSIDE) {
       int outer = unmarked(edge.y), own = link_to(t, 2);
       ((__global int *)m.links)[outer] = edge.y < 0 ? ~own : own;

@@ -21,7 +21,7 @@ KERNEL mark(int n_rows, demands_t ask, __global const double2 *restrict points, 
   field_t f;
   f.points = points; f.corners = corners; f.links = links; f.sides = sides; f.owners = owners;
   f.point_segments = point_segments;
-  f.rim = rim; f.cavity = cavity; f.n_rows = n_rows; f.lens = ask.lens;
+  f.rim = rim; f.cavity = cavity; f.n_rows = n_rows; f.lens = ask.lens; f.whole = ask.whole;
   f.word_stride = get_global_size(0);
   f.words = words + get_global_id(0);
 #if EXACT

@@ -22,6 +22,7 @@
 #define FREE_POINT -1
 #define INPUT_POINT -2
 #define SHARP_POINT -3
+#define ROUND_BIT 40             /* of keys in `owners`, which grow with the round */
 
 /* words of the state block */
 #define N_POINTS 0
@@ -39,7 +40,11 @@ typedef struct {                 /* what is asked for */
   double lens;                   /* an obtuse angle encroaches if its cos² is as large: 0 is the diametral circle */
   int longest;                   /* size_class of the squared length of the longest edge that may be */
   int has_caps;
+  int whole;                     /* which segments must not be split */
 } demands_t;
+
+#define WHOLE_BOUNDARY 1
+#define WHOLE_SEGMENTS 2
 
 INLINE int of3(int4 v, int i) { return i == 0 ? v.x : i == 1 ? v.y : v.z; }
 INLINE int next3(int i) { return i == 2 ? 0 : i + 1; }
@@ -90,5 +95,26 @@ INLINE int badness(double2 a, double2 b, double2 c, int va, int vb, int vc, doub
     is_bad = !on_one_shell(p, q, at_p, at_q, point_segments, segment_ends, points);
   if (!is_bad) return 0;
   return clamp(ask.longest - size_class(least), 1, MOST_URGENT);
+}
+
+/* whether the edge with this link is a part of a segment that may be split */
+INLINE int may_split(int link, int whole) {
+  return link < 0 && whole != WHOLE_SEGMENTS && !(whole == WHOLE_BOUNDARY && link == OUTSIDE);
+}
+
+/* whether a segment of the triangle must be split, since the corner opposite it encroaches on it */
+INLINE int has_encroached(double2 a, double2 b, double2 c, int4 link, demands_t ask) {
+  return (may_split(link.x, ask.whole) && encroaches(a, b, c, ask.lens)) ||
+         (may_split(link.y, ask.whole) && encroaches(b, c, a, ask.lens)) ||
+         (may_split(link.z, ask.whole) && encroaches(c, a, b, ask.lens));
+}
+
+INLINE int urgency_of(int4 corner, int4 link, demands_t ask, __global const double2 *restrict points,
+                      __global const int *restrict point_segments, __global const int2 *restrict segment_ends,
+                      __global const double *restrict caps) {
+  double2 a = points[corner.x], b = points[corner.y], c = points[corner.z];
+  double cap = ask.has_caps ? caps[corner.w] : 0.0;
+  if (has_encroached(a, b, c, link, ask)) return ENCROACHED;
+  return badness(a, b, c, corner.x, corner.y, corner.z, cap, ask, point_segments, segment_ends, points);
 }
 #endif

@@ -30,7 +30,7 @@ KERNEL refine_patches(uint round, int n_workers, int least_urgency, uint most_po
   field_t f;
   f.points = points; f.corners = corners; f.links = links; f.sides = sides; f.owners = owners;
   f.point_segments = point_segments;
-  f.rim = rim; f.cavity = cavity; f.n_rows = n_workers; f.lens = ask.lens;
+  f.rim = rim; f.cavity = cavity; f.n_rows = n_workers; f.lens = ask.lens; f.whole = ask.whole;
   f.word_stride = n_workers;
   f.words = words + worker;
   grown_t m;

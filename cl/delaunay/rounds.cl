@@ -1,21 +1,17 @@
 /* Delaunay refinement in rounds: the bad triangles that lead among their neighbours become candidates; each claims what
- * its point would change (mark.cl); those that own all of it put their points in, all at once.
+ * its point would change (mark.cl); those that own all of it put their points in, all at once (insert.cl).
  *
  *   count_bad, list_bad   candidates in order of their slots: a chunk of slots a work-group
  *   renew                 a candidate that has lost: gets a new key
  *   write_keys            a candidate: writes its key to its triangles, where `mark` has not claimed them
  *   judge                 a candidate: has it won?  A chunk of candidates a work-group, which counts winners
- *   insert                a winner: makes the triangles around its point (insertion.h)
  *
  * Races: candidates write to one triangle at the same time in `write_keys`.  One key is left there whatever the order,
  * so no two candidates can own it; that the highest is left is likely, but nothing depends on it.
- *
- * Winners share no triangle, so `insert` has no race.  The numbers of points and slots follow from the order of the
- * candidates alone, and so does all else: the mesh is the same in every run, and on every device.
  */
-#include "delaunay/insertion.h"
+#include "delaunay/chunks.h"
+#include "delaunay/mesh.h"
 #include "common/hashes.h"
-#include "primitives/group_scan.h"
 
 #ifndef SIFTED                   /* whether a bad triangle waits for those beside it that come before it */
 #define SIFTED 1
@@ -44,19 +40,6 @@ INLINE int leads(int t, int urgency, uint round, __global const int4 *restrict l
   return 1;
 }
 
-INLINE int chunk_of(int n) {
-  int share = (n + (int)get_num_groups(0) - 1) / (int)get_num_groups(0);
-  return (share + WG_SIZE - 1) / WG_SIZE * WG_SIZE;
-}
-
-/* the sum of counts[0 … end), the same in all work-items of the group */
-INLINE uint sum_before(__global const uint *counts, int end, __local uint *scratch) {
-  uint sum = 0u, all;
-  for (int k = get_local_id(0); k < end; k += WG_SIZE) sum += counts[k];
-  group_exclusive_sum(sum, scratch, &all);
-  return all;
-}
-
 /* how many triangles have each urgency */
 KERNEL count_urgencies(__global const uchar *restrict urgencies, __global const uint *restrict state,
                        volatile __global uint *counts) {
@@ -76,7 +59,7 @@ KERNEL count_bad(uint round, int least_urgency, __global const int4 *restrict li
   LOCAL_ARRAY uint scratch[GROUP_SCRATCH];
   int n = (int)state[N_TRIANGLES], chunk = chunk_of(n), first = (int)get_group_id(0) * chunk;
   int stop = min(n, first + chunk);
-  uint bad = 0u, leading = 0u, all;
+  uint bad = 0u, leading = 0u;
   for (int t = first + get_local_id(0); t < stop; t += WG_SIZE) {
     int urgency = urgencies[t];
     if (urgency) {
@@ -84,10 +67,8 @@ KERNEL count_bad(uint round, int least_urgency, __global const int4 *restrict li
       if (urgency >= least_urgency) leading += leads(t, urgency, round, links, urgencies);
     }
   }
-  group_exclusive_sum(bad, scratch, &all);
-  if (get_local_id(0) == 0) bads[get_group_id(0)] = all;
-  group_exclusive_sum(leading, scratch, &all);
-  if (get_local_id(0) == 0) leaders[get_group_id(0)] = all;
+  keep_sum(bad, bads, scratch);
+  keep_sum(leading, leaders, scratch);
 }
 
 KERNEL list_bad(uint round, int most_candidates, int least_urgency, __global const int4 *restrict links,
@@ -172,65 +153,25 @@ KERNEL write_keys(int n_rows, int only_raise, __global const uint *restrict stat
   }
 }
 
-/* A winner counts 1 + 2^16 times the slots that it needs beside those of its cavity. */
+/* needs[i]: the slots that a winner needs beside those of its cavity, and 0 for others.  For each group there are sums:
+ * of winners, of these slots, and of the triangles that the winners make. */
 KERNEL judge(int n_rows, int ring_counts, __global const uint *restrict state, __global const int4 *restrict heads,
              __global const ulong *restrict keys, __global const int4 *restrict rim,
              __global const int *restrict cavity, __global const ulong *restrict owners, __global int *restrict needs,
-             __global uint *restrict winners, __global uint *restrict slots) {
+             __global uint *restrict winners, __global uint *restrict slots, __global uint *restrict rims) {
   LOCAL_ARRAY uint scratch[GROUP_SCRATCH];
   int n = (int)state[N_CANDIDATES], chunk = chunk_of(n), first = (int)get_group_id(0) * chunk;
   int stop = min(n, first + chunk);
-  uint won = 0u, slot = 0u, all;
+  uint won = 0u, slot = 0u, edges = 0u;
   for (int i = first + get_local_id(0); i < stop; i += WG_SIZE) {
     int4 head = heads[i];
     int need = has_won(i, n_rows, ring_counts, head, keys[i], rim, cavity, owners) ? head.y - head.x : 0;
     needs[i] = need;
     won += need > 0;
     slot += (uint)need;
+    edges += need > 0 ? (uint)head.y : 0u;
   }
-  group_exclusive_sum(won, scratch, &all);
-  if (get_local_id(0) == 0) winners[get_group_id(0)] = all;
-  group_exclusive_sum(slot, scratch, &all);
-  if (get_local_id(0) == 0) slots[get_group_id(0)] = all;
-}
-
-KERNEL insert(int n_rows, uint most_points, demands_t ask, __global const int4 *restrict heads,
-              __global const double2 *restrict spots, __global const int *restrict ends,
-              __global const int *restrict needs, __global const uint *restrict winners,
-              __global const uint *restrict slots, __global const int4 *restrict rim,
-              __global const int *restrict cavity, __global const int2 *restrict segment_ends,
-              __global const double *restrict caps, volatile __global uint *state, __global const uint *restrict totals,
-              __global double2 *points, __global int4 *corners, __global int4 *links, __global int4 *sides,
-              __global uchar *urgencies, __global int *point_segments) {
-  LOCAL_ARRAY uint scratch[GROUP_SCRATCH];
-  grown_t m;
-  m.points = points; m.corners = corners; m.links = links; m.sides = sides; m.urgencies = urgencies;
-  m.point_segments = point_segments; m.segment_ends = segment_ends; m.caps = caps;
-  m.rim = rim; m.cavity = cavity; m.n_rows = n_rows;
-  int n = (int)state[N_CANDIDATES], chunk = chunk_of(n), own = get_group_id(0), first = own * chunk;
-  int stop = min(n, first + chunk);
-  uint v = totals[0] + sum_before(winners, own, scratch), base = totals[1] + sum_before(slots, own, scratch), all;
-  if (winners[own] == 0u) return;
-  for (int tile = first; tile < stop; tile += WG_SIZE) {
-    int i = tile + get_local_id(0), need = i < stop ? needs[i] : 0;
-    uint point = v + group_exclusive_sum((uint)(need > 0), scratch, &all);
-    v += all;
-    uint slot = base + group_exclusive_sum((uint)need, scratch, &all);
-    base += all;
-    if (need && point < most_points) {
-      int4 head = heads[i];
-      found_t found;
-      found.n_cavity = head.x;
-      found.n_rim = head.y;
-      found.second = head.z;
-      found.segment = head.w;
-      found.spot = spots[i];
-      found.end = ends[i];
-      insert_one(m, i, found, (int)point, (int)slot, ask);
-      if (point + 1u == min(v, most_points)) {         /* the last one of the tile */
-        fetch_max(state + N_POINTS, point + 1u);
-        fetch_max(state + N_TRIANGLES, slot + (uint)need);
-      }
-    }
-  }
+  keep_sum(won, winners, scratch);
+  keep_sum(slot, slots, scratch);
+  keep_sum(edges, rims, scratch);
 }

@@ -102,14 +102,7 @@ KERNEL look(int n_triangles, demands_t ask, __global const double2 *restrict poi
             __global const double *restrict caps, __global uchar *restrict urgencies) {
   int t = get_global_id(0);
   if (t >= n_triangles) return;
-  int4 corner = corners[t], link = links[t];
-  double2 a = points[corner.x], b = points[corner.y], c = points[corner.z];
-  double cap = ask.has_caps ? caps[corner.w] : 0.0;
-  int urgency = badness(a, b, c, corner.x, corner.y, corner.z, cap, ask, point_segments, segment_ends, points);
-  if ((link.x < 0 && encroaches(a, b, c, ask.lens)) || (link.y < 0 && encroaches(b, c, a, ask.lens)) ||
-      (link.z < 0 && encroaches(c, a, b, ask.lens)))
-    urgency = ENCROACHED;
-  urgencies[t] = (uchar)urgency;
+  urgencies[t] = (uchar)urgency_of(corners[t], links[t], ask, points, point_segments, segment_ends, caps);
 }
 
 /* the number that the user knows a point by */

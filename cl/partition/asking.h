@@ -19,7 +19,7 @@
 #define SLOTS 4
 #endif
 #ifndef ROUNDS                   /* of label propagation on a level */
-#define ROUNDS 3u
+#define ROUNDS 2u
 #endif
 #ifndef FINE_SHARE               /* quarters of the weight to the own part that a move may lose, on level 0 and others */
 #define FINE_SHARE 1

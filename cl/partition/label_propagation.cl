@@ -42,6 +42,11 @@ KERNEL begin(int n, int m, __global long *levels, __global uint *state) {
   for (int i = 0; i < REFINE_WORDS; i++) state[i] = 0u;
 }
 
+/* One work-item opens the grid for refine_levels, which may have run before; a time-out stays. */
+KERNEL open_grid(__global uint *state) {
+  if (get_global_id(0) == 0) state[GRID_DOOR] = state[GRID_MEMBERS] = state[GRID_TICKET] = 0u;
+}
+
 KERNEL project(uint level, int has_coarser, REFINEMENT_PARAMETERS) {
   REFINED((uint)get_group_id(0), (uint)get_num_groups(0))
   const level_t on = LEVEL(level);

@@ -117,7 +117,6 @@ KERNEL choose_segmented(uint level, uint round, uint seed, int most_weight, LEVE
   }
 }
 
-#if SPLIT_CLAIMS
 KERNEL break_ties(uint round, OPEN_PARAMETERS) {
   const uint n = open_lengths[round & 1u];
   for (uint i = get_global_id(0); i < n; i += get_global_size(0)) {
@@ -127,7 +126,6 @@ KERNEL break_ties(uint round, OPEN_PARAMETERS) {
     if (words[1] == (uint)(claims[v] >> 32)) fetch_max(words, (uint)claims[v]);
   }
 }
-#endif
 
 INLINE int proposes(__global const ulong *offers, int v, uint seed, uint round) {
   return !offers[v] || mixed(mixed((uint)v) ^ seed ^ round) & 1u;

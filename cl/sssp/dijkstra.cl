@@ -13,6 +13,9 @@
  */
 #include "traversal/distances.h"
 
+#ifndef SKIP_LEAVES              /* 1: the only edge of a vertex of degree 1 leads back (undirected), so it need not wait */
+#define SKIP_LEAVES 0
+#endif
 #define DIGIT_BITS 4
 #define DIGITS (1 << DIGIT_BITS)
 #define LEVELS ((WIDE ? 64 : 32) / DIGIT_BITS)
@@ -163,6 +166,9 @@ KERNEL search(ulong round, dist_t limit, long budget, __global const offset_t *r
       const dist_t distance = extend(entry.distance, weight_of(edge_weights, e), &overflow);
       if (distance >= distances[u] || distance > limit) continue;
       distances[u] = distance;
+#if SKIP_LEAVES
+      if (row_offsets[u + 1] - row_offsets[u] <= 1) continue;
+#endif
       put(&heap, distance, u);
     }
   }

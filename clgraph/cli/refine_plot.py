@@ -1,4 +1,4 @@
-"""Draw a mesh before and after its refinement, and the angles of both."""
+"""Draw a mesh before and after its refinement, the angles of both, and how many triangles were bad in each round."""
 from __future__ import annotations
 
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.delaunay import RefinedMesh
 from clgraph.data.triangle_mesh import TriangleMesh
 from clgraph.figure import figure_file
 
@@ -14,12 +15,13 @@ _MOST_DRAWN = 200_000  # triangles; more of them are smaller than a pixel
 _MOST_EDGED = 15_000  # triangles whose edges are drawn, too
 
 
-def plot_refinement(before: TriangleMesh, after: TriangleMesh, min_angle: float, path: str | Path, name: str) -> None:
-    """Write a picture of both meshes, coloured by the least angle of each triangle, and histograms of all angles.
+def plot_refinement(before: TriangleMesh, after: RefinedMesh, min_angle: float, path: str | Path, name: str) -> None:
+    """Write a picture of both meshes, coloured by the least angle of each triangle, and of angles and rounds.
 
     Parameters
     ----------
-    before, after : TriangleMesh
+    before : TriangleMesh
+    after : RefinedMesh
     min_angle : float
         The bound that was asked for, in degrees.
     path : str or Path
@@ -35,7 +37,8 @@ def plot_refinement(before: TriangleMesh, after: TriangleMesh, min_angle: float,
     window = _window(after)
     width, height = np.ptp(after.points[after.triangles].reshape(-1, 2), axis=0) if window is None else (1.0, 1.0)
     is_wide = width > 1.3 * height
-    layout = [["before", "angles"], ["after", "angles"]] if is_wide else [["before", "after", "angles"]]
+    wide = [["before", "angles"], ["after", "rounds"]]
+    layout = wide if is_wide else [["before", "after", below] for below in ("angles", "rounds")]
     with figure_file(path, 16.0, 8.0 if is_wide else 6.0) as figure:
         axes = figure.subplot_mosaic(layout, width_ratios=(2, 1) if is_wide else (1, 1, 0.8))
         right = axes["angles"]
@@ -57,6 +60,17 @@ def plot_refinement(before: TriangleMesh, after: TriangleMesh, min_angle: float,
         right.set_ylabel("% of all angles")
         right.set_title("Angles")
         right.legend(frameon=False)
+        _draw_rounds(axes["rounds"], after.history)
+
+
+def _draw_rounds(axes: Any, history: NDArray[np.int64]) -> None:
+    rounds = np.arange(len(history))
+    axes.plot(rounds, history[:, 0], color="C3", label="bad triangles left")
+    axes.plot(rounds, history[:, 1].cumsum(), color="C0", label="points put in")
+    axes.set_yscale("symlog")
+    axes.set_xlabel("round")
+    axes.set_title("Rounds")
+    axes.legend(frameon=False)
 
 
 def _window(mesh: TriangleMesh) -> NDArray[np.float64] | None:

@@ -235,8 +235,12 @@ def save_profile(facts: DeviceFacts, profile: DeviceProfile) -> Path:
 
 
 def user_path(facts: DeviceFacts) -> Path:
-    """Return where a measurement of this platform, device and driver is kept."""
-    name = "--".join(_slug(text) for text in (facts.platform, facts.name, facts.driver_version))
+    """Return where a measurement of this platform, device and driver is kept, and of so many compute units.
+
+    A part of a processor, or a process that may use some of its cores, has the whole one's name.
+    """
+    known = facts.platform, facts.name, facts.driver_version, f"{facts.compute_units} units"
+    name = "--".join(_slug(text) for text in known)
     return cache_root() / "profiles" / f"{name}.json"
 
 

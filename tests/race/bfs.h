@@ -30,7 +30,7 @@ static bool search_right(Random &random, ulong seed) {
       launch(n_items, [&] {
         pull_level(n, turn, depth, on.in_offsets.data(), on.in_neighbors.data(), bits.data(), state.data(), distances.data(),
                    predecessors.data());
-      });
+      }, WITH_BARRIERS);
       is_listed = false;
       if (state[STATE_SIZES + SIZES * (turn + 1u & 3u) + 3] != due) return false;
       continue;

@@ -2,6 +2,7 @@
 #pragma once
 #define EXACT 1
 #define MOST_RIM 24
+#include "delaunay/insert.cl"  /* says how insertion.h is built */
 #include "meshes.h"
 #include "delaunay/rounds.cl"
 #include "delaunay/mark.cl"
@@ -17,12 +18,15 @@ struct Rounds {
   std::vector<int> cavity, candidates, unsure, ends, needs;
   std::vector<ulong> keys, words;
   std::vector<double2> spots;
-  std::vector<uint> leaders, bads, winners, slots, totals, history;
+  std::vector<uint> leaders, bads, winners, slots, rims, totals, history;
+  std::vector<int> made;
+  bool in_groups = false;        /* new triangles are checked by the groups that have made them */
 
   explicit Rounds(Random &random)
       : mesh(random, ROOM), rim(N_ROWS * MOST_RIM), heads(N_ROWS), cavity(2 * N_ROWS * MOST_RIM), candidates(N_ROWS),
         unsure(N_ROWS), ends(N_ROWS), needs(N_ROWS), keys(N_ROWS), words(WIDE_WORDS * 2 * (N_ROWS + WG_SIZE)),
-        spots(N_ROWS), leaders(8), bads(8), winners(8), slots(8), totals(2), history(2 * MOST_ROUNDS + 2) {}
+        spots(N_ROWS), leaders(8), bads(8), winners(8), slots(8), rims(8), totals(2),
+        history(2 * MOST_ROUNDS + 2), made(2 * ROOM) {}
 
   void list(uint round, int most) {
     launch(ITEMS, [&] {
@@ -58,13 +62,22 @@ struct Rounds {
       });
     launch(ITEMS, [&] {
       judge(N_ROWS, by_writing, mesh.state.data(), heads.data(), keys.data(), rim.data(), cavity.data(),
-            mesh.owners.data(), needs.data(), winners.data(), slots.data());
+            mesh.owners.data(), needs.data(), winners.data(), slots.data(), rims.data());
     }, WITH_BARRIERS);
     launch(ITEMS, [&] {
       insert(N_ROWS, ROOM, mesh.ask, heads.data(), spots.data(), ends.data(), needs.data(), winners.data(), slots.data(),
              rim.data(), cavity.data(), mesh.segment_ends.data(), mesh.caps.data(), mesh.state.data(), totals.data(),
              mesh.points.data(), mesh.corners.data(), mesh.links.data(), mesh.sides.data(), mesh.urgencies.data(),
-             mesh.point_segments.data());
+             mesh.point_segments.data(), rims.data(), made.data());
+    }, WITH_BARRIERS);
+    if (CHECKS != AT_ONCE) launch(ITEMS, [&] {
+      if (in_groups)
+        check_groups(mesh.ask, rims.data(), made.data(), mesh.points.data(), mesh.corners.data(), mesh.links.data(),
+                     mesh.point_segments.data(), mesh.segment_ends.data(), mesh.caps.data(), mesh.urgencies.data());
+      else
+        check_shares(mesh.ask, ITEMS / WG_SIZE, rims.data(), made.data(), mesh.points.data(), mesh.corners.data(),
+                     mesh.links.data(), mesh.point_segments.data(), mesh.segment_ends.data(), mesh.caps.data(),
+                     mesh.urgencies.data());
     }, WITH_BARRIERS);
   }
 
@@ -96,6 +109,12 @@ struct Rounds {
 static bool priority_right(Random &random, ulong) { return Rounds(random).refine(false, 1); }
 static bool three_phase_right(Random &random, ulong) { return Rounds(random).refine(true, 1); }
 static bool two_stage_right(Random &random, ulong) { return Rounds(random).refine(true, 3); }
+
+static bool checks_by_groups_right(Random &random, ulong) {
+  Rounds on(random);
+  on.in_groups = true;
+  return on.refine(true, 3);
+}
 
 static bool urgencies_right(Random &random, ulong) {
   const int n = 1 + (int)random.below(60);
@@ -163,5 +182,6 @@ static bool flips_right(Random &random, ulong) {
 
 static const Case cases[] = {
   {"priority", priority_right}, {"three_phase", three_phase_right}, {"two_stage", two_stage_right},
+  {"checks_by_groups", checks_by_groups_right},
   {"urgencies", urgencies_right}, {"finish", finish_right}, {"flips", flips_right},
 };

@@ -71,7 +71,10 @@ static bool sized_right(Random &random, ulong) {
       find_places(step, on.offsets.data(), on.columns.data(), source, on.state.data(), counts.data(), ranks.data(),
                   places.data());
     }, GROUP_TEAM ? WITH_BARRIERS : INDEPENDENT);
-    if (tail[TAIL_TOP] > on.used.size()) return false;
+    uint words = 0, numbered = 0;
+    for (const uint2 &bitmap : bitmaps) words += bitmap.y + 1;
+    for (uint rank : ranks) numbered += rank;
+    if (tail[TAIL_TOP] != words || words > on.used.size() || numbered != on.state[step % N_LISTS]) return false;
     const uint most = *std::max_element(counts.begin(), counts.end());
     if (tail[TAIL_WORDS] != (most + 31) / 32) return false;
     launch(n_teams * LANES, [&] {

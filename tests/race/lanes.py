@@ -45,8 +45,9 @@ CASES = {
         "matching", "segmented", "contraction", "sorted", "light_edges", "refinement", "buffered", "permutations",
         "alone", "growing", "partners",
     ],
-    "delaunay": ["priority", "three_phase", "two_stage", "urgencies", "finish", "flips"],
+    "delaunay": ["priority", "three_phase", "two_stage", "checks_by_groups", "urgencies", "finish", "flips"],
     "patches": ["patches"],
+    "group_patches": ["patches_of_groups"],
 }
 # All rounds of a spanning forest in one launch, whose groups wait for each other.
 ONE_LAUNCH = ("-DWG_SIZE=1", "-DCLIMB_LIMIT=2")
@@ -55,6 +56,8 @@ LIGHT_FIRST = ("-DWG_SIZE=1", "-DLIGHT_FIRST=1")
 # Lanes of a sub-group are work-items of their own, which meet in its words.
 WIDE = ("-DWG_SIZE=8", "-DDEV_SUB_GROUP_SIZE=4")
 ONE_WIDE = ("-DWG_SIZE=4", "-DDEV_SUB_GROUP_SIZE=4")
+CHECKED_LATER = ("-DWG_SIZE=4", "-DCHECKS=1")
+HUBS = ("-DHUB_ENTRIES=5", "-DLONE_ENTRIES=2")  # rows at which a work-group looks together
 FULL_QUEUES = ("-DSTEPS=1", "-DQUEUE_ROWS=12")  # of which several work-items give rows away
 BUILDS: dict[str, list[tuple[str, ...]]] = {
     "vocabulary": [(), WIDE],
@@ -80,6 +83,7 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "rounds": [(), ("-DATOMIC=1", "-DBALANCE=1")],
     "bfs": [
         ("-DWG_SIZE=1",), SHORT_ROWS, ("-DWG_SIZE=4",), (*WIDE, *FULL_QUEUES), ("-DWG_SIZE=4", "-DONE_LAUNCH=0"),
+        (*WIDE, *HUBS), ("-DWG_SIZE=4", "-DONE_LAUNCH=0", *HUBS),
     ],
     "queues": [("-DWG_SIZE=1",)],
     "sssp": [
@@ -106,8 +110,9 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "partition": [
         ("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DDEV_IS_CPU=0", "-DSPLIT_CLAIMS=1"), (*WIDE, "-DWORDS_ORDER=1"),
     ],
-    "delaunay": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",)],
+    "delaunay": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",), CHECKED_LATER],
     "patches": [("-DWG_SIZE=1",)],
+    "group_patches": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",)],
 }
 # Without optimisation: to compile takes longer than to run, and as threads local memory, whose address goes nowhere,
 # would be kept in registers.

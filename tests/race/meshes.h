@@ -39,6 +39,7 @@ struct Mesh {
     ask.lens = 0.0;
     ask.longest = size_class(4.0);
     ask.has_caps = 1;
+    ask.whole = 0;
     urgencies[0] = urgencies[1] = 1;
     whole_area = (1 + tip) / 2;
     state[N_POINTS] = 4;

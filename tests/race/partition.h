@@ -5,7 +5,7 @@
 #include "host.h"
 #define UNIT_EDGES 0
 #define UNIT_VERTICES 0
-#define SHORT_ROW 3
+#define SHORT_ROW 1
 #define LONG_ROW 3
 #define SLOTS 1
 #define SLACK 0
@@ -67,14 +67,19 @@ struct Levels {
     launch(1, [&] { if (get_global_id(0) == 0) begin(n, m, levels.data(), state.data()); });
   }
 
-  void match() {
+  /* Within two parts, in which vertices lie by their numbers, or anywhere. */
+  void match(bool is_within = false) {
+    std::vector<int> parts(n);
+    for (int v = 0; v < n; v++) parts[v] = v & 1;
+    const int within = is_within ? 0 : -1;
     launch(N_ITEMS, [&] { start_matching(0, LEVEL_ARGUMENTS, mates.data()); }, GROUPING);
     for (int round = 0; round < 2; round++) {
-      launch(N_ITEMS, [&] { choose_mates(0, 5, most_weight, LEVEL_ARGUMENTS, mates.data(), choices.data()); }, GROUPING);
+      launch(N_ITEMS, [&] { choose_mates(0, 5, is_within, most_weight, within, n, LEVEL_ARGUMENTS, mates.data(), parts.data(), choices.data()); }, GROUPING);
       launch(N_ITEMS, [&] { match_mutual(0, LEVEL_ARGUMENTS, choices.data(), mates.data()); }, GROUPING);
     }
-    launch(N_ITEMS, [&] { choose_hubs(0, 5, LEVEL_ARGUMENTS, mates.data(), choices.data()); }, GROUPING);
+    launch(N_ITEMS, [&] { choose_hubs(0, 5, within, n, LEVEL_ARGUMENTS, mates.data(), parts.data(), choices.data()); }, GROUPING);
     launch(N_ITEMS, [&] { match_at_hubs(0, most_weight, LEVEL_ARGUMENTS, choices.data(), mates.data()); }, GROUPING);
+    if (is_within) return;
     launch(N_ITEMS, [&] { match_lonely(0, most_weight, LEVEL_ARGUMENTS, choices.data(), mates.data()); }, GROUPING);
   }
   void match_by_segments(size_t n_items) {
@@ -188,7 +193,10 @@ struct Levels {
     for (int v = 0; v < n; v++) before[v] = arena[v] < 0 ? NOBODY : work[BEST * room + arena[v]];
 #define REFINED_ARGUMENTS n_parts, room, LEVEL_ARGUMENTS, work.data(), parts.data(), histogram.data(), words.data()
     if (way == LABEL_PROPAGATION) {
-      launch(n_items, [&] { refine_levels(1, 0, 0, REFINED_ARGUMENTS); }, GROUPING);
+      const uint last = n & 1;
+      launch(n_items, [&] { refine_levels(1, last, 0, REFINED_ARGUMENTS); }, GROUPING);
+      launch(WG_SIZE, [&] { open_grid(words.data()); }, GROUPING);
+      if (last) launch(n_items, [&] { refine_levels(0, 0, 1, REFINED_ARGUMENTS); }, GROUPING);
     } else {
       std::vector<int> requests(n), request_words(REQUEST_ARRAYS * n_parts);
       least_gain = way == BUFFERED ? 1 : -100;
@@ -234,6 +242,10 @@ struct Levels {
 static bool matching_right(Random &random, ulong) {
   Levels on(random);
   on.match();
+  if (!on.is_matching()) return false;
+  on.match(true);
+  for (int v = 0; v < on.n; v++)
+    if (on.mates[v] >= 0 && (on.mates[v] ^ v) & 1) return false;
   return on.is_matching();
 }
 

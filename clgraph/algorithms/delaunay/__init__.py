@@ -17,10 +17,16 @@ Strategies
     have stayed.
 ``two_stage``
     A round of ``three_phase``, then two in which the candidates that have lost walk again and claim by atomics.
+``two_stage_balanced``
+    The same, but new triangles are listed, and a launch of its own finds in equal shares which of them are bad.
+``child_launch``
+    The same, but each work-group launches a grid for those that it has made. Where kernels cannot launch others, the
+    host does it for all of them together.
 """
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +65,7 @@ def refine_mesh(
     strategy: str = "auto",
     session: SessionLike = None,
     partial: bool = False,
+    whole: str = "none",
     verify: bool = False,
 ) -> RefinedMesh:
     """Put points into a Delaunay mesh until its angles are large and its triangles small enough.
@@ -85,6 +92,9 @@ def refine_mesh(
         Where to run; a string names a device, ``None`` takes the best one.
     partial : bool
         Whether Ctrl-C returns the mesh as it is then, in place of an error.
+    whole : {"none", "boundary", "segments"}
+        What must not be split: nothing, the segments at the boundary, or all. Triangles that would need it stay bad,
+        and are counted in the warning.
     verify : bool
         Check the result against the definition, on the host.
 
@@ -120,7 +130,7 @@ def refine_mesh(
     (True, True)
     """
     problem = as_problem(
-        mesh, min_angle=min_angle, max_area=max_area, max_points=max_points, partial=partial
+        mesh, min_angle=min_angle, max_area=max_area, max_points=max_points, partial=partial, whole=whole
     )
     result: RefinedMesh = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify)
     details = result.info.details
@@ -128,7 +138,8 @@ def refine_mesh(
         warnings.warn(f"bad triangles are left: {why}", ConvergenceWarning, stacklevel=2)
     elif given_up := details["given_up"]:
         warnings.warn(
-            f"{given_up} bad triangles could not be improved: their new points fall together with others when rounded",
+            f"{given_up} bad triangles could not be improved: their new points fall together with others when rounded"
+            + ("" if whole == "none" else ", or lie behind segments that stay whole"),
             ConvergenceWarning, stacklevel=2,
         )
     return result
@@ -172,8 +183,8 @@ def _check(problem: RefineProblem, result: RefinedMesh) -> None:
 
     is_done = not result.info.details["stopped"] and not result.info.details["given_up"]
     check_delaunay(
-        result, original=problem.mesh, min_angle=problem.min_angle if is_done else 0.0,
-        max_area=problem.max_area if is_done else None,
+        result if is_done else replace(result, max_areas=None), original=problem.mesh,
+        min_angle=problem.min_angle if is_done else 0.0, max_area=problem.max_area if is_done else None,
     )
 
 

@@ -13,6 +13,7 @@ from clgraph.arguments import checked_count, checked_flag, checked_number, shown
 from clgraph.data.triangle_mesh import TriangleMesh
 from clgraph.errors import InputError, MeshError
 
+WHOLE = ("none", "boundary", "segments")
 MOST_ANGLE = 34.0  # beyond which refinement hardly ever ends
 MOST_COORDINATE = 1e150
 MOST_TRIANGLES = 2**28  # links have the number of an edge in 30 bits
@@ -34,6 +35,8 @@ class RefineProblem:
         How many points the result may have.
     partial : bool
         Whether Ctrl-C ends the refinement, but not with an error.
+    whole : {"none", "boundary", "segments"}
+        What stays in one piece.
     """
 
     mesh: TriangleMesh
@@ -41,11 +44,12 @@ class RefineProblem:
     max_area: float | None
     max_points: int | None
     partial: bool = False
+    whole: str = "none"
 
     @property
     def settings(self) -> tuple[Any, ...]:
         """What is asked of the mesh."""
-        return self.min_angle, self.max_area, self.max_points
+        return self.min_angle, self.max_area, self.max_points, self.whole
 
     @property
     def has_caps(self) -> bool:
@@ -76,7 +80,7 @@ class RefineProblem:
             "off_center": 0.475 * math.sqrt((1 + cosine) / (1 - cosine)) if self.min_angle > 0 else math.inf,
             "lens": 0.0 if self.min_angle > 0 or self.has_caps else math.inf,
             "longest": int(np.float64(diagonal**2).view(np.uint64) >> np.uint64(50)) + 1,
-            "has_caps": int(self.has_caps),
+            "has_caps": int(self.has_caps), "whole": WHOLE.index(self.whole),
         }
 
     def segments_by_row(self) -> tuple[NDArray[np.intp], NDArray[np.int32], NDArray[np.int32]]:
@@ -108,7 +112,7 @@ class RefineProblem:
 
 def as_problem(
     mesh: Any, *, min_angle: float = 30.0, max_area: float | None = None, max_points: int | None = None,
-    partial: bool = False,
+    partial: bool = False, whole: str = "none",
 ) -> RefineProblem:
     """Check the arguments of :func:`refine_mesh`."""
     if not isinstance(mesh, TriangleMesh):
@@ -118,7 +122,9 @@ def as_problem(
     most = None if max_points is None else checked_count("max_points", max_points, 2**31 - 1)
     if not 0 < mesh.n_triangles <= MOST_TRIANGLES:
         raise MeshError(f"the mesh has {mesh.n_triangles} triangles; allowed: 1 to {MOST_TRIANGLES}")
-    problem = RefineProblem(mesh, angle, area, most, checked_flag("partial", partial))
+    if whole not in WHOLE:
+        raise InputError(f"whole = {shown(whole)}; allowed: {', '.join(WHOLE)}")
+    problem = RefineProblem(mesh, angle, area, most, checked_flag("partial", partial), whole)
     if not max(map(abs, problem.bounds)) <= MOST_COORDINATE:
         low, high = problem.bounds[:2], problem.bounds[2:]
         raise MeshError(f"coordinates are from {low} to {high}; allowed: up to {MOST_COORDINATE}")

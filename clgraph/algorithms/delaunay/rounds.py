@@ -6,19 +6,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.delaunay.launches import MARK, Launches, Sizes
+from clgraph.algorithms.delaunay.patches import GroupPatches
 from clgraph.algorithms.delaunay.placement import Placement
 from clgraph.algorithms.delaunay.problem import RefineProblem
 from clgraph.progress import begin
 from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.program import Launch
 from clgraph.runtime.session import Session
 
-MARK, ROUNDS, PATCHES = "delaunay/mark.cl", "delaunay/rounds.cl", "delaunay/patches.cl"
 MOST_ROUNDS = 1 << 14
 _BY_CLAIMS = {"patches", "atomic"}
-_WAITING = 32  # new bad triangles that a worker remembers; the next round finds others
+_CHECKS = {"two_stage_balanced": "LISTED", "child_launch": "BY_CHILDREN"}  # who looks at the new triangles of a round
 _UNREAD_ROUNDS = 8  # so many are launched before the host looks how far they came
+_SUMS = ("leaders", "bads", "winners", "slots", "rims")  # a number for each work-group
 _STEP, _FIRST_SHARE = 1, 0.05
+_MOST_PASSES, _LEAST_GAIN = 8, 16  # of patches in groups; a pass ends them that puts in so much less than the first
 MOST_RIM = 1 << 15  # edges of a cavity's rim that are tried
 
 
@@ -29,10 +31,14 @@ class Refinement:
     ----------
     session : Session
     problem : RefineProblem
-    method : {"patches", "atomic", "priority", "three_phase", "two_stage"}
+    method : {"patches", "atomic", "priority", "three_phase", "two_stage", "two_stage_balanced", "child_launch"}
         A strategy.
     workers : int
         How many work-items there are for "patches" and "atomic"; 0 leaves it to the device.
+    from_device : bool
+        Whether kernels of "child_launch" launch others; else the host does.
+    group_size : int, optional
+        Work-items of the work-groups that refine "patches"; with 0 a patch is one work-item's, as it is on CPUs.
 
     Attributes
     ----------
@@ -44,19 +50,22 @@ class Refinement:
         The bad triangles and the points of the last run when each round began.
     """
 
-    def __init__(self, session: Session, problem: RefineProblem, *, method: str = "priority", workers: int = 0) -> None:
-        self.session, self.problem, self._method = session, problem, method
-        self._partial = problem.partial
+    def __init__(
+        self, session: Session, problem: RefineProblem, *, method: str = "priority", workers: int = 0,
+        from_device: bool = False, group_size: int | None = None,
+    ) -> None:
+        self.session, self.problem = session, problem
+        self._partial, self._from_device = problem.partial, from_device
         mesh, facts = problem.mesh, session.facts
-        cpu, units = facts.is_cpu, facts.compute_units
-        self._group, self._groups = ({"WG_SIZE": 1}, 8 * units) if cpu else ({"WG_SIZE": 128}, 16 * units)
-        self._walkers = 4 * self._groups if cpu else self._groups
-        self._exact, self._exact_groups = ({"WG_SIZE": 1}, 32 * units) if cpu else ({"WG_SIZE": 32}, units)
-        self._workers = workers or (32 * units if cpu else 128 * units)
+        sizes, cpu = Sizes(facts), facts.is_cpu
+        self._workers = workers or sizes.workers
+        group_size = (0 if cpu else 128) if group_size is None else group_size
+        in_groups = bool(group_size) and method == "patches"
+        self._method = "priority" if in_groups else method  # of rounds of the whole mesh
         self._rim = 32
-        self._n_rows = min(max(1024, mesh.n_triangles // 4), 1 << (15 if cpu else 18))
+        self._n_rows = min(max(1024, mesh.n_triangles // 4), 1 << (15 if cpu else 20))
         self._placement = Placement(session, problem)
-        constant = session.program(MARK, self._exact).constant
+        constant = session.program(MARK, sizes.exact).constant
         self._state = session.empty(constant("STATE_WORDS"), np.uint32)
         words = ("N_POINTS", "N_TRIANGLES", "N_BAD", "N_GIVEN_UP", "N_TOO_LARGE")
         self._word = {name: constant(name) for name in words}
@@ -64,10 +73,11 @@ class Refinement:
         self._urgency_counts = session.empty(constant("ENCROACHED + 1"), np.uint32)
         self._shared: dict[str, Any] = {
             "history": self._history, "totals": session.empty(2, np.uint32),
-            **{name: session.empty(self._groups, np.uint32) for name in ("leaders", "bads", "winners", "slots")},
+            **{name: session.empty(sizes.groups, np.uint32) for name in _SUMS},
             "counts": self._urgency_counts, "state": self._state,
             "round": 0, "least_urgency": 1, "ask": problem.demands(), **self._placement.given,
         }
+        self._patches = GroupPatches(session, problem, group=group_size, rim=self._rim) if in_groups else None
         self.arrays: dict[str, DeviceArray] = {}
         self.stopped, self._number = "", 0
         room, most = 7 * mesh.n_points // 2 + 1024, problem.max_points
@@ -95,72 +105,14 @@ class Refinement:
 
     def _bind(self) -> None:
         """Bind the launches of rounds; "priority" is there for all, since none of its rounds ends without a winner."""
-        self._launches = {"priority": self._bind_sets()}
-        if self._method in _BY_CLAIMS:
-            self._launches[self._method] = self._bind_claims()
-        elif self._method != "priority":
-            self._launches[self._method] = self._bind_sets(False, 2 if self._method == "two_stage" else 0)
-
-    def _rows(self, n_rows: int) -> dict[str, DeviceArray]:
-        session = self.session
-        sizes = {"rim": 4 * self._rim, "cavity": 2 * self._rim}
-        return {name: session.empty(n_rows * size, np.int32) for name, size in sizes.items()}
-
-    def _words(self, items: int) -> DeviceArray:
-        return self.session.empty(items * self.session.program(MARK, self._exact).constant("WIDE_WORDS"), np.uint64)
-
-    def _bind_sets(self, claim: bool = True, again: int = 0) -> list[list[Launch]]:
-        """Bind rounds in which candidates without conflicts are found before any goes in.
-
-        Parameters
-        ----------
-        claim : bool
-            Whether candidates claim triangles by atomics; else they write keys.
-        again : int
-            How many times those that have lost try once more, by atomics.
-        """
-        session, n_rows, group = self.session, self._n_rows, self._group
-        exact_items = self._exact["WG_SIZE"] * self._exact_groups
-        scope: dict[str, Any] = {
-            **self._shared, **self.arrays, **self._rows(n_rows), "n_rows": n_rows, "most_points": self._most_points,
-            "most_candidates": n_rows, "keys": session.empty(n_rows, np.uint64), "words": self._words(exact_items),
-            "heads": session.empty(4 * n_rows, np.int32), "spots": session.empty(2 * n_rows, np.float64),
-            **{name: session.empty(n_rows, np.int32) for name in ("candidates", "unsure", "needs", "ends")},
-        }
-        rounds, items = session.program(ROUNDS, group), self._groups * group["WG_SIZE"]
-        insert = rounds.bind("insert", items, scope)
-
-        def walked(claim: bool) -> list[Launch]:
-            walks = {"MOST_RIM": self._rim, "CLAIM": int(claim)}
-            written = [] if claim else [rounds.bind("write_keys", items, scope, only_raise=phase) for phase in (0, 1)]
-            return [
-                session.program(MARK, {**group, **walks}).bind("mark", self._walkers * group["WG_SIZE"], scope),
-                session.program(MARK, {**self._exact, **walks, "EXACT": 1}).bind("mark", exact_items, scope),
-                *written, rounds.bind("judge", items, scope, ring_counts=int(not claim)), insert,
-            ]
-
-        first = [rounds.bind(kernel, items, scope) for kernel in ("count_bad", "list_bad")]
-        later = [rounds.bind("renew", items, scope), *walked(True)] if again else []
-        return [first + walked(claim), *([later] * again)]
-
-    def _bind_claims(self) -> list[list[Launch]]:
-        """Bind rounds in which points go in as soon as their triangles are claimed."""
-        session, group, workers, keeps = self.session, self._group, self._workers, self._method == "patches"
-        rounds, items = session.program(ROUNDS, {**group, "SIFTED": 0}), self._groups * group["WG_SIZE"]
-        patches = session.program(PATCHES, {
-            **self._exact, "MOST_RIM": self._rim, "EXACT": int(session.facts.is_cpu), "MOST_WAITING": _WAITING * keeps,
-        })  # fmt: skip
-        scope: dict[str, Any] = {
-            **self._shared, **self.arrays, **self._rows(workers), "most_candidates": self._slots, "n_workers": workers,
-            "most_points": self._most_points, "keys": session.empty(self._slots, np.uint64),
-            "candidates": session.empty(self._slots, np.int32), "words": self._words(workers),
-            "waiting": session.empty(workers * _WAITING, np.int32),
-        }
-        self._count_urgencies = rounds.bind("count_urgencies", items, scope)
-        return [[
-            rounds.bind("count_bad", items, scope), rounds.bind("list_bad", items, scope),
-            patches.bind("refine_patches", workers, scope),
-        ]]  # fmt: skip
+        scope = {**self._shared, **self.arrays, "most_points": self._most_points}
+        launches = Launches(self.session, scope, rim=self._rim, n_rows=self._n_rows, workers=self._workers)
+        self._launches, method = {"priority": launches.sets()}, self._method
+        if method in _BY_CLAIMS:
+            self._launches[method], self._count_urgencies = launches.claims(method == "patches")
+        elif method != "priority":
+            again, checks = 0 if method == "three_phase" else 2, _CHECKS.get(method, "AT_ONCE")
+            self._launches[method] = launches.sets(False, again, checks, self._from_device)
 
     # ---- runs
 
@@ -173,12 +125,31 @@ class Refinement:
         self._placement.place(self.arrays)
         self.stopped, self._number = "", 0
         try:
+            self._refine_patches()
             self._refine()
         except KeyboardInterrupt:
             if not self._partial:
                 raise
             self.session.finish()
             self.stopped = "it was interrupted"
+
+    def _refine_patches(self) -> None:
+        """Refine what lies inside of patches, with other borders each time, while much is gained by it."""
+        if self._patches is None:
+            return
+        tell, state, gains = begin("refining", unit="bad triangles"), self._read(), list[int]()
+        while not self.stopped and len(gains) < _MOST_PASSES and (not gains or _LEAST_GAIN * gains[-1] > gains[0]):
+            self._number += 1
+            for launch in self._launches["priority"][0][:2]:
+                launch.set(round=self._number)
+                launch()
+            shared = {**self._shared, **self.arrays, "most_points": self._most_points}
+            self._patches.launch(len(gains), shared, state["N_TRIANGLES"], self._slots)
+            before, state = state["N_POINTS"], self._read()
+            tell(state["N_BAD"])
+            gains.append(state["N_POINTS"] - before)
+            if state["N_POINTS"] >= self._most_points:
+                self._grow()
 
     def _refine(self) -> None:
         tell, seen, method = begin("refining", unit="bad triangles"), self.problem.mesh.n_points, self._method
@@ -265,8 +236,10 @@ class Refinement:
     def details(self) -> dict[str, Any]:
         """What the last run tells of itself."""
         given_up = self._read()["N_GIVEN_UP"]
+        launched_by = {"launched_by": "device" if self._from_device else "host"}
         return {
             "rounds": self._number, "flips": self._placement.flips, "given_up": given_up, "stopped": self.stopped,
+            **(launched_by if self._method == "child_launch" else {}),
         }  # fmt: skip
 
     def release(self) -> None:

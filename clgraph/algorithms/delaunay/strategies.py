@@ -14,6 +14,8 @@ from clgraph.algorithms.delaunay.rounds import Refinement
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Gathers, Work
 from clgraph.model.strategy import Kind, Strategy
+from clgraph.runtime.device_queue import has_device_queue
+from clgraph.runtime.session import Session
 
 _LOOKS = 30.0  # at corners, links and points in an attempt to put a point in, where others are not near
 _CLAIMS = 12.0  # of triangles in an attempt
@@ -41,10 +43,10 @@ def _work(problem: RefineProblem, *, attempts: float, rounds: float, launches: i
     )
 
 
-def _work_of_sets(problem: RefineProblem, _facts: DeviceFacts, *, factor: float = 1.0) -> Work:
+def _work_of_sets(problem: RefineProblem, _facts: DeviceFacts, *, factor: float = 1.0, launches: int = 6) -> Work:
     """Count rounds of which each puts in a fifth of its candidates."""
     rounds = 2.5 * problem.min_angle + 5.0 * math.log2(2 + problem.mesh.n_triangles)
-    return _work(problem, attempts=5.0 * factor, rounds=rounds * factor, launches=6)
+    return _work(problem, attempts=5.0 * factor, rounds=rounds * factor, launches=launches)
 
 
 def _work_of_claims(problem: RefineProblem, facts: DeviceFacts, *, rounds: float) -> Work:
@@ -54,7 +56,13 @@ def _work_of_claims(problem: RefineProblem, facts: DeviceFacts, *, rounds: float
 
 
 def _strategy(kind: Kind, method: str, work: Callable[..., Work], **counts: float) -> Strategy:
-    return Strategy(kind, partial(Refinement, method=method), partial(work, **counts), unsupported)
+    return Strategy(kind, partial(_plan, method=method), partial(work, **counts), unsupported)
+
+
+def _plan(session: Session, problem: RefineProblem, *, method: str) -> Refinement:
+    return Refinement(
+        session, problem, method=method, from_device=method == "child_launch" and has_device_queue(session)
+    )
 
 
 STRATEGIES: dict[str, Strategy] = {
@@ -63,4 +71,6 @@ STRATEGIES: dict[str, Strategy] = {
     "priority": _strategy("offline", "priority", _work_of_sets),
     "three_phase": _strategy("offline", "three_phase", _work_of_sets, factor=4.0),
     "two_stage": _strategy("offline", "two_stage", _work_of_sets, factor=2.0),
+    "two_stage_balanced": _strategy("offline", "two_stage_balanced", _work_of_sets, factor=2.0, launches=7),
+    "child_launch": _strategy("offline", "child_launch", _work_of_sets, factor=2.0, launches=8),
 }

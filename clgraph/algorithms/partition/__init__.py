@@ -111,7 +111,8 @@ def partition(
     contraction : {"hashed", "sorted"}
     refinement : {"label_propagation", "buffered", "permutations", "noop"}
     effort : {"normal", "max"}
-        With ``"max"`` more partitions of the coarse levels are tried, and crossed for some generations.
+        With ``"max"`` more partitions of the coarse levels are tried, and crossed for some generations, and levels are
+        made anew within the parts more often.
     seed : int, or what else numpy.random.default_rng takes
         Of all that is left to chance, modulo 2**32.
     deterministic : bool

@@ -67,11 +67,13 @@ class Hybrid(Multilevel):
         n, m, k = float(problem.graph.n_vertices), problem.graph.n_edges, problem.n_parts
         while n > self._coarsest:
             own = m * n / problem.graph.n_vertices
-            on_host = Work(host_seconds=own * _METIS_SECONDS) if self._cpu is None else work.sized(n, own, k)
+            on_host = Work(host_seconds=own * _METIS_SECONDS)
+            if self._cpu is not None:
+                on_host = work.sized(n, own, k, self._cpu.facts)
             host = estimate(on_host, (self._cpu or self._session).profile.rates).seconds
             move = Work(read_backs=4.0, host_seconds=8 * (n + own) / _BUS_BYTES_PER_SECOND)
-            rates = self._session.profile.rates
-            if host + estimate(move, rates).seconds <= estimate(work.sized(n, own, k), rates).seconds:
+            rates, on_device = self._session.profile.rates, work.sized(n, own, k, self._session.facts)
+            if host + estimate(move, rates).seconds <= estimate(on_device, rates).seconds:
                 return int(n)
             n /= _SMALLER
         return int(self._coarsest)
@@ -90,6 +92,10 @@ class Hybrid(Multilevel):
         self.plan.scope["parts_work"].set(sizes_found, offset=constant("BEST_SIZES") * n_parts)
         self._moved = n
         return level
+
+    def _cycles(self, sizes: list[tuple[int, int]]) -> tuple[int, int]:
+        """The levels stay, so that what the CPU gave is what is refined."""
+        return 0, 0
 
     def _read(self, level: int, n: int, m: int) -> PartitionProblem:
         """Return what is asked of a level, with copies of its arrays."""

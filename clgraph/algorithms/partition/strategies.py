@@ -10,6 +10,7 @@ import numpy as np
 from clgraph.algorithms.partition import variants, work
 from clgraph.algorithms.partition.hybrid import HOSTS, Hybrid
 from clgraph.algorithms.partition.multilevel import (
+    GROWING,
     HASHED,
     REFINING,
     Multilevel,
@@ -30,7 +31,8 @@ from clgraph.runtime.session import Session
 
 _COARSEST = 16  # vertices of the coarsest level for each part
 _LEAST_COARSEST = 128
-_ALONE = 1024  # work-items of a group that refines a partition alone, mostly waiting for memory
+_ALONE = 1024  # work-items of a group that makes or refines a partition alone, mostly waiting for memory
+_FEW_COUNTERS = 2  # of a sub-group that bisects
 _SAME_EVERYWHERE = 8  # individuals of a deterministic partition, whatever the device
 
 
@@ -74,8 +76,10 @@ def gpu(
             "drop_light_edges": int(drops),
         },
         defines={"UNIT_EDGES": int(problem.graph.weight_dtype is None),
-                 "UNIT_VERTICES": int(problem.vertex_weights is None)},
+                 "UNIT_VERTICES": int(problem.vertex_weights is None),
+                 "WG_SIZE": _group(facts, parts_room)},
         file_defines={
+            GROWING: {"WG_SIZE": _group(facts, _FEW_COUNTERS, _ALONE)},
             POPULATION: {
                 "PARTS_ROOM": parts_room, "WG_SIZE": _group(facts, parts_room, _ALONE), "RECOUNTS": int(drops),
             },
@@ -83,7 +87,6 @@ def gpu(
             SEGMENTED: {"SPLIT_CLAIMS": int(not facts.has_int64_atomics)},
             **variants.defines_of(problem, parts_room, checked_count("top_k", top_k, 16), drops),
         },
-        work_group_size=_group(facts, parts_room),
         inputs={
             "row_offsets": lambda session: _row_offsets(session, problem),
             "edge_weights": lambda session: _edge_weights(session, problem),

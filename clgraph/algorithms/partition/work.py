@@ -2,7 +2,8 @@
 
 Levels shrink to about 0.57 of the level before in vertices and entries, so that all together are 2.3 times the first.
 The counts are of what was measured on meshes: each entry is looked at some fifteen times while a level is matched and
-contracted, and a level is refined in about thirty turns, in which a tenth of its vertices takes part.
+contracted, and a level is refined in about sixty turns, in which a twentieth of its vertices takes part. Where a launch
+refines all levels, a turn takes as long as some barriers, since a row is gone through from entry to entry.
 """
 from __future__ import annotations
 
@@ -14,22 +15,29 @@ from clgraph.model.cost import Gathers, Work
 
 _SHRINKING = 0.57
 _LOOKS = 15.0
-_TURNS = 30.0
-_BORDER = 0.1
-_LAUNCHES = 21.0  # of matching and contraction on a level
+_TURNS = 60.0
+_BORDER = 0.05
+_TURN_BARRIERS = 16.0
+_LAUNCHES = 20.0  # of matching and contraction on a level
+_OTHERS = 10.0
+_AGAIN = 1.5  # times as many levels, with those that are made anew within the parts
 
 
 def multilevel(problem: PartitionProblem, facts: DeviceFacts) -> Work:
     """Count everything; launches, too."""
-    return sized(problem.graph.n_vertices, problem.graph.n_edges, problem.n_parts)
+    return sized(problem.graph.n_vertices, problem.graph.n_edges, problem.n_parts, facts)
 
 
-def sized(n: float, m: float, n_parts: int) -> Work:
-    """Count what a graph of *n* vertices and *m* entries asks."""
+def sized(n: float, m: float, n_parts: int, facts: DeviceFacts) -> Work:
+    """Count what a graph of *n* vertices and *m* entries asks of a device."""
     levels = max(1.0, math.log(max(2.0, n / (16.0 * n_parts))) / -math.log(_SHRINKING))
     all_entries, all_vertices = m / (1 - _SHRINKING), n / (1 - _SHRINKING)
     looks = all_entries * (_LOOKS + _TURNS * _BORDER)
+    levels, turns = _AGAIN * levels, _AGAIN * levels * _TURNS
+    is_whole = facts.dialect.has_grid_barrier
     return Work(
-        launches=levels * (_LAUNCHES + 4 * _TURNS), read_backs=levels * (1 + _TURNS / 4),
+        launches=_OTHERS + _LAUNCHES * levels + (0.0 if is_whole else 4.0 * turns),
+        read_backs=levels + (0.0 if is_whole else turns / 4.0),
+        grid_barriers=_TURN_BARRIERS * turns if is_whole else 0.0,
         streamed_bytes=8.0 * looks + 100.0 * all_vertices, gathers=(Gathers(looks, 4.0 * n),),
     )

@@ -14,7 +14,6 @@ from clgraph.algorithms.traversal.predecessors import find_predecessors
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.algorithms.traversal.strategies import rounds_strategies
 from clgraph.arguments import checked_number
-from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import sequential
 from clgraph.engine.planned import planned
@@ -27,7 +26,6 @@ _DEEP = 40  # levels of a search
 _DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 2.0, 0.5  # Davidson et al. take 32
 _HUB = 32.0  # times the mean degree
 _WIDEST = 1e30  # bucket
-_MANY_LEAVES = 0.1  # of the vertices
 _TURNS = 4096  # of a work-group alone in one launch
 _BUDGET = 2**22  # edges that one work-item looks at in a launch: a fraction of a second
 _MOST_LAUNCHES = 2**31 - 1
@@ -69,7 +67,7 @@ def _bucketed(
         values={**queues.capacities(problem), "most_turns": _TURNS},
         defines={
             **queues.queue_defines(problem, facts, group, 256, entry_bytes=16 if held.wide else 8),
-            "DROP_LEAVES": int(problem.graph.is_known_symmetric and leaves_share(stats) > _MANY_LEAVES),
+            "DROP_LEAVES": int(has_many_leaves(problem)),
             "LIGHT_FIRST": int(light_first), "FEW_ROWS": 4096 if is_deep else 131072, "ALONE": int(alone),
             "ONLY_SHORT_ROWS": int(not light_first and not alone and queues.has_short_rows(problem)),
             "STEPS": 4 if alone or not is_deep else 1 if stats.mean_degree < 8 else 2,
@@ -78,9 +76,9 @@ def _bucketed(
     )  # fmt: skip
 
 
-def leaves_share(stats: GraphStats) -> float:
-    """Return the share of the vertices that have one edge."""
-    return sum(stats.degree_vertex_counts[1:2]) / max(1, stats.n_vertices)
+def has_many_leaves(problem: SearchProblem) -> bool:
+    """Return whether it pays to look up rows so that vertices whose only edge leads back need not wait."""
+    return problem.graph.is_known_symmetric and work.leaves_share(problem.stats) > 0.0
 
 
 def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
@@ -97,7 +95,7 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
             # An entry is a distance and a vertex, padded to a multiple of the former.
             "entries": Array(f"2 * CHUNK * {n_chunks}", held.dtype), "link": Array(n_chunks, np.uint64),
         },
-        work_group_size=1,
+        defines={"SKIP_LEAVES": int(has_many_leaves(problem))}, work_group_size=1,
     )  # fmt: skip
 
 

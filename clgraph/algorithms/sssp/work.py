@@ -12,6 +12,8 @@ _BUCKETS = 20.0  # passes over the pile, at least
 _SPLIT = 1.3  # edges are looked at once more where the light ones come first
 # Of a CPU, where one work-item does all.
 _PER_VERTEX, _PER_EDGE, _FAR_LOADS = 13.0, 0.5, 0.3
+_MANY_LEAVES = 0.25  # of the vertices: with fewer it takes longer to tell leaves apart than to let them wait
+_LEAF_SAVES = 0.88  # of what a vertex takes that waits
 _NEAR_FAR = 2.5  # times as long as in order
 
 
@@ -32,5 +34,12 @@ def delta_stepping(stats: GraphStats, facts: DeviceFacts) -> Work:
     return frontier(stats, facts).times(_SPLIT)
 
 
+def leaves_share(stats: GraphStats) -> float:
+    """Return the share of the vertices that have one edge, which need not wait; 0 where they are few."""
+    leaves = 0.0 if stats.directed else sum(stats.degree_vertex_counts[1:2]) / max(1, stats.n_vertices)
+    return leaves if leaves > _MANY_LEAVES else 0.0
+
+
 def dijkstra(stats: GraphStats, facts: DeviceFacts) -> Work:
-    return serial_work(stats, facts, _PER_VERTEX, _PER_EDGE, _FAR_LOADS)
+    per_vertex = _PER_VERTEX * (1.0 - _LEAF_SAVES * leaves_share(stats))
+    return serial_work(stats, facts, per_vertex, _PER_EDGE, _FAR_LOADS)

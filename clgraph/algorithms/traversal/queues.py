@@ -9,7 +9,7 @@ from clgraph.model.recipe import Array
 
 _PIECE = 128  # edges
 _ALONE_ROWS = 4096  # that a CPU's work-item keeps to itself
-_OTHER_BYTES = 128  # of local memory
+_OTHER_BYTES = 320  # of local memory
 _LINGER = 200  # turns; groups that come too late leave their share to the others
 
 

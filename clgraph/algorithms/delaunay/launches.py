@@ -1,0 +1,129 @@
+"""The launches of rounds over the whole mesh."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from clgraph.device.facts import DeviceFacts
+from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.program import Launch
+from clgraph.runtime.session import Session
+
+MARK, ROUNDS, INSERT, PATCHES = (f"delaunay/{file}.cl" for file in ("mark", "rounds", "insert", "patches"))
+WAITING = 32  # new bad triangles that a worker remembers; the next round finds others
+
+
+class Sizes:
+    """How many work-items there are of each kind on a device.
+
+    Attributes
+    ----------
+    group, exact : dict
+        The definition of the work-group's size, and the same where arithmetic is exact.
+    groups, walkers, exact_groups : int
+        Work-groups of most kernels, of walks, and of exact walks.
+    workers : int
+        Work-items that refine patches.
+    """
+
+    def __init__(self, facts: DeviceFacts) -> None:
+        cpu, units = facts.is_cpu, facts.compute_units
+        self.group, self.groups = ({"WG_SIZE": 1}, 8 * units) if cpu else ({"WG_SIZE": 128}, 16 * units)
+        self.walkers = 4 * self.groups if cpu else self.groups
+        self.exact, self.exact_groups = ({"WG_SIZE": 1}, 32 * units) if cpu else ({"WG_SIZE": 32}, units)
+        self.workers = 32 * units if cpu else 128 * units
+
+
+class Launches:
+    """Binds rounds to arrays of one size.
+
+    Parameters
+    ----------
+    session : Session
+    scope : mapping
+        The arrays of the mesh, and what the kernels share.
+    rim : int
+        How many edges the rim of a cavity may have.
+    n_rows, workers : int
+        How many candidates, and how many workers there may be.
+    """
+
+    def __init__(self, session: Session, scope: Mapping[str, Any], *, rim: int, n_rows: int, workers: int) -> None:
+        self._session, self._scope, self._rim, self._sizes = session, scope, rim, Sizes(session.facts)
+        self._n_rows, self._workers, self._slots = n_rows, workers, scope["urgencies"].size
+
+    def _rows(self, n_rows: int) -> dict[str, DeviceArray]:
+        sizes = {"rim": 4 * self._rim, "cavity": 2 * self._rim}
+        return {name: self._session.empty(n_rows * size, np.int32) for name, size in sizes.items()}
+
+    def _words(self, items: int) -> DeviceArray:
+        words = self._session.program(MARK, self._sizes.exact).constant("WIDE_WORDS")
+        return self._session.empty(items * words, np.uint64)
+
+    def sets(
+        self, claim: bool = True, again: int = 0, checks: str = "AT_ONCE", from_device: bool = False
+    ) -> list[list[Launch]]:
+        """Bind rounds in which candidates without conflicts are found before any goes in.
+
+        Parameters
+        ----------
+        claim : bool
+            Whether candidates claim triangles by atomics; else they write keys.
+        again : int
+            How many times those that have lost try once more, by atomics.
+        checks : {"AT_ONCE", "LISTED", "BY_CHILDREN"}
+            Who finds which of the new triangles are bad, as cl/delaunay/insert.cl tells.
+        from_device : bool
+            Whether children are launched by kernels; else the host does it.
+        """
+        session, n_rows, sizes = self._session, self._n_rows, self._sizes
+        exact_items = sizes.exact["WG_SIZE"] * sizes.exact_groups
+        scope: dict[str, Any] = {
+            **self._scope, **self._rows(n_rows), "n_rows": n_rows, "most_candidates": n_rows,
+            "keys": session.empty(n_rows, np.uint64), "words": self._words(exact_items),
+            "heads": session.empty(4 * n_rows, np.int32), "spots": session.empty(2 * n_rows, np.float64),
+            **{name: session.empty(n_rows, np.int32) for name in ("candidates", "unsure", "needs", "ends")},
+            "made": session.empty(1 if checks == "AT_ONCE" else self._slots, np.int32), "n_groups": sizes.groups,
+        }
+        rounds, items = session.program(ROUNDS, sizes.group), sizes.groups * sizes.group["WG_SIZE"]
+        looks = {"LISTED": ["check_shares"], "BY_CHILDREN": [] if from_device else ["check_groups"]}.get(checks, [])
+        inserts = session.program(INSERT, {**sizes.group, "CHECKS": "LISTED" if looks else checks})
+        ends = [inserts.bind(kernel, items, scope) for kernel in ("insert", *looks)]
+
+        def walked(claim: bool) -> list[Launch]:
+            walks = {"MOST_RIM": self._rim, "CLAIM": int(claim)}
+            written = [] if claim else [rounds.bind("write_keys", items, scope, only_raise=phase) for phase in (0, 1)]
+            mark, walkers = session.program(MARK, {**sizes.group, **walks}), sizes.walkers * sizes.group["WG_SIZE"]
+            exact = session.program(MARK, {**sizes.exact, **walks, "EXACT": 1})
+            return [
+                mark.bind("mark", walkers, scope), exact.bind("mark", exact_items, scope), *written,
+                rounds.bind("judge", items, scope, ring_counts=int(not claim)), *ends,
+            ]
+
+        first = [rounds.bind(kernel, items, scope) for kernel in ("count_bad", "list_bad")]
+        later = [rounds.bind("renew", items, scope), *walked(True)] if again else []
+        return [first + walked(claim), *([later] * again)]
+
+    def claims(self, keeps: bool) -> tuple[list[list[Launch]], Launch]:
+        """Bind rounds in which points go in as soon as their triangles are claimed, and a count of urgencies.
+
+        Parameters
+        ----------
+        keeps : bool
+            Whether a worker goes on with the bad triangles that it has made.
+        """
+        session, sizes, workers = self._session, self._sizes, self._workers
+        rounds, items = session.program(ROUNDS, {**sizes.group, "SIFTED": 0}), sizes.groups * sizes.group["WG_SIZE"]
+        patches = session.program(PATCHES, {
+            **sizes.exact, "MOST_RIM": self._rim, "EXACT": int(session.facts.is_cpu), "MOST_WAITING": WAITING * keeps,
+        })  # fmt: skip
+        scope: dict[str, Any] = {
+            **self._scope, **self._rows(workers), "most_candidates": self._slots, "n_workers": workers,
+            "keys": session.empty(self._slots, np.uint64), "candidates": session.empty(self._slots, np.int32),
+            "words": self._words(workers), "waiting": session.empty(workers * WAITING, np.int32),
+        }
+        kernels = ("count_urgencies", "count_bad", "list_bad")
+        counting, *listing = (rounds.bind(kernel, items, scope) for kernel in kernels)
+        return [[*listing, patches.bind("refine_patches", workers, scope)]], counting
