@@ -43,7 +43,8 @@ from clgraph.probing import api as probing  # noqa: E402
 EXTRA_BYTES = 3 << 30  # of address space for the calls
 LONGEST_SECONDS = 60.0  # of a call; a kernel may have to be compiled
 OF_PLANS = {
-    "wait", "staging_for", "program", "check_memory", "run_info", "record_kernel", "record_transfer", "record_compile"
+    "wait", "wait_aside", "staging_for", "program", "check_memory", "run_info", "record_kernel", "record_transfer",
+    "record_compile",
 }
 
 
@@ -61,6 +62,8 @@ def good_values(directory: Path, session: Any) -> dict[str, Any]:
     """Return values by name of a parameter, or of a function and its parameter; others go by the annotation."""
     graph = cg.generators.random_weights(cg.generators.rmat(5, 4, seed=1), 1)
     ratings = cg.generators.planted_ratings(9, 9, 60)
+    rows = (session.upload(array) for array in (graph.row_offsets, graph.column_indices))
+    on_device = cg.DeviceGraph.from_arrays(session, *rows, directed=False)
     path = directory / "edges.txt"
     path.write_text("0 1 2.5\n1 2 3\n", encoding="ascii")
     planar = cg.PlanarGraph.from_arrays([[0, 0], [2, 0], [2, 1], [0, 1]], [[0, 1], [1, 2], [2, 3], [3, 0]])
@@ -71,7 +74,7 @@ def good_values(directory: Path, session: Any) -> dict[str, Any]:
         "src": [0, 1], "dst": [1, 2], "row_offsets": [0, 1, 2], "column_indices": [1, 0], "algorithm": "bfs",
         "users": [0, 1], "items": [0, 1], "values": [1.0, 2.0], "ids": [0], "user": 0, "vertex": 0,
         "colors": np.arange(graph.n_vertices), "parts": np.arange(graph.n_vertices) % 4, "n_parts": 4,
-        "hash": "murmur3", "bits": 3, "n_ratings": 20,
+        "SplitGraph:parts": [[on_device]], "hash": "murmur3", "bits": 3, "n_ratings": 20,
         "X": ratings, "ratings": ratings, "n_users": 9, "n_items": 9, "document": session.profile.to_json(),
         "dtype": np.int32, "host": np.arange(5), "verify": True, "callback": lambda *_: True,  # which ends a fit
         "mesh": planar.triangulate(), "write_planar_graph:graph": planar, "points": planar.points,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyopencl as cl
 
-from clgraph.arguments import check_choice, checked_count, refusing, shown
+from clgraph.arguments import check_choice, checked_count, shown
 from clgraph.data.csr import offset_dtype
 from clgraph.data.graph import Graph, as_graph
 from clgraph.engine.team import Team
@@ -52,7 +52,7 @@ class SplitGraph:
 
     Parameters
     ----------
-    parts : sequence of sequence of DeviceGraph
+    parts : list of list of DeviceGraph
         The parts of each device. They have the same number of vertices. Together they have each edge of an undirected
         graph from both of its ends, as one undirected graph would have it.
 
@@ -75,8 +75,9 @@ class SplitGraph:
     source: Graph | None = None
 
     def __init__(self, parts: Sequence[Sequence[DeviceGraph]]) -> None:
-        with refusing("parts", parts, "for each device a sequence of DeviceGraphs"):
-            kept = [[*each] for each in parts]
+        if not isinstance(parts, list | tuple) or not all(isinstance(each, list | tuple) for each in parts):
+            raise InputError(f"parts = {shown(parts)}; allowed: for each device a list or tuple of DeviceGraphs")
+        kept = [[*each] for each in parts]
         for k, graphs in enumerate(kept):
             for graph in graphs:
                 if not isinstance(graph, DeviceGraph):
@@ -129,6 +130,7 @@ class SplitGraph:
 
     def slabs(self, place: int) -> Iterator[Slab]:
         """Yield the slabs of a device that have entries."""
+        place = checked_count("place", place, len(self._slabs) - 1, least=0)
         return (slab for slab in self._slabs[place] if slab.graph.n_edges)
 
 
