@@ -196,8 +196,8 @@ def test_number_of_colors(pocl: Session, strategy: str, options: dict[str, Any])
     expected = max(nx.greedy_color(made, "largest_first").values()) + 1
     n_colors = color(graph, strategy=strategy, session=pocl, **options).n_colors
     in_degree_order = strategy == "jones_plassmann" or options.get("by")
-    races_in_degree_order = options.get("order") == "largest_first"  # 1.15 was seen on 16 cores
-    assert n_colors <= (1.05 if in_degree_order else 1.2 if races_in_degree_order else 1.5) * expected
+    races_in_degree_order = options.get("order") == "largest_first"  # 1.26 was seen on 16 cores
+    assert n_colors <= (1.05 if in_degree_order else 1.4 if races_in_degree_order else 1.5) * expected
 
 
 @every_case

@@ -78,10 +78,14 @@ def test_a_plan_is_made_once_and_right_in_every_run(session: Session, algorithm:
 
 @pytest.mark.parametrize("algorithm", ON_GRAPHS)
 def test_a_later_call_makes_nothing_anew(session: Session, algorithm: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It prices no strategy, allocates and binds nothing, and waits for nothing but what it reads."""
+    """It prices no strategy, allocates and binds nothing, and waits for nothing but what it reads.
+
+    But for ``hybrid``: METIS or a session of the CPU gets a coarse level anew in each run.
+    """
     entry = find_algorithm(algorithm)
     problem = entry.problem(generators.random_weights(generators.grid(9, 11)), **SETTINGS.get(algorithm, ({},))[0])
-    runs_here = [name for name, strategy in entry.strategies.items() if not strategy.unsupported(session.facts)]
+    strategies = [(name, strategy) for name, strategy in entry.strategies.items() if name != "hybrid"]
+    runs_here = [name for name, strategy in strategies if not strategy.unsupported(session.facts)]
     first = {name: entry.solve(problem, strategy=name, session=session) for name in ("auto", *runs_here)}
 
     def refused(*_args: object, **_options: object) -> None:
