@@ -34,7 +34,9 @@ INLINE void insert_one(grown_t m, int i, found_t found, int v, int base, demands
   m.points[v] = p;
   m.point_segments[v] = on_segment ? found.segment : FREE_POINT;
   int before = slot_of(m, i, found.n_cavity, n - 1, base), t = slot_of(m, i, found.n_cavity, 0, base);
+#if !CHECK_LATER
   double2 a = m.points[edge.x];
+#endif
   for (int k = 0; k < n; k++) {
     int behind = slot_of(m, i, found.n_cavity, k + 1 < n ? k + 1 : 0, base);
     int4 following = edge;
@@ -43,15 +45,16 @@ INLINE void insert_one(grown_t m, int i, found_t found, int v, int base, demands
     int to_next = link_to(behind, 1), to_last = link_to(before, 0);
     if (on_segment && (k == 0 || k == found.second)) to_last = at_boundary ? OUTSIDE : ~to_last;
     if (on_segment && (k + 1 == n || k + 1 == found.second)) to_next = at_boundary ? OUTSIDE : ~to_next;
-    double2 b = m.points[vb];
     m.corners[t] = (int4)(edge.x, vb, v, edge.w);
     m.links[t] = (int4)(to_next, to_last, edge.y, 0);
     if (to_next < 0 || to_last < 0 || edge.y < 0) m.sides[t] = (int4)(found.segment, found.segment, edge.z, 0);
 #if !CHECK_LATER
+    double2 b = m.points[vb];
     double cap = ask.has_caps ? m.caps[edge.w] : 0.0;
     int urgency = badness(a, b, p, edge.x, vb, v, cap, ask, m.point_segments, m.segment_ends, m.points);
     if (has_encroached(a, b, p, (int4)(to_next, to_last, edge.y, 0), ask)) urgency = ENCROACHED;
     m.urgencies[t] = (uchar)urgency;
+    a = b;
 #endif
     if (edge.y != OUTSIDE) {
       int outer = unmarked(edge.y), own = link_to(t, 2);
@@ -60,7 +63,6 @@ INLINE void insert_one(grown_t m, int i, found_t found, int v, int base, demands
     before = t;
     t = behind;
     edge = following;
-    a = b;
   }
 }
 #endif
