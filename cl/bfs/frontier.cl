@@ -216,7 +216,7 @@ INLINE uint pull(int n, int depth, long first, long stride, tree_t on, __global 
       const int v = (int)(base + k * stride) + (int)sg_lane();
       int by = frontier_neighbor(begin[k], min(end[k], begin[k] + LONE_ENTRIES), 1, in_neighbors, bits);
       int waits = by < 0 && end[k] - begin[k] > LONE_ENTRIES;
-      if (waits && SUB_GROUPS_PER_GROUP > 1 && end[k] - begin[k] > HUB_ENTRIES && keep_hub(v, hubs)) {
+      if (SUB_GROUPS_PER_GROUP > 1 && waits && end[k] - begin[k] > HUB_ENTRIES && keep_hub(v, hubs)) {
         waits = 0;
         end[k] = begin[k];
       }
