@@ -63,9 +63,10 @@ KERNEL start_level(uint level, int has_coarser, REFINEMENT_PARAMETERS) {
 KERNEL direct_turn(uint level, REFINEMENT_PARAMETERS) {
   LOCAL_ARRAY uint desk[DESK_WORDS];
   REFINED(0u, 1u)
+  const level_t on = LEVEL(level);
   r.is_finest = level == 0u;
   r.level = levels + level * LEVEL_WORDS;
-  direct(&r, desk);
+  direct(&r, &on, desk);
 }
 
 KERNEL ask_border(uint level, REFINEMENT_PARAMETERS) {

@@ -16,6 +16,11 @@
 #ifndef MOST_TURNS
 #define MOST_TURNS 400u
 #endif
+#ifndef POLISHES                 /* 1: levels of long rows with few vertices at the border have the last round alone */
+#define POLISHES 0
+#endif
+#define LONG_ROWS 16u            /* entries in the mean */
+#define FEW_AT_BORDER 3u         /* less than one in so many */
 #if WG_SIZE == 1
 #define GROUP_BARRIER()
 #else
@@ -28,8 +33,13 @@
 
 /* ---- direct */
 
+/* Whether the first round would take long and win little: it moves vertices that come back, and counts long rows. */
+INLINE int only_polishes(const level_t *on, uint n_border) {
+  return POLISHES && n_border < on->n / FEW_AT_BORDER && (uint)on->rows[on->n] / LONG_ROWS > on->n;
+}
+
 /* One work-group.  desk: local memory for the words of the state, for each part, and for sums over all parts. */
-INLINE void direct(const refined_t *r, volatile __local uint *desk) {
+INLINE void direct(const refined_t *r, const level_t *on, volatile __local uint *desk) {
   volatile __global int *sizes = OF_PARTS(r, SIZES), *limits = OF_PARTS(r, LIMITS);
   volatile __local uint *free = desk + REFINE_WORDS, *over = desk + DESK_OVER, *total = desk + DESK_TOTAL;
   if (r->state[REFINE_MODE] == MODE_DONE) return;
@@ -51,6 +61,7 @@ INLINE void direct(const refined_t *r, volatile __local uint *desk) {
     uint fruitless = desk[REFINE_FRUITLESS] + !too_much, heavy = too_much ? desk[REFINE_HEAVY] + 1u : 0u;
     uint mode = !too_much ? MODE_SPREAD : heavy <= 2u ? MODE_WEAK : MODE_STRONG;
     desk[REFINE_CUT] = (uint)cut;
+    if (turn == 0u && only_polishes(on, desk[REFINE_LENGTH])) desk[REFINE_ROUND] = ROUNDS - 1u;
     desk[REFINE_CHANGE] = 0u;
     desk[REFINE_COPIED] = 0u;
     if (is_better) {
@@ -120,7 +131,7 @@ INLINE void direct(const refined_t *r, volatile __local uint *desk) {
     list_border(&r, &on, !is_projected);                                                              \
     arrive                                                                                            \
     for (;;) {                                                                                        \
-      if (r.member == 0u) direct(&r, desk);                                                           \
+      if (r.member == 0u) direct(&r, &on, desk);                                                      \
       arrive                                                                                          \
       const uint mode = r.state[REFINE_MODE];  /* who is ahead may begin the next level soon */       \
       ask(&r, &on);                                                                                   \

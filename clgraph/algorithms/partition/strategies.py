@@ -85,7 +85,7 @@ def gpu(
             },
             HASHED: {"TEAM": 1} if problem.deterministic else {},
             SEGMENTED: {"SPLIT_CLAIMS": int(not facts.has_int64_atomics)},
-            **variants.defines_of(problem, parts_room, checked_count("top_k", top_k, 16), drops),
+            **variants.defines_of(problem, facts, parts_room, checked_count("top_k", top_k, 16), drops),
         },
         inputs={
             "row_offsets": lambda session: _row_offsets(session, problem),

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from clgraph.algorithms.partition.problem import PartitionProblem
+from clgraph.device.facts import DeviceFacts
 from clgraph.model.recipe import Array
 from clgraph.primitives.sort import Sort
 
@@ -61,16 +62,18 @@ def arrays_of(problem: PartitionProblem, drops: bool) -> dict[str, Array]:
 
 
 def defines_of(
-    problem: PartitionProblem, parts_room: int, top_k: int, drops: bool
+    problem: PartitionProblem, facts: DeviceFacts, parts_room: int, top_k: int, drops: bool
 ) -> dict[str, dict[str, int | str]]:
     """Return the definitions of each kernel file of the variants.
 
-    Label propagation has rounds that take a partition back; the other refinements only go on while the cut falls.
+    Label propagation has rounds that take a partition back; the other refinements only go on while the cut falls. CPUs
+    make fewer turns where that costs little of the cut.
     """
     room: dict[str, int | str] = {"PARTS_ROOM": parts_room}
     refining = room | {"RECOUNTS": int(drops)}
     if problem.refinement not in ("buffered", "permutations"):
-        return {_REFINING: refining}
+        is_hasty = facts.is_cpu and problem.effort == "normal" and not problem.deterministic
+        return {_REFINING: refining | ({"MOST_HEAVY": "8u", "POLISHES": 1} if is_hasty else {})}
     refining |= {"ROUNDS": "1u", "PATIENCE": "4u"}
     if problem.refinement == "buffered":
         return {_REFINING: refining | {"FINE_SHARE": 0, "COARSE_SHARE": 0}, BUFFERED: room}
