@@ -21,6 +21,7 @@ from clgraph.runtime.session import Session
 from clgraph.runtime.staging import LEAST_BYTES
 
 _PIECE_BYTES = 32 << 20  # of an array that goes by way of the host: one piece is read while another one is written
+_LEAST_PIECES = 4  # of an array whose pieces are not too small for pinned memory then
 _PIECES = 3  # are on the host at once
 
 _T = TypeVar("_T")
@@ -131,7 +132,8 @@ class Team:
             return copy
         self._after_kernels(own)
         self._after_kernels(to)  # the pool may give memory that kernels in flight still use
-        step = min(array.size, _PIECE_BYTES // array.dtype.itemsize)
+        piece_bytes = min(_PIECE_BYTES, max(LEAST_BYTES, array.nbytes // _LEAST_PIECES))
+        step = min(array.size, piece_bytes // array.dtype.itemsize)
         free = SimpleQueue[NDArray[Any]]()
         for _ in range(_PIECES):
             free.put(recycled.empty(step, array.dtype))
