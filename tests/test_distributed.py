@@ -23,9 +23,11 @@ from scipy.sparse import random_array
 import clgraph as cg
 import clgraph.distributed as cgd
 from clgraph import generators
+from clgraph.algorithms.mst.edge_lists import forest_of_edges
 from clgraph.distributed import chunks, fold, forest, workers
 from clgraph.distributed.cluster import _named
 from clgraph.distributed.fold import Part
+from clgraph.distributed.forest_filter import ForestFilter
 from clgraph.errors import (
     ClusterError,
     DeviceDroppedWarning,
@@ -163,9 +165,11 @@ def test_chunks_of_every_kind_are_read_in_segments(
     assert cgd.connected_components([future], n_vertices=300, client=client).info.n_edges == sources.size
 
 
-def test_a_forest_grows_by_segments(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph, contracted = random_graph(100, 2000), []
-    whole = cg.minimum_spanning_forest(graph, session=session_on("pocl"))
+@pytest.mark.parametrize("maximum", [False, True])
+@pytest.mark.parametrize("dtype", [np.int32, np.float64])
+def test_a_forest_grows_by_segments(monkeypatch: pytest.MonkeyPatch, dtype: Any, maximum: bool) -> None:
+    graph, contracted = random_graph(100, 2000, dtype), []
+    whole = cg.minimum_spanning_forest(graph, maximum=maximum, session=session_on("pocl"))
     lightest = forest.lightest
 
     def counted(n: int, maximum: bool, *parts: Any) -> Any:
@@ -180,11 +184,38 @@ def test_a_forest_grows_by_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forest, "lightest", counted)
     part = None
     for place, chunk in enumerate(cgd.edge_chunks(graph, 3)):
-        part = forest.absorb(part, [place], chunk, n=None, base=0, maximum=False)
-    assert part is not None and np.array_equal(part.value.sources, whole.sources)
+        part = forest.absorb(part, [place], chunk, n=None, base=0, maximum=maximum)
+        assert pickle.loads(pickle.dumps(part)).aside is None
+    assert part is not None and part.n_edges == graph.edge_list()[0].size
+    part = forest.finish(part, maximum=maximum)
+    assert np.array_equal(part.value.sources, whole.sources) and np.array_equal(part.value.targets, whole.targets)
     assert np.array_equal(part.value.weights, whole.weights)
-    # At least as many new edges as the forest has, but for the last ones of a chunk.
-    assert len(contracted) < 25 and max(contracted) < 350
+    # The filter drops most edges, so the forest is looked at again only a few times.
+    assert len(contracted) < 12 and max(contracted) < 350
+
+
+@pytest.mark.parametrize("maximum", [False, True])
+def test_no_edge_of_the_forest_is_filtered_out(maximum: bool) -> None:
+    """Whatever forest the filter knows, the forest of what it keeps and of the known edges is that of all edges."""
+    session, rng = session_on("pocl"), np.random.default_rng(5)
+    n_dropped = 0
+    for trial in range(30):
+        n, m = int(rng.integers(2, 60)), int(rng.integers(1, 400))
+        weights = rng.integers(0, int(rng.integers(1, 40)), m).astype([np.int32, np.int64, np.float64][trial % 3])
+        edges = (*rng.integers(0, n, (2, m), dtype=np.int32), weights)
+        old, new = (tuple(array[part] for array in edges) for part in (slice(m // 2), slice(m // 2, m)))
+        known = forest_of_edges(session, n, old, maximum=maximum)
+        if not known[0].size:
+            continue
+        kept = ForestFilter(session, n, known, maximum=maximum).rest(new)
+        n_dropped += new[0].size - kept[0].size
+        both = tuple(np.concatenate(pair) for pair in zip(known, kept, strict=True))
+        for found, wanted in zip(
+            forest_of_edges(session, n, both, maximum=maximum), forest_of_edges(session, n, edges, maximum=maximum),
+            strict=True,
+        ):  # fmt: skip
+            assert np.array_equal(found, wanted)
+    assert n_dropped > 500
 
 
 def test_parquet_names_the_package_that_it_needs(

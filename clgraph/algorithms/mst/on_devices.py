@@ -31,7 +31,7 @@ _NAMES = "rows", "columns", "weights", "entries"
 
 
 @dataclass(frozen=True)
-class _Solver:
+class Solver:
     """What all parts have in common: the name of the weights' kind, and whether the heaviest edges are wanted."""
 
     kind: str
@@ -101,7 +101,7 @@ def solve(problem: ForestProblem, graph: SplitGraph | StreamedGraph) -> tuple[ND
         graph = StreamedGraph(_ranked(problem.graph, weights), list(team.sessions), weights=True)
         team = graph.team
     sent_before = team.sent_bytes
-    solver, split = _Solver(kind, problem.maximum), graph
+    solver, split = Solver(kind, problem.maximum), graph
 
     def local(place: int) -> dict[str, DeviceArray] | None:
         edges = None
@@ -129,7 +129,7 @@ def solve(problem: ForestProblem, graph: SplitGraph | StreamedGraph) -> tuple[ND
 
 
 def _merged(
-    team: Team, solver: _Solver, n: int, gives: Mapping[int, int], forests: Mapping[int, Mapping[str, DeviceArray]]
+    team: Team, solver: Solver, n: int, gives: Mapping[int, int], forests: Mapping[int, Mapping[str, DeviceArray]]
 ) -> Mapping[int, dict[str, DeviceArray]]:
     """Return the forests of the devices that take, each merged with that of the device that gives to it."""
 
