@@ -7,7 +7,8 @@ from clgraph.algorithms.components.edge_lists import EdgeComponents
 from clgraph.distributed.chunks import Segment
 from clgraph.runtime.session import Session
 
-_SHARES = (0.5, 0.75, 0.875, 1.0)  # of the forest's edges, the lightest: what they connect rules out heavier edges
+# What so many of the lightest edges of the forest connect rules out heavier edges.
+_SHARES = (0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
 
 
 class ForestFilter:

@@ -49,5 +49,5 @@ def forest_of_edges(session: Session, n: int, edges: Edges, *, maximum: bool = F
         on_device = device_graph(session, graph, weights=True)
         keys = None if weights is None else upload_weights(session, graph)
         part = replace(on_device, edge_weights=keys)
-    found = Solver(weight_kind(graph), maximum).forest(part, 0)["entries"].get()
+    found = Solver(weight_kind(graph), maximum).entries(part).get()
     return low[found], high[found], None if weights is None else weights[found]

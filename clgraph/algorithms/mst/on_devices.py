@@ -45,8 +45,8 @@ class Solver:
         sizes = count, count, count if self.kind != "WEIGHT_NONE" else 1, count
         return {name: session.empty(size, kind) for name, size, kind in zip(_NAMES, sizes, kinds, strict=True)}
 
-    def forest(self, part: DeviceGraph, first: int, entries: DeviceArray | None = None) -> dict[str, DeviceArray]:
-        """Return the edges of the forest of *part*, which begins at entry *first* or has these *entries*."""
+    def entries(self, part: DeviceGraph) -> DeviceArray:
+        """Return the entries of *part* that are in its forest, in order, uint32."""
         session, n, m = part.session, part.n_vertices, part.n_edges
         with session.driver:
             weights = session.empty(1, np.uint32) if part.edge_weights is None else part.edge_weights
@@ -57,18 +57,24 @@ class Solver:
             in_order, n_edges = session.empty(n, np.uint32), session.empty(1, np.int32)
             sort = Sort(session, plan.arrays["forest"], in_order, end_bit=m.bit_length())
             sort.run()
-            program = self._program(session)
-            program.bind("count_edges", n + 1, n=n, in_order=in_order, n_edges=n_edges)()
+            self._program(session).bind("count_edges", n + 1, n=n, in_order=in_order, n_edges=n_edges)()
         wait_for(session)
         with session.driver:
             (count,), *statuses = plan.read((n_edges, 0, 1), *sort.statuses())
             sort.check(statuses)
-            found = self._room(session, int(count))
+        return in_order.view(0, int(count))
+
+    def forest(self, part: DeviceGraph, first: int, entries: DeviceArray | None = None) -> dict[str, DeviceArray]:
+        """Return the edges of the forest of *part*, which begins at entry *first* or has these *entries*."""
+        session, in_order = part.session, self.entries(part)
+        with session.driver:
+            found = self._room(session, in_order.size)
             scope = {
-                "n": n, "n_edges": count, "in_order": in_order, "is_listed": int(entries is not None), "first": first,
-                "part_entries": in_order if entries is None else entries, "edge_weights": weights, **part.scope,
+                "n": part.n_vertices, "n_edges": in_order.size, "in_order": in_order, "first": first,
+                "is_listed": int(entries is not None), "part_entries": in_order if entries is None else entries,
+                "edge_weights": found["weights"] if part.edge_weights is None else part.edge_weights, **part.scope,
             }  # fmt: skip
-            self._program(session).bind("take_edges", int(count), scope, **found)()
+            self._program(session).bind("take_edges", in_order.size, scope, **found)()
         return found
 
     def merged(self, session: Session, n: int, *lists: Mapping[str, DeviceArray]) -> dict[str, DeviceArray]:
