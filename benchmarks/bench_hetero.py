@@ -8,10 +8,9 @@
 For each load it times each device alone (where that would take long, on a 64th of the load), then splits on a grid, and
 once more around the best of them, with the policy ``static``; splits are left out in which a device alone would take
 much longer than the best so far. With ``--round-seconds`` loads are cut so that the faster device needs about as long
-for one alone. Then come the rounds of each policy, which begins with nothing learned. Answers are
-checked. A row has the seconds of all rounds, and of those from round 4 on the median over the best split (``of_best``)
-and over the fastest device alone (``of_single``), and the efficiency: the speed over the sum of the speeds of the
-devices alone.
+for one alone. Then come the rounds of each policy, which begins with nothing learned. Answers are checked. A row has
+the seconds of all rounds, the median of those from round 4 on, this over the best split (``of_best``) and over the
+fastest device alone (``of_single``), and the efficiency: the speed over the sum of the speeds of the devices alone.
 """
 from __future__ import annotations
 
@@ -199,8 +198,8 @@ def measure(
         seconds = [done.total_seconds for done in report.rounds]
         late = statistics.median(seconds[min(LEARNING_ROUNDS, len(seconds) - 1) :])
         yield {
-            "load": timer.name, "policy": name, "devices": list(report.devices), "seconds": seconds,
-            "late_seconds": late, "alone_seconds": alone, "best_seconds": best, "best_split": split,
+            "load": timer.name, "policy": name, "devices": list(report.devices), "seconds": late,
+            "round_seconds": seconds, "alone_seconds": alone, "best_seconds": best, "best_split": split,
             "of_best": late / best, "of_single": late / min(alone),
             "efficiency": 1 / (late * sum(1 / each for each in alone)),
             "items": [done.items for done in report.rounds], "steals": [done.steals for done in report.rounds],
@@ -265,8 +264,8 @@ def main() -> int:
         }  # fmt: skip
         new = [{**where, "strategy": row["policy"], **row} for row in measure(whole, part, policies, args)]
         rows += new
-        body = [[row["policy"], *(1e3 * s for s in row["seconds"]), row["of_best"], row["of_single"], row["efficiency"]]
-                for row in new]  # fmt: skip
+        told = ("of_best", "of_single", "efficiency")
+        body = [[row["policy"], *(1e3 * s for s in row["round_seconds"]), *(row[of] for of in told)] for row in new]
         alone = ", ".join(f"{1e3 * each:.2f}" for each in new[0]["alone_seconds"])
         split = ", ".join(f"{share:.1%}" for share in new[0]["best_split"])
         print(f"\n{name}: alone {alone} ms; best split {split} {1e3 * new[0]['best_seconds']:.2f} ms; rounds in ms")

@@ -226,6 +226,39 @@ def test_parquet_names_the_package_that_it_needs(
         list(chunks.segments(tmp_path / "a.parquet", n=None))
 
 
+def test_parquet_chunks(client: distributed.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Columns are taken in their order, by segments; a column too many or a missing value is an error of the file."""
+    arrow = pytest.importorskip("pyarrow", reason="the tests do not install pyarrow, which has 170 MB")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    graph, paths = random_graph(300, 600), []
+    for k, (sources, targets, weights) in enumerate(cgd.edge_chunks(graph, 3)):
+        paths.append(tmp_path / f"{k}.parquet")
+        parquet.write_table(arrow.table({"u": sources, "v": targets, "w": weights}), paths[-1], row_group_size=70)
+    monkeypatch.setattr(chunks, "SEGMENT_EDGES", 100)
+    parts = list(chunks.segments(paths[0], n=300))
+    assert max(part[0].size for part in parts) <= 100 and len(parts) > 1
+    for column, wanted in enumerate(cgd.edge_chunks(graph, 3)[0]):
+        assert np.array_equal(np.concatenate([part[column] for part in parts]), wanted)
+    tree = cgd.minimum_spanning_forest(paths, n_vertices=300, client=client)
+    assert tree.weight == cg.minimum_spanning_forest(graph, session=session_on("pocl")).weight
+    wanted = cg.connected_components(graph, session=session_on("pocl"))
+    assert np.array_equal(cgd.connected_components(paths, n_vertices=300, client=client).labels, wanted.labels)
+    parquet.write_table(arrow.table({"u": [0], "v": [1]}), paths[0])
+    assert cgd.connected_components(paths[:1], base=0, client=client).n_components == 1
+    for name, columns, message in [
+        ("one", {"u": [0]}, "1 columns; expected the arrays"),
+        ("gap", {"u": [0, None], "v": [1, 2]}, "a value is missing"),
+        ("out", {"u": [0], "v": [300]}, "targets.0. = 300 is not a vertex"),
+        ("text", {"u": ["a"], "v": ["b"]}, "sources"),
+    ]:  # fmt: skip
+        parquet.write_table(arrow.table(columns), tmp_path / f"{name}.parquet")
+        with pytest.raises(InputError, match=rf"chunks\[0\]: .*{message}"):
+            cgd.connected_components([tmp_path / f"{name}.parquet"], n_vertices=300, client=client)
+    (tmp_path / "no.parquet").write_bytes(b"PAR1, or so it says")
+    with pytest.raises(GraphFileError, match=r"chunks\[0\]: .*no parquet file of edges"):
+        cgd.connected_components([tmp_path / "no.parquet"], client=client)
+
+
 class Killer:
     """A chunk that ends its worker the first time it is read."""
 
