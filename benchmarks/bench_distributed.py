@@ -93,7 +93,7 @@ def main() -> int:
                         rows.append({
                             "benchmark": "distributed", "graph": f"{edges:,} uniform edges, {workers} workers",
                             "strategy": name, "algorithm": name, "edges": edges, "n_vertices": n,
-                            "workers": workers, "chunks": len(paths), "seconds": seconds,
+                            "workers": workers, "chunks": len(paths), "seconds": seconds, "wall_seconds": seconds,
                             "edges_per_second": edges / seconds, "messages": found.info.n_messages,
                             "bytes_sent": found.info.bytes_sent,
                             "bytes_a_vertex": found.info.largest_message_bytes / n, "answer": found[0],

@@ -199,6 +199,7 @@ def measure(
         late = statistics.median(seconds[min(LEARNING_ROUNDS, len(seconds) - 1) :])
         yield {
             "load": timer.name, "policy": name, "devices": list(report.devices), "seconds": late,
+            "wall_seconds": sum(seconds),
             "round_seconds": seconds, "alone_seconds": alone, "best_seconds": best, "best_split": split,
             "of_best": late / best, "of_single": late / min(alone),
             "efficiency": 1 / (late * sum(1 / each for each in alone)),

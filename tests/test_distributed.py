@@ -27,6 +27,7 @@ from clgraph.algorithms.mst.edge_lists import forest_of_edges
 from clgraph.distributed import chunks, fold, forest, workers
 from clgraph.distributed.cluster import _named
 from clgraph.distributed.fold import Part
+from clgraph.distributed.forest_edges import Forest
 from clgraph.distributed.forest_filter import ForestFilter
 from clgraph.errors import (
     ClusterError,
@@ -192,6 +193,28 @@ def test_a_forest_grows_by_segments(monkeypatch: pytest.MonkeyPatch, dtype: Any,
     assert np.array_equal(part.value.weights, whole.weights)
     # The filter drops most edges, so the forest is looked at again only a few times.
     assert len(contracted) < 12 and max(contracted) < 350
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 200, 257, 70_000])
+def test_a_forest_as_a_message(n: int) -> None:
+    """A message has 8 bytes a vertex at most if weights have 4, and everything is in it."""
+    graph = random_graph(max(n, 1), 3 * n)
+    found = cg.minimum_spanning_forest(graph, session=session_on("pocl"))
+    waiting = ((found.targets[:3], found.sources[:3], None),)
+    sent = Forest(found.sources, found.targets, found.weights, n, waiting)
+    came = pickle.loads(pickle.dumps(sent))
+    for one, other in zip((*sent.edges, *waiting[0][:2]), (*came.edges, *came.waiting[0][:2]), strict=True):
+        assert np.array_equal(one, other)
+    assert came.n_vertices == n and came.targets.dtype == came.sources.dtype == np.int32
+    alone = sent._replace(waiting=())
+    assert alone.nbytes <= 8 * n and len(pickle.dumps(alone)) <= alone.nbytes + 1000
+
+
+def test_messages_of_forests_take_eight_bytes_a_vertex(client: distributed.Client) -> None:
+    graph = random_graph(20_000, 60_000)
+    info = cgd.minimum_spanning_forest(cgd.edge_chunks(graph, 7), n_vertices=graph.n_vertices, client=client).info
+    assert info.n_messages == N_WORKERS - 1
+    assert 4 * 18_000 < info.bytes_sent == info.largest_message_bytes <= 8 * graph.n_vertices
 
 
 @pytest.mark.parametrize("maximum", [False, True])

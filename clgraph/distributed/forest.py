@@ -16,28 +16,10 @@ from clgraph.data.graph import Graph
 from clgraph.distributed.chunks import SEGMENT_EDGES, Chunk, Segment, Weights, all_segments
 from clgraph.distributed.components import checked_arguments
 from clgraph.distributed.fold import DistributedInfo, Part, folded
+from clgraph.distributed.forest_edges import Forest
 from clgraph.distributed.forest_filter import ForestFilter
 from clgraph.distributed.workers import as_client, on_device, own_address, worker_session
 from clgraph.errors import GraphError
-
-
-class Forest(NamedTuple):
-    """Edges of a forest, lesser ends first, in the order of sources and targets."""
-
-    sources: NDArray[np.int32]
-    targets: NDArray[np.int32]
-    weights: Weights
-    n_vertices: int
-    waiting: tuple[Segment, ...] = ()  # edges that may be in the forest, too
-
-    @property
-    def edges(self) -> Segment:
-        return self.sources, self.targets, self.weights
-
-    @property
-    def nbytes(self) -> int:
-        parts = (self.edges, *self.waiting)
-        return sum(array.nbytes for part in parts for array in part if array is not None)
 
 
 class _Forest(NamedTuple):
