@@ -300,14 +300,20 @@ def test_a_killed_worker_changes_nothing(tmp_path: Path, place: int) -> None:
     session_on("pocl")
     graph = random_graph(400, 500)
     parts: list[Any] = cgd.edge_chunks(graph, 6)
-    parts[place] = Killer(tmp_path / "killed", parts[place])
     options = {"workers_per_device": N_WORKERS, "memory_limit": None}
     with cgd.LocalOpenCLCluster(["pocl"], **options) as cluster, distributed.Client(cluster) as client:
-        client.wait_for_workers(N_WORKERS)
-        count, labels = cgd.connected_components(parts, n_vertices=400, client=client)
-    assert (tmp_path / "killed").exists()
-    wanted = cg.connected_components(graph, session=session_on("pocl"))
-    assert count == wanted.n_components and np.array_equal(labels, wanted.labels)
+        found: dict[str, Any] = {}
+        for function in (cgd.connected_components, cgd.minimum_spanning_forest):
+            client.wait_for_workers(N_WORKERS)
+            marker = tmp_path / function.__name__
+            deadly = [Killer(marker, part) if k == place else part for k, part in enumerate(parts)]
+            found[function.__name__] = function(deadly, n_vertices=400, client=client)
+            assert marker.exists()
+    components = cg.connected_components(graph, session=session_on("pocl"))
+    assert np.array_equal(found["connected_components"].labels, components.labels)
+    forest = cg.minimum_spanning_forest(graph, session=session_on("pocl"))
+    for name in ("sources", "targets", "weights"):
+        assert np.array_equal(getattr(found["minimum_spanning_forest"], name), getattr(forest, name))
 
 
 def test_progress_is_told_chunk_by_chunk(client: distributed.Client) -> None:
