@@ -112,6 +112,22 @@ def test_zoo(session: Session, name: str, strategy: str) -> None:
             assert refined.quality().min_angle >= min_angle - 1e-9
 
 
+def star(n: int, seed: int) -> cg.PlanarGraph:
+    """A closed line whose corners are at random distances from the middle: sharp ones beside blunt ones."""
+    rng = np.random.default_rng(seed)
+    angle = np.sort(rng.random(n)) * 2 * np.pi
+    points = rng.uniform(0.2, 1, (n, 1)) * np.column_stack([np.cos(angle), np.sin(angle)])
+    return cg.PlanarGraph.from_arrays(points, np.column_stack([np.arange(n), (np.arange(n) + 1) % n]))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_only_sharp_corners_excuse_thin_triangles(session: Session, strategy: str) -> None:
+    """Of the segments at a sharp corner two may meet under more than 60 degrees, and have points as far from it."""
+    for n, seed in ((8, 15), (20, 1), (20, 59)):
+        mesh = star(n, seed).triangulate(convex_hull=True)
+        refine_mesh(mesh, min_angle=30, strategy=strategy, session=session, verify=True)
+
+
 def in_groups(session: Session, mesh: cg.TriangleMesh, size: int, **asked: float) -> RefinedMesh:
     """Return *mesh* refined by work-groups of *size* that take patches, as on GPUs."""
     if size > 1 and "Portable" in session.facts.platform:
