@@ -28,7 +28,6 @@ _TRIANGLE_INTEGERS = {"segments", "segment_markers", "vertex_markers", "triangle
 _TRIANGLE_OPTIONS = r"(q[\d.]*|a[\d.]*|S\d*|V+|[prcADYjneBzQXiFlsCgkNPEI])*"
 _TRIANGLE_LEFT_OUT = {"B": "_markers$", "P": "^(segment|holes|regions)", "N": "^vert", "E": "^triangle"}
 _TRIANGLE_ANGLE = 20.0  # of option q without a number
-_NO_ANGLE = 1e-6  # with a bound that any triangle keeps, segments are split as for others
 _UFACTOR = 30  # METIS's for direct k-way partitions: thousandths by which a part may be too heavy
 
 
@@ -188,7 +187,7 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
                 warnings.filterwarnings("ignore", ".*segments that stay whole", ConvergenceWarning)
             mesh = refine_mesh(
                 mesh, min_angle=options.min_angle, max_area=options.max_area, max_points=most, whole=whole,
-                session=session,
+                conforming="D" in letters, session=session,
             )
     mesh = mesh.without_unused_points() if "j" in letters else mesh
     return _as_dictionary(mesh, tri, letters)
@@ -209,7 +208,7 @@ def _triangle_options(opts: object) -> _Options:
         except ValueError:
             raise InputError(f"opts = {shown(opts)}; {letter} is followed by {digits!r}, which is no number") from None
     letters = frozenset(re.sub(r"[\d.]", "", opts))
-    angle = numbers.get("q", _TRIANGLE_ANGLE) if "q" in letters else _NO_ANGLE if "D" in letters else 0.0
+    angle = numbers.get("q", _TRIANGLE_ANGLE) if "q" in letters else 0.0
     most = int(numbers["S"]) if "S" in numbers else None
     return _Options(letters, ("a", "") in found, angle, numbers.get("a"), most)
 

@@ -128,6 +128,17 @@ def test_only_sharp_corners_excuse_thin_triangles(session: Session, strategy: st
         refine_mesh(mesh, min_angle=30, strategy=strategy, session=session, verify=True)
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("min_angle", [0.0, 28.0])
+def test_all_triangles_may_become_delaunay(session: Session, min_angle: float, strategy: str) -> None:
+    """Without regard to segments, which takes more points than the angles alone."""
+    mesh = with_slits().triangulate()
+    plain = refine_mesh(mesh, min_angle=min_angle, strategy=strategy, session=session, verify=True)
+    refined = refine_mesh(mesh, min_angle=min_angle, conforming=True, strategy=strategy, session=session, verify=True)
+    check_delaunay(cg.TriangleMesh.from_arrays(refined.points, refined.triangles), min_angle=min_angle)
+    assert refined.n_points > 1.1 * plain.n_points
+
+
 def in_groups(session: Session, mesh: cg.TriangleMesh, size: int, **asked: float) -> RefinedMesh:
     """Return *mesh* refined by work-groups of *size* that take patches, as on GPUs."""
     if size > 1 and "Portable" in session.facts.platform:
@@ -352,7 +363,7 @@ def test_arguments() -> None:
     wrong = [
         ({"min_angle": -1}, "min_angle"), ({"min_angle": 35}, "min_angle"), ({"max_area": 0}, "max_area"),
         ({"max_points": 0}, "max_points"), ({"min_angle": math.nan}, "min_angle"), ({"partial": 2}, "partial"),
-        ({"whole": "all"}, "whole"),
+        ({"whole": "all"}, "whole"), ({"conforming": "no"}, "conforming"),
     ]  # fmt: skip
     for arguments, name in wrong:
         with pytest.raises(InputError, match=name):

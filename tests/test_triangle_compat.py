@@ -224,7 +224,29 @@ def test_refined_meshes_are_about_as_large_as_those_of_triangle(session):
     for (given, opts), theirs in zip(cases, ask_triangle(cases), strict=True):
         ours = triangulate(given, opts, session=session)
         assert set(ours) == set(theirs)
-        assert len(ours["vertices"]) <= 1.15 * len(theirs["vertices"])
+        assert len(ours["vertices"]) <= 1.1 * len(theirs["vertices"])
+
+
+def layers(rng):
+    """Return ground in thin layers that are crooked, and come close to one another."""
+    x = np.linspace(0, 40, 25)
+    depth = np.concatenate([[0.0], -np.cumsum(rng.uniform(0.3, 3, 5))])
+    y = depth[:, None] + rng.uniform(-0.12, 0.12, (6, 25))
+    rows = np.arange(150).reshape(6, 25)
+    across, down = (np.stack(pair, axis=-1).reshape(-1, 2) for pair in (
+        (rows[:, :-1], rows[:, 1:]), (rows[:-1, [0, -1]], rows[1:, [0, -1]])
+    ))  # fmt: skip
+    return {"vertices": np.column_stack([np.tile(x, 6), y.ravel()]), "segments": np.concatenate([across, down])}
+
+
+@pytest.mark.skipif(not HAS_TRIANGLE, reason="the package triangle is not installed")
+def test_thin_layers_take_no_more_points_than_by_triangle(session):
+    cases = [(layers(np.random.default_rng(seed)), opts) for seed in range(4) for opts in ("pq", "pq28", "pq30", "pa1")]
+    counts = [
+        (len(triangulate(given, opts, session=session)["vertices"]), len(theirs["vertices"]))
+        for (given, opts), theirs in zip(cases, ask_triangle(cases), strict=True)
+    ]
+    assert all(ours <= 1.1 * theirs for ours, theirs in counts), counts
 
 
 @pytest.mark.parametrize("opts", ["pq28a0.01Y", "pq28a0.01YY"])

@@ -29,6 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--convex-hull", action="store_true", help="keep what no segment divides from the outside of a .poly file"
     )
+    parser.add_argument(
+        "--conforming", action="store_true", help="split segments until all triangles are Delaunay without them, too"
+    )
     add_plot(parser, "the mesh before and after, and its angles")
     add_device(parser)
     add_strategy(parser)
@@ -47,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     with busy("refining"):
         after = refine_mesh(
             before, min_angle=args.min_angle, max_area=args.max_area, max_points=args.max_points,
-            strategy=args.strategy, session=open_session(args), verify=args.verify,
+            conforming=args.conforming, strategy=args.strategy, session=open_session(args), verify=args.verify,
         )  # fmt: skip
     if args.output is not None:
         write_mesh(after, args.output)

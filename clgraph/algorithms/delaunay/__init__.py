@@ -66,13 +66,15 @@ def refine_mesh(
     session: SessionLike = None,
     partial: bool = False,
     whole: str = "none",
+    conforming: bool = False,
     verify: bool = False,
 ) -> RefinedMesh:
     """Put points into a Delaunay mesh until its angles are large and its triangles small enough.
 
-    J. Ruppert's rules are followed: a segment with a corner of a triangle inside its diametral circle is split; else a
-    bad triangle gets a point at its circumcentre, or nearer to its shortest edge (A. Üngör's off-centre), unless that
-    would encroach on a segment, which is split instead. Orientation and circles are decided exactly.
+    J. Ruppert's rules are followed: a segment is split if the corner of a triangle encroaches on it, that is, sees it
+    under more than 180 degrees less twice *min_angle*; else a bad triangle gets a point at its circumcentre, or nearer
+    to its shortest edge (A. Üngör's off-centre), unless that would encroach on a segment, which is split instead.
+    Orientation and circles are decided exactly.
 
     Parameters
     ----------
@@ -95,6 +97,9 @@ def refine_mesh(
     whole : {"none", "boundary", "segments"}
         What must not be split: nothing, the segments at the boundary, or all. Triangles that would need it stay bad,
         and are counted in the warning.
+    conforming : bool
+        Split segments that a corner sees under more than 90 degrees, too. Then all triangles are Delaunay without
+        regard to segments, and angles between segments and edges are larger; there are more points.
     verify : bool
         Check the result against the definition, on the host.
 
@@ -130,8 +135,9 @@ def refine_mesh(
     (True, True)
     """
     problem = as_problem(
-        mesh, min_angle=min_angle, max_area=max_area, max_points=max_points, partial=partial, whole=whole
-    )
+        mesh, min_angle=min_angle, max_area=max_area, max_points=max_points, partial=partial, whole=whole,
+        conforming=conforming,
+    )  # fmt: skip
     result: RefinedMesh = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify)
     details = result.info.details
     if why := details["stopped"]:
