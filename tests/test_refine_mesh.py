@@ -259,6 +259,15 @@ def test_a_mesh_without_bad_triangles_stays(session: Session) -> None:
         assert sorted(map(sorted, refined.triangles.tolist())) == [[0, 1, 2], [0, 2, 3]]
 
 
+@pytest.mark.parametrize("scale", [1e75, 1e-70])
+def test_the_largest_and_the_least_meshes(session: Session, scale: float) -> None:
+    mesh = square(60, scale).triangulate()
+    for strategy in STRATEGIES:
+        area = 0.01 * scale**2
+        refined = refine_mesh(mesh, max_area=area, strategy=strategy, session=session, verify=True)
+        assert refined.quality().min_angle >= 30 and refined.n_points > 200
+
+
 def shuffled_triangulation(seed: int) -> cg.TriangleMesh:
     """A triangulation of random points between two segments that is far from Delaunay: a sweep from left to right."""
     points = np.random.default_rng(seed).random((80, 2))
@@ -370,8 +379,9 @@ def test_arguments() -> None:
             refine_mesh(mesh, **arguments)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="TriangleMesh"):
         refine_mesh(mesh.points)
-    with pytest.raises(MeshError, match="coordinates"):
-        refine_mesh(cg.TriangleMesh.from_arrays(np.array([[0, 0], [1, 0], [0, 1]]) * 1e200, [[0, 1, 2]]))
+    for scale in (1e200, 1e76, 1e-71):
+        with pytest.raises(MeshError, match="coordinates"):
+            refine_mesh(cg.TriangleMesh.from_arrays(np.array([[0, 0], [1, 0], [0, 1]]) * scale, [[0, 1, 2]]))
     with pytest.raises(MeshError, match="0 triangles"):
         refine_mesh(cg.TriangleMesh.from_arrays(np.zeros((0, 2)), np.zeros((0, 3), int)))
     with pytest.raises(UnsupportedStrategyError, match="known: auto, patches"):

@@ -93,7 +93,7 @@ def refine_mesh(
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
     partial : bool
-        Whether Ctrl-C returns the mesh as it is then, in place of an error.
+        Whether Ctrl-C returns the mesh as it is then, in place of an error, once rounds have begun.
     whole : {"none", "boundary", "segments"}
         What must not be split: nothing, the segments at the boundary, or all. Triangles that would need it stay bad,
         and are counted in the warning.
@@ -115,7 +115,7 @@ def refine_mesh(
     InputError
         An argument is out of range.
     MeshError
-        The mesh is too large, or its coordinates are.
+        The mesh has too many triangles, or its coordinates are too large or too close to each other.
     UnsupportedStrategyError
         The strategy is unknown, or the device cannot run it: it needs 64-bit floats and atomics.
     DeviceMemoryError

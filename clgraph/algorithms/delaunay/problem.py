@@ -15,7 +15,7 @@ from clgraph.errors import InputError, MeshError
 
 WHOLE = ("none", "boundary", "segments")
 MOST_ANGLE = 34.0  # beyond which refinement hardly ever ends
-MOST_COORDINATE = 1e150
+MOST_COORDINATE, LEAST_EXTENT = 1e75, 1e-70  # fourth powers of lengths are compared
 MOST_TRIANGLES = 2**28  # links have the number of an edge in 30 bits
 _SHARP = math.radians(60.0)  # segments that meet under less encroach on each other
 _LEAST_LENS = 20.0  # degrees of the bound; with less, points come very close to segments
@@ -145,7 +145,10 @@ def as_problem(
     problem = RefineProblem(
         mesh, angle, area, most, checked_flag("partial", partial), whole, checked_flag("conforming", conforming)
     )
-    if not max(map(abs, problem.bounds)) <= MOST_COORDINATE:
-        low, high = problem.bounds[:2], problem.bounds[2:]
-        raise MeshError(f"coordinates are from {low} to {high}; allowed: up to {MOST_COORDINATE}")
+    left, bottom, right, top = problem.bounds
+    if not (max(map(abs, problem.bounds)) <= MOST_COORDINATE and max(right - left, top - bottom) >= LEAST_EXTENT):
+        raise MeshError(
+            f"coordinates are from {left, bottom} to {right, top}; allowed: up to {MOST_COORDINATE}, and "
+            f"at least {LEAST_EXTENT} across; scale them"
+        )
     return problem
