@@ -149,7 +149,7 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
     >>> from clgraph.compat import triangulate
     >>> square = {"vertices": [[0, 0], [1, 0], [1, 1], [0, 1]], "segments": [[0, 2]]}
     >>> sorted(triangulate(square, "pc")["segments"].tolist())
-    [[0, 1], [0, 2], [0, 3], [1, 2], [2, 3]]
+    [[0, 1], [0, 2], [1, 2], [2, 3], [3, 0]]
     """
     options = _triangle_options(opts)
     letters = options.letters

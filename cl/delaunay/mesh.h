@@ -76,7 +76,8 @@ INLINE int on_one_shell(int p, int q, double2 at_p, double2 at_q, __global const
   if (common < 0) return 0;
   double2 apex = points[common], to_p = at_p - apex, to_q = at_q - apex;
   double near = dot2(to_p, to_p), far = dot2(to_q, to_q);
-  return near < 1.002 * far && far < 1.002 * near && dot2(to_p, to_q) > 0.501 * near;
+  double most = 1.002 * near;
+  return near < 1.002 * far && far < most && 2.0 * dot2(to_p, to_q) > most;
 }
 
 /* The urgency of a triangle for its angles and its area; its ends of the shortest edge are looked up at last. */

@@ -81,9 +81,9 @@ def refine_mesh(
     mesh : TriangleMesh
         It is Delaunay, but for its segments. All of its segments stay, in parts.
     min_angle : float
-        The least angle wanted, in degrees, 0 to 34. Up to 20.7 the refinement is proved to end where segments meet at
-        60 degrees and more; up to 30 it does so on ordinary input, and beyond that it may not. Angles that small
-        angles between segments bring about stay.
+        The least angle wanted, in degrees, 0 to 34. On ordinary input the refinement ends up to 30, and beyond that it
+        may not. It is proved to end up to 20.7 with *conforming*, where segments meet at 60 degrees and more. Angles
+        that small angles between segments bring about stay.
     max_area : float, optional
         The largest area wanted, beside the bounds that the mesh has.
     max_points : int, optional
@@ -131,7 +131,7 @@ def refine_mesh(
     >>> import clgraph as cg
     >>> square = cg.TriangleMesh.from_arrays([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
     >>> refined = cg.refine_mesh(square, min_angle=25, max_area=0.01, session="pocl", strategy="priority")
-    >>> refined.quality().min_angle >= 25, refined.areas().max() <= 0.01
+    >>> refined.quality().min_angle >= 25, refined.quality().max_area <= 0.01
     (True, True)
     """
     problem = as_problem(
