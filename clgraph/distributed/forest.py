@@ -159,4 +159,7 @@ def lightest(n: int, maximum: bool, *parts: Segment) -> Forest:
     sources, targets = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
     given = [part[2] for part in parts if part[2] is not None]
     weights = np.concatenate(given) if given else None
-    return Forest(*forest_of_edges(worker_session(), n, (sources, targets, weights), maximum=maximum), n)
+    session = worker_session()
+    found = forest_of_edges(session, n, (sources, targets, weights), maximum=maximum)
+    session.release()  # the pool keeps memory for arrays of the same size, and the next lists are longer
+    return Forest(*found, n)
