@@ -33,7 +33,8 @@ def first_fit_suffices(stats: GraphStats, facts: DeviceFacts) -> bool:
 
 def sort_pairs(n: int, facts: DeviceFacts) -> Work:
     """Sort *n* keys of 4 bytes with a value each, by digits of 8 bits."""
-    return Work(launches=8.0, streamed_bytes=_CPU_SORT_BYTES * n) if facts.is_cpu else Work(6.0, streamed_bytes=64.0 * n)
+    launches, key_bytes = (8.0, _CPU_SORT_BYTES) if facts.is_cpu else (6.0, 64.0)
+    return Work(launches=launches, streamed_bytes=key_bytes * n)
 
 
 def choose_rows(n: int, facts: DeviceFacts) -> Work:
