@@ -18,6 +18,7 @@ _SECTOR_BYTES = 64.0
 _HUB_SHARE = 0.1
 _ONE_TREE_SHARE = 0.5
 _DEEP_HOOKS = 0.75 * MAX_CLIMB
+_CUT_OFF = 1.7  # times as long as they were followed are climbs that did not come to their tops, at least
 _SHORTENED = 6.0  # times the root of the depth: others have shortened the path before a vertex has climbed it
 _STAYS_OUTSIDE, _LEAST_OUTSIDE = 0.8, 0.02  # of what first hooks leave outside the giant component; of all vertices
 _SMALL_TREE = 16.0  # vertices, of which the sample has four: it joins larger trees for sure
@@ -155,7 +156,7 @@ def compress(stats: GraphStats, *, first: bool = False) -> Work:
     """Point every vertex at its root; after the *first* hooking trees are deep, but unions have shortened theirs."""
     n, depth = float(stats.n_vertices), stats.first_hook_depth
     if hooks_deeply(stats):
-        depth = max(depth, _SHORTENED * math.sqrt(stats.estimated_depth))
+        depth = max(_CUT_OFF * depth, _SHORTENED * math.sqrt(stats.estimated_depth))
     return Work(
         streamed_bytes=8 * n, gathers=(*_labels(stats, n), Gathers(n, _NEAR_BYTES)),
         chains=(Chain(depth, 4 * n),) if first else (),
