@@ -31,8 +31,11 @@ _STEP_FAR, _STEP_NEAR = 8.0, 3.0
 # How often a GPU tries the union of an entry that others are making: of far neighbours, and of near ones, at which
 # work-items look that run at the same time.
 _REPEATED_FAR, _REPEATED_NEAR = 0.5, 1.5
-_LEFT_BY_ROUND = 0.1  # of the trees, by a round of the sample; a CPU takes as long for those that are left
-_HUB_BIN = 11  # of the counts by degree: 1,024 and more
+# Of the trees, by a round of the sample. A CPU takes as long for those that are left, and of a directed graph, where no
+# entry can be left out, the one that was measured did.
+_LEFT_BY_ROUND = 0.1
+_IN_FLIGHT = 2048.0  # work-items of a GPU's compute unit
+_MEETING = 32.0  # neighbours that run at the same time make a vertex a hub
 _TRIES_AT_HUBS = 3.0  # of a vertex at most, from R-MAT 20 and 22 on an H200: then its tree has the root of the hubs
 # Loads of a GPU's work-item, one after the other, by entry and logarithm of the depth, since walks shorten paths.
 _SPLICE_LOADS, _WALK_LOADS = 50.0, 130.0
@@ -78,7 +81,8 @@ def sample(stats: GraphStats, stride: int, keeps_second: bool) -> Work:
 def link_rest(stats: GraphStats, facts: DeviceFacts) -> Work:
     """Link what the sample has left outside the giant component."""
     n, outside = float(stats.n_vertices), _outside_share(stats)
-    trees = n_trees(stats) * (1.0 if facts.is_cpu else _LEFT_BY_ROUND ** len(sample_strides(stats)))
+    in_vain = facts.is_cpu or stats.directed
+    trees = n_trees(stats) * (1.0 if in_vain else _LEFT_BY_ROUND ** len(sample_strides(stats)))
     rest = _link_outsiders(stats, outside * n) if outside < 1 else link(stats, facts, trees, walks=4.0)
     return rest + Work(streamed_bytes=4 * n, gathers=(Gathers(n, _NEAR_BYTES),))
 
@@ -117,6 +121,15 @@ def _outside_share(stats: GraphStats) -> float:
     if stats.far_neighbor_share < 0.5:
         return 0.02
     return 0.01 if stats.mean_degree >= 8 else 1.0
+
+
+def _hub_share(stats: GraphStats, facts: DeviceFacts) -> float:
+    """Share of the entries in rows of hubs; rows of a directed graph do not tell whom many look at."""
+    if stats.directed or not stats.n_edges:
+        return 0.0
+    in_flight = min(1.0, _IN_FLIGHT * facts.compute_units / stats.n_vertices)
+    first_bin = 1 + math.ceil(math.log2(_MEETING / in_flight))
+    return sum(stats.degree_edge_counts[first_bin:]) / stats.n_edges
 
 
 def _looked_at(stats: GraphStats) -> float:
@@ -184,7 +197,7 @@ def link(stats: GraphStats, facts: DeviceFacts, n_joins: float, walks: float = 0
     looks = looked_at + (far * _REPEATED_FAR + (1 - far) * _REPEATED_NEAR) * again + walks * (far_tries + near_tries)
     connected = max(1.0, float(stats.n_vertices - stats.n_isolated))
     beyond_first = max(0.0, looked_at - connected)  # the first entry of a vertex hooks its own word
-    at_hubs = sum(stats.degree_edge_counts[_HUB_BIN:]) / max(1, stats.n_edges) * beyond_first if again else 0.0
+    at_hubs = _hub_share(stats, facts) * beyond_first if again else 0.0
     climbs = 0.0 if facts.is_cpu else looked_at / connected * math.log2(
         1.0 + stats.estimated_depth * n_joins / connected
     )
