@@ -24,8 +24,8 @@ _STAYS_OUTSIDE, _LEAST_OUTSIDE = 0.8, 0.02  # of what first hooks leave outside 
 _SMALL_TREE = 16.0  # vertices, of which the sample has four: it joins larger trees for sure
 _LARGEST_SHARE = 0.4  # of the vertices, from which on `link_rest` skips a component
 # Loads that a CPU has time for at an entry where it guesses wrong: whether the ends are of one tree, and how far the
-# roots are. In a random numbering these are two entries a vertex, since trees are few later.
-_GUESS_LOADS, _MOST_GUESSES = 6.0, 2.0
+# roots are. In a random numbering these are two entries a vertex, since trees are few later, and less after hooks.
+_GUESS_LOADS, _MOST_GUESSES, _MOST_AFTER_HOOKS = 6.0, 2.0, 1.4
 # Loads of a vertex in `initialize` for a step beyond one: of a row's ends and entry, where neighbours are far, or near.
 _STEP_FAR, _STEP_NEAR = 8.0, 3.0
 # How often a GPU tries the union of an entry that others are making: of far neighbours, and of near ones, at which
@@ -202,7 +202,8 @@ def link(stats: GraphStats, facts: DeviceFacts, n_joins: float, walks: float = 0
         1.0 + stats.estimated_depth * n_joins / connected
     )
     loads = _WALK_LOADS if walks else _SPLICE_LOADS
-    guesses = _randomness(stats) * min(looked_at, _MOST_GUESSES * connected) if facts.is_cpu and n_joins >= 1 else 0.0
+    most = _MOST_AFTER_HOOKS if walks else _MOST_GUESSES
+    guesses = _randomness(stats) * min(looked_at, most * connected) if facts.is_cpu and n_joins >= 1 else 0.0
     return Work(
         streamed_bytes=4.0 * stats.n_vertices + 4.0 * stats.n_edges,
         gathers=(
