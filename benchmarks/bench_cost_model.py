@@ -207,7 +207,7 @@ def changed(rows: Sequence[Row], others: Sequence[Row]) -> str:
         for row in map(as_one_run, group):
             of_input, name = seconds[row["benchmark"], row["graph"]], row["strategy"]
             of_input[name] = min(of_input.get(name, math.inf), float(row["least_wall_seconds"]))
-            if row["picked"]:
+            if row.get("picked"):
                 found[row["benchmark"], row["graph"]] = name
     cells, lost = [], defaultdict(list)
     for (benchmark, graph), pick in picks[1].items():
