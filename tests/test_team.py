@@ -45,7 +45,11 @@ def test_an_array_goes_to_another_device(pair: list[Session], size: int) -> None
     assert team.sent_bytes == 2 * 4 * size
 
 
-def test_an_array_goes_straight_to_a_device_of_the_same_context(halves: list[Session]) -> None:
+@pytest.mark.parametrize("over_the_host", [False, True])
+def test_an_array_goes_to_a_device_of_the_same_context(
+    halves: list[Session], monkeypatch: pytest.MonkeyPatch, over_the_host: bool
+) -> None:
+    monkeypatch.setattr("clgraph.engine.team.copies_faster_over_the_host", lambda _device: over_the_host)
     team = Team(halves)
     array = halves[0].zeros(100_000, np.int32)
     array.fill(7)
