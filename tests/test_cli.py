@@ -52,7 +52,7 @@ def document_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
 def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "clgraph.cli.main", *arguments], cwd=ROOT, capture_output=True, text=True,
-        check=False, timeout=120, env={**os.environ, **environment},
+        check=False, timeout=600, env={**os.environ, **environment},
     )  # fmt: skip
 
 
