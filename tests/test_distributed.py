@@ -364,6 +364,19 @@ def test_bad_text_names_the_line(client: distributed.Client, tmp_path: Path) -> 
         cgd.connected_components([tmp_path / "a.txt"], client=client)
 
 
+def test_loops_alone_leave_an_empty_forest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forest, "SEGMENT_EDGES", 1)
+    part = None
+    for module in (fold, forest):
+        monkeypatch.setattr(module, "own_address", lambda: "here")
+    monkeypatch.setattr(forest, "worker_session", lambda: session_on("pocl"))
+    for chunk in (([2], [2], [5]), ([1, 3], [1, 3], [5, 6]), ([0], [1], [7])):
+        part = forest.absorb(part, [0], tuple(map(np.array, chunk)), n=5, base=0, maximum=False)
+    assert part is not None
+    found = forest.finish(part, maximum=False).value
+    assert (found.sources.tolist(), found.targets.tolist(), found.n_vertices) == ([0], [1], 5)
+
+
 def test_weights_are_there_for_all_edges_or_for_none(client: distributed.Client) -> None:
     with pytest.raises(GraphError, match="some edges have weights"):
         cgd.minimum_spanning_forest([([0], [1], [2])] * 2 + [([1], [2])] * 2, client=client)

@@ -120,8 +120,10 @@ def absorb(
     with on_device():
         for segment in all_segments(places, chunks, n=n, base=base):
             size = max(size, 1 + int(max(segment[0].max(), segment[1].max())))
+            # Else nearly all that was seen is in the forest, and few edges would be ruled out.
+            rules_out = 0 < 2 * forest.sources.size <= known.n_edges + n_edges
             n_edges += segment[0].size
-            if segment[2] is not None and forest.weights is not None and 2 * forest.sources.size >= size:
+            if rules_out and segment[2] is not None and forest.weights is not None:
                 sieve = sieve or ForestFilter(worker_session(), size, forest.edges, maximum=maximum)
                 segment = sieve.rest(segment)
             waiting.append(segment)
@@ -134,6 +136,8 @@ def absorb(
 
 def finish(part: Part[Forest], *, maximum: bool) -> Part[Forest]:
     """Return *part* when no edges wait in it."""
+    if not part.value.waiting:
+        return replace(part, aside=None)
     part = part.received()
     with on_device():
         forest = lightest(part.value.n_vertices, maximum, part.value.edges, *part.value.waiting)
