@@ -156,7 +156,7 @@ def choose_at_once(
             continue
         if strategy.unfit(problem) is None:
             guess = _priced(strategy, problem, facts, rates)
-            if guess.seconds < least:
+            if guess.seconds < least or requested == name:
                 reason = f"the least that a call on {facts.name} takes is {1e3 * least:.2g} ms"
                 return Choice(name, requested, {name: guess}, reason=reason)
     return None

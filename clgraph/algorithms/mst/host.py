@@ -40,7 +40,9 @@ def solve(problem: ForestProblem) -> NDArray[np.int64]:
     matrix = csr_array((keys.view(np.float64), columns[entries], offsets), shape=(n, n))
     tree: NDArray[np.float64] = minimum_spanning_tree(matrix).data
     found = (tree.view(np.int64) - _LEAST_DOUBLE) & ((1 << number_bits) - 1)
-    edges: NDArray[np.int64] = entries[np.sort(found)]
+    is_taken = np.zeros(entries.size, bool)
+    is_taken[found] = True
+    edges: NDArray[np.int64] = entries[is_taken]
     return edges
 
 
