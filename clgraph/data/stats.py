@@ -146,7 +146,7 @@ def graph_stats(graph: Graph) -> GraphStats:
         degree_edge_counts=tuple(np.bincount(bins, count * degree, n_bins).astype(int).tolist()),
         has_sorted_rows=graph.has_sorted_rows,
         mean_log2_neighbor_distance=float(np.log2(1.0 + distances).sum()) / distances.size if m else 0.0,
-        far_neighbor_share=np.count_nonzero(distances > FAR_DISTANCE) / distances.size if m else 0.0,
+        far_neighbor_share=int(np.count_nonzero(distances > FAR_DISTANCE)) / distances.size if m else 0.0,
         **_first_hook(graph),
         **_reach(graph),
     )
@@ -245,7 +245,7 @@ def _first_hook(graph: Graph) -> dict[str, float]:
         return above
 
     firsts = parents(sample)
-    tree_share = np.count_nonzero(firsts == sample) / sample.size
+    tree_share = int(np.count_nonzero(firsts == sample)) / sample.size
     chosen = slice(None, None, max(1, sample.size // 256))
     if n < NEIGHBORHOOD:
         above = np.arange(n)
@@ -357,7 +357,7 @@ def sampled_locality(
     if in_order:
         before = columns[np.maximum(looks - _BEFORE, 0)]
         distances[(np.abs(before - neighbors) <= _BESIDE).any(0)] = 0
-    far = np.count_nonzero(distances > FAR_DISTANCE)
+    far = int(np.count_nonzero(distances > FAR_DISTANCE))  # numbers of numpy would make all prices slow
     return far / n_looks, float(np.log2(1.0 + distances).sum()) / n_looks
 
 
