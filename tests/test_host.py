@@ -134,13 +134,13 @@ def test_a_scipy_that_does_not_add_in_turn(pocl: Session, monkeypatch: pytest.Mo
         monkeypatch.delattr(_sparsetools, "coo_matvec")
     else:
         monkeypatch.setattr(_sparsetools, "coo_matvec", change)
-    searches._adds_in_turn.cache_clear()
+    searches._product.cache_clear()
     try:
         assert cg.bfs(cg.generators.path(50), 0, session=pocl, verify=True).info.strategy != "host"
         with pytest.raises(UnsupportedStrategyError, match="this scipy does not add up"):
             cg.sssp(cg.generators.path(50), 0, strategy="host", session=pocl)
     finally:
-        searches._adds_in_turn.cache_clear()
+        searches._product.cache_clear()
 
 
 def test_refused_weights(pocl: Session) -> None:

@@ -22,7 +22,7 @@ from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import Recorder, RunInfo, Seconds
 
 _MOST_CHOICES = 64  # that are kept with a graph: settings such as seeds may be many
-_MOST_ITEMS = 3e5  # for each such call: in larger graphs there is no need to look where neighbours are
+_MOST_ITEMS = 5e5  # for each such call: in larger graphs there is no need to look where neighbours are
 _NEAR_BYTES = 2.0**18
 
 
@@ -67,15 +67,17 @@ class Algorithm:
     learns: bool = False
     only_call: tuple[float, float] = 4.0, 3.0
 
-    def choose(self, session: Session, problem: Any, strategy: str = "auto") -> Choice:
+    def choose(self, session: Session, problem: Any, strategy: str = "auto", *, whole: bool = False) -> Choice:
         """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest.
+
+        Strategies that surely take much longer are priced only if the *whole* table is wanted.
 
         Raises
         ------
         UnsupportedStrategyError
             The name is unknown, or this device cannot run it, or it does not solve this problem.
         """
-        return choose(*self._choosing(session, problem, strategy))
+        return choose(*self._choosing(session, problem, strategy), whole=whole)
 
     def choose_at_once(self, session: Session, problem: Any, strategy: str = "auto") -> Choice | None:
         """Return the choice of a strategy that has answered on the host before the device could, if there is one."""
