@@ -82,7 +82,7 @@ class Algorithm:
     def choose_at_once(self, session: Session, problem: Any, strategy: str = "auto") -> Choice | None:
         """Return the choice of a strategy that has answered on the host before the device could, if there is one."""
         graph = getattr(problem, "graph", None)
-        if graph is None:
+        if graph is None or isinstance(graph, GraphOnDevice):  # whose arrays come to the host by the device's queue
             return None
         n_items, is_unread = graph.n_vertices + graph.n_edges, isinstance(graph, WrappedGraph)
         calls, looks = self.only_call if is_unread else (1.0, 0.0)

@@ -17,8 +17,8 @@ from clgraph.runtime.session import Session
 
 _VERTEX_BYTES = 16.0
 _USUAL_REACH = 0.25  # of the vertices, between random numbers and those of meshes
-_UNLOOKED = {"traverse": 4 * FAR_DISTANCE}  # vertices up to which it does not pay to look where neighbours are
-_CACHED = 1 << 13  # ... in other ways, which take longer for an entry
+_UNLOOKED = {"traverse": 1 << 19}  # vertices and entries up to which it does not pay to look where neighbours are
+_CACHED = 1 << 15  # ... in other ways, which take longer for an entry
 _SAVED, _PROBED_DEGREE = 0.4, 2  # entries beyond those of the probe lead to vertices that were met before
 _MOST_INDICES = 2**31 - 2**16
 
@@ -75,7 +75,7 @@ def walked(graph: Graph, way: str) -> Work:
     items, whole = float(graph.n_vertices + graph.n_edges), _VERTEX_BYTES * graph.n_vertices
     if way == "traverse":
         items -= _SAVED * max(0, graph.n_edges - _PROBED_DEGREE * graph.n_vertices)
-    if graph.n_vertices <= _UNLOOKED.get(way, _CACHED):
+    if graph.n_vertices + graph.n_edges <= _UNLOOKED.get(way, _CACHED):
         return Work(host_items=(HostItems(items, _USUAL_REACH * whole, way),))
     far, mean_log2_distance = graph.locality if way == "heap" else graph.locality_in_order
     reach = 2.0 ** (1.0 + mean_log2_distance)

@@ -165,6 +165,8 @@ def choose_at_once(
 ) -> Choice | None:
     """Return the choice of a sequential strategy that ends before any launch on the device could have been read back.
 
+    One that is requested by name needs no prices of others, either.
+
     What has to be done before the first launch takes as long as so many *calls* without their kernels, and as the work
     *before* it. Nothing else is priced then, and of *problem* little is read but its sizes. ``None`` stands for no such
     strategy, and leaves all to :func:`choose`.
