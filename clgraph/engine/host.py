@@ -51,7 +51,7 @@ class HostPlan:
 def pattern(graph: Graph) -> csr_array:
     """Return the matrix of *graph* as scipy's searches take it, which do not look at the values of its entries.
 
-    But scipy may move them, which takes half as long again where memory is new; so a matrix keeps those that it has.
+    But scipy may move them, which takes a quarter longer where memory is new; so a matrix keeps those that it has.
     """
     n, values = graph.n_vertices, graph.matrix.data if isinstance(graph, WrappedGraph) else None
     if values is None or values.dtype != np.float64 or values.size != graph.n_edges:

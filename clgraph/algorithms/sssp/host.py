@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from clgraph.algorithms.traversal.host import NONE_BEFORE, levels, levels_work
 from clgraph.algorithms.traversal.host import unfit as levels_unfit
 from clgraph.algorithms.traversal.problem import SearchProblem
-from clgraph.engine.host import met, scanned, too_many_entries
+from clgraph.engine.host import met, scanned
 from clgraph.model.cost import Part, Work
 
 _EXACT = 2**53  # integers below it are doubles
@@ -22,13 +22,11 @@ _CALL, _LOOK = Work(host_seconds=3.5e-5), Work(host_seconds=2e-5)
 def unfit(problem: SearchProblem) -> str | None:
     """Return why scipy's distances, which are sums of doubles, would not be those that are asked for, or ``None``."""
     dtype = problem.weight_dtype
-    if dtype is None:
-        return levels_unfit(problem)
     if dtype == np.float32:
         return "scipy adds up weights as float64, and distances by float32 weights are sums of that type"
-    if dtype != np.float64 and problem.graph.n_vertices * int(problem.weight_range[1]) >= _EXACT:
+    if dtype is not None and dtype != np.float64 and problem.graph.n_vertices * int(problem.weight_range[1]) >= _EXACT:
         return "scipy adds up weights as float64, and a path may be longer than 2**53, up to which that is exact"
-    return too_many_entries(problem)
+    return levels_unfit(problem)
 
 
 def solve(problem: SearchProblem) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
