@@ -573,6 +573,11 @@ def test_refine(on_pocl: list[str], capsys: pytest.CaptureFixture[str], tmp_path
     node = str(tmp_path / "lake.1.node")
     text = output_of(capsys, "refine", node, "--max-area", "0.01", "--max-points", "9999", *on_pocl)
     assert "areas" in text and str(document["after"]["n_triangles"]) in text
+    assert "excused" not in text and "stopped" not in text
+    wedge = tmp_path / "wedge.poly"
+    wedge.write_text("3 2\n1 0 0\n2 1 0\n3 1.3 .1\n3\n1 1 2\n2 2 3\n3 3 1\n0\n")
+    text = output_of(capsys, "refine", str(wedge), "--conforming", *on_pocl)
+    assert "thin triangles between segments that meet at small angles" in text
     assert main(["refine", str(tmp_path / "none.poly"), *on_pocl]) == 4
     assert main(["refine", str(poly), "--plot", "a.txt", *on_pocl]) == 4
     assert main(["refine", str(poly), "--min-angle", "60", *on_pocl]) == 4
