@@ -204,7 +204,7 @@ def test_weights_do_not_matter(session: Session, strategy: str) -> None:
     directed=st.booleans(), case=st.sampled_from(CASES), max_depth=st.none() | st.integers(0, 9),
     sources=st.lists(st.integers(0, 79), min_size=1, max_size=4),
 )  # fmt: skip
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_random_graphs(
     n: int,
     edges: list[tuple[int, int]],

@@ -75,7 +75,7 @@ def test_shapes_that_use_every_branch(session: Session, strategy: str) -> None:
     n=st.integers(1, 80), edges=st.lists(st.tuples(st.integers(0, 79), st.integers(0, 79)), max_size=160),
     directed=st.booleans(), strategy=st.sampled_from(sorted(STRATEGIES)),
 )  # fmt: skip
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_random_graphs(
     n: int, edges: list[tuple[int, int]], directed: bool, strategy: str, pocl: Session
 ) -> None:

@@ -149,7 +149,7 @@ def test_small_graphs_on_eight_devices() -> None:
     session_on("pocl")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "POCL_MAX_PTHREAD_COUNT": "8"}
     ran = subprocess.run(
-        [sys.executable, "-c", SMALL], env=environment, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", SMALL], env=environment, capture_output=True, text=True, timeout=800, check=False
     )
     assert ran.returncode == 0, ran.stderr
     rows = [tuple(map(int, line.split())) for line in ran.stdout.splitlines()]
@@ -166,7 +166,7 @@ def test_a_device_that_fails_is_named(pair: list[Session], monkeypatch: pytest.M
         cg.connected_components(cg.generators.grid(30, 30), devices=pair)
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 def test_parts_of_a_cpu_passed_off_as_gpus_of_a_driver_for_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then slabs are copied beside kernels into rooms that are used again, through pinned memory, under one lock."""
     monkeypatch.setattr(team, "LEAST_BYTES", 1 << 10)
@@ -202,7 +202,7 @@ def test_a_room_is_written_once_what_used_it_has_ended(pocl: Session) -> None:
     waits.join(0.2)
     assert waits.is_alive()
     running.set_status(cl.command_execution_status.COMPLETE)
-    waits.join(20)
+    waits.join(300)
     assert not waits.is_alive()
 
 

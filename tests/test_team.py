@@ -59,7 +59,7 @@ def test_each_device_has_a_thread_and_results_are_in_order(pair: list[Session]) 
     team, meeting = Team(pair), threading.Barrier(2)
 
     def work(place: int) -> int:
-        meeting.wait(20)  # each needs the other
+        meeting.wait(300)  # each needs the other
         return 10 * place
 
     assert team.each(work) == [0, 10]

@@ -189,7 +189,7 @@ def build(compiler: str, lane: str, subject: str, kernels: Path, options: Sequen
 
 
 def check(
-    program: Path, lane: str, case: str, seeds: int, timeout: float = 200, runs: int = 6
+    program: Path, lane: str, case: str, seeds: int, timeout: float = 800, runs: int = 6
 ) -> subprocess.CompletedProcess[str]:
     """Run one case from the first seed on, or *runs* times under ThreadSanitizer, which stops at the first race.
 
