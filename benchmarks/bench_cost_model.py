@@ -4,6 +4,7 @@
     benchmarks/bench_cost_model.py --half tune --algorithms bfs sssp --vertices 1000000
     benchmarks/bench_cost_model.py --graphs road-FLA mine.mtx    # on graphs that are named
     benchmarks/bench_cost_model.py --results FILE …              # from rows measured before, of any algorithm
+    benchmarks/bench_cost_model.py --results own.json --against shipped.json  # which picks other rates change
 
 What counts is the least wall time of a run on a resident graph; of factorisation, preparation and 20 sweeps. The inputs
 are those of ``unseen.py``. A row is as that algorithm's own benchmark writes it. A strategy that is predicted to take
@@ -172,6 +173,8 @@ def plot(rows: Sequence[Row], path: str) -> None:
             ratios = sorted((ratio for *_, ratio in regrets(group, "least_wall").values()), reverse=True)
             axes.step(range(len(ratios)), ratios, where="post", label=benchmark)
         axes.set_yscale("log")
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_formatter("{x:g}")
         axes.set_xlabel("inputs, the worst first")
         axes.set_ylabel("time of the pick / time of the best strategy")
         axes.legend()
@@ -191,6 +194,35 @@ def late(rows: Sequence[Row]) -> str:
     cells.sort(key=lambda cell: (cell[0], -float(cell[2])))
     headers = ["algorithm", "input", "pick / best", "pick", "best", "pick ms", "best ms"]
     return "\n".join([str(tabulate(cells, headers, tablefmt="github", disable_numparse=True)), *cut])
+
+
+def changed(rows: Sequence[Row], others: Sequence[Row]) -> str:
+    """Return the picks in which *rows* differ from *others* on the same inputs, and what both lose of the best.
+
+    Times are the least of both, so that picks that are alike lose alike.
+    """
+    seconds: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    picks: list[dict[tuple[str, str], str]] = [{}, {}]
+    for found, group in zip(picks, (others, rows), strict=True):
+        for row in map(as_one_run, group):
+            of_input, name = seconds[row["benchmark"], row["graph"]], row["strategy"]
+            of_input[name] = min(of_input.get(name, math.inf), float(row["least_wall_seconds"]))
+            if row.get("picked"):
+                found[row["benchmark"], row["graph"]] = name
+    cells, lost = [], defaultdict(list)
+    for (benchmark, graph), pick in picks[1].items():
+        before, times = picks[0].get((benchmark, graph)), seconds[benchmark, graph]
+        if before is None:
+            continue
+        lost[benchmark].append([times[name] / min(times.values()) for name in (before, pick)])
+        if before != pick:
+            cells.append([benchmark, graph, before, pick, *(f"{1e3 * times[name]:.3g}" for name in (before, pick))])
+    means = [
+        f"{benchmark}: pick / best {geometric_mean(a for a, _ in ratios):.3f} before, "
+        f"{geometric_mean(b for _, b in ratios):.3f} now, {len(ratios)} inputs" for benchmark, ratios in lost.items()
+    ]  # fmt: skip
+    headers = ["algorithm", "input", "pick before", "now", "before ms", "now ms"]
+    return "\n".join([str(tabulate(cells, headers, tablefmt="github", disable_numparse=True)), "", *means])
 
 
 def measured_rows(args: argparse.Namespace) -> list[Row]:
@@ -238,6 +270,8 @@ def run(args: argparse.Namespace) -> int:
         rows = measured_rows(args)
         print(late(rows) + "\n")
     print(quality(rows))
+    if args.against:
+        print(f"\n{changed(rows, read_rows(args.against))}")
     if args.plot:
         plot(rows, args.plot)
     return 0
@@ -260,5 +294,6 @@ if __name__ == "__main__":
     parser.add_argument("--probe", action="store_true", help="measure the rates of the device, or of its part, first")
     parser.add_argument("--limit", type=float, metavar="SECONDS", help="a strategy that takes longer is cut off")
     parser.add_argument("--seconds", type=float, default=math.inf, help="begin nothing later")
+    parser.add_argument("--against", metavar="FILE", help="tell which picks differ from those of that file")
     parser.add_argument("--plot", metavar="FILE", help="draw how much each pick loses")
     sys.exit(guarded(run, parser.parse_args()))

@@ -11,7 +11,6 @@ per second of the whole call, reading included, and the bytes that went between 
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
 import tempfile
@@ -27,6 +26,7 @@ from tabulate import tabulate
 
 from clgraph.distributed import LocalOpenCLCluster, connected_components, minimum_spanning_forest
 from clgraph.errors import VerificationError
+from clgraph.report import write_rows
 from clgraph.runtime.session import Session
 
 CHUNK = 2_500_000
@@ -91,16 +91,16 @@ def main() -> int:
                         if found[0] != wanted.setdefault(name, found[0]):
                             raise VerificationError(f"{name}: {found[0]} by {workers} workers, not {wanted[name]}")
                         rows.append({
-                            "benchmark": "distributed", "algorithm": name, "edges": edges, "vertices": n,
-                            "workers": workers, "chunks": len(paths), "seconds": seconds,
+                            "benchmark": "distributed", "graph": f"{edges:,} uniform edges, {workers} workers",
+                            "strategy": name, "algorithm": name, "edges": edges, "n_vertices": n,
+                            "workers": workers, "chunks": len(paths), "seconds": seconds, "wall_seconds": seconds,
                             "edges_per_second": edges / seconds, "messages": found.info.n_messages,
                             "bytes_sent": found.info.bytes_sent,
                             "bytes_a_vertex": found.info.largest_message_bytes / n, "answer": found[0],
                             **harness.provenance(session),
                         })
                         if args.json:
-                            document = {"rows": rows}
-                            Path(args.json).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+                            write_rows(args.json, rows[-1:])
             for path in paths:
                 path.unlink()
     head = ["algorithm", "edges", "workers", "s", "M edges/s", "messages", "MB sent", "bytes a vertex"]

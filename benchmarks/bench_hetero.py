@@ -3,19 +3,19 @@
 
     benchmarks/bench_hetero.py --devices nvidia pocl --rounds 8 --json hetero.json --plot rounds
     benchmarks/bench_hetero.py --devices pocl/3/1 --scale 0.02   # a CPU cut into parts of 3 units and 1 unit
+    benchmarks/bench_hetero.py --devices pocl/1 "intel(r) opencl/1" --round-seconds 0.25 --steps 10   # a core each
 
 For each load it times each device alone (where that would take long, on a 64th of the load), then splits on a grid, and
 once more around the best of them, with the policy ``static``; splits are left out in which a device alone would take
-much longer than the best so far. Then come the rounds of each policy, which begins with nothing learned. Answers are
-checked. A row has the seconds of all rounds, and of those from round 4 on the median over the best split (``of_best``)
-and over the fastest device alone (``of_single``), and the efficiency: the speed over the sum of the speeds of the
-devices alone.
+much longer than the best so far. With ``--round-seconds`` loads are cut so that the faster device needs about as long
+for one alone. Then come the rounds of each policy, which begins with nothing learned. Answers are checked. A row has
+the seconds of all rounds, the median of those from round 4 on, this over the best split (``of_best``) and over the
+fastest device alone (``of_single``), and the efficiency: the speed over the sum of the speeds of the devices alone.
 """
 from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import math
 import statistics
 import sys
@@ -31,6 +31,7 @@ from tabulate import tabulate
 
 from clgraph.errors import VerificationError
 from clgraph.hetero import POLICIES, HeteroScheduler, Work, map_rows, sub_devices
+from clgraph.report import write_rows
 from clgraph.runtime.session import Session, as_session
 
 LEARNING_ROUNDS = 4
@@ -38,6 +39,7 @@ TIMED_ROUNDS = 4
 LONG_SECONDS = 1.0  # where a round takes as long, one is enough
 TOO_LONG_SECONDS = 3.0  # a device that takes as long alone is timed on a smaller load
 PART = 64
+FIRST_SCALE, GROWTH = 1 / 512, 8  # of loads by which the size of a load is found that takes so long
 HOPELESS = 1.5  # times as long as the best split so far: what a device would take alone for its share
 TRAINING = (0.1, 0.2, 0.3)
 SUM_OF_ROW = "result = 0; for (int k = 0; k < length; k++) result += row[k] * row[k];"
@@ -167,6 +169,17 @@ class Timer:
         return tried[best], best
 
 
+def scale_for(name: str, sessions: Sequence[Session], seconds: float, most: float) -> float:
+    """Return the part of the full work, at most *most*, for which the fastest of the devices takes about *seconds*."""
+    scale = min(most, FIRST_SCALE)
+    while True:
+        timer = Timer(name, cases(scale)[name](), sessions)
+        taken = min(timer.seconds([session]) for session in sessions)
+        if taken > seconds / GROWTH or scale == most:
+            return min(most, scale * seconds / taken)
+        scale = min(most, scale * GROWTH)
+
+
 def compositions(n: int, steps: int) -> Iterator[tuple[float, ...]]:
     """Yield all shares of *n* devices that are whole numbers of one of *steps* parts."""
     for cuts in itertools.combinations(range(steps + n - 1), n - 1):
@@ -185,8 +198,9 @@ def measure(
         seconds = [done.total_seconds for done in report.rounds]
         late = statistics.median(seconds[min(LEARNING_ROUNDS, len(seconds) - 1) :])
         yield {
-            "load": timer.name, "policy": name, "devices": list(report.devices), "seconds": seconds,
-            "late_seconds": late, "alone_seconds": alone, "best_seconds": best, "best_split": split,
+            "load": timer.name, "policy": name, "devices": list(report.devices), "seconds": late,
+            "wall_seconds": sum(seconds),
+            "round_seconds": seconds, "alone_seconds": alone, "best_seconds": best, "best_split": split,
             "of_best": late / best, "of_single": late / min(alone),
             "efficiency": 1 / (late * sum(1 / each for each in alone)),
             "items": [done.items for done in report.rounds], "steals": [done.steals for done in report.rounds],
@@ -223,8 +237,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--rounds", type=int, default=8, help="of each policy (default %(default)s)")
     made.add_argument("--steps", type=int, default=20, help="of the search for the best split (default %(default)s)")
     made.add_argument("--scale", type=float, default=1.0, help="part of the full work (default %(default)s)")
+    made.add_argument("--round-seconds", type=float, metavar="S", help="cut loads so that a device takes S alone")
     made.add_argument("--plot", metavar="PATH", help="draw the rounds into files that begin so")
-    made.add_argument("--json", metavar="PATH", help="write everything to this file")
+    made.add_argument("--json", metavar="PATH", help="write all rows to this file")
     return made
 
 
@@ -236,14 +251,22 @@ def main() -> int:
         several = {f"qilin {part:.0%}": {"policy": "qilin", "training": part} for part in TRAINING}
         policies |= several if name == "qilin" else {name: {"policy": name}}
     rows: list[dict[str, Any]] = []
-    for name, make in cases(args.scale).items():
+    for name in cases(args.scale):
         if args.loads and not name.startswith(tuple(args.loads)):
             continue
-        part = Timer(name, cases(args.scale / PART)[name](), sessions)
-        rows += measure(Timer(name, make(), sessions), part, policies, args)
-        new = [row for row in rows if row["load"] == name]
-        body = [[row["policy"], *(1e3 * s for s in row["seconds"]), row["of_best"], row["of_single"], row["efficiency"]]
-                for row in new]  # fmt: skip
+        scale = args.scale
+        if args.round_seconds:
+            scale = scale_for(name, sessions, args.round_seconds, args.scale)
+        part = Timer(name, cases(scale / PART)[name](), sessions)
+        whole = Timer(name, cases(scale)[name](), sessions)
+        where = {
+            "benchmark": "hetero", "graph": f"{name}, on {' + '.join(args.devices)}", "scale": scale,
+            "drivers": [session.facts.driver_version for session in sessions], **harness.provenance(sessions[0]),
+        }  # fmt: skip
+        new = [{**where, "strategy": row["policy"], **row} for row in measure(whole, part, policies, args)]
+        rows += new
+        told = ("of_best", "of_single", "efficiency")
+        body = [[row["policy"], *(1e3 * s for s in row["round_seconds"]), *(row[of] for of in told)] for row in new]
         alone = ", ".join(f"{1e3 * each:.2f}" for each in new[0]["alone_seconds"])
         split = ", ".join(f"{share:.1%}" for share in new[0]["best_split"])
         print(f"\n{name}: alone {alone} ms; best split {split} {1e3 * new[0]['best_seconds']:.2f} ms; rounds in ms")
@@ -251,11 +274,7 @@ def main() -> int:
         print(tabulate(body, ["policy", *rounds, "of best", "of single", "efficiency"], "github", floatfmt=".3f"))
         sys.stdout.flush()
         if args.json:
-            document = {
-                "command": harness.command(), "scale": args.scale,
-                "drivers": [session.facts.driver_version for session in sessions], "rows": rows,
-            }
-            Path(args.json).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+            write_rows(args.json, new)
     print(f"\ngeometric means over {len({row['load'] for row in rows})} loads\n{summary(rows)}")
     return 0
 

@@ -68,7 +68,9 @@ class Judge:
             ranked = dict(sorted(seconds.items(), key=lambda item: item[1]))
             return next(name for name, row in model.items() if row["picked"]), ranked
         described = GRAPHS[benchmark][0]
-        choice = described.algorithm.choose(self.session, described.problem(self.label, self.data, **settings))
+        choice = described.algorithm.choose(
+            self.session, described.problem(self.label, self.data, **settings), whole=True
+        )
         return choice.strategy, choice.seconds
 
     def build(self, benchmark: str, settings: Mapping[str, Any], strategy: str) -> None:

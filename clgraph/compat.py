@@ -24,8 +24,10 @@ _TRIANGLE_KEYS = _SEGMENT_KEYS | {
     "vertices", "vertex_attributes", "vertex_markers", "triangles", "triangle_attributes", "triangle_max_area",
     "neighbors", "edges", "edge_markers",
 }
+_TRIANGLE_INTEGERS = {"segments", "segment_markers", "vertex_markers", "triangles"}
+_TRIANGLE_OPTIONS = r"(q[\d.]*|a[\d.]*|S\d*|V+|[prcADYjneBzQXiFlsCgkNPEI])*"
+_TRIANGLE_LEFT_OUT = {"B": "_markers$", "P": "^(segment|holes|regions)", "N": "^vert", "E": "^triangle"}
 _TRIANGLE_ANGLE = 20.0  # of option q without a number
-_NO_ANGLE = 1e-6  # with a bound that any triangle keeps, segments are split as for others
 _UFACTOR = 30  # METIS's for direct k-way partitions: thousandths by which a part may be too heavy
 
 
@@ -99,6 +101,7 @@ def part_graph(
     )
     return GraphPartition(result.edge_cut, result.parts.tolist())
 
+
 class _Options(NamedTuple):
     """What Triangle's options ask for; a number is ``None`` where there is none."""
 
@@ -123,9 +126,9 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
         triangle has a smaller one (20 without a number); ``a`` and an area: no triangle is larger (the areas of regions
         or triangles without a number); ``A`` gives triangles the attributes of regions; ``D`` makes all triangles
         Delaunay by splitting segments; ``S`` and the most points to add; ``c`` keeps the convex hull; ``j`` leaves
-        out points that no triangle has; ``e`` returns edges, ``n`` neighbours; ``B`` leaves markers out; ``Y``
-        keeps segments at the boundary whole, and ``YY`` all segments. Options that make no difference to the result
-        are passed over.
+        out points that no triangle has; ``e`` returns edges, ``n`` neighbours; ``B`` leaves markers out, ``P``
+        segments, ``N`` vertices, ``E`` triangles; ``Y`` keeps segments at the boundary whole, and ``YY`` all segments.
+        Options that make no difference to the result are passed over, and so are spaces and a first ``-``.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to refine.
 
@@ -146,7 +149,7 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
     >>> from clgraph.compat import triangulate
     >>> square = {"vertices": [[0, 0], [1, 0], [1, 1], [0, 1]], "segments": [[0, 2]]}
     >>> sorted(triangulate(square, "pc")["segments"].tolist())
-    [[0, 1], [0, 2], [0, 3], [1, 2], [2, 3]]
+    [[0, 1], [0, 2], [1, 2], [2, 3], [3, 0]]
     """
     options = _triangle_options(opts)
     letters = options.letters
@@ -154,7 +157,10 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
     if not isinstance(tri, Mapping) or needed - set(tri) or set(tri) - _TRIANGLE_KEYS:
         given = list(tri) if isinstance(tri, Mapping) else shown(tri)
         raise InputError(f"tri: {given}; needed: a dict with {sorted(needed)}; known: {sorted(_TRIANGLE_KEYS)}")
-    known = {key: values for key, values in tri.items() if "p" in letters or key not in _SEGMENT_KEYS}
+    known = {
+        key: _integers(values) if key in _TRIANGLE_INTEGERS else values
+        for key, values in tri.items() if "p" in letters or key not in _SEGMENT_KEYS
+    }  # fmt: skip
     points = {
         "point_markers": known.get("vertex_markers"), "point_attributes": known.get("vertex_attributes"),
         "segment_markers": known.get("segment_markers"),
@@ -178,19 +184,23 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
         most = None if options.most_new_points is None else mesh.n_points + options.most_new_points
         with warnings.catch_warnings():
             if whole != "none":  # what stays bad then is as the user wants it
-                warnings.simplefilter("ignore", ConvergenceWarning)
+                warnings.filterwarnings("ignore", ".*segments that stay whole", ConvergenceWarning)
             mesh = refine_mesh(
                 mesh, min_angle=options.min_angle, max_area=options.max_area, max_points=most, whole=whole,
-                session=session,
+                conforming="D" in letters, session=session,
             )
     mesh = mesh.without_unused_points() if "j" in letters else mesh
     return _as_dictionary(mesh, tri, letters)
 
 
 def _triangle_options(opts: object) -> _Options:
-    if not isinstance(opts, str) or not re.fullmatch(r"(q[\d.]*|a[\d.]*|S\d+|V+|[prcADYjneBzQXiFlsCgkNPEI])*", opts):
-        raise InputError(f"opts = {shown(opts)}; allowed: Triangle's p r q a A c D Y S j n e B, and Q V z X i F l s C")
-    numbers: dict[str, float] = {}
+    allowed = "allowed: Triangle's p r q a A c D Y S j n e B P N E, and Q V z X i F l s C"
+    if not isinstance(opts, str):
+        raise InputError(f"opts = {shown(opts)}; {allowed}")
+    opts = "".join(opts.split()).removeprefix("-")
+    if rest := re.sub("^" + _TRIANGLE_OPTIONS, "", opts):
+        raise InputError(f"opts = {shown(opts)}; {rest[0]!r} is unknown; {allowed}")
+    numbers = {"S": 0.0} if "S" in opts else {}
     found = re.findall(r"([qaS])([\d.]*)", opts)
     for letter, digits in found:
         try:
@@ -198,9 +208,16 @@ def _triangle_options(opts: object) -> _Options:
         except ValueError:
             raise InputError(f"opts = {shown(opts)}; {letter} is followed by {digits!r}, which is no number") from None
     letters = frozenset(re.sub(r"[\d.]", "", opts))
-    angle = numbers.get("q", _TRIANGLE_ANGLE) if "q" in letters else _NO_ANGLE if "D" in letters else 0.0
+    angle = numbers.get("q", _TRIANGLE_ANGLE) if "q" in letters else 0.0
     most = int(numbers["S"]) if "S" in numbers else None
     return _Options(letters, ("a", "") in found, angle, numbers.get("a"), most)
+
+
+def _integers(values: Any) -> Any:
+    """Return floats that are whole numbers, as files are often read, as integers."""
+    array = checked_array("an array of integers", values)
+    is_whole = array.dtype.kind == "f" and bool((array == np.rint(array)).all() and (np.abs(array) < 2**53).all())
+    return array.astype(np.int64) if is_whole else values
 
 
 def _column(values: Any) -> Any:
@@ -226,4 +243,5 @@ def _as_dictionary(mesh: TriangleMesh, given: Mapping[str, Any], letters: frozen
         found["edge_markers"] = markers[:, None]
     if "p" in letters:
         found |= {key: np.asarray(given[key], float) for key in ("holes", "regions") if key in given}
-    return {key: values for key, values in found.items() if "B" not in letters or not key.endswith("_markers")}
+    gone = [_TRIANGLE_LEFT_OUT[letter] for letter in sorted(letters & set(_TRIANGLE_LEFT_OUT))]
+    return {key: values for key, values in found.items() if not any(re.search(part, key) for part in gone)}

@@ -243,6 +243,19 @@ def test_the_quality_of_picks() -> None:
     assert bench_cost_model.late(rows).splitlines()[-1] == "bfs, b: y was cut off after 6 s"
 
 
+def test_picks_that_other_rates_change() -> None:
+    def rows(picks: dict[str, str], first: float) -> list[dict[str, Any]]:
+        return [
+            {"benchmark": "bfs", "graph": graph, "strategy": name, "picked": name == pick, "least_wall_seconds": time}
+            for graph, pick in picks.items() for name, time in (("x", first), ("y", 2.0))
+        ]  # fmt: skip
+
+    # Times are the least of both files: x takes 1 second.
+    shown = bench_cost_model.changed(rows({"a": "x", "b": "x"}, 4.0), rows({"a": "x", "b": "y", "c": "y"}, 1.0))
+    assert [line.split("|")[2:5] for line in shown.splitlines()[2:-2]] == [[" b       ", " y             ", " x     "]]
+    assert shown.splitlines()[-1] == "bfs: pick / best 1.414 before, 1.000 now, 2 inputs"
+
+
 def _pid(made: int) -> tuple[int, int]:
     return made, os.getpid()
 

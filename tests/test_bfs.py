@@ -19,6 +19,7 @@ from scipy.sparse.csgraph import breadth_first_order
 
 import clgraph as cg
 from clgraph.algorithms.bfs import ALGORITHM, BFS, STRATEGIES, as_problem, bfs, levels
+from clgraph.algorithms.table import find_algorithm
 from clgraph.algorithms.traversal import queues
 from clgraph.data.graph import Graph
 from clgraph.device.profile import Curve, DeviceRates, load_profile
@@ -203,7 +204,7 @@ def test_weights_do_not_matter(session: Session, strategy: str) -> None:
     directed=st.booleans(), case=st.sampled_from(CASES), max_depth=st.none() | st.integers(0, 9),
     sources=st.lists(st.integers(0, 79), min_size=1, max_size=4),
 )  # fmt: skip
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_random_graphs(
     n: int,
     edges: list[tuple[int, int]],
@@ -377,9 +378,28 @@ def test_info(pocl: Session) -> None:
     assert sum(s for _, s in info.kernels.values()) == pytest.approx(seconds.kernel)
 
 
+@pytest.mark.parametrize("name", ["bfs", "sssp"])
+@pytest.mark.parametrize("graph", [cg.generators.grid(60, 60), cg.generators.rmat(12), cg.generators.path(9)])
+def test_what_surely_takes_longer_is_not_priced(session: Session, name: str, graph: cg.Graph) -> None:
+    """The pick is that of the whole table, and what was priced is the same to the last bit."""
+    algorithm = find_algorithm(name)
+    problem = algorithm.problem(graph, source=0)
+    some, whole = algorithm.choose(session, problem), algorithm.choose(session, problem, whole=True)
+    assert some.strategy == whole.strategy and not whole.at_least
+    assert some.predicted == {key: whole.predicted[key] for key in some.predicted}
+    assert set(some.seconds) == set(whole.seconds) and next(iter(some.seconds)) == some.strategy
+    for key, seconds in some.at_least.items():
+        assert 2 * some.seconds[some.strategy] < seconds < whole.seconds[key]
+        forced = algorithm.choose(session, problem, key)
+        assert forced.strategy == key and forced.predicted[key] == whole.predicted[key]
+    if graph.n_vertices == 3600:
+        assert set(some.at_least) == {"topology_driven", "node_splitting", "child_launch"} - whole.unsupported.keys()
+        assert set(cg.explain(name, graph, source=0, session=session).predicted) == set(whole.predicted)
+
+
 def test_a_profile_of_one_core_changes_the_pick(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two cores search a grid together in less time than the host's one; one core of the same device does not."""
-    problem, shipped, picks = as_problem(cg.generators.grid(256, 512)), load_profile(pocl.facts, measured=False), []
+    problem, shipped, picks = as_problem(cg.generators.grid(1024, 1024)), load_profile(pocl.facts, measured=False), []
     for units in (2, 1):
         monkeypatch.setattr(pocl, "facts", replace(pocl.facts, compute_units=units))
         monkeypatch.setattr(pocl, "profile", replace(shipped, rates=slower(shipped.rates, 2 / units)))

@@ -1,6 +1,8 @@
 """Every strategy of connected components on every zoo graph and device, against the definition."""
 from __future__ import annotations
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from scipy.sparse.csgraph import connected_components as scipy_components
 import clgraph as cg
 from clgraph.algorithms.components import STRATEGIES, as_problem, connected_components
 from clgraph.data.graph import Graph
+from clgraph.device.facts import DeviceFacts
 from clgraph.engine import plan as engine
 from clgraph.errors import InputError, UnsupportedStrategyError, VerificationError
 from clgraph.reference.components import check_components
@@ -72,7 +75,7 @@ def test_shapes_that_use_every_branch(session: Session, strategy: str) -> None:
     n=st.integers(1, 80), edges=st.lists(st.tuples(st.integers(0, 79), st.integers(0, 79)), max_size=160),
     directed=st.booleans(), strategy=st.sampled_from(sorted(STRATEGIES)),
 )  # fmt: skip
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_random_graphs(
     n: int, edges: list[tuple[int, int]], directed: bool, strategy: str, pocl: Session
 ) -> None:
@@ -120,6 +123,20 @@ def test_info(pocl: Session) -> None:
     seconds = info.seconds
     assert 0 < seconds.kernel <= seconds.total and seconds.host >= 0
     assert sum(s for _, s in info.kernels.values()) == pytest.approx(seconds.kernel)
+
+
+def test_entries_at_hubs_meet_on_gpus(pocl: Session) -> None:
+    """Two hubs have the same neighbours, whose second entries join the hubs. The leaves of a star have no second."""
+    gpu, n = replace(pocl.facts, is_cpu=False), 3000
+    ends = np.repeat([0, 1], n), 2 + np.tile(np.arange(n), 2)
+    hubs, star = Graph.from_edges(*ends), cg.generators.star(n + 1)
+
+    def meeting(graph: Graph, facts: DeviceFacts) -> float:
+        work = STRATEGIES["rem"].recipe(as_problem(graph), facts, hook_rounds=0).work  # type: ignore[misc]
+        return sum(each.count for each in work.atomics if each.n_words == 1)
+
+    assert meeting(hubs, gpu) == pytest.approx(0.5 * (2 * n - (n + 2)))
+    assert meeting(star, gpu) == 0.0 and meeting(hubs, pocl.facts) == 0.0
 
 
 def test_auto_is_the_fastest_prediction(pocl: Session) -> None:

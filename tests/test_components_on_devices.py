@@ -86,10 +86,16 @@ def test_when_no_edge_was_missed() -> None:
     assert not all_seen([0, None], numbers)  # which leaves half of its edges to the other part
 
 
-def test_traffic_is_a_list_of_parents_a_round(pair: list[Session]) -> None:
-    graph = cg.generators.uniform_random(5001, 30_000)
-    details = cg.connected_components(graph, devices=pair, strategy="rem").info.details
-    assert details["merge_bytes"] == details["most_merge_bytes"] == 4 * graph.n_vertices
+@pytest.mark.parametrize("strategy", LOCAL)
+@pytest.mark.parametrize("name", ["rmat", "uniform", "components of 8", "grid"])
+def test_traffic_is_less_than_a_parent_a_vertex(pair: list[Session], name: str, strategy: str) -> None:
+    graph, most = {
+        "rmat": (cg.generators.rmat(14, 16), 0.25), "uniform": (cg.generators.uniform_random(5001, 30_000), 0.25),
+        "components of 8": (cg.generators.uniform_random(5001, 4000), 1.0),
+        "grid": (cg.generators.grid(120, 120), 0.25),
+    }[name]  # fmt: skip
+    details = cg.connected_components(graph, devices=pair, strategy=strategy, verify=True).info.details
+    assert 0 < details["merge_bytes"] <= most * 4 * graph.n_vertices * (2 if "giants_differed" in details else 1)
     assert details["merge_rounds"] == 1
     assert sum(details["device_entries"]) == graph.n_edges
 
@@ -139,7 +145,8 @@ for split_graph._ALIGNMENT in (64, 1):
         for strategy in ("rem", "hook_compress", "afforest"):
             found = cg.connected_components(graph, devices=devices, strategy=strategy, verify=True)
             details = found.info.details
-            assert details["most_merge_bytes"] <= 4 * graph.n_vertices * 3, details
+            runs = 1 + details.get("giants_differed", False)
+            assert details["merge_bytes"] <= runs * 4 * graph.n_vertices * 3, details
         print(found.n_components, sum(n > 0 for n in details["device_entries"]), details["merge_rounds"])
 """
 
@@ -149,7 +156,7 @@ def test_small_graphs_on_eight_devices() -> None:
     session_on("pocl")
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "POCL_MAX_PTHREAD_COUNT": "8"}
     ran = subprocess.run(
-        [sys.executable, "-c", SMALL], env=environment, capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", SMALL], env=environment, capture_output=True, text=True, timeout=800, check=False
     )
     assert ran.returncode == 0, ran.stderr
     rows = [tuple(map(int, line.split())) for line in ran.stdout.splitlines()]
@@ -166,7 +173,7 @@ def test_a_device_that_fails_is_named(pair: list[Session], monkeypatch: pytest.M
         cg.connected_components(cg.generators.grid(30, 30), devices=pair)
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 def test_parts_of_a_cpu_passed_off_as_gpus_of_a_driver_for_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then slabs are copied beside kernels into rooms that are used again, through pinned memory, under one lock."""
     monkeypatch.setattr(team, "LEAST_BYTES", 1 << 10)
@@ -202,7 +209,7 @@ def test_a_room_is_written_once_what_used_it_has_ended(pocl: Session) -> None:
     waits.join(0.2)
     assert waits.is_alive()
     running.set_status(cl.command_execution_status.COMPLETE)
-    waits.join(20)
+    waits.join(300)
     assert not waits.is_alive()
 
 

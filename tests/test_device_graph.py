@@ -354,7 +354,7 @@ def test_shortest_paths_take_weights_from_the_device(session, dtype, directed):
 
 @pytest.mark.parametrize("name", sorted(set(MODULES) - {"factorization"}))
 def test_more_vertices_than_kernels_take(monkeypatch, name):
-    monkeypatch.setattr("clgraph.data.graph.MAX_KERNEL_VERTICES", 9)
+    monkeypatch.setattr("clgraph.data.graph_arrays.MAX_KERNEL_VERTICES", 9)
     find_algorithm(name).problem(generators.path(9))
     with pytest.raises(InputError, match=r"10 vertices and 18 entries; .* at most 9 vertices"):
         find_algorithm(name).problem(generators.path(10))

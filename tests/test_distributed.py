@@ -23,9 +23,12 @@ from scipy.sparse import random_array
 import clgraph as cg
 import clgraph.distributed as cgd
 from clgraph import generators
+from clgraph.algorithms.mst.edge_lists import forest_of_edges
 from clgraph.distributed import chunks, fold, forest, workers
 from clgraph.distributed.cluster import _named
 from clgraph.distributed.fold import Part
+from clgraph.distributed.forest_edges import Forest
+from clgraph.distributed.forest_filter import ForestFilter
 from clgraph.errors import (
     ClusterError,
     DeviceDroppedWarning,
@@ -163,9 +166,11 @@ def test_chunks_of_every_kind_are_read_in_segments(
     assert cgd.connected_components([future], n_vertices=300, client=client).info.n_edges == sources.size
 
 
-def test_a_forest_grows_by_segments(monkeypatch: pytest.MonkeyPatch) -> None:
-    graph, contracted = random_graph(100, 2000), []
-    whole = cg.minimum_spanning_forest(graph, session=session_on("pocl"))
+@pytest.mark.parametrize("maximum", [False, True])
+@pytest.mark.parametrize("dtype", [np.int32, np.float64])
+def test_a_forest_grows_by_segments(monkeypatch: pytest.MonkeyPatch, dtype: Any, maximum: bool) -> None:
+    graph, contracted = random_graph(100, 2000, dtype), []
+    whole = cg.minimum_spanning_forest(graph, maximum=maximum, session=session_on("pocl"))
     lightest = forest.lightest
 
     def counted(n: int, maximum: bool, *parts: Any) -> Any:
@@ -180,11 +185,60 @@ def test_a_forest_grows_by_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forest, "lightest", counted)
     part = None
     for place, chunk in enumerate(cgd.edge_chunks(graph, 3)):
-        part = forest.absorb(part, [place], chunk, n=None, base=0, maximum=False)
-    assert part is not None and np.array_equal(part.value.sources, whole.sources)
+        part = forest.absorb(part, [place], chunk, n=None, base=0, maximum=maximum)
+        assert pickle.loads(pickle.dumps(part)).aside is None
+    assert part is not None and part.n_edges == graph.edge_list()[0].size
+    part = forest.finish(part, maximum=maximum)
+    assert np.array_equal(part.value.sources, whole.sources) and np.array_equal(part.value.targets, whole.targets)
     assert np.array_equal(part.value.weights, whole.weights)
-    # At least as many new edges as the forest has, but for the last ones of a chunk.
-    assert len(contracted) < 25 and max(contracted) < 350
+    # The filter drops most edges, so the forest is looked at again only a few times.
+    assert len(contracted) < 12 and max(contracted) < 350
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 200, 257, 70_000])
+def test_a_forest_as_a_message(n: int) -> None:
+    """A message has 8 bytes a vertex at most if weights have 4, and everything is in it."""
+    graph = random_graph(max(n, 1), 3 * n)
+    found = cg.minimum_spanning_forest(graph, session=session_on("pocl"))
+    waiting = ((found.targets[:3], found.sources[:3], None),)
+    sent = Forest(found.sources, found.targets, found.weights, n, waiting)
+    came = pickle.loads(pickle.dumps(sent))
+    for one, other in zip((*sent.edges, *waiting[0][:2]), (*came.edges, *came.waiting[0][:2]), strict=True):
+        assert np.array_equal(one, other)
+    assert came.n_vertices == n and came.targets.dtype == came.sources.dtype == np.int32
+    alone = sent._replace(waiting=())
+    assert alone.nbytes <= 8 * n and len(pickle.dumps(alone)) <= alone.nbytes + 1000
+
+
+def test_messages_of_forests_take_eight_bytes_a_vertex(client: distributed.Client) -> None:
+    graph = random_graph(20_000, 60_000)
+    info = cgd.minimum_spanning_forest(cgd.edge_chunks(graph, 7), n_vertices=graph.n_vertices, client=client).info
+    assert info.n_messages == N_WORKERS - 1
+    assert 4 * 18_000 < info.bytes_sent == info.largest_message_bytes <= 8 * graph.n_vertices
+
+
+@pytest.mark.parametrize("maximum", [False, True])
+def test_no_edge_of_the_forest_is_filtered_out(maximum: bool) -> None:
+    """Whatever forest the filter knows, the forest of what it keeps and of the known edges is that of all edges."""
+    session, rng = session_on("pocl"), np.random.default_rng(5)
+    n_dropped = 0
+    for trial in range(30):
+        n, m = int(rng.integers(2, 60)), int(rng.integers(1, 400))
+        weights = rng.integers(0, int(rng.integers(1, 40)), m).astype([np.int32, np.int64, np.float64][trial % 3])
+        edges = (*rng.integers(0, n, (2, m), dtype=np.int32), weights)
+        old, new = (tuple(array[part] for array in edges) for part in (slice(m // 2), slice(m // 2, m)))
+        known = forest_of_edges(session, n, old, maximum=maximum)
+        if not known[0].size:
+            continue
+        kept = ForestFilter(session, n, known, maximum=maximum).rest(new)
+        n_dropped += new[0].size - kept[0].size
+        both = tuple(np.concatenate(pair) for pair in zip(known, kept, strict=True))
+        for found, wanted in zip(
+            forest_of_edges(session, n, both, maximum=maximum), forest_of_edges(session, n, edges, maximum=maximum),
+            strict=True,
+        ):  # fmt: skip
+            assert np.array_equal(found, wanted)
+    assert n_dropped > 500
 
 
 def test_parquet_names_the_package_that_it_needs(
@@ -193,6 +247,39 @@ def test_parquet_names_the_package_that_it_needs(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"a\.parquet: parquet files need pyarrow: pip install pyarrow"):
         list(chunks.segments(tmp_path / "a.parquet", n=None))
+
+
+def test_parquet_chunks(client: distributed.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Columns are taken in their order, by segments; a column too many or a missing value is an error of the file."""
+    arrow = pytest.importorskip("pyarrow", reason="the tests do not install pyarrow, which has 170 MB")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    graph, paths = random_graph(300, 600), []
+    for k, (sources, targets, weights) in enumerate(cgd.edge_chunks(graph, 3)):
+        paths.append(tmp_path / f"{k}.parquet")
+        parquet.write_table(arrow.table({"u": sources, "v": targets, "w": weights}), paths[-1], row_group_size=70)
+    monkeypatch.setattr(chunks, "SEGMENT_EDGES", 100)
+    parts = list(chunks.segments(paths[0], n=300))
+    assert max(part[0].size for part in parts) <= 100 and len(parts) > 1
+    for column, wanted in enumerate(cgd.edge_chunks(graph, 3)[0]):
+        assert np.array_equal(np.concatenate([part[column] for part in parts]), wanted)
+    tree = cgd.minimum_spanning_forest(paths, n_vertices=300, client=client)
+    assert tree.weight == cg.minimum_spanning_forest(graph, session=session_on("pocl")).weight
+    wanted = cg.connected_components(graph, session=session_on("pocl"))
+    assert np.array_equal(cgd.connected_components(paths, n_vertices=300, client=client).labels, wanted.labels)
+    parquet.write_table(arrow.table({"u": [0], "v": [1]}), paths[0])
+    assert cgd.connected_components(paths[:1], base=0, client=client).n_components == 1
+    for name, columns, message in [
+        ("one", {"u": [0]}, "1 columns; expected the arrays"),
+        ("gap", {"u": [0, None], "v": [1, 2]}, "a value is missing"),
+        ("out", {"u": [0], "v": [300]}, "targets.0. = 300 is not a vertex"),
+        ("text", {"u": ["a"], "v": ["b"]}, "sources"),
+    ]:  # fmt: skip
+        parquet.write_table(arrow.table(columns), tmp_path / f"{name}.parquet")
+        with pytest.raises(InputError, match=rf"chunks\[0\]: .*{message}"):
+            cgd.connected_components([tmp_path / f"{name}.parquet"], n_vertices=300, client=client)
+    (tmp_path / "no.parquet").write_bytes(b"PAR1, or so it says")
+    with pytest.raises(GraphFileError, match=r"chunks\[0\]: .*no parquet file of edges"):
+        cgd.connected_components([tmp_path / "no.parquet"], client=client)
 
 
 class Killer:
@@ -213,14 +300,20 @@ def test_a_killed_worker_changes_nothing(tmp_path: Path, place: int) -> None:
     session_on("pocl")
     graph = random_graph(400, 500)
     parts: list[Any] = cgd.edge_chunks(graph, 6)
-    parts[place] = Killer(tmp_path / "killed", parts[place])
     options = {"workers_per_device": N_WORKERS, "memory_limit": None}
     with cgd.LocalOpenCLCluster(["pocl"], **options) as cluster, distributed.Client(cluster) as client:
-        client.wait_for_workers(N_WORKERS)
-        count, labels = cgd.connected_components(parts, n_vertices=400, client=client)
-    assert (tmp_path / "killed").exists()
-    wanted = cg.connected_components(graph, session=session_on("pocl"))
-    assert count == wanted.n_components and np.array_equal(labels, wanted.labels)
+        found: dict[str, Any] = {}
+        for function in (cgd.connected_components, cgd.minimum_spanning_forest):
+            client.wait_for_workers(N_WORKERS)
+            marker = tmp_path / function.__name__
+            deadly = [Killer(marker, part) if k == place else part for k, part in enumerate(parts)]
+            found[function.__name__] = function(deadly, n_vertices=400, client=client)
+            assert marker.exists()
+    components = cg.connected_components(graph, session=session_on("pocl"))
+    assert np.array_equal(found["connected_components"].labels, components.labels)
+    forest = cg.minimum_spanning_forest(graph, session=session_on("pocl"))
+    for name in ("sources", "targets", "weights"):
+        assert np.array_equal(getattr(found["minimum_spanning_forest"], name), getattr(forest, name))
 
 
 def test_progress_is_told_chunk_by_chunk(client: distributed.Client) -> None:
@@ -240,7 +333,7 @@ def test_workers_are_pinned_and_on_the_loopback_interface(client: distributed.Cl
     assert all("pthread" in worker.device and worker.is_cpu and worker.weight > 0 for worker in found)
     link = client.dashboard_link.rpartition("/")[0]
     assert link.startswith("http://127.0.0.1:")
-    with urllib.request.urlopen(f"{link}/health", timeout=10) as answer:
+    with urllib.request.urlopen(f"{link}/health", timeout=60) as answer:
         assert answer.read() == b"ok"
 
 
@@ -269,6 +362,19 @@ def test_bad_text_names_the_line(client: distributed.Client, tmp_path: Path) -> 
     (tmp_path / "a.txt").write_text("0 1\n1 x\n")
     with pytest.raises(GraphFileError, match=r"chunks\[0\].*line 2"):
         cgd.connected_components([tmp_path / "a.txt"], client=client)
+
+
+def test_loops_alone_leave_an_empty_forest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forest, "SEGMENT_EDGES", 1)
+    part = None
+    for module in (fold, forest):
+        monkeypatch.setattr(module, "own_address", lambda: "here")
+    monkeypatch.setattr(forest, "worker_session", lambda: session_on("pocl"))
+    for chunk in (([2], [2], [5]), ([1, 3], [1, 3], [5, 6]), ([0], [1], [7])):
+        part = forest.absorb(part, [0], tuple(map(np.array, chunk)), n=5, base=0, maximum=False)
+    assert part is not None
+    found = forest.finish(part, maximum=False).value
+    assert (found.sources.tolist(), found.targets.tolist(), found.n_vertices) == ([0], [1], 5)
 
 
 def test_weights_are_there_for_all_edges_or_for_none(client: distributed.Client) -> None:
@@ -333,7 +439,7 @@ def test_without_dask_the_package_says_what_to_install() -> None:
         "except MissingExtraError as error:\n    assert 'clgraph-opencl[dask]' in str(error)\n"
         "else:\n    raise SystemExit('no error')"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=200)
 
 
 SQUARE = elementwise("x * x + i", inputs={"x": np.float32}, dtype=np.float32)

@@ -275,7 +275,7 @@ def test_sums_that_wrap(pocl: Session) -> None:
     n=st.integers(1, 80), edges=st.lists(st.tuples(st.integers(0, 79), st.integers(0, 79)), max_size=60),
     case=st.sampled_from(CASES),
 )  # fmt: skip
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_random_graphs(
     n: int, edges: list[tuple[int, int]], case: tuple[int, str, dict[str, object]], pocl: Session
 ) -> None:

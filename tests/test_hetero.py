@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 import warnings
 
 import hetero_loads
@@ -99,7 +100,7 @@ def test_unequal_sub_devices_of_one_cpu():
     path = os.pathsep.join([str(ROOT / "tests"), str(ROOT / "benchmarks"), *sys.path])
     environment = {**os.environ, "POCL_MAX_PTHREAD_COUNT": "4", "PYTHONPATH": path}
     done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False, timeout=300
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False, timeout=800
     )
     assert done.returncode == 0, done.stderr[-2000:]
 
@@ -266,6 +267,8 @@ def test_others_take_over_from_a_device_that_fails(pair, policy, after, kind, mo
             launches[0] += 1
             if launches[0] > after:
                 raise kind("injected")
+        elif launches[0] <= after:
+            time.sleep(0.001)  # else it may have done all rounds before a busy machine gives the other one its turns
         return launch(self, *part)
 
     monkeypatch.setattr(Runner, "_launch", failing)

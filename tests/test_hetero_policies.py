@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clgraph.errors import ClgraphError
@@ -88,7 +88,6 @@ def test_each_item_is_computed_once(name, machine, n, grain):
         Machine(speeds, 1e-4).run(policy, n, max(grain, n // 100 // grain * grain), grain)
 
 
-@settings(deadline=None)
 @given(
     name=st.sampled_from(sorted(POLICIES)), n=st.integers(1, 5000), sub_loads=st.integers(1, 200),
     grain=st.integers(1, 40), speeds=st.lists(st.floats(1.0, 1e9), min_size=1, max_size=5), seed=st.integers(0, 99),

@@ -86,7 +86,7 @@ def test_the_only_call_on_a_matrix_may_take_longer_on_the_host(
 
 def test_few_entries_of_a_larger_matrix_are_enough(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where neighbours are near, scipy's search has ended before the device had read the matrix."""
-    algorithm, graph = find_algorithm("bfs"), cg.generators.grid(200, 250)
+    algorithm, graph = find_algorithm("bfs"), cg.generators.grid(300, 450)
     ways = {"scan": Curve({1: 1e10}), "traverse": Curve({100_000: 1e9, 500_000: 1e7})}
     rates = replace(pocl.profile.rates, call_seconds=3e-4, host_items_per_second=ways)
     monkeypatch.setattr(pocl, "profile", replace(pocl.profile, rates=rates))
@@ -116,20 +116,31 @@ def test_graphs_that_are_too_large_for_scipy(pocl: Session, monkeypatch: pytest.
 
 @pytest.mark.parametrize("n", [1, 2, 900, 3500])
 def test_levels_of_long_paths(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The clock of a search has ticks for few levels at first; a path has more."""
-    made: list[int] = []
-    real = searches._search_with_clock
-    monkeypatch.setattr(searches, "_search_with_clock", lambda *a: made.append(a[-1]) or real(*a))
+    """Levels are added up in parts, of which each goes on from the one before."""
+    monkeypatch.setattr(searches, "_AT_ONCE", 1000)
     graph = cg.generators.path(n)
     for sources in (np.array([0], np.int32), np.array([n - 1, n // 3, n - 1], np.int32)):
         depths, predecessors = searches.levels(graph.row_offsets, graph.column_indices, sources)
         assert np.array_equal(depths, bfs_distances(graph, sources))
         assert (predecessors[sources] == searches.NONE_BEFORE).all()
-    assert max(made) <= n + 1 and len(made) == (3 if n == 3500 else 2)  # of whose levels there are a third then
-    made.clear()
-    one = np.array([0], np.int32)
-    depths, _ = searches.levels(graph.row_offsets, graph.column_indices, one, is_thin=True)
-    assert np.array_equal(depths, np.arange(n)) and made == [n + 1]  # once is enough where paths are expected
+
+
+@pytest.mark.parametrize("change", [lambda *a: None, lambda n, i, j, x, b, y: y.__setitem__(i, y[i] + b[j]), "gone"])
+def test_a_scipy_that_does_not_add_in_turn(pocl: Session, monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
+    """Its product is found out before a search counts on it, and auto takes another strategy."""
+    from scipy.sparse import _sparsetools
+
+    if change == "gone":
+        monkeypatch.delattr(_sparsetools, "coo_matvec")
+    else:
+        monkeypatch.setattr(_sparsetools, "coo_matvec", change)
+    searches._product.cache_clear()
+    try:
+        assert cg.bfs(cg.generators.path(50), 0, session=pocl, verify=True).info.strategy != "host"
+        with pytest.raises(UnsupportedStrategyError, match="this scipy does not add up"):
+            cg.sssp(cg.generators.path(50), 0, strategy="host", session=pocl)
+    finally:
+        searches._product.cache_clear()
 
 
 def test_refused_weights(pocl: Session) -> None:

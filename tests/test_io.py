@@ -16,7 +16,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 from graphs import GRAPHS, UNDIRECTED
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -82,7 +82,7 @@ def weighted_graphs(draw: st.DrawFn) -> Graph:
     return Graph.from_edges(src, dst, weight, n=n, directed=draw(st.booleans()), duplicates="first")
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60)
 @given(weighted_graphs(), st.sampled_from(["matrix_market", "edge_list", "npz", "dimacs9"]))
 def test_values_survive_exactly(tmp_path: Path, graph: Graph, format: str) -> None:
     weights = graph.edge_weights

@@ -22,6 +22,7 @@ from clgraph.runtime.session import Session
 sys.path.append(str(ROOT / "tools"))
 
 import calibrate_model
+import recorded_runs
 from calibrate_model import Case
 
 ASKED = Work(2.0, 1.0, 3.0, 100.0, (Gathers(10.0, 64.0),), (Atomics(4.0, 2.0),), (Chain(5.0, 64.0),), 6.0, 7.0)
@@ -59,7 +60,7 @@ def test_predictions_are_of_what_a_recipe_lists(pocl: Session, name: str) -> Non
     """``explain`` tells them from the same recipe, kernel by kernel."""
     algorithm, graph = find_algorithm(name), generators.random_weights(generators.rmat(12, seed=3))
     problem = algorithm.problem(graph)
-    choice, weights = algorithm.choose(pocl, problem), weights_of(pocl.facts)
+    choice, weights = algorithm.choose(pocl, problem, whole=True), weights_of(pocl.facts)
     assert choice.seconds == explain(name, graph, session=pocl).seconds
     for strategy, predicted in choice.predicted.items():
         recipe = algorithm.strategies[strategy].recipe
@@ -113,3 +114,16 @@ def test_weights_are_written_into_the_source(tmp_path: Path, monkeypatch: pytest
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     assert module.CPU == {"a.cl:one": (0.5, 1.25, 7)} and module.GPU == {"b": (1230.0, 1.0, 4)}
+
+
+def test_other_weights_hold_inside_the_block_only(pocl: Session) -> None:
+    before, kernel = dict(weights_of(pocl.facts)), "components/rem.cl:unite"
+    with recorded_runs.weighted({(pocl.facts.is_cpu, kernel): (9.0, 1.0, 4)}):
+        assert weights_of(pocl.facts) == {kernel: 9.0}
+    assert weights_of(pocl.facts) == before
+
+
+def test_a_part_of_a_device_is_another_one(pocl: Session) -> None:
+    known, row = {pocl.facts.name: pocl.facts}, {"device": pocl.facts.name, "compute_units": 1}
+    assert recorded_runs.facts_of(row, known) == replace(pocl.facts, compute_units=1)
+    assert recorded_runs.device_of(row) != recorded_runs.device_of({**row, "compute_units": 2})

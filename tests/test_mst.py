@@ -246,7 +246,7 @@ def test_least_graphs(session: Session, strategy: str) -> None:
     edges=st.lists(st.tuples(st.integers(0, 59), st.integers(0, 59), st.integers(-1, 2)), max_size=160),
     directed=st.booleans(), maximum=st.booleans(), case=st.sampled_from(CASES),
 )  # fmt: skip
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_random_graphs(
     n: int,
     edges: list[tuple[int, int, int]],

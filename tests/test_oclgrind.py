@@ -60,7 +60,7 @@ def grind(directory, *arguments: str, checks: tuple[str, ...] = CHECKS) -> str:
         require_tool("oclgrind"), *checks, "--log", str(log),
         sys.executable, str(ROOT / "tests" / "grind.py"), *arguments,
     ]
-    child = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
+    child = subprocess.run(command, capture_output=True, text=True, timeout=800, check=False)
     assert "finished" in child.stdout, f"status {child.returncode}: {_PYOPENCL.sub('', child.stderr)[-4000:]}"
     return _PYOPENCL.sub("", log.read_text() if log.exists() else "").strip()
 

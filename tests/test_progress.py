@@ -86,7 +86,9 @@ def test_a_terminal_gets_a_bar_on_stderr(monkeypatch: pytest.MonkeyPatch, capsys
         tell = progress.begin("reading", 64 << 20, "bytes")
         for k in range(1, 4):
             tell(k << 24)
-            time.sleep(0.15)  # it is drawn ten times a second
+            until = time.monotonic() + 60  # it is drawn ten times a second, and later where the machine is busy
+            while f"{16 * k} of 64 MiB" not in terminal.getvalue() and time.monotonic() < until:
+                time.sleep(0.01)
         listener(Progress("fitting", 2, 3, "epochs", "RMSE 0.5"))
     text = terminal.getvalue()
     assert "48 of 64 MiB" in text and " MiB/s" in text and " left" in text

@@ -45,8 +45,12 @@ PLANTS = {
         "scheduler", "hook_compress", ("-DHOOK_FIRST=0",),
     ),
     "labels-hooked-by-stores": Plant(
-        "components/merge.cl", "if (a != b) link(parent, a, b);",
+        "components/merge.h", "if (a != b) link(parent, a, b);",
         "if (a != b) store_relaxed(parent + max(a, b), min(a, b));", "scheduler", "merge",
+    ),
+    "message-hooked-by-stores": Plant(
+        "components/merge.h", "if (a != b) link(parent, a, b);",
+        "if (a != b) store_relaxed(parent + max(a, b), min(a, b));", "scheduler", "message",
     ),
     "outsider-left-outside": Plant(
         "components/afforest.cl", "link_four(parent, root, inside ? (int4)giant : p);",

@@ -112,6 +112,33 @@ def test_zoo(session: Session, name: str, strategy: str) -> None:
             assert refined.quality().min_angle >= min_angle - 1e-9
 
 
+def star(n: int, seed: int) -> cg.PlanarGraph:
+    """A closed line whose corners are at random distances from the middle: sharp ones beside blunt ones."""
+    rng = np.random.default_rng(seed)
+    angle = np.sort(rng.random(n)) * 2 * np.pi
+    points = rng.uniform(0.2, 1, (n, 1)) * np.column_stack([np.cos(angle), np.sin(angle)])
+    return cg.PlanarGraph.from_arrays(points, np.column_stack([np.arange(n), (np.arange(n) + 1) % n]))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_only_sharp_corners_excuse_thin_triangles(session: Session, strategy: str) -> None:
+    """Of the segments at a sharp corner two may meet under more than 60 degrees, and have points as far from it."""
+    for n, seed in ((8, 15), (20, 1), (20, 59)):
+        mesh = star(n, seed).triangulate(convex_hull=True)
+        refine_mesh(mesh, min_angle=30, strategy=strategy, session=session, verify=True)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("min_angle", [0.0, 28.0])
+def test_all_triangles_may_become_delaunay(session: Session, min_angle: float, strategy: str) -> None:
+    """Without regard to segments, which takes more points than the angles alone."""
+    mesh = with_slits().triangulate()
+    plain = refine_mesh(mesh, min_angle=min_angle, strategy=strategy, session=session, verify=True)
+    refined = refine_mesh(mesh, min_angle=min_angle, conforming=True, strategy=strategy, session=session, verify=True)
+    check_delaunay(cg.TriangleMesh.from_arrays(refined.points, refined.triangles), min_angle=min_angle)
+    assert refined.n_points > 1.1 * plain.n_points
+
+
 def in_groups(session: Session, mesh: cg.TriangleMesh, size: int, **asked: float) -> RefinedMesh:
     """Return *mesh* refined by work-groups of *size* that take patches, as on GPUs."""
     if size > 1 and "Portable" in session.facts.platform:
@@ -232,6 +259,15 @@ def test_a_mesh_without_bad_triangles_stays(session: Session) -> None:
         assert sorted(map(sorted, refined.triangles.tolist())) == [[0, 1, 2], [0, 2, 3]]
 
 
+@pytest.mark.parametrize("scale", [1e75, 1e-70])
+def test_the_largest_and_the_least_meshes(session: Session, scale: float) -> None:
+    mesh = square(60, scale).triangulate()
+    for strategy in STRATEGIES:
+        area = 0.01 * scale**2
+        refined = refine_mesh(mesh, max_area=area, strategy=strategy, session=session, verify=True)
+        assert refined.quality().min_angle >= 30 and refined.n_points > 200
+
+
 def shuffled_triangulation(seed: int) -> cg.TriangleMesh:
     """A triangulation of random points between two segments that is far from Delaunay: a sweep from left to right."""
     points = np.random.default_rng(seed).random((80, 2))
@@ -336,15 +372,16 @@ def test_arguments() -> None:
     wrong = [
         ({"min_angle": -1}, "min_angle"), ({"min_angle": 35}, "min_angle"), ({"max_area": 0}, "max_area"),
         ({"max_points": 0}, "max_points"), ({"min_angle": math.nan}, "min_angle"), ({"partial": 2}, "partial"),
-        ({"whole": "all"}, "whole"),
+        ({"whole": "all"}, "whole"), ({"conforming": "no"}, "conforming"),
     ]  # fmt: skip
     for arguments, name in wrong:
         with pytest.raises(InputError, match=name):
             refine_mesh(mesh, **arguments)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="TriangleMesh"):
         refine_mesh(mesh.points)
-    with pytest.raises(MeshError, match="coordinates"):
-        refine_mesh(cg.TriangleMesh.from_arrays(np.array([[0, 0], [1, 0], [0, 1]]) * 1e200, [[0, 1, 2]]))
+    for scale in (1e200, 1e76, 1e-71):
+        with pytest.raises(MeshError, match="coordinates"):
+            refine_mesh(cg.TriangleMesh.from_arrays(np.array([[0, 0], [1, 0], [0, 1]]) * scale, [[0, 1, 2]]))
     with pytest.raises(MeshError, match="0 triangles"):
         refine_mesh(cg.TriangleMesh.from_arrays(np.zeros((0, 2)), np.zeros((0, 3), int)))
     with pytest.raises(UnsupportedStrategyError, match="known: auto, patches"):

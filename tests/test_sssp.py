@@ -416,7 +416,7 @@ def test_negative_weights(pocl: Session, weight: float) -> None:
     sources=st.lists(st.integers(0, 39), min_size=1, max_size=4),
     dtype=st.sampled_from([np.int32, np.int64, np.float32, np.float64]),
 )  # fmt: skip
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_random_graphs(
     n: int,
     edges: list[tuple[int, int, int]],

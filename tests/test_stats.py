@@ -52,6 +52,14 @@ def test_sorted_rows_are_recognised(name: str) -> None:
     assert graph.stats.has_sorted_rows == expected
 
 
+def test_statistics_are_plain_numbers() -> None:
+    """Prices are computed of them, for which numbers of numpy take several times as long."""
+    graph = generators.rmat(10)
+    arrays = graph.row_offsets, graph.column_indices
+    numbers = *vars(graph.stats).values(), *graph.locality_in_order, *sampled_locality(*arrays)
+    assert {type(number) for number in numbers} == {int, float, bool, tuple}
+
+
 def test_locality_tells_numberings_apart() -> None:
     grid = generators.grid(400, 400)
     shuffled = grid.permuted(0)

@@ -45,7 +45,11 @@ def test_an_array_goes_to_another_device(pair: list[Session], size: int) -> None
     assert team.sent_bytes == 2 * 4 * size
 
 
-def test_an_array_goes_straight_to_a_device_of_the_same_context(halves: list[Session]) -> None:
+@pytest.mark.parametrize("over_the_host", [False, True])
+def test_an_array_goes_to_a_device_of_the_same_context(
+    halves: list[Session], monkeypatch: pytest.MonkeyPatch, over_the_host: bool
+) -> None:
+    monkeypatch.setattr("clgraph.engine.team.copies_faster_over_the_host", lambda _device: over_the_host)
     team = Team(halves)
     array = halves[0].zeros(100_000, np.int32)
     array.fill(7)
@@ -59,7 +63,7 @@ def test_each_device_has_a_thread_and_results_are_in_order(pair: list[Session]) 
     team, meeting = Team(pair), threading.Barrier(2)
 
     def work(place: int) -> int:
-        meeting.wait(20)  # each needs the other
+        meeting.wait(300)  # each needs the other
         return 10 * place
 
     assert team.each(work) == [0, 10]

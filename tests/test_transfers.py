@@ -162,13 +162,19 @@ def test_pages_are_touched_while_kernels_run(staged, held, size, monkeypatch):
     array = staged.upload(host)
     staged.finish()
     touched, touch = [], _Copiers.touch
-    monkeypatch.setattr(_Copiers, "touch", lambda self, part: touched.append(part.size) or touch(self, part))
-    assert np.array_equal(array.get(), host)
-    touched.clear()
+
+    def counted(self, part):
+        touched.append(part.size)
+        touch(self, part)
+        if sum(touched) == host.nbytes:
+            let_go(held)
+
     cl.enqueue_barrier(staged.queue, wait_for=[held])
-    later = threading.Timer(0.2, let_go, [held])
+    monkeypatch.setattr(_Copiers, "touch", counted)
+    later = threading.Timer(60, let_go, [held])  # of a read that waits for the kernels before it touches all pages
     later.start()
-    assert np.array_equal(array.get(), host) and sum(touched) == host.nbytes
+    assert np.array_equal(array.get(), host) and sum(touched) == host.nbytes and later.is_alive()
+    later.cancel()
     later.join()
 
 

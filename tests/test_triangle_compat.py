@@ -113,9 +113,37 @@ def test_crossings_are_those_of_triangle():
         "vertices", "vertex_markers", "triangles", "segments", "segment_markers", "edges", "edge_markers", "neighbors",
     }),
     ("cQ", {"vertices", "vertex_markers", "triangles", "segments", "segment_markers"}),
+    ("pP", {"vertices", "vertex_markers", "triangles"}),
+    ("pN", {"triangles", "segments", "segment_markers"}),
+    ("pEB", {"vertices", "segments"}),
+    (" -p NPe", {"triangles", "edges", "edge_markers"}),
 ])  # fmt: skip
 def test_keys(opts, keys):
     assert set(triangulate(SQUARE, opts)) == keys
+
+
+@pytest.mark.skipif(not HAS_TRIANGLE, reason="the package triangle is not installed")
+def test_keys_are_those_of_triangle():
+    given = {**SQUARE, "vertex_attributes": [1.0, 2, 3, 4], "regions": [[0.5, 0.5, 1, 2]], "holes": [[9.0, 9]]}
+    cases = [(given, "pAen" + left_out) for left_out in ("", "B", "P", "N", "E", "PNE", "BN")]
+    for (_, opts), theirs in zip(cases, ask_triangle(cases), strict=True):
+        assert set(triangulate(given, opts)) == set(theirs), opts
+
+
+def test_whole_numbers_may_be_floats():
+    """Tables of files are often read as floats, and Triangle takes them."""
+    as_floats = {key: np.asarray(values, float) for key, values in SQUARE.items()}
+    markers = {"vertex_markers": [5.0, 6, 7, 8], "segment_markers": [[2.0], [3], [4], [5]]}
+    found = triangulate({**as_floats, **markers}, "p")
+    assert found["vertex_markers"].ravel().tolist() == [5, 6, 7, 8]
+    assert found["segment_markers"].ravel().tolist() == [2, 3, 4, 5]
+    triangles = triangulate({"vertices": SQUARE["vertices"], "triangles": [[0.0, 1, 2], [0, 2, 3]]}, "r")["triangles"]
+    assert sorted(map(sorted, triangles.tolist())) == [[0, 1, 2], [0, 2, 3]]
+
+
+def test_a_limit_is_told_of_also_where_segments_stay_whole(session):
+    with pytest.warns(ConvergenceWarning, match="max_points = 6"):
+        triangulate({"vertices": [*SQUARE["vertices"], [0.5, 0.4]]}, "qa0.001YS1", session=session)
 
 
 def test_points_outside_are_left_out_on_request():
@@ -185,6 +213,8 @@ def test_all_triangles_may_become_delaunay(session):
 def test_points_to_add_may_be_few(session):
     with pytest.warns(ConvergenceWarning):
         assert len(triangulate(SQUARE, "pa0.0001S9", session=session)["vertices"]) <= 13
+    with pytest.warns(ConvergenceWarning):
+        assert len(triangulate(SQUARE, "pa0.0001S", session=session)["vertices"]) == 4
 
 
 @pytest.mark.skipif(not HAS_TRIANGLE, reason="the package triangle is not installed")
@@ -194,7 +224,29 @@ def test_refined_meshes_are_about_as_large_as_those_of_triangle(session):
     for (given, opts), theirs in zip(cases, ask_triangle(cases), strict=True):
         ours = triangulate(given, opts, session=session)
         assert set(ours) == set(theirs)
-        assert len(ours["vertices"]) <= 1.15 * len(theirs["vertices"])
+        assert len(ours["vertices"]) <= 1.1 * len(theirs["vertices"])
+
+
+def layers(rng):
+    """Return ground in thin layers that are crooked, and come close to one another."""
+    x = np.linspace(0, 40, 25)
+    depth = np.concatenate([[0.0], -np.cumsum(rng.uniform(0.3, 3, 5))])
+    y = depth[:, None] + rng.uniform(-0.12, 0.12, (6, 25))
+    rows = np.arange(150).reshape(6, 25)
+    across, down = (np.stack(pair, axis=-1).reshape(-1, 2) for pair in (
+        (rows[:, :-1], rows[:, 1:]), (rows[:-1, [0, -1]], rows[1:, [0, -1]])
+    ))  # fmt: skip
+    return {"vertices": np.column_stack([np.tile(x, 6), y.ravel()]), "segments": np.concatenate([across, down])}
+
+
+@pytest.mark.skipif(not HAS_TRIANGLE, reason="the package triangle is not installed")
+def test_thin_layers_take_no_more_points_than_by_triangle(session):
+    cases = [(layers(np.random.default_rng(seed)), opts) for seed in range(4) for opts in ("pq", "pq28", "pq30", "pa1")]
+    counts = [
+        (len(triangulate(given, opts, session=session)["vertices"]), len(theirs["vertices"]))
+        for (given, opts), theirs in zip(cases, ask_triangle(cases), strict=True)
+    ]
+    assert all(ours <= 1.1 * theirs for ours, theirs in counts), counts
 
 
 @pytest.mark.parametrize("opts", ["pq28a0.01Y", "pq28a0.01YY"])
@@ -221,6 +273,9 @@ def _share_below(found, angle):
     ({}, "", "vertices"),
     ({"vertices": [], "color": []}, "", "color"),
     (SQUARE, "w", "allowed"),
+    (SQUARE, "pq30u", "'u' is unknown"),
+    (SQUARE, "pqa1e-2", "'-' is unknown"),
+    ({**SQUARE, "segments": [[0.5, 1]]}, "p", "segments"),
     (SQUARE, 3, "allowed"),
     (SQUARE, "pq1.2.3", "no number"),
     (SQUARE, "r", "triangles"),

@@ -332,7 +332,7 @@ def test_all_words_on_wide_sub_groups(width):
     environment = {**os.environ, "CLGRAPH_INTEL_SUB_GROUP": str(width), "CLGRAPH_TEST_DEVICES": "intel"}
     child = subprocess.run(
         [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", __file__],
-        env=environment, cwd=Path(__file__).parents[1], capture_output=True, text=True, timeout=200,
+        env=environment, cwd=Path(__file__).parents[1], capture_output=True, text=True, timeout=800,
     )
     assert child.returncode == 0, child.stdout[-4000:] + child.stderr[-2000:]
     assert " passed" in child.stdout and " failed" not in child.stdout

@@ -36,8 +36,9 @@ def test_time_counts_from_the_first_look_and_inside_the_block_only(monkeypatch: 
     check_time()
 
 
-def test_limit_is_past_the_estimate_and_past_what_the_second_best_promises() -> None:
+def test_limit_is_past_the_estimate_and_past_what_the_second_best_promises(monkeypatch: pytest.MonkeyPatch) -> None:
     assert second_best(CHOICE, {}) == "c" and second_best(CHOICE, {"c": 9.0}) == "b"
+    monkeypatch.setattr(watching, "_GRACE_SECONDS", 0.0)
     limit = limit_seconds(CHOICE, {})
     assert limit is not None and 3.0 < limit < 6.0
     assert limit_seconds(CHOICE, {"c": 1.0}) is None  # what was taken instead runs to its end

@@ -17,7 +17,9 @@ KERNEL find_range(long m, long chunk, const __global WEIGHT_T *restrict edge_wei
                   __global WEIGHT_T *restrict ranges) {
   WEIGHT_T least = ~(WEIGHT_T)0, greatest = 0;
   const long first = (long)get_group_id(0) * chunk, end = min(m, first + chunk);
+#if !DEV_IS_CPU || defined(__SPIR__)  /* PoCL makes vectors of the loop unless it is told to unroll it */
   #pragma unroll 8
+#endif
   for (long e = first + get_local_id(0); e < end; e += WG_SIZE) {
     const WEIGHT_T bits = edge_weights[e], key = bits ^ (IS_FLOAT && bits & SIGN ? ~(WEIGHT_T)0 : SIGN);
     least = min(least, key);

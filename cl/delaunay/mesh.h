@@ -65,8 +65,8 @@ INLINE int encroaches(double2 p, double2 a, double2 b, double lens) {
   return between < 0.0 && between * between >= lens * dot2(a, a) * dot2(b, b);
 }
 
-/* Two points on segments that meet, as far from the common end: the edge between them is as short as the angle there
- * wants, and no point could mend it. */
+/* Two points on segments that meet under less than 60 degrees, as far from the common end: the edge between them is as
+ * short as the angle there wants, and no point could mend it. */
 INLINE int on_one_shell(int p, int q, double2 at_p, double2 at_q, __global const int *restrict point_segments,
                         __global const int2 *restrict segment_ends, __global const double2 *restrict points) {
   int one = point_segments[p], other = point_segments[q];
@@ -76,7 +76,8 @@ INLINE int on_one_shell(int p, int q, double2 at_p, double2 at_q, __global const
   if (common < 0) return 0;
   double2 apex = points[common], to_p = at_p - apex, to_q = at_q - apex;
   double near = dot2(to_p, to_p), far = dot2(to_q, to_q);
-  return near < 1.002 * far && far < 1.002 * near;
+  double most = 1.002 * near;
+  return near < 1.002 * far && far < most && 2.0 * dot2(to_p, to_q) > most;
 }
 
 /* The urgency of a triangle for its angles and its area; its ends of the shortest edge are looked up at last. */

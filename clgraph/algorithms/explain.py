@@ -109,7 +109,7 @@ def explain(
     problem = entry.problem(data, **options)
     on = entry.session(problem, session)
     with admission(on, problem) as admitted:
-        choice = entry.choose(on, admitted, strategy)
+        choice = entry.choose(on, admitted, strategy, whole=True)
         kernels = _kernels(entry, on, admitted, choice.strategy, measure)
     return Explanation(choice.strategy, choice.requested, choice.predicted, choice.unsupported, kernels=kernels)
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from clgraph.data.triangle_mesh import TriangleMesh
 
 HELP = "triangulate points and segments, or take a mesh, and refine it"
+_ROUNDING = 1e-6  # degrees
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-points", metavar="N", type=int, help="stop at so many points")
     parser.add_argument(
         "--convex-hull", action="store_true", help="keep what no segment divides from the outside of a .poly file"
+    )
+    parser.add_argument(
+        "--conforming", action="store_true", help="split segments until all triangles are Delaunay without them, too"
     )
     add_plot(parser, "the mesh before and after, and its angles")
     add_device(parser)
@@ -47,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     with busy("refining"):
         after = refine_mesh(
             before, min_angle=args.min_angle, max_area=args.max_area, max_points=args.max_points,
-            strategy=args.strategy, session=open_session(args), verify=args.verify,
+            conforming=args.conforming, strategy=args.strategy, session=open_session(args), verify=args.verify,
         )  # fmt: skip
     if args.output is not None:
         write_mesh(after, args.output)
@@ -62,9 +66,13 @@ def run(args: argparse.Namespace) -> int:
             "before": old._asdict(), "after": new._asdict(), "history": after.history, "run": run_document(after.info),
         })  # fmt: skip
         return 0
+    is_told = after.info.details["stopped"] or after.info.details["given_up"]  # by a warning
+    thin = 0 if is_told else int((after.angles().min(axis=1) < args.min_angle - _ROUNDING).sum())
+    excused = {"excused": f"{thin:,} thin triangles between segments that meet at small angles"} if thin else {}
     fields = {
         "before": f"{old.n_triangles:,} triangles, {old.n_points:,} points, angles from {old.min_angle:.2f} degrees",
         "after": f"{new.n_triangles:,} triangles, {new.n_points:,} points, angles from {new.min_angle:.2f} degrees",
+        **excused,
         "areas": f"{new.min_area:.4g} to {new.max_area:.4g}",
         "rounds": f"{len(after.history)}",
         **run_fields(after.info, args.strategy),

@@ -69,7 +69,7 @@ def run_fields(info: RunInfo, requested: str) -> dict[str, str]:
         + ", ".join(f"{part} {milliseconds(getattr(seconds, part))}" for part in parts),
     }
     if info.details:
-        fields["details"] = ", ".join(f"{name} {value}" for name, value in info.details.items())
+        fields["details"] = ", ".join(f"{name} {value}" for name, value in info.details.items() if value != "")
     if predicted := info.predicted_seconds.get(info.strategy):
         fields["predicted"] = f"{milliseconds(predicted)} ms for the call, without what is made once"
     return fields

@@ -247,7 +247,7 @@ def as_weights(values: ArrayLike, m: int) -> NDArray[Any]:
     wide = size > 4 or (kind == "u" and size == 4)
     dtype = (np.float64 if size > 4 else np.float32) if kind == "f" else (np.int64 if wide else np.int32)
     given, array = array, np.ascontiguousarray(array, dtype)
-    if kind == "f" and np.isnan(array).any():
+    if kind == "f" and m and np.isnan(array.min()):
         raise GraphError(f"weight {int(np.isnan(array).argmax())} is NaN; weights must be numbers")
     if kind == "f" and size > 8 and (lost := np.isinf(array) & np.isfinite(given)).any():
         at = int(lost.argmax())

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.data.csr import offset_dtype
+from clgraph.data.csr import Duplicates, merge_duplicates, offset_dtype
 from clgraph.host_memory import check_host_memory
 from clgraph.progress import begin
 
@@ -20,6 +20,34 @@ Item = TypeVar("Item")
 Number = TypeVar("Number", bound=np.number[Any])
 Pairs: TypeAlias = tuple[NDArray[Any], NDArray[Any]]  # rows, columns
 WeightedPairs: TypeAlias = tuple[NDArray[Any], NDArray[Any], NDArray[Any]]  # rows, columns, weights
+CSRArrays: TypeAlias = tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]  # offsets, columns, weights
+
+
+def csr_of_pairs(
+    n: int, rows: NDArray[Any], columns: NDArray[Any], weights: NDArray[Any] | None, *, directed: bool,
+    duplicates: Duplicates = "keep",
+) -> CSRArrays:
+    """Return checked vertex numbers as sorted rows, with each entry's reverse unless *directed*; merge duplicates."""
+    if weights is None:
+        return csr_of_blocks(n, [(rows, columns)], directed=directed, duplicates=duplicates)
+    return csr_of_weighted_blocks(n, [(rows, columns, weights)], directed=directed, duplicates=duplicates)
+
+
+def csr_of_weighted_blocks(
+    n: int, blocks: list[WeightedPairs], *, directed: bool, duplicates: Duplicates
+) -> CSRArrays:
+    """Return the same of blocks."""
+    arrays = sorted_csr(n, blocks, mirror=not directed, unique=duplicates == "first")
+    return arrays if duplicates in ("keep", "first") else merge_duplicates(*arrays, duplicates)
+
+
+def csr_of_blocks(n: int, blocks: list[Pairs], *, directed: bool, duplicates: Duplicates) -> CSRArrays:
+    """Return the same of blocks without weights, emptying the list to save memory."""
+    keys = pack_blocks(blocks, mirror=not directed)
+    offsets, columns = csr_from_keys(n, keys, unique=duplicates not in ("keep", "error"))
+    if duplicates == "error":
+        merge_duplicates(offsets, columns, None, duplicates)
+    return offsets, columns, None
 
 
 def pack(rows: NDArray[Any], columns: NDArray[Any], column_bits: int = 32) -> NDArray[np.int64]:

@@ -21,7 +21,8 @@ from clgraph.arguments import (
     shown,
 )
 from clgraph.data.csr import as_integers, check_indptr, owned
-from clgraph.data.graph import Graph, _read_only, as_graph
+from clgraph.data.graph import Graph, as_graph
+from clgraph.data.graph_arrays import read_only
 from clgraph.data.pairs import sorted_csr
 from clgraph.data.ratings_planted import planted_factors, planted_values
 from clgraph.data.ratings_stats import RatingsStats, chunks, ratings_stats
@@ -115,7 +116,7 @@ class Ratings:
 
     def _fill(self, *values: Any) -> None:
         for name, value in zip(self.__dataclass_fields__, values, strict=True):
-            object.__setattr__(self, name, _read_only(value) if isinstance(value, np.ndarray) else value)
+            object.__setattr__(self, name, read_only(value) if isinstance(value, np.ndarray) else value)
 
     @classmethod
     def _trusted(

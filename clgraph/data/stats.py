@@ -16,10 +16,10 @@ from clgraph.data.csr import as_csr_array
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from clgraph.data.graph import Graph
+    from clgraph.data.graph_arrays import GraphArrays
 
 N_SAMPLES = 1 << 14
-_N_LOOKS = 256  # at entries, to guess a graph's locality
+_N_LOOKS, _FEW_LOOKS = 256, 64  # at entries, to guess a graph's locality; they miss the cache in most calls
 _ROWS_AT_ONCE = 1 << 14  # whose lengths fit a near cache
 _BEFORE, _BESIDE = np.arange(1, 5)[:, None], 16  # entries that one goes along, and vertices of one cache line
 FAR_DISTANCE = 1 << 15
@@ -115,7 +115,7 @@ class Search(NamedTuple):
     n_earlier: int
 
 
-def graph_stats(graph: Graph) -> GraphStats:
+def graph_stats(graph: GraphArrays) -> GraphStats:
     """Compute the statistics of *graph*; entries are sampled with a fixed seed."""
     n, m = graph.n_vertices, graph.n_edges
     degrees = graph.degrees
@@ -146,13 +146,13 @@ def graph_stats(graph: Graph) -> GraphStats:
         degree_edge_counts=tuple(np.bincount(bins, count * degree, n_bins).astype(int).tolist()),
         has_sorted_rows=graph.has_sorted_rows,
         mean_log2_neighbor_distance=float(np.log2(1.0 + distances).sum()) / distances.size if m else 0.0,
-        far_neighbor_share=np.count_nonzero(distances > FAR_DISTANCE) / distances.size if m else 0.0,
+        far_neighbor_share=int(np.count_nonzero(distances > FAR_DISTANCE)) / distances.size if m else 0.0,
         **_first_hook(graph),
         **_reach(graph),
     )
 
 
-def _reach(graph: Graph) -> dict[str, float]:
+def _reach(graph: GraphArrays) -> dict[str, float]:
     """Search from the middle one of the vertices that have an edge, and shortly from a few others."""
     connected = np.flatnonzero(graph.degrees)
     if not connected.size:
@@ -176,7 +176,7 @@ def _reach(graph: Graph) -> dict[str, float]:
     return reach([_search(sizes), *shortly], connected.size)
 
 
-def _short_search(graph: Graph, start: int) -> Search:
+def _short_search(graph: GraphArrays, start: int) -> Search:
     """Search from *start* and leave out the level in which there would be too much, as ``search_shortly`` does."""
     offsets, columns, looks = graph.row_offsets, graph.column_indices, 0
     seen, frontier, sizes = {start}, [start], [1]
@@ -232,7 +232,7 @@ def _extrapolated_depth(search: Search, n_connected: int) -> float:
     return min(float(n_connected), 2.0 * levels * math.pow(left, 1.0 / max(1.0, power)))
 
 
-def _first_hook(graph: Graph) -> dict[str, float]:
+def _first_hook(graph: GraphArrays) -> dict[str, float]:
     """Sample the forest in which every vertex hangs from its first neighbour, if that is smaller."""
     n, offsets, columns = graph.n_vertices, graph.row_offsets, graph.column_indices
     sample = np.random.default_rng(1).integers(n, size=N_SAMPLES) if n > N_SAMPLES else np.arange(n)
@@ -245,7 +245,7 @@ def _first_hook(graph: Graph) -> dict[str, float]:
         return above
 
     firsts = parents(sample)
-    tree_share = np.count_nonzero(firsts == sample) / sample.size
+    tree_share = int(np.count_nonzero(firsts == sample)) / sample.size
     chosen = slice(None, None, max(1, sample.size // 256))
     if n < NEIGHBORHOOD:
         above = np.arange(n)
@@ -283,7 +283,7 @@ def _tops(above: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     return above, steps
 
 
-def _sampled_distances(graph: Graph) -> NDArray[Any]:
+def _sampled_distances(graph: GraphArrays) -> NDArray[Any]:
     m = graph.n_edges
     if m <= N_SAMPLES:
         rows, columns = np.repeat(np.arange(graph.n_vertices), graph.degrees), graph.column_indices
@@ -295,7 +295,7 @@ def _sampled_distances(graph: Graph) -> NDArray[Any]:
     return distances
 
 
-def diameter_bound(graph: Graph) -> int:
+def diameter_bound(graph: GraphArrays) -> int:
     """Return a lower bound on the diameter of the component of a vertex of the largest degree.
 
     Two breadth-first searches, the second from a vertex farthest in the first (a pseudo-peripheral
@@ -349,14 +349,16 @@ def sampled_locality(
     m = columns.size
     if not m:
         return 0.0, 0.0
-    looks = np.arange(min(m, _N_LOOKS)) * m // min(m, _N_LOOKS)
+    n_looks = min(m, _FEW_LOOKS if in_order else _N_LOOKS)
+    looks = np.arange(n_looks) * m // n_looks
     rows = np.searchsorted(offsets, looks.astype(offsets.dtype), "right") - 1
     neighbors = columns[looks]
     distances = np.abs(neighbors - rows)
     if in_order:
         before = columns[np.maximum(looks - _BEFORE, 0)]
         distances[(np.abs(before - neighbors) <= _BESIDE).any(0)] = 0
-    return float((distances > FAR_DISTANCE).mean()), float(np.log2(1.0 + distances).mean())
+    far = int(np.count_nonzero(distances > FAR_DISTANCE))  # numbers of numpy would make all prices slow
+    return far / n_looks, float(np.log2(1.0 + distances).sum()) / n_looks
 
 
 def has_thin_rows(offsets: NDArray[Any]) -> bool:

@@ -8,7 +8,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 from uuid import uuid4
 
@@ -52,7 +52,10 @@ class DistributedInfo:
 
 @dataclass(frozen=True)
 class Part(Generic[Value]):
-    """What a worker has made of some chunks, and the messages that went into it."""
+    """What a worker has made of some chunks, and the messages that went into it.
+
+    What is *aside* helps the worker with the next chunks, and is not in messages.
+    """
 
     value: Value
     n_bytes: int
@@ -61,9 +64,13 @@ class Part(Generic[Value]):
     n_messages: int = 0
     bytes_sent: int = 0
     largest_message_bytes: int = 0
+    aside: Any = field(default=None, compare=False)
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + self.n_bytes  # by which Dask knows what a worker holds
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "aside": None}
 
     def received(self) -> Part[Value]:
         """Return this part as it is here: it was a message if another worker made it."""
@@ -88,8 +95,11 @@ class Part(Generic[Value]):
 def folded(
     client: distributed.Client, chunks: Sequence[Any], absorb: Absorb[Part[Value]],
     merge: Callable[[Part[Value], Part[Value]], Part[Value]], what: str,
+    finish: Callable[[Part[Value]], Part[Value]] | None = None,
 ) -> tuple[Part[Value], DistributedInfo]:
     """Return what *absorb*, of a part, places of chunks and these chunks, and *merge*, of two parts, make of all.
+
+    Before parts merge each goes through *finish*.
 
     Raises
     ------
@@ -122,6 +132,9 @@ def folded(
         tell(done := done + count)
         if waiting:
             give(address)
+    if finish is not None:
+        for address, lane in lanes.items():
+            lanes[address] = submit(client, address, finish, lane, key=f"clgraph-finish-{uuid4().hex}")
     level = list(lanes.items())
     while len(level) > 1:  # neighbours first: they may be on one host
         merged = [

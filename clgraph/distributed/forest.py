@@ -2,34 +2,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.mst import minimum_spanning_forest as _on_one_device
+from clgraph.algorithms.mst.edge_lists import forest_of_edges
 from clgraph.algorithms.mst.total_weight import total_weight
 from clgraph.arguments import checked_flag
 from clgraph.data.graph import Graph
 from clgraph.distributed.chunks import SEGMENT_EDGES, Chunk, Segment, Weights, all_segments
 from clgraph.distributed.components import checked_arguments
 from clgraph.distributed.fold import DistributedInfo, Part, folded
+from clgraph.distributed.forest_edges import Forest
+from clgraph.distributed.forest_filter import ForestFilter
 from clgraph.distributed.workers import as_client, on_device, own_address, worker_session
 from clgraph.errors import GraphError
-
-
-class Forest(NamedTuple):
-    """Edges of a forest, lesser ends first, in the order of sources and targets."""
-
-    sources: NDArray[np.int32]
-    targets: NDArray[np.int32]
-    weights: Weights
-    n_vertices: int
-
-    @property
-    def nbytes(self) -> int:
-        return sum(array.nbytes for array in self[:3] if isinstance(array, np.ndarray))
 
 
 class _Forest(NamedTuple):
@@ -68,8 +58,9 @@ def minimum_spanning_forest(
 ) -> DistributedForest:
     """Find the minimum spanning forest of the graph of all edges in *chunks*.
 
-    Each worker finds the forest of what it has and the next segment of a chunk; an edge outside it is in no forest of
-    more edges [1]_. Then pairs of workers merge their forests, so that a result passes ``log2(workers)`` others.
+    Each worker finds the forest of what it has and the next segments of chunks; an edge outside it is in no forest of
+    more edges [1]_. Of later segments it drops the edges whose ends lighter edges of the forest connect. Then pairs of
+    workers merge their forests, so that a result passes ``log2(workers)`` others.
 
     Parameters
     ----------
@@ -109,7 +100,7 @@ def minimum_spanning_forest(
     options: dict[str, Any] = {"n": n, "base": base, "maximum": checked_flag("maximum", maximum)}
     last, info = folded(
         as_client(client), found, partial(absorb, **options), partial(merge, maximum=maximum),
-        "minimum spanning forest",
+        "minimum spanning forest", finish=partial(finish, maximum=maximum),
     )
     forest = last.value
     weight = forest.sources.size if forest.weights is None else total_weight(forest.weights)
@@ -121,23 +112,36 @@ def minimum_spanning_forest(
 def absorb(
     known: Part[Forest] | None, places: list[int], *chunks: Chunk, n: int | None, base: int, maximum: bool
 ) -> Part[Forest]:
-    """Return the forest of what is *known* and the edges of *chunks*, which have these places."""
+    """Return what is *known* with the edges of *chunks*, which have these places; some may still wait."""
     none = np.zeros(0, np.int32)
     known = known or Part(Forest(none, none, None, n or 0), 0, own_address(), 0)
-    known, forest, n_edges, waiting = known.received(), known.value, 0, list[Segment]()
-    size = forest.n_vertices
+    known, n_edges = known.received(), 0
+    forest, sieve, waiting, size = known.value, known.aside, [*known.value.waiting], known.value.n_vertices
     with on_device():
         for segment in all_segments(places, chunks, n=n, base=base):
             size = max(size, 1 + int(max(segment[0].max(), segment[1].max())))
+            # Else nearly all that was seen is in the forest, and few edges would be ruled out.
+            rules_out = 0 < 2 * forest.sources.size <= known.n_edges + n_edges
             n_edges += segment[0].size
+            if rules_out and segment[2] is not None and forest.weights is not None:
+                sieve = sieve or ForestFilter(worker_session(), size, forest.edges, maximum=maximum)
+                segment = sieve.rest(segment)
             waiting.append(segment)
             # A forest is looked at again only with as many new edges, so all of that takes no longer than the edges.
             if sum(part[0].size for part in waiting) >= max(SEGMENT_EDGES, forest.sources.size):
-                forest = lightest(size, maximum, forest[:3], *waiting)
-                waiting = []
-        if waiting:
-            forest = lightest(size, maximum, forest[:3], *waiting)
-    return known.grown(forest, forest.nbytes, n_edges)
+                forest, sieve, waiting = lightest(size, maximum, forest.edges, *waiting), None, []
+    forest = forest._replace(n_vertices=size, waiting=tuple(waiting))
+    return replace(known.grown(forest, forest.nbytes, n_edges), aside=sieve)
+
+
+def finish(part: Part[Forest], *, maximum: bool) -> Part[Forest]:
+    """Return *part* when no edges wait in it."""
+    if not part.value.waiting:
+        return replace(part, aside=None)
+    part = part.received()
+    with on_device():
+        forest = lightest(part.value.n_vertices, maximum, part.value.edges, *part.value.waiting)
+    return part.grown(forest, forest.nbytes, 0)
 
 
 def merge(one: Part[Forest], other: Part[Forest], *, maximum: bool) -> Part[Forest]:
@@ -145,7 +149,7 @@ def merge(one: Part[Forest], other: Part[Forest], *, maximum: bool) -> Part[Fore
     one, other = one.received(), other.received()
     size = max(one.value.n_vertices, other.value.n_vertices)
     with on_device():
-        forest = lightest(size, maximum, one.value[:3], other.value[:3])
+        forest = lightest(size, maximum, one.value.edges, other.value.edges)
     return one.grown(forest, forest.nbytes, 0, other)
 
 
@@ -159,6 +163,7 @@ def lightest(n: int, maximum: bool, *parts: Segment) -> Forest:
     sources, targets = (np.concatenate([part[k] for part in parts]) for k in (0, 1))
     given = [part[2] for part in parts if part[2] is not None]
     weights = np.concatenate(given) if given else None
-    graph = Graph.from_edges(sources, targets, weights, n=n, duplicates="max" if maximum else "min")
-    found = _on_one_device(graph, maximum=maximum, session=worker_session())
-    return Forest(found.sources, found.targets, found.weights, n)
+    session = worker_session()
+    found = forest_of_edges(session, n, (sources, targets, weights), maximum=maximum)
+    session.release()  # the pool keeps memory for arrays of the same size, and the next lists are longer
+    return Forest(*found, n)

@@ -22,9 +22,8 @@ from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import Recorder, RunInfo, Seconds
 
 _MOST_CHOICES = 64  # that are kept with a graph: settings such as seeds may be many
-_MOST_ITEMS = 3e5  # for each such call: in larger graphs there is no need to look where neighbours are
-_LOOKS, _NEAR_BYTES = 2.0, 2.0**18  # by which a device checks and measures an entry or a vertex
-_ONLY_CALL = 4.0  # on a graph: its check, its statistics and a plan take more than calls do that find them
+_MOST_ITEMS = 5e5  # for each such call: in larger graphs there is no need to look where neighbours are
+_NEAR_BYTES = 2.0**18
 
 
 def _none_left_out(_problem: Any, _session: Session) -> dict[str, str]:
@@ -53,6 +52,9 @@ class Algorithm:
         they are asked for by name.
     learns : bool
         Whether measured times may change what ``"auto"`` takes: all strategies must give the same answer.
+    only_call : tuple of float
+        What the only call on a graph takes at least on a device: as long as so many calls without their kernels, since
+        its check, its statistics and a plan take more than to find them; and so many looks at each vertex and entry.
     """
 
     name: str
@@ -63,27 +65,30 @@ class Algorithm:
     takes: Literal["graph", "ratings", "mesh"] = "graph"
     left_out: Callable[[Any, Session], Mapping[str, str]] = _none_left_out
     learns: bool = False
+    only_call: tuple[float, float] = 4.0, 3.0
 
-    def choose(self, session: Session, problem: Any, strategy: str = "auto") -> Choice:
+    def choose(self, session: Session, problem: Any, strategy: str = "auto", *, whole: bool = False) -> Choice:
         """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest.
+
+        Strategies that surely take much longer are priced only if the *whole* table is wanted.
 
         Raises
         ------
         UnsupportedStrategyError
             The name is unknown, or this device cannot run it, or it does not solve this problem.
         """
-        return choose(*self._choosing(session, problem, strategy))
+        return choose(*self._choosing(session, problem, strategy), whole=whole)
 
     def choose_at_once(self, session: Session, problem: Any, strategy: str = "auto") -> Choice | None:
         """Return the choice of a strategy that has answered on the host before the device could, if there is one."""
         graph = getattr(problem, "graph", None)
-        if graph is None:
+        if graph is None or isinstance(graph, GraphOnDevice):  # whose arrays come to the host by the device's queue
             return None
         n_items, is_unread = graph.n_vertices + graph.n_edges, isinstance(graph, WrappedGraph)
-        calls = _ONLY_CALL if is_unread else 1.0
+        calls, looks = self.only_call if is_unread else (1.0, 0.0)
         if graph.n_vertices > FAR_DISTANCE and n_items > _MOST_ITEMS * calls:
             return None
-        before = Work(gathers=(Gathers(_LOOKS * n_items, _NEAR_BYTES),)) if is_unread else Work()
+        before = Work(gathers=(Gathers(looks * n_items, _NEAR_BYTES),))
         return choose_at_once(*self._choosing(session, problem, strategy), calls=calls, before=before)
 
     def _choosing(self, session: Session, problem: Any, strategy: str) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 
 from clgraph.data.graph import Graph
 from clgraph.data.stats import FAR_DISTANCE
+from clgraph.data.wrapped import WrappedGraph
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import HostItems, Part, Work
 from clgraph.model.strategy import Strategy, solves_all
@@ -16,8 +17,9 @@ from clgraph.runtime.session import Session
 
 _VERTEX_BYTES = 16.0
 _USUAL_REACH = 0.25  # of the vertices, between random numbers and those of meshes
-_UNLOOKED = {"traverse": FAR_DISTANCE}  # vertices up to which it does not pay to look where neighbours are
-_CACHED = 1 << 13  # ... in other ways, which take longer for an entry
+_UNLOOKED = {"traverse": 1 << 19}  # vertices and entries up to which it does not pay to look where neighbours are
+_CACHED = 1 << 15  # ... in other ways, which take longer for an entry
+_SAVED, _PROBED_DEGREE = 0.4, 2  # entries beyond those of the probe lead to vertices that were met before
 _MOST_INDICES = 2**31 - 2**16
 
 
@@ -47,9 +49,14 @@ class HostPlan:
 
 
 def pattern(graph: Graph) -> csr_array:
-    """Return the matrix of *graph* as scipy's searches take it, which do not look at the values of its entries."""
-    n, nothing = graph.n_vertices, np.zeros(graph.n_edges)  # memory that nobody touches costs nothing
-    return csr_array((nothing, graph.column_indices, graph.row_offsets), shape=(n, n))
+    """Return the matrix of *graph* as scipy's searches take it, which do not look at the values of its entries.
+
+    But scipy may move them, which takes a quarter longer where memory is new; so a matrix keeps those that it has.
+    """
+    n, values = graph.n_vertices, graph.matrix.data if isinstance(graph, WrappedGraph) else None
+    if values is None or values.dtype != np.float64 or values.size != graph.n_edges:
+        values = np.empty(graph.n_edges)
+    return csr_array((values, graph.column_indices, graph.row_offsets), shape=(n, n))
 
 
 def too_many_entries(problem: Any) -> str | None:
@@ -66,7 +73,9 @@ def walked(graph: Graph, way: str) -> Work:
     asked for, of others a few entries.
     """
     items, whole = float(graph.n_vertices + graph.n_edges), _VERTEX_BYTES * graph.n_vertices
-    if graph.n_vertices <= _UNLOOKED.get(way, _CACHED):
+    if way == "traverse":
+        items -= _SAVED * max(0, graph.n_edges - _PROBED_DEGREE * graph.n_vertices)
+    if graph.n_vertices + graph.n_edges <= _UNLOOKED.get(way, _CACHED):
         return Work(host_items=(HostItems(items, _USUAL_REACH * whole, way),))
     far, mean_log2_distance = graph.locality if way == "heap" else graph.locality_in_order
     reach = 2.0 ** (1.0 + mean_log2_distance)
@@ -80,10 +89,11 @@ def met(graph: Graph, way: str) -> Part:
     return walked(graph, way), graph.stats.reached_share if is_known else 1.0, 1.0
 
 
-def scanned(graph: Graph, passes: float) -> Work:
-    """Return the work of reading and writing something for every vertex and every entry in order."""
-    items = float(graph.n_vertices + graph.n_edges)
-    return Work(host_items=(HostItems(passes * items, 8.0 * items, "scan"),))
+def scanned(graph: Graph, passes: float, passes_of_vertices: float = 0.0) -> Work:
+    """Return the work of reading and writing in order: for vertices and entries, and for vertices only."""
+    n, items = float(graph.n_vertices), float(graph.n_vertices + graph.n_edges)
+    entries = HostItems(passes * items, 8.0 * items, "scan")
+    return Work(host_items=(entries, HostItems(passes_of_vertices * n, _VERTEX_BYTES * n, "scan")))
 
 
 def sequential(

@@ -77,12 +77,12 @@ class Learning:
         A strategy that has run on this graph counts as it was measured, another as it is predicted and corrected. So
         each is tried at most once that promises to be better than the best one so far.
         """
-        tried = trials.seconds
+        tried = {name: seconds for name, seconds in trials.seconds.items() if name in choice.predicted}
         if not tried and not self.learned.ratios:
             return choice
         expected = {
             name: tried.get(name) or seconds * self.learned.correction(algorithm, name)
-            for name, seconds in choice.seconds.items()
+            for name, seconds in choice.seconds.items() if name in choice.predicted
         }
         current = min(tried, key=tried.__getitem__) if tried else choice.strategy
         best = min(expected, key=expected.__getitem__)

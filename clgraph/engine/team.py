@@ -17,10 +17,12 @@ from clgraph.runtime import recycled
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.devices import sessions_of
 from clgraph.runtime.failure import as_device_error, typed_errors
+from clgraph.runtime.quirks import copies_faster_over_the_host
 from clgraph.runtime.session import Session
 from clgraph.runtime.staging import LEAST_BYTES
 
 _PIECE_BYTES = 32 << 20  # of an array that goes by way of the host: one piece is read while another one is written
+_LEAST_PIECES = 4  # of an array whose pieces are not too small for pinned memory then
 _PIECES = 3  # are on the host at once
 
 _T = TypeVar("_T")
@@ -36,7 +38,8 @@ class Team:
     ----------
     devices : "all", or sequence of str, Session or pyopencl.Device
         Parts of a CPU, which :func:`clgraph.hetero.sub_devices` makes, are devices, too. Arrays go straight from one
-        device to another where their sessions have one context: ``Session(cl.CommandQueue(context, device))``.
+        device to another where their sessions have one context: ``Session(cl.CommandQueue(context, device))``. NVIDIA's
+        driver is slow at that, so there they never do.
 
     Attributes
     ----------
@@ -110,7 +113,8 @@ class Team:
     def send(self, array: DeviceArray, to: Session) -> DeviceArray:
         """Return a copy of *array* on another device, which kernels that are enqueued there from now on may read.
 
-        Where both have one context the driver copies; else the bytes go through pinned memory of the host, in pieces.
+        Where both have one context the driver copies, unless it is slow at that; else the bytes go through pinned
+        memory of the host, in pieces.
         """
         own = array.session
         with self._lock:
@@ -119,7 +123,7 @@ class Team:
             copy = to.empty(array.size, array.dtype)
         if not array.size:
             return copy
-        if own.context == to.context:
+        if own.context == to.context and not copies_faster_over_the_host(own.device):
             with own.driver, to.driver, typed_errors(f"copying from {own.facts.name} to {to.facts.name}"):
                 ready = cl.enqueue_marker(own.queue)
                 own.queue.flush()
@@ -131,7 +135,8 @@ class Team:
             return copy
         self._after_kernels(own)
         self._after_kernels(to)  # the pool may give memory that kernels in flight still use
-        step = min(array.size, _PIECE_BYTES // array.dtype.itemsize)
+        piece_bytes = min(_PIECE_BYTES, max(LEAST_BYTES, array.nbytes // _LEAST_PIECES))
+        step = min(array.size, piece_bytes // array.dtype.itemsize)
         free = SimpleQueue[NDArray[Any]]()
         for _ in range(_PIECES):
             free.put(recycled.empty(step, array.dtype))

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from clgraph.arguments import check_choice, checked_count
 from clgraph.data.csr import Duplicates
-from clgraph.data.graph import Graph, _from_pairs
+from clgraph.data.graph import Graph
+from clgraph.data.pairs import csr_of_pairs
 from clgraph.errors import GraphFileWarning
 from clgraph.io.edges import Edges
 from clgraph.io.text import Progress, file_error, read_blocks, read_header, reading, write_rows
@@ -96,7 +97,8 @@ def read(
         src, dst = edges.pairs()
         labels, numbers = np.unique(np.concatenate([src, dst]), return_inverse=True)
         src, dst = numbers[: src.size], numbers[src.size :]
-        return _from_pairs(labels.size, src, dst, edges.weights(), directed, duplicates, labels)
+        arrays = csr_of_pairs(labels.size, src, dst, edges.weights(), directed=directed, duplicates=duplicates)
+        return Graph._trusted(*arrays, directed=directed, labels=labels, sorted_rows=True)
     if n_claimed is not None and n < n_claimed <= edges.spare_vertices:
         n = n_claimed
     return edges.graph(n, directed=directed, duplicates=duplicates)

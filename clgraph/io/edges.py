@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.data.csr import MAX_VERTICES, Duplicates
-from clgraph.data.graph import Graph, _from_blocks, _from_pairs, _from_weighted_blocks
+from clgraph.data.graph import Graph
+from clgraph.data.pairs import csr_of_blocks, csr_of_pairs, csr_of_weighted_blocks
 from clgraph.io.text import Block, file_error
 
 _SPARE_VERTICES = 1 << 24  # vertices a file may have without an edge, and some more per edge
@@ -102,8 +103,10 @@ class Edges:
             dst -= self.base
         if self._weights:
             blocks = [(*pair, weights) for pair, weights in zip(self._pairs, self._weights, strict=True)]
-            return _from_weighted_blocks(n, blocks, directed, duplicates)
-        return _from_blocks(n, self._pairs, directed, duplicates)
+            arrays = csr_of_weighted_blocks(n, blocks, directed=directed, duplicates=duplicates)
+        else:
+            arrays = csr_of_blocks(n, self._pairs, directed=directed, duplicates=duplicates)
+        return Graph._trusted(*arrays, directed=directed, sorted_rows=True)
 
     def mirror_negated(self) -> None:
         """Add the reverse of each edge with its weight negated."""
@@ -119,8 +122,9 @@ def settle_direction(graph: Graph, directed: bool | None) -> Graph:
     """
     symmetric = directed is not True and graph.is_symmetric()
     if directed is False and not symmetric:
-        arrays = graph.sources(), graph.column_indices, graph.edge_weights
-        return _from_pairs(graph.n_vertices, *arrays, False, "min")
+        entries = graph.sources(), graph.column_indices, graph.edge_weights
+        arrays = csr_of_pairs(graph.n_vertices, *entries, directed=False, duplicates="min")
+        return Graph._trusted(*arrays, sorted_rows=True)
     return as_directed(graph, not symmetric)
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,6 +18,7 @@ from clgraph.model.recipe import Recipe
 
 logger = logging.getLogger(__name__)
 _NOTHING = Work()
+_SURELY = 2.0  # times the best price: prices may be wrong
 
 Kind = Literal["online", "offline", "sequential"]
 
@@ -51,6 +53,9 @@ class Strategy:
         ``unfit(problem)`` is the reason why it cannot solve a problem of its algorithm, or ``None``.
     recipe : callable, optional
         ``recipe(problem, facts)`` lists the launches of a run, where the strategy has such a list.
+    least : callable, optional
+        ``least(problem)`` is a part of the work that takes no time to count, such as the rounds without what is done in
+        them. Where it takes too long, nothing else is counted.
     """
 
     kind: Kind
@@ -59,6 +64,7 @@ class Strategy:
     unsupported: Callable[[DeviceFacts], str | None] = runs_anywhere
     unfit: Callable[[Any], str | None] = solves_all
     recipe: Callable[[Any, DeviceFacts], Recipe] | None = None
+    least: Callable[[Any], Work] | None = None
 
 
 @dataclass(frozen=True)
@@ -72,11 +78,13 @@ class Choice:
     requested : str
         ``"auto"`` or the forced strategy.
     predicted : dict of str to Estimate
-        Every strategy this device can run, fastest first.
+        Every strategy this device can run, fastest first, but for those in *at_least*.
     unsupported : dict of str to str
         Why the others cannot run, or do not answer as is asked for.
     reason : str
         Why nothing but the pick was priced; empty where all were.
+    at_least : dict of str to float
+        Seconds of a part of the work of strategies that take much longer than the pick by that part alone.
     """
 
     strategy: str
@@ -84,15 +92,17 @@ class Choice:
     predicted: Mapping[str, Estimate]
     unsupported: Mapping[str, str] = field(default_factory=dict)
     reason: str = ""
+    at_least: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def seconds(self) -> dict[str, float]:
-        return {name: estimated.seconds for name, estimated in self.predicted.items()}
+        """By strategy, fastest first; last those of which only the least is known."""
+        return {**{name: estimated.seconds for name, estimated in self.predicted.items()}, **self.at_least}
 
 
 def choose(
     strategies: Mapping[str, Strategy], requested: str, problem: Any, facts: DeviceFacts, rates: DeviceRates,
-    left_out: Mapping[str, str] | None = None,
+    left_out: Mapping[str, str] | None = None, *, whole: bool = False,
 ) -> Choice:
     """Return *requested*, or for ``"auto"`` the strategy predicted to be fastest.
 
@@ -106,6 +116,8 @@ def choose(
     rates : DeviceRates
     left_out : mapping of str to str, optional
         Strategies that are no alternatives to the others, and why.
+    whole : bool
+        Price also those strategies that cannot be fastest.
 
     Raises
     ------
@@ -124,12 +136,21 @@ def choose(
     if requested in unsupported:
         raise UnsupportedStrategyError(f"{requested!r} cannot run on {facts.name}: {unsupported[requested]}")
     out = {**left_out, **unsupported, **unfit}
-    estimates = {name: _priced(s, problem, facts, rates) for name, s in strategies.items() if name not in out}
+    fit = {name: s for name, s in strategies.items() if name not in out}
+    last = {name: s.least for name, s in fit.items() if s.least is not None and name != requested and not whole}
+    estimates = {name: _priced(s, problem, facts, rates) for name, s in fit.items() if name not in last}
+    limit = _SURELY * min((found.seconds for found in estimates.values()), default=math.inf)
+    at_least = {}
+    for name, least in last.items():
+        if (seconds := estimate(least(problem), rates).seconds) > limit:
+            at_least[name] = seconds
+        else:
+            estimates[name] = _priced(fit[name], problem, facts, rates)
     ranked = dict(sorted(estimates.items(), key=lambda item: item[1].seconds))
     picked = next(iter(ranked)) if requested == "auto" else requested
     if logger.isEnabledFor(logging.INFO):
         logger.info("%s: %s", picked, {name: f"{e.seconds:.2e} s" for name, e in ranked.items()})
-    return Choice(picked, requested, ranked, out)
+    return Choice(picked, requested, ranked, out, at_least=at_least)
 
 
 def _priced(strategy: Strategy, problem: Any, facts: DeviceFacts, rates: DeviceRates) -> Estimate:
@@ -144,6 +165,8 @@ def choose_at_once(
 ) -> Choice | None:
     """Return the choice of a sequential strategy that ends before any launch on the device could have been read back.
 
+    One that is requested by name needs no prices of others, either.
+
     What has to be done before the first launch takes as long as so many *calls* without their kernels, and as the work
     *before* it. Nothing else is priced then, and of *problem* little is read but its sizes. ``None`` stands for no such
     strategy, and leaves all to :func:`choose`.
@@ -156,7 +179,7 @@ def choose_at_once(
             continue
         if strategy.unfit(problem) is None:
             guess = _priced(strategy, problem, facts, rates)
-            if guess.seconds < least:
+            if guess.seconds < least or requested == name:
                 reason = f"the least that a call on {facts.name} takes is {1e3 * least:.2g} ms"
                 return Choice(name, requested, {name: guess}, reason=reason)
     return None

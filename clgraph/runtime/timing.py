@@ -132,7 +132,8 @@ class RunInfo:
     seconds : Seconds
         Split in compile, transfer, kernel and host.
     predicted_seconds : dict of str to float
-        The cost model's estimate of every strategy this device can run.
+        The cost model's estimate of every strategy this device can run; of those that surely take much longer, of a
+        part of their work.
     kernels : dict of str to (int, float)
         Launches and seconds of each kernel.
     details : dict

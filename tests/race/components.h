@@ -13,6 +13,7 @@
 #include "components/degree_classes.cl"
 #include "components/hook_compress.cl"
 #include "components/merge.cl"
+#include "components/message.cl"
 #include "components/phases.cl"
 #include "components/rem.cl"
 
@@ -117,6 +118,29 @@ static bool merge_right(Random &random, ulong seed) {
   return f.right();
 }
 
+/* The same, where the forest of the other device comes as a message. */
+static bool message_right(Random &random, ulong seed) {
+  Forest f(random, seed);
+  Edges parts[2];
+  for (size_t k = 0; k < f.edges.size(); k++) parts[k % 2].push_back(f.edges[k]);
+  const std::vector<int> mine = expected_labels(f.n, parts[0]), theirs = expected_labels(f.n, parts[1]);
+  const int words = 1 + (int)random.below(2), n_words = (f.n + 31) / 32, n_blocks = (n_words + words - 1) / words;
+  std::vector<int> chosen(n_blocks);
+  std::vector<uint> same(n_words), other(n_words), sizes(n_blocks), message(n_blocks + 1);
+  launch(n_blocks, [&] { choose_labels(f.n, n_blocks, words, theirs.data(), chosen.data()); });
+  launch(n_words, [&] { mark_labels(f.n, n_words, words, theirs.data(), chosen.data(), same.data(), other.data()); });
+  launch(n_blocks, [&] { size_blocks(n_words, n_blocks, words, same.data(), other.data(), sizes.data()); });
+  for (int b = 0; b < n_blocks; b++) message[b + 1] = message[b] + sizes[b];
+  message.resize(message.size() + message.back());
+  launch(n_words, [&] {
+    write_blocks(f.n, n_words, n_blocks, words, theirs.data(), chosen.data(), same.data(), other.data(), message.data());
+  });
+  for (int v = 0; v < (int)f.parent.size(); v++) f.parent[v] = v < f.n ? mine[v] : v;
+  launch((f.n + 3) / 4, [&] { merge_message(f.n, n_blocks, words, message.data(), f.parent.data()); });
+  f.compress();
+  return f.right();
+}
+
 /* How many per cent of the sampled vertices below a root have the commonest root. */
 static int expected_share(const Forest &f) {
   std::vector<int> found(f.n);
@@ -161,6 +185,6 @@ static bool degree_classes_right(Random &random, ulong seed) {
 }
 
 static const Case cases[] = {
-  {"hook_compress", hook_compress_right}, {"rem", rem_right}, {"merge", merge_right}, {"afforest", afforest_right},
-  {"degree_classes", degree_classes_right},
+  {"hook_compress", hook_compress_right}, {"rem", rem_right}, {"merge", merge_right},
+  {"message", message_right}, {"afforest", afforest_right}, {"degree_classes", degree_classes_right},
 };

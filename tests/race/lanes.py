@@ -15,7 +15,7 @@ RACE = Path(__file__).resolve().parent
 ROOT = RACE.parent.parent
 CASES = {
     "vocabulary": ["locks", "pushes", "sub_group_pushes", "lower_to", "float_add"],
-    "components": ["hook_compress", "rem", "afforest", "degree_classes", "merge"],
+    "components": ["hook_compress", "rem", "afforest", "degree_classes", "merge", "message"],
     "mst": ["edge_list", "flatten", "alone"],
     "mst_segmented": ["min_hook", "transactional"],
     "coloring": ["alone", "places", "jones_plassmann", "speculative"],
@@ -189,7 +189,7 @@ def build(compiler: str, lane: str, subject: str, kernels: Path, options: Sequen
 
 
 def check(
-    program: Path, lane: str, case: str, seeds: int, timeout: float = 200, runs: int = 6
+    program: Path, lane: str, case: str, seeds: int, timeout: float = 800, runs: int = 6
 ) -> subprocess.CompletedProcess[str]:
     """Run one case from the first seed on, or *runs* times under ThreadSanitizer, which stops at the first race.
 

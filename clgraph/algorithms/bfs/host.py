@@ -12,7 +12,7 @@ from clgraph.model.cost import Part
 def solve(problem: SearchProblem) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the levels of the vertices and their predecessors."""
     graph = problem.graph
-    distances, predecessors = levels(graph.row_offsets, graph.column_indices, problem.sources, is_thin=graph.is_thin)
+    distances, predecessors = levels(graph.row_offsets, graph.column_indices, problem.sources)
     if problem.limit is not None:
         beyond = distances > problem.limit
         distances[beyond], predecessors[beyond] = -1, NONE_BEFORE

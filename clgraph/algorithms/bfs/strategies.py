@@ -9,11 +9,12 @@ from clgraph.algorithms.bfs import host, work
 from clgraph.algorithms.bfs.levels import SOURCE, Levels, has_few_units
 from clgraph.algorithms.bfs.plan import LevelsPlan
 from clgraph.algorithms.traversal import queues
+from clgraph.algorithms.traversal.host import unfit
 from clgraph.algorithms.traversal.problem import MAX_DEPTH, SearchProblem
 from clgraph.algorithms.traversal.strategies import rounds_strategies
 from clgraph.arguments import checked_count
 from clgraph.device.facts import DeviceFacts
-from clgraph.engine.host import sequential, too_many_entries
+from clgraph.engine.host import sequential
 from clgraph.engine.plan import Plan
 from clgraph.engine.planned import planned
 from clgraph.model.cost import Work
@@ -96,5 +97,5 @@ STRATEGIES: dict[str, Strategy] = {
     **rounds_strategies(LevelsPlan),
     "frontier": planned("online", frontier, LevelsPlan),
     "direction_optimizing": planned("online", direction_optimizing, LevelsPlan),
-    "host": sequential(host.solve, host.work, too_many_entries),
+    "host": sequential(host.solve, host.work, unfit),
 }

@@ -158,7 +158,7 @@ def _large(
         Use(sort, work.sort_pairs(n_large, facts)),
     ]
     if n_hubs:
-        steps.append(Phase(f"{_LARGE}:list_hubs", n_hubs * group))
+        steps.append(Phase(f"{_LARGE}:list_hubs", n_hubs * group, work.hub_rows(problem.stats, facts)))
     steps.append(Phase(
         f"{_LARGE}:color_large", n_large * facts.sub_group_size if together else 1,
         work.large_rows(problem.stats, facts), max_groups=limit, status="controls[GRID_STATUS]",

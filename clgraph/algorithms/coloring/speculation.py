@@ -27,7 +27,6 @@ _CPU_GROUP, _HUB_GROUP = 64, 256
 _ROUNDS = 2.0  # that the cost model counts, where the host drives them
 _REPEATED = 0.3  # visits to every entry in the rounds
 _HASH_REPEATED = 2.0  # ... where first colours are of a hash
-_HASH_CHECKED = 4.0  # times as long as of colours that seldom collide: a CPU does not foresee which do
 
 
 def tile_stride(facts: DeviceFacts, n: int) -> int:
@@ -49,14 +48,14 @@ def by_vertex(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> R
     order = problem.order
     if order is None and not problem.deterministic and facts.is_cpu and not work.first_fit_suffices(stats, facts):
         order = problem.suitable_order
-    every = work.visits(stats, facts, float(stats.n_edges))
+    every = work.all_rows(stats, facts)
     if order is None:
         stride = tile_stride(facts, n) if n else 1
         assign = Phase(f"{_SOURCE}:assign_all", n, every, {"stride": stride})
         return _recipe(problem, facts, tuning, Recipe((assign,)), assigns_hubs=True)
     steps = (
         Use(lambda plan: Iota(plan.session, plan.arrays["one_list"]), Work(launches=1.0)),
-        Phase(f"{_SOURCE}:order_keys", n, work.rows_of(stats)),
+        Phase(f"{_SOURCE}:order_keys", n, work.order_keys(stats, facts)),
         Use(_sorted_by_keys, work.sort_pairs(n, facts)),
         Phase(f"{_SOURCE}:assign_listed", n, every, {"list": "other_list"}),
     )
@@ -102,9 +101,9 @@ def from_hash(
         (Phase(f"{_HASHES}:hash_vertices", graph.n_vertices, work.rows_of(problem.stats), values),),
         file_defines={_HASHES: {"N_HASHES": 1, "HASH_LIST(X)": f"X(0, {name})"}}, details={"hash": name, "bits": bits},
     )
-    return _recipe(
-        problem, facts, tuning, first, repeated=_HASH_REPEATED, checked=_HASH_CHECKED if facts.is_cpu else 1.0
-    )
+    stats = problem.stats
+    repeated = _HASH_REPEATED * (work.hash_collisions(stats) if facts.is_cpu else 1.0)
+    return _recipe(problem, facts, tuning, first, repeated=repeated, checked=work.hash_check(stats, facts))
 
 
 def _recipe(
@@ -123,7 +122,7 @@ def _recipe(
     sizes = tuned_sizes(tuning, _SOURCE, _SIZES, WG_SIZE=group)
     limit = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
     hub_group, n_hubs = min(_HUB_GROUP, facts.max_work_group_size), _count_above(problem, sizes["HUB_DEGREE"])
-    every = work.visits(stats, facts, float(stats.n_edges))
+    every = work.all_rows(stats, facts)
     steps: list[Step] = [Phase(f"{_SOURCE}:start", n, Work(streamed_bytes=16.0 * n))]
     if order == "smallest_last" and "ranks" not in first.arrays:
         steps += rank_steps(problem.graph, order, problem.seed)

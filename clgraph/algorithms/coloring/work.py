@@ -9,6 +9,9 @@ from clgraph.model.cost import Atomics, Chain, Gathers, Work
 
 _NEAR_BYTES = 2.0**18
 _CPU_VISIT_BYTES, _CPU_GREEDY_VISIT_BYTES = 45.0, 110.0  # which the arithmetic of a visit is worth there
+_CPU_VERTEX_VISITS = 3.0  # of entries, which take as long as to begin and end a row
+_CPU_SORT_BYTES, _CPU_KEY_BYTES = 280.0, 40.0  # which a key is worth there to be sorted, and to be made of a degree
+_HASH_MISSES = 4.0  # visits that take as long as one whose colours collide, in a random numbering: a guess was wrong
 _LARGE_BIN = 6  # of the counts by degree: 32 and more
 _HUB_LOADS = 5.0  # by entry of the longest row and lane, one after the other, in the rounds of speculation
 _DEPTH = 20.0  # dependent loads, by the logarithm of the vertices
@@ -16,6 +19,7 @@ _FEW_NEIGHBORS = 4.0
 _SIZED_WORDS = 2.0  # at which a vertex looks, with bitmaps of nets that have room for all members
 _REPAIRED = 0.6  # share of vertices, if there are as many hash colours as the longest row has members
 _HASH_COLORS = 1 << 10
+_HUB_BIN = _HASH_COLORS.bit_length()  # of the counts by degree: as many as there are such colours
 _SAMPLE_SECONDS = 5e-3  # on the host, to choose a hash
 
 
@@ -29,7 +33,8 @@ def first_fit_suffices(stats: GraphStats, facts: DeviceFacts) -> bool:
 
 def sort_pairs(n: int, facts: DeviceFacts) -> Work:
     """Sort *n* keys of 4 bytes with a value each, by digits of 8 bits."""
-    return Work(launches=8.0 if facts.is_cpu else 6.0, streamed_bytes=64.0 * n)
+    launches, key_bytes = (8.0, _CPU_SORT_BYTES) if facts.is_cpu else (6.0, 64.0)
+    return Work(launches=launches, streamed_bytes=key_bytes * n)
 
 
 def choose_rows(n: int, facts: DeviceFacts) -> Work:
@@ -51,10 +56,35 @@ def rows_of(stats: GraphStats) -> Work:
     return Work(streamed_bytes=8.0 * stats.n_vertices)
 
 
+def order_keys(stats: GraphStats, facts: DeviceFacts) -> Work:
+    """Make a key of each degree."""
+    return Work(streamed_bytes=_CPU_KEY_BYTES * stats.n_vertices) if facts.is_cpu else rows_of(stats)
+
+
 def removals(stats: GraphStats) -> Work:
     """Take all vertices from the degrees of their neighbours, wave by wave."""
     m = float(stats.n_edges)
     return Work(streamed_bytes=4.0 * m, atomics=(Atomics(m, max(2.0, float(stats.n_vertices))),))
+
+
+def all_rows(stats: GraphStats, facts: DeviceFacts) -> Work:
+    """Visit the entries of all vertices, row by row."""
+    rows = Work(streamed_bytes=_CPU_VISIT_BYTES * _CPU_VERTEX_VISITS * stats.n_vertices) if facts.is_cpu else Work()
+    return visits(stats, facts, float(stats.n_edges)) + rows
+
+
+def hash_collisions(stats: GraphStats) -> float:
+    """Return how likely ends have one colour of the best hash, 1 being as in a random numbering.
+
+    Neighbours at few distances are told apart by some bits of their numbers, but seldom all of them: combs have hardly
+    any collisions, islands of a grid nearly half as many as random numbers.
+    """
+    return math.sqrt(stats.mean_log2_neighbor_distance / math.log2(2.0 + stats.n_vertices))
+
+
+def hash_check(stats: GraphStats, facts: DeviceFacts) -> float:
+    """Return how many times as long as for colours that seldom collide a check takes: a CPU does not foresee which."""
+    return 1.0 + _HASH_MISSES * hash_collisions(stats) if facts.is_cpu else 1.0
 
 
 def visits(stats: GraphStats, facts: DeviceFacts, entries: float, cpu_bytes: float = _CPU_VISIT_BYTES) -> Work:
@@ -73,19 +103,31 @@ def rounds_in_one_launch(stats: GraphStats, facts: DeviceFacts) -> Work:
 
 
 def small_rows(stats: GraphStats, facts: DeviceFacts) -> Work:
-    """Visit the entries of short rows for their priority, those before for their colours, the open ones some more."""
-    n = float(stats.n_vertices)
-    m = float(stats.n_edges - sum(stats.degree_edge_counts[_LARGE_BIN:]))
+    """Visit the entries of short rows for their priority, those before for their colours, the open ones some more.
+
+    Vertices of long rows have colours by then.
+    """
+    n, large = float(stats.n_vertices), float(sum(stats.degree_edge_counts[_LARGE_BIN:]))
+    m = float(stats.n_edges) - large
+    visited = (3.0 - large / max(1.0, stats.n_edges)) * m
     passes = Work(streamed_bytes=28.0 * n, chains=(Chain(_DEPTH * math.log2(2.0 + n), 4.0 * n),))
-    return passes + visits(stats, facts, 3.0 * m, _CPU_GREEDY_VISIT_BYTES)
+    return passes + visits(stats, facts, visited, _CPU_GREEDY_VISIT_BYTES)
 
 
 def large_rows(stats: GraphStats, facts: DeviceFacts) -> Work:
-    """Visit the entries of long rows; where groups may not wait for each other, one sub-group does them all."""
+    """Visit the entries of long rows; where groups may not wait for each other, one sub-group does them all.
+
+    Hubs come first, so that few neighbours are before them.
+    """
     n = float(sum(stats.degree_vertex_counts[_LARGE_BIN:]))
-    m = float(sum(stats.degree_edge_counts[_LARGE_BIN:]))
+    m = float(sum(stats.degree_edge_counts[_LARGE_BIN:_HUB_BIN]))
     work = Work(streamed_bytes=40.0 * n) + visits(stats, facts, 1.7 * m, _CPU_GREEDY_VISIT_BYTES)
     return work if facts.dialect.has_grid_barrier else work.times(facts.compute_units)
+
+
+def hub_rows(stats: GraphStats, facts: DeviceFacts) -> Work:
+    """Visit the entries of hubs once, to list the neighbours before them."""
+    return visits(stats, facts, float(sum(stats.degree_edge_counts[_HUB_BIN:])))
 
 
 def windows(stats: GraphStats) -> float:
@@ -130,9 +172,10 @@ def repaired_share(stats: GraphStats) -> float:
 
 
 def claim_hash_colors(stats: GraphStats) -> Work:
-    """Set a bit in each net for the hash's colours, which a sample has chosen."""
+    """Set a bit in each net for the hash's colours, which a sample has chosen; members of hubs meet on few words."""
     entries = float(stats.n_edges + stats.n_vertices)
+    at_hubs = float(sum(stats.degree_edge_counts[_HUB_BIN:]))
     return Work(
         host_seconds=_SAMPLE_SECONDS, streamed_bytes=4.0 * entries + 12.0 * stats.n_vertices,
-        atomics=(Atomics(entries, _NEAR_BYTES / 4),),
+        atomics=(Atomics(entries - at_hubs, _NEAR_BYTES / 4), Atomics(at_hubs, _HASH_COLORS / 32)),
     )

@@ -8,7 +8,7 @@ from clgraph.algorithms.components.problem import ComponentsProblem
 from clgraph.engine.host import pattern, scanned, walked
 from clgraph.model.cost import Part, Work
 
-_SCANS = 2.5
+_SCANS = 0.5
 _CALL = Work(host_seconds=5e-5)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.components.message import Message, joining
 from clgraph.algorithms.components.plan import ComponentsPlan
 from clgraph.algorithms.components.problem import ComponentsProblem
 from clgraph.algorithms.components.strategies import STRATEGIES
@@ -44,10 +45,21 @@ class _Forest:
 
     def merge(self, other: DeviceArray) -> None:
         """Enqueue joining this forest with *other*, which is on this device, and flattening it."""
+        joining(self.session, self.plan.scope["n"], other, self.plan.labels, is_packed=False)()
+        self._flatten()
+
+    def take(self, team: Team, other: _Forest) -> int:
+        """Join this forest with one of another device, and wait for the end; return how many bytes were sent."""
+        message = Message(other.session, self.plan.scope["n"], other.plan.labels)
+        message.join(team, self.session, self.plan.labels)
+        with self.session.driver:
+            self._flatten()
+        wait_for(self.session)
+        return message.nbytes
+
+    def _flatten(self) -> None:
         scope = self.plan.scope
-        groups = -(-scope["n"] // 4)
-        self.session.program("components/merge.cl").bind("merge_parents", groups, scope, other=other)()
-        self.plan.program(_PHASES).bind("compress", groups, scope)()
+        self.plan.program(_PHASES).bind("compress", -(-scope["n"] // 4), scope)()
 
     def note(self, slab: Slab, plan: ComponentsPlan) -> None:
         """Note that the forest has the entries of *slab*, in which *plan* may have passed over rows."""
@@ -79,7 +91,7 @@ def solve(
     given = checked_options(STRATEGIES, Choice(strategy, asked, {}), options)
     forests = {k: found for k, found in enumerate(_local_forests(graph, strategy, given)) if found is not None}
     local_seconds, sent_before = time.perf_counter() - started, team.sent_bytes
-    last, n_rounds, most_bytes = _merge(team, forests, n)
+    last, n_rounds, most_bytes = _merge(team, forests)
     merge_seconds = time.perf_counter() - started - local_seconds
     n_components, numbers = n, np.arange(0 if forests else n, dtype=np.int32)
     if forests:
@@ -159,21 +171,17 @@ def _local_forests(
     return graph.team.each(local)
 
 
-def _merge(team: Team, forests: Mapping[int, _Forest], n: int) -> tuple[int, int, int]:
+def _merge(team: Team, forests: Mapping[int, _Forest]) -> tuple[int, int, int]:
     """Merge all forests into one; return whose that is, after how many rounds, and the most bytes of one device."""
     rounds, moved = team.merge_rounds([*forests]), dict.fromkeys(forests, 0)
     for pairs in rounds:
         gives = dict(pairs)
 
-        def merge(taker: int, gives: Mapping[int, int] = gives) -> None:
-            mine = forests[taker]
-            other = team.send(forests[gives[taker]].plan.labels.view(0, n), mine.session)
-            with mine.session.driver:
-                mine.merge(other)
-            wait_for(mine.session)
+        def merge(taker: int, gives: Mapping[int, int] = gives) -> int:
+            return forests[taker].take(team, forests[gives[taker]])
 
-        team.each(merge, [*gives])
-        for place in (*gives, *gives.values()):
-            moved[place] += 4 * n
+        for (taker, giver), n_bytes in zip(pairs, team.each(merge, [*gives]), strict=True):
+            moved[taker] += n_bytes
+            moved[giver] += n_bytes
     last = rounds[-1][0][0] if rounds else next(iter(forests), 0)
     return last, len(rounds), max(moved.values(), default=0)

@@ -25,12 +25,13 @@ _PHASES = "components/phases.cl"
 
 def _recipe(
     problem: ComponentsProblem, *steps: Step, hook_first: bool, arrays: Mapping[str, Array] | None = None,
-    **defines: int,
+    hook_steps: int = 1, **defines: int,
 ) -> Recipe:
     """Return the recipe of *steps* after the start, which hooks every vertex to its first neighbour if wanted."""
     graph = problem.graph
     n, hook_first = graph.n_vertices, hook_first and graph.n_edges > 0
-    start = Phase(f"{_PHASES}:initialize", -(-n // 4), work.initialize(problem.stats) if hook_first else Work())
+    hooked = work.initialize(problem.stats, hook_steps) if hook_first else Work()
+    start = Phase(f"{_PHASES}:initialize", -(-n // 4), hooked)
     return Recipe(
         steps=(start, *steps) if n else (),
         arrays={
@@ -40,7 +41,8 @@ def _recipe(
         values={"n": n, "m": graph.n_edges},
         defines={
             "SYMMETRIC": int(not graph.directed), "SORTED_ROWS": int(graph.has_sorted_rows),
-            "HOOK_FIRST": int(hook_first), "FIRST_IS_LINKED": int(hook_first and not graph.directed), **defines,
+            "HOOK_FIRST": int(hook_first), "FIRST_IS_LINKED": int(hook_first and not graph.directed),
+            **({"HOOK_STEPS": hook_steps} if hook_steps > 1 else {}), **defines,
         },
     )  # fmt: skip
 
@@ -107,7 +109,7 @@ def afforest(
         ),
         hook_first=True,
         arrays={"state": Array("STATE_WORDS", np.int32)},
-        HOOK_STEPS=checked_count("hook_steps", hook_steps, 64),
+        hook_steps=checked_count("hook_steps", hook_steps, 64),
         KEEP_SECOND=int(keeps_second),
     )
 

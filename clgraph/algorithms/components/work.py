@@ -3,7 +3,7 @@
 The counts follow the kernels. Rows are visited in order, so looking into one moves a memory sector.
 A label of a near neighbour comes out of a cache, a far one out of the whole array. A union costs a
 compare-exchange on a random word; on a GPU, work-items that run at the same time also try unions that
-others are making; edges at a hub meet on one word.
+others are making, and those at the hubs meet on a few words, whose old values the first-level caches keep.
 """
 from __future__ import annotations
 
@@ -18,12 +18,27 @@ _SECTOR_BYTES = 64.0
 _HUB_SHARE = 0.1
 _ONE_TREE_SHARE = 0.5
 _DEEP_HOOKS = 0.75 * MAX_CLIMB
+_CUT_OFF = 1.7  # times as long as they were followed are climbs that did not come to their tops, at least
 _SHORTENED = 6.0  # times the root of the depth: others have shortened the path before a vertex has climbed it
+_STAYS_OUTSIDE, _LEAST_OUTSIDE = 0.8, 0.02  # of what first hooks leave outside the giant component; of all vertices
+_SMALL_TREE = 16.0  # vertices, of which the sample has four: it joins larger trees for sure
+_LARGEST_SHARE = 0.4  # of the vertices, from which on `link_rest` skips a component
+# Loads that a CPU has time for at an entry where it guesses wrong: whether the ends are of one tree, and how far the
+# roots are. In a random numbering these are two entries a vertex, since trees are few later, and less after hooks.
+_GUESS_LOADS, _MOST_GUESSES, _MOST_AFTER_HOOKS = 6.0, 2.0, 1.4
+# Loads of a vertex in `initialize` for a step beyond one: of a row's ends and entry, where neighbours are far, or near.
+_STEP_FAR, _STEP_NEAR = 8.0, 3.0
 # How often a GPU tries the union of an entry that others are making: of far neighbours, and of near ones, at which
 # work-items look that run at the same time.
-_STAYS_OUTSIDE, _LEAST_OUTSIDE = 0.8, 0.02  # of what first hooks leave outside the giant component; of all vertices
-_MERGE_LOADS = 96.0  # of a CPU, to find the roots of two trees of several vertices, guessing wrong at each step
 _REPEATED_FAR, _REPEATED_NEAR = 0.5, 1.5
+# Of the trees, by a round of the sample. A CPU takes as long for those that are left, and of a directed graph, where no
+# entry can be left out, the one that was measured did.
+_LEFT_BY_ROUND = 0.1
+_IN_FLIGHT = 2048.0  # work-items of a GPU's compute unit
+_MEETING = 32.0  # neighbours that run at the same time make a vertex a hub
+_TRIES_AT_HUBS = 3.0  # of a vertex at most, from R-MAT 20 and 22 on an H200: then its tree has the root of the hubs
+# Loads of a GPU's work-item, one after the other, by entry and logarithm of the depth, since walks shorten paths.
+_SPLICE_LOADS, _WALK_LOADS = 50.0, 130.0
 
 
 def starts_as_one_tree(stats: GraphStats) -> bool:
@@ -59,13 +74,16 @@ def sample(stats: GraphStats, stride: int, keeps_second: bool) -> Work:
     looks = Work() if keeps_second else Work(
         gathers=(Gathers(sampled, _NEAR_BYTES),), streamed_bytes=sampled * _SECTOR_BYTES
     )
-    return looks + Work(gathers=_labels(stats, 2 * sampled), streamed_bytes=4 * n)
+    far = 2 * stats.far_neighbor_share * sampled  # near ones are read nearly in order
+    return looks + Work(gathers=(Gathers(far, 4 * n),), streamed_bytes=4 * n + 4 * (2 * sampled - far))
 
 
 def link_rest(stats: GraphStats, facts: DeviceFacts) -> Work:
     """Link what the sample has left outside the giant component."""
     n, outside = float(stats.n_vertices), _outside_share(stats)
-    rest = _link_outsiders(stats, outside * n) if outside < 1 else link(stats, facts, n_trees(stats), walks=4.0)
+    in_vain = facts.is_cpu or stats.directed
+    trees = n_trees(stats) * (1.0 if in_vain else _LEFT_BY_ROUND ** len(sample_strides(stats)))
+    rest = _link_outsiders(stats, outside * n) if outside < 1 else link(stats, facts, trees, walks=4.0)
     return rest + Work(streamed_bytes=4 * n, gathers=(Gathers(n, _NEAR_BYTES),))
 
 
@@ -96,10 +114,22 @@ def _outside_share(stats: GraphStats) -> float:
         return 0.0
     if _has_hubs(stats):  # what the first hooks join to the giant component stays there
         connected = 1 - stats.n_isolated / stats.n_vertices
-        return max(_LEAST_OUTSIDE, _STAYS_OUTSIDE * (1 - stats.first_hook_giant_share)) * connected
-    if stats.far_neighbor_share < 0.1:
+        left = min(_STAYS_OUTSIDE * (1 - stats.first_hook_giant_share), _SMALL_TREE * stats.first_hook_tree_share)
+        return max(_LEAST_OUTSIDE, left) * connected
+    if stats.reached_share < _LARGEST_SHARE:
+        return 1.0
+    if stats.far_neighbor_share < 0.5:
         return 0.02
     return 0.01 if stats.mean_degree >= 8 else 1.0
+
+
+def _hub_share(stats: GraphStats, facts: DeviceFacts) -> float:
+    """Share of the entries in rows of hubs; rows of a directed graph do not tell whom many look at."""
+    if stats.directed or not stats.n_edges:
+        return 0.0
+    in_flight = min(1.0, _IN_FLIGHT * facts.compute_units / stats.n_vertices)
+    first_bin = 1 + math.ceil(math.log2(_MEETING / in_flight))
+    return sum(stats.degree_edge_counts[first_bin:]) / stats.n_edges
 
 
 def _looked_at(stats: GraphStats) -> float:
@@ -112,24 +142,34 @@ def n_trees(stats: GraphStats) -> float:
     return stats.first_hook_tree_share * (stats.n_vertices - stats.n_isolated)
 
 
+def _randomness(stats: GraphStats) -> float:
+    """How random the numbering is: as many vertices come before all of their neighbours, and these are as far."""
+    roots = min(1.0, stats.first_hook_tree_share * (stats.mean_degree + 1.0))
+    return roots * stats.mean_log2_neighbor_distance / math.log2(2.0 + stats.n_vertices)
+
+
 def _labels(stats: GraphStats, count: float) -> tuple[Gathers, ...]:
     """Read the labels of *count* neighbours."""
     far = stats.far_neighbor_share
     return Gathers(far * count, 4.0 * stats.n_vertices), Gathers((1 - far) * count, _NEAR_BYTES)
 
 
-def initialize(stats: GraphStats) -> Work:
-    n = float(stats.n_vertices)
+def initialize(stats: GraphStats, steps: int = 1) -> Work:
+    """Hook every vertex to its first neighbour, and to the first one of that for each of the *steps* beyond one."""
+    n, far = float(stats.n_vertices), (steps - 1) * stats.far_neighbor_share * stats.n_vertices
     firsts = min(4.0 * stats.n_edges, _SECTOR_BYTES * (n - stats.n_isolated))
-    steps = 2 if starts_as_one_tree(stats) else 1
-    return Work(streamed_bytes=8 * n + firsts, gathers=(Gathers((3 * steps - 1) * n, _NEAR_BYTES),))
+    near = (steps - 1) * n - far
+    return Work(
+        streamed_bytes=8 * n + firsts,
+        gathers=(Gathers(2 * n + _STEP_NEAR * near, _NEAR_BYTES), Gathers(_STEP_FAR * far, 4 * n)),
+    )
 
 
 def compress(stats: GraphStats, *, first: bool = False) -> Work:
     """Point every vertex at its root; after the *first* hooking trees are deep, but unions have shortened theirs."""
     n, depth = float(stats.n_vertices), stats.first_hook_depth
     if hooks_deeply(stats):
-        depth = max(depth, _SHORTENED * math.sqrt(stats.estimated_depth))
+        depth = max(_CUT_OFF * depth, _SHORTENED * math.sqrt(stats.estimated_depth))
     return Work(
         streamed_bytes=8 * n, gathers=(*_labels(stats, n), Gathers(n, _NEAR_BYTES)),
         chains=(Chain(depth, 4 * n),) if first else (),
@@ -155,17 +195,24 @@ def link(stats: GraphStats, facts: DeviceFacts, n_joins: float, walks: float = 0
     far, again = stats.far_neighbor_share, 0.0 if facts.is_cpu or n_joins < 1 else looked_at
     far_tries, near_tries = far * (n_joins + _REPEATED_FAR * again), (1 - far) * (n_joins + _REPEATED_NEAR * again)
     looks = looked_at + (far * _REPEATED_FAR + (1 - far) * _REPEATED_NEAR) * again + walks * (far_tries + near_tries)
-    meets = _has_hubs(stats) and not facts.is_cpu
-    at_hub = float(stats.n_vertices - stats.n_isolated) if meets else 0.0
-    merges = min(n_joins, n_trees(stats)) if facts.is_cpu else 0.0
+    connected = max(1.0, float(stats.n_vertices - stats.n_isolated))
+    beyond_first = max(0.0, looked_at - connected)  # the first entry of a vertex hooks its own word
+    at_hubs = _hub_share(stats, facts) * beyond_first if again else 0.0
+    climbs = 0.0 if facts.is_cpu else looked_at / connected * math.log2(
+        1.0 + stats.estimated_depth * n_joins / connected
+    )
+    loads = _WALK_LOADS if walks else _SPLICE_LOADS
+    most = _MOST_AFTER_HOOKS if walks else _MOST_GUESSES
+    guesses = _randomness(stats) * min(looked_at, most * connected) if facts.is_cpu and n_joins >= 1 else 0.0
     return Work(
         streamed_bytes=4.0 * stats.n_vertices + 4.0 * stats.n_edges,
         gathers=(
             *_labels(stats, looks), Gathers(stats.n_vertices + padding, _NEAR_BYTES),
-            Gathers(_MERGE_LOADS * merges, 4.0 * stats.n_vertices),
+            Gathers(_GUESS_LOADS * guesses, 4.0 * stats.n_vertices),
         ),
         atomics=(
             Atomics(far_tries, max(2.0, float(stats.n_vertices))), Atomics(near_tries, math.inf),
-            Atomics(at_hub, 1),
+            Atomics(min(at_hubs, _TRIES_AT_HUBS * connected), 1),
         ),
+        chains=(Chain(loads * climbs, 4.0 * stats.n_vertices),) if climbs else (),
     )

@@ -66,22 +66,24 @@ def refine_mesh(
     session: SessionLike = None,
     partial: bool = False,
     whole: str = "none",
+    conforming: bool = False,
     verify: bool = False,
 ) -> RefinedMesh:
     """Put points into a Delaunay mesh until its angles are large and its triangles small enough.
 
-    J. Ruppert's rules are followed: a segment with a corner of a triangle inside its diametral circle is split; else a
-    bad triangle gets a point at its circumcentre, or nearer to its shortest edge (A. Üngör's off-centre), unless that
-    would encroach on a segment, which is split instead. Orientation and circles are decided exactly.
+    J. Ruppert's rules are followed: a segment is split if the corner of a triangle encroaches on it, that is, sees it
+    under more than 180 degrees less twice *min_angle*; else a bad triangle gets a point at its circumcentre, or nearer
+    to its shortest edge (A. Üngör's off-centre), unless that would encroach on a segment, which is split instead.
+    Orientation and circles are decided exactly.
 
     Parameters
     ----------
     mesh : TriangleMesh
         It is Delaunay, but for its segments. All of its segments stay, in parts.
     min_angle : float
-        The least angle wanted, in degrees, 0 to 34. Up to 20.7 the refinement is proved to end where segments meet at
-        60 degrees and more; up to 30 it does so on ordinary input, and beyond that it may not. Angles that small
-        angles between segments bring about stay.
+        The least angle wanted, in degrees, 0 to 34. On ordinary input the refinement ends up to 30, and beyond that it
+        may not. It is proved to end up to 20.7 with *conforming*, where segments meet at 60 degrees and more. Angles
+        that small angles between segments bring about stay.
     max_area : float, optional
         The largest area wanted, beside the bounds that the mesh has.
     max_points : int, optional
@@ -91,10 +93,13 @@ def refine_mesh(
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
     partial : bool
-        Whether Ctrl-C returns the mesh as it is then, in place of an error.
+        Whether Ctrl-C returns the mesh as it is then, in place of an error, once rounds have begun.
     whole : {"none", "boundary", "segments"}
         What must not be split: nothing, the segments at the boundary, or all. Triangles that would need it stay bad,
         and are counted in the warning.
+    conforming : bool
+        Split segments that a corner sees under more than 90 degrees, too. Then all triangles are Delaunay without
+        regard to segments, and angles between segments and edges are larger; there are more points.
     verify : bool
         Check the result against the definition, on the host.
 
@@ -110,7 +115,7 @@ def refine_mesh(
     InputError
         An argument is out of range.
     MeshError
-        The mesh is too large, or its coordinates are.
+        The mesh has too many triangles, or its coordinates are too large or too close to each other.
     UnsupportedStrategyError
         The strategy is unknown, or the device cannot run it: it needs 64-bit floats and atomics.
     DeviceMemoryError
@@ -126,12 +131,13 @@ def refine_mesh(
     >>> import clgraph as cg
     >>> square = cg.TriangleMesh.from_arrays([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
     >>> refined = cg.refine_mesh(square, min_angle=25, max_area=0.01, session="pocl", strategy="priority")
-    >>> refined.quality().min_angle >= 25, refined.areas().max() <= 0.01
+    >>> refined.quality().min_angle >= 25, refined.quality().max_area <= 0.01
     (True, True)
     """
     problem = as_problem(
-        mesh, min_angle=min_angle, max_area=max_area, max_points=max_points, partial=partial, whole=whole
-    )
+        mesh, min_angle=min_angle, max_area=max_area, max_points=max_points, partial=partial, whole=whole,
+        conforming=conforming,
+    )  # fmt: skip
     result: RefinedMesh = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify)
     details = result.info.details
     if why := details["stopped"]:

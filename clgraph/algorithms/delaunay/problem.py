@@ -15,9 +15,10 @@ from clgraph.errors import InputError, MeshError
 
 WHOLE = ("none", "boundary", "segments")
 MOST_ANGLE = 34.0  # beyond which refinement hardly ever ends
-MOST_COORDINATE = 1e150
+MOST_COORDINATE, LEAST_EXTENT = 1e75, 1e-70  # fourth powers of lengths are compared
 MOST_TRIANGLES = 2**28  # links have the number of an edge in 30 bits
 _SHARP = math.radians(60.0)  # segments that meet under less encroach on each other
+_LEAST_LENS = 20.0  # degrees of the bound; with less, points come very close to segments
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class RefineProblem:
         Whether Ctrl-C ends the refinement, but not with an error.
     whole : {"none", "boundary", "segments"}
         What stays in one piece.
+    conforming : bool
+        Whether triangles are to be Delaunay without regard to segments.
     """
 
     mesh: TriangleMesh
@@ -45,11 +48,12 @@ class RefineProblem:
     max_points: int | None
     partial: bool = False
     whole: str = "none"
+    conforming: bool = False
 
     @property
     def settings(self) -> tuple[Any, ...]:
         """What is asked of the mesh."""
-        return self.min_angle, self.max_area, self.max_points, self.whole
+        return self.min_angle, self.max_area, self.max_points, self.whole, self.conforming
 
     @property
     def has_caps(self) -> bool:
@@ -78,10 +82,24 @@ class RefineProblem:
         return {
             "cos_squared": cosine**2 if self.min_angle > 0 else 2.0,
             "off_center": 0.475 * math.sqrt((1 + cosine) / (1 - cosine)) if self.min_angle > 0 else math.inf,
-            "lens": 0.0 if self.min_angle > 0 or self.has_caps else math.inf,
+            "lens": self._lens(),
             "longest": int(np.float64(diagonal**2).view(np.uint64) >> np.uint64(50)) + 1,
             "has_caps": int(self.has_caps), "whole": WHOLE.index(self.whole),
         }
+
+    def _lens(self) -> float:
+        """Return the squared cosine of the angle under which a point must see a segment to encroach on it.
+
+        A triangle whose corner sees a segment under more than 180 degrees less twice the bound has an angle below the
+        bound. So a lens is enough, which is narrower than the diametral circle, and points that are close to segments
+        bring about fewer others. J. R. Shewchuk, "Delaunay Refinement Algorithms for Triangular Mesh Generation",
+        Computational Geometry 22, 2002.
+        """
+        if self.conforming:
+            return 0.0
+        if self.min_angle == 0 and not self.has_caps:
+            return math.inf
+        return math.cos(math.radians(2.0 * max(self.min_angle, _LEAST_LENS))) ** 2
 
     def segments_by_row(self) -> tuple[NDArray[np.intp], NDArray[np.int32], NDArray[np.int32]]:
         """Return the order of the segments by their lower ends, where those of each point begin, and their ends."""
@@ -112,7 +130,7 @@ class RefineProblem:
 
 def as_problem(
     mesh: Any, *, min_angle: float = 30.0, max_area: float | None = None, max_points: int | None = None,
-    partial: bool = False, whole: str = "none",
+    partial: bool = False, whole: str = "none", conforming: bool = False,
 ) -> RefineProblem:
     """Check the arguments of :func:`refine_mesh`."""
     if not isinstance(mesh, TriangleMesh):
@@ -124,8 +142,13 @@ def as_problem(
         raise MeshError(f"the mesh has {mesh.n_triangles} triangles; allowed: 1 to {MOST_TRIANGLES}")
     if whole not in WHOLE:
         raise InputError(f"whole = {shown(whole)}; allowed: {', '.join(WHOLE)}")
-    problem = RefineProblem(mesh, angle, area, most, checked_flag("partial", partial), whole)
-    if not max(map(abs, problem.bounds)) <= MOST_COORDINATE:
-        low, high = problem.bounds[:2], problem.bounds[2:]
-        raise MeshError(f"coordinates are from {low} to {high}; allowed: up to {MOST_COORDINATE}")
+    problem = RefineProblem(
+        mesh, angle, area, most, checked_flag("partial", partial), whole, checked_flag("conforming", conforming)
+    )
+    left, bottom, right, top = problem.bounds
+    if not (max(map(abs, problem.bounds)) <= MOST_COORDINATE and max(right - left, top - bottom) >= LEAST_EXTENT):
+        raise MeshError(
+            f"coordinates are from {left, bottom} to {right, top}; allowed: up to {MOST_COORDINATE}, and "
+            f"at least {LEAST_EXTENT} across; scale them"
+        )
     return problem

@@ -49,6 +49,9 @@ from clgraph.runtime.timing import RunInfo
 if TYPE_CHECKING:
     import networkx as nx
 
+_ENTRIES_OF_ONE = 8  # edge of the forest: where they are more, it is quicker to look its row up than to list all rows
+_ONLY_CALL = 6.0, 20.0  # as Algorithm has them: forests take many launches and, for an entry, long
+
 
 class _SpanningForest(NamedTuple):
     weight: int | float
@@ -78,6 +81,8 @@ class SpanningForest(_SpanningForest):
     @cached_property
     def sources(self) -> NDArray[np.int32]:
         """Lesser end of each edge, int32."""
+        if self.graph.n_edges < _ENTRIES_OF_ONE * self.edges.size:
+            return self.graph.sources()[self.edges]
         offsets = self.graph.row_offsets
         edges = self.edges.astype(offsets.dtype)  # numpy would convert all offsets to another type
         rows: NDArray[Any] = np.searchsorted(offsets, edges, "right") - 1
@@ -227,4 +232,6 @@ def _check(problem: ForestProblem, result: SpanningForest) -> None:
     check_mst(problem.graph, result.edges, maximum=problem.maximum)
 
 
-ALGORITHM = Algorithm("minimum_spanning_forest", STRATEGIES, as_problem, _answer, _check, learns=True)
+ALGORITHM = Algorithm(
+    "minimum_spanning_forest", STRATEGIES, as_problem, _answer, _check, learns=True, only_call=_ONLY_CALL
+)

@@ -31,7 +31,7 @@ _NAMES = "rows", "columns", "weights", "entries"
 
 
 @dataclass(frozen=True)
-class _Solver:
+class Solver:
     """What all parts have in common: the name of the weights' kind, and whether the heaviest edges are wanted."""
 
     kind: str
@@ -45,8 +45,8 @@ class _Solver:
         sizes = count, count, count if self.kind != "WEIGHT_NONE" else 1, count
         return {name: session.empty(size, kind) for name, size, kind in zip(_NAMES, sizes, kinds, strict=True)}
 
-    def forest(self, part: DeviceGraph, first: int, entries: DeviceArray | None = None) -> dict[str, DeviceArray]:
-        """Return the edges of the forest of *part*, which begins at entry *first* or has these *entries*."""
+    def entries(self, part: DeviceGraph) -> DeviceArray:
+        """Return the entries of *part* that are in its forest, in order, uint32."""
         session, n, m = part.session, part.n_vertices, part.n_edges
         with session.driver:
             weights = session.empty(1, np.uint32) if part.edge_weights is None else part.edge_weights
@@ -57,18 +57,24 @@ class _Solver:
             in_order, n_edges = session.empty(n, np.uint32), session.empty(1, np.int32)
             sort = Sort(session, plan.arrays["forest"], in_order, end_bit=m.bit_length())
             sort.run()
-            program = self._program(session)
-            program.bind("count_edges", n + 1, n=n, in_order=in_order, n_edges=n_edges)()
+            self._program(session).bind("count_edges", n + 1, n=n, in_order=in_order, n_edges=n_edges)()
         wait_for(session)
         with session.driver:
             (count,), *statuses = plan.read((n_edges, 0, 1), *sort.statuses())
             sort.check(statuses)
-            found = self._room(session, int(count))
+        return in_order.view(0, int(count))
+
+    def forest(self, part: DeviceGraph, first: int, entries: DeviceArray | None = None) -> dict[str, DeviceArray]:
+        """Return the edges of the forest of *part*, which begins at entry *first* or has these *entries*."""
+        session, in_order = part.session, self.entries(part)
+        with session.driver:
+            found = self._room(session, in_order.size)
             scope = {
-                "n": n, "n_edges": count, "in_order": in_order, "is_listed": int(entries is not None), "first": first,
-                "part_entries": in_order if entries is None else entries, "edge_weights": weights, **part.scope,
+                "n": part.n_vertices, "n_edges": in_order.size, "in_order": in_order, "first": first,
+                "is_listed": int(entries is not None), "part_entries": in_order if entries is None else entries,
+                "edge_weights": found["weights"] if part.edge_weights is None else part.edge_weights, **part.scope,
             }  # fmt: skip
-            self._program(session).bind("take_edges", int(count), scope, **found)()
+            self._program(session).bind("take_edges", in_order.size, scope, **found)()
         return found
 
     def merged(self, session: Session, n: int, *lists: Mapping[str, DeviceArray]) -> dict[str, DeviceArray]:
@@ -101,7 +107,7 @@ def solve(problem: ForestProblem, graph: SplitGraph | StreamedGraph) -> tuple[ND
         graph = StreamedGraph(_ranked(problem.graph, weights), list(team.sessions), weights=True)
         team = graph.team
     sent_before = team.sent_bytes
-    solver, split = _Solver(kind, problem.maximum), graph
+    solver, split = Solver(kind, problem.maximum), graph
 
     def local(place: int) -> dict[str, DeviceArray] | None:
         edges = None
@@ -129,7 +135,7 @@ def solve(problem: ForestProblem, graph: SplitGraph | StreamedGraph) -> tuple[ND
 
 
 def _merged(
-    team: Team, solver: _Solver, n: int, gives: Mapping[int, int], forests: Mapping[int, Mapping[str, DeviceArray]]
+    team: Team, solver: Solver, n: int, gives: Mapping[int, int], forests: Mapping[int, Mapping[str, DeviceArray]]
 ) -> Mapping[int, dict[str, DeviceArray]]:
     """Return the forests of the devices that take, each merged with that of the device that gives to it."""
 

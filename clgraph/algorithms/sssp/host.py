@@ -8,26 +8,25 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from clgraph.algorithms.traversal.host import NONE_BEFORE, levels, levels_work
+from clgraph.algorithms.traversal.host import unfit as levels_unfit
 from clgraph.algorithms.traversal.problem import SearchProblem
-from clgraph.engine.host import met, scanned, too_many_entries
+from clgraph.engine.host import met, scanned
 from clgraph.model.cost import Part, Work
 
 _EXACT = 2**53  # integers below it are doubles
-_SCANS, _LOOKS = 10.0, 40.0  # the latter of predecessors
-_THIN_SHARE = 0.35  # of the time, where the heap has two vertices at most
+_SCANS, _LOOKS = 1.0, 40.0  # the latter of predecessors
+_THIN_SHARE = 0.36  # of the time, where the heap has two vertices at most
 _CALL, _LOOK = Work(host_seconds=3.5e-5), Work(host_seconds=2e-5)
 
 
 def unfit(problem: SearchProblem) -> str | None:
     """Return why scipy's distances, which are sums of doubles, would not be those that are asked for, or ``None``."""
     dtype = problem.weight_dtype
-    if dtype is None or dtype == np.float64:
-        return too_many_entries(problem)
     if dtype == np.float32:
         return "scipy adds up weights as float64, and distances by float32 weights are sums of that type"
-    if problem.graph.n_vertices * int(problem.weight_range[1]) >= _EXACT:
+    if dtype is not None and dtype != np.float64 and problem.graph.n_vertices * int(problem.weight_range[1]) >= _EXACT:
         return "scipy adds up weights as float64, and a path may be longer than 2**53, up to which that is exact"
-    return too_many_entries(problem)
+    return levels_unfit(problem)
 
 
 def solve(problem: SearchProblem) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
@@ -47,7 +46,7 @@ def _lengths(problem: SearchProblem) -> NDArray[np.float64]:
     graph, weights, limit = problem.graph, problem.edge_weights, problem.limit
     n = graph.n_vertices
     if weights is None or not n:
-        depths = levels(graph.row_offsets, graph.column_indices, problem.sources, is_thin=graph.is_thin)[0]
+        depths = levels(graph.row_offsets, graph.column_indices, problem.sources)[0]
         return np.where((depths < 0) | (depths > (n if limit is None else limit)), np.inf, depths)
     most = np.inf if limit is None or limit == np.inf else float(limit if problem.held.is_float else int(limit))
     matrix = csr_array((weights.astype(np.float64, copy=False), graph.column_indices, graph.row_offsets), shape=(n, n))

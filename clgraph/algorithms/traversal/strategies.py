@@ -153,12 +153,18 @@ def child_launch(
 
 def rounds_strategies(kind: type[SearchPlan]) -> dict[str, Strategy]:
     """Return them by name; their plans are of that *kind*."""
-    split, child = planned("online", node_splitting, kind), planned("online", child_launch, kind)
+    plain, split, child = (planned("online", made, kind) for made in (topology_driven, node_splitting, child_launch))
     return {
-        "topology_driven": planned("online", topology_driven, kind),
-        "node_splitting": replace(split, plan=partial(_plan_splitting, split.plan)),
-        "child_launch": replace(child, plan=partial(_plan_launches, child.plan)),
+        "topology_driven": replace(plain, least=_rounds),
+        "node_splitting": replace(split, plan=partial(_plan_splitting, split.plan), least=_rounds),
+        "child_launch": replace(child, plan=partial(_plan_launches, child.plan), least=_rounds),
     }
+
+
+def _rounds(problem: SearchProblem) -> Work:
+    """Return what the host does for all rounds, whatever is in them."""
+    n = work.n_rounds(problem.stats)
+    return Work(launches=n, read_backs=n)
 
 
 def _plan_splitting(

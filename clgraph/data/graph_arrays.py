@@ -1,0 +1,240 @@
+"""The arrays of a graph, which are checked once and never change, and what is found in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from clgraph.arguments import checked_flag
+from clgraph.data.csr import (
+    as_ids,
+    as_integers,
+    as_weights,
+    asymmetric_entry,
+    check_arrays,
+    offset_dtype,
+    owned,
+)
+from clgraph.data.entries import row_order
+from clgraph.data.stats import GraphStats, graph_stats, has_thin_rows, sampled_locality
+from clgraph.errors import GraphError, InputError
+
+MAX_KERNEL_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
+
+
+@dataclass(init=False, frozen=True, eq=False, repr=False)
+class GraphArrays:
+    """The fields, checks and properties of :class:`clgraph.Graph`, which tells what they mean."""
+
+    row_offsets: NDArray[Any]
+    column_indices: NDArray[np.int32]
+    edge_weights: NDArray[Any] | None = None
+    directed: bool = False
+    labels: NDArray[Any] | None = None
+
+    def __init__(
+        self,
+        row_offsets: ArrayLike,
+        column_indices: ArrayLike,
+        edge_weights: ArrayLike | None = None,
+        directed: bool = False,
+        labels: ArrayLike | None = None,
+        *,
+        copy: bool = True,
+    ) -> None:
+        copy, directed = checked_flag("copy", copy), checked_flag("directed", directed)
+        offsets = as_integers("row_offsets", row_offsets)
+        columns = as_integers("column_indices", column_indices)
+        check_arrays(offsets, columns)
+        n, m = offsets.size - 1, columns.size
+        offsets, columns = offsets.astype(offset_dtype(m), copy=False), columns.astype(np.int32, copy=False)
+        weights = None if edge_weights is None else as_weights(edge_weights, m)
+        names = None if labels is None else as_ids("labels", labels)
+        if names is not None and names.shape != (n,):
+            raise GraphError(f"labels has shape {names.shape}; needed: one per vertex, ({n},)")
+        if copy:
+            offsets, columns = owned(offsets, row_offsets), owned(columns, column_indices)
+            weights = None if weights is None else owned(weights, edge_weights)
+            names = None if names is None else owned(names, labels)
+        self._fill(offsets, columns, weights, directed, names)
+        is_canonical = row_order(offsets, columns) == (True, False)
+        if not directed and (entry := asymmetric_entry(offsets, columns, weights, is_canonical=is_canonical)):
+            u, v = entry
+            raise GraphError(
+                f"entry ({u}, {v}) lacks a matching reverse entry ({v}, {u}) of the same weight; store both "
+                "directions of an undirected edge, use Graph.from_edges, or pass directed=True"
+            )
+
+    def _fill(
+        self,
+        offsets: NDArray[Any],
+        columns: NDArray[np.int32],
+        weights: NDArray[Any] | None,
+        directed: bool,
+        labels: NDArray[Any] | None,
+    ) -> None:
+        values = (read_only(offsets), read_only(columns), read_only(weights), directed, read_only(labels))
+        for name, value in zip(self.__dataclass_fields__, values, strict=True):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def _trusted(
+        cls,
+        row_offsets: NDArray[Any],
+        column_indices: NDArray[np.int32],
+        edge_weights: NDArray[Any] | None = None,
+        *,
+        directed: bool = False,
+        labels: NDArray[Any] | None = None,
+        sorted_rows: bool | None = None,
+    ) -> Self:
+        """Wrap arrays that are valid by construction; *sorted_rows* tells what the builder knows."""
+        graph = object.__new__(cls)
+        offsets = row_offsets.astype(offset_dtype(column_indices.size), copy=False)
+        graph._fill(offsets, column_indices, edge_weights, directed, labels)
+        if sorted_rows is not None:
+            graph.__dict__["has_sorted_rows"] = sorted_rows
+        return graph
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        weights = "unweighted" if self.weight_dtype is None else f"{self.weight_dtype} weights"
+        return f"Graph(n_vertices={self.n_vertices}, n_edges={self.n_edges}, {kind}, {weights})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: self.__dict__[name] for name in self.__dataclass_fields__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._fill(*state.values())
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return self.row_offsets.size - 1
+
+    @property
+    def n_edges(self) -> int:
+        """Number of stored entries: an undirected edge counts twice, a self-loop once."""
+        return self.column_indices.size
+
+    @property
+    def weight_dtype(self) -> np.dtype[Any] | None:
+        """Type of the weights; ``None`` for an unweighted graph."""
+        return None if self.edge_weights is None else self.edge_weights.dtype
+
+    @property
+    def offset_dtype(self) -> np.dtype[Any]:
+        """Type of the row offsets that kernels get."""
+        return self.row_offsets.dtype
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the CSR arrays and weights."""
+        weights = 0 if self.edge_weights is None else self.edge_weights.nbytes
+        return self.row_offsets.nbytes + self.column_indices.nbytes + weights
+
+    @cached_property
+    def degrees(self) -> NDArray[Any]:
+        """Stored entries of each vertex (out-degrees when directed), shape (n_vertices,)."""
+        degrees: NDArray[Any] = read_only(np.diff(self.row_offsets))
+        return degrees
+
+    @cached_property
+    def weight_range(self) -> tuple[Any, Any]:
+        """The least and the greatest weight; ``(1, 1)`` where there are none."""
+        weights = self.edge_weights
+        return (1, 1) if weights is None or not weights.size else (weights.min(), weights.max())
+
+    @cached_property
+    def has_sorted_rows(self) -> bool:
+        """Whether the column indices of every row do not decrease."""
+        return row_order(self.row_offsets, self.column_indices)[0]
+
+    @cached_property
+    def vertex_numbers(self) -> dict[Any, int]:
+        """The number of the vertex of each label; among vertices with equal labels, the least."""
+        labels = [] if self.labels is None else self.labels.tolist()
+        return dict(zip(reversed(labels), range(len(labels) - 1, -1, -1), strict=True))
+
+    @cached_property
+    def stats(self) -> GraphStats:
+        """What the cost model may know of this graph."""
+        return graph_stats(self)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether :attr:`stats` are known."""
+        return "stats" in vars(self)
+
+    @property
+    def locality(self) -> tuple[float, float]:
+        """The share of far neighbours and the mean of ``log2(1 + distance)``; a rough guess before it is measured."""
+        if self.is_measured:
+            return self.stats.far_neighbor_share, self.stats.mean_log2_neighbor_distance
+        return self._sampled_locality()
+
+    @cached_property
+    def locality_in_order(self) -> tuple[float, float]:
+        """A rough guess of the same for who goes along the entries, and finds what it has just met in a cache."""
+        return self._sampled_locality(in_order=True)
+
+    @cached_property
+    def is_thin(self) -> bool:
+        """Whether no vertex has more than two entries, so that searches have few vertices at a time before them."""
+        return self.n_edges <= 2 * self.n_vertices and self._has_thin_rows()
+
+    def _sampled_locality(self, *, in_order: bool = False) -> tuple[float, float]:
+        return sampled_locality(self.row_offsets, self.column_indices, in_order=in_order)
+
+    def _has_thin_rows(self) -> bool:
+        return has_thin_rows(self.row_offsets)
+
+    @property
+    def is_known_symmetric(self) -> bool:
+        """Whether each entry is known to have its reverse; nothing is looked at for it."""
+        return not self.directed
+
+    def sources(self) -> NDArray[np.int32]:
+        """Return the row of every stored entry, int32, shape (n_edges,)."""
+        return np.repeat(np.arange(self.n_vertices, dtype=np.int32), self.degrees)
+
+    def edge_list(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any] | None]:
+        """Return sources, targets and weights; an undirected edge is there once, lesser end first."""
+        rows, columns, weights = self.sources(), self.column_indices, self.edge_weights
+        if self.directed:
+            return rows, columns, weights
+        once = rows <= columns
+        return rows[once], columns[once], None if weights is None else weights[once]
+
+    def _require_fits(self, who: str, max_entries: int = 2**63 - 1) -> None:
+        """Raise an :class:`InputError` if there are too many vertices or entries; *who* is such as "searches take"."""
+        n, m = self.n_vertices, self.n_edges
+        if n > MAX_KERNEL_VERTICES or m > max_entries:
+            limits = f"{MAX_KERNEL_VERTICES} vertices and {max_entries} entries"
+            raise InputError(f"{n} vertices and {m} entries; {who} at most {limits}")
+
+    def require_reverses(self) -> None:
+        """Raise an :class:`InputError` unless each entry has its reverse, whatever they weigh."""
+        if self.directed and (entry := asymmetric_entry(self.row_offsets, self.column_indices, None)):
+            u, v = entry
+            raise InputError(
+                f"entry ({u}, {v}) has no reverse; the graph must be symmetric: make it so with "
+                "Graph.from_edges(*graph.edge_list()) or from_scipy(…, asymmetry='symmetrize')"
+            )
+
+    def is_symmetric(self) -> bool:
+        """Return whether each entry has its reverse with the same weight (true when undirected)."""
+        arrays = self.row_offsets, self.column_indices, self.edge_weights
+        return not self.directed or asymmetric_entry(*arrays) is None
+
+
+def read_only(array: Any) -> Any:
+    if array is None:
+        return None
+    view = np.ascontiguousarray(array).view()
+    view.setflags(write=False)
+    return view

@@ -1,0 +1,175 @@
+"""Recorded runs of ``benchmarks/bench_cost_model.py``, kernel by kernel, beside what the model says of them now."""
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+
+import bench_cost_model  # noqa: E402
+import unseen  # noqa: E402
+
+from clgraph.algorithms.factorization import RECIPES, STRATEGIES  # noqa: E402
+from clgraph.algorithms.factorization import as_problem as ratings_problem  # noqa: E402
+from clgraph.device.facts import DeviceFacts, Dialect  # noqa: E402
+from clgraph.device.profile import DeviceRates, load_profile  # noqa: E402
+from clgraph.model import kernel_weights  # noqa: E402
+from clgraph.model.cost import estimate  # noqa: E402
+from clgraph.model.recipe import Recipe  # noqa: E402
+from clgraph.runtime.selection import devices  # noqa: E402
+
+Weights: TypeAlias = dict[tuple[bool, str], tuple[float, float, int]]
+"""The weight of a kernel on CPUs, or on GPUs, its error as a factor, and from how many runs it is."""
+
+_WHOLE = {info.facts.name: info.facts.compute_units for info in devices() if info.facts is not None}
+_LEAST_LEFT = 0.1  # share of the measured time that is not said to be barriers
+_KERNEL_SHARE = 0.5  # of the cost of a launch, which the least kernel takes
+
+
+@dataclass(frozen=True)
+class Case:
+    """A kernel in a recorded run.
+
+    Attributes
+    ----------
+    measured, fixed, rest : float
+        Seconds measured, those of barriers and of the least kernel, which have no weight, and predicted seconds of what
+        has one.
+    share : float
+        Of the time of the run, the mean of what was measured and predicted, without what is fixed: what takes little
+        says little.
+    """
+
+    device: str
+    is_cpu: bool
+    kind: str
+    kernel: str
+    measured: float
+    fixed: float
+    rest: float
+    share: float
+
+    @property
+    def ratio(self) -> float:
+        """The logarithm of the weight with which the prediction would be right."""
+        return math.log(max(self.measured - self.fixed, _LEAST_LEFT * self.measured) / self.rest)
+
+    def error(self, weight: float) -> float:
+        """The logarithm of predicted over measured."""
+        return math.log((self.fixed + weight * self.rest) / self.measured)
+
+
+@cache
+def _input(kind: str, size: int, ratings: bool) -> Any:
+    return (unseen.load_ratings if ratings else unseen.load)(kind, size)
+
+
+def device_of(row: Mapping[str, Any]) -> str:
+    """Return the name of the device of a row, with its units."""
+    return f"{row['device']}, {row['compute_units']} units"
+
+
+def facts_of(row: Mapping[str, Any], known: Mapping[str, DeviceFacts]) -> DeviceFacts:
+    """Return the facts of the device of a row, or of the part of it that was used."""
+    return replace(known[row["device"]], compute_units=row["compute_units"])
+
+
+def kind_and_size(row: Mapping[str, Any]) -> tuple[str, int]:
+    kind, _, size = str(row["graph"]).partition(",")[0].rpartition("-")
+    return kind, int(size)
+
+
+@cache
+def _problem(benchmark: str, kind: str, size: int, settings: tuple[tuple[str, Any], ...]) -> Any:
+    data = _input(kind, size, benchmark == "factorization")
+    if benchmark == "factorization":
+        return ratings_problem(data, rank=bench_cost_model.RANK, n_sweeps=bench_cost_model.N_SWEEPS)
+    return bench_cost_model.GRAPHS[benchmark][0].problem(kind, data, **dict(settings))
+
+
+def problem_of(row: Mapping[str, Any]) -> Any:
+    """Return the problem of a row, whose input is made again."""
+    benchmark = row["benchmark"]
+    names = () if benchmark == "factorization" else bench_cost_model.GRAPHS[benchmark][0].settings
+    return _problem(benchmark, *kind_and_size(row), tuple((name, row[name]) for name in names))
+
+
+def recipe_of(row: Mapping[str, Any], facts: DeviceFacts) -> Recipe | None:
+    """Return what the strategy of a row launches; a strategy of the host has nothing."""
+    name = row["strategy"]
+    if row["benchmark"] == "factorization":
+        return RECIPES[name][1](problem_of(row), facts)
+    strategy = bench_cost_model.GRAPHS[row["benchmark"]][0].algorithm.strategies[name]
+    return None if strategy.recipe is None else strategy.recipe(problem_of(row), facts)
+
+
+def cases(row: Mapping[str, Any], facts: DeviceFacts, rates: DeviceRates) -> Iterator[Case]:
+    """Yield the kernels of a row that were both predicted and measured."""
+    kind, recipe = kind_and_size(row)[0], recipe_of(row, facts)
+    if recipe is None:
+        return
+    measured = {name: float(seconds) for name, (_, seconds) in row["kernels"].items()}
+    by_kernel = recipe.by_key()
+    names = {key: key.rpartition(":")[2] for key in by_kernel}
+    rest_of_run = sum(seconds for name, seconds in measured.items() if name not in names.values())
+    drivers = [key for key in by_kernel if ":" not in key and key != "other kernels"]
+    found = []
+    for key, work in by_kernel.items():
+        seconds = measured.get(names[key]) or (rest_of_run if drivers == [key] else 0.0)
+        parts = estimate(work, rates).parts
+        serial = parts["chain"] + parts["locks"] + parts["contention"]
+        rest = max(parts["streaming"] + parts["gathers"] + parts["atomics"], serial)
+        if seconds and rest > 0.0:
+            fixed = parts["grid_barriers"] + _KERNEL_SHARE * parts["launches"]
+            found.append(Case(device_of(row), facts.is_cpu, kind, key, seconds, fixed, rest, 0.0))
+    whole, predicted = sum(case.measured for case in found), sum(case.fixed + case.rest for case in found)
+    for case in found:
+        of_run = (case.measured / whole + (case.fixed + case.rest) / predicted) / 2
+        yield replace(case, share=of_run * case.rest / (case.fixed + case.rest))
+
+
+@contextmanager
+def weighted(weights: Weights) -> Iterator[None]:
+    """Predict with *weights* in place of those of the package."""
+    kept = kernel_weights.CPU, kernel_weights.GPU
+    kernel_weights.CPU, kernel_weights.GPU = (
+        {kernel: found for (on_cpu, kernel), found in weights.items() if on_cpu == is_cpu} for is_cpu in (True, False)
+    )
+    kernel_weights._weights.cache_clear()
+    try:
+        yield
+    finally:
+        kernel_weights.CPU, kernel_weights.GPU = kept
+        kernel_weights._weights.cache_clear()
+
+
+def predicted_seconds(row: Mapping[str, Any], facts: DeviceFacts) -> float:
+    """Return what the model as it is says of the run of a row, and of what a call takes beside it."""
+    rates, problem, name = rates_of(facts), problem_of(row), row["strategy"]
+    if row["benchmark"] == "factorization":
+        strategy = STRATEGIES[name]
+    else:
+        strategy = bench_cost_model.GRAPHS[row["benchmark"]][0].algorithm.strategies[name]
+    seconds = estimate(strategy.work(problem, facts), rates).seconds
+    return seconds if strategy.kind == "sequential" else seconds + rates.call_seconds
+
+
+def facts_in(path: str) -> DeviceFacts:
+    """Return the facts that a device was found to have."""
+    document = json.loads(Path(path).read_text(encoding="utf-8"))
+    return DeviceFacts(**{**document, "dialect": Dialect(**document["dialect"])})
+
+
+@cache
+def rates_of(facts: DeviceFacts) -> DeviceRates:
+    """Return shipped rates; of a part of a processor those that the user's cache has, if it has any."""
+    whole = facts.name not in _WHOLE or facts.compute_units == _WHOLE[facts.name]
+    return load_profile(facts, measured=not whole).rates
