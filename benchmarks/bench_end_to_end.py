@@ -68,7 +68,7 @@ HOST_PARTS = {  # what the host does of each part, where this version has it
     "clgraph.data.graph:Graph.from_scipy": "check",
     "clgraph.data.wrapped:WrappedGraph.check": "check",
     "clgraph.data.graph:Graph.from_networkx": "convert",
-    "clgraph.data.graph:graph_stats": "statistics",
+    "clgraph.data.graph_arrays:graph_stats": "statistics",
     "clgraph.data.wrapped:graph_stats": "statistics",
 }
 KERNEL_PARTS = {"check": "check_csr.cl", "statistics": "graph_stats.cl"}
