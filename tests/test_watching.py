@@ -36,11 +36,13 @@ def test_time_counts_from_the_first_look_and_inside_the_block_only(monkeypatch: 
     check_time()
 
 
-def test_limit_is_past_the_estimate_and_past_what_the_second_best_promises(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limit_is_past_the_estimate_and_what_the_second_best_would_take(monkeypatch: pytest.MonkeyPatch) -> None:
     assert second_best(CHOICE, {}) == "c" and second_best(CHOICE, {"c": 9.0}) == "b"
     monkeypatch.setattr(watching, "_GRACE_SECONDS", 0.0)
     limit = limit_seconds(CHOICE, {})
-    assert limit is not None and 3.0 < limit < 6.0
+    assert limit is not None and limit > 1.0 and 3.0 * limit**0.5 < limit  # "c", later by the root of what "a" is
+    slow = limit_seconds(Choice("b", "auto", CHOICE.predicted), {})  # learned to be better than "a"
+    assert slow is not None and 4.0 < slow < 8.0
     assert limit_seconds(CHOICE, {"c": 1.0}) is None  # what was taken instead runs to its end
     assert limit_seconds(Choice("a", "auto", {"a": Estimate(1.0)}), {}) is None
 

@@ -9,6 +9,7 @@ from contextvars import ContextVar
 from clgraph.model.strategy import Choice
 
 _PATIENCE, _GRACE_SECONDS = 1.5, 2e-3  # times what was promised, and beside it
+_LEAST_SECONDS = 1e-9  # graphs without vertices are promised to take none
 
 
 class RunsLongError(Exception):
@@ -60,9 +61,13 @@ def second_best(choice: Choice, left: Mapping[str, float]) -> str | None:
 
 
 def limit_seconds(choice: Choice, left: Mapping[str, float]) -> float | None:
-    """Return after how long to leave the choice: it is past its estimate, and past what the second best promises."""
+    """Return after how long to leave the choice: it is past its estimate, and past what the second best then promises.
+
+    Both are predicted by the rates of one device, often by the same ones. So what makes the one late is taken to make
+    the other late by the square root of that.
+    """
     other = second_best(choice, left)
     if other is None or left:  # what was taken instead runs to its end
         return None
-    promised = max(choice.predicted[choice.strategy].seconds, choice.predicted[other].seconds)
-    return _PATIENCE * promised + _GRACE_SECONDS
+    own, others = (max(choice.predicted[name].seconds, _LEAST_SECONDS) for name in (choice.strategy, other))
+    return _PATIENCE * max(own, _PATIENCE * others * others / own) + _GRACE_SECONDS
