@@ -154,7 +154,7 @@ for split_graph._ALIGNMENT in (64, 1):
 def test_small_graphs_on_eight_devices() -> None:
     """Most parts of the karate club are empty, and there are more devices than vertices or edges."""
     session_on("pocl")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "POCL_MAX_PTHREAD_COUNT": "8"}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path]), "POCL_MAX_PTHREAD_COUNT": "8"}
     ran = subprocess.run(
         [sys.executable, "-c", SMALL], env=environment, capture_output=True, text=True, timeout=800, check=False
     )

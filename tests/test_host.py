@@ -57,10 +57,13 @@ def test_it_is_forced_explained_and_refuses_options(pocl: Session, name: str) ->
 
 @every_algorithm
 def test_the_rates_decide(pocl: Session, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A device that answers at once gets small graphs, too; a host that is slow gets none."""
+    """A device that answers at once gets small graphs, too, where the host is slow; one that is late gets none."""
     algorithm, graph = find_algorithm(name), weighted(cg.generators.rmat(10, 8))
     problem, rates = algorithm.problem(graph), pocl.profile.rates
-    prompt = replace(rates, call_seconds=1e-9, read_back_seconds=1e-9, launch_seconds=1e-9)
+    slow = dict.fromkeys(rates.host_items_per_second, Curve({1: 1e5}))
+    prompt = replace(
+        rates, call_seconds=1e-9, read_back_seconds=1e-9, launch_seconds=1e-9, host_items_per_second=slow
+    )
     monkeypatch.setattr(pocl, "profile", replace(pocl.profile, rates=prompt))
     assert algorithm.choose_at_once(pocl, problem) is None
     choice = algorithm.choose(pocl, problem)

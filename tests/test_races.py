@@ -52,6 +52,12 @@ PLANTS = {
         "components/merge.h", "if (a != b) link(parent, a, b);",
         "if (a != b) store_relaxed(parent + max(a, b), min(a, b));", "scheduler", "message",
     ),
+    # Another work-item's halving may overwrite a root by an ancestor that is none, so a forest is not flat after it.
+    "flattened-by-halving": Plant(
+        "components/phases.cl", "if (v < n) climb_four(v, parent);",
+        "for (int k = v; k < min(v + 4, n); k++) store_relaxed(parent + k, find_root(parent, k));",
+        "scheduler", "edge_list",
+    ),
     "outsider-left-outside": Plant(
         "components/afforest.cl", "link_four(parent, root, inside ? (int4)giant : p);",
         "if (!inside) link_four(parent, root, p);",

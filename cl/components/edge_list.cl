@@ -1,7 +1,7 @@
 /* Components of edges that come as pairs, list after list, so that no rows are ever made.
  *
- * The forest outlives the launches, and each list of edges is linked to it; merge.cl joins it with other forests.
- * A work-item takes an edge, or a vertex.
+ * The forest outlives the launches, and each list of edges is linked to it; merge.cl joins it with other forests, and
+ * `compress` in phases.cl makes it flat.  A work-item takes an edge, or a vertex.
  * Races and why they are harmless: see union_find.h.  After the incremental union-find of L. Dhulipala, C. Hong,
  * J. Shun, "ConnectIt", VLDB 2020.
  */
@@ -16,12 +16,4 @@ KERNEL link_edges(int m, __global const int *restrict sources, __global const in
                   volatile __global int *parent) {
   int e = get_global_id(0);
   if (e < m) link(parent, sources[e], targets[e]);
-}
-
-/* Points each vertex at its root.  Nothing links meanwhile, so roots are final. */
-KERNEL find_roots(int n, volatile __global int *parent) {
-  int v = get_global_id(0);
-  if (v >= n) return;
-  int root = find_root(parent, v);
-  if (root != load_stale(parent + v)) store_relaxed(parent + v, root);
 }

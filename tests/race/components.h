@@ -11,6 +11,7 @@
 #define MEDIUM_ROW 5
 #include "components/afforest.cl"
 #include "components/degree_classes.cl"
+#include "components/edge_list.cl"
 #include "components/hook_compress.cl"
 #include "components/merge.cl"
 #include "components/message.cl"
@@ -118,7 +119,27 @@ static bool merge_right(Random &random, ulong seed) {
   return f.right();
 }
 
-/* The same, where the forest of the other device comes as a message. */
+/* Edges come in two lists, whichever way round. */
+static bool edge_list_right(Random &random, ulong seed) {
+  Forest f(random, seed);
+  launch((int)f.parent.size(), [&] { start_trees((int)f.parent.size(), f.parent.data()); });
+  std::vector<int> ends[2][2];
+  for (auto [u, v] : f.edges) {
+    auto &list = ends[random.below(2)];
+    const bool turned = random.below(2);
+    list[turned].push_back(u);
+    list[!turned].push_back(v);
+  }
+  for (auto &list : ends) {
+    const int m = (int)list[0].size();
+    launch(m, [&] { link_edges(m, list[0].data(), list[1].data(), f.parent.data()); });
+    if (random.below(2)) f.compress();
+  }
+  f.compress();
+  return f.right();
+}
+
+/* The same as merge, where the forest of the other device comes as a message. */
 static bool message_right(Random &random, ulong seed) {
   Forest f(random, seed);
   Edges parts[2];
@@ -186,5 +207,6 @@ static bool degree_classes_right(Random &random, ulong seed) {
 
 static const Case cases[] = {
   {"hook_compress", hook_compress_right}, {"rem", rem_right}, {"merge", merge_right},
-  {"message", message_right}, {"afforest", afforest_right}, {"degree_classes", degree_classes_right},
+  {"message", message_right}, {"edge_list", edge_list_right}, {"afforest", afforest_right},
+  {"degree_classes", degree_classes_right},
 };
