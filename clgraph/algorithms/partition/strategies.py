@@ -29,7 +29,7 @@ from clgraph.model.strategy import Strategy
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session
 
-_COARSEST = 16  # vertices of the coarsest level for each part
+_COARSEST = 8  # vertices of the coarsest level for each part
 _LEAST_COARSEST = 128
 _ALONE = 1024  # work-items of a group that makes or refines a partition alone, mostly waiting for memory
 _FEW_COUNTERS = 2  # of a sub-group that bisects
