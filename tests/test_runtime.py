@@ -343,6 +343,23 @@ def test_parts_of_arrays(session):
             wrong()
 
 
+@pytest.mark.parametrize("n_bytes", [0, 5, 1 << 17, (1 << 17) + 1, (1 << 18) + 63])
+@pytest.mark.parametrize("whole_lines", [False, True])
+def test_copies_in_pieces(session, monkeypatch, n_bytes, whole_lines):
+    monkeypatch.setattr(session, "_copies_lines", whole_lines)
+    pieces = session.pieces(n_bytes)
+    assert [byte for piece in pieces for byte in range(*piece)] == list(range(n_bytes))
+    assert len(pieces) == (0 if not n_bytes else 2 if whole_lines and n_bytes > 1 << 17 else 1)
+    assert not whole_lines or not pieces or len(pieces) == 1 or pieces[0][1] % 64 == 0
+    host = np.random.default_rng(0).integers(256, size=n_bytes + 3, dtype=np.uint8)
+    array, other = session.empty(n_bytes + 3, np.uint8), session.empty(n_bytes, np.uint8)
+    array.fill(0)
+    array.set(host[3:].reshape(1, -1), offset=3)
+    assert np.array_equal(array.get(3), host[3:]) and not array.get(0, 3).any()
+    other.copy_from(array.view(0, n_bytes))
+    assert np.array_equal(other.get(), array.get(0, n_bytes))
+
+
 def test_views_share_memory_and_keep_it(session):
     step = session.alignment // 4
     array = session.upload(np.arange(5 * step, dtype=np.int32))
