@@ -123,7 +123,7 @@ def test_levels_of_long_paths(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searches, "_AT_ONCE", 1000)
     graph = cg.generators.path(n)
     for sources in (np.array([0], np.int32), np.array([n - 1, n // 3, n - 1], np.int32)):
-        depths, predecessors = searches.levels(graph.row_offsets, graph.column_indices, sources)
+        depths, predecessors = searches.levels(engine.pattern(graph), sources)
         assert np.array_equal(depths, bfs_distances(graph, sources))
         assert (predecessors[sources] == searches.NONE_BEFORE).all()
 
