@@ -14,6 +14,7 @@ import time
 import weakref
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pyopencl as cl
@@ -358,6 +359,23 @@ def test_copies_in_pieces(session, monkeypatch, n_bytes, whole_lines):
     assert np.array_equal(array.get(3), host[3:]) and not array.get(0, 3).any()
     other.copy_from(array.view(0, n_bytes))
     assert np.array_equal(other.get(), array.get(0, n_bytes))
+
+
+@pytest.mark.skipif(not Path("/sys/kernel/mm/transparent_hugepage").exists(), reason="the system has no large pages")
+def test_large_arrays_of_cpus_are_in_large_pages(session):
+    """The system's table of mappings has a flag for memory that was advised to be."""
+    if not session.facts.is_cpu:
+        pytest.skip("no memory of the host")
+    array = session.empty(1 << 22, np.int32)
+    mapped, _ = cl.enqueue_map_buffer(session.queue, array.buffer, cl.map_flags.READ, 0, (1 << 24,), np.dtype(np.uint8))
+    middle, flags = mapped.ctypes.data + (1 << 23), ""
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        if place := re.match("([0-9a-f]+)-([0-9a-f]+) ", line):
+            is_there = int(place[1], 16) <= middle < int(place[2], 16)
+        elif line.startswith("VmFlags:") and is_there:
+            flags = line
+    mapped.base.release(session.queue)
+    assert "hg" in flags.split()
 
 
 def test_views_share_memory_and_keep_it(session):

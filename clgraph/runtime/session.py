@@ -19,7 +19,7 @@ from pyopencl.tools import ImmediateAllocator, MemoryPool
 from clgraph.arguments import checked_array, checked_count, checked_flag
 from clgraph.device.profile import DeviceProfile, load_profile
 from clgraph.errors import DeviceMemoryError, InputError
-from clgraph.runtime import recycled
+from clgraph.runtime import huge_pages, recycled
 from clgraph.runtime.arrays import DeviceArray, number_type
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.fork import check_fork
@@ -224,7 +224,10 @@ class Session(TimedQueue):
             self.check_memory({f"an array of {size} {kind}": n_bytes})
         self._recording.allocated_bytes = self.allocated_bytes + n_bytes
         with self.driver, typed_errors(f"allocating {n_bytes:,} bytes"):
-            return DeviceArray(self, self._pool.allocate(n_bytes), kind, size)
+            buffer = self._pool.allocate(n_bytes)
+            if self.facts.is_cpu and n_bytes >= huge_pages.LEAST_BYTES:
+                huge_pages.ask_for(self._queue, buffer, n_bytes)
+            return DeviceArray(self, buffer, kind, size)
 
     def zeros(self, size: int, dtype: DTypeLike) -> DeviceArray:
         """Allocate *size* items set to zero."""
