@@ -66,7 +66,7 @@ class Algorithm:
     takes: Literal["graph", "ratings", "mesh"] = "graph"
     left_out: Callable[[Any, Session], Mapping[str, str]] = _none_left_out
     learns: bool = False
-    only_call: tuple[float, float] = 4.0, 3.0
+    only_call: tuple[float, float] = 6.0, 3.0
 
     def choose(self, session: Session, problem: Any, strategy: str = "auto", *, whole: bool = False) -> Choice:
         """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest.
