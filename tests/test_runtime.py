@@ -359,6 +359,8 @@ def test_copies_in_pieces(session, monkeypatch, n_bytes, whole_lines):
     assert np.array_equal(array.get(3), host[3:]) and not array.get(0, 3).any()
     other.copy_from(array.view(0, n_bytes))
     assert np.array_equal(other.get(), array.get(0, n_bytes))
+    there = session.transfers.upload(host).before_kernels()
+    assert np.array_equal(session.transfers.read(there, 3).wait(), host[3:])
 
 
 @pytest.mark.skipif(not Path("/sys/kernel/mm/transparent_hugepage").exists(), reason="the system has no large pages")
