@@ -101,6 +101,18 @@ def test_few_entries_of_a_larger_matrix_are_enough(pocl: Session, monkeypatch: p
     assert algorithm.choose_at_once(pocl, algorithm.problem(near, source=0)) is None
 
 
+@pytest.mark.parametrize("name", [*ALGORITHMS, "color", "partition"])
+def test_whether_the_host_is_at_once_the_better_is_found_without_statistics(
+    pocl: Session, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The device makes them later, in less time than the host."""
+    algorithm, graph = find_algorithm(name), weighted(cg.generators.rmat(8, 8))
+    problem = algorithm.problem(graph)
+    monkeypatch.setattr(Graph, "stats", property(lambda graph: pytest.fail("statistics were asked for")))
+    choice = algorithm.choose_at_once(pocl, problem)
+    assert (choice is not None) == ("host" in algorithm.strategies)
+
+
 def test_a_graph_on_the_device_stays_there(pocl: Session) -> None:
     graph = DeviceGraph.from_graph(weighted(cg.generators.path(50)), pocl)
     for name, settings in ALGORITHMS.items():
@@ -123,7 +135,7 @@ def test_levels_of_long_paths(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(searches, "_AT_ONCE", 1000)
     graph = cg.generators.path(n)
     for sources in (np.array([0], np.int32), np.array([n - 1, n // 3, n - 1], np.int32)):
-        depths, predecessors = searches.levels(graph.row_offsets, graph.column_indices, sources)
+        depths, predecessors = searches.levels(engine.pattern(graph), sources)
         assert np.array_equal(depths, bfs_distances(graph, sources))
         assert (predecessors[sources] == searches.NONE_BEFORE).all()
 
