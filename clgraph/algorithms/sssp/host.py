@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from clgraph.algorithms.traversal.host import NONE_BEFORE, levels, levels_work
 from clgraph.algorithms.traversal.host import unfit as levels_unfit
 from clgraph.algorithms.traversal.problem import SearchProblem
-from clgraph.engine.host import met, pattern, scanned
+from clgraph.engine.host import given_matrix, met, pattern, scanned
 from clgraph.model.cost import Part, Work
 
 _EXACT = 2**53  # integers below it are doubles
@@ -49,7 +49,10 @@ def _lengths(problem: SearchProblem) -> NDArray[np.float64]:
         depths = levels(pattern(graph), problem.sources)[0]
         return np.where((depths < 0) | (depths > (n if limit is None else limit)), np.inf, depths)
     most = np.inf if limit is None or limit == np.inf else float(limit if problem.held.is_float else int(limit))
-    matrix = csr_array((weights.astype(np.float64, copy=False), graph.column_indices, graph.row_offsets), shape=(n, n))
+    matrix = given_matrix(graph)
+    if matrix is None:
+        doubles = weights.astype(np.float64, copy=False)
+        matrix = csr_array((doubles, graph.column_indices, graph.row_offsets), shape=(n, n))
     lengths: NDArray[np.float64] = dijkstra(matrix, indices=np.unique(problem.sources), min_only=True, limit=most)
     return lengths
 
