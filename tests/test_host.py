@@ -92,7 +92,7 @@ def test_few_entries_of_a_larger_matrix_are_enough(pocl: Session, monkeypatch: p
     """Where neighbours are near, scipy's search has ended before the device had read the matrix."""
     algorithm, graph = find_algorithm("bfs"), cg.generators.grid(300, 450)
     ways = {"scan": Curve({1: 1e10}), "traverse": Curve({100_000: 1e9, 500_000: 1e7})}
-    rates = replace(pocl.profile.rates, call_seconds=3e-4, host_items_per_second=ways)
+    rates = replace(pocl.profile.rates, call_seconds=1.5e-4, host_items_per_second=ways)
     monkeypatch.setattr(pocl, "profile", replace(pocl.profile, rates=rates))
     monkeypatch.setattr(Graph, "stats", property(lambda graph: pytest.fail("statistics were asked for")))
     near, far = graph.to_scipy(), graph.permuted(0).to_scipy()

@@ -23,7 +23,7 @@ from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import Recorder, RunInfo, Seconds
 
 _MOST_CHOICES = 64  # that are kept with a graph: settings such as seeds may be many
-_MOST_ITEMS = 5e5  # for each such call: in larger graphs there is no need to look where neighbours are
+_MOST_ITEMS = 2.5e5  # for each such call: in larger graphs there is no need to look where neighbours are
 _NEAR_BYTES = 2.0**18
 
 
@@ -66,7 +66,7 @@ class Algorithm:
     takes: Literal["graph", "ratings", "mesh"] = "graph"
     left_out: Callable[[Any, Session], Mapping[str, str]] = _none_left_out
     learns: bool = False
-    only_call: tuple[float, float] = 6.0, 3.0
+    only_call: tuple[float, float] = 12.0, 3.0
 
     def choose(self, session: Session, problem: Any, strategy: str = "auto", *, whole: bool = False) -> Choice:
         """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest.

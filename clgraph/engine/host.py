@@ -84,13 +84,13 @@ def too_many_entries(problem: Any) -> str | None:
 def walked(graph: Graph, way: str) -> Work:
     """Return the work of going to every vertex and along every entry once.
 
-    Neighbours in far numbers cost cache misses, and more so if a heap is between them. Of small graphs only sizes are
-    asked for, of others a few entries.
+    Neighbours in far numbers cost cache misses, and more so if a heap is between them. Of small graphs without
+    statistics only sizes are asked for, of others a few entries.
     """
     items, whole = float(graph.n_vertices + graph.n_edges), _VERTEX_BYTES * graph.n_vertices
     if way == "traverse":
         items -= _SAVED * max(0, graph.n_edges - _PROBED_DEGREE * graph.n_vertices)
-    if graph.n_vertices + graph.n_edges <= _UNLOOKED.get(way, _CACHED):
+    if not graph.is_measured and graph.n_vertices + graph.n_edges <= _UNLOOKED.get(way, _CACHED):
         return Work(host_items=(HostItems(items, _USUAL_REACH * whole, way),))
     far, mean_log2_distance = graph.locality if way == "heap" else graph.locality_in_order
     reach = 2.0 ** (1.0 + mean_log2_distance)
