@@ -6,11 +6,13 @@
     benchmarks/bench_cost_model.py --results FILE …              # from rows measured before, of any algorithm
     benchmarks/bench_cost_model.py --results own.json --against shipped.json  # which picks other rates change
 
-What counts is the least wall time of a run on a resident graph; of factorisation, preparation and 20 sweeps. The inputs
-are those of ``unseen.py``. A row is as that algorithm's own benchmark writes it. A strategy that is predicted to take
-both more than ``--patience`` seconds and ``--hopeless`` times as long as the pick is left out. One that is not done
-after ``--limit`` seconds is killed with its process; its row has ``cut`` and the limit as its time. To be compiled and
-prepared, before that, it may take ten times as long.
+What counts is what the model predicts and the user waits for: the least wall time of later calls on a resident graph,
+with the answer on the host; of factorisation, preparation and 20 sweeps. The same picks are judged beside that by runs
+alone, which leave the answer where it is. The inputs are those of ``unseen.py``. A row is as that algorithm's own
+benchmark writes it, with the times of calls. A strategy that is predicted to take both more than ``--patience`` seconds
+and ``--hopeless`` times as long as the pick is left out. One that is not done after ``--limit`` seconds is killed with
+its process; its row has ``cut`` and the limit as its time. To be compiled and prepared, before that, it may take ten
+times as long.
 """
 from __future__ import annotations
 
@@ -26,24 +28,19 @@ from itertools import zip_longest
 from multiprocessing import get_context
 from typing import Any
 
-import bench_factorization
 import harness
 import inputs
 import unseen
-from judged import GRAPHS, N_SWEEPS, RANK, RATINGS, Judge, Timing, cases
+from judged import GRAPHS, RATINGS, Judge, Timing, cases
 from limited import LimitedCalls, LimitError
-from tabulate import tabulate
+from picks import changed, late, plot, quality
 
 from clgraph.cli.main import guarded
-from clgraph.figure import figure_file
-from clgraph.report import Row, by_benchmark, geometric_mean, read_rows, regrets, tabulate_rows, write_rows
-
-__all__ = ["GRAPHS", "N_SWEEPS", "RANK", "as_one_run", "quality"]
+from clgraph.report import Row, by_benchmark, read_rows, tabulate_rows, write_rows
 
 HALVES = {"tune": (unseen.TUNE, unseen.TUNE_RATINGS), "judge": (unseen.JUDGE, unseen.JUDGE_RATINGS)}
 _WRITTEN_SECONDS = 10.0  # between two writings: a file of many rows takes long
 _BUILDING = 10.0  # times as long as to be timed a strategy may take to be compiled and prepared
-_LATE = 1.2  # pick / best of the inputs that are listed
 
 
 def kinds(half: str, which: int) -> list[str]:
@@ -102,127 +99,6 @@ def measured_case(
                 "least_wall_seconds": error.seconds, "cut": True, **settings,
             })  # fmt: skip
     return rows
-
-
-def as_one_run(row: Row) -> Row:
-    """Return a row of factorisation with the times of what the model decides on; others are returned as they are."""
-    if row["benchmark"] != RATINGS or row.get("cut"):
-        return row
-    if row["strategy"] == bench_factorization.RACY:  # it loses steps, so that "auto" must not take it
-        return {**row, "kind": ""}
-    times = {
-        f"{prefix}_seconds": row[preparation] + N_SWEEPS * row[f"{prefix}_seconds"]
-        for prefix, preparation in (
-            ("wall", "preparation_seconds"), ("least_wall", "preparation_seconds"),
-            ("predicted", "predicted_preparation_seconds"),
-        )
-    }  # fmt: skip
-    return {**row, **times}
-
-
-def quality(rows: Sequence[Row]) -> str:
-    """Return how good the picks are, a line for each algorithm and device.
-
-    The columns are the geometric mean and the worst of pick / best; the mean of best / pick, which is the share of what
-    an oracle would get; how often the best strategy was the first, and among the first two, by prediction; and
-    predicted over measured seconds of all strategies: the geometric mean and the range without the outer twentieths.
-    """
-    cells = []
-    for benchmark, group in by_benchmark(map(as_one_run, rows)).items():
-        judged = [row for row in group if row.get("kind") and row.get("predicted_seconds")]
-        lost = regrets(judged, "least_wall")
-        by_input: dict[tuple[str, str], list[Row]] = defaultdict(list)
-        for row in judged:
-            by_input[row["device"], row["graph"]].append(row)
-        for device in dict.fromkeys(row["device"] for row in judged):
-            ratios = {graph: ratio for (where, graph), (*_, ratio) in lost.items() if where.startswith(device)}
-            if not ratios:
-                continue
-            places = [
-                sorted(found, key=lambda row: float(row["predicted_seconds"])).index(
-                    min(found, key=lambda row: float(row["least_wall_seconds"]))
-                )
-                for (where, _), found in by_input.items() if where == device
-            ]  # fmt: skip
-            errors = sorted(
-                row["predicted_seconds"] / row["least_wall_seconds"] for row in judged if row["device"] == device
-            )
-            outer = len(errors) // 20
-            worst = max(ratios, key=ratios.__getitem__)
-            is_cut = any(row.get("cut") and row.get("picked") for row in by_input[device, worst])
-            cells.append([
-                benchmark, device, len(ratios), f"{geometric_mean(ratios.values()):.3f}",
-                f"{'> ' * is_cut}{ratios[worst]:.2f} ({worst})",
-                f"{sum(1 / ratio for ratio in ratios.values()) / len(ratios):.3f}",
-                f"{sum(place == 0 for place in places) / len(places):.0%}",
-                f"{sum(place <= 1 for place in places) / len(places):.0%}",
-                f"{geometric_mean(errors):.2f} ({errors[outer]:.2f} … {errors[-1 - outer]:.2f})",
-            ])
-    headers = [
-        "algorithm", "device", "inputs", "pick / best", "worst", "share of oracle", "first", "first two",
-        "predicted / measured",
-    ]  # fmt: skip
-    return str(tabulate(cells, headers, tablefmt="github", disable_numparse=True))
-
-
-def plot(rows: Sequence[Row], path: str) -> None:
-    """Draw for each algorithm pick / best of all inputs, the worst first."""
-    with figure_file(path, 8.0, 5.0) as figure:
-        axes = figure.add_subplot()
-        for benchmark, group in by_benchmark(map(as_one_run, rows)).items():
-            ratios = sorted((ratio for *_, ratio in regrets(group, "least_wall").values()), reverse=True)
-            axes.step(range(len(ratios)), ratios, where="post", label=benchmark)
-        axes.set_yscale("log")
-        axes.yaxis.set_major_formatter("{x:g}")
-        axes.yaxis.set_minor_formatter("{x:g}")
-        axes.set_xlabel("inputs, the worst first")
-        axes.set_ylabel("time of the pick / time of the best strategy")
-        axes.legend()
-
-
-def late(rows: Sequence[Row]) -> str:
-    """Return the inputs whose picks lose much, and the strategies that were cut off."""
-    cells, cut = [], []
-    for benchmark, group in by_benchmark(map(as_one_run, rows)).items():
-        seconds = {(row["graph"], row["strategy"]): float(row["least_wall_seconds"]) for row in group}
-        for (_, graph), (pick, best, ratio) in regrets(group, "least_wall").items():
-            if ratio > _LATE:
-                times = (f"{1e3 * seconds[graph, name]:.3g}" for name in (pick, best))
-                cells.append([benchmark, graph, f"{ratio:.2f}", pick, best, *times])
-        cut += [f"{benchmark}, {row['graph']}: {row['strategy']} was cut off after {row['wall_seconds']:g} s"
-                for row in group if row.get("cut")]
-    cells.sort(key=lambda cell: (cell[0], -float(cell[2])))
-    headers = ["algorithm", "input", "pick / best", "pick", "best", "pick ms", "best ms"]
-    return "\n".join([str(tabulate(cells, headers, tablefmt="github", disable_numparse=True)), *cut])
-
-
-def changed(rows: Sequence[Row], others: Sequence[Row]) -> str:
-    """Return the picks in which *rows* differ from *others* on the same inputs, and what both lose of the best.
-
-    Times are the least of both, so that picks that are alike lose alike.
-    """
-    seconds: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
-    picks: list[dict[tuple[str, str], str]] = [{}, {}]
-    for found, group in zip(picks, (others, rows), strict=True):
-        for row in map(as_one_run, group):
-            of_input, name = seconds[row["benchmark"], row["graph"]], row["strategy"]
-            of_input[name] = min(of_input.get(name, math.inf), float(row["least_wall_seconds"]))
-            if row.get("picked"):
-                found[row["benchmark"], row["graph"]] = name
-    cells, lost = [], defaultdict(list)
-    for (benchmark, graph), pick in picks[1].items():
-        before, times = picks[0].get((benchmark, graph)), seconds[benchmark, graph]
-        if before is None:
-            continue
-        lost[benchmark].append([times[name] / min(times.values()) for name in (before, pick)])
-        if before != pick:
-            cells.append([benchmark, graph, before, pick, *(f"{1e3 * times[name]:.3g}" for name in (before, pick))])
-    means = [
-        f"{benchmark}: pick / best {geometric_mean(a for a, _ in ratios):.3f} before, "
-        f"{geometric_mean(b for _, b in ratios):.3f} now, {len(ratios)} inputs" for benchmark, ratios in lost.items()
-    ]  # fmt: skip
-    headers = ["algorithm", "input", "pick before", "now", "before ms", "now ms"]
-    return "\n".join([str(tabulate(cells, headers, tablefmt="github", disable_numparse=True)), "", *means])
 
 
 def measured_rows(args: argparse.Namespace) -> list[Row]:

@@ -1,7 +1,9 @@
 """What the benchmarks of algorithms on graphs share.
 
 A row holds, beside what ``harness.py`` says, what the benchmark's ``fingerprint`` tells of the result, by which runs
-are compared, and ``verified``, false on graphs above ``--check-limit`` until ``--reference`` has found the same.
+are compared, and ``verified``, false on graphs above ``--check-limit`` until ``--reference`` has found the same. Rows
+of ``bench_cost_model.py`` have ``call_seconds`` and ``least_call_seconds``, median and least of later calls, for which
+the model predicts ``predicted_call_seconds``.
 """
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ from clgraph.cli.terminal import busy
 from clgraph.data.graph import Graph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.errors import InputError, VerificationError
-from clgraph.model.strategy import Strategy, choose
+from clgraph.model.strategy import Choice, Strategy, choose
 from clgraph.runtime.session import Session
 
 
@@ -96,11 +98,12 @@ class GraphBenchmark:
     def measure(
         self, session: Session, name: str, graph: Graph, *, strategies: Sequence[str] = (), check_limit: float = np.inf,
         hosts: Sequence[str] = (), repeats: int = harness.REPEATS, budget_seconds: float = 60.0,
-        known: dict[str, Any] | None = None, **settings: Any,
+        known: dict[str, Any] | None = None, calls: bool = False, **settings: Any,
     ) -> list[dict[str, Any]]:
         """Return one row for each strategy, or for those named, and for each of the *hosts*.
 
         The fingerprints must be those *known* from an earlier call; if there was none, it gets that of the first.
+        With *calls*, later calls of strategies are timed, too.
         """
         problem, facts, rates = self.problem(name, graph, **settings), session.facts, session.profile.rates
         plans = {**self.algorithm.strategies, **{key: v for key, v in self.variants.items() if key in strategies}}
@@ -114,12 +117,39 @@ class GraphBenchmark:
         verifier = Verifier(self, session, problem, checked=graph.n_edges <= check_limit, known=known)
         timing = {"repeats": repeats, "budget_seconds": budget_seconds}
         rows = harness.time_strategies(session, problem, plans, choice, verifier, names=names, **timing)
+        if calls:
+            for row in rows:
+                row |= self._call_seconds(session, problem, choice, row, **timing)
         rows = [{**row, **settings, **fields} for row, fields in zip(rows, verifier.fields, strict=True)]
         rows += [self._host_row(key, self.hosts[key], problem, settings, **timing) for key in hosts]
         for key in verifier.known:
             if len(values := {str(row[key]) for row in rows if key in row}) > 1:
                 raise VerificationError(f"{name}: {key} is one of {sorted(values)}")
         return harness.described(rows, self.algorithm.name, self.label(name, **settings), graph)
+
+    def _call_seconds(
+        self, session: Session, problem: Any, choice: Choice, row: Mapping[str, Any], repeats: int,
+        budget_seconds: float,
+    ) -> dict[str, float]:
+        """Time later calls: a kept plan is found, runs, and its answer comes to the host.
+
+        The first calls do not count. Where a run takes more than the budget, a call takes no longer to speak of.
+        """
+        name, seconds = row["strategy"], list[float]()
+        if row["repeats"] < min(2, repeats):
+            return {}
+        began, uncounted = time.perf_counter(), harness.WARM_UPS
+        while len(seconds) <= uncounted or (
+            len(seconds) < uncounted + repeats and time.perf_counter() - began < budget_seconds
+        ):
+            started = time.perf_counter()
+            self.algorithm.solve(problem, strategy=name, session=session)
+            seconds.append(time.perf_counter() - started)
+        later = seconds[uncounted:]
+        return {
+            "call_seconds": statistics.median(later), "least_call_seconds": min(later),
+            "predicted_call_seconds": choice.predicted[name].seconds,
+        }  # fmt: skip
 
     def _host_row(
         self, strategy: str, host: Host, problem: Any, settings: Mapping[str, Any], repeats: int,

@@ -94,7 +94,7 @@ class Judge:
             return rows
         return list(GRAPHS[benchmark][0].measure(
             self.session, self.label, self.data, strategies=[strategy], known=self.known, repeats=timing.repeats,
-            check_limit=timing.check_limit, budget_seconds=timing.budget_seconds, **settings,
+            check_limit=timing.check_limit, budget_seconds=timing.budget_seconds, calls=True, **settings,
         ))
 
     def _model(self) -> dict[str, dict[str, Any]]:

@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import bench_cost_model
 import bench_factorization
 import bench_generators
 import bench_hash_collisions
@@ -20,6 +19,7 @@ import harness
 import inputs
 import limited
 import numpy as np
+import picks
 import pytest
 import unseen
 from conftest import ROOT
@@ -229,18 +229,22 @@ def test_the_quality_of_picks() -> None:
          "least_wall_seconds": measured}
         for graph, picked in (("a", "x"), ("b", "y")) for name, (predicted, measured) in times[graph].items()
     ]  # fmt: skip
-    line = bench_cost_model.quality(rows).splitlines()[-1]
+    line = picks.quality(rows).splitlines()[-1]
     shown = [cell.strip() for cell in line.strip("|").split("|")]
-    assert shown == ["bfs", "d", "2", "1.414", "2.00 (b)", "0.750", "50%", "100%", "0.82 (0.33 … 1.33)"]
+    assert shown == ["bfs", "d", "2", "1.414", "2.00 (b)", "1.414", "0.750", "50%", "100%", "0.82 (0.33 … 1.33)"]
+    called = [{**each, "least_call_seconds": 9.0, "call_seconds": 9.5, "predicted_call_seconds": 8.0} for each in rows]
+    line = picks.quality(called).splitlines()[-1]
+    assert [cell.strip() for cell in line.strip("|").split("|")][3:6] == ["1.000", "1.00 (a)", "1.414"]
+    assert picks.as_one_run(called[0])["predicted_seconds"] == 8.0
     learning = {"preparation_seconds": 5.0, "predicted_preparation_seconds": 7.0, "benchmark": "factorization"}
-    assert bench_cost_model.as_one_run({**rows[0], **learning})["least_wall_seconds"] == 25.0
-    assert bench_cost_model.as_one_run({**rows[0], **learning})["predicted_seconds"] == 27.0
-    assert not bench_cost_model.as_one_run({**rows[0], **learning, "strategy": "hogwild"})["kind"]
+    assert picks.as_one_run({**rows[0], **learning})["least_wall_seconds"] == 25.0
+    assert picks.as_one_run({**rows[0], **learning})["predicted_seconds"] == 27.0
+    assert not picks.as_one_run({**rows[0], **learning, "strategy": "hogwild"})["kind"]
     rows[2] |= {"cut": True}
-    assert "> 2.00 (b)" not in bench_cost_model.quality(rows)
+    assert "> 2.00 (b)" not in picks.quality(rows)
     rows[3] |= {"cut": True, "wall_seconds": 6.0}
-    assert "> 2.00 (b)" in bench_cost_model.quality(rows)
-    assert bench_cost_model.late(rows).splitlines()[-1] == "bfs, b: y was cut off after 6 s"
+    assert "> 2.00 (b)" in picks.quality(rows)
+    assert picks.late(rows).splitlines()[-1] == "bfs, b: y was cut off after 6 s"
 
 
 def test_picks_that_other_rates_change() -> None:
@@ -251,7 +255,7 @@ def test_picks_that_other_rates_change() -> None:
         ]  # fmt: skip
 
     # Times are the least of both files: x takes 1 second.
-    shown = bench_cost_model.changed(rows({"a": "x", "b": "x"}, 4.0), rows({"a": "x", "b": "y", "c": "y"}, 1.0))
+    shown = picks.changed(rows({"a": "x", "b": "x"}, 4.0), rows({"a": "x", "b": "y", "c": "y"}, 1.0))
     assert [line.split("|")[2:5] for line in shown.splitlines()[2:-2]] == [[" b       ", " y             ", " x     "]]
     assert shown.splitlines()[-1] == "bfs: pick / best 1.414 before, 1.000 now, 2 inputs"
 

@@ -30,9 +30,10 @@ class Machine:
     def run(self, policy: Policy, n: int = N, sub_load: int = N // 100, grain: int = 1) -> float:
         """Let *policy* spread a load, check that each item is computed once, and return when all is done."""
         policy.begin(n, sub_load, grain)
+        self.policy = policy
         items, seconds = [0] * len(self.speeds), [0.0] * len(self.speeds)
         computed = np.zeros(n, np.int64)
-        busy: list[tuple[float, int, tuple[int, int]]] = []
+        busy: list[tuple[float, int, tuple[int, int], float]] = []
         idle, now = sorted(policy.living), 0.0
         while True:
             waiting = []
@@ -41,20 +42,21 @@ class Machine:
                     waiting.append(device)
                 else:
                     assert part[0] % grain == 0 and (part[1] % grain == 0 or part[1] == n), (part, grain)
-                    heapq.heappush(busy, (now + self.cost(device, *part), device, part))
+                    taken = self.cost(device, *part)
+                    heapq.heappush(busy, (now + taken, device, part, taken))
             if len(waiting) < len(idle):  # what one took may tell others what they get
                 idle = waiting
                 continue
             if not busy:
                 break
-            now, device, (first, stop) = heapq.heappop(busy)
+            now, device, (first, stop), taken = heapq.heappop(busy)
             if self.breaks.get(device) == 0:
                 policy.drop(device, (first, stop))
             else:
                 computed[first:stop] += 1
                 items[device] += stop - first
-                seconds[device] += self.cost(device, first, stop)
-                policy.done(device, stop - first, self.cost(device, first, stop))
+                seconds[device] += taken
+                policy.done(device, stop - first, taken)
                 waiting.append(device)
             if device in self.breaks:
                 self.breaks[device] -= 1
@@ -62,6 +64,21 @@ class Machine:
         assert (computed == 1).all(), (policy.name, np.flatnonzero(computed != 1)[:5])
         policy.end(items, seconds)
         return now
+
+
+class Disturbed(Machine):
+    """The CPU takes what the GPU needs: while it has work, the GPU is slower by half."""
+
+    def cost(self, device: int, first: int, stop: int) -> float:
+        left, end = self.policy.buffers.get(1, (0, 0))
+        return super().cost(device, first, stop) * (1.5 if device == 0 and left < end else 1.0)
+
+
+class FewLongItems(Machine):
+    """The first items of all take the GPU as long as a tenth of the load, so its time hardly depends on its share."""
+
+    def cost(self, device: int, first: int, stop: int) -> float:
+        return super().cost(device, first, stop) + (0.1 * N / self.speeds[0] if device == 0 and first == 0 else 0.0)
 
 
 def members(*kinds: str, weight: float = 1.0) -> list[Member]:
@@ -112,6 +129,21 @@ def test_hass_is_near_the_best_split_from_round_4_on(machine, overhead):
     taken = equal_finish({d: (overhead, 1 / speed) for d, speed in enumerate(speeds)}, N)
     best = max(overhead + k / speeds[d] for d, k in taken.items() if k)
     assert max(times[4:]) <= 1.05 * best + 6 * overhead * ("cpu" in kinds)
+
+
+def test_hass_lets_a_cpu_rest_that_disturbs_the_gpu_and_calls_it_when_the_gpu_fails():
+    policy, counted = POLICIES["hass"](members("gpu", "cpu")), Disturbed([9e6, 1e6])
+    times = [counted.run(policy) for _ in range(8)]
+    assert times[4:] == pytest.approx([N / 9e6] * 4) and policy.ratios() == (1.0, 0.0)
+    counted.breaks = {0: 0}
+    assert counted.run(policy) >= N / 1e6 and policy.living == {1}
+    assert counted.run(policy) == pytest.approx(N / 1e6, rel=0.01)
+
+
+def test_hass_keeps_the_shares_of_its_fastest_round():
+    policy, counted = POLICIES["hass"](members("gpu", "cpu")), FewLongItems([9e6, 1e6])
+    times = [counted.run(policy) for _ in range(8)]
+    assert max(times[4:]) <= 1.02 * min(times)
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
-import bench_cost_model  # noqa: E402
+import judged  # noqa: E402
 import unseen  # noqa: E402
 
 from clgraph.algorithms.factorization import RECIPES, STRATEGIES  # noqa: E402
@@ -26,8 +26,11 @@ from clgraph.model.cost import estimate  # noqa: E402
 from clgraph.model.recipe import Recipe  # noqa: E402
 from clgraph.runtime.selection import devices  # noqa: E402
 
-Weights: TypeAlias = dict[tuple[bool, str], tuple[float, float, int]]
-"""The weight of a kernel on CPUs, or on GPUs, its error as a factor, and from how many runs it is."""
+Weights: TypeAlias = dict[tuple[str, str], tuple[float, float, int]]
+"""The weight of a kernel by table and kernel, its error as a factor, and from how many runs it is.
+
+Tables are those of ``kernel_weights.py``: ``"CPU"``, ``"GPU"``, and platforms.
+"""
 
 _WHOLE = {info.facts.name: info.facts.compute_units for info in devices() if info.facts is not None}
 _LEAST_LEFT = 0.1  # share of the measured time that is not said to be barriers
@@ -49,6 +52,7 @@ class Case:
     """
 
     device: str
+    platform: str
     is_cpu: bool
     kind: str
     kernel: str
@@ -56,6 +60,11 @@ class Case:
     fixed: float
     rest: float
     share: float
+
+    @property
+    def tables(self) -> tuple[str, str]:
+        """The table of its class of devices, and the one that counts before it, of its platform."""
+        return "CPU" if self.is_cpu else "GPU", self.platform
 
     @property
     def ratio(self) -> float:
@@ -91,14 +100,14 @@ def kind_and_size(row: Mapping[str, Any]) -> tuple[str, int]:
 def _problem(benchmark: str, kind: str, size: int, settings: tuple[tuple[str, Any], ...]) -> Any:
     data = _input(kind, size, benchmark == "factorization")
     if benchmark == "factorization":
-        return ratings_problem(data, rank=bench_cost_model.RANK, n_sweeps=bench_cost_model.N_SWEEPS)
-    return bench_cost_model.GRAPHS[benchmark][0].problem(kind, data, **dict(settings))
+        return ratings_problem(data, rank=judged.RANK, n_sweeps=judged.N_SWEEPS)
+    return judged.GRAPHS[benchmark][0].problem(kind, data, **dict(settings))
 
 
 def problem_of(row: Mapping[str, Any]) -> Any:
     """Return the problem of a row, whose input is made again."""
     benchmark = row["benchmark"]
-    names = () if benchmark == "factorization" else bench_cost_model.GRAPHS[benchmark][0].settings
+    names = () if benchmark == "factorization" else judged.GRAPHS[benchmark][0].settings
     return _problem(benchmark, *kind_and_size(row), tuple((name, row[name]) for name in names))
 
 
@@ -107,7 +116,7 @@ def recipe_of(row: Mapping[str, Any], facts: DeviceFacts) -> Recipe | None:
     name = row["strategy"]
     if row["benchmark"] == "factorization":
         return RECIPES[name][1](problem_of(row), facts)
-    strategy = bench_cost_model.GRAPHS[row["benchmark"]][0].algorithm.strategies[name]
+    strategy = judged.GRAPHS[row["benchmark"]][0].algorithm.strategies[name]
     return None if strategy.recipe is None else strategy.recipe(problem_of(row), facts)
 
 
@@ -129,7 +138,7 @@ def cases(row: Mapping[str, Any], facts: DeviceFacts, rates: DeviceRates) -> Ite
         rest = max(parts["streaming"] + parts["gathers"] + parts["atomics"], serial)
         if seconds and rest > 0.0:
             fixed = parts["grid_barriers"] + _KERNEL_SHARE * parts["launches"]
-            found.append(Case(device_of(row), facts.is_cpu, kind, key, seconds, fixed, rest, 0.0))
+            found.append(Case(device_of(row), facts.platform, facts.is_cpu, kind, key, seconds, fixed, rest, 0.0))
     whole, predicted = sum(case.measured for case in found), sum(case.fixed + case.rest for case in found)
     for case in found:
         of_run = (case.measured / whole + (case.fixed + case.rest) / predicted) / 2
@@ -139,16 +148,23 @@ def cases(row: Mapping[str, Any], facts: DeviceFacts, rates: DeviceRates) -> Ite
 @contextmanager
 def weighted(weights: Weights) -> Iterator[None]:
     """Predict with *weights* in place of those of the package."""
-    kept = kernel_weights.CPU, kernel_weights.GPU
-    kernel_weights.CPU, kernel_weights.GPU = (
-        {kernel: found for (on_cpu, kernel), found in weights.items() if on_cpu == is_cpu} for is_cpu in (True, False)
-    )
+    kept = kernel_weights.CPU, kernel_weights.GPU, kernel_weights.PLATFORMS
+    tables: dict[str, dict[str, tuple[float, float, int]]] = {"CPU": {}, "GPU": {}}
+    for (table, kernel), found in weights.items():
+        tables.setdefault(table, {})[kernel] = found
+    kernel_weights.CPU, kernel_weights.GPU, kernel_weights.PLATFORMS = tables.pop("CPU"), tables.pop("GPU"), tables
     kernel_weights._weights.cache_clear()
     try:
         yield
     finally:
-        kernel_weights.CPU, kernel_weights.GPU = kept
+        kernel_weights.CPU, kernel_weights.GPU, kernel_weights.PLATFORMS = kept
         kernel_weights._weights.cache_clear()
+
+
+def weight_of(case: Case, weights: Weights) -> float:
+    """Return the weight of a case: of its platform, else of its class of devices, else 1."""
+    of_class, of_platform = ((table, case.kernel) for table in case.tables)
+    return weights.get(of_platform, weights.get(of_class, (1.0,)))[0]
 
 
 def predicted_seconds(row: Mapping[str, Any], facts: DeviceFacts) -> float:
@@ -157,7 +173,7 @@ def predicted_seconds(row: Mapping[str, Any], facts: DeviceFacts) -> float:
     if row["benchmark"] == "factorization":
         strategy = STRATEGIES[name]
     else:
-        strategy = bench_cost_model.GRAPHS[row["benchmark"]][0].algorithm.strategies[name]
+        strategy = judged.GRAPHS[row["benchmark"]][0].algorithm.strategies[name]
     seconds = estimate(strategy.work(problem, facts), rates).seconds
     return seconds if strategy.kind == "sequential" else seconds + rates.call_seconds
 

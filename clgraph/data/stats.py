@@ -97,6 +97,12 @@ class GraphStats:
     estimated_depth: float
     reached_share: float
 
+    @property
+    def randomness(self) -> float:
+        """How random the numbering is: as many vertices come before all of their neighbours, and these are as far."""
+        roots = min(1.0, self.first_hook_tree_share * (self.mean_degree + 1.0))
+        return roots * self.mean_log2_neighbor_distance / math.log2(2.0 + self.n_vertices)
+
 
 class Search(NamedTuple):
     """How a search had grown when it was stopped, after the last level that it had all of.

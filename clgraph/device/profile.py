@@ -105,7 +105,7 @@ class DeviceRates:
     launch_seconds: float
     read_back_seconds: float
     grid_barrier_seconds: float
-    call_seconds: float = 3e-4
+    call_seconds: float = 1.5e-4
     host_items_per_second: Mapping[str, Curve] = field(default_factory=_any_host)
 
 

@@ -1,6 +1,7 @@
 """The policies that measure a device on a small part of a load and give it a share for all that is left."""
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Mapping, Sequence
 
@@ -9,6 +10,8 @@ from clgraph.hetero.policies import Member, Policy, Range, split
 _AGREE = 0.02  # two rounds agree when no share has moved by more
 _LEAST_SECONDS = 2e-3  # what a device takes from a buffer is worth a launch
 _THAW = 1.25  # ratios that are fixed are learned anew after a round in which one device took so much longer
+_SLOWER = 1.05  # a round that took so much longer than the fastest one has gone too far
+_LEAST_SHARE = 0.25  # of the GPUs, for a round of them alone: with less it would take four times as long
 
 
 def equal_finish(fits: Mapping[int, tuple[float, float]], n_items: float) -> dict[int, float]:
@@ -90,21 +93,30 @@ class HASS(Policy):
     In the first round each device gets a small load. While some have not ended theirs, the others go on with loads that
     double; then what is left is cut in the ratio of the speeds. A GPU gets its share at once, as one transfer and one
     launch. A CPU takes half of what its buffer still has, and the rest can be stolen. The ratios
-    follow what each device did in a round, and are fixed when two rounds agree.
+    follow what each device did in a round, and are fixed when two rounds agree, or when a round took longer than one
+    before. The CPU copies for the GPUs, too, so one round is theirs alone; the CPU rests if that was the fastest.
     """
 
     name = "hass"
-    is_fixed = False  # whether two rounds have agreed
+    is_fixed = False  # whether the ratios stay as they are
 
     def __init__(self, members: Sequence[Member], training: float = 0.2) -> None:
         super().__init__(members, training)
         self._fastest: dict[int, float] = {}  # items per second of the part in which a device was fastest
+        self._learn_anew()
+
+    def _learn_anew(self) -> None:
+        self.is_fixed, self._tries_gpus = False, False
+        self._least_seconds, self._best = math.inf, dict[int, float]()  # of an item in the fastest round; its shares
 
     def start(self) -> None:
         self._known: dict[int, float] = dict(self.rates) if self.rates.keys() >= self.living else {}
+        self._is_first = not self._known
+        if self._tries_gpus:
+            self._known |= {d: 0.0 for d in self.living if self.members[d].is_cpu}
         self._size: dict[int, int] = {}  # of the load that each took last to be measured
         first = 0
-        if not self._known:
+        if self._is_first:
             lanes = max(self.members[d].lanes for d in self.living)
             small = min(self.n_items // (4 * len(self.living)), max(lanes, self.sub_load))
             small = -(-max(1, small) // self.grain) * self.grain
@@ -118,8 +130,8 @@ class HASS(Policy):
     def own(self, device: int) -> Range | None:
         first, stop = self._rest
         if first < stop and self._known.keys() >= self.living:
-            self.buffers = split(first, stop, {d: self._known[d] for d in sorted(self.living)}, self.grain)
-            self._rest = (stop, stop)
+            speeds = {d: self._known[d] for d in sorted(self.living) if self._known[d]}  # others rest
+            self.buffers, self._rest = split(first, stop, speeds, self.grain), (stop, stop)
         elif first < stop:
             if (small := self.from_buffer(device, self.n_items)) is not None:
                 return small
@@ -163,14 +175,35 @@ class HASS(Policy):
 
     def end(self, items: Sequence[int], seconds: Sequence[float]) -> None:
         before, busy = self.ratios(), [seconds[d] for d in self.living if items[d]]
-        if self.is_fixed and max(busy) < _THAW * min(busy):
+        if self._is_first or not busy:
+            super().end(items, seconds)
             return
-        super().end(items, seconds)
-        after = self.ratios()
-        self.is_fixed = before is not None and after is not None and all(
-            abs(new - old) <= _AGREE for new, old in zip(after, before, strict=True)
-        )
+        taken = max(busy) / sum(items)
+        if self.is_fixed:
+            if max(busy) < _THAW * min(busy) and taken < _THAW * self._least_seconds:
+                return
+            self._learn_anew()
+        is_slower = taken > _SLOWER * self._least_seconds
+        if taken < self._least_seconds:
+            self._least_seconds, self._best = taken, {d: float(items[d]) for d in self.living}
+        if self._tries_gpus:
+            self._tries_gpus, self.is_fixed = False, True
+        else:
+            super().end(items, seconds)
+            after = self.ratios()
+            agree = before is not None and after is not None and all(
+                abs(new - old) <= _AGREE for new, old in zip(after, before, strict=True)
+            )
+            if agree or is_slower:
+                gpus = sum(share for d, share in enumerate(after or ()) if not self.members[d].is_cpu)
+                self._tries_gpus = _LEAST_SHARE < gpus < 1
+                self.is_fixed = not self._tries_gpus
+        if self.is_fixed:
+            self.rates |= self._best
 
     def drop(self, device: int, *lost: Range) -> None:
         super().drop(device, *lost)
-        self.is_fixed = False
+        self._learn_anew()
+        for speeds in (self.rates, self._known):
+            if speeds.keys() >= self.living and not any(speeds[d] for d in self.living):  # they rested
+                speeds.update(dict.fromkeys(self.living, 1.0))

@@ -18,7 +18,7 @@ from clgraph.hetero.work import Values, Work
 from clgraph.runtime.arrays import DeviceArray, number_type
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.session import Session
-from clgraph.runtime.staging import LEAST_BYTES, beside_kernels
+from clgraph.runtime.staging import LEAST_BYTES
 
 PIECE_BYTES = 32 << 20  # what a piece of a part has at least: less does not fill the bus
 _MOST_PIECES = 4
@@ -48,7 +48,6 @@ class Runner:
         self.session, self.work, self.is_warm = session, work, is_warm
         self._kernel = work.kernel(session.facts.is_cpu)
         self._shared: dict[str, Any] = {}
-        self._staging: Any = None
         with session.driver:
             self._program = session.program(
                 self._kernel.file, self._kernel.defines, work_group_size=self._kernel.work_group_size
@@ -163,16 +162,10 @@ class Runner:
         session.check_memory({f"{name} of {host.size} {dtype}": n_bytes})
         # Not from the pool: kernels in flight may use its memory, and the queue for transfers does not wait for them.
         buffer = cl.Buffer(session.context, cl.mem_flags.READ_WRITE, n_bytes)
-        self._pinned.upload(buffer, 0, host)
+        session.transfers.staging.upload(buffer, 0, host)
         cl.enqueue_barrier(session.queue, wait_for=[cl.enqueue_marker(session.transfers.queue)])
         session.transfers.queue.flush()
         return DeviceArray(session, buffer, dtype, host.size)
-
-    @property
-    def _pinned(self) -> Any:
-        if self._staging is None:
-            self._staging = beside_kernels(self.session, cl.Event.wait)
-        return self._staging
 
     def _read(self, piece: _Piece) -> None:
         """Wait for a piece and copy what it has computed to its place in the outputs."""
@@ -183,10 +176,12 @@ class Runner:
             for name, array in piece.outputs.items():
                 target = self._outputs[name][piece.start : piece.stop].reshape(-1)
                 if not session.facts.is_cpu and target.nbytes >= LEAST_BYTES:
-                    self._pinned.read(array.buffer, 0, target)
-                elif target.size:
-                    queue = session.transfers.queue
-                    events.append(cl.enqueue_copy(queue, target, array.buffer, is_blocking=False))
+                    session.transfers.staging.read(array.buffer, 0, target)
+                    continue
+                queue, data = session.transfers.queue, target.view(np.uint8)
+                for first, last in session.pieces(target.nbytes):
+                    part = data[first:last]
+                    events.append(cl.enqueue_copy(queue, part, array.buffer, src_offset=first, is_blocking=False))
                     queue.flush()
             for event in events:
                 event.wait()

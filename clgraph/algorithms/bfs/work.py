@@ -10,27 +10,37 @@ from clgraph.algorithms.bfs.levels import queue_members
 from clgraph.algorithms.traversal.work import reached, serial_work
 from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.cost import Atomics, Gathers, Work
+from clgraph.model.cost import Atomics, Chain, Gathers, Work
 
 _DEEP = 40.0  # levels, from which on few frontiers are large enough to turn round
-_LEVEL_BARRIERS = 2.3  # that the accesses of a level take as long as
+_LEVEL_BARRIERS = 1.5  # that the accesses of a level take as long as
 _TURNED_SHARE = 0.25  # of the graph, from which on a search that meets it may turn round
 _FIRST_LOOKS = 6.0  # entries that an unreached vertex looks at
+# Of a GPU's work-group that looks bottom-up at the row of a hub: loads in turn of a step, and entries of it.
+_STEP_LOADS, _STEP_ENTRIES = 4.0, 2048.0
 # Of a CPU, in random loads from its second-level cache.
 _NEAR_BYTES = 2.0**18
 _PER_PULL, _TOP_DOWN_SHARE = 22.0, 0.2
 _MEETINGS = 1.25  # by which searching together takes longer than a share alone: narrow levels are one core's
+# Of a deep search on a CPU, in the same loads: of a level, which waits for the one before, and more where the next
+# vertex is far; and of two entries a vertex where it is random whether they lead to one that was met, as in components.
+_PER_LEVEL, _PER_FAR_LEVEL = 5.0, 20.0
+_PER_GUESS, _GUESSES = 10.0, 2.0
 _WIDE = 1.2  # in few wide levels cores reach the same vertices, and most edges lead to what was reached far away
 
 
 def frontier(stats: GraphStats, facts: DeviceFacts) -> Work:
     """Return the work of a search that is always top-down, its launches not counted."""
+    met, m = reached(stats)
     if facts.is_cpu:
         alone, members = serial_work(stats, facts), queue_members(facts)
         if stats.estimated_depth <= _DEEP:
             return alone.times(_WIDE)
-        return alone.times(_MEETINGS / members) if members > 1 else alone
-    n, (met, m) = float(stats.n_vertices), reached(stats)
+        levels = min(stats.estimated_depth, met) * (_PER_LEVEL + _PER_FAR_LEVEL * stats.far_neighbor_share)
+        guesses = _PER_GUESS * stats.randomness * min(m, _GUESSES * met)
+        waits = Work(gathers=(Gathers(levels + guesses, _NEAR_BYTES),))
+        return alone.times(_MEETINGS / members if members > 1 else 1.0) + waits
+    n = float(stats.n_vertices)
     barriers = _LEVEL_BARRIERS * stats.estimated_depth if facts.dialect.has_grid_barrier else 0.0
     return Work(
         streamed_bytes=16.0 * n + 8.0 * m, gathers=(Gathers(2.0 * m, 4.0 * n), Gathers(met, 8.0 * n)),
@@ -38,19 +48,36 @@ def frontier(stats: GraphStats, facts: DeviceFacts) -> Work:
     )
 
 
+def turns_round(stats: GraphStats) -> bool:
+    """Return whether a search may have a frontier so large that it pays to go bottom-up."""
+    return stats.estimated_depth <= _DEEP and stats.reached_share >= _TURNED_SHARE
+
+
 def direction_optimizing(stats: GraphStats, facts: DeviceFacts) -> Work:
     """Return the work of a search in both directions: its kernel is larger, so it is slower if it never turns round."""
     n = float(stats.n_vertices)
-    if stats.estimated_depth > _DEEP or stats.reached_share < _TURNED_SHARE:
+    if not turns_round(stats):
         return frontier(stats, facts).times(1.2)
     if facts.is_cpu:
         pulls = Gathers(_PER_PULL * n, _NEAR_BYTES), Gathers(n, 8.0 * n)
         return serial_work(stats, facts).times(_TOP_DOWN_SHARE) + Work(gathers=pulls)
     looks = min(float(stats.n_edges), _FIRST_LOOKS * n)
+    steps = _heavy_entries(stats, stats.n_edges / facts.compute_units) / _STEP_ENTRIES
     return Work(
         streamed_bytes=60.0 * n + 16.0 * looks, gathers=(Gathers(2.0 * looks, n / 8), Gathers(n, 8.0 * n)),
         grid_barriers=12.0 if facts.dialect.has_grid_barrier else 0.0,
+        chains=(Chain(_STEP_LOADS * steps, 4.0 * stats.n_edges),),
     )
+
+
+def _heavy_entries(stats: GraphStats, share: float) -> float:
+    """Return the entries in rows that are longer than a work-group's *share*, without the longest row.
+
+    A search that turns round looks at the row of a hub in vain if the hub is no neighbour of the first ones. Hubs have
+    numbers next to each other more often than not, so one work-group has them all.
+    """
+    rows = zip(stats.degree_vertex_counts, stats.degree_edge_counts, strict=True)
+    return max(0.0, sum(float(entries) for n, entries in rows if entries > share * n) - stats.max_degree)
 
 
 def frontier_launches(stats: GraphStats, facts: DeviceFacts) -> float:

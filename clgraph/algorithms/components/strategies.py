@@ -72,7 +72,7 @@ def rem(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int | No
     trees = work.n_trees(stats) if hook_first else stats.n_vertices - stats.n_isolated
     unite = Phase("components/rem.cl:unite", stats.n_vertices, work.link(stats, facts, trees))
     first = [_compress(problem, first=True)] if hook_first else []
-    last = _compress(problem, first=hook_first and work.hooks_deeply(stats))
+    last = _compress(problem, first=work.hooks_deeply(stats) if hook_first else work.splices_deeply(stats))
     return _recipe(problem, *first, unite, last, hook_first=hook_first)
 
 

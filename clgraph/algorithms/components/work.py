@@ -39,6 +39,10 @@ _MEETING = 32.0  # neighbours that run at the same time make a vertex a hub
 _TRIES_AT_HUBS = 3.0  # of a vertex at most, from R-MAT 20 and 22 on an H200: then its tree has the root of the hubs
 # Loads of a GPU's work-item, one after the other, by entry and logarithm of the depth, since walks shorten paths.
 _SPLICE_LOADS, _WALK_LOADS = 50.0, 130.0
+_MOST_CLIMBS = 4.0  # entries of a vertex: further ones lead to its own tree
+# Loads of an entry of a long row, which a sub-group goes along: by walks four entries are under way at a time.
+_SPLICE_ROW_LOADS, _WALK_ROW_LOADS = 4.0, 1.0
+_PATH_DEGREE_BIN, _MANY = 2, 0.5  # degrees up to 3 are in this bin, and what share of the vertices is many
 
 
 def starts_as_one_tree(stats: GraphStats) -> bool:
@@ -48,6 +52,12 @@ def starts_as_one_tree(stats: GraphStats) -> bool:
     """
     is_one = stats.first_hook_giant_share > _ONE_TREE_SHARE or hooks_deeply(stats)
     return stats.n_edges > 0 and stats.first_hook_tree_share < 1e-3 and is_one
+
+
+def splices_deeply(stats: GraphStats) -> bool:
+    """Rem's unions leave trees as deep as first hooks do: most vertices have one smaller neighbour, as on paths."""
+    of_paths = sum(stats.degree_vertex_counts[: _PATH_DEGREE_BIN + 1])
+    return hooks_deeply(stats) and of_paths > _MANY * stats.n_vertices
 
 
 def hooks_deeply(stats: GraphStats) -> bool:
@@ -123,13 +133,29 @@ def _outside_share(stats: GraphStats) -> float:
     return 0.01 if stats.mean_degree >= 8 else 1.0
 
 
-def _hub_share(stats: GraphStats, facts: DeviceFacts) -> float:
-    """Share of the entries in rows of hubs; rows of a directed graph do not tell whom many look at."""
+def _hubs(stats: GraphStats, facts: DeviceFacts) -> tuple[float, float]:
+    """How many hubs there are, and the share of the entries in their rows, which are what many look at at a time.
+
+    Rows of a directed graph do not tell whom many look at.
+    """
     if stats.directed or not stats.n_edges:
-        return 0.0
+        return 0.0, 0.0
     in_flight = min(1.0, _IN_FLIGHT * facts.compute_units / stats.n_vertices)
     first_bin = 1 + math.ceil(math.log2(_MEETING / in_flight))
-    return sum(stats.degree_edge_counts[first_bin:]) / stats.n_edges
+    return float(sum(stats.degree_vertex_counts[first_bin:])), sum(stats.degree_edge_counts[first_bin:]) / stats.n_edges
+
+
+def _tries_at_hubs(stats: GraphStats, facts: DeviceFacts, beyond_first: float, n_joins: float) -> Atomics:
+    """What meets at hubs' words, of entries *beyond_first* of a vertex.
+
+    The trees of hubs are joined meanwhile, so these are words of one tree at the end and of each hub at the beginning:
+    their number is the mean of both by logarithms. Where first hooks seem to have left one tree, only those try that
+    run before it is.
+    """
+    n_hubs, share = _hubs(stats, facts)
+    connected = float(stats.n_vertices - stats.n_isolated)
+    most = _TRIES_AT_HUBS * connected if n_joins >= 1 else _IN_FLIGHT * facts.compute_units
+    return Atomics(min(share * beyond_first, most), max(1.0, math.sqrt(n_hubs)))
 
 
 def _looked_at(stats: GraphStats) -> float:
@@ -140,12 +166,6 @@ def _looked_at(stats: GraphStats) -> float:
 def n_trees(stats: GraphStats) -> float:
     """Trees left by hooking every vertex to its first neighbour."""
     return stats.first_hook_tree_share * (stats.n_vertices - stats.n_isolated)
-
-
-def _randomness(stats: GraphStats) -> float:
-    """How random the numbering is: as many vertices come before all of their neighbours, and these are as far."""
-    roots = min(1.0, stats.first_hook_tree_share * (stats.mean_degree + 1.0))
-    return roots * stats.mean_log2_neighbor_distance / math.log2(2.0 + stats.n_vertices)
 
 
 def _labels(stats: GraphStats, count: float) -> tuple[Gathers, ...]:
@@ -197,13 +217,13 @@ def link(stats: GraphStats, facts: DeviceFacts, n_joins: float, walks: float = 0
     looks = looked_at + (far * _REPEATED_FAR + (1 - far) * _REPEATED_NEAR) * again + walks * (far_tries + near_tries)
     connected = max(1.0, float(stats.n_vertices - stats.n_isolated))
     beyond_first = max(0.0, looked_at - connected)  # the first entry of a vertex hooks its own word
-    at_hubs = _hub_share(stats, facts) * beyond_first if again else 0.0
-    climbs = 0.0 if facts.is_cpu else looked_at / connected * math.log2(
+    climbs = 0.0 if facts.is_cpu else min(looked_at / connected, _MOST_CLIMBS) * math.log2(
         1.0 + stats.estimated_depth * n_joins / connected
     )
-    loads = _WALK_LOADS if walks else _SPLICE_LOADS
+    loads, row_loads = (_WALK_LOADS, _WALK_ROW_LOADS) if walks else (_SPLICE_LOADS, _SPLICE_ROW_LOADS)
+    row = 0.0 if facts.is_cpu else row_loads * _looked_at(stats) * stats.max_degree / facts.sub_group_size
     most = _MOST_AFTER_HOOKS if walks else _MOST_GUESSES
-    guesses = _randomness(stats) * min(looked_at, most * connected) if facts.is_cpu and n_joins >= 1 else 0.0
+    guesses = stats.randomness * min(looked_at, most * connected) if facts.is_cpu and n_joins >= 1 else 0.0
     return Work(
         streamed_bytes=4.0 * stats.n_vertices + 4.0 * stats.n_edges,
         gathers=(
@@ -212,7 +232,7 @@ def link(stats: GraphStats, facts: DeviceFacts, n_joins: float, walks: float = 0
         ),
         atomics=(
             Atomics(far_tries, max(2.0, float(stats.n_vertices))), Atomics(near_tries, math.inf),
-            Atomics(min(at_hubs, _TRIES_AT_HUBS * connected), 1),
+            *([] if facts.is_cpu else [_tries_at_hubs(stats, facts, beyond_first, n_joins)]),
         ),
-        chains=(Chain(loads * climbs, 4.0 * stats.n_vertices),) if climbs else (),
+        chains=(Chain(loads * climbs + row, 4.0 * stats.n_vertices),) if climbs or row else (),
     )

@@ -86,7 +86,8 @@ def _sweep(problem: FactorizationProblem, facts: DeviceFacts, groups: int, *, on
         fetched = min(1.0, groups * problem.stats.n_users / max(1, problem.n))
         uneven = Gathers(work.CPU_STEP_GATHERS / 2 * problem.n, 4096)  # cores wait for the slowest block of a step
         waits = Work(host_seconds=_CPU_STEP_SECONDS * groups, gathers=(uneven,))
-        return waits + work.steps(problem, facts, near=False, user_share=fetched, item_share=0.1)
+        moves = work.steps(problem, facts, near=False, user_share=0.0, item_share=0.1)
+        return waits + moves + work.cpu_rows_in_order(problem, facts, fetched)
     # A wait costs several barriers: it drains, tells the next group, and starts to read again.
     loads = 0.6 + work.row_bytes(problem, facts) / 400
     serial = max(problem.n / groups, problem.busiest)

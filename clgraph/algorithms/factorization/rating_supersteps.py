@@ -80,6 +80,7 @@ def diagonal(problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 
     if facts.is_cpu:  # rows far apart on a diagonal share no page; one core walks narrow diagonals alone
         alone = 0.0 if is_wide else work.CPU_STEP_GATHERS * (facts.compute_units - 1) / 4 * problem.n
         moves += Work(streamed_bytes=0.8 * moves.streamed_bytes, gathers=(Gathers(alone, 4096),))
+        moves += work.cpu_diagonal_lines(problem, facts, diagonals)
     preparation = work.sort_ratings(problem, facts) + Work(host_seconds=1.2e-8 * modulus)
     return _recipe(find_keys, barrier, chain + moves, preparation, "diagonals")
 

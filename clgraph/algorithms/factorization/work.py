@@ -26,7 +26,10 @@ from clgraph.model.cost import Atomics, Chain, Gathers, Work
 _RATING_BYTES = 12.0
 CACHED_BYTES = 2.0**20
 _NEAR_ROWS = 2.0**12  # RatingsStats.far_item_share counts rows that are farther away
+_ROWS_APART = 4.0  # of two steps on a diagonal, up to which the next row is at hand
+_USERS_APART = 16.0  # of the users of an item, up to which they come one after the other
 CPU_TAIL = 512  # one core has done a superstep of so many ratings before two have started
+_MATCH_LOADS = 8.0  # one after the other, in which a CPU finds the matching of a rating
 _ASKED_AGAIN = 0.2  # of the times that a vertex with few ratings left might ask, it does
 _FEW_RATINGS = 8.0  # a vertex with so few has no other choice than to wait
 _CPU_LOADS_UNDER_WAY = 4.0
@@ -102,6 +105,28 @@ def _cpu_steps(
         else:
             gathers.append(Gathers(lines * share * (1 - far), min(row_set, CACHED_BYTES)))
     return Work(streamed_bytes=streamed, gathers=tuple(gathers), chains=tuple(chains))
+
+
+def cpu_rows_in_order(problem: FactorizationProblem, facts: DeviceFacts, share: float) -> Work:
+    """Return the work of *share* of the steps that fetch the row of a user, on a CPU, one after the other."""
+    users_bytes = _side_bytes(problem, facts)[0]
+    if users_bytes > _CPU_CACHE_BYTES:
+        return Work(streamed_bytes=2 * row_bytes(problem, facts) * share * problem.n)
+    lines = math.ceil(row_bytes(problem, facts) / 64) * problem.n
+    return Work(gathers=(Gathers(lines * share, min(users_bytes, CACHED_BYTES)),))
+
+
+def cpu_diagonal_lines(problem: FactorizationProblem, facts: DeviceFacts, diagonals: float) -> Work:
+    """Return the lines of both rows that a CPU moves at each step of *diagonals* on which steps are far apart.
+
+    On a diagonal without gaps, rows stand one after the other; those of an item whom many users rated stay in a cache,
+    and its users come one after the other from diagonal to diagonal.
+    """
+    stats = problem.stats
+    gaps = max(0.0, 1.0 - _ROWS_APART * problem.n / max(1.0, diagonals * min(problem.ratings.shape)))
+    first = math.ceil(math.log2(max(1.0, stats.n_users / _USERS_APART))) + 1  # of the bins of such items
+    lines = math.ceil(row_bytes(problem, facts) / 64) * sum(stats.item_degree_rating_counts[:first])
+    return Work(streamed_bytes=4 * 64 * lines * gaps)  # of two sides, read and written
 
 
 # ---- online
@@ -234,10 +259,7 @@ def matchings(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
         # Vertices with few ratings left ask a busy one on the other side again in every round.
         asked = sum(r * r / c for c, r in zip(other_counts, other_ratings, strict=True) if c) / 2
         have_few = min(1.0, _FEW_RATINGS * sum(counts[1:]) / max(1.0, problem.n))
-        return sort + Work(
-            gathers=(Gathers(5 * math.log2(2 + rounds) * problem.n, CACHED_BYTES),),
-            chains=(Chain(_ASKED_AGAIN * have_few * asked, CACHED_BYTES),),
-        )
+        return sort + Work(chains=(Chain(_MATCH_LOADS * problem.n + _ASKED_AGAIN * have_few * asked, CACHED_BYTES),))
     begins = _degree_exceeded_by(counts, FEW_ROWS)
     alone = sum(r - begins * c for k, (c, r) in enumerate(zip(counts, ratings, strict=True)) if 2**k > 2 * begins)
     return sort + Work(

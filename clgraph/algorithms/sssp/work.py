@@ -7,7 +7,7 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Gathers, Work
 
 _RELAXATIONS = 2.0  # of an edge
-_TURN_BARRIERS = 5.0  # that a turn takes as long as; the deepest searches take as many turns as levels
+_TURN_BARRIERS = 3.0  # that a turn takes as long as; the deepest searches take as many turns as levels
 _BUCKETS = 20.0  # passes over the pile, at least
 _SPLIT = 1.3  # edges are looked at once more where the light ones come first
 # Of a CPU, where one work-item does all.

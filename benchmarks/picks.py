@@ -1,0 +1,152 @@
+"""How good the picks in rows of ``bench_cost_model.py`` are: tables, and a figure."""
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+
+import bench_factorization
+from judged import N_SWEEPS, RATINGS
+from tabulate import tabulate
+
+from clgraph.figure import figure_file
+from clgraph.report import Row, by_benchmark, geometric_mean, regrets
+
+_LATE = 1.2  # pick / best of the inputs that are listed
+
+
+def as_one_run(row: Row) -> Row:
+    """Return a row with the times of what the model decides on: calls, where they were timed.
+
+    Of factorisation it is the preparation with all sweeps.
+    """
+    if "least_call_seconds" in row:
+        names = "wall", "least_wall", "predicted"
+        calls = "call", "least_call", "predicted_call"
+        return {**row, **{f"{name}_seconds": row[f"{of}_seconds"] for name, of in zip(names, calls, strict=True)}}
+    if row["benchmark"] != RATINGS or row.get("cut"):
+        return row
+    if row["strategy"] == bench_factorization.RACY:  # it loses steps, so that "auto" must not take it
+        return {**row, "kind": ""}
+    times = {
+        f"{prefix}_seconds": row[preparation] + N_SWEEPS * row[f"{prefix}_seconds"]
+        for prefix, preparation in (
+            ("wall", "preparation_seconds"), ("least_wall", "preparation_seconds"),
+            ("predicted", "predicted_preparation_seconds"),
+        )
+    }  # fmt: skip
+    return {**row, **times}
+
+
+def _run_alone(row: Row) -> Row:
+    """Return the least time of a row that has those of calls, too, as it was."""
+    return {"least_wall_seconds": row["least_wall_seconds"]} if "least_call_seconds" in row else {}
+
+
+def quality(rows: Sequence[Row]) -> str:
+    """Return how good the picks are, a line for each algorithm and device.
+
+    The columns are the geometric mean and the worst of pick / best; the mean where runs alone count, without what a
+    call takes beside them; the mean of best / pick, which is the share of what an oracle would get; how often the best
+    strategy was the first, and among the first two, by prediction; and predicted over measured seconds of all
+    strategies: the geometric mean and the range without the outer twentieths.
+    """
+    cells = []
+    runs_alone = by_benchmark({**as_one_run(row), **_run_alone(row)} for row in rows)
+    for benchmark, group in by_benchmark(map(as_one_run, rows)).items():
+        judged = [row for row in group if row.get("kind") and row.get("predicted_seconds")]
+        lost = regrets(judged, "least_wall")
+        by_input: dict[tuple[str, str], list[Row]] = defaultdict(list)
+        for row in judged:
+            by_input[row["device"], row["graph"]].append(row)
+        for device in dict.fromkeys(row["device"] for row in judged):
+            ratios = {graph: ratio for (where, graph), (*_, ratio) in lost.items() if where.startswith(device)}
+            if not ratios:
+                continue
+            alone = regrets([row for row in runs_alone[benchmark] if row["device"] == device], "least_wall")
+            places = [
+                sorted(found, key=lambda row: float(row["predicted_seconds"])).index(
+                    min(found, key=lambda row: float(row["least_wall_seconds"]))
+                )
+                for (where, _), found in by_input.items() if where == device
+            ]  # fmt: skip
+            errors = sorted(
+                row["predicted_seconds"] / row["least_wall_seconds"] for row in judged if row["device"] == device
+            )
+            outer = len(errors) // 20
+            worst = max(ratios, key=ratios.__getitem__)
+            is_cut = any(row.get("cut") and row.get("picked") for row in by_input[device, worst])
+            cells.append([
+                benchmark, device, len(ratios), f"{geometric_mean(ratios.values()):.3f}",
+                f"{'> ' * is_cut}{ratios[worst]:.2f} ({worst})",
+                f"{geometric_mean(ratio for *_, ratio in alone.values()):.3f}",
+                f"{sum(1 / ratio for ratio in ratios.values()) / len(ratios):.3f}",
+                f"{sum(place == 0 for place in places) / len(places):.0%}",
+                f"{sum(place <= 1 for place in places) / len(places):.0%}",
+                f"{geometric_mean(errors):.2f} ({errors[outer]:.2f} … {errors[-1 - outer]:.2f})",
+            ])
+    headers = [
+        "algorithm", "device", "inputs", "pick / best", "worst", "of runs alone", "share of oracle", "first",
+        "first two", "predicted / measured",
+    ]  # fmt: skip
+    return str(tabulate(cells, headers, tablefmt="github", disable_numparse=True))
+
+
+def plot(rows: Sequence[Row], path: str) -> None:
+    """Draw for each algorithm pick / best of all inputs, the worst first."""
+    with figure_file(path, 8.0, 5.0) as figure:
+        axes = figure.add_subplot()
+        for benchmark, group in by_benchmark(map(as_one_run, rows)).items():
+            ratios = sorted((ratio for *_, ratio in regrets(group, "least_wall").values()), reverse=True)
+            axes.step(range(len(ratios)), ratios, where="post", label=benchmark)
+        axes.set_yscale("log")
+        axes.yaxis.set_major_formatter("{x:g}")
+        axes.yaxis.set_minor_formatter("{x:g}")
+        axes.set_xlabel("inputs, the worst first")
+        axes.set_ylabel("time of the pick / time of the best strategy")
+        axes.legend()
+
+
+def late(rows: Sequence[Row]) -> str:
+    """Return the inputs whose picks lose much, and the strategies that were cut off."""
+    cells, cut = [], []
+    for benchmark, group in by_benchmark(map(as_one_run, rows)).items():
+        seconds = {(row["graph"], row["strategy"]): float(row["least_wall_seconds"]) for row in group}
+        for (_, graph), (pick, best, ratio) in regrets(group, "least_wall").items():
+            if ratio > _LATE:
+                times = (f"{1e3 * seconds[graph, name]:.3g}" for name in (pick, best))
+                cells.append([benchmark, graph, f"{ratio:.2f}", pick, best, *times])
+        cut += [f"{benchmark}, {row['graph']}: {row['strategy']} was cut off after {row['wall_seconds']:g} s"
+                for row in group if row.get("cut")]
+    cells.sort(key=lambda cell: (cell[0], -float(cell[2])))
+    headers = ["algorithm", "input", "pick / best", "pick", "best", "pick ms", "best ms"]
+    return "\n".join([str(tabulate(cells, headers, tablefmt="github", disable_numparse=True)), *cut])
+
+
+def changed(rows: Sequence[Row], others: Sequence[Row]) -> str:
+    """Return the picks in which *rows* differ from *others* on the same inputs, and what both lose of the best.
+
+    Times are the least of both, so that picks that are alike lose alike.
+    """
+    seconds: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    picks: list[dict[tuple[str, str], str]] = [{}, {}]
+    for found, group in zip(picks, (others, rows), strict=True):
+        for row in map(as_one_run, group):
+            of_input, name = seconds[row["benchmark"], row["graph"]], row["strategy"]
+            of_input[name] = min(of_input.get(name, math.inf), float(row["least_wall_seconds"]))
+            if row.get("picked"):
+                found[row["benchmark"], row["graph"]] = name
+    cells, lost = [], defaultdict(list)
+    for (benchmark, graph), pick in picks[1].items():
+        before, times = picks[0].get((benchmark, graph)), seconds[benchmark, graph]
+        if before is None:
+            continue
+        lost[benchmark].append([times[name] / min(times.values()) for name in (before, pick)])
+        if before != pick:
+            cells.append([benchmark, graph, before, pick, *(f"{1e3 * times[name]:.3g}" for name in (before, pick))])
+    means = [
+        f"{benchmark}: pick / best {geometric_mean(a for a, _ in ratios):.3f} before, "
+        f"{geometric_mean(b for _, b in ratios):.3f} now, {len(ratios)} inputs" for benchmark, ratios in lost.items()
+    ]  # fmt: skip
+    headers = ["algorithm", "input", "pick before", "now", "before ms", "now ms"]
+    return "\n".join([str(tabulate(cells, headers, tablefmt="github", disable_numparse=True)), "", *means])
