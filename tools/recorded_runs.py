@@ -101,7 +101,9 @@ def _problem(benchmark: str, kind: str, size: int, settings: tuple[tuple[str, An
     data = _input(kind, size, benchmark == "factorization")
     if benchmark == "factorization":
         return ratings_problem(data, rank=judged.RANK, n_sweeps=judged.N_SWEEPS)
-    return judged.GRAPHS[benchmark][0].problem(kind, data, **dict(settings))
+    problem = judged.GRAPHS[benchmark][0].problem(kind, data, **dict(settings))
+    assert problem.stats  # what strategies of the host are predicted to take depends on whether they are known
+    return problem
 
 
 def problem_of(row: Mapping[str, Any]) -> Any:
