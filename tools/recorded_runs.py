@@ -24,6 +24,7 @@ from clgraph.device.profile import DeviceRates, load_profile  # noqa: E402
 from clgraph.model import kernel_weights  # noqa: E402
 from clgraph.model.cost import estimate  # noqa: E402
 from clgraph.model.recipe import Recipe  # noqa: E402
+from clgraph.model.strategy import priced  # noqa: E402
 from clgraph.runtime.selection import devices  # noqa: E402
 
 Weights: TypeAlias = dict[tuple[str, str], tuple[float, float, int]]
@@ -176,8 +177,7 @@ def predicted_seconds(row: Mapping[str, Any], facts: DeviceFacts) -> float:
         strategy = STRATEGIES[name]
     else:
         strategy = judged.GRAPHS[row["benchmark"]][0].algorithm.strategies[name]
-    seconds = estimate(strategy.work(problem, facts), rates).seconds
-    return seconds if strategy.kind == "sequential" else seconds + rates.call_seconds
+    return priced(strategy, problem, facts, rates).seconds
 
 
 def facts_in(path: str) -> DeviceFacts:
