@@ -418,6 +418,15 @@ def slower(rates: DeviceRates, factor: float) -> DeviceRates:
     return replace(rates, **{name: less(getattr(rates, name)) for name in names})
 
 
+def test_searches_that_stay_top_down_have_no_other_direction(pocl: Session) -> None:
+    """It would be the same search, for which a matrix must be found to be symmetric; who names it gets it."""
+    deep, shallow = cg.generators.grid(300, 300), cg.generators.rmat(10, 8)
+    assert "direction_optimizing" in cg.explain("bfs", shallow, session=pocl).predicted
+    assert "top-down" in cg.explain("bfs", deep, session=pocl).unsupported["direction_optimizing"]
+    assert "direction_optimizing" in cg.explain("bfs", deep, strategy="frontier", session=pocl).predicted
+    assert_right(deep, 5, pocl, "direction_optimizing")
+
+
 def test_auto_is_the_fastest_prediction(pocl: Session) -> None:
     choice = cg.explain("bfs", cg.generators.rmat(10), session=pocl)
     assert choice.requested == "auto" and choice.strategy == min(choice.seconds, key=choice.seconds.__getitem__)

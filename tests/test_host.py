@@ -12,9 +12,10 @@ import clgraph as cg
 from clgraph.algorithms.table import find_algorithm, find_function
 from clgraph.algorithms.traversal import host as searches
 from clgraph.data.graph import Graph
+from clgraph.data.wrapped import wrap_graph
 from clgraph.device.profile import Curve
 from clgraph.engine import host as engine
-from clgraph.errors import InputError, UnsupportedStrategyError
+from clgraph.errors import GraphError, InputError, UnsupportedStrategyError
 from clgraph.generators import random_weights
 from clgraph.reference.bfs import bfs_distances
 from clgraph.runtime.device_graph import DeviceGraph
@@ -101,6 +102,18 @@ def test_few_entries_of_a_larger_matrix_are_enough(pocl: Session, monkeypatch: p
     assert algorithm.choose_at_once(pocl, algorithm.problem(near, source=0)) is None
 
 
+@pytest.mark.parametrize("name", [*ALGORITHMS, "color", "partition"])
+def test_whether_the_host_is_at_once_the_better_is_found_without_statistics(
+    pocl: Session, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The device makes them later, in less time than the host."""
+    algorithm, graph = find_algorithm(name), weighted(cg.generators.rmat(8, 8))
+    problem = algorithm.problem(graph)
+    monkeypatch.setattr(Graph, "stats", property(lambda graph: pytest.fail("statistics were asked for")))
+    choice = algorithm.choose_at_once(pocl, problem)
+    assert (choice is not None) == ("host" in algorithm.strategies)
+
+
 def test_a_graph_on_the_device_stays_there(pocl: Session) -> None:
     graph = DeviceGraph.from_graph(weighted(cg.generators.path(50)), pocl)
     for name, settings in ALGORITHMS.items():
@@ -117,13 +130,36 @@ def test_graphs_that_are_too_large_for_scipy(pocl: Session, monkeypatch: pytest.
         assert find_function(name)(cg.generators.path(50), **settings, session=pocl).info.strategy != "host"
 
 
+def test_matrices_that_scipy_takes_as_they_are(pocl: Session) -> None:
+    """Others are wide, have no doubles, or room behind the last entry, or repeats that must be summed first."""
+    matrix = weighted(cg.generators.grid(5, 5)).to_scipy().astype(np.float64)
+    wide, whole, roomy, twice = (matrix.copy() for _ in range(4))
+    wide.indices = wide.indices.astype(np.int64)
+    whole.data = whole.data.astype(np.int64)
+    roomy.indices, roomy.data = np.append(roomy.indices, 99_999), np.append(roomy.data, np.nan)
+    twice.indices[1] = twice.indices[0]
+    for given in (matrix, wide, whole, roomy, twice):
+        graph = wrap_graph(given, weighted=True)
+        found = engine.given_matrix(graph)
+        assert found is (given if given is matrix else None)
+        assert np.array_equal(engine.pattern(graph).indices, graph.column_indices)
+    twice.indices[0] = -1
+    with pytest.raises(GraphError, match="damaged"):  # nobody gets what is unchecked
+        engine.given_matrix(wrap_graph(twice))
+    for given in (matrix, wide, whole, roomy):
+        assert np.array_equal(cg.sssp(given, 3, session=pocl, strategy="host", verify=True).distances,
+                              cg.sssp(matrix, 3, session=pocl, strategy="frontier").distances)
+        assert np.array_equal(cg.bfs(given, 3, session=pocl, strategy="host", verify=True).distances,
+                              cg.bfs(matrix, 3, session=pocl, strategy="frontier").distances)
+
+
 @pytest.mark.parametrize("n", [1, 2, 900, 3500])
 def test_levels_of_long_paths(n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Levels are added up in parts, of which each goes on from the one before."""
     monkeypatch.setattr(searches, "_AT_ONCE", 1000)
     graph = cg.generators.path(n)
     for sources in (np.array([0], np.int32), np.array([n - 1, n // 3, n - 1], np.int32)):
-        depths, predecessors = searches.levels(graph.row_offsets, graph.column_indices, sources)
+        depths, predecessors = searches.levels(engine.pattern(graph), sources)
         assert np.array_equal(depths, bfs_distances(graph, sources))
         assert (predecessors[sources] == searches.NONE_BEFORE).all()
 

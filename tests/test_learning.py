@@ -12,7 +12,8 @@ import pytest
 import clgraph as cg
 from clgraph.algorithms.bfs import ALGORITHM
 from clgraph.device.learned import Learned, Ratio, learned_path
-from clgraph.engine import learning
+from clgraph.engine import learning, watching
+from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.learning import Learning, Trials, learning_of
 from clgraph.model.cost import Estimate
 from clgraph.model.strategy import Choice
@@ -119,3 +120,16 @@ def test_calls_learn_say_so_and_answer_the_same(
     assert cg.bfs(graph, 0, session=pocl).info.strategy == picked
     learns._save()
     assert ("bfs", picked) in Learned(pocl.facts, pocl.profile.rates).ratios
+
+
+def test_what_was_left_once_is_not_begun_again(
+    pocl: Session, learns: Learning, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody knows how long it would have taken; that it ran until it was left is no measure of it."""
+    choice = Choice("topology_driven", "auto", {"topology_driven": Estimate(1e-7), "frontier": Estimate(1e-6)})
+    monkeypatch.setattr(Algorithm, "choose", lambda *given: choice)
+    monkeypatch.setattr(Algorithm, "choose_at_once", lambda *given: None)
+    monkeypatch.setattr(watching, "_GRACE_SECONDS", 0.0)
+    graph = cg.generators.grid(100, 100)
+    left = [list(cg.sssp(graph, 0, session=pocl).info.details.get("left", ())) for _ in range(3)]
+    assert left == [["topology_driven"], [], []]

@@ -14,6 +14,7 @@ import time
 import weakref
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pyopencl as cl
@@ -341,6 +342,42 @@ def test_parts_of_arrays(session):
                   lambda: array.fill(0, 9, 12), lambda: array.get(6, 4)):
         with pytest.raises(DeviceError, match="of a device array of 10"):
             wrong()
+
+
+@pytest.mark.parametrize("n_bytes", [0, 5, 1 << 17, (1 << 17) + 1, (1 << 18) + 63])
+@pytest.mark.parametrize("whole_lines", [False, True])
+def test_copies_in_pieces(session, monkeypatch, n_bytes, whole_lines):
+    monkeypatch.setattr(session, "_copies_lines", whole_lines)
+    pieces = session.pieces(n_bytes)
+    assert [byte for piece in pieces for byte in range(*piece)] == list(range(n_bytes))
+    assert len(pieces) == (0 if not n_bytes else 2 if whole_lines and n_bytes > 1 << 17 else 1)
+    assert not whole_lines or not pieces or len(pieces) == 1 or pieces[0][1] % 64 == 0
+    host = np.random.default_rng(0).integers(256, size=n_bytes + 3, dtype=np.uint8)
+    array, other = session.empty(n_bytes + 3, np.uint8), session.empty(n_bytes, np.uint8)
+    array.fill(0)
+    array.set(host[3:].reshape(1, -1), offset=3)
+    assert np.array_equal(array.get(3), host[3:]) and not array.get(0, 3).any()
+    other.copy_from(array.view(0, n_bytes))
+    assert np.array_equal(other.get(), array.get(0, n_bytes))
+    there = session.transfers.upload(host).before_kernels()
+    assert np.array_equal(session.transfers.read(there, 3).wait(), host[3:])
+
+
+@pytest.mark.skipif(not Path("/sys/kernel/mm/transparent_hugepage").exists(), reason="the system has no large pages")
+def test_large_arrays_of_cpus_are_in_large_pages(session):
+    """The system's table of mappings has a flag for memory that was advised to be."""
+    if not session.facts.is_cpu:
+        pytest.skip("no memory of the host")
+    array = session.empty(1 << 22, np.int32)
+    mapped, _ = cl.enqueue_map_buffer(session.queue, array.buffer, cl.map_flags.READ, 0, (1 << 24,), np.dtype(np.uint8))
+    middle, flags = mapped.ctypes.data + (1 << 23), ""
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        if place := re.match("([0-9a-f]+)-([0-9a-f]+) ", line):
+            is_there = int(place[1], 16) <= middle < int(place[2], 16)
+        elif line.startswith("VmFlags:") and is_there:
+            flags = line
+    mapped.base.release(session.queue)
+    assert "hg" in flags.split()
 
 
 def test_views_share_memory_and_keep_it(session):

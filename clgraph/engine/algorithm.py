@@ -1,6 +1,7 @@
 """What an algorithm is: one value that feeds its public function, ``explain``, the command line and the benchmarks."""
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
@@ -49,7 +50,7 @@ class Algorithm:
     takes : {"graph", "ratings", "mesh"}
     left_out : callable
         ``left_out(problem, session)`` returns the strategies that ``"auto"`` does not consider, and why; they run if
-        they are asked for by name.
+        they are asked for by name. It may look at statistics, so it is not asked of strategies on the host.
     learns : bool
         Whether measured times may change what ``"auto"`` takes: all strategies must give the same answer.
     only_call : tuple of float
@@ -65,7 +66,7 @@ class Algorithm:
     takes: Literal["graph", "ratings", "mesh"] = "graph"
     left_out: Callable[[Any, Session], Mapping[str, str]] = _none_left_out
     learns: bool = False
-    only_call: tuple[float, float] = 8.0, 3.0
+    only_call: tuple[float, float] = 12.0, 3.0
 
     def choose(self, session: Session, problem: Any, strategy: str = "auto", *, whole: bool = False) -> Choice:
         """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest.
@@ -77,7 +78,9 @@ class Algorithm:
         UnsupportedStrategyError
             The name is unknown, or this device cannot run it, or it does not solve this problem.
         """
-        return choose(*self._choosing(session, problem, strategy), whole=whole)
+        left_out = self._left_out(problem, session) if isinstance(strategy, str) and strategy == "auto" else {}
+        facts, rates = session.facts, session.profile.rates
+        return choose(self.strategies, strategy, problem, facts, rates, left_out, whole=whole)
 
     def choose_at_once(self, session: Session, problem: Any, strategy: str = "auto") -> Choice | None:
         """Return the choice of a strategy that has answered on the host before the device could, if there is one."""
@@ -89,11 +92,8 @@ class Algorithm:
         if graph.n_vertices > FAR_DISTANCE and n_items > _MOST_ITEMS * calls:
             return None
         before = Work(gathers=(Gathers(looks * n_items, _NEAR_BYTES),))
-        return choose_at_once(*self._choosing(session, problem, strategy), calls=calls, before=before)
-
-    def _choosing(self, session: Session, problem: Any, strategy: str) -> tuple[Any, ...]:
-        left_out = self._left_out(problem, session) if isinstance(strategy, str) and strategy == "auto" else {}
-        return self.strategies, strategy, problem, session.facts, session.profile.rates, left_out
+        facts, rates = session.facts, session.profile.rates
+        return choose_at_once(self.strategies, strategy, problem, facts, rates, calls=calls, before=before)
 
     def _left_out(self, problem: Any, session: Session) -> Mapping[str, str]:
         left_out = self.left_out(problem, session)
@@ -159,7 +159,8 @@ class Algorithm:
                         result, run, told = self._run(on, problem, choice, options or {}, recorder)
                     break
                 except RunsLongError:
-                    left[choice.strategy] = trials.seconds[choice.strategy] = time.perf_counter() - began
+                    left[choice.strategy] = time.perf_counter() - began
+                    trials.seconds[choice.strategy] = math.inf  # nobody knows, and it is not to be left again
                     choice = replace(choice, strategy=second_best(choice, left) or choice.strategy)
             told["learned"] = predicted if predicted != choice.strategy and not left else ""
             if left:

@@ -65,6 +65,8 @@ class SplitGraph:
     directed : bool
     source : Graph or None
         What :meth:`from_graph` has split.
+    shares : {"speed", "equal"}
+        How it has split that.
 
     Raises
     ------
@@ -73,6 +75,8 @@ class SplitGraph:
     """
 
     source: Graph | None = None
+    shares = "speed"
+    segment_entries: int | None = None  # only a StreamedGraph has some
 
     def __init__(self, parts: Sequence[Sequence[DeviceGraph]]) -> None:
         if not isinstance(parts, list | tuple) or not all(isinstance(each, list | tuple) for each in parts):
@@ -117,7 +121,7 @@ class SplitGraph:
         """
         graph, team = as_graph(graph), Team(devices)
         made = object.__new__(cls)
-        made.source, made.team, made.directed = graph, team, graph.directed
+        made.source, made.team, made.directed, made.shares = graph, team, graph.directed, shares
         made.n_vertices, made.n_edges = graph.n_vertices, graph.n_edges
         cuts = split(graph.n_edges, team, shares)
 
@@ -141,16 +145,17 @@ class StreamedGraph:
         self, graph: Graph, devices: object, *, shares: str = "speed", segment_entries: int | None = None,
         weights: bool = False,
     ) -> None:
-        self.source, self._weights = graph, weights
+        self.source, self.shares, self._weights = graph, shares, weights
         self.team, self.directed = Team(devices), graph.directed
         self.n_vertices, self.n_edges = graph.n_vertices, graph.n_edges
-        self._most = None if segment_entries is None else checked_count("segment_entries", segment_entries, 2**31 - 1)
+        most = None if segment_entries is None else checked_count("segment_entries", segment_entries, 2**31 - 1)
+        self.segment_entries = most
         self._cuts = split(graph.n_edges, self.team, shares)
 
     def slabs(self, place: int) -> Iterator[Slab]:
         """Yield the slabs of a device one by one; a slab is gone when the one after the next is asked for."""
         session, (first, stop) = self.team.sessions[place], self._cuts[place]
-        most = self._most or segment_entries_for(session, stop - first)
+        most = self.segment_entries or segment_entries_for(session, stop - first)
         slots = Slots(self.team, session, self.source, min(most, stop - first), weights=self._weights)
         stats = None
         for cut in in_segments(first, stop, most):

@@ -177,9 +177,11 @@ class Runner:
                 target = self._outputs[name][piece.start : piece.stop].reshape(-1)
                 if not session.facts.is_cpu and target.nbytes >= LEAST_BYTES:
                     session.transfers.staging.read(array.buffer, 0, target)
-                elif target.size:
-                    queue = session.transfers.queue
-                    events.append(cl.enqueue_copy(queue, target, array.buffer, is_blocking=False))
+                    continue
+                queue, data = session.transfers.queue, target.view(np.uint8)
+                for first, last in session.pieces(target.nbytes):
+                    part = data[first:last]
+                    events.append(cl.enqueue_copy(queue, part, array.buffer, src_offset=first, is_blocking=False))
                     queue.flush()
             for event in events:
                 event.wait()

@@ -166,7 +166,7 @@ def priced(strategy: Strategy, problem: Any, facts: DeviceFacts, rates: DeviceRa
 
 def choose_at_once(
     strategies: Mapping[str, Strategy], requested: str, problem: Any, facts: DeviceFacts, rates: DeviceRates,
-    left_out: Mapping[str, str] | None = None, *, calls: float = 1.0, before: Work = _NOTHING,
+    *, calls: float = 1.0, before: Work = _NOTHING,
 ) -> Choice | None:
     """Return the choice of a sequential strategy that ends before any launch on the device could have been read back.
 
@@ -178,7 +178,7 @@ def choose_at_once(
     """
     least = calls * rates.call_seconds + rates.read_back_seconds + estimate(before, rates).seconds
     for name, strategy in strategies.items():
-        if strategy.kind != "sequential" or name in (left_out or {}):
+        if strategy.kind != "sequential":
             continue
         if not isinstance(requested, str) or requested not in ("auto", name):
             continue

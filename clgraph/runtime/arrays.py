@@ -102,11 +102,13 @@ class DeviceArray:
         self.check_part(0, source.size)
         if source.dtype != self.dtype:
             raise DeviceError(f"an array of {source.dtype} cannot be copied to one of {self.dtype}")
-        if not source.size:
-            return
-        with self._session.driver, typed_errors("copying on the device"):
-            event = cl.enqueue_copy(self._session.queue, self.buffer, source.buffer, byte_count=source.nbytes)
-        self._session.record_transfer(event)
+        for first, last in self._session.pieces(source.nbytes):
+            with self._session.driver, typed_errors("copying on the device"):
+                event = cl.enqueue_copy(
+                    self._session.queue, self.buffer, source.buffer, byte_count=last - first, src_offset=first,
+                    dst_offset=first,
+                )
+            self._session.record_transfer(event)
 
     def set(
         self, host: NDArray[Any], *, offset: int = 0, then: Callable[[int, int], object] | None = None
@@ -131,10 +133,12 @@ class DeviceArray:
 
     def _write(self, data: NDArray[Any], first_byte: int) -> None:
         with self._session.driver, typed_errors("copying to the device"):
-            event = cl.enqueue_copy(
-                self._session.queue, self.buffer, data, dst_offset=first_byte, is_blocking=False
-            )
-            self._session.record_transfer(event)
+            for first, last in self._session.pieces(data.nbytes):
+                part = data.ravel().view(np.uint8)[first:last]
+                event = cl.enqueue_copy(
+                    self._session.queue, self.buffer, part, dst_offset=first_byte + first, is_blocking=False
+                )
+                self._session.record_transfer(event)
             self._session.wait(event)
 
     def get(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:

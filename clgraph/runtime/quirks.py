@@ -127,6 +127,15 @@ def alone_on_units(ptx: bytes) -> bytes:
     return re.sub(rb"^\.reqntid 1024, 1, 1$", rb"\g<0>\n.minnctapersm 1", ptx, flags=re.MULTILINE)
 
 
+def copies_whole_lines_faster(device: cl.Device) -> bool:
+    """Return whether a copy should be of whole cache lines, and what is left over a copy of its own.
+
+    Intel's CPU runtime cuts copies into parts of equal size. It takes 0.09 ms for 1,302,912 bytes and 2.6 ms for
+    1,302,916, which it can only cut into words.
+    """
+    return works_while_waiting(device)
+
+
 def works_while_waiting(device: cl.Device) -> bool:
     """Intel's CPU runtime counts on the host thread: one core idles unless it waits inside the runtime."""
     return "Intel" in device.platform.name and bool(device.type & cl.device_type.CPU)

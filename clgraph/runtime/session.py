@@ -19,14 +19,14 @@ from pyopencl.tools import ImmediateAllocator, MemoryPool
 from clgraph.arguments import checked_array, checked_count, checked_flag
 from clgraph.device.profile import DeviceProfile, load_profile
 from clgraph.errors import DeviceMemoryError, InputError
-from clgraph.runtime import recycled
+from clgraph.runtime import huge_pages, recycled
 from clgraph.runtime.arrays import DeviceArray, number_type
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.fork import check_fork
 from clgraph.runtime.kept import Kept
 from clgraph.runtime.program import Program, build_program
 from clgraph.runtime.query import available_bytes, platforms, query_facts
-from clgraph.runtime.quirks import wants_one_thread, works_while_waiting
+from clgraph.runtime.quirks import copies_whole_lines_faster, wants_one_thread, works_while_waiting
 from clgraph.runtime.selection import check_works, select_device
 from clgraph.runtime.source import known_to
 from clgraph.runtime.staging import LEAST_BYTES, Staging
@@ -38,6 +38,7 @@ logger = logging.getLogger(__name__)
 SessionLike: TypeAlias = "Session | str | cl.Device | cl.Context | cl.CommandQueue | None"
 
 _CHECKED_BYTES = 1 << 22  # for less it is not worth asking how much memory is free, which takes a CPU's host 25 us
+_LINE_BYTES, _MANY_LINES = 64, 1 << 17  # bytes; the latter are worth a second command
 _one_thread = threading.RLock()  # for all sessions of the driver that wants one: several devices have one driver
 
 
@@ -100,6 +101,7 @@ class Session(TimedQueue):
             self.facts = query_facts(self.device)
         self.profile: DeviceProfile = load_profile(self.facts)
         self.driver = _one_thread if wants_one_thread(self.device) else contextlib.nullcontext()
+        self._copies_lines = copies_whole_lines_faster(self.device)
         self._works_while_waiting = works_while_waiting(self.device)
         self._pool = MemoryPool(ImmediateAllocator(self._queue))
         self._programs: dict[tuple[Any, ...], Program] = {}
@@ -207,6 +209,11 @@ class Session(TimedQueue):
         """Return what copies *n_bytes* faster than the driver does, if anything: a CPU device has no bus."""
         return self._staging if n_bytes >= LEAST_BYTES else None
 
+    def pieces(self, n_bytes: int) -> list[tuple[int, int]]:
+        """Return where the pieces begin and end in which the driver copies *n_bytes* soonest."""
+        whole = n_bytes - n_bytes % _LINE_BYTES if self._copies_lines and n_bytes >= _MANY_LINES else 0
+        return [(first, last) for first, last in ((0, whole), (whole, n_bytes)) if first < last]
+
     def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:
         """Allocate *size* items, uninitialised."""
         check_fork()
@@ -217,7 +224,10 @@ class Session(TimedQueue):
             self.check_memory({f"an array of {size} {kind}": n_bytes})
         self._recording.allocated_bytes = self.allocated_bytes + n_bytes
         with self.driver, typed_errors(f"allocating {n_bytes:,} bytes"):
-            return DeviceArray(self, self._pool.allocate(n_bytes), kind, size)
+            buffer = self._pool.allocate(n_bytes)
+            if self.facts.is_cpu and n_bytes >= huge_pages.LEAST_BYTES:
+                huge_pages.ask_for(self._queue, buffer, n_bytes)
+            return DeviceArray(self, buffer, kind, size)
 
     def zeros(self, size: int, dtype: DTypeLike) -> DeviceArray:
         """Allocate *size* items set to zero."""
@@ -236,10 +246,12 @@ class Session(TimedQueue):
                 first_byte = start * array.dtype.itemsize
                 if (staging := self.staging_for(host.nbytes)) is not None:
                     staging.read(array.buffer, first_byte, host)
-                elif host.size:
+                    continue
+                for first, last in self.pieces(host.nbytes):
                     with typed_errors("copying from the device"):
                         events.append(cl.enqueue_copy(
-                            self.queue, host, array.buffer, src_offset=first_byte, is_blocking=False
+                            self.queue, host.view(np.uint8)[first:last], array.buffer, src_offset=first_byte + first,
+                            is_blocking=False,
                         ))  # fmt: skip
                     self.record_transfer(events[-1])
             for event in reversed(events):  # the last one ends last

@@ -40,12 +40,13 @@ from numpy.typing import NDArray
 from clgraph.algorithms.bfs.plan import LevelsPlan
 from clgraph.algorithms.bfs.problem import as_problem
 from clgraph.algorithms.bfs.strategies import STRATEGIES
+from clgraph.algorithms.bfs.work import turns_round
 from clgraph.algorithms.traversal.paths import path_to
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.data.graph import Graph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
-from clgraph.runtime.session import SessionLike
+from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import RunInfo
 
 
@@ -156,4 +157,11 @@ def _check(problem: SearchProblem, result: BFS) -> None:
     check_bfs(problem.graph, problem.sources, result.distances, result.predecessors, max_depth=max_depth)
 
 
-ALGORITHM = Algorithm("bfs", STRATEGIES, as_problem, _answer, _check, learns=True)
+def _left_out(problem: SearchProblem, _session: Session) -> dict[str, str]:
+    """Return what is no alternative: who never turns round runs the same search, and asks for symmetry first."""
+    if turns_round(problem.stats):
+        return {}
+    return {"direction_optimizing": "the search is so deep or narrow that it stays top-down, as frontier does"}
+
+
+ALGORITHM = Algorithm("bfs", STRATEGIES, as_problem, _answer, _check, left_out=_left_out, learns=True)

@@ -60,10 +60,15 @@ def _far_from_hubs(stats: GraphStats) -> float:
     return stats.far_neighbor_share * max(0.0, 1.0 - 2.0 * at_hubs)
 
 
+def turns_round(stats: GraphStats) -> bool:
+    """Return whether a search may have a frontier so large that it pays to go bottom-up."""
+    return stats.estimated_depth <= _DEEP and stats.reached_share >= _TURNED_SHARE
+
+
 def direction_optimizing(stats: GraphStats, facts: DeviceFacts) -> Work:
     """Return the work of a search in both directions: its kernel is larger, so it is slower if it never turns round."""
     n = float(stats.n_vertices)
-    if stats.estimated_depth > _DEEP or stats.reached_share < _TURNED_SHARE:
+    if not turns_round(stats):
         return frontier(stats, facts).times(1.2)
     if facts.is_cpu:
         pulls = Gathers(_PER_PULL * n, _NEAR_BYTES), Gathers(n, 8.0 * n)

@@ -39,7 +39,7 @@ def solve(problem: ForestProblem) -> NDArray[np.int64]:
     offsets = np.zeros(n + 1, np.int32)
     np.cumsum(np.bincount(rows, minlength=n), out=offsets[1:])
     matrix = csr_array((keys.view(np.float64), columns[entries], offsets), shape=(n, n))
-    tree: NDArray[np.float64] = minimum_spanning_tree(matrix).data
+    tree: NDArray[np.float64] = minimum_spanning_tree(matrix, overwrite=True).data
     found = (tree.view(np.int64) - _LEAST_DOUBLE) & ((1 << number_bits) - 1)
     is_taken = np.zeros(entries.size, bool)
     is_taken[found] = True

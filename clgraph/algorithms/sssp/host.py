@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from clgraph.algorithms.traversal.host import NONE_BEFORE, levels, levels_work
 from clgraph.algorithms.traversal.host import unfit as levels_unfit
 from clgraph.algorithms.traversal.problem import SearchProblem
-from clgraph.engine.host import met, scanned
+from clgraph.engine.host import given_matrix, met, pattern, scanned
 from clgraph.model.cost import Part, Work
 
 _EXACT = 2**53  # integers below it are doubles
@@ -46,10 +46,13 @@ def _lengths(problem: SearchProblem) -> NDArray[np.float64]:
     graph, weights, limit = problem.graph, problem.edge_weights, problem.limit
     n = graph.n_vertices
     if weights is None or not n:
-        depths = levels(graph.row_offsets, graph.column_indices, problem.sources)[0]
+        depths = levels(pattern(graph), problem.sources)[0]
         return np.where((depths < 0) | (depths > (n if limit is None else limit)), np.inf, depths)
     most = np.inf if limit is None or limit == np.inf else float(limit if problem.held.is_float else int(limit))
-    matrix = csr_array((weights.astype(np.float64, copy=False), graph.column_indices, graph.row_offsets), shape=(n, n))
+    matrix = given_matrix(graph)
+    if matrix is None:
+        doubles = weights.astype(np.float64, copy=False)
+        matrix = csr_array((doubles, graph.column_indices, graph.row_offsets), shape=(n, n))
     lengths: NDArray[np.float64] = dijkstra(matrix, indices=np.unique(problem.sources), min_only=True, limit=most)
     return lengths
 
@@ -71,7 +74,8 @@ def _predecessors(problem: SearchProblem, lengths: NDArray[np.float64]) -> NDArr
     flat = np.flatnonzero(tight & (near == far))
     offsets = np.append(0, np.cumsum(np.bincount(rows[flat], minlength=graph.n_vertices))).astype(np.int32)
     rows, columns = rows[flat], columns[flat]
-    steps, _ = levels(offsets, columns, np.flatnonzero(joined).astype(np.int32))
+    flat_edges = csr_array((np.empty(columns.size), columns, offsets), shape=2 * (graph.n_vertices,))
+    steps, _ = levels(flat_edges, np.flatnonzero(joined).astype(np.int32))
     _take_least(predecessors, rows, columns, steps[rows] + 1 == steps[columns])
     return predecessors
 

@@ -25,26 +25,26 @@ def unfit(problem: Any) -> str | None:
     return "this scipy does not add up levels in order" if _product() is None else too_many_entries(problem)
 
 
-def levels(
-    row_offsets: NDArray[Any], column_indices: NDArray[np.int32], sources: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return how many edges lead from the nearest source to each vertex, and the predecessors.
+def levels(matrix: csr_array, sources: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return how many edges of *matrix* lead from the nearest source to each vertex, and the predecessors.
 
     scipy tells the order of the search but not its levels. So each vertex, in this order, adds the level of the one
     before it to its own. Several sources get a vertex before them, which the graph does not have.
     """
     from scipy.sparse.csgraph import breadth_first_order  # to load it takes 0.07 s, which others need not pay
 
-    n, first = row_offsets.size - 1, sources[0]
+    n, first = matrix.shape[0], sources[0]
     if sources.size > 1:
         first = n
-        column_indices = np.concatenate((column_indices, sources))
-        row_offsets = np.append(row_offsets, row_offsets.dtype.type(column_indices.size))
-    unread = np.empty(column_indices.size)  # values, at which a search does not look
-    matrix = csr_array((unread, column_indices, row_offsets), shape=2 * (row_offsets.size - 1,))
+        columns = np.concatenate((matrix.indices, sources))
+        offsets = np.append(matrix.indptr, matrix.indptr.dtype.type(columns.size))
+        matrix = csr_array((np.empty(columns.size), columns, offsets), shape=(n + 1, n + 1))  # no value is looked at
     order, predecessors = breadth_first_order(matrix, first)
-    depths = predecessors >> 31  # -1 where nobody comes before, else 0
-    depths |= 1
+    if order.size == predecessors.size:
+        depths = np.ones(order.size, np.int32)
+    else:
+        depths = predecessors >> 31  # -1 where nobody comes before, else 0
+        depths |= 1
     depths[first] = -1 if first == n else 0
     add = _product()
     assert add is not None
