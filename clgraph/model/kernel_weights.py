@@ -76,7 +76,7 @@ GPU: Mapping[str, tuple[float, float, int]] = {
     "components/phases.cl:compress": (0.916, 1.05, 96),
     "components/phases.cl:compress_if_linked": (0.8, 1.75, 10),
     "components/phases.cl:initialize": (0.604, 1.04, 85),
-    "components/rem.cl:unite": (0.411, 1.21, 24),
+    "components/rem.cl:unite": (0.399, 1.23, 24),
     "deferred edges": (0.923, 1.24, 4),
     "diagonals": (0.695, 1.47, 4),
     "factorization/block_grid.cl:block_sweep": (0.288, 1.63, 6),
