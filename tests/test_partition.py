@@ -245,11 +245,11 @@ def test_children_only_take_the_place_of_worse_parents(session: Session) -> None
     for graph in (GRID, isolated):
         found = {}
         for effort in ("normal", "max"):
-            problem = as_problem(graph, n_parts=8, effort=effort, deterministic=True)
+            problem = as_problem(graph, n_parts=13, effort=effort, deterministic=True)
             plan = STRATEGIES["gpu"].plan(session, problem, individuals=5)
             plan.run()
             parts, cut = plan.result()
-            check_partition(graph, parts, 8, cut, most_weight=problem.limits.max())
+            check_partition(graph, parts, 13, cut, most_weight=problem.limits.max())
             found[effort] = plan.arrays["parent_scores"].get()
             assert cut <= int(found[effort].min() & 0xFFFFFFFF)
         assert (found["max"] <= found["normal"]).all() and (found["max"] < found["normal"]).any()

@@ -22,7 +22,7 @@
 #define ROUNDS 2u
 #endif
 #ifndef FINE_SHARE               /* quarters of the weight to the own part that a move may lose, on level 0 and others */
-#define FINE_SHARE 1
+#define FINE_SHARE 2
 #endif
 #ifndef COARSE_SHARE
 #define COARSE_SHARE 3

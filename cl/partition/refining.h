@@ -4,11 +4,18 @@
 #define CLGRAPH_REFINING_H
 #include "partition/moving.h"
 
-#ifndef PATIENCE                 /* balanced partitions without a better cut, after which a round is done */
+#ifndef PATIENCE                 /* balanced partitions without a better cut, after which a round is done, ... */
 #define PATIENCE 8u
 #endif
-#ifndef TOLERANCE                /* on coarse levels this part of all weight may be too much */
-#define TOLERANCE 1024
+#ifndef SPARSE_PATIENCE          /* ... where rows have less than FEW_ENTRIES entries in the mean, so that a turn is quick, */
+#define SPARSE_PATIENCE 12u
+#endif
+#define FEW_ENTRIES 8u
+#ifndef LAST_PATIENCE            /* ... and in the last round, in which moves may hardly lose */
+#define LAST_PATIENCE 4u
+#endif
+#ifndef TOLERANCE                /* on coarse levels this part of all weight may be too much, but at most a mean vertex a part */
+#define TOLERANCE 1024u
 #endif
 #ifndef MOST_HEAVY               /* rebalancings in a row, after which no balance is expected in a round */
 #define MOST_HEAVY 16u
@@ -38,6 +45,11 @@ INLINE int only_polishes(const level_t *on, uint n_border) {
   return POLISHES && n_border < on->n / FEW_AT_BORDER && (uint)on->rows[on->n] / LONG_ROWS > on->n;
 }
 
+INLINE uint patience(const level_t *on, uint round) {
+  if (round + 1u == ROUNDS) return LAST_PATIENCE;
+  return (uint)on->rows[on->n] / FEW_ENTRIES < on->n ? SPARSE_PATIENCE : PATIENCE;
+}
+
 /* One work-group.  desk: local memory for the words of the state, for each part, and for sums over all parts. */
 INLINE void direct(const refined_t *r, const level_t *on, volatile __local uint *desk) {
   volatile __global int *sizes = OF_PARTS(r, SIZES), *limits = OF_PARTS(r, LIMITS);
@@ -52,7 +64,8 @@ INLINE void direct(const refined_t *r, const level_t *on, volatile __local uint 
     if (sizes[p] > limits[p]) fetch_add(over, (uint)(sizes[p] - limits[p]));
   }
   GROUP_BARRIER();
-  const uint too_much = r->is_finest || *over > *total / TOLERANCE ? *over : 0u;
+  const uint tolerated = r->is_finest ? 0u : *total / max(TOLERANCE, on->n / r->n_parts);
+  const uint too_much = *over > tolerated ? *over : 0u;
   const uint turn = desk[REFINE_TURN], best_over = desk[REFINE_BEST_OVER];
   const int cut = (int)desk[REFINE_CUT] + (int)desk[REFINE_CHANGE] / 2, best_cut = (int)desk[REFINE_BEST_CUT];
   const int is_better = turn == 0u || too_much < best_over || (too_much == best_over && cut < best_cut);
@@ -71,7 +84,7 @@ INLINE void direct(const refined_t *r, const level_t *on, volatile __local uint 
       desk[REFINE_COPIED] = desk[REFINE_JOURNAL];  /* also in the last turn */
       desk[REFINE_JOURNAL] = 0u;
     }
-    if (fruitless > PATIENCE || heavy > MOST_HEAVY || turn >= MOST_TURNS) {
+    if (fruitless > patience(on, desk[REFINE_ROUND]) || heavy > MOST_HEAVY || turn >= MOST_TURNS) {
       mode = ++desk[REFINE_ROUND] < ROUNDS && turn < MOST_TURNS ? MODE_BACK : MODE_DONE;
       fruitless = heavy = 0u;
     }

@@ -10,6 +10,8 @@
 #define SLOTS 1
 #define SLACK 0
 #define PATIENCE 1u
+#define SPARSE_PATIENCE 1u
+#define LAST_PATIENCE 1u
 #define MOST_TURNS 7u
 #define LINGER linger
 static unsigned linger;          /* short: some groups come too late, and leave their share to the others */

@@ -25,9 +25,9 @@ _TURNS_A_READ = 4  # iterations of refinement for which the host enqueues launch
 _MOST_GROWN = 1 << 26  # words of all partitions of the coarsest level
 _GROUPS_A_UNIT = 2
 _SPARSE = 6  # entries of a row in the mean, up to which matchings are aligned
-# How often levels are made anew within the parts, and the most vertices of the finest level of which that begins.
-_CYCLES = {"normal": (4, 1 << 16), "max": (16, 1 << 18)}
-_CYCLES_OF_CPU = 1  # at most, with normal effort, where coarse levels take their share of the time
+# How often levels are made anew within the parts, and the most vertices of the finest level of which that begins. With
+# normal effort only CPUs do it, which refine in fewer turns; elsewhere more turns win more in that time.
+_CYCLES = {"normal": (1, 1 << 16), "max": (16, 1 << 18)}
 
 
 class Multilevel:
@@ -102,8 +102,8 @@ class Multilevel:
         """Return how often levels are made anew, and the finest level that stays."""
         problem = self.plan.problem
         cycles, most = _CYCLES[problem.effort]
-        if self._session.facts.is_cpu and problem.effort == "normal" and not problem.deterministic:
-            cycles = min(cycles, _CYCLES_OF_CPU)
+        if problem.effort == "normal" and (problem.deterministic or not self._session.facts.is_cpu):
+            return 0, 0
         has_individuals = problem.refinement == "label_propagation" and first_level(problem.effort, sizes) is not None
         if not cycles or not has_individuals or len(sizes) == 1:
             return 0, 0

@@ -29,7 +29,8 @@ from clgraph.model.strategy import Strategy
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session
 
-_COARSEST = 16  # vertices of the coarsest level for each part
+_COARSEST = 8  # vertices of the coarsest level for each part, ...
+_COARSEST_OF_OTHERS = 16  # ... and with refinements that change less of what bisections give
 _LEAST_COARSEST = 128
 _ALONE = 1024  # work-items of a group that makes or refines a partition alone, mostly waiting for memory
 _FEW_COUNTERS = 2  # of a sub-group that bisects
@@ -37,7 +38,7 @@ _SAME_EVERYWHERE = 8  # individuals of a deterministic partition, whatever the d
 
 
 def gpu(
-    problem: PartitionProblem, facts: DeviceFacts, *, coarsest: int = _COARSEST, individuals: int | None = None,
+    problem: PartitionProblem, facts: DeviceFacts, *, coarsest: int | None = None, individuals: int | None = None,
     top_k: int = 11, drop_light_edges: bool = False,
 ) -> Recipe:
     """*coarsest* vertices for each part are left when coarsening ends; the best of *individuals* partitions is kept.
@@ -45,6 +46,8 @@ def gpu(
     The refinement ``permutations`` tries all sets of the best *top_k* moves to each part. With *drop_light_edges*
     coarse levels keep at most twice as many entries for each vertex as the graph has.
     """
+    if coarsest is None:
+        coarsest = _COARSEST if problem.refinement == "label_propagation" else _COARSEST_OF_OTHERS
     coarsest = max(_LEAST_COARSEST, checked_count("coarsest", coarsest, 1000) * problem.n_parts)
     if individuals is None:
         individuals = _SAME_EVERYWHERE if problem.deterministic else facts.compute_units * (2 if facts.is_cpu else 1)
@@ -97,7 +100,7 @@ def gpu(
 
 
 def hybrid(
-    problem: PartitionProblem, facts: DeviceFacts, *, coarsest: int = _COARSEST, top_k: int = 11,
+    problem: PartitionProblem, facts: DeviceFacts, *, coarsest: int | None = None, top_k: int = 11,
     drop_light_edges: bool = False, move_at: int | None = None, host: str | None = None,
 ) -> Recipe:
     """As ``gpu``, but the level that has at most *move_at* vertices is divided on the CPU.

@@ -20,7 +20,6 @@ _BORDER = 0.05
 _TURN_BARRIERS = 16.0
 _LAUNCHES = 20.0  # of matching and contraction on a level
 _OTHERS = 10.0
-_AGAIN = 1.5  # times as many levels, with those that are made anew within the parts
 
 
 def multilevel(problem: PartitionProblem, facts: DeviceFacts) -> Work:
@@ -30,10 +29,10 @@ def multilevel(problem: PartitionProblem, facts: DeviceFacts) -> Work:
 
 def sized(n: float, m: float, n_parts: int, facts: DeviceFacts) -> Work:
     """Count what a graph of *n* vertices and *m* entries asks of a device."""
-    levels = max(1.0, math.log(max(2.0, n / (16.0 * n_parts))) / -math.log(_SHRINKING))
+    levels = max(1.0, math.log(max(2.0, n / (8.0 * n_parts))) / -math.log(_SHRINKING))
     all_entries, all_vertices = m / (1 - _SHRINKING), n / (1 - _SHRINKING)
     looks = all_entries * (_LOOKS + _TURNS * _BORDER)
-    levels, turns = _AGAIN * levels, _AGAIN * levels * _TURNS
+    turns = levels * _TURNS
     is_whole = facts.dialect.has_grid_barrier
     return Work(
         launches=_OTHERS + _LAUNCHES * levels + (0.0 if is_whole else 4.0 * turns),
