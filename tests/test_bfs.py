@@ -18,12 +18,13 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import breadth_first_order
 
 import clgraph as cg
-from clgraph.algorithms.bfs import ALGORITHM, BFS, STRATEGIES, as_problem, bfs, levels
+from clgraph.algorithms.bfs import ALGORITHM, BFS, STRATEGIES, as_problem, bfs, levels, work
 from clgraph.algorithms.table import find_algorithm
 from clgraph.algorithms.traversal import queues
 from clgraph.data.graph import Graph
 from clgraph.device.profile import Curve, DeviceRates, load_profile
 from clgraph.errors import ClgraphError, InputError, SourceError, UnsupportedStrategyError, VerificationError
+from clgraph.model.cost import estimate
 from clgraph.reference.bfs import NO_PREDECESSOR, bfs_distances, check_bfs
 from clgraph.runtime.session import Session
 
@@ -399,12 +400,30 @@ def test_what_surely_takes_longer_is_not_priced(session: Session, name: str, gra
 
 def test_a_profile_of_one_core_changes_the_pick(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two cores search a grid together in less time than the host's one; one core of the same device does not."""
-    problem, shipped, picks = as_problem(cg.generators.grid(1024, 1024)), load_profile(pocl.facts, measured=False), []
+    problem, shipped, picks = as_problem(cg.generators.grid(400, 400)), load_profile(pocl.facts, measured=False), []
     for units in (2, 1):
         monkeypatch.setattr(pocl, "facts", replace(pocl.facts, compute_units=units))
         monkeypatch.setattr(pocl, "profile", replace(shipped, rates=slower(shipped.rates, 2 / units)))
         picks.append(ALGORITHM.choose(pocl, problem).strategy)
     assert picks == ["frontier", "host"]
+
+
+def test_one_work_group_looks_at_the_rows_of_hubs(pocl: Session) -> None:
+    """Of two hubs one may be looked at in vain, bottom-up; the only hub of a star is met first."""
+    n, gpu = 3000, replace(pocl.facts, is_cpu=False, compute_units=100)
+    hubs = Graph.from_edges(np.repeat([0, 1], n), 2 + np.tile(np.arange(n), 2))
+    loads = [work.direction_optimizing(graph.stats, gpu).chains[0].loads for graph in (hubs, cg.generators.star(n))]
+    assert loads == [pytest.approx(4.0 * n / 2048), 0.0]
+
+
+def test_random_numbers_make_deep_searches_longer(pocl: Session) -> None:
+    """A core guesses whether an entry leads to a vertex that was met, and waits for the next vertex of a path."""
+    rates = pocl.profile.rates
+    for graph in (cg.generators.grid(300, 300), cg.generators.path(90_000)):
+        near, far = (
+            estimate(work.frontier(each.stats, pocl.facts), rates).seconds for each in (graph, graph.permuted(0))
+        )
+        assert far > 1.3 * near
 
 
 def slower(rates: DeviceRates, factor: float) -> DeviceRates:

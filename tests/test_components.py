@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components as scipy_components
 
 import clgraph as cg
-from clgraph.algorithms.components import STRATEGIES, as_problem, connected_components
+from clgraph.algorithms.components import STRATEGIES, as_problem, connected_components, work
 from clgraph.data.graph import Graph
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine import plan as engine
@@ -133,10 +133,25 @@ def test_entries_at_hubs_meet_on_gpus(pocl: Session) -> None:
 
     def meeting(graph: Graph, facts: DeviceFacts) -> float:
         work = STRATEGIES["rem"].recipe(as_problem(graph), facts, hook_rounds=0).work  # type: ignore[misc]
-        return sum(each.count for each in work.atomics if each.n_words == 1)
+        return sum(each.count for each in work.atomics if each.n_words < 2)
 
     assert meeting(hubs, gpu) == pytest.approx(0.5 * (2 * n - (n + 2)))
     assert meeting(star, gpu) == 0.0 and meeting(hubs, pocl.facts) == 0.0
+
+
+def test_lanes_along_a_hubs_row_join_trees_one_after_the_other(pocl: Session) -> None:
+    """Where first hooks have left one tree, nothing is joined, and lanes only look."""
+    gpu = replace(pocl.facts, is_cpu=False, sub_group_size=32)
+    stats = cg.generators.star(4000).stats
+    joined, hooked = (sum(each.loads for each in work.link(stats, gpu, trees).chains) for trees in (3999.0, 0.0))
+    assert joined > hooked + 0.45 * stats.max_degree > 2.0 * hooked > 0.0
+    assert not work.link(stats, pocl.facts, 3999.0).chains
+
+
+def test_unions_by_rem_leave_paths_deep(pocl: Session) -> None:
+    path, grid = cg.generators.path(5000).stats, cg.generators.grid(300, 300).stats
+    assert work.hooks_deeply(path) and work.splices_deeply(path)
+    assert work.hooks_deeply(grid) and not work.splices_deeply(grid)
 
 
 def test_auto_is_the_fastest_prediction(pocl: Session) -> None:

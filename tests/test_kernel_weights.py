@@ -17,6 +17,7 @@ from clgraph.model import kernel_weights
 from clgraph.model.cost import Atomics, Chain, Gathers, HostItems, Work, estimate, total
 from clgraph.model.kernel_weights import weights_of
 from clgraph.model.recipe import Loop, Phase, Recipe, Use
+from clgraph.model.strategy import priced
 from clgraph.runtime.session import Session
 
 sys.path.append(str(ROOT / "tools"))
@@ -52,7 +53,16 @@ def test_parts_are_priced_as_their_sum(pocl: Session) -> None:
     parts = [(ASKED, 1.0, 1.0), (more, 3.0, 2.0), (Work(launches=2.0, locks=1.0), 0.5, 4.0)]
     priced, summed = estimate(parts, rates), estimate(total(parts), rates)
     assert priced.parts == pytest.approx(summed.parts, rel=1e-12) and all(summed.parts.values())
-    assert priced.seconds == pytest.approx(summed.seconds, rel=1e-12)
+    alone = [estimate(total([part]), rates).seconds for part in parts]
+    assert priced.seconds == pytest.approx(sum(alone), rel=1e-12) and len(alone) == 3
+
+
+def test_loads_in_turn_hide_behind_the_traffic_of_their_own_part_only(pocl: Session) -> None:
+    rates = pocl.profile.rates
+    traffic, chain = Work(streamed_bytes=1e6), Work(chains=(Chain(1e5, 64.0),))
+    both = estimate(traffic, rates).seconds, estimate(chain, rates).seconds
+    assert estimate([(traffic, 1.0, 1.0), (chain, 1.0, 1.0)], rates).seconds == pytest.approx(sum(both), rel=1e-12)
+    assert estimate(traffic + chain, rates).seconds == pytest.approx(max(both), rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["bfs", "color", "connected_components", "minimum_spanning_forest", "sssp"])
@@ -68,8 +78,24 @@ def test_predictions_are_of_what_a_recipe_lists(pocl: Session, name: str) -> Non
             continue
         listed = recipe(problem, pocl.facts)
         kernels = total([(work, 1.0, 1.0) for work in listed.by_key(weights).values()])
-        seconds = estimate(kernels + listed.preparation, pocl.profile.rates).seconds + pocl.profile.rates.call_seconds
+        asked = estimate(kernels + listed.preparation, pocl.profile.rates).parts
+        assert {name: predicted.parts[name] for name in asked} == pytest.approx(asked, rel=1e-9)
+        seconds = estimate(listed.weighted_parts(weights), pocl.profile.rates).seconds + predicted.parts["call"]
         assert predicted.seconds == pytest.approx(seconds, rel=1e-9)
+
+
+def test_answers_of_gpus_come_over_the_bus(pocl: Session) -> None:
+    """So a call takes longer there beside its kernels the larger the graph is."""
+    algorithm, rates = find_algorithm("bfs"), pocl.profile.rates
+    calls = {
+        (n, is_cpu): priced(
+            algorithm.strategies["frontier"], algorithm.problem(generators.path(n), source=0),
+            replace(pocl.facts, is_cpu=is_cpu), rates,
+        ).parts["call"] for n in (1000, 3000) for is_cpu in (True, False)
+    }  # fmt: skip
+    assert calls[1000, True] == calls[3000, True] == rates.call_seconds
+    assert calls[3000, False] - rates.call_seconds == pytest.approx(3 * (calls[1000, False] - rates.call_seconds))
+    assert calls[1000, False] > rates.call_seconds
 
 
 def test_weights_are_of_kernels_that_exist(pocl: Session) -> None:

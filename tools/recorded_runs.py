@@ -24,6 +24,7 @@ from clgraph.device.profile import DeviceRates, load_profile  # noqa: E402
 from clgraph.model import kernel_weights  # noqa: E402
 from clgraph.model.cost import estimate  # noqa: E402
 from clgraph.model.recipe import Recipe  # noqa: E402
+from clgraph.model.strategy import priced  # noqa: E402
 from clgraph.runtime.selection import devices  # noqa: E402
 
 Weights: TypeAlias = dict[tuple[str, str], tuple[float, float, int]]
@@ -101,7 +102,9 @@ def _problem(benchmark: str, kind: str, size: int, settings: tuple[tuple[str, An
     data = _input(kind, size, benchmark == "factorization")
     if benchmark == "factorization":
         return ratings_problem(data, rank=judged.RANK, n_sweeps=judged.N_SWEEPS)
-    return judged.GRAPHS[benchmark][0].problem(kind, data, **dict(settings))
+    problem = judged.GRAPHS[benchmark][0].problem(kind, data, **dict(settings))
+    assert problem.stats  # what strategies of the host are predicted to take depends on whether they are known
+    return problem
 
 
 def problem_of(row: Mapping[str, Any]) -> Any:
@@ -174,8 +177,7 @@ def predicted_seconds(row: Mapping[str, Any], facts: DeviceFacts) -> float:
         strategy = STRATEGIES[name]
     else:
         strategy = judged.GRAPHS[row["benchmark"]][0].algorithm.strategies[name]
-    seconds = estimate(strategy.work(problem, facts), rates).seconds
-    return seconds if strategy.kind == "sequential" else seconds + rates.call_seconds
+    return priced(strategy, problem, facts, rates).seconds
 
 
 def facts_in(path: str) -> DeviceFacts:

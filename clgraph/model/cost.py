@@ -144,7 +144,7 @@ def total(parts: Iterable[Part]) -> Work:
 
 @record
 class Estimate:
-    """Predicted seconds and their parts; the total takes the slower of traffic and the chain."""
+    """Predicted seconds and their parts; of each kernel, the total takes the slower of traffic and the chain."""
 
     seconds: float
     parts: Mapping[str, float] = field(default_factory=dict)
@@ -157,28 +157,32 @@ class Estimate:
 def estimate(asked: Work | Iterable[Part], rates: DeviceRates) -> Estimate:
     """Predict how long a work, or all of its parts, takes on a device with these *rates*.
 
-    Launches, read-backs, barriers and the host add up; streaming, gathers and atomics share the memory system
-    and add up; serial work (chains of loads, and locks) hides behind them unless it takes longer. Parts are not summed
-    to a work first, since a choice makes hundreds of them.
+    Launches, read-backs, barriers and the host add up; streaming, gathers and atomics share the memory system and add
+    up; serial work (chains of loads, and locks) hides behind those of its own part unless it takes longer, since parts
+    are done one after the other. Parts are not summed to a work first, since a choice makes hundreds of them.
     """
-    launches = read_backs = grid_barriers = streamed_bytes = gathers = atomics = chain = 0.0
-    locks = contended_attempts = host = 0.0
+    launches = read_backs = grid_barriers = streaming = gathers = atomics = chain = locks = contention = 0.0
+    host = longest = 0.0
     gathers_per_second = rates.gathers_per_second
     for work, times, weight in ((asked, 1.0, 1.0),) if isinstance(asked, Work) else asked:
         n = times * weight
         launches += times * work.launches
         read_backs += times * work.read_backs
         grid_barriers += times * work.grid_barriers
-        streamed_bytes += n * work.streamed_bytes
+        before = streaming + gathers + atomics, chain + locks + contention
+        streaming += n * work.streamed_bytes / rates.stream_bytes_per_second
         for g in work.gathers:
             gathers += n * g.count / at(gathers_per_second, g.working_set_bytes)
         for a in work.atomics:
             atomics += n * _atomic_seconds(a, rates)
         for c in work.chains:
             chain += n * c.loads * at(rates.dependent_load_seconds, c.working_set_bytes)
-        if work.locks or work.contended_attempts:
-            locks += n * work.locks
-            contended_attempts += n * work.contended_attempts
+        if work.locks:
+            locks += n * work.locks * rates.lock_seconds
+        if work.contended_attempts:
+            hot = at(rates.same_address_atomics_per_second[_LOCK], _ALL_ITEMS)
+            contention += n * work.contended_attempts / hot
+        longest += max(streaming + gathers + atomics - before[0], chain + locks + contention - before[1])
         host += n * work.host_seconds
         for items in work.host_items:
             host += n * _host_seconds(items, rates)
@@ -186,19 +190,16 @@ def estimate(asked: Work | Iterable[Part], rates: DeviceRates) -> Estimate:
         "launches": launches * rates.launch_seconds,
         "read_backs": read_backs * rates.read_back_seconds,
         "grid_barriers": grid_barriers * rates.grid_barrier_seconds if grid_barriers else 0.0,
-        "streaming": streamed_bytes / rates.stream_bytes_per_second,
+        "streaming": streaming,
         "gathers": gathers,
         "atomics": atomics,
         "chain": chain,
-        "locks": locks * rates.lock_seconds,
-        "contention": contended_attempts / at(rates.same_address_atomics_per_second[_LOCK], _ALL_ITEMS)
-        if contended_attempts else 0.0,
+        "locks": locks,
+        "contention": contention,
         "host": host,
     }
-    traffic = parts["streaming"] + gathers + atomics
-    serial = chain + parts["locks"] + parts["contention"]
     fixed = parts["launches"] + parts["read_backs"] + parts["grid_barriers"] + host
-    return Estimate(fixed + max(traffic, serial), parts)
+    return Estimate(fixed + longest, parts)
 
 
 def _host_seconds(items: HostItems, rates: DeviceRates) -> float:

@@ -18,6 +18,7 @@ from clgraph.model.recipe import Recipe
 
 logger = logging.getLogger(__name__)
 _NOTHING = Work()
+_ANSWER_BYTES, _BUS_BYTES_PER_SECOND = 4.0, 8e9  # of a vertex; of memory that is not pinned
 _SURELY = 2.0  # times the best price: prices may be wrong
 
 Kind = Literal["online", "offline", "sequential"]
@@ -138,14 +139,14 @@ def choose(
     out = {**left_out, **unsupported, **unfit}
     fit = {name: s for name, s in strategies.items() if name not in out}
     last = {name: s.least for name, s in fit.items() if s.least is not None and name != requested and not whole}
-    estimates = {name: _priced(s, problem, facts, rates) for name, s in fit.items() if name not in last}
+    estimates = {name: priced(s, problem, facts, rates) for name, s in fit.items() if name not in last}
     limit = _SURELY * min((found.seconds for found in estimates.values()), default=math.inf)
     at_least = {}
     for name, least in last.items():
         if (seconds := estimate(least(problem), rates).seconds) > limit:
             at_least[name] = seconds
         else:
-            estimates[name] = _priced(fit[name], problem, facts, rates)
+            estimates[name] = priced(fit[name], problem, facts, rates)
     ranked = dict(sorted(estimates.items(), key=lambda item: item[1].seconds))
     picked = next(iter(ranked)) if requested == "auto" else requested
     if logger.isEnabledFor(logging.INFO):
@@ -153,10 +154,14 @@ def choose(
     return Choice(picked, requested, ranked, out, at_least=at_least)
 
 
-def _priced(strategy: Strategy, problem: Any, facts: DeviceFacts, rates: DeviceRates) -> Estimate:
-    """Predict what a call takes: the work, and on a device what comes beside it."""
+def priced(strategy: Strategy, problem: Any, facts: DeviceFacts, rates: DeviceRates) -> Estimate:
+    """Predict what a call takes: the work, and on a device what comes beside it, with an answer over the bus."""
     of_work = estimate(strategy.work(problem, facts), rates)
-    return of_work if strategy.kind == "sequential" else of_work.plus("call", rates.call_seconds)
+    if strategy.kind == "sequential":
+        return of_work
+    graph = None if facts.is_cpu else getattr(problem, "graph", None)
+    answer = 0.0 if graph is None else _ANSWER_BYTES * graph.n_vertices / _BUS_BYTES_PER_SECOND
+    return of_work.plus("call", rates.call_seconds + answer)
 
 
 def choose_at_once(
@@ -178,7 +183,7 @@ def choose_at_once(
         if not isinstance(requested, str) or requested not in ("auto", name):
             continue
         if strategy.unfit(problem) is None:
-            guess = _priced(strategy, problem, facts, rates)
+            guess = priced(strategy, problem, facts, rates)
             if guess.seconds < least or requested == name:
                 reason = f"the least that a call on {facts.name} takes is {1e3 * least:.2g} ms"
                 return Choice(name, requested, {name: guess}, reason=reason)

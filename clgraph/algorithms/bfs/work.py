@@ -20,12 +20,13 @@ _FIRST_LOOKS = 6.0  # entries that an unreached vertex looks at
 _STEP_LOADS, _STEP_ENTRIES = 4.0, 2048.0
 # Of a CPU, in random loads from its second-level cache.
 _NEAR_BYTES = 2.0**18
-_PER_PULL, _TOP_DOWN_SHARE = 22.0, 0.2
+_PER_PULL, _TOP_DOWN_SHARE = 28.0, 0.2
 _MEETINGS = 1.25  # by which searching together takes longer than a share alone: narrow levels are one core's
 # Of a deep search on a CPU, in the same loads: of a level, which waits for the one before, and more where the next
 # vertex is far; and of two entries a vertex where it is random whether they lead to one that was met, as in components.
-_PER_LEVEL, _PER_FAR_LEVEL = 5.0, 20.0
-_PER_GUESS, _GUESSES = 10.0, 2.0
+_PER_LEVEL, _PER_FAR_LEVEL = 5.0, 35.0
+_PER_GUESS, _GUESSES = 15.0, 2.0
+_NEIGHBORS_APART = 1024  # numbers between two in a sorted row, up to which they are near each other
 _WIDE = 1.2  # in few wide levels cores reach the same vertices, and most edges lead to what was reached far away
 
 
@@ -35,7 +36,8 @@ def frontier(stats: GraphStats, facts: DeviceFacts) -> Work:
     if facts.is_cpu:
         alone, members = serial_work(stats, facts), queue_members(facts)
         if stats.estimated_depth <= _DEEP:
-            return alone.times(_WIDE)
+            guesses = _PER_GUESS * _far_from_hubs(stats) * min(m, _GUESSES * met)
+            return alone.times(_WIDE) + Work(gathers=(Gathers(guesses, _NEAR_BYTES),))
         levels = min(stats.estimated_depth, met) * (_PER_LEVEL + _PER_FAR_LEVEL * stats.far_neighbor_share)
         guesses = _PER_GUESS * stats.randomness * min(m, _GUESSES * met)
         waits = Work(gathers=(Gathers(levels + guesses, _NEAR_BYTES),))
@@ -46,6 +48,16 @@ def frontier(stats: GraphStats, facts: DeviceFacts) -> Work:
         streamed_bytes=16.0 * n + 8.0 * m, gathers=(Gathers(2.0 * m, 4.0 * n), Gathers(met, 8.0 * n)),
         atomics=(Atomics(met, max(2.0, n)),), grid_barriers=barriers,
     )
+
+
+def _far_from_hubs(stats: GraphStats) -> float:
+    """Return the share of the entries that lead far away, but for those to and from hubs.
+
+    Hubs stay in a cache, and the neighbours in the row of a hub are near each other.
+    """
+    first_bin = max(1, (stats.n_vertices // _NEIGHBORS_APART).bit_length()) + 1
+    at_hubs = sum(stats.degree_edge_counts[first_bin:]) / max(1, stats.n_edges)
+    return stats.far_neighbor_share * max(0.0, 1.0 - 2.0 * at_hubs)
 
 
 def turns_round(stats: GraphStats) -> bool:

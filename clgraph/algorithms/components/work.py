@@ -40,8 +40,10 @@ _TRIES_AT_HUBS = 3.0  # of a vertex at most, from R-MAT 20 and 22 on an H200: th
 # Loads of a GPU's work-item, one after the other, by entry and logarithm of the depth, since walks shorten paths.
 _SPLICE_LOADS, _WALK_LOADS = 50.0, 130.0
 _MOST_CLIMBS = 4.0  # entries of a vertex: further ones lead to its own tree
-# Loads of an entry of a long row, which a sub-group goes along: by walks four entries are under way at a time.
-_SPLICE_ROW_LOADS, _WALK_ROW_LOADS = 4.0, 1.0
+# Of a long row, along which a sub-group goes: loads of an entry by Rem's unions, which are the entry, both parents and
+# the exchange; and entries under way at a time by walks, of which each takes the entry, the walk and the exchange.
+# Lanes that join a tree exchange the word of one root, and so one after the other.
+_SPLICE_ROW_LOADS, _WALKED = 4.0, 4.0
 _PATH_DEGREE_BIN, _MANY = 2, 0.5  # degrees up to 3 are in this bin, and what share of the vertices is many
 
 
@@ -220,8 +222,10 @@ def link(stats: GraphStats, facts: DeviceFacts, n_joins: float, walks: float = 0
     climbs = 0.0 if facts.is_cpu else min(looked_at / connected, _MOST_CLIMBS) * math.log2(
         1.0 + stats.estimated_depth * n_joins / connected
     )
-    loads, row_loads = (_WALK_LOADS, _WALK_ROW_LOADS) if walks else (_SPLICE_LOADS, _SPLICE_ROW_LOADS)
-    row = 0.0 if facts.is_cpu else row_loads * _looked_at(stats) * stats.max_degree / facts.sub_group_size
+    loads, row_loads = (_WALK_LOADS, (walks + 2.0) / _WALKED) if walks else (_SPLICE_LOADS, _SPLICE_ROW_LOADS)
+    row = 0.0 if facts.is_cpu else _looked_at(stats) * stats.max_degree * (
+        row_loads / facts.sub_group_size + n_joins / connected
+    )
     most = _MOST_AFTER_HOOKS if walks else _MOST_GUESSES
     guesses = stats.randomness * min(looked_at, most * connected) if facts.is_cpu and n_joins >= 1 else 0.0
     return Work(
