@@ -56,7 +56,7 @@ PLANTS = {
     "flattened-by-halving": Plant(
         "components/phases.cl", "if (v < n) climb_four(v, parent);",
         "for (int k = v; k < min(v + 4, n); k++) store_relaxed(parent + k, find_root(parent, k));",
-        "scheduler", "edge_list",
+        "scheduler", "lists",
     ),
     "outsider-left-outside": Plant(
         "components/afforest.cl", "link_four(parent, root, inside ? (int4)giant : p);",

@@ -43,8 +43,8 @@ from clgraph.probing import api as probing  # noqa: E402
 EXTRA_BYTES = 3 << 30  # of address space for the calls
 LONGEST_SECONDS = 60.0  # of a call; a kernel may have to be compiled
 OF_PLANS = {
-    "wait", "wait_aside", "staging_for", "program", "check_memory", "run_info", "record_kernel", "record_transfer",
-    "record_compile",
+    "wait", "wait_aside", "staging_for", "pieces", "program", "check_memory", "run_info", "record_kernel",
+    "record_transfer", "record_compile",
 }
 
 

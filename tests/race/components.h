@@ -120,7 +120,7 @@ static bool merge_right(Random &random, ulong seed) {
 }
 
 /* Edges come in two lists, whichever way round. */
-static bool edge_list_right(Random &random, ulong seed) {
+static bool lists_right(Random &random, ulong seed) {
   Forest f(random, seed);
   launch((int)f.parent.size(), [&] { start_trees((int)f.parent.size(), f.parent.data()); });
   std::vector<int> ends[2][2];
@@ -207,6 +207,6 @@ static bool degree_classes_right(Random &random, ulong seed) {
 
 static const Case cases[] = {
   {"hook_compress", hook_compress_right}, {"rem", rem_right}, {"merge", merge_right},
-  {"message", message_right}, {"edge_list", edge_list_right}, {"afforest", afforest_right},
+  {"message", message_right}, {"lists", lists_right}, {"afforest", afforest_right},
   {"degree_classes", degree_classes_right},
 };
