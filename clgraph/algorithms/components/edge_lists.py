@@ -21,12 +21,13 @@ class EdgeComponents:
 
     def __init__(self, session: Session, n_vertices: int, parents: NDArray[np.int32] | None = None) -> None:
         self.session, self.n_vertices = session, n_vertices
+        known = 0 if parents is None else parents.size
         self._fours = -(-n_vertices // 4)  # kernels that merge and compress take four vertices at a time
         with session.driver:
             self._parent = session.empty(4 * self._fours, np.int32)
-            if n_vertices:
+            if known < 4 * self._fours:
                 self._launch("edge_list.cl:start_trees", 4 * self._fours, n=4 * self._fours)
-            if parents is not None and parents.size:
+            if parents is not None and known:
                 self._parent.set(parents)
 
     def link(self, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> None:

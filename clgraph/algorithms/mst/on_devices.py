@@ -104,8 +104,10 @@ def solve(problem: ForestProblem, graph: SplitGraph | StreamedGraph) -> tuple[ND
     weights = problem.graph.edge_weights
     kind = weight_kind(problem.graph)
     if weights is not None and kind == "WEIGHT_RANK":
-        as_before: Any = {"shares": graph.shares, "segment_entries": graph.segment_entries}
-        graph = StreamedGraph(_ranked(problem.graph, weights), list(team.sessions), weights=True, **as_before)
+        graph = StreamedGraph(
+            _ranked(problem.graph, weights), list(team.sessions), shares=graph.shares,
+            segment_entries=graph.segment_entries, weights=True,
+        )  # fmt: skip
         team = graph.team
     sent_before = team.sent_bytes
     solver, split = Solver(kind, problem.maximum), graph
