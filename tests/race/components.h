@@ -107,13 +107,19 @@ static bool rem_right(Random &random, ulong seed) {
   return f.right();
 }
 
-/* The forests of two devices, each flat and of every other edge, are merged. */
-static bool merge_right(Random &random, ulong seed) {
-  Forest f(random, seed);
+/* Leaves the forest of every other edge, and returns that of the others; both are flat. */
+static std::vector<int> halve(Forest &f) {
   Edges parts[2];
   for (size_t k = 0; k < f.edges.size(); k++) parts[k % 2].push_back(f.edges[k]);
-  const std::vector<int> mine = expected_labels(f.n, parts[0]), other = expected_labels(f.n, parts[1]);
+  const std::vector<int> mine = expected_labels(f.n, parts[0]);
   for (int v = 0; v < (int)f.parent.size(); v++) f.parent[v] = v < f.n ? mine[v] : v;
+  return expected_labels(f.n, parts[1]);
+}
+
+/* The forests of two devices are merged. */
+static bool merge_right(Random &random, ulong seed) {
+  Forest f(random, seed);
+  const std::vector<int> other = halve(f);
   launch((f.n + 3) / 4, [&] { merge_parents(f.n, other.data(), f.parent.data()); });
   f.compress();
   return f.right();
@@ -142,9 +148,7 @@ static bool lists_right(Random &random, ulong seed) {
 /* The same as merge, where the forest of the other device comes as a message. */
 static bool message_right(Random &random, ulong seed) {
   Forest f(random, seed);
-  Edges parts[2];
-  for (size_t k = 0; k < f.edges.size(); k++) parts[k % 2].push_back(f.edges[k]);
-  const std::vector<int> mine = expected_labels(f.n, parts[0]), theirs = expected_labels(f.n, parts[1]);
+  const std::vector<int> theirs = halve(f);
   const int words = 1 + (int)random.below(2), n_words = (f.n + 31) / 32, n_blocks = (n_words + words - 1) / words;
   std::vector<int> chosen(n_blocks);
   std::vector<uint> same(n_words), other(n_words), sizes(n_blocks), message(n_blocks + 1);
@@ -156,7 +160,6 @@ static bool message_right(Random &random, ulong seed) {
   launch(n_words, [&] {
     write_blocks(f.n, n_words, n_blocks, words, theirs.data(), chosen.data(), same.data(), other.data(), message.data());
   });
-  for (int v = 0; v < (int)f.parent.size(); v++) f.parent[v] = v < f.n ? mine[v] : v;
   launch((f.n + 3) / 4, [&] { merge_message(f.n, n_blocks, words, message.data(), f.parent.data()); });
   f.compress();
   return f.right();
