@@ -2,6 +2,7 @@
 
     benchmarks/bench_partition.py --device pocl --graphs delaunay-17 grid-512 -k 64 --json results.json
     benchmarks/bench_partition.py --graphs delaunay-17 --strategies gpu "gpu, lock_free" "gpu, buffered" hybrid
+    benchmarks/bench_partition.py --graphs delaunay-20 --strategies gpu "gpu, max" --seeds 0 1 2 --calls
 
 A row holds, beside what ``graph_benchmark.py`` says, ``n_parts``, ``edge_cut``, ``imbalance``, ``n_levels`` and the
 host's seconds of each phase; with pymetis also ``metis_cut``, ``metis_seconds`` (one thread, in the same run) and
@@ -61,10 +62,10 @@ def _describe(_session: Session, _problem: PartitionProblem, plan: Any, result: 
 
 
 BENCHMARK = GraphBenchmark(
-    ALGORITHM, _GRAPHS, inputs.undirected, lambda name, graph, n_parts=64: as_problem(graph, n_parts=n_parts),
+    ALGORITHM, _GRAPHS, inputs.undirected, lambda name, graph, **settings: as_problem(graph, **settings),
     lambda problem, result: {}, is_unique=False, describe=_describe,
-    variants={name: variant(name) for name in VARIANTS}, settings=("n_parts",),
-    label=lambda name, n_parts: f"{name}, k = {n_parts}",
+    variants={name: variant(name) for name in VARIANTS}, settings=("n_parts", "seed"),
+    label=lambda name, n_parts, seed: f"{name}, k = {n_parts}, seed {seed}",
 )
 
 
@@ -112,11 +113,13 @@ def _table(rows: list[dict[str, Any]]) -> str:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-k", "--parts", type=int, nargs="+", default=[64], help="numbers of parts (64)")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="seeds (0)")
     parser.add_argument("--metis", metavar="FILE", help="cuts and seconds of METIS: written, or read without pymetis")
 
 
 if __name__ == "__main__":
     main(
         BENCHMARK, str(__doc__).partition("\n")[0], add_options=_add_options,
-        cases=lambda args: [{"n_parts": n_parts} for n_parts in args.parts], finish=_compare, table=_table,
+        cases=lambda args: [{"n_parts": n_parts, "seed": seed} for n_parts in args.parts for seed in args.seeds],
+        finish=_compare, table=_table,
     )

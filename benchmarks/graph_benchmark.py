@@ -2,7 +2,7 @@
 
 A row holds, beside what ``harness.py`` says, what the benchmark's ``fingerprint`` tells of the result, by which runs
 are compared, and ``verified``, false on graphs above ``--check-limit`` until ``--reference`` has found the same. Rows
-of ``bench_cost_model.py`` have ``call_seconds`` and ``least_call_seconds``, median and least of later calls, for which
+of ``bench_cost_model.py`` and with ``--calls`` have ``call_seconds`` and ``least_call_seconds``, median and least of later calls, for which
 the model predicts ``predicted_call_seconds``.
 """
 from __future__ import annotations
@@ -133,10 +133,11 @@ class GraphBenchmark:
     ) -> dict[str, float]:
         """Time later calls: a kept plan is found, runs, and its answer comes to the host.
 
-        The first calls do not count. Where a run takes more than the budget, a call takes no longer to speak of.
+        The first calls do not count. Where a run takes more than the budget, a call takes no longer to speak of, and
+        for variants there is no call.
         """
         name, seconds = row["strategy"], list[float]()
-        if row["repeats"] < min(2, repeats):
+        if row["repeats"] < min(2, repeats) or name in self.variants:
             return {}
         began, uncounted = time.perf_counter(), harness.WARM_UPS
         while len(seconds) <= uncounted or (
@@ -243,6 +244,7 @@ def main(
     parser.add_argument(
         "--strategies", nargs="+", choices=plans, metavar="NAME", default=[], help="(default: all without options)"
     )
+    parser.add_argument("--calls", action="store_true", help="time later calls, with the answer on the host, too")
     if "scipy" in options:
         parser.add_argument("--scipy", action="store_true", help="time scipy too")
     if "networkx" in options:
@@ -267,7 +269,7 @@ def main(
             rows = benchmark.measure(
                 session, name, graph, strategies=args.strategies, check_limit=args.check_limit,
                 hosts=[key for key in benchmark.hosts if wanted[key.split(",")[0]]], repeats=args.repeats,
-                budget_seconds=args.budget, **settings,
+                budget_seconds=args.budget, calls=args.calls, **settings,
             )  # fmt: skip
             finish(args, session, name, graph, rows)
             yield rows
