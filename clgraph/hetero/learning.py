@@ -117,13 +117,12 @@ class HASS(Policy):
         self._size: dict[int, int] = {}  # of the load that each took last to be measured
         first = 0
         if self._is_first:
-            lanes = max(self.members[d].lanes for d in self.living)
-            small = min(self.n_items // (4 * len(self.living)), max(lanes, self.sub_load))
-            small = -(-max(1, small) // self.grain) * self.grain
+            most = self.n_items // (4 * len(self.living))
             for device in sorted(self.living):
-                self.buffers[device] = first, min(self.n_items, first + small)
+                small = min(most, max(self.members[device].lanes, self.sub_load))
+                self._size[device] = -(-max(1, small) // self.grain) * self.grain
+                self.buffers[device] = first, min(self.n_items, first + self._size[device])
                 first = self.buffers[device][1]
-            self._size = dict.fromkeys(self.living, small)
         self._rest = (first, self.n_items)
         self._taken = [0] * len(self.members)  # the last range that each took
 
