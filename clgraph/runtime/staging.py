@@ -11,7 +11,7 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from queue import SimpleQueue
@@ -33,11 +33,13 @@ LEAST_BYTES = 4 << 20  # a smaller copy has little to overlap
 _TOLD = 8  # chunks that kernels take at once, if they begin before all have come
 _SLICES = 4  # of a chunk, each for a thread
 _FEW_CHUNKS = 4  # less than so many are halved, so that something overlaps
+_RISING = 8  # the first part of an upload is so much smaller than a whole one
 _MOST_THREADS = 12  # more are no faster than the bus
 _TOUCHED = 3  # parts at once, while kernels run
 _PAGE_BYTES = 4096
 _ZERO = np.zeros(1, np.uint8)
 
+_Copy: TypeAlias = tuple[Any, int, NDArray[Any]]  # a buffer, its first byte, and what is copied there
 _Tasks: TypeAlias = "SimpleQueue[tuple[NDArray[np.uint8], NDArray[np.uint8], threading.Lock] | None]"
 
 
@@ -149,36 +151,43 @@ class Staging:
         self._session.record_transfer(event)
         return event
 
-    def upload(
-        self, buffer: Any, first_byte: int, host: NDArray[Any], then: Callable[[int, int], object] | None = None
+    def upload(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
+        """Copy contiguous *host* to *buffer* from *first_byte* on; *host* may change afterwards."""
+        self.upload_all([(buffer, first_byte, host)])
+
+    def upload_all(
+        self, copies: Sequence[_Copy], then: Callable[[int, int], object] | None = None
     ) -> None:
-        """Copy contiguous *host* to *buffer* from *first_byte* on; *host* may change afterwards.
+        """Copy as :meth:`upload` does, with no gap between one array and the next.
 
         With *then* the copies are in the queue for transfers, so that kernels run beside them. It is called for one
-        range of bytes of *host* after the other, and the kernels that it enqueues run once these are on the device.
+        range of bytes of the last array after the other, which begin at multiples of a sixteenth of a chunk, and the
+        kernels that it enqueues run once these, and all arrays before, are on the device.
         """
-        parts, session = _parts(host), self._session
-        queue = session.queue if then is None else session.transfers.queue
+        parts, session = _rising_parts(copies), self._session
+        queue, last = session.queue if then is None else session.transfers.queue, copies[-1]
 
         with self._copying("copying to the device") as (chunks, copiers):
             def fill(i: int) -> None:
                 if (event := self._sending[i % N_CHUNKS]) is not None:
                     self._wait(event)
-                copiers.submit(chunks[i % N_CHUNKS][: parts[i].size], parts[i])
+                copiers.submit(chunks[i % N_CHUNKS][: parts[i][2].size], parts[i][2])
 
             with self._ordered(queue):
                 for i in range(min(N_CHUNKS, len(parts))):
                     fill(i)
-                done = told = 0
-                for i, part in enumerate(parts):
+                told, untold = 0, 0
+                for i, (copy, first, part) in enumerate(parts):
                     copiers.wait()
                     chunk = chunks[i % N_CHUNKS][: part.size]
-                    event = self._enqueue(queue, buffer, chunk, dst_offset=first_byte + done)
-                    self._sending[i % N_CHUNKS], done = event, done + part.size
-                    if then is not None and (i % _TOLD == _TOLD - 1 or done == host.nbytes):
-                        self._hold(session.queue, queue, event)
-                        then(told, done)
-                        told = done
+                    event = self._enqueue(queue, copy[0], chunk, dst_offset=copy[1] + first)
+                    self._sending[i % N_CHUNKS], done = event, first + part.size
+                    if then is not None and copy is last:
+                        untold += 1
+                        if untold == _TOLD or done == last[2].nbytes:
+                            self._hold(session.queue, queue, event)
+                            then(told, done)
+                            told, untold = done, 0
                     if LAG <= i < len(parts) - N_CHUNKS + LAG:  # the bus has others to move meanwhile
                         fill(i - LAG + N_CHUNKS)
 
@@ -245,6 +254,21 @@ def beside_kernels(session: Session, wait: Callable[[cl.Event], object]) -> Stag
 
 def _parts(host: NDArray[Any]) -> list[NDArray[np.uint8]]:
     """Return the bytes of *host* in parts, each for a chunk."""
-    whole = host.reshape(-1).view(np.uint8)
-    size = CHUNK_BYTES if whole.size >= _FEW_CHUNKS * CHUNK_BYTES else CHUNK_BYTES // 2
+    whole, size = host.reshape(-1).view(np.uint8), _part_bytes(host.nbytes)
     return [whole[start : start + size] for start in range(0, whole.size, size)]
+
+
+def _rising_parts(copies: Sequence[_Copy]) -> list[tuple[_Copy, int, NDArray[np.uint8]]]:
+    """Return parts of all arrays, each with its copy and first byte: small ones first, so that the bus begins soon."""
+    most = _part_bytes(sum(host.nbytes for _, _, host in copies))
+    size, parts = max(1, most // _RISING), []
+    for copy in copies:
+        whole, start = copy[2].reshape(-1).view(np.uint8), 0
+        while start < whole.size:
+            parts.append((copy, start, whole[start : start + size]))
+            start, size = start + size, min(most, 2 * size)
+    return parts
+
+
+def _part_bytes(n_bytes: int) -> int:
+    return CHUNK_BYTES if n_bytes >= _FEW_CHUNKS * CHUNK_BYTES else CHUNK_BYTES // 2
