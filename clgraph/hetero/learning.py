@@ -92,10 +92,10 @@ class HASS(Policy):
 
     In the first round each device gets a small load. While some have not ended theirs, the others go on with loads that
     double; then what is left is cut in the ratio of the speeds. A GPU gets its share at once, as one transfer and one
-    launch. A CPU takes half of what its buffer still has, and the rest can be stolen. The ratios
-    follow what each device did in a round, and are fixed when two rounds agree, or when a round took longer than one
-    before. The CPU copies for the GPUs, too, so one round is theirs alone, and one is the CPUs' if these did most; the
-    others rest if that was the fastest.
+    launch. A CPU takes half of what its buffer still has, and others that do not rest may steal the other half. The
+    ratios follow what each device did in a round, and are fixed when two rounds agree, or when a round took longer than
+    one before. The CPU copies for the GPUs, too, so one round is theirs alone, and one is the CPUs' if these did most;
+    the others rest if that was the fastest.
     """
 
     name = "hass"
@@ -141,8 +141,8 @@ class HASS(Policy):
             return first, self._rest[0]
         first, stop = self.buffers.get(device, (0, 0))
         size = stop - first
-        if self.members[device].is_cpu:
-            size = min(size, max(self._least(device), self.whole_sub_loads(size / 2)))
+        if self.members[device].is_cpu and any(self._known.get(d, 1.0) for d in self.living if d != device):
+            size = min(size, max(self._least(device), self.whole_sub_loads(size / 2)))  # others may steal the rest
         self._taken[device] = size
         return self.from_buffer(device, size)
 
