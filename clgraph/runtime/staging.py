@@ -33,7 +33,6 @@ LEAST_BYTES = 4 << 20  # a smaller copy has little to overlap
 _TOLD = 8  # chunks that kernels take at once, if they begin before all have come
 _SLICES = 4  # of a chunk, each for a thread
 _FEW_CHUNKS = 4  # less than so many are halved, so that something overlaps
-_RISING = 8  # the first part of an upload is so much smaller than a whole one
 _MOST_THREADS = 12  # more are no faster than the bus
 _TOUCHED = 3  # parts at once, while kernels run
 _PAGE_BYTES = 4096
@@ -155,23 +154,23 @@ class Staging:
         """Copy contiguous *host* to *buffer* from *first_byte* on; *host* may change afterwards."""
         self.upload_all([(buffer, first_byte, host)])
 
-    def upload_all(
-        self, copies: Sequence[_Copy], then: Callable[[int, int], object] | None = None
-    ) -> None:
+    def upload_all(self, copies: Sequence[_Copy], then: Callable[[int, int], object] | None = None) -> None:
         """Copy as :meth:`upload` does, with no gap between one array and the next.
 
         With *then* the copies are in the queue for transfers, so that kernels run beside them. It is called for one
-        range of bytes of the last array after the other, which begin at multiples of a sixteenth of a chunk, and the
-        kernels that it enqueues run once these, and all arrays before, are on the device.
+        range of bytes of the last array after the other, which begin at multiples of half a chunk, and the kernels
+        that it enqueues run once these, and all arrays before, are on the device.
         """
-        parts, session = _rising_parts(copies), self._session
+        parts = [(copy, first, part) for copy in copies for first, part in _parts(copy[2])]
+        session = self._session
         queue, last = session.queue if then is None else session.transfers.queue, copies[-1]
 
         with self._copying("copying to the device") as (chunks, copiers):
             def fill(i: int) -> None:
                 if (event := self._sending[i % N_CHUNKS]) is not None:
                     self._wait(event)
-                copiers.submit(chunks[i % N_CHUNKS][: parts[i][2].size], parts[i][2])
+                part = parts[i][2]
+                copiers.submit(chunks[i % N_CHUNKS][: part.size], part)
 
             with self._ordered(queue):
                 for i in range(min(N_CHUNKS, len(parts))):
@@ -217,20 +216,20 @@ class Staging:
 
         with self._copying("copying from the device") as (chunks, copiers):
             def ask(i: int) -> None:
-                chunk = chunks[i % N_CHUNKS][: parts[i].size]
-                place = {"src_offset": first_byte + i * parts[0].size}
-                coming.append(self._enqueue(self._session.queue, chunk, buffer, **place))
+                first, part = parts[i]
+                chunk = chunks[i % N_CHUNKS][: part.size]
+                coming.append(self._enqueue(self._session.queue, chunk, buffer, src_offset=first_byte + first))
 
             for i in range(min(N_CHUNKS, len(parts))):
                 ask(i)
-            for part in parts:  # what was touched is waited for: a byte of 0 must not come after the data
+            for _, part in parts:  # what was touched is waited for: a byte of 0 must not come after the data
                 with self._session.driver:
                     if coming[0].command_execution_status <= cl.command_execution_status.COMPLETE:
                         break
                 copiers.touch(part)
                 copiers.finish(left=_TOUCHED)
             copiers.finish()
-            for i, part in enumerate(parts):
+            for i, (_, part) in enumerate(parts):
                 self._wait(coming[i])
                 copiers.submit(part, chunks[i % N_CHUNKS][: part.size])
                 if LAG <= i < len(parts) - N_CHUNKS + LAG:
@@ -252,23 +251,8 @@ def beside_kernels(session: Session, wait: Callable[[cl.Event], object]) -> Stag
     return Staging(side, wait)
 
 
-def _parts(host: NDArray[Any]) -> list[NDArray[np.uint8]]:
-    """Return the bytes of *host* in parts, each for a chunk."""
-    whole, size = host.reshape(-1).view(np.uint8), _part_bytes(host.nbytes)
-    return [whole[start : start + size] for start in range(0, whole.size, size)]
-
-
-def _rising_parts(copies: Sequence[_Copy]) -> list[tuple[_Copy, int, NDArray[np.uint8]]]:
-    """Return parts of all arrays, each with its copy and first byte: small ones first, so that the bus begins soon."""
-    most = _part_bytes(sum(host.nbytes for _, _, host in copies))
-    size, parts = max(1, most // _RISING), []
-    for copy in copies:
-        whole, start = copy[2].reshape(-1).view(np.uint8), 0
-        while start < whole.size:
-            parts.append((copy, start, whole[start : start + size]))
-            start, size = start + size, min(most, 2 * size)
-    return parts
-
-
-def _part_bytes(n_bytes: int) -> int:
-    return CHUNK_BYTES if n_bytes >= _FEW_CHUNKS * CHUNK_BYTES else CHUNK_BYTES // 2
+def _parts(host: NDArray[Any]) -> list[tuple[int, NDArray[np.uint8]]]:
+    """Return the bytes of *host* in parts, each for a chunk, and where they begin."""
+    whole = host.reshape(-1).view(np.uint8)
+    size = CHUNK_BYTES if whole.size >= _FEW_CHUNKS * CHUNK_BYTES else CHUNK_BYTES // 2
+    return [(start, whole[start : start + size]) for start in range(0, whole.size, size)]
