@@ -46,10 +46,8 @@ def solve(problem: ForestProblem) -> Told:
     found = (tree.view(np.int64) - _LEAST_DOUBLE) & ((1 << number_bits) - 1)
     is_taken = np.zeros(entries.size, bool)
     is_taken[found] = True
-    edges, weight = entries[is_taken], found.size
-    if weights is not None:
-        weights = weights[is_taken]
-        weight = total_weight(weights)
+    edges, weights = entries[is_taken], None if weights is None else weights[is_taken]
+    weight = edges.size if weights is None else total_weight(weights)
     ends = {"sources": rows[is_taken], "targets": graph.column_indices[edges]}  # scipy has moved those of the matrix
     return Told(edges, weight, {**ends, "weights": weights})
 
