@@ -75,7 +75,8 @@ def lent(size: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], Memory | None]:
 
 
 def _taken(n_bytes: int) -> Memory:
-    found, passed = None, list[Memory]()
+    found: Memory | None = None
+    passed: list[Memory] = []
     with contextlib.suppress(IndexError):  # nothing is left, or another thread has taken it
         while True:
             memory = _waiting.pop()
