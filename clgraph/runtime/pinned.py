@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from clgraph.runtime.recycled import Memory
 
-_FROM_USE = 3  # to pin memory takes as long as ten copies save, so only such is pinned that comes again and again
+_FROM_USE = 2  # to pin memory takes as long as two copies save, so only such is pinned that has come again
 _FLAGS = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
 _WORDS_BYTES = 4096
 
@@ -27,15 +27,19 @@ class Pinned:
         self._buffers: dict[weakref.ref[Memory], cl.Buffer | None] = {}
 
     def holds(self, memory: Memory | None) -> bool:
-        """Return whether *memory* is pinned, as it is from its third use on if the driver can."""
+        """Return whether *memory* is pinned, as it is from its second use on if the driver can."""
         if memory is None or memory.n_uses < _FROM_USE:
             return False
         key = weakref.ref(memory)
         if key not in self._buffers:
-            for gone in [each for each in self._buffers if each() is None]:
-                del self._buffers[gone]
+            self.release()
             self._buffers[key] = self._pin(memory)
         return self._buffers[key] is not None
+
+    def release(self) -> None:
+        """Release what was pinned of memory that is gone."""
+        for gone in [each for each in self._buffers if each() is None]:
+            del self._buffers[gone]
 
     @property
     def words(self) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_LEAST_BYTES = 1 << 20  # the C library recycles what is smaller
+_LEAST_BYTES = 1 << 16  # the C library recycles what is smaller
 _MOST_BYTES = 1 << 28  # that wait for an answer
 _MOST_PASSED = 8  # answers of other sizes, until memory that waits is freed
 

@@ -281,6 +281,8 @@ class Session(TimedQueue):
         self.kept.forget()
         self.device_graphs.clear()
         self._pool.free_held()
+        if self._pinned is not None:
+            self._pinned.release()
 
 
 def _writable(host: NDArray[Any]) -> NDArray[Any]:
