@@ -87,6 +87,10 @@ def test_memory_is_pinned_when_it_comes_again_until_it_is_freed(pocl: Session) -
         assert pinned.holds(memory) == (n_uses == 2)
         del array
     assert [key() for key in pinned._buffers] == [memory]  # that of what is gone was released before
+    other = Pinned(pocl.context)
+    assert not other.holds(memory) and pinned.holds(memory)
+    del pinned
+    assert other.holds(memory)
 
 
 def test_reads_to_pinned_memory(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,13 +27,16 @@ class Pinned:
         self._buffers: dict[weakref.ref[Memory], cl.Buffer | None] = {}
 
     def holds(self, memory: Memory | None) -> bool:
-        """Return whether *memory* is pinned, as it is from its second use on if the driver can."""
-        if memory is None or memory.n_uses < _FROM_USE:
+        """Return whether *memory* is pinned, as it is from its second use on if the driver can.
+
+        No memory is pinned for two contexts, which drivers may refuse.
+        """
+        if memory is None or memory.n_uses < _FROM_USE or memory.pinned_by() not in (None, self):
             return False
         key = weakref.ref(memory)
         if key not in self._buffers:
             self.release()
-            self._buffers[key] = self._pin(memory)
+            self._buffers[key], memory.pinned_by = self._pin(memory), weakref.ref(self)
         return self._buffers[key] is not None
 
     def release(self) -> None:

@@ -10,6 +10,7 @@ import ctypes
 import mmap
 import os
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -31,12 +32,17 @@ class Memory:
     bytes : uint8 array
     n_uses : int
         How many answers have had it.
+    pinned_by : callable
+        Returns who has pinned it, while that lives.
     """
+
+    pinned_by: Callable[[], object]
 
     def __init__(self, n_bytes: int) -> None:
         whole = np.empty(n_bytes + mmap.PAGESIZE, np.uint8)
         first = -whole.ctypes.data % mmap.PAGESIZE
         self.bytes = whole[first : first + n_bytes]
+        self.pinned_by = lambda: None
         self.n_uses = self._n_passed = 0
         self._n_forks = _n_forks
 
