@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from clgraph.runtime.recycled import Memory
 
-_FROM_USE = 2  # to pin memory takes as long as two copies save, so only such is pinned that has come again
+# To pin memory takes as long as two copies to it save, if it is large, and else as long as ten.
+_LARGE_BYTES, _FROM_USE, _FROM_USE_OF_SMALL = 1 << 22, 2, 8
 _FLAGS = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
 _WORDS_BYTES = 4096
 
@@ -27,11 +28,13 @@ class Pinned:
         self._buffers: dict[weakref.ref[Memory], cl.Buffer | None] = {}
 
     def holds(self, memory: Memory | None) -> bool:
-        """Return whether *memory* is pinned, as it is from its second use on if the driver can.
+        """Return whether *memory* is pinned, as it is once it has come again, and small one often, if the driver can.
 
         No memory is pinned for two contexts, which drivers may refuse.
         """
-        if memory is None or memory.n_uses < _FROM_USE or memory.pinned_by() not in (None, self):
+        if memory is None or memory.pinned_by() not in (None, self):
+            return False
+        if memory.n_uses < (_FROM_USE if memory.bytes.size >= _LARGE_BYTES else _FROM_USE_OF_SMALL):
             return False
         key = weakref.ref(memory)
         if key not in self._buffers:
