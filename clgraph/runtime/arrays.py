@@ -121,14 +121,10 @@ class DeviceArray:
             self._write(data, first_byte)
 
     def _write(self, data: NDArray[Any], first_byte: int) -> None:
-        with self._session.driver, typed_errors("copying to the device"):
-            for first, last in self._session.pieces(data.nbytes):
-                part = data.ravel().view(np.uint8)[first:last]
-                event = cl.enqueue_copy(
-                    self._session.queue, self.buffer, part, dst_offset=first_byte + first, is_blocking=False
-                )
-                self._session.record_transfer(event)
-            self._session.wait(event)
+        session = self._session
+        with session.driver, typed_errors("copying to the device"):
+            events = session.enqueue_copies(session.queue, self.buffer, first_byte, data, to_host=False)
+            session.wait(events[-1])
 
     def get(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
         """Return items ``start:stop`` as a new host array, waiting for all earlier work."""
