@@ -303,6 +303,13 @@ def test_statistics_of_large_graphs_are_near_those_of_the_host(session, name):
     assert found.first_hook_depth == pytest.approx(expected.first_hook_depth, rel=0.15, abs=0.5)
 
 
+def test_the_device_tells_trees_of_few_hubs_apart(session):
+    n = 1 << 19
+    graph = Graph.from_edges(np.arange(16, n), np.random.default_rng(0).integers(0, 16, n - 16), n=n)
+    found = uploaded(session, graph).stats
+    assert found.first_hook_tree_share < 1e-3 and found.first_hook_giant_share < 0.2
+
+
 def test_statistics_bring_nothing_else_to_the_host(session):
     made = uploaded(session, generators.grid(100, 100))
     with session.measure() as recorder:

@@ -98,6 +98,15 @@ def test_answers_of_gpus_come_over_the_bus(pocl: Session) -> None:
     assert calls[1000, False] > rates.call_seconds
 
 
+def test_answers_of_forests_are_made_by_kernels(pocl: Session) -> None:
+    """A call on a device so takes longer beside its run the larger the graph is; on the host it does not."""
+    algorithm, rates = find_algorithm("minimum_spanning_forest"), pocl.profile.rates
+    problems = [algorithm.problem(generators.path(n)) for n in (1000, 100_000)]
+    strategy = algorithm.strategies["edge_list"]
+    calls = [priced(strategy, problem, pocl.facts, rates).parts["call"] for problem in problems]
+    assert rates.call_seconds < calls[0] < calls[1] - 3e-4
+
+
 def test_weights_are_of_kernels_that_exist(pocl: Session) -> None:
     for table in (kernel_weights.CPU, kernel_weights.GPU, *kernel_weights.PLATFORMS.values()):
         for key, (weight, error, n) in table.items():

@@ -10,6 +10,7 @@ from graphs import GRAPHS, UNDIRECTED
 from clgraph import generators
 from clgraph.data.graph import Graph
 from clgraph.data.stats import GraphStats, diameter_bound, graph_stats, sampled_locality
+from clgraph.data.wrapped import wrap_graph
 
 
 @pytest.mark.parametrize("name", GRAPHS)
@@ -94,6 +95,26 @@ def test_who_goes_along_the_entries_meets_what_is_in_a_cache(graph: Graph) -> No
 def test_thin_graphs_have_two_entries_a_vertex() -> None:
     assert generators.path(9).is_thin and generators.cycle(9).is_thin and Graph([0], [], directed=False).is_thin
     assert not generators.star(9).is_thin and not generators.tree(9).is_thin and not generators.grid(3, 3).is_thin
+
+
+def test_weights_are_equal_or_not() -> None:
+    path = generators.path(1000)
+    assert path.has_equal_weights and Graph([0], [], directed=False).has_equal_weights
+    ends = path.edge_list()[:2]
+    weights = np.full(999, 7, np.int32)
+    assert Graph.from_edges(*ends, weights).has_equal_weights
+    weights[500] = 8  # no look at a few finds it
+    assert not Graph.from_edges(*ends, weights).has_equal_weights
+    assert wrap_graph(path.to_scipy(), weighted=True).has_equal_weights
+
+
+def test_few_hubs_of_many_vertices_are_trees_of_their_own() -> None:
+    """No sampled vertex is one of the roots, but climbs end at sixteen tops."""
+    n = 1 << 19
+    rng = np.random.default_rng(0)
+    stats = Graph.from_edges(np.arange(16, n), rng.integers(0, 16, n - 16), n=n).stats
+    assert not stats.first_hook_tree_share and stats.first_hook_giant_share < 0.2
+    assert generators.path(n).stats.first_hook_giant_share == 1.0  # climbs end before the top
 
 
 def test_arrays_that_nobody_has_checked_harm_nothing() -> None:

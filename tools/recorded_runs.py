@@ -138,7 +138,7 @@ def cases(row: Mapping[str, Any], facts: DeviceFacts, rates: DeviceRates) -> Ite
         seconds = measured.get(names[key]) or (rest_of_run if drivers == [key] else 0.0)
         parts = estimate(work, rates).parts
         serial = parts["chain"] + parts["locks"] + parts["contention"]
-        rest = max(parts["streaming"] + parts["gathers"] + parts["atomics"], serial)
+        rest = max(parts["streaming"] + parts["gathers"] + parts["atomics"], serial) + parts["host"]
         if seconds and rest > 0.0:
             fixed = parts["grid_barriers"] + _KERNEL_SHARE * parts["launches"]
             found.append(Case(device_of(row), facts.platform, facts.is_cpu, kind, key, seconds, fixed, rest, 0.0))

@@ -24,6 +24,7 @@ from clgraph.data.stats import GraphStats, graph_stats, has_thin_rows, sampled_l
 from clgraph.errors import GraphError, InputError
 
 MAX_KERNEL_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
+_FEW_WEIGHTS = 64
 
 
 @dataclass(init=False, frozen=True, eq=False, repr=False)
@@ -186,6 +187,18 @@ class GraphArrays:
     def is_thin(self) -> bool:
         """Whether no vertex has more than two entries, so that searches have few vertices at a time before them."""
         return self.n_edges <= 2 * self.n_vertices and self._has_thin_rows()
+
+    @cached_property
+    def has_equal_weights(self) -> bool:
+        """Whether all edges weigh the same; where a few do not, no others are looked at."""
+        weights = self._weights()
+        if weights is None or not weights.size:
+            return True
+        few = weights[:: 1 + weights.size // _FEW_WEIGHTS]
+        return bool((few == weights[0]).all() and (weights == weights[0]).all())
+
+    def _weights(self) -> NDArray[Any] | None:
+        return self.edge_weights
 
     def _sampled_locality(self, *, in_order: bool = False) -> tuple[float, float]:
         return sampled_locality(self.row_offsets, self.column_indices, in_order=in_order)

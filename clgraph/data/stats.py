@@ -25,6 +25,7 @@ _BEFORE, _BESIDE = np.arange(1, 5)[:, None], 16  # entries that one goes along, 
 FAR_DISTANCE = 1 << 15
 _COUNTED_DEGREE = 1 << 16
 MAX_CLIMB = 128
+DEEP_HOOKS = 0.75 * MAX_CLIMB  # climbs of such a mean have not come to their tops, so these do not tell trees apart
 NEIGHBORHOOD = 1 << 12
 N_STARTS, SHORT_SEEN, SHORT_LOOKS = 8, 64, 512  # short searches, and the most vertices and entries of each
 _UNSEEN = 0.25  # searches beside those made that reach all: sources are often chosen in large components
@@ -64,7 +65,8 @@ class GraphStats:
         Share of sampled vertices with an edge that have no smaller first neighbour: the roots, if
         every vertex is hooked to its first neighbour.
     first_hook_giant_share : float
-        Share of 256 sampled vertices in the commonest tree of that forest (1 where it is a single one).
+        Share of 256 sampled vertices in the commonest tree of that forest (1 where trees are too deep to be told apart
+        and no root was met).
     first_hook_depth : float
         The mean depth of the sampled vertices in that forest, followed up to 512 steps.
     estimated_depth : float
@@ -269,11 +271,12 @@ def _first_hook(graph: GraphArrays) -> dict[str, float]:
                 break
             roots[climbing] = parents(roots[climbing])
             depths[climbing] += 1
+    depth = float(depths.sum()) / roots.size
     largest = int((np.bincount(roots) if n < NEIGHBORHOOD else np.unique(roots, return_counts=True)[1]).max())
     return {
         "first_hook_tree_share": tree_share,
-        "first_hook_giant_share": largest / roots.size if tree_share else 1.0,
-        "first_hook_depth": float(depths.sum()) / roots.size,
+        "first_hook_giant_share": largest / roots.size if tree_share or depth <= DEEP_HOOKS else 1.0,
+        "first_hook_depth": depth,
     }
 
 

@@ -162,6 +162,9 @@ class WrappedGraph(Graph):
     def _sampled_locality(self, *, in_order: bool = False) -> tuple[float, float]:
         return sampled_locality(*self.arrays[:2], in_order=in_order)
 
+    def _weights(self) -> NDArray[Any] | None:
+        return self.arrays[2]
+
     def _has_thin_rows(self) -> bool:
         return has_thin_rows(self.arrays[0])
 

@@ -15,7 +15,7 @@ from clgraph.model.cost import HostItems, Part, Work
 from clgraph.model.strategy import Strategy, solves_all
 from clgraph.runtime.session import Session
 
-_VERTEX_BYTES = 16.0
+_VERTEX_BYTES, _LINE_BYTES = 16.0, 64.0
 _USUAL_REACH = 0.25  # of the vertices, between random numbers and those of meshes
 _UNLOOKED = {"traverse": 1 << 19}  # vertices and entries up to which it does not pay to look where neighbours are
 _CACHED = 1 << 15  # ... in other ways, which take longer for an entry
@@ -85,11 +85,15 @@ def walked(graph: Graph, way: str) -> Work:
     """Return the work of going to every vertex and along every entry once.
 
     Neighbours in far numbers cost cache misses, and more so if a heap is between them. Of small graphs without
-    statistics only sizes are asked for, of others a few entries.
+    statistics only sizes are asked for, of others a few entries. Searches do not come to vertices without an edge.
     """
-    items, whole = float(graph.n_vertices + graph.n_edges), _VERTEX_BYTES * graph.n_vertices
+    n, whole = graph.n_vertices, _VERTEX_BYTES * graph.n_vertices
+    if graph.is_measured and way != "union":
+        n -= graph.stats.n_isolated
+        whole = min(whole, _LINE_BYTES * n)
+    items = float(n + graph.n_edges)
     if way == "traverse":
-        items -= _SAVED * max(0, graph.n_edges - _PROBED_DEGREE * graph.n_vertices)
+        items -= _SAVED * max(0, graph.n_edges - _PROBED_DEGREE * n)
     if not graph.is_measured and graph.n_vertices + graph.n_edges <= _UNLOOKED.get(way, _CACHED):
         return Work(host_items=(HostItems(items, _USUAL_REACH * whole, way),))
     far, mean_log2_distance = graph.locality if way == "heap" else graph.locality_in_order

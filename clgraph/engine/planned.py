@@ -9,7 +9,7 @@ from typing import Any
 
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
-from clgraph.model.cost import Part
+from clgraph.model.cost import Part, Work
 from clgraph.model.kernel_weights import weights_of
 from clgraph.model.recipe import Recipe
 from clgraph.model.strategy import Kind, Strategy, runs_anywhere, solves_all
@@ -46,6 +46,7 @@ def planned(
     kind: Kind, recipe: Callable[..., Recipe], plan: type[Plan],
     unsupported: Callable[[DeviceFacts], str | None] = runs_anywhere,
     unfit: Callable[[Any], str | None] = solves_all,
+    answer: Callable[[Any, DeviceFacts], Work] | None = None,
 ) -> Strategy:
     """Return the strategy that runs what ``recipe(problem, facts, **options)`` lists, as a *plan* of that type.
 
@@ -56,4 +57,4 @@ def planned(
     def work(problem: Any, facts: DeviceFacts) -> list[Part]:
         return recipe(problem, facts).weighted_parts(weights_of(facts))
 
-    return Strategy(kind, _Planned(recipe, plan), work, unsupported, unfit, recipe)
+    return Strategy(kind, _Planned(recipe, plan), work, unsupported, unfit, recipe, answer)

@@ -54,6 +54,8 @@ class Strategy:
         ``unfit(problem)`` is the reason why it cannot solve a problem of its algorithm, or ``None``.
     recipe : callable, optional
         ``recipe(problem, facts)`` lists the launches of a run, where the strategy has such a list.
+    answer : callable, optional
+        ``answer(problem, facts)`` estimates the work of kernels that make an answer of what a run has found.
     least : callable, optional
         ``least(problem, facts)`` is a part of the work that takes no time to count, such as the rounds with the least
         that is done in them. Where it takes too long, nothing else is counted. Strategies may share it.
@@ -65,6 +67,7 @@ class Strategy:
     unsupported: Callable[[DeviceFacts], str | None] = runs_anywhere
     unfit: Callable[[Any], str | None] = solves_all
     recipe: Callable[[Any, DeviceFacts], Recipe] | None = None
+    answer: Callable[[Any, DeviceFacts], Work] | None = None
     least: Callable[[Any, DeviceFacts], list[Part]] | None = None
 
 
@@ -155,12 +158,14 @@ def choose(
 
 
 def priced(strategy: Strategy, problem: Any, facts: DeviceFacts, rates: DeviceRates) -> Estimate:
-    """Predict what a call takes: the work, and on a device what comes beside it, with an answer over the bus."""
+    """Predict what a call takes: the work, and on a device what comes beside it, with its answer, over a bus if any."""
     of_work = estimate(strategy.work(problem, facts), rates)
     if strategy.kind == "sequential":
         return of_work
     graph = None if facts.is_cpu else getattr(problem, "graph", None)
     answer = 0.0 if graph is None else _ANSWER_BYTES * graph.n_vertices / _BUS_BYTES_PER_SECOND
+    if strategy.answer is not None:
+        answer += estimate(strategy.answer(problem, facts), rates).seconds
     return of_work.plus("call", rates.call_seconds + answer)
 
 

@@ -91,6 +91,10 @@ class GraphOnDevice(Graph):
     def is_thin(self) -> bool:
         return self.stats.max_degree <= 2
 
+    @property
+    def has_equal_weights(self) -> bool:
+        return self.weight_dtype is None
+
     @cached_property
     def stats(self) -> GraphStats:
         return self.on_device.stats

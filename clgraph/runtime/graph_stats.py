@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.data.stats import (
+    DEEP_HOOKS,
     FAR_DISTANCE,
     MAX_CLIMB,
     N_SAMPLES,
@@ -105,6 +106,7 @@ class StatsRun:
         first, n_searches = at("STATE_SEARCHES"), 1 + N_STARTS
         words_each = words[first : at("STATE_ROOTS")].reshape(n_searches, -1).tolist()
         searches = [Search(*(found[at(f"SEARCH_{name}")] for name in _SEARCH_WORDS)) for found in words_each]
+        depth = float(depths.mean()) if depths.size else 0.0
         giant = int(np.unique(roots, return_counts=True)[1].max()) / roots.size if roots.size else 0.0
         return GraphStats(
             n_vertices=n,
@@ -123,7 +125,7 @@ class StatsRun:
             mean_log2_neighbor_distance=counted("PAIR_DISTANCE") / at("SCALE") / max(1, n_sampled),
             far_neighbor_share=counted("PAIR_FAR") / max(1, n_sampled),
             first_hook_tree_share=tree_share,
-            first_hook_giant_share=giant if tree_share or not m else 1.0,
-            first_hook_depth=float(depths.mean()) if depths.size else 0.0,
+            first_hook_giant_share=giant if tree_share or not m or depth <= DEEP_HOOKS else 1.0,
+            first_hook_depth=depth,
             **reach(searches, n - n_isolated),
         )

@@ -61,8 +61,9 @@ def _recipe(
         partial(Levels, alpha=alpha, beta=beta), asked + Work(read_backs=1.0), Work(launches=1.0, read_backs=1.0),
         expected=n_launches, name="levels",
     )  # fmt: skip
+    cleared = Work(streamed_bytes=8.0 * n) if facts.is_cpu else Work()
     steps = (
-        Phase(f"{SOURCE}:initialize", n), Phase(f"{SOURCE}:start", 1), search if one_launch else levels
+        Phase(f"{SOURCE}:initialize", n, cleared), Phase(f"{SOURCE}:start", 1), search if one_launch else levels
     )
     return Recipe(
         steps=steps if n else (),

@@ -7,7 +7,7 @@ a core, do all but that; with two they took 0.32 … 0.83 of the time of one.
 from __future__ import annotations
 
 from clgraph.algorithms.bfs.levels import queue_members
-from clgraph.algorithms.traversal.work import reached, serial_work
+from clgraph.algorithms.traversal.work import UNITS_OF_ATOMICS, reached
 from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
@@ -18,30 +18,30 @@ _TURNED_SHARE = 0.25  # of the graph, from which on a search that meets it may t
 _FIRST_LOOKS = 6.0  # entries that an unreached vertex looks at
 # Of a GPU's work-group that looks bottom-up at the row of a hub: loads in turn of a step, and entries of it.
 _STEP_LOADS, _STEP_ENTRIES = 4.0, 2048.0
-# Of a CPU, in random loads from its second-level cache.
+# Of a core of a CPU, in loads in turn from its second-level cache: a queue is one core's, so what the runtime makes of
+# many work-items does not count.
 _NEAR_BYTES = 2.0**18
-_PER_PULL, _TOP_DOWN_SHARE = 28.0, 0.2
+_PER_VERTEX, _PER_ENTRY = 0.5, 0.25
+_PER_PULL, _TOP_DOWN_SHARE = 3.2, 0.4  # of a vertex in all rounds; of the search, before it turns round
 _MEETINGS = 1.25  # by which searching together takes longer than a share alone: narrow levels are one core's
-# Of a deep search on a CPU, in the same loads: of a level, which waits for the one before, and more where the next
-# vertex is far; and of two entries a vertex where it is random whether they lead to one that was met, as in components.
-_PER_LEVEL, _PER_FAR_LEVEL = 5.0, 35.0
-_PER_GUESS, _GUESSES = 15.0, 2.0
+# Of a level in a deep search, which waits for the one before, and more where the next vertex is far; and of two entries
+# a vertex where it is random whether they lead to one that was met, as in components.
+_PER_LEVEL, _PER_FAR_LEVEL = 0.7, 4.7
+_PER_GUESS, _GUESSES = 2.0, 2.0
 _NEIGHBORS_APART = 1024  # numbers between two in a sorted row, up to which they are near each other
-_WIDE = 1.2  # in few wide levels cores reach the same vertices, and most edges lead to what was reached far away
 
 
 def frontier(stats: GraphStats, facts: DeviceFacts) -> Work:
     """Return the work of a search that is always top-down, its launches not counted."""
     met, m = reached(stats)
     if facts.is_cpu:
-        alone, members = serial_work(stats, facts), queue_members(facts)
-        if stats.estimated_depth <= _DEEP:
-            guesses = _PER_GUESS * _far_from_hubs(stats) * min(m, _GUESSES * met)
-            return alone.times(_WIDE) + Work(gathers=(Gathers(guesses, _NEAR_BYTES),))
+        members, is_deep = queue_members(facts), stats.estimated_depth > _DEEP
+        guesses = (stats.randomness if is_deep else _far_from_hubs(stats)) * min(m, _GUESSES * met)
+        alone = _PER_VERTEX * met + _PER_ENTRY * m + _PER_GUESS * guesses
         levels = min(stats.estimated_depth, met) * (_PER_LEVEL + _PER_FAR_LEVEL * stats.far_neighbor_share)
-        guesses = _PER_GUESS * stats.randomness * min(m, _GUESSES * met)
-        waits = Work(gathers=(Gathers(levels + guesses, _NEAR_BYTES),))
-        return alone.times(_MEETINGS / members if members > 1 else 1.0) + waits
+        share = min(1.0, UNITS_OF_ATOMICS / facts.compute_units)  # of the time of one, where all use the same lists
+        together = _MEETINGS / members if members > 1 else share
+        return Work(chains=(Chain(together * alone + levels, _NEAR_BYTES),))
     n = float(stats.n_vertices)
     barriers = _LEVEL_BARRIERS * stats.estimated_depth if facts.dialect.has_grid_barrier else 0.0
     return Work(
@@ -71,8 +71,8 @@ def direction_optimizing(stats: GraphStats, facts: DeviceFacts) -> Work:
     if not turns_round(stats):
         return frontier(stats, facts).times(1.2)
     if facts.is_cpu:
-        pulls = Gathers(_PER_PULL * n, _NEAR_BYTES), Gathers(n, 8.0 * n)
-        return serial_work(stats, facts).times(_TOP_DOWN_SHARE) + Work(gathers=pulls)
+        pulls = Work(chains=(Chain(_PER_PULL * n / facts.compute_units, _NEAR_BYTES),))
+        return frontier(stats, facts).times(_TOP_DOWN_SHARE) + pulls
     looks = min(float(stats.n_edges), _FIRST_LOOKS * n)
     steps = _heavy_entries(stats, stats.n_edges / facts.compute_units) / _STEP_ENTRIES
     return Work(

@@ -24,13 +24,13 @@ _PHASES = "components/phases.cl"
 
 
 def _recipe(
-    problem: ComponentsProblem, *steps: Step, hook_first: bool, arrays: Mapping[str, Array] | None = None,
-    hook_steps: int = 1, **defines: int,
+    problem: ComponentsProblem, facts: DeviceFacts, *steps: Step, hook_first: bool,
+    arrays: Mapping[str, Array] | None = None, hook_steps: int = 1, **defines: int,
 ) -> Recipe:
     """Return the recipe of *steps* after the start, which hooks every vertex to its first neighbour if wanted."""
     graph = problem.graph
     n, hook_first = graph.n_vertices, hook_first and graph.n_edges > 0
-    hooked = work.initialize(problem.stats, hook_steps) if hook_first else Work()
+    hooked = work.initialize(problem.stats, facts, hook_steps) if hook_first else Work(streamed_bytes=4.0 * n)
     start = Phase(f"{_PHASES}:initialize", -(-n // 4), hooked)
     return Recipe(
         steps=(start, *steps) if n else (),
@@ -47,8 +47,9 @@ def _recipe(
     )  # fmt: skip
 
 
-def _compress(problem: ComponentsProblem, *, first: bool = False) -> Phase:
-    return Phase(f"{_PHASES}:compress", -(-problem.stats.n_vertices // 4), work.compress(problem.stats, first=first))
+def _compress(problem: ComponentsProblem, facts: DeviceFacts, **after: bool) -> Phase:
+    stats = problem.stats
+    return Phase(f"{_PHASES}:compress", -(-stats.n_vertices // 4), work.compress(stats, facts, **after))
 
 
 def hook_compress(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
@@ -56,11 +57,11 @@ def hook_compress(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds
     hook_rounds = checked_count("hook_rounds", hook_rounds, 2, least=0)
     n, link = problem.stats.n_vertices, work.link(problem.stats, facts, work.n_trees(problem.stats), walks=4.0)
     deep = hook_rounds > 0 and work.hooks_deeply(problem.stats)
-    steps = [_compress(problem, first=True)] if hook_rounds else []
+    steps = [_compress(problem, facts, first=True)] if hook_rounds else []
     for _ in range(1, hook_rounds):
-        steps += [Phase("components/hook_compress.cl:hook", n, link), _compress(problem)]
-    steps += [Phase("components/hook_compress.cl:hook_atomic", n, link), _compress(problem, first=deep)]
-    return _recipe(problem, *steps, hook_first=hook_rounds > 0)
+        steps += [Phase("components/hook_compress.cl:hook", n, link), _compress(problem, facts)]
+    steps += [Phase("components/hook_compress.cl:hook_atomic", n, link), _compress(problem, facts, first=deep)]
+    return _recipe(problem, facts, *steps, hook_first=hook_rounds > 0)
 
 
 def rem(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int | None = None) -> Recipe:
@@ -71,9 +72,9 @@ def rem(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int | No
     hook_first = checked_count("hook_rounds", hook_rounds, 1, least=0) > 0
     trees = work.n_trees(stats) if hook_first else stats.n_vertices - stats.n_isolated
     unite = Phase("components/rem.cl:unite", stats.n_vertices, work.link(stats, facts, trees))
-    first = [_compress(problem, first=True)] if hook_first else []
-    last = _compress(problem, first=work.hooks_deeply(stats) if hook_first else work.splices_deeply(stats))
-    return _recipe(problem, *first, unite, last, hook_first=hook_first)
+    first = [_compress(problem, facts, first=True)] if hook_first else []
+    last = _compress(problem, facts, first=work.hooks_deeply(stats) if hook_first else work.splices_deeply(stats))
+    return _recipe(problem, facts, *first, unite, last, hook_first=hook_first)
 
 
 def afforest(
@@ -99,12 +100,13 @@ def afforest(
 
     return _recipe(
         problem,
-        _compress(problem, first=True),
-        *(step for stride in strides for step in (sample(stride), _compress(problem))),
+        facts,
+        _compress(problem, facts, first=True),
+        *(step for stride in strides for step in (sample(stride), _compress(problem, facts, sampled=True))),
         Phase(f"{_PHASES}:find_giant", 1),
         Phase(f"{file}:link_rest", -(-n // 4), work.link_rest(stats, facts)),
         Phase(
-            f"{_PHASES}:compress_if_linked", -(-n // 4), work.compress_if_linked(stats),
+            f"{_PHASES}:compress_if_linked", -(-n // 4), work.compress_if_linked(stats, facts),
             max_groups=16 * facts.compute_units,
         ),
         hook_first=True,
@@ -124,12 +126,13 @@ def degree_classes(problem: ComponentsProblem, facts: DeviceFacts, *, hook_round
 
     return _recipe(
         problem,
-        *([_compress(problem, first=True)] if hook_first else []),
+        facts,
+        *([_compress(problem, facts, first=True)] if hook_first else []),
         Use(clear, Work(launches=1.0)),
         Phase(f"{file}:link_short", stats.n_vertices, work.link(stats, facts, work.n_trees(stats), walks=4.0)),
-        Phase(f"{file}:link_medium", 0, work.relist(stats), groups=groups),
+        Phase(f"{file}:link_medium", 0, work.relist(stats, facts), groups=groups),
         Phase(f"{file}:link_long", 0, groups=groups),
-        _compress(problem, first=hook_first and work.hooks_deeply(stats)),
+        _compress(problem, facts, first=hook_first and work.hooks_deeply(stats)),
         hook_first=hook_first,
         arrays={"rows": Array(stats.n_vertices, np.int32), "size": Array(2, np.uint32)},
     )

@@ -1,15 +1,16 @@
 """What the strategies of connected components ask of a device, from the statistics of the graph.
 
 The counts follow the kernels. Rows are visited in order, so looking into one moves a memory sector.
-A label of a near neighbour comes out of a cache, a far one out of the whole array. A union costs a
-compare-exchange on a random word; on a GPU, work-items that run at the same time also try unions that
-others are making, and those at the hubs meet on a few words, whose old values the first-level caches keep.
+A label of a near neighbour comes out of a cache, which takes a CPU no longer than a word in order, a far one
+out of the whole array. A union costs a compare-exchange on a random word; on a GPU, work-items that run at the
+same time also try unions that others are making, and those at the hubs meet on a few words, whose old values
+the first-level caches keep.
 """
 from __future__ import annotations
 
 import math
 
-from clgraph.data.stats import MAX_CLIMB, GraphStats
+from clgraph.data.stats import DEEP_HOOKS, GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
 
@@ -17,17 +18,17 @@ _NEAR_BYTES = 2.0**18
 _SECTOR_BYTES = 64.0
 _HUB_SHARE = 0.1
 _ONE_TREE_SHARE = 0.5
-_DEEP_HOOKS = 0.75 * MAX_CLIMB
 _CUT_OFF = 1.7  # times as long as they were followed are climbs that did not come to their tops, at least
 _SHORTENED = 6.0  # times the root of the depth: others have shortened the path before a vertex has climbed it
 _STAYS_OUTSIDE, _LEAST_OUTSIDE = 0.8, 0.02  # of what first hooks leave outside the giant component; of all vertices
 _SMALL_TREE = 16.0  # vertices, of which the sample has four: it joins larger trees for sure
 _LARGEST_SHARE = 0.4  # of the vertices, from which on `link_rest` skips a component
-# Loads that a CPU has time for at an entry where it guesses wrong: whether the ends are of one tree, and how far the
-# roots are. In a random numbering these are two entries a vertex, since trees are few later, and less after hooks.
-_GUESS_LOADS, _MOST_GUESSES, _MOST_AFTER_HOOKS = 6.0, 2.0, 1.4
-# Loads of a vertex in `initialize` for a step beyond one: of a row's ends and entry, where neighbours are far, or near.
-_STEP_FAR, _STEP_NEAR = 8.0, 3.0
+# Seconds that a core loses at an entry where it guesses wrong: whether the ends are of one tree, and how far the roots
+# are. In a random numbering these are two entries a vertex, since trees are few later, and less after hooks.
+_GUESS_SECONDS, _MOST_GUESSES, _MOST_AFTER_HOOKS = 1.5e-8, 2.0, 1.0
+# Loads of a vertex in `initialize` for a step beyond one, of a row's ends and entry, where neighbours are far; where
+# they are near, words beside the first.
+_STEP_FAR, _STEP_WORDS = 8.0, 2.0
 # How often a GPU tries the union of an entry that others are making: of far neighbours, and of near ones, at which
 # work-items look that run at the same time.
 _REPEATED_FAR, _REPEATED_NEAR = 0.5, 1.5
@@ -64,7 +65,7 @@ def splices_deeply(stats: GraphStats) -> bool:
 
 def hooks_deeply(stats: GraphStats) -> bool:
     """Trees of first neighbours are deeper than the climbs that measured them."""
-    return stats.first_hook_depth > _DEEP_HOOKS
+    return stats.first_hook_depth > DEEP_HOOKS
 
 
 def sample_strides(stats: GraphStats) -> tuple[int, ...]:
@@ -95,12 +96,12 @@ def link_rest(stats: GraphStats, facts: DeviceFacts) -> Work:
     n, outside = float(stats.n_vertices), _outside_share(stats)
     in_vain = facts.is_cpu or stats.directed
     trees = n_trees(stats) * (1.0 if in_vain else _LEFT_BY_ROUND ** len(sample_strides(stats)))
-    rest = _link_outsiders(stats, outside * n) if outside < 1 else link(stats, facts, trees, walks=4.0)
-    return rest + Work(streamed_bytes=4 * n, gathers=(Gathers(n, _NEAR_BYTES),))
+    rest = _link_outsiders(stats, facts, outside * n) if outside < 1 else link(stats, facts, trees, walks=4.0)
+    return rest + _near(facts, n) + Work(streamed_bytes=4 * n)
 
 
-def compress_if_linked(stats: GraphStats) -> Work:
-    return compress(stats) if _outside_share(stats) else Work()
+def compress_if_linked(stats: GraphStats, facts: DeviceFacts) -> Work:
+    return compress(stats, facts) if _outside_share(stats) else Work()
 
 
 def rem_hooks_first(stats: GraphStats, facts: DeviceFacts) -> bool:
@@ -108,10 +109,10 @@ def rem_hooks_first(stats: GraphStats, facts: DeviceFacts) -> bool:
     return not facts.is_cpu and stats.mean_degree < 4
 
 
-def relist(stats: GraphStats) -> Work:
+def relist(stats: GraphStats, facts: DeviceFacts) -> Work:
     """Look again at the rows of 32 entries or more."""
     listed = float(sum(stats.degree_edge_counts[6:])) * _looked_at(stats)
-    return Work(gathers=_labels(stats, 4 * listed))
+    return _labels(stats, facts, 4 * listed)
 
 
 def _has_hubs(stats: GraphStats) -> bool:
@@ -170,39 +171,46 @@ def n_trees(stats: GraphStats) -> float:
     return stats.first_hook_tree_share * (stats.n_vertices - stats.n_isolated)
 
 
-def _labels(stats: GraphStats, count: float) -> tuple[Gathers, ...]:
+def _labels(stats: GraphStats, facts: DeviceFacts, count: float) -> Work:
     """Read the labels of *count* neighbours."""
     far = stats.far_neighbor_share
-    return Gathers(far * count, 4.0 * stats.n_vertices), Gathers((1 - far) * count, _NEAR_BYTES)
+    return _near(facts, (1 - far) * count) + Work(gathers=(Gathers(far * count, 4.0 * stats.n_vertices),))
 
 
-def initialize(stats: GraphStats, steps: int = 1) -> Work:
+def _near(facts: DeviceFacts, count: float) -> Work:
+    """Read *count* words that are near each other: a CPU does so as fast as in order, since it computes no address."""
+    return Work(streamed_bytes=4 * count) if facts.is_cpu else Work(gathers=(Gathers(count, _NEAR_BYTES),))
+
+
+def initialize(stats: GraphStats, facts: DeviceFacts, steps: int = 1) -> Work:
     """Hook every vertex to its first neighbour, and to the first one of that for each of the *steps* beyond one."""
     n, far = float(stats.n_vertices), (steps - 1) * stats.far_neighbor_share * stats.n_vertices
     firsts = min(4.0 * stats.n_edges, _SECTOR_BYTES * (n - stats.n_isolated))
     near = (steps - 1) * n - far
-    return Work(
+    return _near(facts, 2 * n + _STEP_WORDS * near) + Work(
         streamed_bytes=8 * n + firsts,
-        gathers=(Gathers(2 * n + _STEP_NEAR * near, _NEAR_BYTES), Gathers(_STEP_FAR * far, 4 * n)),
+        gathers=(Gathers(near, _NEAR_BYTES), Gathers(_STEP_FAR * far, 4 * n)),
     )
 
 
-def compress(stats: GraphStats, *, first: bool = False) -> Work:
-    """Point every vertex at its root; after the *first* hooking trees are deep, but unions have shortened theirs."""
+def compress(stats: GraphStats, facts: DeviceFacts, *, first: bool = False, sampled: bool = False) -> Work:
+    """Point every vertex at its root; after the *first* hooking trees are deep, but unions have shortened theirs.
+
+    Where trees are deep, or *sampled* edges have hooked roots to others, a CPU waits for one more load of a vertex.
+    """
     n, depth = float(stats.n_vertices), stats.first_hook_depth
     if hooks_deeply(stats):
         depth = max(_CUT_OFF * depth, _SHORTENED * math.sqrt(stats.estimated_depth))
-    return Work(
-        streamed_bytes=8 * n, gathers=(*_labels(stats, n), Gathers(n, _NEAR_BYTES)),
-        chains=(Chain(depth, 4 * n),) if first else (),
-    )
+    chains: tuple[Chain, ...] = (Chain(depth, 4 * n),) if first else ()
+    if facts.is_cpu and (sampled or (first and hooks_deeply(stats))):
+        chains += (Chain(n / facts.compute_units, _NEAR_BYTES),)
+    return _labels(stats, facts, n) + _near(facts, n) + Work(streamed_bytes=8 * n, chains=chains)
 
 
-def _link_outsiders(stats: GraphStats, n_outside: float) -> Work:
+def _link_outsiders(stats: GraphStats, facts: DeviceFacts, n_outside: float) -> Work:
     """Join vertices outside the giant component to it, by a few entries of their rows."""
-    return Work(
-        streamed_bytes=2 * _SECTOR_BYTES * n_outside, gathers=_labels(stats, 4 * n_outside),
-        atomics=(Atomics(n_outside, max(2.0, n_outside)),),
+    return _labels(stats, facts, 4 * n_outside) + Work(
+        streamed_bytes=2 * _SECTOR_BYTES * n_outside, atomics=(Atomics(n_outside, max(2.0, n_outside)),)
     )
 
 
@@ -212,7 +220,8 @@ def link(stats: GraphStats, facts: DeviceFacts, n_joins: float, walks: float = 0
     Where climbs are long, edges.h looks at four entries at a time, so short rows are padded.
     """
     looked_at = stats.n_edges * _looked_at(stats)
-    padding = 3.0 * stats.n_vertices if walks else 0.0
+    rows = stats.n_vertices - sum(stats.degree_vertex_counts[:2]) if facts.is_cpu else stats.n_vertices
+    padding = 3.0 * rows if walks else 0.0
     # Nothing is left to join where the trees are one; where it is, GPUs try again what others do.
     far, again = stats.far_neighbor_share, 0.0 if facts.is_cpu or n_joins < 1 else looked_at
     far_tries, near_tries = far * (n_joins + _REPEATED_FAR * again), (1 - far) * (n_joins + _REPEATED_NEAR * again)
@@ -228,12 +237,15 @@ def link(stats: GraphStats, facts: DeviceFacts, n_joins: float, walks: float = 0
     )
     most = _MOST_AFTER_HOOKS if walks else _MOST_GUESSES
     guesses = stats.randomness * min(looked_at, most * connected) if facts.is_cpu and n_joins >= 1 else 0.0
-    return Work(
-        streamed_bytes=4.0 * stats.n_vertices + 4.0 * stats.n_edges,
-        gathers=(
-            *_labels(stats, looks), Gathers(stats.n_vertices + padding, _NEAR_BYTES),
-            Gathers(_GUESS_LOADS * guesses, 4.0 * stats.n_vertices),
-        ),
+    if facts.is_cpu and walks:  # whether a row has more than its first entry
+        leaves = sum(stats.degree_vertex_counts[1:2]) / connected
+        guesses += leaves * (1.0 - leaves) * connected
+    if facts.is_cpu and not walks:  # entries, of half of a row, and near labels come while an exchange waits
+        reads = Work(streamed_bytes=4.0 * looked_at, gathers=(Gathers(far * looks, 4.0 * stats.n_vertices),))
+    else:
+        reads = _labels(stats, facts, looks) + _near(facts, rows + padding) + Work(streamed_bytes=4.0 * stats.n_edges)
+    return reads + Work(
+        streamed_bytes=4.0 * stats.n_vertices, host_seconds=_GUESS_SECONDS * guesses / facts.compute_units,
         atomics=(
             Atomics(far_tries, max(2.0, float(stats.n_vertices))), Atomics(near_tries, math.inf),
             *([] if facts.is_cpu else [_tries_at_hubs(stats, facts, beyond_first, n_joins)]),

@@ -181,13 +181,17 @@ def _rounds(problem: ForestProblem, body: tuple[Phase, ...]) -> Loop:
     return Loop(body, "round", "state[STATE_ALIVE]", _MOST_ROUNDS, work.rounds(problem.stats))
 
 
+def _answer(problem: ForestProblem, _facts: DeviceFacts) -> Work:
+    return work.answer(problem.stats)
+
+
 def _needs_int64_atomics(facts: DeviceFacts) -> str | None:
     return None if facts.has_int64_atomics else "it has no 64-bit atomics"
 
 
 STRATEGIES: dict[str, Strategy] = {
-    "edge_list": planned("online", edge_list, ForestPlan, _needs_int64_atomics),
-    "two_pass": planned("online", two_pass, ForestPlan),
-    "segmented": planned("online", segmented, ForestPlan, _needs_int64_atomics),
+    "edge_list": planned("online", edge_list, ForestPlan, _needs_int64_atomics, answer=_answer),
+    "two_pass": planned("online", two_pass, ForestPlan, answer=_answer),
+    "segmented": planned("online", segmented, ForestPlan, _needs_int64_atomics, answer=_answer),
     "host": sequential(host.solve, host.work, too_many_entries),
 }

@@ -17,6 +17,9 @@ _VISITS = 2.5  # of an edge before it is inside a tree
 _HOOKS = 0.25  # visits that lower a best edge
 _OFFERED_AGAIN = 0.2  # of the bytes
 _LIGHT_FROM_DEGREE = 8.0
+_DIGIT_BITS, _PASS_LAUNCHES, _KEY_BYTES = 8, 3.0, 12.0  # of a sort, which reads each key twice and writes it
+# Beside the sort: its key of a vertex's edge, that in order twice, the edge's number, and a copy of it on the host.
+_ANSWER_LAUNCHES, _ANSWER_BYTES, _LINE_BYTES = 3.0, 56.0, 64.0
 _HEAVY_SHARE = 0.3  # edges a vertex that the light ones leave between trees
 
 
@@ -73,6 +76,16 @@ def discover_components(stats: GraphStats) -> Work:
     n = float(stats.n_vertices)
     return walk(stats) + Work(
         gathers=_values(stats, float(stats.n_edges)), atomics=(Atomics(_HOOKS * n, max(2.0, n)),)
+    )
+
+
+def answer(stats: GraphStats) -> Work:
+    """Name the edges, sort them, number and weigh them, and copy them to the host."""
+    n, passes = float(stats.n_vertices), math.ceil(stats.n_edges.bit_length() / _DIGIT_BITS)
+    weights = min(4.0 * stats.n_edges, _LINE_BYTES * n)
+    return Work(
+        launches=_ANSWER_LAUNCHES + _PASS_LAUNCHES * passes, gathers=(Gathers(passes * n, _NEAR_BYTES),),
+        streamed_bytes=(_ANSWER_BYTES + _KEY_BYTES * passes) * n + weights,
     )
 
 

@@ -16,7 +16,7 @@ from clgraph.model.cost import Part, Work
 NONE_BEFORE = -9999  # as in scipy.sparse.csgraph
 _AT_ONCE = 1 << 14  # vertices, so that what is computed of them stays in a cache
 _ONES = np.ones(_AT_ONCE, np.int32)
-_SCANS, _SCANS_OF_VERTICES = 0.2, 2.5
+_SCANS, _SCANS_OF_VERTICES = 0.1, 1.0
 _CALL = Work(host_seconds=2e-5)
 
 

@@ -9,7 +9,7 @@ from clgraph.device.profile import DeviceRates
 from clgraph.model.cost import Chain, Gathers, Work, estimate
 
 _NEAR_BYTES = 2.0**18
-_UNITS_OF_ATOMICS = 5.0  # that search as fast together as one that needs none
+UNITS_OF_ATOMICS = 5.0  # that search as fast together as one that needs none
 _PART_BYTES = 12.0  # of the arrays of parts
 MEAN_DEGREES = 32  # of the default threshold of child launches
 _ROUNDED = 0.999  # of a sum that :func:`a_round` makes in steps
@@ -25,7 +25,7 @@ def serial_work(
     """
     n, connected, m = float(stats.n_vertices), *reached(stats)
     far = far_loads * m * stats.far_neighbor_share
-    shared = min(float(facts.compute_units), _UNITS_OF_ATOMICS)
+    shared = min(float(facts.compute_units), UNITS_OF_ATOMICS)
     near = shared * (per_vertex * connected + per_edge * m)
     return Work(streamed_bytes=8.0 * n, gathers=(Gathers(near, _NEAR_BYTES), Gathers(shared * far, 4.0 * n)))
 
