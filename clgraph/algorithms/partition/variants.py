@@ -74,7 +74,7 @@ def defines_of(
     if problem.refinement not in ("buffered", "permutations"):
         is_hasty = facts.is_cpu and problem.effort == "normal" and not problem.deterministic
         return {_REFINING: refining | ({"MOST_HEAVY": "8u", "POLISHES": 1} if is_hasty else {})}
-    refining |= {"ROUNDS": "1u"}
+    refining |= {"ROUNDS": "1u", "WEAK_SPREADS": 0}
     if problem.refinement == "buffered":
         return {_REFINING: refining | {"FINE_SHARE": 0, "COARSE_SHARE": 0}, BUFFERED: room}
     refining |= {"FINE_SHARE": 4, "COARSE_SHARE": 4}  # moves may lose alone what they gain together
