@@ -33,7 +33,6 @@ _COARSEST = 8  # vertices of the coarsest level for each part, ...
 _COARSEST_OF_OTHERS = 16  # ... and with refinements that change less of what bisections give
 _LEAST_COARSEST = 128
 _ALONE = 1024  # work-items of a group that makes or refines a partition alone, mostly waiting for memory
-_PATIENCE_ALONE = "4u"  # of the first round of individuals; they wait for the one with the most turns
 _FEW_COUNTERS = 2  # of a sub-group that bisects
 _SAME_EVERYWHERE = 8  # individuals of a deterministic partition, whatever the device
 
@@ -86,7 +85,7 @@ def gpu(
             GROWING: {"WG_SIZE": _group(facts, _FEW_COUNTERS, _ALONE)},
             POPULATION: {
                 "PARTS_ROOM": parts_room, "WG_SIZE": _group(facts, parts_room, _ALONE), "RECOUNTS": int(drops),
-                **({"SPARSE_PATIENCE": _PATIENCE_ALONE} if problem.effort == "normal" else {}),
+                **variants.individual_defines(problem, facts),
             },
             HASHED: {"TEAM": 1} if problem.deterministic else {},
             SEGMENTED: {"SPLIT_CLAIMS": int(not facts.has_int64_atomics)},
