@@ -27,9 +27,6 @@
 #ifndef COARSE_SHARE
 #define COARSE_SHARE 3
 #endif
-#ifndef WEAK_SPREADS             /* 1: in a weak rebalancing vertices of other parts move as in the last round */
-#define WEAK_SPREADS 1
-#endif
 
 typedef struct { int own; ulong best; } pull_t;  /* weight to the own part, and the key of the strongest other one */
 INLINE uint tie_of(int v) { return mixed((uint)v) & 0xffffu; }
@@ -168,7 +165,7 @@ INLINE void become_candidate(const refined_t *r, int v, int target, int gain, ui
 }
 
 /* Label propagation: v, whose pulls are known, becomes a candidate if it gains, or loses less than a share of the weight
- * to its own part.  Later rounds let less be lost, and the last one asks for room, as does a weak rebalancing. */
+ * to its own part.  Later rounds let less be lost, and the last one asks for room, as does a mixed turn. */
 INLINE void consider(const refined_t *r, const level_t *on, int v, uint mode, uint stamp, batch_t *listed,
                      batch_t *candidates) {
   const int part = ARRAY(r, PULL_PART)[v], moves_to_list = r->state[REFINE_READ] != r->state[REFINE_WRITE];
@@ -189,7 +186,7 @@ INLINE void consider(const refined_t *r, const level_t *on, int v, uint mode, ui
 INLINE void ask_to_leave(const refined_t *r, int v, int weight, pull_t pull, uint mode, uint stamp,
                          batch_t *candidates) {
   const int part = ARRAY(r, PART)[v];
-  int target = pull.best && (mode == MODE_WEAK || mixed((uint)v ^ stamp) & 1u) ? part_of(pull.best, v) : NOBODY;
+  int target = pull.best && (mode != MODE_STRONG || mixed((uint)v ^ stamp) & 1u) ? part_of(pull.best, v) : NOBODY;
   if (target == NOBODY) target = any_open_part(r, v);
   if (target == NOBODY || target == part) return;
   const int loss = pull.own - (pull.best && target == part_of(pull.best, v) ? weight_of(pull.best) : 0);
@@ -209,7 +206,7 @@ INLINE int may_leave(const refined_t *r, int v, int weight, uint mode) {
 
 /* Whether v is rebalanced in this turn; else it spreads. */
 INLINE int is_rebalanced(const refined_t *r, int v, uint mode) {
-  if (!WEAK_SPREADS || mode != MODE_WEAK) return mode != MODE_SPREAD;
+  if (mode != MODE_MIXED) return mode != MODE_SPREAD;
   const int part = ARRAY(r, PART)[v];
   return OF_PARTS(r, SIZES)[part] > OF_PARTS(r, LIMITS)[part];
 }

@@ -5,7 +5,7 @@
  *   ask      a work-item takes a vertex of the border: finds the part to which most of its edges lead.  It becomes a
  *            candidate if it gains, or loses less than a share of the weight that ties it to its own part.  In a
  *            rebalancing vertices of heavy parts become candidates, and the loss goes to a histogram of their part; in a
- *            weak one those of other parts do, too, if they do not lose more than in the last round.
+ *            mixed turn those of other parts do, too, if they do not lose more than in the last round.
  *   confirm  a candidate counts again as if all neighbours with a greater gain had moved before, and moves if it does not
  *            lose.  In a rebalancing those of the least loss move, as many as are too much: a bucket of losses that is
  *            taken in part is taken by chance.

@@ -78,10 +78,11 @@
 #define REFINE_WORDS (GRID_CONTROL_WORDS + 22)
 
 #define MODE_SPREAD 0            /* label propagation */
-#define MODE_WEAK 1              /* rebalancing of vertices at the border */
-#define MODE_STRONG 2            /* ... and of all */
-#define MODE_BACK 3              /* the best partition is the present one again */
-#define MODE_DONE 4
+#define MODE_MIXED 1             /* rebalancing of vertices at the border, while those of parts with room spread */
+#define MODE_WEAK 2              /* rebalancing of vertices at the border */
+#define MODE_STRONG 3            /* ... and of all */
+#define MODE_BACK 4              /* the best partition is the present one again */
+#define MODE_DONE 5
 
 typedef struct {
   uint n_parts, room, member, members;

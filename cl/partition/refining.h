@@ -26,6 +26,9 @@
 #ifndef POLISHES                 /* 1: levels of long rows with few vertices at the border have the last round alone */
 #define POLISHES 0
 #endif
+#ifndef MIXES                    /* 1: weak rebalancings are mixed where rows are short; where they are long the cut loses */
+#define MIXES 1
+#endif
 #define LONG_ROWS 16u            /* entries in the mean */
 #define FEW_AT_BORDER 3u         /* less than one in so many */
 #if WG_SIZE == 1
@@ -45,9 +48,11 @@ INLINE int only_polishes(const level_t *on, uint n_border) {
   return POLISHES && n_border < on->n / FEW_AT_BORDER && (uint)on->rows[on->n] / LONG_ROWS > on->n;
 }
 
+INLINE int is_sparse(const level_t *on) { return (uint)on->rows[on->n] / FEW_ENTRIES < on->n; }
+
 INLINE uint patience(const level_t *on, uint round) {
   if (round + 1u == ROUNDS) return LAST_PATIENCE;
-  return (uint)on->rows[on->n] / FEW_ENTRIES < on->n ? SPARSE_PATIENCE : PATIENCE;
+  return is_sparse(on) ? SPARSE_PATIENCE : PATIENCE;
 }
 
 /* One work-group.  desk: local memory for the words of the state, for each part, and for sums over all parts. */
@@ -82,7 +87,7 @@ INLINE void direct(const refined_t *r, const level_t *on, __local uint *desk) {
     }
   if (get_local_id(0) == 0) {
     uint fruitless = desk[REFINE_FRUITLESS] + !too_much, heavy = too_much ? desk[REFINE_HEAVY] + 1u : 0u;
-    uint mode = !too_much ? MODE_SPREAD : heavy <= 2u ? MODE_WEAK : MODE_STRONG;
+    uint mode = !too_much ? MODE_SPREAD : heavy > 2u ? MODE_STRONG : MIXES && is_sparse(on) ? MODE_MIXED : MODE_WEAK;
     desk[REFINE_CUT] = (uint)cut;
     if (turn == 0u && only_polishes(on, desk[REFINE_LENGTH])) desk[REFINE_ROUND] = ROUNDS - 1u;
     desk[REFINE_CHANGE] = 0u;

@@ -72,8 +72,8 @@ def individual_defines(problem: PartitionProblem, facts: DeviceFacts) -> dict[st
     On GPUs individuals wait for the one with the most turns, so with normal effort they give up sooner.
     """
     if is_hasty(problem, facts):
-        return {"WEAK_SPREADS": 0}
-    return {"SPARSE_PATIENCE": "4u"} if problem.effort == "normal" else {}
+        return {"MIXES": 0}
+    return {"SPARSE_PATIENCE": "6u"} if problem.effort == "normal" else {}
 
 
 def defines_of(
@@ -86,9 +86,9 @@ def defines_of(
     room: dict[str, int | str] = {"PARTS_ROOM": parts_room}
     refining = room | {"RECOUNTS": int(drops)}
     if problem.refinement not in ("buffered", "permutations"):
-        hasty: dict[str, int | str] = {"MOST_HEAVY": "8u", "POLISHES": 1, "WEAK_SPREADS": 0}
+        hasty: dict[str, int | str] = {"MOST_HEAVY": "8u", "POLISHES": 1, "MIXES": 0}
         return {_REFINING: refining | (hasty if is_hasty(problem, facts) else {})}
-    refining |= {"ROUNDS": "1u", "WEAK_SPREADS": 0}
+    refining |= {"ROUNDS": "1u", "MIXES": 0}
     if problem.refinement == "buffered":
         return {_REFINING: refining | {"FINE_SHARE": 0, "COARSE_SHARE": 0}, BUFFERED: room}
     refining |= {"FINE_SHARE": 4, "COARSE_SHARE": 4}  # moves may lose alone what they gain together
