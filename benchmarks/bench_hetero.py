@@ -148,7 +148,7 @@ class Timer:
     def best_split(self, steps: int, alone: Sequence[float]) -> tuple[float, tuple[float, ...]]:
         """Return the least time that a split reaches, and its shares."""
         n = len(self.sessions)
-        tried: dict[tuple[float, ...], float] = {}
+        tried = {tuple(float(k == device) for k in range(n)): seconds for device, seconds in enumerate(alone)}
 
         def longest(split: tuple[float, ...]) -> float:
             """Return what the slowest would take without what the devices disturb each other."""
@@ -156,7 +156,7 @@ class Timer:
 
         def look(splits: Iterable[tuple[float, ...]]) -> tuple[float, ...]:
             for split in sorted(splits, key=longest):
-                if split not in tried and (not tried or longest(split) < HOPELESS * min(tried.values())):
+                if split not in tried and longest(split) < HOPELESS * min(tried.values()):
                     tried[split] = self.seconds(self.sessions, ratios=split)
             return min(tried, key=tried.__getitem__)
 

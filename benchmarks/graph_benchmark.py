@@ -1,9 +1,9 @@
 """What the benchmarks of algorithms on graphs share.
 
 A row holds, beside what ``harness.py`` says, what the benchmark's ``fingerprint`` tells of the result, by which runs
-are compared, and ``verified``, false on graphs above ``--check-limit`` until ``--reference`` has found the same. Rows
-of ``bench_cost_model.py`` and with ``--calls`` have ``call_seconds`` and ``least_call_seconds``, median and least of later calls, for which
-the model predicts ``predicted_call_seconds``.
+are compared, and ``verified``, false on graphs above ``--check-limit`` until ``--reference`` has found the same. With
+``--calls``, and from ``bench_cost_model.py``, rows have ``call_seconds`` and ``least_call_seconds``, median and least
+of later calls, for which the model predicts ``predicted_call_seconds``.
 """
 from __future__ import annotations
 

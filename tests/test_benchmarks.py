@@ -511,11 +511,11 @@ def test_no_part_of_work_is_lost() -> None:
     loads = {"gathers": Gathers(1, 9), "chains": Chain(1, 9)}
     items = {**loads, "atomics": Atomics(1, 9), "host_items": HostItems(1, 9, "")}
     whole = Work(**{field.name: (items[field.name],) if field.name in items else 1.0 for field in fields(Work)})
-    twice = {name: (item, item) if (item := items.get(name)) else 2.0 for name in vars(whole)}
-    assert vars(whole + whole) == vars(total([(whole, 1.0, 1.0)] * 2)) == twice
-    thrice = vars(whole.times(3))
+    twice = Work(**{name: (items[name],) * 2 if name in items else 2.0 for name in Work.__slots__})
+    assert whole + whole == total([(whole, 1.0, 1.0)] * 2) == twice
+    thrice = {name: getattr(whole.times(3), name) for name in Work.__slots__}
     assert all(thrice[name] == 3.0 for name in thrice if name not in items)
-    assert all(next(iter(vars(thrice[name][0]).values())) == 3 for name in items)
+    assert all(getattr(item, item.__slots__[0]) == 3 for name in items for item in thrice[name])
 
 
 def test_works_add_up_and_scale() -> None:

@@ -74,6 +74,13 @@ class Disturbed(Machine):
         return super().cost(device, first, stop) * (1.5 if device == 0 and left < end else 1.0)
 
 
+class Disturbing(Machine):
+    """The GPU's copies take what the CPU needs: in a round in which it takes part, the CPU is slower."""
+
+    def cost(self, device: int, first: int, stop: int) -> float:
+        return super().cost(device, first, stop) * (1.6 if device == 1 and self.policy._taken[0] else 1.0)
+
+
 class FewLongItems(Machine):
     """The first items of all take the GPU as long as a tenth of the load, so its time hardly depends on its share."""
 
@@ -138,6 +145,12 @@ def test_hass_lets_a_cpu_rest_that_disturbs_the_gpu_and_calls_it_when_the_gpu_fa
     counted.breaks = {0: 0}
     assert counted.run(policy) >= N / 1e6 and policy.living == {1}
     assert counted.run(policy) == pytest.approx(N / 1e6, rel=0.01)
+
+
+def test_hass_lets_a_gpu_rest_whose_copies_disturb_the_cpu():
+    policy, counted = POLICIES["hass"](members("gpu", "cpu")), Disturbing([0.9e6, 3e6])
+    times = [counted.run(policy) for _ in range(8)]
+    assert times[6:] == pytest.approx([N / 3e6] * 2) and policy.ratios() == (0.0, 1.0)
 
 
 def test_hass_keeps_the_shares_of_its_fastest_round():

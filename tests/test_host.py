@@ -68,7 +68,7 @@ def test_the_rates_decide(pocl: Session, name: str, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(pocl, "profile", replace(pocl.profile, rates=prompt))
     assert algorithm.choose_at_once(pocl, problem) is None
     choice = algorithm.choose(pocl, problem)
-    assert choice.strategy != "host" and set(choice.predicted) == set(algorithm.strategies) and not choice.reason
+    assert choice.strategy != "host" and set(choice.seconds) == set(algorithm.strategies) and not choice.reason
     late = replace(rates, call_seconds=10.0, read_back_seconds=1e-9)
     monkeypatch.setattr(pocl, "profile", replace(pocl.profile, rates=late))
     assert algorithm.choose(pocl, problem).strategy == "host"

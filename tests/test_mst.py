@@ -18,6 +18,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 import clgraph as cg
 from clgraph.algorithms import mst
 from clgraph.algorithms.mst import STRATEGIES, SpanningForest, as_problem, minimum_spanning_forest, strategies
+from clgraph.algorithms.mst.answer import Told
 from clgraph.algorithms.mst.total_weight import total_weight
 from clgraph.algorithms.mst.weights import upload_weights
 from clgraph.data.graph import Graph
@@ -53,6 +54,8 @@ def assert_right(
     forest = minimum_spanning_forest(graph, strategy=strategy, maximum=maximum, session=session, **options)
     weight, edges = forest
     check_mst(forest.graph, edges, maximum=maximum, n_cuts=2)
+    assert np.array_equal(forest.sources, forest.graph.sources()[edges])
+    assert np.array_equal(forest.targets, forest.graph.column_indices[edges])
     expected = undirected(graph)
     if expected is graph:
         assert forest.graph is graph
@@ -71,7 +74,7 @@ def assert_right(
     plan = STRATEGIES[strategy].plan(session, as_problem(forest.graph, maximum=maximum), **options)
     for _ in range(2):  # a plan may run again
         plan.run()
-        assert np.array_equal(plan.result(), edges)
+        assert np.array_equal(plan.result().edges, edges)
     return forest
 
 
@@ -428,7 +431,7 @@ def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPa
 
         def plan(*args: Any, answer: np.ndarray = wrong, **options: Any) -> Any:
             planned = right.plan(*args, **options)
-            planned.result = lambda: answer
+            planned.result = lambda: Told(answer, None, {})
             return planned
 
         monkeypatch.setitem(STRATEGIES, strategy, replace(right, plan=plan))

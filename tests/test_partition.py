@@ -16,7 +16,7 @@ from graphs import UNDIRECTED
 import clgraph as cg
 from clgraph.algorithms.partition import ALGORITHM, STRATEGIES, as_problem, hybrid, multilevel, partition
 from clgraph.algorithms.partition.multilevel import REFINING
-from clgraph.algorithms.partition.plan import with_isolated
+from clgraph.algorithms.partition.plan import place_isolated
 from clgraph.algorithms.partition.problem import CONTRACTIONS, MATCHINGS, REFINEMENTS
 from clgraph.data.graph import Graph
 from clgraph.errors import ClgraphError, InputError, UnsupportedStrategyError, VerificationError
@@ -248,7 +248,7 @@ def test_children_only_take_the_place_of_worse_parents(session: Session) -> None
             problem = as_problem(graph, n_parts=13, effort=effort, deterministic=True)
             plan = STRATEGIES["gpu"].plan(session, problem, individuals=5)
             plan.run()
-            parts, cut = plan.result()
+            parts, cut, _weights = plan.result()
             check_partition(graph, parts, 13, cut, most_weight=problem.limits.max())
             found[effort] = plan.arrays["parent_scores"].get()
             assert cut <= int(found[effort].min() & 0xFFFFFFFF)
@@ -414,8 +414,15 @@ def test_isolated_vertices_fill_up(pocl: Session) -> None:
     graph = Graph.from_edges(np.arange(399), np.arange(1, 400), n=1000)
     result = partition(graph, 4, session=pocl, verify=True)
     assert result.part_weights.max() <= 257 and result.edge_cut <= 12
-    problem = as_problem(Graph.from_edges([], [], n=4), n_parts=2, vertex_weights=[1, 5, 3, 1])
-    assert with_isolated(problem, np.full(4, -1, np.int32)).tolist() == [1, 0, 1, 1]
+
+
+@pytest.mark.parametrize(("given", "wanted"), [([1, 5, 3, 1], [5, 5]), ([4, 3, 2, 1], [5, 5]), (None, [2, 2])])
+def test_isolated_vertices_with_weights(given: list[int] | None, wanted: list[int]) -> None:
+    """They keep the limits, also where the end of a vertex would not fit into the room that is left."""
+    problem = as_problem(Graph.from_edges([], [], n=4), n_parts=2, vertex_weights=given)
+    parts, weights = np.full(4, -1, np.int32), np.zeros(2, np.int64)
+    place_isolated(problem, parts, weights)
+    assert weights.tolist() == wanted == np.bincount(parts, given, 2).tolist()
 
 
 def test_giant_vertex(pocl: Session) -> None:
@@ -444,7 +451,7 @@ def test_arena_grows(pocl: Session) -> None:
     before = plan.arrays["arena"].size
     for _ in range(2):
         plan.run()
-        parts, cut = plan.result()
+        parts, cut, _weights = plan.result()
         check_partition(graph, parts, 2, cut)
     assert plan.arrays["arena"].size > before
 

@@ -2,14 +2,17 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Iterator
 
 import numpy as np
+import pyopencl as cl
 import pytest
 from numpy.typing import NDArray
 
 import clgraph as cg
 from clgraph.runtime import recycled
+from clgraph.runtime.pinned import Pinned
 from clgraph.runtime.session import Session
 
 WORDS = np.dtype(np.uint32)
@@ -40,9 +43,83 @@ def test_what_is_small_or_does_not_fit_is_not_recycled() -> None:
     place = recycled.empty(N, WORDS).ctypes.data
     assert recycled.empty(16, WORDS).flags.owndata and len(recycled._waiting) == 1
     assert recycled.empty(4 * N, WORDS).ctypes.data != place
-    assert [memory.size for memory in recycled._waiting] == [16 * N]  # what had no room for it was freed
-    assert recycled.empty(N, WORDS).size == N  # and of what has too much none is wasted
-    assert [memory.size for memory in recycled._waiting] == [4 * N]
+    assert recycled.empty(N, WORDS).ctypes.data == place  # what has too much is not wasted on it
+    assert sorted(memory.bytes.size for memory in recycled._waiting) == [4 * N, 16 * N]
+
+
+def test_memory_of_a_size_that_nobody_wants_any_more_is_freed() -> None:
+    recycled.empty(4 * N, WORDS)
+    for _ in range(recycled._MOST_PASSED - 1):
+        recycled.empty(N, WORDS)
+    assert sorted(memory.bytes.size for memory in recycled._waiting) == [4 * N, 16 * N]
+    recycled.empty(N, WORDS)
+    assert [memory.bytes.size for memory in recycled._waiting] == [4 * N]
+
+
+def test_memory_that_a_child_shares_is_not_given_again() -> None:
+    recycled.empty(N, WORDS)
+    kept = recycled.empty(2 * N, WORDS)
+    kept[:] = 7
+    child = os.fork()
+    if not child:
+        os._exit(int((kept == 7).all() and not recycled._waiting))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+    assert not recycled._waiting
+    del kept
+    assert not recycled._waiting
+    recycled.empty(N, WORDS)
+    assert len(recycled._waiting) == 1
+
+
+def test_memory_is_pinned_when_it_comes_again_until_it_is_freed(pocl: Session) -> None:
+    pinned = Pinned(pocl.context)
+    assert not pinned.holds(None)
+    held = []
+    for _ in range(9):
+        array, memory = recycled.lent(N, WORDS)
+        held.append(pinned.holds(memory))
+        del array, memory
+    assert held == 7 * [False] + 2 * [True]
+    recycled._waiting.clear()
+    for n_uses in (1, 2):
+        assert len(pinned._buffers) == 1
+        array, memory = recycled.lent(2 * N, WORDS)
+        assert pinned.holds(memory) == (n_uses == 2)
+        del array
+    assert [key() for key in pinned._buffers] == [memory]  # that of what is gone was released before
+    other = Pinned(pocl.context)
+    assert not other.holds(memory) and pinned.holds(memory)
+    del pinned
+    assert other.holds(memory)
+
+
+def test_reads_to_pinned_memory(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Words go by way of a page, so each read must return arrays of its own."""
+    monkeypatch.setattr(pocl, "_pinned", Pinned(pocl.context))
+    whole = np.arange(2 * N, dtype=np.uint32)
+    array = pocl.upload(whole)
+    for _ in range(9):
+        ranges = [(7, 8), (0, 0), (1, 2 * N), *((k, k + 16) for k in range(100)), (3, 20)]
+        read = pocl.read(*((array, first, stop) for first, stop in ranges))
+        again = pocl.read((array, 9, 11))
+        for (first, stop), found in zip(ranges, read, strict=True):
+            assert np.array_equal(found, whole[first:stop])
+        assert again[0].tolist() == [9, 10]
+        del read, found
+
+
+def test_what_cannot_be_pinned_is_read_all_the_same(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    pinned = Pinned(pocl.context)
+
+    def refused(*_: object, **__: object) -> None:
+        raise cl.Error("out of resources")
+
+    monkeypatch.setattr(cl, "Buffer", refused)
+    monkeypatch.setattr(pocl, "_pinned", pinned)
+    array = pocl.upload(np.arange(N, dtype=np.uint32))
+    for _ in range(9):
+        assert pocl.read((array, 0, N))[0][-1] == N - 1 and array.item(5) == 5
+    assert list(pinned._buffers.values()) == [None]
 
 
 def test_little_memory_waits() -> None:

@@ -63,7 +63,7 @@ class HostFacts:
         for first, stop, rows in _rows(self._offsets, self._columns.size):
             keys = (rows << 32) | self._columns[first:stop]
             turned = (keys << 32) | rows
-            signs = (keys < turned).view(np.int8) - (keys > turned).view(np.int8)
+            signs = np.sign(keys - turned)
             total += int(_hashes(np.minimum(keys, turned), self._weights, slice(first, stop)).view(np.int64) @ signs)
         return total % 2**64 == 0
 
@@ -114,4 +114,4 @@ def _bits(weights: NDArray[Any]) -> NDArray[np.uint64]:
     """Return numbers that are equal where the weights are."""
     if weights.dtype.kind == "f":
         weights = weights + weights.dtype.type(0)  # -0.0 is 0.0
-    return weights.view(f"u{weights.itemsize}").astype(np.uint64)
+    return weights.view(f"u{weights.itemsize}").astype(np.uint64, copy=False)

@@ -140,7 +140,7 @@ class GraphArrays:
     @cached_property
     def degrees(self) -> NDArray[Any]:
         """Stored entries of each vertex (out-degrees when directed), shape (n_vertices,)."""
-        degrees: NDArray[Any] = read_only(np.diff(self.row_offsets))
+        degrees: NDArray[Any] = read_only(self.row_offsets[1:] - self.row_offsets[:-1])
         return degrees
 
     @cached_property

@@ -11,7 +11,7 @@ _AGREE = 0.02  # two rounds agree when no share has moved by more
 _LEAST_SECONDS = 2e-3  # what a device takes from a buffer is worth a launch
 _THAW = 1.25  # ratios that are fixed are learned anew after a round in which one device took so much longer
 _SLOWER = 1.05  # a round that took so much longer than the fastest one has gone too far
-_LEAST_SHARE = 0.25  # of the GPUs, for a round of them alone: with less it would take four times as long
+_LEAST_SHARES = {False: 0.25, True: 0.5}  # of the GPUs and of the CPUs, for a round alone, which takes as much longer
 
 
 def equal_finish(fits: Mapping[int, tuple[float, float]], n_items: float) -> dict[int, float]:
@@ -92,9 +92,10 @@ class HASS(Policy):
 
     In the first round each device gets a small load. While some have not ended theirs, the others go on with loads that
     double; then what is left is cut in the ratio of the speeds. A GPU gets its share at once, as one transfer and one
-    launch. A CPU takes half of what its buffer still has, and the rest can be stolen. The ratios
-    follow what each device did in a round, and are fixed when two rounds agree, or when a round took longer than one
-    before. The CPU copies for the GPUs, too, so one round is theirs alone; the CPU rests if that was the fastest.
+    launch. A CPU takes half of what its buffer still has, and others that do not rest may steal the other half. The
+    ratios follow what each device did in a round, and are fixed when two rounds agree, or when a round took longer than
+    one before. The CPU copies for the GPUs, too, so one round is theirs alone, and one is the CPUs' if these did most;
+    the others rest if that was the fastest.
     """
 
     name = "hass"
@@ -106,24 +107,23 @@ class HASS(Policy):
         self._learn_anew()
 
     def _learn_anew(self) -> None:
-        self.is_fixed, self._tries_gpus = False, False
+        self.is_fixed, self._alone = False, list[bool]()  # whether CPUs or others compute alone in the next rounds
         self._least_seconds, self._best = math.inf, dict[int, float]()  # of an item in the fastest round; its shares
 
     def start(self) -> None:
         self._known: dict[int, float] = dict(self.rates) if self.rates.keys() >= self.living else {}
         self._is_first = not self._known
-        if self._tries_gpus:
-            self._known |= {d: 0.0 for d in self.living if self.members[d].is_cpu}
+        if self._alone:
+            self._known |= {d: 0.0 for d in self.living if self.members[d].is_cpu != self._alone[0]}
         self._size: dict[int, int] = {}  # of the load that each took last to be measured
         first = 0
         if self._is_first:
-            lanes = max(self.members[d].lanes for d in self.living)
-            small = min(self.n_items // (4 * len(self.living)), max(lanes, self.sub_load))
-            small = -(-max(1, small) // self.grain) * self.grain
+            most = self.n_items // (4 * len(self.living))
             for device in sorted(self.living):
-                self.buffers[device] = first, min(self.n_items, first + small)
+                small = min(most, max(self.members[device].lanes, self.sub_load))
+                self._size[device] = -(-max(1, small) // self.grain) * self.grain
+                self.buffers[device] = first, min(self.n_items, first + self._size[device])
                 first = self.buffers[device][1]
-            self._size = dict.fromkeys(self.living, small)
         self._rest = (first, self.n_items)
         self._taken = [0] * len(self.members)  # the last range that each took
 
@@ -141,8 +141,8 @@ class HASS(Policy):
             return first, self._rest[0]
         first, stop = self.buffers.get(device, (0, 0))
         size = stop - first
-        if self.members[device].is_cpu:
-            size = min(size, max(self._least(device), self.whole_sub_loads(size / 2)))
+        if self.members[device].is_cpu and any(self._known.get(d, 1.0) for d in self.living if d != device):
+            size = min(size, max(self._least(device), self.whole_sub_loads(size / 2)))  # others may steal the rest
         self._taken[device] = size
         return self.from_buffer(device, size)
 
@@ -186,8 +186,9 @@ class HASS(Policy):
         is_slower = taken > _SLOWER * self._least_seconds
         if taken < self._least_seconds:
             self._least_seconds, self._best = taken, {d: float(items[d]) for d in self.living}
-        if self._tries_gpus:
-            self._tries_gpus, self.is_fixed = False, True
+        if self._alone:
+            del self._alone[0]
+            self.is_fixed = not self._alone
         else:
             super().end(items, seconds)
             after = self.ratios()
@@ -195,11 +196,15 @@ class HASS(Policy):
                 abs(new - old) <= _AGREE for new, old in zip(after, before, strict=True)
             )
             if agree or is_slower:
-                gpus = sum(share for d, share in enumerate(after or ()) if not self.members[d].is_cpu)
-                self._tries_gpus = _LEAST_SHARE < gpus < 1
-                self.is_fixed = not self._tries_gpus
+                shares = {are_cpus: self._share(are_cpus) for are_cpus in _LEAST_SHARES}
+                self._alone = [kind for kind, share in shares.items() if _LEAST_SHARES[kind] < share < 1]
+                self.is_fixed = not self._alone
         if self.is_fixed:
             self.rates |= self._best
+
+    def _share(self, are_cpus: bool) -> float:
+        """Return what the CPUs do together, or the others."""
+        return sum(share for d, share in enumerate(self.ratios() or ()) if self.members[d].is_cpu == are_cpus)
 
     def drop(self, device: int, *lost: Range) -> None:
         super().drop(device, *lost)

@@ -178,10 +178,8 @@ class Runner:
                 if not session.facts.is_cpu and target.nbytes >= LEAST_BYTES:
                     session.transfers.staging.read(array.buffer, 0, target)
                     continue
-                queue, data = session.transfers.queue, target.view(np.uint8)
-                for first, last in session.pieces(target.nbytes):
-                    part = data[first:last]
-                    events.append(cl.enqueue_copy(queue, part, array.buffer, src_offset=first, is_blocking=False))
-                    queue.flush()
+                queue = session.transfers.queue
+                events += session.enqueue_copies(queue, array.buffer, 0, target, to_host=True)
+                queue.flush()
             for event in events:
                 event.wait()

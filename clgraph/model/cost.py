@@ -163,26 +163,34 @@ def estimate(asked: Work | Iterable[Part], rates: DeviceRates) -> Estimate:
     """
     launches = read_backs = grid_barriers = streaming = gathers = atomics = chain = locks = contention = 0.0
     host = longest = 0.0
-    gathers_per_second = rates.gathers_per_second
+    stream_bytes_per_second, curve = rates.stream_bytes_per_second, rates.gathers_per_second
+    known = curve.read_before
     for work, times, weight in ((asked, 1.0, 1.0),) if isinstance(asked, Work) else asked:
         n = times * weight
         launches += times * work.launches
         read_backs += times * work.read_backs
         grid_barriers += times * work.grid_barriers
-        before = streaming + gathers + atomics, chain + locks + contention
-        streaming += n * work.streamed_bytes / rates.stream_bytes_per_second
+        traffic = n * work.streamed_bytes / stream_bytes_per_second
+        streaming += traffic
         for g in work.gathers:
-            gathers += n * g.count / at(gathers_per_second, g.working_set_bytes)
+            rate = known.get(g.working_set_bytes) or at(curve, g.working_set_bytes)
+            gathers += (seconds := n * g.count / rate)
+            traffic += seconds
         for a in work.atomics:
-            atomics += n * _atomic_seconds(a, rates)
+            atomics += (seconds := n * _atomic_seconds(a, rates))
+            traffic += seconds
+        serial = 0.0
         for c in work.chains:
-            chain += n * c.loads * at(rates.dependent_load_seconds, c.working_set_bytes)
+            chain += (seconds := n * c.loads * at(rates.dependent_load_seconds, c.working_set_bytes))
+            serial += seconds
         if work.locks:
-            locks += n * work.locks * rates.lock_seconds
+            locks += (seconds := n * work.locks * rates.lock_seconds)
+            serial += seconds
         if work.contended_attempts:
             hot = at(rates.same_address_atomics_per_second[_LOCK], _ALL_ITEMS)
-            contention += n * work.contended_attempts / hot
-        longest += max(streaming + gathers + atomics - before[0], chain + locks + contention - before[1])
+            contention += (seconds := n * work.contended_attempts / hot)
+            serial += seconds
+        longest += traffic if traffic > serial else serial
         host += n * work.host_seconds
         for items in work.host_items:
             host += n * _host_seconds(items, rates)

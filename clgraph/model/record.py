@@ -10,4 +10,4 @@ _Kind = TypeVar("_Kind")
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def record(kind: type[_Kind]) -> type[_Kind]:
     """Make *kind* a dataclass that type checkers hold to be frozen; Python takes four times as long to make one."""
-    return dataclass(unsafe_hash=True)(kind)
+    return dataclass(unsafe_hash=True, slots=True)(kind)

@@ -55,8 +55,8 @@ class Strategy:
     recipe : callable, optional
         ``recipe(problem, facts)`` lists the launches of a run, where the strategy has such a list.
     least : callable, optional
-        ``least(problem)`` is a part of the work that takes no time to count, such as the rounds without what is done in
-        them. Where it takes too long, nothing else is counted.
+        ``least(problem, facts)`` is a part of the work that takes no time to count, such as the rounds with the least
+        that is done in them. Where it takes too long, nothing else is counted. Strategies may share it.
     """
 
     kind: Kind
@@ -65,7 +65,7 @@ class Strategy:
     unsupported: Callable[[DeviceFacts], str | None] = runs_anywhere
     unfit: Callable[[Any], str | None] = solves_all
     recipe: Callable[[Any, DeviceFacts], Recipe] | None = None
-    least: Callable[[Any], Work] | None = None
+    least: Callable[[Any, DeviceFacts], list[Part]] | None = None
 
 
 @dataclass(frozen=True)
@@ -128,25 +128,25 @@ def choose(
     if not isinstance(requested, str) or requested not in ("auto", *strategies):
         known = ", ".join(strategies)
         raise UnsupportedStrategyError(f"unknown strategy {shown(requested)}; known: auto, {known}")
-    left_out = left_out or {}
-    unfit = {name: reason for name, s in strategies.items() if (reason := s.unfit(problem)) is not None}
-    if requested in unfit:
-        others = ", ".join(name for name in strategies if name not in unfit)
-        raise UnsupportedStrategyError(f"{requested!r}: {unfit[requested]}; others are {others}")
-    unsupported = {name: reason for name, s in strategies.items() if (reason := s.unsupported(facts)) is not None}
-    if requested in unsupported:
-        raise UnsupportedStrategyError(f"{requested!r} cannot run on {facts.name}: {unsupported[requested]}")
-    out = {**left_out, **unsupported, **unfit}
-    fit = {name: s for name, s in strategies.items() if name not in out}
+    out, fit = {**(left_out or {})}, {}
+    for name, s in strategies.items():
+        if (unfit := s.unfit(problem)) is not None:
+            if name == requested:
+                others = ", ".join(other for other, s in strategies.items() if s.unfit(problem) is None)
+                raise UnsupportedStrategyError(f"{requested!r}: {unfit}; others are {others}")
+            out[name] = unfit
+        elif (unsupported := s.unsupported(facts)) is not None:
+            if name == requested:
+                raise UnsupportedStrategyError(f"{requested!r} cannot run on {facts.name}: {unsupported}")
+            out[name] = unsupported
+        elif name not in out:
+            fit[name] = s
     last = {name: s.least for name, s in fit.items() if s.least is not None and name != requested and not whole}
     estimates = {name: priced(s, problem, facts, rates) for name, s in fit.items() if name not in last}
     limit = _SURELY * min((found.seconds for found in estimates.values()), default=math.inf)
-    at_least = {}
-    for name, least in last.items():
-        if (seconds := estimate(least(problem), rates).seconds) > limit:
-            at_least[name] = seconds
-        else:
-            estimates[name] = priced(fit[name], problem, facts, rates)
+    bounds = {least: estimate(least(problem, facts), rates).seconds for least in set(last.values())}
+    at_least = {name: bounds[least] for name, least in last.items() if bounds[least] > limit}
+    estimates |= {name: priced(fit[name], problem, facts, rates) for name in last if name not in at_least}
     ranked = dict(sorted(estimates.items(), key=lambda item: item[1].seconds))
     picked = next(iter(ranked)) if requested == "auto" else requested
     if logger.isEnabledFor(logging.INFO):

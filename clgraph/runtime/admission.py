@@ -5,13 +5,12 @@ import weakref
 from functools import partial
 from typing import Any
 
-from numpy.typing import NDArray
+import numpy as np
 
 from clgraph.data.entries import EntryFacts
 from clgraph.data.graph import Graph
 from clgraph.data.wrapped import WrappedGraph
 from clgraph.errors import GraphError
-from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.check_csr import CsrCheck
 from clgraph.runtime.device_graph import DeviceGraph, device_graph, is_small
 from clgraph.runtime.graph_stats import StatsRun
@@ -39,24 +38,24 @@ def admit(session: Session, graph: Graph) -> None:
 
 
 def _admit_wrapped(session: Session, graph: WrappedGraph) -> None:
-    last = graph.arrays[1] if graph.arrays[2] is None else graph.arrays[2]
-    is_checked_on_its_way = session.staging_for(last.nbytes) is not None
-
-    def array(host: NDArray[Any]) -> DeviceArray:
-        later = host is last and is_checked_on_its_way
-        return session.empty(host.size, host.dtype) if later else session.upload(host, in_place=True)
-
-    offsets, columns = map(array, graph.arrays[:2])
-    weights = None if graph.arrays[2] is None else array(graph.arrays[2])
+    hosts = [np.ascontiguousarray(host) for host in graph.arrays if host is not None]
+    staging = session.staging_for(hosts[-1].nbytes)  # then the last array is checked on its way
+    made = [session.upload(a, in_place=True) if staging is None else session.empty(a.size, a.dtype) for a in hosts]
+    offsets, columns, weights = made[0], made[1], made[2] if len(made) == 3 else None
     rows = {"row_offsets": offsets, "column_indices": columns}
     leaves_open = graph.along_rows and session.facts.is_cpu  # where kernels compute no slower than they read
     check = CsrCheck(
         session, graph.n_vertices, offsets, columns, weights, wants_order=graph.merged, wants_symmetry=not leaves_open
     )
-    if is_checked_on_its_way:
-        (columns if weights is None else weights).set(last, then=check.run)
-    else:
+    if staging is None:
         check.run()
+    else:
+        size = hosts[-1].itemsize
+        with session.driver:
+            staging.upload_all(
+                [(array.buffer, 0, host) for array, host in zip(made, hosts, strict=True)],
+                lambda start, stop: check.run(start // size, stop // size),
+            )
     stats = StatsRun(session, graph.n_vertices, graph.n_edges, rows, check.state)
     *checked, measured = session.read(*check.parts, stats.part)
     try:

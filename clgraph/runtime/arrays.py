@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -110,36 +109,22 @@ class DeviceArray:
                 )
             self._session.record_transfer(event)
 
-    def set(
-        self, host: NDArray[Any], *, offset: int = 0, then: Callable[[int, int], object] | None = None
-    ) -> None:
-        """Copy *host* to the items from *offset* on.
-
-        Kernels may begin with what is there while the rest is still on its way: *then* is called with where a part of
-        *host* begins and ends, part after part, and what it enqueues runs once this part is on the device.
-        """
+    def set(self, host: NDArray[Any], *, offset: int = 0) -> None:
+        """Copy *host* to the items from *offset* on."""
         data = np.ascontiguousarray(host, self.dtype)
         self.check_part(offset, data.size)
-        first_byte, size = offset * self.dtype.itemsize, self.dtype.itemsize
+        first_byte = offset * self.dtype.itemsize
         if (staging := self._session.staging_for(data.nbytes)) is not None:
-            tell = None if then is None else lambda start, stop: then(start // size, stop // size)
             with self._session.driver:
-                staging.upload(self.buffer, first_byte, data, tell)
-            return
-        if data.size:
+                staging.upload(self.buffer, first_byte, data)
+        elif data.size:
             self._write(data, first_byte)
-        if then is not None:
-            then(0, data.size)
 
     def _write(self, data: NDArray[Any], first_byte: int) -> None:
-        with self._session.driver, typed_errors("copying to the device"):
-            for first, last in self._session.pieces(data.nbytes):
-                part = data.ravel().view(np.uint8)[first:last]
-                event = cl.enqueue_copy(
-                    self._session.queue, self.buffer, part, dst_offset=first_byte + first, is_blocking=False
-                )
-                self._session.record_transfer(event)
-            self._session.wait(event)
+        session = self._session
+        with session.driver, typed_errors("copying to the device"):
+            events = session.enqueue_copies(session.queue, self.buffer, first_byte, data, to_host=False)
+            session.wait(events[-1])
 
     def get(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:
         """Return items ``start:stop`` as a new host array, waiting for all earlier work."""

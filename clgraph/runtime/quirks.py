@@ -99,6 +99,15 @@ def copies_faster_over_the_host(device: cl.Device) -> bool:
     return _is_nvidia(device)
 
 
+def copies_to_pinned_memory(device: cl.Device) -> bool:
+    """Return whether a copy to memory of which a buffer was made leaves out the driver's own chunks.
+
+    NVIDIA's driver on an H200 takes 0.32 ms for 16 MiB to such memory, and 0.65 … 1.0 by way of pinned chunks; 0.02
+    for 256 KiB, and 0.05 by way of its own.
+    """
+    return _is_nvidia(device)
+
+
 def wants_one_thread(device: cl.Device) -> bool:
     """Return whether its driver crashes if one thread enqueues while another one enqueues or waits.
 

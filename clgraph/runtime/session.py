@@ -24,9 +24,15 @@ from clgraph.runtime.arrays import DeviceArray, number_type
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.fork import check_fork
 from clgraph.runtime.kept import Kept
+from clgraph.runtime.pinned import Pinned
 from clgraph.runtime.program import Program, build_program
 from clgraph.runtime.query import available_bytes, platforms, query_facts
-from clgraph.runtime.quirks import copies_whole_lines_faster, wants_one_thread, works_while_waiting
+from clgraph.runtime.quirks import (
+    copies_to_pinned_memory,
+    copies_whole_lines_faster,
+    wants_one_thread,
+    works_while_waiting,
+)
 from clgraph.runtime.selection import check_works, select_device
 from clgraph.runtime.source import known_to
 from clgraph.runtime.staging import LEAST_BYTES, Staging
@@ -38,6 +44,7 @@ logger = logging.getLogger(__name__)
 SessionLike: TypeAlias = "Session | str | cl.Device | cl.Context | cl.CommandQueue | None"
 
 _CHECKED_BYTES = 1 << 22  # for less it is not worth asking how much memory is free, which takes a CPU's host 25 us
+_FEW_BYTES = 64  # that are read into a page which is there
 _LINE_BYTES, _MANY_LINES = 64, 1 << 17  # bytes; the latter are worth a second command
 _one_thread = threading.RLock()  # for all sessions of the driver that wants one: several devices have one driver
 
@@ -109,6 +116,7 @@ class Session(TimedQueue):
         self._lock = threading.RLock()
         self.transfers = Transfers(self)
         self._staging = None if self.facts.is_cpu else Staging(self)
+        self._pinned = Pinned(self.context) if copies_to_pinned_memory(self.device) else None
         self.device_graphs: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
         self.kept = Kept(self.facts.global_mem_bytes)
 
@@ -214,6 +222,19 @@ class Session(TimedQueue):
         whole = n_bytes - n_bytes % _LINE_BYTES if self._copies_lines and n_bytes >= _MANY_LINES else 0
         return [(first, last) for first, last in ((0, whole), (whole, n_bytes)) if first < last]
 
+    def enqueue_copies(
+        self, queue: cl.CommandQueue, buffer: Any, first_byte: int, host: NDArray[Any], *, to_host: bool,
+        after: tuple[cl.Event, ...] = (),
+    ) -> list[cl.Event]:
+        """Enqueue copying contiguous *host* to *buffer* from *first_byte* on, or what is there *to_host*, by pieces."""
+        data, offset, events = host.reshape(-1).view(np.uint8), "src_offset" if to_host else "dst_offset", []
+        for first, last in self.pieces(host.nbytes):
+            ends: Any = (data[first:last], buffer) if to_host else (buffer, data[first:last])
+            place: dict[str, Any] = {offset: first_byte + first}
+            events.append(cl.enqueue_copy(queue, *ends, is_blocking=False, wait_for=after, **place))
+            self.record_transfer(events[-1])
+        return events
+
     def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:
         """Allocate *size* items, uninitialised."""
         check_fork()
@@ -239,23 +260,28 @@ class Session(TimedQueue):
         """Return items ``start:stop`` of each array as new host arrays, after one wait for all earlier work."""
         hosts: list[NDArray[Any]] = []
         events: list[cl.Event] = []
+        in_page: list[int] = []  # of these
         with self.driver:
+            page = None if self._pinned is None else self._pinned.words
             for array, start, stop in parts:
                 array.check_part(start, stop - start)
-                hosts.append(host := recycled.empty(stop - start, array.dtype))
-                first_byte = start * array.dtype.itemsize
-                if (staging := self.staging_for(host.nbytes)) is not None:
+                n_bytes, first_byte = (stop - start) * array.dtype.itemsize, start * array.dtype.itemsize
+                if page is not None and n_bytes <= min(_FEW_BYTES, page.size):
+                    in_page.append(len(hosts))
+                    host, page, is_pinned = page[:n_bytes].view(array.dtype), page[_FEW_BYTES:], True
+                else:
+                    host, memory = recycled.lent(stop - start, array.dtype)
+                    is_pinned = self._pinned is not None and self._pinned.holds(memory)
+                hosts.append(host)
+                if not is_pinned and (staging := self.staging_for(n_bytes)) is not None:
                     staging.read(array.buffer, first_byte, host)
                     continue
-                for first, last in self.pieces(host.nbytes):
-                    with typed_errors("copying from the device"):
-                        events.append(cl.enqueue_copy(
-                            self.queue, host.view(np.uint8)[first:last], array.buffer, src_offset=first_byte + first,
-                            is_blocking=False,
-                        ))  # fmt: skip
-                    self.record_transfer(events[-1])
+                with typed_errors("copying from the device"):
+                    events += self.enqueue_copies(self.queue, array.buffer, first_byte, host, to_host=True)
             for event in reversed(events):  # the last one ends last
                 self.wait(event)
+        for place in in_page:
+            hosts[place] = hosts[place].copy()
         return hosts
 
     def release(self) -> None:
@@ -263,6 +289,8 @@ class Session(TimedQueue):
         self.kept.forget()
         self.device_graphs.clear()
         self._pool.free_held()
+        if self._pinned is not None:
+            self._pinned.release()
 
 
 def _writable(host: NDArray[Any]) -> NDArray[Any]:

@@ -11,7 +11,7 @@ import os
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from queue import SimpleQueue
@@ -38,6 +38,7 @@ _TOUCHED = 3  # parts at once, while kernels run
 _PAGE_BYTES = 4096
 _ZERO = np.zeros(1, np.uint8)
 
+_Copy: TypeAlias = tuple[Any, int, NDArray[Any]]  # a buffer, its first byte, and what is copied there
 _Tasks: TypeAlias = "SimpleQueue[tuple[NDArray[np.uint8], NDArray[np.uint8], threading.Lock] | None]"
 
 
@@ -149,36 +150,43 @@ class Staging:
         self._session.record_transfer(event)
         return event
 
-    def upload(
-        self, buffer: Any, first_byte: int, host: NDArray[Any], then: Callable[[int, int], object] | None = None
-    ) -> None:
-        """Copy contiguous *host* to *buffer* from *first_byte* on; *host* may change afterwards.
+    def upload(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
+        """Copy contiguous *host* to *buffer* from *first_byte* on; *host* may change afterwards."""
+        self.upload_all([(buffer, first_byte, host)])
+
+    def upload_all(self, copies: Sequence[_Copy], then: Callable[[int, int], object] | None = None) -> None:
+        """Copy as :meth:`upload` does, with no gap between one array and the next.
 
         With *then* the copies are in the queue for transfers, so that kernels run beside them. It is called for one
-        range of bytes of *host* after the other, and the kernels that it enqueues run once these are on the device.
+        range of bytes of the last array after the other, which begin at multiples of half a chunk, and the kernels
+        that it enqueues run once these, and all arrays before, are on the device.
         """
-        parts, session = _parts(host), self._session
-        queue = session.queue if then is None else session.transfers.queue
+        parts = [(copy, first, part) for copy in copies for first, part in _parts(copy[2])]
+        session = self._session
+        queue, last = session.queue if then is None else session.transfers.queue, copies[-1]
 
         with self._copying("copying to the device") as (chunks, copiers):
             def fill(i: int) -> None:
                 if (event := self._sending[i % N_CHUNKS]) is not None:
                     self._wait(event)
-                copiers.submit(chunks[i % N_CHUNKS][: parts[i].size], parts[i])
+                part = parts[i][2]
+                copiers.submit(chunks[i % N_CHUNKS][: part.size], part)
 
             with self._ordered(queue):
                 for i in range(min(N_CHUNKS, len(parts))):
                     fill(i)
-                done = told = 0
-                for i, part in enumerate(parts):
+                told, untold = 0, 0
+                for i, (copy, first, part) in enumerate(parts):
                     copiers.wait()
                     chunk = chunks[i % N_CHUNKS][: part.size]
-                    event = self._enqueue(queue, buffer, chunk, dst_offset=first_byte + done)
-                    self._sending[i % N_CHUNKS], done = event, done + part.size
-                    if then is not None and (i % _TOLD == _TOLD - 1 or done == host.nbytes):
-                        self._hold(session.queue, queue, event)
-                        then(told, done)
-                        told = done
+                    event = self._enqueue(queue, copy[0], chunk, dst_offset=copy[1] + first)
+                    self._sending[i % N_CHUNKS], done = event, first + part.size
+                    if then is not None and copy is last:
+                        untold += 1
+                        if untold == _TOLD or done == last[2].nbytes:
+                            self._hold(session.queue, queue, event)
+                            then(told, done)
+                            told, untold = done, 0
                     if LAG <= i < len(parts) - N_CHUNKS + LAG:  # the bus has others to move meanwhile
                         fill(i - LAG + N_CHUNKS)
 
@@ -208,20 +216,20 @@ class Staging:
 
         with self._copying("copying from the device") as (chunks, copiers):
             def ask(i: int) -> None:
-                chunk = chunks[i % N_CHUNKS][: parts[i].size]
-                place = {"src_offset": first_byte + i * parts[0].size}
-                coming.append(self._enqueue(self._session.queue, chunk, buffer, **place))
+                first, part = parts[i]
+                chunk = chunks[i % N_CHUNKS][: part.size]
+                coming.append(self._enqueue(self._session.queue, chunk, buffer, src_offset=first_byte + first))
 
             for i in range(min(N_CHUNKS, len(parts))):
                 ask(i)
-            for part in parts:  # what was touched is waited for: a byte of 0 must not come after the data
+            for _, part in parts:  # what was touched is waited for: a byte of 0 must not come after the data
                 with self._session.driver:
                     if coming[0].command_execution_status <= cl.command_execution_status.COMPLETE:
                         break
                 copiers.touch(part)
                 copiers.finish(left=_TOUCHED)
             copiers.finish()
-            for i, part in enumerate(parts):
+            for i, (_, part) in enumerate(parts):
                 self._wait(coming[i])
                 copiers.submit(part, chunks[i % N_CHUNKS][: part.size])
                 if LAG <= i < len(parts) - N_CHUNKS + LAG:
@@ -243,8 +251,8 @@ def beside_kernels(session: Session, wait: Callable[[cl.Event], object]) -> Stag
     return Staging(side, wait)
 
 
-def _parts(host: NDArray[Any]) -> list[NDArray[np.uint8]]:
-    """Return the bytes of *host* in parts, each for a chunk."""
+def _parts(host: NDArray[Any]) -> list[tuple[int, NDArray[np.uint8]]]:
+    """Return the bytes of *host* in parts, each for a chunk, and where they begin."""
     whole = host.reshape(-1).view(np.uint8)
     size = CHUNK_BYTES if whole.size >= _FEW_CHUNKS * CHUNK_BYTES else CHUNK_BYTES // 2
-    return [whole[start : start + size] for start in range(0, whole.size, size)]
+    return [(start, whole[start : start + size]) for start in range(0, whole.size, size)]

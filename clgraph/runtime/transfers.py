@@ -145,16 +145,10 @@ class Transfers:
     def _begin(
         self, array: DeviceArray, host: NDArray[Any], first: int, after: tuple[cl.Event, ...], *, to_host: bool
     ) -> Transfer:
-        offset, first_byte = "src_offset" if to_host else "dst_offset", first * array.dtype.itemsize
-        data = host.ravel().view(np.uint8)
-        with self.session.driver, typed_errors("beginning a transfer"):
-            if not host.size:
-                event = cl.enqueue_marker(self.queue, wait_for=after)
-            for begin, end in self.session.pieces(host.nbytes):
-                ends: Any = (data[begin:end], array.buffer) if to_host else (array.buffer, data[begin:end])
-                place: dict[str, Any] = {offset: first_byte + begin}
-                event = cl.enqueue_copy(self.queue, *ends, is_blocking=False, wait_for=after, **place)
-                self.session.record_transfer(event)
+        session, first_byte = self.session, first * array.dtype.itemsize
+        with session.driver, typed_errors("beginning a transfer"):
+            events = session.enqueue_copies(self.queue, array.buffer, first_byte, host, to_host=to_host, after=after)
+            event = events[-1] if events else cl.enqueue_marker(self.queue, wait_for=after)
             transfer = Transfer(self, event, array, host)
             with self._lock:
                 self._in_flight.append(transfer)

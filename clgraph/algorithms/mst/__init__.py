@@ -30,7 +30,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from clgraph.algorithms.mst import on_devices
-from clgraph.algorithms.mst.answer import Told
 from clgraph.algorithms.mst.plan import ForestPlan
 from clgraph.algorithms.mst.problem import ForestProblem, as_problem, undirected
 from clgraph.algorithms.mst.strategies import STRATEGIES
@@ -213,14 +212,13 @@ def _on_devices(
 
 
 def _answer(problem: ForestProblem, plan: ForestPlan | HostPlan) -> SpanningForest:
-    graph, edges = problem.graph, plan.result()
-    told: Told = getattr(plan, "told", Told(edges, None, {}))
-    weight = told.weight
+    graph = problem.graph
+    edges, weight, ends = plan.result()
     if weight is None:
         weight = edges.size if graph.edge_weights is None else total_weight(graph.edge_weights[edges])
     result = SpanningForest(weight, edges)
     result.graph = graph
-    vars(result).update(told.ends)
+    vars(result).update(ends)
     if isinstance(graph, WrappedGraph):  # its owner may change the arrays after the call
         _ = result.sources, result.targets, result.weights
     return result

@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from clgraph.algorithms.mst.answer import Told
 from clgraph.algorithms.mst.problem import ForestProblem
+from clgraph.algorithms.mst.total_weight import total_weight
 from clgraph.model.cost import HostItems, Part, Work
 
 _LEAST_DOUBLE = 1 << 52  # the bits of the least double with all its digits
@@ -17,8 +19,8 @@ _THIN_SHARE = 0.65  # of the time, where sets that are joined have short ways to
 _CALL = Work(host_seconds=6e-5)
 
 
-def solve(problem: ForestProblem) -> NDArray[np.int64]:
-    """Return the entries of the forest's edges in rising order.
+def solve(problem: ForestProblem) -> Told:
+    """Return the forest's edges in rising order, with what is known of them by then.
 
     scipy sorts doubles, drops weights of zero, and does not say which of parallel edges it has taken. So it gets each
     edge once, and as its weight a double whose bits are the rank of the weight and then the edge's number. Such doubles
@@ -30,9 +32,10 @@ def solve(problem: ForestProblem) -> NDArray[np.int64]:
     n, rows, columns = graph.n_vertices, graph.sources(), graph.column_indices
     entries = np.flatnonzero(rows < columns)
     if not entries.size:
-        return entries
+        return Told(entries, None, {})
+    weights = None if graph.edge_weights is None else graph.edge_weights[entries]
     rows, number_bits = rows[entries], entries.size.bit_length()
-    ranks = _ranks(None if graph.edge_weights is None else graph.edge_weights[entries], problem.maximum, number_bits)
+    ranks = _ranks(weights, problem.maximum, number_bits)
     keys = np.arange(_LEAST_DOUBLE, _LEAST_DOUBLE + entries.size)
     if ranks is not None:
         keys += ranks << number_bits
@@ -43,28 +46,30 @@ def solve(problem: ForestProblem) -> NDArray[np.int64]:
     found = (tree.view(np.int64) - _LEAST_DOUBLE) & ((1 << number_bits) - 1)
     is_taken = np.zeros(entries.size, bool)
     is_taken[found] = True
-    edges: NDArray[np.int64] = entries[is_taken]
-    return edges
+    edges, weights = entries[is_taken], None if weights is None else weights[is_taken]
+    weight = edges.size if weights is None else total_weight(weights)
+    ends = {"sources": rows[is_taken], "targets": graph.column_indices[edges]}  # scipy has moved those of the matrix
+    return Told(edges, weight, {**ends, "weights": weights})
 
 
 def _ranks(weights: NDArray[Any] | None, maximum: bool, number_bits: int) -> NDArray[np.int64] | None:
     """Return integers of few bits that order edges as their *weights* do, from 0 on; ``None`` if all are the same."""
     if weights is None:
         return None
-    if weights.dtype.kind == "f" and weights.min() > -_EXACT and weights.max() < _EXACT:
+    least, greatest = weights.min(), weights.max()
+    if weights.dtype.kind == "f" and least > -_EXACT and greatest < _EXACT:
         whole = weights.astype(np.int64)
-        weights = whole if np.array_equal(whole, weights) else weights
+        weights = whole if (whole == weights).all() else weights
     if weights.dtype.kind == "f":  # as integers, the doubles from 0 on rise and those below fall
         bits = (weights + weights.dtype.type(0)).view(f"i{weights.itemsize}")  # -0.0 is 0.0
         weights = np.where(bits < 0, bits ^ np.iinfo(bits.dtype).max, bits)
-    ordered = weights.astype(np.int64)
-    if maximum:
-        ordered = ~ordered
-    least, greatest = int(ordered.min()), int(ordered.max())
-    if (greatest - least).bit_length() + number_bits <= _KEY_BITS:
-        ordered -= least
-        return ordered
-    ranks: NDArray[np.int64] = np.unique(ordered, return_inverse=True)[1]
+        least, greatest = weights.min(), weights.max()
+    ordered, least, greatest = weights.astype(np.int64), int(least), int(greatest)
+    ranks: NDArray[np.int64]
+    if (greatest - least).bit_length() + number_bits > _KEY_BITS:
+        ranks = np.unique(~ordered if maximum else ordered, return_inverse=True)[1]
+    else:
+        ranks = greatest - ordered if maximum else ordered - least
     return ranks
 
 

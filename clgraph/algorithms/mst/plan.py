@@ -4,7 +4,6 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clgraph.algorithms.mst.answer import Answer, Told
 from clgraph.engine.plan import Plan
@@ -15,18 +14,14 @@ class ForestPlan(Plan):
 
     Attributes
     ----------
-    told : Told
-        What :meth:`result` has read: the edges, and what else is known of them.
     """
-
-    told: Told
 
     @cached_property
     def _answer(self) -> Answer:
         return Answer(self)
 
-    def result(self) -> NDArray[np.int64]:
-        """Return the entries of the forest's edges in rising order, after ``run()``.
+    def result(self) -> Told:
+        """Return the entries of the forest's edges in rising order, and what else is known of them, after ``run()``.
 
         Raises
         ------
@@ -34,16 +29,10 @@ class ForestPlan(Plan):
             A wait on the device ran out.
         """
         if not self.recipe.values["m"]:
-            self.told = Told(np.zeros(0, np.int64), None, {})
-            return self.told.edges
+            return Told(np.zeros(0, np.int64), None, {})
         answer = self._answer
         answer.run()
         parts = [(array, 0, array.size) for array in answer.arrays.values()]
         read = self.read(*parts, *answer.sort.statuses())
         answer.sort.check(read[len(parts) :])
-        self.told = answer.told(read[: len(parts)])
-        return self.told.edges
-
-    def detach(self) -> None:
-        super().detach()
-        vars(self).pop("told", None)  # the arrays are the user's
+        return answer.told(read[: len(parts)])

@@ -14,7 +14,8 @@ def total_weight(weights: NDArray[Any]) -> int | float:
     """Return the sum of *weights*: an exact integer, or a float64."""
     n = weights.size
     if weights.dtype.kind == "f":
-        padded = np.zeros((_n_sums(n) // LANES, ADDENDS, LANES))
+        n_addends = min(ADDENDS, -(-n // LANES))  # zeros after the last weight change nothing
+        padded = np.zeros((_n_sums(n) // LANES, n_addends, LANES))
         padded.reshape(-1)[:n] = weights
         with np.errstate(over="ignore", invalid="ignore"):  # infinite weights are legal
             return sum_of_parts(padded.sum(axis=1).reshape(-1), n, weights.dtype)

@@ -171,19 +171,11 @@ def partition(
 
 
 def _answer(problem: PartitionProblem, plan: Any) -> Partition:
-    parts, edge_cut = plan.result()
+    parts, edge_cut, weights = plan.result()
     result = Partition(edge_cut, parts)
-    result.part_weights = part_weights(problem, parts)
-    result.imbalance = _imbalance(problem, result.part_weights)
+    result.part_weights, result.imbalance = weights, _imbalance(problem, weights)
     result.levels = plan.levels
     return result
-
-
-def part_weights(problem: PartitionProblem, parts: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the weight of each part."""
-    weights = np.zeros(problem.n_parts, np.int64)
-    np.add.at(weights, parts, 1 if problem.vertex_weights is None else problem.vertex_weights)
-    return weights
 
 
 def _imbalance(problem: PartitionProblem, weights: NDArray[np.int64]) -> float:

@@ -1,6 +1,7 @@
 """A run of a partition on one device, and the parts that it found."""
 from __future__ import annotations
 
+import heapq
 from typing import Any
 
 import numpy as np
@@ -14,21 +15,27 @@ from clgraph.engine.plan import Plan
 class PartitionPlan(Plan):
     """Divides the vertices of a graph."""
 
-    def result(self) -> tuple[NDArray[np.int32], int]:
-        """Return the part of each vertex, and the weight of the edges between parts, after ``run()``.
+    def result(self) -> tuple[NDArray[np.int32], int, NDArray[np.int64]]:
+        """Return the part of each vertex, the weight of the edges between parts, and that of each part.
 
         Raises
         ------
         DeviceTimeoutError
             A wait on the device ran out.
         """
-        n = self.problem.graph.n_vertices
-        if not self.arrays:
-            return np.zeros(n, np.int32), 0
+        n, k = self.problem.graph.n_vertices, self.problem.n_parts
+        if not self.arrays:  # all is in the first part, if there is anything
+            return np.zeros(n, np.int32), 0, np.array([self.problem.total_weight, *[0] * (k - 1)])
         constant = self.program(REFINING).constant
         first, at = constant("BEST") * self.recipe.values["room"], constant("REFINE_BEST_CUT")
-        parts, cut = self.read((self.arrays["work"], first, first + n), (self.arrays["state"], at, at + 1))
-        return with_isolated(self.problem, parts), int(cut[0])
+        sizes = constant("BEST_SIZES")
+        parts, cut, weights = self.read(
+            (self.arrays["work"], first, first + n), (self.arrays["state"], at, at + 1),
+            (self.scope["parts_work"], sizes * k, (sizes + 1) * k),
+        )
+        whole = weights.astype(np.int64)
+        place_isolated(self.problem, parts, whole)
+        return parts, int(cut[0]), whole
 
     @property
     def levels(self) -> list[dict[str, Any]]:
@@ -36,19 +43,25 @@ class PartitionPlan(Plan):
         return [] if not self.used else self.used[0].levels
 
 
-def with_isolated(problem: PartitionProblem, parts: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return *parts* with the vertices of no part, which have no edges, put where there is room for them."""
+def place_isolated(problem: PartitionProblem, parts: NDArray[np.int32], weights: NDArray[np.int64]) -> None:
+    """Put the vertices of no part, which have no edges, where there is room; *weights* of the parts grow by theirs."""
     left_out = np.flatnonzero(parts < 0)
     if not left_out.size:
-        return parts
-    weights, placed = problem.vertex_weights, parts >= 0
-    sizes = np.bincount(parts[placed], None if weights is None else weights[placed], problem.n_parts).astype(np.int64)
-    own = np.ones(left_out.size, np.int64) if weights is None else weights[left_out].astype(np.int64)
-    room = np.maximum(problem.shares - sizes, 0)
-    if room.sum() < own.sum():
-        room = np.maximum(problem.limits - sizes, 0)
+        return
+    if problem.vertex_weights is None:
+        room = np.maximum(problem.shares - weights, 0)
+        if room.sum() < left_out.size:
+            room = np.maximum(problem.limits - weights, 0)
+        parts[left_out] = np.repeat(np.arange(problem.n_parts), room)[: left_out.size]
+        weights += np.bincount(parts[left_out], minlength=problem.n_parts)
+        return
+    own = problem.vertex_weights[left_out].astype(np.int64)
     heaviest_first = np.argsort(-own, kind="stable")
-    before = np.cumsum(own[heaviest_first]) - own[heaviest_first]
-    found = np.searchsorted(np.cumsum(room), before, "right")
-    parts[left_out[heaviest_first]] = np.minimum(found, problem.n_parts - 1)
-    return parts
+    heap = [(weight - limit, part) for part, (weight, limit) in enumerate(zip(weights, problem.limits, strict=True))]
+    heapq.heapify(heap)
+    for vertex, weight in zip(left_out[heaviest_first].tolist(), own[heaviest_first].tolist(), strict=True):
+        over, part = heap[0]  # the part with the most room
+        parts[vertex] = part
+        heapq.heapreplace(heap, (over + weight, part))
+    for over, part in heap:
+        weights[part] = over + problem.limits[part]

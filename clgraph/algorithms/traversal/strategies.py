@@ -21,7 +21,8 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
 from clgraph.engine.planned import planned
 from clgraph.errors import InputError
-from clgraph.model.cost import Work
+from clgraph.model.cost import Part, Work
+from clgraph.model.kernel_weights import weights_of
 from clgraph.model.recipe import Array, Phase, Recipe, Step, Use
 from clgraph.model.strategy import Strategy
 from clgraph.primitives.scan import Scan
@@ -29,6 +30,7 @@ from clgraph.runtime.device_queue import has_device_queue
 from clgraph.runtime.session import Session
 
 _PLAIN, _SPLIT = "traversal/topology_driven.cl", "traversal/node_splitting.cl"
+_ROUNDS = "rounds"
 _PIECE = 256  # edges of a long row that a sub-group takes
 
 
@@ -48,7 +50,7 @@ def _recipe(
         Phase(f"{_PLAIN}:start", problem.sources.size),
         Use(
             partial(rounds, body=body, counts=balance), Work(),
-            a_round + Work(launches=float(len(body)), read_backs=1.0), work.n_rounds(problem.stats), "rounds",
+            a_round + Work(launches=float(len(body)), read_backs=1.0), work.n_rounds(problem.stats), _ROUNDS,
         ),
         *([find_predecessors(problem)] if problem.predecessors else []),
     )  # fmt: skip
@@ -161,10 +163,10 @@ def rounds_strategies(kind: type[SearchPlan]) -> dict[str, Strategy]:
     }
 
 
-def _rounds(problem: SearchProblem) -> Work:
-    """Return what the host does for all rounds, whatever is in them."""
-    n = work.n_rounds(problem.stats)
-    return Work(launches=n, read_backs=n)
+def _rounds(problem: SearchProblem, facts: DeviceFacts) -> list[Part]:
+    """Return what the host does for all rounds, and what is in them at least."""
+    n, weight = work.n_rounds(problem.stats), weights_of(facts).get(_ROUNDS, 1.0)
+    return [(Work(launches=1.0, read_backs=1.0), n, 1.0), (work.least_round(problem.stats), n, weight)]
 
 
 def _plan_splitting(

@@ -12,6 +12,7 @@ _NEAR_BYTES = 2.0**18
 _UNITS_OF_ATOMICS = 5.0  # that search as fast together as one that needs none
 _PART_BYTES = 12.0  # of the arrays of parts
 MEAN_DEGREES = 32  # of the default threshold of child launches
+_ROUNDED = 0.999  # of a sum that :func:`a_round` makes in steps
 _CHILD_GATHERS = 20.0  # in a round: the distance of its parent, and what asks for more of them
 
 
@@ -67,6 +68,12 @@ def a_round(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) -> Wor
         gathers=(Gathers(slots + children_edges + _CHILD_GATHERS * n_children, 4.0 * n),),
         chains=(Chain(min(mda, float(stats.max_degree)), 4.0 * n),),
     )
+
+
+def least_round(stats: GraphStats) -> Work:
+    """Return a part of every round's work: each row is read, and of each entry the distance of its end."""
+    n, m = float(stats.n_vertices), float(stats.n_edges)
+    return Work(streamed_bytes=8.0 * n + 4.0 * m, gathers=(Gathers(_ROUNDED * m, 4.0 * n),))
 
 
 def fill_parts(stats: GraphStats, mda: float) -> Work:
