@@ -144,7 +144,7 @@ INLINE int bucket_of(int loss, int weight) {
 
 /* A part with room, the more likely the more it has. */
 INLINE int any_open_part(const refined_t *r, int v) {
-  volatile __global int *sums = OF_PARTS(r, FREE);
+  __global int *sums = OF_PARTS(r, FREE);
   const uint sum = (uint)sums[r->n_parts];
   if (!sum) return NOBODY;
   const int drawn = (int)(((ulong)mixed(mixed((uint)v) + r->state[REFINE_STAMP]) * sum) >> 32);
@@ -165,15 +165,15 @@ INLINE void become_candidate(const refined_t *r, int v, int target, int gain, ui
 }
 
 /* Label propagation: v, whose pulls are known, becomes a candidate if it gains, or loses less than a share of the weight
- * to its own part.  Later rounds let less be lost, and the last one asks for room. */
-INLINE void consider(const refined_t *r, const level_t *on, int v, uint stamp, batch_t *listed,
+ * to its own part.  Later rounds let less be lost, and the last one asks for room, as does a mixed turn. */
+INLINE void consider(const refined_t *r, const level_t *on, int v, uint mode, uint stamp, batch_t *listed,
                      batch_t *candidates) {
   const int part = ARRAY(r, PULL_PART)[v], moves_to_list = r->state[REFINE_READ] != r->state[REFINE_WRITE];
   if (moves_to_list) {
     if (part == NOBODY) fetch_and(ARRAY(r, FLAGS) + v, ~LISTED);
     else push(r, listed, LIST + r->state[REFINE_WRITE], REFINE_LENGTH + r->state[REFINE_WRITE], v);
   }
-  const uint last = r->state[REFINE_SPREAD], round = r->state[REFINE_ROUND];
+  const uint last = r->state[REFINE_SPREAD], round = mode == MODE_SPREAD ? r->state[REFINE_ROUND] : ROUNDS - 1u;
   if (part == NOBODY || (last && (uint)ARRAY(r, LOCKED)[v] == last)) return;
   const int gain = ARRAY(r, PULL_GAIN)[v];
   const long may_lose = (long)ARRAY(r, PULL_OWN)[v] * (r->is_finest ? FINE_SHARE : COARSE_SHARE) >> (2u + 2u * round);
@@ -186,7 +186,7 @@ INLINE void consider(const refined_t *r, const level_t *on, int v, uint stamp, b
 INLINE void ask_to_leave(const refined_t *r, int v, int weight, pull_t pull, uint mode, uint stamp,
                          batch_t *candidates) {
   const int part = ARRAY(r, PART)[v];
-  int target = pull.best && (mode == MODE_WEAK || mixed((uint)v ^ stamp) & 1u) ? part_of(pull.best, v) : NOBODY;
+  int target = pull.best && (mode != MODE_STRONG || mixed((uint)v ^ stamp) & 1u) ? part_of(pull.best, v) : NOBODY;
   if (target == NOBODY) target = any_open_part(r, v);
   if (target == NOBODY || target == part) return;
   const int loss = pull.own - (pull.best && target == part_of(pull.best, v) ? weight_of(pull.best) : 0);
@@ -202,6 +202,13 @@ INLINE int may_leave(const refined_t *r, int v, int weight, uint mode) {
   const int size = OF_PARTS(r, SIZES)[part];
   const long excess = size - OF_PARTS(r, SHARES)[part];
   return size > OF_PARTS(r, LIMITS)[part] && 2l * weight < (mode == MODE_STRONG ? 4l : 3l) * excess;
+}
+
+/* Whether v is rebalanced in this turn; else it spreads. */
+INLINE int is_rebalanced(const refined_t *r, int v, uint mode) {
+  if (mode != MODE_MIXED) return mode != MODE_SPREAD;
+  const int part = ARRAY(r, PART)[v];
+  return OF_PARTS(r, SIZES)[part] > OF_PARTS(r, LIMITS)[part];
 }
 
 /* Movers of the journal are in the best partition where they are now. */
@@ -245,9 +252,11 @@ INLINE void ask(const refined_t *r, const level_t *on) {
     const uint k = i + sg_lane() * share.stride;
     const int v = k < n ? (mode == MODE_STRONG ? (int)k : ARRAY(r, LIST + read)[k]) : NOBODY;
     int weight = 0, first = 0, last = 0, is_stale = v != NOBODY;
+    uint own_mode = MODE_SPREAD;
     if (is_stale) {
       weight = vertex_weight(on, v);
-      is_stale = mode == MODE_SPREAD ? !(load_relaxed(ARRAY(r, FLAGS) + v) & FRESH) : may_leave(r, v, weight, mode);
+      if (is_rebalanced(r, v, mode)) own_mode = mode;
+      is_stale = own_mode == MODE_SPREAD ? !(load_relaxed(ARRAY(r, FLAGS) + v) & FRESH) : may_leave(r, v, weight, mode);
     }
     if (is_stale) {
       first = on->rows[v];
@@ -259,23 +268,24 @@ INLINE void ask(const refined_t *r, const level_t *on) {
     pull.own = 0;
     pull.best = 0ul;
 #if SUB_GROUP_SIZE > 1
-    if (is_stale && !is_long) pull = pulls_of_short(r, on, v, weight, first, last, mode, &is_long);
+    if (is_stale && !is_long) pull = pulls_of_short(r, on, v, weight, first, last, own_mode, &is_long);
 #endif
     for (lane_mask_t left = sg_ballot(is_long); left; left &= left - 1) {
       const uint lane = lowest_lane(left);
       const pull_t found = pulls_of_long(r, on, sg_broadcast(v, lane), sg_broadcast(weight, lane),
-                                         sg_broadcast(first, lane), sg_broadcast(last, lane), mode, counters);
+                                         sg_broadcast(first, lane), sg_broadcast(last, lane),
+                                         sg_broadcast(own_mode, lane), counters);
       if (sg_lane() == lane) pull = found;
     }
-    if (is_stale && mode != MODE_SPREAD) ask_to_leave(r, v, weight, pull, mode, stamp, &candidates);
-    if (v == NOBODY || mode != MODE_SPREAD) continue;
+    if (is_stale && own_mode != MODE_SPREAD) ask_to_leave(r, v, weight, pull, mode, stamp, &candidates);
+    if (v == NOBODY || own_mode != MODE_SPREAD) continue;
     if (is_stale) {
       ARRAY(r, PULL_PART)[v] = pull.best ? part_of(pull.best, v) : NOBODY;
       ARRAY(r, PULL_GAIN)[v] = weight_of(pull.best) - pull.own;
       ARRAY(r, PULL_OWN)[v] = pull.own;
       fetch_or(ARRAY(r, FLAGS) + v, FRESH);
     }
-    consider(r, on, v, stamp, &listed, &candidates);
+    consider(r, on, v, mode, stamp, &listed, &candidates);
   }
   flush(r, &listed, LIST + r->state[REFINE_WRITE], REFINE_LENGTH + r->state[REFINE_WRITE]);
   flush(r, &candidates, CANDIDATES, REFINE_CANDIDATES);

@@ -54,7 +54,7 @@ KERNEL place_requests(uint level, REQUEST_PARAMETERS) {
 }
 
 /* The weight of the requests with keys of at least so much. */
-INLINE long weight_from(const refined_t *r, const level_t *on, volatile __global int *items, uint n, ulong least,
+INLINE long weight_from(const refined_t *r, const level_t *on, __global int *items, uint n, ulong least,
                         uint stamp, __local long *scratch) {
   long own = 0, all;
   for (uint i = get_local_id(0); i < n; i += WG_SIZE)
@@ -70,7 +70,7 @@ KERNEL accept_requests(uint level, REQUEST_PARAMETERS) {
   if (mode != MODE_SPREAD) return;
   NEW_BATCH(movers)
   for (uint p = get_group_id(0); p < n_parts; p += get_num_groups(0)) {
-    volatile __global int *items = requests + OF_REQUESTS(BEGINS)[p];
+    __global int *items = requests + OF_REQUESTS(BEGINS)[p];
     const uint n = (uint)OF_REQUESTS(PLACED)[p];
     const long free = (long)OF_PARTS(&r, LIMITS)[p] - OF_PARTS(&r, SIZES)[p];
     const int is_all = weight_from(&r, &on, items, n, 0ul, stamp, scratch) <= free;

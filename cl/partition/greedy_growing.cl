@@ -39,7 +39,7 @@ INLINE long group_sum(long x, __local ulong *sums) {
 /* Each group has VERTEX_WORDS ints for each vertex and PART_WORDS for each part in grown, and leaves its partition in the
  * first of them; the least score is the best.  blocks: n_parts words for each group. */
 KERNEL grow_parts(uint level, uint n_parts, uint seed, LEVELS_PARAMETERS, __global const int *parts_work,
-                  __global int *grown, volatile __global int *blocks, __global ulong *scores) {
+                  __global int *grown, __global int *blocks, __global ulong *scores) {
   LOCAL_ARRAY ulong sums[SUB_GROUPS_PER_GROUP];
   __global const int *shares = parts_work + SHARES * n_parts, *limits = parts_work + FINAL_LIMITS * n_parts;
   const level_t on = LEVEL(level);
@@ -47,7 +47,7 @@ KERNEL grow_parts(uint level, uint n_parts, uint seed, LEVELS_PARAMETERS, __glob
   __global int *own = grown + (size_t)individual * ((size_t)VERTEX_WORDS * room + PART_WORDS * n_parts);
   __global int *parts = own, *members = own + room, *places = own + 2u * (size_t)room;
   __global int *tries = own + 3u * (size_t)room;
-  volatile __global int *sizes = blocks + (size_t)individual * n_parts;
+  __global int *sizes = blocks + (size_t)individual * n_parts;
   __global block_t *lists = (__global block_t *)(own + (size_t)VERTEX_WORDS * room);
   __global ulong *found = (__global ulong *)(own + (size_t)VERTEX_WORDS * room + 16u * n_parts);
   const uint mask = 0xffffffffu >> clz(n | 1u);

@@ -24,12 +24,12 @@ typedef struct {
   __global const int *parts, *members, *places;
   __global int *sides, *moved, *order;
   __global ulong *keys;
-  volatile __global int *own, *other;
+  __global int *own, *other;
 } halving_t;
 
 INLINE long distance_of(long a, long b) { return a < b ? b - a : a - b; }
 INLINE int is_inside(const halving_t *h, int u, int v) { return u != v && h->parts[u] == h->block; }
-INLINE void add(volatile __global int *word, int x) {
+INLINE void add(__global int *word, int x) {
 #if SUB_GROUP_SIZE == 1
   *word += x;
 #else

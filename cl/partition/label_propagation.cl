@@ -4,7 +4,8 @@
  *            label propagation while no part is too heavy, else two weak rebalancings and then strong ones
  *   ask      a work-item takes a vertex of the border: finds the part to which most of its edges lead.  It becomes a
  *            candidate if it gains, or loses less than a share of the weight that ties it to its own part.  In a
- *            rebalancing only vertices of heavy parts become candidates, and the loss goes to a histogram of their part.
+ *            rebalancing vertices of heavy parts become candidates, and the loss goes to a histogram of their part; in a
+ *            mixed turn those of other parts do, too, if they do not lose more than in the last round.
  *   confirm  a candidate counts again as if all neighbours with a greater gain had moved before, and moves if it does not
  *            lose.  In a rebalancing those of the least loss move, as many as are too much: a bucket of losses that is
  *            taken in part is taken by chance.
@@ -24,8 +25,8 @@
 #include "partition/refining.h"
 
 #define REFINEMENT_PARAMETERS                                                                         \
-  uint n_parts, uint room, LEVELS_PARAMETERS, volatile __global int *work, volatile __global int *parts_work, \
-  volatile __global int *histogram, volatile __global uint *state
+  uint n_parts, uint room, LEVELS_PARAMETERS, __global int *work, __global int *parts_work, \
+  __global int *histogram, __global uint *state
 #define REFINED(member_, members_)                                                                    \
   LOCAL_ARRAY int counters[SUB_GROUPS_PER_GROUP * PARTS_ROOM];                                        \
   refined_t r;                                                                                        \

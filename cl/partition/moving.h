@@ -38,7 +38,7 @@ INLINE int gain_by_others(const refined_t *r, const level_t *on, int v, int stam
  * more than needed, since chance would often take none; where parts have hardly room, just enough may do. */
 INLINE int is_evicted(const refined_t *r, int v, int weight, int stamp) {
   const int part = ARRAY(r, PART)[v], bucket = ARRAY(r, GAIN)[v];
-  volatile __global int *weights = r->histogram + (size_t)part * BUCKETS;
+  __global int *weights = r->histogram + (size_t)part * BUCKETS;
   const long more = stamp & 1 ? 2l * weight : 0l;
   const long needed = (long)OF_PARTS(r, SIZES)[part] - OF_PARTS(r, LIMITS)[part] + more;
   long before = 0;
@@ -56,21 +56,16 @@ INLINE void confirm(const refined_t *r, const level_t *on) {
   for (uint i = share.first; i < share.end; i += share.step) {
     const uint k = i + sg_lane() * share.stride;
     const int v = k < n ? ARRAY(r, CANDIDATES)[k] : NOBODY;
-    int moves = 0;
-    if (mode != MODE_SPREAD) {
-      moves = v != NOBODY && is_evicted(r, v, vertex_weight(on, v), (int)stamp);
-    } else {
-      const int is_long = is_shared_row(on, v);
-      int gain = v == NOBODY ? -1 : ARRAY(r, GAIN)[v];
-      if (v != NOBODY && !is_long) gain += gain_by_others(r, on, v, (int)stamp, 0u, 1u);
-      for (lane_mask_t left = sg_ballot(is_long); left; left &= left - 1) {
-        const uint lane = lowest_lane(left);
-        const int sum = sg_sum(gain_by_others(r, on, sg_broadcast(v, lane), (int)stamp, sg_lane(), SUB_GROUP_SIZE));
-        if (sg_lane() == lane) gain += sum;
-      }
-      moves = gain >= 0;
+    const int leaves = v != NOBODY && is_rebalanced(r, v, mode), spreads = v != NOBODY && !leaves;
+    const int is_long = is_shared_row(on, spreads ? v : NOBODY);
+    int gain = spreads ? ARRAY(r, GAIN)[v] : -1;
+    if (spreads && !is_long) gain += gain_by_others(r, on, v, (int)stamp, 0u, 1u);
+    for (lane_mask_t left = sg_ballot(is_long); left; left &= left - 1) {
+      const uint lane = lowest_lane(left);
+      const int sum = sg_sum(gain_by_others(r, on, sg_broadcast(v, lane), (int)stamp, sg_lane(), SUB_GROUP_SIZE));
+      if (sg_lane() == lane) gain += sum;
     }
-    if (!moves) continue;
+    if (!(leaves ? is_evicted(r, v, vertex_weight(on, v), (int)stamp) : gain >= 0)) continue;
     ARRAY(r, FROM)[v] = ARRAY(r, PART)[v];
     ARRAY(r, MOVED)[v] = (int)stamp;
     push(r, &movers, MOVERS, REFINE_MOVERS, v);

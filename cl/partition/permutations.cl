@@ -34,7 +34,7 @@ KERNEL permute_requests(uint level, REQUEST_PARAMETERS) {
   __global const int *targets = (__global const int *)ARRAY(&r, TARGET);
   NEW_BATCH(movers)
   for (uint p = get_group_id(0); p < n_parts; p += get_num_groups(0)) {
-    volatile __global int *items = requests + OF_REQUESTS(BEGINS)[p];
+    __global int *items = requests + OF_REQUESTS(BEGINS)[p];
     const uint n = (uint)OF_REQUESTS(PLACED)[p], n_tops = min(n, (uint)TOP);
     const long free = (long)OF_PARTS(&r, LIMITS)[p] - OF_PARTS(&r, SIZES)[p];
     ulong last = ~0ul;

@@ -20,7 +20,7 @@
 #define INDIVIDUAL_PART_WORDS (PART_ARRAYS + BUCKETS)
 #define POPULATION_PARAMETERS                                                                         \
   uint level, uint last_level, uint n_parts, uint room_each, LEVELS_PARAMETERS, __global const int *parts_work, \
-  volatile __global int *population
+  __global int *population
 /* The individual of this group: its arrays, and a state in which nothing has happened. */
 #define INDIVIDUAL                                                                                    \
   LOCAL_ARRAY uint desk[DESK_WORDS];                                                                  \
@@ -33,7 +33,7 @@
                                       (size_t)INDIVIDUAL_PART_WORDS * n_parts + REFINE_WORDS);        \
   r.parts_work = r.work + (size_t)VERTEX_ARRAYS * room_each;                                          \
   r.histogram = r.parts_work + (size_t)PART_ARRAYS * n_parts;                                         \
-  r.state = (volatile __global uint *)(r.histogram + (size_t)BUCKETS * n_parts);                      \
+  r.state = (__global uint *)(r.histogram + (size_t)BUCKETS * n_parts);                      \
   for (uint i = get_local_id(0); i < REFINE_WORDS; i += WG_SIZE) r.state[i] = 0u;                     \
   for (uint i = get_local_id(0); i < PART_ARRAYS * n_parts; i += WG_SIZE) r.parts_work[i] = parts_work[i]; \
   GROUP_BARRIER();
@@ -56,7 +56,7 @@ KERNEL refine_individuals(POPULATION_PARAMETERS, __global const int *blocks, uin
 
 /* The block of the second parent that shares most weight with each block of the first; shared: n_parts x n_parts. */
 INLINE void find_partners(const level_t *on, uint n_parts, __global const int *first, __global const int *second,
-                          volatile __global int *shared, __global int *partners) {
+                          __global int *shared, __global int *partners) {
   FOR_ITEMS(i, n_parts * n_parts) shared[i] = 0;
   GROUP_BARRIER();
   FOR_ITEMS(v, on->n)
@@ -72,7 +72,7 @@ INLINE void find_partners(const level_t *on, uint n_parts, __global const int *f
 
 /* Makes a child of its own individual and another one, and refines it on one level.  shared: (n_parts + 1) * n_parts words
  * for each individual. */
-KERNEL cross_individuals(POPULATION_PARAMETERS, uint seed, __global const int *parents, volatile __global int *shared_all,
+KERNEL cross_individuals(POPULATION_PARAMETERS, uint seed, __global const int *parents, __global int *shared_all,
                          __global ulong *scores) {
   INDIVIDUAL
   const level_t coarse = LEVEL(level);
@@ -80,9 +80,9 @@ KERNEL cross_individuals(POPULATION_PARAMETERS, uint seed, __global const int *p
   const uint other = (individual + 1u + (others ? mixed(seed ^ mixed(individual)) % others : 0u)) % get_num_groups(0);
   __global const int *first = parents + individual * ((size_t)room_each + n_parts);
   __global const int *second = parents + other * ((size_t)room_each + n_parts);
-  volatile __global int *shared = shared_all + individual * ((size_t)n_parts + 1u) * n_parts;
+  __global int *shared = shared_all + individual * ((size_t)n_parts + 1u) * n_parts;
   __global int *partners = (__global int *)shared + (size_t)n_parts * n_parts;
-  volatile __global int *child = ARRAY(&r, BEST), *next = ARRAY(&r, PART), *sizes = OF_PARTS(&r, BEST_SIZES);
+  __global int *child = ARRAY(&r, BEST), *next = ARRAY(&r, PART), *sizes = OF_PARTS(&r, BEST_SIZES);
   find_partners(&coarse, n_parts, first, second, shared, partners);
   FOR_ITEMS(v, n) child[v] = first[v] != NOBODY && partners[first[v]] == second[v] ? first[v] : NOBODY;
   GROUP_BARRIER();

@@ -5,6 +5,9 @@
  *
  * The best partition is kept as BEST.  What has moved since is in the journal, once each (IN_JOURNAL), and is copied to
  * BEST when the partition is the best again.
+ *
+ * Nothing here is volatile: a step reads what earlier steps have written, and behind the barrier between them the caches
+ * of a compute unit hold nothing older.  So many work-items that read one word of the state ask memory for it once.
  */
 #ifndef CLGRAPH_REFINEMENT_H
 #define CLGRAPH_REFINEMENT_H
@@ -75,16 +78,17 @@
 #define REFINE_WORDS (GRID_CONTROL_WORDS + 22)
 
 #define MODE_SPREAD 0            /* label propagation */
-#define MODE_WEAK 1              /* rebalancing of vertices at the border */
-#define MODE_STRONG 2            /* ... and of all */
-#define MODE_BACK 3              /* the best partition is the present one again */
-#define MODE_DONE 4
+#define MODE_MIXED 1             /* rebalancing of vertices at the border, while those of parts with room spread */
+#define MODE_WEAK 2              /* rebalancing of vertices at the border */
+#define MODE_STRONG 3            /* ... and of all */
+#define MODE_BACK 4              /* the best partition is the present one again */
+#define MODE_DONE 5
 
 typedef struct {
   uint n_parts, room, member, members;
   int is_finest;
-  volatile __global int *work, *parts_work, *histogram;
-  volatile __global uint *state;
+  __global int *work, *parts_work, *histogram;
+  __global uint *state;
   __local int *counters;
   __global long *level;          /* its words, if what is found is told there */
 } refined_t;
@@ -107,7 +111,7 @@ typedef int batch_t;
 INLINE void flush(const refined_t *r, batch_t *batch, uint array, uint word) {
 #if DEV_IS_CPU
   if (!batch->n) return;
-  volatile __global int *to = ARRAY(r, array) + fetch_add(r->state + word, batch->n);
+  __global int *to = ARRAY(r, array) + fetch_add(r->state + word, batch->n);
   for (uint i = 0u; i < batch->n; i++) to[i] = batch->items[i];
   batch->n = 0u;
 #endif

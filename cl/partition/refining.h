@@ -26,6 +26,9 @@
 #ifndef POLISHES                 /* 1: levels of long rows with few vertices at the border have the last round alone */
 #define POLISHES 0
 #endif
+#ifndef MIXES                    /* 1: weak rebalancings are mixed where rows are short; where they are long the cut loses */
+#define MIXES 1
+#endif
 #define LONG_ROWS 16u            /* entries in the mean */
 #define FEW_AT_BORDER 3u         /* less than one in so many */
 #if WG_SIZE == 1
@@ -45,34 +48,46 @@ INLINE int only_polishes(const level_t *on, uint n_border) {
   return POLISHES && n_border < on->n / FEW_AT_BORDER && (uint)on->rows[on->n] / LONG_ROWS > on->n;
 }
 
+INLINE int is_sparse(const level_t *on) { return (uint)on->rows[on->n] / FEW_ENTRIES < on->n; }
+
 INLINE uint patience(const level_t *on, uint round) {
   if (round + 1u == ROUNDS) return LAST_PATIENCE;
-  return (uint)on->rows[on->n] / FEW_ENTRIES < on->n ? SPARSE_PATIENCE : PATIENCE;
+  return is_sparse(on) ? SPARSE_PATIENCE : PATIENCE;
 }
 
 /* One work-group.  desk: local memory for the words of the state, for each part, and for sums over all parts. */
-INLINE void direct(const refined_t *r, const level_t *on, volatile __local uint *desk) {
-  volatile __global int *sizes = OF_PARTS(r, SIZES), *limits = OF_PARTS(r, LIMITS);
-  volatile __local uint *free = desk + REFINE_WORDS, *over = desk + DESK_OVER, *total = desk + DESK_TOTAL;
+INLINE void direct(const refined_t *r, const level_t *on, __local uint *desk) {
+  __global int *sizes = OF_PARTS(r, SIZES), *limits = OF_PARTS(r, LIMITS);
+  __local uint *free = desk + REFINE_WORDS, *over = desk + DESK_OVER, *total = desk + DESK_TOTAL;
   if (r->state[REFINE_MODE] == MODE_DONE) return;
   for (uint i = GRID_CONTROL_WORDS + get_local_id(0); i < REFINE_WORDS; i += WG_SIZE) desk[i] = r->state[i];
   if (get_local_id(0) == 0) *over = *total = 0u;
   GROUP_BARRIER();
+  const uint turn = desk[REFINE_TURN], best_over = desk[REFINE_BEST_OVER];
+  const int cut = (int)desk[REFINE_CUT] + (int)desk[REFINE_CHANGE] / 2, best_cut = (int)desk[REFINE_BEST_CUT];
+  uint own_total = 0u, own_over = 0u;
   for (uint p = get_local_id(0); p < r->n_parts; p += WG_SIZE) {
     free[p] = (uint)max(0, limits[p] - DEAD_ZONE(limits[p]) - sizes[p]);
-    fetch_add(total, (uint)OF_PARTS(r, SHARES)[p]);
-    if (sizes[p] > limits[p]) fetch_add(over, (uint)(sizes[p] - limits[p]));
+    own_total += (uint)OF_PARTS(r, SHARES)[p];
+    own_over += (uint)max(0, sizes[p] - limits[p]);
   }
+  own_total = sg_sum(own_total);
+  own_over = sg_sum(own_over);
+  if (sg_lane() == 0 && own_total) fetch_add(total, own_total);
+  if (sg_lane() == 0 && own_over) fetch_add(over, own_over);
   GROUP_BARRIER();
   const uint tolerated = r->is_finest ? 0u : *total / max(TOLERANCE, on->n / r->n_parts);
   const uint too_much = *over > tolerated ? *over : 0u;
-  const uint turn = desk[REFINE_TURN], best_over = desk[REFINE_BEST_OVER];
-  const int cut = (int)desk[REFINE_CUT] + (int)desk[REFINE_CHANGE] / 2, best_cut = (int)desk[REFINE_BEST_CUT];
   const int is_better = turn == 0u || too_much < best_over || (too_much == best_over && cut < best_cut);
-  GROUP_BARRIER();
+  if (too_much && sg_in_group() == 0)
+    for (uint first = 0u, sum = 0u; first <= r->n_parts; first += SUB_GROUP_SIZE) {
+      const uint p = first + sg_lane(), own = p < r->n_parts ? free[p] : 0u, before = sg_exclusive_sum(own);
+      if (p <= r->n_parts) free[p] = sum + before;
+      sum += sg_sum(own);
+    }
   if (get_local_id(0) == 0) {
     uint fruitless = desk[REFINE_FRUITLESS] + !too_much, heavy = too_much ? desk[REFINE_HEAVY] + 1u : 0u;
-    uint mode = !too_much ? MODE_SPREAD : heavy <= 2u ? MODE_WEAK : MODE_STRONG;
+    uint mode = !too_much ? MODE_SPREAD : heavy > 2u ? MODE_STRONG : MIXES && is_sparse(on) ? MODE_MIXED : MODE_WEAK;
     desk[REFINE_CUT] = (uint)cut;
     if (turn == 0u && only_polishes(on, desk[REFINE_LENGTH])) desk[REFINE_ROUND] = ROUNDS - 1u;
     desk[REFINE_CHANGE] = 0u;
@@ -111,13 +126,6 @@ INLINE void direct(const refined_t *r, const level_t *on, volatile __local uint 
       r->level[LEVEL_CUT] = desk[REFINE_BEST_CUT];
       r->level[LEVEL_TURNS] = turn + 1u;
     }
-    uint sum = 0u;
-    if (too_much)
-      for (uint p = 0u; p <= r->n_parts; p++) {
-        const uint own = p < r->n_parts ? free[p] : 0u;
-        free[p] = sum;
-        sum += own;
-      }
   }
   GROUP_BARRIER();
   for (uint i = GRID_CONTROL_WORDS + get_local_id(0); i < REFINE_WORDS; i += WG_SIZE) r->state[i] = desk[i];

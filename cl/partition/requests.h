@@ -17,9 +17,9 @@
 #define REQUEST_ARRAYS 3
 #define OF_REQUESTS(k) (request_words + (size_t)(k) * n_parts)
 #define REQUEST_PARAMETERS                                                                            \
-  uint n_parts, uint room, LEVELS_PARAMETERS, volatile __global int *work, volatile __global int *parts_work, \
-  volatile __global int *histogram, volatile __global uint *state, volatile __global int *request_words, \
-  volatile __global int *requests
+  uint n_parts, uint room, LEVELS_PARAMETERS, __global int *work, __global int *parts_work, \
+  __global int *histogram, __global uint *state, __global int *request_words, \
+  __global int *requests
 #define REQUESTED                                                                                     \
   refined_t r;                                                                                        \
   r.n_parts = n_parts; r.room = room; r.member = (uint)get_group_id(0); r.members = (uint)get_num_groups(0); \

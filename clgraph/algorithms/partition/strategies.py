@@ -85,6 +85,7 @@ def gpu(
             GROWING: {"WG_SIZE": _group(facts, _FEW_COUNTERS, _ALONE)},
             POPULATION: {
                 "PARTS_ROOM": parts_room, "WG_SIZE": _group(facts, parts_room, _ALONE), "RECOUNTS": int(drops),
+                **variants.individual_defines(problem, facts),
             },
             HASHED: {"TEAM": 1} if problem.deterministic else {},
             SEGMENTED: {"SPLIT_CLAIMS": int(not facts.has_int64_atomics)},

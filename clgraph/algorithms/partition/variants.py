@@ -61,20 +61,34 @@ def arrays_of(problem: PartitionProblem, drops: bool) -> dict[str, Array]:
     return found
 
 
+def is_hasty(problem: PartitionProblem, facts: DeviceFacts) -> bool:
+    """Return whether refinement makes fewer turns, where that costs little of the cut, as on CPUs."""
+    return facts.is_cpu and problem.effort == "normal" and not problem.deterministic
+
+
+def individual_defines(problem: PartitionProblem, facts: DeviceFacts) -> dict[str, int | str]:
+    """Return the definitions of the population.
+
+    On GPUs individuals wait for the one with the most turns, so with normal effort they give up sooner.
+    """
+    if is_hasty(problem, facts):
+        return {"MIXES": 0}
+    return {"SPARSE_PATIENCE": "6u"} if problem.effort == "normal" else {}
+
+
 def defines_of(
     problem: PartitionProblem, facts: DeviceFacts, parts_room: int, top_k: int, drops: bool
 ) -> dict[str, dict[str, int | str]]:
     """Return the definitions of each kernel file of the variants.
 
-    Label propagation has rounds that take a partition back; the other refinements only go on while the cut falls. CPUs
-    make fewer turns where that costs little of the cut.
+    Label propagation has rounds that take a partition back; the other refinements only go on while the cut falls.
     """
     room: dict[str, int | str] = {"PARTS_ROOM": parts_room}
     refining = room | {"RECOUNTS": int(drops)}
     if problem.refinement not in ("buffered", "permutations"):
-        is_hasty = facts.is_cpu and problem.effort == "normal" and not problem.deterministic
-        return {_REFINING: refining | ({"MOST_HEAVY": "8u", "POLISHES": 1} if is_hasty else {})}
-    refining |= {"ROUNDS": "1u"}
+        hasty: dict[str, int | str] = {"MOST_HEAVY": "8u", "POLISHES": 1, "MIXES": 0}
+        return {_REFINING: refining | (hasty if is_hasty(problem, facts) else {})}
+    refining |= {"ROUNDS": "1u", "MIXES": 0}
     if problem.refinement == "buffered":
         return {_REFINING: refining | {"FINE_SHARE": 0, "COARSE_SHARE": 0}, BUFFERED: room}
     refining |= {"FINE_SHARE": 4, "COARSE_SHARE": 4}  # moves may lose alone what they gain together
