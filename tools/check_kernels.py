@@ -52,7 +52,7 @@ _ROWS_OF_FACTORS: tuple[dict[str, int | str], ...] = (
 # Scalar registers that kernels of a file may keep in lanes of vector registers, for want of more in waves of 64: it
 # takes no memory, but is a number to bring down.
 MOST_SCALAR_SPILLS = {
-    "bfs/frontier.cl": 29, "sssp/frontier.cl": 27, "partition/label_propagation.cl": 75, "partition/population.cl": 67,
+    "bfs/frontier.cl": 29, "sssp/frontier.cl": 27, "partition/label_propagation.cl": 76, "partition/population.cl": 67,
     "delaunay/mark.cl": 28, "delaunay/patches.cl": 35, "delaunay/insert.cl": 9, "delaunay/group_patches.cl": 64,
 }  # fmt: skip
 _ROUNDS: tuple[dict[str, int | str], ...] = (
