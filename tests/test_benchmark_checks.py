@@ -108,6 +108,11 @@ def of_both(first: Callable[[Any], Any], second: Callable[[Any], Any]) -> Callab
     return lambda found: (first(found[0]), second(found[1]))
 
 
+def of_edges(change: Callable[[NDArray[Any]], NDArray[Any]]) -> Callable[[Any], Any]:
+    """Return a fault of a forest's edges, from which the answer then has to find their weight and their ends."""
+    return lambda found: (change(found[0]), None, {})
+
+
 FAULTS: dict[str, dict[str, tuple[Callable[[Any], Any], str]]] = {
     "components": {
         "a vertex in another component": (numbered(changed(11, to=0), 3), "joins the labels"),
@@ -117,10 +122,12 @@ FAULTS: dict[str, dict[str, tuple[Callable[[Any], Any], str]]] = {
         "a number left out": (numbered(changed(9, 10, 11, to=0), 3), "not numbered"),
     },
     "mst": {
-        "a lost edge": (lambda edges: edges[:-1], "joins two trees"),
-        "a swapped edge": (changed(0, to=0), "precedes it"),
-        "an edge that closes a cycle": (lambda edges: np.insert(edges, 0, 0), "there is a cycle"),
-        "an edge from its other end": (lambda edges: np.append(edges[:-1], edges[-1] + 1), "lesser of two ends"),
+        "a lost edge": (of_edges(lambda edges: edges[:-1]), "joins two trees"),
+        "a swapped edge": (of_edges(changed(0, to=0)), "precedes it"),
+        "an edge that closes a cycle": (of_edges(lambda edges: np.insert(edges, 0, 0)), "there is a cycle"),
+        "an edge from its other end": (
+            of_edges(lambda edges: np.append(edges[:-1], edges[-1] + 1)), "lesser of two ends"
+        ),
     },
     "bfs": {
         "a wrong distance": (of_both(changed(2, by=1), np.copy), "not one less|leads from"),

@@ -16,6 +16,7 @@ from clgraph.hetero.devices import member
 from clgraph.hetero.policies import Member
 from clgraph.hetero.work import Values, Work
 from clgraph.runtime.arrays import DeviceArray, number_type
+from clgraph.runtime.copies import enqueue_copies
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.session import Session
 from clgraph.runtime.staging import LEAST_BYTES
@@ -179,7 +180,7 @@ class Runner:
                     session.transfers.staging.read(array.buffer, 0, target)
                     continue
                 queue = session.transfers.queue
-                events += session.enqueue_copies(queue, array.buffer, 0, target, to_host=True)
+                events += enqueue_copies(session, queue, array.buffer, 0, target, to_host=True)
                 queue.flush()
             for event in events:
                 event.wait()

@@ -10,6 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from clgraph.arguments import refusing
 from clgraph.errors import DeviceError
+from clgraph.runtime.copies import enqueue_copies
 from clgraph.runtime.failure import typed_errors
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class DeviceArray:
     def _write(self, data: NDArray[Any], first_byte: int) -> None:
         session = self._session
         with session.driver, typed_errors("copying to the device"):
-            events = session.enqueue_copies(session.queue, self.buffer, first_byte, data, to_host=False)
+            events = enqueue_copies(session, session.queue, self.buffer, first_byte, data, to_host=False)
             session.wait(events[-1])
 
     def get(self, start: int = 0, stop: int | None = None) -> NDArray[Any]:

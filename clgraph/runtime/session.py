@@ -21,6 +21,7 @@ from clgraph.device.profile import DeviceProfile, load_profile
 from clgraph.errors import DeviceMemoryError, InputError
 from clgraph.runtime import huge_pages, recycled
 from clgraph.runtime.arrays import DeviceArray, number_type
+from clgraph.runtime.copies import enqueue_copies
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.fork import check_fork
 from clgraph.runtime.kept import Kept
@@ -222,19 +223,6 @@ class Session(TimedQueue):
         whole = n_bytes - n_bytes % _LINE_BYTES if self._copies_lines and n_bytes >= _MANY_LINES else 0
         return [(first, last) for first, last in ((0, whole), (whole, n_bytes)) if first < last]
 
-    def enqueue_copies(
-        self, queue: cl.CommandQueue, buffer: Any, first_byte: int, host: NDArray[Any], *, to_host: bool,
-        after: tuple[cl.Event, ...] = (),
-    ) -> list[cl.Event]:
-        """Enqueue copying contiguous *host* to *buffer* from *first_byte* on, or what is there *to_host*, by pieces."""
-        data, offset, events = host.reshape(-1).view(np.uint8), "src_offset" if to_host else "dst_offset", []
-        for first, last in self.pieces(host.nbytes):
-            ends: Any = (data[first:last], buffer) if to_host else (buffer, data[first:last])
-            place: dict[str, Any] = {offset: first_byte + first}
-            events.append(cl.enqueue_copy(queue, *ends, is_blocking=False, wait_for=after, **place))
-            self.record_transfer(events[-1])
-        return events
-
     def empty(self, size: int, dtype: DTypeLike) -> DeviceArray:
         """Allocate *size* items, uninitialised."""
         check_fork()
@@ -277,7 +265,7 @@ class Session(TimedQueue):
                     staging.read(array.buffer, first_byte, host)
                     continue
                 with typed_errors("copying from the device"):
-                    events += self.enqueue_copies(self.queue, array.buffer, first_byte, host, to_host=True)
+                    events += enqueue_copies(self, self.queue, array.buffer, first_byte, host, to_host=True)
             for event in reversed(events):  # the last one ends last
                 self.wait(event)
         for place in in_page:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from clgraph.arguments import checked_array
 from clgraph.runtime.arrays import DeviceArray, number_type
+from clgraph.runtime.copies import enqueue_copies
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.fork import check_fork
 from clgraph.runtime.staging import Staging, beside_kernels
@@ -147,7 +148,7 @@ class Transfers:
     ) -> Transfer:
         session, first_byte = self.session, first * array.dtype.itemsize
         with session.driver, typed_errors("beginning a transfer"):
-            events = session.enqueue_copies(self.queue, array.buffer, first_byte, host, to_host=to_host, after=after)
+            events = enqueue_copies(session, self.queue, array.buffer, first_byte, host, to_host=to_host, after=after)
             event = events[-1] if events else cl.enqueue_marker(self.queue, wait_for=after)
             transfer = Transfer(self, event, array, host)
             with self._lock:
