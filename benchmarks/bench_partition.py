@@ -4,9 +4,9 @@
     benchmarks/bench_partition.py --graphs delaunay-17 --strategies gpu "gpu, lock_free" "gpu, buffered" hybrid
     benchmarks/bench_partition.py --graphs delaunay-20 --strategies gpu "gpu, max" --seeds 0 1 2 --calls
 
-A row holds, beside what ``graph_benchmark.py`` says, ``n_parts``, ``edge_cut``, ``imbalance``, ``n_levels`` and the
-host's seconds of each phase; with pymetis also ``metis_cut``, ``metis_seconds`` (one thread, in the same run) and
-``cut_ratio``. ``--metis FILE`` keeps what METIS gave, and is read where pymetis is not installed.
+A row holds, beside what ``graph_benchmark.py`` says, ``n_parts``, ``seed``, ``edge_cut``, ``imbalance``, ``n_levels``
+and the host's seconds of each phase; with pymetis also ``metis_cut``, ``metis_seconds`` (one thread, in the same run)
+and ``cut_ratio``. ``--metis FILE`` keeps what METIS gave, and is read where pymetis is not installed.
 """
 from __future__ import annotations
 

@@ -33,7 +33,7 @@
                                       (size_t)INDIVIDUAL_PART_WORDS * n_parts + REFINE_WORDS);        \
   r.parts_work = r.work + (size_t)VERTEX_ARRAYS * room_each;                                          \
   r.histogram = r.parts_work + (size_t)PART_ARRAYS * n_parts;                                         \
-  r.state = (__global uint *)(r.histogram + (size_t)BUCKETS * n_parts);                      \
+  r.state = (__global uint *)(r.histogram + (size_t)BUCKETS * n_parts);                               \
   for (uint i = get_local_id(0); i < REFINE_WORDS; i += WG_SIZE) r.state[i] = 0u;                     \
   for (uint i = get_local_id(0); i < PART_ARRAYS * n_parts; i += WG_SIZE) r.parts_work[i] = parts_work[i]; \
   GROUP_BARRIER();

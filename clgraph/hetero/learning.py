@@ -196,15 +196,12 @@ class HASS(Policy):
                 abs(new - old) <= _AGREE for new, old in zip(after, before, strict=True)
             )
             if agree or is_slower:
-                shares = {are_cpus: self._share(are_cpus) for are_cpus in _LEAST_SHARES}
-                self._alone = [kind for kind, share in shares.items() if _LEAST_SHARES[kind] < share < 1]
+                cpus = sum(share for d, share in enumerate(after or ()) if self.members[d].is_cpu)
+                shares = {True: cpus, False: 1 - cpus}
+                self._alone = [kind for kind, least in _LEAST_SHARES.items() if least < shares[kind] < 1]
                 self.is_fixed = not self._alone
         if self.is_fixed:
             self.rates |= self._best
-
-    def _share(self, are_cpus: bool) -> float:
-        """Return what the CPUs do together, or the others."""
-        return sum(share for d, share in enumerate(self.ratios() or ()) if self.members[d].is_cpu == are_cpus)
 
     def drop(self, device: int, *lost: Range) -> None:
         super().drop(device, *lost)

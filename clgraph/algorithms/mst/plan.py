@@ -10,11 +10,7 @@ from clgraph.engine.plan import Plan
 
 
 class ForestPlan(Plan):
-    """Finds the edges by which components are joined, on one undirected graph with sorted rows.
-
-    Attributes
-    ----------
-    """
+    """Finds the edges by which components are joined, on one undirected graph with sorted rows."""
 
     @cached_property
     def _answer(self) -> Answer:

@@ -7,6 +7,7 @@ from typing import Any
 from clgraph.algorithms.partition.population import POPULATION, first_level, refine_individuals
 from clgraph.algorithms.partition.variants import (
     drop_light_edges,
+    is_hasty,
     match_segments,
     sort_entries,
     sources_of,
@@ -102,7 +103,7 @@ class Multilevel:
         """Return how often levels are made anew, and the finest level that stays."""
         problem = self.plan.problem
         cycles, most = _CYCLES[problem.effort]
-        if problem.effort == "normal" and (problem.deterministic or not self._session.facts.is_cpu):
+        if problem.effort == "normal" and not is_hasty(problem, self._session.facts):
             return 0, 0
         has_individuals = problem.refinement == "label_propagation" and first_level(problem.effort, sizes) is not None
         if not cycles or not has_individuals or len(sizes) == 1:
