@@ -97,6 +97,8 @@ def test_few_entries_of_a_larger_matrix_are_enough(pocl: Session, monkeypatch: p
     monkeypatch.setattr(Graph, "stats", property(lambda graph: pytest.fail("statistics were asked for")))
     near, far = graph.to_scipy(), graph.permuted(0).to_scipy()
     assert algorithm.choose_at_once(pocl, algorithm.problem(near, source=0)).strategy == "host"
+    assert algorithm.choose_at_once(pocl, algorithm.problem(far, source=0)).strategy == "frontier"
+    monkeypatch.setattr("clgraph.algorithms.bfs._UNMEASURED", 0)
     assert algorithm.choose_at_once(pocl, algorithm.problem(far, source=0)) is None
     monkeypatch.setattr("clgraph.engine.algorithm._MOST_ITEMS", 1e3)
     assert algorithm.choose_at_once(pocl, algorithm.problem(near, source=0)) is None

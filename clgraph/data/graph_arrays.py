@@ -20,7 +20,7 @@ from clgraph.data.csr import (
     owned,
 )
 from clgraph.data.entries import row_order
-from clgraph.data.stats import GraphStats, graph_stats, has_thin_rows, sampled_locality
+from clgraph.data.stats import GraphStats, graph_stats, guessed_stats, has_thin_rows, sampled_locality
 from clgraph.errors import GraphError, InputError
 
 MAX_KERNEL_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
@@ -182,6 +182,11 @@ class GraphArrays:
     def locality_in_order(self) -> tuple[float, float]:
         """A rough guess of the same for who goes along the entries, and finds what it has just met in a cache."""
         return self._sampled_locality(in_order=True)
+
+    @cached_property
+    def guessed_stats(self) -> GraphStats:
+        """Statistics by a rough guess, for choices that cannot wait for better ones."""
+        return guessed_stats(self.n_vertices, self.n_edges, *self.locality_in_order)
 
     @cached_property
     def is_thin(self) -> bool:

@@ -29,6 +29,7 @@ DEEP_HOOKS = 0.75 * MAX_CLIMB  # climbs of such a mean have not come to their to
 NEIGHBORHOOD = 1 << 12
 N_STARTS, SHORT_SEEN, SHORT_LOOKS = 8, 64, 512  # short searches, and the most vertices and entries of each
 _UNSEEN = 0.25  # searches beside those made that reach all: sources are often chosen in large components
+_FAR_IN_MESHES = 0.05
 _SMALL_WORLD_LEVELS = 12  # in which a small world's neighbourhood gets there
 
 
@@ -158,6 +159,23 @@ def graph_stats(graph: GraphArrays) -> GraphStats:
         **_first_hook(graph),
         **_reach(graph),
     )
+
+
+def guessed_stats(n: int, m: int, far_share: float, mean_log2_distance: float) -> GraphStats:
+    """Return statistics of a graph of which no more is known than its sizes and where neighbours are.
+
+    All vertices count as reached, and as having as many entries. Where few neighbours are far, the graph counts as a
+    mesh, whose searches are deep.
+    """
+    mean, is_mesh = m / max(1, n), far_share < _FAR_IN_MESHES
+    size = math.log2(2.0 + n)
+    return GraphStats(
+        n_vertices=n, n_edges=m, directed=True, weighted=False, min_degree=0, max_degree=m, mean_degree=mean,
+        degree_std=0.0, degree_second_moment=mean**2, n_isolated=0, degree_vertex_counts=(), degree_edge_counts=(),
+        has_sorted_rows=False, mean_log2_neighbor_distance=mean_log2_distance, far_neighbor_share=far_share,
+        first_hook_tree_share=mean_log2_distance / size / (mean + 1.0), first_hook_giant_share=0.0,
+        first_hook_depth=1.0, estimated_depth=2.0 * math.sqrt(n) if is_mesh else size, reached_share=1.0,
+    )  # fmt: skip
 
 
 def _reach(graph: GraphArrays) -> dict[str, float]:

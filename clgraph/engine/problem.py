@@ -42,13 +42,15 @@ class GraphProblem:
 
 
 @contextmanager
-def admission(session: Session | None, problem: Any) -> Iterator[Any]:
+def admission(session: Session | None, problem: Any, *, measured: bool = True) -> Iterator[Any]:
     """Check and measure the graph of *problem*; of one that was only wrapped nothing is left at the end of the block.
 
     Parameters
     ----------
     session : Session or None
         The device that checks and measures the graph; ``None`` leaves it to the host, for small graphs.
+    measured : bool
+        Whether statistics are wanted of a graph that was only wrapped, and its check at once.
     problem : object
         What ``as_problem`` of an algorithm has returned, also one without a graph.
 
@@ -67,7 +69,7 @@ def admission(session: Session | None, problem: Any) -> Iterator[Any]:
         if session is None:
             graph.check()
         else:
-            admit(session, graph)
+            admit(session, graph, measured=measured)
         yield problem.admitted()
     finally:
         if session is not None:

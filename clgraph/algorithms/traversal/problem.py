@@ -85,7 +85,10 @@ class SearchProblem(GraphProblem):
     def upload_sources(self, session: Session) -> DeviceArray:
         """Return the sources in memory of their own, to which a plan writes those of the next problem."""
         array = session.empty(self.sources.size, np.int32)
-        array.set(self.sources)
+        if self.sources.size == 1:
+            array.fill(self.sources[0])  # for which nobody waits
+        else:
+            array.set(self.sources)
         return array
 
 
