@@ -25,6 +25,7 @@ from clgraph.errors import GraphError, InputError
 
 MAX_KERNEL_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
 _FEW_WEIGHTS = 64
+_UNLOOKED = 1 << 19  # vertices and entries up to which a search has ended before it pays to look where neighbours are
 
 
 @dataclass(init=False, frozen=True, eq=False, repr=False)
@@ -185,8 +186,9 @@ class GraphArrays:
 
     @cached_property
     def guessed_stats(self) -> GraphStats:
-        """Statistics by a rough guess, for choices that cannot wait for better ones."""
-        return guessed_stats(self.n_vertices, self.n_edges, *self.locality_in_order)
+        """Statistics by a rough guess, for choices that cannot wait for better ones; small graphs count as near."""
+        n, m = self.n_vertices, self.n_edges
+        return guessed_stats(n, m, *(self.locality_in_order if n + m > _UNLOOKED else (0.0, 0.0)))
 
     @cached_property
     def is_thin(self) -> bool:

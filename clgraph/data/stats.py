@@ -29,7 +29,7 @@ DEEP_HOOKS = 0.75 * MAX_CLIMB  # climbs of such a mean have not come to their to
 NEIGHBORHOOD = 1 << 12
 N_STARTS, SHORT_SEEN, SHORT_LOOKS = 8, 64, 512  # short searches, and the most vertices and entries of each
 _UNSEEN = 0.25  # searches beside those made that reach all: sources are often chosen in large components
-_FAR_IN_MESHES = 0.05
+FAR_IN_MESHES = 0.05  # the most neighbours
 _SMALL_WORLD_LEVELS = 12  # in which a small world's neighbourhood gets there
 
 
@@ -167,7 +167,7 @@ def guessed_stats(n: int, m: int, far_share: float, mean_log2_distance: float) -
     All vertices count as reached, and as having as many entries. Where few neighbours are far, the graph counts as a
     mesh, whose searches are deep.
     """
-    mean, is_mesh = m / max(1, n), far_share < _FAR_IN_MESHES
+    mean, is_mesh = m / max(1, n), far_share < FAR_IN_MESHES
     size = math.log2(2.0 + n)
     return GraphStats(
         n_vertices=n, n_edges=m, directed=True, weighted=False, min_degree=0, max_degree=m, mean_degree=mean,
