@@ -16,7 +16,7 @@ from clgraph.engine.learning import Run, Trials, call_seconds, learning_of
 from clgraph.engine.plan import Plan
 from clgraph.engine.problem import admission
 from clgraph.engine.watching import RunsLongError, leaving_after, limit_seconds, second_best
-from clgraph.model.cost import Gathers, Work
+from clgraph.model.cost import Work
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose, choose_at_once
 from clgraph.runtime.device_graph import session_for
 from clgraph.runtime.graph_on_device import GraphOnDevice
@@ -25,7 +25,7 @@ from clgraph.runtime.timing import Recorder, RunInfo, Seconds
 
 _MOST_CHOICES = 64  # that are kept with a graph: settings such as seeds may be many
 _MOST_ITEMS = 2.5e5  # for each such call: in larger graphs there is no need to look where neighbours are
-_NEAR_BYTES = 2.0**18
+_LOOK_BYTES = 8.0
 
 
 def _none_left_out(_problem: Any, _session: Session) -> dict[str, str]:
@@ -70,7 +70,7 @@ class Algorithm:
     takes: Literal["graph", "ratings", "mesh"] = "graph"
     left_out: Callable[[Any, Session], Mapping[str, str]] = _none_left_out
     learns: bool = False
-    only_call: tuple[float, float] = 12.0, 3.0
+    only_call: tuple[float, float] = 12.0, 7.0
     guess: Callable[[Any, DeviceFacts], tuple[str, Work] | None] | None = None
 
     def choose(self, session: Session, problem: Any, strategy: str = "auto", *, whole: bool = False) -> Choice:
@@ -97,7 +97,7 @@ class Algorithm:
         guess = self.guess(problem, session.facts) if self.guess is not None and is_unread else None
         if guess is None and graph.n_vertices > FAR_DISTANCE and n_items > _MOST_ITEMS * calls:
             return None
-        before = Work(gathers=(Gathers(looks * n_items, _NEAR_BYTES),))
+        before = Work(streamed_bytes=_LOOK_BYTES * looks * n_items)
         facts, rates = session.facts, session.profile.rates
         return choose_at_once(self.strategies, strategy, problem, facts, rates, calls=calls, before=before, guess=guess)
 

@@ -23,6 +23,7 @@ _CACHED = 1 << 15  # ... in other ways, which take longer for an entry
 _SAVED, _PROBED_DEGREE = 0.4, 2  # entries beyond those of the probe lead to vertices that were met before
 # Of a search of a mesh: around each vertex of its front, and more where numbers jump; trees are numbered by level.
 _FRONT_BYTES, _FRONT_POWER, _EDGES_OF_TREES = 800.0, 1.3, 2
+_NEAR_FRONT = {"traverse": 0.0, "union": 1.0}  # what is in a cache of it, since scipy has just turned the matrix round
 _TAKEN_AS_IT_IS = np.dtype(np.int32), np.dtype(np.int32), np.dtype(np.float64)  # offsets, columns, values
 _MOST_INDICES = 2**31 - 2**16
 
@@ -101,8 +102,9 @@ def walked(graph: Graph, way: str) -> Work:
         return Work(host_items=(HostItems(items, _USUAL_REACH * whole, way),))
     far, mean_log2_distance = graph.locality if way == "heap" else graph.locality_in_order
     reach = _VERTEX_BYTES * 2.0 ** (1.0 + mean_log2_distance)
-    if way == "traverse" and far < FAR_IN_MESHES and graph.n_edges > _EDGES_OF_TREES * n:
-        reach = max(reach, _FRONT_BYTES * math.sqrt(n) * 2.0 ** (_FRONT_POWER * mean_log2_distance))
+    if way in _NEAR_FRONT and far < FAR_IN_MESHES and graph.n_edges > _EDGES_OF_TREES * n:
+        front = 2.0 ** (_FRONT_POWER * mean_log2_distance) - _NEAR_FRONT[way]
+        reach = max(reach, _FRONT_BYTES * math.sqrt(n) * front)
     near = HostItems((1.0 - far) * items, min(whole, reach), way)
     return Work(host_items=(near, HostItems(far * items, whole, way)))
 
