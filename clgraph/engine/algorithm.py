@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 from clgraph.arguments import checked_flag
@@ -94,7 +95,7 @@ class Algorithm:
             return None
         n_items, is_unread = graph.n_vertices + graph.n_edges, isinstance(graph, WrappedGraph)
         calls, looks = self.only_call if is_unread else (1.0, 0.0)
-        guess = self.guess(problem, session.facts) if self.guess is not None and is_unread else None
+        guess = partial(self.guess, problem, session.facts) if self.guess is not None and is_unread else None
         if guess is None and graph.n_vertices > FAR_DISTANCE and n_items > _MOST_ITEMS * calls:
             return None
         before = Work(streamed_bytes=_LOOK_BYTES * looks * n_items)

@@ -258,16 +258,18 @@ class Plan:
                 use.check()
         first = self._first
         found = {} if first is None else {name: self._place(first, word) for name, word in self.recipe.found.items()}
-        names = sorted({array for _, array, _ in self._statuses} | {array for array, _ in found.values()})
-        blocks = [(self.arrays[name], 0, self.arrays[name].size) for name in names]
+        places: dict[str, list[int]] = {}  # few words are copied sooner than whole arrays
+        for array, place in (*(status[1:] for status in self._statuses), *found.values()):
+            places.setdefault(array, []).append(place)
+        blocks = [(self.arrays[name], min(at), max(at) + 1) for name, at in places.items()]
         read = iter(self.session.read(*parts, *blocks, *(word for _, words in looking for word in words)))
         items = [next(read) for _ in parts]
-        words = {name: next(read) for name in names}
+        words = {name: next(read) for name in places}
         for use, statuses in looking:
             use.check([next(read) for _ in statuses])
         for kernel, array, place in self._statuses:
-            check_status(int(words[array][place]), kernel)
-        self._found = {name: int(words[array][place]) for name, (array, place) in found.items()}
+            check_status(int(words[array][place - min(places[array])]), kernel)
+        self._found = {name: int(words[array][place - min(places[array])]) for name, (array, place) in found.items()}
         return items
 
     def word(self, word: str) -> int:

@@ -171,35 +171,33 @@ def priced(strategy: Strategy, problem: Any, facts: DeviceFacts, rates: DeviceRa
 
 def choose_at_once(
     strategies: Mapping[str, Strategy], requested: str, problem: Any, facts: DeviceFacts, rates: DeviceRates,
-    *, calls: float = 1.0, before: Work = _NOTHING, guess: tuple[str, Work] | None = None,
+    *, calls: float = 1.0, before: Work = _NOTHING, guess: Callable[[], tuple[str, Work] | None] | None = None,
 ) -> Choice | None:
     """Return the choice of a sequential strategy that ends before any launch on the device could have been read back.
 
-    One that is requested by name needs no prices of others, either. A *guess* is a strategy on the device that needs no
-    statistics, and its work: then the better of both is chosen.
+    One that is requested by name needs no prices of others, either. ``guess()`` returns a strategy on the device that
+    needs no statistics, and its work: then the better of both is chosen.
 
     What has to be done before the first launch takes as long as so many *calls* without their kernels, and as the work
     *before* it. Nothing else is priced then, and of *problem* little is read but its sizes. ``None`` stands for no such
     strategy, and leaves all to :func:`choose`.
     """
+    if not isinstance(requested, str):
+        return None
     least = calls * rates.call_seconds + rates.read_back_seconds + estimate(before, rates).seconds
     offers: dict[str, Estimate] = {}
-    if guess is not None and requested in ("auto", guess[0]):
-        offers[guess[0]] = estimate(guess[1], rates).plus("call", least)
-        least = offers[guess[0]].seconds
     for name, strategy in strategies.items():
-        if strategy.kind != "sequential":
+        if strategy.kind != "sequential" or requested not in ("auto", name) or strategy.unfit(problem) is not None:
             continue
-        if not isinstance(requested, str) or requested not in ("auto", name):
-            continue
-        if strategy.unfit(problem) is None:
-            price = priced(strategy, problem, facts, rates)
-            if price.seconds < least or requested == name:
-                reason = f"the least that a call on {facts.name} takes is {1e3 * least:.2g} ms"
-                return Choice(name, requested, {name: price, **offers}, reason=reason)
-    for name in offers:
-        return Choice(name, requested, offers, reason="predicted by few entries")
-    return None
+        offers[name] = priced(strategy, problem, facts, rates)
+        if offers[name].seconds < least or requested == name:
+            reason = f"the least that a call on {facts.name} takes is {1e3 * least:.2g} ms"
+            return Choice(name, requested, {name: offers[name]}, reason=reason)
+    if guess is None or (guessed := guess()) is None or requested not in ("auto", guessed[0]):
+        return None
+    offers[guessed[0]] = estimate(guessed[1], rates).plus("call", least)
+    ranked = dict(sorted(offers.items(), key=lambda item: item[1].seconds))
+    return Choice(next(iter(ranked)), requested, ranked, reason="a guess by few entries")
 
 
 def checked_options(strategies: Mapping[str, Strategy], choice: Choice, options: Mapping[str, Any]) -> dict[str, Any]:
