@@ -100,11 +100,6 @@ class VertexOrder(NamedTuple):
         return {"order": self._asdict()}
 
     @property
-    def tells_only_many(self) -> bool:
-        """Whether this is ``largest_first`` where it tells only vertices of few neighbours from others."""
-        return self.number == order_constant(_MANY_FIRST)
-
-    @property
     def n_turns(self) -> int:
         """How many turns places make."""
         return 1 << self.tile_bits + self.phase_bits

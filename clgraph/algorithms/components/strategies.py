@@ -15,7 +15,7 @@ from clgraph.engine.plan import Plan
 from clgraph.engine.planned import planned
 from clgraph.errors import InputError
 from clgraph.model.cost import Work
-from clgraph.model.recipe import Array, Phase, Recipe, Step, Use
+from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step, Use
 from clgraph.model.strategy import Strategy
 from clgraph.primitives.fill import Fill
 
@@ -32,8 +32,7 @@ def _recipe(
     n, hook_first = graph.n_vertices, hook_first and graph.n_edges > 0
     hooked = work.initialize(problem.stats, facts, hook_steps) if hook_first else Work(streamed_bytes=4.0 * n)
     start = Phase(f"{_PHASES}:initialize", -(-n // 4), hooked)
-    return Recipe(
-        steps=(start, *steps) if n else (),
+    return Recipe((start, *steps) if n else (), lambda: Setting(
         arrays={
             "parent": Array(4 * -(-n // 4), np.int32),
             "second": Array(4 * -(-n // 4) if defines.get("KEEP_SECOND") else 1, np.int32), **(arrays or {}),
@@ -44,7 +43,7 @@ def _recipe(
             "HOOK_FIRST": int(hook_first), "FIRST_IS_LINKED": int(hook_first and not graph.directed),
             **({"HOOK_STEPS": hook_steps} if hook_steps > 1 else {}), **defines,
         },
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def _compress(problem: ComponentsProblem, facts: DeviceFacts, **after: bool) -> Phase:

@@ -12,7 +12,7 @@ from clgraph.algorithms.hash_collisions.problem import CollisionProblem
 from clgraph.data.graph import Graph
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Work
-from clgraph.model.recipe import Array, Phase, Recipe, Step
+from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
@@ -61,8 +61,7 @@ class Part:
         graph, bits = self.problem.graph, self.widths
         n_tiles = self._n_tiles(step)
         first = Phase(tabulate, graph.n_vertices + 1, work, defines={"TILE_STEP": step})
-        return Recipe(
-            steps=(first, *steps),
+        return Recipe((first, *steps), lambda: Setting(
             arrays={
                 "counters": Array(3 * len(self.hashes) * len(bits), np.uint32),
                 "tile_rows": Array(n_tiles + 1, np.int32), **table,
@@ -77,7 +76,7 @@ class Part:
                 "HASH_LIST(X)": " ".join(f"X({k}, {name})" for k, name in enumerate(self.hashes)),
                 "WIDTH_MASK": f"{sum(1 << b for b in bits)}u", **defines,
             },
-        )  # fmt: skip
+        ))  # fmt: skip
 
     def _n_tiles(self, step: int) -> int:
         return (self.problem.stats.n_edges + self.problem.stats.n_vertices) // step + 1

@@ -17,7 +17,7 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import sequential, too_many_entries
 from clgraph.engine.planned import planned
 from clgraph.model.cost import Work
-from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step
+from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Step
 from clgraph.model.strategy import Strategy
 from clgraph.runtime.arrays import DeviceArray
 
@@ -39,8 +39,7 @@ def _recipe(
     graph, stats = problem.graph, problem.stats
     n, m = stats.n_vertices, stats.n_edges
     start = Phase(f"{_ROWS}:initialize", n)
-    return Recipe(
-        steps=(start, *steps) if m else (start,) if n else (),
+    return Recipe((start, *steps) if m else (start,) if n else (), lambda: Setting(
         inputs={"edge_weights": partial(upload_weights, graph=graph)},
         arrays={
             "state": Array("STATE_WORDS", np.uint32), "tile_rows": Array(_n_tiles(stats), np.int32),
@@ -53,7 +52,7 @@ def _recipe(
             "TILE": _TILE, **defines,
         },
         work_group_size=_group(facts),
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def _n_tiles(stats: GraphStats) -> int:
@@ -102,7 +101,9 @@ def part_edges(problem: ForestProblem, facts: DeviceFacts, weights: DeviceArray,
     The edges are the entries whose column is above their row. *weights* are of the *kind* that kernels know.
     """
     recipe = _edge_list(problem, facts, None, split_keys=not facts.has_int64_atomics, whole=False)
-    return replace(recipe, inputs={"edge_weights": lambda _: weights}, defines={**recipe.defines, "WEIGHT_KIND": kind})
+    setting = recipe.setting()
+    given = {"inputs": {"edge_weights": lambda _: weights}, "defines": {**setting.defines, "WEIGHT_KIND": kind}}
+    return replace(recipe, setting=lambda: replace(setting, **given))
 
 
 def _edge_list(

@@ -23,7 +23,7 @@ from clgraph.engine.planned import planned
 from clgraph.errors import InputError
 from clgraph.model.cost import Part, Work
 from clgraph.model.kernel_weights import weights_of
-from clgraph.model.recipe import Array, Phase, Recipe, Step, Use
+from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step, Use
 from clgraph.model.strategy import Strategy
 from clgraph.primitives.scan import Scan
 from clgraph.runtime.device_queue import has_device_queue
@@ -54,8 +54,7 @@ def _recipe(
         ),
         *([find_predecessors(problem)] if problem.predecessors else []),
     )  # fmt: skip
-    return Recipe(
-        steps=steps if n else (),
+    return Recipe(steps if n else (), lambda: Setting(
         arrays={
             "state": Array("STATE_WORDS", np.uint32),
             "distances": Array(n_words, held.dtype if problem.weighted else np.int32),
@@ -65,7 +64,7 @@ def _recipe(
         inputs={"edge_weights": problem.upload_weights, "sources": problem.upload_sources},
         defines={**held.defines, "ATOMIC": int(atomic), "BALANCE": int(balance), **(defines or {})},
         details=details or {},
-    )
+    ))  # fmt: skip
 
 
 def topology_driven(
