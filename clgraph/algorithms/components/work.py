@@ -84,20 +84,22 @@ def sample(stats: GraphStats, stride: int, keeps_second: bool) -> Work:
     """Hook every *stride*-th vertex to its second neighbour, which the start has kept or the row holds."""
     n = float(stats.n_vertices)
     sampled = n / stride
-    looks = Work() if keeps_second else Work(
-        gathers=(Gathers(sampled, _NEAR_BYTES),), streamed_bytes=sampled * _SECTOR_BYTES
-    )
     far = 2 * stats.far_neighbor_share * sampled  # near ones are read nearly in order
-    return looks + Work(gathers=(Gathers(far, 4 * n),), streamed_bytes=4 * n + 4 * (2 * sampled - far))
+    streamed, gathers = 4 * n + 4 * (2 * sampled - far), (Gathers(far, 4 * n),)
+    if keeps_second:
+        return Work(streamed_bytes=streamed, gathers=gathers)
+    return Work(streamed_bytes=streamed + sampled * _SECTOR_BYTES, gathers=(Gathers(sampled, _NEAR_BYTES), *gathers))
 
 
 def link_rest(stats: GraphStats, facts: DeviceFacts) -> Work:
     """Link what the sample has left outside the giant component."""
     n, outside = float(stats.n_vertices), _outside_share(stats)
+    if outside < 1:
+        return _link_outsiders(stats, facts, outside * n)
     in_vain = facts.is_cpu or stats.directed
     trees = n_trees(stats) * (1.0 if in_vain else _LEFT_BY_ROUND ** len(sample_strides(stats)))
-    rest = _link_outsiders(stats, facts, outside * n) if outside < 1 else link(stats, facts, trees, walks=4.0)
-    return rest + _near(facts, n) + Work(streamed_bytes=4 * n)
+    streamed, gathers = _reads(stats, facts, 0.0, near=n)
+    return link(stats, facts, trees, walks=4.0) + Work(streamed_bytes=streamed + 4 * n, gathers=gathers)
 
 
 def compress_if_linked(stats: GraphStats, facts: DeviceFacts) -> Work:
@@ -112,7 +114,8 @@ def rem_hooks_first(stats: GraphStats, facts: DeviceFacts) -> bool:
 def relist(stats: GraphStats, facts: DeviceFacts) -> Work:
     """Look again at the rows of 32 entries or more."""
     listed = float(sum(stats.degree_edge_counts[6:])) * _looked_at(stats)
-    return _labels(stats, facts, 4 * listed)
+    streamed, gathers = _reads(stats, facts, 4 * listed)
+    return Work(streamed_bytes=streamed, gathers=gathers)
 
 
 def _has_hubs(stats: GraphStats) -> bool:
@@ -171,15 +174,17 @@ def n_trees(stats: GraphStats) -> float:
     return stats.first_hook_tree_share * (stats.n_vertices - stats.n_isolated)
 
 
-def _labels(stats: GraphStats, facts: DeviceFacts, count: float) -> Work:
-    """Read the labels of *count* neighbours."""
-    far = stats.far_neighbor_share
-    return _near(facts, (1 - far) * count) + Work(gathers=(Gathers(far * count, 4.0 * stats.n_vertices),))
+def _reads(
+    stats: GraphStats, facts: DeviceFacts, labels: float, near: float = 0.0
+) -> tuple[float, tuple[Gathers, ...]]:
+    """Return streamed bytes and gathers of reading the *labels* of neighbours and *near* words near each other.
 
-
-def _near(facts: DeviceFacts, count: float) -> Work:
-    """Read *count* words that are near each other: a CPU does so as fast as in order, since it computes no address."""
-    return Work(streamed_bytes=4 * count) if facts.is_cpu else Work(gathers=(Gathers(count, _NEAR_BYTES),))
+    A CPU reads the latter as fast as in order, since it computes no address.
+    """
+    far = stats.far_neighbor_share * labels
+    near += labels - far
+    far_ones = Gathers(far, 4.0 * stats.n_vertices)
+    return (4 * near, (far_ones,)) if facts.is_cpu else (0.0, (Gathers(near, _NEAR_BYTES), far_ones))
 
 
 def initialize(stats: GraphStats, facts: DeviceFacts, steps: int = 1) -> Work:
@@ -187,9 +192,10 @@ def initialize(stats: GraphStats, facts: DeviceFacts, steps: int = 1) -> Work:
     n, far = float(stats.n_vertices), (steps - 1) * stats.far_neighbor_share * stats.n_vertices
     firsts = min(4.0 * stats.n_edges, _SECTOR_BYTES * (n - stats.n_isolated))
     near = (steps - 1) * n - far
-    return _near(facts, 2 * n + _STEP_WORDS * near) + Work(
-        streamed_bytes=8 * n + firsts,
-        gathers=(Gathers(near, _NEAR_BYTES), Gathers(_STEP_FAR * far, 4 * n)),
+    streamed, gathers = _reads(stats, facts, 0.0, near=2 * n + _STEP_WORDS * near)
+    return Work(
+        streamed_bytes=8 * n + firsts + streamed,
+        gathers=(*gathers, Gathers(near, _NEAR_BYTES), Gathers(_STEP_FAR * far, 4 * n)),
     )
 
 
@@ -204,13 +210,17 @@ def compress(stats: GraphStats, facts: DeviceFacts, *, first: bool = False, samp
     chains: tuple[Chain, ...] = (Chain(depth, 4 * n),) if first else ()
     if facts.is_cpu and (sampled or (first and hooks_deeply(stats))):
         chains += (Chain(n / facts.compute_units, _NEAR_BYTES),)
-    return _labels(stats, facts, n) + _near(facts, n) + Work(streamed_bytes=8 * n, chains=chains)
+    streamed, gathers = _reads(stats, facts, n, near=n)
+    return Work(streamed_bytes=8 * n + streamed, gathers=gathers, chains=chains)
 
 
 def _link_outsiders(stats: GraphStats, facts: DeviceFacts, n_outside: float) -> Work:
-    """Join vertices outside the giant component to it, by a few entries of their rows."""
-    return _labels(stats, facts, 4 * n_outside) + Work(
-        streamed_bytes=2 * _SECTOR_BYTES * n_outside, atomics=(Atomics(n_outside, max(2.0, n_outside)),)
+    """Look at all vertices, and join those outside the giant component to it, by a few entries of their rows."""
+    n = float(stats.n_vertices)
+    streamed, gathers = _reads(stats, facts, 4 * n_outside, near=n)
+    return Work(
+        streamed_bytes=4 * n + 2 * _SECTOR_BYTES * n_outside + streamed, gathers=gathers,
+        atomics=(Atomics(n_outside, max(2.0, n_outside)),),
     )
 
 
@@ -241,11 +251,12 @@ def link(stats: GraphStats, facts: DeviceFacts, n_joins: float, walks: float = 0
         leaves = sum(stats.degree_vertex_counts[1:2]) / connected
         guesses += leaves * (1.0 - leaves) * connected
     if facts.is_cpu and not walks:  # entries, of half of a row, and near labels come while an exchange waits
-        reads = Work(streamed_bytes=4.0 * looked_at, gathers=(Gathers(far * looks, 4.0 * stats.n_vertices),))
+        streamed, gathers = 4.0 * looked_at, (Gathers(far * looks, 4.0 * stats.n_vertices),)
     else:
-        reads = _labels(stats, facts, looks) + _near(facts, rows + padding) + Work(streamed_bytes=4.0 * stats.n_edges)
-    return reads + Work(
-        streamed_bytes=4.0 * stats.n_vertices, host_seconds=_GUESS_SECONDS * guesses / facts.compute_units,
+        streamed, gathers = _reads(stats, facts, looks, near=rows + padding)
+        streamed += 4.0 * stats.n_edges
+    return Work(
+        streamed_bytes=4.0 * stats.n_vertices + streamed, gathers=gathers, host_seconds=_GUESS_SECONDS * guesses / facts.compute_units,
         atomics=(
             Atomics(far_tries, max(2.0, float(stats.n_vertices))), Atomics(near_tries, math.inf),
             *([] if facts.is_cpu else [_tries_at_hubs(stats, facts, beyond_first, n_joins)]),
