@@ -13,6 +13,7 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import sequential, too_many_entries
 from clgraph.engine.plan import Plan
 from clgraph.engine.planned import planned
+from clgraph.engine.problem import shared
 from clgraph.errors import InputError
 from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step, Use
@@ -30,8 +31,7 @@ def _recipe(
     """Return the recipe of *steps* after the start, which hooks every vertex to its first neighbour if wanted."""
     graph = problem.graph
     n, hook_first = graph.n_vertices, hook_first and graph.n_edges > 0
-    hooked = work.initialize(problem.stats, facts, hook_steps) if hook_first else Work(streamed_bytes=4.0 * n)
-    start = Phase(f"{_PHASES}:initialize", -(-n // 4), hooked)
+    start = _start(problem, facts, hook_steps if hook_first else 0)
     return Recipe((start, *steps) if n else (), lambda: Setting(
         arrays={
             "parent": Array(4 * -(-n // 4), np.int32),
@@ -46,20 +46,36 @@ def _recipe(
     ))  # fmt: skip
 
 
-def _compress(problem: ComponentsProblem, facts: DeviceFacts, **after: bool) -> Phase:
+@shared
+def _start(problem: ComponentsProblem, facts: DeviceFacts, hook_steps: int) -> Phase:
     stats = problem.stats
-    return Phase(f"{_PHASES}:compress", -(-stats.n_vertices // 4), work.compress(stats, facts, **after))
+    hooked = work.initialize(stats, facts, hook_steps) if hook_steps else Work(streamed_bytes=4.0 * stats.n_vertices)
+    return Phase(f"{_PHASES}:initialize", -(-stats.n_vertices // 4), hooked)
+
+
+@shared
+def _compress(problem: ComponentsProblem, facts: DeviceFacts, after: str = "unions") -> Phase:
+    """*after* first "hooks" trees are deep, as after some "unions"; a "sample" has hooked roots to others."""
+    asked = work.compress(problem.stats, facts, first=after == "hooks", sampled=after == "sample")
+    return Phase(f"{_PHASES}:compress", -(-problem.stats.n_vertices // 4), asked)
+
+
+@shared
+def _link(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
+    """Return the work of linking what first hooks have left, by walks to the roots."""
+    return work.link(problem.stats, facts, work.n_trees(problem.stats), walks=4.0)
 
 
 def hook_compress(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
     """*hook_rounds* rounds without atomics, each followed by compressing, before the atomic one."""
     hook_rounds = checked_count("hook_rounds", hook_rounds, 2, least=0)
-    n, link = problem.stats.n_vertices, work.link(problem.stats, facts, work.n_trees(problem.stats), walks=4.0)
+    n, link = problem.stats.n_vertices, _link(problem, facts)
     deep = hook_rounds > 0 and work.hooks_deeply(problem.stats)
-    steps = [_compress(problem, facts, first=True)] if hook_rounds else []
+    steps = [_compress(problem, facts, "hooks")] if hook_rounds else []
     for _ in range(1, hook_rounds):
         steps += [Phase("components/hook_compress.cl:hook", n, link), _compress(problem, facts)]
-    steps += [Phase("components/hook_compress.cl:hook_atomic", n, link), _compress(problem, facts, first=deep)]
+    last = _compress(problem, facts, "hooks" if deep else "unions")
+    steps += [Phase("components/hook_compress.cl:hook_atomic", n, link), last]
     return _recipe(problem, facts, *steps, hook_first=hook_rounds > 0)
 
 
@@ -71,8 +87,9 @@ def rem(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int | No
     hook_first = checked_count("hook_rounds", hook_rounds, 1, least=0) > 0
     trees = work.n_trees(stats) if hook_first else stats.n_vertices - stats.n_isolated
     unite = Phase("components/rem.cl:unite", stats.n_vertices, work.link(stats, facts, trees))
-    first = [_compress(problem, facts, first=True)] if hook_first else []
-    last = _compress(problem, facts, first=work.hooks_deeply(stats) if hook_first else work.splices_deeply(stats))
+    first = [_compress(problem, facts, "hooks")] if hook_first else []
+    deep = work.hooks_deeply(stats) if hook_first else work.splices_deeply(stats)
+    last = _compress(problem, facts, "hooks" if deep else "unions")
     return _recipe(problem, facts, *first, unite, last, hook_first=hook_first)
 
 
@@ -84,9 +101,10 @@ def afforest(
     stats, n, file = problem.stats, problem.stats.n_vertices, "components/afforest.cl"
     if strides is None:
         strides = work.sample_strides(stats)
-    if not isinstance(strides, Sequence) or isinstance(strides, (str, bytes)) or len(strides) > _MOST_STRIDES:
+    elif not isinstance(strides, Sequence) or isinstance(strides, (str, bytes)) or len(strides) > _MOST_STRIDES:
         raise InputError(f"strides = {shown(strides)}; allowed: a sequence of at most {_MOST_STRIDES} integers")
-    strides = [checked_count("strides", stride, 2**20) for stride in strides]
+    else:
+        strides = [checked_count("strides", stride, 2**20) for stride in strides]
     if hook_steps is None:
         hook_steps = 2 if work.starts_as_one_tree(stats) else 1
     keeps_second = 1 in strides and stats.n_edges > 0
@@ -100,12 +118,13 @@ def afforest(
     return _recipe(
         problem,
         facts,
-        _compress(problem, facts, first=True),
-        *(step for stride in strides for step in (sample(stride), _compress(problem, facts, sampled=True))),
+        _compress(problem, facts, "hooks"),
+        *(step for stride in strides for step in (sample(stride), _compress(problem, facts, "sample"))),
         Phase(f"{_PHASES}:find_giant", 1),
         Phase(f"{file}:link_rest", -(-n // 4), work.link_rest(stats, facts)),
         Phase(
-            f"{_PHASES}:compress_if_linked", -(-n // 4), work.compress_if_linked(stats, facts),
+            f"{_PHASES}:compress_if_linked", -(-n // 4),
+            _compress(problem, facts).work if work.leaves_outsiders(stats) else Work(),
             max_groups=16 * facts.compute_units,
         ),
         hook_first=True,
@@ -126,12 +145,12 @@ def degree_classes(problem: ComponentsProblem, facts: DeviceFacts, *, hook_round
     return _recipe(
         problem,
         facts,
-        *([_compress(problem, facts, first=True)] if hook_first else []),
+        *([_compress(problem, facts, "hooks")] if hook_first else []),
         Use(clear, Work(launches=1.0)),
-        Phase(f"{file}:link_short", stats.n_vertices, work.link(stats, facts, work.n_trees(stats), walks=4.0)),
+        Phase(f"{file}:link_short", stats.n_vertices, _link(problem, facts)),
         Phase(f"{file}:link_medium", 0, work.relist(stats, facts), groups=groups),
         Phase(f"{file}:link_long", 0, groups=groups),
-        _compress(problem, facts, first=hook_first and work.hooks_deeply(stats)),
+        _compress(problem, facts, "hooks" if hook_first and work.hooks_deeply(stats) else "unions"),
         hook_first=hook_first,
         arrays={"rows": Array(stats.n_vertices, np.int32), "size": Array(2, np.uint32)},
     )

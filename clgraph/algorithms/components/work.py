@@ -102,8 +102,9 @@ def link_rest(stats: GraphStats, facts: DeviceFacts) -> Work:
     return link(stats, facts, trees, walks=4.0) + Work(streamed_bytes=streamed + 4 * n, gathers=gathers)
 
 
-def compress_if_linked(stats: GraphStats, facts: DeviceFacts) -> Work:
-    return compress(stats, facts) if _outside_share(stats) else Work()
+def leaves_outsiders(stats: GraphStats) -> bool:
+    """Tell whether the sample leaves vertices outside the giant component."""
+    return _outside_share(stats) > 0.0
 
 
 def rem_hooks_first(stats: GraphStats, facts: DeviceFacts) -> bool:
@@ -256,7 +257,8 @@ def link(stats: GraphStats, facts: DeviceFacts, n_joins: float, walks: float = 0
         streamed, gathers = _reads(stats, facts, looks, near=rows + padding)
         streamed += 4.0 * stats.n_edges
     return Work(
-        streamed_bytes=4.0 * stats.n_vertices + streamed, gathers=gathers, host_seconds=_GUESS_SECONDS * guesses / facts.compute_units,
+        streamed_bytes=4.0 * stats.n_vertices + streamed, gathers=gathers,
+        host_seconds=_GUESS_SECONDS * guesses / facts.compute_units,
         atomics=(
             Atomics(far_tries, max(2.0, float(stats.n_vertices))), Atomics(near_tries, math.inf),
             *([] if facts.is_cpu else [_tries_at_hubs(stats, facts, beyond_first, n_joins)]),
