@@ -1,9 +1,9 @@
 """Greedy colouring in a given order, in parallel; ``cl/coloring/jones_plassmann.cl`` tells how."""
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache, partial
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 
@@ -52,22 +52,19 @@ def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning
     is_given, has_large = name == "smallest_last", longest >= least
     large_sizes = tuned_sizes(tuning, _LARGE, _SIZES_LARGE, WG_SIZE=None if together else facts.sub_group_size)
     hub_degree, large_per_unit = large_sizes.pop("HUB_DEGREE"), large_sizes.pop("GROUPS_PER_UNIT")
-    n_large = cache(lambda: int(np.count_nonzero(graph.degrees >= least)) if has_large else 0)
-    has_hubs = 0 < least <= longest >= hub_degree
-    n_hubs = cache(lambda: int(np.count_nonzero(graph.degrees >= hub_degree)) if has_hubs else 0)
-    blocks = cache(lambda: _blocks(problem, facts, name, n_groups * sizes["WG_SIZE"]))
+    has_hubs, n_items = 0 < least <= longest >= hub_degree, n_groups * sizes["WG_SIZE"]
+    counts = _Counts(problem, facts, name, least, hub_degree, n_items)
     written = Work(streamed_bytes=12.0 * n)
     prepare = Phase(f"{_SOURCE}:prepare", -(-n // _PREPARE_STEPS), written, {"are_given": is_given})
     steps = [*(rank_steps(graph, name, problem.seed) if is_given else ()), prepare]
     if has_large:
         most_groups = large_per_unit * facts.compute_units
-        hubs = n_hubs if has_hubs else None
-        steps += _large(problem, facts, least, n_large, hubs, large_sizes["WG_SIZE"], most_groups)
+        steps += _large(problem, facts, counts, has_hubs, large_sizes["WG_SIZE"], most_groups)
     if has_short := stats.min_degree < least:
-        steps.append(_small(problem, facts, lambda: blocks().n_items, n_groups))
+        steps.append(_small(problem, facts, counts, n_groups))
 
     def setting() -> Setting:
-        order, n_blocks, pieces, _ = blocks()
+        order, n_large, n_hubs = counts.order, counts.n_large, counts.n_hubs if has_hubs else 0
         is_ranked = is_given or has_large or (name == "largest_first" and "MARKED" not in sizes)
         arrays = {
             "colors": Array(n, np.int32), "ranks": Array(n if is_given else 1, np.uint32),
@@ -76,14 +73,13 @@ def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning
         }
         if has_large:
             arrays |= {
-                "listed": Array(n_large(), np.int32), "vertices": Array(n_large(), np.int32),
-                "keys": Array(n_large(), np.uint32), "keys_in_order": Array(n_large(), np.uint32),
-                "before": Array(stats.n_edges, np.int32), "n_before": Array(n_hubs(), np.uint32),
+                "listed": Array(n_large, np.int32), "vertices": Array(n_large, np.int32),
+                "keys": Array(n_large, np.uint32), "keys_in_order": Array(n_large, np.uint32),
+                "before": Array(stats.n_edges, np.int32), "n_before": Array(n_hubs, np.uint32),
                 "bitmaps": Array((stats.n_edges >> 5) + n + 1, np.uint32),
             }
         if has_short:
-            n_items = n_groups * sizes["WG_SIZE"]
-            room = order.n_turns * pieces * facts.sub_group_size + (0 if together else n_items)
+            room = order.n_turns * counts.pieces * facts.sub_group_size + (0 if together else n_items)
             lists_first = sizes.get("SORTED") or sizes.get("MARKED")
             arrays |= {
                 "queues": Array(4 * room, np.uint32), "lists": Array(room if lists_first else 1, np.uint32),
@@ -91,8 +87,8 @@ def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning
             }
         return Setting(
             arrays=arrays, details={"order": name},
-            values={"n": n, "n_large": n_large(), "n_hubs": n_hubs(), **order.values},
-            inputs={"blocks": partial(_upload_blocks, order=order, n=n, n_blocks=n_blocks if has_short else 0)},
+            values={"n": n, "n_large": n_large if has_large else 0, "n_hubs": n_hubs, **order.values},
+            inputs={"blocks": partial(_upload_blocks, order=order, n=n, n_blocks=counts.n_blocks if has_short else 0)},
             file_defines={
                 _SOURCE: {**sizes, "PREPARE_STEPS": _PREPARE_STEPS, "RANKED": int(is_ranked), "ORDER": order.number},
                 _LARGE: large_sizes,
@@ -102,22 +98,45 @@ def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning
     return Recipe(tuple(steps) if n else (), setting)
 
 
-class _Blocks(NamedTuple):
-    """The order, its blocks and pieces in a turn, and how many work-items take pieces."""
+@dataclass
+class _Counts:
+    """What a plan has to know of the order and of the degrees, found when it asks."""
 
-    order: VertexOrder
-    n_blocks: int  # as many as whole pieces need
-    pieces: int
-    n_items: int
+    problem: ColoringProblem
+    facts: DeviceFacts
+    name: str
+    least: int
+    hub_degree: int
+    most_items: int
 
+    @cached_property
+    def order(self) -> VertexOrder:
+        return vertex_order(self.problem.graph, self.name, self.problem.seed)
 
-def _blocks(problem: ColoringProblem, facts: DeviceFacts, name: str, most_items: int) -> _Blocks:
-    order, width = vertex_order(problem.graph, name, problem.seed), facts.sub_group_size
-    phase = order_constant("PHASE_SIZE")
-    pieces = -(-order.n_blocks(problem.stats.n_vertices) * phase // width)
-    # As many groups as leave each sub-group as many pieces of a turn, or one less.
-    n_items = -(-pieces // max(1, -(-pieces * width // most_items))) * width
-    return _Blocks(order, -(-pieces * width // phase), pieces, n_items)
+    @cached_property
+    def n_large(self) -> int:
+        return int(np.count_nonzero(self.problem.graph.degrees >= self.least))
+
+    @cached_property
+    def n_hubs(self) -> int:
+        return int(np.count_nonzero(self.problem.graph.degrees >= self.hub_degree))
+
+    @property
+    def pieces(self) -> int:
+        """Parts of a turn, each of which a sub-group takes at a time."""
+        n = self.problem.stats.n_vertices
+        return -(-self.order.n_blocks(n) * order_constant("PHASE_SIZE") // self.facts.sub_group_size)
+
+    @property
+    def n_blocks(self) -> int:
+        """As many blocks as whole pieces need."""
+        return -(-self.pieces * self.facts.sub_group_size // order_constant("PHASE_SIZE"))
+
+    @property
+    def n_items(self) -> int:
+        """As many work-items as leave each sub-group as many pieces of a turn, or one less."""
+        pieces, width = self.pieces, self.facts.sub_group_size
+        return -(-pieces // -(-pieces * width // self.most_items)) * width
 
 
 def _short_rows(
@@ -145,10 +164,12 @@ def _short_rows(
     return sizes, 0 if name == "natural" else least
 
 
-def _small(problem: ColoringProblem, facts: DeviceFacts, items: Callable[[], int], n_groups: int) -> Step:
+def _small(problem: ColoringProblem, facts: DeviceFacts, counts: _Counts, n_groups: int) -> Step:
     """Return the step for short rows: one launch, or launches until no vertex is open."""
     asked, kernel = work.small_rows(problem.stats, facts), f"{_SOURCE}:color_small"
-    phase = partial(Phase, kernel, items, max_groups=n_groups, status="controls[CONTROL_SMALL + GRID_STATUS]")
+    phase = partial(
+        Phase, kernel, lambda: counts.n_items, max_groups=n_groups, status="controls[CONTROL_SMALL + GRID_STATUS]"
+    )
     if facts.dialect.has_grid_barrier:
         return phase(asked, {"round": 1})
     a_round = phase(asked.times(1 / _LAUNCHES))
@@ -164,11 +185,10 @@ def _upload_blocks(session: Session, order: VertexOrder, n: int, n_blocks: int) 
 
 
 def _large(
-    problem: ColoringProblem, facts: DeviceFacts, least: int, n_large: Callable[[], int],
-    n_hubs: Callable[[], int] | None, group: int, limit: int,
+    problem: ColoringProblem, facts: DeviceFacts, counts: _Counts, has_hubs: bool, group: int, limit: int
 ) -> list[Step]:
-    """Return the steps for vertices of at least *least* entries, of which the first *n_hubs* are listed beforehand."""
-    n, together = problem.stats.n_vertices, facts.dialect.has_grid_barrier
+    """Return the steps for long rows, of which those of hubs are listed beforehand."""
+    n, least, together = problem.stats.n_vertices, counts.least, facts.dialect.has_grid_barrier
 
     def choose(plan: Plan) -> Compact:
         rows = {"row_offsets": plan.scope["row_offsets"]}
@@ -178,16 +198,16 @@ def _large(
     def sort(plan: Plan) -> Sort:
         return Sort(plan.session, *(plan.arrays[name] for name in ("keys", "keys_in_order", "listed", "vertices")))
 
-    counts = problem.stats.degree_vertex_counts[(least + 1).bit_length() if least else 0 :]  # nearly those rows
+    n_sorted = sum(problem.stats.degree_vertex_counts[(least + 1).bit_length() if least else 0 :])  # nearly
     steps: list[Any] = [
         Use(choose, work.choose_rows(n, facts)),
-        Phase(f"{_LARGE}:sort_keys", n_large),
-        Use(sort, work.sort_pairs(sum(counts), facts)),
+        Phase(f"{_LARGE}:sort_keys", lambda: counts.n_large),
+        Use(sort, work.sort_pairs(n_sorted, facts)),
     ]
-    if n_hubs is not None:
-        steps.append(Phase(f"{_LARGE}:list_hubs", lambda: n_hubs() * group, work.hub_rows(problem.stats, facts)))
+    if has_hubs:
+        steps.append(Phase(f"{_LARGE}:list_hubs", lambda: counts.n_hubs * group, work.hub_rows(problem.stats, facts)))
     steps.append(Phase(
-        f"{_LARGE}:color_large", (lambda: n_large() * facts.sub_group_size) if together else 1,
+        f"{_LARGE}:color_large", (lambda: counts.n_large * facts.sub_group_size) if together else 1,
         work.large_rows(problem.stats, facts), max_groups=limit, status="controls[GRID_STATUS]",
     ))
     return steps

@@ -1,7 +1,7 @@
 """What the recipes of hash collisions share: parts that each count some hashes and widths of the table."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -54,8 +54,8 @@ class Part:
         return min(n_rows, 8 * self.facts.compute_units)
 
     def recipe(
-        self, *steps: Step, tabulate: str, work: Work, table: Mapping[str, Array], step: int, long_row: int,
-        **defines: int | str,
+        self, *steps: Step, tabulate: str, work: Work, table: Callable[[], Mapping[str, Array]], step: int,
+        long_row: int, defines: Callable[[], Mapping[str, int | str]],
     ) -> Recipe:
         """Return the recipe that fills *table*, cuts rows into tiles of *step*, and takes the *steps* that count."""
         graph, bits = self.problem.graph, self.widths
@@ -64,7 +64,7 @@ class Part:
         return Recipe((first, *steps), lambda: Setting(
             arrays={
                 "counters": Array(3 * len(self.hashes) * len(bits), np.uint32),
-                "tile_rows": Array(n_tiles + 1, np.int32), **table,
+                "tile_rows": Array(n_tiles + 1, np.int32), **table(),
             },
             values={"n": graph.n_vertices, "n_tiles": n_tiles},
             inputs={
@@ -74,7 +74,7 @@ class Part:
             defines={
                 "N_HASHES": len(self.hashes), "N_WIDTHS": len(bits), "MAX_BITS": bits[-1],
                 "HASH_LIST(X)": " ".join(f"X({k}, {name})" for k, name in enumerate(self.hashes)),
-                "WIDTH_MASK": f"{sum(1 << b for b in bits)}u", **defines,
+                "WIDTH_MASK": f"{sum(1 << b for b in bits)}u", **defines(),
             },
         ))  # fmt: skip
 
