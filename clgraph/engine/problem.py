@@ -61,7 +61,8 @@ def shared(make: Callable[..., _Made]) -> Callable[..., _Made]:
         found = problem.shared.get((make, options))
         if found is None or found[0] is not facts:
             found = problem.shared[make, options] = facts, make(problem, facts, *options)
-        return found[1]  # type: ignore[no-any-return]
+        made: _Made = found[1]
+        return made
 
     return known
 

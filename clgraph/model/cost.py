@@ -103,7 +103,7 @@ class Work:
 
     def times(self, n: float, weight: float = 1.0) -> Work:
         """Return the work of *n* such runs, and *weight* times what is neither a launch, a read-back nor a barrier."""
-        return total(((self, n, weight),))
+        return self if n == weight == 1.0 else total(((self, n, weight),))
 
 
 Part: TypeAlias = tuple[Work, float, float]

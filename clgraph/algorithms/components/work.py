@@ -251,10 +251,10 @@ def link(stats: GraphStats, facts: DeviceFacts, n_joins: float, walks: float = 0
     if facts.is_cpu and walks:  # whether a row has more than its first entry
         leaves = sum(stats.degree_vertex_counts[1:2]) / connected
         guesses += leaves * (1.0 - leaves) * connected
+    streamed, gathers = _reads(stats, facts, looks, near=rows + padding)
     if facts.is_cpu and not walks:  # entries, of half of a row, and near labels come while an exchange waits
-        streamed, gathers = 4.0 * looked_at, (Gathers(far * looks, 4.0 * stats.n_vertices),)
+        streamed = 4.0 * looked_at
     else:
-        streamed, gathers = _reads(stats, facts, looks, near=rows + padding)
         streamed += 4.0 * stats.n_edges
     return Work(
         streamed_bytes=4.0 * stats.n_vertices + streamed, gathers=gathers,

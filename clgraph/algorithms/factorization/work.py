@@ -55,8 +55,8 @@ def row_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> int:
 
 def _side_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> tuple[float, float]:
     """Bytes of the rows of all users, and of all items."""
-    n_users, n_items = problem.ratings.shape
-    return float(row_bytes(problem, facts) * n_users), float(row_bytes(problem, facts) * n_items)
+    (n_users, n_items), each = problem.ratings.shape, row_bytes(problem, facts)
+    return float(each * n_users), float(each * n_items)
 
 
 # ---- throughput
@@ -73,9 +73,10 @@ def steps(
     """
     if facts.is_cpu:
         return _cpu_steps(problem, facts, near=near, item_share=item_share, user_share=user_share)
-    lines = 2 * math.ceil(row_bytes(problem, facts) / 32) * problem.n
+    each = row_bytes(problem, facts)
+    lines = 2 * math.ceil(each / 32) * problem.n
     far = (1 + problem.stats.far_item_share) / 2 if near else 1.0
-    near_bytes = min(_NEAR_ROWS * row_bytes(problem, facts), CACHED_BYTES)
+    near_bytes = min(_NEAR_ROWS * each, CACHED_BYTES)
     users_bytes, items_bytes = _side_bytes(problem, facts)
     return Work(
         streamed_bytes=_RATING_BYTES * problem.n,
@@ -93,7 +94,8 @@ def _cpu_steps(
 
     A core has only a few loads under way, which the probe's gathers do not show: the chain stands for that.
     """
-    lines = math.ceil(row_bytes(problem, facts) / 64) * problem.n
+    each = row_bytes(problem, facts)
+    lines = math.ceil(each / 64) * problem.n
     far = problem.stats.far_item_share if near else 1.0
     streamed = _RATING_BYTES * problem.n
     gathers, chains = [Gathers(CPU_STEP_GATHERS * lines, 4096)], []
@@ -101,7 +103,7 @@ def _cpu_steps(
         gathers.append(Gathers(lines * share * far, row_set))
         chains.append(Chain(lines * share * far / (_CPU_LOADS_UNDER_WAY * facts.compute_units), row_set))
         if row_set > _CPU_CACHE_BYTES:
-            streamed += 2 * row_bytes(problem, facts) * problem.n * share * (1 - far)
+            streamed += 2 * each * problem.n * share * (1 - far)
         else:
             gathers.append(Gathers(lines * share * (1 - far), min(row_set, CACHED_BYTES)))
     return Work(streamed_bytes=streamed, gathers=tuple(gathers), chains=tuple(chains))

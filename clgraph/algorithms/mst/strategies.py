@@ -104,8 +104,10 @@ def part_edges(problem: ForestProblem, facts: DeviceFacts, weights: DeviceArray,
     """
     recipe = _edge_list(problem, facts, None, split_keys=not facts.has_int64_atomics, whole=False)
     setting = recipe.setting()
-    given = {"inputs": {"edge_weights": lambda _: weights}, "defines": {**setting.defines, "WEIGHT_KIND": kind}}
-    return replace(recipe, setting=lambda: replace(setting, **given))
+    setting = replace(
+        setting, inputs={"edge_weights": lambda _: weights}, defines={**setting.defines, "WEIGHT_KIND": kind}
+    )
+    return replace(recipe, setting=lambda: setting)
 
 
 def _edge_list(
