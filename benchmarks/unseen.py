@@ -454,7 +454,7 @@ def _random_and_tail(n: int, rng: Generator) -> Pairs:
 
 
 TUNE: Mapping[str, Callable[[int, Generator], Pairs]] = {
-    # The first five lines came last, when of the other half only means and three kinds that were off were known.
+    # The first six lines came last, when of the other half only means and three kinds that were off were known.
     "boxes": _boxes, "percolation-in-space": _percolation_in_space, "sites": _sites,
     "king-with-stations": _king_with_stations, "wide-band": _wide_band, "bristles": _bristles,
     "thin-power-law": _thin_power_law, "citations": _citations, "two-stars": _two_stars,
