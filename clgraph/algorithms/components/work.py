@@ -23,6 +23,8 @@ _SHORTENED = 6.0  # times the root of the depth: others have shortened the path 
 _STAYS_OUTSIDE, _LEAST_OUTSIDE = 0.8, 0.02  # of what first hooks leave outside the giant component; of all vertices
 _SMALL_TREE = 16.0  # vertices, of which the sample has four: it joins larger trees for sure
 _LARGEST_SHARE = 0.4  # of the vertices, from which on `link_rest` skips a component
+_DEEP, _FEW_TREES = 40.0, 2.0  # levels of a graph in which a tree stays near where it began; trees of which one is large
+_OUTSIDE_BY_TREE = 0.04  # of the vertices, that a tree beside the giant component has where all meet soon
 # Seconds that a core loses at an entry where it guesses wrong: whether the ends are of one tree, and how far the roots
 # are. In a random numbering these are two entries a vertex, since trees are few later, and less after hooks.
 _GUESS_SECONDS, _MOST_GUESSES, _MOST_AFTER_HOOKS = 1.5e-8, 2.0, 1.0
@@ -131,9 +133,24 @@ def _outside_share(stats: GraphStats) -> float:
         return max(_LEAST_OUTSIDE, left) * connected
     if stats.reached_share < _LARGEST_SHARE:
         return 1.0
-    if stats.far_neighbor_share < 0.5:
-        return 0.02
-    return 0.01 if stats.mean_degree >= 8 else 1.0
+    left = trees_left(stats)
+    if stats.estimated_depth > _DEEP:  # trees stay where they are, and so none is large among several
+        return 1.0 if left > _FEW_TREES else _LEAST_OUTSIDE
+    # The least numbers are met most often, the more so the more entries a row has that is met.
+    met_again = max(1.0, stats.degree_second_moment / stats.mean_degree)
+    return min(1.0, max(_LEAST_OUTSIDE, _OUTSIDE_BY_TREE * left / met_again))
+
+
+def trees_left(stats: GraphStats) -> float:
+    """Trees that the rounds of the sample leave: those that are the least among the trees that they meet.
+
+    A tree meets one for each second entry in its rows, and as many whose second entry leads to it.
+    """
+    left, connected = n_trees(stats), max(1.0, float(stats.n_vertices - stats.n_isolated))
+    seconds = max(0.0, connected - sum(stats.degree_vertex_counts[1:2]))
+    for stride in sample_strides(stats):
+        left /= 1.0 + 2.0 * seconds / stride / max(1.0, left)
+    return left
 
 
 def _hubs(stats: GraphStats, facts: DeviceFacts) -> tuple[float, float]:
