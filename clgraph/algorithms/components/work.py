@@ -125,7 +125,7 @@ def _outside_share(stats: GraphStats) -> float:
     """Share of the vertices left outside the giant component when the sample has been hooked."""
     if stats.directed:  # an edge may stand in one row only, so none can be skipped
         return 1.0
-    if starts_as_one_tree(stats):
+    if starts_as_one_tree(stats) and n_trees(stats) < _FEW_TREES:
         return 0.0
     if _has_hubs(stats):  # what the first hooks join to the giant component stays there
         connected = 1 - stats.n_isolated / stats.n_vertices
