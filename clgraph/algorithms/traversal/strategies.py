@@ -51,7 +51,7 @@ def _recipe(
         Phase(f"{_PLAIN}:start", problem.sources.size),
         Use(
             partial(rounds, body=body, counts=balance), Work(read_backs=work.n_looks(n_rounds)),
-            a_round + Work(launches=float(len(body))), n_rounds, _ROUNDS,
+            a_round.times(work.active_share(problem.stats, n_rounds)) + Work(launches=float(len(body))), n_rounds, _ROUNDS,
         ),
         *([find_predecessors(problem)] if problem.predecessors else []),
     )  # fmt: skip
@@ -168,7 +168,8 @@ def _rounds(problem: SearchProblem, facts: DeviceFacts) -> list[Part]:
     """Return what the host does for all rounds, and what is in them at least."""
     n = work.n_rounds(problem.stats, problem.light_share)
     looks, weight = Work(read_backs=work.n_looks(n)), weights_of(facts).get(_ROUNDS, 1.0)
-    return [(Work(launches=1.0), n, 1.0), (looks, 1.0, 1.0), (work.least_round(problem.stats), n, weight)]
+    active = n * work.active_share(problem.stats, n)
+    return [(Work(launches=1.0), n, 1.0), (looks, 1.0, 1.0), (work.least_round(problem.stats), active, weight)]
 
 
 def _plan_splitting(
