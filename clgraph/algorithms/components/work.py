@@ -47,6 +47,7 @@ _MOST_CLIMBS = 4.0  # entries of a vertex: further ones lead to its own tree
 # the exchange; and entries under way at a time by walks, of which each takes the entry, the walk and the exchange.
 # Lanes that join a tree exchange the word of one root, and so one after the other.
 _SPLICE_ROW_LOADS, _WALKED = 4.0, 4.0
+_NOT_FLAT = 32.0  # steps to the roots of first hooks, from which on hubs may come late
 _PATH_DEGREE_BIN, _MANY = 2, 0.5  # degrees up to 3 are in this bin, and what share of the vertices is many
 
 
@@ -178,6 +179,14 @@ def _tries_at_hubs(stats: GraphStats, facts: DeviceFacts, beyond_first: float, n
     return Atomics(min(share * beyond_first, most), max(1.0, math.sqrt(n_hubs)))
 
 
+def _late_hubs(stats: GraphStats) -> float:
+    """How much of a hub's row leads to lesser numbers: little where the hubs come first, so that first hooks are flat.
+
+    No entry is looked at from its lesser end.
+    """
+    return 1.0 if stats.directed else min(1.0, max(2.0 * stats.randomness, stats.first_hook_depth / _NOT_FLAT))
+
+
 def _looked_at(stats: GraphStats) -> float:
     """Share of the stored entries that a link phase looks at: each undirected edge once."""
     return 1.0 if stats.directed else 0.5
@@ -249,7 +258,7 @@ def link(stats: GraphStats, facts: DeviceFacts, n_joins: float, walks: float = 0
         1.0 + stats.estimated_depth * n_joins / connected
     )
     loads, row_loads = (_WALK_LOADS, (walks + 2.0) / _WALKED) if walks else (_SPLICE_LOADS, _SPLICE_ROW_LOADS)
-    row = 0.0 if facts.is_cpu else _looked_at(stats) * stats.max_degree * (
+    row = 0.0 if facts.is_cpu else _looked_at(stats) * _late_hubs(stats) * stats.max_degree * (
         row_loads / facts.sub_group_size + n_joins / connected
     )
     most = _MOST_AFTER_HOOKS if walks else _MOST_GUESSES
