@@ -23,6 +23,8 @@ _SHORTENED = 6.0  # times the root of the depth: others have shortened the path 
 _STAYS_OUTSIDE, _LEAST_OUTSIDE = 0.8, 0.02  # of what first hooks leave outside the giant component; of all vertices
 _SMALL_TREE = 16.0  # vertices, of which the sample has four: it joins larger trees for sure
 _LARGEST_SHARE = 0.4  # of the vertices, from which on `link_rest` skips a component
+_DEEP, _FEW_TREES = 40.0, 2.0  # levels of a graph in which a tree stays near where it began; trees of which one is large
+_OUTSIDE_BY_TREE = 0.04  # of the vertices, that a tree beside the giant component has where all meet soon
 # Seconds that a core loses at an entry where it guesses wrong: whether the ends are of one tree, and how far the roots
 # are. In a random numbering these are two entries a vertex, since trees are few later, and less after hooks.
 _GUESS_SECONDS, _MOST_GUESSES, _MOST_AFTER_HOOKS = 1.5e-8, 2.0, 1.0
@@ -45,6 +47,7 @@ _MOST_CLIMBS = 4.0  # entries of a vertex: further ones lead to its own tree
 # the exchange; and entries under way at a time by walks, of which each takes the entry, the walk and the exchange.
 # Lanes that join a tree exchange the word of one root, and so one after the other.
 _SPLICE_ROW_LOADS, _WALKED = 4.0, 4.0
+_NOT_FLAT = 32.0  # steps to the roots of first hooks, from which on hubs may come late
 _PATH_DEGREE_BIN, _MANY = 2, 0.5  # degrees up to 3 are in this bin, and what share of the vertices is many
 
 
@@ -127,7 +130,7 @@ def _outside_share(stats: GraphStats) -> float:
     """Share of the vertices left outside the giant component when the sample has been hooked."""
     if stats.directed:  # an edge may stand in one row only, so none can be skipped
         return 1.0
-    if starts_as_one_tree(stats):
+    if starts_as_one_tree(stats) and n_trees(stats) < _FEW_TREES:
         return 0.0
     if _has_hubs(stats):  # what the first hooks join to the giant component stays there
         connected = 1 - stats.n_isolated / stats.n_vertices
@@ -135,9 +138,24 @@ def _outside_share(stats: GraphStats) -> float:
         return max(_LEAST_OUTSIDE, left) * connected
     if stats.reached_share < _LARGEST_SHARE:
         return 1.0
-    if stats.far_neighbor_share < 0.5:
-        return 0.02
-    return 0.01 if stats.mean_degree >= 8 else 1.0
+    left = trees_left(stats)
+    if stats.estimated_depth > _DEEP:  # trees stay where they are, and so none is large among several
+        return 1.0 if left > _FEW_TREES else _LEAST_OUTSIDE
+    # The least numbers are met most often, the more so the more entries a row has that is met.
+    met_again = max(1.0, stats.degree_second_moment / stats.mean_degree)
+    return min(1.0, max(_LEAST_OUTSIDE, _OUTSIDE_BY_TREE * left / met_again))
+
+
+def trees_left(stats: GraphStats) -> float:
+    """Trees that the rounds of the sample leave: those that are the least among the trees that they meet.
+
+    A tree meets one for each second entry in its rows, and as many whose second entry leads to it.
+    """
+    left, connected = n_trees(stats), max(1.0, float(stats.n_vertices - stats.n_isolated))
+    seconds = max(0.0, connected - sum(stats.degree_vertex_counts[1:2]))
+    for stride in sample_strides(stats):
+        left /= 1.0 + 2.0 * seconds / stride / max(1.0, left)
+    return left
 
 
 def _hubs(stats: GraphStats, facts: DeviceFacts) -> tuple[float, float]:
@@ -163,6 +181,14 @@ def _tries_at_hubs(stats: GraphStats, facts: DeviceFacts, beyond_first: float, n
     connected = float(stats.n_vertices - stats.n_isolated)
     most = _TRIES_AT_HUBS * connected if n_joins >= 1 else _IN_FLIGHT * facts.compute_units
     return Atomics(min(share * beyond_first, most), max(1.0, math.sqrt(n_hubs)))
+
+
+def _late_hubs(stats: GraphStats) -> float:
+    """How much of a hub's row leads to lesser numbers: little where the hubs come first, so that first hooks are flat.
+
+    No entry is looked at from its lesser end.
+    """
+    return 1.0 if stats.directed else min(1.0, max(2.0 * stats.randomness, stats.first_hook_depth / _NOT_FLAT))
 
 
 def _looked_at(stats: GraphStats) -> float:
@@ -243,7 +269,7 @@ def link(stats: GraphStats, facts: DeviceFacts, n_joins: float, walks: float = 0
         1.0 + stats.estimated_depth * n_joins / connected
     )
     loads, row_loads = (_WALK_LOADS, (walks + 2.0) / _WALKED) if walks else (_SPLICE_LOADS, _SPLICE_ROW_LOADS)
-    row = 0.0 if facts.is_cpu else _looked_at(stats) * stats.max_degree * (
+    row = 0.0 if facts.is_cpu else _looked_at(stats) * _late_hubs(stats) * stats.max_degree * (
         row_loads / facts.sub_group_size + n_joins / connected
     )
     most = _MOST_AFTER_HOOKS if walks else _MOST_GUESSES

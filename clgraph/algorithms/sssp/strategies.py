@@ -33,12 +33,12 @@ _MOST_LAUNCHES = 2**31 - 1
 
 def frontier(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
     """*delta* is the width of the first bucket; later ones are adapted."""
-    return _bucketed(problem, facts, work.frontier(problem.stats, facts), delta, light_first=False)
+    return _bucketed(problem, facts, work.frontier(problem.stats, facts, problem.light_share), delta, light_first=False)
 
 
 def delta_stepping(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
     """*delta* is the width of the first bucket; later ones are adapted."""
-    return _bucketed(problem, facts, work.delta_stepping(problem.stats, facts), delta, light_first=True)
+    return _bucketed(problem, facts, work.delta_stepping(problem.stats, facts, problem.light_share), delta, light_first=True)
 
 
 def _bucketed(

@@ -44,13 +44,14 @@ def _recipe(
     n, held = problem.graph.n_vertices, problem.held
     atomic, balance = checked_flag("atomic", atomic), checked_flag("balance", balance)
     n_words = n if n_words is None else n_words
+    n_rounds = work.n_rounds(problem.stats, problem.light_share)
     steps = (
         *before,
         Phase(f"{_PLAIN}:initialize", n_words, Work(streamed_bytes=4.0 * n), {"n_words": n_words}),
         Phase(f"{_PLAIN}:start", problem.sources.size),
         Use(
-            partial(rounds, body=body, counts=balance), Work(),
-            a_round + Work(launches=float(len(body)), read_backs=1.0), work.n_rounds(problem.stats), _ROUNDS,
+            partial(rounds, body=body, counts=balance), Work(read_backs=work.n_looks(n_rounds)),
+            a_round.times(work.active_share(problem.stats, n_rounds)) + Work(launches=float(len(body))), n_rounds, _ROUNDS,
         ),
         *([find_predecessors(problem)] if problem.predecessors else []),
     )  # fmt: skip
@@ -164,8 +165,10 @@ def rounds_strategies(kind: type[SearchPlan]) -> dict[str, Strategy]:
 
 def _rounds(problem: SearchProblem, facts: DeviceFacts) -> list[Part]:
     """Return what the host does for all rounds, and what is in them at least."""
-    n, weight = work.n_rounds(problem.stats), weights_of(facts).get(_ROUNDS, 1.0)
-    return [(Work(launches=1.0, read_backs=1.0), n, 1.0), (work.least_round(problem.stats), n, weight)]
+    n = work.n_rounds(problem.stats, problem.light_share)
+    looks, weight = Work(read_backs=work.n_looks(n)), weights_of(facts).get(_ROUNDS, 1.0)
+    active = n * work.active_share(problem.stats, n)
+    return [(Work(launches=1.0), n, 1.0), (looks, 1.0, 1.0), (work.least_round(problem.stats), active, weight)]
 
 
 def _plan_splitting(

@@ -12,6 +12,8 @@ _NEAR_BYTES = 2.0**18
 UNITS_OF_ATOMICS = 5.0  # that search as fast together as one that needs none
 _PART_BYTES = 12.0  # of the arrays of parts
 MEAN_DEGREES = 32  # of the default threshold of child launches
+_HOPS = 1.8  # edges of a path by the logarithm of the vertices, where weights are random
+_SINGLE_ROUNDS = 4.0  # after each of which the host looks at the device
 _ROUNDED = 0.999  # of a sum that :func:`a_round` makes in steps
 _CHILD_GATHERS = 20.0  # in a round: the distance of its parent, and what asks for more of them
 
@@ -36,9 +38,27 @@ def reached(stats: GraphStats) -> tuple[float, float]:
     return share * (stats.n_vertices - stats.n_isolated), share * stats.n_edges
 
 
-def n_rounds(stats: GraphStats) -> float:
-    """Return a round for every level, one that changes nothing, and one more for what got lost."""
-    return 2.0 + stats.estimated_depth
+def n_rounds(stats: GraphStats, light_share: float = 1.0) -> float:
+    """Return a round for every edge of the longest shortest path, one that changes nothing, and one for what got lost.
+
+    The path has an edge for each level, and where weights differ it goes around heavy edges: with random weights it has
+    a multiple of the logarithm of the vertices, or as many levels as the light edges alone make.
+    """
+    if light_share == 1.0:
+        return 2.0 + stats.estimated_depth
+    light = math.log(max(1.0, light_share * stats.mean_degree))
+    hops = min(_HOPS, 1.0 / light if light else math.inf) * math.log(1.0 + reached(stats)[0])
+    return 2.0 + max(stats.estimated_depth, hops)
+
+
+def active_share(stats: GraphStats, rounds: float) -> float:
+    """Return the share of *rounds* that relax all edges: before the last levels, few vertices have a distance."""
+    return 1.0 - 0.5 * stats.estimated_depth / rounds
+
+
+def n_looks(rounds: float) -> float:
+    """Return how often the host looks whether they are over: four times, then after a quarter more each time."""
+    return rounds if rounds < _SINGLE_ROUNDS else _SINGLE_ROUNDS + math.log(rounds / _SINGLE_ROUNDS, 1.25)
 
 
 def a_round(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) -> Work:
