@@ -103,7 +103,15 @@ class Work:
 
     def times(self, n: float, weight: float = 1.0) -> Work:
         """Return the work of *n* such runs, and *weight* times what is neither a launch, a read-back nor a barrier."""
-        return self if n == weight == 1.0 else total(((self, n, weight),))
+        k = n * weight
+        return Work(
+            n * self.launches, n * self.read_backs, n * self.grid_barriers, k * self.streamed_bytes,
+            tuple([Gathers(k * g.count, g.working_set_bytes) for g in self.gathers]),
+            tuple([Atomics(k * a.count, a.n_words, a.operation, a.n_items) for a in self.atomics]),
+            tuple([Chain(k * c.loads, c.working_set_bytes) for c in self.chains]),
+            k * self.locks, k * self.contended_attempts, k * self.host_seconds,
+            tuple([HostItems(k * i.count, i.working_set_bytes, i.way) for i in self.host_items]),
+        )  # fmt: skip
 
 
 Part: TypeAlias = tuple[Work, float, float]
@@ -112,34 +120,10 @@ Part: TypeAlias = tuple[Work, float, float]
 
 def total(parts: Iterable[Part]) -> Work:
     """Return the work of all *parts*."""
-    launches = read_backs = grid_barriers = streamed_bytes = locks = contended_attempts = host_seconds = 0.0
-    gathers: list[Gathers] = []
-    atomics: list[Atomics] = []
-    chains: list[Chain] = []
-    host_items: list[HostItems] = []
+    summed = Work()
     for work, times, weight in parts:
-        n = times * weight
-        launches += times * work.launches
-        read_backs += times * work.read_backs
-        grid_barriers += times * work.grid_barriers
-        streamed_bytes += n * work.streamed_bytes
-        if n == 1.0:
-            gathers += work.gathers
-            atomics += work.atomics
-            chains += work.chains
-            host_items += work.host_items
-        else:
-            gathers += [Gathers(n * g.count, g.working_set_bytes) for g in work.gathers]
-            atomics += [Atomics(n * a.count, a.n_words, a.operation, a.n_items) for a in work.atomics]
-            chains += [Chain(n * c.loads, c.working_set_bytes) for c in work.chains]
-            host_items += [HostItems(n * i.count, i.working_set_bytes, i.way) for i in work.host_items]
-        locks += n * work.locks
-        contended_attempts += n * work.contended_attempts
-        host_seconds += n * work.host_seconds
-    return Work(
-        launches, read_backs, grid_barriers, streamed_bytes, tuple(gathers), tuple(atomics), tuple(chains), locks,
-        contended_attempts, host_seconds, tuple(host_items),
-    )  # fmt: skip
+        summed += work.times(times, weight)
+    return summed
 
 
 @record
