@@ -142,7 +142,7 @@ def _outside_share(stats: GraphStats) -> float:
     if stats.estimated_depth > _DEEP:  # trees stay where they are, and so none is large among several
         return 1.0 if left > _FEW_TREES else _LEAST_OUTSIDE
     # The least numbers are met most often, the more so the more entries a row has that is met.
-    met_again = max(1.0, stats.degree_second_moment / stats.mean_degree)
+    met_again = max(1.0, stats.degree_second_moment / (stats.mean_degree or 1.0))
     return min(1.0, max(_LEAST_OUTSIDE, _OUTSIDE_BY_TREE * left / met_again))
 
 

@@ -106,7 +106,7 @@ def _parts(degree: float, mda: float) -> int:
 
 def _children(stats: GraphStats, mda: float) -> float:
     counts = zip(stats.degree_vertex_counts, stats.degree_edge_counts, strict=True)
-    return sum(float(count * (_parts(edges / count, mda) - 1)) for count, edges in counts if count)
+    return sum(float(count * (_parts(edges / count, mda) - 1)) for count, edges in counts if edges > mda * count)
 
 
 def likely_mda(stats: GraphStats) -> int:
