@@ -85,12 +85,15 @@ def block_grid(
 
 def _sweep(problem: FactorizationProblem, facts: DeviceFacts, groups: int, *, one_launch: bool) -> Work:
     """A grid of *groups* × *groups* blocks; its launches are still to be counted."""
-    if facts.is_cpu:  # a user's row is fetched again in each block in which the user has ratings
-        fetched = min(1.0, groups * problem.stats.n_users / max(1, problem.n))
+    if facts.is_cpu:  # a row is fetched again in each block in which its user or item has ratings
+        fetched = (
+            min(1.0, groups * vertices / max(1, problem.n))
+            for vertices in (problem.stats.n_users, problem.n_rated_items)
+        )
         uneven = Gathers(work.CPU_STEP_GATHERS / 2 * problem.n, 4096)  # cores wait for the slowest block of a step
         waits = Work(host_seconds=_CPU_STEP_SECONDS * groups, gathers=(uneven,))
-        moves = work.steps(problem, facts, near=False, user_share=0.0, item_share=0.1)
-        return waits + moves + work.cpu_rows_in_order(problem, facts, fetched)
+        moves = work.steps(problem, facts, near=False, user_share=0.0, item_share=0.0)
+        return waits + moves + work.cpu_rows_in_order(problem, facts, *fetched)
     # A wait costs several barriers: it drains, tells the next group, and starts to read again.
     loads = 0.6 + work.row_bytes(problem, facts) / 400
     serial = max(problem.n / groups, problem.busiest)

@@ -109,13 +109,17 @@ def _cpu_steps(
     return Work(streamed_bytes=streamed, gathers=tuple(gathers), chains=tuple(chains))
 
 
-def cpu_rows_in_order(problem: FactorizationProblem, facts: DeviceFacts, share: float) -> Work:
-    """Return the work of *share* of the steps that fetch the row of a user, on a CPU, one after the other."""
-    users_bytes = _side_bytes(problem, facts)[0]
-    if users_bytes > _CPU_CACHE_BYTES:
-        return Work(streamed_bytes=2 * row_bytes(problem, facts) * share * problem.n)
-    lines = math.ceil(row_bytes(problem, facts) / 64) * problem.n
-    return Work(gathers=(Gathers(lines * share, min(users_bytes, CACHED_BYTES)),))
+def cpu_rows_in_order(
+    problem: FactorizationProblem, facts: DeviceFacts, user_share: float, item_share: float
+) -> Work:
+    """Return the work of the shares of the steps that fetch the row of a user or an item, on a CPU, in order."""
+    found, lines = Work(), math.ceil(row_bytes(problem, facts) / 64) * problem.n
+    for share, side_bytes in zip((user_share, item_share), _side_bytes(problem, facts), strict=True):
+        found += (
+            Work(streamed_bytes=2 * row_bytes(problem, facts) * share * problem.n) if side_bytes > _CPU_CACHE_BYTES
+            else Work(gathers=(Gathers(lines * share, min(side_bytes, CACHED_BYTES)),))
+        )  # fmt: skip
+    return found
 
 
 def cpu_diagonal_lines(problem: FactorizationProblem, facts: DeviceFacts, diagonals: float) -> Work:

@@ -35,7 +35,7 @@ _PIECE = 256  # edges of a long row that a sub-group takes
 
 
 def _recipe(
-    problem: SearchProblem, body: tuple[Phase, ...], a_round: Work, *, atomic: bool, balance: bool,
+    problem: SearchProblem, facts: DeviceFacts, body: tuple[Phase, ...], a_round: Work, *, atomic: bool, balance: bool,
     before: tuple[Step, ...] = (), n_words: int | Callable[[], int] | None = None,
     arrays: Mapping[str, Array] | None = None, defines: Mapping[str, int] | None = None,
     details: Mapping[str, Any] | None = None, rounds: Callable[..., Rounds] = Rounds,
@@ -51,7 +51,7 @@ def _recipe(
         Phase(f"{_PLAIN}:start", problem.sources.size),
         Use(
             partial(rounds, body=body, counts=balance), Work(read_backs=work.n_looks(n_rounds)),
-            a_round.times(work.active_share(problem.stats, n_rounds)) + Work(launches=float(len(body))), n_rounds, _ROUNDS,
+            a_round.times(work.active_share(problem.stats, facts, n_rounds)) + Work(launches=float(len(body))), n_rounds, _ROUNDS,
         ),
         *([find_predecessors(problem)] if problem.predecessors else []),
     )  # fmt: skip
@@ -73,7 +73,7 @@ def topology_driven(
 ) -> Recipe:
     """Distances are lowered by loads and stores, or by atomics; *balance* counts the edges of each work-group."""
     body = (Phase(f"{_PLAIN}:relax_vertices", problem.graph.n_vertices),)
-    return _recipe(problem, body, work.a_round(problem.stats, facts), atomic=atomic, balance=balance)
+    return _recipe(problem, facts, body, work.a_round(problem.stats, facts), atomic=atomic, balance=balance)
 
 
 def node_splitting(
@@ -97,6 +97,7 @@ def node_splitting(
     n_launches = 1.0 if facts.dialect.has_grid_barrier and facts.has_int64_atomics else 2.0
     return _recipe(
         problem,
+        facts,
         (
             *([Phase(f"{_SPLIT}:child_update", n_parts, values={"n_parts": n_parts})] if copies else []),
             Phase(f"{_SPLIT}:relax_parts", n_parts, values={"n_parts": n_parts}),
@@ -145,7 +146,7 @@ def child_launch(
             values={"first_group": f"({n} + WG_SIZE - 1) / WG_SIZE"}, max_groups=32 * facts.compute_units,
         ))  # fmt: skip
     return _recipe(
-        problem, tuple(body), work.a_round(stats, facts, threshold), atomic=atomic, balance=balance,
+        problem, facts, tuple(body), work.a_round(stats, facts, threshold), atomic=atomic, balance=balance,
         arrays={"pieces": Array(2 if from_device else lambda: 2 * n_pieces(), np.int32)},
         defines={"FROM_DEVICE": int(from_device), "PIECE": _PIECE},
         details={"threshold": threshold, "launched_by": "device" if from_device else "host"},
@@ -167,7 +168,7 @@ def _rounds(problem: SearchProblem, facts: DeviceFacts) -> list[Part]:
     """Return what the host does for all rounds, and what is in them at least."""
     n = work.n_rounds(problem.stats, problem.light_share)
     looks, weight = Work(read_backs=work.n_looks(n)), weights_of(facts).get(_ROUNDS, 1.0)
-    active = n * work.active_share(problem.stats, n)
+    active = n * work.active_share(problem.stats, facts, n)
     return [(Work(launches=1.0), n, 1.0), (looks, 1.0, 1.0), (work.least_round(problem.stats), active, weight)]
 
 
