@@ -1,7 +1,7 @@
 """The strategies of connected components, each a function that returns its recipe."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -26,7 +26,7 @@ _PHASES = "components/phases.cl"
 
 def _recipe(
     problem: ComponentsProblem, facts: DeviceFacts, *steps: Step, hook_first: bool,
-    arrays: Mapping[str, Array] | None = None, hook_steps: int = 1, **defines: int,
+    arrays: Callable[[], Mapping[str, Array]] = dict, hook_steps: int = 1, **defines: int,
 ) -> Recipe:
     """Return the recipe of *steps* after the start, which hooks every vertex to its first neighbour if wanted."""
     graph = problem.graph
@@ -35,7 +35,7 @@ def _recipe(
     return Recipe((start, *steps) if n else (), lambda: Setting(
         arrays={
             "parent": Array(4 * -(-n // 4), np.int32),
-            "second": Array(4 * -(-n // 4) if defines.get("KEEP_SECOND") else 1, np.int32), **(arrays or {}),
+            "second": Array(4 * -(-n // 4) if defines.get("KEEP_SECOND") else 1, np.int32), **arrays(),
         },
         values={"n": n, "m": graph.n_edges},
         defines={
@@ -128,7 +128,7 @@ def afforest(
             max_groups=16 * facts.compute_units,
         ),
         hook_first=True,
-        arrays={"state": Array("STATE_WORDS", np.int32)},
+        arrays=lambda: {"state": Array("STATE_WORDS", np.int32)},
         hook_steps=checked_count("hook_steps", hook_steps, 64),
         KEEP_SECOND=int(keeps_second),
     )
@@ -152,7 +152,7 @@ def degree_classes(problem: ComponentsProblem, facts: DeviceFacts, *, hook_round
         Phase(f"{file}:link_long", 0, groups=groups),
         _compress(problem, facts, "hooks" if hook_first and work.hooks_deeply(stats) else "unions"),
         hook_first=hook_first,
-        arrays={"rows": Array(stats.n_vertices, np.int32), "size": Array(2, np.uint32)},
+        arrays=lambda: {"rows": Array(stats.n_vertices, np.int32), "size": Array(2, np.uint32)},
     )
 
 

@@ -37,7 +37,7 @@ _PIECE = 256  # edges of a long row that a sub-group takes
 def _recipe(
     problem: SearchProblem, facts: DeviceFacts, body: tuple[Phase, ...], a_round: Work, *, atomic: bool, balance: bool,
     before: tuple[Step, ...] = (), n_words: int | Callable[[], int] | None = None,
-    arrays: Mapping[str, Array] | None = None, defines: Mapping[str, int] | None = None,
+    arrays: Callable[[], Mapping[str, Array]] = dict, defines: Mapping[str, int] | None = None,
     details: Mapping[str, Any] | None = None, rounds: Callable[..., Rounds] = Rounds,
 ) -> Recipe:
     """Return the recipe of rounds of *body* after what comes *before*; *n_words* distances, by default one a vertex."""
@@ -59,7 +59,7 @@ def _recipe(
         arrays={
             "state": Array("STATE_WORDS", np.uint32),
             "distances": Array(n_words, held.dtype if problem.weighted else np.int32),
-            **({"predecessors": Array(n, np.int32)} if problem.predecessors else {}), **(arrays or {}),
+            **({"predecessors": Array(n, np.int32)} if problem.predecessors else {}), **arrays(),
         },
         values={"n": n, "round": 0, "n_sources": problem.sources.size, "limit": held.limit(problem.limit)},
         inputs={"edge_weights": problem.upload_weights, "sources": problem.upload_sources},
@@ -109,7 +109,7 @@ def node_splitting(
             Phase(f"{_SPLIT}:fill_parts", n_parts, work.fill_parts(stats, mda), {"n_parts": n_parts}),
         ),
         n_words=n if atomic else n_parts, atomic=atomic, balance=balance,
-        arrays={
+        arrays=lambda: {
             "counts": Array(n, np.int32), "first_child": Array(n + 1, np.int32),
             "part_begin": Array(n_parts, graph.offset_dtype), "part_end": Array(n_parts, graph.offset_dtype),
             "part_parent": Array(n_parts, np.int32),
@@ -147,7 +147,7 @@ def child_launch(
         ))  # fmt: skip
     return _recipe(
         problem, facts, tuple(body), work.a_round(stats, facts, threshold), atomic=atomic, balance=balance,
-        arrays={"pieces": Array(2 if from_device else lambda: 2 * n_pieces(), np.int32)},
+        arrays=lambda: {"pieces": Array(2 if from_device else lambda: 2 * n_pieces(), np.int32)},
         defines={"FROM_DEVICE": int(from_device), "PIECE": _PIECE},
         details={"threshold": threshold, "launched_by": "device" if from_device else "host"},
         rounds=partial(DeviceLaunches, threshold=threshold) if from_device else Rounds,
