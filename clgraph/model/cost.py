@@ -133,13 +133,9 @@ class Estimate:
     seconds: float
     parts: Mapping[str, float] = field(default_factory=dict)
 
-    def plus(self, part: str, seconds: float) -> Estimate:
-        """Return the estimate with one more part, which hides behind none."""
-        return Estimate(self.seconds + seconds, {**self.parts, part: seconds})
 
-
-def estimate(asked: Work | Iterable[Part], rates: DeviceRates) -> Estimate:
-    """Predict how long a work, or all of its parts, takes on a device with these *rates*.
+def estimate(asked: Work | Iterable[Part], rates: DeviceRates, call: float | None = None) -> Estimate:
+    """Predict how long a work, or all of its parts, takes on a device with these *rates*, and seconds of a *call*.
 
     Launches, read-backs, barriers and the host add up; streaming, gathers and atomics share the memory system and add
     up; serial work (chains of loads, and locks) hides behind those of its own part unless it takes longer, since parts
@@ -191,7 +187,10 @@ def estimate(asked: Work | Iterable[Part], rates: DeviceRates) -> Estimate:
         "host": host,
     }
     fixed = parts["launches"] + parts["read_backs"] + parts["grid_barriers"] + host
-    return Estimate(fixed + longest, parts)
+    if call is None:
+        return Estimate(fixed + longest, parts)
+    parts["call"] = call
+    return Estimate(fixed + longest + call, parts)
 
 
 def _host_seconds(items: HostItems, rates: DeviceRates) -> float:

@@ -147,10 +147,12 @@ def choose(
     price = _Prices(problem, facts, rates).of
     last = {name: s.least for name, s in fit.items() if s.least is not None and name != requested and not whole}
     estimates = {name: price(s) for name, s in fit.items() if name not in last}
-    limit = _SURELY * min((found.seconds for found in estimates.values()), default=math.inf)
-    bounds = {least: estimate(least(problem, facts), rates).seconds for least in set(last.values())}
-    at_least = {name: bounds[least] for name, least in last.items() if bounds[least] > limit}
-    estimates |= {name: price(fit[name]) for name in last if name not in at_least}
+    at_least = {}
+    if last:
+        limit = _SURELY * min((found.seconds for found in estimates.values()), default=math.inf)
+        bounds = {least: estimate(least(problem, facts), rates).seconds for least in set(last.values())}
+        at_least = {name: bounds[least] for name, least in last.items() if bounds[least] > limit}
+        estimates |= {name: price(fit[name]) for name in last if name not in at_least}
     ranked = dict(sorted(estimates.items(), key=lambda item: item[1].seconds))
     picked = next(iter(ranked)) if requested == "auto" else requested
     if logger.isEnabledFor(logging.INFO):
@@ -171,12 +173,10 @@ class _Prices:
         self._beside: dict[Any, float] = {}
 
     def of(self, strategy: Strategy) -> Estimate:
-        of_work = estimate(strategy.work(self._problem, self._facts), self._rates)
-        if strategy.kind == "sequential":
-            return of_work
-        if (beside := self._beside.get(strategy.answer)) is None:
+        beside = None
+        if strategy.kind != "sequential" and (beside := self._beside.get(strategy.answer)) is None:
             beside = self._beside[strategy.answer] = self._call_seconds(strategy.answer)
-        return of_work.plus("call", beside)
+        return estimate(strategy.work(self._problem, self._facts), self._rates, beside)
 
     def _call_seconds(self, answer: Callable[[Any, DeviceFacts], Work] | None) -> float:
         graph = None if self._facts.is_cpu else getattr(self._problem, "graph", None)

@@ -107,7 +107,7 @@ def afforest(
         strides = [checked_count("strides", stride, 2**20) for stride in strides]
     if hook_steps is None:
         hook_steps = 2 if work.starts_as_one_tree(stats) else 1
-    keeps_second = 1 in strides and stats.n_edges > 0
+    keeps_second, outside = 1 in strides and stats.n_edges > 0, work.outside_share(stats)
 
     def sample(stride: int) -> Phase:
         asked = work.sample(stats, stride, keeps_second)
@@ -121,10 +121,10 @@ def afforest(
         _compress(problem, facts, "hooks"),
         *(step for stride in strides for step in (sample(stride), _compress(problem, facts, "sample"))),
         Phase(f"{_PHASES}:find_giant", 1),
-        Phase(f"{file}:link_rest", -(-n // 4), work.link_rest(stats, facts)),
+        Phase(f"{file}:link_rest", -(-n // 4), work.link_rest(stats, facts, outside)),
         Phase(
             f"{_PHASES}:compress_if_linked", -(-n // 4),
-            _compress(problem, facts).work if work.leaves_outsiders(stats) else Work(),
+            _compress(problem, facts).work if outside else Work(),
             max_groups=16 * facts.compute_units,
         ),
         hook_first=True,

@@ -94,20 +94,15 @@ def sample(stats: GraphStats, stride: int, keeps_second: bool) -> Work:
     return Work(streamed_bytes=streamed + sampled * _SECTOR_BYTES, gathers=(Gathers(sampled, _NEAR_BYTES), *gathers))
 
 
-def link_rest(stats: GraphStats, facts: DeviceFacts) -> Work:
-    """Link what the sample has left outside the giant component."""
-    n, outside = float(stats.n_vertices), _outside_share(stats)
+def link_rest(stats: GraphStats, facts: DeviceFacts, outside: float) -> Work:
+    """Link what the sample has left *outside* the giant component, a share of the vertices."""
+    n = float(stats.n_vertices)
     if outside < 1:
         return _link_outsiders(stats, facts, outside * n)
     in_vain = facts.is_cpu or stats.directed
     trees = n_trees(stats) * (1.0 if in_vain else _LEFT_BY_ROUND ** len(sample_strides(stats)))
     streamed, gathers = _reads(stats, facts, 0.0, near=n)
     return link(stats, facts, trees, walks=4.0) + Work(streamed_bytes=streamed + 4 * n, gathers=gathers)
-
-
-def leaves_outsiders(stats: GraphStats) -> bool:
-    """Tell whether the sample leaves vertices outside the giant component."""
-    return _outside_share(stats) > 0.0
 
 
 def rem_hooks_first(stats: GraphStats, facts: DeviceFacts) -> bool:
@@ -126,7 +121,7 @@ def _has_hubs(stats: GraphStats) -> bool:
     return not starts_as_one_tree(stats) and stats.first_hook_giant_share > _HUB_SHARE
 
 
-def _outside_share(stats: GraphStats) -> float:
+def outside_share(stats: GraphStats) -> float:
     """Share of the vertices left outside the giant component when the sample has been hooked."""
     if stats.directed:  # an edge may stand in one row only, so none can be skipped
         return 1.0

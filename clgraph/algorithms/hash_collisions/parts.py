@@ -79,7 +79,8 @@ class Part:
         ))  # fmt: skip
 
     def _n_tiles(self, step: int) -> int:
-        return (self.problem.stats.n_edges + self.problem.stats.n_vertices) // step + 1
+        graph = self.problem.graph
+        return (graph.n_edges + graph.n_vertices) // step + 1
 
 
 def parts(problem: CollisionProblem, facts: DeviceFacts, most_hashes: int, most_widths: int) -> list[Part]:

@@ -33,7 +33,7 @@ _LINGER = 100  # turns; groups that come too late leave their segments to the ot
 
 def _recipe(
     problem: ForestProblem, facts: DeviceFacts, *steps: Step, arrays: Callable[[], Mapping[str, Array]],
-    values: Mapping[str, int] | None = None, split_keys: bool = False, **defines: int,
+    values: Callable[[], Mapping[str, int]] = dict, split_keys: bool = False, **defines: int,
 ) -> Recipe:
     """Return the recipe of *steps* after the start; a graph without edges needs only the start."""
     graph, stats = problem.graph, problem.stats
@@ -46,7 +46,7 @@ def _recipe(
             "best": Array(2 * n, np.uint32) if split_keys else Array(n, np.uint64),
             "parent": Array(n, np.int32), "forest": Array(n, np.uint32), **arrays(),
         },
-        values={"n": n, "m": m, "n_tiles": _n_tiles(stats), **(values or {})},
+        values={"n": n, "m": m, "n_tiles": _n_tiles(stats), **values()},
         defines={
             "WEIGHT_KIND": weight_kind(graph), "MAXIMUM": int(problem.maximum), "SPLIT_KEYS": int(split_keys),
             "TILE": _TILE, **defines,
@@ -119,17 +119,17 @@ def _edge_list(
     """
     stats, width = problem.stats, facts.sub_group_size
     n, m = stats.n_vertices, stats.n_edges
-    if light_edges is None:
-        light_edges = work.default_light_edges(stats)
-    light_edges = checked_number("light_edges", light_edges)
+    default = work.default_light_edges(stats)
+    light_edges = default if light_edges is None else checked_number("light_edges", light_edges)
     rank = round(_SAMPLES * min(1.0, light_edges * n / max(1, m / 2)))
     parts = ("LIGHT_EDGES", "HEAVY_EDGES") if 0 < rank < _SAMPLES else ("ALL_EDGES",)
     n_visits = work.visits(stats, light_edges if len(parts) == 2 else 0.0) / len(parts)
     again = work.offered_again(stats, n_visits, len(parts)) if split_keys else 0.0
     in_one_launch = facts.dialect.has_grid_barrier
     per_unit = 4 if facts.is_cpu else _SEGMENT_GROUPS
-    n_segments = max(1, min(facts.compute_units * per_unit * (_group(facts) // width), _n_tiles(stats)))
-    capacity = -(-_n_tiles(stats) // n_segments) * _TILE
+    n_tiles = _n_tiles(stats)
+    n_segments = max(1, min(facts.compute_units * per_unit * (_group(facts) // width), n_tiles))
+    capacity = -(-n_tiles // n_segments) * _TILE
     block = max(1024, 4 * width) if facts.is_cpu else 4 * width
     root_capacity = -(-n // (n_segments * block)) * block
     by_segment = n_segments * width  # a sub-group takes each segment of the list
@@ -160,7 +160,7 @@ def _edge_list(
 
     loop = None if in_one_launch else rounds_of_launches()
     steps: list[Step] = [
-        Phase(f"{_ROWS}:discover_rows", _n_tiles(stats) * width, walk, {"turn": turn})
+        Phase(f"{_ROWS}:discover_rows", n_tiles * width, walk, {"turn": turn})
         for turn in range((2 if split_keys else 1) if whole else 0)
     ]
     if whole:
@@ -177,7 +177,7 @@ def _edge_list(
             "list": Array(4 * n_segments * capacity, np.uint32), "sizes": Array(n_segments, np.uint32),
             "roots": Array(n_segments * root_capacity, np.int32), "n_roots": Array(n_segments, np.uint32),
         },
-        values={"n_segments": n_segments, "capacity": capacity, "root_capacity": root_capacity},
+        values=lambda: {"n_segments": n_segments, "capacity": capacity, "root_capacity": root_capacity},
         split_keys=split_keys, SAMPLES=_SAMPLES, VERTEX_BLOCK=block, LINGER=_LINGER,
         CLIMB_LIMIT=_CLIMB_LIMIT if in_one_launch else 0,
     )  # fmt: skip
