@@ -106,11 +106,11 @@ class Work:
         k = n * weight
         return Work(
             n * self.launches, n * self.read_backs, n * self.grid_barriers, k * self.streamed_bytes,
-            tuple([Gathers(k * g.count, g.working_set_bytes) for g in self.gathers]),
-            tuple([Atomics(k * a.count, a.n_words, a.operation, a.n_items) for a in self.atomics]),
-            tuple([Chain(k * c.loads, c.working_set_bytes) for c in self.chains]),
+            self.gathers and tuple([Gathers(k * g.count, g.working_set_bytes) for g in self.gathers]),
+            self.atomics and tuple([Atomics(k * a.count, a.n_words, a.operation, a.n_items) for a in self.atomics]),
+            self.chains and tuple([Chain(k * c.loads, c.working_set_bytes) for c in self.chains]),
             k * self.locks, k * self.contended_attempts, k * self.host_seconds,
-            tuple([HostItems(k * i.count, i.working_set_bytes, i.way) for i in self.host_items]),
+            self.host_items and tuple([HostItems(k * i.count, i.working_set_bytes, i.way) for i in self.host_items]),
         )  # fmt: skip
 
 

@@ -99,8 +99,7 @@ def longest_row(problem: CollisionProblem) -> int:
 
 def sizes(facts: DeviceFacts, tuning: Tuning, source: str, defaults: Mapping[str, int]) -> dict[str, int]:
     """Return the tunables of kernel file *source* by which the host computes."""
-    given = {name: value for name, value in tuning.get(source, {}).items() if name in defaults}
-    found = {**defaults, **given}
+    found = {**defaults, **tuning.get(source, {})}
     return {**found, "WG_SIZE": min(found["WG_SIZE"], facts.max_work_group_size)}
 
 
