@@ -96,7 +96,7 @@ GPU: Mapping[str, tuple[float, float, int]] = {
     "mst/rows.cl:hook_rows": (1.08, 1.11, 48),
     "mst/segmented.cl:discover_components": (0.723, 1.17, 24),
     "mst/segmented.cl:label_components": (0.368, 1.32, 24),
-    "rounds": (1.24, 1.15, 86),
+    "rounds": (1.16, 1.16, 86),
     "sssp/frontier.cl:search": (0.966, 1.14, 71),
     "traversal/node_splitting.cl:count_children": (1.56, 1.10, 55),
     "traversal/node_splitting.cl:fill_parts": (2.04, 1.13, 55),

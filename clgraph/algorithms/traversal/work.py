@@ -68,7 +68,7 @@ def a_round(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) -> Wor
     """Return the work of a round, but for its launches, where no part has more than *mda* edges.
 
     A vertex waits for the longest of those in its sub-group; children stand beside each other, and have about as many
-    edges. No round is shorter than its longest part.
+    edges. No round is shorter than its longest part, of which a GPU's work-item loads one entry after the other.
     """
     sizes: list[tuple[float, float]] = []  # of the vertices: edges left, share
     children_edges, n, n_children, width = 0.0, max(1, stats.n_vertices), 0.0, facts.sub_group_size
@@ -89,7 +89,7 @@ def a_round(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) -> Wor
     return Work(
         streamed_bytes=per_part * (n + n_children) + (8.0 if stats.weighted else 4.0) * stats.n_edges,
         gathers=(Gathers(slots + children_edges + _CHILD_GATHERS * n_children, 4.0 * n),),
-        chains=(Chain(min(mda, float(stats.max_degree)), 4.0 * n),),
+        chains=(Chain(min(mda, float(stats.max_degree)), 4.0 * (n if facts.is_cpu else max(n, stats.n_edges))),),
     )
 
 
