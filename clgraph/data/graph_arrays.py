@@ -204,6 +204,15 @@ class GraphArrays:
         few = weights[:: 1 + weights.size // _FEW_WEIGHTS]
         return bool((few == weights[0]).all() and (weights == weights[0]).all())
 
+    @cached_property
+    def light_share(self) -> float:
+        """The share of a few edges that weigh at most twice the least of them."""
+        weights = self._weights()
+        if weights is None or not weights.size:
+            return 1.0
+        few = weights[:: 1 + weights.size // _FEW_WEIGHTS]
+        return float((few <= 2.0 * few.min()).mean())
+
     def _weights(self) -> NDArray[Any] | None:
         return self.edge_weights
 

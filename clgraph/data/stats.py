@@ -31,6 +31,7 @@ N_STARTS, SHORT_SEEN, SHORT_LOOKS = 8, 64, 512  # short searches, and the most v
 _UNSEEN = 0.25  # searches beside those made that reach all: sources are often chosen in large components
 FAR_IN_MESHES = 0.05  # the most neighbours
 _SMALL_WORLD_LEVELS = 12  # in which a small world's neighbourhood gets there
+_LEAST_LEVELS, _OF_SPACE = 4, 3.2  # that tell as which power of the levels a search grows; one of three dimensions
 
 
 @dataclass(frozen=True)
@@ -241,20 +242,20 @@ def reach(searches: Sequence[Search], n_connected: int) -> dict[str, float]:
     shares = [search.n_seen / n_connected if not search.n_last else whole for search in informed]
     told = informed[:1] if longest.levels > _SMALL_WORLD_LEVELS else informed  # near a hub one sees no long path
     return {
-        "estimated_depth": max(_extrapolated_depth(search, n_connected) for search in told),
+        "estimated_depth": max(_extrapolated_depth(search, n_connected, search is longest) for search in told),
         "reached_share": min(1.0, (sum(shares) + _UNSEEN) / (len(shares) + _UNSEEN)),
     }
 
 
-def _extrapolated_depth(search: Search, n_connected: int) -> float:
-    """Return the levels of a search that goes on as it has grown."""
+def _extrapolated_depth(search: Search, n_connected: int, is_long: bool) -> float:
+    """Return the levels of a search that goes on as it has grown; one that *is_long* may tell a space from hubs."""
     levels, n_seen, n_last, n_earlier = search
     if not n_last or not levels:
         return float(levels)
     left = max(1.0, n_connected / n_seen)
-    if levels <= _SMALL_WORLD_LEVELS:
+    power = math.log(n_seen / n_earlier) / math.log(levels / (1 << (levels.bit_length() - 2))) if levels > 1 else math.inf
+    if levels <= _SMALL_WORLD_LEVELS and (power > _OF_SPACE or levels < _LEAST_LEVELS or not is_long):
         return levels * (1.0 + math.log2(left) / math.log2(n_seen))
-    power = math.log(n_seen / n_earlier) / math.log(levels / (1 << (levels.bit_length() - 2)))
     return min(float(n_connected), 2.0 * levels * math.pow(left, 1.0 / max(1.0, power)))
 
 

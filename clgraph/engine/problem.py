@@ -1,16 +1,20 @@
 """What problems on graphs share."""
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Self
+from functools import cached_property, wraps
+from typing import Any, Self, TypeVar
 
 from clgraph.data.graph import Graph
 from clgraph.data.stats import GraphStats
 from clgraph.data.wrapped import WrappedGraph
+from clgraph.device.facts import DeviceFacts
 from clgraph.runtime.admission import admit
 from clgraph.runtime.session import Session
+
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,11 @@ class GraphProblem:
     @property
     def stats(self) -> GraphStats:
         return self.graph.stats
+
+    @cached_property
+    def shared(self) -> dict[Hashable, tuple[DeviceFacts, Any]]:
+        """What :func:`shared` functions have returned for this problem."""
+        return {}
 
     @property
     def settings(self) -> Hashable:
@@ -39,6 +48,23 @@ class GraphProblem:
     def admitted_if_checked(self) -> Self:
         """Return :meth:`admitted`, or the problem itself while its graph is only wrapped; :func:`admission` goes on."""
         return self if isinstance(self.graph, WrappedGraph) else self.admitted()
+
+
+def shared(make: Callable[..., _Made]) -> Callable[..., _Made]:
+    """Let strategies that are compared share what ``make(problem, facts, *options)`` returns, such as a phase.
+
+    It must not refer to the problem, which keeps it.
+    """
+
+    @wraps(make)
+    def known(problem: GraphProblem, facts: DeviceFacts, *options: Hashable) -> _Made:
+        found = problem.shared.get((make, options))
+        if found is None or found[0] is not facts:
+            found = problem.shared[make, options] = facts, make(problem, facts, *options)
+        made: _Made = found[1]
+        return made
+
+    return known
 
 
 @contextmanager

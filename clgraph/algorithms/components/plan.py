@@ -34,7 +34,7 @@ class ComponentsPlan(Plan):
 
     @cached_property
     def _numbering(self) -> _Numbering:
-        n, program = self.recipe.values["n"], self.program(_PHASES)
+        n, program = self.setting.values["n"], self.program(_PHASES)
         labels, ranks = self.session.empty(n + 1, np.int32), self.session.empty(n + 1, np.int32)
         return _Numbering(
             program.bind("mark_roots", n, self.scope, is_root=labels), Scan(self.session, labels, ranks),
@@ -56,7 +56,7 @@ class ComponentsPlan(Plan):
         DeviceTimeoutError
             A wait on the device ran out.
         """
-        n = self.recipe.values["n"]
+        n = self.setting.values["n"]
         if not n:
             return 0, np.zeros(0, np.int32)
         mark, scan, look_up, labels = self._numbering
