@@ -53,6 +53,7 @@ from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import RunInfo
 
 _UNMEASURED = 1 << 24  # vertices and entries
+_ONCE_BYTES = 48.0  # of a vertex, which a first call takes as long as: memory is new, and answers are read back
 
 
 class _BFS(NamedTuple):
@@ -174,7 +175,8 @@ def _guess(problem: SearchProblem, facts: DeviceFacts) -> tuple[str, Work] | Non
     graph = problem.graph
     if not facts.is_cpu or is_small(graph) or graph.n_vertices + graph.n_edges > _UNMEASURED:
         return None
-    return "frontier", frontier(graph.guessed_stats, facts)
+    once = Work(streamed_bytes=_ONCE_BYTES * graph.n_vertices)
+    return "frontier", frontier(graph.guessed_stats, facts) + once
 
 
 ALGORITHM = Algorithm(
