@@ -130,7 +130,6 @@ def _recipe(
     hub_group, hub_degree = min(_HUB_GROUP, facts.max_work_group_size), sizes["HUB_DEGREE"]
     n_hubs = cache(partial(_count_above, problem, hub_degree))
     per_hub = partial(Phase, items=lambda: n_hubs() * hub_group)
-    every = work.all_rows(stats, facts)
     steps: list[Step] = [Phase(f"{_SOURCE}:start", n, Work(streamed_bytes=16.0 * n))]
     if order == "smallest_last" and not two_buffers:  # else the first steps have ranked the vertices
         steps += rank_steps(problem.graph, order, problem.seed)
@@ -142,8 +141,8 @@ def _recipe(
     if has_hubs and checks:
         steps.append(per_hub(f"{_HUBS}:check_hubs"))
     if checks:
-        steps.append(Phase(f"{_SOURCE}:check_all", n, every if checked == 1.0 else every.times(checked)))
-    steps.append(_rounds(stats, facts, limit, every.times(repeated)))
+        steps.append(Phase(f"{_SOURCE}:check_all", n, work.all_rows(stats, facts, checked)))
+    steps.append(_rounds(stats, facts, limit, repeated))
 
     def setting() -> Setting:
         of_first, own_buffer = first.setting(), two_buffers or problem.deterministic
@@ -165,14 +164,15 @@ def _recipe(
     return Recipe(tuple(steps) if n else (), setting)
 
 
-def _rounds(stats: GraphStats, facts: DeviceFacts, limit: int, again: Work) -> Step:
+def _rounds(stats: GraphStats, facts: DeviceFacts, limit: int, repeated: float) -> Step:
+    """Return the rounds in which so many times as many entries as there are get visited again."""
     n = stats.n_vertices
     if facts.dialect.has_grid_barrier:
-        in_one_launch = again + work.rounds_in_one_launch(stats, facts)
+        in_one_launch = work.all_rows(stats, facts, repeated) + work.rounds_in_one_launch(stats, facts)
         return Phase(f"{_SOURCE}:rounds", n, in_one_launch, max_groups=limit, status="state[STATE_STATUS]")
-    half = again.times(0.5 / _ROUNDS)
-    body = tuple(Phase(f"{_SOURCE}:{name}", n, half, max_groups=limit) for name in ("assign_round", "check_round"))
-    return Loop(body, "round", "state[STATE_ALIVE]", max(1, n), _ROUNDS)
+    half = work.all_rows(stats, facts, repeated * 0.5 / _ROUNDS)
+    assign, check = (Phase(f"{_SOURCE}:{name}", n, half, max_groups=limit) for name in ("assign_round", "check_round"))
+    return Loop((assign, check), "round", "state[STATE_ALIVE]", max(1, n), _ROUNDS)
 
 
 def _count_above(problem: ColoringProblem, degree: int) -> int:
