@@ -152,7 +152,7 @@ class Algorithm:
             return result
         is_guess = choice is not None
         with on.driver, on.measure(started) as recorder, admission(on, problem, measured=not is_guess) as problem:
-            learning = learning_of(on) if self.learns and not (options or is_guess) else None
+            learning = learning_of(on) if self.learns and not options else None
             choice, trials = (choice, Trials()) if choice is not None else self._chosen(on, problem, strategy)
             predicted = ""
             if learning is not None and strategy == "auto":
