@@ -246,9 +246,12 @@ def _extrapolated_depth(search: Search, n_connected: int, is_long: bool) -> floa
     if not n_last or not levels:
         return float(levels)
     left = max(1.0, n_connected / n_seen)
-    power = math.log(n_seen / n_earlier) / math.log(levels / (1 << (levels.bit_length() - 2))) if levels > 1 else math.inf
-    latest = levels * n_last / n_seen  # the power by which the last level grew: a search that leaves a community goes up
-    if levels <= _SMALL_WORLD_LEVELS and (max(power, latest) > _OF_SPACE or levels < _LEAST_LEVELS or not is_long):
+    few = levels <= _SMALL_WORLD_LEVELS
+    if few and (not is_long or levels < _LEAST_LEVELS or levels * n_last > _OF_SPACE * n_seen):
+        power = math.inf
+    else:
+        power = math.log(n_seen / n_earlier) / math.log(levels / (1 << (levels.bit_length() - 2)))
+    if few and power > _OF_SPACE:
         return levels * (1.0 + math.log2(left) / math.log2(n_seen))
     return min(float(n_connected), 2.0 * levels * math.pow(left, 1.0 / max(1.0, power)))
 

@@ -23,7 +23,7 @@ _SHORTENED = 6.0  # times the root of the depth: others have shortened the path 
 _STAYS_OUTSIDE, _LEAST_OUTSIDE = 0.8, 0.02  # of what first hooks leave outside the giant component; of all vertices
 _SMALL_TREE = 16.0  # vertices, of which the sample has four: it joins larger trees for sure
 _LARGEST_SHARE = 0.4  # of the vertices, from which on `link_rest` skips a component
-_DEEP, _FEW_TREES = 40.0, 2.0  # levels of a graph in which a tree stays near where it began; trees of which one is large
+_DEEP, _FEW_TREES = 40.0, 2.0  # levels of a graph whose trees stay near where they began; trees, of which one is large
 _OUTSIDE_BY_TREE = 0.04  # of the vertices, that a tree beside the giant component has where all meet soon
 # Seconds that a core loses at an entry where it guesses wrong: whether the ends are of one tree, and how far the roots
 # are. In a random numbering these are two entries a vertex, since trees are few later, and less after hooks.
@@ -34,9 +34,6 @@ _STEP_FAR, _STEP_WORDS = 8.0, 2.0
 # How often a GPU tries the union of an entry that others are making: of far neighbours, and of near ones, at which
 # work-items look that run at the same time.
 _REPEATED_FAR, _REPEATED_NEAR = 0.5, 1.5
-# Of the trees, by a round of the sample. A CPU takes as long for those that are left, and of a directed graph, where no
-# entry can be left out, the one that was measured did.
-_LEFT_BY_ROUND = 0.1
 _IN_FLIGHT = 2048.0  # work-items of a GPU's compute unit
 _MEETING = 32.0  # neighbours that run at the same time make a vertex a hub
 _TRIES_AT_HUBS = 3.0  # of a vertex at most, from R-MAT 20 and 22 on an H200: then its tree has the root of the hubs
@@ -97,8 +94,10 @@ def sample(stats: GraphStats, stride: int, keeps_second: bool) -> Work:
 def link_rest(stats: GraphStats, facts: DeviceFacts) -> Work:
     """Link what the sample has left outside the giant component."""
     n, outside = float(stats.n_vertices), _outside_share(stats)
+    # A CPU takes as long for trees that the sample has joined, and of a directed graph, where no entry can be left out,
+    # the one that was measured did.
     in_vain = facts.is_cpu or stats.directed
-    trees = n_trees(stats) * (1.0 if in_vain else _LEFT_BY_ROUND ** len(sample_strides(stats)))
+    trees = n_trees(stats) if in_vain else trees_left(stats)
     rest = _link_outsiders(stats, facts, outside * n) if outside < 1 else link(stats, facts, trees, walks=4.0)
     return rest + _near(facts, n) + Work(streamed_bytes=4 * n)
 
