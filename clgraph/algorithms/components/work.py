@@ -122,7 +122,7 @@ def _has_hubs(stats: GraphStats) -> bool:
 
 def outside_share(stats: GraphStats) -> float:
     """Share of the vertices left outside the giant component when the sample has been hooked."""
-    if stats.directed or not stats.n_edges:  # an edge of the former may stand in one row only, and none is skipped
+    if stats.directed or not stats.n_edges:  # an edge of a directed graph is in one row, so none can be skipped
         return 1.0
     if starts_as_one_tree(stats) and n_trees(stats) < _FEW_TREES:
         return 0.0
