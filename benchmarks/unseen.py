@@ -391,6 +391,17 @@ def _near_in_space(n: int, rng: Generator) -> Pairs:
     return _near(points[np.argsort((points * 32).astype(int) @ [1024, 32, 1])], 8)
 
 
+def _near_in_slab(n: int, rng: Generator) -> Pairs:
+    """Return an edge from each point of a flat box to its six nearest ones, numbered at random."""
+    return _shuffled(_near(rng.random((n, 3)) * (1.0, 1.0, 0.3), 6), rng)
+
+
+def _near_in_tiles(n: int, rng: Generator) -> Pairs:
+    """Return an edge from each point in space to its twelve nearest ones, numbered cube by cube."""
+    points = rng.random((n, 3))
+    return _near(points[np.argsort((points * 20).astype(int) @ [400, 20, 1])], 12)
+
+
 def _clusters(n: int, rng: Generator) -> Pairs:
     centres = rng.random((max(2, n // 2000), 2))
     return _near(centres[rng.integers(0, len(centres), n)] + rng.normal(scale=0.003, size=(n, 2)), 5)
@@ -460,7 +471,7 @@ TUNE: Mapping[str, Callable[[int, Generator], Pairs]] = {
     "thin-power-law": _thin_power_law, "citations": _citations, "two-stars": _two_stars,
     "long-bipartite": _long_bipartite, "small-blocks": _small_blocks, "thin-uniform": _thin_uniform,
     "third-isolated": _third_isolated, "hamming": _hamming, "thick-regular": _thick_regular,
-    "dense-regular": _dense_regular,
+    "dense-regular": _dense_regular, "near-in-slab": _near_in_slab, "near-in-tiles": _near_in_tiles,
     "torus": _torus, "king": _king, "honeycomb": _honeycomb, "shuffled-grid": _shuffled_grid,
     "subdivided-grid": _subdivided_grid, "ring": _ring, "small-world": _small_world,
     "recursive-tree": _recursive_tree, "binary-tree": _binary_tree, "broom": _broom, "comb": _comb,

@@ -30,6 +30,7 @@ NEIGHBORHOOD = 1 << 12
 N_STARTS, SHORT_SEEN, SHORT_LOOKS = 8, 64, 512  # short searches, and the most vertices and entries of each
 _UNSEEN = 0.25  # searches beside those made that reach all: sources are often chosen in large components
 FAR_IN_MESHES = 0.05  # the most neighbours
+_MIXED, _CLOSED = 2.5, 5.0  # times the shares of other degrees, and of edges that close cycles, is wholly irregular
 _SMALL_WORLD_LEVELS = 12  # in which a small world's neighbourhood gets there
 _LEAST_LEVELS, _OF_SPACE = 4, 3.2  # that tell as which power of the levels a search grows; one of three dimensions
 
@@ -106,6 +107,16 @@ class GraphStats:
         """How random the numbering is: as many vertices come before all of their neighbours, and these are as far."""
         roots = min(1.0, self.first_hook_tree_share * (self.mean_degree + 1.0))
         return roots * self.mean_log2_neighbor_distance / math.log2(2.0 + self.n_vertices)
+
+
+    @property
+    def irregularity(self) -> float:
+        """How irregular rows are to who goes along them: 0 on trees, and where most degrees have the same bits."""
+        connected = self.n_vertices - self.n_isolated
+        if not connected:
+            return 0.0
+        others, cycles = 1.0 - max(self.degree_vertex_counts[1:]) / connected, 0.5 * self.n_edges / connected - 1.0
+        return min(1.0, _MIXED * others) * min(1.0, max(0.0, _CLOSED * cycles))
 
 
 class Search(NamedTuple):
@@ -253,8 +264,12 @@ def _extrapolated_depth(search: Search, n_connected: int, is_long: bool) -> floa
     if not n_last or not levels:
         return float(levels)
     left = max(1.0, n_connected / n_seen)
-    power = math.log(n_seen / n_earlier) / math.log(levels / (1 << (levels.bit_length() - 2))) if levels > 1 else math.inf
-    if levels <= _SMALL_WORLD_LEVELS and (power > _OF_SPACE or levels < _LEAST_LEVELS or not is_long):
+    few = levels <= _SMALL_WORLD_LEVELS
+    if few and (not is_long or levels < _LEAST_LEVELS or levels * n_last > _OF_SPACE * n_seen):
+        power = math.inf
+    else:
+        power = math.log(n_seen / n_earlier) / math.log(levels / (1 << (levels.bit_length() - 2)))
+    if few and power > _OF_SPACE:
         return levels * (1.0 + math.log2(left) / math.log2(n_seen))
     return min(float(n_connected), 2.0 * levels * math.pow(left, 1.0 / max(1.0, power)))
 

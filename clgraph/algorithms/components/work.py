@@ -23,7 +23,7 @@ _SHORTENED = 6.0  # times the root of the depth: others have shortened the path 
 _STAYS_OUTSIDE, _LEAST_OUTSIDE = 0.8, 0.02  # of what first hooks leave outside the giant component; of all vertices
 _SMALL_TREE = 16.0  # vertices, of which the sample has four: it joins larger trees for sure
 _LARGEST_SHARE = 0.4  # of the vertices, from which on `link_rest` skips a component
-_DEEP, _FEW_TREES = 40.0, 2.0  # levels of a graph in which a tree stays near where it began; trees of which one is large
+_DEEP, _FEW_TREES = 40.0, 2.0  # levels of a graph whose trees stay near where they began; trees, of which one is large
 _OUTSIDE_BY_TREE = 0.04  # of the vertices, that a tree beside the giant component has where all meet soon
 # Seconds that a core loses at an entry where it guesses wrong: whether the ends are of one tree, and how far the roots
 # are. In a random numbering these are two entries a vertex, since trees are few later, and less after hooks.
@@ -34,9 +34,6 @@ _STEP_FAR, _STEP_WORDS = 8.0, 2.0
 # How often a GPU tries the union of an entry that others are making: of far neighbours, and of near ones, at which
 # work-items look that run at the same time.
 _REPEATED_FAR, _REPEATED_NEAR = 0.5, 1.5
-# Of the trees, by a round of the sample. A CPU takes as long for those that are left, and of a directed graph, where no
-# entry can be left out, the one that was measured did.
-_LEFT_BY_ROUND = 0.1
 _IN_FLIGHT = 2048.0  # work-items of a GPU's compute unit
 _MEETING = 32.0  # neighbours that run at the same time make a vertex a hub
 _TRIES_AT_HUBS = 3.0  # of a vertex at most, from R-MAT 20 and 22 on an H200: then its tree has the root of the hubs
@@ -99,8 +96,10 @@ def link_rest(stats: GraphStats, facts: DeviceFacts, outside: float) -> Work:
     n = float(stats.n_vertices)
     if outside < 1:
         return _link_outsiders(stats, facts, outside * n)
+    # A CPU takes as long for trees that the sample has joined, and of a directed graph, where no entry can be left out,
+    # the one that was measured did.
     in_vain = facts.is_cpu or stats.directed
-    trees = n_trees(stats) * (1.0 if in_vain else _LEFT_BY_ROUND ** len(sample_strides(stats)))
+    trees = n_trees(stats) if in_vain else trees_left(stats)
     streamed, gathers = _reads(stats, facts, 0.0, near=n)
     return link(stats, facts, trees, walks=4.0) + Work(streamed_bytes=streamed + 4 * n, gathers=gathers)
 
@@ -123,7 +122,7 @@ def _has_hubs(stats: GraphStats) -> bool:
 
 def outside_share(stats: GraphStats) -> float:
     """Share of the vertices left outside the giant component when the sample has been hooked."""
-    if stats.directed:  # an edge may stand in one row only, so none can be skipped
+    if stats.directed or not stats.n_edges:  # an edge of a directed graph is in one row, so none can be skipped
         return 1.0
     if starts_as_one_tree(stats) and n_trees(stats) < _FEW_TREES:
         return 0.0
@@ -137,7 +136,7 @@ def outside_share(stats: GraphStats) -> float:
     if stats.estimated_depth > _DEEP:  # trees stay where they are, and so none is large among several
         return 1.0 if left > _FEW_TREES else _LEAST_OUTSIDE
     # The least numbers are met most often, the more so the more entries a row has that is met.
-    met_again = max(1.0, stats.degree_second_moment / (stats.mean_degree or 1.0))
+    met_again = max(1.0, stats.degree_second_moment / stats.mean_degree)
     return min(1.0, max(_LEAST_OUTSIDE, _OUTSIDE_BY_TREE * left / met_again))
 
 

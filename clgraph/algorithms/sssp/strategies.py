@@ -38,7 +38,8 @@ def frontier(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None 
 
 def delta_stepping(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
     """*delta* is the width of the first bucket; later ones are adapted."""
-    return _bucketed(problem, facts, work.delta_stepping(problem.stats, facts, problem.light_share), delta, light_first=True)
+    asked = work.delta_stepping(problem.stats, facts, problem.light_share)
+    return _bucketed(problem, facts, asked, delta, light_first=True)
 
 
 def _bucketed(

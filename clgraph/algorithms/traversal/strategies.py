@@ -51,7 +51,8 @@ def _recipe(
         Phase(f"{_PLAIN}:start", problem.sources.size),
         Use(
             partial(rounds, body=body, counts=balance), Work(read_backs=work.n_looks(n_rounds)),
-            a_round.times(work.active_share(problem.stats, facts, n_rounds)) + Work(launches=float(len(body))), n_rounds, _ROUNDS,
+            a_round.times(work.active_share(problem.stats, facts, n_rounds)) + Work(launches=float(len(body))),
+            n_rounds, _ROUNDS,
         ),
         *([find_predecessors(problem)] if problem.predecessors else []),
     )  # fmt: skip
