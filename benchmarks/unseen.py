@@ -69,6 +69,12 @@ def _triangular(n: int, rng: Generator) -> Pairs:
     return _lattice((_side(n, 2),) * 2, [(1, 0), (0, 1), (1, 1)])
 
 
+def _boxes(n: int, rng: Generator) -> Pairs:
+    """Return a grid in space where each vertex has an edge to all 26 around it."""
+    steps = [(x, y, z) for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1) if (x, y, z) > (0, 0, 0)]
+    return _lattice((_side(n, 3),) * 3, steps)
+
+
 def _honeycomb(n: int, rng: Generator) -> Pairs:
     side = _side(n, 2)
     size, a, b = _lattice((side, side), [(1, 0), (0, 1)])
@@ -90,10 +96,32 @@ def _percolation(n: int, rng: Generator) -> Pairs:
     return size, a[kept], b[kept]
 
 
+def _percolation_in_space(n: int, rng: Generator) -> Pairs:
+    size, a, b = _cube(n, rng)
+    kept = rng.random(a.size) < 0.35
+    return size, a[kept], b[kept]
+
+
+def _sites(n: int, rng: Generator) -> Pairs:
+    """Return a triangular grid of which some vertices have lost their edges."""
+    size, a, b = _triangular(n, rng)
+    there = rng.random(size) < 0.58
+    kept = there[a] & there[b]
+    return size, a[kept], b[kept]
+
+
 def _grid_with_hub(n: int, rng: Generator) -> Pairs:
     size, a, b = _lattice((_side(n, 2),) * 2, [(1, 0), (0, 1)])
     spokes = rng.choice(size, size // 4, replace=False)
     return size + 1, np.concatenate([a, spokes]), np.concatenate([b, np.full(spokes.size, size)])
+
+
+def _king_with_stations(n: int, rng: Generator) -> Pairs:
+    """Return a king's grid and thirty hubs, each tied to one vertex in two hundred."""
+    size, a, b = _king(n, rng)
+    ends = rng.integers(0, size, (30, max(1, size // 200)))
+    hubs = np.repeat(size + np.arange(30), ends.shape[1])
+    return size + 30, np.concatenate([a, hubs]), np.concatenate([b, ends.ravel()])
 
 
 def _subdivided_grid(n: int, rng: Generator) -> Pairs:
@@ -107,6 +135,11 @@ def _subdivided_grid(n: int, rng: Generator) -> Pairs:
 def _banded(n: int, rng: Generator) -> Pairs:
     a = np.repeat(np.arange(n), 10)
     return n, a, np.minimum(n - 1, a + rng.integers(1, 21, a.size))
+
+
+def _wide_band(n: int, rng: Generator) -> Pairs:
+    a = np.repeat(np.arange(n), 16)
+    return n, a, np.minimum(n - 1, a + rng.integers(1, 301, a.size))
 
 
 def _ring(n: int, rng: Generator, rewired: float = 0.0) -> Pairs:
@@ -142,6 +175,12 @@ def _caterpillar(n: int, rng: Generator) -> Pairs:
     spine = n // 4
     numbers = np.arange(1, n)
     return _tree(np.where(numbers < spine, numbers - 1, numbers % spine))
+
+
+def _bristles(n: int, rng: Generator) -> Pairs:
+    """Return a path whose vertices have a leaf each."""
+    numbers = np.arange(1, n)
+    return _tree(np.where(numbers < n // 2, numbers - 1, numbers - n // 2))
 
 
 def _broom(n: int, rng: Generator) -> Pairs:
@@ -181,6 +220,14 @@ def _power_law(n: int, rng: Generator) -> Pairs:
     return n, stubs[:half], stubs[half : 2 * half]
 
 
+def _thin_power_law(n: int, rng: Generator) -> Pairs:
+    """Return edges between stubs as above, with exponent 2.8, at least two a vertex."""
+    degrees = np.minimum(n // 8, (2.0 * rng.random(n) ** (-1 / 1.8)).astype(np.int64))
+    stubs = rng.permutation(np.repeat(np.arange(n), degrees))
+    half = stubs.size // 2
+    return n, stubs[:half], stubs[half : 2 * half]
+
+
 def _kronecker(n: int, rng: Generator) -> Pairs:
     """Return a Kronecker graph that is less skewed than the benchmarks' R-MAT."""
     bits, m = max(4, n.bit_length() - 1), 12 * n
@@ -198,6 +245,13 @@ def _copied_web(n: int, rng: Generator) -> Pairs:
     return n, a, np.where(rng.random(a.size) < 0.7, near, far)
 
 
+def _citations(n: int, rng: Generator) -> Pairs:
+    """Return papers that cite recent ones, and early ones more often."""
+    a = np.repeat(np.arange(n), 5)
+    near, early = np.maximum(0, a - rng.integers(1, 2000, a.size)), (a * rng.random(a.size) ** 2).astype(np.int64)
+    return n, a, np.where(rng.random(a.size) < 0.4, near, early)
+
+
 def _star_of_stars(n: int, rng: Generator) -> Pairs:
     side = _side(n, 2)
     numbers = np.arange(1, side * side)
@@ -206,6 +260,10 @@ def _star_of_stars(n: int, rng: Generator) -> Pairs:
 
 def _star(n: int, rng: Generator) -> Pairs:
     return _tree(np.zeros(n - 1, np.int64))
+
+
+def _two_stars(n: int, rng: Generator) -> Pairs:
+    return _tree(np.where(np.arange(1, n) < n // 2, 0, 1))
 
 
 def _wheel(n: int, rng: Generator) -> Pairs:
@@ -221,6 +279,13 @@ def _complete_bipartite(n: int, rng: Generator) -> Pairs:
     left = _side(n, 2) // 2 + 1
     a, b = np.divmod(np.arange(4 * left * left), 4 * left)
     return 5 * left, a, left + b
+
+
+def _long_bipartite(n: int, rng: Generator) -> Pairs:
+    """Return a complete bipartite graph with 64 vertices on the right for each on the left."""
+    left = max(2, _side(n // 8, 2) // 4)
+    a, b = np.divmod(np.arange(64 * left * left), 64 * left)
+    return 65 * left, a, left + b
 
 
 def _random_bipartite(n: int, rng: Generator) -> Pairs:
@@ -251,6 +316,13 @@ def _blocks(n: int, rng: Generator) -> Pairs:
     a = np.repeat(np.arange(n), 6)
     inside = (a // 1000 * 1000 + rng.integers(0, 1000, a.size)) % n
     return n, a, np.where(rng.random(a.size) < 0.9, inside, rng.integers(0, n, a.size))
+
+
+def _small_blocks(n: int, rng: Generator) -> Pairs:
+    """Return communities of two hundred, with 49 edges in fifty inside."""
+    a = np.repeat(np.arange(n), 9)
+    inside = (a // 200 * 200 + rng.integers(0, 200, a.size)) % n
+    return n, a, np.where(rng.random(a.size) < 0.98, inside, rng.integers(0, n, a.size))
 
 
 def _lollipop(n: int, rng: Generator) -> Pairs:
@@ -285,6 +357,18 @@ def _mostly_isolated(n: int, rng: Generator) -> Pairs:
     return n, rng.integers(0, few, 8 * few) * 20, rng.integers(0, few, 8 * few) * 20
 
 
+def _thin_uniform(n: int, rng: Generator) -> Pairs:
+    """Return random edges so few that a component is large, most are small, and many vertices are alone."""
+    ends = rng.integers(0, n, (2, 4 * n // 5))
+    return n, ends[0], ends[1]
+
+
+def _third_isolated(n: int, rng: Generator) -> Pairs:
+    linked = np.flatnonzero(rng.random(n) < 2 / 3)
+    ends = linked[rng.integers(0, linked.size, (2, 3 * linked.size))]
+    return n, ends[0], ends[1]
+
+
 def _islands(n: int, rng: Generator) -> Pairs:
     """Return grids of 32 by 32, apart from each other."""
     size, a, b = _lattice((32, 32), [(1, 0), (0, 1)])
@@ -307,6 +391,17 @@ def _near_in_space(n: int, rng: Generator) -> Pairs:
     return _near(points[np.argsort((points * 32).astype(int) @ [1024, 32, 1])], 8)
 
 
+def _near_in_slab(n: int, rng: Generator) -> Pairs:
+    """Return an edge from each point of a flat box to its six nearest ones, numbered at random."""
+    return _shuffled(_near(rng.random((n, 3)) * (1.0, 1.0, 0.3), 6), rng)
+
+
+def _near_in_tiles(n: int, rng: Generator) -> Pairs:
+    """Return an edge from each point in space to its twelve nearest ones, numbered cube by cube."""
+    points = rng.random((n, 3))
+    return _near(points[np.argsort((points * 20).astype(int) @ [400, 20, 1])], 12)
+
+
 def _clusters(n: int, rng: Generator) -> Pairs:
     centres = rng.random((max(2, n // 2000), 2))
     return _near(centres[rng.integers(0, len(centres), n)] + rng.normal(scale=0.003, size=(n, 2)), 5)
@@ -316,6 +411,15 @@ def _hypercube(n: int, rng: Generator) -> Pairs:
     bits = max(4, n.bit_length() - 1)
     ids = np.arange(1 << bits)
     return ids.size, np.tile(ids, bits), np.concatenate([ids ^ (1 << k) for k in range(bits)])
+
+
+def _hamming(n: int, rng: Generator) -> Pairs:
+    """Return numbers of base 4, with an edge between those that differ in one digit."""
+    digits = max(2, (n.bit_length() - 1) // 2)
+    ids = np.arange(4**digits)
+    pairs = [(i, j) for i in range(4) for j in range(i)]
+    ends = [(ids[(digit := ids // 4**k % 4) == i], ids[digit == j]) for k in range(digits) for i, j in pairs]
+    return ids.size, np.concatenate([a for a, _ in ends]), np.concatenate([b for _, b in ends])
 
 
 def _de_bruijn(n: int, rng: Generator) -> Pairs:
@@ -341,6 +445,14 @@ def _denser_regular(n: int, rng: Generator) -> Pairs:
     return _regular(n, rng, 24)
 
 
+def _thick_regular(n: int, rng: Generator) -> Pairs:
+    return _regular(n, rng, 12)
+
+
+def _dense_regular(n: int, rng: Generator) -> Pairs:
+    return _regular(n // 4, rng, 64)
+
+
 def _random_path(n: int, rng: Generator) -> Pairs:
     return _shuffled(_tree(np.arange(n - 1)), rng)
 
@@ -353,6 +465,13 @@ def _random_and_tail(n: int, rng: Generator) -> Pairs:
 
 
 TUNE: Mapping[str, Callable[[int, Generator], Pairs]] = {
+    # The first six lines came last, when of the other half only means and three kinds that were off were known.
+    "boxes": _boxes, "percolation-in-space": _percolation_in_space, "sites": _sites,
+    "king-with-stations": _king_with_stations, "wide-band": _wide_band, "bristles": _bristles,
+    "thin-power-law": _thin_power_law, "citations": _citations, "two-stars": _two_stars,
+    "long-bipartite": _long_bipartite, "small-blocks": _small_blocks, "thin-uniform": _thin_uniform,
+    "third-isolated": _third_isolated, "hamming": _hamming, "thick-regular": _thick_regular,
+    "dense-regular": _dense_regular, "near-in-slab": _near_in_slab, "near-in-tiles": _near_in_tiles,
     "torus": _torus, "king": _king, "honeycomb": _honeycomb, "shuffled-grid": _shuffled_grid,
     "subdivided-grid": _subdivided_grid, "ring": _ring, "small-world": _small_world,
     "recursive-tree": _recursive_tree, "binary-tree": _binary_tree, "broom": _broom, "comb": _comb,
@@ -403,6 +522,13 @@ def _one_hot_item(n: int, rng: Generator) -> tuple[Ids, Ids]:
     return np.concatenate([np.arange(n), users]), np.concatenate([np.zeros(n, np.int64), items])
 
 
+def _hot_users(n: int, rng: Generator) -> tuple[Ids, Ids]:
+    """Return ratings of which three users have one of every second item."""
+    items = np.flatnonzero(np.arange(n) % 2)
+    users = np.concatenate([np.repeat(np.arange(3), items.size), rng.integers(3, n, 12 * n)])
+    return users, np.concatenate([np.tile(items, 3), rng.integers(0, n, 12 * n)])
+
+
 def _rectangle(n: int, rng: Generator) -> tuple[Ids, Ids]:
     users, items = np.divmod(np.arange(20 * n), 100)
     return users, items
@@ -410,6 +536,10 @@ def _rectangle(n: int, rng: Generator) -> tuple[Ids, Ids]:
 
 def _tall(n: int, rng: Generator) -> tuple[Ids, Ids]:
     return rng.integers(0, n, 8 * n), rng.integers(0, 50, 8 * n)
+
+
+def _short(n: int, rng: Generator) -> tuple[Ids, Ids]:
+    return rng.integers(0, 300, 8 * n), rng.integers(0, n, 8 * n)
 
 
 def _communities(n: int, rng: Generator) -> tuple[Ids, Ids]:
@@ -422,6 +552,17 @@ def _drifting(n: int, rng: Generator) -> tuple[Ids, Ids]:
     return users, np.maximum(0, users - (rng.exponential(300, users.size)).astype(np.int64))
 
 
+def _trailing(n: int, rng: Generator) -> tuple[Ids, Ids]:
+    users = rng.integers(0, n, 10 * n)
+    return users, np.maximum(0, users - rng.integers(0, 60, users.size))
+
+
+def _sliding(n: int, rng: Generator) -> tuple[Ids, Ids]:
+    """Return ratings of a window of items that moves on with the users, half as fast."""
+    users = rng.integers(0, n, 24 * n)
+    return users, users // 2 + rng.integers(0, 2000, users.size)
+
+
 def _zipf_items(n: int, rng: Generator) -> tuple[Ids, Ids]:
     items = np.minimum(n - 1, (rng.random(16 * n) ** -1.1).astype(np.int64))
     return rng.integers(0, n, items.size), items
@@ -430,6 +571,11 @@ def _zipf_items(n: int, rng: Generator) -> tuple[Ids, Ids]:
 def _zipf_both(n: int, rng: Generator) -> tuple[Ids, Ids]:
     users, items = (np.minimum(n - 1, (20 * (rng.random(16 * n) ** -0.7 - 1)).astype(np.int64)) for _ in range(2))
     return users, items
+
+
+def _mild_zipf(n: int, rng: Generator) -> tuple[Ids, Ids]:
+    users, items = (np.minimum(n - 1, (200 * (rng.random(14 * n) ** -0.9 - 1)).astype(np.int64)) for _ in range(2))
+    return rng.permutation(n)[users], items
 
 
 def _staircase(n: int, rng: Generator) -> tuple[Ids, Ids]:
@@ -448,7 +594,8 @@ def _sparse(n: int, rng: Generator) -> tuple[Ids, Ids]:
 
 TUNE_RATINGS: Mapping[str, Callable[[int, Generator], tuple[Ids, Ids]]] = {
     "uniform": _uniform, "rectangle": _rectangle, "communities": _communities, "zipf-items": _zipf_items,
-    "staircase": _staircase, "sparse": _sparse,
+    "staircase": _staircase, "sparse": _sparse, "trailing": _trailing, "sliding": _sliding, "short": _short,
+    "hot-users": _hot_users, "mild-zipf": _mild_zipf,
 }
 JUDGE_RATINGS: Mapping[str, Callable[[int, Generator], tuple[Ids, Ids]]] = {
     "diagonals": _diagonals, "one-hot-item": _one_hot_item, "tall": _tall, "drifting": _drifting,

@@ -400,7 +400,7 @@ def test_what_surely_takes_longer_is_not_priced(session: Session, name: str, gra
 
 def test_a_profile_of_one_core_changes_the_pick(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two cores search a grid together in less time than the host's one; one core of the same device does not."""
-    problem, shipped, picks = as_problem(cg.generators.grid(400, 400)), load_profile(pocl.facts, measured=False), []
+    problem, shipped, picks = as_problem(cg.generators.grid(300, 300)), load_profile(pocl.facts, measured=False), []
     for units in (2, 1):
         monkeypatch.setattr(pocl, "facts", replace(pocl.facts, compute_units=units))
         monkeypatch.setattr(pocl, "profile", replace(shipped, rates=slower(shipped.rates, 2 / units)))

@@ -163,7 +163,7 @@ def test_grids_of_any_size(session: Session, n_groups: int) -> None:
     """Also with more groups than users."""
     for name in ("dense", "one", "empty", "cross"):
         plan = check_replay(session, "block_grid", ZOO[name], n_groups=n_groups, barrier="launch")
-        assert plan.recipe.values == {"n_groups": n_groups}
+        assert plan.setting.values == {"n_groups": n_groups}
         plan = check_replay(session, "block_grid", ZOO[name], n_groups=n_groups)
         assert ("control" in plan.arrays) == supersteps.has_grid_barrier(session.facts)
 
@@ -171,7 +171,7 @@ def test_grids_of_any_size(session: Session, n_groups: int) -> None:
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (64, 32)])
 def test_blocks_of_any_shape(pocl: Session, shape: tuple[int, int]) -> None:
     for name in ("dense", "one", "empty", "cross"):
-        defines = check_replay(pocl, "block_diagonal", ZOO[name], shape=shape).recipe.defines
+        defines = check_replay(pocl, "block_diagonal", ZOO[name], shape=shape).setting.defines
         assert (defines["N_ROWS"], defines["N_COLUMNS"]) == shape
 
 

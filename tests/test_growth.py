@@ -12,7 +12,7 @@ from clgraph import generators
 from clgraph.engine.plan import Plan
 from clgraph.errors import CapacityError, DeviceMemoryError
 from clgraph.model.cost import Work
-from clgraph.model.recipe import Array, Loop, Phase, Recipe, Use
+from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Use
 
 SOURCE = str(ROOT / "tests" / "kernels" / "growth.cl")
 START = Phase(f"{SOURCE}:start", 1)
@@ -24,7 +24,7 @@ LEVELS = Loop((APPEND, CLOSE), "number", "state[STATE_ALIVE]", 40, 1.0)
 def tree(session, n, *steps, room=1):
     arrays = {"list": Array(room, np.uint32), "state": Array("STATE_WORDS", np.uint32)}
     problem = SimpleNamespace(graph=generators.path(2))
-    return Plan(session, problem, Recipe((START, *steps), arrays, {"n": n, "number": 1}))
+    return Plan(session, problem, Recipe((START, *steps), lambda: Setting(arrays, {"n": n, "number": 1})))
 
 
 def listed(plan):

@@ -91,15 +91,15 @@ def test_the_only_call_on_a_matrix_may_take_longer_on_the_host(
 def test_few_entries_of_a_larger_matrix_are_enough(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where neighbours are near, scipy's search has ended before the device had read the matrix."""
     algorithm, graph = find_algorithm("bfs"), cg.generators.grid(300, 450)
-    ways = {"scan": Curve({1: 1e10}), "traverse": Curve({100_000: 1e9, 500_000: 1e7})}
+    ways = {"scan": Curve({1: 1e10}), "traverse": Curve({300_000: 1e9, 2_000_000: 1e7})}
     rates = replace(pocl.profile.rates, call_seconds=1.5e-4, host_items_per_second=ways)
     monkeypatch.setattr(pocl, "profile", replace(pocl.profile, rates=rates))
     monkeypatch.setattr(Graph, "stats", property(lambda graph: pytest.fail("statistics were asked for")))
     near, far = graph.to_scipy(), graph.permuted(0).to_scipy()
     assert algorithm.choose_at_once(pocl, algorithm.problem(near, source=0)).strategy == "host"
+    assert algorithm.choose_at_once(pocl, algorithm.problem(far, source=0)).strategy == "frontier"
+    monkeypatch.setattr("clgraph.algorithms.bfs._UNMEASURED", 0)
     assert algorithm.choose_at_once(pocl, algorithm.problem(far, source=0)) is None
-    monkeypatch.setattr("clgraph.engine.algorithm._MOST_ITEMS", 1e3)
-    assert algorithm.choose_at_once(pocl, algorithm.problem(near, source=0)) is None
 
 
 @pytest.mark.parametrize("name", [*ALGORITHMS, "color", "partition"])

@@ -204,7 +204,7 @@ def test_mates_are_neighbours_and_light(session: Session, matching: str, once: N
     graph = cg.generators.delaunay_points(600, seed=2)
     weights = np.random.default_rng(4).integers(1, 9, graph.n_vertices)
     plan, levels = levels_of(session, graph, matching=matching, vertex_weights=weights)
-    most = 3 * weights.sum() // (2 * plan.recipe.values["coarsest"])
+    most = 3 * weights.sum() // (2 * plan.setting.values["coarsest"])
     (_, columns, rows), own, to = levels[0]
     for c in range(levels[1][1].size):
         pair = np.flatnonzero(to == c)
@@ -296,7 +296,7 @@ def refined_from(session: Session, graph: Graph, parts, **settings) -> int:
     run, constant = plan.used[0], plan.program(REFINING).constant
 
     def given(sizes) -> int:
-        run.plan.arrays["work"].set(parts, offset=constant("BEST") * plan.recipe.values["room"])
+        run.plan.arrays["work"].set(parts, offset=constant("BEST") * plan.setting.values["room"])
         weights = np.bincount(parts).astype(np.int32)
         plan.scope["parts_work"].set(weights, offset=constant("BEST_SIZES") * weights.size)
         return 0

@@ -328,7 +328,7 @@ def test_leaves_do_not_wait(pocl: Session) -> None:
     for graph, drops in ((star, 1), (random_weights(cg.generators.grid(9, 9)), 0)):
         for strategy in ("frontier", "delta_stepping", "dijkstra"):
             recipe = STRATEGIES[strategy].recipe(as_problem(graph, source=1), pocl.facts)
-            assert recipe.defines["SKIP_LEAVES" if strategy == "dijkstra" else "DROP_LEAVES"] == drops
+            assert recipe.setting().defines["SKIP_LEAVES" if strategy == "dijkstra" else "DROP_LEAVES"] == drops
             assert_right(graph, 1, pocl, strategy)
 
 

@@ -225,6 +225,22 @@ def test_a_search_on_a_cpu_leaves_symmetry_open(
     assert graph.facts == whole and graph.is_known_symmetric == whole.is_symmetric
 
 
+def test_a_search_on_a_cpu_needs_no_statistics(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its plan is made before the check has ended; who asks for more of the graph waits for that."""
+    if not session.facts.is_cpu:
+        pytest.skip("a GPU finds symmetry while it reads")
+    monkeypatch.setattr(admissions, "StatsRun", lambda *_: pytest.fail("statistics were made"))
+    matrix = matrix_of(3, n=400, n_entries=900)
+    expected = cg.bfs(Graph.from_scipy(matrix), 0, session=session, strategy="host")
+    found = cg.bfs(matrix, 0, session=session, strategy="frontier")
+    assert found.info.strategy == "frontier" and found.distances.tolist() == expected.distances.tolist()
+    graph = wrap_graph(matrix, merged=False, along_rows=True)
+    assert isinstance(graph, WrappedGraph)
+    admit(session, graph, measured=False)
+    assert not graph.is_checked and not graph.is_known_symmetric
+    assert not graph.directed and graph.is_checked and graph.has_sorted_rows
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_answers_are_those_of_a_graph_with_arrays_of_its_own(pocl: Session, name: str) -> None:
     matrix = KINDS[name]

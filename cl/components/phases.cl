@@ -107,15 +107,18 @@ KERNEL find_giant(int n, volatile __global const int *parent, __global int *rest
   }
 }
 
-/* is_root[v] = 1 for the smallest vertex of each component. */
+/* is_root[v] = 1 for the smallest vertex of each component, and 0 behind the last vertex. */
 KERNEL mark_roots(int n, __global const int *restrict parent, __global int *restrict is_root) {
   int v = get_global_id(0);
   if (v < n) is_root[v] = parent[v] == v;
+  if (v == 0) is_root[n] = 0;
 }
 
-/* labels[v] = rank of v's root among the roots: components numbered by their smallest vertex. */
+/* labels[v] = rank of v's root among the roots: components numbered by their smallest vertex. How many there are comes
+ * behind, so that one copy has all. */
 KERNEL number_components(int n, __global const int *restrict parent, __global const int *restrict rank,
                          __global int *restrict labels) {
   int v = get_global_id(0);
   if (v < n) labels[v] = rank[parent[v]];
+  if (v == 0) labels[n] = rank[n];
 }

@@ -20,11 +20,12 @@ from clgraph.data.csr import (
     owned,
 )
 from clgraph.data.entries import row_order
-from clgraph.data.stats import GraphStats, graph_stats, has_thin_rows, sampled_locality
+from clgraph.data.stats import GraphStats, graph_stats, guessed_stats, has_thin_rows, sampled_locality
 from clgraph.errors import GraphError, InputError
 
 MAX_KERNEL_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
 _FEW_WEIGHTS = 64
+_UNLOOKED = 1 << 19  # vertices and entries up to which a search has ended before it pays to look where neighbours are
 
 
 @dataclass(init=False, frozen=True, eq=False, repr=False)
@@ -184,6 +185,12 @@ class GraphArrays:
         return self._sampled_locality(in_order=True)
 
     @cached_property
+    def guessed_stats(self) -> GraphStats:
+        """Statistics by a rough guess, for choices that cannot wait for better ones; small graphs count as near."""
+        n, m = self.n_vertices, self.n_edges
+        return guessed_stats(n, m, *(self.locality_in_order if n + m > _UNLOOKED else (0.0, 0.0)))
+
+    @cached_property
     def is_thin(self) -> bool:
         """Whether no vertex has more than two entries, so that searches have few vertices at a time before them."""
         return self.n_edges <= 2 * self.n_vertices and self._has_thin_rows()
@@ -196,6 +203,15 @@ class GraphArrays:
             return True
         few = weights[:: 1 + weights.size // _FEW_WEIGHTS]
         return bool((few == weights[0]).all() and (weights == weights[0]).all())
+
+    @cached_property
+    def light_share(self) -> float:
+        """The share of a few edges that weigh at most twice the least of them."""
+        weights = self._weights()
+        if weights is None or not weights.size:
+            return 1.0
+        few = weights[:: 1 + weights.size // _FEW_WEIGHTS]
+        return float((few <= 2.0 * few.min()).mean())
 
     def _weights(self) -> NDArray[Any] | None:
         return self.edge_weights

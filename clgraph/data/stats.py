@@ -29,7 +29,10 @@ DEEP_HOOKS = 0.75 * MAX_CLIMB  # climbs of such a mean have not come to their to
 NEIGHBORHOOD = 1 << 12
 N_STARTS, SHORT_SEEN, SHORT_LOOKS = 8, 64, 512  # short searches, and the most vertices and entries of each
 _UNSEEN = 0.25  # searches beside those made that reach all: sources are often chosen in large components
+FAR_IN_MESHES = 0.05  # the most neighbours
+_MIXED, _CLOSED = 2.5, 5.0  # times the shares of other degrees, and of edges that close cycles, is wholly irregular
 _SMALL_WORLD_LEVELS = 12  # in which a small world's neighbourhood gets there
+_LEAST_LEVELS, _OF_SPACE = 4, 3.2  # that tell as which power of the levels a search grows; one of three dimensions
 
 
 @dataclass(frozen=True)
@@ -106,6 +109,16 @@ class GraphStats:
         return roots * self.mean_log2_neighbor_distance / math.log2(2.0 + self.n_vertices)
 
 
+    @property
+    def irregularity(self) -> float:
+        """How irregular rows are to who goes along them: 0 on trees, and where most degrees have the same bits."""
+        connected = self.n_vertices - self.n_isolated
+        if not connected:
+            return 0.0
+        others, cycles = 1.0 - max(self.degree_vertex_counts[1:]) / connected, 0.5 * self.n_edges / connected - 1.0
+        return min(1.0, _MIXED * others) * min(1.0, max(0.0, _CLOSED * cycles))
+
+
 class Search(NamedTuple):
     """How a search had grown when it was stopped, after the last level that it had all of.
 
@@ -158,6 +171,23 @@ def graph_stats(graph: GraphArrays) -> GraphStats:
         **_first_hook(graph),
         **_reach(graph),
     )
+
+
+def guessed_stats(n: int, m: int, far_share: float, mean_log2_distance: float) -> GraphStats:
+    """Return statistics of a graph of which no more is known than its sizes and where neighbours are.
+
+    All vertices count as reached, and as having as many entries. Where few neighbours are far, the graph counts as a
+    mesh, whose searches are deep.
+    """
+    mean, is_mesh = m / max(1, n), far_share < FAR_IN_MESHES
+    size = math.log2(2.0 + n)
+    return GraphStats(
+        n_vertices=n, n_edges=m, directed=True, weighted=False, min_degree=0, max_degree=m, mean_degree=mean,
+        degree_std=0.0, degree_second_moment=mean**2, n_isolated=0, degree_vertex_counts=(), degree_edge_counts=(),
+        has_sorted_rows=False, mean_log2_neighbor_distance=mean_log2_distance, far_neighbor_share=far_share,
+        first_hook_tree_share=mean_log2_distance / size / (mean + 1.0), first_hook_giant_share=0.0,
+        first_hook_depth=1.0, estimated_depth=2.0 * math.sqrt(n) if is_mesh else size, reached_share=1.0,
+    )  # fmt: skip
 
 
 def _reach(graph: GraphArrays) -> dict[str, float]:
@@ -223,20 +253,24 @@ def reach(searches: Sequence[Search], n_connected: int) -> dict[str, float]:
     shares = [search.n_seen / n_connected if not search.n_last else whole for search in informed]
     told = informed[:1] if longest.levels > _SMALL_WORLD_LEVELS else informed  # near a hub one sees no long path
     return {
-        "estimated_depth": max(_extrapolated_depth(search, n_connected) for search in told),
+        "estimated_depth": max(_extrapolated_depth(search, n_connected, search is longest) for search in told),
         "reached_share": min(1.0, (sum(shares) + _UNSEEN) / (len(shares) + _UNSEEN)),
     }
 
 
-def _extrapolated_depth(search: Search, n_connected: int) -> float:
-    """Return the levels of a search that goes on as it has grown."""
+def _extrapolated_depth(search: Search, n_connected: int, is_long: bool) -> float:
+    """Return the levels of a search that goes on as it has grown; one that *is_long* may tell a space from hubs."""
     levels, n_seen, n_last, n_earlier = search
     if not n_last or not levels:
         return float(levels)
     left = max(1.0, n_connected / n_seen)
-    if levels <= _SMALL_WORLD_LEVELS:
+    few = levels <= _SMALL_WORLD_LEVELS
+    if few and (not is_long or levels < _LEAST_LEVELS or levels * n_last > _OF_SPACE * n_seen):
+        power = math.inf
+    else:
+        power = math.log(n_seen / n_earlier) / math.log(levels / (1 << (levels.bit_length() - 2)))
+    if few and power > _OF_SPACE:
         return levels * (1.0 + math.log2(left) / math.log2(n_seen))
-    power = math.log(n_seen / n_earlier) / math.log(levels / (1 << (levels.bit_length() - 2)))
     return min(float(n_connected), 2.0 * levels * math.pow(left, 1.0 / max(1.0, power)))
 
 

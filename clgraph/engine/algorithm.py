@@ -6,16 +6,18 @@ import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 from clgraph.arguments import checked_flag
 from clgraph.data.stats import FAR_DISTANCE
 from clgraph.data.wrapped import WrappedGraph
+from clgraph.device.facts import DeviceFacts
 from clgraph.engine.learning import Run, Trials, call_seconds, learning_of
 from clgraph.engine.plan import Plan
 from clgraph.engine.problem import admission
 from clgraph.engine.watching import RunsLongError, leaving_after, limit_seconds, second_best
-from clgraph.model.cost import Gathers, Work
+from clgraph.model.cost import Work
 from clgraph.model.strategy import Choice, Strategy, checked_options, choose, choose_at_once
 from clgraph.runtime.device_graph import session_for
 from clgraph.runtime.graph_on_device import GraphOnDevice
@@ -24,7 +26,7 @@ from clgraph.runtime.timing import Recorder, RunInfo, Seconds
 
 _MOST_CHOICES = 64  # that are kept with a graph: settings such as seeds may be many
 _MOST_ITEMS = 2.5e5  # for each such call: in larger graphs there is no need to look where neighbours are
-_NEAR_BYTES = 2.0**18
+_LOOK_BYTES = 8.0
 
 
 def _none_left_out(_problem: Any, _session: Session) -> dict[str, str]:
@@ -56,6 +58,9 @@ class Algorithm:
     only_call : tuple of float
         What the only call on a graph takes at least on a device: as long as so many calls without their kernels, since
         its check, its statistics and a plan take more than to find them; and so many looks at each vertex and entry.
+    guess : callable, optional
+        ``guess(problem, facts)`` returns the strategy on a device whose plan needs no statistics, and a rough guess of
+        its work, where to find statistics takes longer than they save; else ``None``.
     """
 
     name: str
@@ -66,7 +71,8 @@ class Algorithm:
     takes: Literal["graph", "ratings", "mesh"] = "graph"
     left_out: Callable[[Any, Session], Mapping[str, str]] = _none_left_out
     learns: bool = False
-    only_call: tuple[float, float] = 12.0, 3.0
+    only_call: tuple[float, float] = 12.0, 7.0
+    guess: Callable[[Any, DeviceFacts], tuple[str, Work] | None] | None = None
 
     def choose(self, session: Session, problem: Any, strategy: str = "auto", *, whole: bool = False) -> Choice:
         """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest.
@@ -89,11 +95,12 @@ class Algorithm:
             return None
         n_items, is_unread = graph.n_vertices + graph.n_edges, isinstance(graph, WrappedGraph)
         calls, looks = self.only_call if is_unread else (1.0, 0.0)
-        if graph.n_vertices > FAR_DISTANCE and n_items > _MOST_ITEMS * calls:
+        guess = partial(self.guess, problem, session.facts) if self.guess is not None and is_unread else None
+        if guess is None and graph.n_vertices > FAR_DISTANCE and n_items > _MOST_ITEMS * calls:
             return None
-        before = Work(gathers=(Gathers(looks * n_items, _NEAR_BYTES),))
+        before = Work(streamed_bytes=_LOOK_BYTES * looks * n_items)
         facts, rates = session.facts, session.profile.rates
-        return choose_at_once(self.strategies, strategy, problem, facts, rates, calls=calls, before=before)
+        return choose_at_once(self.strategies, strategy, problem, facts, rates, calls=calls, before=before, guess=guess)
 
     def _left_out(self, problem: Any, session: Session) -> Mapping[str, str]:
         left_out = self.left_out(problem, session)
@@ -134,7 +141,7 @@ class Algorithm:
         """
         verify, on, started = checked_flag("verify", verify), self.session(problem, session), time.perf_counter()
         choice = None if options else self.choose_at_once(on, problem, strategy)
-        if choice is not None:
+        if choice is not None and self.strategies[choice.strategy].kind == "sequential":
             with admission(None, problem) as problem:
                 plan = self.strategies[choice.strategy].plan(on, problem)
                 plan.run()
@@ -143,15 +150,16 @@ class Algorithm:
             if verify:
                 self.check(problem, result)
             return result
-        with on.driver, on.measure(started) as recorder, admission(on, problem) as problem:
+        is_guess = choice is not None
+        with on.driver, on.measure(started) as recorder, admission(on, problem, measured=not is_guess) as problem:
             learning = learning_of(on) if self.learns and not options else None
-            choice, trials = self._chosen(on, problem, strategy)
+            choice, trials = (choice, Trials()) if choice is not None else self._chosen(on, problem, strategy)
             predicted = ""
             if learning is not None and strategy == "auto":
                 predicted = choice.strategy
                 choice = learning.pick(self.name, choice, trials)
             left: dict[str, float] = {}
-            is_watched = strategy == "auto" and not options and (self.learns or self.takes == "ratings")
+            is_watched = strategy == "auto" and not (options or is_guess) and (self.learns or self.takes == "ratings")
             while True:
                 began = time.perf_counter()
                 try:
@@ -181,6 +189,8 @@ class Algorithm:
     ) -> tuple[Any, Run, dict[str, Any]]:
         """Run the strategy chosen; return its result, when it ran, and what its plan tells of it."""
         with self._planned(on, problem, choice, options) as plan:
+            if isinstance(graph := getattr(problem, "graph", None), WrappedGraph):
+                graph.check()  # which has gone on while the plan was made
             run = Run(recorder)
             plan.run()
             run.stop()

@@ -1,6 +1,7 @@
 """A strategy that runs on the host: compiled routines of numpy and scipy on the graph's own arrays."""
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from clgraph.data.graph import Graph
-from clgraph.data.stats import FAR_DISTANCE
+from clgraph.data.stats import FAR_DISTANCE, FAR_IN_MESHES
 from clgraph.data.wrapped import WrappedGraph
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import HostItems, Part, Work
@@ -20,6 +21,9 @@ _USUAL_REACH = 0.25  # of the vertices, between random numbers and those of mesh
 _UNLOOKED = {"traverse": 1 << 19}  # vertices and entries up to which it does not pay to look where neighbours are
 _CACHED = 1 << 15  # ... in other ways, which take longer for an entry
 _SAVED, _PROBED_DEGREE = 0.4, 2  # entries beyond those of the probe lead to vertices that were met before
+# Of a search of a mesh: around each vertex of its front, and more where numbers jump; trees are numbered by level.
+_FRONT_BYTES, _FRONT_POWER, _EDGES_OF_TREES = 800.0, 1.3, 2
+_NEAR_FRONT = {"traverse": 0.0, "union": 1.0}  # what is in a cache of it, since scipy has just turned the matrix round
 _TAKEN_AS_IT_IS = np.dtype(np.int32), np.dtype(np.int32), np.dtype(np.float64)  # offsets, columns, values
 _MOST_INDICES = 2**31 - 2**16
 
@@ -97,8 +101,11 @@ def walked(graph: Graph, way: str) -> Work:
     if not graph.is_measured and graph.n_vertices + graph.n_edges <= _UNLOOKED.get(way, _CACHED):
         return Work(host_items=(HostItems(items, _USUAL_REACH * whole, way),))
     far, mean_log2_distance = graph.locality if way == "heap" else graph.locality_in_order
-    reach = 2.0 ** (1.0 + mean_log2_distance)
-    near = HostItems((1.0 - far) * items, min(whole, _VERTEX_BYTES * reach), way)
+    reach = _VERTEX_BYTES * 2.0 ** (1.0 + mean_log2_distance)
+    if way in _NEAR_FRONT and far < FAR_IN_MESHES and graph.n_edges > _EDGES_OF_TREES * n:
+        front = 2.0 ** (_FRONT_POWER * mean_log2_distance) - _NEAR_FRONT[way]
+        reach = max(reach, _FRONT_BYTES * math.sqrt(n) * front)
+    near = HostItems((1.0 - far) * items, min(whole, reach), way)
     return Work(host_items=(near, HostItems(far * items, whole, way)))
 
 

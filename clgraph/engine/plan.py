@@ -33,6 +33,8 @@ class Plan:
     problem : object
         It has the graph.
     recipe : Recipe
+    setting : Setting
+        What the recipe has made for its steps.
     arrays : dict of str to DeviceArray
         The arrays that the recipe names.
     scope : dict
@@ -61,6 +63,7 @@ class Plan:
 
     def __init__(self, session: Session, problem: Any, recipe: Recipe) -> None:
         self.session, self.problem, self.recipe = session, problem, recipe
+        self.setting = setting = recipe.setting()
         self.rounds: list[int] = []
         self.used: list[Any] = []
         self._found: dict[str, int] = {}  # details that kernels have written
@@ -70,20 +73,20 @@ class Plan:
         self._first = None if first is None else Phase(first.kernel, 0, defines=first.defines)
         defines, given = self._given()
         self._programs: dict[Any, Program] = {}
-        self._defines = {**defines, **recipe.defines}
-        inputs = {name: make(session) for name, make in recipe.inputs.items()}
-        sizes = {name: self._number(self._first, array.size) for name, array in recipe.arrays.items()}
-        bytes_each = {name: sizes[name] * np.dtype(array.dtype).itemsize for name, array in recipe.arrays.items()}
+        self._defines = {**defines, **setting.defines}
+        inputs = {name: make(session) for name, make in setting.inputs.items()}
+        sizes = {name: self._number(self._first, array.size) for name, array in setting.arrays.items()}
+        bytes_each = {name: sizes[name] * np.dtype(array.dtype).itemsize for name, array in setting.arrays.items()}
         if bytes_each:
             session.check_memory(bytes_each)
         self.arrays: dict[str, DeviceArray] = {
             name: (session.zeros if array.zeroed else session.empty)(sizes[name], array.dtype)
-            for name, array in recipe.arrays.items()
+            for name, array in setting.arrays.items()
         }
         lengths = {capacity_of(name): array.size for name, array in self.arrays.items()}
-        self.scope: dict[str, Any] = {**lengths, **given, **recipe.values, **inputs, **self.arrays}
-        if recipe.prepare is not None:
-            self.scope |= recipe.prepare(self)
+        self.scope: dict[str, Any] = {**lengths, **given, **setting.values, **inputs, **self.arrays}
+        if setting.prepare is not None:
+            self.scope |= setting.prepare(self)
         self._statuses: list[tuple[str, str, int]] = []  # a kernel, and the array and the place of its word
         self._launches: dict[Launch, Growth | None] = {}
         distinct = {id(step): step for step in recipe.steps}  # a step that is there twice is bound once
@@ -116,9 +119,9 @@ class Plan:
         """Return kernel file *source*, built as the recipe says and with *defines* of its own."""
         key = source, *defines.items()
         if key not in self._programs:
-            merged = {**self._defines, **self.recipe.file_defines.get(source, {}), **defines}
+            merged = {**self._defines, **self.setting.file_defines.get(source, {}), **defines}
             self._programs[key] = self.session.program(
-                source, merged, work_group_size=self.recipe.work_group_size
+                source, merged, work_group_size=self.setting.work_group_size
             )
         return self._programs[key]
 
@@ -223,7 +226,8 @@ class Plan:
         """Let go of the problem, and with it of the graph, until :meth:`attach`; what is bound stays."""
         self.problem = None
         if self.recipe.steps:
-            self.recipe = replace(self.recipe, steps=(), arrays={}, inputs={}, prepare=None)
+            self.recipe = Recipe(())
+            self.setting = replace(self.setting, arrays={}, inputs={}, prepare=None)
         for part in self.used:
             if isinstance(part, Plan):
                 part.detach()
@@ -257,17 +261,19 @@ class Plan:
             if hasattr(use, "check") and not isinstance(use, LookBack):
                 use.check()
         first = self._first
-        found = {} if first is None else {name: self._place(first, word) for name, word in self.recipe.found.items()}
-        names = sorted({array for _, array, _ in self._statuses} | {array for array, _ in found.values()})
-        blocks = [(self.arrays[name], 0, self.arrays[name].size) for name in names]
+        found = {} if first is None else {name: self._place(first, word) for name, word in self.setting.found.items()}
+        places: dict[str, list[int]] = {}  # few words are copied sooner than whole arrays
+        for array, place in (*(status[1:] for status in self._statuses), *found.values()):
+            places.setdefault(array, []).append(place)
+        blocks = [(self.arrays[name], min(at), max(at) + 1) for name, at in places.items()]
         read = iter(self.session.read(*parts, *blocks, *(word for _, words in looking for word in words)))
         items = [next(read) for _ in parts]
-        words = {name: next(read) for name in names}
+        words = {name: next(read) for name in places}
         for use, statuses in looking:
             use.check([next(read) for _ in statuses])
         for kernel, array, place in self._statuses:
-            check_status(int(words[array][place]), kernel)
-        self._found = {name: int(words[array][place]) for name, (array, place) in found.items()}
+            check_status(int(words[array][place - min(places[array])]), kernel)
+        self._found = {name: int(words[array][place - min(places[array])]) for name, (array, place) in found.items()}
         return items
 
     def word(self, word: str) -> int:
@@ -279,5 +285,5 @@ class Plan:
     @property
     def details(self) -> dict[str, Any]:
         """What the last run tells of itself, for its ``info``."""
-        told = [self.recipe.details, *(getattr(use, "details", {}) for use in self.used), self._found]
+        told = [self.setting.details, *(getattr(use, "details", {}) for use in self.used), self._found]
         return {name: value() if callable(value) else value for each in told for name, value in each.items()}

@@ -1,16 +1,20 @@
 """What problems on graphs share."""
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Self
+from functools import cached_property, wraps
+from typing import Any, Self, TypeVar
 
 from clgraph.data.graph import Graph
 from clgraph.data.stats import GraphStats
 from clgraph.data.wrapped import WrappedGraph
+from clgraph.device.facts import DeviceFacts
 from clgraph.runtime.admission import admit
 from clgraph.runtime.session import Session
+
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,11 @@ class GraphProblem:
     @property
     def stats(self) -> GraphStats:
         return self.graph.stats
+
+    @cached_property
+    def shared(self) -> dict[Hashable, tuple[DeviceFacts, Any]]:
+        """What :func:`shared` functions have returned for this problem."""
+        return {}
 
     @property
     def settings(self) -> Hashable:
@@ -41,14 +50,33 @@ class GraphProblem:
         return self if isinstance(self.graph, WrappedGraph) else self.admitted()
 
 
+def shared(make: Callable[..., _Made]) -> Callable[..., _Made]:
+    """Let strategies that are compared share what ``make(problem, facts, *options)`` returns, such as a phase.
+
+    It must not refer to the problem, which keeps it.
+    """
+
+    @wraps(make)
+    def known(problem: GraphProblem, facts: DeviceFacts, *options: Hashable) -> _Made:
+        found = problem.shared.get((make, options))
+        if found is None or found[0] is not facts:
+            found = problem.shared[make, options] = facts, make(problem, facts, *options)
+        made: _Made = found[1]
+        return made
+
+    return known
+
+
 @contextmanager
-def admission(session: Session | None, problem: Any) -> Iterator[Any]:
+def admission(session: Session | None, problem: Any, *, measured: bool = True) -> Iterator[Any]:
     """Check and measure the graph of *problem*; of one that was only wrapped nothing is left at the end of the block.
 
     Parameters
     ----------
     session : Session or None
         The device that checks and measures the graph; ``None`` leaves it to the host, for small graphs.
+    measured : bool
+        Whether statistics are wanted of a graph that was only wrapped, and its check at once.
     problem : object
         What ``as_problem`` of an algorithm has returned, also one without a graph.
 
@@ -67,7 +95,7 @@ def admission(session: Session | None, problem: Any) -> Iterator[Any]:
         if session is None:
             graph.check()
         else:
-            admit(session, graph)
+            admit(session, graph, measured=measured)
         yield problem.admitted()
     finally:
         if session is not None:

@@ -103,7 +103,15 @@ class Work:
 
     def times(self, n: float, weight: float = 1.0) -> Work:
         """Return the work of *n* such runs, and *weight* times what is neither a launch, a read-back nor a barrier."""
-        return total(((self, n, weight),))
+        k = n * weight
+        return Work(
+            n * self.launches, n * self.read_backs, n * self.grid_barriers, k * self.streamed_bytes,
+            self.gathers and tuple([Gathers(k * g.count, g.working_set_bytes) for g in self.gathers]),
+            self.atomics and tuple([Atomics(k * a.count, a.n_words, a.operation, a.n_items) for a in self.atomics]),
+            self.chains and tuple([Chain(k * c.loads, c.working_set_bytes) for c in self.chains]),
+            k * self.locks, k * self.contended_attempts, k * self.host_seconds,
+            self.host_items and tuple([HostItems(k * i.count, i.working_set_bytes, i.way) for i in self.host_items]),
+        )  # fmt: skip
 
 
 Part: TypeAlias = tuple[Work, float, float]
@@ -112,34 +120,10 @@ Part: TypeAlias = tuple[Work, float, float]
 
 def total(parts: Iterable[Part]) -> Work:
     """Return the work of all *parts*."""
-    launches = read_backs = grid_barriers = streamed_bytes = locks = contended_attempts = host_seconds = 0.0
-    gathers: list[Gathers] = []
-    atomics: list[Atomics] = []
-    chains: list[Chain] = []
-    host_items: list[HostItems] = []
+    summed = Work()
     for work, times, weight in parts:
-        n = times * weight
-        launches += times * work.launches
-        read_backs += times * work.read_backs
-        grid_barriers += times * work.grid_barriers
-        streamed_bytes += n * work.streamed_bytes
-        if n == 1.0:
-            gathers += work.gathers
-            atomics += work.atomics
-            chains += work.chains
-            host_items += work.host_items
-        else:
-            gathers += [Gathers(n * g.count, g.working_set_bytes) for g in work.gathers]
-            atomics += [Atomics(n * a.count, a.n_words, a.operation, a.n_items) for a in work.atomics]
-            chains += [Chain(n * c.loads, c.working_set_bytes) for c in work.chains]
-            host_items += [HostItems(n * i.count, i.working_set_bytes, i.way) for i in work.host_items]
-        locks += n * work.locks
-        contended_attempts += n * work.contended_attempts
-        host_seconds += n * work.host_seconds
-    return Work(
-        launches, read_backs, grid_barriers, streamed_bytes, tuple(gathers), tuple(atomics), tuple(chains), locks,
-        contended_attempts, host_seconds, tuple(host_items),
-    )  # fmt: skip
+        summed += work.times(times, weight)
+    return summed
 
 
 @record
@@ -149,13 +133,9 @@ class Estimate:
     seconds: float
     parts: Mapping[str, float] = field(default_factory=dict)
 
-    def plus(self, part: str, seconds: float) -> Estimate:
-        """Return the estimate with one more part, which hides behind none."""
-        return Estimate(self.seconds + seconds, {**self.parts, part: seconds})
 
-
-def estimate(asked: Work | Iterable[Part], rates: DeviceRates) -> Estimate:
-    """Predict how long a work, or all of its parts, takes on a device with these *rates*.
+def estimate(asked: Work | Iterable[Part], rates: DeviceRates, call: float | None = None) -> Estimate:
+    """Predict how long a work, or all of its parts, takes on a device with these *rates*, and seconds of a *call*.
 
     Launches, read-backs, barriers and the host add up; streaming, gathers and atomics share the memory system and add
     up; serial work (chains of loads, and locks) hides behind those of its own part unless it takes longer, since parts
@@ -207,7 +187,10 @@ def estimate(asked: Work | Iterable[Part], rates: DeviceRates) -> Estimate:
         "host": host,
     }
     fixed = parts["launches"] + parts["read_backs"] + parts["grid_barriers"] + host
-    return Estimate(fixed + longest, parts)
+    if call is None:
+        return Estimate(fixed + longest, parts)
+    parts["call"] = call
+    return Estimate(fixed + longest + call, parts)
 
 
 def _host_seconds(items: HostItems, rates: DeviceRates) -> float:

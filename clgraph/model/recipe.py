@@ -1,7 +1,7 @@
 """What a strategy does, as data that the engine runs and the cost model reads.
 
-A recipe names the arrays of a run, the values that its kernels share, and its steps. What is launched is what is
-predicted, since both come from the same list.
+A recipe lists the steps of a run, and makes what they need beside the input: arrays, and values that kernels share.
+What is launched is what is predicted, since both come from the same list.
 """
 from __future__ import annotations
 
@@ -147,16 +147,14 @@ Step: TypeAlias = "Phase | Use | Loop | Recipe"
 
 
 @record
-class Recipe:
-    """A strategy's run on one problem.
+class Setting:
+    """What the kernels of a run find beside the rows of the graph, and what the run tells of itself.
 
     Attributes
     ----------
-    steps : tuple of Step
-        A recipe among them is a part of the run with arrays, values and defines of its own.
     arrays : mapping of str to Array
     values : mapping of str to number
-        What several kernels have parameters for; the arrays of the input and of the recipe are in that scope, too.
+        What several kernels have parameters for; the arrays of the input and of the setting are in that scope, too.
     defines : mapping
         Definitions of all kernel files.
     file_defines : mapping of str to mapping
@@ -172,11 +170,8 @@ class Recipe:
         array on the device, or a number.
     prepare : callable, optional
         ``prepare(plan)`` makes what the steps go by, once, before they are bound, and returns it by name for the scope.
-    preparation : Work
-        What making the plan asks of the device.
     """
 
-    steps: tuple[Step, ...]
     arrays: Mapping[str, Array] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
     defines: Mapping[str, int | str] = field(default_factory=dict)
@@ -186,6 +181,25 @@ class Recipe:
     work_group_size: int | None = None
     inputs: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     prepare: Callable[[Any], Mapping[str, Any]] | None = None
+
+
+@record
+class Recipe:
+    """A strategy's run on one problem.
+
+    Attributes
+    ----------
+    steps : tuple of Step
+        A recipe among them is a part of the run with a setting of its own.
+    setting : callable
+        ``setting()`` returns the :class:`Setting` of the steps. A price needs the steps alone, and of the recipes that
+        are made for a choice one gets a plan; so who makes a recipe leaves to this what no step's work depends on.
+    preparation : Work
+        What making the plan asks of the device.
+    """
+
+    steps: tuple[Step, ...]
+    setting: Callable[[], Setting] = Setting
     preparation: Work = _NOTHING
 
     @property

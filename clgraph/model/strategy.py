@@ -144,12 +144,15 @@ def choose(
             out[name] = unsupported
         elif name not in out:
             fit[name] = s
+    price = _Prices(problem, facts, rates).of
     last = {name: s.least for name, s in fit.items() if s.least is not None and name != requested and not whole}
-    estimates = {name: priced(s, problem, facts, rates) for name, s in fit.items() if name not in last}
-    limit = _SURELY * min((found.seconds for found in estimates.values()), default=math.inf)
-    bounds = {least: estimate(least(problem, facts), rates).seconds for least in set(last.values())}
-    at_least = {name: bounds[least] for name, least in last.items() if bounds[least] > limit}
-    estimates |= {name: priced(fit[name], problem, facts, rates) for name in last if name not in at_least}
+    estimates = {name: price(s) for name, s in fit.items() if name not in last}
+    at_least = {}
+    if last:
+        limit = _SURELY * min((found.seconds for found in estimates.values()), default=math.inf)
+        bounds = {least: estimate(least(problem, facts), rates).seconds for least in set(last.values())}
+        at_least = {name: bounds[least] for name, least in last.items() if bounds[least] > limit}
+        estimates |= {name: price(fit[name]) for name in last if name not in at_least}
     ranked = dict(sorted(estimates.items(), key=lambda item: item[1].seconds))
     picked = next(iter(ranked)) if requested == "auto" else requested
     if logger.isEnabledFor(logging.INFO):
@@ -159,40 +162,59 @@ def choose(
 
 def priced(strategy: Strategy, problem: Any, facts: DeviceFacts, rates: DeviceRates) -> Estimate:
     """Predict what a call takes: the work, and on a device what comes beside it, with its answer, over a bus if any."""
-    of_work = estimate(strategy.work(problem, facts), rates)
-    if strategy.kind == "sequential":
-        return of_work
-    graph = None if facts.is_cpu else getattr(problem, "graph", None)
-    answer = 0.0 if graph is None else _ANSWER_BYTES * graph.n_vertices / _BUS_BYTES_PER_SECOND
-    if strategy.answer is not None:
-        answer += estimate(strategy.answer(problem, facts), rates).seconds
-    return of_work.plus("call", rates.call_seconds + answer)
+    return _Prices(problem, facts, rates).of(strategy)
+
+
+class _Prices:
+    """What strategies take on one problem; what comes beside their work is the same for those that answer alike."""
+
+    def __init__(self, problem: Any, facts: DeviceFacts, rates: DeviceRates) -> None:
+        self._problem, self._facts, self._rates = problem, facts, rates
+        self._beside: dict[Any, float] = {}
+
+    def of(self, strategy: Strategy) -> Estimate:
+        beside = None
+        if strategy.kind != "sequential" and (beside := self._beside.get(strategy.answer)) is None:
+            beside = self._beside[strategy.answer] = self._call_seconds(strategy.answer)
+        return estimate(strategy.work(self._problem, self._facts), self._rates, beside)
+
+    def _call_seconds(self, answer: Callable[[Any, DeviceFacts], Work] | None) -> float:
+        graph = None if self._facts.is_cpu else getattr(self._problem, "graph", None)
+        seconds = 0.0 if graph is None else _ANSWER_BYTES * graph.n_vertices / _BUS_BYTES_PER_SECOND
+        if answer is not None:
+            seconds += estimate(answer(self._problem, self._facts), self._rates).seconds
+        return self._rates.call_seconds + seconds
 
 
 def choose_at_once(
     strategies: Mapping[str, Strategy], requested: str, problem: Any, facts: DeviceFacts, rates: DeviceRates,
-    *, calls: float = 1.0, before: Work = _NOTHING,
+    *, calls: float = 1.0, before: Work = _NOTHING, guess: Callable[[], tuple[str, Work] | None] | None = None,
 ) -> Choice | None:
     """Return the choice of a sequential strategy that ends before any launch on the device could have been read back.
 
-    One that is requested by name needs no prices of others, either.
+    One that is requested by name needs no prices of others, either. ``guess()`` returns a strategy on the device that
+    needs no statistics, and its work: then the better of both is chosen.
 
     What has to be done before the first launch takes as long as so many *calls* without their kernels, and as the work
     *before* it. Nothing else is priced then, and of *problem* little is read but its sizes. ``None`` stands for no such
     strategy, and leaves all to :func:`choose`.
     """
+    if not isinstance(requested, str):
+        return None
     least = calls * rates.call_seconds + rates.read_back_seconds + estimate(before, rates).seconds
+    offers: dict[str, Estimate] = {}
     for name, strategy in strategies.items():
-        if strategy.kind != "sequential":
+        if strategy.kind != "sequential" or requested not in ("auto", name) or strategy.unfit(problem) is not None:
             continue
-        if not isinstance(requested, str) or requested not in ("auto", name):
-            continue
-        if strategy.unfit(problem) is None:
-            guess = priced(strategy, problem, facts, rates)
-            if guess.seconds < least or requested == name:
-                reason = f"the least that a call on {facts.name} takes is {1e3 * least:.2g} ms"
-                return Choice(name, requested, {name: guess}, reason=reason)
-    return None
+        offers[name] = priced(strategy, problem, facts, rates)
+        if offers[name].seconds < least or requested == name:
+            reason = f"the least that a call on {facts.name} takes is {1e3 * least:.2g} ms"
+            return Choice(name, requested, {name: offers[name]}, reason=reason)
+    if guess is None or (guessed := guess()) is None or requested not in ("auto", guessed[0]):
+        return None
+    offers[guessed[0]] = estimate(guessed[1], rates, least)
+    ranked = dict(sorted(offers.items(), key=lambda item: item[1].seconds))
+    return Choice(next(iter(ranked)), requested, ranked, reason="a guess by few entries")
 
 
 def checked_options(strategies: Mapping[str, Strategy], choice: Choice, options: Mapping[str, Any]) -> dict[str, Any]:

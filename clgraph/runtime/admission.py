@@ -2,10 +2,12 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clgraph.data.entries import EntryFacts
 from clgraph.data.graph import Graph
@@ -17,11 +19,12 @@ from clgraph.runtime.graph_stats import StatsRun
 from clgraph.runtime.session import Session
 
 
-def admit(session: Session, graph: Graph) -> None:
+def admit(session: Session, graph: Graph, *, measured: bool = True) -> None:
     """Make sure that nothing unchecked is in *graph*, and that its statistics are known if it is large.
 
     A matrix that was only wrapped is checked by kernels, which measure it, too; on a CPU they read it in place. What is
-    small the host checks and measures in less time than launches take.
+    small the host checks and measures in less time than launches take. A matrix that need not be *measured* gets
+    statistics by a guess, and its check goes on until someone calls ``graph.check()``.
 
     Raises
     ------
@@ -32,12 +35,12 @@ def admit(session: Session, graph: Graph) -> None:
         if isinstance(graph, WrappedGraph):
             graph.check()
     elif isinstance(graph, WrappedGraph) and not graph.is_checked:
-        _admit_wrapped(session, graph)
+        _admit_wrapped(session, graph, measured)
     else:
         _ = device_graph(session, graph).stats
 
 
-def _admit_wrapped(session: Session, graph: WrappedGraph) -> None:
+def _admit_wrapped(session: Session, graph: WrappedGraph, measured: bool) -> None:
     hosts = [np.ascontiguousarray(host) for host in graph.arrays if host is not None]
     staging = session.staging_for(hosts[-1].nbytes)  # then the last array is checked on its way
     made = [session.upload(a, in_place=True) if staging is None else session.empty(a.size, a.dtype) for a in hosts]
@@ -56,25 +59,38 @@ def _admit_wrapped(session: Session, graph: WrappedGraph) -> None:
                 [(array.buffer, 0, host) for array, host in zip(made, hosts, strict=True)],
                 lambda start, stop: check.run(start // size, stop // size),
             )
+    missing = partial(_all_facts, session, graph.n_vertices, offsets, columns, weights) if leaves_open else None
+    if not measured and missing is not None and not graph.merged:
+        session.queue.flush()
+        graph.admit_later(partial(_found, graph, check), graph.guessed_stats, missing)
+        session.device_graphs[graph] = DeviceGraph(
+            session, offsets, columns, weights, directed=True, _source=weakref.ref(graph)
+        )
+        return
     stats = StatsRun(session, graph.n_vertices, graph.n_edges, rows, check.state)
-    *checked, measured = session.read(*check.parts, stats.part)
-    try:
-        _, found = check.read(checked)
-    except GraphError:
-        graph.check()  # names what is wrong as it is called in a matrix
-        raise
+    *checked, words = session.read(*check.parts, stats.part)
+    found = _found(graph, check, checked)
     if graph.must_merge(found):
         graph.merge()
-        _admit_wrapped(session, graph)
+        _admit_wrapped(session, graph, measured)
         return
     directed, is_sorted = not found.is_symmetric, found.has_sorted_rows
     graph.admit(
-        found, stats.read(measured, directed=directed, weighted=weights is not None, has_sorted_rows=is_sorted),
-        partial(_all_facts, session, graph.n_vertices, offsets, columns, weights) if leaves_open else None,
+        found, stats.read(words, directed=directed, weighted=weights is not None, has_sorted_rows=is_sorted),
+        missing,
     )
     session.device_graphs[graph] = DeviceGraph(
         session, offsets, columns, weights, directed=directed, has_sorted_rows=is_sorted, _source=weakref.ref(graph)
     )
+
+
+def _found(graph: WrappedGraph, check: CsrCheck, read: Sequence[NDArray[Any]] | None = None) -> EntryFacts:
+    """Return what the check has found; *read* are its parts, if they were read."""
+    try:
+        return check.read(read)[1]
+    except GraphError:
+        graph.check()  # names what is wrong as it is called in a matrix
+        raise
 
 
 def _all_facts(session: Session, n: int, *arrays: Any) -> EntryFacts:

@@ -95,6 +95,10 @@ class GraphOnDevice(Graph):
     def has_equal_weights(self) -> bool:
         return self.weight_dtype is None
 
+    @property
+    def light_share(self) -> float:
+        return float(self.weight_dtype is None)
+
     @cached_property
     def stats(self) -> GraphStats:
         return self.on_device.stats

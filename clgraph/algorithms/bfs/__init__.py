@@ -40,14 +40,20 @@ from numpy.typing import NDArray
 from clgraph.algorithms.bfs.plan import LevelsPlan
 from clgraph.algorithms.bfs.problem import as_problem
 from clgraph.algorithms.bfs.strategies import STRATEGIES
-from clgraph.algorithms.bfs.work import turns_round
+from clgraph.algorithms.bfs.work import frontier, turns_round
 from clgraph.algorithms.traversal.paths import path_to
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.data.graph import Graph
+from clgraph.device.facts import DeviceFacts
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
+from clgraph.model.cost import Work
+from clgraph.runtime.device_graph import is_small
 from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import RunInfo
+
+_UNMEASURED = 1 << 24  # vertices and entries
+_ONCE_BYTES = 48.0  # of a vertex, which a first call takes as long as: memory is new, and answers are read back
 
 
 class _BFS(NamedTuple):
@@ -164,4 +170,15 @@ def _left_out(problem: SearchProblem, _session: Session) -> dict[str, str]:
     return {"direction_optimizing": "the search is so deep or narrow that it stays top-down, as frontier does"}
 
 
-ALGORITHM = Algorithm("bfs", STRATEGIES, as_problem, _answer, _check, left_out=_left_out, learns=True)
+def _guess(problem: SearchProblem, facts: DeviceFacts) -> tuple[str, Work] | None:
+    """Return what a search on a CPU asks that is not worth statistics: of larger graphs both directions may be."""
+    graph = problem.graph
+    if not facts.is_cpu or is_small(graph) or graph.n_vertices + graph.n_edges > _UNMEASURED:
+        return None
+    once = Work(streamed_bytes=_ONCE_BYTES * graph.n_vertices)
+    return "frontier", frontier(graph.guessed_stats, facts) + once
+
+
+ALGORITHM = Algorithm(
+    "bfs", STRATEGIES, as_problem, _answer, _check, left_out=_left_out, learns=True, only_call=(6.0, 0.5), guess=_guess
+)

@@ -66,6 +66,9 @@ class Levels:
         """Search from the vertices in the lists."""
         turn, depth, explored, self.rounds = 0, 1, 0, 0
         while depth <= self._max_depth:
+            if self._few_rows == _ANY and not self._alpha:  # nobody asks how many wait
+                self._expand_alone(turn, depth, explored)
+                return
             light, heavy, edges, _ = self._sizes(turn)
             if not light + heavy:
                 return

@@ -18,7 +18,7 @@ from clgraph.engine.host import sequential
 from clgraph.engine.plan import Plan
 from clgraph.engine.planned import planned
 from clgraph.model.cost import Work
-from clgraph.model.recipe import Array, Phase, Recipe, Use
+from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
 from clgraph.model.strategy import Strategy
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
@@ -65,8 +65,7 @@ def _recipe(
     steps = (
         Phase(f"{SOURCE}:initialize", n, cleared), Phase(f"{SOURCE}:start", 1), search if one_launch else levels
     )
-    return Recipe(
-        steps=steps if n else (),
+    return Recipe(steps if n else (), lambda: Setting(
         arrays={
             "state": Array("STATE_WORDS", np.uint32), **queues.lists(problem), "bits": Array(-(-n // 32), np.uint32),
             "distances": Array(-(-n // 4) * 4, np.int32), "predecessors": Array(n, np.int32),
@@ -84,7 +83,7 @@ def _recipe(
         work_group_size=group,
         inputs={"sources": problem.upload_sources},
         prepare=partial(_rows_into, bottom_up=bottom_up),
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def _rows_into(plan: Plan, *, bottom_up: bool) -> dict[str, DeviceArray]:

@@ -42,7 +42,7 @@ class Claims:
     """
 
     def __init__(self, plan: Plan, *, words: int, team: int, most_groups: int, prefers: bool) -> None:
-        self._plan, session, n, program = plan, plan.session, plan.recipe.values["n"], plan.program(_SOURCE)
+        self._plan, session, n, program = plan, plan.session, plan.setting.values["n"], plan.program(_SOURCE)
         self._n, self._words, self._prefers, self._members = n, words, prefers, plan.problem.members
         self._no_color, self._n_lists = map(program.constant, ("NO_COLOR", "N_LISTS"))
         self.rounds, self.details = 0, dict[str, Any]()

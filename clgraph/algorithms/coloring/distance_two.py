@@ -30,7 +30,7 @@ from clgraph.arguments import checked_count
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
 from clgraph.model.cost import Work
-from clgraph.model.recipe import Array, Recipe, Use
+from clgraph.model.recipe import Array, Recipe, Setting, Use
 from clgraph.primitives.fill import Iota
 from clgraph.primitives.sort import Sort
 from clgraph.primitives.types import power_of_two_at_most
@@ -97,8 +97,6 @@ def _recipe(
         limit = checked_count("long_row", long_row, _MAX_DEGREE, least=0)
     defines = {**sizes, "CLOSED": int(closed)}
     sized = not problem.deterministic and problem.members > 32 * words * _LARGE_NET
-    per_word, n_words = _sized(problem) if sized else (1, 0)
-    for_long = {**defines, "WG_SIZE": min(facts.max_work_group_size, _LONG_GROUP)}
     machine: dict[str, Any] = {"words": words, "most_groups": most_groups, "prefers": hash_bits is not None}
     if problem.deterministic:
         step = _claims(problem, facts, partial(Claims, team=sizes["TEAM"], **machine), hash_bits is not None)
@@ -108,22 +106,26 @@ def _recipe(
     in_order = Work(launches=1.0)
     if order != "natural":
         in_order += Work(launches=2.0) + work.sort_pairs(n, facts)
-    return Recipe(
-        steps=(step,) if n else (),
-        arrays={"colors": Array(n, np.int32), "used": Array(max(n * words, n_words), np.uint32)},
-        values={
-            "n": n, "seed": problem.seed, "chunk": chunk,
-            "layout": {"words": words, "net_stride": net_stride, "word_stride": word_stride},
-        },
-        file_defines={
-            _SOURCE: defines, _CLAIMS: defines, _LONG: for_long, _SIZED: defines, _SIZED_LONG: for_long,
-            _BITMAPS: {"MEMBERS_PER_WORD": per_word},
-            _HASHES: {"N_HASHES": 1, "HASH_LIST(X)": f"X(0, {hash_bits[0]})"} if hash_bits else {},
-        },
-        prepare=partial(_prepared, order=order, hash_bits=hash_bits) if n else None,
-        preparation=in_order,
-        details=dict(zip(("hash", "bits"), hash_bits, strict=True)) if hash_bits else {},
-    )  # fmt: skip
+
+    def setting() -> Setting:
+        per_word, n_words = _sized(problem) if sized else (1, 0)
+        for_long = {**defines, "WG_SIZE": min(facts.max_work_group_size, _LONG_GROUP)}
+        return Setting(
+            arrays={"colors": Array(n, np.int32), "used": Array(max(n * words, n_words), np.uint32)},
+            values={
+                "n": n, "seed": problem.seed, "chunk": chunk,
+                "layout": {"words": words, "net_stride": net_stride, "word_stride": word_stride},
+            },
+            file_defines={
+                _SOURCE: defines, _CLAIMS: defines, _LONG: for_long, _SIZED: defines, _SIZED_LONG: for_long,
+                _BITMAPS: {"MEMBERS_PER_WORD": per_word},
+                _HASHES: {"N_HASHES": 1, "HASH_LIST(X)": f"X(0, {hash_bits[0]})"} if hash_bits else {},
+            },
+            prepare=partial(_prepared, order=order, hash_bits=hash_bits) if n else None,
+            details=dict(zip(("hash", "bits"), hash_bits, strict=True)) if hash_bits else {},
+        )  # fmt: skip
+
+    return Recipe((step,) if n else (), setting, in_order)
 
 
 def _sized(problem: ColoringProblem) -> tuple[int, int]:
@@ -149,7 +151,8 @@ def _windows(
     problem: ColoringProblem, make: Callable[[Plan], Windows], limit: int, prefers: bool, words: int, sized: bool
 ) -> Use:
     stats, windows = problem.stats, 1.0 if sized else work.windows(problem.stats)
-    n_long = int(np.count_nonzero(problem.rows.degrees > limit)) if limit < stats.n_vertices else 0
+    may_be_long = limit < stats.n_vertices and (problem.bipartite or limit < stats.max_degree)
+    n_long = int(np.count_nonzero(problem.rows.degrees > limit)) if may_be_long else 0
     parts = 1.0 if n_long in (0, stats.n_vertices) else 2.0  # a launch for long rows, one for the others
     first = Work(launches=1.0 + 2 * parts, read_backs=parts * (1.0 + windows**0.5))
     asked = work.first_fit(stats, words if sized else None)
@@ -165,7 +168,7 @@ def _windows(
 
 def _prepared(plan: Plan, order: str, hash_bits: tuple[str, int] | None) -> dict[str, Any]:
     """Return the vertices in their order, and their hash colours."""
-    session, n = plan.session, plan.recipe.values["n"]
+    session, n = plan.session, plan.setting.values["n"]
     vertices, preferences = session.empty(n, np.int32), session.empty(n if hash_bits else 1, np.int32)
     Iota(session, vertices).run()
     if order != "natural":

@@ -1,7 +1,8 @@
 """Greedy colouring in a given order, in parallel; ``cl/coloring/jones_plassmann.cl`` tells how."""
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from clgraph.algorithms.coloring.tuning import NOT_TUNED, Tuning, tuned_sizes
 from clgraph.algorithms.coloring.vertex_orders import (
     SHORT_ROW,
     VertexOrder,
+    most_need_few,
     order_constant,
     rank_steps,
     vertex_order,
@@ -19,7 +21,7 @@ from clgraph.algorithms.coloring.vertex_orders import (
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
 from clgraph.model.cost import Work
-from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step, Use
+from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Step, Use
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.sort import Sort
 from clgraph.runtime.arrays import DeviceArray
@@ -45,63 +47,105 @@ def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning
     """Short rows are of a work-item each, longer ones of a sub-group each, which come first."""
     graph, stats, together = problem.graph, problem.stats, facts.dialect.has_grid_barrier
     n, longest, name = stats.n_vertices, stats.max_degree, problem.order or problem.suitable_order
-    order = vertex_order(graph, name, problem.seed)
-    sizes, least = _short_rows(facts, tuning, name, order, longest)
+    sizes, least = _short_rows(facts, tuning, name, name == "largest_first" and most_need_few(graph), longest)
     n_groups = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
-    n_large = int(np.count_nonzero(graph.degrees >= least)) if longest >= least else 0
-    is_given = name == "smallest_last"
-    is_ranked = is_given or n_large > 0 or (name == "largest_first" and "MARKED" not in sizes)
+    is_given, has_large = name == "smallest_last", longest >= least
     large_sizes = tuned_sizes(tuning, _LARGE, _SIZES_LARGE, WG_SIZE=None if together else facts.sub_group_size)
     hub_degree, large_per_unit = large_sizes.pop("HUB_DEGREE"), large_sizes.pop("GROUPS_PER_UNIT")
-    n_hubs = int(np.count_nonzero(graph.degrees >= hub_degree)) if 0 < least <= longest >= hub_degree else 0
+    has_hubs, n_items = 0 < least <= longest >= hub_degree, n_groups * sizes["WG_SIZE"]
+    counts = _Counts(problem, facts, name, least, hub_degree, n_items)
     written = Work(streamed_bytes=12.0 * n)
     prepare = Phase(f"{_SOURCE}:prepare", -(-n // _PREPARE_STEPS), written, {"are_given": is_given})
     steps = [*(rank_steps(graph, name, problem.seed) if is_given else ()), prepare]
-    arrays = {
-        "colors": Array(n, np.int32), "ranks": Array(n if is_given else 1, np.uint32),
-        "words": Array(2 * n if is_ranked else order.n_places, np.uint32),
-        "controls": Array("CONTROL_WORDS", np.uint32, zeroed=True),
-    }
-    if n_large:
+    if has_large:
         most_groups = large_per_unit * facts.compute_units
-        steps += _large(problem, facts, least, n_large, n_hubs, large_sizes["WG_SIZE"], most_groups)
-        arrays |= {
-            "listed": Array(n_large, np.int32), "vertices": Array(n_large, np.int32),
-            "keys": Array(n_large, np.uint32), "keys_in_order": Array(n_large, np.uint32),
-            "before": Array(stats.n_edges, np.int32), "n_before": Array(n_hubs, np.uint32),
-            "bitmaps": Array((stats.n_edges >> 5) + n + 1, np.uint32),
+        steps += _large(problem, facts, counts, has_hubs, large_sizes["WG_SIZE"], most_groups)
+    if has_short := stats.min_degree < least:
+        steps.append(_small(problem, facts, counts, n_groups))
+
+    def setting() -> Setting:
+        order, n_large, n_hubs = counts.order, counts.n_large, counts.n_hubs if has_hubs else 0
+        is_ranked = is_given or has_large or (name == "largest_first" and "MARKED" not in sizes)
+        arrays = {
+            "colors": Array(n, np.int32), "ranks": Array(n if is_given else 1, np.uint32),
+            "words": Array(2 * n if is_ranked else order.n_places, np.uint32),
+            "controls": Array("CONTROL_WORDS", np.uint32, zeroed=True),
         }
-    n_blocks = 0  # as many as whole pieces need
-    if n_large < n:
-        group, width = sizes["WG_SIZE"], facts.sub_group_size
-        phase = order_constant("PHASE_SIZE")
-        pieces = -(-order.n_blocks(n) * phase // width)
-        n_blocks = -(-pieces * width // phase)
-        # As many groups as leave each sub-group as many pieces of a turn, or one less.
-        items = -(-pieces // -(-pieces * width // (n_groups * group))) * width
-        steps.append(_small(problem, facts, items, n_groups))
-        room = order.n_turns * pieces * width + (0 if together else n_groups * group)
-        lists_first = sizes.get("SORTED") or sizes.get("MARKED")
-        arrays |= {
-            "queues": Array(4 * room, np.uint32), "lists": Array(room if lists_first else 1, np.uint32),
-            "sizes": Array(2 * n_groups * group // width, np.uint32),
-        }
-    return Recipe(
-        steps=tuple(steps) if n else (), arrays=arrays, details={"order": name},
-        values={"n": n, "n_large": n_large, "n_hubs": n_hubs, **order.values},
-        inputs={"blocks": partial(_upload_blocks, order=order, n=n, n_blocks=n_blocks)},
-        file_defines={
-            _SOURCE: {**sizes, "PREPARE_STEPS": _PREPARE_STEPS, "RANKED": int(is_ranked), "ORDER": order.number},
-            _LARGE: large_sizes,
-        },
-    )  # fmt: skip
+        if has_large:
+            arrays |= {
+                "listed": Array(n_large, np.int32), "vertices": Array(n_large, np.int32),
+                "keys": Array(n_large, np.uint32), "keys_in_order": Array(n_large, np.uint32),
+                "before": Array(stats.n_edges, np.int32), "n_before": Array(n_hubs, np.uint32),
+                "bitmaps": Array((stats.n_edges >> 5) + n + 1, np.uint32),
+            }
+        if has_short:
+            room = order.n_turns * counts.pieces * facts.sub_group_size + (0 if together else n_items)
+            lists_first = sizes.get("SORTED") or sizes.get("MARKED")
+            arrays |= {
+                "queues": Array(4 * room, np.uint32), "lists": Array(room if lists_first else 1, np.uint32),
+                "sizes": Array(2 * n_items // facts.sub_group_size, np.uint32),
+            }
+        return Setting(
+            arrays=arrays, details={"order": name},
+            values={"n": n, "n_large": n_large if has_large else 0, "n_hubs": n_hubs, **order.values},
+            inputs={"blocks": partial(_upload_blocks, order=order, n=n, n_blocks=counts.n_blocks if has_short else 0)},
+            file_defines={
+                _SOURCE: {**sizes, "PREPARE_STEPS": _PREPARE_STEPS, "RANKED": int(is_ranked), "ORDER": order.number},
+                _LARGE: large_sizes,
+            },
+        )  # fmt: skip
+
+    return Recipe(tuple(steps) if n else (), setting)
+
+
+@dataclass
+class _Counts:
+    """What a plan has to know of the order and of the degrees, found when it asks."""
+
+    problem: ColoringProblem
+    facts: DeviceFacts
+    name: str
+    least: int
+    hub_degree: int
+    most_items: int
+
+    @cached_property
+    def order(self) -> VertexOrder:
+        return vertex_order(self.problem.graph, self.name, self.problem.seed)
+
+    @cached_property
+    def n_large(self) -> int:
+        return int(np.count_nonzero(self.problem.graph.degrees >= self.least))
+
+    @cached_property
+    def n_hubs(self) -> int:
+        return int(np.count_nonzero(self.problem.graph.degrees >= self.hub_degree))
+
+    @property
+    def pieces(self) -> int:
+        """Parts of a turn, each of which a sub-group takes at a time."""
+        n = self.problem.stats.n_vertices
+        return -(-self.order.n_blocks(n) * order_constant("PHASE_SIZE") // self.facts.sub_group_size)
+
+    @property
+    def n_blocks(self) -> int:
+        """As many blocks as whole pieces need."""
+        return -(-self.pieces * self.facts.sub_group_size // order_constant("PHASE_SIZE"))
+
+    @property
+    def n_items(self) -> int:
+        """As many work-items as leave each sub-group as many pieces of a turn, or one less."""
+        pieces, width = self.pieces, self.facts.sub_group_size
+        return -(-pieces // -(-pieces * width // self.most_items)) * width
 
 
 def _short_rows(
-    facts: DeviceFacts, tuning: Tuning, name: str, order: VertexOrder, longest: int
+    facts: DeviceFacts, tuning: Tuning, name: str, few: bool, longest: int
 ) -> tuple[dict[str, int], int]:
-    """Return the sizes for short rows, and from how many entries on a row is not short."""
-    few = order.tells_only_many
+    """Return the sizes for short rows, and from how many entries on a row is not short.
+
+    *few* tells that the order is ``largest_first`` where that tells only vertices of few neighbours from others.
+    """
     if facts.dialect.has_grid_barrier:
         sizes = tuned_sizes(tuning, _SOURCE, {**_SIZES, **_BY_ORDER.get("marked" if few else name, {})})
     else:
@@ -120,10 +164,12 @@ def _short_rows(
     return sizes, 0 if name == "natural" else least
 
 
-def _small(problem: ColoringProblem, facts: DeviceFacts, items: int, n_groups: int) -> Step:
+def _small(problem: ColoringProblem, facts: DeviceFacts, counts: _Counts, n_groups: int) -> Step:
     """Return the step for short rows: one launch, or launches until no vertex is open."""
     asked, kernel = work.small_rows(problem.stats, facts), f"{_SOURCE}:color_small"
-    phase = partial(Phase, kernel, items, max_groups=n_groups, status="controls[CONTROL_SMALL + GRID_STATUS]")
+    phase = partial(
+        Phase, kernel, lambda: counts.n_items, max_groups=n_groups, status="controls[CONTROL_SMALL + GRID_STATUS]"
+    )
     if facts.dialect.has_grid_barrier:
         return phase(asked, {"round": 1})
     a_round = phase(asked.times(1 / _LAUNCHES))
@@ -139,10 +185,10 @@ def _upload_blocks(session: Session, order: VertexOrder, n: int, n_blocks: int) 
 
 
 def _large(
-    problem: ColoringProblem, facts: DeviceFacts, least: int, n_large: int, n_hubs: int, group: int, limit: int
+    problem: ColoringProblem, facts: DeviceFacts, counts: _Counts, has_hubs: bool, group: int, limit: int
 ) -> list[Step]:
-    """Return the steps for vertices of at least *least* entries, of which the first *n_hubs* are listed beforehand."""
-    n, together = problem.stats.n_vertices, facts.dialect.has_grid_barrier
+    """Return the steps for long rows, of which those of hubs are listed beforehand."""
+    n, least, together = problem.stats.n_vertices, counts.least, facts.dialect.has_grid_barrier
 
     def choose(plan: Plan) -> Compact:
         rows = {"row_offsets": plan.scope["row_offsets"]}
@@ -152,15 +198,16 @@ def _large(
     def sort(plan: Plan) -> Sort:
         return Sort(plan.session, *(plan.arrays[name] for name in ("keys", "keys_in_order", "listed", "vertices")))
 
+    n_sorted = sum(problem.stats.degree_vertex_counts[(least + 1).bit_length() if least else 0 :])  # nearly
     steps: list[Any] = [
         Use(choose, work.choose_rows(n, facts)),
-        Phase(f"{_LARGE}:sort_keys", n_large),
-        Use(sort, work.sort_pairs(n_large, facts)),
+        Phase(f"{_LARGE}:sort_keys", lambda: counts.n_large),
+        Use(sort, work.sort_pairs(n_sorted, facts)),
     ]
-    if n_hubs:
-        steps.append(Phase(f"{_LARGE}:list_hubs", n_hubs * group, work.hub_rows(problem.stats, facts)))
+    if has_hubs:
+        steps.append(Phase(f"{_LARGE}:list_hubs", lambda: counts.n_hubs * group, work.hub_rows(problem.stats, facts)))
     steps.append(Phase(
-        f"{_LARGE}:color_large", n_large * facts.sub_group_size if together else 1,
+        f"{_LARGE}:color_large", (lambda: counts.n_large * facts.sub_group_size) if together else 1,
         work.large_rows(problem.stats, facts), max_groups=limit, status="controls[GRID_STATUS]",
     ))
     return steps

@@ -13,7 +13,7 @@ from clgraph.algorithms.coloring.vertex_orders import rank_steps
 from clgraph.data.graph import Graph
 from clgraph.engine.plan import Plan
 from clgraph.errors import VerificationError
-from clgraph.model.recipe import Array, Recipe
+from clgraph.model.recipe import Array, Recipe, Setting
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.program import Launch
@@ -73,7 +73,9 @@ def _numbered(colors: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
 def ranks(session: Session, graph: Graph, order: str, seed: int) -> DeviceArray:
     """Return the priorities of :func:`rank_steps`, uint32."""
     n = graph.n_vertices
-    recipe = Recipe(rank_steps(graph, order, seed) if n else (), {"ranks": Array(n, np.uint32)}, {"n": n})
+    recipe = Recipe(rank_steps(graph, order, seed) if n else (), lambda: Setting(
+        arrays={"ranks": Array(n, np.uint32)}, values={"n": n},
+    ))  # fmt: skip
     plan = ColoringPlan(session, ColoringProblem(graph), recipe)
     plan.run()
     plan.release()

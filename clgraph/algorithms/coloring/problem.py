@@ -65,8 +65,9 @@ class ColoringProblem(GraphProblem):
 
     @property
     def hash_suffices(self) -> bool:
-        """Whether that hash hardly collides, at distance 2, though it has few colours."""
-        return is_few(least_bits(self.members), self.members) and self.hash_start.suffices
+        """Whether that hash hardly collides, at distance 2, though it has few colours, but enough for any net."""
+        bits = least_bits(self.members)
+        return is_few(bits, self.members) and self.members <= 1 << bits and self.hash_start.suffices
 
     @cached_property
     def rows(self) -> Graph:

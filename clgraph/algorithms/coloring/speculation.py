@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache, partial
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
 from clgraph.model.cost import Work
-from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step, Use
+from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Step, Use
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.fill import Iota
 from clgraph.primitives.sort import Sort
@@ -50,8 +51,7 @@ def by_vertex(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> R
         order = problem.suitable_order
     every = work.all_rows(stats, facts)
     if order is None:
-        stride = tile_stride(facts, n) if n else 1
-        assign = Phase(f"{_SOURCE}:assign_all", n, every, {"stride": stride})
+        assign = Phase(f"{_SOURCE}:assign_all", n, every, {"stride": partial(tile_stride, facts, n)})
         return _recipe(problem, facts, tuning, Recipe((assign,)), assigns_hubs=True)
     steps = (
         Use(lambda plan: Iota(plan.session, plan.arrays["one_list"]), Work(launches=1.0)),
@@ -59,8 +59,8 @@ def by_vertex(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> R
         Use(_sorted_by_keys, work.sort_pairs(n, facts)),
         Phase(f"{_SOURCE}:assign_listed", n, every, {"list": "other_list"}),
     )
-    arrays = {name: Array(n, np.uint32) for name in ("keys", "keys_in_order")}
-    return _recipe(problem, facts, tuning, Recipe(steps, arrays), order=order)
+    first = Recipe(steps, lambda: Setting({name: Array(n, np.uint32) for name in ("keys", "keys_in_order")}))
+    return _recipe(problem, facts, tuning, first, order=order)
 
 
 def by_edge(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> Recipe:
@@ -81,8 +81,11 @@ def by_edge(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> Rec
         *rank_steps(problem.graph, order, problem.seed),
         Loop(a_round, "round", "state[STATE_ALIVE]", max(1, n), 8.0 + stats.mean_degree),
     )
-    arrays = {"sources": Array(m, np.int32), **{name: Array(n, np.uint32) for name in ("forbidden", "bases", "ranks")}}
-    first = Recipe(steps, arrays, found={"edge_rounds": "state[STATE_EDGE_ROUNDS]"})
+    words = Array(n, np.uint32)
+    first = Recipe(steps, lambda: Setting(
+        arrays={"sources": Array(m, np.int32), **dict.fromkeys(("forbidden", "bases", "ranks"), words)},
+        found={"edge_rounds": "state[STATE_EDGE_ROUNDS]"},
+    ))  # fmt: skip
     return _recipe(problem, facts, tuning, first, order=order, two_buffers=True, checks=False)
 
 
@@ -99,7 +102,10 @@ def from_hash(
     values = {"mask": (1 << bits) - 1, "colors": "tentative"}
     first = Recipe(
         (Phase(f"{_HASHES}:hash_vertices", graph.n_vertices, work.rows_of(problem.stats), values),),
-        file_defines={_HASHES: {"N_HASHES": 1, "HASH_LIST(X)": f"X(0, {name})"}}, details={"hash": name, "bits": bits},
+        lambda: Setting(
+            file_defines={_HASHES: {"N_HASHES": 1, "HASH_LIST(X)": f"X(0, {name})"}},
+            details={"hash": name, "bits": bits},
+        ),
     )
     stats = problem.stats
     repeated = _HASH_REPEATED * (work.hash_collisions(stats) if facts.is_cpu else 1.0)
@@ -121,46 +127,52 @@ def _recipe(
     group = max(_CPU_GROUP, facts.sub_group_size) if facts.is_cpu else None
     sizes = tuned_sizes(tuning, _SOURCE, _SIZES, WG_SIZE=group)
     limit = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
-    hub_group, n_hubs = min(_HUB_GROUP, facts.max_work_group_size), _count_above(problem, sizes["HUB_DEGREE"])
-    every = work.all_rows(stats, facts)
+    hub_group, hub_degree = min(_HUB_GROUP, facts.max_work_group_size), sizes["HUB_DEGREE"]
+    n_hubs = cache(partial(_count_above, problem, hub_degree))
+    per_hub = partial(Phase, items=lambda: n_hubs() * hub_group)
     steps: list[Step] = [Phase(f"{_SOURCE}:start", n, Work(streamed_bytes=16.0 * n))]
-    if order == "smallest_last" and "ranks" not in first.arrays:
+    if order == "smallest_last" and not two_buffers:  # else the first steps have ranked the vertices
         steps += rank_steps(problem.graph, order, problem.seed)
-    if n_hubs:
-        steps.append(Use(lambda plan: _hubs(plan, sizes["HUB_DEGREE"]), work.choose_rows(n, facts)))
+    if has_hubs := stats.max_degree > hub_degree:
+        steps.append(Use(lambda plan: _hubs(plan, hub_degree), work.choose_rows(n, facts)))
         if assigns_hubs:
-            steps.append(Phase(f"{_HUBS}:assign_hubs", n_hubs * hub_group))
+            steps.append(per_hub(f"{_HUBS}:assign_hubs"))
     steps += first.steps
-    if n_hubs and checks:
-        steps.append(Phase(f"{_HUBS}:check_hubs", n_hubs * hub_group))
+    if has_hubs and checks:
+        steps.append(per_hub(f"{_HUBS}:check_hubs"))
     if checks:
-        steps.append(Phase(f"{_SOURCE}:check_all", n, every if checked == 1.0 else every.times(checked)))
-    steps.append(_rounds(stats, facts, limit, every.times(repeated)))
-    own_buffer, by = two_buffers or problem.deterministic, vertex_order(problem.graph, order, problem.seed)
-    return Recipe(
-        steps=tuple(steps) if n else (),
-        arrays={
-            "colors": Array(n, np.int32), "state": Array("STATE_WORDS", np.uint32), "one_list": Array(n, np.int32),
-            "other_list": Array(n, np.int32), "hubs": Array(n_hubs, np.int32),
-            "ranks": Array(n if order == "smallest_last" else 1, np.uint32),
-            **({"tentative": Array(n, np.int32)} if own_buffer else {}), **first.arrays,
-        },
-        values={"n": n, "m": stats.n_edges, "n_hubs": n_hubs, **by.values},
-        file_defines={_SOURCE: sizes, _HUBS: {"WG_SIZE": hub_group}, **first.file_defines},
-        prepare=None if own_buffer else lambda plan: {"tentative": plan.arrays["colors"]},
-        details=first.details,
-        found={"conflicts": "state[STATE_CONFLICTS]", "rounds": "state[STATE_ROUNDS]", **first.found},
-    )  # fmt: skip
+        steps.append(Phase(f"{_SOURCE}:check_all", n, work.all_rows(stats, facts, checked)))
+    steps.append(_rounds(stats, facts, limit, repeated))
+
+    def setting() -> Setting:
+        of_first, own_buffer = first.setting(), two_buffers or problem.deterministic
+        by = vertex_order(problem.graph, order, problem.seed)
+        return Setting(
+            arrays={
+                "colors": Array(n, np.int32), "state": Array("STATE_WORDS", np.uint32), "one_list": Array(n, np.int32),
+                "other_list": Array(n, np.int32), "hubs": Array(n_hubs(), np.int32),
+                "ranks": Array(n if order == "smallest_last" else 1, np.uint32),
+                **({"tentative": Array(n, np.int32)} if own_buffer else {}), **of_first.arrays,
+            },
+            values={"n": n, "m": stats.n_edges, "n_hubs": n_hubs(), **by.values},
+            file_defines={_SOURCE: sizes, _HUBS: {"WG_SIZE": hub_group}, **of_first.file_defines},
+            prepare=None if own_buffer else lambda plan: {"tentative": plan.arrays["colors"]},
+            details=of_first.details,
+            found={"conflicts": "state[STATE_CONFLICTS]", "rounds": "state[STATE_ROUNDS]", **of_first.found},
+        )  # fmt: skip
+
+    return Recipe(tuple(steps) if n else (), setting)
 
 
-def _rounds(stats: GraphStats, facts: DeviceFacts, limit: int, again: Work) -> Step:
+def _rounds(stats: GraphStats, facts: DeviceFacts, limit: int, repeated: float) -> Step:
+    """Return the rounds in which so many times as many entries as there are get visited again."""
     n = stats.n_vertices
     if facts.dialect.has_grid_barrier:
-        in_one_launch = again + work.rounds_in_one_launch(stats, facts)
+        in_one_launch = work.all_rows(stats, facts, repeated) + work.rounds_in_one_launch(stats, facts)
         return Phase(f"{_SOURCE}:rounds", n, in_one_launch, max_groups=limit, status="state[STATE_STATUS]")
-    half = again.times(0.5 / _ROUNDS)
-    body = tuple(Phase(f"{_SOURCE}:{name}", n, half, max_groups=limit) for name in ("assign_round", "check_round"))
-    return Loop(body, "round", "state[STATE_ALIVE]", max(1, n), _ROUNDS)
+    half = work.all_rows(stats, facts, repeated * 0.5 / _ROUNDS)
+    assign, check = (Phase(f"{_SOURCE}:{name}", n, half, max_groups=limit) for name in ("assign_round", "check_round"))
+    return Loop((assign, check), "round", "state[STATE_ALIVE]", max(1, n), _ROUNDS)
 
 
 def _count_above(problem: ColoringProblem, degree: int) -> int:
@@ -169,7 +181,7 @@ def _count_above(problem: ColoringProblem, degree: int) -> int:
 
 def _hubs(plan: Plan, degree: int) -> Compact:
     return Compact(
-        plan.session, plan.recipe.values["n"], plan.arrays["hubs"],
+        plan.session, plan.setting.values["n"], plan.arrays["hubs"],
         predicate=f"row_offsets[i + 1] - row_offsets[i] > {degree}", arrays={"row_offsets": plan.scope["row_offsets"]},
     )
 

@@ -72,9 +72,16 @@ def most_need_few(graph: Graph) -> bool:
 
 
 def _most_have(graph: Graph, degree: int) -> bool:
-    """Return whether most have that degree; by a sample of large graphs, in no step with rows of a grid."""
-    counts, n = graph.stats.degree_vertex_counts, graph.n_vertices
-    if sum(counts[degree.bit_length() : degree.bit_length() + 1]) <= _MOST * n:
+    """Return whether most have that degree, the largest; where statistics do not tell, by a sample of the vertices.
+
+    The sample is in no step with rows of a grid.
+    """
+    stats, n, at = graph.stats, graph.n_vertices, degree.bit_length()
+    count, entries = (sum(counts[at : at + 1]) for counts in (stats.degree_vertex_counts, stats.degree_edge_counts))
+    missing = degree * count - entries  # of those in the bin that have less, one each at least
+    if count - missing > _MOST * n:
+        return True
+    if count - missing / max(1, degree - (1 << at >> 1)) <= _MOST * n:
         return False
     places = np.arange(min(n, _N_SAMPLES), dtype=np.uint64)
     if n > _N_SAMPLES:
@@ -98,11 +105,6 @@ class VertexOrder(NamedTuple):
     def values(self) -> dict[str, Any]:
         """What kernels have parameters for."""
         return {"order": self._asdict()}
-
-    @property
-    def tells_only_many(self) -> bool:
-        """Whether this is ``largest_first`` where it tells only vertices of few neighbours from others."""
-        return self.number == order_constant(_MANY_FIRST)
 
     @property
     def n_turns(self) -> int:

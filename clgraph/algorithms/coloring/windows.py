@@ -44,7 +44,7 @@ class Windows:
     def __init__(
         self, plan: Plan, *, long_row: int, items: int, words: int, most_groups: int, prefers: bool, sized: bool
     ) -> None:
-        self._plan, self._n, self._colors = plan, plan.recipe.values["n"], 32 * words
+        self._plan, self._n, self._colors = plan, plan.setting.values["n"], 32 * words
         self._items, self._most_groups, self._prefers = items, most_groups, prefers
         self._no_color, self._n_lists = map(plan.program(_SOURCE).constant, ("NO_COLOR", "N_LISTS"))
         self.rounds, self.details = 0, dict[str, Any]()

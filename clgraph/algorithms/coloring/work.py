@@ -67,10 +67,11 @@ def removals(stats: GraphStats) -> Work:
     return Work(streamed_bytes=4.0 * m, atomics=(Atomics(m, max(2.0, float(stats.n_vertices))),))
 
 
-def all_rows(stats: GraphStats, facts: DeviceFacts) -> Work:
-    """Visit the entries of all vertices, row by row."""
-    rows = Work(streamed_bytes=_CPU_VISIT_BYTES * _CPU_VERTEX_VISITS * stats.n_vertices) if facts.is_cpu else Work()
-    return visits(stats, facts, float(stats.n_edges)) + rows
+def all_rows(stats: GraphStats, facts: DeviceFacts, times: float = 1.0) -> Work:
+    """Visit the entries of all vertices, row by row, so many *times*."""
+    streamed, gathers = _visits(stats, facts, times * stats.n_edges)
+    rows = times * _CPU_VISIT_BYTES * _CPU_VERTEX_VISITS * stats.n_vertices if facts.is_cpu else 0.0
+    return Work(streamed_bytes=streamed + rows, gathers=gathers)
 
 
 def hash_collisions(stats: GraphStats) -> float:
@@ -87,13 +88,19 @@ def hash_check(stats: GraphStats, facts: DeviceFacts) -> float:
     return 1.0 + _HASH_MISSES * hash_collisions(stats) if facts.is_cpu else 1.0
 
 
-def visits(stats: GraphStats, facts: DeviceFacts, entries: float, cpu_bytes: float = _CPU_VISIT_BYTES) -> Work:
-    """Read *entries* and what their neighbours hold; on CPUs arithmetic takes longer than that."""
+def visits(stats: GraphStats, facts: DeviceFacts, entries: float) -> Work:
+    """Read *entries* and what their neighbours hold."""
+    streamed, gathers = _visits(stats, facts, entries)
+    return Work(streamed_bytes=streamed, gathers=gathers)
+
+
+def _visits(
+    stats: GraphStats, facts: DeviceFacts, entries: float, cpu_bytes: float = _CPU_VISIT_BYTES
+) -> tuple[float, tuple[Gathers, ...]]:
+    """Return streamed bytes and gathers of *entries* and what neighbours hold; on CPUs arithmetic takes longer."""
     far = stats.far_neighbor_share
-    return Work(
-        streamed_bytes=(cpu_bytes if facts.is_cpu else 4.0) * entries,
-        gathers=(Gathers(far * entries, 4.0 * stats.n_vertices), Gathers((1 - far) * entries, _NEAR_BYTES)),
-    )
+    gathers = Gathers(far * entries, 4.0 * stats.n_vertices), Gathers((1 - far) * entries, _NEAR_BYTES)
+    return (cpu_bytes if facts.is_cpu else 4.0) * entries, gathers
 
 
 def rounds_in_one_launch(stats: GraphStats, facts: DeviceFacts) -> Work:
@@ -110,8 +117,9 @@ def small_rows(stats: GraphStats, facts: DeviceFacts) -> Work:
     n, large = float(stats.n_vertices), float(sum(stats.degree_edge_counts[_LARGE_BIN:]))
     m = float(stats.n_edges) - large
     visited = (3.0 - large / max(1.0, stats.n_edges)) * m
-    passes = Work(streamed_bytes=28.0 * n, chains=(Chain(_DEPTH * math.log2(2.0 + n), 4.0 * n),))
-    return passes + visits(stats, facts, visited, _CPU_GREEDY_VISIT_BYTES)
+    streamed, gathers = _visits(stats, facts, visited, _CPU_GREEDY_VISIT_BYTES)
+    chain = Chain(_DEPTH * math.log2(2.0 + n), 4.0 * n)
+    return Work(streamed_bytes=28.0 * n + streamed, gathers=gathers, chains=(chain,))
 
 
 def large_rows(stats: GraphStats, facts: DeviceFacts) -> Work:
@@ -121,8 +129,9 @@ def large_rows(stats: GraphStats, facts: DeviceFacts) -> Work:
     """
     n = float(sum(stats.degree_vertex_counts[_LARGE_BIN:]))
     m = float(sum(stats.degree_edge_counts[_LARGE_BIN:_HUB_BIN]))
-    work = Work(streamed_bytes=40.0 * n) + visits(stats, facts, 1.7 * m, _CPU_GREEDY_VISIT_BYTES)
-    return work if facts.dialect.has_grid_barrier else work.times(facts.compute_units)
+    alone = 1.0 if facts.dialect.has_grid_barrier else float(facts.compute_units)
+    streamed, gathers = _visits(stats, facts, alone * 1.7 * m, _CPU_GREEDY_VISIT_BYTES)
+    return Work(streamed_bytes=alone * 40.0 * n + streamed, gathers=gathers)
 
 
 def hub_rows(stats: GraphStats, facts: DeviceFacts) -> Work:

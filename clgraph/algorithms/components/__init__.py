@@ -151,4 +151,6 @@ def _check(problem: ComponentsProblem, result: Components) -> None:
     check_components(problem.graph, smallest.astype(np.int32)[result.labels])
 
 
-ALGORITHM = Algorithm("connected_components", STRATEGIES, as_problem, _answer, _check, learns=True)
+ALGORITHM = Algorithm(
+    "connected_components", STRATEGIES, as_problem, _answer, _check, learns=True, only_call=(8.0, 7.0)
+)

@@ -22,7 +22,6 @@ class _Numbering(NamedTuple):
     scan: Scan
     look_up: Launch
     labels: DeviceArray
-    ranks: DeviceArray
 
 
 class ComponentsPlan(Plan):
@@ -35,11 +34,11 @@ class ComponentsPlan(Plan):
 
     @cached_property
     def _numbering(self) -> _Numbering:
-        n, program = self.recipe.values["n"], self.program(_PHASES)
-        labels, ranks = self.session.empty(n, np.int32), self.session.empty(n + 1, np.int32)
+        n, program = self.setting.values["n"], self.program(_PHASES)
+        labels, ranks = self.session.empty(n + 1, np.int32), self.session.empty(n + 1, np.int32)
         return _Numbering(
             program.bind("mark_roots", n, self.scope, is_root=labels), Scan(self.session, labels, ranks),
-            program.bind("number_components", n, self.scope, rank=ranks, labels=labels), labels, ranks,
+            program.bind("number_components", n, self.scope, rank=ranks, labels=labels), labels,
         )  # fmt: skip
 
     def result(self) -> tuple[int, NDArray[np.int32]]:
@@ -57,13 +56,13 @@ class ComponentsPlan(Plan):
         DeviceTimeoutError
             A wait on the device ran out.
         """
-        n = self.recipe.values["n"]
+        n = self.setting.values["n"]
         if not n:
             return 0, np.zeros(0, np.int32)
-        mark, scan, look_up, labels, ranks = self._numbering
+        mark, scan, look_up, labels = self._numbering
         mark()
         scan.run()
         look_up()
-        numbers, (n_components,), *status = self.session.read((labels, 0, n), (ranks, n, n + 1), *scan.statuses())
+        numbers, *status = self.session.read((labels, 0, n + 1), *scan.statuses())
         scan.check(status)
-        return int(n_components), numbers
+        return int(numbers[n]), numbers[:n]

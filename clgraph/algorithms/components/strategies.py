@@ -1,7 +1,7 @@
 """The strategies of connected components, each a function that returns its recipe."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -13,9 +13,10 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import sequential, too_many_entries
 from clgraph.engine.plan import Plan
 from clgraph.engine.planned import planned
+from clgraph.engine.problem import shared
 from clgraph.errors import InputError
 from clgraph.model.cost import Work
-from clgraph.model.recipe import Array, Phase, Recipe, Step, Use
+from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step, Use
 from clgraph.model.strategy import Strategy
 from clgraph.primitives.fill import Fill
 
@@ -25,18 +26,16 @@ _PHASES = "components/phases.cl"
 
 def _recipe(
     problem: ComponentsProblem, facts: DeviceFacts, *steps: Step, hook_first: bool,
-    arrays: Mapping[str, Array] | None = None, hook_steps: int = 1, **defines: int,
+    arrays: Callable[[], Mapping[str, Array]] = dict, hook_steps: int = 1, **defines: int,
 ) -> Recipe:
     """Return the recipe of *steps* after the start, which hooks every vertex to its first neighbour if wanted."""
     graph = problem.graph
     n, hook_first = graph.n_vertices, hook_first and graph.n_edges > 0
-    hooked = work.initialize(problem.stats, facts, hook_steps) if hook_first else Work(streamed_bytes=4.0 * n)
-    start = Phase(f"{_PHASES}:initialize", -(-n // 4), hooked)
-    return Recipe(
-        steps=(start, *steps) if n else (),
+    start = _start(problem, facts, hook_steps if hook_first else 0)
+    return Recipe((start, *steps) if n else (), lambda: Setting(
         arrays={
             "parent": Array(4 * -(-n // 4), np.int32),
-            "second": Array(4 * -(-n // 4) if defines.get("KEEP_SECOND") else 1, np.int32), **(arrays or {}),
+            "second": Array(4 * -(-n // 4) if defines.get("KEEP_SECOND") else 1, np.int32), **arrays(),
         },
         values={"n": n, "m": graph.n_edges},
         defines={
@@ -44,23 +43,39 @@ def _recipe(
             "HOOK_FIRST": int(hook_first), "FIRST_IS_LINKED": int(hook_first and not graph.directed),
             **({"HOOK_STEPS": hook_steps} if hook_steps > 1 else {}), **defines,
         },
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
-def _compress(problem: ComponentsProblem, facts: DeviceFacts, **after: bool) -> Phase:
+@shared
+def _start(problem: ComponentsProblem, facts: DeviceFacts, hook_steps: int) -> Phase:
     stats = problem.stats
-    return Phase(f"{_PHASES}:compress", -(-stats.n_vertices // 4), work.compress(stats, facts, **after))
+    hooked = work.initialize(stats, facts, hook_steps) if hook_steps else Work(streamed_bytes=4.0 * stats.n_vertices)
+    return Phase(f"{_PHASES}:initialize", -(-stats.n_vertices // 4), hooked)
+
+
+@shared
+def _compress(problem: ComponentsProblem, facts: DeviceFacts, after: str = "unions") -> Phase:
+    """*after* first "hooks" trees are deep, as after some "unions"; a "sample" has hooked roots to others."""
+    asked = work.compress(problem.stats, facts, first=after == "hooks", sampled=after == "sample")
+    return Phase(f"{_PHASES}:compress", -(-problem.stats.n_vertices // 4), asked)
+
+
+@shared
+def _link(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
+    """Return the work of linking what first hooks have left, by walks to the roots."""
+    return work.link(problem.stats, facts, work.n_trees(problem.stats), walks=4.0)
 
 
 def hook_compress(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
     """*hook_rounds* rounds without atomics, each followed by compressing, before the atomic one."""
     hook_rounds = checked_count("hook_rounds", hook_rounds, 2, least=0)
-    n, link = problem.stats.n_vertices, work.link(problem.stats, facts, work.n_trees(problem.stats), walks=4.0)
+    n, link = problem.stats.n_vertices, _link(problem, facts)
     deep = hook_rounds > 0 and work.hooks_deeply(problem.stats)
-    steps = [_compress(problem, facts, first=True)] if hook_rounds else []
+    steps = [_compress(problem, facts, "hooks")] if hook_rounds else []
     for _ in range(1, hook_rounds):
         steps += [Phase("components/hook_compress.cl:hook", n, link), _compress(problem, facts)]
-    steps += [Phase("components/hook_compress.cl:hook_atomic", n, link), _compress(problem, facts, first=deep)]
+    last = _compress(problem, facts, "hooks" if deep else "unions")
+    steps += [Phase("components/hook_compress.cl:hook_atomic", n, link), last]
     return _recipe(problem, facts, *steps, hook_first=hook_rounds > 0)
 
 
@@ -72,8 +87,9 @@ def rem(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds: int | No
     hook_first = checked_count("hook_rounds", hook_rounds, 1, least=0) > 0
     trees = work.n_trees(stats) if hook_first else stats.n_vertices - stats.n_isolated
     unite = Phase("components/rem.cl:unite", stats.n_vertices, work.link(stats, facts, trees))
-    first = [_compress(problem, facts, first=True)] if hook_first else []
-    last = _compress(problem, facts, first=work.hooks_deeply(stats) if hook_first else work.splices_deeply(stats))
+    first = [_compress(problem, facts, "hooks")] if hook_first else []
+    deep = work.hooks_deeply(stats) if hook_first else work.splices_deeply(stats)
+    last = _compress(problem, facts, "hooks" if deep else "unions")
     return _recipe(problem, facts, *first, unite, last, hook_first=hook_first)
 
 
@@ -85,12 +101,13 @@ def afforest(
     stats, n, file = problem.stats, problem.stats.n_vertices, "components/afforest.cl"
     if strides is None:
         strides = work.sample_strides(stats)
-    if not isinstance(strides, Sequence) or isinstance(strides, (str, bytes)) or len(strides) > _MOST_STRIDES:
+    elif not isinstance(strides, Sequence) or isinstance(strides, (str, bytes)) or len(strides) > _MOST_STRIDES:
         raise InputError(f"strides = {shown(strides)}; allowed: a sequence of at most {_MOST_STRIDES} integers")
-    strides = [checked_count("strides", stride, 2**20) for stride in strides]
+    else:
+        strides = [checked_count("strides", stride, 2**20) for stride in strides]
     if hook_steps is None:
         hook_steps = 2 if work.starts_as_one_tree(stats) else 1
-    keeps_second = 1 in strides and stats.n_edges > 0
+    keeps_second, outside = 1 in strides and stats.n_edges > 0, work.outside_share(stats)
 
     def sample(stride: int) -> Phase:
         asked = work.sample(stats, stride, keeps_second)
@@ -101,16 +118,17 @@ def afforest(
     return _recipe(
         problem,
         facts,
-        _compress(problem, facts, first=True),
-        *(step for stride in strides for step in (sample(stride), _compress(problem, facts, sampled=True))),
+        _compress(problem, facts, "hooks"),
+        *(step for stride in strides for step in (sample(stride), _compress(problem, facts, "sample"))),
         Phase(f"{_PHASES}:find_giant", 1),
-        Phase(f"{file}:link_rest", -(-n // 4), work.link_rest(stats, facts)),
+        Phase(f"{file}:link_rest", -(-n // 4), work.link_rest(stats, facts, outside)),
         Phase(
-            f"{_PHASES}:compress_if_linked", -(-n // 4), work.compress_if_linked(stats, facts),
+            f"{_PHASES}:compress_if_linked", -(-n // 4),
+            _compress(problem, facts).work if outside else Work(),
             max_groups=16 * facts.compute_units,
         ),
         hook_first=True,
-        arrays={"state": Array("STATE_WORDS", np.int32)},
+        arrays=lambda: {"state": Array("STATE_WORDS", np.int32)},
         hook_steps=checked_count("hook_steps", hook_steps, 64),
         KEEP_SECOND=int(keeps_second),
     )
@@ -127,14 +145,14 @@ def degree_classes(problem: ComponentsProblem, facts: DeviceFacts, *, hook_round
     return _recipe(
         problem,
         facts,
-        *([_compress(problem, facts, first=True)] if hook_first else []),
+        *([_compress(problem, facts, "hooks")] if hook_first else []),
         Use(clear, Work(launches=1.0)),
-        Phase(f"{file}:link_short", stats.n_vertices, work.link(stats, facts, work.n_trees(stats), walks=4.0)),
+        Phase(f"{file}:link_short", stats.n_vertices, _link(problem, facts)),
         Phase(f"{file}:link_medium", 0, work.relist(stats, facts), groups=groups),
         Phase(f"{file}:link_long", 0, groups=groups),
-        _compress(problem, facts, first=hook_first and work.hooks_deeply(stats)),
+        _compress(problem, facts, "hooks" if hook_first and work.hooks_deeply(stats) else "unions"),
         hook_first=hook_first,
-        arrays={"rows": Array(stats.n_vertices, np.int32), "size": Array(2, np.uint32)},
+        arrays=lambda: {"rows": Array(stats.n_vertices, np.int32), "size": Array(2, np.uint32)},
     )
 
 

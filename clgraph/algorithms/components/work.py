@@ -23,6 +23,8 @@ _SHORTENED = 6.0  # times the root of the depth: others have shortened the path 
 _STAYS_OUTSIDE, _LEAST_OUTSIDE = 0.8, 0.02  # of what first hooks leave outside the giant component; of all vertices
 _SMALL_TREE = 16.0  # vertices, of which the sample has four: it joins larger trees for sure
 _LARGEST_SHARE = 0.4  # of the vertices, from which on `link_rest` skips a component
+_DEEP, _FEW_TREES = 40.0, 2.0  # levels of a graph whose trees stay near where they began; trees, of which one is large
+_OUTSIDE_BY_TREE = 0.04  # of the vertices, that a tree beside the giant component has where all meet soon
 # Seconds that a core loses at an entry where it guesses wrong: whether the ends are of one tree, and how far the roots
 # are. In a random numbering these are two entries a vertex, since trees are few later, and less after hooks.
 _GUESS_SECONDS, _MOST_GUESSES, _MOST_AFTER_HOOKS = 1.5e-8, 2.0, 1.0
@@ -32,9 +34,6 @@ _STEP_FAR, _STEP_WORDS = 8.0, 2.0
 # How often a GPU tries the union of an entry that others are making: of far neighbours, and of near ones, at which
 # work-items look that run at the same time.
 _REPEATED_FAR, _REPEATED_NEAR = 0.5, 1.5
-# Of the trees, by a round of the sample. A CPU takes as long for those that are left, and of a directed graph, where no
-# entry can be left out, the one that was measured did.
-_LEFT_BY_ROUND = 0.1
 _IN_FLIGHT = 2048.0  # work-items of a GPU's compute unit
 _MEETING = 32.0  # neighbours that run at the same time make a vertex a hub
 _TRIES_AT_HUBS = 3.0  # of a vertex at most, from R-MAT 20 and 22 on an H200: then its tree has the root of the hubs
@@ -45,6 +44,7 @@ _MOST_CLIMBS = 4.0  # entries of a vertex: further ones lead to its own tree
 # the exchange; and entries under way at a time by walks, of which each takes the entry, the walk and the exchange.
 # Lanes that join a tree exchange the word of one root, and so one after the other.
 _SPLICE_ROW_LOADS, _WALKED = 4.0, 4.0
+_NOT_FLAT = 32.0  # steps to the roots of first hooks, from which on hubs may come late
 _PATH_DEGREE_BIN, _MANY = 2, 0.5  # degrees up to 3 are in this bin, and what share of the vertices is many
 
 
@@ -84,24 +84,24 @@ def sample(stats: GraphStats, stride: int, keeps_second: bool) -> Work:
     """Hook every *stride*-th vertex to its second neighbour, which the start has kept or the row holds."""
     n = float(stats.n_vertices)
     sampled = n / stride
-    looks = Work() if keeps_second else Work(
-        gathers=(Gathers(sampled, _NEAR_BYTES),), streamed_bytes=sampled * _SECTOR_BYTES
-    )
     far = 2 * stats.far_neighbor_share * sampled  # near ones are read nearly in order
-    return looks + Work(gathers=(Gathers(far, 4 * n),), streamed_bytes=4 * n + 4 * (2 * sampled - far))
+    streamed, gathers = 4 * n + 4 * (2 * sampled - far), (Gathers(far, 4 * n),)
+    if keeps_second:
+        return Work(streamed_bytes=streamed, gathers=gathers)
+    return Work(streamed_bytes=streamed + sampled * _SECTOR_BYTES, gathers=(Gathers(sampled, _NEAR_BYTES), *gathers))
 
 
-def link_rest(stats: GraphStats, facts: DeviceFacts) -> Work:
-    """Link what the sample has left outside the giant component."""
-    n, outside = float(stats.n_vertices), _outside_share(stats)
+def link_rest(stats: GraphStats, facts: DeviceFacts, outside: float) -> Work:
+    """Link what the sample has left *outside* the giant component, a share of the vertices."""
+    n = float(stats.n_vertices)
+    if outside < 1:
+        return _link_outsiders(stats, facts, outside * n)
+    # A CPU takes as long for trees that the sample has joined, and of a directed graph, where no entry can be left out,
+    # the one that was measured did.
     in_vain = facts.is_cpu or stats.directed
-    trees = n_trees(stats) * (1.0 if in_vain else _LEFT_BY_ROUND ** len(sample_strides(stats)))
-    rest = _link_outsiders(stats, facts, outside * n) if outside < 1 else link(stats, facts, trees, walks=4.0)
-    return rest + _near(facts, n) + Work(streamed_bytes=4 * n)
-
-
-def compress_if_linked(stats: GraphStats, facts: DeviceFacts) -> Work:
-    return compress(stats, facts) if _outside_share(stats) else Work()
+    trees = n_trees(stats) if in_vain else trees_left(stats)
+    streamed, gathers = _reads(stats, facts, 0.0, near=n)
+    return link(stats, facts, trees, walks=4.0) + Work(streamed_bytes=streamed + 4 * n, gathers=gathers)
 
 
 def rem_hooks_first(stats: GraphStats, facts: DeviceFacts) -> bool:
@@ -112,18 +112,19 @@ def rem_hooks_first(stats: GraphStats, facts: DeviceFacts) -> bool:
 def relist(stats: GraphStats, facts: DeviceFacts) -> Work:
     """Look again at the rows of 32 entries or more."""
     listed = float(sum(stats.degree_edge_counts[6:])) * _looked_at(stats)
-    return _labels(stats, facts, 4 * listed)
+    streamed, gathers = _reads(stats, facts, 4 * listed)
+    return Work(streamed_bytes=streamed, gathers=gathers)
 
 
 def _has_hubs(stats: GraphStats) -> bool:
     return not starts_as_one_tree(stats) and stats.first_hook_giant_share > _HUB_SHARE
 
 
-def _outside_share(stats: GraphStats) -> float:
+def outside_share(stats: GraphStats) -> float:
     """Share of the vertices left outside the giant component when the sample has been hooked."""
-    if stats.directed:  # an edge may stand in one row only, so none can be skipped
+    if stats.directed or not stats.n_edges:  # an edge of a directed graph is in one row, so none can be skipped
         return 1.0
-    if starts_as_one_tree(stats):
+    if starts_as_one_tree(stats) and n_trees(stats) < _FEW_TREES:
         return 0.0
     if _has_hubs(stats):  # what the first hooks join to the giant component stays there
         connected = 1 - stats.n_isolated / stats.n_vertices
@@ -131,9 +132,24 @@ def _outside_share(stats: GraphStats) -> float:
         return max(_LEAST_OUTSIDE, left) * connected
     if stats.reached_share < _LARGEST_SHARE:
         return 1.0
-    if stats.far_neighbor_share < 0.5:
-        return 0.02
-    return 0.01 if stats.mean_degree >= 8 else 1.0
+    left = trees_left(stats)
+    if stats.estimated_depth > _DEEP:  # trees stay where they are, and so none is large among several
+        return 1.0 if left > _FEW_TREES else _LEAST_OUTSIDE
+    # The least numbers are met most often, the more so the more entries a row has that is met.
+    met_again = max(1.0, stats.degree_second_moment / stats.mean_degree)
+    return min(1.0, max(_LEAST_OUTSIDE, _OUTSIDE_BY_TREE * left / met_again))
+
+
+def trees_left(stats: GraphStats) -> float:
+    """Trees that the rounds of the sample leave: those that are the least among the trees that they meet.
+
+    A tree meets one for each second entry in its rows, and as many whose second entry leads to it.
+    """
+    left, connected = n_trees(stats), max(1.0, float(stats.n_vertices - stats.n_isolated))
+    seconds = max(0.0, connected - sum(stats.degree_vertex_counts[1:2]))
+    for stride in sample_strides(stats):
+        left /= 1.0 + 2.0 * seconds / stride / max(1.0, left)
+    return left
 
 
 def _hubs(stats: GraphStats, facts: DeviceFacts) -> tuple[float, float]:
@@ -161,6 +177,14 @@ def _tries_at_hubs(stats: GraphStats, facts: DeviceFacts, beyond_first: float, n
     return Atomics(min(share * beyond_first, most), max(1.0, math.sqrt(n_hubs)))
 
 
+def _late_hubs(stats: GraphStats) -> float:
+    """How much of a hub's row leads to lesser numbers: little where the hubs come first, so that first hooks are flat.
+
+    No entry is looked at from its lesser end.
+    """
+    return 1.0 if stats.directed else min(1.0, max(2.0 * stats.randomness, stats.first_hook_depth / _NOT_FLAT))
+
+
 def _looked_at(stats: GraphStats) -> float:
     """Share of the stored entries that a link phase looks at: each undirected edge once."""
     return 1.0 if stats.directed else 0.5
@@ -171,15 +195,17 @@ def n_trees(stats: GraphStats) -> float:
     return stats.first_hook_tree_share * (stats.n_vertices - stats.n_isolated)
 
 
-def _labels(stats: GraphStats, facts: DeviceFacts, count: float) -> Work:
-    """Read the labels of *count* neighbours."""
-    far = stats.far_neighbor_share
-    return _near(facts, (1 - far) * count) + Work(gathers=(Gathers(far * count, 4.0 * stats.n_vertices),))
+def _reads(
+    stats: GraphStats, facts: DeviceFacts, labels: float, near: float = 0.0
+) -> tuple[float, tuple[Gathers, ...]]:
+    """Return streamed bytes and gathers of reading the *labels* of neighbours and *near* words near each other.
 
-
-def _near(facts: DeviceFacts, count: float) -> Work:
-    """Read *count* words that are near each other: a CPU does so as fast as in order, since it computes no address."""
-    return Work(streamed_bytes=4 * count) if facts.is_cpu else Work(gathers=(Gathers(count, _NEAR_BYTES),))
+    A CPU reads the latter as fast as in order, since it computes no address.
+    """
+    far = stats.far_neighbor_share * labels
+    near += labels - far
+    far_ones = Gathers(far, 4.0 * stats.n_vertices)
+    return (4 * near, (far_ones,)) if facts.is_cpu else (0.0, (Gathers(near, _NEAR_BYTES), far_ones))
 
 
 def initialize(stats: GraphStats, facts: DeviceFacts, steps: int = 1) -> Work:
@@ -187,9 +213,10 @@ def initialize(stats: GraphStats, facts: DeviceFacts, steps: int = 1) -> Work:
     n, far = float(stats.n_vertices), (steps - 1) * stats.far_neighbor_share * stats.n_vertices
     firsts = min(4.0 * stats.n_edges, _SECTOR_BYTES * (n - stats.n_isolated))
     near = (steps - 1) * n - far
-    return _near(facts, 2 * n + _STEP_WORDS * near) + Work(
-        streamed_bytes=8 * n + firsts,
-        gathers=(Gathers(near, _NEAR_BYTES), Gathers(_STEP_FAR * far, 4 * n)),
+    streamed, gathers = _reads(stats, facts, 0.0, near=2 * n + _STEP_WORDS * near)
+    return Work(
+        streamed_bytes=8 * n + firsts + streamed,
+        gathers=(*gathers, Gathers(near, _NEAR_BYTES), Gathers(_STEP_FAR * far, 4 * n)),
     )
 
 
@@ -204,13 +231,17 @@ def compress(stats: GraphStats, facts: DeviceFacts, *, first: bool = False, samp
     chains: tuple[Chain, ...] = (Chain(depth, 4 * n),) if first else ()
     if facts.is_cpu and (sampled or (first and hooks_deeply(stats))):
         chains += (Chain(n / facts.compute_units, _NEAR_BYTES),)
-    return _labels(stats, facts, n) + _near(facts, n) + Work(streamed_bytes=8 * n, chains=chains)
+    streamed, gathers = _reads(stats, facts, n, near=n)
+    return Work(streamed_bytes=8 * n + streamed, gathers=gathers, chains=chains)
 
 
 def _link_outsiders(stats: GraphStats, facts: DeviceFacts, n_outside: float) -> Work:
-    """Join vertices outside the giant component to it, by a few entries of their rows."""
-    return _labels(stats, facts, 4 * n_outside) + Work(
-        streamed_bytes=2 * _SECTOR_BYTES * n_outside, atomics=(Atomics(n_outside, max(2.0, n_outside)),)
+    """Look at all vertices, and join those outside the giant component to it, by a few entries of their rows."""
+    n = float(stats.n_vertices)
+    streamed, gathers = _reads(stats, facts, 4 * n_outside, near=n)
+    return Work(
+        streamed_bytes=4 * n + 2 * _SECTOR_BYTES * n_outside + streamed, gathers=gathers,
+        atomics=(Atomics(n_outside, max(2.0, n_outside)),),
     )
 
 
@@ -232,7 +263,7 @@ def link(stats: GraphStats, facts: DeviceFacts, n_joins: float, walks: float = 0
         1.0 + stats.estimated_depth * n_joins / connected
     )
     loads, row_loads = (_WALK_LOADS, (walks + 2.0) / _WALKED) if walks else (_SPLICE_LOADS, _SPLICE_ROW_LOADS)
-    row = 0.0 if facts.is_cpu else _looked_at(stats) * stats.max_degree * (
+    row = 0.0 if facts.is_cpu else _looked_at(stats) * _late_hubs(stats) * stats.max_degree * (
         row_loads / facts.sub_group_size + n_joins / connected
     )
     most = _MOST_AFTER_HOOKS if walks else _MOST_GUESSES
@@ -240,12 +271,14 @@ def link(stats: GraphStats, facts: DeviceFacts, n_joins: float, walks: float = 0
     if facts.is_cpu and walks:  # whether a row has more than its first entry
         leaves = sum(stats.degree_vertex_counts[1:2]) / connected
         guesses += leaves * (1.0 - leaves) * connected
+    streamed, gathers = _reads(stats, facts, looks, near=rows + padding)
     if facts.is_cpu and not walks:  # entries, of half of a row, and near labels come while an exchange waits
-        reads = Work(streamed_bytes=4.0 * looked_at, gathers=(Gathers(far * looks, 4.0 * stats.n_vertices),))
+        streamed = 4.0 * looked_at
     else:
-        reads = _labels(stats, facts, looks) + _near(facts, rows + padding) + Work(streamed_bytes=4.0 * stats.n_edges)
-    return reads + Work(
-        streamed_bytes=4.0 * stats.n_vertices, host_seconds=_GUESS_SECONDS * guesses / facts.compute_units,
+        streamed += 4.0 * stats.n_edges
+    return Work(
+        streamed_bytes=4.0 * stats.n_vertices + streamed, gathers=gathers,
+        host_seconds=_GUESS_SECONDS * guesses / facts.compute_units,
         atomics=(
             Atomics(far_tries, max(2.0, float(stats.n_vertices))), Atomics(near_tries, math.inf),
             *([] if facts.is_cpu else [_tries_at_hubs(stats, facts, beyond_first, n_joins)]),

@@ -19,7 +19,7 @@ from clgraph.arguments import Seed, checked_seed, refusing
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
 from clgraph.model.cost import Chain, Work
-from clgraph.model.recipe import Recipe
+from clgraph.model.recipe import Recipe, Setting
 from clgraph.primitives.compact import Compact
 from clgraph.runtime.arrays import DeviceArray
 
@@ -42,8 +42,10 @@ def block_diagonal(
     )  # fmt: skip
     return Recipe(
         (driven(BlockDiagonals, _sweep(problem, facts, shape), "block diagonals"),),
-        defines={"N_ROWS": shape[0], "N_COLUMNS": shape[1]}, work_group_size=facts.sub_group_size,
-        preparation=work.sort_ratings(problem, facts).times(3),  # keys are longer, and waves are looked for
+        lambda: Setting(
+            defines={"N_ROWS": shape[0], "N_COLUMNS": shape[1]}, work_group_size=facts.sub_group_size,
+        ),
+        work.sort_ratings(problem, facts).times(3),  # keys are longer, and waves are looked for
     )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ from clgraph.arguments import Seed, checked_count, checked_seed
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
 from clgraph.model.cost import Chain, Gathers, Work
-from clgraph.model.recipe import Array, Phase, Recipe
+from clgraph.model.recipe import Array, Phase, Recipe, Setting
 from clgraph.runtime.arrays import DeviceArray
 
 _SOURCE = "factorization/block_grid.cl"
@@ -63,18 +63,21 @@ def block_grid(
         clear("control"), clear("done"),
         Phase(f"{_SOURCE}:block_sweep", 0, sweep, groups=n_groups, status="control[GRID_STATUS]"),
     )
-    words = {"control": Array("GRID_CONTROL_WORDS", np.uint32), "done": Array(f"DONE_STRIDE * {n_groups}", np.uint32)}
     launches = n_groups * -(-n_groups // _together(problem, facts, n_groups))
     return Recipe(
         in_one_launch if barrier == "grid" else (driven(BlockSteps, sweep + Work(launches=launches), "block steps"),),
-        arrays=words if barrier == "grid" else {},
-        values={"n_groups": n_groups},
-        defines={
-            "LINGER": _LINGER, "LANES": lanes, "VECTORS": vectors // lanes, "CHAIN": _chain(vectors // lanes),
-        },
-        work_group_size=facts.sub_group_size,
-        prepare=partial(_deal, seed=seed),
-        preparation=work.sort_ratings(problem, facts).times(1.3) + Work(
+        lambda: Setting(
+            arrays={
+                "control": Array("GRID_CONTROL_WORDS", np.uint32), "done": Array(f"DONE_STRIDE * {n_groups}", np.uint32)
+            } if barrier == "grid" else {},
+            values={"n_groups": n_groups},
+            defines={
+                "LINGER": _LINGER, "LANES": lanes, "VECTORS": vectors // lanes, "CHAIN": _chain(vectors // lanes),
+            },
+            work_group_size=facts.sub_group_size,
+            prepare=partial(_deal, seed=seed),
+        ),
+        work.sort_ratings(problem, facts).times(1.3) + Work(
             host_seconds=6e-8 * sum(problem.ratings.shape) + 1e-5 * n_groups
         ),
     )  # fmt: skip
@@ -82,12 +85,15 @@ def block_grid(
 
 def _sweep(problem: FactorizationProblem, facts: DeviceFacts, groups: int, *, one_launch: bool) -> Work:
     """A grid of *groups* × *groups* blocks; its launches are still to be counted."""
-    if facts.is_cpu:  # a user's row is fetched again in each block in which the user has ratings
-        fetched = min(1.0, groups * problem.stats.n_users / max(1, problem.n))
+    if facts.is_cpu:  # a row is fetched again in each block in which its user or item has ratings
+        fetched = (
+            min(1.0, groups * vertices / max(1, problem.n))
+            for vertices in (problem.stats.n_users, problem.n_rated_items)
+        )
         uneven = Gathers(work.CPU_STEP_GATHERS / 2 * problem.n, 4096)  # cores wait for the slowest block of a step
         waits = Work(host_seconds=_CPU_STEP_SECONDS * groups, gathers=(uneven,))
-        moves = work.steps(problem, facts, near=False, user_share=0.0, item_share=0.1)
-        return waits + moves + work.cpu_rows_in_order(problem, facts, fetched)
+        moves = work.steps(problem, facts, near=False, user_share=0.0, item_share=0.0)
+        return waits + moves + work.cpu_rows_in_order(problem, facts, *fetched)
     # A wait costs several barriers: it drains, tells the next group, and starts to read again.
     loads = 0.6 + work.row_bytes(problem, facts) / 400
     serial = max(problem.n / groups, problem.busiest)
@@ -104,7 +110,7 @@ def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:
     dict of str to DeviceArray
         The packed ``ratings``, their positions in that ``order``, and where in it blocks begin, ``offsets``.
     """
-    session, ratings, n_groups = plan.session, plan.problem.ratings, plan.recipe.values["n_groups"]
+    session, ratings, n_groups = plan.session, plan.problem.ratings, plan.setting.values["n_groups"]
     rng, given = np.random.default_rng(seed), DeviceRatings.upload(session, ratings)
     user_part, item_part = (
         session.upload(balanced_parts(np.diff(offsets), n_groups, rng))
@@ -139,7 +145,7 @@ class BlockSteps:
     """
 
     def __init__(self, plan: FactorizationPlan) -> None:
-        self._plan, self._n_groups, self.rounds = plan, plan.recipe.values["n_groups"], 0
+        self._plan, self._n_groups, self.rounds = plan, plan.setting.values["n_groups"], 0
         self._step = plan.program(_SOURCE).bind("block_step", 1, plan.scope, step=0, first_group=0)
 
     def run(self) -> None:

@@ -12,7 +12,7 @@ from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_order import ordered_ratings
 from clgraph.arguments import Seed
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.recipe import Array, Recipe
+from clgraph.model.recipe import Array, Recipe, Setting
 
 SOURCE = "factorization/edge_locked.cl"
 RATINGS_PER_SLOT = 32  # a slot takes so many in a pass, if enough slots are left to fill the device
@@ -35,8 +35,10 @@ def edge_locked(problem: FactorizationProblem, facts: DeviceFacts, *, shuffle: b
             *by_slices(problem, facts, f"{SOURCE}:lock_all", work.lock_edges(problem, facts), RATINGS_PER_SLOT),
             driven(deferred_edges, work.DEFERRED_EDGES + work.put_off(problem, facts, 2.0), "deferred edges"),
         ),
-        arrays=edge_arrays(problem), defines={"RATINGS_PER_SLOT": RATINGS_PER_SLOT},
-        prepare=prepare, preparation=work.sort_ratings(problem, facts),
+        lambda: Setting(
+            arrays=edge_arrays(problem), defines={"RATINGS_PER_SLOT": RATINGS_PER_SLOT}, prepare=prepare,
+        ),
+        work.sort_ratings(problem, facts),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_order import ordered_ratings
 from clgraph.arguments import Seed
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.recipe import Recipe
+from clgraph.model.recipe import Recipe, Setting
 
 
 def hogwild(problem: FactorizationProblem, facts: DeviceFacts, *, shuffle: bool = True, seed: Seed = 0) -> Recipe:
@@ -19,5 +19,6 @@ def hogwild(problem: FactorizationProblem, facts: DeviceFacts, *, shuffle: bool 
     """
     return Recipe(
         by_slices(problem, facts, "factorization/hogwild.cl:hogwild", work.steps(problem, facts, near=False)),
-        prepare=partial(ordered_ratings, shuffle=shuffle, seed=seed), preparation=work.sort_ratings(problem, facts),
+        lambda: Setting(prepare=partial(ordered_ratings, shuffle=shuffle, seed=seed)),
+        work.sort_ratings(problem, facts),
     )

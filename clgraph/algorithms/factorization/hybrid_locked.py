@@ -14,7 +14,7 @@ from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_order import ordered_ratings
 from clgraph.arguments import Seed
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.recipe import Array, Recipe
+from clgraph.model.recipe import Array, Recipe, Setting
 
 
 def hybrid_locked(
@@ -43,9 +43,12 @@ def hybrid_locked(
                 "deferred edges",
             ),
         ),
-        arrays={
-            **edges.edge_arrays(problem), "n_pending": Array(1, problem.offset_type), "next_list": Array(1, np.int32),
-        },
-        defines={"RATINGS_PER_SLOT": edges.RATINGS_PER_SLOT},
-        prepare=prepare, preparation=work.sort_items(problem, facts),
+        lambda: Setting(
+            arrays={
+                **edges.edge_arrays(problem), "n_pending": Array(1, problem.offset_type),
+                "next_list": Array(1, np.int32),
+            },
+            defines={"RATINGS_PER_SLOT": edges.RATINGS_PER_SLOT}, prepare=prepare,
+        ),
+        work.sort_items(problem, facts),
     )  # fmt: skip

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from clgraph.arguments import Seed, checked_count
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
 from clgraph.model.cost import Work
-from clgraph.model.recipe import Recipe
+from clgraph.model.recipe import Recipe, Setting
 from clgraph.runtime.arrays import DeviceArray
 
 _SOURCE = "factorization/item_block.cl"
@@ -105,7 +106,7 @@ def _recipe(
         "item supersteps",
     )
     preparation = work.matchings(problem, facts) + work.sort_items(problem, facts)
-    return Recipe((step,), arrays=STATUS, preparation=preparation)
+    return Recipe((step,), partial(Setting, arrays=STATUS), preparation)
 
 
 def _n_blocks(problem: FactorizationProblem, facts: DeviceFacts) -> float:

@@ -13,7 +13,7 @@ from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_order import by_descending_degree, ordered_ratings
 from clgraph.arguments import Seed, check_choice, checked_count
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.recipe import Array, Recipe
+from clgraph.model.recipe import Array, Recipe, Setting
 from clgraph.primitives.types import MAX_ITEMS
 from clgraph.runtime.program import Launch
 
@@ -49,14 +49,17 @@ def node_locked(
                 work.item_hand_overs(problem, facts, 1.6) + work.DEFERRED_ITEMS, "deferred items",
             ),
         ),
-        arrays={
-            "user_locks": Array(problem.stats.n_users, np.uint32, zeroed=True),
-            "n_pending": Array(problem.stats.n_items, problem.offset_type),
-            "pending": Array(problem.n, problem.offset_type),
-            "next_list": Array(problem.n_rated_items, np.int32),
-            "list_after": Array(problem.n_rated_items, np.int32),
-        },
-        prepare=prepare, preparation=work.sort_items(problem, facts),
+        lambda: Setting(
+            arrays={
+                "user_locks": Array(problem.stats.n_users, np.uint32, zeroed=True),
+                "n_pending": Array(problem.stats.n_items, problem.offset_type),
+                "pending": Array(problem.n, problem.offset_type),
+                "next_list": Array(problem.n_rated_items, np.int32),
+                "list_after": Array(problem.n_rated_items, np.int32),
+            },
+            prepare=prepare,
+        ),
+        work.sort_items(problem, facts),
     )  # fmt: skip
 
 

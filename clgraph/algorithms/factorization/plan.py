@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -88,4 +87,4 @@ def driven(make: Callable[[Any], Any], asked: Work, name: str) -> Use:
 
     Its rounds are launches, and *asked* says how many are expected; *name* is that of its part of a prediction.
     """
-    return Use(make, replace(asked, launches=0.0), Work(launches=1.0), asked.launches, name)
+    return Use(make, asked + Work(launches=-asked.launches), Work(launches=1.0), asked.launches, name)

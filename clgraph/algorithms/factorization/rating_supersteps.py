@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -18,7 +19,7 @@ from clgraph.algorithms.factorization.supersteps import STATUS, Supersteps, chec
 from clgraph.arguments import Seed, checked_seed
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Gathers, Work
-from clgraph.model.recipe import Recipe
+from clgraph.model.recipe import Recipe, Setting
 from clgraph.runtime.arrays import DeviceArray
 
 _SOURCE = "factorization/superstep.cl"
@@ -93,7 +94,7 @@ def _in_one_launch(facts: DeviceFacts, barrier: str) -> bool:
 
 def _recipe(find_keys: FindKeys, barrier: str, sweep: Work, preparation: Work, name: str) -> Recipe:
     step = driven(lambda plan: RatingSupersteps(plan, find_keys, barrier), sweep, name)
-    return Recipe((step,), arrays=STATUS, preparation=preparation)
+    return Recipe((step,), partial(Setting, arrays=STATUS), preparation)
 
 
 class RatingSupersteps(Supersteps):

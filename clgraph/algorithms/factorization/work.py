@@ -30,7 +30,7 @@ _ROWS_APART = 4.0  # of two steps on a diagonal, up to which the next row is at 
 _USERS_APART = 16.0  # of the users of an item, up to which they come one after the other
 CPU_TAIL = 512  # one core has done a superstep of so many ratings before two have started
 _MATCH_LOADS = 9.0  # one after the other, in which a CPU finds the matching of a rating
-_ASKED_AGAIN = 0.2  # of the times that a vertex with few ratings left might ask, it does
+_ASKED_AGAIN = 0.5  # of the times that a vertex with few ratings left might ask, it does
 _FEW_RATINGS = 8.0  # a vertex with so few has no other choice than to wait
 _CPU_LOADS_UNDER_WAY = 4.0
 _CPU_CACHE_BYTES = 2.0**24  # if rows take more, they come from memory, near ones one after the other
@@ -55,8 +55,8 @@ def row_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> int:
 
 def _side_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> tuple[float, float]:
     """Bytes of the rows of all users, and of all items."""
-    n_users, n_items = problem.ratings.shape
-    return float(row_bytes(problem, facts) * n_users), float(row_bytes(problem, facts) * n_items)
+    (n_users, n_items), each = problem.ratings.shape, row_bytes(problem, facts)
+    return float(each * n_users), float(each * n_items)
 
 
 # ---- throughput
@@ -73,9 +73,10 @@ def steps(
     """
     if facts.is_cpu:
         return _cpu_steps(problem, facts, near=near, item_share=item_share, user_share=user_share)
-    lines = 2 * math.ceil(row_bytes(problem, facts) / 32) * problem.n
+    each = row_bytes(problem, facts)
+    lines = 2 * math.ceil(each / 32) * problem.n
     far = (1 + problem.stats.far_item_share) / 2 if near else 1.0
-    near_bytes = min(_NEAR_ROWS * row_bytes(problem, facts), CACHED_BYTES)
+    near_bytes = min(_NEAR_ROWS * each, CACHED_BYTES)
     users_bytes, items_bytes = _side_bytes(problem, facts)
     return Work(
         streamed_bytes=_RATING_BYTES * problem.n,
@@ -93,7 +94,8 @@ def _cpu_steps(
 
     A core has only a few loads under way, which the probe's gathers do not show: the chain stands for that.
     """
-    lines = math.ceil(row_bytes(problem, facts) / 64) * problem.n
+    each = row_bytes(problem, facts)
+    lines = math.ceil(each / 64) * problem.n
     far = problem.stats.far_item_share if near else 1.0
     streamed = _RATING_BYTES * problem.n
     gathers, chains = [Gathers(CPU_STEP_GATHERS * lines, 4096)], []
@@ -101,19 +103,23 @@ def _cpu_steps(
         gathers.append(Gathers(lines * share * far, row_set))
         chains.append(Chain(lines * share * far / (_CPU_LOADS_UNDER_WAY * facts.compute_units), row_set))
         if row_set > _CPU_CACHE_BYTES:
-            streamed += 2 * row_bytes(problem, facts) * problem.n * share * (1 - far)
+            streamed += 2 * each * problem.n * share * (1 - far)
         else:
             gathers.append(Gathers(lines * share * (1 - far), min(row_set, CACHED_BYTES)))
     return Work(streamed_bytes=streamed, gathers=tuple(gathers), chains=tuple(chains))
 
 
-def cpu_rows_in_order(problem: FactorizationProblem, facts: DeviceFacts, share: float) -> Work:
-    """Return the work of *share* of the steps that fetch the row of a user, on a CPU, one after the other."""
-    users_bytes = _side_bytes(problem, facts)[0]
-    if users_bytes > _CPU_CACHE_BYTES:
-        return Work(streamed_bytes=2 * row_bytes(problem, facts) * share * problem.n)
-    lines = math.ceil(row_bytes(problem, facts) / 64) * problem.n
-    return Work(gathers=(Gathers(lines * share, min(users_bytes, CACHED_BYTES)),))
+def cpu_rows_in_order(
+    problem: FactorizationProblem, facts: DeviceFacts, user_share: float, item_share: float
+) -> Work:
+    """Return the work of the shares of the steps that fetch the row of a user or an item, on a CPU, in order."""
+    found, lines = Work(), math.ceil(row_bytes(problem, facts) / 64) * problem.n
+    for share, side_bytes in zip((user_share, item_share), _side_bytes(problem, facts), strict=True):
+        found += (
+            Work(streamed_bytes=2 * row_bytes(problem, facts) * share * problem.n) if side_bytes > _CPU_CACHE_BYTES
+            else Work(gathers=(Gathers(lines * share, min(side_bytes, CACHED_BYTES)),))
+        )  # fmt: skip
+    return found
 
 
 def cpu_diagonal_lines(problem: FactorizationProblem, facts: DeviceFacts, diagonals: float) -> Work:

@@ -85,9 +85,10 @@ def _part(
     return part.recipe(
         *steps, tabulate="hash_collisions/tabulate_colors.cl:tabulate_colors",
         work=work.tabulate(problem, facts, n_hashes, persistent and not side_by_side),
-        table={"colors": Array(stride * problem.stats.n_vertices, np.uint16 if short else np.uint32)},
-        step=step, long_row=long_row, HASH_STRIDE=stride, COLOR_T="ushort" if short else "uint",
-        REVERSED=int(method == "SORTED"),
+        table=lambda: {"colors": Array(stride * problem.stats.n_vertices, np.uint16 if short else np.uint32)},
+        step=step, long_row=long_row, defines=lambda: {
+            "HASH_STRIDE": stride, "COLOR_T": "ushort" if short else "uint", "REVERSED": int(method == "SORTED"),
+        },
     )
 
 

@@ -1,7 +1,7 @@
 """What the recipes of hash collisions share: parts that each count some hashes and widths of the table."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ from clgraph.algorithms.hash_collisions.problem import CollisionProblem
 from clgraph.data.graph import Graph
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Work
-from clgraph.model.recipe import Array, Phase, Recipe, Step
+from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
@@ -54,18 +54,17 @@ class Part:
         return min(n_rows, 8 * self.facts.compute_units)
 
     def recipe(
-        self, *steps: Step, tabulate: str, work: Work, table: Mapping[str, Array], step: int, long_row: int,
-        **defines: int | str,
+        self, *steps: Step, tabulate: str, work: Work, table: Callable[[], Mapping[str, Array]], step: int,
+        long_row: int, defines: Callable[[], Mapping[str, int | str]],
     ) -> Recipe:
         """Return the recipe that fills *table*, cuts rows into tiles of *step*, and takes the *steps* that count."""
         graph, bits = self.problem.graph, self.widths
         n_tiles = self._n_tiles(step)
         first = Phase(tabulate, graph.n_vertices + 1, work, defines={"TILE_STEP": step})
-        return Recipe(
-            steps=(first, *steps),
+        return Recipe((first, *steps), lambda: Setting(
             arrays={
                 "counters": Array(3 * len(self.hashes) * len(bits), np.uint32),
-                "tile_rows": Array(n_tiles + 1, np.int32), **table,
+                "tile_rows": Array(n_tiles + 1, np.int32), **table(),
             },
             values={"n": graph.n_vertices, "n_tiles": n_tiles},
             inputs={
@@ -75,12 +74,13 @@ class Part:
             defines={
                 "N_HASHES": len(self.hashes), "N_WIDTHS": len(bits), "MAX_BITS": bits[-1],
                 "HASH_LIST(X)": " ".join(f"X({k}, {name})" for k, name in enumerate(self.hashes)),
-                "WIDTH_MASK": f"{sum(1 << b for b in bits)}u", **defines,
+                "WIDTH_MASK": f"{sum(1 << b for b in bits)}u", **defines(),
             },
-        )  # fmt: skip
+        ))  # fmt: skip
 
     def _n_tiles(self, step: int) -> int:
-        return (self.problem.stats.n_edges + self.problem.stats.n_vertices) // step + 1
+        graph = self.problem.graph
+        return (graph.n_edges + graph.n_vertices) // step + 1
 
 
 def parts(problem: CollisionProblem, facts: DeviceFacts, most_hashes: int, most_widths: int) -> list[Part]:
@@ -99,8 +99,7 @@ def longest_row(problem: CollisionProblem) -> int:
 
 def sizes(facts: DeviceFacts, tuning: Tuning, source: str, defaults: Mapping[str, int]) -> dict[str, int]:
     """Return the tunables of kernel file *source* by which the host computes."""
-    given = {name: value for name, value in tuning.get(source, {}).items() if name in defaults}
-    found = {**defaults, **given}
+    found = {**defaults, **tuning.get(source, {})}
     return {**found, "WG_SIZE": min(found["WG_SIZE"], facts.max_work_group_size)}
 
 

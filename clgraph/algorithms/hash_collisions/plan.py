@@ -22,7 +22,7 @@ class CollisionPlan(Plan):
         total, maximum = np.zeros((2, *shape), np.int64)
         hashes = widths = 0
         for part in self.used:
-            n_hashes, n_widths = (int(part.recipe.defines[name]) for name in ("N_HASHES", "N_WIDTHS"))
+            n_hashes, n_widths = (int(part.setting.defines[name]) for name in ("N_HASHES", "N_WIDTHS"))
             block = np.s_[hashes : hashes + n_hashes, widths : widths + n_widths]
             low, high, most = part.arrays["counters"].get().astype(np.int64).reshape(3, n_hashes, n_widths)
             total[block], maximum[block] = low + (high << 32), most

@@ -38,7 +38,7 @@ def planes(
 
 def _part(part: Part, persistent: bool, tile: int | None, tuned: dict[str, int]) -> Recipe:
     problem, facts, bits = part.problem, part.facts, part.widths
-    words, layers = -(-len(bits) // 2), max(b - a for a, b in zip((0, *bits), bits, strict=False))
+    words = -(-len(bits) // 2)
     group, n_groups = tuned["WG_SIZE"], tuned["GROUPS_PER_UNIT"] * facts.compute_units if persistent else None
     room = part.local_words
     if tuned["LOCAL_SUMS"]:
@@ -61,11 +61,16 @@ def _part(part: Part, persistent: bool, tile: int | None, tuned: dict[str, int])
     steps = [part.tiles(f"{SOURCE}:count_tiles", step, n_groups, asked, counting)]
     if n_long := part.most_long_rows(long_row):
         steps.append(Phase(f"{SOURCE}:count_long_rows", 0, groups=part.row_groups(n_long), defines=counting))
+
+    def defines() -> dict[str, int | str]:
+        layers = max(b - a for a, b in zip((0, *bits), bits, strict=False))
+        planes = _plane_list(bits, words, layers)
+        return {"LAYERS": layers, "SIDE_BY_SIDE": tuned["SIDE_BY_SIDE"], "PLANE_LIST(X)": planes}
+
     return part.recipe(
         *steps, tabulate="hash_collisions/tabulate_planes.cl:tabulate_planes",
-        work=work.tabulate(problem, facts, len(part.hashes), persistent),
-        table={"planes": Array(f"STORED_WORDS * {problem.stats.n_vertices}", np.uint32)}, step=step, long_row=long_row,
-        LAYERS=layers, SIDE_BY_SIDE=tuned["SIDE_BY_SIDE"], **{"PLANE_LIST(X)": _plane_list(bits, words, layers)},
+        work=work.tabulate(problem, facts, len(part.hashes), persistent), step=step, long_row=long_row,
+        table=lambda: {"planes": Array(f"STORED_WORDS * {problem.stats.n_vertices}", np.uint32)}, defines=defines,
     )
 
 

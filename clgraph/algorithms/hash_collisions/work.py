@@ -46,7 +46,7 @@ _GPU = _Weights(
 def tabulate(problem: CollisionProblem, facts: DeviceFacts, n_hashes: int, persistent: bool) -> Work:
     """Evaluate *n_hashes* of every vertex."""
     hashed = float(n_hashes * problem.stats.n_vertices)
-    return Work(streamed_bytes=_weights(facts).hash * hashed).times(_wait(facts, persistent))
+    return Work(streamed_bytes=_wait(facts, persistent) * _weights(facts).hash * hashed)
 
 
 def count_planes(
@@ -54,7 +54,7 @@ def count_planes(
 ) -> Work:
     weights, words = _weights(facts), math.ceil(n_widths / 2)
     n, m = float(problem.stats.n_vertices), float(problem.stats.n_edges)
-    steps = Work(streamed_bytes=(4 + weights.plane_entry * words) * m + weights.plane_row * words * n)
+    steps = (4 + weights.plane_entry * words) * m + weights.plane_row * words * n
     return _summed(problem, facts, steps, n_hashes * n_widths, persistent)
 
 
@@ -70,19 +70,19 @@ def count_lanes(
         steps += weights.comparison * m * levels * (levels + 1) / 4
     elif method == "BITMAP":
         steps += weights.word * rows * 2.0 ** max(0, bits - 4)
-    asked = Work(streamed_bytes=4 * m + n_hashes * steps)
+    asked = 4 * m + n_hashes * steps
     if side_by_side:
-        return asked
+        return Work(streamed_bytes=asked)
     return _summed(problem, facts, asked, n_hashes * len(problem.bit_widths), persistent)
 
 
 def _summed(
-    problem: CollisionProblem, facts: DeviceFacts, asked: Work, n_counters: int, persistent: bool
+    problem: CollisionProblem, facts: DeviceFacts, streamed_bytes: float, n_counters: int, persistent: bool
 ) -> Work:
-    """Add every tile to the counters, or only what a *persistent* group has summed up."""
+    """Count, and add every tile to the counters, or only what a *persistent* group has summed up."""
     n_tiles = (problem.stats.n_edges + problem.stats.n_vertices) / 8192
-    sums = Work() if persistent else Work(streamed_bytes=8.0 * n_tiles * n_counters)
-    return asked.times(_wait(facts, persistent)) + sums
+    sums = 0.0 if persistent else 8.0 * n_tiles * n_counters
+    return Work(streamed_bytes=_wait(facts, persistent) * streamed_bytes + sums)
 
 
 def _wait(facts: DeviceFacts, persistent: bool) -> float:

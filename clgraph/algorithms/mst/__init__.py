@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
 _ENTRIES_OF_ONE = 8  # edge of the forest: where they are more, it is quicker to look its row up than to list all rows
-_ONLY_CALL = 12.0, 20.0  # as Algorithm has them: forests take many launches and, for an entry, long
+_ONLY_CALL = 12.0, 46.0  # as Algorithm has them: forests take many launches and, for an entry, long
 
 
 class _SpanningForest(NamedTuple):

@@ -46,7 +46,7 @@ class Answer:
             _ANSWER, {**rows.defines(), "VALUES": f"VALUES_{kind}", "LANES": LANES, "ADDENDS": ADDENDS}
         )
         named, in_order = session.empty(n, np.uint32), session.empty(n, np.uint32)
-        self.sort = Sort(session, named, in_order, end_bit=plan.recipe.values["m"].bit_length())
+        self.sort = Sort(session, named, in_order, end_bit=plan.setting.values["m"].bit_length())
         # The run is over: some of its arrays have room for the answer.
         self.arrays = {
             "n_edges": session.empty(1, np.int32), "edges": plan.arrays["best"].view(dtype=np.int64).view(0, most)

@@ -24,7 +24,7 @@ class ForestPlan(Plan):
         DeviceTimeoutError
             A wait on the device ran out.
         """
-        if not self.recipe.values["m"]:
+        if not self.setting.values["m"]:
             return Told(np.zeros(0, np.int64), None, {})
         answer = self._answer
         answer.run()

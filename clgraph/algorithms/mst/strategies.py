@@ -1,7 +1,7 @@
 """The strategies of minimum spanning forests, each a function that returns its recipe."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -17,7 +17,7 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import sequential, too_many_entries
 from clgraph.engine.planned import planned
 from clgraph.model.cost import Work
-from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step
+from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Step
 from clgraph.model.strategy import Strategy
 from clgraph.runtime.arrays import DeviceArray
 
@@ -32,28 +32,27 @@ _LINGER = 100  # turns; groups that come too late leave their segments to the ot
 
 
 def _recipe(
-    problem: ForestProblem, facts: DeviceFacts, *steps: Step, arrays: Mapping[str, Array],
-    values: Mapping[str, int] | None = None, split_keys: bool = False, **defines: int,
+    problem: ForestProblem, facts: DeviceFacts, *steps: Step, arrays: Callable[[], Mapping[str, Array]],
+    values: Callable[[], Mapping[str, int]] = dict, split_keys: bool = False, **defines: int,
 ) -> Recipe:
     """Return the recipe of *steps* after the start; a graph without edges needs only the start."""
     graph, stats = problem.graph, problem.stats
     n, m = stats.n_vertices, stats.n_edges
     start = Phase(f"{_ROWS}:initialize", n)
-    return Recipe(
-        steps=(start, *steps) if m else (start,) if n else (),
+    return Recipe((start, *steps) if m else (start,) if n else (), lambda: Setting(
         inputs={"edge_weights": partial(upload_weights, graph=graph)},
         arrays={
             "state": Array("STATE_WORDS", np.uint32), "tile_rows": Array(_n_tiles(stats), np.int32),
             "best": Array(2 * n, np.uint32) if split_keys else Array(n, np.uint64),
-            "parent": Array(n, np.int32), "forest": Array(n, np.uint32), **arrays,
+            "parent": Array(n, np.int32), "forest": Array(n, np.uint32), **arrays(),
         },
-        values={"n": n, "m": m, "n_tiles": _n_tiles(stats), **(values or {})},
+        values={"n": n, "m": m, "n_tiles": _n_tiles(stats), **values()},
         defines={
             "WEIGHT_KIND": weight_kind(graph), "MAXIMUM": int(problem.maximum), "SPLIT_KEYS": int(split_keys),
             "TILE": _TILE, **defines,
         },
         work_group_size=_group(facts),
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def _n_tiles(stats: GraphStats) -> int:
@@ -76,10 +75,12 @@ def segmented(problem: ForestProblem, facts: DeviceFacts, *, merge: str = "min_h
         ),
         Phase(f"{_SEGMENTED}:merge_{merge}", n),
     )
-    arrays = {"component": Array(n, np.int32)}
-    if merge == "transactional":
-        arrays["versions"] = Array(n, np.uint32, zeroed=True)
-    return _recipe(problem, facts, _rounds(problem, a_round), arrays=arrays)
+
+    def arrays() -> dict[str, Array]:
+        versions = {"versions": Array(n, np.uint32, zeroed=True)} if merge == "transactional" else {}
+        return {"component": Array(n, np.int32), **versions}
+
+    return _recipe(problem, facts, _rounds(a_round, work.rounds(stats)), arrays=arrays)
 
 
 def edge_list(
@@ -102,7 +103,11 @@ def part_edges(problem: ForestProblem, facts: DeviceFacts, weights: DeviceArray,
     The edges are the entries whose column is above their row. *weights* are of the *kind* that kernels know.
     """
     recipe = _edge_list(problem, facts, None, split_keys=not facts.has_int64_atomics, whole=False)
-    return replace(recipe, inputs={"edge_weights": lambda _: weights}, defines={**recipe.defines, "WEIGHT_KIND": kind})
+    setting = recipe.setting()
+    setting = replace(
+        setting, inputs={"edge_weights": lambda _: weights}, defines={**setting.defines, "WEIGHT_KIND": kind}
+    )
+    return replace(recipe, setting=lambda: setting)
 
 
 def _edge_list(
@@ -114,47 +119,48 @@ def _edge_list(
     """
     stats, width = problem.stats, facts.sub_group_size
     n, m = stats.n_vertices, stats.n_edges
-    if light_edges is None:
-        light_edges = work.default_light_edges(stats)
-    light_edges = checked_number("light_edges", light_edges)
+    default = work.default_light_edges(stats)
+    light_edges = default if light_edges is None else checked_number("light_edges", light_edges)
     rank = round(_SAMPLES * min(1.0, light_edges * n / max(1, m / 2)))
     parts = ("LIGHT_EDGES", "HEAVY_EDGES") if 0 < rank < _SAMPLES else ("ALL_EDGES",)
     n_visits = work.visits(stats, light_edges if len(parts) == 2 else 0.0) / len(parts)
-    again = work.offer_entries(stats, n_visits, len(parts)) if split_keys else Work()
+    again = work.offered_again(stats, n_visits, len(parts)) if split_keys else 0.0
     in_one_launch = facts.dialect.has_grid_barrier
     per_unit = 4 if facts.is_cpu else _SEGMENT_GROUPS
-    n_segments = max(1, min(facts.compute_units * per_unit * (_group(facts) // width), _n_tiles(stats)))
-    capacity = -(-_n_tiles(stats) // n_segments) * _TILE
+    n_tiles = _n_tiles(stats)
+    n_segments = max(1, min(facts.compute_units * per_unit * (_group(facts) // width), n_tiles))
+    capacity = -(-n_tiles // n_segments) * _TILE
     block = max(1024, 4 * width) if facts.is_cpu else 4 * width
     root_capacity = -(-n // (n_segments * block)) * block
-    by_segment = partial(Phase, items=n_segments * width)  # a sub-group takes each segment of the list
+    by_segment = n_segments * width  # a sub-group takes each segment of the list
+    n_rounds, walk, flat = work.rounds(stats), work.walk(stats), work.flatten(stats)
 
     def flatten(word: int, *, goes_on: bool) -> Phase:
         """Point every vertex at its root; a phase that *goes_on* climbs where the one before met its limit."""
-        return by_segment(
-            f"{_ROWS}:flatten", work=Work() if goes_on else work.flatten(stats),
-            values={"turn": word, "earlier": word - 1 if goes_on else 0},
-        )
+        turns = {"turn": word, "earlier": word - 1 if goes_on else 0}
+        return Phase(f"{_ROWS}:flatten", by_segment, Work() if goes_on else flat, turns)
 
     def all_rounds(number: int) -> Phase:
         control = f"STATE_CONTROLS + {number} * STATE_CONTROL_WORDS"
-        barriers = Work(grid_barriers=(4 if split_keys else 3) * work.rounds(stats))
-        return by_segment(
-            f"{_EDGE_LIST}:rounds", work=work.join(stats, n_visits) + again + barriers,
-            values={"base": f"{number} * MAX_ROUNDS", "control_at": control},
-            max_groups=_RESIDENT_GROUPS * facts.compute_units, status=f"state[{control} + GRID_STATUS]",
+        asked = work.join(stats, n_visits, again, barriers=(4 if split_keys else 3) * n_rounds)
+        return Phase(
+            f"{_EDGE_LIST}:rounds", by_segment, asked, {"base": f"{number} * MAX_ROUNDS", "control_at": control},
+            _RESIDENT_GROUPS * facts.compute_units, status=f"state[{control} + GRID_STATUS]",
         )
 
-    share = 1 / work.rounds(stats)
-    offer_entries = by_segment(f"{_EDGE_LIST}:offer_segment_entries", work=again.times(share))
-    loop = _rounds(problem, (
-        *([offer_entries] if split_keys else []),
-        by_segment(f"{_EDGE_LIST}:hook_segments"),
-        by_segment(f"{_EDGE_LIST}:settle_segments"),
-        by_segment(f"{_EDGE_LIST}:offer_segments", work=work.join(stats, share * n_visits)),
-    ))
+    def rounds_of_launches() -> Loop:
+        share = 1 / n_rounds
+        offer_entries = Phase(f"{_EDGE_LIST}:offer_segment_entries", by_segment, Work(streamed_bytes=share * again))
+        return _rounds((
+            *((offer_entries,) if split_keys else ()),
+            Phase(f"{_EDGE_LIST}:hook_segments", by_segment),
+            Phase(f"{_EDGE_LIST}:settle_segments", by_segment),
+            Phase(f"{_EDGE_LIST}:offer_segments", by_segment, work.join(stats, share * n_visits)),
+        ), n_rounds)  # fmt: skip
+
+    loop = None if in_one_launch else rounds_of_launches()
     steps: list[Step] = [
-        Phase(f"{_ROWS}:discover_rows", _n_tiles(stats) * width, work.walk(stats), {"turn": turn})
+        Phase(f"{_ROWS}:discover_rows", n_tiles * width, walk, {"turn": turn})
         for turn in range((2 if split_keys else 1) if whole else 0)
     ]
     if whole:
@@ -163,22 +169,22 @@ def _edge_list(
         steps.append(Phase(f"{_EDGE_LIST}:choose_threshold", 1, values={"rank": rank}))
     for number, part in enumerate(parts):
         steps += [flatten(1 + 3 * number + turn, goes_on=turn > 0) for turn in range(3 if in_one_launch else 1)]
-        steps.append(by_segment(f"{_EDGE_LIST}:build", work=work.walk(stats), values={"part": part}))
-        steps.append(all_rounds(number) if in_one_launch else loop)
+        steps.append(Phase(f"{_EDGE_LIST}:build", by_segment, walk, {"part": part}))
+        steps.append(loop or all_rounds(number))
     return _recipe(
         problem, facts, *steps,
-        arrays={
+        arrays=lambda: {
             "list": Array(4 * n_segments * capacity, np.uint32), "sizes": Array(n_segments, np.uint32),
             "roots": Array(n_segments * root_capacity, np.int32), "n_roots": Array(n_segments, np.uint32),
         },
-        values={"n_segments": n_segments, "capacity": capacity, "root_capacity": root_capacity},
+        values=lambda: {"n_segments": n_segments, "capacity": capacity, "root_capacity": root_capacity},
         split_keys=split_keys, SAMPLES=_SAMPLES, VERTEX_BLOCK=block, LINGER=_LINGER,
         CLIMB_LIMIT=_CLIMB_LIMIT if in_one_launch else 0,
     )  # fmt: skip
 
 
-def _rounds(problem: ForestProblem, body: tuple[Phase, ...]) -> Loop:
-    return Loop(body, "round", "state[STATE_ALIVE]", _MOST_ROUNDS, work.rounds(problem.stats))
+def _rounds(body: tuple[Phase, ...], expected: float) -> Loop:
+    return Loop(body, "round", "state[STATE_ALIVE]", _MOST_ROUNDS, expected)
 
 
 def _answer(problem: ForestProblem, _facts: DeviceFacts) -> Work:

@@ -12,6 +12,7 @@ from clgraph.model.cost import Atomics, Gathers, Work
 
 _NEAR_BYTES = 2.0**18
 _PASS_BYTES = 28.0  # an entry
+_FLATTEN_BYTES = 40.0  # a vertex
 _VISIT_BYTES = 48.0
 _VISITS = 2.5  # of an edge before it is inside a tree
 _HOOKS = 0.25  # visits that lower a best edge
@@ -44,7 +45,7 @@ def hook_rows(stats: GraphStats) -> Work:
 
 def flatten(stats: GraphStats) -> Work:
     n = float(stats.n_vertices)
-    return Work(streamed_bytes=40.0 * n, gathers=_values(stats, 2 * n))
+    return Work(streamed_bytes=_FLATTEN_BYTES * n, gathers=_values(stats, 2 * n))
 
 
 def visits(stats: GraphStats, light_edges: float) -> float:
@@ -53,18 +54,18 @@ def visits(stats: GraphStats, light_edges: float) -> float:
     return _VISITS * listed
 
 
-def join(stats: GraphStats, n_visits: float) -> Work:
-    """Hook, settle and offer in rounds that make *n_visits* to listed edges."""
+def join(stats: GraphStats, n_visits: float, again: float = 0.0, barriers: float = 0.0) -> Work:
+    """Hook, settle and offer in rounds that make *n_visits* to listed edges; *again* are bytes of other offers."""
     return Work(
-        streamed_bytes=_VISIT_BYTES * n_visits, gathers=_values(stats, 4 * n_visits),
+        streamed_bytes=_VISIT_BYTES * n_visits + again, grid_barriers=barriers, gathers=_values(stats, 4 * n_visits),
         atomics=(Atomics(_HOOKS * 2 * n_visits, max(2.0, float(stats.n_vertices))),),
     )
 
 
-def offer_entries(stats: GraphStats, n_visits: float, n_parts: int) -> Work:
-    """Offer the edges whose weight won once more, while a list of *n_parts* is worked off."""
-    once = flatten(stats) + walk(stats).times(1 + 1 / n_parts) + join(stats, n_visits)
-    return Work(streamed_bytes=_OFFERED_AGAIN * once.streamed_bytes)
+def offered_again(stats: GraphStats, n_visits: float, n_parts: int) -> float:
+    """Return the bytes of offering edges whose weight won once more, while a list of *n_parts* is worked off."""
+    once = _FLATTEN_BYTES * stats.n_vertices + (1 + 1 / n_parts) * _PASS_BYTES * stats.n_edges + _VISIT_BYTES * n_visits
+    return _OFFERED_AGAIN * once
 
 
 def label_components(stats: GraphStats) -> Work:
@@ -73,9 +74,9 @@ def label_components(stats: GraphStats) -> Work:
 
 
 def discover_components(stats: GraphStats) -> Work:
-    n = float(stats.n_vertices)
-    return walk(stats) + Work(
-        gathers=_values(stats, float(stats.n_edges)), atomics=(Atomics(_HOOKS * n, max(2.0, n)),)
+    n, m = float(stats.n_vertices), float(stats.n_edges)
+    return Work(
+        streamed_bytes=_PASS_BYTES * m, gathers=_values(stats, m), atomics=(Atomics(_HOOKS * n, max(2.0, n)),)
     )
 
 

@@ -88,7 +88,7 @@ class Hybrid(Multilevel):
             parts = _by_metis(coarse) if self._cpu is None else self._by_runtime(coarse)
         sizes_found = np.bincount(parts, coarse.vertex_weights, n_parts).astype(np.int32)
         constant = self._programs[REFINING].constant
-        arrays["work"].set(parts, offset=constant("BEST") * self.plan.recipe.values["room"])
+        arrays["work"].set(parts, offset=constant("BEST") * self.plan.setting.values["room"])
         self.plan.scope["parts_work"].set(sizes_found, offset=constant("BEST_SIZES") * n_parts)
         self._moved = n
         return level

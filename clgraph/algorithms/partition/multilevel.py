@@ -42,7 +42,7 @@ class Multilevel:
 
     def __init__(self, plan: Any) -> None:
         self.plan, self._session = plan, plan.session
-        values = plan.recipe.values
+        values = plan.setting.values
         self._coarsest, self._individuals = values["coarsest"], values["individuals"]
         self._drops = bool(values["drop_light_edges"])
         names = (LOCK_FREE, TWO_HOP, HASHED, GROWING, POPULATION, REFINING, *sources_of(plan.problem, self._drops))

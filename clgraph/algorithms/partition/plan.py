@@ -27,7 +27,7 @@ class PartitionPlan(Plan):
         if not self.arrays:  # all is in the first part, if there is anything
             return np.zeros(n, np.int32), 0, np.array([self.problem.total_weight, *[0] * (k - 1)])
         constant = self.program(REFINING).constant
-        first, at = constant("BEST") * self.recipe.values["room"], constant("REFINE_BEST_CUT")
+        first, at = constant("BEST") * self.setting.values["room"], constant("REFINE_BEST_CUT")
         sizes = constant("BEST_SIZES")
         parts, cut, weights = self.read(
             (self.arrays["work"], first, first + n), (self.arrays["state"], at, at + 1),

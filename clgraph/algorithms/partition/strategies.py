@@ -24,7 +24,7 @@ from clgraph.algorithms.partition.variants import SEGMENTED
 from clgraph.arguments import check_choice, checked_count, checked_flag
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.planned import planned
-from clgraph.model.recipe import Array, Phase, Recipe, Use
+from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
 from clgraph.model.strategy import Strategy
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session
@@ -54,6 +54,18 @@ def gpu(
         individuals = max(32, individuals) if problem.effort == "max" else individuals
     individuals = checked_individuals(individuals)
     drops = checked_flag("drop_light_edges", drop_light_edges)
+    n, m = problem.graph.n_vertices, problem.graph.n_edges
+    steps = (
+        Phase(f"{REFINING}:begin", 1, values={"n": n, "m": m}),
+        Use(Multilevel, work.multilevel(problem, facts), name="multilevel"),
+    ) if n and problem.n_parts > 1 else ()  # fmt: skip
+    top_k = checked_count("top_k", top_k, 16)
+    return Recipe(steps, lambda: _setting(problem, facts, coarsest, individuals, top_k, drops))
+
+
+def _setting(
+    problem: PartitionProblem, facts: DeviceFacts, coarsest: int, individuals: int, top_k: int, drops: bool
+) -> Setting:
     n, m, k = problem.graph.n_vertices, problem.graph.n_edges, problem.n_parts
     room = padded(n)
     parts_room = 1 << max(6, (k - 1).bit_length())
@@ -68,11 +80,7 @@ def gpu(
         **dict.fromkeys(("grown", "population", "parents", "shared_all"), Array(1, np.int32)),
         "parent_scores": Array(individuals, np.uint64), **variants.arrays_of(problem, drops),
     }  # fmt: skip
-    return Recipe(
-        steps=(
-            Phase(f"{REFINING}:begin", 1, values={"n": n, "m": m}),
-            Use(Multilevel, work.multilevel(problem, facts), name="multilevel"),
-        ) if n and k > 1 else (),
+    return Setting(
         arrays=arrays if n and k > 1 else {},
         values={
             "n_parts": k, "room": room, "seed": problem.seed, "coarsest": coarsest, "individuals": individuals,
@@ -89,7 +97,7 @@ def gpu(
             },
             HASHED: {"TEAM": 1} if problem.deterministic else {},
             SEGMENTED: {"SPLIT_CLAIMS": int(not facts.has_int64_atomics)},
-            **variants.defines_of(problem, facts, parts_room, checked_count("top_k", top_k, 16), drops),
+            **variants.defines_of(problem, facts, parts_room, top_k, drops),
         },
         inputs={
             "row_offsets": lambda session: _row_offsets(session, problem),

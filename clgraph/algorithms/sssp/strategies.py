@@ -1,9 +1,9 @@
 """The strategies of shortest paths; those by rounds are shared with breadth-first search."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import sequential
 from clgraph.engine.planned import planned
 from clgraph.model.cost import Work
-from clgraph.model.recipe import Array, Loop, Phase, Recipe, Step
+from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Step
 from clgraph.model.strategy import Strategy
 
 _FRONTIER, _DIJKSTRA = "sssp/frontier.cl", "sssp/dijkstra.cl"
@@ -34,12 +34,13 @@ _MOST_LAUNCHES = 2**31 - 1
 
 def frontier(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
     """*delta* is the width of the first bucket; later ones are adapted."""
-    return _bucketed(problem, facts, work.frontier(problem.stats, facts), delta, light_first=False)
+    return _bucketed(problem, facts, work.frontier(problem.stats, facts, problem.light_share), delta, light_first=False)
 
 
 def delta_stepping(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
     """*delta* is the width of the first bucket; later ones are adapted."""
-    return _bucketed(problem, facts, work.delta_stepping(problem.stats, facts), delta, light_first=True)
+    asked = work.delta_stepping(problem.stats, facts, problem.light_share)
+    return _bucketed(problem, facts, asked, delta, light_first=True)
 
 
 def _bucketed(
@@ -49,35 +50,42 @@ def _bucketed(
     n, stats, held = problem.graph.n_vertices, problem.stats, problem.held
     delta = None if delta is None else min(checked_number("delta", delta), _WIDEST)
     alone, is_deep = not facts.dialect.has_grid_barrier, stats.estimated_depth > _DEEP
-    group, settled = queues.group_size(facts, 1024), queues.lists(problem, "settled_", n_turns=1)
+    group = queues.group_size(facts, 1024)
     search = Phase(
         f"{_FRONTIER}:search", 0, asked, {} if alone else {"round": 0}, groups=queues.group_count(facts),
         max_groups="MAX_MEMBERS", status="state[STATE_CONTROL + GRID_STATUS]",
     )
+
+    def setting() -> Setting:
+        settled = queues.lists(problem, "settled_", n_turns=1)
+        return Setting(
+            arrays={
+                "state": Array("PATH_STATE_WORDS", np.uint32), **queues.lists(problem),
+                **(settled if light_first else dict.fromkeys(settled, Array(1, np.int32))),
+                "piles": Array(2 * n, np.int32),
+                "listed_in": Array(n, np.uint32), "settled_in": Array(n if light_first else 1, np.uint32),
+                "distances": Array(n, held.dtype), "progress": Array("PROGRESS_WORDS", held.dtype),
+            },
+            values={**queues.capacities(problem), "most_turns": _TURNS},
+            defines={
+                **queues.queue_defines(
+                    problem, facts, group, 256, entry_bytes=16 if held.wide else 8,
+                    held=0 if alone or is_deep or light_first else _HELD,
+                ),
+                "DROP_LEAVES": int(has_many_leaves(problem)),
+                "LIGHT_FIRST": int(light_first), "FEW_ROWS": 4096 if is_deep else 131072, "ALONE": int(alone),
+                "ONLY_SHORT_ROWS": int(not light_first and not alone and queues.has_short_rows(problem)),
+                "STEPS": 4 if alone or not is_deep else 1 if stats.mean_degree < 8 else 2,
+            },
+            work_group_size=group,
+        )  # fmt: skip
+
     return _recipe(
-        problem,
+        problem, setting,
         Phase(f"{_FRONTIER}:initialize", n),
         Phase(f"{_FRONTIER}:start", 1, values={"delta": partial(_default_delta, problem) if delta is None else delta}),
         Loop((search,), "round", "state[STATE_ALIVE]", _MOST_LAUNCHES, expected=1.0) if alone else search,
-        arrays={
-            "state": Array("PATH_STATE_WORDS", np.uint32), **queues.lists(problem),
-            **(settled if light_first else dict.fromkeys(settled, Array(1, np.int32))), "piles": Array(2 * n, np.int32),
-            "listed_in": Array(n, np.uint32), "settled_in": Array(n if light_first else 1, np.uint32),
-            "distances": Array(n, held.dtype), "progress": Array("PROGRESS_WORDS", held.dtype),
-        },
-        values={**queues.capacities(problem), "most_turns": _TURNS},
-        defines={
-            **queues.queue_defines(
-                problem, facts, group, 256, entry_bytes=16 if held.wide else 8,
-                held=0 if alone or is_deep or light_first else _HELD,
-            ),
-            "DROP_LEAVES": int(has_many_leaves(problem)),
-            "LIGHT_FIRST": int(light_first), "FEW_ROWS": 4096 if is_deep else 131072, "ALONE": int(alone),
-            "ONLY_SHORT_ROWS": int(not light_first and not alone and queues.has_short_rows(problem)),
-            "STEPS": 4 if alone or not is_deep else 1 if stats.mean_degree < 8 else 2,
-        },
-        work_group_size=group,
-    )  # fmt: skip
+    )
 
 
 def has_many_leaves(problem: SearchProblem) -> bool:
@@ -90,35 +98,41 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
     n, held = problem.graph.n_vertices, problem.held
     n_chunks = f"({2 * n + problem.stats.max_degree} / CHUNK + 2 * SPARE_CHUNKS)"
     search = Phase(f"{_DIJKSTRA}:search", 1, work.dijkstra(problem.stats, facts), {"budget": _BUDGET})
+
+    def setting() -> Setting:
+        return Setting(
+            arrays={
+                "state": Array("STATE_WORDS", np.uint64), "distances": Array(n, held.dtype),
+                # An entry is a distance and a vertex, padded to a multiple of the former.
+                "entries": Array(f"2 * CHUNK * {n_chunks}", held.dtype), "link": Array(n_chunks, np.uint64),
+            },
+            defines={"SKIP_LEAVES": int(has_many_leaves(problem))}, work_group_size=1,
+        )  # fmt: skip
+
     return _recipe(
-        problem,
+        problem, setting,
         Phase(f"{_DIJKSTRA}:start", 1, values={"n_chunks": n_chunks}),
         Loop((search,), "round", "state[STATE_ALIVE]", _MOST_LAUNCHES, expected=1.0),
-        arrays={
-            "state": Array("STATE_WORDS", np.uint64), "distances": Array(n, held.dtype),
-            # An entry is a distance and a vertex, padded to a multiple of the former.
-            "entries": Array(f"2 * CHUNK * {n_chunks}", held.dtype), "link": Array(n_chunks, np.uint64),
-        },
-        defines={"SKIP_LEAVES": int(has_many_leaves(problem))}, work_group_size=1,
-    )  # fmt: skip
+    )
 
 
-def _recipe(
-    problem: SearchProblem, *steps: Step, arrays: Mapping[str, Array], work_group_size: int,
-    values: Mapping[str, Any] | None = None, defines: Mapping[str, int | str] | None = None,
-) -> Recipe:
-    """Return the recipe of *steps*, and of finding predecessors if they are wanted."""
+def _recipe(problem: SearchProblem, own: Callable[[], Setting], *steps: Step) -> Recipe:
+    """Return the recipe of *steps* with a setting of their *own*, and of finding predecessors if they are wanted."""
     n = problem.graph.n_vertices
     if problem.predecessors:
-        steps, arrays = (*steps, find_predecessors(problem)), {**arrays, "predecessors": Array(n, np.int32)}
-    return Recipe(
-        steps=steps if n else (), arrays=arrays,
-        values={
-            "n": n, "n_sources": problem.sources.size, "limit": problem.held.limit(problem.limit), **(values or {}),
-        },
-        defines={**problem.held.defines, **(defines or {})}, work_group_size=work_group_size,
-        inputs={"edge_weights": problem.upload_weights, "sources": problem.upload_sources},
-    )  # fmt: skip
+        steps = *steps, find_predecessors(problem)
+
+    def setting() -> Setting:
+        given, limit = own(), problem.held.limit(problem.limit)
+        return replace(
+            given,
+            arrays={**given.arrays, **({"predecessors": Array(n, np.int32)} if problem.predecessors else {})},
+            values={"n": n, "n_sources": problem.sources.size, "limit": limit, **given.values},
+            defines={**problem.held.defines, **given.defines},
+            inputs={"edge_weights": problem.upload_weights, "sources": problem.upload_sources},
+        )
+
+    return Recipe(steps if n else (), setting)
 
 
 def _default_delta(problem: SearchProblem) -> float:

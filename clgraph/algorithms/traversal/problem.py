@@ -62,6 +62,11 @@ class SearchProblem(GraphProblem):
         return self.graph.weight_dtype if self.weighted else None
 
     @property
+    def light_share(self) -> float:
+        """The share of the edges that weigh at most twice the least of a few."""
+        return self.graph.light_share if self.weighted else 1.0
+
+    @property
     def weight_range(self) -> tuple[Any, Any]:
         """The least and the greatest weight."""
         return self.graph.weight_range if self.weighted else (1, 1)
@@ -85,7 +90,10 @@ class SearchProblem(GraphProblem):
     def upload_sources(self, session: Session) -> DeviceArray:
         """Return the sources in memory of their own, to which a plan writes those of the next problem."""
         array = session.empty(self.sources.size, np.int32)
-        array.set(self.sources)
+        if self.sources.size == 1:
+            array.fill(self.sources[0])  # for which nobody waits
+        else:
+            array.set(self.sources)
         return array
 
 

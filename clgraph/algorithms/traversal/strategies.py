@@ -23,7 +23,7 @@ from clgraph.engine.planned import planned
 from clgraph.errors import InputError
 from clgraph.model.cost import Part, Work
 from clgraph.model.kernel_weights import weights_of
-from clgraph.model.recipe import Array, Phase, Recipe, Step, Use
+from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step, Use
 from clgraph.model.strategy import Strategy
 from clgraph.primitives.scan import Scan
 from clgraph.runtime.device_queue import has_device_queue
@@ -35,37 +35,38 @@ _PIECE = 256  # edges of a long row that a sub-group takes
 
 
 def _recipe(
-    problem: SearchProblem, body: tuple[Phase, ...], a_round: Work, *, atomic: bool, balance: bool,
+    problem: SearchProblem, facts: DeviceFacts, body: tuple[Phase, ...], a_round: Work, *, atomic: bool, balance: bool,
     before: tuple[Step, ...] = (), n_words: int | Callable[[], int] | None = None,
-    arrays: Mapping[str, Array] | None = None, defines: Mapping[str, int] | None = None,
+    arrays: Callable[[], Mapping[str, Array]] = dict, defines: Mapping[str, int] | None = None,
     details: Mapping[str, Any] | None = None, rounds: Callable[..., Rounds] = Rounds,
 ) -> Recipe:
     """Return the recipe of rounds of *body* after what comes *before*; *n_words* distances, by default one a vertex."""
     n, held = problem.graph.n_vertices, problem.held
     atomic, balance = checked_flag("atomic", atomic), checked_flag("balance", balance)
     n_words = n if n_words is None else n_words
+    n_rounds = work.n_rounds(problem.stats, problem.light_share)
     steps = (
         *before,
         Phase(f"{_PLAIN}:initialize", n_words, Work(streamed_bytes=4.0 * n), {"n_words": n_words}),
         Phase(f"{_PLAIN}:start", problem.sources.size),
         Use(
-            partial(rounds, body=body, counts=balance), Work(),
-            a_round + Work(launches=float(len(body)), read_backs=1.0), work.n_rounds(problem.stats), _ROUNDS,
+            partial(rounds, body=body, counts=balance), Work(read_backs=work.n_looks(n_rounds)),
+            a_round.times(work.active_share(problem.stats, facts, n_rounds)) + Work(launches=float(len(body))),
+            n_rounds, _ROUNDS,
         ),
         *([find_predecessors(problem)] if problem.predecessors else []),
     )  # fmt: skip
-    return Recipe(
-        steps=steps if n else (),
+    return Recipe(steps if n else (), lambda: Setting(
         arrays={
             "state": Array("STATE_WORDS", np.uint32),
             "distances": Array(n_words, held.dtype if problem.weighted else np.int32),
-            **({"predecessors": Array(n, np.int32)} if problem.predecessors else {}), **(arrays or {}),
+            **({"predecessors": Array(n, np.int32)} if problem.predecessors else {}), **arrays(),
         },
         values={"n": n, "round": 0, "n_sources": problem.sources.size, "limit": held.limit(problem.limit)},
         inputs={"edge_weights": problem.upload_weights, "sources": problem.upload_sources},
         defines={**held.defines, "ATOMIC": int(atomic), "BALANCE": int(balance), **(defines or {})},
         details=details or {},
-    )
+    ))  # fmt: skip
 
 
 def topology_driven(
@@ -73,7 +74,7 @@ def topology_driven(
 ) -> Recipe:
     """Distances are lowered by loads and stores, or by atomics; *balance* counts the edges of each work-group."""
     body = (Phase(f"{_PLAIN}:relax_vertices", problem.graph.n_vertices),)
-    return _recipe(problem, body, work.a_round(problem.stats, facts), atomic=atomic, balance=balance)
+    return _recipe(problem, facts, body, work.a_round(problem.stats, facts), atomic=atomic, balance=balance)
 
 
 def node_splitting(
@@ -97,6 +98,7 @@ def node_splitting(
     n_launches = 1.0 if facts.dialect.has_grid_barrier and facts.has_int64_atomics else 2.0
     return _recipe(
         problem,
+        facts,
         (
             *([Phase(f"{_SPLIT}:child_update", n_parts, values={"n_parts": n_parts})] if copies else []),
             Phase(f"{_SPLIT}:relax_parts", n_parts, values={"n_parts": n_parts}),
@@ -108,7 +110,7 @@ def node_splitting(
             Phase(f"{_SPLIT}:fill_parts", n_parts, work.fill_parts(stats, mda), {"n_parts": n_parts}),
         ),
         n_words=n if atomic else n_parts, atomic=atomic, balance=balance,
-        arrays={
+        arrays=lambda: {
             "counts": Array(n, np.int32), "first_child": Array(n + 1, np.int32),
             "part_begin": Array(n_parts, graph.offset_dtype), "part_end": Array(n_parts, graph.offset_dtype),
             "part_parent": Array(n_parts, np.int32),
@@ -145,8 +147,8 @@ def child_launch(
             values={"first_group": f"({n} + WG_SIZE - 1) / WG_SIZE"}, max_groups=32 * facts.compute_units,
         ))  # fmt: skip
     return _recipe(
-        problem, tuple(body), work.a_round(stats, facts, threshold), atomic=atomic, balance=balance,
-        arrays={"pieces": Array(2 if from_device else lambda: 2 * n_pieces(), np.int32)},
+        problem, facts, tuple(body), work.a_round(stats, facts, threshold), atomic=atomic, balance=balance,
+        arrays=lambda: {"pieces": Array(2 if from_device else lambda: 2 * n_pieces(), np.int32)},
         defines={"FROM_DEVICE": int(from_device), "PIECE": _PIECE},
         details={"threshold": threshold, "launched_by": "device" if from_device else "host"},
         rounds=partial(DeviceLaunches, threshold=threshold) if from_device else Rounds,
@@ -165,8 +167,10 @@ def rounds_strategies(kind: type[SearchPlan]) -> dict[str, Strategy]:
 
 def _rounds(problem: SearchProblem, facts: DeviceFacts) -> list[Part]:
     """Return what the host does for all rounds, and what is in them at least."""
-    n, weight = work.n_rounds(problem.stats), weights_of(facts).get(_ROUNDS, 1.0)
-    return [(Work(launches=1.0, read_backs=1.0), n, 1.0), (work.least_round(problem.stats), n, weight)]
+    n = work.n_rounds(problem.stats, problem.light_share)
+    looks, weight = Work(read_backs=work.n_looks(n)), weights_of(facts).get(_ROUNDS, 1.0)
+    active = n * work.active_share(problem.stats, facts, n)
+    return [(Work(launches=1.0), n, 1.0), (looks, 1.0, 1.0), (work.least_round(problem.stats), active, weight)]
 
 
 def _plan_splitting(

@@ -12,6 +12,8 @@ _NEAR_BYTES = 2.0**18
 UNITS_OF_ATOMICS = 5.0  # that search as fast together as one that needs none
 _PART_BYTES = 12.0  # of the arrays of parts
 MEAN_DEGREES = 32  # of the default threshold of child launches
+_HOPS = 1.8  # edges of a path by the logarithm of the vertices, where weights are random
+_SINGLE_ROUNDS = 4.0  # after each of which the host looks at the device
 _ROUNDED = 0.999  # of a sum that :func:`a_round` makes in steps
 _CHILD_GATHERS = 20.0  # in a round: the distance of its parent, and what asks for more of them
 
@@ -36,16 +38,37 @@ def reached(stats: GraphStats) -> tuple[float, float]:
     return share * (stats.n_vertices - stats.n_isolated), share * stats.n_edges
 
 
-def n_rounds(stats: GraphStats) -> float:
-    """Return a round for every level, one that changes nothing, and one more for what got lost."""
-    return 2.0 + stats.estimated_depth
+def n_rounds(stats: GraphStats, light_share: float = 1.0) -> float:
+    """Return a round for every edge of the longest shortest path, one that changes nothing, and one for what got lost.
+
+    The path has an edge for each level, and where weights differ it goes around heavy edges: with random weights it has
+    a multiple of the logarithm of the vertices, or as many levels as the light edges alone make.
+    """
+    if light_share == 1.0:
+        return 2.0 + stats.estimated_depth
+    light = math.log(max(1.0, light_share * stats.mean_degree))
+    hops = min(_HOPS, 1.0 / light if light else math.inf) * math.log(1.0 + reached(stats)[0])
+    return 2.0 + max(stats.estimated_depth, hops)
+
+
+def active_share(stats: GraphStats, facts: DeviceFacts, rounds: float) -> float:
+    """Return the share of *rounds* that relax all edges: before the last levels, few vertices have a distance.
+
+    On a CPU most have one soon, since a round goes on along rising numbers.
+    """
+    return 1.0 if facts.is_cpu else 1.0 - 0.5 * stats.estimated_depth / rounds
+
+
+def n_looks(rounds: float) -> float:
+    """Return how often the host looks whether they are over: four times, then after a quarter more each time."""
+    return rounds if rounds < _SINGLE_ROUNDS else _SINGLE_ROUNDS + math.log(rounds / _SINGLE_ROUNDS, 1.25)
 
 
 def a_round(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) -> Work:
     """Return the work of a round, but for its launches, where no part has more than *mda* edges.
 
     A vertex waits for the longest of those in its sub-group; children stand beside each other, and have about as many
-    edges. No round is shorter than its longest part.
+    edges. No round is shorter than its longest part, of which a GPU's work-item loads one entry after the other.
     """
     sizes: list[tuple[float, float]] = []  # of the vertices: edges left, share
     children_edges, n, n_children, width = 0.0, max(1, stats.n_vertices), 0.0, facts.sub_group_size
@@ -66,7 +89,7 @@ def a_round(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) -> Wor
     return Work(
         streamed_bytes=per_part * (n + n_children) + (8.0 if stats.weighted else 4.0) * stats.n_edges,
         gathers=(Gathers(slots + children_edges + _CHILD_GATHERS * n_children, 4.0 * n),),
-        chains=(Chain(min(mda, float(stats.max_degree)), 4.0 * n),),
+        chains=(Chain(min(mda, float(stats.max_degree)), 4.0 * (n if facts.is_cpu else max(n, stats.n_edges))),),
     )
 
 
@@ -86,7 +109,7 @@ def _parts(degree: float, mda: float) -> int:
 
 def _children(stats: GraphStats, mda: float) -> float:
     counts = zip(stats.degree_vertex_counts, stats.degree_edge_counts, strict=True)
-    return sum(float(count * (_parts(edges / count, mda) - 1)) for count, edges in counts if count)
+    return sum(float(count * (_parts(edges / count, mda) - 1)) for count, edges in counts if edges > mda * count)
 
 
 def likely_mda(stats: GraphStats) -> int:
