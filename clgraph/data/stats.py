@@ -180,11 +180,12 @@ def guessed_stats(n: int, m: int, far_share: float, mean_log2_distance: float) -
     mesh, whose searches are deep.
     """
     mean, is_mesh = m / max(1, n), far_share < FAR_IN_MESHES
-    size = math.log2(2.0 + n)
+    size, below = math.log2(2.0 + n), (0,) * int(mean).bit_length()
     return GraphStats(
         n_vertices=n, n_edges=m, directed=True, weighted=False, min_degree=0, max_degree=m, mean_degree=mean,
-        degree_std=0.0, degree_second_moment=mean**2, n_isolated=0, degree_vertex_counts=(), degree_edge_counts=(),
-        has_sorted_rows=False, mean_log2_neighbor_distance=mean_log2_distance, far_neighbor_share=far_share,
+        degree_std=0.0, degree_second_moment=mean**2, n_isolated=0, degree_vertex_counts=(*below, n),
+        degree_edge_counts=(*below, m), has_sorted_rows=False, mean_log2_neighbor_distance=mean_log2_distance,
+        far_neighbor_share=far_share,
         first_hook_tree_share=mean_log2_distance / size / (mean + 1.0), first_hook_giant_share=0.0,
         first_hook_depth=1.0, estimated_depth=2.0 * math.sqrt(n) if is_mesh else size, reached_share=1.0,
     )  # fmt: skip
