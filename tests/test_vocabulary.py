@@ -184,13 +184,36 @@ def test_loads_and_stores(session, rng, name):
     np.testing.assert_array_equal(own, np.full(N, 2 * sum(range(8)), kind))
 
 
-@pytest.mark.parametrize("name", ["uint", "ulong"])
+@pytest.mark.parametrize("name", ["int", "uint", "ulong"])
 def test_loads_if_wanted(session, rng, name):
     needs_int64(session, name)
     kind = TYPES[name]
     x, wanted = rng.integers(2, np.iinfo(kind).max, N, dtype=kind), rng.integers(0, 2, N).astype(kind)
     *_, found = launch(session, f"loads_if_{name}", x, wanted, np.zeros(N, kind))
     np.testing.assert_array_equal(found, np.where(wanted, x, 1))
+
+
+@pytest.mark.parametrize("name", ["uint", "ulong"])
+def test_minima_if_wanted(session, rng, name):
+    needs_int64(session, name)
+    kind = TYPES[name]
+    values, before = rng.integers(1, np.iinfo(kind).max, (2, N), dtype=kind)
+    wanted = rng.integers(0, 2, N).astype(kind)
+    *_, least, found = launch(session, f"minima_if_{name}", values, wanted, before, np.zeros(N, kind))
+    np.testing.assert_array_equal(least, np.where(wanted, np.minimum(values, before), before))
+    np.testing.assert_array_equal(found, np.where(wanted, before, 0))
+
+
+def test_exchanges_if_wanted(session, rng):
+    wanted, words = rng.integers(0, 2, N).astype(np.uint32), rng.integers(1, 9, N).astype(np.uint32)
+    signed, numbers = rng.integers(-1, 1, N).astype(np.int32), np.arange(N)
+    _, now, signed_now, found, compared = launch(
+        session, "exchanges_if", wanted, words, signed, np.zeros(N, np.uint32), np.zeros(N, np.int32)
+    )
+    np.testing.assert_array_equal(now, np.where(wanted, numbers, words))
+    np.testing.assert_array_equal(found, np.where(wanted, words, 0))
+    np.testing.assert_array_equal(signed_now, np.where(wanted & (signed == -1), numbers, signed))
+    np.testing.assert_array_equal(compared, np.where(wanted, signed, 0))
 
 
 @pytest.mark.parametrize("name", INTEGERS)

@@ -64,7 +64,7 @@ _STEPS = {
     "lower_to": "x_ < old_ ? x_ : old_", "float_add": "old_ + x_",
 }
 _CALL = re.compile(
-    rf"\b(?P<word>{'|'.join((*_DELETED, *_STEPS, *_WAITS))})"
+    rf"\b(?P<word>{'|'.join((*_DELETED, *_STEPS, *_WAITS))})(?P<wanted>_if)?"
     r"\((?P<inside>(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*)\)"
 )
 _DEFINITION = re.compile(r"#define (\w+(\(\w*\))? *)?$|INLINE \w+ $")
@@ -120,23 +120,25 @@ class Mutation:
         return f"{self.file} | {self.line} | {self.kind} {self.number}"
 
 
-def _in_steps(word: str, inside: str) -> str:
-    """Return a call of an atomic as an expression of two steps."""
+def _in_steps(word: str, inside: str, *, is_conditional: bool) -> str:
+    """Return a call of an atomic as an expression of two steps; if conditional, its first argument is the condition."""
     arguments, depth, start = [], 0, 0
     for i, letter in enumerate(inside + ","):
         depth += (letter in "([") - (letter in ")]")
         if letter == "," and not depth:
             arguments.append(inside[start:i].strip())
             start = i + 1
+    wanted = arguments.pop(0) if is_conditional else "1"
     p, *values = arguments
     kept = "".join(
         f" __typeof__(LOAD_STEP_(p_)) {name} = {value};" for name, value in zip(("x_", "y_"), values, strict=False)
     )
     result = {"lower_to": "old_ > x_", "float_add": "(void)0"}.get(word, "old_")
-    return (
+    steps = (
         f"({{ __typeof__(({p}) + 0) p_ = ({p});{kept} __typeof__(LOAD_STEP_(p_)) old_ = LOAD_STEP_(p_), "
         f"new_ = {_STEPS[word]}; STORE_STEP_(p_, new_); {result}; }})"
     )
+    return f"(({wanted}) ? {steps} : 0)" if is_conditional else steps
 
 
 def places(file: str, text: str) -> Iterator[tuple[int, int, str, str, str]]:
@@ -155,7 +157,9 @@ def places(file: str, text: str) -> Iterator[tuple[int, int, str, str, str]]:
         elif word in _WAITS:
             yield begin, end, f"no {word}", "1", "(mutant_is_(K) || WAS)"
         else:
-            new = _in_steps(word, text[found.start("inside"):found.end("inside")])
+            new = _in_steps(
+                word, text[found.start("inside"):found.end("inside")], is_conditional=found["wanted"] is not None
+            )
             yield begin, end, f"{word} in steps", new, f"(mutant_is_(K) ? {new} : WAS)"
     for found in _CHECK.finditer(code):
         yield *found.span(), "check ignored", f"({found[0]}, 0)", "((WAS) && !mutant_is_(K))"

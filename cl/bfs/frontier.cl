@@ -35,25 +35,27 @@ typedef struct {
   __global int *predecessors;
 } tree_t;
 
-/* Reach u from v, if nobody has; look: most are reached already. */
-INLINE int reach(int u, int v, int depth, int look, tree_t on) {
-  if (look && load_relaxed(on.distances + u) != UNREACHED) return 0;
-  if (compare_exchange(on.distances + u, UNREACHED, depth) != UNREACHED) return 0;
-  on.predecessors[u] = v;
-  return 1;
-}
-
-/* Every lane calls: reach the far ends, and push those that were not. */
+/* Every lane calls: reach the far ends, and push those that were not; look: most are reached already. */
 INLINE void visit(const edges_t *edges, int depth, int look, tree_t on, frontier_t next,
                   __global const offset_t *restrict row_offsets) {
   entry_t found[STEPS];
   uint length[STEPS], wanted = 0u;
+  int was[STEPS];                /* all loads are on their way before one is waited for, and then all atomics */
 #pragma unroll
   for (uint k = 0u; k < STEPS; k++) {
     found[k].vertex = edges->u[k];
     length[k] = 0u;
-    if (edges->u[k] >= 0 && reach(edges->u[k], edges->v[k], depth, look, on)) wanted |= 1u << k;
+    was[k] = look ? load_relaxed_if(edges->u[k] >= 0, on.distances + edges->u[k]) : UNREACHED;
   }
+#pragma unroll
+  for (uint k = 0u; k < STEPS; k++)
+    was[k] = compare_exchange_if(edges->u[k] >= 0 && was[k] == UNREACHED, on.distances + edges->u[k], UNREACHED, depth);
+#pragma unroll
+  for (uint k = 0u; k < STEPS; k++)
+    if (was[k] == UNREACHED) {
+      on.predecessors[edges->u[k]] = edges->v[k];
+      wanted |= 1u << k;
+    }
 #if !ONLY_SHORT_ROWS
 #pragma unroll
   for (uint k = 0u; k < STEPS; k++)

@@ -7,9 +7,10 @@
  *   load_relaxed(p), store_relaxed(p, v)
  *       coherent over the device: a value is never older than one this work-item has seen, and the
  *       compiler neither drops, repeats nor hoists the access
- *   load_relaxed_if(wanted, p)
- *       gives 0 unless wanted; for uint and ulong.  On NVIDIA it has no branch, since behind branches each of
- *       several loads ends before the next begins
+ *   load_relaxed_if(wanted, p), fetch_min_if(wanted, p, v), exchange_if(wanted, p, v),
+ *   compare_exchange_if(wanted, p, expected, desired)
+ *       do nothing and give 0 unless wanted; for words in __global memory, the minimum of unsigned ones only.  On
+ *       NVIDIA they have no branch, since behind branches each of several accesses ends before the next begins
  *   load_stale(p)
  *       may come from a cache that other compute units do not update, but is still performed where it
  *       stands: for monotone data (union-find parents) for which any earlier value will do.
@@ -190,13 +191,43 @@ DEFINE_LOADS_(float, atomic_float)
     __asm__ volatile("{ .reg .pred q; setp.ne.s32 q, %1, 0; mov." SUFFIX " %0, 0; "                   \
                      "@q ld.relaxed.gpu.global." SUFFIX " %0, [%2]; }" : "=&" R(v) : "r"(wanted), "l"((ulong)p)); \
     return v; }
+DEFINE_LOAD_IF_(int, "s32", "r")
 DEFINE_LOAD_IF_(uint, "u32", "r")
 DEFINE_LOAD_IF_(ulong, "u64", "l")
+#define DEFINE_UPDATE_IF_(NAME, OPERATION, T, BITS, R)                                                \
+  INLINE T NAME##_if(int wanted, volatile __global T *p, T v) {                                       \
+    T old;                                                                                            \
+    __asm__ volatile("{ .reg .pred q; setp.ne.s32 q, %1, 0; mov." BITS " %0, 0; "                     \
+                     "@q atom.relaxed.gpu.global." OPERATION " %0, [%2], %3; }"                       \
+                     : "=&" R(old) : "r"(wanted), "l"((ulong)p), R(v));                               \
+    return old; }
+DEFINE_UPDATE_IF_(fetch_min, "min.u32", uint, "b32", "r")
+DEFINE_UPDATE_IF_(fetch_min, "min.u64", ulong, "b64", "l")
+DEFINE_UPDATE_IF_(exchange, "exch.b32", uint, "b32", "r")
+INLINE int compare_exchange_if(int wanted, volatile __global int *p, int expected, int desired) {
+  int old;
+  __asm__ volatile("{ .reg .pred q; setp.ne.s32 q, %1, 0; mov.b32 %0, 0; @q atom.relaxed.gpu.global.cas.b32 %0, [%2], %3, %4; }"
+                   : "=&r"(old) : "r"(wanted), "l"((ulong)p), "r"(expected), "r"(desired));
+  return old;
+}
 #else
-INLINE uint load_relaxed_if(int wanted, const volatile __global uint *p) { return wanted ? load_relaxed(p) : 0u; }
+#define DEFINE_IF_(T)                                                                                 \
+  INLINE T load_relaxed_if(int wanted, const volatile __global T *p) { return wanted ? load_relaxed(p) : (T)0; }
+#define DEFINE_UPDATE_IF_(T)                                                                          \
+  INLINE T fetch_min_if(int wanted, volatile __global T *p, T v) { return wanted ? fetch_min(p, v) : (T)0; }
+DEFINE_IF_(int)
+DEFINE_IF_(uint)
 #if DEV_HAS_INT64_ATOMICS || DEV_LOADS == LOADS_VOLATILE || DEV_LOADS == LOADS_HOST
-INLINE ulong load_relaxed_if(int wanted, const volatile __global ulong *p) { return wanted ? load_relaxed(p) : 0u; }
+DEFINE_IF_(ulong)
 #endif
+DEFINE_UPDATE_IF_(uint)
+#if DEV_HAS_INT64_ATOMICS
+DEFINE_UPDATE_IF_(ulong)
+#endif
+INLINE uint exchange_if(int wanted, volatile __global uint *p, uint v) { return wanted ? exchange(p, v) : 0u; }
+INLINE int compare_exchange_if(int wanted, volatile __global int *p, int expected, int desired) {
+  return wanted ? compare_exchange(p, expected, desired) : 0;
+}
 #endif
 
 #if DEV_LOADS == LOADS_PTX

@@ -50,24 +50,12 @@
 #define PILE 3                   /* look through the pile */
 
 typedef struct { dist_t threshold, limit; float delta; int heavy; } phase_t;
-typedef struct { __global int *vertices; volatile __global uint *size; } pile_t;
+/* What holds the piles, and what a sub-group holds back from the one in use. */
+typedef struct { __global int *items; __local int *held; } piles_t;
 
-INLINE pile_t pile_of(uint number, int n, __global int *piles, volatile __global uint *state) {
-  pile_t pile = {piles + (ulong)n * (number & 1u), state + STATE_PILES + 32u * (number & 3u)};
+INLINE list_t pile_of(uint number, int n, piles_t piles, volatile __global uint *state) {
+  list_t pile = {piles.items + (ulong)n * (number & 1u), state + STATE_PILES + 32u * (number & 3u), piles.held};
   return pile;
-}
-
-/* Every lane calls: append the vertices k of which bit k of wanted is set. */
-INLINE void append(const int *vertex, uint wanted, pile_t pile) {
-  const uint count = popcount(wanted), before = sg_exclusive_sum(count);
-  const uint all = sg_broadcast(before + count, SUB_GROUP_SIZE - 1);
-  if (!all) return;
-  uint slot = 0u;
-  if (sg_lane() == 0) slot = fetch_add(pile.size, all);
-  slot = sg_broadcast(slot, 0u) + before;
-#pragma unroll
-  for (uint k = 0u; k < STEPS; k++)
-    if (wanted >> k & 1u) pile.vertices[slot++] = vertex[k];
 }
 
 typedef struct {
@@ -100,7 +88,7 @@ INLINE void push_near(const entry_t *found, uint near, frontier_t next, const se
 
 /* Every lane calls: relax the edges, d being the distance of the vertex of this lane's row. */
 INLINE void relax(const edges_t *edges, const weight_t *weights, dist_t d, phase_t phase, int look, const search_t *on,
-                  frontier_t next, pile_t pile, int *overflow) {
+                  frontier_t next, list_t pile, int *overflow) {
   entry_t found[STEPS];
   uint near = 0u, far = 0u;
 #pragma unroll
@@ -114,13 +102,17 @@ INLINE void relax(const edges_t *edges, const weight_t *weights, dist_t d, phase
     found[k].d = wanted ? extend(from, weights[k], overflow) : FAR_AWAY;
     if (found[k].d > phase.limit) found[k].d = FAR_AWAY;
   }
+  dist_t was[STEPS];             /* all loads are on their way before one is waited for, and then all atomics */
+#pragma unroll
+  for (uint k = 0u; k < STEPS; k++)
+    was[k] = look ? load_relaxed_if(found[k].d != FAR_AWAY, on->distances + edges->u[k]) : FAR_AWAY;
+#pragma unroll
+  for (uint k = 0u; k < STEPS; k++)
+    was[k] = fetch_min_if(was[k] > found[k].d, on->distances + edges->u[k], found[k].d);
 #pragma unroll
   for (uint k = 0u; k < STEPS; k++) {
-    volatile __global dist_t *at = on->distances + edges->u[k];
-    if (found[k].d == FAR_AWAY || (look && load_relaxed(at) <= found[k].d)) continue;
-    dist_t was = fetch_min(at, found[k].d);
-    if (was > found[k].d && found[k].d < phase.threshold) near |= 1u << k;
-    if (was == FAR_AWAY && found[k].d >= phase.threshold) far |= 1u << k;
+    if (was[k] > found[k].d && found[k].d < phase.threshold) near |= 1u << k;
+    if (was[k] == FAR_AWAY && found[k].d >= phase.threshold) far |= 1u << k;
   }
 #if DROP_LEAVES
 #pragma unroll
@@ -145,7 +137,7 @@ typedef struct { lanes_t lanes; dist_t d; weight_t weights[STEPS]; } relaxed_t;
 /* Every sub-group calls: expand its share of a frontier.  Of the own rows the edges of the first ones are looked up
  * already. */
 INLINE void expand(share_t share, relaxed_t at, phase_t phase, const search_t *on, frontier_t now, frontier_t next,
-                   frontier_t settled, pile_t pile, int *overflow) {
+                   frontier_t settled, list_t pile, int *overflow) {
   batch_t batch = first_batch(share);
   int ahead = share.own > 0u;
   entry_t own;
@@ -171,10 +163,11 @@ INLINE void expand(share_t share, relaxed_t at, phase_t phase, const search_t *o
     }
     ahead = 0;
   }
+  release(pile, 0u);
 }
 
 /* Every sub-group calls: vertices of the pile that are near now go to the frontier, the others to the next pile. */
-INLINE void look_through(pile_t from, uint size, pile_t to, dist_t floor, phase_t phase, uint sub_group,
+INLINE void look_through(list_t from, uint size, list_t to, dist_t floor, phase_t phase, uint sub_group,
                          uint n_sub_groups, const search_t *on, frontier_t next, volatile __global dist_t *least) {
   dist_t lowest = FAR_AWAY;
   for (ulong base = (ulong)sub_group * STEPS * SUB_GROUP_SIZE; base < size; base += (ulong)n_sub_groups * STEPS * SUB_GROUP_SIZE) {
@@ -184,7 +177,7 @@ INLINE void look_through(pile_t from, uint size, pile_t to, dist_t floor, phase_
 #pragma unroll
     for (uint k = 0u; k < STEPS; k++) {
       ulong i = base + k * SUB_GROUP_SIZE + sg_lane();
-      vertex[k] = i < size ? load_relaxed(from.vertices + i) : -1;
+      vertex[k] = i < size ? load_relaxed(from.items + i) : -1;
     }
 #pragma unroll
     for (uint k = 0u; k < STEPS; k++) {
@@ -201,6 +194,7 @@ INLINE void look_through(pile_t from, uint size, pile_t to, dist_t floor, phase_
     push_near(found, near, next, on);
     append(vertex, far, to);
   }
+  release(to, 0u);
   lowest = sg_least(lowest);
   if (sg_lane() == 0 && lowest != FAR_AWAY) lower_to(least, lowest);
 }
@@ -232,9 +226,9 @@ INLINE void keep_place(const place_t *at, uint turn, volatile __global dist_t *p
 
 /* Every work-item calls: raise the threshold, and look through the pile; 0 if nobody waits there.  Buckets grow while the
  * pile shrinks and turns have little to do.  If no vertex was near, the bucket begins at the least distance left. */
-INLINE int open_bucket(place_t *at, const turn_t *turn, int n, __global int *piles, const search_t *on, frontier_t next,
+INLINE int open_bucket(place_t *at, const turn_t *turn, int n, piles_t piles, const search_t *on, frontier_t next,
                        frontier_t settled, volatile __global dist_t *progress) {
-  const pile_t pile = pile_of(at->pile, n, piles, turn->state);
+  const list_t pile = pile_of(at->pile, n, piles, turn->state);
   const uint size = load_relaxed(pile.size);
   if (!size) return 0;
   const uint worked = load_relaxed(turn->state + STATE_WORKED + 32u * (at->pile & 3u));
@@ -301,6 +295,7 @@ KERNEL search(int n, uint round, uint most_turns, dist_t limit, uint light_capac
               volatile __global dist_t *distances, volatile __global dist_t *progress) {
   LOCAL_ARRAY entry_t queues[2 * QUEUE_ROWS];
   LOCAL_ARRAY uint sizes[2], sum, flags, unused;
+  LOCAL_ARRAY int held[2 * HELD_WORDS * SUB_GROUPS_PER_GROUP];
   if (get_local_id(0) == 0) sizes[0] = sizes[1] = flags = unused = 0u;
 #if ALONE
   const uint member = 0u, members = 1u;
@@ -308,6 +303,9 @@ KERNEL search(int n, uint round, uint most_turns, dist_t limit, uint light_capac
 #else
   GRID_ENTER(state + STATE_CONTROL)
 #endif
+  __local int *const near = held + 2 * HELD_WORDS * sg_in_group(), *const far = near + HELD_WORDS;
+  if (sg_lane() == 0) near[0] = far[0] = 0;
+  const piles_t both = {piles, HELD ? far : 0};
   const search_t on = {row_offsets, column_indices, edge_weights, distances};
   const frontiers_t all = {queues, sizes, &flags, light, heavy, light_capacity, heavy_capacity, state};
   place_t at = place_of(progress, limit);
@@ -320,10 +318,12 @@ KERNEL search(int n, uint round, uint most_turns, dist_t limit, uint light_capac
     begin_turn(&turn);
     const frontier_t now = frontier_of(turn.number, 0u, &all);
     frontier_t next = frontier_of(turn.number + 1u, QUEUE_ROWS, &all);
-    const frontier_t settled = {0, 0, &unused, 0u, settled_light, settled_heavy, state + STATE_SETTLED, settled_in, at.pile + 1u};
+    const frontier_t settled = {0, 0, &unused, 0u, settled_light, settled_heavy, state + STATE_SETTLED, 0, settled_in,
+                                at.pile + 1u};
     next.listed_in = listed_in;
     next.stamp = turn.number + 2u;
-    const pile_t pile = pile_of(at.pile, n, piles, state);
+    next.held = HELD ? near : 0;
+    const list_t pile = pile_of(at.pile, n, both, state);
     const int settles = LIGHT_FIRST && at.mode == SETTLED;
     if ((at.mode == NEAR) | settles) {
       share_t share = {turn.n_own, 0u, 0u, turn.sub_group, turn.n_sub_groups};
@@ -341,7 +341,7 @@ KERNEL search(int n, uint round, uint most_turns, dist_t limit, uint light_capac
       at.phase.heavy = settles;
       expand(share, ahead, at.phase, &on, settles ? settled : now, next, settled, pile, &overflow);
       at.phase.heavy = 0;
-    } else if (at.mode == PILE && !open_bucket(&at, &turn, n, piles, &on, next, settled, progress)) {
+    } else if (at.mode == PILE && !open_bucket(&at, &turn, n, both, &on, next, settled, progress)) {
       break;
     }
     const int stops = ALONE && turn.number - begun == most_turns - 1u;

@@ -33,6 +33,9 @@
 #ifndef SKIP_LEAVES              /* 1: the only edge of a vertex of degree 1 leads back (undirected) */
 #define SKIP_LEAVES 0
 #endif
+#ifndef HELD                     /* items that a sub-group holds back from a list, so that one atomic takes many */
+#define HELD 0
+#endif
 #ifndef COUNT_EDGES              /* 1: sizes[2] is wanted */
 #define COUNT_EDGES 0
 #endif
@@ -54,6 +57,53 @@ typedef struct {
 /* Edges that a lane looks at next: from the vertex v of the lane `slot` to u, -1 for none, as entry e. */
 typedef struct { int v[STEPS], u[STEPS]; uint slot[STEPS]; offset_t e[STEPS]; } edges_t;
 
+/* A list in global memory, and the items that a sub-group holds back from it, behind their number; 0 where it holds none. */
+typedef struct { __global int *items; volatile __global uint *size; __local int *held; } list_t;
+#define HELD_WORDS (HELD + 1)
+
+/* Every lane calls: put what is held into the list, and return the first of `more` slots behind it. */
+INLINE uint release(list_t to, uint more) {
+  uint count = 0u, base = 0u;
+  if (to.held) {
+    sg_sync();
+    count = (uint)to.held[0];
+  }
+  if (!(count + more)) return 0u;
+  if (sg_lane() == 0) base = fetch_add(to.size, count + more);
+  base = sg_broadcast(base, 0u);
+  for (uint i = sg_lane(); i < count; i += SUB_GROUP_SIZE) to.items[base + i] = to.held[1u + i];
+  if (count) {
+    sg_sync();
+    if (sg_lane() == 0) to.held[0] = 0;
+  }
+  return base + count;
+}
+
+/* Every lane calls: append the items k of which bit k of wanted is set. */
+INLINE void append(const int *item, uint wanted, list_t to) {
+  const uint count = popcount(wanted), before = sg_exclusive_sum(count);
+  const uint all = sg_broadcast(before + count, SUB_GROUP_SIZE - 1);
+  if (!all) return;
+  uint slot;
+  if (to.held) {
+    sg_sync();
+    const uint held = (uint)to.held[0];
+    if (held + all <= HELD) {
+      sg_sync();
+      if (sg_lane() == 0) to.held[0] = (int)(held + all);
+      slot = 1u + held + before;
+#pragma unroll
+      for (uint k = 0u; k < STEPS; k++)
+        if (wanted >> k & 1u) to.held[slot++] = item[k];
+      return;
+    }
+  }
+  slot = release(to, all) + before;
+#pragma unroll
+  for (uint k = 0u; k < STEPS; k++)
+    if (wanted >> k & 1u) to.items[slot++] = item[k];
+}
+
 /* The next frontier: rows and size are the work-group's own queue, of which `room` may be used; sizes[0] counts the
  * vertices in light, sizes[1] the pieces in heavy, sizes[2] the edges of both.
  * With distances a vertex may stand in queues several times, each time with a lesser one, but once in the lists:
@@ -65,6 +115,7 @@ typedef struct {
   __global int *light;
   __global int2 *heavy;          /* vertex, number of the piece */
   volatile __global uint *sizes;
+  __local int *held;             /* back from light */
 #if WITH_DISTANCES
   volatile __global uint *listed_in;
   uint stamp;
@@ -176,27 +227,32 @@ INLINE batch_t first_batch(share_t of) {
   return at;
 }
 
+INLINE list_t light_of(frontier_t next) {
+  list_t light = {next.light, next.sizes, next.held};
+  return light;
+}
+
 /* Every lane calls; it puts the vertices k of which bit k of wanted is set into the lists. */
 INLINE void list_rows(const entry_t *found, const uint *length, uint wanted, frontier_t next) {
 #if WITH_DISTANCES
+  uint was[STEPS];               /* all exchanges are on their way before one is waited for */
 #pragma unroll
   for (uint k = 0u; k < STEPS; k++)
-    if ((wanted >> k & 1u) && exchange(next.listed_in + found[k].vertex, next.stamp) == next.stamp) wanted &= ~(1u << k);
+    was[k] = exchange_if(wanted >> k & 1u, next.listed_in + found[k].vertex, next.stamp);
+#pragma unroll
+  for (uint k = 0u; k < STEPS; k++)
+    if (was[k] == next.stamp) wanted &= ~(1u << k);
 #endif
-  uint light = wanted, base = 0u, slot;
+  uint light = wanted;
+  int vertex[STEPS];
 #if !ONLY_SHORT_ROWS
 #pragma unroll
   for (uint k = 0u; k < STEPS; k++) light &= ~((uint)(length[k] > PIECE) << k);
 #endif
-  const uint count = popcount(light), before = sg_exclusive_sum(count), all = sg_broadcast(before + count, SUB_GROUP_SIZE - 1);
-  if (sg_lane() == 0) {
-    fetch_or(next.flags, LISTED);
-    if (all) base = fetch_add(next.sizes, all);
-  }
-  slot = sg_broadcast(base, 0u) + before;
 #pragma unroll
-  for (uint k = 0u; k < STEPS; k++)
-    if (light >> k & 1u) next.light[slot++] = found[k].vertex;
+  for (uint k = 0u; k < STEPS; k++) vertex[k] = found[k].vertex;
+  if (sg_lane() == 0) fetch_or(next.flags, LISTED);
+  append(vertex, light, light_of(next));
 #if !ONLY_SHORT_ROWS
   uint heavy = wanted & ~light, pieces = 0u;
 #pragma unroll
@@ -212,8 +268,9 @@ INLINE void list_rows(const entry_t *found, const uint *length, uint wanted, fro
 #endif
   if (!sg_any(pieces)) return;
   const uint pieces_before = sg_exclusive_sum(pieces), all_pieces = sg_broadcast(pieces_before + pieces, SUB_GROUP_SIZE - 1);
-  if (sg_lane() == 0) base = fetch_add(next.sizes + 1, all_pieces);
-  slot = sg_broadcast(base, 0u) + pieces_before;
+  uint slot = 0u;
+  if (sg_lane() == 0) slot = fetch_add(next.sizes + 1, all_pieces);
+  slot = sg_broadcast(slot, 0u) + pieces_before;
 #pragma unroll
   for (uint k = 0u; k < STEPS; k++) {
     const uint n_pieces = heavy >> k & 1u ? (length[k] + PIECE - 1u) / PIECE : 0u;
@@ -271,6 +328,7 @@ INLINE void push(const entry_t *found, const uint *length, uint wanted, frontier
  * queue gives so much away that it has room for many turns to come, since turns without lists are cheap.
  * most: rows it may keep, and half as many once there were more; with 0 it gives all away. */
 INLINE uint close_queue(frontier_t next, uint most, __global const offset_t *restrict row_offsets) {
+  release(light_of(next), 0u);
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   const uint size = min(*next.size, next.room), kept = most / 2u;
   if (size <= most) return size;
@@ -286,6 +344,7 @@ INLINE uint close_queue(frontier_t next, uint most, __global const offset_t *res
     }
     list_rows(given, length, wanted, next);
   }
+  release(light_of(next), 0u);
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   return kept;
 }

@@ -132,9 +132,25 @@ LOADS(ulong)
     found[i] = old + (T)(wanted[i] == 0);                                                             \
   }
 LOADS_IF(uint)
+LOADS_IF(int)
 #if DEV_HAS_INT64_ATOMICS
 LOADS_IF(ulong)
 #endif
+#define MINIMA_IF(T)                                                                                  \
+  KERNEL minima_if_##T(__global const T *values, __global const T *wanted, __global T *least, __global T *found) { \
+    size_t i = get_global_id(0);                                                                      \
+    found[i] = fetch_min_if(wanted[i] != 0, &least[i], values[i]);                                    \
+  }
+MINIMA_IF(uint)
+#if DEV_HAS_INT64_ATOMICS
+MINIMA_IF(ulong)
+#endif
+KERNEL exchanges_if(__global const uint *wanted, __global uint *words, __global int *signed_words, __global uint *found,
+                    __global int *compared) {
+  size_t i = get_global_id(0);
+  found[i] = exchange_if(wanted[i] != 0u, &words[i], (uint)i);
+  compared[i] = compare_exchange_if(wanted[i] != 0u, &signed_words[i], -1, (int)i);
+}
 
 #define LOWER(T)                                                                                      \
   KERNEL lower_##T(__global const T *values, __global T *least, __global uint *lowered) {             \

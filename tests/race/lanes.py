@@ -88,7 +88,7 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "queues": [("-DWG_SIZE=1",)],
     "sssp": [
         ("-DWG_SIZE=1",), LIGHT_FIRST, ("-DWG_SIZE=4", "-DLIGHT_FIRST=1"), ("-DWG_SIZE=4", *FULL_QUEUES),
-        ("-DWG_SIZE=4", "-DALONE=1"),
+        ("-DWG_SIZE=4", "-DALONE=1"), ("-DWG_SIZE=4", *FULL_QUEUES, "-DHELD=3"), (*WIDE, *FULL_QUEUES, "-DHELD=3"),
     ],
     "look_back": [("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DSUM_BYTES=8")],
     "primitives": [("-DWG_SIZE=4",), ("-DWG_SIZE=64",), WIDE],

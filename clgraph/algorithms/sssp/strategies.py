@@ -23,9 +23,10 @@ from clgraph.model.strategy import Strategy
 
 _FRONTIER, _DIJKSTRA = "sssp/frontier.cl", "sssp/dijkstra.cl"
 _DEEP = 40  # levels of a search
-_DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 2.0, 0.5  # Davidson et al. take 32
+_DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 4.0, 0.5  # Davidson et al. take 32
 _HUB = 32.0  # times the mean degree
 _WIDEST = 1e30  # bucket
+_HELD = 128  # vertices that a sub-group holds back where turns are few and long, from 32, 64, 96 and 128 on an H200
 _TURNS = 4096  # of a work-group alone in one launch
 _BUDGET = 2**22  # edges that one work-item looks at in a launch: a fraction of a second
 _MOST_LAUNCHES = 2**31 - 1
@@ -67,7 +68,10 @@ def _bucketed(
             },
             values={**queues.capacities(problem), "most_turns": _TURNS},
             defines={
-                **queues.queue_defines(problem, facts, group, 256, entry_bytes=16 if held.wide else 8),
+                **queues.queue_defines(
+                    problem, facts, group, 256, entry_bytes=16 if held.wide else 8,
+                    held=0 if alone or is_deep or light_first else _HELD,
+                ),
                 "DROP_LEAVES": int(has_many_leaves(problem)),
                 "LIGHT_FIRST": int(light_first), "FEW_ROWS": 4096 if is_deep else 131072, "ALONE": int(alone),
                 "ONLY_SHORT_ROWS": int(not light_first and not alone and queues.has_short_rows(problem)),

@@ -9,7 +9,7 @@ from clgraph.model.recipe import Array
 
 _PIECE = 128  # edges
 _ALONE_ROWS = 4096  # that a CPU's work-item keeps to itself
-_OTHER_BYTES = 320  # of local memory
+_OTHER_BYTES, _ITEM_BYTES = 320, 4  # of local memory
 _LINGER = 200  # turns; groups that come too late leave their share to the others
 
 
@@ -46,13 +46,16 @@ def group_count(facts: DeviceFacts, per_unit: int = 1) -> int:
 
 
 def queue_defines(
-    problem: SearchProblem, facts: DeviceFacts, group: int, kept: int, *, entry_bytes: int = 4
+    problem: SearchProblem, facts: DeviceFacts, group: int, kept: int, *, entry_bytes: int = 4, held: int = 0
 ) -> dict[str, int | str]:
-    """Return how a work-group of *group* work-items keeps its part of a frontier: at most *kept* rows on GPUs."""
-    room = facts.local_mem_bytes - _OTHER_BYTES
+    """Return how a work-group of *group* work-items keeps its part of a frontier: at most *kept* rows on GPUs.
+
+    Each sub-group holds so many items back from each of two lists.
+    """
+    room = facts.local_mem_bytes - _OTHER_BYTES - 2 * _ITEM_BYTES * (held + 1) * group // facts.sub_group_size
     rows = min(_ALONE_ROWS if facts.is_cpu else 2 * group, room // (2 * entry_bytes))
     most = min(rows, kept) if facts.dialect.has_grid_barrier else rows - rows // 4
     return {
         "QUEUE_ROWS": rows, "KEPT_ROWS": most, "LINGER": _LINGER,
-        "SKIP_LEAVES": int(problem.graph.is_known_symmetric), "PIECE": _PIECE,
+        "SKIP_LEAVES": int(problem.graph.is_known_symmetric), "PIECE": _PIECE, "HELD": held,
     }  # fmt: skip
