@@ -332,7 +332,7 @@ def _sampled_distances(graph: GraphArrays) -> NDArray[Any]:
     if m <= N_SAMPLES:
         rows, columns = np.repeat(np.arange(graph.n_vertices), graph.degrees), graph.column_indices
     else:
-        entries = np.random.default_rng(0).integers(m, size=N_SAMPLES)
+        entries = np.sort(np.random.default_rng(0).integers(m, size=N_SAMPLES))  # in order, rows are found in cache
         entries = entries.astype(graph.row_offsets.dtype)  # numpy would convert all offsets to another type
         rows, columns = np.searchsorted(graph.row_offsets, entries, "right") - 1, graph.column_indices[entries]
     distances: NDArray[Any] = np.abs(rows - columns)
