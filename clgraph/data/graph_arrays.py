@@ -25,7 +25,7 @@ from clgraph.errors import GraphError, InputError
 
 MAX_KERNEL_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
 _FEW_WEIGHTS = 64
-_UNLOOKED = 1 << 19  # vertices and entries up to which a search has ended before it pays to look where neighbours are
+UNLOOKED = 1 << 19  # vertices and entries up to which a search has ended before it pays to look where neighbours are
 
 
 @dataclass(init=False, frozen=True, eq=False, repr=False)
@@ -188,7 +188,7 @@ class GraphArrays:
     def guessed_stats(self) -> GraphStats:
         """Statistics by a rough guess, for choices that cannot wait for better ones; small graphs count as near."""
         n, m = self.n_vertices, self.n_edges
-        return guessed_stats(n, m, *(self.locality_in_order if n + m > _UNLOOKED else (0.0, 0.0)))
+        return guessed_stats(n, m, *(self.locality_in_order if n + m > UNLOOKED else (0.0, 0.0)))
 
     @cached_property
     def is_thin(self) -> bool:
@@ -198,20 +198,19 @@ class GraphArrays:
     @cached_property
     def has_equal_weights(self) -> bool:
         """Whether all edges weigh the same; where a few do not, no others are looked at."""
-        weights = self._weights()
-        if weights is None or not weights.size:
-            return True
-        few = weights[:: 1 + weights.size // _FEW_WEIGHTS]
-        return bool((few == weights[0]).all() and (weights == weights[0]).all())
+        few = self._few_weights()
+        return few is None or bool((few == few[0]).all() and np.all(self._weights() == few[0]))
 
     @cached_property
     def light_share(self) -> float:
         """The share of a few edges that weigh at most twice the least of them."""
+        few = self._few_weights()
+        return 1.0 if few is None else float((few <= 2.0 * few.min()).mean())
+
+    def _few_weights(self) -> NDArray[Any] | None:
+        """Return weights in even steps, or ``None`` if there are none."""
         weights = self._weights()
-        if weights is None or not weights.size:
-            return 1.0
-        few = weights[:: 1 + weights.size // _FEW_WEIGHTS]
-        return float((few <= 2.0 * few.min()).mean())
+        return None if weights is None or not weights.size else weights[:: 1 + weights.size // _FEW_WEIGHTS]
 
     def _weights(self) -> NDArray[Any] | None:
         return self.edge_weights

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from clgraph.data.graph import Graph
+from clgraph.data.graph_arrays import UNLOOKED
 from clgraph.data.stats import FAR_DISTANCE, FAR_IN_MESHES
 from clgraph.data.wrapped import WrappedGraph
 from clgraph.device.facts import DeviceFacts
@@ -18,8 +19,7 @@ from clgraph.runtime.session import Session
 
 _VERTEX_BYTES, _LINE_BYTES = 16.0, 64.0
 _USUAL_REACH = 0.25  # of the vertices, between random numbers and those of meshes
-_UNLOOKED = {"traverse": 1 << 19}  # vertices and entries up to which it does not pay to look where neighbours are
-_CACHED = 1 << 15  # ... in other ways, which take longer for an entry
+_CACHED = 1 << 15  # vertices and entries as UNLOOKED, for ways other than searches, which take longer for an entry
 _SAVED, _PROBED_DEGREE = 0.4, 2  # entries beyond those of the probe lead to vertices that were met before
 # Of a search of a mesh: around each vertex of its front, and more where numbers jump; trees are numbered by level.
 _FRONT_BYTES, _FRONT_POWER, _EDGES_OF_TREES = 800.0, 1.3, 2
@@ -98,7 +98,7 @@ def walked(graph: Graph, way: str) -> Work:
     items = float(n + graph.n_edges)
     if way == "traverse":
         items -= _SAVED * max(0, graph.n_edges - _PROBED_DEGREE * n)
-    if not graph.is_measured and graph.n_vertices + graph.n_edges <= _UNLOOKED.get(way, _CACHED):
+    if not graph.is_measured and graph.n_vertices + graph.n_edges <= (UNLOOKED if way == "traverse" else _CACHED):
         return Work(host_items=(HostItems(items, _USUAL_REACH * whole, way),))
     far, mean_log2_distance = graph.locality if way == "heap" else graph.locality_in_order
     reach = _VERTEX_BYTES * 2.0 ** (1.0 + mean_log2_distance)

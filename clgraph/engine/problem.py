@@ -75,10 +75,10 @@ def admission(session: Session | None, problem: Any, *, measured: bool = True) -
     ----------
     session : Session or None
         The device that checks and measures the graph; ``None`` leaves it to the host, for small graphs.
-    measured : bool
-        Whether statistics are wanted of a graph that was only wrapped, and its check at once.
     problem : object
         What ``as_problem`` of an algorithm has returned, also one without a graph.
+    measured : bool
+        Whether statistics are wanted of a graph that was only wrapped, and its check at once.
 
     Yields
     ------
