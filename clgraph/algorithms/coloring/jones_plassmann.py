@@ -64,7 +64,8 @@ def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning
         steps.append(_small(problem, facts, counts, n_groups))
 
     def setting() -> Setting:
-        order, n_large, n_hubs = counts.order, counts.n_large, counts.n_hubs if has_hubs else 0
+        order, n_large = counts.order, counts.n_large if has_large else 0
+        n_hubs = counts.n_hubs if has_hubs else 0
         is_ranked = is_given or has_large or (name == "largest_first" and "MARKED" not in sizes)
         arrays = {
             "colors": Array(n, np.int32), "ranks": Array(n if is_given else 1, np.uint32),
@@ -87,7 +88,7 @@ def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning
             }
         return Setting(
             arrays=arrays, details={"order": name},
-            values={"n": n, "n_large": n_large if has_large else 0, "n_hubs": n_hubs, **order.values},
+            values={"n": n, "n_large": n_large, "n_hubs": n_hubs, **order.values},
             inputs={"blocks": partial(_upload_blocks, order=order, n=n, n_blocks=counts.n_blocks if has_short else 0)},
             file_defines={
                 _SOURCE: {**sizes, "PREPARE_STEPS": _PREPARE_STEPS, "RANKED": int(is_ranked), "ORDER": order.number},
