@@ -9,7 +9,7 @@
  *
  * Races: see union_find.h.
  */
-#include "components/edges.h"
+#include "components/rem.h"
 #include "components/state.h"
 
 #ifndef SKIP_SHARE               /* percent of the sample from which skipping the giant pays */
@@ -118,6 +118,10 @@ KERNEL link_rest(int n, __global const offset_t *restrict row_offsets, __global 
       end = row_offsets[v + 1];
     }
     if (skip) link_outsiders(v, root, giant, begin, end, column_indices, parent);
+#if DEV_IS_CPU                   /* whose core waits for one load of Rem's after the other */
     else link_row(v, root, begin + FIRST_IS_LINKED, end, SYMMETRIC, column_indices, parent);
+#else
+    else unite_row(v, begin + FIRST_IS_LINKED, end, column_indices, parent);
+#endif
   }
 }

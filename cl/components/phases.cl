@@ -78,20 +78,31 @@ KERNEL compress(int n, volatile __global int *parent) {
   if (v < n) climb_four(v, parent);
 }
 
-/* Does the same, if something was linked since find_giant. */
+/* Does the same, if something was linked since the giant was found. */
 KERNEL compress_if_linked(int n, __global const int *restrict state, volatile __global int *parent) {
   if (!state[STATE_LINKED]) return;
   for (long v = 4 * (long)get_global_id(0); v < n; v += 4 * (long)get_global_size(0)) climb_four((int)v, parent);
 }
 
-/* One work-group finds the commonest label among WG_SIZE sampled vertices.  Roots do not count: most of them are
- * vertices without an edge. */
-KERNEL find_giant(int n, volatile __global const int *parent, __global int *restrict state) {
+/* Does the same; the work-group that ends last finds the commonest label among WG_SIZE sampled vertices, since a launch
+ * for that alone takes longer.  Roots do not count: most of them are vertices without an edge. */
+KERNEL compress_and_find_giant(int n, volatile __global int *parent, volatile __global int *state) {
   LOCAL_ARRAY int label[WG_SIZE];
   LOCAL_ARRAY uint best, n_valid;
-  int i = get_local_id(0), v = (int)random_below(random_key(1ul), (ulong)i, (uint)n), mine = load_stale(parent + v);
+  LOCAL_ARRAY int is_last;
+  int i = get_local_id(0), first = 4 * (int)get_global_id(0);
+  if (first < n) climb_four(first, parent);
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  if (i == 0) {
+    fence_device();
+    is_last = fetch_add(state + STATE_ENDED, 1) == (int)get_num_groups(0) - 1;
+    if (is_last) fence_device();
+    best = n_valid = 0u;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  if (!is_last) return;
+  int v = (int)random_below(random_key(1ul), (ulong)i, (uint)n), mine = load_relaxed(parent + v);
   label[i] = mine == v ? NO_GIANT : mine;
-  if (i == 0) best = n_valid = 0u;
   barrier(CLK_LOCAL_MEM_FENCE);
   uint equal = 0u;
   for (int k = 0; k < WG_SIZE; k++) equal += label[k] == mine;
@@ -101,9 +112,10 @@ KERNEL find_giant(int n, volatile __global const int *parent, __global int *rest
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if (i == 0) {
-    state[STATE_GIANT] = n_valid ? label[best % WG_SIZE] : NO_GIANT;
-    state[STATE_SHARE] = n_valid ? (int)(100u * (best / WG_SIZE) / n_valid) : 0;
-    state[STATE_LINKED] = 0;
+    store_relaxed(state + STATE_GIANT, n_valid ? label[best % WG_SIZE] : NO_GIANT);
+    store_relaxed(state + STATE_SHARE, n_valid ? (int)(100u * (best / WG_SIZE) / n_valid) : 0);
+    store_relaxed(state + STATE_LINKED, 0);
+    store_relaxed(state + STATE_ENDED, 0);
   }
 }
 

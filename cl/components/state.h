@@ -3,7 +3,8 @@
 #define CLGRAPH_COMPONENTS_STATE_H
 #define STATE_GIANT 0            /* label of the giant component, or NO_GIANT */
 #define STATE_SHARE 1            /* its share of the sample, percent */
-#define STATE_LINKED 64          /* 1: something was linked since find_giant; a cache line of its own */
-#define STATE_WORDS 65
+#define STATE_LINKED 64          /* 1: something was linked since the giant was found; a cache line of its own */
+#define STATE_ENDED 128          /* how many work-groups have compressed; 0 before and after */
+#define STATE_WORDS 129
 #define NO_GIANT -1
 #endif

@@ -180,17 +180,18 @@ static int expected_share(const Forest &f) {
 
 static bool afforest_right(Random &random, ulong seed) {
   Forest f(random, seed);
-  f.compress();
   for (uint round = random.below(3), stride = 1; round; round--, stride *= 2) {
+    f.compress();
     if (KEEP_SECOND && stride == 1) launch((f.n + 3) / 4, [&] { hook_second(f.n, f.second.data(), f.parent.data()); });
     else launch((f.n + stride - 1) / stride, [&] { hook_sample(f.n, stride, f.offsets(), f.columns(), f.parent.data()); });
-    f.compress();
   }
-  int state[STATE_WORDS];
-  /* Groups of one item need no barrier, so many run interleaved; whatever label find_giant draws is skipped. */
+  int state[STATE_WORDS] = {};
+  /* Groups of one item need no barrier, so many run interleaved; whatever label is drawn is skipped. */
   const Grouping grouping = WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS;
-  launch(1, [&] { find_giant(f.n, f.parent.data(), state); }, grouping);
-  if (state[STATE_SHARE] != expected_share(f)) return false;
+  launch((f.n + 3) / 4, [&] { compress_and_find_giant(f.n, f.parent.data(), state); }, grouping);
+  if (state[STATE_SHARE] != expected_share(f) || state[STATE_ENDED]) return false;
+  const int giant = state[STATE_GIANT];
+  if (giant != NO_GIANT && f.parent[giant] != giant) return false;
   launch((f.n + 3) / 4, [&] { link_rest(f.n, f.offsets(), f.columns(), state, f.parent.data()); }, grouping);
   launch(1, [&] { compress_if_linked(f.n, state, f.parent.data()); });
   return f.right();

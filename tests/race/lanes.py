@@ -27,6 +27,7 @@ CASES = {
     "rounds": ["topology_driven", "node_splitting", "child_launch", "overflow"],
     "bfs": ["search", "alone"],
     "queues": ["queues", "late"],
+    "matrices": ["matrices", "damaged"],
     "sssp": ["near_far", "alone", "overflow", "predecessors"],
     "look_back": ["look_back", "unfinished"],
     "primitives": ["scan", "compact"],
@@ -86,6 +87,7 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
         (*WIDE, *HUBS), ("-DWG_SIZE=4", "-DONE_LAUNCH=0", *HUBS),
     ],
     "queues": [("-DWG_SIZE=1",)],
+    "matrices": [("-DWG_SIZE=1",)],
     "sssp": [
         ("-DWG_SIZE=1",), LIGHT_FIRST, ("-DWG_SIZE=4", "-DLIGHT_FIRST=1"), ("-DWG_SIZE=4", *FULL_QUEUES),
         ("-DWG_SIZE=4", "-DALONE=1"), ("-DWG_SIZE=4", *FULL_QUEUES, "-DHELD=3"), (*WIDE, *FULL_QUEUES, "-DHELD=3"),

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -54,7 +55,7 @@ def _start(problem: ComponentsProblem, facts: DeviceFacts, hook_steps: int) -> P
 
 
 @shared
-def _compress(problem: ComponentsProblem, facts: DeviceFacts, after: str = "unions") -> Phase:
+def _compress(problem: ComponentsProblem, facts: DeviceFacts, after: str) -> Phase:
     """*after* first "hooks" trees are deep, as after some "unions"; a "sample" has hooked roots to others."""
     asked = work.compress(problem.stats, facts, first=after == "hooks", sampled=after == "sample")
     return Phase(f"{_PHASES}:compress", -(-problem.stats.n_vertices // 4), asked)
@@ -73,7 +74,7 @@ def hook_compress(problem: ComponentsProblem, facts: DeviceFacts, *, hook_rounds
     deep = hook_rounds > 0 and work.hooks_deeply(problem.stats)
     steps = [_compress(problem, facts, "hooks")] if hook_rounds else []
     for _ in range(1, hook_rounds):
-        steps += [Phase("components/hook_compress.cl:hook", n, link), _compress(problem, facts)]
+        steps += [Phase("components/hook_compress.cl:hook", n, link), _compress(problem, facts, "unions")]
     last = _compress(problem, facts, "hooks" if deep else "unions")
     steps += [Phase("components/hook_compress.cl:hook_atomic", n, link), last]
     return _recipe(problem, facts, *steps, hook_first=hook_rounds > 0)
@@ -106,7 +107,7 @@ def afforest(
     else:
         strides = [checked_count("strides", stride, 2**20) for stride in strides]
     if hook_steps is None:
-        hook_steps = 2 if work.starts_as_one_tree(stats) else 1
+        hook_steps = 2 if work.starts_as_one_tree(stats) and not facts.is_cpu else 1
     keeps_second, outside = 1 in strides and stats.n_edges > 0, work.outside_share(stats)
 
     def sample(stride: int) -> Phase:
@@ -115,20 +116,23 @@ def afforest(
             return Phase(f"{file}:hook_second", -(-n // 4), asked)
         return Phase(f"{file}:hook_sample", -(-n // stride), asked, {"stride": stride})
 
+    def compress(k: int) -> Phase:
+        phase = _compress(problem, facts, "sample" if k else "hooks")
+        return phase if k < len(strides) else replace(phase, kernel=f"{_PHASES}:compress_and_find_giant")
+
     return _recipe(
         problem,
         facts,
-        _compress(problem, facts, "hooks"),
-        *(step for stride in strides for step in (sample(stride), _compress(problem, facts, "sample"))),
-        Phase(f"{_PHASES}:find_giant", 1),
+        *(step for k, stride in enumerate(strides) for step in (compress(k), sample(stride))),
+        compress(len(strides)),
         Phase(f"{file}:link_rest", -(-n // 4), work.link_rest(stats, facts, outside)),
         Phase(
             f"{_PHASES}:compress_if_linked", -(-n // 4),
-            _compress(problem, facts).work if outside else Work(),
+            _compress(problem, facts, "unions").work if outside else Work(),
             max_groups=16 * facts.compute_units,
         ),
         hook_first=True,
-        arrays=lambda: {"state": Array("STATE_WORDS", np.int32)},
+        arrays=lambda: {"state": Array("STATE_WORDS", np.int32, zeroed=True)},
         hook_steps=checked_count("hook_steps", hook_steps, 64),
         KEEP_SECOND=int(keeps_second),
     )

@@ -18,12 +18,15 @@ _NEAR_BYTES = 2.0**18
 _SECTOR_BYTES = 64.0
 _HUB_SHARE = 0.1
 _ONE_TREE_SHARE = 0.5
+_FEW_TREE_SHARE = 2e-3  # of the vertices, so that each tree has a hundred of those that a round of every fourth hooks
 _CUT_OFF = 1.7  # times as long as they were followed are climbs that did not come to their tops, at least
 _SHORTENED = 6.0  # times the root of the depth: others have shortened the path before a vertex has climbed it
 _STAYS_OUTSIDE, _LEAST_OUTSIDE = 0.8, 0.02  # of what first hooks leave outside the giant component; of all vertices
 _SMALL_TREE = 16.0  # vertices, of which the sample has four: it joins larger trees for sure
 _LARGEST_SHARE = 0.4  # of the vertices, from which on `link_rest` skips a component
 _DEEP, _FEW_TREES = 40.0, 2.0  # levels of a graph whose trees stay near where they began; trees, of which one is large
+# Of the trees; where fewer are left in a deep graph, one of them is large, and leaves this share of the vertices.
+_MOST_LEFT, _OUTSIDE_DEEP = 1e-3, 0.4
 _OUTSIDE_BY_TREE = 0.04  # of the vertices, that a tree beside the giant component has where all meet soon
 # Seconds that a core loses at an entry where it guesses wrong: whether the ends are of one tree, and how far the roots
 # are. In a random numbering these are two entries a vertex, since trees are few later, and less after hooks.
@@ -69,10 +72,15 @@ def hooks_deeply(stats: GraphStats) -> bool:
 
 
 def sample_strides(stats: GraphStats) -> tuple[int, ...]:
-    """Strides of afforest's rounds: each leaves about a tenth of the trees, so each may sample less."""
-    if starts_as_one_tree(stats):
+    """Strides of afforest's rounds: each leaves about a tenth of the trees, so each may sample less.
+
+    A round joins nothing in fragments, and where the trees are one. Climbs that were cut off do not tell that.
+    """
+    is_giant = stats.first_hook_giant_share > _ONE_TREE_SHARE
+    is_one = is_giant and (n_trees(stats) < _FEW_TREES or not hooks_deeply(stats))
+    if is_one or stats.reached_share < _LARGEST_SHARE:
         return ()
-    if _has_hubs(stats):  # what one round leaves outside are small trees
+    if _has_hubs(stats) or stats.first_hook_tree_share < _FEW_TREE_SHARE:  # what is left outside are small trees
         return (4,)
     if stats.far_neighbor_share > 0.5 and stats.first_hook_tree_share < 0.05:
         return (4, 32)
@@ -101,12 +109,18 @@ def link_rest(stats: GraphStats, facts: DeviceFacts, outside: float) -> Work:
     in_vain = facts.is_cpu or stats.directed
     trees = n_trees(stats) if in_vain else trees_left(stats)
     streamed, gathers = _reads(stats, facts, 0.0, near=n)
-    return link(stats, facts, trees, walks=4.0) + Work(streamed_bytes=streamed + 4 * n, gathers=gathers)
+    linked = link(stats, facts, trees, walks=4.0 if facts.is_cpu else 0.0)
+    return linked + Work(streamed_bytes=streamed + 4 * n, gathers=gathers)
 
 
 def rem_hooks_first(stats: GraphStats, facts: DeviceFacts) -> bool:
-    """A round without atomics first pays on GPUs where few entries are left to look at."""
-    return not facts.is_cpu and stats.mean_degree < 4
+    """A round without atomics first pays where it leaves few trees, and on GPUs where few entries are left to look at.
+
+    A CPU has to climb where the few trees are deep, unless they are one.
+    """
+    if facts.is_cpu:
+        return stats.first_hook_giant_share > _ONE_TREE_SHARE
+    return stats.mean_degree < 4 or stats.first_hook_tree_share < _FEW_TREE_SHARE
 
 
 def relist(stats: GraphStats, facts: DeviceFacts) -> Work:
@@ -133,8 +147,10 @@ def outside_share(stats: GraphStats) -> float:
     if stats.reached_share < _LARGEST_SHARE:
         return 1.0
     left = trees_left(stats)
-    if stats.estimated_depth > _DEEP:  # trees stay where they are, and so none is large among several
-        return 1.0 if left > _FEW_TREES else _LEAST_OUTSIDE
+    if stats.estimated_depth > _DEEP:  # trees stay where they are, and so none is large among many
+        if left < _FEW_TREES:
+            return _LEAST_OUTSIDE
+        return 1.0 if left > _MOST_LEFT * n_trees(stats) else _OUTSIDE_DEEP
     # The least numbers are met most often, the more so the more entries a row has that is met.
     met_again = max(1.0, stats.degree_second_moment / stats.mean_degree)
     return min(1.0, max(_LEAST_OUTSIDE, _OUTSIDE_BY_TREE * left / met_again))
