@@ -110,6 +110,8 @@ def checked_seed(seed: Seed, name: str = "seed") -> int:
     An integer is itself. ``None`` is another number each time. A SeedSequence, or a sequence of integers, which numpy
     makes one of, always gives the same number. A Generator, BitGenerator or RandomState is asked for its next number.
     """
+    if type(seed) is int and seed >= 0:
+        return seed
     with refusing(name, seed, _SEEDS):
         if isinstance(seed, np.random.RandomState):
             return int(seed.randint(2**63 - 1, dtype=np.int64))

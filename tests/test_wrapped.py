@@ -226,7 +226,7 @@ def test_a_search_on_a_cpu_leaves_symmetry_open(
 
 
 def test_a_search_on_a_cpu_needs_no_statistics(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its plan is made before the check has ended; who asks for more of the graph waits for that."""
+    """One launch checks the matrix and searches it."""
     if not session.facts.is_cpu:
         pytest.skip("a GPU finds symmetry while it reads")
     monkeypatch.setattr(admissions, "StatsRun", lambda *_: pytest.fail("statistics were made"))
@@ -234,11 +234,35 @@ def test_a_search_on_a_cpu_needs_no_statistics(session: Session, monkeypatch: py
     expected = cg.bfs(Graph.from_scipy(matrix), 0, session=session, strategy="host")
     found = cg.bfs(matrix, 0, session=session, strategy="frontier")
     assert found.info.strategy == "frontier" and found.distances.tolist() == expected.distances.tolist()
-    graph = wrap_graph(matrix, merged=False, along_rows=True)
-    assert isinstance(graph, WrappedGraph)
-    admit(session, graph, measured=False)
-    assert not graph.is_checked and not graph.is_known_symmetric
-    assert not graph.directed and graph.is_checked and graph.has_sorted_rows
+    assert list(found.info.kernels) == ["search_matrix"]
+
+
+@pytest.mark.parametrize("sources", [0, [3, 0, 3], [399]])
+@pytest.mark.parametrize("max_depth", [None, 0, 1, 3])
+def test_a_search_of_an_unchecked_matrix_is_right(session: Session, sources: Any, max_depth: int | None) -> None:
+    matrix = matrix_of(3, n=400, n_entries=900)
+    found = cg.bfs(matrix, sources, max_depth=max_depth, session=session, strategy="frontier", verify=True)
+    assert not session.facts.is_cpu or list(found.info.kernels) == ["search_matrix"]
+
+
+@pytest.mark.parametrize("column", [400, 2**31 - 1, -1, -(2**31)])
+@pytest.mark.parametrize("max_depth", [None, 0, 2])
+def test_a_search_checks_what_it_does_not_reach(session: Session, column: int, max_depth: int | None) -> None:
+    """An entry is wrong in a row that is reached first, last, or not at all."""
+    matrix = sp.csr_array(sp.block_diag([matrix_of(3, n=300, n_entries=700), matrix_of(1, n=100, n_entries=200)]))
+    depths = cg.bfs(Graph.from_scipy(matrix), 0, session=session, strategy="host").distances
+    lengths = np.diff(matrix.indptr)
+    for depth in (0, depths[lengths > 0].max(), -1):
+        row = np.flatnonzero((depths == depth) & (lengths > 0))[0]
+        damaged = matrix.copy()
+        damaged.indices[matrix.indptr[row + 1] - 1] = column
+        with pytest.raises(GraphError, match=rf"column_indices\[{matrix.indptr[row + 1] - 1}\] = {column} is not"):
+            cg.bfs(damaged, 0, max_depth=max_depth, session=session, strategy="frontier")
+    falling = matrix.copy()
+    falling.indptr[390:400] = falling.indptr[380:390].copy()
+    falling.indptr[200:300] = np.where(np.arange(100) % 2, matrix.nnz, 0)  # rows that would be read many times
+    with pytest.raises(GraphError, match="is below"):
+        cg.bfs(falling, 0, max_depth=max_depth, session=session, strategy="frontier")
 
 
 @pytest.mark.parametrize("name", KINDS)

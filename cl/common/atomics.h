@@ -19,6 +19,7 @@
  *       four consecutive ints at once, 16-byte aligned; each of them as load_stale and store_relaxed
  *   lower_to(p, v)      min that looks first; 1 if this call lowered *p (up to 100x on a hot word)
  *   fence_device()      acquire-release, device scope, __global memory
+ *   spin_pause()        between two looks at a word: a CPU's core may run another work-item meanwhile
  *   float_add(p, v)  relaxed, result unused
  *   try_lock(p), unlock(p)  on a uint that is 0 when free; a critical section is ordered by them.
  *       Loop as  while (sg_any(!done)) if (!done && try_lock(l)) { ...; unlock(l); done = 1; }
@@ -274,6 +275,12 @@ INLINE void fence_device(void) {
   atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device);
 #else
   mem_fence(CLK_GLOBAL_MEM_FENCE);  /* a full compiler and hardware fence on CPUs */
+#endif
+}
+
+INLINE void spin_pause(void) {
+#ifdef DEV_SPIN_PAUSE
+  __asm__ volatile(DEV_SPIN_PAUSE);
 #endif
 }
 

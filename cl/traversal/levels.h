@@ -19,6 +19,7 @@
 #define HAS_OWN (1u << 10)       /* counts of groups, ten bits each */
 #define LISTED (1u << 20)
 #define MAX_MEMBERS 1000u
+#define NO_PREDECESSOR -9999
 
 #ifndef ALONE                    /* 1: there is one work-group */
 #define ALONE 0

@@ -42,7 +42,6 @@
 #ifndef WITH_DISTANCES           /* 1: dist_t is a type, and queues hold the distance with which a vertex was found */
 #define WITH_DISTANCES 0
 #endif
-#define NO_PREDECESSOR -9999
 
 typedef struct { int vertex; offset_t begin; uint length; } row_t;
 

@@ -207,6 +207,12 @@ class GraphArrays:
         few = self._few_weights()
         return 1.0 if few is None else float((few <= 2.0 * few.min()).mean())
 
+    @cached_property
+    def least_share(self) -> float:
+        """The share of a few edges that weigh as little as any of them."""
+        few = self._few_weights()
+        return 1.0 if few is None else float((few == few.min()).mean())
+
     def _few_weights(self) -> NDArray[Any] | None:
         """Return weights in even steps, or ``None`` if there are none."""
         weights = self._weights()

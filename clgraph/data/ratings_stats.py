@@ -43,6 +43,8 @@ class RatingsStats:
     far_item_share : float
         Share of 2**14 sampled pairs of consecutive ratings (by user, then item) whose items differ
         by more than 2**12: the locality of item rows when ratings are visited in user order.
+    mean_item_step : float
+        The mean of how much they differ.
     mean, std, minimum, maximum : float
         Statistics of the values; 0 if there are none.
     """
@@ -62,6 +64,7 @@ class RatingsStats:
     item_degree_rating_counts: tuple[int, ...]
     n_diagonals: int
     far_item_share: float
+    mean_item_step: float
     mean: float
     std: float
     minimum: float
@@ -73,7 +76,7 @@ def ratings_stats(ratings: Ratings) -> RatingsStats:
     n = ratings.n_ratings
     user_degrees, item_degrees = np.diff(ratings.user_offsets), np.diff(ratings.item_offsets)
     user_bins, item_bins = _degree_bins(user_degrees), _degree_bins(item_degrees)
-    values = ratings.values
+    values, item_steps = ratings.values, _item_steps(ratings.items)
     mean = sum(float(values[chunk].sum(dtype=float)) for chunk in chunks(n)) / max(n, 1)
     squares = sum(float(np.square(values[chunk] - mean, dtype=float).sum()) for chunk in chunks(n))
     return RatingsStats(
@@ -91,7 +94,8 @@ def ratings_stats(ratings: Ratings) -> RatingsStats:
         item_degree_counts=item_bins[0],
         item_degree_rating_counts=item_bins[1],
         n_diagonals=_n_diagonals(ratings),
-        far_item_share=_far_item_share(ratings.items),
+        far_item_share=float((item_steps > _FAR).mean()),
+        mean_item_step=float(item_steps.mean()),
         mean=mean,
         std=(squares / max(n, 1)) ** 0.5,
         minimum=float(values.min()) if n else 0.0,
@@ -122,9 +126,11 @@ def _n_diagonals(ratings: Ratings) -> int:
     return int(np.count_nonzero(seen))
 
 
-def _far_item_share(items: NDArray[np.int32]) -> float:
+def _item_steps(items: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return by how much the items of sampled pairs of consecutive ratings differ; 0 if there is no pair."""
     n_pairs = items.size - 1
     if n_pairs < 1:
-        return 0.0
+        return np.zeros(1, np.int64)
     at = np.random.default_rng(0).integers(n_pairs, size=_N_SAMPLES) if n_pairs > _N_SAMPLES else np.arange(n_pairs)
-    return float((np.abs(items[at + 1].astype(np.int64) - items[at]) > _FAR).mean())
+    steps: NDArray[np.int64] = np.abs(items[at + 1].astype(np.int64) - items[at])
+    return steps

@@ -98,8 +98,6 @@ class WrappedGraph(Graph):
     @cached_property
     def facts(self) -> EntryFacts | HostFacts:
         """What is known of the entries; the host looks, unless the device has, at what is asked for."""
-        if (coming := self.__dict__.pop("coming", None)) is not None:
-            return coming()  # type: ignore[no-any-return]
         offsets, columns, weights = self.arrays
         try:
             check_arrays(offsets, columns)
@@ -140,12 +138,6 @@ class WrappedGraph(Graph):
     def admit(self, found: EntryFacts, stats: GraphStats, missing: Callable[[], EntryFacts] | None = None) -> None:
         """Take what kernels have found in :attr:`arrays`; *missing* finds order and symmetry, if they are open."""
         self.__dict__.update(facts=found, stats=stats, missing=missing)
-
-    def admit_later(
-        self, coming: Callable[[], EntryFacts], stats: GraphStats, missing: Callable[[], EntryFacts]
-    ) -> None:
-        """Take *coming*, which waits for the kernels that check; :meth:`check` is called before others run."""
-        self.__dict__.update(coming=coming, stats=stats, missing=missing)
 
     def forget(self) -> None:
         """Let go of all that was found, since the owner may change the arrays from now on."""

@@ -21,6 +21,7 @@ class Dialect:
     float_add: str = "FLOAT_ADD_CAS"  # CAS, PTX, EXT, AMDGCN
     kernel_attribute: str = ""
     nvidia_sm: int = 0
+    spin_pause: str = ""  # an instruction
     has_grid_barrier: bool = False  # work-groups found resident make progress together
 
 
@@ -66,6 +67,7 @@ class DeviceFacts:
             "DEV_FLOAT_ADD": self.dialect.float_add,
             "DEV_KERNEL_ATTRIBUTE": self.dialect.kernel_attribute,
             "DEV_NVIDIA_SM": self.dialect.nvidia_sm,
+            **({"DEV_SPIN_PAUSE": f'"{self.dialect.spin_pause}"'} if self.dialect.spin_pause else {}),
         }
 
 

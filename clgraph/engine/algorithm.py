@@ -59,8 +59,8 @@ class Algorithm:
         What the only call on a graph takes at least on a device: as long as so many calls without their kernels, since
         its check, its statistics and a plan take more than to find them; and so many looks at each vertex and entry.
     guess : callable, optional
-        ``guess(problem, facts)`` returns the strategy on a device whose plan needs no statistics, and a rough guess of
-        its work, where to find statistics takes longer than they save; else ``None``.
+        ``guess(problem, facts)`` returns the strategy on a device that has a plan for a matrix which nobody has checked
+        or measured, and a rough guess of its work, where to measure takes longer than it saves; else ``None``.
     """
 
     name: str
@@ -151,7 +151,7 @@ class Algorithm:
                 self.check(problem, result)
             return result
         is_guess = choice is not None
-        with on.driver, on.measure(started) as recorder, admission(on, problem, measured=not is_guess) as problem:
+        with on.driver, on.measure(started) as recorder, admission(on, problem, checked=not is_guess) as problem:
             learning = learning_of(on) if self.learns and not options else None
             choice, trials = (choice, Trials()) if choice is not None else self._chosen(on, problem, strategy)
             predicted = ""
@@ -189,8 +189,6 @@ class Algorithm:
     ) -> tuple[Any, Run, dict[str, Any]]:
         """Run the strategy chosen; return its result, when it ran, and what its plan tells of it."""
         with self._planned(on, problem, choice, options) as plan:
-            if isinstance(graph := getattr(problem, "graph", None), WrappedGraph):
-                graph.check()  # which has gone on while the plan was made
             run = Run(recorder)
             plan.run()
             run.stop()
@@ -221,12 +219,14 @@ class Algorithm:
         """Yield a plan that was kept, or a new one; it is kept while the graph lives, unless the block raises."""
         chosen, graph, before = self.strategies[choice.strategy], _kept_by(problem), on.allocated_bytes
         given = checked_options(self.strategies, choice, options) if options else {}
+        is_unread = isinstance(getattr(problem, "graph", None), WrappedGraph) and not problem.graph.is_checked
         key = None if graph is None else _key(chosen.plan, problem.settings, given)
         plan = None if key is None else on.kept.take(graph, key)
         if plan is not None and plan.fits(on):
             plan.attach(problem)
         else:
-            plan = chosen.plan(on, problem, **given)
+            make = chosen.unchecked if is_unread and chosen.unchecked is not None else chosen.plan
+            plan = make(on, problem, **given)
             if not given and isinstance(plan, Plan):
                 plan.predicted_seconds = choice.seconds[choice.strategy]
         try:

@@ -91,18 +91,19 @@ def walked(graph: Graph, way: str) -> Work:
     Neighbours in far numbers cost cache misses, and more so if a heap is between them. Of small graphs without
     statistics only sizes are asked for, of others a few entries. Searches do not come to vertices without an edge.
     """
-    n, whole = graph.n_vertices, _VERTEX_BYTES * graph.n_vertices
-    if graph.is_measured and way != "union":
+    n, m, is_measured = graph.n_vertices, graph.n_edges, graph.is_measured
+    size, whole = n + m, _VERTEX_BYTES * n
+    if is_measured and way != "union":
         n -= graph.stats.n_isolated
         whole = min(whole, _LINE_BYTES * n)
-    items = float(n + graph.n_edges)
+    items = float(n + m)
     if way == "traverse":
-        items -= _SAVED * max(0, graph.n_edges - _PROBED_DEGREE * n)
-    if not graph.is_measured and graph.n_vertices + graph.n_edges <= (UNLOOKED if way == "traverse" else _CACHED):
+        items -= _SAVED * max(0, m - _PROBED_DEGREE * n)
+    if not is_measured and size <= (UNLOOKED if way == "traverse" else _CACHED):
         return Work(host_items=(HostItems(items, _USUAL_REACH * whole, way),))
     far, mean_log2_distance = graph.locality if way == "heap" else graph.locality_in_order
     reach = _VERTEX_BYTES * 2.0 ** (1.0 + mean_log2_distance)
-    if way in _NEAR_FRONT and far < FAR_IN_MESHES and graph.n_edges > _EDGES_OF_TREES * n:
+    if way in _NEAR_FRONT and far < FAR_IN_MESHES and m > _EDGES_OF_TREES * n:
         front = 2.0 ** (_FRONT_POWER * mean_log2_distance) - _NEAR_FRONT[way]
         reach = max(reach, _FRONT_BYTES * math.sqrt(n) * front)
     near = HostItems((1.0 - far) * items, min(whole, reach), way)
@@ -117,8 +118,11 @@ def met(graph: Graph, way: str) -> Part:
 
 def scanned(graph: Graph, passes: float, passes_of_vertices: float = 0.0) -> Work:
     """Return the work of reading and writing in order: for vertices and entries, and for vertices only."""
-    n, items = float(graph.n_vertices), float(graph.n_vertices + graph.n_edges)
+    n = float(graph.n_vertices)
+    items = n + graph.n_edges
     entries = HostItems(passes * items, 8.0 * items, "scan")
+    if not passes_of_vertices:
+        return Work(host_items=(entries,))
     return Work(host_items=(entries, HostItems(passes_of_vertices * n, _VERTEX_BYTES * n, "scan")))
 
 

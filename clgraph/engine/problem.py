@@ -17,8 +17,17 @@ from clgraph.runtime.session import Session
 _Made = TypeVar("_Made")
 
 
+class Sharing:
+    """A problem that keeps what strategies share while they are compared."""
+
+    @cached_property
+    def shared(self) -> dict[Hashable, tuple[DeviceFacts, Any]]:
+        """What :func:`shared` functions have returned for this problem."""
+        return {}
+
+
 @dataclass(frozen=True)
-class GraphProblem:
+class GraphProblem(Sharing):
     """A graph; algorithms add what else they are asked."""
 
     graph: Graph
@@ -26,11 +35,6 @@ class GraphProblem:
     @property
     def stats(self) -> GraphStats:
         return self.graph.stats
-
-    @cached_property
-    def shared(self) -> dict[Hashable, tuple[DeviceFacts, Any]]:
-        """What :func:`shared` functions have returned for this problem."""
-        return {}
 
     @property
     def settings(self) -> Hashable:
@@ -57,10 +61,11 @@ def shared(make: Callable[..., _Made]) -> Callable[..., _Made]:
     """
 
     @wraps(make)
-    def known(problem: GraphProblem, facts: DeviceFacts, *options: Hashable) -> _Made:
-        found = problem.shared.get((make, options))
+    def known(problem: Sharing, facts: DeviceFacts, *options: Hashable, **named: Hashable) -> _Made:
+        key = (make, options, *named.items()) if named else (make, options)
+        found = problem.shared.get(key)
         if found is None or found[0] is not facts:
-            found = problem.shared[make, options] = facts, make(problem, facts, *options)
+            found = problem.shared[key] = facts, make(problem, facts, *options, **named)
         made: _Made = found[1]
         return made
 
@@ -68,7 +73,7 @@ def shared(make: Callable[..., _Made]) -> Callable[..., _Made]:
 
 
 @contextmanager
-def admission(session: Session | None, problem: Any, *, measured: bool = True) -> Iterator[Any]:
+def admission(session: Session | None, problem: Any, *, checked: bool = True) -> Iterator[Any]:
     """Check and measure the graph of *problem*; of one that was only wrapped nothing is left at the end of the block.
 
     Parameters
@@ -77,8 +82,8 @@ def admission(session: Session | None, problem: Any, *, measured: bool = True) -
         The device that checks and measures the graph; ``None`` leaves it to the host, for small graphs.
     problem : object
         What ``as_problem`` of an algorithm has returned, also one without a graph.
-    measured : bool
-        Whether statistics are wanted of a graph that was only wrapped, and its check at once.
+    checked : bool
+        Whether a graph that was only wrapped is to be checked and measured now; else who reads it makes the host do so.
 
     Yields
     ------
@@ -94,8 +99,8 @@ def admission(session: Session | None, problem: Any, *, measured: bool = True) -
     try:
         if session is None:
             graph.check()
-        else:
-            admit(session, graph, measured=measured)
+        elif checked:
+            admit(session, graph)
         yield problem.admitted()
     finally:
         if session is not None:

@@ -19,12 +19,11 @@ from clgraph.runtime.graph_stats import StatsRun
 from clgraph.runtime.session import Session
 
 
-def admit(session: Session, graph: Graph, *, measured: bool = True) -> None:
+def admit(session: Session, graph: Graph) -> None:
     """Make sure that nothing unchecked is in *graph*, and that its statistics are known if it is large.
 
     A matrix that was only wrapped is checked by kernels, which measure it, too; on a CPU they read it in place. What is
-    small the host checks and measures in less time than launches take. A matrix that need not be *measured* gets
-    statistics by a guess, and its check goes on until someone calls ``graph.check()``.
+    small the host checks and measures in less time than launches take.
 
     Raises
     ------
@@ -35,12 +34,12 @@ def admit(session: Session, graph: Graph, *, measured: bool = True) -> None:
         if isinstance(graph, WrappedGraph):
             graph.check()
     elif isinstance(graph, WrappedGraph) and not graph.is_checked:
-        _admit_wrapped(session, graph, measured)
+        _admit_wrapped(session, graph)
     else:
         _ = device_graph(session, graph).stats
 
 
-def _admit_wrapped(session: Session, graph: WrappedGraph, measured: bool) -> None:
+def _admit_wrapped(session: Session, graph: WrappedGraph) -> None:
     hosts = [np.ascontiguousarray(host) for host in graph.arrays if host is not None]
     staging = session.staging_for(hosts[-1].nbytes)  # then the last array is checked on its way
     made = [session.upload(a, in_place=True) if staging is None else session.empty(a.size, a.dtype) for a in hosts]
@@ -60,19 +59,12 @@ def _admit_wrapped(session: Session, graph: WrappedGraph, measured: bool) -> Non
                 lambda start, stop: check.run(start // size, stop // size),
             )
     missing = partial(_all_facts, session, graph.n_vertices, offsets, columns, weights) if leaves_open else None
-    if not measured and missing is not None and not graph.merged:
-        session.queue.flush()
-        graph.admit_later(partial(_found, graph, check), graph.guessed_stats, missing)
-        session.device_graphs[graph] = DeviceGraph(
-            session, offsets, columns, weights, directed=True, _source=weakref.ref(graph)
-        )
-        return
     stats = StatsRun(session, graph.n_vertices, graph.n_edges, rows, check.state)
     *checked, words = session.read(*check.parts, stats.part)
     found = _found(graph, check, checked)
     if graph.must_merge(found):
         graph.merge()
-        _admit_wrapped(session, graph, measured)
+        _admit_wrapped(session, graph)
         return
     directed, is_sorted = not found.is_symmetric, found.has_sorted_rows
     graph.admit(
@@ -84,8 +76,8 @@ def _admit_wrapped(session: Session, graph: WrappedGraph, measured: bool) -> Non
     )
 
 
-def _found(graph: WrappedGraph, check: CsrCheck, read: Sequence[NDArray[Any]] | None = None) -> EntryFacts:
-    """Return what the check has found; *read* are its parts, if they were read."""
+def _found(graph: WrappedGraph, check: CsrCheck, read: Sequence[NDArray[Any]]) -> EntryFacts:
+    """Return what the check has found; *read* are its parts."""
     try:
         return check.read(read)[1]
     except GraphError:

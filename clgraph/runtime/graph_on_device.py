@@ -99,6 +99,10 @@ class GraphOnDevice(Graph):
     def light_share(self) -> float:
         return float(self.weight_dtype is None)
 
+    @property
+    def least_share(self) -> float:
+        return float(self.weight_dtype is None)
+
     @cached_property
     def stats(self) -> GraphStats:
         return self.on_device.stats

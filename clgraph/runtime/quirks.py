@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import re
+from platform import machine
 from typing import Any
 
 import pyopencl as cl
@@ -37,7 +38,9 @@ def dialect_of(device: cl.Device) -> tuple[Dialect, int]:
     if "Oclgrind" in platform:
         # An intended race must be an atomic there, or its race detector reports it.
         return Dialect(loads="LOADS_ATOMIC"), 1
-    return Dialect(), 1  # PoCL, rusticl, unknown: legal everywhere
+    if "Portable Computing" in platform:
+        return Dialect(spin_pause="" if is_gpu else _spin_pause()), 1
+    return Dialect(), 1  # rusticl, unknown: legal everywhere
 
 
 def nvidia_dialect(sm: int) -> tuple[Dialect, int]:
@@ -74,12 +77,17 @@ def _intel_cpu(extensions: list[str]) -> tuple[Dialect, int]:
     width = int(os.environ.get("CLGRAPH_INTEL_SUB_GROUP", "1"))
     if width > 1:
         return Dialect(
-            standard="CL3.0", sub_group="SUB_GROUP_KHR", float_add=float_add,
+            standard="CL3.0", sub_group="SUB_GROUP_KHR", float_add=float_add, spin_pause=_spin_pause(),
             kernel_attribute=f"__attribute__((intel_reqd_sub_group_size({width})))",
         ), width
     # Its implicit vectoriser makes irregular kernels 2-10 times slower.
     hint = "__attribute__((intel_vec_len_hint(1)))" if "cl_intel_vec_len_hint" in extensions else ""
-    return Dialect(standard="CL3.0", float_add=float_add, kernel_attribute=hint), 1
+    return Dialect(standard="CL3.0", float_add=float_add, kernel_attribute=hint, spin_pause=_spin_pause()), 1
+
+
+def _spin_pause() -> str:
+    """Return what lets the other thread of a core run while one looks at a word, if this processor has it."""
+    return "pause" if machine() in ("x86_64", "AMD64") else ""
 
 
 def compiles_at_launch(device: cl.Device) -> bool:

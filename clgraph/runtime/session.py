@@ -16,7 +16,7 @@ import pyopencl as cl
 from numpy.typing import DTypeLike, NDArray
 from pyopencl.tools import ImmediateAllocator, MemoryPool
 
-from clgraph.arguments import checked_array, checked_count, checked_flag
+from clgraph.arguments import checked_array, checked_count, checked_flag, shown
 from clgraph.device.profile import DeviceProfile, load_profile
 from clgraph.errors import DeviceMemoryError, InputError
 from clgraph.runtime import huge_pages, recycled
@@ -213,6 +213,34 @@ class Session(TimedQueue):
         if host.size:
             array.set(host)
         return array
+
+    def share(self, host: NDArray[Any]) -> DeviceArray:
+        """Return *host* as an array that kernels of a CPU write in place; :meth:`settle` tells when they have.
+
+        Raises
+        ------
+        InputError
+            *host* is no contiguous array that may be written.
+        """
+        if not isinstance(host, np.ndarray) or not (host.flags.writeable and host.flags.c_contiguous):
+            raise InputError(f"host = {shown(host)}; allowed: a contiguous array that may be written")
+        with typed_errors("wrapping a host array"):
+            flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
+            buffer: Any = cl.SVM(host) if self._shares_memory else cl.Buffer(self.context, flags, hostbuf=host)
+        return DeviceArray(self, buffer, host.dtype, host.size, host)
+
+    def settle(self, *shared: DeviceArray) -> None:
+        """Wait for all earlier work, and let the host see what kernels have written to arrays that it shares."""
+        with self.driver, typed_errors("sharing memory with the host"):
+            mapped: list[Any] = [
+                cl.enqueue_map_buffer(
+                    self.queue, array.buffer, cl.map_flags.READ, 0, (array.size,), array.dtype, is_blocking=False
+                )
+                for array in shared if not self._shares_memory
+            ]  # fmt: skip
+            self.wait(mapped[-1][1] if mapped else cl.enqueue_marker(self.queue))
+            for view, _ in mapped:
+                view.base.release(self.queue)
 
     def staging_for(self, n_bytes: int) -> Staging | None:
         """Return what copies *n_bytes* faster than the driver does, if anything: a CPU device has no bus."""

@@ -32,11 +32,14 @@ References
 """
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.bfs.levels import has_few_units
+from clgraph.algorithms.bfs.matrix import MatrixSearch
 from clgraph.algorithms.bfs.plan import LevelsPlan
 from clgraph.algorithms.bfs.problem import as_problem
 from clgraph.algorithms.bfs.strategies import STRATEGIES
@@ -52,8 +55,9 @@ from clgraph.runtime.device_graph import is_small
 from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import RunInfo
 
-_UNMEASURED = 1 << 24  # vertices and entries
-_ONCE_BYTES = 48.0  # of a vertex, which a first call takes as long as: memory is new, and answers are read back
+# Vertices and entries up to which a search of few cores, and of one of many, ends before statistics would have paid.
+_UNMEASURED, _UNMEASURED_BY_ONE = 1 << 24, 1 << 20
+_ONCE_BYTES = 112.0  # of a vertex: memory is new, and what was not reached is checked
 
 
 class _BFS(NamedTuple):
@@ -150,7 +154,7 @@ def bfs(
     return result
 
 
-def _answer(problem: SearchProblem, plan: LevelsPlan | HostPlan) -> BFS:
+def _answer(problem: SearchProblem, plan: LevelsPlan | MatrixSearch | HostPlan) -> BFS:
     result = BFS(*plan.result())
     result.graph, result.sources = problem.graph, problem.sources
     return result
@@ -172,11 +176,13 @@ def _left_out(problem: SearchProblem, _session: Session) -> dict[str, str]:
 
 def _guess(problem: SearchProblem, facts: DeviceFacts) -> tuple[str, Work] | None:
     """Return what a search on a CPU asks that is not worth statistics: of larger graphs both directions may be."""
-    graph = problem.graph
-    if not facts.is_cpu or is_small(graph) or graph.n_vertices + graph.n_edges > _UNMEASURED:
+    graph, are_few = problem.graph, has_few_units(facts)
+    most = _UNMEASURED if are_few else _UNMEASURED_BY_ONE
+    if not facts.is_cpu or is_small(graph) or graph.n_vertices + graph.n_edges > most:
         return None
     once = Work(streamed_bytes=_ONCE_BYTES * graph.n_vertices)
-    return "frontier", frontier(graph.guessed_stats, facts) + once
+    searching = facts if are_few else replace(facts, compute_units=1)
+    return "frontier", frontier(graph.guessed_stats, searching) + once
 
 
 ALGORITHM = Algorithm(

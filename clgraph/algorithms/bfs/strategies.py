@@ -1,12 +1,14 @@
 """The strategies of breadth-first search; those by rounds are shared with shortest paths."""
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from clgraph.algorithms.bfs import host, work
 from clgraph.algorithms.bfs.levels import SOURCE, Levels, has_few_units
+from clgraph.algorithms.bfs.matrix import MatrixSearch
 from clgraph.algorithms.bfs.plan import LevelsPlan
 from clgraph.algorithms.traversal import queues
 from clgraph.algorithms.traversal.host import unfit
@@ -95,7 +97,7 @@ def _rows_into(plan: Plan, *, bottom_up: bool) -> dict[str, DeviceArray]:
 
 STRATEGIES: dict[str, Strategy] = {
     **rounds_strategies(LevelsPlan),
-    "frontier": planned("online", frontier, LevelsPlan),
+    "frontier": replace(planned("online", frontier, LevelsPlan), unchecked=MatrixSearch),
     "direction_optimizing": planned("online", direction_optimizing, LevelsPlan),
     "host": sequential(host.solve, host.work, unfit),
 }

@@ -47,7 +47,8 @@ def _bucketed(
     problem: SearchProblem, facts: DeviceFacts, asked: Work, delta: float | None, *, light_first: bool
 ) -> Recipe:
     """Return the recipe of one launch; where work-groups may not wait for each other, one alone makes many turns."""
-    n, stats, held = problem.graph.n_vertices, problem.stats, problem.held
+    stats, held = problem.stats, problem.held
+    n = stats.n_vertices
     delta = None if delta is None else min(checked_number("delta", delta), _WIDEST)
     alone, is_deep = not facts.dialect.has_grid_barrier, stats.estimated_depth > _DEEP
     group = queues.group_size(facts, 1024)
@@ -95,9 +96,10 @@ def has_many_leaves(problem: SearchProblem) -> bool:
 
 def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
     """One work-item settles vertices in the order of their distances."""
-    n, held = problem.graph.n_vertices, problem.held
-    n_chunks = f"({2 * n + problem.stats.max_degree} / CHUNK + 2 * SPARE_CHUNKS)"
-    search = Phase(f"{_DIJKSTRA}:search", 1, work.dijkstra(problem.stats, facts), {"budget": _BUDGET})
+    stats, held = problem.stats, problem.held
+    n = stats.n_vertices
+    n_chunks = f"({2 * n + stats.max_degree} / CHUNK + 2 * SPARE_CHUNKS)"
+    search = Phase(f"{_DIJKSTRA}:search", 1, work.dijkstra(stats, facts), {"budget": _BUDGET})
 
     def setting() -> Setting:
         return Setting(

@@ -19,7 +19,7 @@ _NEAR_FAR = 2.5  # times as long as in order
 
 def frontier(stats: GraphStats, facts: DeviceFacts, light_share: float) -> Work:
     if facts.is_cpu:
-        return dijkstra(stats, facts).times(_NEAR_FAR)
+        return dijkstra(stats, facts, _NEAR_FAR)
     n, (met, m), heavy_share = float(stats.n_vertices), reached(stats), 1.0 - light_share
     m *= 1.0 + _AGAIN * heavy_share
     turns = 1.3 * stats.estimated_depth + _BUCKETS + _MORE_BUCKETS * heavy_share
@@ -31,6 +31,8 @@ def frontier(stats: GraphStats, facts: DeviceFacts, light_share: float) -> Work:
 
 
 def delta_stepping(stats: GraphStats, facts: DeviceFacts, light_share: float) -> Work:
+    if facts.is_cpu:
+        return dijkstra(stats, facts, _SPLIT * _NEAR_FAR)
     return frontier(stats, facts, light_share).times(_SPLIT)
 
 
@@ -40,6 +42,7 @@ def leaves_share(stats: GraphStats) -> float:
     return leaves if leaves > _MANY_LEAVES else 0.0
 
 
-def dijkstra(stats: GraphStats, facts: DeviceFacts) -> Work:
+def dijkstra(stats: GraphStats, facts: DeviceFacts, times: float = 1.0) -> Work:
+    """Return the work of Dijkstra's search, or of one that takes so many *times* as long."""
     per_vertex = _PER_VERTEX * (1.0 - _LEAF_SAVES * leaves_share(stats))
-    return serial_work(stats, facts, per_vertex, _PER_EDGE, _FAR_LOADS)
+    return serial_work(stats, facts, per_vertex, _PER_EDGE, _FAR_LOADS, times)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any, Literal
 from weakref import ref
 
@@ -23,7 +23,7 @@ from clgraph.engine.planned import planned
 from clgraph.errors import InputError
 from clgraph.model.cost import Part, Work
 from clgraph.model.kernel_weights import weights_of
-from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step, Use
+from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step, Use, once
 from clgraph.model.strategy import Strategy
 from clgraph.primitives.scan import Scan
 from clgraph.runtime.device_queue import has_device_queue
@@ -45,13 +45,14 @@ def _recipe(
     atomic, balance = checked_flag("atomic", atomic), checked_flag("balance", balance)
     n_words = n if n_words is None else n_words
     n_rounds = work.n_rounds(problem.stats, problem.light_share)
+    active = work.active_share(problem.stats, facts, n_rounds)
     steps = (
         *before,
         Phase(f"{_PLAIN}:initialize", n_words, Work(streamed_bytes=4.0 * n), {"n_words": n_words}),
         Phase(f"{_PLAIN}:start", problem.sources.size),
         Use(
             partial(rounds, body=body, counts=balance), Work(read_backs=work.n_looks(n_rounds)),
-            a_round.times(work.active_share(problem.stats, facts, n_rounds)) + Work(launches=float(len(body))),
+            (a_round if active == 1.0 else a_round.times(active)) + Work(launches=float(len(body))),
             n_rounds, _ROUNDS,
         ),
         *([find_predecessors(problem)] if problem.predecessors else []),
@@ -89,7 +90,7 @@ def node_splitting(
             raise InputError(f"mda = {shown(mda)}; allowed: a number, 'histogram', 'model'")
         mda = histogram_mda(graph.degrees) if mda == "histogram" else work.likely_mda(stats)
     mda = checked_count("mda", mda, 2**31 - 1)
-    n_parts = cache(partial(_part_count, ref(graph), mda))
+    n_parts = once(partial(_part_count, ref(graph), mda))
     copies = not atomic and stats.max_degree > mda
 
     def sum_children(plan: Plan) -> Scan:

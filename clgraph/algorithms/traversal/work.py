@@ -19,17 +19,18 @@ _CHILD_GATHERS = 20.0  # in a round: the distance of its parent, and what asks f
 
 
 def serial_work(
-    stats: GraphStats, facts: DeviceFacts, per_vertex: float = 4.0, per_edge: float = 0.5, far_loads: float = 0.15
+    stats: GraphStats, facts: DeviceFacts, per_vertex: float = 4.0, per_edge: float = 0.5, far_loads: float = 0.15,
+    times: float = 1.0,
 ) -> Work:
-    """Return the work of one work-item that looks once at every edge it reaches; no launches.
+    """Return the work of one work-item that looks so many *times* at every edge it reaches; no launches.
 
     It is in loads of the whole device.
     """
     n, connected, m = float(stats.n_vertices), *reached(stats)
     far = far_loads * m * stats.far_neighbor_share
-    shared = min(float(facts.compute_units), UNITS_OF_ATOMICS)
+    shared = times * min(float(facts.compute_units), UNITS_OF_ATOMICS)
     near = shared * (per_vertex * connected + per_edge * m)
-    return Work(streamed_bytes=8.0 * n, gathers=(Gathers(near, _NEAR_BYTES), Gathers(shared * far, 4.0 * n)))
+    return Work(streamed_bytes=times * 8.0 * n, gathers=(Gathers(near, _NEAR_BYTES), Gathers(shared * far, 4.0 * n)))
 
 
 def reached(stats: GraphStats) -> tuple[float, float]:

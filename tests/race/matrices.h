@@ -1,0 +1,60 @@
+/* Breadth-first search of a matrix that nobody has checked, by groups of one work-item. */
+#pragma once
+#include "searched.h"
+#define MEMBERS 4
+#define SHARED_ROWS 2ul
+#define MOST_ROWS 6ul
+#define LATE lateness
+#define PATIENCE (ulong)spin_limit
+static unsigned long lateness;
+#include "bfs/matrix.cl"
+
+struct Matrix : Searched {
+  Guarded<int> queue, distances, predecessors;
+  Guarded<uint> words;
+  uint max_depth;
+
+  Matrix(Random &random, ulong seed)
+      : Searched(random, seed, 1 << 20), queue(MEMBERS * n), distances(n), predecessors(n),
+        words(MATRIX_WORDS + MEETING_WORDS), max_depth(random.below(4) ? 1u << 30 : random.below(6)) {
+    lateness = random.below(2) ? 1ul << 40 : 1ul + random.below(100);
+  }
+  void search() {
+    launch(n_groups, [&] {
+      search_matrix(n, max_depth, (int)sources.size(), sources.data(), offsets(), columns(), words.data(), queue.data(),
+                    distances.data(), predecessors.data());
+    });
+  }
+  bool right() const { return queue.right() && distances.right() && predecessors.right() && words.right(); }
+};
+
+static bool matrices_right(Random &random, ulong seed) {
+  Matrix on(random, seed);
+  const int n = on.n;
+  on.search();
+  if (on.words[MATRIX_STATUS] || on.words[MATRIX_WRONG]) return false;
+  const std::vector<uint> expected = on.expected(false);
+  for (int v = 0; v < n; v++) {
+    const int depth = (int)expected[v] > (int)on.max_depth ? -1 : (int)expected[v], by = on.predecessors[v];
+    if (on.distances[v] != depth) return false;
+    if (depth <= 0 ? by != -9999 : by < 0 || by >= n || on.distances[by] != depth - 1) return false;
+    if (depth > 0 && !std::count(on.columns() + on.row_offsets[by], on.columns() + on.row_offsets[by + 1], v)) return false;
+  }
+  return on.right();
+}
+
+/* One entry is no vertex, or one offset falls: that is said, and nothing is written where it must not be. */
+static bool damaged_right(Random &random, ulong seed) {
+  Matrix on(random, seed);
+  static const int wrong[] = {-1, 1 << 30, (int)(1u << 31)};
+  const uint m = (uint)on.column_indices.size(), kind = random.below(4);
+  if (m == 0) return true;
+  if (kind < 3)
+    on.column_indices[random.below(m)] = random.below(2) ? on.n : wrong[kind];
+  else
+    on.row_offsets[random.below(on.n)] = random.below(2) ? 1 << 30 : -1;
+  on.search();
+  return on.words[MATRIX_WRONG] == 1 && on.right();
+}
+
+static const Case cases[] = {{"matrices", matrices_right}, {"damaged", damaged_right}};
