@@ -257,6 +257,7 @@ def test_stats_by_hand() -> None:
     assert stats.std == pytest.approx(np.std(VALUES))
     far = Ratings.from_triples([0, 0, 1], [0, 4097, 1], [1, 1, 1], n_users=10**6)
     assert far.stats.far_item_share == 0.5, "of two steps, 4097 is far and 4096 is not"
+    assert far.stats.mean_item_step == (4097 + 4096) / 2
     assert far.stats.n_diagonals == 2
 
 

@@ -101,6 +101,12 @@ class Work:
             self.host_seconds + other.host_seconds, self.host_items + other.host_items,
         )  # fmt: skip
 
+    def without_launches(self) -> Work:
+        return Work(
+            0.0, self.read_backs, self.grid_barriers, self.streamed_bytes, self.gathers, self.atomics, self.chains,
+            self.locks, self.contended_attempts, self.host_seconds, self.host_items,
+        )
+
     def times(self, n: float, weight: float = 1.0) -> Work:
         """Return the work of *n* such runs, and *weight* times what is neither a launch, a read-back nor a barrier."""
         k = n * weight
@@ -146,23 +152,27 @@ def estimate(asked: Work | Iterable[Part], rates: DeviceRates, call: float | Non
     stream_bytes_per_second, curve = rates.stream_bytes_per_second, rates.gathers_per_second
     known = curve.read_before
     for work, times, weight in ((asked, 1.0, 1.0),) if isinstance(asked, Work) else asked:
-        n = times * weight
-        launches += times * work.launches
-        read_backs += times * work.read_backs
-        grid_barriers += times * work.grid_barriers
-        traffic = n * work.streamed_bytes / stream_bytes_per_second
-        streaming += traffic
+        n, traffic, serial = times * weight, 0.0, 0.0
+        if work.launches:  # most works have few kinds, and to ask takes less time than to multiply
+            launches += times * work.launches
+        if work.read_backs:
+            read_backs += times * work.read_backs
+        if work.grid_barriers:
+            grid_barriers += times * work.grid_barriers
+        if work.streamed_bytes:
+            streaming += (traffic := n * work.streamed_bytes / stream_bytes_per_second)
         for g in work.gathers:
             rate = known.get(g.working_set_bytes) or at(curve, g.working_set_bytes)
             gathers += (seconds := n * g.count / rate)
             traffic += seconds
-        for a in work.atomics:
-            atomics += (seconds := n * _atomic_seconds(a, rates))
-            traffic += seconds
-        serial = 0.0
-        for c in work.chains:
-            chain += (seconds := n * c.loads * at(rates.dependent_load_seconds, c.working_set_bytes))
-            serial += seconds
+        if work.atomics:
+            for a in work.atomics:
+                atomics += (seconds := n * _atomic_seconds(a, rates))
+                traffic += seconds
+        if work.chains:
+            for c in work.chains:
+                chain += (seconds := n * c.loads * at(rates.dependent_load_seconds, c.working_set_bytes))
+                serial += seconds
         if work.locks:
             locks += (seconds := n * work.locks * rates.lock_seconds)
             serial += seconds
@@ -171,9 +181,11 @@ def estimate(asked: Work | Iterable[Part], rates: DeviceRates, call: float | Non
             contention += (seconds := n * work.contended_attempts / hot)
             serial += seconds
         longest += traffic if traffic > serial else serial
-        host += n * work.host_seconds
-        for items in work.host_items:
-            host += n * _host_seconds(items, rates)
+        if work.host_seconds:
+            host += n * work.host_seconds
+        if work.host_items:
+            for items in work.host_items:
+                host += n * _host_seconds(items, rates)
     parts = {
         "launches": launches * rates.launch_seconds,
         "read_backs": read_backs * rates.read_back_seconds,
@@ -201,6 +213,6 @@ def _atomic_seconds(atomics: Atomics, rates: DeviceRates) -> float:
     if atomics.n_words <= 1:
         curve = rates.same_address_atomics_per_second[atomics.operation]
         return atomics.count / at(curve, atomics.n_items)
-    if math.isinf(atomics.n_words):
+    if atomics.n_words == math.inf:
         return atomics.count / rates.group_address_atomics_per_second[atomics.operation]
     return atomics.count / at(rates.spread_atomics_per_second[atomics.operation], atomics.n_words)

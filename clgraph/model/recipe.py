@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from types import MappingProxyType
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 from numpy.typing import DTypeLike
 
 from clgraph.model.cost import Part, Work, total
 from clgraph.model.record import record
 
-_NOTHING, _READ_BACK = Work(), Work(read_backs=1.0)
+NOTHING, LAUNCH, _READ_BACK = Work(), Work(launches=1.0), Work(read_backs=1.0)
+_Made = TypeVar("_Made")
 _ALL_ONE: Mapping[str, float] = MappingProxyType({})
 
 
@@ -73,7 +74,7 @@ class Phase:
 
     kernel: str
     items: int | Callable[[], int]
-    work: Work = _NOTHING
+    work: Work = NOTHING
     values: Mapping[str, Any] = field(default_factory=dict)
     max_groups: int | str | None = None
     groups: int | None = None
@@ -112,7 +113,7 @@ class Use:
 
     make: Callable[[Any], Any]
     work: Work
-    a_round: Work = _NOTHING
+    a_round: Work = NOTHING
     expected: float = 0.0
     name: str = "other kernels"
 
@@ -200,7 +201,7 @@ class Recipe:
 
     steps: tuple[Step, ...]
     setting: Callable[[], Setting] = Setting
-    preparation: Work = _NOTHING
+    preparation: Work = NOTHING
 
     @property
     def work(self) -> Work:
@@ -214,7 +215,7 @@ class Recipe:
     def weighted_parts(self, weights: Mapping[str, float], runs: float = 1.0) -> list[Part]:
         """Return what a preparation and so many *runs* ask of the device, weighted as :meth:`weighted_work`."""
         parts = _parts(self.steps, weights, runs)
-        if self.preparation is not _NOTHING:
+        if self.preparation is not NOTHING:
             parts.append((self.preparation, 1.0, 1.0))
         return parts
 
@@ -223,7 +224,7 @@ class Recipe:
         found: dict[str, Work] = {}
         for key, work in self.by_key(weights).items():
             name = key.rpartition(":")[2]
-            found[name] = found.get(name, _NOTHING) + work
+            found[name] = found.get(name, NOTHING) + work
         return found
 
     def by_key(self, weights: Mapping[str, float] = _ALL_ONE) -> dict[str, Work]:
@@ -231,7 +232,7 @@ class Recipe:
         found: dict[str, Work] = {}
 
         def add(name: str, work: Work) -> None:
-            found[name] = found.get(name, _NOTHING) + work
+            found[name] = found.get(name, NOTHING) + work
 
         for step in self.steps:
             if isinstance(step, Recipe):
@@ -239,7 +240,7 @@ class Recipe:
                     add(name, work)
             elif isinstance(step, Loop):
                 for phase in step.body:
-                    read_back = _READ_BACK if phase is step.body[-1] else _NOTHING
+                    read_back = _READ_BACK if phase is step.body[-1] else NOTHING
                     add(phase.kernel, total(_parts((phase,), weights, step.expected)) + read_back.times(step.expected))
             else:
                 add(step.kernel if isinstance(step, Phase) else step.name, total(_parts((step,), weights)))
@@ -253,6 +254,21 @@ class Recipe:
         ))  # fmt: skip
 
 
+def once(make: Callable[[], _Made]) -> Callable[[], _Made]:
+    """Return a function that calls *make* the first time only: a size that plans ask for and predictions do not.
+
+    To make one takes a tenth of what functools.cache takes, which is a twentieth of a choice.
+    """
+    found: list[_Made] = []
+
+    def known() -> _Made:
+        if not found:
+            found.append(make())
+        return found[0]
+
+    return known
+
+
 def has_rounds(step: Step) -> TypeGuard[Loop | Use]:
     """Tell whether the model counts rounds of *step*."""
     return isinstance(step, Loop) or (isinstance(step, Use) and step.expected > 0)
@@ -264,24 +280,38 @@ def launched(step: Step) -> Work:
 
 
 def _parts(steps: tuple[Step, ...], weights: Mapping[str, float] = _ALL_ONE, times: float = 1.0) -> list[Part]:
-    """Return what *steps* ask of the device that are done so many *times*."""
-    launches, grown, parts = 0.0, 0.0, []
+    """Return what *steps* ask of the device that are done so many *times*; launches of all are one part."""
+    parts: list[Part] = []
+    launches, read_backs = _collect(steps, weights.get, times, parts)
+    if launches:
+        parts.append((LAUNCH, launches, 1.0))
+    if read_backs:
+        parts.append((_READ_BACK, read_backs, 1.0))
+    return parts
+
+
+def _collect(
+    steps: tuple[Step, ...], weight_of: Callable[[str, float], float], times: float, parts: list[Part]
+) -> tuple[float, float]:
+    """Append the works of *steps* to *parts*; return how many launches and read-backs they take."""
+    launches = read_backs = 0.0
     for step in steps:
         if isinstance(step, Phase):
-            launches += 1.0
-            grown += step.grows is not None
-            if step.work is not _NOTHING:
-                parts.append((step.work, times, weights.get(step.kernel, 1.0)))
-        elif isinstance(step, Recipe):
-            parts += _parts(step.steps, weights, times)
-        elif isinstance(step, Loop):
-            parts += _parts(step.body, weights, times * step.expected)
-            parts.append((_READ_BACK, times * step.expected, 1.0))
-        else:
-            weight = weights.get(step.name, 1.0)
+            launches += times
+            if step.grows is not None:
+                read_backs += times
+            if step.work is not NOTHING:
+                parts.append((step.work, times, weight_of(step.kernel, 1.0)))
+        elif isinstance(step, Use):
+            weight = weight_of(step.name, 1.0)
             parts.append((step.work, times, weight))
             if step.expected:
                 parts.append((step.a_round, times * step.expected, weight))
-    if launches:
-        parts.append((Work(launches, grown), times, 1.0))
-    return parts
+        elif isinstance(step, Loop):
+            often = times * step.expected
+            inner = _collect(step.body, weight_of, often, parts)
+            launches, read_backs = launches + inner[0], read_backs + inner[1] + often
+        else:
+            inner = _collect(step.steps, weight_of, times, parts)
+            launches, read_backs = launches + inner[0], read_backs + inner[1]
+    return launches, read_backs

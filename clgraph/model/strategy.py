@@ -20,6 +20,7 @@ logger = logging.getLogger(__name__)
 _NOTHING = Work()
 _ANSWER_BYTES, _BUS_BYTES_PER_SECOND = 4.0, 8e9  # of a vertex; of memory that is not pinned
 _SURELY = 2.0  # times the best price: prices may be wrong
+_GUESSED_CALLS = 3.0  # that a call without statistics takes: its plan is new
 
 Kind = Literal["online", "offline", "sequential"]
 
@@ -59,6 +60,9 @@ class Strategy:
     least : callable, optional
         ``least(problem, facts)`` is a part of the work that takes no time to count, such as the rounds with the least
         that is done in them. Where it takes too long, nothing else is counted. Strategies may share it.
+    unchecked : callable, optional
+        ``unchecked(session, problem)`` returns a plan for one call that reads a matrix which nobody has checked, and
+        checks it on the way.
     """
 
     kind: Kind
@@ -69,6 +73,7 @@ class Strategy:
     recipe: Callable[[Any, DeviceFacts], Recipe] | None = None
     answer: Callable[[Any, DeviceFacts], Work] | None = None
     least: Callable[[Any, DeviceFacts], list[Part]] | None = None
+    unchecked: Callable[[Any, Any], Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -132,28 +137,29 @@ def choose(
         known = ", ".join(strategies)
         raise UnsupportedStrategyError(f"unknown strategy {shown(requested)}; known: auto, {known}")
     out, fit = {**(left_out or {})}, {}
-    for name, s in strategies.items():
-        if (unfit := s.unfit(problem)) is not None:
+    for name, s in strategies.items():  # most strategies have the defaults, which need no call
+        if s.unfit is not solves_all and (unfit := s.unfit(problem)) is not None:
             if name == requested:
                 others = ", ".join(other for other, s in strategies.items() if s.unfit(problem) is None)
                 raise UnsupportedStrategyError(f"{requested!r}: {unfit}; others are {others}")
             out[name] = unfit
-        elif (unsupported := s.unsupported(facts)) is not None:
+        elif s.unsupported is not runs_anywhere and (unsupported := s.unsupported(facts)) is not None:
             if name == requested:
                 raise UnsupportedStrategyError(f"{requested!r} cannot run on {facts.name}: {unsupported}")
             out[name] = unsupported
         elif name not in out:
             fit[name] = s
-    price = _Prices(problem, facts, rates).of
-    last = {name: s.least for name, s in fit.items() if s.least is not None and name != requested and not whole}
-    estimates = {name: price(s) for name, s in fit.items() if name not in last}
+    last = {} if whole else {name: s.least for name, s in fit.items() if s.least is not None and name != requested}
+    first = {name: s for name, s in fit.items() if name not in last} if last else fit
+    estimates = _prices(first, problem, facts, rates)
     at_least = {}
     if last:
         limit = _SURELY * min((found.seconds for found in estimates.values()), default=math.inf)
         bounds = {least: estimate(least(problem, facts), rates).seconds for least in set(last.values())}
         at_least = {name: bounds[least] for name, least in last.items() if bounds[least] > limit}
-        estimates |= {name: price(fit[name]) for name in last if name not in at_least}
-    ranked = dict(sorted(estimates.items(), key=lambda item: item[1].seconds))
+        estimates |= _prices({name: fit[name] for name in last if name not in at_least}, problem, facts, rates)
+    seconds = {name: found.seconds for name, found in estimates.items()}
+    ranked = {name: estimates[name] for name in sorted(seconds, key=seconds.__getitem__)}
     picked = next(iter(ranked)) if requested == "auto" else requested
     if logger.isEnabledFor(logging.INFO):
         logger.info("%s: %s", picked, {name: f"{e.seconds:.2e} s" for name, e in ranked.items()})
@@ -162,28 +168,31 @@ def choose(
 
 def priced(strategy: Strategy, problem: Any, facts: DeviceFacts, rates: DeviceRates) -> Estimate:
     """Predict what a call takes: the work, and on a device what comes beside it, with its answer, over a bus if any."""
-    return _Prices(problem, facts, rates).of(strategy)
+    return _prices({"": strategy}, problem, facts, rates)[""]
 
 
-class _Prices:
-    """What strategies take on one problem; what comes beside their work is the same for those that answer alike."""
+def _prices(
+    strategies: Mapping[str, Strategy], problem: Any, facts: DeviceFacts, rates: DeviceRates
+) -> dict[str, Estimate]:
+    """Predict what calls take; what comes beside their work is the same for strategies that answer alike."""
+    beside: dict[Any, float] = {}
+    found = {}
+    for name, s in strategies.items():
+        call = None
+        if s.kind != "sequential" and (call := beside.get(s.answer)) is None:
+            call = beside[s.answer] = _call_seconds(s.answer, problem, facts, rates)
+        found[name] = estimate(s.work(problem, facts), rates, call)
+    return found
 
-    def __init__(self, problem: Any, facts: DeviceFacts, rates: DeviceRates) -> None:
-        self._problem, self._facts, self._rates = problem, facts, rates
-        self._beside: dict[Any, float] = {}
 
-    def of(self, strategy: Strategy) -> Estimate:
-        beside = None
-        if strategy.kind != "sequential" and (beside := self._beside.get(strategy.answer)) is None:
-            beside = self._beside[strategy.answer] = self._call_seconds(strategy.answer)
-        return estimate(strategy.work(self._problem, self._facts), self._rates, beside)
-
-    def _call_seconds(self, answer: Callable[[Any, DeviceFacts], Work] | None) -> float:
-        graph = None if self._facts.is_cpu else getattr(self._problem, "graph", None)
-        seconds = 0.0 if graph is None else _ANSWER_BYTES * graph.n_vertices / _BUS_BYTES_PER_SECOND
-        if answer is not None:
-            seconds += estimate(answer(self._problem, self._facts), self._rates).seconds
-        return self._rates.call_seconds + seconds
+def _call_seconds(
+    answer: Callable[[Any, DeviceFacts], Work] | None, problem: Any, facts: DeviceFacts, rates: DeviceRates
+) -> float:
+    graph = None if facts.is_cpu else getattr(problem, "graph", None)
+    seconds = 0.0 if graph is None else _ANSWER_BYTES * graph.n_vertices / _BUS_BYTES_PER_SECOND
+    if answer is not None:
+        seconds += estimate(answer(problem, facts), rates).seconds
+    return rates.call_seconds + seconds
 
 
 def choose_at_once(
@@ -193,7 +202,7 @@ def choose_at_once(
     """Return the choice of a sequential strategy that ends before any launch on the device could have been read back.
 
     One that is requested by name needs no prices of others, either. ``guess()`` returns a strategy on the device that
-    needs no statistics, and its work: then the better of both is chosen.
+    needs no statistics and nothing before its plan, and its work: then the better of both is chosen.
 
     What has to be done before the first launch takes as long as so many *calls* without their kernels, and as the work
     *before* it. Nothing else is priced then, and of *problem* little is read but its sizes. ``None`` stands for no such
@@ -202,17 +211,18 @@ def choose_at_once(
     if not isinstance(requested, str):
         return None
     least = calls * rates.call_seconds + rates.read_back_seconds + estimate(before, rates).seconds
+    guessed = None if guess is None else guess()
     offers: dict[str, Estimate] = {}
     for name, strategy in strategies.items():
         if strategy.kind != "sequential" or requested not in ("auto", name) or strategy.unfit(problem) is not None:
             continue
         offers[name] = priced(strategy, problem, facts, rates)
-        if offers[name].seconds < least or requested == name:
+        if requested == name or (guessed is None and offers[name].seconds < least):
             reason = f"the least that a call on {facts.name} takes is {1e3 * least:.2g} ms"
             return Choice(name, requested, {name: offers[name]}, reason=reason)
-    if guess is None or (guessed := guess()) is None or requested not in ("auto", guessed[0]):
+    if guessed is None or requested not in ("auto", guessed[0]):
         return None
-    offers[guessed[0]] = estimate(guessed[1], rates, least)
+    offers[guessed[0]] = estimate(guessed[1], rates, _GUESSED_CALLS * rates.call_seconds)
     ranked = dict(sorted(offers.items(), key=lambda item: item[1].seconds))
     return Choice(next(iter(ranked)), requested, ranked, reason="a guess by few entries")
 

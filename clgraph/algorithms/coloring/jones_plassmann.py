@@ -167,14 +167,13 @@ def _short_rows(
 
 def _small(problem: ColoringProblem, facts: DeviceFacts, counts: _Counts, n_groups: int) -> Step:
     """Return the step for short rows: one launch, or launches until no vertex is open."""
-    asked, kernel = work.small_rows(problem.stats, facts), f"{_SOURCE}:color_small"
-    phase = partial(
-        Phase, kernel, lambda: counts.n_items, max_groups=n_groups, status="controls[CONTROL_SMALL + GRID_STATUS]"
+    together = facts.dialect.has_grid_barrier
+    phase = Phase(
+        f"{_SOURCE}:color_small", lambda: counts.n_items,
+        work.small_rows(problem.stats, facts, 1.0 if together else 1.0 / _LAUNCHES), {"round": 1} if together else {},
+        n_groups, status="controls[CONTROL_SMALL + GRID_STATUS]",
     )
-    if facts.dialect.has_grid_barrier:
-        return phase(asked, {"round": 1})
-    a_round = phase(asked.times(1 / _LAUNCHES))
-    return Loop((a_round,), "round", "controls[CONTROL_ALIVE]", _MOST_LAUNCHES, _LAUNCHES)
+    return phase if together else Loop((phase,), "round", "controls[CONTROL_ALIVE]", _MOST_LAUNCHES, _LAUNCHES)
 
 
 def _upload_blocks(session: Session, order: VertexOrder, n: int, n_blocks: int) -> DeviceArray:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import math
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
 from clgraph.model.cost import Work
-from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Step, Use
+from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Step, Use, once
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.fill import Iota
 from clgraph.primitives.sort import Sort
@@ -128,7 +128,7 @@ def _recipe(
     sizes = tuned_sizes(tuning, _SOURCE, _SIZES, WG_SIZE=group)
     limit = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
     hub_group, hub_degree = min(_HUB_GROUP, facts.max_work_group_size), sizes["HUB_DEGREE"]
-    n_hubs = cache(partial(_count_above, problem, hub_degree))
+    n_hubs = once(partial(_count_above, problem, hub_degree))
     per_hub = partial(Phase, items=lambda: n_hubs() * hub_group)
     steps: list[Step] = [Phase(f"{_SOURCE}:start", n, Work(streamed_bytes=16.0 * n))]
     if order == "smallest_last" and not two_buffers:  # else the first steps have ranked the vertices

@@ -11,5 +11,11 @@ NOT_TUNED: Tuning = MappingProxyType({})
 
 def tuned_sizes(tuning: Tuning, source: str, defaults: Mapping[str, int], **given: int | None) -> dict[str, int]:
     """Return the sizes of kernel file *source*: those *given* that are not ``None``, else tuned, else *defaults*."""
-    tuned = {name: size for name, size in tuning.get(source, {}).items() if name in defaults}
-    return {**defaults, **tuned, **{name: size for name, size in given.items() if size is not None}}
+    sizes = {**defaults}
+    for name, size in tuning.get(source, {}).items():
+        if name in defaults:
+            sizes[name] = size
+    for name, wanted in given.items():
+        if wanted is not None:
+            sizes[name] = wanted
+    return sizes

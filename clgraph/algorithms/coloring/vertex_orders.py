@@ -77,7 +77,7 @@ def _most_have(graph: Graph, degree: int) -> bool:
     The sample is in no step with rows of a grid.
     """
     stats, n, at = graph.stats, graph.n_vertices, degree.bit_length()
-    count, entries = (sum(counts[at : at + 1]) for counts in (stats.degree_vertex_counts, stats.degree_edge_counts))
+    count, entries = sum(stats.degree_vertex_counts[at : at + 1]), sum(stats.degree_edge_counts[at : at + 1])
     missing = degree * count - entries  # of those in the bin that have less, one each at least
     if count - missing > _MOST * n:
         return True

@@ -109,17 +109,17 @@ def rounds_in_one_launch(stats: GraphStats, facts: DeviceFacts) -> Work:
     return Work(grid_barriers=6.0, chains=(Chain(loads, 4.0 * stats.n_vertices),))
 
 
-def small_rows(stats: GraphStats, facts: DeviceFacts) -> Work:
+def small_rows(stats: GraphStats, facts: DeviceFacts, times: float = 1.0) -> Work:
     """Visit the entries of short rows for their priority, those before for their colours, the open ones some more.
 
-    Vertices of long rows have colours by then.
+    Vertices of long rows have colours by then. It is the work of so many *times*, such as of one of several launches.
     """
     n, large = float(stats.n_vertices), float(sum(stats.degree_edge_counts[_LARGE_BIN:]))
     m = float(stats.n_edges) - large
-    visited = (3.0 - large / max(1.0, stats.n_edges)) * m
+    visited = times * (3.0 - large / max(1.0, stats.n_edges)) * m
     streamed, gathers = _visits(stats, facts, visited, _CPU_GREEDY_VISIT_BYTES)
-    chain = Chain(_DEPTH * math.log2(2.0 + n), 4.0 * n)
-    return Work(streamed_bytes=28.0 * n + streamed, gathers=gathers, chains=(chain,))
+    chain = Chain(times * _DEPTH * math.log2(2.0 + n), 4.0 * n)
+    return Work(streamed_bytes=times * 28.0 * n + streamed, gathers=gathers, chains=(chain,))
 
 
 def large_rows(stats: GraphStats, facts: DeviceFacts) -> Work:

@@ -2,9 +2,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,15 +12,17 @@ from clgraph.data.graph import Graph
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step
+from clgraph.model.record import record
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
 Tuning = Mapping[str, Mapping[str, int]]
+_Item = TypeVar("_Item")
 _CPU_LOCAL_BYTES = 48 << 10
 _GROUP_ENTRIES = 1 << 30  # a work-group's sums must fit 32 bits
 
 
-@dataclass(frozen=True)
+@record
 class Part:
     """Hashes and widths that are counted together, and what of the run is the same for every way to count."""
 
@@ -58,15 +59,14 @@ class Part:
         long_row: int, defines: Callable[[], Mapping[str, int | str]],
     ) -> Recipe:
         """Return the recipe that fills *table*, cuts rows into tiles of *step*, and takes the *steps* that count."""
-        graph, bits = self.problem.graph, self.widths
-        n_tiles = self._n_tiles(step)
-        first = Phase(tabulate, graph.n_vertices + 1, work, defines={"TILE_STEP": step})
+        graph, bits, n, n_tiles = self.problem.graph, self.widths, self.problem.stats.n_vertices, self._n_tiles(step)
+        first = Phase(tabulate, n + 1, work, defines={"TILE_STEP": step})
         return Recipe((first, *steps), lambda: Setting(
             arrays={
                 "counters": Array(3 * len(self.hashes) * len(bits), np.uint32),
                 "tile_rows": Array(n_tiles + 1, np.int32), **table(),
             },
-            values={"n": graph.n_vertices, "n_tiles": n_tiles},
+            values={"n": n, "n_tiles": n_tiles},
             inputs={
                 "n_long": lambda _session: int(np.count_nonzero(graph.degrees > long_row)),
                 "long_rows": partial(_upload_long_rows, graph=graph, limit=long_row),
@@ -79,17 +79,16 @@ class Part:
         ))  # fmt: skip
 
     def _n_tiles(self, step: int) -> int:
-        graph = self.problem.graph
-        return (graph.n_edges + graph.n_vertices) // step + 1
+        stats = self.problem.stats
+        return (stats.n_edges + stats.n_vertices) // step + 1
 
 
 def parts(problem: CollisionProblem, facts: DeviceFacts, most_hashes: int, most_widths: int) -> list[Part]:
     """Cut the table of *problem* into parts of at most so many hashes and widths; a graph without entries has none."""
-    return [
-        Part(problem, facts, problem.hashes[hashes], problem.bit_widths[widths])
-        for hashes in _slices(len(problem.hashes), most_hashes)
-        for widths in _slices(len(problem.bit_widths), most_widths)
-    ] if problem.stats.n_edges else []  # fmt: skip
+    if not problem.stats.n_edges:
+        return []
+    all_widths = _cut(problem.bit_widths, most_widths)
+    return [Part(problem, facts, hashes, each) for hashes in _cut(problem.hashes, most_hashes) for each in all_widths]
 
 
 def longest_row(problem: CollisionProblem) -> int:
@@ -100,13 +99,16 @@ def longest_row(problem: CollisionProblem) -> int:
 def sizes(facts: DeviceFacts, tuning: Tuning, source: str, defaults: Mapping[str, int]) -> dict[str, int]:
     """Return the tunables of kernel file *source* by which the host computes."""
     found = {**defaults, **tuning.get(source, {})}
-    return {**found, "WG_SIZE": min(found["WG_SIZE"], facts.max_work_group_size)}
+    found["WG_SIZE"] = min(found["WG_SIZE"], facts.max_work_group_size)
+    return found
 
 
-def _slices(n: int, most: int) -> list[slice]:
-    """Cut 0 … n − 1 into the fewest slices of at most *most*, of similar size."""
-    n_slices = -(-n // most)
-    return [slice(k * n // n_slices, (k + 1) * n // n_slices) for k in range(n_slices)]
+def _cut(items: tuple[_Item, ...], most: int) -> list[tuple[_Item, ...]]:
+    """Cut *items* into the fewest parts of at most *most*, of similar size."""
+    n, n_parts = len(items), -(-len(items) // most)
+    if n_parts == 1:
+        return [items]
+    return [items[k * n // n_parts : (k + 1) * n // n_parts] for k in range(n_parts)]
 
 
 def _upload_long_rows(session: Session, graph: Graph, limit: int) -> DeviceArray:

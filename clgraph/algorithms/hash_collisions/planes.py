@@ -53,7 +53,7 @@ def _part(part: Part, persistent: bool, tile: int | None, tuned: dict[str, int])
         row = problem.stats.mean_degree + 1
         step = min(step, max(1, int((max(1, step // int(row * group)) * group - 1) * row)))
     counting = {
-        **{name: tuned[name] for name in ("WG_SIZE", "BATCH", "FLUSH_LOG", "LOCAL_SUMS")},
+        "WG_SIZE": group, "BATCH": tuned["BATCH"], "FLUSH_LOG": tuned["FLUSH_LOG"], "LOCAL_SUMS": tuned["LOCAL_SUMS"],
         "TILE_STEP": step, "LONG_ROW": long_row,
         "SLICES": max(long_row.bit_length(), tuned["BATCH"].bit_length() - 1),
     }

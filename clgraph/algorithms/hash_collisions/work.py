@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 
 from clgraph.algorithms.hash_collisions.problem import CollisionProblem
+from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Work
 
@@ -45,23 +46,23 @@ _GPU = _Weights(
 
 def tabulate(problem: CollisionProblem, facts: DeviceFacts, n_hashes: int, persistent: bool) -> Work:
     """Evaluate *n_hashes* of every vertex."""
-    hashed = float(n_hashes * problem.stats.n_vertices)
-    return Work(streamed_bytes=_wait(facts, persistent) * _weights(facts).hash * hashed)
+    hash_bytes = (_CPU if facts.is_cpu else _GPU).hash
+    return Work(streamed_bytes=_wait(facts, persistent) * hash_bytes * float(n_hashes * problem.stats.n_vertices))
 
 
 def count_planes(
     problem: CollisionProblem, facts: DeviceFacts, n_hashes: int, n_widths: int, persistent: bool
 ) -> Work:
-    weights, words = _weights(facts), math.ceil(n_widths / 2)
-    n, m = float(problem.stats.n_vertices), float(problem.stats.n_edges)
+    weights, words, stats = _CPU if facts.is_cpu else _GPU, -(-n_widths // 2), problem.stats
+    n, m = float(stats.n_vertices), float(stats.n_edges)
     steps = (4 + weights.plane_entry * words) * m + weights.plane_row * words * n
-    return _summed(problem, facts, steps, n_hashes * n_widths, persistent)
+    return _summed(stats, facts, steps, n_hashes * n_widths, persistent)
 
 
 def count_lanes(
     problem: CollisionProblem, facts: DeviceFacts, n_hashes: int, method: str, *, side_by_side: bool, persistent: bool
 ) -> Work:
-    weights, stats, bits = _weights(facts), problem.stats, max(problem.bit_widths)
+    weights, stats, bits = _CPU if facts.is_cpu else _GPU, problem.stats, max(problem.bit_widths)
     rows, m = float(stats.n_vertices - stats.n_isolated), float(stats.n_edges)
     entry = weights.entry if method == "PAIRS" else weights.lane_entry if side_by_side else weights.item_entry
     steps = entry * m + weights.bin * rows * bits
@@ -73,14 +74,12 @@ def count_lanes(
     asked = 4 * m + n_hashes * steps
     if side_by_side:
         return Work(streamed_bytes=asked)
-    return _summed(problem, facts, asked, n_hashes * len(problem.bit_widths), persistent)
+    return _summed(stats, facts, asked, n_hashes * len(problem.bit_widths), persistent)
 
 
-def _summed(
-    problem: CollisionProblem, facts: DeviceFacts, streamed_bytes: float, n_counters: int, persistent: bool
-) -> Work:
+def _summed(stats: GraphStats, facts: DeviceFacts, streamed_bytes: float, n_counters: int, persistent: bool) -> Work:
     """Count, and add every tile to the counters, or only what a *persistent* group has summed up."""
-    n_tiles = (problem.stats.n_edges + problem.stats.n_vertices) / 8192
+    n_tiles = (stats.n_edges + stats.n_vertices) / 8192
     sums = 0.0 if persistent else 8.0 * n_tiles * n_counters
     return Work(streamed_bytes=_wait(facts, persistent) * streamed_bytes + sums)
 
@@ -88,7 +87,3 @@ def _summed(
 def _wait(facts: DeviceFacts, persistent: bool) -> float:
     """CPUs have few persistent groups, and wait for the slowest of them."""
     return _CPU_WAIT if persistent and facts.is_cpu else 1.0
-
-
-def _weights(facts: DeviceFacts) -> _Weights:
-    return _CPU if facts.is_cpu else _GPU
