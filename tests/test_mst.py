@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clgraph as cg
 from clgraph.algorithms import mst
-from clgraph.algorithms.mst import STRATEGIES, SpanningForest, as_problem, minimum_spanning_forest, strategies
+from clgraph.algorithms.mst import STRATEGIES, SpanningForest, as_problem, minimum_spanning_forest, strategies, work
 from clgraph.algorithms.mst.answer import Told
 from clgraph.algorithms.mst.total_weight import total_weight
 from clgraph.algorithms.mst.weights import upload_weights
@@ -195,6 +195,19 @@ def test_light_edges(session: Session, strategy: str, light_edges: float) -> Non
     graph = random_weights(cg.generators.uniform_random(300, 4000), high=9)
     for maximum in (False, True):
         assert_right(graph, session, strategy, maximum=maximum, light_edges=light_edges)
+
+
+def test_edges_come_at_once_where_ties_leave_few_trees(pocl: Session) -> None:
+    def light_edges(graph: Graph, *, maximum: bool = False, whole: bool = True) -> float:
+        return work.default_light_edges(as_problem(graph, maximum=maximum), pocl.facts, whole=whole)
+
+    rows = np.arange(900)
+    near = Graph.from_edges(np.tile(rows, 6), np.concatenate([(rows + k) % 900 for k in range(1, 7)]))
+    assert near.stats.mean_degree == 12
+    assert light_edges(near) == 0 < light_edges(near, whole=False) == light_edges(near, maximum=True)
+    assert light_edges(random_weights(near, high=10**6)) > 0
+    assert light_edges(cg.generators.uniform_random(900, 6000)) > 0
+    assert_right(near, pocl, "edge_list")
 
 
 def as_on_gpus(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,7 @@ def block_diagonal(
         lambda: Setting(
             defines={"N_ROWS": shape[0], "N_COLUMNS": shape[1]}, work_group_size=facts.sub_group_size,
         ),
-        work.sort_ratings(problem, facts).times(3),  # keys are longer, and waves are looked for
+        work.sort_ratings(problem, facts).times(1 if facts.is_cpu else 3),  # keys are longer, and waves are looked for
     )  # fmt: skip
 
 

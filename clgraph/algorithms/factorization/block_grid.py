@@ -22,7 +22,7 @@ from clgraph.algorithms.factorization.supersteps import checked_barrier, launch_
 from clgraph.arguments import Seed, checked_count, checked_seed
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
-from clgraph.model.cost import Chain, Gathers, Work
+from clgraph.model.cost import Chain, Work
 from clgraph.model.recipe import Array, Phase, Recipe, Setting
 from clgraph.runtime.arrays import DeviceArray
 
@@ -33,7 +33,6 @@ _MOST_GROUPS = 4096  # the blocks of so many groups have numbers of 32 bits
 _LONG_ROW = 16  # four work-items share a rating if rows have so many vectors
 _MOST_VECTORS = 8  # a work-item holds at most so many vectors of a row if others can share the row
 _MOST_CHAINED_VECTORS = 6  # with so many vectors of a row, two products at a time fit 256 registers
-_CPU_STEP_SECONDS = 1e-5  # cores that are done wait so long in each step
 _PLACED_ONE_BY_ONE = 8  # so many of the heaviest vertices for each part are placed one by one
 
 
@@ -85,15 +84,8 @@ def block_grid(
 
 def _sweep(problem: FactorizationProblem, facts: DeviceFacts, groups: int, *, one_launch: bool) -> Work:
     """A grid of *groups* × *groups* blocks; its launches are still to be counted."""
-    if facts.is_cpu:  # a row is fetched again in each block in which its user or item has ratings
-        fetched = (
-            min(1.0, groups * vertices / max(1, problem.n))
-            for vertices in (problem.stats.n_users, problem.n_rated_items)
-        )
-        uneven = Gathers(work.CPU_STEP_GATHERS / 2 * problem.n, 4096)  # cores wait for the slowest block of a step
-        waits = Work(host_seconds=_CPU_STEP_SECONDS * groups, gathers=(uneven,))
-        moves = work.steps(problem, facts, near=False, user_share=0.0, item_share=0.0)
-        return waits + moves + work.cpu_rows_in_order(problem, facts, *fetched)
+    if facts.is_cpu:
+        return work.cpu_grid(problem, facts, groups)
     # A wait costs several barriers: it drains, tells the next group, and starts to read again.
     loads = 0.6 + work.row_bytes(problem, facts) / 400
     serial = max(problem.n / groups, problem.busiest)

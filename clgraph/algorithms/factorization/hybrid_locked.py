@@ -35,7 +35,7 @@ def hybrid_locked(
             clear("sizes"),
             driven(
                 lambda plan: ItemTeams(plan, per, locks, DEFER_TO_LIST=1),
-                pass_launches(problem, facts) + work.walk_items(problem, facts).times(0.9), "item teams",
+                pass_launches(problem, facts) + work.walk_items(problem, facts).times(work.FIRST_WALK), "item teams",
             ),
             driven(
                 edges.deferred_edges,

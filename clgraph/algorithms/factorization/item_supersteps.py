@@ -22,6 +22,7 @@ from clgraph.algorithms.factorization.rating_order import (
 from clgraph.algorithms.factorization.supersteps import STATUS, Supersteps, checked_barrier
 from clgraph.arguments import Seed, checked_count
 from clgraph.device.facts import DeviceFacts
+from clgraph.engine.problem import shared
 from clgraph.errors import InputError
 from clgraph.model.cost import Work
 from clgraph.model.recipe import Recipe, Setting
@@ -105,8 +106,12 @@ def _recipe(
         lambda plan: ItemSupersteps(plan, rank_items, find, barrier, size), _sweep(problem, facts, n_supersteps),
         "item supersteps",
     )
-    preparation = work.matchings(problem, facts) + work.sort_items(problem, facts)
-    return Recipe((step,), partial(Setting, arrays=STATUS), preparation)
+    return Recipe((step,), partial(Setting, arrays=STATUS), _preparation(problem, facts))
+
+
+@shared
+def _preparation(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
+    return work.matchings(problem, facts) + work.sort_items(problem, facts)
 
 
 def _n_blocks(problem: FactorizationProblem, facts: DeviceFacts) -> float:
@@ -115,14 +120,20 @@ def _n_blocks(problem: FactorizationProblem, facts: DeviceFacts) -> float:
 
 
 def _sweep(problem: FactorizationProblem, facts: DeviceFacts, n_supersteps: float) -> Work:
-    """Slots keep an item's row; without a device-wide barrier one work-group runs alone."""
-    moves = work.steps(problem, facts, near=True, item_share=work.once_an_item(problem))
     if facts.is_cpu:
-        return Work(launches=3.0) + moves.times((1 + facts.compute_units) / 2)
-    if facts.dialect.has_grid_barrier:
-        return work.superstep_chain(problem, facts, n_supersteps, 0.0, in_one_launch=True) + moves
-    chain = work.superstep_chain(problem, facts, 0.0, n_supersteps, in_one_launch=True)
-    return chain + moves.times(facts.compute_units)
+        return moves(problem, facts)
+    together = facts.dialect.has_grid_barrier
+    wide, tail = (n_supersteps, 0.0) if together else (0.0, n_supersteps)
+    return work.superstep_chain(problem, facts, wide, tail, in_one_launch=True) + moves(problem, facts)
+
+
+@shared
+def moves(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
+    """Slots keep an item's row; without a device-wide barrier one work-group runs alone."""
+    steps = work.steps(problem, facts, near=True, item_share=work.once_an_item(problem))
+    if facts.is_cpu:
+        return Work(launches=3.0) + steps.times((1 + facts.compute_units) / 2)
+    return steps if facts.dialect.has_grid_barrier else steps.times(facts.compute_units)
 
 
 class ItemSupersteps(Supersteps):

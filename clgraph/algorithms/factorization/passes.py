@@ -41,11 +41,9 @@ def by_slices(
     """Return launches of *kernel* over all ratings, which together ask for *asked*."""
     n, size, lanes = problem.n, slice_size(problem, facts), row_layout(problem.rank, facts).lanes
     begins = range(0, n, size)
+    each = asked if len(begins) == 1 else asked.times(1 / max(1, len(begins)))
     return tuple(
-        Phase(
-            kernel, -(-(end - begin) // ratings_per_slot) * lanes, asked.times(1 / len(begins)),
-            {"begin": begin, "end": end},
-        )
+        Phase(kernel, -(-(end - begin) // ratings_per_slot) * lanes, each, {"begin": begin, "end": end})
         for begin, end in ((begin, min(n, begin + size)) for begin in begins)
     )  # fmt: skip
 

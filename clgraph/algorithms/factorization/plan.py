@@ -10,7 +10,7 @@ from clgraph.algorithms.factorization.factors import DeviceModel, initial_factor
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.engine.plan import Plan
 from clgraph.model.cost import Work
-from clgraph.model.recipe import Recipe, Use
+from clgraph.model.recipe import LAUNCH, Recipe, Use
 from clgraph.primitives.fill import Fill
 from clgraph.primitives.types import c_type
 from clgraph.runtime.failure import check_status
@@ -79,7 +79,7 @@ class FactorizationPlan(Plan):
 
 def clear(array: str) -> Use:
     """Return the step that sets *array* of the scope to zeros."""
-    return Use(lambda plan: Fill(plan.session, plan.scope[array], 0), Work(launches=1.0))
+    return Use(lambda plan: Fill(plan.session, plan.scope[array], 0), LAUNCH)
 
 
 def driven(make: Callable[[Any], Any], asked: Work, name: str) -> Use:
@@ -87,4 +87,4 @@ def driven(make: Callable[[Any], Any], asked: Work, name: str) -> Use:
 
     Its rounds are launches, and *asked* says how many are expected; *name* is that of its part of a prediction.
     """
-    return Use(make, asked + Work(launches=-asked.launches), Work(launches=1.0), asked.launches, name)
+    return Use(make, asked.without_launches(), LAUNCH, asked.launches, name)

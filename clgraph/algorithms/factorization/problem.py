@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from clgraph.arguments import check_choice, checked_count, checked_flag
 from clgraph.data.ratings import Ratings, as_ratings
 from clgraph.data.ratings_stats import RatingsStats
+from clgraph.engine.problem import Sharing
 from clgraph.primitives.types import MAX_ITEMS
 
 MAX_RANK = 128
@@ -17,7 +19,7 @@ Storage = Literal["float32", "float16"]
 
 
 @dataclass(frozen=True, eq=False)
-class FactorizationProblem:
+class FactorizationProblem(Sharing):
     """Ratings, and the model that is trained on them.
 
     Attributes
@@ -52,16 +54,16 @@ class FactorizationProblem:
     seed: int = 0
     checked: bool = False
 
-    @property
+    @cached_property
     def stats(self) -> RatingsStats:
         return self.ratings.stats
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Number of ratings."""
         return self.ratings.n_ratings
 
-    @property
+    @cached_property
     def busiest(self) -> float:
         """The most ratings of one vertex."""
         return float(max(self.stats.max_user_degree, self.stats.max_item_degree))

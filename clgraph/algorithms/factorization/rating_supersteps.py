@@ -18,7 +18,7 @@ from clgraph.algorithms.factorization.rating_order import enqueue_order, gather_
 from clgraph.algorithms.factorization.supersteps import STATUS, Supersteps, checked_barrier, launch_over
 from clgraph.arguments import Seed, checked_seed
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.cost import Gathers, Work
+from clgraph.model.cost import Work
 from clgraph.model.recipe import Recipe, Setting
 from clgraph.runtime.arrays import DeviceArray
 
@@ -46,8 +46,10 @@ def matching_edge(
         n_users, n_items = problem.ratings.shape
         return find_matchings(plan, (given.items, n_items), (given.users, n_users), seed=seed)
 
-    sweep = work.matchings_chain(problem, facts, in_one_launch=_in_one_launch(facts, barrier))
-    sweep += work.steps(problem, facts, near=facts.is_cpu)
+    in_one_launch = _in_one_launch(facts, barrier)
+    sweep = work.cpu_matchings(problem, facts) if facts.is_cpu else (
+        work.matchings_chain(problem, facts, in_one_launch=in_one_launch) + work.steps(problem, facts, near=False)
+    )  # fmt: skip
     return _recipe(find_keys, barrier, sweep, work.matchings(problem, facts), "matchings")
 
 
@@ -71,19 +73,18 @@ def diagonal(problem: FactorizationProblem, facts: DeviceFacts, *, seed: Seed = 
         enqueue_order(plan, "superstep_order", "diagonals", given.scope, n=len(given), modulus=modulus, keys=keys)
         return keys, modulus
 
-    diagonals = float(min(problem.stats.n_diagonals, modulus))
+    diagonals = float(max(1, min(problem.stats.n_diagonals, modulus)))
     is_wide = problem.n > diagonals * work.slots(problem, facts)
     chain = work.superstep_chain(
         problem, facts, diagonals if is_wide else 0.0, 0.0 if is_wide else diagonals,
         in_one_launch=_in_one_launch(facts, barrier),
     )
-    moves = work.steps(problem, facts, near=True)
-    if facts.is_cpu:  # rows far apart on a diagonal share no page; one core walks narrow diagonals alone
-        alone = 0.0 if is_wide else work.CPU_STEP_GATHERS * (facts.compute_units - 1) / 4 * problem.n
-        moves += Work(streamed_bytes=0.8 * moves.streamed_bytes, gathers=(Gathers(alone, 4096),))
-        moves += work.cpu_diagonal_lines(problem, facts, diagonals)
+    sweep = (
+        work.cpu_diagonals(problem, facts, diagonals, is_wide=is_wide) if facts.is_cpu
+        else chain + work.steps(problem, facts, near=True)
+    )  # fmt: skip
     preparation = work.sort_ratings(problem, facts) + Work(host_seconds=1.2e-8 * modulus)
-    return _recipe(find_keys, barrier, chain + moves, preparation, "diagonals")
+    return _recipe(find_keys, barrier, sweep, preparation, "diagonals")
 
 
 def _in_one_launch(facts: DeviceFacts, barrier: str) -> bool:

@@ -21,22 +21,31 @@ from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.supersteps import GRID_WG_SIZE
 from clgraph.data.ratings_stats import RatingsStats
 from clgraph.device.facts import DeviceFacts
+from clgraph.engine.problem import shared
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
 
 _RATING_BYTES = 12.0
 CACHED_BYTES = 2.0**20
 _NEAR_ROWS = 2.0**12  # RatingsStats.far_item_share counts rows that are farther away
-_ROWS_APART = 4.0  # of two steps on a diagonal, up to which the next row is at hand
-_USERS_APART = 16.0  # of the users of an item, up to which they come one after the other
+_ROWS_APART = 4.0  # of two steps on a diagonal, up to which rows come in order
+_IN_ORDER = 0.5  # of the time to move a row, if the next one comes after it
+_CPU_LOADS = 2.5  # in turn from the first-level cache, which take as long as the arithmetic on 64 bytes of both rows
+_CPU_GRID_LOADS = 4.2  # the same where users come in no order, and cores wait for each other
+_IN_PART = 0.5  # of the rows of a part's users, which its last block has not left in a cache
+_CPU_GRID_SECONDS = 1e-5  # cores that are done wait so long in each step
+_BARRIER_LOADS = 2.0  # as long as one core's way from diagonal to diagonal
+_CPU_TAIL_LOADS = 4.0  # and from matching to matching, of which most have a rating of the same vertex
 CPU_TAIL = 512  # one core has done a superstep of so many ratings before two have started
 _MATCH_LOADS = 9.0  # one after the other, in which a CPU finds the matching of a rating
 _ASKED_AGAIN = 0.5  # of the times that a vertex with few ratings left might ask, it does
 _FEW_RATINGS = 8.0  # a vertex with so few has no other choice than to wait
 _CPU_LOADS_UNDER_WAY = 4.0
-_CPU_CACHE_BYTES = 2.0**24  # if rows take more, they come from memory, near ones one after the other
-CPU_STEP_GATHERS = 2.0  # from the first-level cache they take as long as the arithmetic on 64 bytes of both rows
+_CPU_CACHE_BYTES = 2.0**21  # of a core
+_CPU_SHARED_BYTES = 2.0**24  # if rows take more, they come from memory, near ones one after the other
+_CPU_STEP_GATHERS = 2.0  # from the first-level cache they take as long as the arithmetic on 64 bytes of both rows
 _CPU_WALK = 1.5  # a walk also looks for users that are free
 _CPU_LOCKS = 5.0  # so many locks, one after the other, take as long as a step behind a lock beside others
+FIRST_WALK = 0.9  # whole walks over the items take as long as one that leaves to others what it puts off
 _STEP_LOADS = 2.0  # a step behind a lock loads rows, and its store comes before the lock is free
 _TAIL_LOADS = 6.0  # a step of one work-group takes so many, its barriers included
 _ATTEMPTS = 16.0  # so many of each compute unit meet on the busiest lock at each hand-over
@@ -48,11 +57,13 @@ DEFERRED_ITEMS = Work(launches=3.0, read_backs=1.0)
 DEFERRED_BY_ITEMS = Work(launches=6.0, read_backs=1.0)  # a walk over the items leaves edges that meet again
 
 
+@shared
 def row_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> int:
     """Bytes of a row and its bias in memory."""
     return row_layout(problem.rank, facts).padded * problem.number_type.itemsize + 4 * problem.biases
 
 
+@shared
 def _side_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> tuple[float, float]:
     """Bytes of the rows of all users, and of all items."""
     (n_users, n_items), each = problem.ratings.shape, row_bytes(problem, facts)
@@ -62,17 +73,16 @@ def _side_bytes(problem: FactorizationProblem, facts: DeviceFacts) -> tuple[floa
 # ---- throughput
 
 
-def steps(
-    problem: FactorizationProblem, facts: DeviceFacts, *, near: bool, item_share: float = 1.0, user_share: float = 1.0
-) -> Work:
+@shared
+def steps(problem: FactorizationProblem, facts: DeviceFacts, *, near: bool, item_share: float = 1.0) -> Work:
     """Read the ratings, and read and write both rows at each.
 
-    If *near*, rows of neighbours are met while they are in a cache, or one after the other. *item_share* and
-    *user_share* of the steps move the item's and the user's row. On a CPU a row's cache lines are moved once for
-    reading and writing, and the arithmetic counts too; on a GPU it hides behind the memory.
+    If *near*, rows of neighbours are met while they are in a cache, or one after the other. *item_share* of the steps
+    move the item's row, too. On a CPU a row's cache lines are moved once for reading and writing, and the arithmetic
+    counts too; on a GPU it hides behind the memory.
     """
     if facts.is_cpu:
-        return _cpu_steps(problem, facts, near=near, item_share=item_share, user_share=user_share)
+        return _cpu_steps(problem, facts, near=near, item_share=item_share)
     each = row_bytes(problem, facts)
     lines = 2 * math.ceil(each / 32) * problem.n
     far = (1 + problem.stats.far_item_share) / 2 if near else 1.0
@@ -81,15 +91,13 @@ def steps(
     return Work(
         streamed_bytes=_RATING_BYTES * problem.n,
         gathers=(
-            Gathers(lines * user_share * far, users_bytes), Gathers(lines * item_share * far, items_bytes),
-            Gathers(lines * (user_share + item_share) * (1 - far), near_bytes),
+            Gathers(lines * far, users_bytes), Gathers(lines * item_share * far, items_bytes),
+            Gathers(lines * (1 + item_share) * (1 - far), near_bytes),
         ),
     )  # fmt: skip
 
 
-def _cpu_steps(
-    problem: FactorizationProblem, facts: DeviceFacts, *, near: bool, item_share: float, user_share: float
-) -> Work:
+def _cpu_steps(problem: FactorizationProblem, facts: DeviceFacts, *, near: bool, item_share: float) -> Work:
     """A row's cache lines move once for reading and writing, and the arithmetic counts.
 
     A core has only a few loads under way, which the probe's gathers do not show: the chain stands for that.
@@ -98,47 +106,97 @@ def _cpu_steps(
     lines = math.ceil(each / 64) * problem.n
     far = problem.stats.far_item_share if near else 1.0
     streamed = _RATING_BYTES * problem.n
-    gathers, chains = [Gathers(CPU_STEP_GATHERS * lines, 4096)], []
-    for share, row_set in zip((user_share, item_share), _side_bytes(problem, facts), strict=True):
+    gathers, chains = [Gathers(_CPU_STEP_GATHERS * lines, 4096)], []
+    for share, row_set in zip((1.0, item_share), _side_bytes(problem, facts), strict=True):
         gathers.append(Gathers(lines * share * far, row_set))
         chains.append(Chain(lines * share * far / (_CPU_LOADS_UNDER_WAY * facts.compute_units), row_set))
-        if row_set > _CPU_CACHE_BYTES:
+        if row_set > _CPU_SHARED_BYTES:
             streamed += 2 * each * problem.n * share * (1 - far)
         else:
             gathers.append(Gathers(lines * share * (1 - far), min(row_set, CACHED_BYTES)))
     return Work(streamed_bytes=streamed, gathers=tuple(gathers), chains=tuple(chains))
 
 
-def cpu_rows_in_order(
-    problem: FactorizationProblem, facts: DeviceFacts, user_share: float, item_share: float
+def _cpu_moves(
+    problem: FactorizationProblem, facts: DeviceFacts, user_rows: float, item_rows: float, *, loads: float = _CPU_LOADS,
+    alone: float = 0.0,
 ) -> Work:
-    """Return the work of the shares of the steps that fetch the row of a user or an item, on a CPU, in order."""
-    found, lines = Work(), math.ceil(row_bytes(problem, facts) / 64) * problem.n
-    for share, side_bytes in zip((user_share, item_share), _side_bytes(problem, facts), strict=True):
-        found += (
-            Work(streamed_bytes=2 * row_bytes(problem, facts) * share * problem.n) if side_bytes > _CPU_CACHE_BYTES
-            else Work(gathers=(Gathers(lines * share, min(side_bytes, CACHED_BYTES)),))
-        )  # fmt: skip
-    return found
+    """Return the work of all steps on a CPU, where so many rows of users and of items are moved from memory and back.
+
+    Arithmetic takes *loads* in turn for 64 bytes of both rows, and *alone* steps of one core's; it goes on while rows
+    are moved. A side that stays in a cache is not moved.
+    """
+    lines = math.ceil(row_bytes(problem, facts) / 64)
+    moved = sum(
+        rows for rows, side_bytes in zip((user_rows, item_rows), _side_bytes(problem, facts), strict=True)
+        if side_bytes > _CPU_CACHE_BYTES
+    )
+    in_turn = loads * lines * (alone + (problem.n - alone) / facts.compute_units)
+    return Work(streamed_bytes=_RATING_BYTES * problem.n + 2 * 64 * lines * moved, chains=(Chain(in_turn, 4096),))
 
 
-def cpu_diagonal_lines(problem: FactorizationProblem, facts: DeviceFacts, diagonals: float) -> Work:
-    """Return the lines of both rows that a CPU moves at each step of *diagonals* on which steps are far apart.
+def cpu_diagonals(problem: FactorizationProblem, facts: DeviceFacts, diagonals: float, *, is_wide: bool) -> Work:
+    """Return the work of the steps on *diagonals* on a CPU; those of narrow ones are one core's.
 
-    On a diagonal without gaps, rows stand one after the other; those of an item whom many users rated stay in a cache,
-    and its users come one after the other from diagonal to diagonal.
+    A vertex with so many ratings that a cache holds the rows of all steps between two of them is not moved again. The
+    ratings of one on the longer side lie on as many diagonals as the shorter side has vertices, and on few where the
+    ratings are in a band. Without gaps on a diagonal, rows come one after the other.
+    """
+    stats, shorter = problem.stats, min(problem.ratings.shape)
+    far_apart = 2 * row_bytes(problem, facts) * problem.n / _CPU_CACHE_BYTES  # a vertex with fewer ratings
+    users, items = (
+        _held_below(counts, far_apart * (min(1.0, shorter / diagonals) if n > shorter else 1.0))
+        for n, counts in zip(
+            problem.ratings.shape, (stats.user_degree_rating_counts, stats.item_degree_rating_counts), strict=True
+        )
+    )
+    if far_apart * stats.mean_item_step < diagonals:
+        users = items = 0.0
+    gaps = max(0.0, 1.0 - _ROWS_APART * problem.n / max(1.0, diagonals * shorter))
+    share = _IN_ORDER + (1 - _IN_ORDER) * gaps
+    moves = _cpu_moves(problem, facts, share * users, share * items, alone=0.0 if is_wide else problem.n)
+    return moves + Work(launches=diagonals if is_wide else 3.0, chains=(Chain(_BARRIER_LOADS * diagonals, 4096),))
+
+
+def cpu_matchings(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
+    """Return the work of the steps on matchings on a CPU, in which users come in order; small ones are one core's."""
+    (counts, ratings), _ = _degrees(problem.stats)
+    wide = min(problem.busiest, _degree_exceeded_by(counts, CPU_TAIL))
+    alone = sum(max(0.0, r - wide * c) for k, (c, r) in enumerate(zip(counts, ratings, strict=True)) if 2**k > wide)
+    users = _IN_ORDER * problem.n
+    moves = _cpu_moves(problem, facts, users, users * (1 + problem.stats.far_item_share / 2), alone=alone)
+    tail = Chain(_CPU_TAIL_LOADS * (problem.busiest - wide), CACHED_BYTES)
+    return moves + Work(launches=3.0 + wide, chains=(tail,))
+
+
+def cpu_grid(problem: FactorizationProblem, facts: DeviceFacts, groups: int) -> Work:
+    """Return the work of the steps on a grid of *groups* x *groups* blocks on a CPU.
+
+    A row is moved in each block in which its vertex has ratings; about half of the users of a part are in a cache
+    still. Cores wait for the slowest block of a step, and steps on one item for each other.
     """
     stats = problem.stats
-    gaps = max(0.0, 1.0 - _ROWS_APART * problem.n / max(1.0, diagonals * min(problem.ratings.shape)))
-    first = math.ceil(math.log2(max(1.0, stats.n_users / _USERS_APART))) + 1  # of the bins of such items
-    lines = math.ceil(row_bytes(problem, facts) / 64) * sum(stats.item_degree_rating_counts[:first])
-    return Work(streamed_bytes=4 * 64 * lines * gaps)  # of two sides, read and written
+    users, items = (
+        sum(min(r, groups * c) for c, r in zip(counts, ratings, strict=True))
+        for counts, ratings in (
+            (stats.user_degree_counts, stats.user_degree_rating_counts),
+            (stats.item_degree_counts, stats.item_degree_rating_counts),
+        )
+    )
+    moves = _cpu_moves(problem, facts, _IN_PART * users, items, loads=_CPU_GRID_LOADS)
+    in_turn = Chain(_TAIL_LOADS * stats.max_item_degree, CACHED_BYTES)
+    return moves + Work(host_seconds=_CPU_GRID_SECONDS * groups, chains=(in_turn,))
+
+
+def _held_below(rating_counts: tuple[int, ...], degree: float) -> float:
+    """Return the ratings of the vertices that have fewer than *degree*; the counts are those of RatingsStats."""
+    return float(sum(rating_counts[: math.ceil(math.log2(max(1.0, degree))) + 1]))
 
 
 # ---- online
 
 
-def _locks(problem: FactorizationProblem, facts: DeviceFacts, *sizes: int) -> Work:
+def locks(problem: FactorizationProblem, facts: DeviceFacts, *sizes: int) -> Work:
     """Take and release a lock of each of *sizes* words at every rating; on a CPU the fences cost more."""
     if facts.is_cpu:
         return Work(locks=_CPU_LOCKS * problem.n * len(sizes) / facts.compute_units)
@@ -156,7 +214,7 @@ def _hand_overs(problem: FactorizationProblem, facts: DeviceFacts, count: float)
 def lock_edges(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
     """Lock both ends of each rating and step, in all passes."""
     return (
-        _locks(problem, facts, problem.stats.n_users, problem.stats.n_items)
+        locks(problem, facts, problem.stats.n_users, problem.stats.n_items)
         + _hand_overs(problem, facts, problem.busiest) + steps(problem, facts, near=False)
     )  # fmt: skip
 
@@ -176,6 +234,7 @@ def item_hand_overs(problem: FactorizationProblem, facts: DeviceFacts, lone: flo
     return _hand_overs(problem, facts, max(float(stats.max_user_degree), share * stats.max_item_degree))
 
 
+@shared
 def walk_items(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
     """Walk the ratings of each item, whose row stays at hand.
 
@@ -183,7 +242,7 @@ def walk_items(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
     empties the first-level cache, and on CPUs other cores write the lines.
     """
     moves = steps(problem, facts, near=0 < facts.dialect.nvidia_sm < 70, item_share=once_an_item(problem))
-    return _locks(problem, facts, problem.stats.n_users) + moves.times(_CPU_WALK if facts.is_cpu else 1)
+    return locks(problem, facts, problem.stats.n_users) + moves.times(_CPU_WALK if facts.is_cpu else 1)
 
 
 def once_an_item(problem: FactorizationProblem) -> float:
@@ -242,18 +301,21 @@ def matchings_chain(problem: FactorizationProblem, facts: DeviceFacts, *, in_one
 # ---- preprocessing
 
 
+@shared
 def sort_ratings(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
     """Copy the ratings to the device and put them in order."""
     upload = 0.0 if facts.is_cpu else _RATING_BYTES * problem.n / _UPLOAD_BYTES_PER_SECOND
-    moved = (400 if facts.is_cpu else 200) * problem.n
+    moved = (560 if facts.is_cpu else 200) * problem.n
     return Work(launches=20, read_backs=2, streamed_bytes=moved, host_seconds=upload + 2e-3)
 
 
+@shared
 def sort_items(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
     """The same, and the host sorts the items by degree."""
     return sort_ratings(problem, facts).times(1.3) + Work(host_seconds=2e-8 * problem.stats.n_items)
 
 
+@shared
 def matchings(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
     """Find maximal matchings, in rounds as many as the busiest vertex has ratings.
 

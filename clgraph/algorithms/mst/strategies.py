@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +17,9 @@ from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import sequential, too_many_entries
 from clgraph.engine.planned import planned
+from clgraph.engine.problem import shared
 from clgraph.model.cost import Work
-from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Step
+from clgraph.model.recipe import NOTHING, Array, Loop, Phase, Recipe, Setting, Step
 from clgraph.model.strategy import Strategy
 from clgraph.runtime.arrays import DeviceArray
 
@@ -110,6 +112,60 @@ def part_edges(problem: ForestProblem, facts: DeviceFacts, weights: DeviceArray,
     return replace(recipe, setting=lambda: setting)
 
 
+class _Lists(NamedTuple):
+    """The lists of edges, and the phases that are the same however the best edges are found."""
+
+    n_segments: int
+    capacity: int
+    block: int
+    root_capacity: int
+    by_segment: int
+    n_visits: float  # to the edges of one list
+    discover_rows: tuple[Phase, Phase]
+    hook_rows: Phase
+    choose_threshold: tuple[Phase, ...]
+    makes: tuple[tuple[Phase, ...], ...]  # one for each list
+    a_round: tuple[Phase, ...]
+
+
+@shared
+def _lists(problem: ForestProblem, facts: DeviceFacts, light_edges: float | None, *, whole: bool) -> _Lists:
+    stats, width, in_one_launch = problem.stats, facts.sub_group_size, facts.dialect.has_grid_barrier
+    n, m = stats.n_vertices, stats.n_edges
+    if light_edges is None:
+        light_edges = work.default_light_edges(problem, facts, whole=whole)
+    rank = round(_SAMPLES * min(1.0, light_edges * n / max(1, m / 2)))
+    parts = ("LIGHT_EDGES", "HEAVY_EDGES") if 0 < rank < _SAMPLES else ("ALL_EDGES",)
+    n_visits = work.visits(stats, light_edges if len(parts) == 2 else 0.0) / len(parts)
+    per_unit = 4 if facts.is_cpu else _SEGMENT_GROUPS
+    n_tiles = _n_tiles(stats)
+    n_segments = max(1, min(facts.compute_units * per_unit * (_group(facts) // width), n_tiles))
+    block = max(1024, 4 * width) if facts.is_cpu else 4 * width
+    by_segment = n_segments * width  # a sub-group takes each segment of the list
+    walk, flat = work.walk(stats), work.flatten(stats)
+
+    def flatten(word: int, *, goes_on: bool) -> Phase:
+        """Point every vertex at its root; a phase that *goes_on* climbs where the one before met its limit."""
+        turns = {"turn": word, "earlier": word - 1 if goes_on else 0}
+        return Phase(f"{_ROWS}:flatten", by_segment, NOTHING if goes_on else flat, turns)
+
+    def make(number: int, part: str) -> tuple[Phase, ...]:
+        flattens = [flatten(1 + 3 * number + turn, goes_on=turn > 0) for turn in range(3 if in_one_launch else 1)]
+        return *flattens, Phase(f"{_EDGE_LIST}:build", by_segment, walk, {"part": part})
+
+    first, second = [Phase(f"{_ROWS}:discover_rows", n_tiles * width, walk, {"turn": turn}) for turn in (0, 1)]
+    return _Lists(
+        n_segments, -(-n_tiles // n_segments) * _TILE, block, -(-n // (n_segments * block)) * block, by_segment,
+        n_visits, (first, second), Phase(f"{_ROWS}:hook_rows", n, work.hook_rows(stats)),
+        (Phase(f"{_EDGE_LIST}:choose_threshold", 1, values={"rank": rank}),) if len(parts) == 2 else (),
+        tuple([make(number, part) for number, part in enumerate(parts)]),
+        () if in_one_launch else (
+            Phase(f"{_EDGE_LIST}:hook_segments", by_segment), Phase(f"{_EDGE_LIST}:settle_segments", by_segment),
+            Phase(f"{_EDGE_LIST}:offer_segments", by_segment, work.join(stats, n_visits / work.rounds(stats))),
+        ),
+    )  # fmt: skip
+
+
 def _edge_list(
     problem: ForestProblem, facts: DeviceFacts, light_edges: float | None, *, split_keys: bool, whole: bool = True
 ) -> Recipe:
@@ -117,28 +173,11 @@ def _edge_list(
 
     The first round is made from the rows if the graph is *whole*.
     """
-    stats, width = problem.stats, facts.sub_group_size
-    n, m = stats.n_vertices, stats.n_edges
-    default = work.default_light_edges(stats)
-    light_edges = default if light_edges is None else checked_number("light_edges", light_edges)
-    rank = round(_SAMPLES * min(1.0, light_edges * n / max(1, m / 2)))
-    parts = ("LIGHT_EDGES", "HEAVY_EDGES") if 0 < rank < _SAMPLES else ("ALL_EDGES",)
-    n_visits = work.visits(stats, light_edges if len(parts) == 2 else 0.0) / len(parts)
-    again = work.offered_again(stats, n_visits, len(parts)) if split_keys else 0.0
-    in_one_launch = facts.dialect.has_grid_barrier
-    per_unit = 4 if facts.is_cpu else _SEGMENT_GROUPS
-    n_tiles = _n_tiles(stats)
-    n_segments = max(1, min(facts.compute_units * per_unit * (_group(facts) // width), n_tiles))
-    capacity = -(-n_tiles // n_segments) * _TILE
-    block = max(1024, 4 * width) if facts.is_cpu else 4 * width
-    root_capacity = -(-n // (n_segments * block)) * block
-    by_segment = n_segments * width  # a sub-group takes each segment of the list
-    n_rounds, walk, flat = work.rounds(stats), work.walk(stats), work.flatten(stats)
-
-    def flatten(word: int, *, goes_on: bool) -> Phase:
-        """Point every vertex at its root; a phase that *goes_on* climbs where the one before met its limit."""
-        turns = {"turn": word, "earlier": word - 1 if goes_on else 0}
-        return Phase(f"{_ROWS}:flatten", by_segment, Work() if goes_on else flat, turns)
+    light_edges = None if light_edges is None else checked_number("light_edges", light_edges)
+    stats, lists = problem.stats, _lists(problem, facts, light_edges, whole=whole)
+    n_segments, capacity, block, root_capacity, by_segment, n_visits, *_ = lists
+    again = work.offered_again(stats, n_visits, len(lists.makes)) if split_keys else 0.0
+    in_one_launch, n_rounds = facts.dialect.has_grid_barrier, work.rounds(stats)
 
     def all_rounds(number: int) -> Phase:
         control = f"STATE_CONTROLS + {number} * STATE_CONTROL_WORDS"
@@ -149,28 +188,18 @@ def _edge_list(
         )
 
     def rounds_of_launches() -> Loop:
-        share = 1 / n_rounds
-        offer_entries = Phase(f"{_EDGE_LIST}:offer_segment_entries", by_segment, Work(streamed_bytes=share * again))
-        return _rounds((
-            *((offer_entries,) if split_keys else ()),
-            Phase(f"{_EDGE_LIST}:hook_segments", by_segment),
-            Phase(f"{_EDGE_LIST}:settle_segments", by_segment),
-            Phase(f"{_EDGE_LIST}:offer_segments", by_segment, work.join(stats, share * n_visits)),
-        ), n_rounds)  # fmt: skip
+        if not split_keys:
+            return _rounds(lists.a_round, n_rounds)
+        entries = Phase(f"{_EDGE_LIST}:offer_segment_entries", by_segment, Work(streamed_bytes=again / n_rounds))
+        return _rounds((entries, *lists.a_round), n_rounds)
 
     loop = None if in_one_launch else rounds_of_launches()
-    steps: list[Step] = [
-        Phase(f"{_ROWS}:discover_rows", n_tiles * width, walk, {"turn": turn})
-        for turn in range((2 if split_keys else 1) if whole else 0)
-    ]
+    steps: list[Step] = []
     if whole:
-        steps.append(Phase(f"{_ROWS}:hook_rows", n, work.hook_rows(stats)))
-    if len(parts) == 2:
-        steps.append(Phase(f"{_EDGE_LIST}:choose_threshold", 1, values={"rank": rank}))
-    for number, part in enumerate(parts):
-        steps += [flatten(1 + 3 * number + turn, goes_on=turn > 0) for turn in range(3 if in_one_launch else 1)]
-        steps.append(Phase(f"{_EDGE_LIST}:build", by_segment, walk, {"part": part}))
-        steps.append(loop or all_rounds(number))
+        steps += (*lists.discover_rows[: 2 if split_keys else 1], lists.hook_rows)
+    steps += lists.choose_threshold
+    for number, make in enumerate(lists.makes):
+        steps += (*make, loop or all_rounds(number))
     return _recipe(
         problem, facts, *steps,
         arrays=lambda: {

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 
+from clgraph.algorithms.mst.problem import ForestProblem
 from clgraph.data.stats import GraphStats
+from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Gathers, Work
 
 _NEAR_BYTES = 2.0**18
@@ -17,16 +19,26 @@ _VISIT_BYTES = 48.0
 _VISITS = 2.5  # of an edge before it is inside a tree
 _HOOKS = 0.25  # visits that lower a best edge
 _OFFERED_AGAIN = 0.2  # of the bytes
-_LIGHT_FROM_DEGREE = 8.0
+_LIGHT_FROM_DEGREE, _JOINED_FIRST = 8.0, 1.25
+_RANDOM = 0.5  # of the numbers, from which on the lightest edges lead anywhere
 _DIGIT_BITS, _PASS_LAUNCHES, _KEY_BYTES = 8, 3.0, 12.0  # of a sort, which reads each key twice and writes it
 # Beside the sort: its key of a vertex's edge, that in order twice, the edge's number, and a copy of it on the host.
 _ANSWER_LAUNCHES, _ANSWER_BYTES, _LINE_BYTES = 3.0, 56.0, 64.0
 _HEAVY_SHARE = 0.3  # edges a vertex that the light ones leave between trees
 
 
-def default_light_edges(stats: GraphStats) -> float:
-    """Edges a vertex to join first; 0 where most edges would be among them."""
-    return 1.25 if stats.mean_degree >= _LIGHT_FROM_DEGREE else 0.0
+def default_light_edges(problem: ForestProblem, facts: DeviceFacts, *, whole: bool) -> float:
+    """Edges a vertex to join first; 0 where most edges would be among them, or few are left between trees anyhow.
+
+    Where many edges are the lightest, the vertices of a *whole* graph first take the edge to the least neighbor of
+    theirs, which leaves few trees unless the numbering is random. CPUs then look at all edges once, not twice.
+    """
+    stats = problem.stats
+    if stats.mean_degree < _LIGHT_FROM_DEGREE:
+        return 0.0
+    if whole and facts.is_cpu and not problem.maximum and stats.randomness < _RANDOM:
+        return 0.0 if 0.5 * problem.graph.least_share * stats.mean_degree > _JOINED_FIRST else _JOINED_FIRST
+    return _JOINED_FIRST
 
 
 def rounds(stats: GraphStats) -> float:
