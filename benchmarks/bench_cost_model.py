@@ -21,10 +21,10 @@ import math
 import signal
 import sys
 import time
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from itertools import zip_longest
+from itertools import repeat, zip_longest
 from multiprocessing import get_context
 from typing import Any
 
@@ -49,14 +49,13 @@ def kinds(half: str, which: int) -> list[str]:
     return [name for names in zip_longest(*halves) for name in names if name is not None]
 
 
-def made(make: Callable[[str, int, int], Any], names: Sequence[str], args: argparse.Namespace) -> Iterator[Any]:
-    """Yield what is of the *names*, in order, made by several processes at once."""
+def made(make: Callable[[str, int, int], Any], names: Sequence[str], args: argparse.Namespace) -> list[Any]:
+    """Return what is of the *names*, in order, made by several processes at once.
+
+    Nothing is measured meanwhile, since they take the cores and the memory of a device that is a CPU.
+    """
     with ProcessPoolExecutor(args.workers, get_context("spawn")) as pool:
-        ahead = deque(pool.submit(make, name, args.vertices, args.seed) for name in names[: args.workers])
-        for left in range(len(names), 0, -1):
-            if left > len(ahead):
-                ahead.append(pool.submit(make, names[len(ahead) - left], args.vertices, args.seed))
-            yield ahead.popleft().result()
+        return list(pool.map(make, names, repeat(args.vertices), repeat(args.seed)))
 
 
 def labelled(args: argparse.Namespace) -> Iterator[tuple[str, Any, list[tuple[str, dict[str, Any]]]]]:
