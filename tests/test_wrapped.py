@@ -265,6 +265,51 @@ def test_a_search_checks_what_it_does_not_reach(session: Session, column: int, m
         cg.bfs(falling, 0, max_depth=max_depth, session=session, strategy="frontier")
 
 
+UNITED = ["unite_blocks", "unite_crossing", "flatten_blocks", "number_roots", "number_others"]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_components_of_an_unchecked_matrix_are_right(session: Session, name: str) -> None:
+    matrix = KINDS[name]
+    found = cg.connected_components(matrix, session=session, strategy="rem", verify=True)
+    assert found.info.strategy == "rem"
+    assert not session.facts.is_cpu or not matrix.shape[0] or list(found.info.kernels) == UNITED
+
+
+@pytest.mark.parametrize("kind", ["path", "shuffled path", "star", "random"])
+def test_components_between_blocks_are_united(session: Session, kind: str) -> None:
+    """Edges are in one row only, and lead within blocks, from each block to the next, or anywhere."""
+    random, n = np.random.default_rng(3), 5000
+    ends = np.arange(n - 1), np.arange(1, n)
+    if kind == "shuffled path":
+        order = random.permutation(n)
+        ends = order[ends[0]], order[ends[1]]
+    elif kind == "star":
+        ends = np.full(n - 1, n // 2), np.delete(np.arange(n), n // 2)
+    elif kind == "random":
+        ends = random.integers(0, n, 2 * n // 3), random.integers(0, n, 2 * n // 3)
+    kept = random.random(ends[0].size) < 0.999
+    matrix = sp.coo_array((np.ones(kept.sum()), (ends[0][kept], ends[1][kept])), shape=(n, n)).tocsr()
+    found = cg.connected_components(matrix, session=session, strategy="rem", verify=True)
+    expected = sp.csgraph.connected_components(matrix, directed=False)
+    assert found.n_components == expected[0] and found.labels.tolist() == expected[1].tolist()
+
+
+@pytest.mark.parametrize("column", [400, 2**31 - 1, -1, -(2**31)])
+def test_components_check_all_that_they_read(session: Session, column: int) -> None:
+    matrix = matrix_of(3, n=400, n_entries=900)
+    for entry in (0, matrix.nnz // 2, matrix.nnz - 1):
+        damaged = matrix.copy()
+        damaged.indices[entry] = column
+        with pytest.raises(GraphError, match=rf"column_indices\[{entry}\] = {column} is not"):
+            cg.connected_components(damaged, session=session, strategy="rem")
+    for place, offset in ((0, 1), (7, -1), (200, 2**31 - 1), (399, 0)):
+        damaged = matrix.copy()
+        damaged.indptr[place] = offset
+        with pytest.raises(GraphError, match="this csr matrix is damaged"):
+            cg.connected_components(damaged, session=session, strategy="rem")
+
+
 @pytest.mark.parametrize("name", KINDS)
 def test_answers_are_those_of_a_graph_with_arrays_of_its_own(pocl: Session, name: str) -> None:
     matrix = KINDS[name]

@@ -18,7 +18,7 @@ from clgraph.engine.plan import Plan
 from clgraph.engine.problem import admission
 from clgraph.engine.watching import RunsLongError, leaving_after, limit_seconds, second_best
 from clgraph.model.cost import Work
-from clgraph.model.strategy import Choice, Strategy, checked_options, choose, choose_at_once
+from clgraph.model.strategy import Choice, Guess, Strategy, checked_options, choose, choose_at_once
 from clgraph.runtime.device_graph import session_for
 from clgraph.runtime.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import Session, SessionLike
@@ -59,8 +59,7 @@ class Algorithm:
         What the only call on a graph takes at least on a device: as long as so many calls without their kernels, since
         its check, its statistics and a plan take more than to find them; and so many looks at each vertex and entry.
     guess : callable, optional
-        ``guess(problem, facts)`` returns the strategy on a device that has a plan for a matrix which nobody has checked
-        or measured, and a rough guess of its work, where to measure takes longer than it saves; else ``None``.
+        ``guess(problem, facts)`` returns the :class:`Guess` for a graph that was only wrapped, or ``None``.
     """
 
     name: str
@@ -72,7 +71,7 @@ class Algorithm:
     left_out: Callable[[Any, Session], Mapping[str, str]] = _none_left_out
     learns: bool = False
     only_call: tuple[float, float] = 12.0, 7.0
-    guess: Callable[[Any, DeviceFacts], tuple[str, Work] | None] | None = None
+    guess: Callable[[Any, DeviceFacts], Guess | None] | None = None
 
     def choose(self, session: Session, problem: Any, strategy: str = "auto", *, whole: bool = False) -> Choice:
         """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest.

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from clgraph.arguments import shown
 from clgraph.device.facts import DeviceFacts
@@ -195,14 +195,32 @@ def _call_seconds(
     return rates.call_seconds + seconds
 
 
+class Guess(NamedTuple):
+    """A strategy on a device that has a plan for a matrix which nobody has checked or measured.
+
+    Attributes
+    ----------
+    strategy : str
+    work : Work
+        A rough guess of what it asks.
+    otherwise : Work
+        What the strategy asks at least that statistics would choose, beside the statistics.
+    """
+
+    strategy: str
+    work: Work
+    otherwise: Work
+
+
 def choose_at_once(
     strategies: Mapping[str, Strategy], requested: str, problem: Any, facts: DeviceFacts, rates: DeviceRates,
-    *, calls: float = 1.0, before: Work = _NOTHING, guess: Callable[[], tuple[str, Work] | None] | None = None,
+    *, calls: float = 1.0, before: Work = _NOTHING, guess: Callable[[], Guess | None] | None = None,
 ) -> Choice | None:
     """Return the choice of a sequential strategy that ends before any launch on the device could have been read back.
 
     One that is requested by name needs no prices of others, either. ``guess()`` returns a strategy on the device that
-    needs no statistics and nothing before its plan, and its work: then the better of both is chosen.
+    needs nothing before its plan: if it takes less than to measure the graph and run another, the better of both is
+    chosen.
 
     What has to be done before the first launch takes as long as so many *calls* without their kernels, and as the work
     *before* it. Nothing else is priced then, and of *problem* little is read but its sizes. ``None`` stands for no such
@@ -213,16 +231,21 @@ def choose_at_once(
     least = calls * rates.call_seconds + rates.read_back_seconds + estimate(before, rates).seconds
     guessed = None if guess is None else guess()
     offers: dict[str, Estimate] = {}
+    at_once = None
+    if guessed is not None and requested in ("auto", guessed.strategy):
+        at_once = estimate(guessed.work, rates, _GUESSED_CALLS * rates.call_seconds)
+        if at_once.seconds > least + estimate(guessed.otherwise, rates).seconds:
+            at_once = None
     for name, strategy in strategies.items():
         if strategy.kind != "sequential" or requested not in ("auto", name) or strategy.unfit(problem) is not None:
             continue
         offers[name] = priced(strategy, problem, facts, rates)
-        if requested == name or (guessed is None and offers[name].seconds < least):
+        if requested == name or (at_once is None and offers[name].seconds < least):
             reason = f"the least that a call on {facts.name} takes is {1e3 * least:.2g} ms"
             return Choice(name, requested, {name: offers[name]}, reason=reason)
-    if guessed is None or requested not in ("auto", guessed[0]):
+    if guessed is None or at_once is None:
         return None
-    offers[guessed[0]] = estimate(guessed[1], rates, _GUESSED_CALLS * rates.call_seconds)
+    offers[guessed.strategy] = at_once
     ranked = dict(sorted(offers.items(), key=lambda item: item[1].seconds))
     return Choice(next(iter(ranked)), requested, ranked, reason="a guess by few entries")
 

@@ -9,10 +9,12 @@
 #define FIRST_IS_LINKED (HOOK_FIRST && SYMMETRIC)
 #define SHORT_ROW 2              /* so that small graphs have medium and long rows */
 #define MEDIUM_ROW 5
+#define CROSSING_ROWS 4          /* so that they have several blocks */
 #include "components/afforest.cl"
 #include "components/degree_classes.cl"
 #include "components/edge_list.cl"
 #include "components/hook_compress.cl"
+#include "components/matrix.cl"
 #include "components/merge.cl"
 #include "components/message.cl"
 #include "components/phases.cl"
@@ -209,8 +211,53 @@ static bool degree_classes_right(Random &random, ulong seed) {
   return f.right();
 }
 
+/* The kernels that check a matrix while they unite it, on a few blocks. */
+struct Matrix : Forest {
+  int n_blocks, block_size;
+  std::vector<int> labels;
+  std::vector<uint> crossing, words;
+
+  Matrix(Random &random, ulong seed)
+      : Forest(random, seed), block_size(CROSSING_ROWS * (1 + (int)random.below(4))), labels(n),
+        crossing((n + CROSSING_ROWS - 1) / CROSSING_ROWS) {
+    n_blocks = (n + block_size - 1) / block_size;
+    words.resize(MATRIX_BLOCKS + n_blocks + WG_SIZE);  /* behind the last block are items that have none */
+  }
+  void solve() {
+    const int m = (int)column_indices.size();
+    launch(n_blocks, [&] {
+      unite_blocks(n, m, block_size, offsets(), columns(), parent.data(), crossing.data(), words.data());
+    });
+    launch(n_blocks, [&] { unite_crossing(n, block_size, offsets(), columns(), crossing.data(), words.data(), parent.data()); });
+    launch(n_blocks, [&] { flatten_blocks(n, block_size, parent.data(), words.data()); });
+    launch(n_blocks, [&] { number_roots(n, block_size, parent.data(), words.data(), labels.data()); });
+    launch(n_blocks, [&] { number_others(n, block_size, parent.data(), words.data(), labels.data()); });
+  }
+};
+
+static bool matrix_right(Random &random, ulong seed) {
+  Matrix m(random, seed);
+  m.solve();
+  std::vector<int> expected = expected_labels(m.n, m.edges);
+  uint n_roots = 0;
+  for (int v = 0; v < m.n; v++) expected[v] = expected[v] == v ? (int)n_roots++ : expected[expected[v]];
+  return !m.words[MATRIX_WRONG] && m.labels == expected
+         && std::accumulate(m.words.begin() + MATRIX_BLOCKS, m.words.end(), 0u) == n_roots;
+}
+
+/* One entry is no vertex, or one offset falls or lies beyond the entries. */
+static bool damaged_right(Random &random, ulong seed) {
+  Matrix m(random, seed);
+  static const int wrong[] = {-1, 1 << 30, (int)(1u << 31)};
+  const uint kind = random.below(5), size = (uint)m.column_indices.size();
+  if (kind < 4) m.column_indices[random.below(size)] = kind == 3 ? m.n : wrong[kind];
+  else m.row_offsets[random.below(m.n)] = random.below(2) ? 1 << 30 : -1;
+  m.solve();
+  return m.words[MATRIX_WRONG] == 1;
+}
+
 static const Case cases[] = {
-  {"hook_compress", hook_compress_right}, {"rem", rem_right}, {"merge", merge_right},
+  {"matrix", matrix_right}, {"damaged", damaged_right}, {"hook_compress", hook_compress_right}, {"rem", rem_right}, {"merge", merge_right},
   {"message", message_right}, {"lists", lists_right}, {"afforest", afforest_right},
   {"degree_classes", degree_classes_right},
 };

@@ -15,7 +15,9 @@ RACE = Path(__file__).resolve().parent
 ROOT = RACE.parent.parent
 CASES = {
     "vocabulary": ["locks", "pushes", "sub_group_pushes", "lower_to", "float_add"],
-    "components": ["hook_compress", "rem", "afforest", "degree_classes", "merge", "message", "lists"],
+    "components": [
+        "hook_compress", "rem", "afforest", "degree_classes", "merge", "message", "lists", "matrix", "damaged",
+    ],
     "mst": ["edge_list", "flatten", "alone"],
     "mst_segmented": ["min_hook", "transactional"],
     "coloring": ["alone", "places", "jones_plassmann", "speculative"],

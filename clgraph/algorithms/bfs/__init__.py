@@ -51,6 +51,7 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
 from clgraph.model.cost import Work
+from clgraph.model.strategy import Guess
 from clgraph.runtime.device_graph import is_small
 from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import RunInfo
@@ -174,15 +175,16 @@ def _left_out(problem: SearchProblem, _session: Session) -> dict[str, str]:
     return {"direction_optimizing": "the search is so deep or narrow that it stays top-down, as frontier does"}
 
 
-def _guess(problem: SearchProblem, facts: DeviceFacts) -> tuple[str, Work] | None:
-    """Return what a search on a CPU asks that is not worth statistics: of larger graphs both directions may be."""
+def _guess(problem: SearchProblem, facts: DeviceFacts) -> Guess | None:
+    """Return what a search on a CPU asks, which any other would ask, too: of larger graphs both directions may be."""
     graph, are_few = problem.graph, has_few_units(facts)
     most = _UNMEASURED if are_few else _UNMEASURED_BY_ONE
     if not facts.is_cpu or is_small(graph) or graph.n_vertices + graph.n_edges > most:
         return None
     once = Work(streamed_bytes=_ONCE_BYTES * graph.n_vertices)
     searching = facts if are_few else replace(facts, compute_units=1)
-    return "frontier", frontier(graph.guessed_stats, searching) + once
+    asked = frontier(graph.guessed_stats, searching) + once
+    return Guess("frontier", asked, asked)
 
 
 ALGORITHM = Algorithm(

@@ -5,7 +5,7 @@ Strategies
 ``hook_compress``
     Rounds of hooking without atomics, then one with compare-exchange [1]_.
 ``rem``
-    Rem's union-find with splicing, lock-free [2]_.
+    Rem's union-find with splicing, lock-free [2]_. On a CPU a matrix that is searched once is checked on the way.
 ``afforest``
     Hook along a sample of the edges, find the giant component on the device, then look only at
     what is outside it [3]_.
@@ -31,14 +31,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.components import on_devices
+from clgraph.algorithms.components.matrix import MatrixComponents
 from clgraph.algorithms.components.plan import ComponentsPlan
 from clgraph.algorithms.components.problem import ComponentsProblem, as_problem
 from clgraph.algorithms.components.strategies import STRATEGIES
+from clgraph.algorithms.components.work import whole_rows
 from clgraph.arguments import checked_flag
+from clgraph.data.stats import guessed_stats
+from clgraph.device.facts import DeviceFacts
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
 from clgraph.engine.split_graph import SplitGraph, StreamedGraph, as_split
 from clgraph.errors import InputError, VerificationError
+from clgraph.model.cost import Work
+from clgraph.model.strategy import Guess
+from clgraph.runtime.device_graph import is_small
 from clgraph.runtime.session import SessionLike
 from clgraph.runtime.timing import RunInfo
 
@@ -138,7 +145,7 @@ def _on_devices(
     return result
 
 
-def _answer(_problem: ComponentsProblem, plan: ComponentsPlan | HostPlan) -> Components:
+def _answer(_problem: ComponentsProblem, plan: ComponentsPlan | MatrixComponents | HostPlan) -> Components:
     return Components(*plan.result())
 
 
@@ -151,6 +158,15 @@ def _check(problem: ComponentsProblem, result: Components) -> None:
     check_components(problem.graph, smallest.astype(np.int32)[result.labels])
 
 
+def _guess(problem: ComponentsProblem, facts: DeviceFacts) -> Guess | None:
+    """Return what all rows ask on a CPU; statistics may show that few are enough, and no more is known of those."""
+    graph = problem.graph
+    if not (facts.is_cpu and graph.n_vertices) or is_small(graph):
+        return None
+    stats = guessed_stats(graph.n_vertices, graph.n_edges, *graph.locality_in_order)
+    return Guess("rem", whole_rows(stats, facts), Work())
+
+
 ALGORITHM = Algorithm(
-    "connected_components", STRATEGIES, as_problem, _answer, _check, learns=True, only_call=(8.0, 7.0)
+    "connected_components", STRATEGIES, as_problem, _answer, _check, learns=True, only_call=(8.0, 7.0), guess=_guess
 )

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from clgraph.algorithms.components import host, work
+from clgraph.algorithms.components.matrix import MatrixComponents
 from clgraph.algorithms.components.plan import ComponentsPlan
 from clgraph.algorithms.components.problem import ComponentsProblem
 from clgraph.arguments import checked_count, shown
@@ -162,7 +163,7 @@ def degree_classes(problem: ComponentsProblem, facts: DeviceFacts, *, hook_round
 
 STRATEGIES: dict[str, Strategy] = {
     "afforest": planned("online", afforest, ComponentsPlan),
-    "rem": planned("online", rem, ComponentsPlan),
+    "rem": replace(planned("online", rem, ComponentsPlan), unchecked=MatrixComponents),
     "hook_compress": planned("online", hook_compress, ComponentsPlan),
     "degree_classes": planned("online", degree_classes, ComponentsPlan),
     "host": sequential(host.solve, host.work, too_many_entries),

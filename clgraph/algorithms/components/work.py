@@ -31,6 +31,9 @@ _OUTSIDE_BY_TREE = 0.04  # of the vertices, that a tree beside the giant compone
 # Seconds that a core loses at an entry where it guesses wrong: whether the ends are of one tree, and how far the roots
 # are. In a random numbering these are two entries a vertex, since trees are few later, and less after hooks.
 _GUESS_SECONDS, _MOST_GUESSES, _MOST_AFTER_HOOKS = 1.5e-8, 2.0, 1.0
+# What an entry and a vertex of a matrix take that kernels also check, as bytes in order, since cores compute meanwhile;
+# and wrong guesses of a vertex, of which nothing was hooked before.
+_CHECKED_ENTRY_BYTES, _CHECKED_VERTEX_BYTES, _MOST_UNSAMPLED = 22.0, 62.0, 4.0
 # Loads of a vertex in `initialize` for a step beyond one, of a row's ends and entry, where neighbours are far; where
 # they are near, words beside the first.
 _STEP_FAR, _STEP_WORDS = 8.0, 2.0
@@ -128,6 +131,15 @@ def relist(stats: GraphStats, facts: DeviceFacts) -> Work:
     listed = float(sum(stats.degree_edge_counts[6:])) * _looked_at(stats)
     streamed, gathers = _reads(stats, facts, 4 * listed)
     return Work(streamed_bytes=streamed, gathers=gathers)
+
+
+def whole_rows(stats: GraphStats, facts: DeviceFacts) -> Work:
+    """Look at all entries on a CPU and check them, twice where the other end is far, and number the trees."""
+    n, m, far = stats.n_vertices, stats.n_edges, stats.randomness
+    return Work(
+        streamed_bytes=_CHECKED_ENTRY_BYTES * m + _CHECKED_VERTEX_BYTES * n, gathers=(Gathers(2.0 * far * m, 4.0 * n),),
+        host_seconds=_GUESS_SECONDS * far * min(m, _MOST_UNSAMPLED * n) / facts.compute_units,
+    )
 
 
 def _has_hubs(stats: GraphStats) -> bool:
