@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -11,9 +12,11 @@ from clgraph.data.vertex_hashes import HASHES
 
 MOST_BITS, MOST_BITS_AT_DISTANCE_TWO = 16, 10
 _CANDIDATES = ("murmur3", "fibonacci", "xorshift", "identity", "gray")
-_N_SAMPLES = 1 << 14
+_N_SAMPLES, _FEW_SAMPLES = 1 << 14, 1 << 8
 _SAMPLED_ROWS, _SAMPLED_ENTRIES = 64, 1024
 _MOST_COLORS, _FEW_COLLISIONS = 1.1, 0.01  # times what a net needs; share of the members of nets
+
+_known: WeakKeyDictionary[Graph, float] = WeakKeyDictionary()
 
 
 class HashStart(NamedTuple):
@@ -66,18 +69,30 @@ def default_bits(graph: Graph) -> int:
 
 def best_hash(graph: Graph, bits: int) -> str:
     """Return the hash with the fewest collisions at this many bits, in a sample of the entries."""
+    shares = _collisions(graph, bits, _N_SAMPLES)
+    return min(shares, key=shares.__getitem__)
+
+
+def few_collisions(graph: Graph) -> float:
+    """Return the share of a few entries whose ends have one colour of the best hash, at as many bits as by default."""
+    if (known := _known.get(graph)) is None:
+        shares = _collisions(graph, default_bits(graph), min(_FEW_SAMPLES, 1 + graph.n_edges // _FEW_SAMPLES))
+        _known[graph] = known = min(shares.values())
+    return known
+
+
+def _collisions(graph: Graph, bits: int, n_samples: int) -> dict[str, float]:
+    """Return the share of sampled entries whose ends have one colour, by hash."""
     m = graph.n_edges
-    drawn = np.random.default_rng(0).integers(m, size=_N_SAMPLES) if m > _N_SAMPLES else np.arange(m)
+    drawn = np.random.default_rng(0).integers(m, size=n_samples) if m > n_samples else np.arange(m)
     entries = np.sort(drawn)  # a search for numbers in no order misses caches at every step
     rows = np.searchsorted(graph.row_offsets, entries, "right") - 1
     ends = rows.astype(np.uint32), graph.column_indices[entries].astype(np.uint32)
-    mask = np.uint32((1 << bits) - 1)
-
-    def collisions(name: str) -> int:
+    mask, shares = np.uint32((1 << bits) - 1), dict[str, float]()
+    for name in _CANDIDATES:
         a, b = (HASHES[name](vertices) & mask for vertices in ends)
-        return int(np.count_nonzero(a == b))
-
-    return min(_CANDIDATES, key=collisions)
+        shares[name] = np.count_nonzero(a == b) / max(1, entries.size)
+    return shares
 
 
 def checked_hash(name: str) -> str:

@@ -7,7 +7,13 @@ from functools import partial
 import numpy as np
 
 from clgraph.algorithms.coloring import work
-from clgraph.algorithms.coloring.hash_choice import MOST_BITS, best_hash, checked_hash, default_bits
+from clgraph.algorithms.coloring.hash_choice import (
+    MOST_BITS,
+    best_hash,
+    checked_hash,
+    default_bits,
+    few_collisions,
+)
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.tuning import Tuning, tuned_sizes
 from clgraph.algorithms.coloring.vertex_orders import order_constant, rank_steps, vertex_order
@@ -20,6 +26,7 @@ from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Step, Use,
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.fill import Iota
 from clgraph.primitives.sort import Sort
+from clgraph.runtime.graph_on_device import GraphOnDevice
 
 _SOURCE, _HUBS, _EDGES = (f"coloring/{name}.cl" for name in ("speculative", "speculative_hubs", "edge_rounds"))
 _HASHES = "coloring/hash_colors.cl"
@@ -27,7 +34,7 @@ _SIZES = {"WG_SIZE": 256, "SMALL_DEGREE": 64, "HUB_DEGREE": 4096, "GROUPS_PER_UN
 _CPU_GROUP, _HUB_GROUP = 64, 256
 _ROUNDS = 2.0  # that the cost model counts, where the host drives them
 _REPEATED = 0.3  # visits to every entry in the rounds
-_HASH_REPEATED = 2.0  # ... where first colours are of a hash
+_HASH_REPEATED = 4.0  # ... for the share of entries whose hash colours collide
 
 
 def tile_stride(facts: DeviceFacts, n: int) -> int:
@@ -107,9 +114,11 @@ def from_hash(
             details={"hash": name, "bits": bits},
         ),
     )
-    stats = problem.stats
-    repeated = _HASH_REPEATED * (work.hash_collisions(stats) if facts.is_cpu else 1.0)
-    return _recipe(problem, facts, tuning, first, repeated=repeated, checked=work.hash_check(stats, facts))
+    collisions = 0.5 if not facts.is_cpu or isinstance(graph, GraphOnDevice) else few_collisions(graph)
+    return _recipe(
+        problem, facts, tuning, first, repeated=_HASH_REPEATED * collisions,
+        checked=work.hash_check(collisions, facts),
+    )
 
 
 def _recipe(

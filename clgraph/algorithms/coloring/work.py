@@ -11,7 +11,7 @@ _NEAR_BYTES = 2.0**18
 _CPU_VISIT_BYTES, _CPU_GREEDY_VISIT_BYTES = 45.0, 110.0  # which the arithmetic of a visit is worth there
 _CPU_VERTEX_VISITS = 3.0  # of entries, which take as long as to begin and end a row
 _CPU_SORT_BYTES, _CPU_KEY_BYTES = 280.0, 40.0  # which a key is worth there to be sorted, and to be made of a degree
-_HASH_MISSES = 4.0  # visits that take as long as one whose colours collide, in a random numbering: a guess was wrong
+_HASH_MISSES = 16.0  # visits that take as long as one whose colours collide: a guess was wrong, and rounds repair it
 _LARGE_BIN = 6  # of the counts by degree: 32 and more
 _HUB_LOADS = 5.0  # by entry of the longest row and lane, one after the other, in the rounds of speculation
 _DEPTH = 20.0  # dependent loads, by the logarithm of the vertices
@@ -74,18 +74,9 @@ def all_rows(stats: GraphStats, facts: DeviceFacts, times: float = 1.0) -> Work:
     return Work(streamed_bytes=streamed + rows, gathers=gathers)
 
 
-def hash_collisions(stats: GraphStats) -> float:
-    """Return how likely ends have one colour of the best hash, 1 being as in a random numbering.
-
-    Neighbours at few distances are told apart by some bits of their numbers, but seldom all of them: combs have hardly
-    any collisions, islands of a grid nearly half as many as random numbers.
-    """
-    return math.sqrt(stats.mean_log2_neighbor_distance / math.log2(2.0 + stats.n_vertices))
-
-
-def hash_check(stats: GraphStats, facts: DeviceFacts) -> float:
+def hash_check(collisions: float, facts: DeviceFacts) -> float:
     """Return how many times as long as for colours that seldom collide a check takes: a CPU does not foresee which."""
-    return 1.0 + _HASH_MISSES * hash_collisions(stats) if facts.is_cpu else 1.0
+    return 1.0 + _HASH_MISSES * collisions if facts.is_cpu else 1.0
 
 
 def visits(stats: GraphStats, facts: DeviceFacts, entries: float) -> Work:

@@ -136,7 +136,7 @@ def _lists(problem: ForestProblem, facts: DeviceFacts, light_edges: float | None
         light_edges = work.default_light_edges(problem, facts, whole=whole)
     rank = round(_SAMPLES * min(1.0, light_edges * n / max(1, m / 2)))
     parts = ("LIGHT_EDGES", "HEAVY_EDGES") if 0 < rank < _SAMPLES else ("ALL_EDGES",)
-    n_visits = work.visits(stats, light_edges if len(parts) == 2 else 0.0) / len(parts)
+    n_visits = work.visits(problem, facts, light_edges if len(parts) == 2 else 0.0) / len(parts)
     per_unit = 4 if facts.is_cpu else _SEGMENT_GROUPS
     n_tiles = _n_tiles(stats)
     n_segments = max(1, min(facts.compute_units * per_unit * (_group(facts) // width), n_tiles))

@@ -24,6 +24,7 @@ _RANDOM = 0.5  # of the numbers, from which on the lightest edges lead anywhere
 _DIGIT_BITS, _PASS_LAUNCHES, _KEY_BYTES = 8, 3.0, 12.0  # of a sort, which reads each key twice and writes it
 # Beside the sort: its key of a vertex's edge, that in order twice, the edge's number, and a copy of it on the host.
 _ANSWER_LAUNCHES, _ANSWER_BYTES, _LINE_BYTES = 3.0, 56.0, 64.0
+_TREES_LEFT = 4.0  # a vertex has so many times as few where its weights differ
 _HEAVY_SHARE = 0.3  # edges a vertex that the light ones leave between trees
 
 
@@ -60,9 +61,17 @@ def flatten(stats: GraphStats) -> Work:
     return Work(streamed_bytes=_FLATTEN_BYTES * n, gathers=_values(stats, 2 * n))
 
 
-def visits(stats: GraphStats, light_edges: float) -> float:
-    """Visits to listed edges in all rounds; *light_edges* a vertex were joined first."""
+def visits(problem: ForestProblem, facts: DeviceFacts, light_edges: float) -> float:
+    """Visits to listed edges in all rounds; *light_edges* a vertex were joined first.
+
+    Where edges weigh the same, the first hooks of a CPU leave as many trees as those of components do. A GPU waits for
+    all its work-groups in each round, however few edges are left.
+    """
+    stats = problem.stats
     listed = (light_edges + _HEAVY_SHARE) * stats.n_vertices if light_edges else 0.4 * stats.n_edges
+    if facts.is_cpu:
+        least, trees = problem.graph.least_share, min(1.0, _TREES_LEFT * stats.first_hook_tree_share)
+        listed *= 1.0 - least + least * trees
     return _VISITS * listed
 
 
