@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from clgraph.runtime.transfers import Transfers
 _SPIN_SECONDS = 200e-6  # a waiting host polls this long before it sleeps in the driver, which takes time to wake it
 _POLL_SECONDS = 20e-6
 _PATIENCE_SECONDS = 1.0  # with a device whose driver does not wait
+_let_others_run = getattr(os, "sched_yield", lambda: None)  # a kernel on a CPU may need the host's core
 _COMPLETE = cl.command_execution_status.COMPLETE
 
 
@@ -53,7 +55,7 @@ class TimedQueue:
                 if not self._works_while_waiting:
                     until = time.perf_counter() + _SPIN_SECONDS
                     while event.command_execution_status > _COMPLETE and time.perf_counter() < until:
-                        pass
+                        _let_others_run()
                 event.wait()  # other threads run meanwhile; it raises the error of a command that has failed
             except cl.Error:
                 self._outlast(event)
