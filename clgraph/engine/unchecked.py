@@ -11,14 +11,13 @@ from clgraph.data.graph import Graph
 from clgraph.data.wrapped import WrappedGraph
 from clgraph.errors import GraphError
 from clgraph.runtime import recycled
-from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
 
 class UncheckedPlan:
     """Runs launches that read the arrays of a matrix where they are, and write the answer where the user gets it.
 
-    Who makes one adds the launches to :attr:`launches`.
+    A class of an algorithm adds its launches, and a ``result()``.
 
     Parameters
     ----------
@@ -51,9 +50,6 @@ class UncheckedPlan:
         self.row_offsets, self.column_indices = (session.upload(host, in_place=True) for host in (offsets, columns))
         self.launches: list[Callable[[], Any]] = []
         self.details: dict[str, Any] = {}
-
-    row_offsets: DeviceArray
-    column_indices: DeviceArray
 
     def run(self) -> None:
         for launch in self.launches:
