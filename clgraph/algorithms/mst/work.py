@@ -24,7 +24,7 @@ _RANDOM = 0.5  # of the numbers, from which on the lightest edges lead anywhere
 _DIGIT_BITS, _PASS_LAUNCHES, _KEY_BYTES = 8, 3.0, 12.0  # of a sort, which reads each key twice and writes it
 # Beside the sort: its key of a vertex's edge, that in order twice, the edge's number, and a copy of it on the host.
 _ANSWER_LAUNCHES, _ANSWER_BYTES, _LINE_BYTES = 3.0, 56.0, 64.0
-_TREES_LEFT = 4.0  # a vertex has so many times as few where its weights differ
+_TREES_LEFT = 4.0  # 1 / the share of the vertices that are trees when each has taken its edge, where weights differ
 _HEAVY_SHARE = 0.3  # edges a vertex that the light ones leave between trees
 
 
