@@ -16,9 +16,10 @@ from graphs import DIRECTED, UNDIRECTED, with_unsorted_rows, with_wide_offsets
 from numpy.typing import NDArray
 
 import clgraph as cg
-from clgraph.algorithms.coloring import Coloring, color, speculation
+from clgraph.algorithms.coloring import ALGORITHM, Coloring, color, speculation
 from clgraph.algorithms.coloring import plan as coloring_plan
 from clgraph.algorithms.coloring import problem as problems
+from clgraph.algorithms.coloring.hash_choice import few_collisions
 from clgraph.algorithms.coloring.plan import ranks
 from clgraph.algorithms.coloring.problem import ColoringProblem, as_problem
 from clgraph.algorithms.coloring.strategies import STRATEGIES
@@ -486,3 +487,20 @@ def test_prefer_says_whether_auto_considers_what_takes_more_colors(session: Sess
     assert result.info.strategy == fast.strategy
     with pytest.raises(InputError, match="prefer"):
         cg.color(graph, prefer="beauty", session=session)
+
+
+def test_few_entries_tell_how_many_hash_colors_collide() -> None:
+    """Numbers of neighbours on a path differ in the last bit; at random, half of the colours of one bit collide."""
+    path, order = cg.generators.path(40_000), np.random.default_rng(5).permutation(40_000)
+    shuffled = cg.Graph.from_scipy(path.to_scipy()[order][:, order])
+    assert few_collisions(path) == 0.0 and 0.3 < few_collisions(shuffled) < 0.6
+    assert few_collisions(cg.generators.path(1)) == 0.0
+
+
+def test_hash_colors_are_dear_where_they_collide(pocl: Session) -> None:
+    path, order = cg.generators.path(40_000), np.random.default_rng(5).permutation(40_000)
+    shuffled = cg.Graph.from_scipy(path.to_scipy()[order][:, order])
+    near, anywhere = (
+        ALGORITHM.choose(pocl, as_problem(graph, prefer="time")).seconds["hash_repair"] for graph in (path, shuffled)
+    )
+    assert anywhere > 2 * near

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from conftest import ROOT
 
 import clgraph as cg
+from clgraph.algorithms.table import find_algorithm
 from clgraph.data.csr import asymmetric_entry
 from clgraph.data.entries import EntryFacts, HostFacts
 from clgraph.data.graph import Graph
@@ -293,6 +294,15 @@ def test_components_between_blocks_are_united(session: Session, kind: str) -> No
     found = cg.connected_components(matrix, session=session, strategy="rem", verify=True)
     expected = sp.csgraph.connected_components(matrix, directed=False)
     assert found.n_components == expected[0] and found.labels.tolist() == expected[1].tolist()
+
+
+def test_components_are_united_at_once_where_neighbors_are_near(pocl: Session) -> None:
+    """Where they are anywhere, statistics come first, since most entries need not be looked at."""
+    algorithm = find_algorithm("connected_components")
+    near, anywhere = cg.generators.grid(300, 300), cg.generators.uniform_random(1 << 15, 1 << 18, seed=1)
+    choice = algorithm.choose_at_once(pocl, algorithm.problem(near.to_scipy()))
+    assert choice is not None and choice.strategy == "rem" and set(choice.predicted) == {"rem", "host"}
+    assert algorithm.choose_at_once(pocl, algorithm.problem(anywhere.to_scipy())) is None
 
 
 @pytest.mark.parametrize("column", [400, 2**31 - 1, -1, -(2**31)])
