@@ -75,14 +75,7 @@ static bool search_right(Random &random, ulong seed) {
   }, TOGETHER);
   if (state[STATE_CONTROL + GRID_STATUS] || !light.right() || !heavy.right() || !bits.right() || !state.right())
     return false;
-  const std::vector<uint> expected = on.expected(false);
-  for (int v = 0; v < n; v++) {
-    const int depth = (int)expected[v] > (int)max_depth ? UNREACHED : (int)expected[v], by = predecessors[v];
-    if (distances[v] != depth) return false;
-    if (depth <= 0 ? by != NO_PREDECESSOR : by < 0 || by >= n || distances[by] != depth - 1) return false;
-    if (depth > 0 && !std::count(on.columns() + on.row_offsets[by], on.columns() + on.row_offsets[by + 1], v)) return false;
-  }
-  return distances.right() && predecessors.right();
+  return on.are_levels(distances, predecessors, max_depth) && distances.right() && predecessors.right();
 }
 
 /* Who waits for a group that does not come says so, and does not go on. */

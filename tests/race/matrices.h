@@ -1,12 +1,6 @@
 /* Breadth-first search of a matrix that nobody has checked, by groups of one work-item. */
 #pragma once
-#include "searched.h"
-#define MEMBERS 4
-#define SHARED_ROWS 2ul
-#define MOST_ROWS 6ul
-#define LATE lateness
-#define PATIENCE (ulong)spin_limit
-static unsigned long lateness;
+#include "members.h"
 #include "bfs/matrix.cl"
 
 struct Matrix : Searched {
@@ -30,17 +24,9 @@ struct Matrix : Searched {
 
 static bool matrices_right(Random &random, ulong seed) {
   Matrix on(random, seed);
-  const int n = on.n;
   on.search();
   if (on.words[MATRIX_STATUS] || on.words[MATRIX_WRONG]) return false;
-  const std::vector<uint> expected = on.expected(false);
-  for (int v = 0; v < n; v++) {
-    const int depth = (int)expected[v] > (int)on.max_depth ? -1 : (int)expected[v], by = on.predecessors[v];
-    if (on.distances[v] != depth) return false;
-    if (depth <= 0 ? by != -9999 : by < 0 || by >= n || on.distances[by] != depth - 1) return false;
-    if (depth > 0 && !std::count(on.columns() + on.row_offsets[by], on.columns() + on.row_offsets[by + 1], v)) return false;
-  }
-  return on.right();
+  return on.are_levels(on.distances, on.predecessors, on.max_depth) && on.right();
 }
 
 /* One entry is no vertex, or one offset falls: that is said, and nothing is written where it must not be. */

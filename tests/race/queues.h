@@ -1,12 +1,6 @@
 /* Breadth-first search by groups of one work-item, one of which leads the others while they are in time. */
 #pragma once
-#include "searched.h"
-#define MEMBERS 4
-#define SHARED_ROWS 2ul
-#define MOST_ROWS 6ul
-#define LATE lateness
-#define PATIENCE (ulong)spin_limit
-static unsigned long lateness;
+#include "members.h"
 #include "bfs/queue.cl"
 
 /* The search from the source in the lists of turn 0, in launches of a small budget. */
@@ -45,14 +39,8 @@ static bool queues_right(Random &random, ulong seed) {
     if (!on.place[PLACE_LEFT] || on.place[PLACE_DEPTH] > on.max_depth) break;
     if (resumed > 4 * n) return false;
   }
-  const std::vector<uint> expected = on.expected(false);
-  for (int v = 0; v < n; v++) {
-    const int depth = (int)expected[v] > (int)on.max_depth ? -1 : (int)expected[v], by = on.predecessors[v];
-    if (on.distances[v] != depth) return false;
-    if (depth <= 0 ? by != -9999 : by < 0 || by >= n || on.distances[by] != depth - 1) return false;
-    if (depth > 0 && !std::count(on.columns() + on.row_offsets[by], on.columns() + on.row_offsets[by + 1], v)) return false;
-  }
-  return on.queue.right() && on.distances.right() && on.predecessors.right();
+  return on.are_levels(on.distances, on.predecessors, on.max_depth) && on.queue.right() && on.distances.right()
+         && on.predecessors.right();
 }
 
 /* Who leads a member that does not come says so, and ends. */

@@ -90,4 +90,15 @@ struct Searched {
         }
     return distances;
   }
+  /* Levels up to max_depth, each with a vertex of the one before that leads there. */
+  bool are_levels(const std::vector<int> &distances, const std::vector<int> &predecessors, uint max_depth) const {
+    const std::vector<uint> levels = expected(false);
+    for (int v = 0; v < n; v++) {
+      const int depth = (int)levels[v] > (int)max_depth ? -1 : (int)levels[v], by = predecessors[v];
+      if (distances[v] != depth) return false;
+      if (depth <= 0 ? by != -9999 : by < 0 || by >= n || distances[by] != depth - 1) return false;
+      if (depth > 0 && !std::count(columns() + row_offsets[by], columns() + row_offsets[by + 1], v)) return false;
+    }
+    return true;
+  }
 };
