@@ -41,13 +41,7 @@ KERNEL search_matrix(int n, uint max_depth, int n_sources, __global const int *r
   if (load_relaxed(state + MATRIX_WRONG)) rows = 0ul;
   for (uint depth = 1u; rows && depth <= max_depth && status == STATUS_OK; depth++) {
     lead_all(&level, depth, rows, &most, launch, meeting, in, &status);
-    rows = 0ul;
-#pragma unroll
-    for (uint k = 0u; k < MEMBERS; k++) {
-      level.segments[k].begin = level.segments[k].end;
-      level.segments[k].end = level.segments[k].tail;
-      rows += level.segments[k].end - level.segments[k].begin;
-    }
+    rows = next_level(&level);
   }
   if (!load_relaxed(state + MATRIX_WRONG))
     lead_all(&level, SHARE_OF_UNREACHED, (ulong)n, &most, launch, meeting, in, &status);

@@ -215,6 +215,18 @@ INLINE ulong lead(share_of_level_t *share, uint *most, uint launch, volatile __g
   return edges;
 }
 
+/* Go on to what the queues got in this level, and return how many rows that are. */
+INLINE ulong next_level(share_of_level_t *share) {
+  ulong rows = 0ul;
+#pragma unroll
+  for (uint k = 0u; k < MEMBERS; k++) {
+    share->segments[k].begin = share->segments[k].end;
+    share->segments[k].end = share->segments[k].tail;
+    rows += share->segments[k].end - share->segments[k].begin;
+  }
+  return rows;
+}
+
 #if UNCHECKED
 /* Let a share after the other be expanded: all *rows* of a level, or of all vertices. */
 INLINE void lead_all(share_of_level_t *share, uint depth, ulong rows, uint *most, uint launch,

@@ -65,13 +65,8 @@ KERNEL search_queue(int n, int resumed, uint turn, uint depth, uint max_depth, u
     }
     if (expanded < rows) break;
     depth++;
-    expanded = rows = 0ul;
-#pragma unroll
-    for (uint k = 0u; k < MEMBERS; k++) {
-      level.segments[k].begin = level.segments[k].end;
-      level.segments[k].end = level.segments[k].tail;
-      rows += level.segments[k].end - level.segments[k].begin;
-    }
+    expanded = 0ul;
+    rows = next_level(&level);
     if (rows <= most_rows) continue;
 #pragma unroll
     for (uint k = 0u; k < MEMBERS; k++)
