@@ -229,23 +229,22 @@ def choose_at_once(
     if not isinstance(requested, str):
         return None
     least = calls * rates.call_seconds + rates.read_back_seconds + estimate(before, rates).seconds
-    guessed = None if guess is None else guess()
     offers: dict[str, Estimate] = {}
-    at_once = None
-    if guessed is not None and requested in ("auto", guessed.strategy):
-        at_once = estimate(guessed.work, rates, _GUESSED_CALLS * rates.call_seconds)
-        if at_once.seconds > least + estimate(guessed.otherwise, rates).seconds:
-            at_once = None
+    at_once: dict[str, Estimate] = {}
+    if guess is not None and (guessed := guess()) is not None and requested in ("auto", guessed.strategy):
+        estimated = estimate(guessed.work, rates, _GUESSED_CALLS * rates.call_seconds)
+        if estimated.seconds <= least + estimate(guessed.otherwise, rates).seconds:
+            at_once[guessed.strategy] = estimated
     for name, strategy in strategies.items():
         if strategy.kind != "sequential" or requested not in ("auto", name) or strategy.unfit(problem) is not None:
             continue
         offers[name] = priced(strategy, problem, facts, rates)
-        if requested == name or (at_once is None and offers[name].seconds < least):
+        if requested == name or (not at_once and offers[name].seconds < least):
             reason = f"the least that a call on {facts.name} takes is {1e3 * least:.2g} ms"
             return Choice(name, requested, {name: offers[name]}, reason=reason)
-    if guessed is None or at_once is None:
+    if not at_once:
         return None
-    offers[guessed.strategy] = at_once
+    offers |= at_once
     ranked = dict(sorted(offers.items(), key=lambda item: item[1].seconds))
     return Choice(next(iter(ranked)), requested, ranked, reason="a guess by few entries")
 
