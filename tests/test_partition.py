@@ -368,6 +368,23 @@ def test_hybrid_divides_a_coarse_level_on_the_cpu(session: Session) -> None:
         quiet(graph, 8, session=session, strategy="hybrid", host="cpu", verify=True)
 
 
+def test_hybrid_brings_a_graph_to_the_runtime_that_divides_it(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may live on the device and need no coarsening."""
+    other = session_on("intel" if session is session_on("pocl") else "pocl")
+
+    class OfTwoRuntimes(hybrid.Hybrid):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            self._cpu = other
+
+    monkeypatch.setattr("clgraph.algorithms.partition.strategies.Hybrid", OfTwoRuntimes)
+    there = cg.DeviceGraph.from_graph(GRID, session)
+    result = partition(there, 8, strategy="hybrid", host="cpu", move_at=5000, verify=True)
+    assert result.info.details["moved_vertices"] == GRID.n_vertices
+
+
 def test_hybrid_asks_metis_for_what_the_problem_says(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     metis = ModuleType("pymetis")

@@ -17,6 +17,7 @@ from clgraph.data.graph import Graph
 from clgraph.errors import NoDeviceError, UnsupportedStrategyError
 from clgraph.model.cost import Work, estimate
 from clgraph.model.recipe import Recipe
+from clgraph.runtime.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import as_session
 
 HOSTS = ("metis", "cpu")
@@ -118,6 +119,8 @@ class Hybrid(Multilevel):
 
     def _by_runtime(self, problem: PartitionProblem) -> NDArray[np.int32]:
         assert self._cpu is not None
+        if isinstance(problem.graph, GraphOnDevice) and self._cpu is not self._session:
+            problem = replace(problem, graph=problem.graph.on_device.to_graph())
         plan = PartitionPlan(self._cpu, problem, self._recipe(problem, self._cpu.facts))
         plan.run()
         parts: NDArray[np.int32] = plan.result()[0]
