@@ -98,7 +98,8 @@ def test_few_entries_of_a_larger_matrix_are_enough(pocl: Session, monkeypatch: p
     near, far = graph.to_scipy(), graph.permuted(0).to_scipy()
     assert algorithm.choose_at_once(pocl, algorithm.problem(near, source=0)).strategy == "host"
     assert algorithm.choose_at_once(pocl, algorithm.problem(far, source=0)).strategy == "frontier"
-    monkeypatch.setattr("clgraph.algorithms.bfs._UNMEASURED", 0)
+    for most in ("_UNMEASURED", "_UNMEASURED_BY_ONE"):
+        monkeypatch.setattr(f"clgraph.algorithms.bfs.{most}", 0)
     assert algorithm.choose_at_once(pocl, algorithm.problem(far, source=0)) is None
 
 
