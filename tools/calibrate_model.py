@@ -191,6 +191,7 @@ def main() -> None:
     parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("--facts", nargs="*", default=[], metavar="FILE", help="facts of devices that are not here")
     parser.add_argument("--kinds", choices=("tune", "judge"), default="tune", help="fits are from tune only")
+    parser.add_argument("--algorithms", nargs="+", metavar="NAME", help="only rows of these count (default: of all)")
     parser.add_argument("--kernels", action="store_true", help="list how kernels are predicted")
     parser.add_argument("--left-out", action="store_true", help="tell the regret of each device by weights of others")
     parser.add_argument("--write", action="store_true", help="write the fitted weights")
@@ -198,6 +199,7 @@ def main() -> None:
     halves = {"tune": (unseen.TUNE, unseen.TUNE_RATINGS), "judge": (unseen.JUDGE, unseen.JUDGE_RATINGS)}
     wanted = {*halves[args.kinds][0], *halves[args.kinds][1]}
     rows = [row for path in args.files for row in read_rows(path) if kind_and_size(row)[0] in wanted]
+    rows = [row for row in rows if args.algorithms is None or row["benchmark"] in args.algorithms]
     known = {facts.name: facts for facts in map(facts_in, args.facts)}
     known |= {info.facts.name: info.facts for info in devices() if info.facts is not None}
     weights: Weights = {}

@@ -7,7 +7,7 @@ a core, do all but that; with two they took 0.32 … 0.83 of the time of one.
 from __future__ import annotations
 
 from clgraph.algorithms.bfs.levels import queue_members
-from clgraph.algorithms.traversal.work import UNITS_OF_ATOMICS, reached
+from clgraph.algorithms.traversal.work import NEAR_BYTES, reached
 from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
@@ -20,9 +20,9 @@ _FIRST_LOOKS = 6.0  # entries that an unreached vertex looks at
 _STEP_LOADS, _STEP_ENTRIES = 4.0, 2048.0
 # Of a core of a CPU, in loads in turn from its second-level cache: a queue is one core's, so what the runtime makes of
 # many work-items does not count.
-_NEAR_BYTES = 2.0**18
 _PER_VERTEX, _PER_ENTRY = 0.5, 0.25
 _PER_PULL, _TOP_DOWN_SHARE = 3.2, 0.4  # of a vertex in all rounds; of the search, before it turns round
+_UNITS_OF_ATOMICS = 5.0  # that search as fast together as one that needs none
 _MEETINGS = 1.25  # by which searching together takes longer than a share alone: narrow levels are one core's
 # Of a level in a deep search, which waits for the one before, and more where the next vertex is far; and of two entries
 # a vertex where it is random whether they lead to one that was met, as in components.
@@ -39,9 +39,9 @@ def frontier(stats: GraphStats, facts: DeviceFacts) -> Work:
         guesses = (stats.randomness if is_deep else _far_from_hubs(stats)) * min(m, _GUESSES * met)
         alone = _PER_VERTEX * met + _PER_ENTRY * m + _PER_GUESS * guesses
         levels = min(stats.estimated_depth, met) * (_PER_LEVEL + _PER_FAR_LEVEL * stats.far_neighbor_share)
-        share = min(1.0, UNITS_OF_ATOMICS / facts.compute_units)  # of the time of one, where all use the same lists
+        share = min(1.0, _UNITS_OF_ATOMICS / facts.compute_units)  # of the time of one, where all use the same lists
         together = _MEETINGS / members if members > 1 else share
-        return Work(chains=(Chain(together * alone + levels, _NEAR_BYTES),))
+        return Work(chains=(Chain(together * alone + levels, NEAR_BYTES),))
     n = float(stats.n_vertices)
     barriers = _LEVEL_BARRIERS * stats.estimated_depth if facts.dialect.has_grid_barrier else 0.0
     return Work(
@@ -71,7 +71,7 @@ def direction_optimizing(stats: GraphStats, facts: DeviceFacts) -> Work:
     if not turns_round(stats):
         return frontier(stats, facts).times(1.2)
     if facts.is_cpu:
-        pulls = Work(chains=(Chain(_PER_PULL * n / facts.compute_units, _NEAR_BYTES),))
+        pulls = Work(chains=(Chain(_PER_PULL * n / facts.compute_units, NEAR_BYTES),))
         return frontier(stats, facts).times(_TOP_DOWN_SHARE) + pulls
     looks = min(float(stats.n_edges), _FIRST_LOOKS * n)
     steps = _heavy_entries(stats, stats.n_edges / facts.compute_units) / _STEP_ENTRIES

@@ -1,6 +1,7 @@
 """Shortest paths on the host, by scipy's compiled Dijkstra."""
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from clgraph.model.cost import Part, Work
 _EXACT = 2**53  # integers below it are doubles
 _SCANS, _LOOKS = 1.0, 40.0  # the latter of predecessors
 _THIN_SHARE = 0.36  # of the time, where the heap has two vertices at most
+_FRONT_SECONDS = 1.8e-9  # of a vertex whose distance may fall, by the square of the logarithm of those in the heap
 _CALL, _LOOK = Work(host_seconds=3.5e-5), Work(host_seconds=2e-5)
 
 
@@ -97,4 +99,14 @@ def work(problem: SearchProblem) -> list[Part]:
         return levels_work(graph) + rest
     asked, times, weight = met(graph, "heap")
     times *= _THIN_SHARE if graph.is_thin else 1.0
+    if graph.is_measured:
+        rest.append((_falls(problem), 1.0, 1.0))
     return [(asked, times, weight), (scanned(graph, _SCANS), 1.0, 1.0), (_CALL, 1.0, 1.0), *rest]
+
+
+def _falls(problem: SearchProblem) -> Work:
+    """Return the time of distances that fall while vertices wait in the heap, which equal weights do not let them."""
+    stats = problem.stats
+    reached = stats.reached_share * (stats.n_vertices - stats.n_isolated)
+    waiting = math.log2(1.0 + reached / max(1.0, stats.estimated_depth))
+    return Work(host_seconds=_FRONT_SECONDS * (1.0 - problem.light_share) * reached * waiting**2)

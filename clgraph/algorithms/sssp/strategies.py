@@ -99,7 +99,7 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
     stats, held = problem.stats, problem.held
     n = stats.n_vertices
     n_chunks = f"({2 * n + stats.max_degree} / CHUNK + 2 * SPARE_CHUNKS)"
-    search = Phase(f"{_DIJKSTRA}:search", 1, work.dijkstra(stats, facts), {"budget": _BUDGET})
+    search = Phase(f"{_DIJKSTRA}:search", 1, work.dijkstra(stats, problem.light_share), {"budget": _BUDGET})
 
     def setting() -> Setting:
         return Setting(

@@ -44,7 +44,7 @@ def _recipe(
     n, held = problem.graph.n_vertices, problem.held
     atomic, balance = checked_flag("atomic", atomic), checked_flag("balance", balance)
     n_words = n if n_words is None else n_words
-    n_rounds = work.n_rounds(problem.stats, problem.light_share)
+    n_rounds = work.n_rounds(problem.stats, facts, problem.light_share)
     active = work.active_share(problem.stats, facts, n_rounds)
     steps = (
         *before,
@@ -168,10 +168,10 @@ def rounds_strategies(kind: type[SearchPlan]) -> dict[str, Strategy]:
 
 def _rounds(problem: SearchProblem, facts: DeviceFacts) -> list[Part]:
     """Return what the host does for all rounds, and what is in them at least."""
-    n = work.n_rounds(problem.stats, problem.light_share)
+    n = work.n_rounds(problem.stats, facts, problem.light_share)
     looks, weight = Work(read_backs=work.n_looks(n)), weights_of(facts).get(_ROUNDS, 1.0)
     active = n * work.active_share(problem.stats, facts, n)
-    return [(Work(launches=1.0), n, 1.0), (looks, 1.0, 1.0), (work.least_round(problem.stats), active, weight)]
+    return [(Work(launches=1.0), n, 1.0), (looks, 1.0, 1.0), (work.least_round(problem.stats, facts), active, weight)]
 
 
 def _plan_splitting(

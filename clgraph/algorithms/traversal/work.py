@@ -1,4 +1,4 @@
-"""What searches by rounds over all vertices, and by one work-item, ask of a device."""
+"""What searches by rounds over all vertices ask of a device, and what all searches meet."""
 from __future__ import annotations
 
 import math
@@ -8,29 +8,17 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import DeviceRates
 from clgraph.model.cost import Chain, Gathers, Work, estimate
 
-_NEAR_BYTES = 2.0**18
-UNITS_OF_ATOMICS = 5.0  # that search as fast together as one that needs none
+NEAR_BYTES = 2.0**18  # in the second-level cache of a CPU's core
 _PART_BYTES = 12.0  # of the arrays of parts
 MEAN_DEGREES = 32  # of the default threshold of child launches
 _HOPS = 1.8  # edges of a path by the logarithm of the vertices, where weights are random
+_NOT_RISING = 0.7  # of the edges of a path; a round of a CPU goes on along rising numbers
 _SINGLE_ROUNDS = 4.0  # after each of which the host looks at the device
 _ROUNDED = 0.999  # of a sum that :func:`a_round` makes in steps
+# Of a CPU: what an entry takes, as bytes in order, and as loads in turn by one core; the share of far ends for which it
+# waits, and seconds of a core at a vertex of an irregular graph.
+_ENTRY_BYTES, _ENTRY_LOADS, _FAR_LOADS, _IRREGULAR_SECONDS = 18.0, 0.36, 0.5, 6.8e-9
 _CHILD_GATHERS = 20.0  # in a round: the distance of its parent, and what asks for more of them
-
-
-def serial_work(
-    stats: GraphStats, facts: DeviceFacts, per_vertex: float = 4.0, per_edge: float = 0.5, far_loads: float = 0.15,
-    times: float = 1.0,
-) -> Work:
-    """Return the work of one work-item that looks so many *times* at every edge it reaches; no launches.
-
-    It is in loads of the whole device.
-    """
-    n, connected, m = float(stats.n_vertices), *reached(stats)
-    far = far_loads * m * stats.far_neighbor_share
-    shared = times * min(float(facts.compute_units), UNITS_OF_ATOMICS)
-    near = shared * (per_vertex * connected + per_edge * m)
-    return Work(streamed_bytes=times * 8.0 * n, gathers=(Gathers(near, _NEAR_BYTES), Gathers(shared * far, 4.0 * n)))
 
 
 def reached(stats: GraphStats) -> tuple[float, float]:
@@ -39,17 +27,18 @@ def reached(stats: GraphStats) -> tuple[float, float]:
     return share * (stats.n_vertices - stats.n_isolated), share * stats.n_edges
 
 
-def n_rounds(stats: GraphStats, light_share: float = 1.0) -> float:
+def n_rounds(stats: GraphStats, facts: DeviceFacts, light_share: float = 1.0) -> float:
     """Return a round for every edge of the longest shortest path, one that changes nothing, and one for what got lost.
 
     The path has an edge for each level, and where weights differ it goes around heavy edges: with random weights it has
     a multiple of the logarithm of the vertices, or as many levels as the light edges alone make.
     """
-    if light_share == 1.0:
-        return 2.0 + stats.estimated_depth
-    light = math.log(max(1.0, light_share * stats.mean_degree))
-    hops = min(_HOPS, 1.0 / light if light else math.inf) * math.log(1.0 + reached(stats)[0])
-    return 2.0 + max(stats.estimated_depth, hops)
+    longest = stats.estimated_depth
+    if light_share < 1.0:
+        light = math.log(max(1.0, light_share * stats.mean_degree))
+        hops = min(_HOPS, 1.0 / light if light else math.inf) * math.log(1.0 + reached(stats)[0])
+        longest = max(longest, hops)
+    return 2.0 + (_NOT_RISING * longest if facts.is_cpu else longest)
 
 
 def active_share(stats: GraphStats, facts: DeviceFacts, rounds: float) -> float:
@@ -69,7 +58,8 @@ def a_round(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) -> Wor
     """Return the work of a round, but for its launches, where no part has more than *mda* edges.
 
     A vertex waits for the longest of those in its sub-group; children stand beside each other, and have about as many
-    edges. No round is shorter than its longest part, of which a GPU's work-item loads one entry after the other.
+    edges. No round is shorter than its longest part, of which a GPU's work-item loads one entry after the other. A
+    CPU's core has several loads under way, and loses more time where it guesses wrong how long a row is.
     """
     sizes: list[tuple[float, float]] = []  # of the vertices: edges left, share
     children_edges, n, n_children, width = 0.0, max(1, stats.n_vertices), 0.0, facts.sub_group_size
@@ -86,17 +76,27 @@ def a_round(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) -> Wor
         reached = min(1.0, below + share)
         slots += n * size * (reached**width - below**width)
         below = reached
-    per_part = 8.0 + (_PART_BYTES if mda < stats.max_degree else 4.0)
+    per_part, longest = 8.0 + (_PART_BYTES if mda < stats.max_degree else 4.0), min(mda, float(stats.max_degree))
+    if facts.is_cpu:
+        far = _FAR_LOADS * stats.far_neighbor_share * stats.n_edges
+        return Work(
+            streamed_bytes=per_part * (n + n_children) + _ENTRY_BYTES * stats.n_edges,
+            gathers=(Gathers(far + _CHILD_GATHERS * n_children, 4.0 * n),),
+            chains=(Chain(_ENTRY_LOADS * longest, NEAR_BYTES),),
+            host_seconds=_IRREGULAR_SECONDS * stats.irregularity * n / facts.compute_units,
+        )
     return Work(
         streamed_bytes=per_part * (n + n_children) + (8.0 if stats.weighted else 4.0) * stats.n_edges,
         gathers=(Gathers(slots + children_edges + _CHILD_GATHERS * n_children, 4.0 * n),),
-        chains=(Chain(min(mda, float(stats.max_degree)), 4.0 * (n if facts.is_cpu else max(n, stats.n_edges))),),
+        chains=(Chain(longest, 4.0 * max(n, stats.n_edges)),),
     )
 
 
-def least_round(stats: GraphStats) -> Work:
+def least_round(stats: GraphStats, facts: DeviceFacts) -> Work:
     """Return a part of every round's work: each row is read, and of each entry the distance of its end."""
     n, m = float(stats.n_vertices), float(stats.n_edges)
+    if facts.is_cpu:
+        return Work(streamed_bytes=_ROUNDED * (8.0 * n + _ENTRY_BYTES * m))
     return Work(streamed_bytes=8.0 * n + 4.0 * m, gathers=(Gathers(_ROUNDED * m, 4.0 * n),))
 
 
@@ -125,7 +125,7 @@ def model_mda(stats: GraphStats, facts: DeviceFacts, rates: DeviceRates) -> int:
 
     def seconds(mda: int) -> float:
         is_split = mda < stats.max_degree
-        rounds = (a_round(stats, facts, mda) + Work(launches=1.0 + is_split)).times(n_rounds(stats))
+        rounds = (a_round(stats, facts, mda) + Work(launches=1.0 + is_split)).times(n_rounds(stats, facts))
         once = Work(launches=4.0, streamed_bytes=16.0 * stats.n_vertices) + fill_parts(stats, mda)
         return estimate(rounds + once if is_split else rounds, rates).seconds
 
