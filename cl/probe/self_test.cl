@@ -1,6 +1,7 @@
 /* What a device must get right before it may be used: the built-ins that kernels call with vectors, at every width;
  * atomics; local memory and barriers.  A work-item takes one item, or with vectors as many items as a vector has
  * numbers.  The work-items meet on a few words on purpose.  clgraph/runtime/self_test.py knows what must come out.
+ * The last kernel is timed.
  */
 #include "common/atomics.h"
 
@@ -60,4 +61,16 @@ KERNEL local_memory(__global uint *sums, __global uint *mirrored) {
   barrier(CLK_LOCAL_MEM_FENCE);
   sums[get_global_id(0)] = tree[0] + count[0];
   mirrored[get_global_id(0)] = copy[WG_SIZE - 1 - l];
+}
+
+/* `turns` attempts of a work-item to exchange the word of its group, as `cmpxchg_int32` of atomics.cl makes them.
+ * done: how many changed it. */
+KERNEL exchanges(uint turns, uint stride, volatile __global int *words, __global uint *done) {
+  volatile __global int *p = words + (size_t)get_group_id(0) * stride;
+  uint count = 0u;
+  for (uint turn = 0u; turn < turns; turn++) {
+    int old = load_relaxed(p);
+    if (compare_exchange(p, old, old + 1) == old) count++;
+  }
+  done[get_global_id(0)] = count;
 }

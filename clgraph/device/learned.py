@@ -4,6 +4,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import os
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,11 @@ _MOST_RUNS = 64.0  # that count in full; what was long ago fades
 _MOST_OFF = math.log(100.0)  # of a run that counts; more is a machine that was asleep
 
 logger = logging.getLogger(__name__)
+
+
+def learns() -> bool:
+    """Return whether anything that was measured without being asked for may change picks."""
+    return os.environ.get("CLGRAPH_LEARN") != "0"
 
 
 @dataclass(frozen=True)

@@ -150,6 +150,19 @@ class DeviceProfile:
     spread: Mapping[str, float] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
 
+    def with_exchanges(self, per_second: float) -> DeviceProfile:
+        """Return this profile of another processor with atomics as fast as its compare-exchanges are here.
+
+        These are *per_second*, on words of which each work-group has its own.
+        """
+        known = self.rates.group_address_atomics_per_second
+        factor = per_second / known["cmpxchg_int32"]
+        atomics = {operation: factor * rate for operation, rate in known.items()}
+        return replace(
+            self, rates=replace(self.rates, group_address_atomics_per_second=atomics),
+            notes={**self.notes, "group_address_atomics_per_second": "by the self-test's compare-exchanges"},
+        )
+
     def to_json(self) -> dict[str, Any]:
         """Return a JSON-ready document, numbers rounded to four figures."""
         return {"schema": SCHEMA_VERSION, **_rounded(asdict(self))}

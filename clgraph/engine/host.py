@@ -110,10 +110,11 @@ def walked(graph: Graph, way: str) -> Work:
     return Work(host_items=(near, HostItems(far * items, whole, way)))
 
 
-def met(graph: Graph, way: str) -> Part:
+def met(problem: Any, way: str) -> Part:
     """Return the work of :func:`walked`, of which a search does as much as it reaches of the graph."""
+    graph = problem.graph
     is_known = graph.n_vertices > FAR_DISTANCE and graph.is_measured
-    return walked(graph, way), graph.stats.reached_share if is_known else 1.0, 1.0
+    return walked(graph, way), problem.stats.reached_share if is_known else 1.0, 1.0
 
 
 def scanned(graph: Graph, passes: float, passes_of_vertices: float = 0.0) -> Work:

@@ -5,12 +5,11 @@ same for all strategies take part. ``CLGRAPH_LEARN=0`` turns it off.
 """
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass, field, replace
 from weakref import WeakKeyDictionary, finalize
 
-from clgraph.device.learned import Learned
+from clgraph.device.learned import Learned, learns
 from clgraph.model.strategy import Choice, Kind
 from clgraph.runtime.session import Session
 from clgraph.runtime.timing import Recorder
@@ -125,7 +124,7 @@ _OF_SESSIONS: WeakKeyDictionary[Session, Learning] = WeakKeyDictionary()
 
 def learning_of(session: Session) -> Learning | None:
     """Return what *session* has learned under its profile, or ``None`` where learning is turned off."""
-    if os.environ.get("CLGRAPH_LEARN") == "0":
+    if not learns():
         return None
     known = _OF_SESSIONS.get(session)
     if known is None or known.profile is not session.profile:

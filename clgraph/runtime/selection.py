@@ -7,8 +7,9 @@ from collections.abc import Iterable
 import pyopencl as cl
 
 from clgraph.arguments import shown
-from clgraph.device.facts import DeviceInfo
-from clgraph.device.profile import load_profile, user_path
+from clgraph.device.facts import DeviceFacts, DeviceInfo
+from clgraph.device.learned import learns
+from clgraph.device.profile import DeviceProfile, load_profile, user_path
 from clgraph.errors import NoDeviceError
 from clgraph.model.cost import Atomics, Gathers, Work, estimate
 from clgraph.runtime.drivers import prepare_environment
@@ -110,6 +111,15 @@ def check_works(device: cl.Device) -> None:
             f"{device.platform.name} / {device.name} must not be used: {reason}. Choose another device "
             "(`clgraph devices` lists them), or mend its driver; `clgraph doctor` tests it again"
         )
+
+
+def profile_of(device: cl.Device, facts: DeviceFacts) -> DeviceProfile:
+    """Return the best profile known for *device*; one of another processor gets the atomics of this one."""
+    profile = load_profile(facts)
+    if profile.origin not in ("vendor", "generic") or not learns():
+        return profile
+    per_second = verdict(device).get("exchanges_per_second")
+    return profile if per_second is None else profile.with_exchanges(per_second)
 
 
 def _kind(device: cl.Device) -> str:

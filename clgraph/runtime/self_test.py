@@ -2,6 +2,9 @@
 
 Drivers that crash a process, or whose compilers make wrong code, are seen in the field: each device runs
 ``cl/probe/self_test.cl`` once per driver, processor and version of this package. The verdict is kept.
+
+Rates of CPUs are shipped by runtime, and processors under one runtime differ most in atomics: by a factor of two
+between servers of two vendors. So the test of a CPU also times one of them.
 """
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import contextlib
 import hashlib
 import json
 import logging
+import math
 import sys
 import tempfile
 import time
@@ -34,6 +38,9 @@ logger = logging.getLogger(__name__)
 SOURCE = "probe/self_test.cl"
 TIMEOUT_SECONDS = 60.0
 _N_ITEMS, _GROUP = 1024, 64
+# Of the timed kernel: work-items of a compute unit, their turns, words from one group's to the next, and runs, of which
+# the quickest counts, since other processes may have the cores.
+_TIMED_ITEMS, _TURNS, _STRIDE, _RUNS = 1 << 14, 16, 64, 40
 _PROCESSOR = ("vendor_id", "cpu family", "model", "model name", "flags")
 _verdicts: dict[cl.Device, dict[str, Any]] = {}
 
@@ -45,7 +52,8 @@ def verdict(device: cl.Device, *, timeout: float = TIMEOUT_SECONDS) -> dict[str,
     -------
     dict
         ``"reason"``: why the device must not be used, or None; ``"build_seconds"`` and ``"run_seconds"`` of a test
-        that ran to its end.
+        that ran to its end; ``"exchanges_per_second"`` of a CPU: attempts to compare and exchange words of which each
+        work-group has its own.
     """
     if device not in _verdicts:
         path = _place(device)
@@ -91,7 +99,8 @@ def _judge(device: cl.Device, timeout: float) -> tuple[dict[str, Any], bool]:
 
 def _place(device: cl.Device) -> Path:
     facts, host = query_facts(device), [processor().get(name) for name in _PROCESSOR]
-    about = (__version__, facts.platform_version, facts.driver_version, facts.name, *_text(facts), host)
+    known = facts.platform_version, facts.driver_version, facts.name, facts.compute_units
+    about = (__version__, *known, *_text(facts), host)
     return cache_dir("self-tests") / f"{hashlib.sha256(repr(about).encode()).hexdigest()[:32]}.json"
 
 
@@ -122,11 +131,27 @@ def examine(device: cl.Device) -> dict[str, Any]:
         context = cl.Context([device])
         program = cl.Program(context, text).build([options, "-w"], [device])
         built = time.perf_counter()
-        with cl.CommandQueue(context, device) as queue:
+        timing = cl.command_queue_properties.PROFILING_ENABLE
+        with cl.CommandQueue(context, device, properties=timing) as queue:
             reason = next(_faults(queue, program, facts), None)
+            rates = {"exchanges_per_second": _exchange_rate(queue, program, facts)} if facts.is_cpu else {}
     except cl.Error as error:
         return {"reason": f"its self-test fails: {str(error).strip().splitlines()[0]}"}
-    return {"reason": reason, "build_seconds": built - started, "run_seconds": time.perf_counter() - built}
+    return {"reason": reason, "build_seconds": built - started, "run_seconds": time.perf_counter() - built, **rates}
+
+
+def _exchange_rate(queue: cl.CommandQueue, program: cl.Program, facts: DeviceFacts) -> float:
+    n_items, group = facts.compute_units * _TIMED_ITEMS, _group_size(facts)
+    words = np.zeros(n_items // group * _STRIDE, np.int32)
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    exchanged = cl.Buffer(queue.context, flags, hostbuf=words)
+    done = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, 4 * n_items)
+    kernel, least = cl.Kernel(program, "exchanges"), math.inf
+    for _ in range(_RUNS):
+        event = kernel(queue, (n_items,), (group,), np.uint32(_TURNS), np.uint32(_STRIDE), exchanged, done)
+        event.wait()
+        least = min(least, 1e-9 * (event.profile.end - event.profile.start))
+    return n_items * _TURNS / max(least, 1e-9)
 
 
 def _faults(queue: cl.CommandQueue, program: cl.Program, facts: DeviceFacts) -> Iterator[str]:

@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from pyopencl.tools import ImmediateAllocator, MemoryPool
 
 from clgraph.arguments import checked_array, checked_count, checked_flag, shown
-from clgraph.device.profile import DeviceProfile, load_profile
+from clgraph.device.profile import DeviceProfile
 from clgraph.errors import DeviceMemoryError, InputError
 from clgraph.runtime import huge_pages, recycled
 from clgraph.runtime.arrays import DeviceArray, number_type
@@ -34,7 +34,7 @@ from clgraph.runtime.quirks import (
     wants_one_thread,
     works_while_waiting,
 )
-from clgraph.runtime.selection import check_works, select_device
+from clgraph.runtime.selection import check_works, profile_of, select_device
 from clgraph.runtime.source import known_to
 from clgraph.runtime.staging import LEAST_BYTES, Staging
 from clgraph.runtime.timed_queue import TimedQueue
@@ -107,7 +107,7 @@ class Session(TimedQueue):
                 else cl.CommandQueue(self.context, self.device, properties=kinds.PROFILING_ENABLE)
             )
             self.facts = query_facts(self.device)
-        self.profile: DeviceProfile = load_profile(self.facts)
+        self.profile: DeviceProfile = profile_of(self.device, self.facts)
         self.driver = _one_thread if wants_one_thread(self.device) else contextlib.nullcontext()
         self._copies_lines = copies_whole_lines_faster(self.device)
         self._works_while_waiting = works_while_waiting(self.device)

@@ -21,4 +21,4 @@ def solve(problem: SearchProblem) -> tuple[NDArray[np.int32], NDArray[np.int32]]
 
 def work(problem: SearchProblem) -> list[Part]:
     """Return what the search asks of the host."""
-    return levels_work(problem.graph)
+    return levels_work(problem)

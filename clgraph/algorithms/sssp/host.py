@@ -15,7 +15,7 @@ from clgraph.engine.host import given_matrix, met, pattern, scanned
 from clgraph.model.cost import Part, Work
 
 _EXACT = 2**53  # integers below it are doubles
-_SCANS, _LOOKS = 1.0, 40.0  # the latter of predecessors
+_SCANS, _SCANS_OF_VERTICES, _LOOKS = 1.0, 12.0, 40.0  # the second of the heap's nodes, the last of predecessors
 _THIN_SHARE = 0.36  # of the time, where the heap has two vertices at most
 _FRONT_SECONDS = 1.8e-9  # of a vertex whose distance may fall, by the square of the logarithm of those in the heap
 _CALL, _LOOK = Work(host_seconds=3.5e-5), Work(host_seconds=2e-5)
@@ -96,12 +96,12 @@ def work(problem: SearchProblem) -> list[Part]:
     looks = (scanned(graph, _LOOKS), _LOOK) if problem.predecessors else ()
     rest = [(each, 1.0, 1.0) for each in looks]
     if problem.weight_dtype is None:
-        return levels_work(graph) + rest
-    asked, times, weight = met(graph, "heap")
+        return levels_work(problem) + rest
+    asked, times, weight = met(problem, "heap")
     times *= _THIN_SHARE if graph.is_thin else 1.0
     if graph.is_measured:
         rest.append((_falls(problem), 1.0, 1.0))
-    return [(asked, times, weight), (scanned(graph, _SCANS), 1.0, 1.0), (_CALL, 1.0, 1.0), *rest]
+    return [(asked, times, weight), (scanned(graph, _SCANS, _SCANS_OF_VERTICES), 1.0, 1.0), (_CALL, 1.0, 1.0), *rest]
 
 
 def _falls(problem: SearchProblem) -> Work:

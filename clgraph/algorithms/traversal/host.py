@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from clgraph.data.graph import Graph
 from clgraph.data.stats import GraphStats
 from clgraph.engine.host import met, scanned, too_many_entries
 from clgraph.model.cost import Part, Work
@@ -75,10 +74,11 @@ def _product() -> Callable[..., None] | None:
     return product if np.array_equal(levels, path) else None
 
 
-def levels_work(graph: Graph) -> list[Part]:
+def levels_work(problem: Any) -> list[Part]:
     """Return what :func:`levels` asks of the host."""
-    asked = [met(graph, "traverse"), (scanned(graph, _SCANS, _SCANS_OF_VERTICES), 1.0, 1.0), (_CALL, 1.0, 1.0)]
-    return [*asked, (_guesses(graph.stats), 1.0, 1.0)] if graph.is_measured else asked
+    graph = problem.graph
+    asked = [met(problem, "traverse"), (scanned(graph, _SCANS, _SCANS_OF_VERTICES), 1.0, 1.0), (_CALL, 1.0, 1.0)]
+    return [*asked, (_guesses(problem.stats), 1.0, 1.0)] if graph.is_measured else asked
 
 
 def _guesses(stats: GraphStats) -> Work:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from clgraph.algorithms.traversal.distances import DistanceType, distance_type
 from clgraph.algorithms.traversal.sources import LARGEST_DEGREE, source_numbers
 from clgraph.data.graph import Graph
+from clgraph.data.stats import GraphStats
 from clgraph.engine.problem import GraphProblem
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import Session
 
 MAX_DEPTH = 2**31 - 2
+_MOST_MET, _FRAGMENTS = 64, 0.9  # vertices; a share of the graph, and searches that reach less may end soon
 GREATEST = 2**63 - 1  # distance that is an integer
 
 
@@ -48,8 +51,41 @@ class SearchProblem(GraphProblem):
 
     @property
     def settings(self) -> Hashable:
-        """A plan takes other sources if they are as many."""
-        return type(self), self.sources.size, self.limit, self.weighted, self.predecessors, self.wide
+        """A plan takes other sources if they are as many, and if the search ends as soon or not."""
+        ends_soon = self.n_met is not None
+        return type(self), self.sources.size, ends_soon, self.limit, self.weighted, self.predecessors, self.wide
+
+    @property
+    def n_met(self) -> int | None:
+        """How many vertices the search reaches if they are few; ``None`` if they are many, or nobody has looked.
+
+        To look costs the host 20 us, so it does so in fragments only, and at rows that are not on a device.
+        """
+        graph = self.graph
+        if not graph.is_measured or isinstance(graph, GraphOnDevice) or graph.stats.reached_share > _FRAGMENTS:
+            return None
+        return self._few_met
+
+    @cached_property
+    def _few_met(self) -> int | None:
+        offsets, columns, met = self.graph.row_offsets, self.graph.column_indices, {*self.sources.tolist()}
+        waiting = [*met]
+        while waiting and len(met) <= _MOST_MET:
+            v = waiting.pop()
+            begin, end = int(offsets[v]), int(offsets[v + 1])
+            found = {*columns[begin : min(end, begin + 2 * _MOST_MET)].tolist()} - met
+            met |= found
+            waiting += found
+        return None if waiting else len(met)
+
+    @cached_property
+    def stats(self) -> GraphStats:
+        """Those of the graph; but of one in fragments with what this search reaches, if that is little."""
+        stats, n_met = self.graph.stats, self.n_met
+        if n_met is None:
+            return stats
+        share = n_met / max(1, stats.n_vertices - stats.n_isolated)
+        return replace(stats, reached_share=min(1.0, share), estimated_depth=min(stats.estimated_depth, float(n_met)))
 
     @property
     def edge_weights(self) -> NDArray[Any] | None:
