@@ -23,6 +23,7 @@ _STEP_LOADS, _STEP_ENTRIES = 4.0, 2048.0
 _PER_VERTEX, _PER_ENTRY = 0.5, 0.25
 _PER_PULL, _TOP_DOWN_SHARE = 3.2, 0.4  # of a vertex in all rounds; of the search, before it turns round
 _UNITS_OF_ATOMICS = 5.0  # that search as fast together as one that needs none
+_SHARED_ROWS = 64.0  # that a level has if it is searched together, as in cl/bfs/meeting.h
 _MEETINGS = 1.25  # by which searching together takes longer than a share alone: narrow levels are one core's
 # Of a level in a deep search, which waits for the one before, and more where the next vertex is far; and of two entries
 # a vertex where it is random whether they lead to one that was met, as in components.
@@ -39,8 +40,10 @@ def frontier(stats: GraphStats, facts: DeviceFacts) -> Work:
         guesses = (stats.randomness if is_deep else _far_from_hubs(stats)) * min(m, _GUESSES * met)
         alone = _PER_VERTEX * met + _PER_ENTRY * m + _PER_GUESS * guesses
         levels = min(stats.estimated_depth, met) * (_PER_LEVEL + _PER_FAR_LEVEL * stats.far_neighbor_share)
-        share = min(1.0, _UNITS_OF_ATOMICS / facts.compute_units)  # of the time of one, where all use the same lists
-        together = _MEETINGS / members if members > 1 else share
+        together = min(1.0, _UNITS_OF_ATOMICS / facts.compute_units)  # of the time of one, if all use the same lists
+        if members > 1:
+            is_wide = met >= _SHARED_ROWS * stats.estimated_depth
+            together = _MEETINGS / members if is_wide else 1.0
         return Work(chains=(Chain(together * alone + levels, NEAR_BYTES),))
     n = float(stats.n_vertices)
     barriers = _LEVEL_BARRIERS * stats.estimated_depth if facts.dialect.has_grid_barrier else 0.0

@@ -28,6 +28,7 @@ _DEEP, _FEW_TREES = 40.0, 2.0  # levels of a graph whose trees stay near where t
 # Of the trees; where fewer are left in a deep graph, one of them is large, and leaves this share of the vertices.
 _MOST_LEFT, _OUTSIDE_DEEP = 1e-3, 0.4
 _OUTSIDE_BY_TREE = 0.04  # of the vertices, that a tree beside the giant component has where all meet soon
+_HALF_ROW_BYTES = 12.0  # that an entry takes of those that a CPU looks at by Rem's unions, as if all were in order
 # Seconds that a core loses at an entry where it guesses wrong: whether the ends are of one tree, and how far the roots
 # are. In a random numbering these are two entries a vertex, since trees are few later, and less after hooks.
 _GUESS_SECONDS, _MOST_GUESSES, _MOST_AFTER_HOOKS = 1.5e-8, 2.0, 1.0
@@ -300,8 +301,8 @@ def link(stats: GraphStats, facts: DeviceFacts, n_joins: float, walks: float = 0
         leaves = sum(stats.degree_vertex_counts[1:2]) / connected
         guesses += leaves * (1.0 - leaves) * connected
     streamed, gathers = _reads(stats, facts, looks, near=rows + padding)
-    if facts.is_cpu and not walks:  # entries, of half of a row, and near labels come while an exchange waits
-        streamed = 4.0 * looked_at
+    if facts.is_cpu and not walks:  # near labels come while an exchange waits
+        streamed = _HALF_ROW_BYTES * looked_at
     else:
         streamed += 4.0 * stats.n_edges
     return Work(
