@@ -14,7 +14,7 @@ MEAN_DEGREES = 32  # of the default threshold of child launches
 _HOPS = 1.8  # edges of a path by the logarithm of the vertices, where weights are random
 _NOT_RISING = 0.7  # of the edges of a path; a round of a CPU goes on along rising numbers
 _SINGLE_ROUNDS = 4.0  # after each of which the host looks at the device
-_ROUNDED = 0.999  # of a sum that :func:`a_round` makes in steps
+_ROUNDED = 0.999  # of sums that are made in other steps
 # Of a CPU: what an entry takes, as bytes in order, and as loads in turn by one core; the share of far ends for which it
 # waits, and seconds of a core at a vertex of an irregular graph.
 _ENTRY_BYTES, _ENTRY_LOADS, _FAR_LOADS, _IRREGULAR_SECONDS = 18.0, 0.36, 0.5, 6.8e-9
@@ -58,9 +58,10 @@ def a_round(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) -> Wor
     """Return the work of a round, but for its launches, where no part has more than *mda* edges.
 
     A vertex waits for the longest of those in its sub-group; children stand beside each other, and have about as many
-    edges. No round is shorter than its longest part, of which a GPU's work-item loads one entry after the other. A
-    CPU's core has several loads under way, and loses more time where it guesses wrong how long a row is.
+    edges. No round is shorter than its longest part, of which a GPU's work-item loads one entry after the other.
     """
+    if facts.is_cpu:
+        return _a_round_of_cores(stats, facts, mda)
     sizes: list[tuple[float, float]] = []  # of the vertices: edges left, share
     children_edges, n, n_children, width = 0.0, max(1, stats.n_vertices), 0.0, facts.sub_group_size
     for count, edges in zip(stats.degree_vertex_counts, stats.degree_edge_counts, strict=True):
@@ -76,27 +77,36 @@ def a_round(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) -> Wor
         reached = min(1.0, below + share)
         slots += n * size * (reached**width - below**width)
         below = reached
-    per_part, longest = 8.0 + (_PART_BYTES if mda < stats.max_degree else 4.0), min(mda, float(stats.max_degree))
-    if facts.is_cpu:
-        far = _FAR_LOADS * stats.far_neighbor_share * stats.n_edges
-        return Work(
-            streamed_bytes=per_part * (n + n_children) + _ENTRY_BYTES * stats.n_edges,
-            gathers=(Gathers(far + _CHILD_GATHERS * n_children, 4.0 * n),),
-            chains=(Chain(_ENTRY_LOADS * longest, NEAR_BYTES),),
-            host_seconds=_IRREGULAR_SECONDS * stats.irregularity * n / facts.compute_units,
-        )
     return Work(
-        streamed_bytes=per_part * (n + n_children) + (8.0 if stats.weighted else 4.0) * stats.n_edges,
+        streamed_bytes=_per_part(stats, mda) * (n + n_children) + (8.0 if stats.weighted else 4.0) * stats.n_edges,
         gathers=(Gathers(slots + children_edges + _CHILD_GATHERS * n_children, 4.0 * n),),
-        chains=(Chain(longest, 4.0 * max(n, stats.n_edges)),),
+        chains=(Chain(min(mda, float(stats.max_degree)), 4.0 * max(n, stats.n_edges)),),
     )
+
+
+def _a_round_of_cores(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) -> Work:
+    """Return the same of a CPU; its core has several loads under way, and guesses wrong how long a row is."""
+    n, n_children = float(stats.n_vertices), _children(stats, mda) if mda < stats.max_degree else 0.0
+    far = _FAR_LOADS * stats.far_neighbor_share * stats.n_edges
+    return Work(
+        streamed_bytes=_per_part(stats, mda) * (n + n_children) + _ENTRY_BYTES * stats.n_edges,
+        gathers=(Gathers(far + _CHILD_GATHERS * n_children, 4.0 * n),),
+        chains=(Chain(_ENTRY_LOADS * min(mda, float(stats.max_degree)), NEAR_BYTES),),
+        host_seconds=_IRREGULAR_SECONDS * stats.irregularity * n / facts.compute_units,
+    )
+
+
+def _per_part(stats: GraphStats, mda: float) -> float:
+    return 8.0 + (_PART_BYTES if mda < stats.max_degree else 4.0)
 
 
 def least_round(stats: GraphStats, facts: DeviceFacts) -> Work:
     """Return a part of every round's work: each row is read, and of each entry the distance of its end."""
-    n, m = float(stats.n_vertices), float(stats.n_edges)
     if facts.is_cpu:
-        return Work(streamed_bytes=_ROUNDED * (8.0 * n + _ENTRY_BYTES * m))
+        whole = _a_round_of_cores(stats, facts)
+        least = Work(streamed_bytes=whole.streamed_bytes, gathers=whole.gathers, host_seconds=whole.host_seconds)
+        return least.times(_ROUNDED)  # parts shorten the chain
+    n, m = float(stats.n_vertices), float(stats.n_edges)
     return Work(streamed_bytes=8.0 * n + 4.0 * m, gathers=(Gathers(_ROUNDED * m, 4.0 * n),))
 
 
