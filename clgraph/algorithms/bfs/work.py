@@ -13,7 +13,7 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
 
 _DEEP = 40.0  # levels, from which on few frontiers are large enough to turn round
-_LEVEL_BARRIERS = 1.5  # that the accesses of a level take as long as
+_LEVEL_BARRIERS = 1.1  # that the accesses of a level take as long as
 _TURNED_SHARE = 0.25  # of the graph, from which on a search that meets it may turn round
 _FIRST_LOOKS = 6.0  # entries that an unreached vertex looks at
 # Of a GPU's work-group that looks bottom-up at the row of a hub: loads in turn of a step, and entries of it.
@@ -80,7 +80,7 @@ def direction_optimizing(stats: GraphStats, facts: DeviceFacts) -> Work:
     steps = _heavy_entries(stats, stats.n_edges / facts.compute_units) / _STEP_ENTRIES
     return Work(
         streamed_bytes=60.0 * n + 16.0 * looks, gathers=(Gathers(2.0 * looks, n / 8), Gathers(n, 8.0 * n)),
-        grid_barriers=12.0 if facts.dialect.has_grid_barrier else 0.0,
+        grid_barriers=9.0 if facts.dialect.has_grid_barrier else 0.0,
         chains=(Chain(_STEP_LOADS * steps, 4.0 * stats.n_edges),),
     )
 

@@ -97,7 +97,7 @@ def _visits(
 def rounds_in_one_launch(stats: GraphStats, facts: DeviceFacts) -> Work:
     """Wait for the grid, and for the longest row, of which a sub-group looks at all entries."""
     loads = _HUB_LOADS * stats.max_degree / facts.sub_group_size
-    return Work(grid_barriers=6.0, chains=(Chain(loads, 4.0 * stats.n_vertices),))
+    return Work(grid_barriers=4.5, chains=(Chain(loads, 4.0 * stats.n_vertices),))
 
 
 def small_rows(stats: GraphStats, facts: DeviceFacts, times: float = 1.0) -> Work:

@@ -17,7 +17,7 @@ _SHRINKING = 0.57
 _LOOKS = 15.0
 _TURNS = 60.0
 _BORDER = 0.05
-_TURN_BARRIERS = 16.0
+_TURN_BARRIERS = 12.0
 _LAUNCHES = 20.0  # of matching and contraction on a level
 _OTHERS = 10.0
 

@@ -9,7 +9,7 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
 
 _AGAIN = 1.0  # relaxations of an edge beyond the first where weights differ; with light edges only there are none
-_TURN_BARRIERS = 3.0  # that a turn takes as long as; the deepest searches take as many turns as levels
+_TURN_BARRIERS = 2.3  # that a turn takes as long as; the deepest searches take as many turns as levels
 _BUCKETS, _MORE_BUCKETS = 25.0, 105.0  # turns for passes over the pile, at least, and more where weights differ
 _SPLIT = 1.3  # edges are looked at once more where the light ones come first
 # Of Dijkstra's search, which is one core's, in loads in turn from its second-level cache: of a vertex that waits, of
