@@ -21,7 +21,7 @@ _STEP_LOADS, _STEP_ENTRIES = 4.0, 2048.0
 # Of a core of a CPU, in loads in turn from its second-level cache: a queue is one core's, so what the runtime makes of
 # many work-items does not count.
 _PER_VERTEX, _PER_ENTRY = 0.5, 0.25
-_PER_PULL, _TOP_DOWN_SHARE = 3.2, 0.4  # of a vertex in all rounds; of the search, before it turns round
+_PER_PULL, _TOP_DOWN_SHARE = 4.0, 0.4  # of a vertex in all rounds; of the search, before it turns round
 _UNITS_OF_ATOMICS = 5.0  # that search as fast together as one that needs none
 _SHARED_ROWS = 64.0  # that a level has if it is searched together, as in cl/bfs/meeting.h
 _MEETINGS = 1.25  # by which searching together takes longer than a share alone: narrow levels are one core's

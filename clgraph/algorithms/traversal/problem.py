@@ -64,7 +64,7 @@ class SearchProblem(GraphProblem):
         graph = self.graph
         if not graph.is_measured or isinstance(graph, GraphOnDevice) or graph.stats.reached_share > _FRAGMENTS:
             return None
-        return self._few_met
+        return self._few_met if self.sources.size <= _MOST_MET else None
 
     @cached_property
     def _few_met(self) -> int | None:
