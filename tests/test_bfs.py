@@ -409,33 +409,33 @@ def test_a_profile_of_one_core_changes_the_pick(pocl: Session, monkeypatch: pyte
 
 
 def fragments() -> Graph:
-    """A ring of 4,096 vertices, and 1,000 paths of eight after it."""
-    ring = np.arange(4096)
-    paths = 4096 + np.arange(8000).reshape(1000, 8)
+    """A ring of 16,384 vertices, and 10,000 paths of eight after it."""
+    ring = np.arange(16_384)
+    paths = 16_384 + np.arange(80_000).reshape(10_000, 8)
     ends = np.concatenate([np.roll(ring, 1), paths[:, 1:].ravel()])
-    return Graph.from_edges(np.concatenate([ring, paths[:, :-1].ravel()]), ends, n=12_096)
+    return Graph.from_edges(np.concatenate([ring, paths[:, :-1].ravel()]), ends, n=96_384)
 
 
 def test_searches_that_end_soon_are_told_apart(pocl: Session) -> None:
     """In fragments the host looks at what is around the source, and prices follow what it meets."""
     graph = fragments()
-    asked = [as_problem(graph, source=source) for source in (0, 5000, [5000, 5001, 9000])]
+    asked = [as_problem(graph, source=source) for source in (0, 50_000, [50_000, 50_001, 90_000])]
     assert [problem.n_met for problem in asked] == [None] * 3  # nobody has measured the graph
     assert graph.stats.reached_share < 0.9
-    asked = [as_problem(graph, source=source) for source in (0, 5000, [5000, 5001, 9000])]
+    asked = [as_problem(graph, source=source) for source in (0, 50_000, [50_000, 50_001, 90_000])]
     assert [problem.n_met for problem in asked] == [None, 8, 16]
-    assert asked[0].stats == graph.stats and asked[1].stats.reached_share == pytest.approx(8 / 12_096)
+    assert asked[0].stats == graph.stats and asked[1].stats.reached_share == pytest.approx(8 / 96_384)
     assert asked[1].stats.estimated_depth <= 8
     seconds = [ALGORITHM.choose(pocl, problem).seconds for problem in asked[:2]]
     assert all(seconds[1][name] < seconds[0][name] for name in ("host", "frontier"))
     assert asked[0].settings != asked[1].settings
     on_device = cg.DeviceGraph.from_graph(graph, pocl).as_graph()
-    assert as_problem(on_device, source=5000).n_met is None  # its rows are not on the host
+    assert as_problem(on_device, source=50_000).n_met is None  # its rows are not on the host
 
 
 def test_answers_of_sources_in_small_and_large_components(session: Session) -> None:
     graph = fragments()
-    for source in (5000, 0, 12_095, 7, 5000):
+    for source in (50_000, 0, 96_383, 7, 50_000):
         assert bfs(graph, source, session=session, verify=True).distances[source] == 0
 
 
