@@ -198,8 +198,8 @@ def main() -> None:
     args = parser.parse_args()
     halves = {"tune": (unseen.TUNE, unseen.TUNE_RATINGS), "judge": (unseen.JUDGE, unseen.JUDGE_RATINGS)}
     wanted = {*halves[args.kinds][0], *halves[args.kinds][1]}
-    rows = [row for path in args.files for row in read_rows(path) if kind_and_size(row)[0] in wanted]
-    rows = [row for row in rows if args.algorithms is None or row["benchmark"] in args.algorithms]
+    rows = [row for path in args.files for row in read_rows(path) if kind_and_size(row)[0] in wanted
+            and (args.algorithms is None or row["benchmark"] in args.algorithms)]  # fmt: skip
     known = {facts.name: facts for facts in map(facts_in, args.facts)}
     known |= {info.facts.name: info.facts for info in devices() if info.facts is not None}
     weights: Weights = {}

@@ -11,7 +11,8 @@ from functools import cache
 from clgraph.device.facts import DeviceFacts
 
 # tools/calibrate_model.py writes these tables. A kernel has a weight, the standard error of it as a factor, and the
-# number of runs that it is from.
+# number of runs that it is from. Two were set by hand, between a Xeon and an EPYC: that of "levels" is 1.25 times the
+# Xeon's, and that of Dijkstra's search the middle of those by which picks are the best (docs/trials.md).
 CPU: Mapping[str, tuple[float, float, int]] = {
     "bfs/frontier.cl:initialize": (1.17, 1.02, 66),
     "block diagonals": (1.05, 1.11, 22),

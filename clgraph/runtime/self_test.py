@@ -52,8 +52,8 @@ def verdict(device: cl.Device, *, timeout: float = TIMEOUT_SECONDS) -> dict[str,
     -------
     dict
         ``"reason"``: why the device must not be used, or None; ``"build_seconds"`` and ``"run_seconds"`` of a test
-        that ran to its end; ``"exchanges_per_second"`` of a CPU: attempts to compare and exchange words of which each
-        work-group has its own.
+        that ran to its end; ``"exchanges_per_second"`` of a CPU that is right: attempts to compare and exchange
+        words of which each work-group has its own.
     """
     if device not in _verdicts:
         path = _place(device)
@@ -134,7 +134,8 @@ def examine(device: cl.Device) -> dict[str, Any]:
         timing = cl.command_queue_properties.PROFILING_ENABLE
         with cl.CommandQueue(context, device, properties=timing) as queue:
             reason = next(_faults(queue, program, facts), None)
-            rates = {"exchanges_per_second": _exchange_rate(queue, program, facts)} if facts.is_cpu else {}
+            is_timed = facts.is_cpu and reason is None
+            rates = {"exchanges_per_second": _exchange_rate(queue, program, facts)} if is_timed else {}
     except cl.Error as error:
         return {"reason": f"its self-test fails: {str(error).strip().splitlines()[0]}"}
     return {"reason": reason, "build_seconds": built - started, "run_seconds": time.perf_counter() - built, **rates}

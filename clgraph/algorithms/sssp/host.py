@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from clgraph.algorithms.traversal.host import NONE_BEFORE, levels, levels_work
 from clgraph.algorithms.traversal.host import unfit as levels_unfit
 from clgraph.algorithms.traversal.problem import SearchProblem
+from clgraph.algorithms.traversal.work import reached
 from clgraph.engine.host import given_matrix, met, pattern, scanned
 from clgraph.model.cost import Part, Work
 
@@ -107,6 +108,6 @@ def work(problem: SearchProblem) -> list[Part]:
 def _falls(problem: SearchProblem) -> Work:
     """Return the time of distances that fall while vertices wait in the heap, which equal weights do not let them."""
     stats = problem.stats
-    reached = stats.reached_share * (stats.n_vertices - stats.n_isolated)
-    waiting = math.log2(1.0 + reached / max(1.0, stats.estimated_depth))
-    return Work(host_seconds=_FRONT_SECONDS * (1.0 - problem.light_share) * reached * waiting**2)
+    met_vertices, _ = reached(stats)
+    waiting = math.log2(1.0 + met_vertices / max(1.0, stats.estimated_depth))
+    return Work(host_seconds=_FRONT_SECONDS * (1.0 - problem.light_share) * met_vertices * waiting**2)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from clgraph.algorithms.traversal.work import reached
 from clgraph.data.stats import GraphStats
 from clgraph.engine.host import met, scanned, too_many_entries
 from clgraph.model.cost import Part, Work
@@ -83,5 +84,5 @@ def levels_work(problem: Any) -> list[Part]:
 
 def _guesses(stats: GraphStats) -> Work:
     """Return the time of wrong guesses where a row ends, and who was met before; rates of far vertices have it."""
-    met_vertices = stats.reached_share * (stats.n_vertices - stats.n_isolated)
+    met_vertices, _ = reached(stats)
     return Work(host_seconds=_GUESS_SECONDS * (1.0 - stats.far_neighbor_share) * stats.irregularity * met_vertices)

@@ -59,7 +59,7 @@ class SearchProblem(GraphProblem):
     def n_met(self) -> int | None:
         """How many vertices the search reaches if they are few; ``None`` if they are many, or nobody has looked.
 
-        To look costs the host 20 us, so it does so in fragments only, and at rows that are not on a device.
+        To look costs the host up to 70 us, so it does so in fragments only, and at rows that are not on a device.
         """
         graph = self.graph
         if not graph.is_measured or isinstance(graph, GraphOnDevice) or graph.stats.reached_share > _FRAGMENTS:
@@ -97,7 +97,7 @@ class SearchProblem(GraphProblem):
         """The type of the weights that count."""
         return self.graph.weight_dtype if self.weighted else None
 
-    @property
+    @cached_property
     def light_share(self) -> float:
         """The share of the edges that weigh at most twice the least of a few."""
         return self.graph.light_share if self.weighted else 1.0
