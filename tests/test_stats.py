@@ -97,15 +97,13 @@ def test_thin_graphs_have_two_entries_a_vertex() -> None:
     assert not generators.star(9).is_thin and not generators.tree(9).is_thin and not generators.grid(3, 3).is_thin
 
 
-def test_weights_are_equal_or_not() -> None:
-    path = generators.path(1000)
-    assert path.has_equal_weights and Graph([0], [], directed=False).has_equal_weights
-    ends = path.edge_list()[:2]
-    weights = np.full(999, 7, np.int32)
-    assert Graph.from_edges(*ends, weights).has_equal_weights
-    weights[500] = 8  # no look at a few finds it
-    assert not Graph.from_edges(*ends, weights).has_equal_weights
-    assert wrap_graph(path.to_scipy(), weighted=True).has_equal_weights
+def test_few_weights_tell_how_many_edges_weigh_least() -> None:
+    path = generators.path(1001)
+    assert path.least_share == Graph([0], [], directed=False).least_share == 1.0
+    assert wrap_graph(path.to_scipy(), weighted=True).least_share == 1.0
+    for period, share in ((1, 1.0), (2, 0.5), (10, 0.1)):
+        weights = 7 + np.random.default_rng(0).permutation(np.arange(1000) % period)
+        assert Graph.from_edges(*path.edge_list()[:2], weights).least_share == pytest.approx(share, abs=0.15)
 
 
 def test_few_hubs_of_many_vertices_are_trees_of_their_own() -> None:

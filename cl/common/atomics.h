@@ -17,6 +17,7 @@
  *       Never wait for a change with it.
  *   load_stale4(p), store_relaxed4(p, v)
  *       four consecutive ints at once, 16-byte aligned; each of them as load_stale and store_relaxed
+ *   load_once(p)        a plain load of what lanes side by side read once: it leaves the caches to other data
  *   lower_to(p, v)      min that looks first; 1 if this call lowered *p (up to 100x on a hot word)
  *   fence_device()      acquire-release, device scope, __global memory
  *   spin_pause()        between two looks at a word: a CPU's core may run another work-item meanwhile
@@ -229,6 +230,19 @@ INLINE uint exchange_if(int wanted, volatile __global uint *p, uint v) { return 
 INLINE int compare_exchange_if(int wanted, volatile __global int *p, int expected, int desired) {
   return wanted ? compare_exchange(p, expected, desired) : 0;
 }
+#endif
+
+#if DEV_LOADS == LOADS_PTX
+#define DEFINE_LOAD_ONCE_(T, SUFFIX, R)                                                               \
+  INLINE T load_once(const __global T *p) {                                                           \
+    T v; __asm__("ld.global.cs." SUFFIX " %0, [%1];" : "=" R(v) : "l"((ulong)p)); return v; }
+DEFINE_LOAD_ONCE_(int, "s32", "r")
+DEFINE_LOAD_ONCE_(uint, "u32", "r")
+DEFINE_LOAD_ONCE_(long, "s64", "l")
+DEFINE_LOAD_ONCE_(float, "f32", "f")
+DEFINE_LOAD_ONCE_(double, "f64", "d")
+#else
+#define load_once(p) (*(p))
 #endif
 
 #if DEV_LOADS == LOADS_PTX

@@ -47,8 +47,8 @@ INLINE void discover(int n, int n_tiles, int pass, offset_t m, __global const of
     int u[STEPS];
     for (int k = 0; k < STEPS; k++) {
       offset_t e = min(at + (offset_t)(k * SUB_GROUP_SIZE + lane), last - 1);
-      weight[k] = weight_key(edge_weights, e);
-      u[k] = column_indices[e];
+      weight[k] = weight_key_once(edge_weights, e);
+      u[k] = load_once(column_indices + e);
     }
     for (int k = 0; k < STEPS; k++) {
       const offset_t step = at + k * SUB_GROUP_SIZE;

@@ -65,8 +65,8 @@ KERNEL build(int n, int n_tiles, int n_segments, int part, offset_t m, ulong cap
       int u[STEPS], v[STEPS], wanted[STEPS], a[STEPS], b[STEPS];
       for (int k = 0; k < STEPS; k++) {
         offset_t e = min(at + (offset_t)(k * SUB_GROUP_SIZE + lane), last - 1);
-        weight[k] = weight_key(edge_weights, e);
-        u[k] = column_indices[e];
+        weight[k] = weight_key_once(edge_weights, e);
+        u[k] = load_once(column_indices + e);
       }
       for (int k = 0; k < STEPS; k++) {
         offset_t e = at + (offset_t)(k * SUB_GROUP_SIZE + lane);

@@ -25,18 +25,22 @@
 #endif
 #define NO_ENTRY 0xffffffffu
 
-INLINE uint weight_key(__global const uint *restrict edge_weights, offset_t e) {
-#if WEIGHT_KIND == WEIGHT_NONE
-  return 0u;
-#else
-  uint key = edge_weights[e];
+INLINE uint key_of(uint weight) {
 #if WEIGHT_KIND == WEIGHT_INT
-  key ^= 0x80000000u;
+  weight ^= 0x80000000u;
 #elif WEIGHT_KIND == WEIGHT_FLOAT
-  key = float_to_key(as_float(key == 0x80000000u ? 0u : key));  /* -0.0 is 0.0 */
+  weight = float_to_key(as_float(weight == 0x80000000u ? 0u : weight));  /* -0.0 is 0.0 */
 #endif
-  return MAXIMUM ? ~key : key;
-#endif
+  return MAXIMUM ? ~weight : weight;
+}
+
+INLINE uint weight_key(__global const uint *restrict edge_weights, offset_t e) {
+  return WEIGHT_KIND == WEIGHT_NONE ? 0u : key_of(edge_weights[e]);
+}
+
+/* The same for lanes that go along the entries together. */
+INLINE uint weight_key_once(__global const uint *restrict edge_weights, offset_t e) {
+  return WEIGHT_KIND == WEIGHT_NONE ? 0u : key_of(load_once(edge_weights + e));
 }
 
 /* The lightest edge offered to a vertex; every function may race with offers of others. */

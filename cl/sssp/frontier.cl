@@ -27,6 +27,9 @@
 #ifndef FEW_ROWS                 /* with fewer in an average turn, buckets grow once the pile shrinks */
 #define FEW_ROWS 4096u
 #endif
+#ifndef LARGE_PILE               /* where this part of the vertices is in it, all are looked at in its place */
+#define LARGE_PILE 4u
+#endif
 /* Words of the state behind those of levels.h. */
 #define STATE_PILES 320          /* size of the pile: four words in turn by its number, 32 apart */
 #define STATE_WORKED 448         /* rows expanded since it was last looked through, likewise */
@@ -67,7 +70,8 @@ typedef struct {
 
 INLINE void weigh(weight_t *weights, const edges_t *edges, const search_t *on) {
 #pragma unroll
-  for (uint k = 0u; k < STEPS; k++) weights[k] = edges->u[k] >= 0 ? weight_of(on->edge_weights, edges->e[k]) : (weight_t)0;
+  for (uint k = 0u; k < STEPS; k++)
+    weights[k] = WEIGHT_KIND == WEIGHT_NONE ? (weight_t)1 : edges->u[k] >= 0 ? load_once(on->edge_weights + edges->e[k]) : (weight_t)0;
 }
 
 /* Put the vertices k of which bit k of near is set into the next frontier. */
@@ -166,25 +170,29 @@ INLINE void expand(share_t share, relaxed_t at, phase_t phase, const search_t *o
   release(pile, 0u);
 }
 
-/* Every sub-group calls: vertices of the pile that are near now go to the frontier, the others to the next pile. */
+/* Every sub-group calls: vertices of the pile that are near now go to the frontier, the others to the next pile.
+ * `from` without items stands for all vertices. */
 INLINE void look_through(list_t from, uint size, list_t to, dist_t floor, phase_t phase, uint sub_group,
                          uint n_sub_groups, const search_t *on, frontier_t next, volatile __global dist_t *least) {
   dist_t lowest = FAR_AWAY;
-  for (ulong base = (ulong)sub_group * STEPS * SUB_GROUP_SIZE; base < size; base += (ulong)n_sub_groups * STEPS * SUB_GROUP_SIZE) {
+  for (uint base = sub_group * STEPS * SUB_GROUP_SIZE; base < size; base += n_sub_groups * STEPS * SUB_GROUP_SIZE) {
     int vertex[STEPS];
     uint near = 0u, far = 0u;
     entry_t found[STEPS];
 #pragma unroll
     for (uint k = 0u; k < STEPS; k++) {
-      ulong i = base + k * SUB_GROUP_SIZE + sg_lane();
-      vertex[k] = i < size ? load_relaxed(from.items + i) : -1;
+      const uint i = base + k * SUB_GROUP_SIZE + sg_lane();
+      vertex[k] = i >= size ? -1 : from.items ? load_relaxed(from.items + i) : (int)i;
     }
 #pragma unroll
     for (uint k = 0u; k < STEPS; k++) {
       found[k].vertex = vertex[k];
-      found[k].d = vertex[k] >= 0 ? load_relaxed(on->distances + vertex[k]) : 0;
-      if (vertex[k] < 0) continue;
+      found[k].d = vertex[k] >= 0 ? load_relaxed(on->distances + vertex[k]) : FAR_AWAY;
+      if (found[k].d == FAR_AWAY) continue;
       if (found[k].d >= phase.threshold) {
+#if DROP_LEAVES
+        if (!from.items && !has_more(row_of_vertex(vertex[k], on->row_offsets))) continue;
+#endif
         far |= 1u << k;
         lowest = min(lowest, found[k].d);
       } else if (found[k].d >= floor) {
@@ -228,7 +236,7 @@ INLINE void keep_place(const place_t *at, uint turn, volatile __global dist_t *p
  * pile shrinks and turns have little to do.  If no vertex was near, the bucket begins at the least distance left. */
 INLINE int open_bucket(place_t *at, const turn_t *turn, int n, piles_t piles, const search_t *on, frontier_t next,
                        frontier_t settled, volatile __global dist_t *progress) {
-  const list_t pile = pile_of(at->pile, n, piles, turn->state);
+  list_t pile = pile_of(at->pile, n, piles, turn->state);
   const uint size = load_relaxed(pile.size);
   if (!size) return 0;
   const uint worked = load_relaxed(turn->state + STATE_WORKED + 32u * (at->pile & 3u));
@@ -239,8 +247,10 @@ INLINE int open_bucket(place_t *at, const turn_t *turn, int n, piles_t piles, co
   at->phase.threshold = bucket_end(from, at->phase.delta);
   at->n_turns = 0u;
   at->pile++;
-  look_through(pile, size, pile_of(at->pile, n, piles, turn->state), floor, at->phase, turn->sub_group, turn->n_sub_groups, on,
-               next, progress + (at->pile + 3u & 3u));
+  const int is_large = !ALONE && size >= (uint)n / LARGE_PILE;
+  if (is_large) pile.items = 0;
+  look_through(pile, is_large ? (uint)n : size, pile_of(at->pile, n, piles, turn->state), floor, at->phase, turn->sub_group,
+               turn->n_sub_groups, on, next, progress + (at->pile + 3u & 3u));
   if (turn->clears) {            /* for the pile after the next */
     exchange(turn->state + STATE_PILES + 32u * (at->pile + 1u & 3u), 0u);
     exchange(turn->state + STATE_WORKED + 32u * (at->pile + 1u & 3u), 0u);
@@ -320,7 +330,7 @@ KERNEL search(int n, uint round, uint most_turns, dist_t limit, uint light_capac
     frontier_t next = frontier_of(turn.number + 1u, QUEUE_ROWS, &all);
     const frontier_t settled = {0, 0, &unused, 0u, settled_light, settled_heavy, state + STATE_SETTLED, 0, settled_in,
                                 at.pile + 1u};
-    next.listed_in = listed_in;
+    next.listed_in = at.mode == PILE ? 0 : listed_in;
     next.stamp = turn.number + 2u;
     next.held = HELD ? near : 0;
     const list_t pile = pile_of(at.pile, n, both, state);

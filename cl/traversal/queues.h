@@ -106,7 +106,7 @@ INLINE void append(const int *item, uint wanted, list_t to) {
 /* The next frontier: rows and size are the work-group's own queue, of which `room` may be used; sizes[0] counts the
  * vertices in light, sizes[1] the pieces in heavy, sizes[2] the edges of both.
  * With distances a vertex may stand in queues several times, each time with a lesser one, but once in the lists:
- * listed_in[v] is the stamp with which it was listed. */
+ * listed_in[v] is the stamp with which it was listed, or listed_in is 0 where no vertex is found twice. */
 typedef struct {
   __local entry_t *rows;
   volatile __local uint *size, *flags;
@@ -179,7 +179,7 @@ INLINE void look_up(lanes_t *at, uint first, __global const int *restrict column
     edges->slot[k] = slot;
     edges->e[k] = sg_broadcast(at->row.begin, slot) + (offset_t)(number - sg_broadcast(at->before, slot));
     edges->v[k] = sg_broadcast(at->row.vertex, slot);
-    edges->u[k] = number < at->total ? column_indices[edges->e[k]] : -1;
+    edges->u[k] = number < at->total ? load_once(column_indices + edges->e[k]) : -1;
   }
 }
 
@@ -234,13 +234,15 @@ INLINE list_t light_of(frontier_t next) {
 /* Every lane calls; it puts the vertices k of which bit k of wanted is set into the lists. */
 INLINE void list_rows(const entry_t *found, const uint *length, uint wanted, frontier_t next) {
 #if WITH_DISTANCES
-  uint was[STEPS];               /* all exchanges are on their way before one is waited for */
+  if (next.listed_in) {
+    uint was[STEPS];             /* all exchanges are on their way before one is waited for */
 #pragma unroll
-  for (uint k = 0u; k < STEPS; k++)
-    was[k] = exchange_if(wanted >> k & 1u, next.listed_in + found[k].vertex, next.stamp);
+    for (uint k = 0u; k < STEPS; k++)
+      was[k] = exchange_if(wanted >> k & 1u, next.listed_in + found[k].vertex, next.stamp);
 #pragma unroll
-  for (uint k = 0u; k < STEPS; k++)
-    if (was[k] == next.stamp) wanted &= ~(1u << k);
+    for (uint k = 0u; k < STEPS; k++)
+      if (was[k] == next.stamp) wanted &= ~(1u << k);
+  }
 #endif
   uint light = wanted;
   int vertex[STEPS];

@@ -196,12 +196,6 @@ class GraphArrays:
         return self.n_edges <= 2 * self.n_vertices and self._has_thin_rows()
 
     @cached_property
-    def has_equal_weights(self) -> bool:
-        """Whether all edges weigh the same; where a few do not, no others are looked at."""
-        few = self._few_weights()
-        return few is None or bool((few == few[0]).all() and np.all(self._weights() == few[0]))
-
-    @cached_property
     def light_share(self) -> float:
         """The share of a few edges that weigh at most twice the least of them."""
         few = self._few_weights()

@@ -92,10 +92,6 @@ class GraphOnDevice(Graph):
         return self.stats.max_degree <= 2
 
     @property
-    def has_equal_weights(self) -> bool:
-        return self.weight_dtype is None
-
-    @property
     def light_share(self) -> float:
         return float(self.weight_dtype is None)
 

@@ -89,14 +89,18 @@ def _ranks(weights: NDArray[Any] | None, maximum: bool, number_bits: int) -> NDA
 
 
 def work(problem: ForestProblem) -> list[Part]:
-    """A sort of the edges, and what comes before and after it."""
+    """A sort of the edges, and what comes before and after it.
+
+    Edges of the least weight are in order, and stay in the order of the rows, where roots are far if neither rows nor
+    numbers follow a rule.
+    """
     graph, keys = problem.graph, 0.5 * problem.graph.n_edges
     sort = Work(host_items=(HostItems(keys, 16.0 * keys, "sort"),))
-    seconds, share = _VERTEX_SECONDS * graph.n_vertices, _THIN_SHARE if graph.is_thin else 1.0
-    if graph.has_equal_weights:
-        share = _IN_ORDER_SHARE
-        if graph.is_measured:  # how far roots are, where neither rows nor numbers follow a rule
-            stats = graph.stats
-            unruly = max(stats.irregularity, stats.randomness)
-            seconds += _GUESS_SECONDS * unruly * (stats.n_vertices - stats.n_isolated)
-    return [(sort, share, 1.0), (Work(host_seconds=_CALL_SECONDS + seconds), 1.0, 1.0)]
+    in_order = graph.least_share
+    share = _IN_ORDER_SHARE * in_order + (_THIN_SHARE if graph.is_thin else 1.0) * (1.0 - in_order)
+    seconds = _CALL_SECONDS + _VERTEX_SECONDS * graph.n_vertices
+    if graph.is_measured:
+        stats = graph.stats
+        unruly = max(stats.irregularity, stats.randomness)
+        seconds += _GUESS_SECONDS * in_order * unruly * (stats.n_vertices - stats.n_isolated)
+    return [(sort, share, 1.0), (Work(host_seconds=seconds), 1.0, 1.0)]
