@@ -223,6 +223,6 @@ def check_width(session: Session) -> None:
     np.testing.assert_array_equal(matchings_of(session, ZOO["skewed"], few_rows=9), expected)
 
 
-@pytest.mark.parametrize("width", [8, 16, 32, 64])
+@pytest.mark.parametrize("width", [8, *(pytest.param(width, marks=pytest.mark.slow) for width in (16, 32)), 64])
 def test_sub_group_widths(width: int) -> None:
     run_at_width(width, "import test_factorization_offline; test_factorization_offline.check_width(s)")

@@ -283,7 +283,7 @@ def test_random_graphs(
     assert_right(Graph.from_edges(pairs[:, 0], pairs[:, 1], n=n), pocl, *case, **TABLE)
 
 
-@pytest.mark.parametrize("width", [8, 32, 64])
+@pytest.mark.parametrize("width", [8, pytest.param(32, marks=pytest.mark.slow), 64])
 def test_sub_group_widths(width: int) -> None:
     cases = [case for case in CASES if case[2] in ({}, {"distinct": "bitmap"}) and case[1] != "persistent"]
     script = (

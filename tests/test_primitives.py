@@ -563,7 +563,7 @@ def test_one_of_each(session, rng):
     assert least.item() == x.min()
 
 
-@pytest.mark.parametrize("width", [8, 16, 32, 64])
+@pytest.mark.parametrize("width", [8, pytest.param(16, marks=pytest.mark.slow), 32, 64])
 def test_wide_sub_groups(width):
     """Intel's CPU runtime stands in for GPUs: its sub-groups have as many lanes as asked for."""
     if "CLGRAPH_INTEL_SUB_GROUP" in os.environ:

@@ -21,7 +21,7 @@ from conftest import ROOT
 sys.path.insert(0, str(ROOT / "tests" / "race"))
 import lanes
 
-SEEDS = int(os.environ.get("CLGRAPH_RACE_SEEDS", "300"))
+SEEDS = int(os.environ.get("CLGRAPH_RACE_SEEDS", "250"))
 
 
 @dataclass(frozen=True)

@@ -317,13 +317,18 @@ def assemble_ptx(ptx: str, sm: int, ptxas: str) -> None:
         raise RuntimeError(run.stdout + run.stderr)
 
 
-def check_amd(names: Sequence[str], every_kernel: bool) -> tuple[list[list[object]], list[str]]:
-    """Compile for AMD; return table rows and what is wrong."""
+def check_amd(
+    names: Sequence[str], every_kernel: bool, *, in_turns: bool = False
+) -> tuple[list[list[object]], list[str]]:
+    """Compile for AMD; return table rows and what is wrong.
+
+    With *in_turns*, variants are compiled for two targets each, the first for others than the second.
+    """
     rows: list[list[object]] = []
     wrong: list[str] = []
-    for label, path, defines in programs(names):
+    for number, (label, path, defines) in enumerate(programs(names)):
         allowed = MOST_SCALAR_SPILLS.get(path, 0)
-        for target in TARGETS["amd"]:
+        for target in TARGETS["amd"][number % 2 :: 2] if in_turns and defines else TARGETS["amd"]:
             try:
                 kernels = amd_kernels(compile_program(path, defines, target))
             except RuntimeError as error:
