@@ -6,6 +6,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -102,14 +103,19 @@ class GraphStats:
     estimated_depth: float
     reached_share: float
 
-    @property
+    @cached_property
     def randomness(self) -> float:
         """How random the numbering is: as many vertices come before all of their neighbours, and these are as far."""
         roots = min(1.0, self.first_hook_tree_share * (self.mean_degree + 1.0))
         return roots * self.mean_log2_neighbor_distance / math.log2(2.0 + self.n_vertices)
 
+    @cached_property
+    def degrees_and_shares(self) -> tuple[tuple[float, float], ...]:
+        """The mean degree of the vertices in each bin of the histogram that has some, rising, and their share."""
+        counts = zip(self.degree_vertex_counts, self.degree_edge_counts, strict=True)
+        return tuple([(edges / count, count / self.n_vertices) for count, edges in counts if count])
 
-    @property
+    @cached_property
     def irregularity(self) -> float:
         """How irregular rows are to who goes along them: 0 on trees, and where most degrees have the same bits."""
         connected = self.n_vertices - self.n_isolated

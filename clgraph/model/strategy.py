@@ -19,7 +19,7 @@ from clgraph.model.recipe import Recipe
 logger = logging.getLogger(__name__)
 _NOTHING = Work()
 _ANSWER_BYTES, _BUS_BYTES_PER_SECOND = 4.0, 8e9  # of a vertex; of memory that is not pinned
-_SURELY = 2.0  # times the best price: prices may be wrong
+_SURELY = 2.0  # times the best price, but for what comes beside the work: prices may be wrong
 _GUESSED_CALLS = 3.0  # that a call without statistics takes: its plan is new
 
 Kind = Literal["online", "offline", "sequential"]
@@ -59,7 +59,8 @@ class Strategy:
         ``answer(problem, facts)`` estimates the work of kernels that make an answer of what a run has found.
     least : callable, optional
         ``least(problem, facts)`` is a part of the work that takes no time to count, such as the rounds with the least
-        that is done in them. Where it takes too long, nothing else is counted. Strategies may share it.
+        that is done in them. Where it takes too long, nothing else is counted. Strategies that answer alike may share
+        it.
     unchecked : callable, optional
         ``unchecked(session, problem)`` returns a plan for one call that reads a matrix which nobody has checked, and
         checks it on the way.
@@ -154,9 +155,15 @@ def choose(
     estimates = _prices(first, problem, facts, rates)
     at_least = {}
     if last:
-        limit = _SURELY * min((found.seconds for found in estimates.values()), default=math.inf)
-        bounds = {least: estimate(least(problem, facts), rates).seconds for least in set(last.values())}
-        at_least = {name: bounds[least] for name, least in last.items() if bounds[least] > limit}
+        beside = [(found.seconds, found.parts.get("call", 0.0)) for found in estimates.values()]
+        limit = min((_SURELY * (seconds - call) + call for seconds, call in beside), default=math.inf)
+        bounds: dict[Any, float] = {}
+        for name, least in last.items():
+            if (bound := bounds.get(least)) is None:
+                call = _call_seconds(fit[name].answer, problem, facts, rates)
+                bound = bounds[least] = estimate(least(problem, facts), rates, call).seconds
+            if bound > limit:
+                at_least[name] = bound
         estimates |= _prices({name: fit[name] for name in last if name not in at_least}, problem, facts, rates)
     seconds = {name: found.seconds for name, found in estimates.items()}
     ranked = {name: estimates[name] for name in sorted(seconds, key=seconds.__getitem__)}

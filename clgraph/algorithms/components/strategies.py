@@ -119,7 +119,7 @@ def afforest(
 
     def compress(k: int) -> Phase:
         phase = _compress(problem, facts, "sample" if k else "hooks")
-        return phase if k < len(strides) else replace(phase, kernel=f"{_PHASES}:compress_and_find_giant")
+        return phase if k < len(strides) else Phase(f"{_PHASES}:compress_and_find_giant", phase.items, phase.work)
 
     return _recipe(
         problem,

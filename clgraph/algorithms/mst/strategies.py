@@ -178,12 +178,13 @@ def _edge_list(
     n_segments, capacity, block, root_capacity, by_segment, n_visits, *_ = lists
     again = work.offered_again(stats, n_visits, len(lists.makes)) if split_keys else 0.0
     in_one_launch, n_rounds = facts.dialect.has_grid_barrier, work.rounds(stats)
+    barriers = (4 if split_keys else 3) * n_rounds
+    joined = work.join(stats, n_visits, again, barriers) if in_one_launch else NOTHING
 
     def all_rounds(number: int) -> Phase:
         control = f"STATE_CONTROLS + {number} * STATE_CONTROL_WORDS"
-        asked = work.join(stats, n_visits, again, barriers=(4 if split_keys else 3) * n_rounds)
         return Phase(
-            f"{_EDGE_LIST}:rounds", by_segment, asked, {"base": f"{number} * MAX_ROUNDS", "control_at": control},
+            f"{_EDGE_LIST}:rounds", by_segment, joined, {"base": f"{number} * MAX_ROUNDS", "control_at": control},
             _RESIDENT_GROUPS * facts.compute_units, status=f"state[{control} + GRID_STATUS]",
         )
 

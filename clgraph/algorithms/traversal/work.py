@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
@@ -62,21 +63,23 @@ def a_round(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) -> Wor
     """
     if facts.is_cpu:
         return _a_round_of_cores(stats, facts, mda)
-    sizes: list[tuple[float, float]] = []  # of the vertices: edges left, share
-    children_edges, n, n_children, width = 0.0, max(1, stats.n_vertices), 0.0, facts.sub_group_size
-    for count, edges in zip(stats.degree_vertex_counts, stats.degree_edge_counts, strict=True):
-        if count and edges <= mda * count:
-            sizes.append((edges / count, count / n))
-        elif count:
-            parts = _parts(edges / count, mda)
-            sizes.append((edges / count / parts, count / n))
-            children_edges += edges * (parts - 1) / parts
-            n_children += count * (parts - 1)
-    below = slots = 0.0
-    for size, share in sorted(sizes):
-        reached = min(1.0, below + share)
-        slots += n * size * (reached**width - below**width)
-        below = reached
+    n, width, children_edges, n_children = stats.n_vertices, facts.sub_group_size, 0.0, 0.0
+    sizes: Sequence[tuple[float, float]] = stats.degrees_and_shares  # edges that vertices keep, and their share
+    if mda < stats.max_degree:
+        kept = []
+        for degree, share in sizes:
+            if degree > mda:
+                n_parts = _parts(degree, mda)
+                n_children += n * share * (n_parts - 1)
+                children_edges += n * share * degree * (n_parts - 1) / n_parts
+                degree /= n_parts
+            kept.append((degree, share))
+        sizes = sorted(kept)
+    below = reached = slots = 0.0
+    for size, share in sizes:
+        below = min(1.0, below + share)
+        before, reached = reached, below**width
+        slots += n * size * (reached - before)
     return Work(
         streamed_bytes=_per_part(stats, mda) * (n + n_children) + (8.0 if stats.weighted else 4.0) * stats.n_edges,
         gathers=(Gathers(slots + children_edges + _CHILD_GATHERS * n_children, 4.0 * n),),
@@ -119,8 +122,8 @@ def _parts(degree: float, mda: float) -> int:
 
 
 def _children(stats: GraphStats, mda: float) -> float:
-    counts = zip(stats.degree_vertex_counts, stats.degree_edge_counts, strict=True)
-    return sum(float(count * (_parts(edges / count, mda) - 1)) for count, edges in counts if edges > mda * count)
+    cut = [share * (_parts(degree, mda) - 1) for degree, share in stats.degrees_and_shares if degree > mda]
+    return stats.n_vertices * sum(cut)
 
 
 def likely_mda(stats: GraphStats) -> int:
