@@ -199,13 +199,13 @@ class GraphArrays:
     def light_share(self) -> float:
         """The share of a few edges that weigh at most twice the least of them."""
         few = self._few_weights()
-        return 1.0 if few is None else float((few <= 2.0 * few.min()).mean())
+        return 1.0 if few is None else np.count_nonzero(few <= 2.0 * few.min()) / few.size
 
     @cached_property
     def least_share(self) -> float:
         """The share of a few edges that weigh as little as any of them."""
         few = self._few_weights()
-        return 1.0 if few is None else float((few == few.min()).mean())
+        return 1.0 if few is None else np.count_nonzero(few == few.min()) / few.size
 
     def _few_weights(self) -> NDArray[Any] | None:
         """Return weights in even steps, or ``None`` if there are none."""
