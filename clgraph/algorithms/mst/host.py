@@ -19,7 +19,8 @@ _LEAST_DOUBLE = 1 << 52  # the bits of the least double with all its digits
 _KEY_BITS = 62
 _EXACT = 2.0**53  # integers below it are doubles
 _THIN_SHARE = 0.65  # of the time, where sets that are joined have short ways to their roots
-_IN_ORDER_SHARE = 0.18  # where all weights are the same: nothing is out of order, and one row comes after the other
+_IN_ORDER_SHARE = 0.18  # of edges that weigh the same: nothing is out of order, and one row comes after the other
+_FEW_SHARE = 0.1  # of the edges, for which nobody looks at rows
 _CALL_SECONDS = 6e-5
 _VERTEX_SECONDS, _GUESS_SECONDS = 6e-9, 4.2e-8  # of a vertex, and where a core guesses wrong
 
@@ -99,8 +100,8 @@ def work(problem: ForestProblem) -> list[Part]:
     in_order = graph.least_share
     share = _IN_ORDER_SHARE * in_order + (_THIN_SHARE if graph.is_thin else 1.0) * (1.0 - in_order)
     seconds = _CALL_SECONDS + _VERTEX_SECONDS * graph.n_vertices
-    if graph.is_measured:
+    if graph.is_measured and in_order > _FEW_SHARE:
         stats = graph.stats
-        unruly = max(stats.irregularity, stats.randomness)
+        unruly = max(stats.irregularity, stats.randomness, graph.mixed_share * stats.cyclic_share)
         seconds += _GUESS_SECONDS * in_order * unruly * (stats.n_vertices - stats.n_isolated)
     return [(sort, share, 1.0), (Work(host_seconds=seconds), 1.0, 1.0)]
