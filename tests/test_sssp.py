@@ -585,11 +585,11 @@ def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPa
 def test_sub_group_widths(width: int) -> None:
     on_devices = [name for name, strategy in STRATEGIES.items() if strategy.kind != "sequential"]
     names, kinds = (on_devices, "np.int32, np.float32") if width < 64 else (["delta_stepping"], "np.int32,")
-    path = ", cg.generators.path(700)" if width < 64 else ""  # needs one more program, which takes long to compile
+    more = ", cg.generators.path(700), cg.generators.star(5000)" if width < 64 else ""  # of programs of their own
     script = (
         "import clgraph as cg, numpy as np; from clgraph.generators import random_weights;"
         "[cg.sssp(random_weights(g, dtype=t), 3, strategy=k, session=s, verify=True, predecessors=True)"
-        f" for k in {names} for g in (cg.generators.rmat(11, 16), cg.generators.star(5000),"
-        f" cg.generators.delaunay_points(900){path}) for t in ({kinds})]"
+        f" for k in {names} for g in (cg.generators.rmat(11, 16), cg.generators.delaunay_points(900){more})"
+        f" for t in ({kinds})]"
     )
     run_at_width(width, script)

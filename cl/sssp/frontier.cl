@@ -1,5 +1,6 @@
 /* Shortest paths by near and far vertices: those whose distance dropped below a threshold are expanded turn by turn, and
- * those above it wait in a pile; when none are near, the threshold rises by delta.
+ * those above it wait in a pile; when none are near, the threshold rises by delta.  A vertex leaves the pile once, so
+ * what leaves it needs no stamp.
  *
  * A work-item takes edges of its sub-group's rows, or vertices of the pile.
  * distances[v] only falls.  Whoever lowers it below the threshold puts v into the next frontier; who lowers it for the
@@ -27,7 +28,7 @@
 #ifndef FEW_ROWS                 /* with fewer in an average turn, buckets grow once the pile shrinks */
 #define FEW_ROWS 4096u
 #endif
-#ifndef LARGE_PILE               /* where this part of the vertices is in it, all are looked at in its place */
+#ifndef LARGE_PILE               /* a pile of 1 / LARGE_PILE of the vertices is found by a look at all, in their order */
 #define LARGE_PILE 4u
 #endif
 /* Words of the state behind those of levels.h. */
