@@ -458,7 +458,7 @@ def test_sub_group_widths(width: int) -> None:
     steps = {} if width < 64 else {"mst/edge_list.cl": {"STEPS": 1, "BATCH": 1}}  # so does what is unrolled
     script = (
         "import clgraph as cg; from dataclasses import replace; from clgraph.generators import random_weights;"
-        f"s.profile = replace(s.profile, tuning={steps});"
+        f"s.profile = replace(s.profile, tuning={{**s.profile.tuning, **{steps}}});"
         "[cg.minimum_spanning_forest(random_weights(g, high=9), strategy=k, session=s, verify=True, **o)"
         f" for k, o in {cases} for g in (cg.generators.rmat(11, 16), cg.generators.star(5000),"
         " cg.generators.path(700), cg.generators.delaunay_points(900))]"
