@@ -29,7 +29,6 @@ if "CLGRAPH_TEST_CACHES" not in os.environ:
 # Workers of pytest-xdist have a cache each: programs are compiled under its lock, for which others would wait.
 _caches, _worker = os.environ["CLGRAPH_TEST_CACHES"], os.environ.get("PYTEST_XDIST_WORKER", "main")
 os.environ["CLGRAPH_CACHE_DIR"] = os.path.join(_caches, _worker)
-os.environ["CLGRAPH_LEARN"] = "0"  # what one test has measured must not change what another runs
 for name in ("CLGRAPH_DEVICE", "PYOPENCL_CTX"):  # a user's choice of device is not the tests'
     os.environ.pop(name, None)
 
@@ -42,11 +41,12 @@ hypothesis.settings.load_profile("clgraph")
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _patience() -> None:
-    """Let runs that are late go on: on a busy machine the strategy that answers would be chance."""
-    from clgraph.engine import watching
+def _shipped_rates() -> None:
+    """Give sessions the shipped rates: atomics timed on a busy machine would change picks from run to run."""
+    from clgraph.device.profile import load_profile
+    from clgraph.runtime import session
 
-    watching._GRACE_SECONDS = 3600.0
+    session.profile_of = lambda _device, facts: load_profile(facts)
 
 
 @pytest.hookimpl(tryfirst=True)

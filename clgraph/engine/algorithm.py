@@ -1,11 +1,10 @@
 """What an algorithm is: one value that feeds its public function, ``explain``, the command line and the benchmarks."""
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -13,16 +12,14 @@ from clgraph.arguments import checked_flag
 from clgraph.data.stats import FAR_DISTANCE
 from clgraph.data.wrapped import WrappedGraph
 from clgraph.device.facts import DeviceFacts
-from clgraph.engine.learning import Run, Trials, call_seconds, learning_of
 from clgraph.engine.plan import Plan
 from clgraph.engine.problem import admission
-from clgraph.engine.watching import RunsLongError, leaving_after, limit_seconds, second_best
 from clgraph.model.cost import Work
 from clgraph.model.strategy import Choice, Guess, Strategy, checked_options, choose, choose_at_once
 from clgraph.runtime.device_graph import session_for
 from clgraph.runtime.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import Session, SessionLike
-from clgraph.runtime.timing import Recorder, RunInfo, Seconds
+from clgraph.runtime.timing import RunInfo, Seconds
 
 _MOST_CHOICES = 64  # that are kept with a graph: settings such as seeds may be many
 _MOST_ITEMS = 2.5e5  # for each such call: in larger graphs there is no need to look where neighbours are
@@ -53,8 +50,6 @@ class Algorithm:
     left_out : callable
         ``left_out(problem, session)`` returns the strategies that ``"auto"`` does not consider, and why; they run if
         they are asked for by name. It may look at statistics, so it is not asked of strategies on the host.
-    learns : bool
-        Whether measured times may change what ``"auto"`` takes: all strategies must give the same answer.
     only_call : tuple of float
         What the only call on a graph takes at least on a device: as long as so many calls without their kernels, since
         its check, its statistics and a plan take more than to find them; and so many looks at each vertex and entry.
@@ -69,7 +64,6 @@ class Algorithm:
     check: Callable[[Any, Any], None]
     takes: Literal["graph", "ratings", "mesh"] = "graph"
     left_out: Callable[[Any, Session], Mapping[str, str]] = _none_left_out
-    learns: bool = False
     only_call: tuple[float, float] = 12.0, 7.0
     guess: Callable[[Any, DeviceFacts], Guess | None] | None = None
 
@@ -151,67 +145,38 @@ class Algorithm:
             return result
         is_guess = choice is not None
         with on.driver, on.measure(started) as recorder, admission(on, problem, checked=not is_guess) as problem:
-            learning = learning_of(on) if self.learns and not options else None
-            choice, trials = (choice, Trials()) if choice is not None else self._chosen(on, problem, strategy)
-            predicted = ""
-            if learning is not None and strategy == "auto":
-                predicted = choice.strategy
-                choice = learning.pick(self.name, choice, trials)
-            left: dict[str, float] = {}
-            is_watched = strategy == "auto" and not (options or is_guess) and (self.learns or self.takes == "ratings")
-            while True:
-                began = time.perf_counter()
-                try:
-                    with leaving_after(limit_seconds(choice, left) if is_watched else None):
-                        result, run, told = self._run(on, problem, choice, options or {}, recorder)
-                    break
-                except RunsLongError:
-                    left[choice.strategy] = time.perf_counter() - began
-                    trials.seconds[choice.strategy] = math.inf  # nobody knows, and it is not to be left again
-                    choice = replace(choice, strategy=second_best(choice, left) or choice.strategy)
-            told["learned"] = predicted if predicted != choice.strategy and not left else ""
-            if left:
-                told["details"] = {**told["details"], "left": left}
+            choice = choice if choice is not None else self._chosen(on, problem, strategy)
+            with self._planned(on, problem, choice, options or {}) as plan:
+                plan.run()
+                result = self.answer(problem, plan)
+                told = {"details": plan.details, "balance": getattr(plan, "balance", None)}
         kind = self.strategies[choice.strategy].kind
         if kind == "sequential":
             result.info = _host_info(choice, time.perf_counter() - started, **told)
         else:
             result.info = on.run_info(recorder, choice.strategy, kind, choice.seconds, **told)
-        if learning is not None:
-            learning.note(self.name, choice, run.seconds(kind) + call_seconds(choice), trials)
         if verify:
             self.check(problem, result)
         return result
 
-    def _run(
-        self, on: Session, problem: Any, choice: Choice, options: Mapping[str, Any], recorder: Recorder
-    ) -> tuple[Any, Run, dict[str, Any]]:
-        """Run the strategy chosen; return its result, when it ran, and what its plan tells of it."""
-        with self._planned(on, problem, choice, options) as plan:
-            run = Run(recorder)
-            plan.run()
-            run.stop()
-            result = self.answer(problem, plan)
-            return result, run, {"details": plan.details, "balance": getattr(plan, "balance", None)}
+    def _chosen(self, on: Session, problem: Any, strategy: str) -> Choice:
+        """Return the choice of :meth:`choose`, kept while the graph lives.
 
-    def _chosen(self, on: Session, problem: Any, strategy: str) -> tuple[Choice, Trials]:
-        """Return what :meth:`choose` does, and what was measured of it; both are kept while the graph lives.
-
-        Of a matrix the choice alone is kept, for those that have the same statistics.
+        A choice for a matrix is kept for matrices with the same statistics.
         """
         graph, given = _kept_by(problem), getattr(problem, "graph", None)
         known_of = (given.stats, given.weight_dtype, given.weight_range) if isinstance(given, WrappedGraph) else ()
         key = None if given is None else _key(self.name, strategy, problem.settings, *known_of)
         if key is None:
-            return self.choose(on, problem, strategy), Trials()
+            return self.choose(on, problem, strategy)
         known = on.kept.choices_of_matrices if graph is None else on.kept.choices.setdefault(graph, {})
         based_on = on.profile, on.facts, *self.strategies.values()
-        kept: tuple[Any, Choice, Trials] | None = known.get(key)
+        kept: tuple[Any, Choice] | None = known.get(key)
         if kept is None or kept[0] != based_on:
             if len(known) >= _MOST_CHOICES:
                 known.clear()
-            known[key] = kept = based_on, self.choose(on, problem, strategy), Trials()
-        return kept[1:] if graph is not None else (kept[1], Trials())
+            known[key] = kept = based_on, self.choose(on, problem, strategy)
+        return kept[1]
 
     @contextmanager
     def _planned(self, on: Session, problem: Any, choice: Choice, options: Mapping[str, Any]) -> Iterator[Any]:

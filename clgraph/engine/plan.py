@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.engine.growth import Growth, capacity_of
-from clgraph.engine.watching import check_time
 from clgraph.model.cost import estimate
 from clgraph.model.recipe import Loop, Phase, Recipe, Step, Use, has_rounds
 from clgraph.primitives.look_back import LookBack
@@ -205,7 +204,6 @@ class Plan:
                     self._counted = number
                     self.rounds.append(number - first + 1)
                     return
-                check_time()
             check_status(STATUS_TIMEOUT, f"{most} {what}")
 
         return run

@@ -8,7 +8,6 @@ import pyopencl as cl
 
 from clgraph.arguments import shown
 from clgraph.device.facts import DeviceFacts, DeviceInfo
-from clgraph.device.learned import learns
 from clgraph.device.profile import DeviceProfile, load_profile, user_path
 from clgraph.errors import NoDeviceError
 from clgraph.model.cost import Atomics, Gathers, Work, estimate
@@ -116,7 +115,7 @@ def check_works(device: cl.Device) -> None:
 def profile_of(device: cl.Device, facts: DeviceFacts) -> DeviceProfile:
     """Return the best profile known for *device*; one of another processor gets the atomics of this one."""
     profile = load_profile(facts)
-    if profile.origin not in ("vendor", "generic") or not learns():
+    if profile.origin not in ("vendor", "generic"):
         return profile
     per_second = verdict(device).get("exchanges_per_second")
     return profile if per_second is None else profile.with_exchanges(per_second)

@@ -140,8 +140,6 @@ class RunInfo:
         What the strategy tells of itself, such as its rounds.
     balance : tuple of RoundBalance or None
         The spread of work per round, from strategies that count it on request.
-    learned : str
-        What earlier runs had to do with the pick: what would have been picked by prediction alone; empty if nothing.
     """
 
     strategy: str
@@ -153,4 +151,3 @@ class RunInfo:
     kernels: dict[str, tuple[int, float]]
     details: dict[str, Any] = field(default_factory=dict)
     balance: tuple[RoundBalance, ...] | None = None
-    learned: str = ""

@@ -188,5 +188,5 @@ def _guess(problem: SearchProblem, facts: DeviceFacts) -> Guess | None:
 
 
 ALGORITHM = Algorithm(
-    "bfs", STRATEGIES, as_problem, _answer, _check, left_out=_left_out, learns=True, only_call=(6.0, 0.5), guess=_guess
+    "bfs", STRATEGIES, as_problem, _answer, _check, left_out=_left_out, only_call=(6.0, 0.5), guess=_guess
 )

@@ -5,7 +5,6 @@ import numpy as np
 
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
-from clgraph.engine.watching import check_time
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import check_status
 from clgraph.runtime.program import Launch
@@ -121,7 +120,6 @@ class Levels:
         return turn, depth
 
     def _launch(self, launch: Launch, **values: int) -> None:
-        check_time()
         launch.set(**values)
         launch()
         self.rounds += 1

@@ -168,5 +168,5 @@ def _guess(problem: ComponentsProblem, facts: DeviceFacts) -> Guess | None:
 
 
 ALGORITHM = Algorithm(
-    "connected_components", STRATEGIES, as_problem, _answer, _check, learns=True, only_call=(8.0, 7.0), guess=_guess
+    "connected_components", STRATEGIES, as_problem, _answer, _check, only_call=(8.0, 7.0), guess=_guess
 )

@@ -9,7 +9,6 @@ import numpy as np
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.rating_order import stable_order
 from clgraph.arguments import Seed, checked_seed
-from clgraph.engine.watching import check_time
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.fill import iota
 from clgraph.primitives.reduce import reduce
@@ -109,7 +108,6 @@ class _Search:
             self._session, n_alive, self._alive, predicate="left_[i] > 0u", arrays={"left_": self._left}
         )
         while n_alive > few_rows:
-            check_time()
             turn = self._turn(n_alive)
             for _ in range(_TURNS):
                 for launch in turn:
@@ -136,5 +134,4 @@ class _Search:
             "match_group", 1, self._scope, budget=_CPU_TURNS if facts.is_cpu else _GROUP_TURNS
         )
         while self._state.item(self._alive_at):
-            check_time()
             launch()

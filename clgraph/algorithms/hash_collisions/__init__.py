@@ -110,4 +110,4 @@ def _check(problem: CollisionProblem, result: CollisionTable) -> None:
     check_collisions(problem.graph, problem.hashes, problem.bit_widths, *result, distance=problem.distance)
 
 
-ALGORITHM = Algorithm("hash_collisions", STRATEGIES, as_problem, _answer, _check, learns=True)
+ALGORITHM = Algorithm("hash_collisions", STRATEGIES, as_problem, _answer, _check)

@@ -231,5 +231,5 @@ def _check(problem: ForestProblem, result: SpanningForest) -> None:
 
 
 ALGORITHM = Algorithm(
-    "minimum_spanning_forest", STRATEGIES, as_problem, _answer, _check, learns=True, only_call=_ONLY_CALL
+    "minimum_spanning_forest", STRATEGIES, as_problem, _answer, _check, only_call=_ONLY_CALL
 )

@@ -187,4 +187,4 @@ def _check(problem: SearchProblem, result: ShortestPaths) -> None:
     check_sssp(problem.graph, problem.sources, result.distances, result.predecessors, limit=problem.limit)
 
 
-ALGORITHM = Algorithm("sssp", STRATEGIES, as_problem, _answer, _check, learns=True)
+ALGORITHM = Algorithm("sssp", STRATEGIES, as_problem, _answer, _check)

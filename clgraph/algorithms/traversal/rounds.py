@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.engine.plan import Plan
-from clgraph.engine.watching import check_time
 from clgraph.model.recipe import Phase
 from clgraph.runtime.timing import RoundBalance
 
@@ -61,7 +60,6 @@ class Rounds:
         done = changed = 0
         rows: list[RoundBalance] = []
         while changed == done:
-            check_time()
             at_once = 1 if self._counts else min(1 + done // 4, _MOST_AT_ONCE)
             for number in range(done + 1, done + at_once + 1):
                 if self._counts:
