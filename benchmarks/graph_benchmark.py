@@ -114,7 +114,7 @@ class GraphBenchmark:
             raise InputError("; ".join(asked))
         plans = {key: strategy for key, strategy in plans.items() if key not in unfit}
         picked = self.algorithm.choose(session, problem).strategy
-        choice = replace(choose(plans, "auto", problem, facts, rates, whole=True), strategy=picked)
+        choice = replace(choose(plans, plans, "auto", problem, facts, rates), strategy=picked)
         names = [picked if key == "auto" else key for key in strategies]
         verifier = Verifier(self, session, problem, checked=graph.n_edges <= check_limit, known=known)
         timing = {"repeats": repeats, "budget_seconds": budget_seconds}

@@ -68,10 +68,10 @@ class Judge:
             ranked = dict(sorted(seconds.items(), key=lambda item: item[1]))
             return next(name for name, row in model.items() if row["picked"]), ranked
         described = GRAPHS[benchmark][0]
-        choice = described.algorithm.choose(
-            self.session, described.problem(self.label, self.data, **settings), whole=True
-        )
-        return choice.strategy, choice.seconds
+        problem = described.problem(self.label, self.data, **settings)
+        predicted, _ = described.algorithm.predictions(self.session, problem)
+        seconds = {name: estimated.seconds for name, estimated in predicted.items()}
+        return described.algorithm.choose(self.session, problem).strategy, seconds
 
     def build(self, benchmark: str, settings: Mapping[str, Any], strategy: str) -> None:
         """Compile what a strategy needs, so that :meth:`measure` takes no time for that."""

@@ -19,7 +19,6 @@ from scipy.sparse.csgraph import breadth_first_order
 
 import clgraph as cg
 from clgraph.algorithms.bfs import ALGORITHM, BFS, STRATEGIES, as_problem, bfs, levels, work
-from clgraph.algorithms.table import find_algorithm
 from clgraph.algorithms.traversal import queues
 from clgraph.data.graph import Graph
 from clgraph.device.profile import Curve, DeviceRates, load_profile
@@ -372,31 +371,12 @@ def test_bad_graph(pocl: Session) -> None:
 def test_info(pocl: Session) -> None:
     result = cg.bfs(cg.generators.rmat(10), 5, strategy="frontier", session=pocl, verify=True)
     info = result.info
-    assert isinstance(result, BFS) and info.strategy == "frontier" and set(info.predicted_seconds) == set(STRATEGIES)
+    assert isinstance(result, BFS) and info.strategy == "frontier"
+    assert {"frontier", "host"} <= set(info.predicted_seconds) < set(STRATEGIES)
     assert info.kind == STRATEGIES[info.strategy].kind
     seconds = info.seconds
     assert 0 < seconds.kernel <= seconds.total and seconds.host >= 0
     assert sum(s for _, s in info.kernels.values()) == pytest.approx(seconds.kernel)
-
-
-@pytest.mark.parametrize("name", ["bfs", "sssp"])
-@pytest.mark.parametrize("graph", [cg.generators.grid(60, 60), cg.generators.rmat(12), cg.generators.path(9)])
-def test_what_surely_takes_longer_is_not_priced(session: Session, name: str, graph: cg.Graph) -> None:
-    """The pick is that of the whole table, and what was priced is the same to the last bit."""
-    algorithm = find_algorithm(name)
-    problem = algorithm.problem(graph, source=0)
-    some, whole = algorithm.choose(session, problem), algorithm.choose(session, problem, whole=True)
-    assert some.strategy == whole.strategy and not whole.at_least
-    assert some.predicted == {key: whole.predicted[key] for key in some.predicted}
-    assert set(some.seconds) == set(whole.seconds) and next(iter(some.seconds)) == some.strategy
-    beside = [(found.seconds, found.parts.get("call", 0.0)) for found in some.predicted.values()]
-    for key, seconds in some.at_least.items():
-        assert min(2 * (all_of_it - call) + call for all_of_it, call in beside) < seconds < whole.seconds[key]
-        forced = algorithm.choose(session, problem, key)
-        assert forced.strategy == key and forced.predicted[key] == whole.predicted[key]
-    if graph.n_vertices == 3600:
-        assert set(some.at_least) == {"topology_driven", "node_splitting", "child_launch"} - whole.unsupported.keys()
-        assert set(cg.explain(name, graph, source=0, session=session).predicted) == set(whole.predicted)
 
 
 def test_a_profile_of_one_core_changes_the_pick(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -470,10 +450,10 @@ def slower(rates: DeviceRates, factor: float) -> DeviceRates:
 
 
 def test_searches_that_stay_top_down_have_no_other_direction(pocl: Session) -> None:
-    """It would be the same search, for which a matrix must be found to be symmetric; who names it gets it."""
-    deep, shallow = cg.generators.grid(300, 300), cg.generators.rmat(10, 8)
-    assert "direction_optimizing" in cg.explain("bfs", shallow, session=pocl).predicted
-    assert "top-down" in cg.explain("bfs", deep, session=pocl).unsupported["direction_optimizing"]
+    """It would be the same search, for which a matrix must be found to be symmetric; it runs if it is named."""
+    deep, shallow = cg.generators.grid(300, 300), cg.generators.rmat(15, 8)
+    assert "direction_optimizing" in cg.explain("bfs", shallow, session=pocl).contenders
+    assert "direction_optimizing" not in cg.explain("bfs", deep, session=pocl).contenders
     assert "direction_optimizing" in cg.explain("bfs", deep, strategy="frontier", session=pocl).predicted
     assert_right(deep, 5, pocl, "direction_optimizing")
 

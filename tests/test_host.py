@@ -66,53 +66,53 @@ def test_the_rates_decide(pocl: Session, name: str, monkeypatch: pytest.MonkeyPa
         rates, call_seconds=1e-9, read_back_seconds=1e-9, launch_seconds=1e-9, host_items_per_second=slow
     )
     monkeypatch.setattr(pocl, "profile", replace(pocl.profile, rates=prompt))
-    assert algorithm.choose_at_once(pocl, problem) is None
     choice = algorithm.choose(pocl, problem)
-    assert choice.strategy != "host" and set(choice.seconds) == set(algorithm.strategies) and not choice.reason
+    assert choice.strategy != "host" and {"host", choice.strategy} <= {*choice.seconds} and not choice.reason
     late = replace(rates, call_seconds=10.0, read_back_seconds=1e-9)
     monkeypatch.setattr(pocl, "profile", replace(pocl.profile, rates=late))
     assert algorithm.choose(pocl, problem).strategy == "host"
-    choice = algorithm.choose_at_once(pocl, problem)
+    choice = algorithm.choose(pocl, algorithm.problem(weighted(cg.generators.rmat(10, 8))))
     assert choice.strategy == "host" and set(choice.predicted) == {"host"} and choice.reason
 
 
-def test_the_only_call_on_a_matrix_may_take_longer_on_the_host(
-    pocl: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its check and its statistics on the device would take longer; a graph keeps them for other calls."""
-    algorithm, graph = find_algorithm("connected_components"), cg.generators.path(5000)
+def test_a_matrix_pays_for_its_check_on_the_device(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A graph is checked once for all calls, so the device may win where the host wins for a matrix."""
+    algorithm, graph = find_algorithm("connected_components"), cg.generators.path(50_000)
+    assert graph.stats.n_vertices == 50_000
     cost = algorithm.choose(pocl, algorithm.problem(graph), "host").seconds["host"]
     rates = replace(pocl.profile.rates, call_seconds=cost / 2, read_back_seconds=0.0)
     monkeypatch.setattr(pocl, "profile", replace(pocl.profile, rates=rates))
-    assert algorithm.choose_at_once(pocl, algorithm.problem(graph)) is None
-    assert algorithm.choose_at_once(pocl, algorithm.problem(graph.to_scipy())).strategy == "host"
+    matrix = algorithm.problem(graph.to_scipy())
+    for name in ("afforest", "hook_compress"):
+        of_graph, of_matrix = (
+            algorithm.choose(pocl, problem, name).predicted[name].parts["call"]
+            for problem in (algorithm.problem(graph), matrix)
+        )
+        assert of_graph + 8 * rates.call_seconds < of_matrix
+    assert algorithm.choose(pocl, matrix).strategy in ("host", "rem")
 
 
-def test_few_entries_of_a_larger_matrix_are_enough(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where neighbours are near, scipy's search has ended before the device had read the matrix."""
+def test_few_entries_of_a_matrix_decide(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where neighbours are near, scipy's search ends before the device has read the matrix."""
     algorithm, graph = find_algorithm("bfs"), cg.generators.grid(300, 450)
     ways = {"scan": Curve({1: 1e10}), "traverse": Curve({300_000: 1e9, 2_000_000: 1e7})}
     rates = replace(pocl.profile.rates, call_seconds=1.5e-4, host_items_per_second=ways)
     monkeypatch.setattr(pocl, "profile", replace(pocl.profile, rates=rates))
-    monkeypatch.setattr(Graph, "stats", property(lambda graph: pytest.fail("statistics were asked for")))
+    monkeypatch.setattr("clgraph.data.wrapped.graph_stats", lambda graph: pytest.fail("statistics were computed"))
     near, far = graph.to_scipy(), graph.permuted(0).to_scipy()
-    assert algorithm.choose_at_once(pocl, algorithm.problem(near, source=0)).strategy == "host"
-    assert algorithm.choose_at_once(pocl, algorithm.problem(far, source=0)).strategy == "frontier"
-    for most in ("_UNMEASURED", "_UNMEASURED_BY_ONE"):
-        monkeypatch.setattr(f"clgraph.algorithms.bfs.{most}", 0)
-    assert algorithm.choose_at_once(pocl, algorithm.problem(far, source=0)) is None
+    assert algorithm.choose(pocl, algorithm.problem(near, source=0)).strategy == "host"
+    assert algorithm.choose(pocl, algorithm.problem(far, source=0)).strategy == "frontier"
 
 
-@pytest.mark.parametrize("name", [*ALGORITHMS, "color", "partition"])
-def test_whether_the_host_is_at_once_the_better_is_found_without_statistics(
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_a_small_graph_goes_to_the_host_without_statistics(
     pocl: Session, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The device makes them later, in less time than the host."""
     algorithm, graph = find_algorithm(name), weighted(cg.generators.rmat(8, 8))
     problem = algorithm.problem(graph)
-    monkeypatch.setattr(Graph, "stats", property(lambda graph: pytest.fail("statistics were asked for")))
-    choice = algorithm.choose_at_once(pocl, problem)
-    assert (choice is not None) == ("host" in algorithm.strategies)
+    monkeypatch.setattr(Graph, "stats", property(lambda graph: pytest.fail("statistics were computed")))
+    monkeypatch.setattr(Graph, "is_measured", False)
+    assert algorithm.choose(pocl, problem).strategy == "host"
 
 
 def test_isolated_vertices_are_no_work_of_searches(pocl: Session) -> None:
@@ -127,7 +127,7 @@ def test_forests_of_equal_weights_take_the_host_less(pocl: Session) -> None:
     path = cg.generators.path(50_000)
     graphs = path, cg.generators.random_weights(path)
     algorithm = find_algorithm("minimum_spanning_forest")
-    equal, others = (algorithm.choose(pocl, algorithm.problem(graph), whole=True).seconds["host"] for graph in graphs)
+    equal, others = (algorithm.choose(pocl, algorithm.problem(graph), "host").seconds["host"] for graph in graphs)
     assert equal < 0.5 * others
 
 

@@ -70,9 +70,9 @@ def test_predictions_are_of_what_a_recipe_lists(pocl: Session, name: str) -> Non
     """``explain`` tells them from the same recipe, kernel by kernel."""
     algorithm, graph = find_algorithm(name), generators.random_weights(generators.rmat(12, seed=3))
     problem = algorithm.problem(graph)
-    choice, weights = algorithm.choose(pocl, problem, whole=True), weights_of(pocl.facts)
-    assert choice.seconds == explain(name, graph, session=pocl).seconds
-    for strategy, predicted in choice.predicted.items():
+    predictions, weights = algorithm.predictions(pocl, problem)[0], weights_of(pocl.facts)
+    assert predictions == explain(name, graph, session=pocl).predicted
+    for strategy, predicted in predictions.items():
         recipe = algorithm.strategies[strategy].recipe
         if recipe is None or strategy == "hash_repair":  # of which a sample chooses the recipe
             continue

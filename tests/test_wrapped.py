@@ -17,6 +17,7 @@ from conftest import ROOT
 
 import clgraph as cg
 from clgraph.algorithms.table import find_algorithm
+from clgraph.data import graph_arrays
 from clgraph.data.csr import asymmetric_entry
 from clgraph.data.entries import EntryFacts, HostFacts
 from clgraph.data.graph import Graph
@@ -24,9 +25,9 @@ from clgraph.data.wrapped import WrappedGraph, wrap_graph
 from clgraph.engine.problem import admission
 from clgraph.errors import GraphError
 from clgraph.runtime import admission as admissions
-from clgraph.runtime import device_graph
 from clgraph.runtime.admission import admit
 from clgraph.runtime.child import search_path
+from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session
 from clgraph.runtime.staging import Staging
 
@@ -34,7 +35,7 @@ from clgraph.runtime.staging import Staging
 @pytest.fixture(autouse=True)
 def _small_ones_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let kernels check small matrices, which the host would check."""
-    monkeypatch.setattr(device_graph, "_SMALL", 0)
+    monkeypatch.setattr(graph_arrays, "SMALL_ITEMS", 0)
 
 
 WEIGHTS = (np.int32, np.int64, np.float32, np.float64)
@@ -131,7 +132,7 @@ def test_weights_that_change_places_are_no_symmetry(
     pocl: Session, least: int, a: tuple[int, int], b: tuple[int, int], weight: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The second weights are such that a hash that takes little notice of weights does not see it."""
-    monkeypatch.setattr(device_graph, "_SMALL", least)
+    monkeypatch.setattr(graph_arrays, "SMALL_ITEMS", least)
     rows, columns = [a[0], a[1], b[0], b[1]], [a[1], a[0], b[1], b[0]]
     for data in ([1.0, weight, weight, 1.0], [1.0, 1.0, weight, weight]):
         matrix = sp.coo_array((data, (rows, columns)), shape=(76, 76)).tocsr()
@@ -300,13 +301,12 @@ def test_components_between_blocks_are_united(session: Session, kind: str) -> No
 def test_components_are_united_at_once_where_neighbors_are_near(
     pocl: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where they are anywhere, statistics come first on few cores, since most entries need not be looked at."""
+    """Where they are anywhere, few cores skip most entries, which is worth a check and statistics first."""
     monkeypatch.setattr(pocl, "facts", replace(pocl.facts, compute_units=2))
     algorithm = find_algorithm("connected_components")
-    near, anywhere = cg.generators.grid(300, 300), cg.generators.uniform_random(1 << 15, 1 << 18, seed=1)
-    choice = algorithm.choose_at_once(pocl, algorithm.problem(near.to_scipy()))
-    assert choice is not None and choice.strategy == "rem" and set(choice.predicted) == {"rem", "host"}
-    assert algorithm.choose_at_once(pocl, algorithm.problem(anywhere.to_scipy())) is None
+    near, anywhere = cg.generators.grid(300, 300), cg.generators.uniform_random(1 << 18, 1 << 21, seed=1)
+    assert algorithm.choose(pocl, algorithm.problem(near.to_scipy())).strategy == "rem"
+    assert algorithm.choose(pocl, algorithm.problem(anywhere.to_scipy())).strategy == "afforest"
 
 
 @pytest.mark.parametrize("column", [400, 2**31 - 1, -1, -(2**31)])
@@ -376,7 +376,7 @@ def test_the_arrays_are_read_where_they_are(pocl: Session) -> None:
 
 def test_whoever_reads_an_unchecked_graph_makes_the_host_check_it() -> None:
     matrix = matrix_of(10)
-    for name in ("directed", "has_sorted_rows", "row_offsets", "column_indices", "edge_weights", "stats", "degrees"):
+    for name in ("directed", "has_sorted_rows", "row_offsets", "column_indices", "edge_weights", "degrees"):
         graph: Any = wrap_graph(matrix, weighted=True)
         getattr(graph, name)
         assert graph.is_checked, name
@@ -436,7 +436,7 @@ def test_kernels_measure_a_large_graph_once(pocl: Session, monkeypatch: pytest.M
         admit(pocl, graph)
         admit(pocl, graph)
     assert [name for name, _ in recorder.kernel_events].count("measure_rows") == 1
-    assert graph.stats.max_degree == 4 and graph.stats is device_graph.device_graph(pocl, graph).stats
+    assert graph.stats.max_degree == 4 and graph.stats is device_graph(pocl, graph).stats
 
 
 @pytest.mark.parametrize(

@@ -48,12 +48,19 @@ class Explanation(Choice):
 
     Attributes
     ----------
-    strategy, requested, predicted, unsupported
+    strategy, requested, reason
         As in :class:`clgraph.model.strategy.Choice`.
+    predicted : dict of str to Estimate
+        Every strategy that can run, the fastest first.
+    unsupported : dict of str to str
+        The others, with the reason.
+    contenders : tuple of str
+        The strategies that a call weighs; the others run if they are named.
     kernels : tuple of KernelCost
         The kernels of the strategy chosen, in the order of their first launches.
     """
 
+    contenders: tuple[str, ...] = ()
     kernels: tuple[KernelCost, ...] = ()
 
 
@@ -97,7 +104,7 @@ def explain(
     --------
     >>> import clgraph as cg
     >>> choice = cg.explain("factorization", ([0, 0, 1], [0, 1, 1], [4.0, 2.0, 5.0]), rank=8)
-    >>> choice.strategy == min(choice.seconds, key=choice.seconds.get)
+    >>> choice.strategy == min(choice.contenders, key=choice.seconds.get)
     True
     """
     measure = checked_flag("measure", measure)
@@ -108,10 +115,13 @@ def explain(
         raise InputError(f"unknown options {', '.join(unknown)} of {algorithm}; known: {', '.join(known)}")
     problem = entry.problem(data, **options)
     on = entry.session(problem, session)
+    choice = entry.choose(on, problem, strategy)
     with admission(on, problem) as admitted:
-        choice = entry.choose(on, admitted, strategy, whole=True)
+        predicted, reasons = entry.predictions(on, admitted)
         kernels = _kernels(entry, on, admitted, choice.strategy, measure)
-    return Explanation(choice.strategy, choice.requested, choice.predicted, choice.unsupported, kernels=kernels)
+    return Explanation(
+        choice.strategy, choice.requested, predicted, reasons, choice.reason, tuple(choice.predicted), kernels
+    )
 
 
 def _kernels(entry: Algorithm, session: Session, problem: Any, strategy: str, measure: bool) -> tuple[KernelCost, ...]:

@@ -24,6 +24,7 @@ from clgraph.data.stats import GraphStats, graph_stats, guessed_stats, has_thin_
 from clgraph.errors import GraphError, InputError
 
 MAX_KERNEL_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
+SMALL_ITEMS = 1 << 14  # vertices + entries. The host checks and measures a smaller graph sooner than launches do.
 _FEW_WEIGHTS = 64
 _FEW_ROWS = 256  # looked at for how their lengths change
 UNLOOKED = 1 << 19  # vertices and entries up to which a search has ended before it pays to look where neighbours are
@@ -167,6 +168,11 @@ class GraphArrays:
     def stats(self) -> GraphStats:
         """What the cost model may know of this graph."""
         return graph_stats(self)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the host reads all of the graph in less time than launches take."""
+        return self.n_vertices + self.n_edges < SMALL_ITEMS
 
     @property
     def is_measured(self) -> bool:

@@ -192,7 +192,7 @@ def guessed_stats(n: int, m: int, far_share: float, mean_log2_distance: float) -
     mean, is_mesh = m / max(1, n), far_share < FAR_IN_MESHES
     size, below = math.log2(2.0 + n), (0,) * int(mean).bit_length()
     return GraphStats(
-        n_vertices=n, n_edges=m, directed=True, weighted=False, min_degree=0, max_degree=m, mean_degree=mean,
+        n_vertices=n, n_edges=m, directed=False, weighted=False, min_degree=0, max_degree=m, mean_degree=mean,
         degree_std=0.0, degree_second_moment=mean**2, n_isolated=0, degree_vertex_counts=(*below, n),
         degree_edge_counts=(*below, m), has_sorted_rows=False, mean_log2_neighbor_distance=mean_log2_distance,
         far_neighbor_share=far_share,

@@ -21,10 +21,9 @@ _WEIGHTS = (np.int32, np.int64, np.float32, np.float64)
 class WrappedGraph(Graph):
     """The arrays of a scipy CSR matrix, which its owner may change after the call, as a graph.
 
-    What is in them is unknown until the graph is checked: by kernels (``runtime.device_graph.admit``), or by
-    :meth:`check` on the host. Whoever reads ``directed``, ``has_sorted_rows``, ``stats`` or an array earlier makes
-    the host check it at that moment, so that nothing reads what is unchecked. Only its sizes and types are known at
-    once. :meth:`forget` ends the call: then it is unchecked again, and so it is in another call.
+    The arrays are not validated at first. Kernels validate them (``runtime.admission.admit``), or the host does as soon
+    as ``directed``, ``has_sorted_rows`` or an array is read, so unvalidated data is never used. ``stats`` of an
+    unchecked matrix are a guess. :meth:`forget` ends the call: the matrix is unchecked again.
 
     Parameters
     ----------
@@ -137,7 +136,7 @@ class WrappedGraph(Graph):
 
     def admit(self, found: EntryFacts, stats: GraphStats, missing: Callable[[], EntryFacts] | None = None) -> None:
         """Take what kernels have found in :attr:`arrays`; *missing* finds order and symmetry, if they are open."""
-        self.__dict__.update(facts=found, stats=stats, missing=missing)
+        self.__dict__.update(facts=found, measured_stats=stats, missing=missing)
 
     def forget(self) -> None:
         """Let go of all that was found, since the owner may change the arrays from now on."""
@@ -198,10 +197,25 @@ class WrappedGraph(Graph):
         view.setflags(write=False)
         return view
 
-    @cached_property
+    @property
     def stats(self) -> GraphStats:
-        self.check()
-        return graph_stats(self)
+        """Statistics of a checked matrix; before that, a guess from the sizes and a few entries."""
+        if not self.is_checked:
+            return self.guessed_stats
+        if not self.is_measured:
+            self.__dict__["measured_stats"] = graph_stats(self)
+        found: GraphStats = self.__dict__["measured_stats"]
+        return found
+
+    @property
+    def is_measured(self) -> bool:
+        return "measured_stats" in self.__dict__
+
+
+def is_unread(problem: Any) -> bool:
+    """Return whether the graph of *problem* is a matrix that was not checked yet."""
+    graph = getattr(problem, "graph", None)
+    return isinstance(graph, WrappedGraph) and not graph.is_checked
 
 
 def wrap_graph(

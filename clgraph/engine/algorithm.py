@@ -1,106 +1,103 @@
-"""What an algorithm is: one value that feeds its public function, ``explain``, the command line and the benchmarks."""
+"""The Algorithm class: the object behind a public function, explain, the command line and benchmarks."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
 from clgraph.arguments import checked_flag
-from clgraph.data.stats import FAR_DISTANCE
-from clgraph.data.wrapped import WrappedGraph
+from clgraph.data.graph import Graph
+from clgraph.data.wrapped import WrappedGraph, is_unread
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
 from clgraph.engine.problem import admission
-from clgraph.model.cost import Work
-from clgraph.model.strategy import Choice, Guess, Strategy, checked_options, choose, choose_at_once
+from clgraph.model.cost import Estimate, estimate
+from clgraph.model.strategy import Choice, Strategy, checked_options, choose, obstacles, prices
+from clgraph.runtime.admission import admit
 from clgraph.runtime.device_graph import session_for
 from clgraph.runtime.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import RunInfo, Seconds
 
-_MOST_CHOICES = 64  # that are kept with a graph: settings such as seeds may be many
-_MOST_ITEMS = 2.5e5  # for each such call: in larger graphs there is no need to look where neighbours are
-_LOOK_BYTES = 8.0
-
-
-def _none_left_out(_problem: Any, _session: Session) -> dict[str, str]:
-    return {}
+MAX_CHOICES = 64  # kept with a graph. A caller that varies a setting, such as the seed, adds one for each value.
 
 
 @dataclass(frozen=True)
 class Algorithm:
-    """One algorithm.
+    """The object behind a public function, ``explain``, the command line and the benchmarks.
 
     Attributes
     ----------
     name : str
-        Its name everywhere: in Python, on the command line, in ``explain``, in benchmarks and documents.
+        Its name in Python, on the command line, in ``explain``, in benchmarks and documents.
     strategies : mapping of str to Strategy
+        Every way to run it. Each can be named by the user.
+    contenders : callable
+        ``contenders(problem, facts)`` names the strategies that ``"auto"`` weighs on this device, usually two to four.
     problem : callable
-        ``problem(data, **settings)`` checks the user's input and settings and returns the problem, which is what plans
-        and predictions take.
+        ``problem(data, **settings)`` checks the user's input and settings and returns the problem, which plans and
+        predictions take.
     answer : callable
         ``answer(problem, plan)`` returns the result of a plan that has run; it has an attribute ``info``.
     check : callable
         ``check(problem, result)`` raises a :class:`VerificationError` if the result does not fit the definition.
     takes : {"graph", "ratings", "mesh"}
-    left_out : callable
-        ``left_out(problem, session)`` returns the strategies that ``"auto"`` does not consider, and why; they run if
-        they are asked for by name. It may look at statistics, so it is not asked of strategies on the host.
-    only_call : tuple of float
-        What the only call on a graph takes at least on a device: as long as so many calls without their kernels, since
-        its check, its statistics and a plan take more than to find them; and so many looks at each vertex and entry.
-    guess : callable, optional
-        ``guess(problem, facts)`` returns the :class:`Guess` for a graph that was only wrapped, or ``None``.
     """
 
     name: str
     strategies: Mapping[str, Strategy]
+    contenders: Callable[[Any, DeviceFacts], Iterable[str]]
     problem: Callable[..., Any]
     answer: Callable[[Any, Any], Any]
     check: Callable[[Any, Any], None]
     takes: Literal["graph", "ratings", "mesh"] = "graph"
-    left_out: Callable[[Any, Session], Mapping[str, str]] = _none_left_out
-    only_call: tuple[float, float] = 12.0, 7.0
-    guess: Callable[[Any, DeviceFacts], Guess | None] | None = None
 
-    def choose(self, session: Session, problem: Any, strategy: str = "auto", *, whole: bool = False) -> Choice:
-        """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest.
+    def choose(self, session: Session, problem: Any, strategy: str = "auto") -> Choice:
+        """Return *strategy*, or for ``"auto"`` the contender that the cost model predicts to be fastest.
 
-        Strategies that surely take much longer are priced only if the *whole* table is wanted.
+        The host is picked from sizes alone if it should finish before a device could answer. Otherwise a graph is
+        measured first. A matrix, which is there for one call, is judged by its sizes and a few entries.
 
         Raises
         ------
         UnsupportedStrategyError
             The name is unknown, or this device cannot run it, or it does not solve this problem.
         """
-        left_out = self._left_out(problem, session) if isinstance(strategy, str) and strategy == "auto" else {}
-        facts, rates = session.facts, session.profile.rates
-        return choose(self.strategies, strategy, problem, facts, rates, left_out, whole=whole)
+        facts, rates, graph = session.facts, session.profile.rates, getattr(problem, "graph", None)
+        names: Iterable[str] = ()
+        if isinstance(strategy, str) and strategy == "auto":
+            if isinstance(graph, Graph) and not graph.is_measured and not is_unread(problem):
+                least = rates.call_seconds + rates.read_back_seconds
+                if (host := self._host_within(least, problem, session)) is not None:
+                    return host
+                admit(session, graph)
+            names = self.contenders(problem, facts)
+            if isinstance(graph, GraphOnDevice):  # the graph stays where it is
+                names = [name for name in names if self.strategies[name].kind != "sequential"]
+        return choose(self.strategies, names, strategy, problem, facts, rates)
 
-    def choose_at_once(self, session: Session, problem: Any, strategy: str = "auto") -> Choice | None:
-        """Return the choice of a strategy that has answered on the host before the device could, if there is one."""
-        graph = getattr(problem, "graph", None)
-        if graph is None or isinstance(graph, GraphOnDevice):  # whose arrays come to the host by the device's queue
-            return None
-        n_items, is_unread = graph.n_vertices + graph.n_edges, isinstance(graph, WrappedGraph)
-        calls, looks = self.only_call if is_unread else (1.0, 0.0)
-        guess = partial(self.guess, problem, session.facts) if self.guess is not None and is_unread else None
-        if guess is None and graph.n_vertices > FAR_DISTANCE and n_items > _MOST_ITEMS * calls:
-            return None
-        before = Work(streamed_bytes=_LOOK_BYTES * looks * n_items)
-        facts, rates = session.facts, session.profile.rates
-        return choose_at_once(self.strategies, strategy, problem, facts, rates, calls=calls, before=before, guess=guess)
+    def predictions(self, session: Session, problem: Any) -> tuple[dict[str, Estimate], dict[str, str]]:
+        """Predict the time of every strategy that can run, the fastest first; and return why the others cannot."""
+        facts = session.facts
+        reasons = obstacles(self.strategies, self.strategies, problem, facts)
+        if isinstance(getattr(problem, "graph", None), GraphOnDevice):
+            on_host = (name for name, strategy in self.strategies.items() if strategy.kind == "sequential")
+            reasons |= dict.fromkeys(on_host, "the graph is on the device")
+        runs = [name for name in self.strategies if name not in reasons]
+        return prices(self.strategies, runs, problem, facts, session.profile.rates), reasons
 
-    def _left_out(self, problem: Any, session: Session) -> Mapping[str, str]:
-        left_out = self.left_out(problem, session)
-        if not isinstance(getattr(problem, "graph", None), GraphOnDevice):
-            return left_out
-        away = {name: "the graph is on the device" for name, s in self.strategies.items() if s.kind == "sequential"}
-        return {**left_out, **away}
+    def _host_within(self, seconds: float, problem: Any, session: Session) -> Choice | None:
+        """Choose the strategy on the host if its work takes less than *seconds*, as far as sizes tell."""
+        host = self.strategies.get("host")
+        if host is None or host.unfit(problem) is not None:
+            return None
+        found = estimate(host.work(problem, session.facts), session.profile.rates)
+        if found.seconds >= seconds:
+            return None
+        reason = f"a call on {session.facts.name} takes at least {1e3 * seconds:.2g} ms"
+        return Choice("host", "auto", {"host": found}, reason=reason)
 
     def session(self, problem: Any, session: SessionLike) -> Session:
         """Return *session*; where none is named, the one on which the problem's graph lives, or the default one."""
@@ -133,64 +130,58 @@ class Algorithm:
             The check has failed.
         """
         verify, on, started = checked_flag("verify", verify), self.session(problem, session), time.perf_counter()
-        choice = None if options else self.choose_at_once(on, problem, strategy)
-        if choice is not None and self.strategies[choice.strategy].kind == "sequential":
+        choice = self._chosen(on, problem, strategy)
+        chosen, given = self.strategies[choice.strategy], checked_options(self.strategies, choice, options or {})
+        if chosen.kind == "sequential":
             with admission(None, problem) as problem:
-                plan = self.strategies[choice.strategy].plan(on, problem)
+                plan = chosen.plan(on, problem)
                 plan.run()
                 result = self.answer(problem, plan)
             result.info = _host_info(choice, time.perf_counter() - started, details=plan.details)
-            if verify:
-                self.check(problem, result)
-            return result
-        is_guess = choice is not None
-        with on.driver, on.measure(started) as recorder, admission(on, problem, checked=not is_guess) as problem:
-            choice = choice if choice is not None else self._chosen(on, problem, strategy)
-            with self._planned(on, problem, choice, options or {}) as plan:
+        else:
+            checked = not chosen.reads_unchecked(problem, on.facts)
+            with (
+                on.driver, on.measure(started) as recorder, admission(on, problem, checked=checked) as problem,
+                self._planned(on, problem, choice, given) as plan,
+            ):
                 plan.run()
                 result = self.answer(problem, plan)
                 told = {"details": plan.details, "balance": getattr(plan, "balance", None)}
-        kind = self.strategies[choice.strategy].kind
-        if kind == "sequential":
-            result.info = _host_info(choice, time.perf_counter() - started, **told)
-        else:
-            result.info = on.run_info(recorder, choice.strategy, kind, choice.seconds, **told)
+            result.info = on.run_info(recorder, choice.strategy, chosen.kind, choice.seconds, **told)
         if verify:
             self.check(problem, result)
         return result
 
     def _chosen(self, on: Session, problem: Any, strategy: str) -> Choice:
-        """Return the choice of :meth:`choose`, kept while the graph lives.
-
-        A choice for a matrix is kept for matrices with the same statistics.
-        """
-        graph, given = _kept_by(problem), getattr(problem, "graph", None)
-        known_of = (given.stats, given.weight_dtype, given.weight_range) if isinstance(given, WrappedGraph) else ()
-        key = None if given is None else _key(self.name, strategy, problem.settings, *known_of)
+        """Return the choice of :meth:`choose`; that for a graph is kept while the graph lives."""
+        graph = _kept_by(problem)
+        key = None if graph is None else _key(self.name, strategy, problem.settings)
         if key is None:
-            return self.choose(on, problem, strategy)
-        known = on.kept.choices_of_matrices if graph is None else on.kept.choices.setdefault(graph, {})
+            with on.driver:
+                return self.choose(on, problem, strategy)
+        known = on.kept.choices.setdefault(graph, {})
         based_on = on.profile, on.facts, *self.strategies.values()
         kept: tuple[Any, Choice] | None = known.get(key)
         if kept is None or kept[0] != based_on:
-            if len(known) >= _MOST_CHOICES:
+            if len(known) >= MAX_CHOICES:
                 known.clear()
-            known[key] = kept = based_on, self.choose(on, problem, strategy)
+            with on.driver:
+                known[key] = kept = based_on, self.choose(on, problem, strategy)
         return kept[1]
 
     @contextmanager
-    def _planned(self, on: Session, problem: Any, choice: Choice, options: Mapping[str, Any]) -> Iterator[Any]:
+    def _planned(self, on: Session, problem: Any, choice: Choice, given: Mapping[str, Any]) -> Iterator[Any]:
         """Yield a plan that was kept, or a new one; it is kept while the graph lives, unless the block raises."""
         chosen, graph, before = self.strategies[choice.strategy], _kept_by(problem), on.allocated_bytes
-        given = checked_options(self.strategies, choice, options) if options else {}
-        is_unread = isinstance(getattr(problem, "graph", None), WrappedGraph) and not problem.graph.is_checked
         key = None if graph is None else _key(chosen.plan, problem.settings, given)
         plan = None if key is None else on.kept.take(graph, key)
         if plan is not None and plan.fits(on):
             plan.attach(problem)
         else:
-            make = chosen.unchecked if is_unread and chosen.unchecked is not None else chosen.plan
-            plan = make(on, problem, **given)
+            if not given and chosen.unchecked is not None and chosen.reads_unchecked(problem, on.facts):
+                plan = chosen.unchecked.plan(on, problem)
+            else:
+                plan = chosen.plan(on, problem, **given)
             if not given and isinstance(plan, Plan):
                 plan.predicted_seconds = choice.seconds[choice.strategy]
         try:

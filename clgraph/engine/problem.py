@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, wraps
 from typing import Any, Self, TypeVar
 
@@ -101,7 +101,7 @@ def admission(session: Session | None, problem: Any, *, checked: bool = True) ->
             graph.check()
         elif checked:
             admit(session, graph)
-        yield problem.admitted()
+        yield replace(problem.admitted())  # a new object: what the old one has kept is by guessed statistics
     finally:
         if session is not None:
             session.device_graphs.pop(graph, None)

@@ -3,13 +3,13 @@ from __future__ import annotations
 
 import inspect
 import logging
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from clgraph.arguments import shown
+from clgraph.data.wrapped import is_unread
 from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import DeviceRates
 from clgraph.errors import InputError, UnsupportedStrategyError
@@ -17,10 +17,10 @@ from clgraph.model.cost import Estimate, Part, Work, estimate
 from clgraph.model.recipe import Recipe
 
 logger = logging.getLogger(__name__)
-_NOTHING = Work()
-_ANSWER_BYTES, _BUS_BYTES_PER_SECOND = 4.0, 8e9  # of a vertex; of memory that is not pinned
-_SURELY = 2.0  # times the best price, but for what comes beside the work: prices may be wrong
-_GUESSED_CALLS = 3.0  # that a call without statistics takes: its plan is new
+_ANSWER_BYTES = 4.0  # per vertex: the answer that a GPU sends to the host
+_BUS_BYTES_PER_SECOND = 8e9  # from and to memory that is not pinned, measured on an H200's host
+_CHECK_CALLS = 8.0  # calls without kernels that take as long as the launches which check and measure a matrix
+_CHECK_BYTES = 56.0  # per vertex and entry: memory traffic of those launches
 
 Kind = Literal["online", "offline", "sequential"]
 
@@ -33,6 +33,21 @@ def runs_anywhere(_facts: DeviceFacts) -> str | None:
 def solves_all(_problem: Any) -> str | None:
     """Return no reason why a strategy could not solve a problem."""
     return None
+
+
+class Unchecked(NamedTuple):
+    """A run on a CPU whose kernels check a matrix while they read it, for one call.
+
+    Attributes
+    ----------
+    plan : callable
+        ``plan(session, problem)`` compiles and allocates.
+    work : callable
+        ``work(problem, facts)`` predicts the work from the sizes of the matrix and a few of its entries.
+    """
+
+    plan: Callable[[Any, Any], Any]
+    work: Callable[[Any, DeviceFacts], Work]
 
 
 @dataclass(frozen=True)
@@ -57,13 +72,8 @@ class Strategy:
         ``recipe(problem, facts)`` lists the launches of a run, where the strategy has such a list.
     answer : callable, optional
         ``answer(problem, facts)`` estimates the work of kernels that make an answer of what a run has found.
-    least : callable, optional
-        ``least(problem, facts)`` is a part of the work that takes no time to count, such as the rounds with the least
-        that is done in them. Where it takes too long, nothing else is counted. Strategies that answer alike may share
-        it.
-    unchecked : callable, optional
-        ``unchecked(session, problem)`` returns a plan for one call that reads a matrix which nobody has checked, and
-        checks it on the way.
+    unchecked : Unchecked, optional
+        How a CPU runs the strategy on a matrix that was not checked before.
     """
 
     kind: Kind
@@ -73,28 +83,31 @@ class Strategy:
     unfit: Callable[[Any], str | None] = solves_all
     recipe: Callable[[Any, DeviceFacts], Recipe] | None = None
     answer: Callable[[Any, DeviceFacts], Work] | None = None
-    least: Callable[[Any, DeviceFacts], list[Part]] | None = None
-    unchecked: Callable[[Any, Any], Any] | None = None
+    unchecked: Unchecked | None = None
+
+    def reads_unchecked(self, problem: Any, facts: DeviceFacts) -> bool:
+        """Return whether the run on *problem* checks the matrix while it reads it."""
+        if self.unchecked is None or not facts.is_cpu or not is_unread(problem):
+            return False
+        return problem.graph.n_vertices > 0 and not problem.graph.is_small
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What :func:`choose` decided, and why.
+    """The result of :func:`choose`.
 
     Attributes
     ----------
     strategy : str
         The pick.
     requested : str
-        ``"auto"`` or the forced strategy.
+        ``"auto"`` or the strategy that was named.
     predicted : dict of str to Estimate
-        Every strategy this device can run, fastest first, but for those in *at_least*.
+        Every strategy that was weighed, the fastest first.
     unsupported : dict of str to str
-        Why the others cannot run, or do not answer as is asked for.
+        Contenders that cannot run on this device or problem, with the reason.
     reason : str
-        Why nothing but the pick was priced; empty where all were.
-    at_least : dict of str to float
-        Seconds of a part of the work of strategies that take much longer than the pick by that part alone.
+        Why the pick was made without statistics; empty if they were read.
     """
 
     strategy: str
@@ -102,158 +115,98 @@ class Choice:
     predicted: Mapping[str, Estimate]
     unsupported: Mapping[str, str] = field(default_factory=dict)
     reason: str = ""
-    at_least: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def seconds(self) -> dict[str, float]:
-        """By strategy, fastest first; last those of which only the least is known."""
-        return {**{name: estimated.seconds for name, estimated in self.predicted.items()}, **self.at_least}
+        """Predicted seconds by strategy, the fastest first."""
+        return {name: estimated.seconds for name, estimated in self.predicted.items()}
 
 
 def choose(
-    strategies: Mapping[str, Strategy], requested: str, problem: Any, facts: DeviceFacts, rates: DeviceRates,
-    left_out: Mapping[str, str] | None = None, *, whole: bool = False,
+    strategies: Mapping[str, Strategy], contenders: Iterable[str], requested: str, problem: Any, facts: DeviceFacts,
+    rates: DeviceRates,
 ) -> Choice:
-    """Return *requested*, or for ``"auto"`` the strategy predicted to be fastest.
+    """Return *requested*, or for ``"auto"`` the contender that is predicted to be the fastest.
+
+    If no contender can run, every strategy that can is weighed.
 
     Parameters
     ----------
     strategies : mapping of str to Strategy
+    contenders : iterable of str
+        The strategies that ``"auto"`` weighs.
     requested : str
     problem : object
-        What the strategies' plans take.
+        The argument of the strategies' plans.
     facts : DeviceFacts
     rates : DeviceRates
-    left_out : mapping of str to str, optional
-        Strategies that are no alternatives to the others, and why.
-    whole : bool
-        Price also those strategies that cannot be fastest.
 
     Raises
     ------
     UnsupportedStrategyError
-        The name is unknown, or this device cannot run it, or it does not solve this problem.
+        The name is unknown, the device cannot run it, or it does not solve this problem.
     """
     if not isinstance(requested, str) or requested not in ("auto", *strategies):
-        known = ", ".join(strategies)
-        raise UnsupportedStrategyError(f"unknown strategy {shown(requested)}; known: auto, {known}")
-    out, fit = {**(left_out or {})}, {}
-    for name, s in strategies.items():  # most strategies have the defaults, which need no call
-        if s.unfit is not solves_all and (unfit := s.unfit(problem)) is not None:
-            if name == requested:
-                others = ", ".join(other for other, s in strategies.items() if s.unfit(problem) is None)
-                raise UnsupportedStrategyError(f"{requested!r}: {unfit}; others are {others}")
-            out[name] = unfit
-        elif s.unsupported is not runs_anywhere and (unsupported := s.unsupported(facts)) is not None:
-            if name == requested:
-                raise UnsupportedStrategyError(f"{requested!r} cannot run on {facts.name}: {unsupported}")
-            out[name] = unsupported
-        elif name not in out:
-            fit[name] = s
-    last = {} if whole else {name: s.least for name, s in fit.items() if s.least is not None and name != requested}
-    first = {name: s for name, s in fit.items() if name not in last} if last else fit
-    estimates = _prices(first, problem, facts, rates)
-    at_least = {}
-    if last:
-        beside = [(found.seconds, found.parts.get("call", 0.0)) for found in estimates.values()]
-        limit = min((_SURELY * (seconds - call) + call for seconds, call in beside), default=math.inf)
-        bounds: dict[Any, float] = {}
-        for name, least in last.items():
-            if (bound := bounds.get(least)) is None:
-                call = _call_seconds(fit[name].answer, problem, facts, rates)
-                bound = bounds[least] = estimate(least(problem, facts), rates, call).seconds
-            if bound > limit:
-                at_least[name] = bound
-        estimates |= _prices({name: fit[name] for name in last if name not in at_least}, problem, facts, rates)
-    seconds = {name: found.seconds for name, found in estimates.items()}
-    ranked = {name: estimates[name] for name in sorted(seconds, key=seconds.__getitem__)}
-    picked = next(iter(ranked)) if requested == "auto" else requested
+        raise UnsupportedStrategyError(f"unknown strategy {shown(requested)}; known: auto, {', '.join(strategies)}")
+    names = tuple(contenders) if requested == "auto" else (requested,)
+    unsupported = obstacles(strategies, names, problem, facts)
+    if requested in unsupported:
+        others = ", ".join(name for name in strategies if not obstacles(strategies, [name], problem, facts))
+        raise UnsupportedStrategyError(f"{requested!r}: {unsupported[requested]}; others are {others or 'none'}")
+    if len(unsupported) == len(names):
+        unsupported |= obstacles(strategies, strategies, problem, facts)
+        names = tuple(strategies)
+    runs = [name for name in names if name not in unsupported]
+    if not runs:
+        why = "; ".join(f"{name}: {reason}" for name, reason in unsupported.items())
+        raise UnsupportedStrategyError(f"no strategy can run on {facts.name}: {why}")
+    predicted = prices(strategies, runs, problem, facts, rates)
     if logger.isEnabledFor(logging.INFO):
-        logger.info("%s: %s", picked, {name: f"{e.seconds:.2e} s" for name, e in ranked.items()})
-    return Choice(picked, requested, ranked, out, at_least=at_least)
+        logger.info("%s", {name: f"{e.seconds:.2e} s" for name, e in predicted.items()})
+    return Choice(next(iter(predicted)), requested, predicted, unsupported)
 
 
-def priced(strategy: Strategy, problem: Any, facts: DeviceFacts, rates: DeviceRates) -> Estimate:
-    """Predict what a call takes: the work, and on a device what comes beside it, with its answer, over a bus if any."""
-    return _prices({"": strategy}, problem, facts, rates)[""]
-
-
-def _prices(
-    strategies: Mapping[str, Strategy], problem: Any, facts: DeviceFacts, rates: DeviceRates
-) -> dict[str, Estimate]:
-    """Predict what calls take; what comes beside their work is the same for strategies that answer alike."""
-    beside: dict[Any, float] = {}
+def obstacles(
+    strategies: Mapping[str, Strategy], names: Iterable[str], problem: Any, facts: DeviceFacts
+) -> dict[str, str]:
+    """Return the reason of each of *names* that cannot run on this problem or this device."""
     found = {}
-    for name, s in strategies.items():
-        call = None
-        if s.kind != "sequential" and (call := beside.get(s.answer)) is None:
-            call = beside[s.answer] = _call_seconds(s.answer, problem, facts, rates)
-        found[name] = estimate(s.work(problem, facts), rates, call)
+    for name in names:
+        strategy = strategies[name]
+        reason = strategy.unfit(problem)
+        if reason is None and (reason := strategy.unsupported(facts)) is not None:
+            reason = f"it cannot run on {facts.name}: {reason}"
+        if reason is not None:
+            found[name] = reason
     return found
 
 
-def _call_seconds(
-    answer: Callable[[Any, DeviceFacts], Work] | None, problem: Any, facts: DeviceFacts, rates: DeviceRates
-) -> float:
-    graph = None if facts.is_cpu else getattr(problem, "graph", None)
-    seconds = 0.0 if graph is None else _ANSWER_BYTES * graph.n_vertices / _BUS_BYTES_PER_SECOND
-    if answer is not None:
-        seconds += estimate(answer(problem, facts), rates).seconds
-    return rates.call_seconds + seconds
+def prices(
+    strategies: Mapping[str, Strategy], names: Iterable[str], problem: Any, facts: DeviceFacts, rates: DeviceRates
+) -> dict[str, Estimate]:
+    """Predict the time of a call by each of *names*, the fastest first."""
+    found = {name: priced(strategies[name], problem, facts, rates) for name in names}
+    return dict(sorted(found.items(), key=lambda item: item[1].seconds))
 
 
-class Guess(NamedTuple):
-    """A strategy on a device that has a plan for a matrix which nobody has checked or measured.
-
-    Attributes
-    ----------
-    strategy : str
-    work : Work
-        A rough guess of what it asks.
-    otherwise : Work
-        What the strategy asks at least that statistics would choose, beside the statistics.
-    """
-
-    strategy: str
-    work: Work
-    otherwise: Work
-
-
-def choose_at_once(
-    strategies: Mapping[str, Strategy], requested: str, problem: Any, facts: DeviceFacts, rates: DeviceRates,
-    *, calls: float = 1.0, before: Work = _NOTHING, guess: Callable[[], Guess | None] | None = None,
-) -> Choice | None:
-    """Return the choice of a sequential strategy that ends before any launch on the device could have been read back.
-
-    One that is requested by name needs no prices of others, either. ``guess()`` returns a strategy on the device that
-    needs nothing before its plan: if it takes less than to measure the graph and run another, the better of both is
-    chosen.
-
-    What has to be done before the first launch takes as long as so many *calls* without their kernels, and as the work
-    *before* it. Nothing else is priced then, and of *problem* little is read but its sizes. ``None`` stands for no such
-    strategy, and leaves all to :func:`choose`.
-    """
-    if not isinstance(requested, str):
-        return None
-    least = calls * rates.call_seconds + rates.read_back_seconds + estimate(before, rates).seconds
-    offers: dict[str, Estimate] = {}
-    at_once: dict[str, Estimate] = {}
-    if guess is not None and (guessed := guess()) is not None and requested in ("auto", guessed.strategy):
-        estimated = estimate(guessed.work, rates, _GUESSED_CALLS * rates.call_seconds)
-        if estimated.seconds <= least + estimate(guessed.otherwise, rates).seconds:
-            at_once[guessed.strategy] = estimated
-    for name, strategy in strategies.items():
-        if strategy.kind != "sequential" or requested not in ("auto", name) or strategy.unfit(problem) is not None:
-            continue
-        offers[name] = priced(strategy, problem, facts, rates)
-        if requested == name or (not at_once and offers[name].seconds < least):
-            reason = f"the least that a call on {facts.name} takes is {1e3 * least:.2g} ms"
-            return Choice(name, requested, {name: offers[name]}, reason=reason)
-    if not at_once:
-        return None
-    offers |= at_once
-    ranked = dict(sorted(offers.items(), key=lambda item: item[1].seconds))
-    return Choice(next(iter(ranked)), requested, ranked, reason="a guess by few entries")
+def priced(strategy: Strategy, problem: Any, facts: DeviceFacts, rates: DeviceRates) -> Estimate:
+    """Predict the time of a call: the work, and on a device the launches, copies and checks around it."""
+    if strategy.kind == "sequential":
+        return estimate(strategy.work(problem, facts), rates)
+    if strategy.reads_unchecked(problem, facts):
+        assert strategy.unchecked is not None
+        return estimate(strategy.unchecked.work(problem, facts), rates, rates.call_seconds)
+    graph: Any = getattr(problem, "graph", None)
+    call = rates.call_seconds
+    if strategy.answer is not None:
+        call += estimate(strategy.answer(problem, facts), rates).seconds
+    if graph is not None and not facts.is_cpu:
+        call += _ANSWER_BYTES * graph.n_vertices / _BUS_BYTES_PER_SECOND
+    if is_unread(problem):
+        items = graph.n_vertices + graph.n_edges
+        call += _CHECK_CALLS * rates.call_seconds + _CHECK_BYTES * items / rates.stream_bytes_per_second
+        call += 0.0 if facts.is_cpu else graph.nbytes / _BUS_BYTES_PER_SECOND
+    return estimate(strategy.work(problem, facts), rates, call)
 
 
 def checked_options(strategies: Mapping[str, Strategy], choice: Choice, options: Mapping[str, Any]) -> dict[str, Any]:

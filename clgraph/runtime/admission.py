@@ -14,7 +14,7 @@ from clgraph.data.graph import Graph
 from clgraph.data.wrapped import WrappedGraph
 from clgraph.errors import GraphError
 from clgraph.runtime.check_csr import CsrCheck
-from clgraph.runtime.device_graph import DeviceGraph, device_graph, is_small
+from clgraph.runtime.device_graph import DeviceGraph, device_graph
 from clgraph.runtime.graph_stats import StatsRun
 from clgraph.runtime.session import Session
 
@@ -30,7 +30,7 @@ def admit(session: Session, graph: Graph) -> None:
     GraphError
         The arrays of a matrix do not describe a graph; the message names value, position and limit.
     """
-    if is_small(graph):
+    if graph.is_small:
         if isinstance(graph, WrappedGraph):
             graph.check()
     elif isinstance(graph, WrappedGraph) and not graph.is_checked:

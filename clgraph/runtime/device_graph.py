@@ -21,7 +21,6 @@ from clgraph.runtime.graph_stats import StatsRun
 from clgraph.runtime.session import Session, SessionLike, as_session
 
 _WEIGHTS = ("int32", "int64", "float32", "float64")
-_SMALL = 1 << 14  # vertices and entries that the host looks at in less time than launches take
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,7 +163,7 @@ class DeviceGraph:
     def stats(self) -> GraphStats:
         """What the cost model may know of this graph, found by kernels unless the host has it."""
         source = self.source
-        if source is not None and ("stats" in vars(source) or self.n_vertices + self.n_edges < _SMALL):
+        if source is not None and (source.is_measured or source.is_small):
             return source.stats
         weights = self.edge_weights if source is None else source.edge_weights
         found = StatsRun(self.session, self.n_vertices, self.n_edges, self.scope).read(
@@ -228,11 +227,6 @@ def device_graph(session: Session, graph: Graph, *, weights: bool = False) -> De
         cached = replace(cached, edge_weights=session.upload(graph.edge_weights))
     session.device_graphs[graph] = cached
     return cached
-
-
-def is_small(graph: Graph) -> bool:
-    """Return whether the host looks at all of *graph* in less time than launches take."""
-    return graph.n_vertices + graph.n_edges < _SMALL
 
 
 def session_for(graph: Graph | None, session: SessionLike) -> Session:

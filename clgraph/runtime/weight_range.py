@@ -8,7 +8,7 @@ import numpy as np
 from clgraph.data.graph import Graph
 from clgraph.data.wrapped import WrappedGraph
 from clgraph.runtime.check_csr import extremes
-from clgraph.runtime.device_graph import device_graph, is_small
+from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.session import Session
 
 _LEAST_CHUNK, _GROUPS_PER_UNIT = 4096, 4
@@ -17,7 +17,7 @@ _LEAST_CHUNK, _GROUPS_PER_UNIT = 4096, 4
 def weight_range(session: Session, graph: Graph) -> tuple[Any, Any]:
     """Return ``graph.weight_range``; where it is not known, kernels find it, unless *graph* is small."""
     is_known = isinstance(graph, WrappedGraph) or "weight_range" in vars(graph)
-    if not is_known and graph.weight_dtype is not None and graph.n_edges and not is_small(graph):
+    if not is_known and graph.weight_dtype is not None and graph.n_edges and not graph.is_small:
         vars(graph)["weight_range"] = _found(session, graph, graph.weight_dtype)
     return graph.weight_range
 

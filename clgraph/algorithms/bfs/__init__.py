@@ -32,33 +32,22 @@ References
 """
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.bfs.levels import has_few_units
 from clgraph.algorithms.bfs.matrix import MatrixSearch
 from clgraph.algorithms.bfs.plan import LevelsPlan
 from clgraph.algorithms.bfs.problem import as_problem
-from clgraph.algorithms.bfs.strategies import STRATEGIES
-from clgraph.algorithms.bfs.work import frontier, turns_round
+from clgraph.algorithms.bfs.strategies import STRATEGIES, contenders
 from clgraph.algorithms.traversal.paths import path_to
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.data.graph import Graph
-from clgraph.device.facts import DeviceFacts
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
-from clgraph.model.cost import Work
-from clgraph.model.strategy import Guess
-from clgraph.runtime.device_graph import is_small
-from clgraph.runtime.session import Session, SessionLike
+from clgraph.runtime.session import SessionLike
 from clgraph.runtime.timing import RunInfo
-
-# Vertices and entries up to which a search of few cores, and of one of many, ends before statistics would have paid.
-_UNMEASURED, _UNMEASURED_BY_ONE = 1 << 24, 1 << 20
-_ONCE_BYTES = 112.0  # of a vertex: memory is new, and what was not reached is checked
 
 
 class _BFS(NamedTuple):
@@ -168,25 +157,4 @@ def _check(problem: SearchProblem, result: BFS) -> None:
     check_bfs(problem.graph, problem.sources, result.distances, result.predecessors, max_depth=max_depth)
 
 
-def _left_out(problem: SearchProblem, _session: Session) -> dict[str, str]:
-    """Return what is no alternative: who never turns round runs the same search, and asks for symmetry first."""
-    if turns_round(problem.stats):
-        return {}
-    return {"direction_optimizing": "the search is so deep or narrow that it stays top-down, as frontier does"}
-
-
-def _guess(problem: SearchProblem, facts: DeviceFacts) -> Guess | None:
-    """Return what a search on a CPU asks, which any other would ask, too: of larger graphs both directions may be."""
-    graph, are_few = problem.graph, has_few_units(facts)
-    most = _UNMEASURED if are_few else _UNMEASURED_BY_ONE
-    if not facts.is_cpu or is_small(graph) or graph.n_vertices + graph.n_edges > most:
-        return None
-    once = Work(streamed_bytes=_ONCE_BYTES * graph.n_vertices)
-    searching = facts if are_few else replace(facts, compute_units=1)
-    asked = frontier(graph.guessed_stats, searching) + once
-    return Guess("frontier", asked, asked)
-
-
-ALGORITHM = Algorithm(
-    "bfs", STRATEGIES, as_problem, _answer, _check, left_out=_left_out, only_call=(6.0, 0.5), guess=_guess
-)
+ALGORITHM = Algorithm("bfs", STRATEGIES, contenders, as_problem, _answer, _check)

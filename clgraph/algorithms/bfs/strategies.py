@@ -15,13 +15,14 @@ from clgraph.algorithms.traversal.host import unfit
 from clgraph.algorithms.traversal.problem import MAX_DEPTH, SearchProblem
 from clgraph.algorithms.traversal.strategies import rounds_strategies
 from clgraph.arguments import checked_count
+from clgraph.data.wrapped import is_unread
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import sequential
 from clgraph.engine.plan import Plan
 from clgraph.engine.planned import planned
 from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
-from clgraph.model.strategy import Strategy
+from clgraph.model.strategy import Strategy, Unchecked
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
 
@@ -97,7 +98,18 @@ def _rows_into(plan: Plan, *, bottom_up: bool) -> dict[str, DeviceArray]:
 
 STRATEGIES: dict[str, Strategy] = {
     **rounds_strategies(LevelsPlan),
-    "frontier": replace(planned("online", frontier, LevelsPlan), unchecked=MatrixSearch),
+    "frontier": replace(planned("online", frontier, LevelsPlan), unchecked=Unchecked(MatrixSearch, work.matrix_search)),
     "direction_optimizing": planned("online", direction_optimizing, LevelsPlan),
     "host": sequential(host.solve, host.work, unfit),
 }
+
+
+def contenders(problem: SearchProblem, facts: DeviceFacts) -> tuple[str, ...]:
+    """A deep or narrow search stays top-down, so that it runs as ``frontier`` does in either case.
+
+    ``direction_optimizing`` needs the reverse of each entry. A matrix is not searched for them: that takes longer than
+    the search.
+    """
+    if is_unread(problem) or not work.turns_round(problem.stats):
+        return "frontier", "host"
+    return "frontier", "direction_optimizing", "host"

@@ -6,7 +6,10 @@ a core, do all but that; with two they took 0.32 … 0.83 of the time of one.
 """
 from __future__ import annotations
 
-from clgraph.algorithms.bfs.levels import queue_members
+from dataclasses import replace
+
+from clgraph.algorithms.bfs.levels import has_few_units, queue_members
+from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.algorithms.traversal.work import NEAR_BYTES, reached
 from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
@@ -29,6 +32,7 @@ _MEETINGS = 1.25  # by which searching together takes longer than a share alone:
 # a vertex where it is random whether they lead to one that was met, as in components.
 _PER_LEVEL, _PER_FAR_LEVEL = 0.7, 4.7
 _PER_GUESS, _GUESSES = 2.0, 2.0
+UNCHECKED_BYTES = 112.0  # per vertex: the answer is written to new memory, and rows that were not reached are checked
 _NEIGHBORS_APART = 1024  # numbers between two in a sorted row, up to which they are near each other
 
 
@@ -61,6 +65,12 @@ def _far_from_hubs(stats: GraphStats) -> float:
     first_bin = max(1, (stats.n_vertices // _NEIGHBORS_APART).bit_length()) + 1
     at_hubs = sum(stats.degree_edge_counts[first_bin:]) / max(1, stats.n_edges)
     return stats.far_neighbor_share * max(0.0, 1.0 - 2.0 * at_hubs)
+
+
+def matrix_search(problem: SearchProblem, facts: DeviceFacts) -> Work:
+    """Return the work of a top-down search that checks the rows which it reads; without many cores it is one core's."""
+    searching = facts if has_few_units(facts) else replace(facts, compute_units=1)
+    return frontier(problem.stats, searching) + Work(streamed_bytes=UNCHECKED_BYTES * problem.graph.n_vertices)
 
 
 def turns_round(stats: GraphStats) -> bool:

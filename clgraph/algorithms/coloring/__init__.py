@@ -28,12 +28,11 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.coloring.class_balance import balance_classes
 from clgraph.algorithms.coloring.problem import ColoringProblem, as_problem
-from clgraph.algorithms.coloring.strategies import STRATEGIES
-from clgraph.algorithms.coloring.work import first_fit_suffices
+from clgraph.algorithms.coloring.strategies import STRATEGIES, contenders
 from clgraph.arguments import Seed
 from clgraph.data.graph import Graph
 from clgraph.engine.algorithm import Algorithm
-from clgraph.runtime.session import Session, SessionLike
+from clgraph.runtime.session import SessionLike
 from clgraph.runtime.timing import RunInfo
 
 
@@ -175,20 +174,4 @@ def _check(problem: ColoringProblem, result: Coloring) -> None:
     check_coloring(graph, result.colors, distance=problem.distance, bipartite=problem.bipartite)
 
 
-def _left_out(problem: ColoringProblem, session: Session) -> dict[str, str]:
-    """Return which strategies are no alternatives to others for who prefers few colours, and why."""
-    if problem.prefer == "time":
-        return {}
-    if problem.distance == 2:
-        if problem.hash_suffices:
-            return {"speculative": "hash colours are few and hardly collide"}
-        return {"hash_repair": "it often takes more colours than speculative"}
-    if problem.deterministic:
-        return dict.fromkeys(("speculative", "hash_repair"), "it takes many rounds to be deterministic")
-    if first_fit_suffices(problem.stats, session.facts):
-        return {}
-    names = ("hash_repair",) if session.facts.is_cpu else ("speculative", "hash_repair")
-    return dict.fromkeys(names, "it often takes more colours than jones_plassmann")
-
-
-ALGORITHM = Algorithm("color", STRATEGIES, as_problem, _answer, _check, left_out=_left_out)
+ALGORITHM = Algorithm("color", STRATEGIES, contenders, as_problem, _answer, _check)

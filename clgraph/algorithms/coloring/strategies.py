@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from clgraph.algorithms.coloring import distance_two, speculation
+from clgraph.algorithms.coloring import distance_two, speculation, work
 from clgraph.algorithms.coloring.jones_plassmann import jones_plassmann
 from clgraph.algorithms.coloring.plan import ColoringPlan
 from clgraph.algorithms.coloring.problem import ColoringProblem
@@ -57,3 +57,16 @@ STRATEGIES: dict[str, Strategy] = {
     "speculative": planned("online", speculative, ColoringPlan),
     "hash_repair": replace(planned("online", hash_repair, ColoringPlan), work=_work_of_any_hash),
 }
+
+
+def contenders(problem: ColoringProblem, facts: DeviceFacts) -> tuple[str, ...]:
+    """For callers that prefer few colours, strategies that often take more are not weighed."""
+    if problem.distance == 2:
+        if problem.prefer == "time":
+            return "speculative", "hash_repair"
+        return ("hash_repair",) if problem.hash_suffices else ("speculative",)
+    if problem.prefer == "time" or (not problem.deterministic and work.first_fit_suffices(problem.stats, facts)):
+        return "jones_plassmann", "speculative", "hash_repair"
+    if problem.deterministic or not facts.is_cpu:
+        return ("jones_plassmann",)
+    return "jones_plassmann", "speculative"

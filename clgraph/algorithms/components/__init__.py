@@ -34,18 +34,12 @@ from clgraph.algorithms.components import on_devices
 from clgraph.algorithms.components.matrix import MatrixComponents
 from clgraph.algorithms.components.plan import ComponentsPlan
 from clgraph.algorithms.components.problem import ComponentsProblem, as_problem
-from clgraph.algorithms.components.strategies import STRATEGIES
-from clgraph.algorithms.components.work import whole_rows
+from clgraph.algorithms.components.strategies import STRATEGIES, contenders
 from clgraph.arguments import checked_flag
-from clgraph.data.stats import guessed_stats
-from clgraph.device.facts import DeviceFacts
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
 from clgraph.engine.split_graph import SplitGraph, StreamedGraph, as_split
 from clgraph.errors import InputError, VerificationError
-from clgraph.model.cost import Work
-from clgraph.model.strategy import Guess
-from clgraph.runtime.device_graph import is_small
 from clgraph.runtime.session import SessionLike
 from clgraph.runtime.timing import RunInfo
 
@@ -158,15 +152,4 @@ def _check(problem: ComponentsProblem, result: Components) -> None:
     check_components(problem.graph, smallest.astype(np.int32)[result.labels])
 
 
-def _guess(problem: ComponentsProblem, facts: DeviceFacts) -> Guess | None:
-    """Return what all rows ask on a CPU; statistics may show that few are enough, and no more is known of those."""
-    graph = problem.graph
-    if not (facts.is_cpu and graph.n_vertices) or is_small(graph):
-        return None
-    stats = guessed_stats(graph.n_vertices, graph.n_edges, *graph.locality_in_order)
-    return Guess("rem", whole_rows(stats, facts), Work())
-
-
-ALGORITHM = Algorithm(
-    "connected_components", STRATEGIES, as_problem, _answer, _check, only_call=(8.0, 7.0), guess=_guess
-)
+ALGORITHM = Algorithm("connected_components", STRATEGIES, contenders, as_problem, _answer, _check)

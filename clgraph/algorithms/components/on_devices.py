@@ -139,7 +139,7 @@ def _picked(graph: SplitGraph | StreamedGraph, strategy: str) -> str:
                 table = {name: STRATEGIES[name] for name in LOCAL}
                 problem = ComponentsProblem(slab.graph.as_graph())
                 with session.driver:
-                    return choose(table, "auto", problem, session.facts, session.profile.rates).strategy
+                    return choose(table, LOCAL, "auto", problem, session.facts, session.profile.rates).strategy
     return LOCAL[0]
 
 

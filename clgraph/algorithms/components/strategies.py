@@ -19,7 +19,7 @@ from clgraph.engine.problem import shared
 from clgraph.errors import InputError
 from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step, Use
-from clgraph.model.strategy import Strategy
+from clgraph.model.strategy import Strategy, Unchecked
 from clgraph.primitives.fill import Fill
 
 _MOST_STRIDES = 1 << 8
@@ -163,8 +163,13 @@ def degree_classes(problem: ComponentsProblem, facts: DeviceFacts, *, hook_round
 
 STRATEGIES: dict[str, Strategy] = {
     "afforest": planned("online", afforest, ComponentsPlan),
-    "rem": replace(planned("online", rem, ComponentsPlan), unchecked=MatrixComponents),
+    "rem": replace(planned("online", rem, ComponentsPlan), unchecked=Unchecked(MatrixComponents, work.matrix_rows)),
     "hook_compress": planned("online", hook_compress, ComponentsPlan),
     "degree_classes": planned("online", degree_classes, ComponentsPlan),
     "host": sequential(host.solve, host.work, too_many_entries),
 }
+
+
+def contenders(_problem: ComponentsProblem, facts: DeviceFacts) -> tuple[str, ...]:
+    """``degree_classes`` is of a study; ``hook_compress`` wins on GPUs only."""
+    return ("afforest", "rem", "host") if facts.is_cpu else ("afforest", "rem", "hook_compress", "host")

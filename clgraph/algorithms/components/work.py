@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 
+from clgraph.algorithms.components.problem import ComponentsProblem
 from clgraph.data.stats import DEEP_HOOKS, GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Work
@@ -134,8 +135,9 @@ def relist(stats: GraphStats, facts: DeviceFacts) -> Work:
     return Work(streamed_bytes=streamed, gathers=gathers)
 
 
-def whole_rows(stats: GraphStats, facts: DeviceFacts) -> Work:
-    """Look at all entries on a CPU and check them, twice where the other end is far, and number the trees."""
+def matrix_rows(problem: ComponentsProblem, facts: DeviceFacts) -> Work:
+    """Read and check all entries on a CPU, those with a far end twice, and number the trees."""
+    stats = problem.stats
     n, m, far = stats.n_vertices, stats.n_edges, stats.randomness
     return Work(
         streamed_bytes=_CHECKED_ENTRY_BYTES * m + _CHECKED_VERTEX_BYTES * n, gathers=(Gathers(2.0 * far * m, 4.0 * n),),

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.delaunay.problem import RefineProblem, as_problem
 from clgraph.algorithms.delaunay.rounds import Refinement
 from clgraph.algorithms.delaunay.strategies import STRATEGIES as STRATEGIES
+from clgraph.algorithms.delaunay.strategies import contenders
 from clgraph.data.triangle_mesh import TriangleMesh
 from clgraph.engine.algorithm import Algorithm
 from clgraph.errors import ConvergenceWarning
@@ -194,4 +195,4 @@ def _check(problem: RefineProblem, result: RefinedMesh) -> None:
     )
 
 
-ALGORITHM = Algorithm("refine_mesh", STRATEGIES, as_problem, _answer, _check, takes="mesh")
+ALGORITHM = Algorithm("refine_mesh", STRATEGIES, contenders, as_problem, _answer, _check, takes="mesh")

@@ -74,3 +74,8 @@ STRATEGIES: dict[str, Strategy] = {
     "two_stage_balanced": _strategy("offline", "two_stage_balanced", _work_of_sets, factor=2.0, launches=7),
     "child_launch": _strategy("offline", "child_launch", _work_of_sets, factor=2.0, launches=8),
 }
+
+
+def contenders(_problem: RefineProblem, _facts: DeviceFacts) -> tuple[str, ...]:
+    """Claims by atomics against independent sets; how often claims fail decides between them."""
+    return "patches", "priority"

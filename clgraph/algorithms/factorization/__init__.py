@@ -35,12 +35,10 @@ References
 """
 from __future__ import annotations
 
-from typing import Any
-
 from clgraph.algorithms.factorization.factors import Factors
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import FactorizationProblem, as_problem
-from clgraph.algorithms.factorization.strategies import RECIPES, STRATEGIES
+from clgraph.algorithms.factorization.strategies import RECIPES, STRATEGIES, contenders
 from clgraph.engine.algorithm import Algorithm
 from clgraph.runtime.timing import RunInfo
 
@@ -63,10 +61,6 @@ def _check(problem: FactorizationProblem, result: Trained) -> None:
     check_factorization(problem.ratings, model=result)
 
 
-def _left_out(_problem: Any, _session: Any) -> dict[str, str]:
-    return {"hogwild": "it may lose steps; it runs where strategy= names it"}
-
-
-ALGORITHM = Algorithm("factorization", STRATEGIES, as_problem, _answer, _check, "ratings", _left_out)
+ALGORITHM = Algorithm("factorization", STRATEGIES, contenders, as_problem, _answer, _check, "ratings")
 """``solve`` trains at one rate from start to end. The estimator drives the plan itself, sweep by sweep, since between
 two of them it looks at the errors, sets the rate and keeps what Ctrl-C must not lose."""

@@ -25,7 +25,7 @@ from typing import Any
 
 from clgraph.algorithms.hash_collisions.plan import CollisionPlan
 from clgraph.algorithms.hash_collisions.problem import CollisionProblem, as_problem
-from clgraph.algorithms.hash_collisions.strategies import STRATEGIES
+from clgraph.algorithms.hash_collisions.strategies import STRATEGIES, contenders
 from clgraph.algorithms.hash_collisions.table import CollisionTable as CollisionTable
 from clgraph.algorithms.hash_collisions.table import as_table
 from clgraph.engine.algorithm import Algorithm
@@ -110,4 +110,4 @@ def _check(problem: CollisionProblem, result: CollisionTable) -> None:
     check_collisions(problem.graph, problem.hashes, problem.bit_widths, *result, distance=problem.distance)
 
 
-ALGORITHM = Algorithm("hash_collisions", STRATEGIES, as_problem, _answer, _check)
+ALGORITHM = Algorithm("hash_collisions", STRATEGIES, contenders, as_problem, _answer, _check)

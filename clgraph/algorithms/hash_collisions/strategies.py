@@ -56,3 +56,8 @@ STRATEGIES: dict[str, Strategy] = {
     "row_per_sub_group": _counting(side_by_side=True, persistent=True),
     "persistent": _counting(persistent=True),
 }
+
+
+def contenders(problem: CollisionProblem, facts: DeviceFacts) -> tuple[str, ...]:
+    """A GPU's work-item alone is too slow for the rows that distance 2 makes."""
+    return "row_per_item", "row_per_sub_group" if problem.distance == 2 and not facts.is_cpu else "persistent"

@@ -32,7 +32,7 @@ from scipy.sparse import csr_array
 from clgraph.algorithms.mst import on_devices
 from clgraph.algorithms.mst.plan import ForestPlan
 from clgraph.algorithms.mst.problem import ForestProblem, as_problem, undirected
-from clgraph.algorithms.mst.strategies import STRATEGIES
+from clgraph.algorithms.mst.strategies import STRATEGIES, contenders
 from clgraph.algorithms.mst.total_weight import total_weight
 from clgraph.arguments import checked_flag, shown
 from clgraph.data.csr import as_csr_array
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     import networkx as nx
 
 _ENTRIES_OF_ONE = 8  # edge of the forest: where they are more, it is quicker to look its row up than to list all rows
-_ONLY_CALL = 12.0, 46.0  # as Algorithm has them: forests take many launches and, for an entry, long
 
 
 class _SpanningForest(NamedTuple):
@@ -230,6 +229,4 @@ def _check(problem: ForestProblem, result: SpanningForest) -> None:
     check_mst(problem.graph, result.edges, maximum=problem.maximum)
 
 
-ALGORITHM = Algorithm(
-    "minimum_spanning_forest", STRATEGIES, as_problem, _answer, _check, only_call=_ONLY_CALL
-)
+ALGORITHM = Algorithm("minimum_spanning_forest", STRATEGIES, contenders, as_problem, _answer, _check)

@@ -231,3 +231,8 @@ STRATEGIES: dict[str, Strategy] = {
     "segmented": planned("online", segmented, ForestPlan, _needs_int64_atomics, answer=_answer),
     "host": sequential(host.solve, host.work, too_many_entries),
 }
+
+
+def contenders(_problem: ForestProblem, _facts: DeviceFacts) -> tuple[str, ...]:
+    """Without 64-bit atomics every strategy that can run is weighed."""
+    return "edge_list", "host"

@@ -34,10 +34,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.partition.problem import PartitionProblem, as_problem
-from clgraph.algorithms.partition.strategies import STRATEGIES
+from clgraph.algorithms.partition.strategies import STRATEGIES, contenders
 from clgraph.arguments import Seed
 from clgraph.engine.algorithm import Algorithm
-from clgraph.runtime.session import Session, SessionLike
+from clgraph.runtime.session import SessionLike
 from clgraph.runtime.timing import RunInfo
 
 
@@ -193,8 +193,4 @@ def _check(problem: PartitionProblem, result: Partition) -> None:
     )
 
 
-def _left_out(_problem: PartitionProblem, _session: Session) -> dict[str, str]:
-    return {"hybrid": "whether METIS or a runtime of the CPU is there must be asked first"}
-
-
-ALGORITHM = Algorithm("partition", STRATEGIES, as_problem, _answer, _check, left_out=_left_out)
+ALGORITHM = Algorithm("partition", STRATEGIES, contenders, as_problem, _answer, _check)

@@ -176,3 +176,8 @@ STRATEGIES: dict[str, Strategy] = {
     "gpu": planned("online", gpu, PartitionPlan),
     "hybrid": planned("online", hybrid, PartitionPlan),
 }
+
+
+def contenders(_problem: PartitionProblem, _facts: DeviceFacts) -> tuple[str, ...]:
+    """Only a call that names ``hybrid`` asks whether METIS or a runtime of the CPU is installed."""
+    return ("gpu",)

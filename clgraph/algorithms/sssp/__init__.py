@@ -46,7 +46,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.sssp.plan import PathsPlan
 from clgraph.algorithms.sssp.problem import as_problem
-from clgraph.algorithms.sssp.strategies import STRATEGIES
+from clgraph.algorithms.sssp.strategies import STRATEGIES, contenders
 from clgraph.algorithms.traversal.paths import path_to
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.data.graph import Graph
@@ -187,4 +187,4 @@ def _check(problem: SearchProblem, result: ShortestPaths) -> None:
     check_sssp(problem.graph, problem.sources, result.distances, result.predecessors, limit=problem.limit)
 
 
-ALGORITHM = Algorithm("sssp", STRATEGIES, as_problem, _answer, _check)
+ALGORITHM = Algorithm("sssp", STRATEGIES, contenders, as_problem, _answer, _check)

@@ -13,7 +13,6 @@ from clgraph.arguments import checked_flag, checked_number
 from clgraph.data.graph import Graph
 from clgraph.data.wrapped import wrap_graph
 from clgraph.errors import GraphError
-from clgraph.runtime.device_graph import is_small
 from clgraph.runtime.session import Session
 from clgraph.runtime.weight_range import weight_range
 
@@ -32,7 +31,7 @@ class PathsProblem(SearchProblem):
         return self.admitted()
 
     def admitted_if_checked(self) -> Self:
-        return super().admitted_if_checked() if is_small(self.graph) else self
+        return super().admitted_if_checked() if self.graph.is_small else self
 
 
 def as_problem(

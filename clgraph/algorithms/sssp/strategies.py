@@ -166,3 +166,8 @@ STRATEGIES: dict[str, Strategy] = {
     "dijkstra": planned("online", dijkstra, PathsPlan, _suits_cpus),
     "host": sequential(host.solve, host.work, host.unfit),
 }
+
+
+def contenders(_problem: SearchProblem, facts: DeviceFacts) -> tuple[str, ...]:
+    """On a CPU rounds over all vertices win where paths have few edges."""
+    return ("dijkstra", "topology_driven", "host") if facts.is_cpu else ("frontier", "host")

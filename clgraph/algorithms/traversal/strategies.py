@@ -21,8 +21,7 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
 from clgraph.engine.planned import planned
 from clgraph.errors import InputError
-from clgraph.model.cost import Part, Work
-from clgraph.model.kernel_weights import weights_of
+from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step, Use, once
 from clgraph.model.strategy import Strategy
 from clgraph.primitives.scan import Scan
@@ -160,18 +159,10 @@ def rounds_strategies(kind: type[SearchPlan]) -> dict[str, Strategy]:
     """Return them by name; their plans are of that *kind*."""
     plain, split, child = (planned("online", made, kind) for made in (topology_driven, node_splitting, child_launch))
     return {
-        "topology_driven": replace(plain, least=_rounds),
-        "node_splitting": replace(split, plan=partial(_plan_splitting, split.plan), least=_rounds),
-        "child_launch": replace(child, plan=partial(_plan_launches, child.plan), least=_rounds),
+        "topology_driven": plain,
+        "node_splitting": replace(split, plan=partial(_plan_splitting, split.plan)),
+        "child_launch": replace(child, plan=partial(_plan_launches, child.plan)),
     }
-
-
-def _rounds(problem: SearchProblem, facts: DeviceFacts) -> list[Part]:
-    """Return what the host does for all rounds, and what is in them at least."""
-    n = work.n_rounds(problem.stats, facts, problem.light_share)
-    looks, weight = Work(read_backs=work.n_looks(n)), weights_of(facts).get(_ROUNDS, 1.0)
-    active = n * work.active_share(problem.stats, facts, n)
-    return [(Work(launches=1.0), n, 1.0), (looks, 1.0, 1.0), (work.least_round(problem.stats, facts), active, weight)]
 
 
 def _plan_splitting(
