@@ -2,19 +2,18 @@
 """Compare the cost model with recorded runs, kernel by kernel, and fit the weights of kernels.
 
     tools/calibrate_model.py pocl.json intel.json h200.json --facts h200-facts.json
-    tools/calibrate_model.py … --write                # clgraph/model/kernel_weights.py gets the fitted weights
+    tools/calibrate_model.py … --write                # clgraph/model/kernel_weights.json gets the fitted weights
 
 The files are those of ``benchmarks/bench_cost_model.py --json``. Their graphs are made again, and everything is
-predicted anew by the code as it is, so a change of the model is judged without measuring again. Only rows of the kinds
-in ``unseen.TUNE`` count. A weight is by how much longer a kernel takes on CPUs, on GPUs, or by one of several runtimes
-of CPUs, than probed rates say: the geometric mean of measured over predicted seconds, drawn towards 1, or for a runtime
-towards the weight of all, as two more runs would. It is validated
-on kinds and on devices that were left out; a part of a processor is a device, too, with the rates that were probed
-there, if they were.
+predicted anew by the code as it is, so a change of the model is judged without measuring again. Weights are fitted to
+rows of the kinds in ``unseen.TUNE``. A weight is the geometric mean of measured over predicted seconds of a kernel, on
+GPUs or by one runtime of CPUs, drawn towards 1 as two more runs would. Only kernels of strategies that auto weighs get
+one. The fit is validated on kinds that were left out.
 """
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import sys
 from collections import defaultdict
@@ -33,6 +32,7 @@ from recorded_runs import (
     device_of,
     facts_in,
     facts_of,
+    is_contender,
     kind_and_size,
     predicted_seconds,
     rates_of,
@@ -45,59 +45,33 @@ import unseen  # isort: skip
 from tabulate import tabulate
 
 from clgraph.device.facts import DeviceFacts
-from clgraph.model import kernel_weights
+from clgraph.model.kernel_weights import tables
 from clgraph.report import geometric_mean, read_rows
 from clgraph.runtime.selection import devices
 
-WEIGHTS = ROOT / "clgraph" / "model" / "kernel_weights.py"
+WEIGHTS = ROOT / "clgraph" / "model" / "kernel_weights.json"
 _PRIOR_RUNS = 2.0  # of weight 1, beside those measured
 _LEAST_RUNS = 4
 _TRIMMED = 0.1  # share of the runs at either end that do not count: other processes were running
 
 
-def fitted(found: Sequence[Case], prior: float = 0.0) -> tuple[float, float]:
-    """Return the logarithm of the weight and its standard error; few runs leave it near the *prior*."""
+def fitted(found: Sequence[Case]) -> float:
+    """Return the logarithm of the weight; few runs leave it near 0."""
     left = sorted(found, key=lambda case: case.ratio)
     outer = int(_TRIMMED * len(left))
     left = left[outer : len(left) - outer]
-    whole = sum(case.share for case in left) + 1e-9
-    mean = (sum(case.share * case.ratio for case in left) + _PRIOR_RUNS * prior) / (whole + _PRIOR_RUNS)
-    variance = sum(case.share * (case.ratio - mean) ** 2 for case in left) / whole
-    return mean, math.sqrt(variance / max(1, len(left) - 1))
+    return sum(case.share * case.ratio for case in left) / (sum(case.share for case in left) + _PRIOR_RUNS)
 
 
 def fit(found: Iterable[Case]) -> Weights:
-    """Return the weight of each kernel by table, its error as a factor, and from how many runs it is.
-
-    A platform has a table where its class of devices has others. Its weights are drawn towards those of the class.
-    """
+    """Return the weight of each kernel by table."""
     groups: dict[tuple[str, str], list[Case]] = defaultdict(list)
-    platforms: dict[str, set[str]] = defaultdict(set)
     for case in found:
-        of_class, of_platform = case.tables
-        platforms[of_class].add(of_platform)
-        groups[of_class, case.kernel].append(case)
-        groups[of_platform, case.kernel].append(case)
-    weights: Weights = {}
-    for of_class, names in sorted(platforms.items()):
-        for table in [of_class, *(sorted(names) if len(names) > 1 else [])]:
-            for key, group in sorted(groups.items()):
-                if key[0] == table and len(group) >= _LEAST_RUNS:
-                    mean, error = fitted(group, math.log(weights.get((of_class, key[1]), (1.0,))[0]))
-                    weights[key] = math.exp(mean), math.exp(error), len(group)
-    return weights
-
-
-def left_out_regrets(
-    rows: Sequence[Mapping[str, Any]], found: Sequence[Case], known: Mapping[str, DeviceFacts]
-) -> str:
-    """Return the :func:`regrets` of each device with weights from the others of its class: 1 where there is none."""
-    lines: list[str] = []
-    for device in dict.fromkeys(map(device_of, rows)):
-        with weighted(fit(case for case in found if case.device != device)):
-            table = regrets([row for row in rows if device_of(row) == device], known).splitlines()
-        lines += table[2:] if lines else table
-    return "\n".join(lines)
+        groups[case.table, case.kernel].append(case)
+    return {
+        key: math.exp(fitted(group)) for key, group in sorted(groups.items())
+        if len(group) >= _LEAST_RUNS and any(case.is_contender for case in group)
+    }  # fmt: skip
 
 
 def spread(found: Sequence[Case], weight_of: Callable[[Case], float]) -> float:
@@ -119,21 +93,24 @@ def left_out(found: Sequence[Case], part: Callable[[Case], str]) -> float:
 
 def regrets(rows: Sequence[Mapping[str, Any]], known: Mapping[str, DeviceFacts]) -> str:
     """Return how good the picks of the model as it is would have been, a line for each algorithm and device."""
-    groups: dict[tuple[str, str], dict[str, list[tuple[float, float, str]]]] = defaultdict(lambda: defaultdict(list))
+    groups: dict[tuple[str, str], dict[str, list[tuple[float, float, str, bool]]]]
+    groups = defaultdict(lambda: defaultdict(list))
     for row in map(picks.as_one_run, rows):
         if not row.get("kind"):
             continue
+        on, measured = facts_of(row, known), float(row["least_wall_seconds"])
         groups[row["benchmark"], device_of(row)][row["graph"]].append(
-            (predicted_seconds(row, facts_of(row, known)), float(row["least_wall_seconds"]), row["strategy"])
+            (predicted_seconds(row, on), measured, row["strategy"], is_contender(row, on))
         )
     cells = []
     for (benchmark, device), by_graph in groups.items():
-        lost = {name: min(runs)[1] / min(run[1] for run in runs) for name, runs in by_graph.items()}
+        picked = {name: min(run for run in runs if run[3]) for name, runs in by_graph.items()}
+        lost = {name: picked[name][1] / min(run[1] for run in runs) for name, runs in by_graph.items()}
         ratios = [run[0] / run[1] for runs in by_graph.values() for run in runs]
         worst = sorted(lost, key=lost.__getitem__)[-3:][::-1]
         cells.append([
             benchmark, device, len(lost), f"{geometric_mean(lost.values()):.3f}",
-            ", ".join(f"{lost[name]:.2f} {name} ({min(by_graph[name])[2]})" for name in worst),
+            ", ".join(f"{lost[name]:.2f} {name} ({picked[name][2]})" for name in worst),
             _with_range(ratios),
         ])
     headers = ["algorithm", "device", "inputs", "pick / best", "worst", "predicted / measured"]
@@ -147,42 +124,21 @@ def _with_range(ratios: Sequence[float]) -> str:
 
 
 def kernel_errors(found: Sequence[Case], weights: Weights) -> str:
-    """Return the weight of each kernel, and predicted over measured seconds with it on each device."""
-    table = []
-    for (in_table, kernel), (weight, error, n) in weights.items():
-        of_kernel = [
-            case for case in found
-            if case.kernel == kernel and in_table == next(t for t in case.tables[::-1] if (t, kernel) in weights)
-        ]  # fmt: skip
-        for device in dict.fromkeys(case.device for case in of_kernel):
-            ratios = [math.exp(case.error(weight)) for case in of_kernel if case.device == device]
-            table.append([kernel, f"{weight:.3g}", f"{error:.2f}", n, device, _with_range(ratios)])
-    headers = ["kernel", "weight", "error", "runs", "device", "predicted / measured"]
-    return tabulate(table, headers, tablefmt="github", disable_numparse=True)
-
-
-def with_those_known(weights: Weights) -> Weights:
-    """Return *weights*, and those of the package for kernels that no file has runs of."""
-    known = {"CPU": kernel_weights.CPU, "GPU": kernel_weights.GPU, **kernel_weights.PLATFORMS}
-    whole = {(table, kernel): found for table, kernels in known.items() for kernel, found in kernels.items()} | weights
-    return {key: whole[key] for table in dict.fromkeys(known) | dict.fromkeys(key[0] for key in weights)
-            for key in sorted(whole) if key[0] == table}  # fmt: skip
+    """Return the weight of each kernel, and predicted over measured seconds with it."""
+    cells = []
+    for (table, kernel), weight in weights.items():
+        ratios = [math.exp(case.error(weight)) for case in found if (case.table, case.kernel) == (table, kernel)]
+        cells.append([kernel, f"{weight:.2g}", table, len(ratios), _with_range(ratios)])
+    return tabulate(cells, ["kernel", "weight", "table", "runs", "predicted / measured"], tablefmt="github")
 
 
 def write(weights: Weights) -> None:
-    """Put the weights into the source that has them."""
-    text = WEIGHTS.read_text(encoding="utf-8")
-    head, tail = text.partition("CPU: Mapping")[0], text[text.index("\n\ndef weights_of") :]
-    tables: dict[str, str] = defaultdict(str)
-    for (table, kernel), (weight, error, n) in weights.items():
-        indent = "" if table in ("CPU", "GPU") else "    "
-        tables[table] += f'{indent}    "{kernel}": ({weight:.3g}, {error:.2f}, {n}),\n'
-    classes = "".join(
-        f"{name}: Mapping[str, tuple[float, float, int]] = {{\n{tables.pop(name, '')}}}\n" for name in ("CPU", "GPU")
-    )
-    platforms = "".join(f'    "{name}": {{\n{lines}    }},\n' for name, lines in tables.items())
-    classes += f"PLATFORMS: Mapping[str, Mapping[str, tuple[float, float, int]]] = {{\n{platforms}}}\n"
-    WEIGHTS.write_text(head + classes + tail, encoding="utf-8")
+    """Write the weights into the package; those of kernels without a recorded run stay."""
+    whole = {table: dict(known) for table, known in tables().items()}
+    for (table, kernel), weight in weights.items():
+        whole.setdefault(table, {})[kernel] = float(f"{weight:.2g}")
+    text = json.dumps({table: dict(sorted(known.items())) for table, known in whole.items()}, indent=1)
+    WEIGHTS.write_text(text + "\n", encoding="utf-8")
 
 
 def main() -> None:
@@ -193,7 +149,6 @@ def main() -> None:
     parser.add_argument("--kinds", choices=("tune", "judge"), default="tune", help="fits are from tune only")
     parser.add_argument("--algorithms", nargs="+", metavar="NAME", help="only rows of these count (default: of all)")
     parser.add_argument("--kernels", action="store_true", help="list how kernels are predicted")
-    parser.add_argument("--left-out", action="store_true", help="tell the regret of each device by weights of others")
     parser.add_argument("--write", action="store_true", help="write the fitted weights")
     args = parser.parse_args()
     halves = {"tune": (unseen.TUNE, unseen.TUNE_RATINGS), "judge": (unseen.JUDGE, unseen.JUDGE_RATINGS)}
@@ -211,13 +166,9 @@ def main() -> None:
             print(kernel_errors(found, weights))
         print(f"kernels: predicted / measured is off by a factor of {spread(found, lambda _: 1.0):.2f} without, "
               f"{spread(found, lambda case: weight_of(case, weights)):.2f} with weights, "
-              f"{left_out(found, lambda case: case.kind):.2f} on kinds and "
-              f"{left_out(found, lambda case: case.device):.2f} on devices that were left out")  # fmt: skip
+              f"{left_out(found, lambda case: case.kind):.2f} on kinds that were left out")
         if args.write:
-            weights = with_those_known(weights)
             write(weights)
-        if args.left_out:
-            print(f"with weights from other devices:\n\n{left_out_regrets(rows, found, known)}\n")
     with weighted(weights) if args.write else nullcontext():
         print(regrets(rows, known))
 

@@ -17,6 +17,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 import judged  # noqa: E402
 import unseen  # noqa: E402
 
+from clgraph.algorithms.factorization import ALGORITHM as FACTORIZATION  # noqa: E402
 from clgraph.algorithms.factorization import RECIPES, STRATEGIES  # noqa: E402
 from clgraph.algorithms.factorization import as_problem as ratings_problem  # noqa: E402
 from clgraph.device.facts import DeviceFacts, Dialect  # noqa: E402
@@ -27,11 +28,8 @@ from clgraph.model.recipe import Recipe  # noqa: E402
 from clgraph.model.strategy import priced  # noqa: E402
 from clgraph.runtime.selection import devices  # noqa: E402
 
-Weights: TypeAlias = dict[tuple[str, str], tuple[float, float, int]]
-"""The weight of a kernel by table and kernel, its error as a factor, and from how many runs it is.
-
-Tables are those of ``kernel_weights.py``: ``"CPU"``, ``"GPU"``, and platforms.
-"""
+Weights: TypeAlias = dict[tuple[str, str], float]
+"""The weight of a kernel by table of ``kernel_weights.py`` and kernel."""
 
 _WHOLE = {info.facts.name: info.facts.compute_units for info in devices() if info.facts is not None}
 _LEAST_LEFT = 0.1  # share of the measured time that is not said to be barriers
@@ -61,11 +59,12 @@ class Case:
     fixed: float
     rest: float
     share: float
+    is_contender: bool = True
 
     @property
-    def tables(self) -> tuple[str, str]:
-        """The table of its class of devices, and the one that counts before it, of its platform."""
-        return "CPU" if self.is_cpu else "GPU", self.platform
+    def table(self) -> str:
+        """The table of weights that counts."""
+        return self.platform if self.is_cpu else kernel_weights.GPU
 
     @property
     def ratio(self) -> float:
@@ -141,7 +140,10 @@ def cases(row: Mapping[str, Any], facts: DeviceFacts, rates: DeviceRates) -> Ite
         rest = max(parts["streaming"] + parts["gathers"] + parts["atomics"], serial) + parts["host"]
         if seconds and rest > 0.0:
             fixed = parts["grid_barriers"] + _KERNEL_SHARE * parts["launches"]
-            found.append(Case(device_of(row), facts.platform, facts.is_cpu, kind, key, seconds, fixed, rest, 0.0))
+            found.append(Case(
+                device_of(row), facts.platform, facts.is_cpu, kind, key, seconds, fixed, rest, 0.0,
+                is_contender(row, facts),
+            ))  # fmt: skip
     whole, predicted = sum(case.measured for case in found), sum(case.fixed + case.rest for case in found)
     for case in found:
         of_run = (case.measured / whole + (case.fixed + case.rest) / predicted) / 2
@@ -151,23 +153,28 @@ def cases(row: Mapping[str, Any], facts: DeviceFacts, rates: DeviceRates) -> Ite
 @contextmanager
 def weighted(weights: Weights) -> Iterator[None]:
     """Predict with *weights* in place of those of the package."""
-    kept = kernel_weights.CPU, kernel_weights.GPU, kernel_weights.PLATFORMS
-    tables: dict[str, dict[str, tuple[float, float, int]]] = {"CPU": {}, "GPU": {}}
-    for (table, kernel), found in weights.items():
-        tables.setdefault(table, {})[kernel] = found
-    kernel_weights.CPU, kernel_weights.GPU, kernel_weights.PLATFORMS = tables.pop("CPU"), tables.pop("GPU"), tables
+    made: dict[str, dict[str, float]] = {}
+    for (table, kernel), weight in weights.items():
+        made.setdefault(table, {})[kernel] = weight
+    kept, kernel_weights.tables = kernel_weights.tables, lambda: made
     kernel_weights._weights.cache_clear()
     try:
         yield
     finally:
-        kernel_weights.CPU, kernel_weights.GPU, kernel_weights.PLATFORMS = kept
+        kernel_weights.tables = kept
         kernel_weights._weights.cache_clear()
 
 
 def weight_of(case: Case, weights: Weights) -> float:
-    """Return the weight of a case: of its platform, else of its class of devices, else 1."""
-    of_class, of_platform = ((table, case.kernel) for table in case.tables)
-    return weights.get(of_platform, weights.get(of_class, (1.0,)))[0]
+    """Return the weight of a case, else 1."""
+    return weights.get((case.table, case.kernel), 1.0)
+
+
+def is_contender(row: Mapping[str, Any], facts: DeviceFacts) -> bool:
+    """Return whether ``"auto"`` weighs the strategy of a row."""
+    name = row["benchmark"]
+    algorithm = FACTORIZATION if name == "factorization" else judged.GRAPHS[name][0].algorithm
+    return row["strategy"] in algorithm.contenders(problem_of(row), facts)
 
 
 def predicted_seconds(row: Mapping[str, Any], facts: DeviceFacts) -> float:

@@ -1,224 +1,38 @@
-"""By how much longer kernels take than what they ask for takes at probed rates, on CPUs and on GPUs.
+"""Measured time of kernels over the time that probed rates predict, for kernels of contenders.
 
-Runtimes of CPUs compile the same kernel to code of other speed, and probed rates show little of it: one compiler makes
-vector instructions of the probe's loads, and cannot of a kernel's. So a runtime that was measured has its own weights.
+A runtime of CPUs compiles a kernel to faster or slower code than the probe's loops, so each measured runtime has
+weights of its own. ``tools/calibrate_model.py --write`` fits the file to recorded runs.
 """
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from functools import cache
+from importlib import resources
+from statistics import geometric_mean
 
 from clgraph.device.facts import DeviceFacts
 
-# tools/calibrate_model.py writes these tables. A kernel has a weight, the standard error of it as a factor, and the
-# number of runs that it is from. Two were set by hand, between a Xeon and an EPYC: that of "levels" is 1.25 times the
-# Xeon's, and that of Dijkstra's search the middle of those by which picks are the best (docs/trials.md).
-CPU: Mapping[str, tuple[float, float, int]] = {
-    "bfs/frontier.cl:initialize": (1.17, 1.02, 66),
-    "block diagonals": (1.05, 1.11, 22),
-    "block steps": (0.933, 1.05, 22),
-    "coloring/hash_colors.cl:hash_vertices": (1.02, 1.12, 36),
-    "coloring/jones_plassmann.cl:color_small": (0.666, 1.04, 80),
-    "coloring/jones_plassmann.cl:prepare": (3.59, 1.10, 84),
-    "coloring/jones_plassmann_large.cl:color_large": (0.515, 1.09, 28),
-    "coloring/jones_plassmann_large.cl:list_hubs": (0.768, 1.21, 16),
-    "coloring/speculative.cl:assign_all": (0.687, 1.04, 36),
-    "coloring/speculative.cl:assign_listed": (0.669, 1.05, 48),
-    "coloring/speculative.cl:assign_round": (0.0683, 1.38, 116),
-    "coloring/speculative.cl:check_all": (0.4, 1.02, 120),
-    "coloring/speculative.cl:check_round": (0.0528, 1.39, 116),
-    "coloring/speculative.cl:order_keys": (1.15, 1.04, 48),
-    "coloring/speculative.cl:start": (1.09, 1.03, 120),
-    "components/afforest.cl:hook_sample": (0.939, 1.27, 8),
-    "components/afforest.cl:hook_second": (1.56, 1.11, 36),
-    "components/afforest.cl:link_rest": (1.06, 1.04, 84),
-    "components/degree_classes.cl:link_medium": (0.788, 1.51, 30),
-    "components/degree_classes.cl:link_short": (1.41, 1.05, 84),
-    "components/hook_compress.cl:hook_atomic": (1.33, 1.04, 84),
-    "components/phases.cl:compress": (0.704, 1.03, 296),
-    "components/phases.cl:compress_and_find_giant": (0.772, 1.05, 84),
-    "components/phases.cl:compress_if_linked": (0.449, 1.35, 50),
-    "components/phases.cl:initialize": (0.731, 1.02, 336),
-    "components/rem.cl:unite": (1.1, 1.03, 84),
-    "diagonals": (1.11, 1.04, 22),
-    "factorization/edge_locked.cl:lock_all": (0.292, 1.14, 11),
-    "hash_collisions/lanes.cl:count_rows": (0.415, 1.03, 192),
-    "hash_collisions/planes.cl:count_tiles": (1.44, 1.03, 96),
-    "hash_collisions/tabulate_colors.cl:tabulate_colors": (0.502, 1.02, 192),
-    "hash_collisions/tabulate_planes.cl:tabulate_planes": (0.829, 1.02, 96),
-    "item supersteps": (2.58, 1.11, 42),
-    "levels": (1.31, 1.04, 66),
-    "matchings": (0.976, 1.05, 22),
-    "mst/edge_list.cl:build": (4.02, 1.03, 168),
-    "mst/edge_list.cl:offer_segment_entries": (0.746, 1.30, 84),
-    "mst/edge_list.cl:offer_segments": (0.263, 1.08, 144),
-    "mst/rows.cl:discover_rows": (1.9, 1.02, 168),
-    "mst/rows.cl:flatten": (1.01, 1.04, 168),
-    "mst/rows.cl:hook_rows": (1.38, 1.09, 168),
-    "mst/segmented.cl:discover_components": (0.812, 1.07, 84),
-    "mst/segmented.cl:label_components": (0.283, 1.10, 84),
-    "rounds": (0.761, 1.08, 144),
-    "sssp/dijkstra.cl:search": (0.65, 1.04, 84),
-    "sssp/frontier.cl:search": (1.2, 1.04, 168),
-    "traversal/node_splitting.cl:count_children": (1.43, 1.15, 48),
-    "traversal/node_splitting.cl:fill_parts": (2.04, 1.18, 48),
-    "traversal/topology_driven.cl:initialize": (1.77, 1.08, 144),
-    "windows": (0.958, 1.04, 84),
-}
-GPU: Mapping[str, tuple[float, float, int]] = {
-    "bfs/frontier.cl:search": (1.8, 1.10, 53),
-    "coloring/jones_plassmann.cl:color_small": (0.701, 1.13, 24),
-    "coloring/jones_plassmann.cl:prepare": (1.12, 1.12, 24),
-    "coloring/jones_plassmann_large.cl:color_large": (1.41, 1.42, 7),
-    "coloring/jones_plassmann_large.cl:list_hubs": (1.44, 3.30, 5),
-    "components/afforest.cl:hook_sample": (1.07, 1.59, 6),
-    "components/afforest.cl:hook_second": (1.67, 1.10, 29),
-    "components/afforest.cl:link_rest": (0.737, 1.15, 75),
-    "components/degree_classes.cl:link_medium": (2.24, 1.36, 29),
-    "components/degree_classes.cl:link_short": (0.403, 1.11, 75),
-    "components/hook_compress.cl:hook_atomic": (0.588, 1.09, 75),
-    "components/phases.cl:compress": (0.923, 1.03, 260),
-    "components/phases.cl:compress_and_find_giant": (1.06, 1.06, 75),
-    "components/phases.cl:compress_if_linked": (0.505, 1.23, 40),
-    "components/phases.cl:initialize": (0.693, 1.02, 300),
-    "components/rem.cl:unite": (0.519, 1.07, 75),
-    "deferred edges": (0.923, 1.24, 4),
-    "diagonals": (0.695, 1.47, 4),
-    "factorization/block_grid.cl:block_sweep": (0.288, 1.63, 6),
-    "factorization/edge_locked.cl:lock_all": (1.53, 1.45, 4),
-    "hash_collisions/lanes.cl:count_rows": (1.86, 1.08, 60),
-    "hash_collisions/planes.cl:count_tiles": (2.92, 1.09, 30),
-    "hash_collisions/tabulate_colors.cl:tabulate_colors": (4.37, 1.18, 60),
-    "hash_collisions/tabulate_planes.cl:tabulate_planes": (1.45, 1.06, 30),
-    "item supersteps": (1.14, 1.65, 8),
-    "matchings": (1.38, 1.39, 4),
-    "mst/edge_list.cl:build": (1.29, 1.07, 48),
-    "mst/edge_list.cl:rounds": (0.681, 1.28, 48),
-    "mst/rows.cl:discover_rows": (1.46, 1.05, 48),
-    "mst/rows.cl:flatten": (1.27, 1.12, 48),
-    "mst/rows.cl:hook_rows": (1.08, 1.11, 48),
-    "mst/segmented.cl:discover_components": (0.723, 1.17, 24),
-    "mst/segmented.cl:label_components": (0.368, 1.32, 24),
-    "rounds": (1.16, 1.16, 86),
-    "sssp/frontier.cl:search": (0.966, 1.14, 71),
-    "traversal/node_splitting.cl:count_children": (1.56, 1.10, 55),
-    "traversal/node_splitting.cl:fill_parts": (2.04, 1.13, 55),
-    "traversal/topology_driven.cl:initialize": (3.45, 1.06, 151),
-    "windows": (1.55, 1.18, 24),
-}
-PLATFORMS: Mapping[str, Mapping[str, tuple[float, float, int]]] = {
-    "Intel(R) OpenCL": {
-        "bfs/frontier.cl:initialize": (1.26, 1.03, 33),
-        "block diagonals": (0.885, 1.19, 11),
-        "block steps": (0.954, 1.07, 11),
-        "coloring/hash_colors.cl:hash_vertices": (1.08, 1.17, 18),
-        "coloring/jones_plassmann.cl:color_small": (0.717, 1.06, 40),
-        "coloring/jones_plassmann.cl:prepare": (5.47, 1.08, 42),
-        "coloring/jones_plassmann_large.cl:color_large": (0.434, 1.15, 14),
-        "coloring/jones_plassmann_large.cl:list_hubs": (0.667, 1.31, 8),
-        "coloring/speculative.cl:assign_all": (0.598, 1.07, 18),
-        "coloring/speculative.cl:assign_listed": (0.725, 1.10, 24),
-        "coloring/speculative.cl:assign_round": (0.0496, 1.43, 58),
-        "coloring/speculative.cl:check_all": (0.451, 1.03, 60),
-        "coloring/speculative.cl:check_round": (0.029, 1.49, 58),
-        "coloring/speculative.cl:order_keys": (1.23, 1.04, 24),
-        "coloring/speculative.cl:start": (1.21, 1.03, 60),
-        "components/afforest.cl:hook_sample": (1.01, 1.45, 4),
-        "components/afforest.cl:hook_second": (2.49, 1.15, 18),
-        "components/afforest.cl:link_rest": (1.04, 1.05, 42),
-        "components/degree_classes.cl:link_medium": (0.918, 1.73, 15),
-        "components/degree_classes.cl:link_short": (1.57, 1.07, 42),
-        "components/hook_compress.cl:hook_atomic": (1.43, 1.05, 42),
-        "components/phases.cl:compress": (0.716, 1.05, 148),
-        "components/phases.cl:compress_and_find_giant": (0.806, 1.09, 42),
-        "components/phases.cl:compress_if_linked": (0.373, 1.33, 25),
-        "components/phases.cl:initialize": (0.569, 1.02, 168),
-        "components/rem.cl:unite": (1.22, 1.04, 42),
-        "diagonals": (1.19, 1.03, 11),
-        "hash_collisions/lanes.cl:count_rows": (0.484, 1.03, 96),
-        "hash_collisions/planes.cl:count_tiles": (1.76, 1.03, 48),
-        "hash_collisions/tabulate_colors.cl:tabulate_colors": (0.433, 1.01, 96),
-        "hash_collisions/tabulate_planes.cl:tabulate_planes": (0.672, 1.01, 48),
-        "item supersteps": (5.17, 1.04, 20),
-        "levels": (1.4, 1.06, 33),
-        "matchings": (1.05, 1.07, 11),
-        "mst/edge_list.cl:build": (3.71, 1.04, 84),
-        "mst/edge_list.cl:offer_segment_entries": (0.728, 1.43, 42),
-        "mst/edge_list.cl:offer_segments": (0.274, 1.12, 72),
-        "mst/rows.cl:discover_rows": (2.24, 1.03, 84),
-        "mst/rows.cl:flatten": (1.14, 1.05, 84),
-        "mst/rows.cl:hook_rows": (2.54, 1.10, 84),
-        "mst/segmented.cl:discover_components": (1.07, 1.10, 42),
-        "mst/segmented.cl:label_components": (0.336, 1.15, 42),
-        "rounds": (0.941, 1.11, 72),
-        "sssp/dijkstra.cl:search": (0.65, 1.05, 42),
-        "sssp/frontier.cl:search": (1.33, 1.06, 84),
-        "traversal/node_splitting.cl:count_children": (1.71, 1.24, 24),
-        "traversal/node_splitting.cl:fill_parts": (2.75, 1.22, 24),
-        "traversal/topology_driven.cl:initialize": (2.39, 1.11, 72),
-        "windows": (1.21, 1.05, 42),
-    },
-    "Portable Computing Language": {
-        "bfs/frontier.cl:initialize": (1.21, 1.03, 33),
-        "block diagonals": (1.23, 1.15, 11),
-        "block steps": (0.909, 1.09, 11),
-        "coloring/hash_colors.cl:hash_vertices": (0.985, 1.27, 18),
-        "coloring/jones_plassmann.cl:color_small": (0.609, 1.05, 40),
-        "coloring/jones_plassmann.cl:prepare": (4.41, 1.06, 42),
-        "coloring/jones_plassmann_large.cl:color_large": (0.495, 1.09, 14),
-        "coloring/jones_plassmann_large.cl:list_hubs": (0.685, 1.21, 8),
-        "coloring/speculative.cl:assign_all": (0.713, 1.04, 18),
-        "coloring/speculative.cl:assign_listed": (0.591, 1.04, 24),
-        "coloring/speculative.cl:assign_round": (0.0253, 1.62, 58),
-        "coloring/speculative.cl:check_all": (0.334, 1.03, 60),
-        "coloring/speculative.cl:check_round": (0.022, 1.58, 58),
-        "coloring/speculative.cl:order_keys": (1.19, 1.05, 24),
-        "coloring/speculative.cl:start": (0.995, 1.04, 60),
-        "components/afforest.cl:hook_sample": (0.83, 1.34, 4),
-        "components/afforest.cl:hook_second": (1.27, 1.14, 18),
-        "components/afforest.cl:link_rest": (1.11, 1.06, 42),
-        "components/degree_classes.cl:link_medium": (0.567, 2.27, 15),
-        "components/degree_classes.cl:link_short": (1.31, 1.08, 42),
-        "components/hook_compress.cl:hook_atomic": (1.27, 1.05, 42),
-        "components/phases.cl:compress": (0.663, 1.04, 148),
-        "components/phases.cl:compress_and_find_giant": (0.722, 1.04, 42),
-        "components/phases.cl:compress_if_linked": (0.286, 1.88, 25),
-        "components/phases.cl:initialize": (0.937, 1.03, 168),
-        "components/rem.cl:unite": (0.988, 1.05, 42),
-        "diagonals": (1.05, 1.07, 11),
-        "factorization/edge_locked.cl:lock_all": (0.233, 1.09, 11),
-        "hash_collisions/lanes.cl:count_rows": (0.331, 1.04, 96),
-        "hash_collisions/planes.cl:count_tiles": (1.21, 1.04, 48),
-        "hash_collisions/tabulate_colors.cl:tabulate_colors": (0.428, 1.01, 96),
-        "hash_collisions/tabulate_planes.cl:tabulate_planes": (0.957, 1.01, 48),
-        "item supersteps": (1.61, 1.06, 22),
-        "levels": (1.23, 1.06, 33),
-        "matchings": (0.894, 1.06, 11),
-        "mst/edge_list.cl:build": (4.75, 1.03, 84),
-        "mst/edge_list.cl:offer_segment_entries": (0.719, 1.46, 42),
-        "mst/edge_list.cl:offer_segments": (0.225, 1.11, 72),
-        "mst/rows.cl:discover_rows": (1.71, 1.03, 84),
-        "mst/rows.cl:flatten": (0.91, 1.06, 84),
-        "mst/rows.cl:hook_rows": (0.89, 1.07, 84),
-        "mst/segmented.cl:discover_components": (0.617, 1.09, 42),
-        "mst/segmented.cl:label_components": (0.181, 1.15, 42),
-        "rounds": (0.609, 1.12, 72),
-        "sssp/dijkstra.cl:search": (0.65, 1.06, 42),
-        "sssp/frontier.cl:search": (1.09, 1.06, 84),
-        "traversal/node_splitting.cl:count_children": (1.56, 1.12, 24),
-        "traversal/node_splitting.cl:fill_parts": (2.45, 1.16, 24),
-        "traversal/topology_driven.cl:initialize": (2.01, 1.06, 72),
-        "windows": (0.71, 1.08, 42),
-    },
-}
-
-
-def weights_of(facts: DeviceFacts) -> Mapping[str, float]:
-    """Return the weights of kernels on the device with these *facts*; those that are not there have weight 1."""
-    return _weights(facts.is_cpu, facts.platform)
+GPU = "GPU"
 
 
 @cache
-def _weights(is_cpu: bool, platform: str) -> Mapping[str, float]:
-    known = {**(CPU if is_cpu else GPU), **PLATFORMS.get(platform, {})}
-    return {kernel: weight for kernel, (weight, _, _) in known.items()}
+def tables() -> dict[str, dict[str, float]]:
+    """Return the weights of GPUs, under :data:`GPU`, and of each measured runtime of CPUs, by platform."""
+    text = resources.files(__package__).joinpath("kernel_weights.json").read_text(encoding="utf-8")
+    found: dict[str, dict[str, float]] = json.loads(text)
+    return found
+
+
+def weights_of(facts: DeviceFacts) -> Mapping[str, float]:
+    """Return the weights on the device with these *facts*; a kernel without a weight has 1."""
+    return _weights(facts.platform if facts.is_cpu else GPU)
+
+
+@cache
+def _weights(name: str) -> Mapping[str, float]:
+    """Return the weights of a table; a runtime that was not measured has the mean of those that were."""
+    if (known := tables().get(name)) is not None:
+        return known
+    cpus = [table for platform, table in tables().items() if platform != GPU]
+    return {kernel: geometric_mean(t[kernel] for t in cpus if kernel in t) for kernel in set().union(*cpus)}
