@@ -1,8 +1,6 @@
 """Every strategy of connected components on every zoo graph and device, against the definition."""
 from __future__ import annotations
 
-from dataclasses import replace
-
 import networkx as nx
 import numpy as np
 import pytest
@@ -13,9 +11,8 @@ from hypothesis import strategies as st
 from scipy.sparse.csgraph import connected_components as scipy_components
 
 import clgraph as cg
-from clgraph.algorithms.components import STRATEGIES, as_problem, connected_components, work
+from clgraph.algorithms.components import STRATEGIES, as_problem, connected_components
 from clgraph.data.graph import Graph
-from clgraph.device.facts import DeviceFacts
 from clgraph.engine import plan as engine
 from clgraph.errors import InputError, UnsupportedStrategyError, VerificationError
 from clgraph.reference.components import check_components
@@ -50,14 +47,6 @@ def assert_right(graph: Graph, session: Session, strategy: str, **options: objec
 @pytest.mark.parametrize("name", GRAPHS)
 def test_zoo(session: Session, name: str, strategy: str, options: dict[str, object]) -> None:
     assert_right(GRAPHS[name](), session, strategy, **options)
-
-
-@pytest.mark.parametrize(("strategy", "options"), WITH_KERNELS, ids=str)
-def test_what_is_predicted_is_what_is_launched(pocl: Session, strategy: str, options: dict[str, object]) -> None:
-    plan = STRATEGIES[strategy].plan(pocl, as_problem(cg.generators.rmat(8, 8)), **options)
-    with pocl.measure() as recorder:
-        plan.run()
-    assert sum(launches for launches, _ in recorder.kernels().values()) == plan.recipe.work.launches
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -119,44 +108,15 @@ def test_other_inputs(pocl: Session) -> None:
 
 def test_info(pocl: Session) -> None:
     info = connected_components(cg.generators.path(1000), strategy="rem", session=pocl).info
-    assert info.strategy == "rem" and info.kind == "online" and set(info.predicted_seconds) == set(STRATEGIES)
+    assert info.strategy == "rem" and info.kind == "online" and set(info.predicted_seconds) == {"rem"}
     seconds = info.seconds
     assert 0 < seconds.kernel <= seconds.total and seconds.host >= 0
     assert sum(s for _, s in info.kernels.values()) == pytest.approx(seconds.kernel)
 
 
-def test_entries_at_hubs_meet_on_gpus(pocl: Session) -> None:
-    """Two hubs have the same neighbours, whose second entries join the hubs. The leaves of a star have no second."""
-    gpu, n = replace(pocl.facts, is_cpu=False), 3000
-    ends = np.repeat([0, 1], n), 2 + np.tile(np.arange(n), 2)
-    hubs, star = Graph.from_edges(*ends), cg.generators.star(n + 1)
-
-    def meeting(graph: Graph, facts: DeviceFacts) -> float:
-        work = STRATEGIES["rem"].recipe(as_problem(graph), facts, hook_rounds=0).work  # type: ignore[misc]
-        return sum(each.count for each in work.atomics if each.n_words < 2)
-
-    assert meeting(hubs, gpu) == pytest.approx(0.5 * (2 * n - (n + 2)))
-    assert meeting(star, gpu) == 0.0 and meeting(hubs, pocl.facts) == 0.0
-
-
-def test_lanes_along_a_hubs_row_join_trees_one_after_the_other(pocl: Session) -> None:
-    """Where first hooks have left one tree, nothing is joined, and lanes only look."""
-    gpu = replace(pocl.facts, is_cpu=False, sub_group_size=32)
-    stats = Graph.from_edges(np.arange(3999), np.full(3999, 3999)).stats  # a star whose hub comes last
-    joined, hooked = (sum(each.loads for each in work.link(stats, gpu, trees).chains) for trees in (3999.0, 0.0))
-    assert joined > hooked + 0.45 * stats.max_degree > 2.0 * hooked > 0.0
-    assert not work.link(stats, pocl.facts, 3999.0).chains
-
-
-def test_unions_by_rem_leave_paths_deep(pocl: Session) -> None:
-    path, grid = cg.generators.path(5000).stats, cg.generators.grid(300, 300).stats
-    assert work.hooks_deeply(path) and work.splices_deeply(path)
-    assert work.hooks_deeply(grid) and not work.splices_deeply(grid)
-
-
 def test_auto_is_the_fastest_prediction(pocl: Session) -> None:
     choice = cg.explain("connected_components", cg.generators.rmat(10), session=pocl)
-    assert choice.requested == "auto" and choice.strategy == min(choice.seconds, key=choice.seconds.__getitem__)
+    assert choice.requested == "auto" and choice.strategy == min(choice.contenders, key=choice.seconds.__getitem__)
 
 
 @pytest.mark.parametrize(

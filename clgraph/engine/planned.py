@@ -12,7 +12,7 @@ from clgraph.engine.plan import Plan
 from clgraph.model.cost import Part, Work
 from clgraph.model.kernel_weights import weights_of
 from clgraph.model.recipe import Recipe
-from clgraph.model.strategy import Kind, Strategy, runs_anywhere, solves_all
+from clgraph.model.strategy import Kind, Strategy, Unchecked, runs_anywhere, solves_all
 from clgraph.runtime.session import Session
 
 _TUNING = "tuning"
@@ -44,9 +44,11 @@ class _Planned:
 
 def planned(
     kind: Kind, recipe: Callable[..., Recipe], plan: type[Plan],
+    price: Callable[[Any, DeviceFacts], Work] | None = None,
     unsupported: Callable[[DeviceFacts], str | None] = runs_anywhere,
     unfit: Callable[[Any], str | None] = solves_all,
     answer: Callable[[Any, DeviceFacts], Work] | None = None,
+    unchecked: Unchecked | None = None,
 ) -> Strategy:
     """Return the strategy that runs what ``recipe(problem, facts, **options)`` lists, as a *plan* of that type.
 
@@ -57,4 +59,4 @@ def planned(
     def work(problem: Any, facts: DeviceFacts) -> list[Part]:
         return recipe(problem, facts).weighted_parts(weights_of(facts))
 
-    return Strategy(kind, _Planned(recipe, plan), work, unsupported, unfit, recipe, answer)
+    return Strategy(kind, _Planned(recipe, plan), price or work, unsupported, unfit, recipe, answer, unchecked)

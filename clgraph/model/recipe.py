@@ -112,7 +112,7 @@ class Use:
     """
 
     make: Callable[[Any], Any]
-    work: Work
+    work: Work = NOTHING
     a_round: Work = NOTHING
     expected: float = 0.0
     name: str = "other kernels"

@@ -1,7 +1,6 @@
 """The strategies of breadth-first search; those by rounds are shared with shortest paths."""
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -98,7 +97,7 @@ def _rows_into(plan: Plan, *, bottom_up: bool) -> dict[str, DeviceArray]:
 
 STRATEGIES: dict[str, Strategy] = {
     **rounds_strategies(LevelsPlan),
-    "frontier": replace(planned("online", frontier, LevelsPlan), unchecked=Unchecked(MatrixSearch, work.matrix_search)),
+    "frontier": planned("online", frontier, LevelsPlan, unchecked=Unchecked(MatrixSearch, work.matrix_search)),
     "direction_optimizing": planned("online", direction_optimizing, LevelsPlan),
     "host": sequential(host.solve, host.work, unfit),
 }

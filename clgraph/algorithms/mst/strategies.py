@@ -226,9 +226,9 @@ def _needs_int64_atomics(facts: DeviceFacts) -> str | None:
 
 
 STRATEGIES: dict[str, Strategy] = {
-    "edge_list": planned("online", edge_list, ForestPlan, _needs_int64_atomics, answer=_answer),
+    "edge_list": planned("online", edge_list, ForestPlan, unsupported=_needs_int64_atomics, answer=_answer),
     "two_pass": planned("online", two_pass, ForestPlan, answer=_answer),
-    "segmented": planned("online", segmented, ForestPlan, _needs_int64_atomics, answer=_answer),
+    "segmented": planned("online", segmented, ForestPlan, unsupported=_needs_int64_atomics, answer=_answer),
     "host": sequential(host.solve, host.work, too_many_entries),
 }
 

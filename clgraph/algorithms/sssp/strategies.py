@@ -163,7 +163,7 @@ STRATEGIES: dict[str, Strategy] = {
     **rounds_strategies(PathsPlan),
     "frontier": planned("online", frontier, PathsPlan),
     "delta_stepping": planned("online", delta_stepping, PathsPlan),
-    "dijkstra": planned("online", dijkstra, PathsPlan, _suits_cpus),
+    "dijkstra": planned("online", dijkstra, PathsPlan, unsupported=_suits_cpus),
     "host": sequential(host.solve, host.work, host.unfit),
 }
 
