@@ -17,8 +17,9 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 import clgraph as cg
 from clgraph.algorithms import mst
-from clgraph.algorithms.mst import STRATEGIES, SpanningForest, as_problem, minimum_spanning_forest, strategies, work
+from clgraph.algorithms.mst import STRATEGIES, SpanningForest, as_problem, minimum_spanning_forest, strategies
 from clgraph.algorithms.mst.answer import Told
+from clgraph.algorithms.mst.light_edges import default_light_edges
 from clgraph.algorithms.mst.total_weight import total_weight
 from clgraph.algorithms.mst.weights import upload_weights
 from clgraph.data.graph import Graph
@@ -199,7 +200,7 @@ def test_light_edges(session: Session, strategy: str, light_edges: float) -> Non
 
 def test_edges_come_at_once_where_ties_leave_few_trees(pocl: Session) -> None:
     def light_edges(graph: Graph, *, maximum: bool = False, whole: bool = True) -> float:
-        return work.default_light_edges(as_problem(graph, maximum=maximum), pocl.facts, whole=whole)
+        return default_light_edges(as_problem(graph, maximum=maximum), pocl.facts, whole=whole)
 
     rows = np.arange(900)
     near = Graph.from_edges(np.tile(rows, 6), np.concatenate([(rows + k) % 900 for k in range(1, 7)]))
@@ -391,7 +392,7 @@ def test_strategies_and_devices_agree(session: Session, pocl: Session) -> None:
 
 def test_info(pocl: Session) -> None:
     info = minimum_spanning_forest(random_weights(cg.generators.rmat(10)), strategy="edge_list", session=pocl).info
-    assert info.strategy == "edge_list" and set(info.predicted_seconds) == set(STRATEGIES)
+    assert info.strategy == "edge_list" and set(info.predicted_seconds) == {"edge_list"}
     assert info.kind == STRATEGIES[info.strategy].kind
     seconds = info.seconds
     assert 0 < seconds.kernel <= seconds.total and seconds.host >= 0
@@ -471,18 +472,13 @@ def test_sub_group_widths(width: int) -> None:
     [(*case, False) for case in WITH_KERNELS] + [(*case, True) for case in WITH_KERNELS if case[0] != "segmented"],
     ids=str,
 )  # fmt: skip
-def test_what_is_predicted_is_what_is_launched(
+def test_loops_count_their_rounds(
     pocl: Session, monkeypatch: pytest.MonkeyPatch, strategy: str, options: dict[str, object], in_one_launch: bool
 ) -> None:
     if in_one_launch:
         as_on_gpus(pocl, monkeypatch)
     plan = STRATEGIES[strategy].plan(pocl, as_problem(random_weights(cg.generators.rmat(8, 8))), **options)
     plan.run()
-    with pocl.measure() as recorder:
-        plan.run()
-    predicted = plan.recipe.with_rounds(plan.rounds).work
-    assert sum(launches for launches, _ in recorder.kernels().values()) == predicted.launches
-    assert sum(plan.rounds) == predicted.read_backs
     n_loops = 0 if in_one_launch else 2 if options.get("light_edges") else 1
     assert len(plan.rounds) == n_loops and all(rounds > 0 for rounds in plan.rounds)
 

@@ -106,14 +106,6 @@ def test_few_weights_tell_how_many_edges_weigh_least() -> None:
         assert Graph.from_edges(*path.edge_list()[:2], weights).least_share == pytest.approx(share, abs=0.15)
 
 
-def test_few_rows_tell_how_often_lengths_change() -> None:
-    cycle = generators.cycle(1000)
-    chords = np.random.default_rng(0).choice(1000, (2, 200), replace=False)
-    ends = [np.concatenate([side, more]) for side, more in zip(cycle.edge_list()[:2], chords, strict=True)]
-    assert cycle.mixed_share == 0.0 and Graph([0], [], directed=False).mixed_share == 0.0
-    assert 0.3 < Graph.from_edges(*ends).mixed_share < 0.7  # 400 of 1000 rows are longer
-
-
 def test_few_hubs_of_many_vertices_are_trees_of_their_own() -> None:
     """No sampled vertex is one of the roots, but climbs end at sixteen tops."""
     n = 1 << 19

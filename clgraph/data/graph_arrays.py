@@ -26,7 +26,6 @@ from clgraph.errors import GraphError, InputError
 MAX_KERNEL_VERTICES = 2**31 - 2**12  # a work-item's vertex must fit int32, rounded up to work-groups
 SMALL_ITEMS = 1 << 14  # vertices + entries. The host checks and measures a smaller graph sooner than launches do.
 _FEW_WEIGHTS = 64
-_FEW_ROWS = 256  # looked at for how their lengths change
 UNLOOKED = 1 << 19  # vertices and entries up to which a search has ended before it pays to look where neighbours are
 
 
@@ -213,13 +212,6 @@ class GraphArrays:
         """The share of a few edges that weigh as little as any of them."""
         few = self._few_weights()
         return 1.0 if few is None else np.count_nonzero(few == few.min()) / few.size
-
-    @cached_property
-    def mixed_share(self) -> float:
-        """The share of a few rows that are of another length than the next one."""
-        few = np.arange(0, self.n_vertices - 1, 1 + self.n_vertices // _FEW_ROWS)
-        begin, middle, end = (self.row_offsets[few + k] for k in range(3))
-        return np.count_nonzero(middle - begin != end - middle) / max(1, few.size)
 
     def _few_weights(self) -> NDArray[Any] | None:
         """Return weights in even steps, or ``None`` if there are none."""

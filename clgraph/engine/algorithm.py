@@ -66,16 +66,16 @@ class Algorithm:
             The name is unknown, or this device cannot run it, or it does not solve this problem.
         """
         facts, rates, graph = session.facts, session.profile.rates, getattr(problem, "graph", None)
-        names: Iterable[str] = ()
-        if isinstance(strategy, str) and strategy == "auto":
-            if isinstance(graph, Graph) and not graph.is_measured and not is_unread(problem):
-                least = rates.call_seconds + rates.read_back_seconds
-                if (host := self._host_within(least, problem, session)) is not None:
-                    return host
+        is_auto = isinstance(strategy, str) and strategy == "auto"
+        if isinstance(graph, Graph) and not graph.is_measured and not is_unread(problem):
+            least = rates.call_seconds + rates.read_back_seconds
+            if is_auto and (host := self._host_within(least, problem, session)) is not None:
+                return host
+            if strategy != "host":
                 admit(session, graph)
-            names = self.contenders(problem, facts)
-            if isinstance(graph, GraphOnDevice):  # the graph stays where it is
-                names = [name for name in names if self.strategies[name].kind != "sequential"]
+        names = self.contenders(problem, facts) if is_auto else ()
+        if isinstance(graph, GraphOnDevice):  # the graph stays where it is
+            names = [name for name in names if self.strategies[name].kind != "sequential"]
         return choose(self.strategies, names, strategy, problem, facts, rates)
 
     def predictions(self, session: Session, problem: Any) -> tuple[dict[str, Estimate], dict[str, str]]:

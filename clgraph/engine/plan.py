@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.device.facts import DeviceFacts
 from clgraph.engine.growth import Growth, capacity_of
-from clgraph.model.cost import estimate
+from clgraph.model.cost import Work, estimate
 from clgraph.model.recipe import Loop, Phase, Recipe, Step, Use, has_rounds
 from clgraph.primitives.look_back import LookBack
 from clgraph.runtime.arrays import DeviceArray
@@ -58,6 +59,7 @@ class Plan:
     """
 
     remade: Callable[[Any], Recipe]
+    price: Callable[[Any, DeviceFacts], Work] | None = None
     n_bytes = 0
 
     def __init__(self, session: Session, problem: Any, recipe: Recipe) -> None:
@@ -94,7 +96,8 @@ class Plan:
 
     @cached_property
     def predicted_seconds(self) -> float:
-        return estimate(self.recipe.work, self.session.profile.rates).seconds
+        work = self.recipe.work if self.price is None else self.price(self.problem, self.session.facts)
+        return estimate(work, self.session.profile.rates).seconds
 
     def _given(self) -> tuple[Mapping[str, int | str], Mapping[str, Any]]:
         """Return the definitions and the arguments that all kernels get for the input: the rows of its graph."""

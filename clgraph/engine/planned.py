@@ -24,6 +24,7 @@ class _Planned:
 
     recipe: Callable[..., Recipe]
     kind: type[Plan]
+    price: Callable[[Any, DeviceFacts], Work] | None
 
     @cached_property
     def takes_tuning(self) -> bool:
@@ -33,7 +34,7 @@ class _Planned:
         if self.takes_tuning:
             options[_TUNING] = session.profile.tuning
         plan = self.kind(session, problem, self.recipe(problem, session.facts, **options))
-        plan.remade = lambda other: self.recipe(other, session.facts, **options)
+        plan.remade, plan.price = lambda other: self.recipe(other, session.facts, **options), self.price
         return plan
 
     @property
@@ -59,4 +60,4 @@ def planned(
     def work(problem: Any, facts: DeviceFacts) -> list[Part]:
         return recipe(problem, facts).weighted_parts(weights_of(facts))
 
-    return Strategy(kind, _Planned(recipe, plan), price or work, unsupported, unfit, recipe, answer, unchecked)
+    return Strategy(kind, _Planned(recipe, plan, price), price or work, unsupported, unfit, recipe, answer, unchecked)

@@ -141,7 +141,7 @@ class Loop:
     counter: str
     alive: str
     most: int | str
-    expected: float
+    expected: float = 1.0
 
 
 Step: TypeAlias = "Phase | Use | Loop | Recipe"

@@ -13,16 +13,10 @@ from clgraph.algorithms.mst.problem import ForestProblem
 from clgraph.algorithms.mst.total_weight import total_weight
 from clgraph.data.graph import Graph
 from clgraph.data.wrapped import WrappedGraph
-from clgraph.model.cost import HostItems, Part, Work
 
 _LEAST_DOUBLE = 1 << 52  # the bits of the least double with all its digits
 _KEY_BITS = 62
 _EXACT = 2.0**53  # integers below it are doubles
-_THIN_SHARE = 0.65  # of the time, where sets that are joined have short ways to their roots
-_IN_ORDER_SHARE = 0.18  # of edges that weigh the same: nothing is out of order, and one row comes after the other
-_FEW_SHARE = 0.1  # of the edges, for which nobody looks at rows
-_CALL_SECONDS = 6e-5
-_VERTEX_SECONDS, _GUESS_SECONDS = 6e-9, 4.2e-8  # of a vertex, and where a core guesses wrong
 
 
 def solve(problem: ForestProblem) -> Told:
@@ -87,21 +81,3 @@ def _ranks(weights: NDArray[Any] | None, maximum: bool, number_bits: int) -> NDA
     else:
         ranks = greatest - ordered if maximum else ordered - least
     return ranks
-
-
-def work(problem: ForestProblem) -> list[Part]:
-    """A sort of the edges, and what comes before and after it.
-
-    Edges of the least weight are in order, and stay in the order of the rows, where roots are far if neither rows nor
-    numbers follow a rule.
-    """
-    graph, keys = problem.graph, 0.5 * problem.graph.n_edges
-    sort = Work(host_items=(HostItems(keys, 16.0 * keys, "sort"),))
-    in_order = graph.least_share
-    share = _IN_ORDER_SHARE * in_order + (_THIN_SHARE if graph.is_thin else 1.0) * (1.0 - in_order)
-    seconds = _CALL_SECONDS + _VERTEX_SECONDS * graph.n_vertices
-    if graph.is_measured and in_order > _FEW_SHARE:
-        stats = graph.stats
-        unruly = max(stats.irregularity, stats.randomness, graph.mixed_share * stats.cyclic_share)
-        seconds += _GUESS_SECONDS * in_order * unruly * (stats.n_vertices - stats.n_isolated)
-    return [(sort, share, 1.0), (Work(host_seconds=seconds), 1.0, 1.0)]

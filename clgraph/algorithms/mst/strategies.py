@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from clgraph.algorithms.mst import host, work
+from clgraph.algorithms.mst import host, prices
+from clgraph.algorithms.mst.light_edges import default_light_edges
 from clgraph.algorithms.mst.plan import ForestPlan
 from clgraph.algorithms.mst.problem import ForestProblem
 from clgraph.algorithms.mst.weights import upload_weights, weight_kind
@@ -17,9 +18,7 @@ from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import sequential, too_many_entries
 from clgraph.engine.planned import planned
-from clgraph.engine.problem import shared
-from clgraph.model.cost import Work
-from clgraph.model.recipe import NOTHING, Array, Loop, Phase, Recipe, Setting, Step
+from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Step
 from clgraph.model.strategy import Strategy
 from clgraph.runtime.arrays import DeviceArray
 
@@ -70,11 +69,8 @@ def segmented(problem: ForestProblem, facts: DeviceFacts, *, merge: str = "min_h
     check_choice("merge", merge, ("min_hook", "transactional"))
     stats, n = problem.stats, problem.stats.n_vertices
     a_round = (
-        Phase(f"{_SEGMENTED}:label_components", n, work.label_components(stats)),
-        Phase(
-            f"{_SEGMENTED}:discover_components", _n_tiles(stats) * facts.sub_group_size,
-            work.discover_components(stats),
-        ),
+        Phase(f"{_SEGMENTED}:label_components", n),
+        Phase(f"{_SEGMENTED}:discover_components", _n_tiles(stats) * facts.sub_group_size),
         Phase(f"{_SEGMENTED}:merge_{merge}", n),
     )
 
@@ -82,7 +78,7 @@ def segmented(problem: ForestProblem, facts: DeviceFacts, *, merge: str = "min_h
         versions = {"versions": Array(n, np.uint32, zeroed=True)} if merge == "transactional" else {}
         return {"component": Array(n, np.int32), **versions}
 
-    return _recipe(problem, facts, _rounds(a_round, work.rounds(stats)), arrays=arrays)
+    return _recipe(problem, facts, _rounds(a_round), arrays=arrays)
 
 
 def edge_list(
@@ -120,7 +116,6 @@ class _Lists(NamedTuple):
     block: int
     root_capacity: int
     by_segment: int
-    n_visits: float  # to the edges of one list
     discover_rows: tuple[Phase, Phase]
     hook_rows: Phase
     choose_threshold: tuple[Phase, ...]
@@ -128,40 +123,37 @@ class _Lists(NamedTuple):
     a_round: tuple[Phase, ...]
 
 
-@shared
 def _lists(problem: ForestProblem, facts: DeviceFacts, light_edges: float | None, *, whole: bool) -> _Lists:
     stats, width, in_one_launch = problem.stats, facts.sub_group_size, facts.dialect.has_grid_barrier
     n, m = stats.n_vertices, stats.n_edges
     if light_edges is None:
-        light_edges = work.default_light_edges(problem, facts, whole=whole)
+        light_edges = default_light_edges(problem, facts, whole=whole)
     rank = round(_SAMPLES * min(1.0, light_edges * n / max(1, m / 2)))
     parts = ("LIGHT_EDGES", "HEAVY_EDGES") if 0 < rank < _SAMPLES else ("ALL_EDGES",)
-    n_visits = work.visits(problem, facts, light_edges if len(parts) == 2 else 0.0) / len(parts)
     per_unit = 4 if facts.is_cpu else _SEGMENT_GROUPS
     n_tiles = _n_tiles(stats)
     n_segments = max(1, min(facts.compute_units * per_unit * (_group(facts) // width), n_tiles))
     block = max(1024, 4 * width) if facts.is_cpu else 4 * width
     by_segment = n_segments * width  # a sub-group takes each segment of the list
-    walk, flat = work.walk(stats), work.flatten(stats)
 
     def flatten(word: int, *, goes_on: bool) -> Phase:
         """Point every vertex at its root; a phase that *goes_on* climbs where the one before met its limit."""
         turns = {"turn": word, "earlier": word - 1 if goes_on else 0}
-        return Phase(f"{_ROWS}:flatten", by_segment, NOTHING if goes_on else flat, turns)
+        return Phase(f"{_ROWS}:flatten", by_segment, values=turns)
 
     def make(number: int, part: str) -> tuple[Phase, ...]:
         flattens = [flatten(1 + 3 * number + turn, goes_on=turn > 0) for turn in range(3 if in_one_launch else 1)]
-        return *flattens, Phase(f"{_EDGE_LIST}:build", by_segment, walk, {"part": part})
+        return *flattens, Phase(f"{_EDGE_LIST}:build", by_segment, values={"part": part})
 
-    first, second = [Phase(f"{_ROWS}:discover_rows", n_tiles * width, walk, {"turn": turn}) for turn in (0, 1)]
+    first, second = [Phase(f"{_ROWS}:discover_rows", n_tiles * width, values={"turn": turn}) for turn in (0, 1)]
     return _Lists(
         n_segments, -(-n_tiles // n_segments) * _TILE, block, -(-n // (n_segments * block)) * block, by_segment,
-        n_visits, (first, second), Phase(f"{_ROWS}:hook_rows", n, work.hook_rows(stats)),
+        (first, second), Phase(f"{_ROWS}:hook_rows", n),
         (Phase(f"{_EDGE_LIST}:choose_threshold", 1, values={"rank": rank}),) if len(parts) == 2 else (),
         tuple([make(number, part) for number, part in enumerate(parts)]),
         () if in_one_launch else (
             Phase(f"{_EDGE_LIST}:hook_segments", by_segment), Phase(f"{_EDGE_LIST}:settle_segments", by_segment),
-            Phase(f"{_EDGE_LIST}:offer_segments", by_segment, work.join(stats, n_visits / work.rounds(stats))),
+            Phase(f"{_EDGE_LIST}:offer_segments", by_segment),
         ),
     )  # fmt: skip
 
@@ -174,25 +166,20 @@ def _edge_list(
     The first round is made from the rows if the graph is *whole*.
     """
     light_edges = None if light_edges is None else checked_number("light_edges", light_edges)
-    stats, lists = problem.stats, _lists(problem, facts, light_edges, whole=whole)
-    n_segments, capacity, block, root_capacity, by_segment, n_visits, *_ = lists
-    again = work.offered_again(stats, n_visits, len(lists.makes)) if split_keys else 0.0
-    in_one_launch, n_rounds = facts.dialect.has_grid_barrier, work.rounds(stats)
-    barriers = (4 if split_keys else 3) * n_rounds
-    joined = work.join(stats, n_visits, again, barriers) if in_one_launch else NOTHING
+    lists, in_one_launch = _lists(problem, facts, light_edges, whole=whole), facts.dialect.has_grid_barrier
+    n_segments, capacity, block, root_capacity, by_segment, *_ = lists
 
     def all_rounds(number: int) -> Phase:
         control = f"STATE_CONTROLS + {number} * STATE_CONTROL_WORDS"
         return Phase(
-            f"{_EDGE_LIST}:rounds", by_segment, joined, {"base": f"{number} * MAX_ROUNDS", "control_at": control},
-            _RESIDENT_GROUPS * facts.compute_units, status=f"state[{control} + GRID_STATUS]",
+            f"{_EDGE_LIST}:rounds", by_segment,
+            values={"base": f"{number} * MAX_ROUNDS", "control_at": control},
+            max_groups=_RESIDENT_GROUPS * facts.compute_units, status=f"state[{control} + GRID_STATUS]",
         )
 
     def rounds_of_launches() -> Loop:
-        if not split_keys:
-            return _rounds(lists.a_round, n_rounds)
-        entries = Phase(f"{_EDGE_LIST}:offer_segment_entries", by_segment, Work(streamed_bytes=again / n_rounds))
-        return _rounds((entries, *lists.a_round), n_rounds)
+        entries = (Phase(f"{_EDGE_LIST}:offer_segment_entries", by_segment),) if split_keys else ()
+        return _rounds((*entries, *lists.a_round))
 
     loop = None if in_one_launch else rounds_of_launches()
     steps: list[Step] = []
@@ -213,12 +200,8 @@ def _edge_list(
     )  # fmt: skip
 
 
-def _rounds(body: tuple[Phase, ...], expected: float) -> Loop:
-    return Loop(body, "round", "state[STATE_ALIVE]", _MOST_ROUNDS, expected)
-
-
-def _answer(problem: ForestProblem, _facts: DeviceFacts) -> Work:
-    return work.answer(problem.stats)
+def _rounds(body: tuple[Phase, ...]) -> Loop:
+    return Loop(body, "round", "state[STATE_ALIVE]", _MOST_ROUNDS)
 
 
 def _needs_int64_atomics(facts: DeviceFacts) -> str | None:
@@ -226,10 +209,14 @@ def _needs_int64_atomics(facts: DeviceFacts) -> str | None:
 
 
 STRATEGIES: dict[str, Strategy] = {
-    "edge_list": planned("online", edge_list, ForestPlan, unsupported=_needs_int64_atomics, answer=_answer),
-    "two_pass": planned("online", two_pass, ForestPlan, answer=_answer),
-    "segmented": planned("online", segmented, ForestPlan, unsupported=_needs_int64_atomics, answer=_answer),
-    "host": sequential(host.solve, host.work, too_many_entries),
+    "edge_list": planned(
+        "online", edge_list, ForestPlan, prices.edge_list, unsupported=_needs_int64_atomics, answer=prices.answer
+    ),
+    "two_pass": planned("online", two_pass, ForestPlan, prices.two_pass, answer=prices.answer),
+    "segmented": planned(
+        "online", segmented, ForestPlan, prices.segmented, unsupported=_needs_int64_atomics, answer=prices.answer
+    ),
+    "host": sequential(host.solve, prices.host, too_many_entries),
 }
 
 
