@@ -280,7 +280,7 @@ def test_explain(pocl: Session) -> None:
         choice = cg.explain("color", data, distance=2, session=pocl, **options)
         assert choice.strategy == "speculative" and set(choice.unsupported) == {"jones_plassmann", "hash_repair"}
     for why, wrong in (
-        ("no reverse", {"distance": 2}), ("at distance 2", {"bipartite": True}), ("unknown options by", {"by": "edge"}),
+        ("no reverse", {"distance": 2}), ("at distance 2", {"bipartite": True}), ("no argument by", {"by": "edge"}),
         ("smallest_last", {"distance": 2, "bipartite": True, "order": "smallest_last"}),
     ):
         with pytest.raises(InputError, match=why):

@@ -394,7 +394,7 @@ def test_missing_files_and_directories_are_refused(tmp_path: Path) -> None:
 
 def test_options_are_checked(tmp_path: Path) -> None:
     file = saved(tmp_path, "a.txt", "0 1\n")
-    with pytest.raises(InputError, match=r"options unknown to edge_list: \['weights'\]; known"):
+    with pytest.raises(InputError, match="read of edge_list has no argument weights; it has"):
         read(file, weights=True)
     with pytest.raises(InputError, match="format = 'gml'; allowed"):
         read(file, format="gml")
@@ -404,7 +404,7 @@ def test_options_are_checked(tmp_path: Path) -> None:
         read(file, ids="some")
     with pytest.raises(InputError, match="base = 2"):
         read(file, base=2)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"options unknown to metis: \['base'\]"):
+    with pytest.raises(InputError, match="read of metis has no argument base"):
         read(file, format="metis", base=1)
     assert read(file, base=None, directed=None, format=None).n_vertices == 2
     with pytest.raises(InputError, match="integer weights"):

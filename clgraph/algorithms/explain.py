@@ -2,17 +2,19 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 from clgraph.algorithms.table import find_algorithm
-from clgraph.arguments import checked_flag
+from clgraph.arguments import Seed, checked_flag
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.problem import admission
 from clgraph.errors import InputError
 from clgraph.model.cost import estimate
 from clgraph.model.kernel_weights import weights_of
 from clgraph.model.strategy import Choice
+from clgraph.names import unknown_argument
 from clgraph.runtime.session import Session, SessionLike
 
 
@@ -57,9 +59,41 @@ class Explanation(Choice):
     kernels: tuple[KernelCost, ...] = ()
 
 
+class Options(TypedDict, total=False):
+    """Options of :func:`explain`: the settings of all algorithms, by which problems differ."""
+
+    source: Any
+    max_depth: int | None
+    limit: float | None
+    predecessors: bool
+    weight: str | None
+    maximum: bool
+    distance: int
+    order: str | None
+    deterministic: bool
+    bipartite: bool
+    balanced: bool
+    prefer: str
+    seed: Seed
+    hashes: int | Iterable[str]
+    bit_widths: Iterable[int]
+    rank: int
+    n_sweeps: int
+    storage: Literal["float32", "float16"]
+    biases: bool
+    n_parts: int
+    imbalance: float
+    vertex_weights: Any
+    target_weights: Any
+    matching: str
+    contraction: str
+    refinement: str
+    effort: str
+
+
 def explain(
     algorithm: str, data: Any, *, strategy: str = "auto", measure: bool = False, session: SessionLike = None,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Explanation:
     """Return the candidates for *algorithm* on *data*, their predicted seconds, and why others are out.
 
@@ -103,9 +137,9 @@ def explain(
     measure = checked_flag("measure", measure)
     entry = find_algorithm(algorithm)
     known = [p.name for p in inspect.signature(entry.problem).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    unknown = sorted(set(options) - set(known))
-    if unknown:
-        raise InputError(f"unknown options {', '.join(unknown)} of {algorithm}; known: {', '.join(known)}")
+    if unknown := set(options) - set(known):
+        beside = "strategy", "measure", "session"
+        raise InputError(unknown_argument(f"explain of {algorithm}", unknown, {*known, *beside}))
     problem = entry.problem(data, **options)
     on = entry.session(problem, session)
     with admission(on, problem) as admitted:

@@ -14,11 +14,13 @@ from clgraph.data.stats import FAR_DISTANCE
 from clgraph.data.wrapped import WrappedGraph
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.learning import Run, Trials, call_seconds, learning_of
+from clgraph.engine.options import check_arguments, checked_options
 from clgraph.engine.plan import Plan
 from clgraph.engine.problem import admission
 from clgraph.engine.watching import RunsLongError, leaving_after, limit_seconds, second_best
+from clgraph.errors import InputError
 from clgraph.model.cost import Work
-from clgraph.model.strategy import Choice, Guess, Strategy, checked_options, choose, choose_at_once
+from clgraph.model.strategy import Choice, Guess, Strategy, choose, choose_at_once
 from clgraph.runtime.device_graph import session_for
 from clgraph.runtime.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import Session, SessionLike
@@ -60,6 +62,8 @@ class Algorithm:
         its check, its statistics and a plan take more than to find them; and so many looks at each vertex and entry.
     guess : callable, optional
         ``guess(problem, facts)`` returns the :class:`Guess` for a graph that was only wrapped, or ``None``.
+    split_options : tuple of str
+        Options that its public function takes together with ``devices=``; empty if it runs on one device only.
     """
 
     name: str
@@ -72,6 +76,11 @@ class Algorithm:
     learns: bool = False
     only_call: tuple[float, float] = 12.0, 7.0
     guess: Callable[[Any, DeviceFacts], Guess | None] | None = None
+    split_options: tuple[str, ...] = ()
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Raise an :class:`InputError` unless each option is one of some strategy, or of several devices."""
+        check_arguments(self.name, options, self.strategies, self.problem, self.split_options)
 
     def choose(self, session: Session, problem: Any, strategy: str = "auto", *, whole: bool = False) -> Choice:
         """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest.
@@ -132,12 +141,16 @@ class Algorithm:
         Raises
         ------
         InputError
-            The strategy has no such option.
+            The strategy has no such option, or no strategy has.
         UnsupportedStrategyError
             As :meth:`choose`.
         VerificationError
             The check has failed.
         """
+        if options:
+            self.check_options(options)
+            if alone := sorted(set(options) & set(self.split_options)):
+                raise InputError(f"{', '.join(alone)}: allowed together with devices=[…]")
         verify, on, started = checked_flag("verify", verify), self.session(problem, session), time.perf_counter()
         choice = None if options else self.choose_at_once(on, problem, strategy)
         if choice is not None and self.strategies[choice.strategy].kind == "sequential":

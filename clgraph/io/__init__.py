@@ -5,17 +5,19 @@ from __future__ import annotations
 import inspect
 import os
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
 from clgraph.arguments import check_callback, check_choice, checked_flag, checked_path
+from clgraph.data.csr import Duplicates
 from clgraph.data.graph import Graph, as_graph
 from clgraph.errors import GraphError, GraphFileError, InputError
 from clgraph.io import cache as _cache
 from clgraph.io import dimacs9, edge_list, matrix_market, metis, npz
 from clgraph.io.progress import reading_progress
 from clgraph.io.text import Progress, reading, writing
+from clgraph.names import unknown_argument
 
 __all__ = ["FORMATS", "read", "write"]
 
@@ -29,6 +31,13 @@ FORMATS = {
 _HEAD_BYTES = 4096
 
 
+class Options(TypedDict, total=False):
+    """Options of :func:`read` that only some formats have."""
+
+    ids: Literal["auto", "keep", "compact"]
+    duplicates: Duplicates
+
+
 def read(
     path: str | os.PathLike[str],
     *,
@@ -37,7 +46,7 @@ def read(
     base: Literal[0, 1] | None = None,
     cache: bool = False,
     progress: Progress | None = None,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Graph:
     """Read a graph from a file, which may be compressed by gzip, xz or bzip2.
 
@@ -78,21 +87,20 @@ def read(
     source, cache = checked_path("path", path), checked_flag("cache", cache)
     directed = directed if directed is None else checked_flag("directed", directed)
     check_callback("progress", progress)
-    if base is not None:
-        options["base"] = base
+    given: dict[str, Any] = {**options, **({} if base is None else {"base": base})}
     if format is None:
         format = _detect(source)
     check_choice("format", format, FORMATS)
     reader = FORMATS[format].read
     known = set(inspect.signature(reader).parameters) - {"path"}
-    if unknown := set(options) - known:
-        raise InputError(f"options unknown to {format}: {sorted(unknown)}; known: {sorted(known)}")
-    options["directed"] = directed
-    copy = _cache.place(source, {"format": format, **options}) if cache and source.is_file() else None
+    if unknown := set(given) - known:
+        raise InputError(unknown_argument(f"read of {format}", unknown, known))
+    given["directed"] = directed
+    copy = _cache.place(source, {"format": format, **given}) if cache and source.is_file() else None
     if copy is not None and (known_graph := _cache.load(copy)) is not None:
         return known_graph
     try:
-        graph: Graph = reader(source, progress=progress or reading_progress(source), **options)
+        graph: Graph = reader(source, progress=progress or reading_progress(source), **given)
     except GraphFileError:
         raise
     except GraphError as error:

@@ -33,7 +33,7 @@ References
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +92,17 @@ class BFS(_BFS):
         return path_to(self.graph, self.predecessors, self.sources, vertex)
 
 
+class Options(TypedDict, total=False):
+    """Options of all strategies of :func:`bfs`, which tells what each does."""
+
+    atomic: bool
+    balance: bool
+    mda: int | str
+    threshold: int | None
+    alpha: int | None
+    beta: int
+
+
 def bfs(
     graph: Any,
     source: Any,
@@ -100,7 +111,7 @@ def bfs(
     max_depth: int | None = None,
     session: SessionLike = None,
     verify: bool = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> BFS:
     """Search *graph* breadth-first: how many edges lead from *source* to each vertex, and on which way.
 

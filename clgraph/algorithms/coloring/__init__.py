@@ -21,7 +21,7 @@ References
 """
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,15 @@ class Coloring(_Coloring):
         return np.bincount(self.colors, minlength=self.n_colors).astype(np.int64, copy=False)
 
 
+class Options(TypedDict, total=False):
+    """Options of all strategies of :func:`color`, which tells what each does."""
+
+    by: str
+    long_row: int | None
+    hash: str | None
+    bits: int | None
+
+
 def color(
     graph: Any,
     *,
@@ -80,7 +89,7 @@ def color(
     seed: Seed = 0,
     session: SessionLike = None,
     verify: bool = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Coloring:
     """Colour the vertices of *graph* with few colours, so that neighbours differ.
 

@@ -18,10 +18,11 @@ from clgraph.algorithms.components.plan import ComponentsPlan
 from clgraph.algorithms.components.problem import ComponentsProblem
 from clgraph.algorithms.components.strategies import STRATEGIES
 from clgraph.arguments import shown
+from clgraph.engine.options import checked_options
 from clgraph.engine.split_graph import Slab, SplitGraph, StreamedGraph, wait_for
 from clgraph.engine.team import Team
 from clgraph.errors import UnsupportedStrategyError
-from clgraph.model.strategy import Choice, checked_options, choose
+from clgraph.model.strategy import Choice, choose
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
 from clgraph.runtime.timing import RunInfo, Seconds

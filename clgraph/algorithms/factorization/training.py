@@ -20,8 +20,9 @@ from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import MAX_RANK, FactorizationProblem, Storage, offset_type
 from clgraph.arguments import checked_count
 from clgraph.data.ratings import Ratings
+from clgraph.engine.options import checked_options
 from clgraph.errors import InputError
-from clgraph.model.strategy import Choice, checked_options
+from clgraph.model.strategy import Choice
 from clgraph.primitives.types import c_type
 from clgraph.runtime.session import Session
 from clgraph.runtime.timing import Recorder, RunInfo, Seconds

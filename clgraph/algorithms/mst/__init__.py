@@ -23,7 +23,7 @@ References
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ from clgraph.data.graph import Graph, as_graph
 from clgraph.data.wrapped import WrappedGraph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
-from clgraph.engine.split_graph import SplitGraph, as_split
+from clgraph.engine.split_graph import SPLIT_OPTIONS, SplitGraph, as_split
 from clgraph.errors import InputError, UnsupportedStrategyError
 from clgraph.runtime.session import SessionLike
 from clgraph.runtime.timing import RunInfo
@@ -113,6 +113,15 @@ class SpanningForest(_SpanningForest):
         return self.to_graph().to_networkx()
 
 
+class Options(TypedDict, total=False):
+    """Options of all strategies of :func:`minimum_spanning_forest`, which tells what each does."""
+
+    light_edges: float | None
+    merge: str
+    shares: str
+    segment_entries: int | None
+
+
 def minimum_spanning_forest(
     graph: Any,
     *,
@@ -122,7 +131,7 @@ def minimum_spanning_forest(
     session: SessionLike = None,
     devices: object = None,
     verify: bool = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> SpanningForest:
     """Find the minimum spanning forest of *graph*: a minimum spanning tree of every component.
 
@@ -177,7 +186,8 @@ def minimum_spanning_forest(
     """
     if devices is not None or isinstance(graph, SplitGraph):
         checked_flag("verify", verify)
-        result = _on_devices(graph, devices, session, options, strategy=strategy, maximum=maximum, weight=weight)
+        ALGORITHM.check_options(options)
+        result = _on_devices(graph, devices, session, dict(options), strategy=strategy, maximum=maximum, weight=weight)
         if verify:
             _check(ForestProblem(result.graph, maximum), result)
         return result
@@ -231,5 +241,6 @@ def _check(problem: ForestProblem, result: SpanningForest) -> None:
 
 
 ALGORITHM = Algorithm(
-    "minimum_spanning_forest", STRATEGIES, as_problem, _answer, _check, learns=True, only_call=_ONLY_CALL
+    "minimum_spanning_forest", STRATEGIES, as_problem, _answer, _check, learns=True, only_call=_ONLY_CALL,
+    split_options=SPLIT_OPTIONS,
 )

@@ -39,7 +39,7 @@ References
 """
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,6 +100,16 @@ class ShortestPaths(_ShortestPaths):
         return path_to(self.graph, self.predecessors, self.sources, vertex)
 
 
+class Options(TypedDict, total=False):
+    """Options of all strategies of :func:`sssp`, which tells what each does."""
+
+    atomic: bool
+    balance: bool
+    mda: int | str
+    threshold: int | None
+    delta: float | None
+
+
 def sssp(
     graph: Any,
     source: Any,
@@ -110,7 +120,7 @@ def sssp(
     weight: str | None = "weight",
     session: SessionLike = None,
     verify: bool = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> ShortestPaths:
     """Find the weight of a shortest path from *source* to each vertex of *graph*.
 
