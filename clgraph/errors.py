@@ -86,6 +86,10 @@ class MissingExtraError(ClgraphError, ImportError):
     """A package that is not installed is needed here; names the extra of clgraph-opencl that brings it."""
 
 
+class MissingEdgesError(ClgraphError, AttributeError):
+    """The graph of an unpickled result is asked for its edges, which pickles of results leave out."""
+
+
 class ConvergenceWarning(UserWarning):
     """An iteration ended before it reached what was asked for."""
 

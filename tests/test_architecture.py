@@ -16,7 +16,7 @@ from clgraph.runtime.source import build_input
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "clgraph"
 
-DATA = {"data", "figure", "names", "progress", "io", "user_cache"}
+DATA = {"data", "figure", "names", "progress", "tables", "io", "user_cache"}
 CHECKS = {"errors", "host_memory", "arguments"}  # what everything may import
 TOP = {"hetero", "distributed", "compat", "csgraph", "networkx_backend", "cli", "report", "__main__"}
 BELOW = {  # a part of the package -> the parts it may import, beside itself

@@ -4,6 +4,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable
 from dataclasses import dataclass
+from html import escape
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 from clgraph.algorithms.table import find_algorithm
@@ -11,11 +12,14 @@ from clgraph.arguments import Seed, checked_flag
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.problem import admission
 from clgraph.errors import InputError
-from clgraph.model.cost import estimate
+from clgraph.model.cost import Estimate, estimate
 from clgraph.model.kernel_weights import weights_of
 from clgraph.model.strategy import Choice
 from clgraph.names import unknown_argument
 from clgraph.runtime.session import Session, SessionLike
+from clgraph.tables import milliseconds, table
+
+_STRATEGIES = "", "strategy", "predicted ms", "of which ms", "against the pick"
 
 
 class KernelCost(NamedTuple):
@@ -44,9 +48,9 @@ class KernelCost(NamedTuple):
     measured_seconds: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation(Choice):
-    """What :func:`explain` returns.
+    """What :func:`explain` returns; ``print`` shows it as the tables of ``clgraph explain``.
 
     Attributes
     ----------
@@ -54,9 +58,70 @@ class Explanation(Choice):
         As in :class:`clgraph.model.strategy.Choice`.
     kernels : tuple of KernelCost
         The kernels of the strategy chosen, in the order of their first launches.
+    algorithm, device, rates : str
+        What would run, the device and its platform, and where the rates come from.
     """
 
     kernels: tuple[KernelCost, ...] = ()
+    algorithm: str = ""
+    device: str = ""
+    rates: str = ""
+
+    def __repr__(self) -> str:
+        return f"Explanation({self.strategy} of {len(self.predicted)} for {self.algorithm} on {self.device})"
+
+    def __str__(self) -> str:
+        shown = f"{self.algorithm} on {self.device}, rates: {self.rates}\n\n{table(_STRATEGIES, self._rows())}"
+        shown += "".join(f"\n{line}" for line in self._left_out())
+        if self.kernels:
+            shown += f"\n\nKernels of {self.strategy}\n{table(*self._kernel_table())}"
+        return shown
+
+    def _repr_html_(self) -> str:
+        shown = f"<p>{escape(f'{self.algorithm} on {self.device}, rates: {self.rates}')}</p>"
+        shown += table(_STRATEGIES, self._rows(), "html")
+        shown += "".join(f"<p>{escape(line)}</p>" for line in self._left_out())
+        if self.kernels:
+            shown += f"<p>Kernels of {self.strategy}</p>{table(*self._kernel_table(), 'html')}"
+        return shown
+
+    def _rows(self) -> list[list[object]]:
+        best = self.predicted[self.strategy]
+        return [
+            ["->" if name == self.strategy else "", name, milliseconds(e.seconds), _parts(e), _why(e, best)]
+            for name, e in self.predicted.items()
+        ]
+
+    def _left_out(self) -> list[str]:
+        return [f"{name}: left out: {reason}" for name, reason in self.unsupported.items()]
+
+    def _kernel_table(self) -> tuple[list[str], list[list[object]]]:
+        is_measured = any(cost.measured_launches is not None for cost in self.kernels)
+        names = ["kernel", "launches", "predicted ms", "limit", *(["launches made", "measured ms"] * is_measured)]
+        return names, [_kernel(cost)[: len(names)] for cost in self.kernels]
+
+
+def _kernel(cost: KernelCost) -> list[object]:
+    launches = "" if cost.launches is None else f"{cost.launches:.3g}"
+    predicted, measured = (
+        "" if s is None else milliseconds(s) for s in (cost.predicted_seconds, cost.measured_seconds)
+    )
+    made = "" if cost.measured_launches is None else cost.measured_launches
+    return [cost.kernel, launches, predicted, cost.limit, made, measured]
+
+
+def _parts(estimate: Estimate) -> str:
+    """Name the parts of at least a twentieth of the whole, largest first."""
+    large = sorted(estimate.parts.items(), key=lambda item: -item[1])
+    return ", ".join(f"{name} {milliseconds(s)}" for name, s in large if s > 0.05 * estimate.seconds)
+
+
+def _why(estimate: Estimate, best: Estimate) -> str:
+    if estimate is best:
+        return "picked"
+    more = {name: seconds - best.parts.get(name, 0.0) for name, seconds in estimate.parts.items()}
+    part = max(more, key=more.__getitem__)
+    return f"{estimate.seconds / best.seconds:.2f} x, {milliseconds(more[part])} ms more of {part}"
 
 
 class Options(TypedDict, total=False):
@@ -145,7 +210,10 @@ def explain(
     with admission(on, problem) as admitted:
         choice = entry.choose(on, admitted, strategy, whole=True)
         kernels = _kernels(entry, on, admitted, choice.strategy, measure)
-    return Explanation(choice.strategy, choice.requested, choice.predicted, choice.unsupported, kernels=kernels)
+    return Explanation(
+        choice.strategy, choice.requested, choice.predicted, choice.unsupported, kernels=kernels, algorithm=algorithm,
+        device=f"{on.facts.name} ({on.facts.platform})", rates=on.profile.origin,
+    )
 
 
 def _kernels(entry: Algorithm, session: Session, problem: Any, strategy: str, measure: bool) -> tuple[KernelCost, ...]:

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from clgraph.cli.options import (
     add_device,
@@ -13,13 +12,8 @@ from clgraph.cli.options import (
     read_graph,
     read_rating_file,
 )
-from clgraph.cli.terminal import busy, milliseconds, print_json, print_table
+from clgraph.cli.terminal import busy, print_json
 from clgraph.errors import InputError
-
-if TYPE_CHECKING:
-    from clgraph.algorithms.explain import KernelCost
-    from clgraph.model.cost import Estimate
-    from clgraph.model.strategy import Choice
 
 HELP = "show the predicted time of every strategy, why one is picked, and what its kernels cost"
 
@@ -59,50 +53,5 @@ def run(args: argparse.Namespace) -> int:
             "unsupported": dict(choice.unsupported), "kernels": [kernel._asdict() for kernel in choice.kernels],
         })  # fmt: skip
         return 0
-    facts = session.facts
-    print(f"{args.algorithm} on {facts.name} ({facts.platform}), rates: {session.profile.origin}\n")
-    best = choice.predicted[choice.strategy]
-    print_table(
-        ["", "strategy", "predicted ms", "of which ms", "against the pick"],
-        [
-            ["->" if name == choice.strategy else "", name, milliseconds(e.seconds), _parts(e), _why(e, best)]
-            for name, e in choice.predicted.items()
-        ],
-    )
-    _print_unsupported(choice)
-    if choice.kernels:
-        print(f"\nKernels of {choice.strategy}")
-        measured = ["launches made", "measured ms"] if args.measure else []
-        print_table(
-            ["kernel", "launches", "predicted ms", "limit", *measured],
-            [_kernel(cost)[: 4 + len(measured)] for cost in choice.kernels],
-        )
+    print(choice)
     return 0
-
-
-def _kernel(cost: KernelCost) -> list[object]:
-    launches = "" if cost.launches is None else f"{cost.launches:.3g}"
-    predicted, measured = (
-        "" if s is None else milliseconds(s) for s in (cost.predicted_seconds, cost.measured_seconds)
-    )
-    made = "" if cost.measured_launches is None else cost.measured_launches
-    return [cost.kernel, launches, predicted, cost.limit, made, measured]
-
-
-def _parts(estimate: Estimate) -> str:
-    """Name the parts of at least a twentieth of the whole, largest first."""
-    large = sorted(estimate.parts.items(), key=lambda item: -item[1])
-    return ", ".join(f"{name} {milliseconds(s)}" for name, s in large if s > 0.05 * estimate.seconds)
-
-
-def _why(estimate: Estimate, best: Estimate) -> str:
-    if estimate is best:
-        return "picked"
-    more = {name: seconds - best.parts.get(name, 0.0) for name, seconds in estimate.parts.items()}
-    part = max(more, key=more.__getitem__)
-    return f"{estimate.seconds / best.seconds:.2f} x, {milliseconds(more[part])} ms more of {part}"
-
-
-def _print_unsupported(choice: Choice) -> None:
-    for name, reason in choice.unsupported.items():
-        print(f"{name}: left out: {reason}")

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from clgraph.cli.options import add_device, add_json, add_strategy, open_session, read_rating_file
-from clgraph.cli.terminal import busy, milliseconds, print_fields, print_json, print_table, run_document
+from clgraph.cli.terminal import busy, milliseconds, print_fields, print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
         print_json({
             "ratings": args.ratings, "n_users": ratings.n_users, "n_items": ratings.n_items,
             "n_ratings": train.n_ratings, "n_test_ratings": test.n_ratings,
-            "epochs": [epoch._asdict() for epoch in history], **run_document(info),
+            "epochs": [epoch._asdict() for epoch in history], **info.as_dict(),
         })  # fmt: skip
         return 0
     print_table(["epoch", "learning rate", "RMSE", "test RMSE", "ms", "updates/s"], _rows(history))

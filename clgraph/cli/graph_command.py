@@ -18,7 +18,7 @@ from clgraph.cli.options import (
     open_session,
     read_graph,
 )
-from clgraph.cli.terminal import busy, print_fields, print_json, run_document, run_fields
+from clgraph.cli.terminal import busy, print_fields, print_json, run_fields
 
 if TYPE_CHECKING:
     from clgraph.data.graph import Graph
@@ -121,7 +121,7 @@ class GraphCommand:
         if args.json:
             print_json({
                 "graph": args.graph, "n_vertices": graph.n_vertices, "n_edges": graph.n_edges, **shown.document,
-                "verified": args.verify, **run_document(result.info),
+                "verified": args.verify, **result.info.as_dict(),
             })  # fmt: skip
         elif to != "-":
             if shown.above:

@@ -4,6 +4,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from clgraph.tables import table
+
 _Size = TypeVar("_Size", int, None)
 
 
@@ -71,7 +73,7 @@ class DeviceFacts:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DeviceInfo:
     """One row of :func:`clgraph.devices`.
 
@@ -90,3 +92,26 @@ class DeviceInfo:
     name: str
     facts: DeviceFacts | None = None
     reason: str | None = None
+
+    def __repr__(self) -> str:
+        return f"DeviceInfo({', '.join(filter(None, map(str, self.row())))})"
+
+    def row(self) -> tuple[object, ...]:
+        """Return what :data:`COLUMNS` names."""
+        if self.facts is None:
+            return self.id, self.platform, self.name, f"unusable: {self.reason}", "", ""
+        kind, memory = "CPU" if self.facts.is_cpu else "GPU", f"{self.facts.global_mem_bytes / 2**30:.1f} GiB"
+        return self.id, self.platform, self.name, kind, self.facts.compute_units, memory
+
+
+COLUMNS = "id", "platform", "device", "type", "units", "memory"
+
+
+class DeviceList(list[DeviceInfo]):
+    """The list that :func:`clgraph.devices` returns; ``print`` shows it as a table."""
+
+    def __str__(self) -> str:
+        return table(COLUMNS, [device.row() for device in self])
+
+    def _repr_html_(self) -> str:
+        return table(COLUMNS, [device.row() for device in self], "html")

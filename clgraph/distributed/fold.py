@@ -8,7 +8,7 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Generic, TypeVar
 from uuid import uuid4
 
@@ -17,6 +17,7 @@ import distributed
 from clgraph.distributed.workers import devices_of, own_address, submit
 from clgraph.errors import ClusterError
 from clgraph.progress import begin
+from clgraph.tables import plain
 
 Value = TypeVar("Value")
 Absorb = Callable[..., Value]
@@ -48,6 +49,11 @@ class DistributedInfo:
     bytes_sent: int
     largest_message_bytes: int
     seconds: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all attributes as :func:`json.dumps` takes them."""
+        document: dict[str, Any] = plain(asdict(self))
+        return document
 
 
 @dataclass(frozen=True)

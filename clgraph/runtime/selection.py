@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pyopencl as cl
 
 from clgraph.arguments import shown
-from clgraph.device.facts import DeviceFacts, DeviceInfo
+from clgraph.device.facts import DeviceFacts, DeviceInfo, DeviceList
 from clgraph.device.learned import learns
 from clgraph.device.profile import DeviceProfile, load_profile, user_path
 from clgraph.errors import NoDeviceError
@@ -23,14 +23,15 @@ _TYPICAL = Work(
 )  # fmt: skip
 
 
-def devices() -> list[DeviceInfo]:
+def devices() -> DeviceList:
     """List every OpenCL device; never raises.
 
     The first call tests each device and driver in a process of its own; the verdicts are kept.
 
     Returns
     -------
-    list of DeviceInfo
+    DeviceList
+        A list of :class:`DeviceInfo`, which ``print`` shows as a table.
         Unusable ones carry ``facts=None`` and the ``reason``. A platform that does not tell its
         devices is one row ``"0:-"``, a driver that kills the process which loads it one row ``"-:-"``;
         where nothing can be listed, as in a process forked after OpenCL was used, the only row is ``"-:-"``.
@@ -38,12 +39,13 @@ def devices() -> list[DeviceInfo]:
     try:
         found, left_out = platforms(), prepare_environment()
     except Exception as error:
-        return [DeviceInfo("-:-", "", "", reason=_reason(error))]
-    rows = [row for i, platform in enumerate(found) for row in _members(i, platform)]
-    return rows + [
+        return DeviceList([DeviceInfo("-:-", "", "", reason=_reason(error))])
+    rows = DeviceList(row for i, platform in enumerate(found) for row in _members(i, platform))
+    rows += [
         DeviceInfo("-:-", file, "", reason=f"the driver is left out: a process that loads it {how}")
         for file, how in left_out.items()
     ]
+    return rows
 
 
 def _members(i: int, platform: cl.Platform) -> list[DeviceInfo]:

@@ -33,6 +33,7 @@ from clgraph.algorithms.coloring.work import first_fit_suffices
 from clgraph.arguments import Seed
 from clgraph.data.graph import Graph
 from clgraph.engine.algorithm import Algorithm
+from clgraph.engine.result import Result
 from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import RunInfo
 
@@ -42,7 +43,7 @@ class _Coloring(NamedTuple):
     colors: NDArray[np.int32]
 
 
-class Coloring(_Coloring):
+class Coloring(Result, _Coloring):
     """Result of :func:`color`; unpacks as ``n_colors, colors``.
 
     Attributes
@@ -52,7 +53,7 @@ class Coloring(_Coloring):
         Colour of each vertex, 0 … n_colors - 1; every colour is used.
     distance : int
     graph : Graph
-        The input.
+        The input. A pickle has its vertices and their labels only.
     info : RunInfo
         What ran, where, and how long it took.
     """

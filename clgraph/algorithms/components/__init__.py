@@ -42,6 +42,7 @@ from clgraph.data.stats import guessed_stats
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
+from clgraph.engine.result import Result
 from clgraph.engine.split_graph import SPLIT_OPTIONS, SplitGraph, StreamedGraph, as_split
 from clgraph.errors import InputError, VerificationError
 from clgraph.model.cost import Work
@@ -56,7 +57,7 @@ class _Components(NamedTuple):
     labels: NDArray[np.int32]
 
 
-class Components(_Components):
+class Components(Result, _Components):
     """Result of :func:`connected_components`; unpacks as ``n_components, labels``.
 
     Attributes

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,9 @@ class RefinedMesh(TriangleMesh):
 
     history: NDArray[np.int64]
     info: RunInfo
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{self.info._repr_html_()}"
 
 
 def refine_mesh(

@@ -40,6 +40,7 @@ from clgraph.data.graph import Graph, as_graph
 from clgraph.data.wrapped import WrappedGraph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
+from clgraph.engine.result import Result
 from clgraph.engine.split_graph import SPLIT_OPTIONS, SplitGraph, as_split
 from clgraph.errors import InputError, UnsupportedStrategyError
 from clgraph.runtime.session import SessionLike
@@ -57,7 +58,7 @@ class _SpanningForest(NamedTuple):
     edges: NDArray[np.int64]
 
 
-class SpanningForest(_SpanningForest):
+class SpanningForest(Result, _SpanningForest):
     """Result of :func:`minimum_spanning_forest`; unpacks as ``weight, edges``.
 
     Attributes
@@ -69,13 +70,15 @@ class SpanningForest(_SpanningForest):
         Positions in ``graph.column_indices`` and ``graph.edge_weights``, rising; an edge stands in the row of its
         lesser end.
     graph : Graph
-        Undirected, with sorted rows; the input itself if that is so.
+        Undirected, with sorted rows; the input itself if that is so. A pickle of the forest has the vertices and
+        their labels only, beside the ends and weights of the forest's edges; all methods work on it.
     info : RunInfo
         What ran, where, and how long it took.
     """
 
     graph: Graph
     info: RunInfo
+    _FROM_GRAPH = "sources", "targets", "weights"
 
     @cached_property
     def sources(self) -> NDArray[np.int32]:

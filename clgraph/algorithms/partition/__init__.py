@@ -37,6 +37,7 @@ from clgraph.algorithms.partition.problem import PartitionProblem, as_problem
 from clgraph.algorithms.partition.strategies import STRATEGIES
 from clgraph.arguments import Seed
 from clgraph.engine.algorithm import Algorithm
+from clgraph.engine.result import Result
 from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import RunInfo
 
@@ -46,7 +47,7 @@ class _Partition(NamedTuple):
     parts: NDArray[np.int32]
 
 
-class Partition(_Partition):
+class Partition(Result, _Partition):
     """Result of :func:`partition`; unpacks as ``edge_cut, parts``.
 
     Attributes

@@ -52,6 +52,7 @@ from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.data.graph import Graph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
+from clgraph.engine.result import Result
 from clgraph.errors import InputError
 from clgraph.runtime.session import SessionLike
 from clgraph.runtime.timing import RunInfo
@@ -62,7 +63,7 @@ class _ShortestPaths(NamedTuple):
     predecessors: NDArray[np.int32] | None
 
 
-class ShortestPaths(_ShortestPaths):
+class ShortestPaths(Result, _ShortestPaths):
     """Result of :func:`sssp`; unpacks as ``distances, predecessors``.
 
     Attributes
@@ -77,6 +78,7 @@ class ShortestPaths(_ShortestPaths):
         from which the fewest such edges lead back to a source or to a vertex that has a nearer one. So predecessors
         always lead to a source.
     graph : Graph
+        The input. A pickle has its vertices and their labels only, which :meth:`path_to` needs.
     sources : int32 array
         Vertex numbers of the sources.
     info : RunInfo
