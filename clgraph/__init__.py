@@ -99,7 +99,7 @@ _EXPORTS = {
 __all__ = ["__version__", *sorted(_EXPORTS)]
 
 
-if not TYPE_CHECKING:  # a type checker would take any name for one that is there
+if not TYPE_CHECKING:  # __getattr__ would make a type checker accept every name
 
     def __getattr__(name: str) -> Any:
         if name not in _EXPORTS:

@@ -83,7 +83,7 @@ class VerificationError(ClgraphError, AssertionError):
 
 
 class MissingExtraError(ClgraphError, ImportError):
-    """A package that is not installed is needed here; names the extra of clgraph-opencl that brings it."""
+    """A package that is not installed is needed here; the message names it."""
 
 
 class MissingEdgesError(ClgraphError, AttributeError):

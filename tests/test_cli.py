@@ -145,7 +145,7 @@ def test_a_plot_that_cannot_be_drawn_is_refused_before_any_work(
         with monkeypatch.context() as context:
             context.setitem(sys.modules, "matplotlib.figure", None)
             assert main([*arguments, "--plot", "picture.png"]) == 1
-        assert "clgraph-opencl[plot]" in capsys.readouterr().err
+        assert "pip install 'matplotlib" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("algorithm", MODULES)

@@ -755,7 +755,7 @@ def test_without_scikit_learn_the_error_names_the_extra() -> None:
     command = code.replace("clgraph; clgraph.SGD", "clgraph.cli.main as m; sys.exit(m.main(['factorization', 'x'])) #")
     for text in (code, command):
         child = subprocess.run([sys.executable, "-c", text], cwd=ROOT, capture_output=True, text=True, check=False)
-        assert child.returncode == 1 and "pip install 'clgraph-opencl[sklearn]'" in child.stderr
+        assert child.returncode == 1 and "pip install 'scikit-learn>=1.6'" in child.stderr
 
 
 def test_verbose_tells_each_epoch_on_stderr(make: Any, capsys: pytest.CaptureFixture[str]) -> None:

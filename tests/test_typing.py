@@ -1,4 +1,4 @@
-"""What type checkers, editors and mistyped keywords are told of the public names."""
+"""Types of the public names for type checkers and editors, and errors for mistyped keywords."""
 from __future__ import annotations
 
 import ast

@@ -59,7 +59,7 @@ class Explanation(Choice):
     kernels : tuple of KernelCost
         The kernels of the strategy chosen, in the order of their first launches.
     algorithm, device, rates : str
-        What would run, the device and its platform, and where the rates come from.
+        The names of the algorithm, of the device with its platform, and of the source of the rates.
     """
 
     kernels: tuple[KernelCost, ...] = ()

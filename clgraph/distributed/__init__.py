@@ -12,7 +12,7 @@ try:
     import distributed as _distributed  # noqa: F401
 except ImportError as error:
     raise MissingExtraError(
-        "clgraph.distributed needs dask's distributed: pip install 'clgraph-opencl[dask]'"
+        "clgraph.distributed needs dask's distributed: pip install 'distributed>=2024.1'"
     ) from error
 
 from clgraph.distributed.chunks import edge_chunks
@@ -34,7 +34,7 @@ __all__ = [
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        if name != "SGDMatrixFactorization":  # which needs scikit-learn
+        if name != "SGDMatrixFactorization":  # the estimator needs scikit-learn
             raise AttributeError(f"module 'clgraph.distributed' has no attribute {name!r}")
         from clgraph.distributed.estimator import SGDMatrixFactorization
 

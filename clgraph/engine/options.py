@@ -1,4 +1,4 @@
-"""Options of strategies: which there are, and the check of those that a user gives."""
+"""The options of strategies: list them, and check the options of a call."""
 from __future__ import annotations
 
 import inspect
@@ -57,7 +57,7 @@ def check_arguments(
 ) -> None:
     """Raise an :class:`InputError` if *function* has no argument of the name of an option.
 
-    It has those of *problem*, which makes its problem, the options of all *strategies*, and those of a *split* graph.
+    The arguments are the keywords of *problem*, the options of all *strategies*, and the options of a *split* graph.
     """
     known = {*strategies_by_option(strategies), *split}
     if unknown := set(options) - known:

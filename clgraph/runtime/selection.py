@@ -101,8 +101,9 @@ def select_device(request: object = None) -> tuple[cl.Device, str]:
     if failing:
         raise NoDeviceError(f"no device works: {'; '.join(failing)} (`clgraph doctor` tests them again)")
     raise NoDeviceError(
-        "no OpenCL device found; for a CPU device install the 'cpu' extra, for a GPU its vendor's OpenCL "
-        "driver (see `clgraph doctor`)"
+        "no OpenCL device found; for a CPU device pip install pocl-binary-distribution (165 MB), or "
+        "intel-opencl-rt and intel-cmplr-lib-rt (846 MB, faster); for a GPU install its vendor's OpenCL driver (see "
+        "`clgraph doctor`)"
     )
 
 

@@ -126,7 +126,7 @@ class RoundBalance:
 
 @dataclass(frozen=True, repr=False)
 class RunInfo:
-    """What a result's ``info`` tells of the run; ``print`` shows it as tables.
+    """The ``info`` of a result: how the run went. ``print`` shows it as tables.
 
     Attributes
     ----------

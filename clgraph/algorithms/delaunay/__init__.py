@@ -134,7 +134,7 @@ def refine_mesh(
     --------
     >>> import clgraph as cg
     >>> square = cg.TriangleMesh.from_arrays([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
-    >>> refined = cg.refine_mesh(square, min_angle=25, max_area=0.01, session="pocl", strategy="priority")
+    >>> refined = cg.refine_mesh(square, min_angle=25, max_area=0.01, session="cpu", strategy="priority")
     >>> refined.quality().min_angle >= 25, refined.quality().max_area <= 0.01
     (True, True)
     """

@@ -10,7 +10,7 @@ try:
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ImportError as error:
     raise MissingExtraError(
-        "SGDMatrixFactorization needs scikit-learn 1.6 or later: pip install 'clgraph-opencl[sklearn]'. "
+        "SGDMatrixFactorization needs scikit-learn 1.6 or later: pip install 'scikit-learn>=1.6'. "
         "clgraph.algorithms.factorization.training.Factorization does without"
     ) from error
 
