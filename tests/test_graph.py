@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as hnp
 
 from clgraph.data.csr import offset_dtype, owned
 from clgraph.data.graph import Graph, as_graph
+from clgraph.data.ratings import Ratings
 from clgraph.errors import ClgraphError, GraphError, InputError
 from clgraph.generators import path, random_weights
 
@@ -334,13 +335,34 @@ def test_offsets_widen_when_an_index_would_not_fit() -> None:
     assert offset_dtype(2**31 - 2**16) is np.int64
 
 
-@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dia"])
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "dia"])
 def test_scipy_formats(form: str) -> None:
     dense = np.array([[0, 2, 0], [2, 0, 3], [0, 3, 0]])
     for matrix in (sp.csr_array(dense).asformat(form), sp.csr_matrix(dense).asformat(form)):
         graph = as_graph(matrix)
         assert not graph.directed and graph.edge_weights is not None
         assert entries(graph) == [(0, 1, 2), (1, 0, 2), (1, 2, 3), (2, 1, 3)]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, bool])
+@pytest.mark.parametrize("blocksize", [(1, 1), (2, 3), (3, 2), (6, 6)])
+def test_zeros_in_the_blocks_of_a_bsr_matrix_are_no_entries(blocksize: Any, dtype: Any) -> None:
+    dense = np.eye(6, dtype=dtype)
+    dense[0, 4] = dense[5, 2] = dense[5, 0] = 1
+    expected = entries(Graph.from_scipy(sp.csr_array(dense)))
+    for kind in (sp.bsr_array, sp.bsr_matrix):
+        matrix = kind(dense, blocksize=blocksize)
+        assert entries(Graph.from_scipy(matrix)) == expected
+        assert matrix.data.size == 36 or blocksize != (6, 6), "the caller's matrix is left alone"
+    rectangle = sp.bsr_array(dense if 3 % blocksize[1] else dense[:, :3], blocksize=blocksize)
+    ratings = Ratings.from_scipy(rectangle.astype(np.float32))
+    assert ratings.n_ratings == np.count_nonzero(rectangle.toarray()) and ratings.shape == rectangle.shape
+
+
+def test_explicit_zeros_of_a_scipy_matrix_are_entries() -> None:
+    for form in ("csr", "csc", "coo", "lil", "dok"):
+        zero = sp.coo_array(([0.0, 1.0], ([0, 1], [1, 2])), shape=(3, 3)).asformat(form)
+        assert entries(Graph.from_scipy(zero)) == [(0, 1, 0), (1, 2, 1)], form
 
 
 def test_scipy_asymmetry_is_found_refused_or_mended() -> None:
@@ -383,6 +405,9 @@ def lying(form: str, **arrays: Any) -> Any:
         ("coo", {"data": [1, 1]}, "not a valid coo matrix"),
         ("bsr", {"indices": [2**40, 0, 1, 0, 1, 1]}, r"bsr.*indices\[0\] = 1099511627776"),
         ("bsr", {"indptr": [0, 9, 1]}, "bsr"),
+        ("bsr", {"indptr": np.array([0, 2**63, 2**64 - 1], np.uint64)}, "bsr.*at most"),
+        ("bsr", {"indptr": [0, 2**62, 2]}, "bsr"),
+        ("csr", {"indptr": np.arange(5, dtype=np.uint64) * 2**62}, r"csr.*indptr\[3\]"),
         ("dia", {"offsets": [0, 1]}, "not a valid dia matrix"),
     ],
 )

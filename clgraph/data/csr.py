@@ -8,12 +8,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import coo_array, csc_array, csr_array, dia_array
+from scipy.sparse import csr_array
 
 from clgraph.arguments import check_length, checked_array, checked_count, refusing, shown
-from clgraph.data.entries import row_order
 from clgraph.errors import GraphError, InputError
-from clgraph.host_memory import check_host_memory
 
 Duplicates: TypeAlias = Literal["keep", "min", "max", "sum", "first", "error"]
 MAX_VERTICES = 2**31 - 1
@@ -26,8 +24,8 @@ REDUCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
 }
 
 
-def check_arrays(offsets: NDArray[Any], columns: NDArray[Any]) -> None:
-    """Raise unless the arrays are CSR: offsets from 0 up to n_edges, columns among the vertices."""
+def check_arrays(offsets: NDArray[Any], columns: NDArray[Any], n_columns: int | None = None) -> None:
+    """Raise unless the arrays are CSR: offsets from 0 up to n_edges, columns below *n_columns*, else n_vertices."""
     n, m = offsets.size - 1, columns.size
     if not 0 <= n <= MAX_VERTICES:
         raise GraphError(
@@ -39,7 +37,7 @@ def check_arrays(offsets: NDArray[Any], columns: NDArray[Any]) -> None:
             f"it must start at 0 and end at n_edges = {m}"
         )
     check_rising(offsets)
-    check_range("column_indices", columns, n)
+    check_range("column_indices", columns, n if n_columns is None else n_columns)
 
 
 def check_rising(offsets: NDArray[Any], first: int = 0) -> None:
@@ -98,58 +96,6 @@ def _sums(weights: NDArray[Any], starts: NDArray[Any]) -> tuple[NDArray[Any], ND
 def as_csr_array(offsets: NDArray[Any], columns: NDArray[np.int32], data: NDArray[Any]) -> csr_array:
     n = offsets.size - 1
     return csr_array((data, columns, offsets), shape=(n, n))
-
-
-def canonical_csr(matrix: Any) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
-    """Return CSR arrays of a square scipy matrix with sorted rows and sums of repeats, sharing no memory with it.
-
-    A matrix of bool has no weights. scipy trusts the indices, and flags that may have been set by hand: both are
-    checked before any of its compiled code runs, which would read and write wherever they point.
-    """
-    n, form = matrix.shape[0], matrix.format
-    if n > MAX_VERTICES:
-        raise GraphError(f"a matrix of {n} rows; allowed: 0 to {MAX_VERTICES} vertices")
-    check_host_memory(f"a graph of {n} vertices", 8 * n)
-    try:
-        csr = _as_csr(matrix, n)
-    except GraphError as error:
-        raise GraphError(f"this {form} matrix is damaged: {error}") from error
-    except (ValueError, TypeError, IndexError, OverflowError) as error:  # arrays that do not fit each other
-        raise GraphError(f"not a valid {form} matrix: {error}") from error
-    weights = None if csr.dtype == bool else as_weights(csr.data, csr.nnz)
-    arrays = csr.indptr, csr.indices.astype(np.int32, copy=False), weights
-    return merge_duplicates(*arrays, "sum") if row_order(*arrays[:2])[1] else arrays
-
-
-def _as_csr(matrix: Any, n: int) -> csr_array:
-    """Return a square matrix as a new CSR array with sorted rows, in which repeats are still apart."""
-    if matrix.format in ("csr", "csc"):
-        offsets, indices = as_integers("indptr", matrix.indptr), as_integers("indices", matrix.indices)
-        if offsets.size != n + 1:
-            raise GraphError(f"indptr has {offsets.size} elements; needed: {n + 1}")
-        used = max(0, int(offsets[-1]))  # scipy may keep room behind the last entry
-        indices, data = indices[:used], matrix.data[:used]
-        check_arrays(offsets, indices)
-        if matrix.format == "csc":
-            return csc_array((data, indices, offsets), shape=(n, n)).tocsr()
-        csr = csr_array((data, indices, offsets), shape=(n, n), copy=True)
-        csr.has_sorted_indices = row_order(offsets, indices)[0]
-    else:
-        if matrix.format == "bsr":
-            check_range("indices", as_integers("indices", matrix.indices), n // matrix.blocksize[1])
-        elif matrix.format == "dia":
-            offsets = as_integers("offsets", matrix.offsets)
-            inside = (offsets > -n) & (offsets < n)
-            matrix = dia_array((matrix.data[inside], offsets[inside]), shape=(n, n))
-        matrix = matrix.tocoo()
-        row, col = (as_integers(*pair) for pair in zip(("row", "col"), matrix.coords, strict=True))
-        check_range("row", row, n)
-        check_range("col", col, n)
-        entries = coo_array((matrix.data, (row, col)), shape=(n, n))
-        entries.has_canonical_format = True  # else tocsr() adds repeats up
-        csr = entries.tocsr()
-    csr.sort_indices()
-    return csr
 
 
 def asymmetric_entry(

@@ -20,7 +20,6 @@ from clgraph.data.csr import (
     as_integers,
     as_weights,
     asymmetric_entry,
-    canonical_csr,
     check_range,
     number_ids,
     owned,
@@ -28,6 +27,7 @@ from clgraph.data.csr import (
 from clgraph.data.graph_arrays import GraphArrays
 from clgraph.data.networkx_graphs import edges_of, is_networkx, networkx_graph
 from clgraph.data.pairs import csr_from_keys, csr_of_pairs, pack, sorted_csr
+from clgraph.data.sparse import canonical_csr
 from clgraph.errors import GraphError, InputError
 from clgraph.host_memory import check_host_memory
 
