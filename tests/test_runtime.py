@@ -771,3 +771,12 @@ def test_unwritable_cache_is_replaced(tmp_path, monkeypatch, caplog):
     root = user_cache.cache_root()
     assert root.is_dir() and root == user_cache.cache_root()
     assert "CLGRAPH_CACHE_DIR" in caplog.text
+
+
+def test_no_file_is_left_open_at_the_end_of_a_process() -> None:
+    child = python("""
+        import clgraph as cg
+        cg.connected_components(cg.generators.grid(9, 9), strategy="afforest", session="pocl")
+    """, PYTHONWARNINGS="always::ResourceWarning")  # fmt: skip
+    _, complaints = child.communicate(timeout=120)
+    assert child.returncode == 0 and "ResourceWarning" not in complaints, complaints
