@@ -82,9 +82,21 @@ def test_an_integer_seed_is_itself_and_others_give_one() -> None:
         assert first == checked_seed(make(5)) != checked_seed(generator), "the next number is another one"
 
 
-@pytest.mark.parametrize("seed", [-1, 1.5, "x", [1, -1], [0.5], Broken(), {1}, itertools.count()])
+def _holding_itself() -> Any:
+    elements = np.empty(2, object)
+    elements[:] = [np.matrix([[0, 1]])] * 2
+    return elements
+
+
+SEEDS = [
+    -1, 1.5, "x", [1, -1], [0.5], Broken(), {1}, itertools.count(), np.matrix([[0, 1], [1, 0]]), [np.matrix([[0, 1]])],
+    _holding_itself(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_what_numpy_refuses_as_a_seed_is_refused(seed: Any) -> None:
-    with pytest.raises(InputError, match=r"seed = .*; allowed: None, integers from 0 on"):
+    with pytest.raises(InputError, match=r"(?s)seed = .*; allowed: None, integers from 0 on"):
         checked_seed(seed)
 
 

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import contextlib
 import pickle
+from collections import deque
+from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import networkx as nx
@@ -11,7 +15,9 @@ from graphs import DIRECTED, GRAPHS, UNDIRECTED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from wrappers import WRAPPERS, Element, Tensor
 
+from clgraph import bfs, connected_components
 from clgraph.data.csr import offset_dtype, owned
 from clgraph.data.graph import Graph, as_graph
 from clgraph.data.ratings import Ratings
@@ -144,6 +150,10 @@ def test_self_loops_can_be_dropped() -> None:
         ((["b", "a"], ["a", "c"]), "auto", ["a", "b", "c"]),
         (([(1, 2), "x"], ["x", 3]), "auto", [(1, 2), "x", 3]),
         (([2**63 - 1, 5], [5, 7]), "auto", [5, 7, 2**63 - 1]),
+        (([-1, 2**63], [2**63 + 1, 5]), "auto", [-1, 2**63, 2**63 + 1, 5]),
+        ((["a", "a\0"], ["b", "b"]), "auto", ["a", "a\0", "b"]),
+        ((np.array(["b", "a"], object), ["a", "c"]), "auto", ["a", "b", "c"]),
+        ((range(3, 5), deque([4, 7])), "auto", [3, 4, 7]),
         (([30, 10], [10, 20]), [30, 20, 10], [30, 20, 10]),
         ((["b"], ["a"]), ["z", "a", "b"], ["z", "a", "b"]),
     ],
@@ -153,6 +163,66 @@ def test_ids_become_labels(ids: Any, labels: Any, expected: list[Any]) -> None:
     assert graph.labels is not None and graph.labels.tolist() == expected
     found = [(expected[u], expected[v]) for u, v in entries(graph)]
     assert sorted(found, key=repr) == sorted(zip(*ids, strict=True), key=repr)
+
+
+@pytest.mark.parametrize("kind", [*WRAPPERS, "pyarrow", "chunked", "dictionary", "pandas", "categories"])
+def test_ids_of_other_packages_arrays(kind: Any) -> None:
+    pa, pd = (pytest.importorskip(name) for name in ("pyarrow", "pandas")) if isinstance(kind, str) else (None, None)
+    make = {
+        "pyarrow": lambda ids: pa.array(ids), "chunked": lambda ids: pa.chunked_array([ids[:2], ids[2:]]),
+        "dictionary": lambda ids: pa.array(ids).dictionary_encode(), "pandas": lambda ids: pd.array(ids),
+        "categories": lambda ids: pd.Categorical(ids),
+    }.get(kind, kind)  # fmt: skip
+    graph = Graph.from_edges(make([3, 8, 9, 40]), make([8, 9, 3, 41]), labels="auto")
+    assert graph.labels.tolist() == [3, 8, 9, 40, 41] and graph.n_edges == 8
+    assert connected_components(graph, session="pocl").n_components == 2
+    assert bfs(graph, make([40]), session="pocl").distances.tolist() == [-1, -1, -1, 0, 1]
+    again = Graph.from_edges([3, 8], [8, 9], make([1.5, 2.5]), labels=make([3, 8, 9]))
+    assert again.labels.tolist() == [3, 8, 9] and again.edge_weights.tolist() == [1.5, 1.5, 2.5, 2.5]
+    if isinstance(kind, str):  # of text
+        words = Graph.from_edges(make(["a", "b", "c", "x"]), make(["b", "c", "a", "y"]), labels="auto")
+        assert words.labels.tolist() == ["a", "b", "c", "x", "y"]
+        assert bfs(words, "a", session="pocl").distances.tolist() == [0, 1, 1, -1, -1]
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        ({1, 2}, r"src = \{1, 2\}; allowed: a one-dimensional array or list"),
+        (Tensor([1, 2]), "allowed: a one-dimensional array or list"),
+        ([Element(1), Element(2)], r"src\[0\] = .*pass the ids as one array"),
+        ([1, Element(2)], r"src\[1\] = "),
+        (np.array([[1, 2]]), r"src has shape \(1, 2\)"),
+    ],
+)
+def test_what_holds_ids_but_is_no_array_or_list_is_refused(ids: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Graph.from_edges(ids, [3, 4], labels="auto")
+
+
+def _missing_ids() -> Iterator[tuple[Any, str]]:
+    yield ["p", None, None], "None"
+    yield np.array([1, np.nan, np.nan]), "nan"
+    yield np.array(["p", float("nan"), 3], object), "nan"
+    yield np.array(["2020", "NaT", "NaT"], "M8[D]"), "None|NaT"
+    yield [np.datetime64(2020, "D"), np.datetime64("NaT"), 1], "NaT"
+    yield [Decimal(1), Decimal("NaN"), 1], "NaN"
+    with contextlib.suppress(ImportError):
+        import pandas as pd
+
+        yield pd.Series(["p", np.nan, np.nan]), "nan"
+        yield pd.array(["p", None, None], dtype="string"), "<NA>"
+        yield pd.array([1, None, None], dtype="Int64"), "<NA>|nan"
+        yield pd.to_datetime(["2020", None, None]), "None|NaT"
+        yield [pd.Timestamp(2020, 1, 1), pd.NaT, 1], "NaT"
+
+
+@pytest.mark.parametrize(("ids", "value"), list(_missing_ids()))
+def test_a_missing_id_is_refused_with_its_row(ids: Any, value: str) -> None:
+    for ends, name in (((ids, [1, 2, 3]), "src"), (([1, 2, 3], ids), "dst")):
+        for labels in ("auto", ids):
+            with pytest.raises(GraphError, match=rf"{name}\[1\] = .*({value}|-\d+).* is missing"):
+                Graph.from_edges(*ends, labels=labels)
 
 
 @pytest.mark.parametrize(

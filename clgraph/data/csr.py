@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from clgraph.arguments import check_length, checked_array, checked_count, refusing, shown
+from clgraph.arguments import check_length, checked_array, checked_count, is_array, refusing, shown
 from clgraph.errors import GraphError, InputError
 
 Duplicates: TypeAlias = Literal["keep", "min", "max", "sum", "first", "error"]
 MAX_VERTICES = 2**31 - 1
 _INT64 = np.iinfo(np.int64)
+_OBJECTS = "OT"  # the kinds of arrays whose elements may be any object, or any str
+_WRAPPERS = ("__array__", "__dlpack__", "as_py")  # what scalars of tensors and of Arrow have
 REDUCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
     "min": np.minimum.reduceat,
     "max": np.maximum.reduceat,
@@ -208,23 +210,60 @@ def owned(array: NDArray[Any], given: object) -> NDArray[Any]:
 
 
 def as_ids(name: str, values: Any) -> NDArray[Any]:
-    """Return ids as a one-dimensional array: as given, of int64, of str, or of objects that can be looked up."""
-    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind != "O":
-        return checked_array(name, values)
-    if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
-        raise InputError(f"{name} = {shown(values)}; allowed: a one-dimensional array or list of ids")
-    with refusing(name, values, "a one-dimensional array or list of ids that can be hashed"):
+    """Return ids as a one-dimensional array: as given, of integers, of str, or of objects that can be looked up."""
+    allowed = "a one-dimensional array or list of ids that can be hashed"
+    if isinstance(values, str | bytes) or not (isinstance(values, Sequence) or is_array(values)):
+        raise InputError(f"{name} = {shown(values)}; allowed: {allowed}")
+    if is_array(values):
+        given = checked_array(name, values)
+        if given.ndim != 1:
+            raise InputError(f"{name} has shape {given.shape}; needed: one dimension")
+        if given.dtype.kind not in _OBJECTS:
+            return given
+        values = given.tolist()
+    with refusing(name, values, allowed):
         check_length(name, values)
         ids = list(values)
-        is_list = not isinstance(values, np.ndarray)
-        if is_list and (all(type(i) is int for i in ids) or all(type(i) is str for i in ids)):
+        kinds = {*map(type, ids)}
+        if kinds == {int} or (kinds == {str} and not any(i.endswith("\0") for i in ids)):  # numpy drops the last "\0"
             with contextlib.suppress(OverflowError):
-                return np.array(ids) if ids else np.zeros(0, np.int64)
+                plain = np.array(ids)
+                if plain.dtype.kind != "f":  # as of -1 and 2**63
+                    return plain
+        if wrappers := {k for k in kinds if not issubclass(k, np.generic) and any(hasattr(k, m) for m in _WRAPPERS)}:
+            at = next(i for i, value in enumerate(ids) if type(value) in wrappers)
+            raise InputError(f"{name}[{at}] = {shown(ids[at])}, which holds an id; pass the ids as one array")
         array = np.empty(len(ids), object)
         for i, value in enumerate(ids):
             hash(value)
             array[i] = value
-        return array if is_list else values
+        return array if ids else np.zeros(0, np.int64)
+
+
+def check_present(name: str, ids: NDArray[Any]) -> None:
+    """Raise if an id is missing (None, NaN, NaT, pandas' NA): rows without an id have nothing in common."""
+    kind = ids.dtype.kind
+    if kind in "fc":
+        missing = np.isnan(ids)
+    elif kind in "mM":
+        missing = np.isnat(ids)
+    elif kind == "O":
+        missing = np.fromiter(map(_is_missing, ids.tolist()), bool, ids.size)
+    else:
+        return
+    if missing.any():
+        at = int(missing.argmax())
+        raise GraphError(f"{name}[{at}] = {shown(ids.tolist()[at])} is missing; drop this row, or give it an id")
+
+
+def _is_missing(value: Any) -> bool:
+    """Return whether *value* is None or does not equal itself."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except TypeError:  # pandas' NA is neither true nor false
+        return True
 
 
 def number_ids(

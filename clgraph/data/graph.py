@@ -20,6 +20,7 @@ from clgraph.data.csr import (
     as_integers,
     as_weights,
     asymmetric_entry,
+    check_present,
     check_range,
     number_ids,
     owned,
@@ -128,7 +129,7 @@ class Graph(GraphArrays):
         Raises
         ------
         GraphError
-            For an id out of range or unknown, a NaN weight, or edges refused by the options.
+            For an id that is missing, unknown or out of range, a NaN weight, or edges refused by the options.
         """
         check_choice("duplicates", duplicates, ("keep", *REDUCTIONS, "error"))
         check_choice("self_loops", self_loops, ("keep", "drop", "error"))
@@ -141,7 +142,10 @@ class Graph(GraphArrays):
                 n = min(MAX_VERTICES, 1 + max((int(ends.max()) for ends in (source, target) if ends.size), default=-1))
         else:
             with refusing("src and dst", (src, dst), "ids that can be compared"):
-                source, target, label_array = number_ids(as_ids("src", src), as_ids("dst", dst), labels)
+                ids = as_ids("src", src), as_ids("dst", dst)
+                check_present("src", ids[0])
+                check_present("dst", ids[1])
+                source, target, label_array = number_ids(*ids, labels)
             if n not in (None, label_array.size):
                 raise InputError(f"n = {n}, but there are {label_array.size} labels")
             n, label_array = label_array.size, owned(label_array, labels)
