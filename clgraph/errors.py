@@ -90,6 +90,10 @@ class ConvergenceWarning(UserWarning):
     """An iteration ended before it reached what was asked for."""
 
 
+class GraphWarning(UserWarning):
+    """A graph was taken, but it may not be the one that was meant."""
+
+
 class GraphFileWarning(UserWarning):
     """A graph file was read, but something in it was taken for granted or passed over."""
 

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import contextlib
 import pickle
+import warnings
 from collections import deque
 from collections.abc import Iterator
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import networkx as nx
@@ -17,11 +19,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from wrappers import WRAPPERS, Element, Tensor
 
-from clgraph import bfs, connected_components
+from clgraph import bfs, connected_components, minimum_spanning_forest, sssp
 from clgraph.data.csr import offset_dtype, owned
 from clgraph.data.graph import Graph, as_graph
 from clgraph.data.ratings import Ratings
-from clgraph.errors import ClgraphError, GraphError, InputError
+from clgraph.errors import ClgraphError, GraphError, GraphWarning, InputError
 from clgraph.generators import path, random_weights
 
 
@@ -438,8 +440,15 @@ def test_explicit_zeros_of_a_scipy_matrix_are_entries() -> None:
 def test_scipy_asymmetry_is_found_refused_or_mended() -> None:
     matrix = sp.csr_array(np.array([[0, 5, 0], [2, 0, 3], [0, 0, 0]]))
     assert Graph.from_scipy(matrix).directed
-    mended = Graph.from_scipy(matrix, directed=False, asymmetry="symmetrize")
-    assert entries(mended) == [(0, 1, 2), (1, 0, 2), (1, 2, 3), (2, 1, 3)]
+    for more in ({}, {"directed": False}):
+        mended = Graph.from_scipy(matrix, asymmetry="symmetrize", **more)
+        assert not mended.directed and entries(mended) == [(0, 1, 2), (1, 0, 2), (1, 2, 3), (2, 1, 3)]
+    for more in ({"directed": False}, {"asymmetry": "error"}, {"directed": False, "asymmetry": "error"}):
+        with pytest.raises(GraphError, match="not symmetric"):
+            Graph.from_scipy(matrix, **more)
+    for asymmetry in ("error", "symmetrize"):
+        with pytest.raises(InputError, match=f"asymmetry = '{asymmetry}' with directed=True"):
+            Graph.from_scipy(matrix, directed=True, asymmetry=asymmetry)
 
 
 def test_scipy_repeats_are_summed_and_explicit_zeros_kept() -> None:
@@ -565,19 +574,90 @@ def test_networkx_graphs_and_views_give_their_edges(kind: type[nx.Graph], view: 
         for u, v, w in source.edges(data=name, default=1) if name else ((*edge[:2], 1) for edge in source.edges):
             pairs = {(number[u], number[v])} | (set() if source.is_directed() else {(number[v], number[u])})
             expected += [(*pair, w) if name else pair for pair in pairs]
-        graph = Graph.from_networkx(source, name)
+        with pytest.warns(GraphWarning) if name == "y" and expected else contextlib.nullcontext():
+            graph = Graph.from_networkx(source, name)
         check(graph)
         assert entries(graph) == sorted(expected) and graph.directed == source.is_directed()
         assert list(source) == ([] if graph.labels is None else graph.labels.tolist())
 
 
-def test_a_networkx_weight_that_is_no_number_is_refused() -> None:
-    with pytest.raises(GraphError, match="weights of type"):
-        Graph.from_networkx(nx.Graph([(0, 1, {"w": "far"})]), "w")
-    with pytest.raises(GraphError, match="weight 1 is NaN"):
-        Graph.from_networkx(nx.Graph([(2, 1, {"w": 3.0}), (1, 0, {"w": np.nan})]), "w")
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+def test_a_function_as_weight_of_a_networkx_graph_is_networkxs(kind: type[nx.Graph]) -> None:
+    source = weighted(kind)
+
+    def total(u: Any, v: Any, attributes: Any) -> float | None:
+        parallel = attributes.values() if source.is_multigraph() else [attributes]
+        weight = sum(given.get("w", 3.0) for given in parallel)
+        return None if weight == 3.0 else weight  # hides the edge from a to b
+
+    def uphill(u: Any, v: Any, attributes: Any) -> float:
+        return 2.0 if str(u) < str(v) else 5.0
+
+    for function in (total, uphill):
+        for start in source:
+            expected = nx.single_source_dijkstra_path_length(source, start, weight=function)
+            found = sssp(source, start, weight=function, session="pocl").distances
+            assert dict(zip(source, found.tolist(), strict=True)) == {v: expected.get(v, np.inf) for v in source}
+    assert Graph.from_networkx(source, total).directed == source.is_directed()
+    assert Graph.from_networkx(source, uphill).directed, "an edge weighs more in one direction"
+    check(Graph.from_networkx(source, total))
+    by_name = nx.Graph(source)
+    assert minimum_spanning_forest(by_name, weight=lambda u, v, given: given.get("w", 1), session="pocl").weight == (
+        minimum_spanning_forest(by_name, weight="w", session="pocl").weight
+    )
+
+
+def test_a_function_as_weight_that_raises_or_has_no_edges_to_ask() -> None:
+    source = nx.Graph([("a", "b", {"km": 1.0}), ("b", "c")])
+    with pytest.raises(InputError, match=r"edge \('b', 'c'\): weight = .* raised KeyError: 'km'"):
+        sssp(source, "a", weight=lambda u, v, given: given["km"])
+    for other in (path(3), path(3).to_scipy()):
+        with pytest.raises(InputError, match="a function is for networkx graphs"):
+            sssp(other, 0, weight=lambda *_: 1)
+        with pytest.raises(InputError, match="a function is for networkx graphs"):
+            minimum_spanning_forest(other, weight=lambda *_: 1)
+
+
+@pytest.mark.parametrize("value", [None, "far", Fraction(1, 2), 2**64, 1j, [1], np.nan, object()])
+@pytest.mark.parametrize("kind", [nx.Graph, nx.MultiDiGraph])
+def test_an_edge_whose_weight_is_no_number_is_named(kind: type[nx.Graph], value: Any) -> None:
+    source = kind([("a", "b", {"w": 3.0}), ("b", "c", {"w": value}), ("c", "a", {"w": 2.0})])
+    with pytest.raises(GraphError, match=r"edge \('b', 'c'\) has weight "):
+        Graph.from_networkx(source, "w")
+    if value is not None:
+        with pytest.raises(GraphError, match=r"edge \('b', 'c'\) has weight "):
+            Graph.from_networkx(source, lambda u, v, _: value if {u, v} == {"b", "c"} else 1.0)
+
+
+def test_a_networkx_attribute_that_has_no_hash_is_refused() -> None:
     with pytest.raises(InputError, match=r"weight = .*an edge attribute"):
         Graph.from_networkx(nx.Graph([(0, 1)]), ["w"])  # type: ignore[arg-type]
+
+
+def test_an_attribute_that_no_edge_has_is_told() -> None:
+    source = nx.Graph([(0, 1, {"km": 4.0}), (1, 2, {"toll": 1})])
+    with pytest.warns(GraphWarning, match="no edge has the attribute 'weight'.*: 'km', 'toll'"):
+        assert sssp(source, 0, session="pocl").distances.tolist() == [0, 1, 2]
+    with pytest.warns(GraphWarning, match="no edge has the attribute 'kn'.*: 'km', 'toll'"):
+        sssp(source, 0, weight="kn", session="pocl")
+    with pytest.warns(GraphWarning, match="no edge has the attribute 'km'.*: none"):
+        sssp(nx.path_graph(3), 0, weight="km", session="pocl")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sssp(source, 0, weight="km", session="pocl").distances.tolist() == [0, 4, 5], "some edges have it"
+        sssp(nx.path_graph(3), 0, session="pocl")
+        sssp(nx.empty_graph(3), 0, weight="km", session="pocl")
+        connected_components(source, session="pocl")
+
+
+def test_a_networkx_graph_without_dictionaries_of_attributes_is_refused() -> None:
+    class Complement(nx.Graph):
+        def adjacency(self) -> Any:
+            return iter([(v, set(self) - {v}) for v in self])
+
+    for weight in (None, "weight", lambda *_: 1):
+        with pytest.raises(InputError, match="dictionary of attributes"):
+            Graph.from_networkx(Complement([(0, 1), (1, 2)]), weight)
 
 
 @pytest.mark.parametrize("names", [[0, 1, 2], ["a", "b", "c"]])
