@@ -83,10 +83,15 @@ def checked_number(name: str, value: Any, least: float = 0.0, most: float = math
     return number
 
 
+def is_among(value: object, names: Iterable[str]) -> bool:
+    """Return whether *value* is a str that is one of *names*, whatever its class says of equality."""
+    return isinstance(value, str) and str.__str__(value) in tuple(names)
+
+
 def check_choice(name: str, value: object, allowed: Iterable[str]) -> None:
     """Raise unless *value* is one of the *allowed* names."""
     known = tuple(allowed)
-    if not isinstance(value, str) or value not in known:
+    if not is_among(value, known):
         raise InputError(f"{name} = {shown(value)}; allowed: {', '.join(map(repr, known))}")
 
 

@@ -34,7 +34,7 @@ from clgraph.algorithms.mst.plan import ForestPlan
 from clgraph.algorithms.mst.problem import ForestProblem, as_problem, undirected
 from clgraph.algorithms.mst.strategies import STRATEGIES
 from clgraph.algorithms.mst.total_weight import total_weight
-from clgraph.arguments import checked_flag, shown
+from clgraph.arguments import checked_flag, is_among, shown
 from clgraph.data.csr import as_csr_array
 from clgraph.data.graph import Graph, as_graph
 from clgraph.data.networkx_graphs import Weight
@@ -193,7 +193,7 @@ def _on_devices(
     graph: Any, devices: object, session: SessionLike, options: dict[str, Any], *, strategy: str, maximum: bool,
     weight: Weight,
 ) -> SpanningForest:
-    if strategy not in ("auto", "edge_list"):
+    if not is_among(strategy, ("auto", "edge_list")):
         raise UnsupportedStrategyError(f"strategy = {shown(strategy)}; on several devices: 'auto', 'edge_list'")
     given = graph.source if isinstance(graph, SplitGraph) else as_graph(graph, weight=weight)
     if given is None:
