@@ -98,5 +98,9 @@ class GraphFileWarning(UserWarning):
     """A graph file was read, but something in it was taken for granted or passed over."""
 
 
+class DeviceMatchWarning(UserWarning):
+    """A CPU was found by its processor's maker or model, which any OpenCL runtime of this machine shares."""
+
+
 class DeviceDroppedWarning(UserWarning):
     """A device has failed, and others have taken over what it was to compute."""
