@@ -5,16 +5,20 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from clgraph.algorithms.delaunay import refine_mesh
 from clgraph.algorithms.partition import partition
-from clgraph.arguments import checked_array, refusing, shown
+from clgraph.arguments import check_length, checked_array, checked_flag, refusing, shown
+from clgraph.data.csr import as_integers
 from clgraph.data.graph import Graph
 from clgraph.data.planar_graph import PlanarGraph
+from clgraph.data.sparse import checked_matrix
 from clgraph.data.triangle_mesh import TriangleMesh
 from clgraph.errors import ConvergenceWarning, InputError
 from clgraph.runtime.session import SessionLike
@@ -48,18 +52,20 @@ def part_graph(
     Parameters
     ----------
     nparts : int
-    adjacency : sequence of sequences of int, or an object with ``adj_starts`` and ``adjacent``, optional
-        The neighbours of each vertex.
+    adjacency : sequence, dict, networkx graph, scipy sparse array, or pymetis.CSRAdjacency, optional
+        ``adjacency[i]`` are the neighbours of vertex i, for i from 0 to ``len(adjacency) - 1``. Of a sparse array they
+        are the columns of the entries in row i, whatever the values.
     xadj, adjncy : int arrays, optional
         The same as CSR, in place of *adjacency*.
     vweights, eweights : int arrays, optional
+        *eweights* are in the order of *adjncy*; of a sparse array row by row, in each by rising columns.
     tpwgts : float array, shape (nparts,), optional
     recursive, warn_on_copies : bool, optional
         They make no difference here.
     contiguous : bool, optional
         Only false is allowed.
     options : pymetis.Options, optional
-        Its ``seed`` and ``ufactor`` are heeded.
+        Its ``seed`` and ``ufactor`` are heeded; ``contig`` and ``numbering`` must be off.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run.
 
@@ -81,17 +87,15 @@ def part_graph(
     (1, [0, 0, 1, 1])
     """
     del recursive, warn_on_copies
-    if contiguous:
-        raise InputError("contiguous=True; parts may be in several pieces here")
+    for name, value in (("contiguous", contiguous), ("options.contig", getattr(options, "contig", -1) > 0)):
+        if value is not None and checked_flag(name, value):
+            raise InputError(f"{name} = True; parts may be in several pieces here")
+    if (numbering := getattr(options, "numbering", -1)) > 0:
+        raise InputError(f"options.numbering = {numbering}; vertices are numbered from 0")
     if (adjacency is None) == (xadj is None) or (xadj is None) != (adjncy is None):
         raise InputError("the graph is either adjacency, or xadj and adjncy")
-    if adjacency is not None and hasattr(adjacency, "adj_starts"):
-        xadj, adjncy = adjacency.adj_starts, adjacency.adjacent
-    elif adjacency is not None:
-        with refusing("adjacency", adjacency, "the neighbours of each vertex"):
-            rows = [np.fromiter(row, np.int64) for row in adjacency]
-        xadj = np.append(0, np.cumsum([row.size for row in rows], dtype=np.int64))
-        adjncy = np.concatenate([np.empty(0, np.int64), *rows])
+    if adjacency is not None:
+        xadj, adjncy = _csr_of(adjacency)
     weights = None if eweights is None else checked_array("eweights", eweights)
     graph = Graph(checked_array("xadj", xadj), checked_array("adjncy", adjncy), weights, directed=True)
     seed, ufactor = getattr(options, "seed", -1), getattr(options, "ufactor", -1)
@@ -100,6 +104,19 @@ def part_graph(
         target_weights=tpwgts, seed=max(0, seed), session=session,
     )
     return GraphPartition(result.edge_cut, result.parts.tolist())
+
+
+def _csr_of(adjacency: Any) -> tuple[Any, Any]:
+    """Return offsets and neighbours of what :func:`part_graph` takes as *adjacency*."""
+    if hasattr(adjacency, "adj_starts"):
+        return adjacency.adj_starts, adjacency.adjacent
+    if issparse(adjacency):
+        pattern = Graph.from_scipy(checked_matrix(adjacency).astype(bool))
+        return pattern.row_offsets, pattern.column_indices
+    with refusing("adjacency", adjacency, "the neighbours of each vertex"):
+        check_length("adjacency", adjacency)
+        rows = [list(adjacency[vertex]) for vertex in range(len(adjacency))]
+        return np.cumsum([0, *map(len, rows)], dtype=np.int64), as_integers("adjacency", [*chain.from_iterable(rows)])
 
 
 class _Options(NamedTuple):

@@ -94,8 +94,16 @@ class ConvergenceWarning(UserWarning):
     """An iteration ended before it reached what was asked for."""
 
 
+class GraphWarning(UserWarning):
+    """A graph was taken, but it may not be the one that was meant."""
+
+
 class GraphFileWarning(UserWarning):
     """A graph file was read, but something in it was taken for granted or passed over."""
+
+
+class DeviceMatchWarning(UserWarning):
+    """A CPU was found by its processor's maker or model, which any OpenCL runtime of this machine shares."""
 
 
 class DeviceDroppedWarning(UserWarning):

@@ -347,6 +347,13 @@ def test_schedulers_that_are_refused(arguments, error, message):
         cg.HeteroScheduler(**{"devices": ["pocl"], **arguments})
 
 
+def damaged_rows(**arrays):
+    matrix = sp.csr_array(np.eye(3, dtype=np.float32))
+    for name, values in arrays.items():
+        setattr(matrix, name, values if isinstance(values, np.ndarray) else np.array(values, np.int32))
+    return matrix
+
+
 @pytest.mark.parametrize(
     ("work", "loads", "more", "message"),
     [
@@ -365,6 +372,10 @@ def test_schedulers_that_are_refused(arguments, error, message):
          "one dimension"),
         (map_rows("result = 1;", dtype=np.int32, sparse=True), [sp.csc_matrix((3, 3), dtype=np.float32)], {}, "CSR"),
         (map_rows("result = 1;", dtype=np.int32), [numbers(3)], {}, "1 dimensions"),
+        (map_rows("result = 1;", dtype=np.int32, sparse=True), [damaged_rows(indices=[9, 1, 2])], {}, r"\[0\] = 9"),
+        (map_rows("result = 1;", dtype=np.int32, sparse=True), [damaged_rows(indptr=[0, 9, 1, 3])], {}, "damaged"),
+        (map_rows("result = 1;", dtype=np.int32, sparse=True),
+         [damaged_rows(indptr=np.arange(4, dtype=np.int64))], {}, "32 bits"),
     ],
 )  # fmt: skip
 def test_runs_that_are_refused(pair, work, loads, more, message):

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from conftest import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from wrappers import WRAPPERS
 
 from clgraph import generators
 from clgraph.data import ratings_generators
@@ -153,7 +154,7 @@ def test_the_constructor_needs_sorted_ratings_and_fitting_ids() -> None:
         Ratings([1, 1], [2, 2], [1, 1], 3, 6)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"user_ids has shape \(1,\); needed: \(3,\)"):
         Ratings([1], [2], [1], 3, 6, ["a"])  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"user_ids\[1\] is NaN, which no id equals"):
+    with pytest.raises(InputError, match=r"user_ids\[1\] = nan is missing"):
         Ratings([1], [2], [1], 2, 6, np.array([7, np.nan]))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="item_ids must be distinct"):
         Ratings([1], [1], [1], 3, 2, None, ["a", "a"])  # type: ignore[arg-type]
@@ -176,12 +177,29 @@ def test_ids() -> None:
         ratings.user_index("al")
     with pytest.raises(InputError, match="user 'al' has more than one rating of item 4"):
         Ratings.from_triples(["al", "al"], [4, 4], [1, 2], ids="compact")
-    mixed = Ratings.from_triples([("x", 1), 3], [None, "y"], [1, 2], ids="compact")
-    assert mixed.user_index([3]).tolist() == [1] and mixed.item_index([None]).tolist() == [0]
+    mixed = Ratings.from_triples([("x", 1), 3], [2.5, "y"], [1, 2], ids="compact")
+    assert mixed.user_index([3]).tolist() == [1] and mixed.item_index([2.5]).tolist() == [0]
+    assert mixed.user_index([None, np.nan], default=-1).tolist() == [-1, -1], "no user lacks an id"
     plain = Ratings.from_triples(USERS, ITEMS, VALUES)
     assert plain.item_index([5, 6, -1], default=-1).tolist() == [5, -1, -1]
     with pytest.raises(InputError, match=r"ids\[0\] = 3 is no known user"):
         plain.user_index([3])
+
+
+def test_a_missing_id_is_refused_with_its_row() -> None:
+    with pytest.raises(InputError, match=r"users\[1\] = None is missing"):
+        Ratings.from_triples(["a", None, None], [1, 2, 3], [1, 2, 3], ids="compact")
+    with pytest.raises(InputError, match=r"items\[2\] = nan is missing"):
+        Ratings.from_triples([1, 2, 3], [1, 2, np.nan], [1, 2, 3], ids="compact")
+    with pytest.raises(InputError, match=r"item_ids\[0\] = None is missing"):
+        Ratings([0], [0], [1], 1, 1, item_ids=[None])
+
+
+@pytest.mark.parametrize("kind", WRAPPERS, ids=lambda kind: kind.__name__)
+def test_ids_of_other_packages_arrays(kind: Any) -> None:
+    ratings = Ratings.from_triples(kind([7, 7, 9]), kind([1, 2, 1]), kind([5.0, 3.0, 4.0]), ids="compact")
+    assert ratings.shape == (2, 2) and ratings.values.tolist() == [5, 3, 4]
+    assert ratings.user_index(kind([9, 7])).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr"])
@@ -219,7 +237,7 @@ def test_scipy_entries_and_their_memory() -> None:
 def test_scipy_offsets_whose_differences_overflow_are_refused(kind: Any) -> None:
     matrix = kind(np.eye(2))
     matrix.indptr = np.array([0, 2**31 - 1, -(2**31)], np.int32)
-    with pytest.raises(InputError, match=r"damaged: indptr\[2\] = -2147483648 is below indptr\[1\] = 2147483647"):
+    with pytest.raises(InputError, match=r"damaged: row_offsets runs from 0 to -2147483648"):
         Ratings.from_scipy(matrix)
 
 

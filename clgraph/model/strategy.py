@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from clgraph.arguments import shown
+from clgraph.arguments import is_among, shown
 from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import DeviceRates
 from clgraph.errors import UnsupportedStrategyError
@@ -132,7 +132,7 @@ def choose(
     UnsupportedStrategyError
         The name is unknown, or this device cannot run it, or it does not solve this problem.
     """
-    if not isinstance(requested, str) or requested not in ("auto", *strategies):
+    if not is_among(requested, ("auto", *strategies)):
         known = ", ".join(strategies)
         raise UnsupportedStrategyError(f"unknown strategy {shown(requested)}; known: auto, {known}")
     out, fit = {**(left_out or {})}, {}

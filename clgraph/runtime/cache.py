@@ -14,7 +14,6 @@ import shutil
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 from clgraph.runtime.pocl_cpu import processor_of_builtins
 from clgraph.user_cache import cache_dir, cache_root, locked
@@ -26,7 +25,7 @@ try:
 except ImportError:  # pragma: no cover  (Windows, for which there is no wheel of PoCL)
     fcntl = None  # type: ignore[assignment]
 
-_used: dict[Path, IO[str]] = {}  # caches of this process; the open files hold shared locks
+_used: dict[Path, int] = {}  # caches of this process; the open file descriptors hold shared locks
 
 
 def pocl_cache() -> Path:
@@ -47,7 +46,11 @@ def pocl_cache() -> Path:
 
 def use(path: Path) -> None:
     """Keep the cache *path* from removal for as long as this process lives, and put markers into it."""
-    _used[path] = handle = open(path / "in-use", "a", encoding="ascii")  # noqa: SIM115  (open until the process ends)
+    # A file descriptor, not a file: the system closes it when the process ends, and Python does not warn of it.
+    handle = os.open(path / "in-use", os.O_CREAT | os.O_WRONLY, 0o666)
+    with contextlib.suppress(KeyError):
+        os.close(_used.pop(path))
+    _used[path] = handle
     if fcntl is not None:
         with contextlib.suppress(OSError):  # a file system without locks
             fcntl.flock(handle, fcntl.LOCK_SH)

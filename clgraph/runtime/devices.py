@@ -60,12 +60,11 @@ def sessions_of(devices: object) -> list[Session]:
     """
     if isinstance(devices, str) and devices == "all":
         found = _all()
-    elif isinstance(devices, str | Session | cl.Device) or not hasattr(devices, "__iter__"):
-        raise InputError(
-            f"devices = {shown(devices)}; allowed: 'all', or a list of names, sessions and pyopencl Devices"
-        )
     else:
-        found = [as_session(each) for each in devices]
+        with refusing("devices", devices, "'all', or a list of names, sessions and pyopencl Devices"):
+            if isinstance(devices, str | Session | cl.Device):
+                raise TypeError("it is one device")
+            found = [as_session(each) for each in devices]  # type: ignore[attr-defined]
     if not found:
         raise NoDeviceError("no device is given; one is needed at least")
     seen: dict[Any, int] = {}

@@ -34,9 +34,10 @@ from clgraph.algorithms.mst.plan import ForestPlan
 from clgraph.algorithms.mst.problem import ForestProblem, as_problem, undirected
 from clgraph.algorithms.mst.strategies import STRATEGIES
 from clgraph.algorithms.mst.total_weight import total_weight
-from clgraph.arguments import checked_flag, shown
+from clgraph.arguments import checked_flag, is_among, shown
 from clgraph.data.csr import as_csr_array
 from clgraph.data.graph import Graph, as_graph
+from clgraph.data.networkx_graphs import Weight
 from clgraph.data.wrapped import WrappedGraph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
@@ -130,7 +131,7 @@ def minimum_spanning_forest(
     *,
     strategy: str = "auto",
     maximum: bool = False,
-    weight: str | None = "weight",
+    weight: Weight = "weight",
     session: SessionLike = None,
     devices: object = None,
     verify: bool = False,
@@ -147,8 +148,9 @@ def minimum_spanning_forest(
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
     maximum : bool
         Find the maximum spanning forest.
-    weight : str or None
-        Edge attribute of a networkx graph to use; edges without it weigh 1.
+    weight : str, function or None
+        Edge attribute of a networkx graph to use; edges without it weigh 1. A function ``weight(u, v, attributes)``
+        returns the weight of an edge, or ``None`` to hide it; see :meth:`clgraph.Graph.from_networkx`.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
     devices : "all", or sequence of str, Session or pyopencl.Device, optional
@@ -202,9 +204,9 @@ def minimum_spanning_forest(
 
 def _on_devices(
     graph: Any, devices: object, session: SessionLike, options: dict[str, Any], *, strategy: str, maximum: bool,
-    weight: str | None,
+    weight: Weight,
 ) -> SpanningForest:
-    if strategy not in ("auto", "edge_list"):
+    if not is_among(strategy, ("auto", "edge_list")):
         raise UnsupportedStrategyError(f"strategy = {shown(strategy)}; on several devices: 'auto', 'edge_list'")
     given = graph.source if isinstance(graph, SplitGraph) else as_graph(graph, weight=weight)
     if given is None:

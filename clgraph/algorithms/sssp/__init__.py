@@ -50,6 +50,7 @@ from clgraph.algorithms.sssp.strategies import STRATEGIES
 from clgraph.algorithms.traversal.paths import path_to
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.data.graph import Graph
+from clgraph.data.networkx_graphs import Weight
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
 from clgraph.engine.result import Result
@@ -119,7 +120,7 @@ def sssp(
     strategy: str = "auto",
     limit: float | None = None,
     predecessors: bool = False,
-    weight: str | None = "weight",
+    weight: Weight = "weight",
     session: SessionLike = None,
     verify: bool = False,
     **options: Unpack[Options],
@@ -139,8 +140,9 @@ def sssp(
         weights, is none.
     predecessors : bool
         Find predecessors, too.
-    weight : str or None
-        Edge attribute of a networkx graph to use; edges without it weigh 1.
+    weight : str, function or None
+        Edge attribute of a networkx graph to use; edges without it weigh 1. A function ``weight(u, v, attributes)``
+        returns the weight of an edge, or ``None`` to hide it; see :meth:`clgraph.Graph.from_networkx`.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
     verify : bool

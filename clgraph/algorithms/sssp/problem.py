@@ -11,6 +11,7 @@ from clgraph.algorithms.traversal.problem import GREATEST, SearchProblem, source
 from clgraph.algorithms.traversal.sources import LARGEST_DEGREE
 from clgraph.arguments import checked_flag, checked_number
 from clgraph.data.graph import Graph
+from clgraph.data.networkx_graphs import Weight
 from clgraph.data.wrapped import wrap_graph
 from clgraph.errors import GraphError
 from clgraph.runtime.device_graph import is_small
@@ -37,7 +38,7 @@ class PathsProblem(SearchProblem):
 
 def as_problem(
     graph: Any, *, source: Any = LARGEST_DEGREE, limit: float | None = None, predecessors: bool = False,
-    weight: str | None = "weight",
+    weight: Weight = "weight",
 ) -> PathsProblem:
     """Check the arguments of :func:`sssp`; a limit above the greatest distance is none."""
     predecessors = checked_flag("predecessors", predecessors)

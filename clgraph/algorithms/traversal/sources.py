@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.arguments import check_length, checked_array, shown
+from clgraph.arguments import check_length, checked_array, is_array, shown
 from clgraph.data.graph import Graph
 from clgraph.errors import InputError, SourceError
 
@@ -27,9 +27,10 @@ def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
     InputError
         There is no source.
     """
-    if isinstance(source, np.ndarray):
-        check_length("source", np.atleast_1d(source))
-        source = checked_array("source", source).tolist()
+    if is_array(source) and _find(graph, source) < 0:  # an id may have methods of an array, as pandas' Timestamp has
+        array = checked_array("source", source)
+        check_length("source", np.atleast_1d(array))
+        source = array.tolist()
     is_many = isinstance(source, Sequence) and not isinstance(source, str | bytes)
     if is_many and isinstance(source, tuple) and _find(graph, source) >= 0:
         is_many = False  # a tuple may be an id
