@@ -62,6 +62,10 @@ class DeviceTimeoutError(DeviceError):
     """A bounded wait on the device (lock, grid barrier) ran out."""
 
 
+class WorkerLostError(DeviceError):
+    """A worker of a Dask cluster is lost, or has not answered in time."""
+
+
 class KernelSourceError(ClgraphError):
     """A kernel source file is missing, or does not declare what the host asks of it."""
 

@@ -1,11 +1,13 @@
 """Components and forests over Dask's workers: the same answers as one device, whatever becomes of the workers."""
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import signal
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
@@ -38,6 +40,7 @@ from clgraph.errors import (
     KernelBuildError,
     MissingExtraError,
     NoDeviceError,
+    WorkerLostError,
 )
 from clgraph.hetero import elementwise
 from clgraph.progress import Progress, listening
@@ -314,6 +317,73 @@ def test_a_killed_worker_changes_nothing(tmp_path: Path, place: int) -> None:
     forest = cg.minimum_spanning_forest(graph, session=session_on("pocl"))
     for name in ("sources", "targets", "weights"):
         assert np.array_equal(getattr(found["minimum_spanning_forest"], name), getattr(forest, name))
+
+
+@pytest.mark.parametrize(("sign", "message"), [(signal.SIGKILL, "is lost"), (signal.SIGSTOP, "has not answered")])
+def test_a_worker_that_is_lost_before_it_describes_its_device_is_left_out(sign: signal.Signals, message: str) -> None:
+    session_on("pocl")
+    options = {"workers_per_device": N_WORKERS, "memory_limit": None}
+    with cgd.LocalOpenCLCluster(["pocl"], **options) as cluster, distributed.Client(cluster) as client:
+        client.wait_for_workers(N_WORKERS)
+        workers.devices_of(client)  # devices have begun, so that the other worker answers at once
+        pids = client.run(os.getpid)
+        first = pids[min(pids)]
+        os.kill(first, signal.SIGSTOP)  # before its task comes, in any case
+        timer = threading.Timer(1.0, os.kill, (first, sign))
+        timer.start()
+        try:
+            limit = dask.config.set({"distributed.scheduler.worker-ttl": "5s"})
+            with limit, pytest.warns(DeviceDroppedWarning, match=f"worker {min(pids)} {message}"):
+                n_components, _ = cgd.connected_components([([0, 1], [1, 2])], n_vertices=4, client=client)
+        finally:
+            timer.join()
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(first, signal.SIGKILL)
+    assert n_components == 2
+
+
+def test_the_only_worker_may_be_lost_before_it_describes_its_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    session_on("pocl")
+    submit = workers.submit
+    lost: list[int] = []
+
+    def killing(client: distributed.Client, address: str, *arguments: Any, **options: Any) -> Any:
+        if not lost:
+            lost.append(client.run(os.getpid)[address])
+            os.kill(lost[0], signal.SIGKILL)
+        return submit(client, address, *arguments, **options)
+
+    monkeypatch.setattr(workers, "submit", killing)
+    with cgd.LocalOpenCLCluster(["pocl"], memory_limit=None) as cluster, distributed.Client(cluster) as client:
+        client.wait_for_workers(1)
+        with pytest.warns(DeviceDroppedWarning, match="is lost"):
+            assert cgd.connected_components([([0], [1])], client=client).n_components == 1
+        assert lost[0] not in client.run(os.getpid).values()
+
+
+def test_waits_end_when_no_worker_is_left() -> None:
+    with distributed.LocalCluster(
+        n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0"
+    ) as cluster, distributed.Client(cluster) as client, dask.config.set({"distributed.scheduler.worker-ttl": "1s"}):
+        future = client.submit(pow, 2, 3)
+        with pytest.raises(ClusterError, match="has lost all workers"):
+            workers.wait_for(client, [future])
+        with pytest.raises(ClusterError, match="has lost all workers"):
+            workers.results(client, [future])
+        with pytest.raises(WorkerLostError, match=r"worker tcp://127\.0\.0\.1:1 is lost"):
+            workers.results(client, [future], address="tcp://127.0.0.1:1")
+
+
+def test_a_result_may_take_longer_than_a_look(client: distributed.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_LOOK_SECONDS", 1e-3)
+    (found,) = workers.results(client, [client.submit(np.ones, 1 << 22, pure=False)], address=min(client.nthreads()))
+    assert found.sum() == 1 << 22
+    with pytest.raises(TimeoutError, match="of the task"):
+        workers.results(client, [client.submit(_late)])
+
+
+def _late() -> None:
+    raise TimeoutError("of the task")
 
 
 def test_progress_is_told_chunk_by_chunk(client: distributed.Client) -> None:

@@ -27,6 +27,7 @@ from clgraph.errors import (
 )
 from clgraph.hetero import POLICIES, HeteroReport, Kernel, Output, Work, elementwise, map_rows, sub_devices
 from clgraph.hetero.devices import member
+from clgraph.hetero.rounds import Round
 from clgraph.hetero.runner import Runner
 from clgraph.runtime.devices import sessions_of
 from clgraph.runtime.session import Session
@@ -291,6 +292,27 @@ def test_without_any_device_left_the_error_is_raised(pair, monkeypatch):
         scheduler.run(SQUARE, [numbers()])
     with pytest.raises(NoDeviceError, match="have failed"):
         scheduler.run(SQUARE, [numbers()])
+
+
+def test_a_thread_that_ends_by_an_error_ends_those_that_wait_for_its_items(pair, monkeypatch):
+    """The error comes from the scheduler's own code, so that no other device is told of the lost items."""
+    taken, take = threading.Event(), Round.take
+
+    def after_the_second(self, device):
+        if device == 0:
+            taken.wait()
+        part = take(self, device)
+        taken.set()
+        return part
+
+    def raising(error):
+        return lambda *_: (_ for _ in ()).throw(error)
+
+    monkeypatch.setattr(Round, "take", after_the_second)
+    monkeypatch.setattr(Round, "done", raising(DeviceError("injected")))
+    monkeypatch.setattr(Round, "fail", raising(RuntimeError("injected into the policy")))
+    with pytest.raises(RuntimeError, match="injected into the policy"):
+        cg.HeteroScheduler(pair, policy="greedy", sub_loads=1).run(SQUARE, [numbers()])
 
 
 def test_a_kernel_that_does_not_build_on_one_device(pair):

@@ -5,7 +5,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -219,8 +219,10 @@ def _round(
     state = Round(policy, n_items, sub_load, grain)
     futures = [threads.submit(_compute, state, d, runners[d], load, outputs, min(n_items, sub_load)) for d in living]
     try:
+        wait(futures, return_when=FIRST_EXCEPTION)  # after which the other threads may wait for items of that one
         for future in futures:
-            future.result()
+            if future.done():
+                future.result()
     except BaseException as error:  # Ctrl-C, above all
         state.stop(error)
         raise
