@@ -211,7 +211,7 @@ def _read_cached(path: Path) -> Graph:
     source = path.with_name("source.txt")
     if not source.exists():
         source.write_bytes(_SOURCE)
-    place = cache.place(source, {"format": "edge_list", "directed": None})
+    place = cache.place(source, {"format": "edge_list", "labels": False, "directed": None})
     place.parent.mkdir(parents=True, exist_ok=True)
     place.unlink(missing_ok=True)  # graphs read before still see the old file
     place.write_bytes(path.read_bytes())

@@ -136,6 +136,8 @@ class Block:
         All numbers of the block, in order.
     counts : int64 array, shape (n_lines,)
         Numbers on each line; -1 for a comment.
+    data : bytes
+        The text as it was parsed: cleaned, without comments.
     first_line : int
         Number of the first line in the file, from 1.
     """
@@ -144,6 +146,7 @@ class Block:
     text: bytes
     values: NDArray[Any]
     counts: NDArray[Any]
+    data: bytes
     first_line: int = 0
 
     def line_error(self, line: int, expected: str) -> GraphFileError:
@@ -254,7 +257,7 @@ def _parse(path: Path, text: bytes, comments: bytes, clean: Callable[[bytes], by
     values = _numbers(data, int(counts.sum()))
     if comment_starts:
         counts[np.searchsorted(np.flatnonzero(newline), comment_starts)] = -1
-    return Block(path, text, values, counts)
+    return Block(path, text, values, counts, data)
 
 
 def _numbers(data: bytes, n: int) -> NDArray[Any]:
