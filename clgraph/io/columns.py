@@ -15,7 +15,7 @@ from clgraph.io.text import _NUMBER, file_error, read_header
 
 COMMENTS = b"#%"
 IGNORED = frozenset(("", "time", "timestamp", "date", "datetime", "index"))  # names of columns without a role
-_SECONDS = 10**8, 5 * 10**9  # of Unix time, from 1973 to 2128. Larger ids and weights are rare in this range.
+TIME_SECONDS = 10**8, 5 * 10**9  # Unix time from 1973 to 2128. Few files have only ids or weights in this range.
 
 
 class Lead(NamedTuple):
@@ -147,4 +147,4 @@ def seem_times(values: NDArray[Any] | None) -> bool:
     if values is None or not values.size or values.dtype.kind != "i":
         return False
     low, high = int(values.min()), int(values.max())
-    return any(scale * _SECONDS[0] <= low and high < scale * _SECONDS[1] for scale in (1, 1000))
+    return any(scale * TIME_SECONDS[0] <= low and high < scale * TIME_SECONDS[1] for scale in (1, 1000))

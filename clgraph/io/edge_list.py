@@ -19,7 +19,7 @@ from clgraph.data.graph import Graph
 from clgraph.data.pairs import distinct
 from clgraph.errors import GraphFileWarning, InputError
 from clgraph.io.columns import COMMENTS, Lead, Roles, checked_columns, find_columns, read_lead, seem_times, separated
-from clgraph.io.edges import Edges, labelled
+from clgraph.io.edges import Edges, believed_vertices, labelled
 from clgraph.io.text import Block, Progress, file_error, header_number, read_blocks, read_header, reading, write_rows
 
 SUFFIXES = (".txt", ".el", ".edges", ".edgelist", ".tsv", ".csv")
@@ -111,14 +111,14 @@ def read(
 ) -> Graph:
     """Read an edge list: two ids and perhaps a weight per line, split by blanks, tabs or commas.
 
-    Ids are compacted: those that occur are numbered in ascending order, and the graph keeps them as
+    Ids are compacted: ids that occur are numbered in ascending order, and the graph keeps them as
     ``labels``, unless they are 0, 1, 2, …. If the head states the number n of vertices and all ids
     are within a range of n, ids are vertex numbers, and vertices without edges count.
 
     Heads that state n are SNAP's ``# Nodes: n Edges: m``, KONECT's ``% m n n``, and a first line
     ``n m``, ``n n m`` or, as in hMETIS's files, ``m n`` that fits the edges behind it. KONECT's head
     ``% sym|asym|bip`` says whether the graph is directed. In a bipartite file (``bip``) sources and
-    targets are two sets of ids: the vertices of the targets stand behind those of the sources, and
+    targets are two sets of ids. Vertices of the targets stand behind the vertices of the sources, and
     labels are ``"L1"`` for source 1 and ``"R1"`` for target 1.
 
     Parameters
@@ -259,12 +259,12 @@ def _read_start(
 
 
 def _read_head(path: Path, lead: Lead) -> _Head:
-    text = b"\n".join(lead.comments).lower()
+    text = b"\n".join(filter(None, lead.comments)).lower()
     if kind := re.match(rb"%[ \t]*(sym|asym|bip)[ \t]+(\w+)[ \t]*(\n|$)", text):
         form, weights = kind[1], kind[2].decode()
         if weights not in _KONECT:
             expected = f"'% sym|asym|bip {'|'.join(_KONECT)}'; edges that come and go are no graph"
-            raise file_error(path, expected, line=1, text=kind[0])
+            raise file_error(path, f"the head is {kind[0].decode().strip()!r}; expected {expected}")
         number = rb"[ \t]+(\d{1,18})"
         size = re.match(rb"%[ \t]*(\d{1,18})" + number + number + rb"[ \t]*(\n|$)", text[kind.end() :])
         if size is None:
@@ -272,7 +272,8 @@ def _read_head(path: Path, lead: Lead) -> _Head:
         m, n_sources, n_targets = map(int, size.groups()[:3])
         apart = form == b"bip"
         if not apart and n_sources != n_targets:
-            raise file_error(path, "'% edges vertices vertices', the last two the same", line=2, text=size[0])
+            expected = "expected '% edges vertices vertices', the last two alike"
+            raise file_error(path, f"the head is {size[0].decode().strip()!r}; {expected}")
         both = n_sources + n_targets if apart else n_sources
         return _Head(weights, form == b"asym", apart, m, both, (n_sources, n_targets), 1, False)
     counts = (re.search(word + rb":\s*(\d{1,18})\b", text) for word in (rb"edges", rb"nodes"))
@@ -296,14 +297,14 @@ def _numbers_of(row: bytes) -> list[int]:
 
 
 def _fitting_size(numbers: list[int], n_edges: int, low: int, high: int) -> int | None:
-    """Return the number of vertices if *numbers* are the size of so many edges with ids from *low* to *high*.
+    """Return the number of vertices if *numbers* fit as the size of *n_edges* edges with ids from *low* to *high*.
 
     Sizes are "n m", "n n m", and "m n" of hMETIS's files. An undirected edge may be listed in both directions.
     """
     first, last = numbers[0], numbers[-1]
 
     def holds(n: int) -> bool:
-        return high < n or (high == n and low > 0)
+        return high < n + (low > 0) and n <= believed_vertices(n_edges)
 
     if last in (n_edges, n_edges / 2) and holds(first):
         return first
@@ -354,7 +355,7 @@ def _kept(edges: Edges, head: _Head, n: int) -> list[int]:
 
 
 def _label_array(ids: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Return the ids, with "L" before those of sources and "R" before those of targets if they are two sets."""
+    """Return the ids as one array; of two sets, "L" stands before each id of the first and "R" of the second."""
     if len(ids) == 1:
         return ids[0]
     return np.array([f"{side}{one}" for side, those in zip("LR", ids, strict=True) for one in those.tolist()], str)

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from clgraph.data.csr import MAX_VERTICES, Duplicates
 from clgraph.data.graph import Graph
 from clgraph.data.pairs import csr_of_blocks, csr_of_pairs, csr_of_weighted_blocks, distinct
-from clgraph.io.text import Block, file_error
+from clgraph.io.text import Block, file_error, parse_numbers
 
 _SPARE_VERTICES = 1 << 24  # vertices a file may have without an edge, and some more per edge
 _SPARE_PER_EDGE = 64
-_TABLE_PER_ID = 8  # ids of the range per id given. A wider range is sorted instead of marked in a table.
+_MAX_RANGE_PER_ID = 8  # Ids in a wider range are sorted; a table of the range would take more memory than they.
 
 
 def believed_vertices(n_edges: int) -> int:
@@ -50,7 +50,7 @@ class Edges:
     ) -> None:
         """Take over *block*, whose lines hold *width* numbers.
 
-        *columns* are those of source, target and perhaps weight; with *marker* the first number of each line is that.
+        *columns* has the places of source, target and perhaps weight. With *marker*, each line begins with that number.
         """
         rows = block.rows(width, self.expected)
         if rows.size == 0:
@@ -73,22 +73,19 @@ class Edges:
 
     def _integers(self, block: Block, rows: NDArray[Any], column: int, limit: int | None) -> NDArray[np.int64]:
         """Return the ids in *column*, exact also where one number of the block has a point."""
-        values = rows[:, column]
-        if values.dtype.kind == "i":
-            return values
-        width, whole = rows.shape[1], values == np.floor(values)
-        if not whole.all():
-            raise block.value_error(int(whole.argmin()) * width, self._allowed(limit))
-        large = np.abs(values) >= 2.0**53  # a float64 does not tell such integers apart
-        ids = np.where(large, 0.0, values).astype(np.int64)
-        if large.any():
-            words = block.data.split()
-            for row in np.flatnonzero(large).tolist():
-                number = Decimal(words[row * width + column].decode())
-                if not -(2**63) <= number < 2**63 or number != int(number):
-                    raise block.value_error(row * width, self._allowed(limit, 2**63 - 1))
-                ids[row] = int(number)
-        return ids
+        if rows.dtype.kind == "i":
+            return rows[:, column]
+        words = block.words[column :: rows.shape[1]]
+        ids = parse_numbers(b" ".join(words), len(words))
+        if ids.dtype.kind == "i":
+            return ids
+        exact = np.empty(len(words), np.int64)
+        for row, word in enumerate(words):  # such as 5.0 or 1e3
+            number = Decimal(word.decode())
+            if not -(2**63) <= number < 2**63 or number != int(number):
+                raise block.value_error(row * rows.shape[1], self._allowed(limit, 2**63 - 1))
+            exact[row] = int(number)
+        return exact
 
     def _allowed(self, limit: int | None, top: int | None = None) -> str:
         top = top if limit is None else limit - 1 + self.base
@@ -132,8 +129,8 @@ class Edges:
     def compact(self, *, apart: bool = False) -> list[NDArray[np.int64]]:
         """Number the ids that occur from 0 on in ascending order; return them.
 
-        With *apart*, sources and targets are two sets of ids: those of the targets are numbered behind the others and
-        returned as a second array.
+        With *apart*, sources and targets are two sets of ids. Targets are numbered behind the sources, and their ids
+        are a second array.
         """
         src, dst = (list(side) for side in zip(*self._pairs, strict=True)) if self._pairs else ([], [])
         if apart:
@@ -222,7 +219,7 @@ def _numbered(arrays: list[NDArray[Any]]) -> tuple[NDArray[np.int64], list[NDArr
     if not arrays:
         return np.zeros(0, np.int64), []
     low, high = min(int(ids.min()) for ids in arrays), max(int(ids.max()) for ids in arrays)
-    if high - low < _TABLE_PER_ID * sum(ids.size for ids in arrays):
+    if high - low < _MAX_RANGE_PER_ID * sum(ids.size for ids in arrays):
         occurs = np.zeros(high - low + 1, bool)
         for ids in arrays:
             occurs[ids - low] = True
