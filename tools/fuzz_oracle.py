@@ -11,13 +11,20 @@ from typing import Any
 
 from clgraph.data.graph import Graph
 from clgraph.data.ratings import Ratings
+from clgraph.io import edge_list
+from clgraph.io import ratings as io_ratings
+from clgraph.io.columns import Roles
 
 _NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
-_EDGE_NAMES = {
-    b"source": 0, b"from": 0, b"fromid": 0, b"fromnode": 0, b"fromnodeid": 0, b"target": 1, b"to": 1, b"toid": 1,
-    b"tonode": 1, b"tonodeid": 1, b"weight": 2, b"w": 2,
-}  # fmt: skip
-_RATING_NAMES = {b"user": 0, b"userid": 0, b"item": 1, b"movieid": 1, b"rating": 2}
+
+
+def _places(roles: Roles) -> dict[bytes, int]:
+    """Return the role of each name of a column, as a number."""
+    words = (*roles.needed.values(), *roles.optional.values())
+    return {name.encode(): role for role, names in enumerate(words) for name in names}
+
+
+_EDGE_NAMES, _RATING_NAMES = _places(edge_list.ROLES), _places(io_ratings.ROLES)
 
 
 def _words(line: bytes) -> list[bytes]:
