@@ -114,6 +114,9 @@ def read(
                 raise GraphFileError(f"{source}: {error}") from error
         if labels and graph.labels is None and format in _FROM_ONE:
             graph = labelled(graph, np.arange(1, graph.n_vertices + 1))
+        for warning in caught:
+            if warning.category is not GraphFileWarning:
+                warnings.warn(warning.message, warning.category, stacklevel=2)
         found = graph, [str(warning.message) for warning in caught if warning.category is GraphFileWarning]
         if copy is not None:
             _cache.save(found[0], copy, found[1])
