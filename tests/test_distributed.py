@@ -169,6 +169,38 @@ def test_chunks_of_every_kind_are_read_in_segments(
     assert cgd.connected_components([future], n_vertices=300, client=client).info.n_edges == sources.size
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.txt", "3 2\n0 1\n1 2\n", "line 1: '3 2'; expected no size line, though it fits"),
+        ("a.txt", "3 5\n0 1 0.5\n1 2 0.5\n", "line 1: '3 5'; expected 'source target'"),
+        ("a.txt", "% bip unweighted\n1 1\n", "two sets of ids"),
+        ("a.csv", "source,target,capacity\n1,1,5\n", "line 1: 'source,target,capacity'"),
+        ("a.npz", {"sources": np.array(3), "targets": np.zeros(1, int)}, r"sources has shape \(\)"),
+        ("a.npz", {"sources": np.zeros(1), "targets": np.zeros(1), "weights": np.array(1.5)}, "weights has shape"),
+    ],
+)
+def test_chunks_that_are_no_list_of_edges_are_refused(tmp_path: Path, name: str, content: Any, message: str) -> None:
+    if isinstance(content, str):
+        (tmp_path / name).write_text(content)
+    else:
+        np.savez(tmp_path / name, **content)
+    with pytest.raises(GraphFileError, match=message):
+        list(chunks.segments(tmp_path / name, n=None))
+
+
+def test_chunks_of_text_have_size_lines_and_names_of_columns(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("4 2\n0 1 0.5\n1 2 1.5\n")
+    (tmp_path / "b.csv").write_text("weight,target,source\n0.5,1,0\n1.5,2,1\n")
+    for name in ("a.txt", "b.csv"):
+        ((sources, targets, weights),) = chunks.segments(tmp_path / name, n=None)
+        assert (sources.tolist(), targets.tolist()) == ([0, 1], [1, 2])
+        assert weights is not None and weights.tolist() == [0.5, 1.5]
+    (tmp_path / "c.txt").write_text("5 9\n0 1\n1 2\n")
+    ((sources, targets, _),) = chunks.segments(tmp_path / "c.txt", n=None)
+    assert (sources.tolist(), targets.tolist()) == ([5, 0, 1], [9, 1, 2])
+
+
 @pytest.mark.parametrize("maximum", [False, True])
 @pytest.mark.parametrize("dtype", [np.int32, np.float64])
 def test_a_forest_grows_by_segments(monkeypatch: pytest.MonkeyPatch, dtype: Any, maximum: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import argparse
 
 from clgraph.cli.options import (
+    READING,
     add_device,
     add_json,
     add_reading,
@@ -34,9 +35,10 @@ def run(args: argparse.Namespace) -> int:
     from clgraph.algorithms.table import find_algorithm
 
     kind = find_algorithm(args.algorithm).takes
-    if kind == "ratings" and (args.format, args.base, args.directed) != (None, None, None):
-        raise InputError("--format, --base and --directed are of graph files, and factorization takes ratings")
-    data = read_rating_file(args.file) if kind == "ratings" else read_graph(args.file, args)
+    if kind == "ratings" and (given := [name for name in READING if getattr(args, name) is not None]):
+        named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise InputError(f"{named}: only for graph files, and factorization takes ratings")
+    data = read_rating_file(args.file, args.columns) if kind == "ratings" else read_graph(args.file, args)
     session = open_session(args)
     with busy("predicting"):
         options = {} if args.distance is None else {"distance": args.distance}

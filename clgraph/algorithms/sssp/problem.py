@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from clgraph.algorithms.traversal.problem import GREATEST, SearchProblem, sources_in
-from clgraph.algorithms.traversal.sources import LARGEST_DEGREE
+from clgraph.algorithms.traversal.sources import LARGEST_DEGREE, vertex_ids
 from clgraph.arguments import checked_flag, checked_number
 from clgraph.data.graph import Graph
 from clgraph.data.networkx_graphs import Weight
@@ -55,9 +55,9 @@ def _negative_weight(graph: Graph) -> GraphError:
     assert weights is not None
     at = int(np.argmax(weights < 0))
     u = int(np.searchsorted(graph.row_offsets, at, "right")) - 1
-    names = range(graph.n_vertices) if graph.labels is None else graph.labels.tolist()
+    source, target = vertex_ids(graph, [u, int(graph.column_indices[at])])
     return GraphError(
-        f"edge ({names[u]!r}, {names[int(graph.column_indices[at])]!r}) has weight {weights[at]}; shortest paths "
+        f"edge ({source!r}, {target!r}) has weight {weights[at]}; shortest paths "
         "need weights of at least 0"
     )
 

@@ -59,9 +59,12 @@ def vertex_ids(graph: Graph, vertices: list[int]) -> list[Any]:
 
 def _find(graph: Graph, given: Any) -> int:
     """Return the number of the vertex of this id, -1 without one. A bool, which equals an integer, is none."""
+    is_number = isinstance(given, int | np.integer) and not isinstance(given, bool)
     if graph.labels is None:
-        is_number = isinstance(given, int | np.integer) and not isinstance(given, bool)
         return int(given) if is_number and 0 <= given < graph.n_vertices else -1
+    if is_number and graph.has_rising_labels:  # a dictionary of all labels would take seconds in a large graph
+        number = int(graph.labels.searchsorted(int(given))) if -(2**63) <= given < 2**63 else graph.n_vertices
+        return number if number < graph.n_vertices and graph.labels[number] == given else -1
     with contextlib.suppress(Exception):  # what has no hash, or fails when it is compared, is no id
         number = graph.vertex_numbers.get(given, -1)
         if number >= 0 and isinstance(given, _BOOL) == isinstance(graph.labels[number], _BOOL):
