@@ -15,7 +15,7 @@ import pyopencl as cl
 
 from clgraph.errors import KernelBuildError, KernelSourceError
 from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.cache import build_lock
+from clgraph.runtime.cache import build_lock, program_cache
 from clgraph.runtime.declarations import Declarations, Parameter, read_declarations
 from clgraph.runtime.failure import as_device_error, typed_errors
 from clgraph.runtime.notice import COMPILING, announced
@@ -43,8 +43,8 @@ def build_program(session: Session, source: str, defines: Mapping[str, int | str
         for last in (False, True):  # one retry: caches of some drivers race between processes
             try:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", cl.CompilerWarning)
-                    program = cl.Program(session.context, text).build(options, [session.device])
+                    warnings.simplefilter("ignore")  # of compilers, and of a cache that cannot be written
+                    program = cl.Program(session.context, text).build(options, [session.device], program_cache())
                     program = assembled(program, session.context, session.device, options)
                 was_kept = time.perf_counter() - started < _KEPT_SECONDS
                 return Program(session, source, program, int(values["WG_SIZE"]), read_declarations(text), was_kept)
