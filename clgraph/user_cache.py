@@ -19,7 +19,7 @@ _NOWHERE = Path(os.devnull) / "clgraph"  # cannot be made, so every cache in it 
 
 @lru_cache(maxsize=1)
 def _own_root() -> Path:
-    """Return a directory that lasts as long as this process, or ``_NOWHERE``."""
+    """Return a directory that is removed when this process ends, or ``_NOWHERE``."""
     for folder in (None, "/dev/shm"):  # the second where the temporary directory cannot be written
         with contextlib.suppress(OSError):
             path = Path(tempfile.mkdtemp(prefix="clgraph-", dir=folder))
@@ -31,8 +31,8 @@ def _own_root() -> Path:
 def cache_root() -> Path:
     """Return ``$CLGRAPH_CACHE_DIR``, else the platform's directory for caches (``~/.cache/clgraph``); made if missing.
 
-    Where that cannot be written, a directory that lasts as long as this process; where nothing can be written, a path
-    that does not exist, so that reading and writing caches raises an :class:`OSError`.
+    If that cannot be written, return a directory that is removed when this process ends. If nothing can be written,
+    return a path that does not exist, so that reading and writing caches raises an :class:`OSError`.
     """
     from platformdirs import user_cache_path  # not needed by a program that keeps nothing
 

@@ -30,7 +30,7 @@ if "CLGRAPH_TEST_CACHES" not in os.environ:
 # Workers of pytest-xdist have a cache each: programs are compiled under its lock, for which others would wait.
 _caches, _worker = os.environ["CLGRAPH_TEST_CACHES"], os.environ.get("PYTEST_XDIST_WORKER", "main")
 os.environ["CLGRAPH_CACHE_DIR"] = os.path.join(_caches, _worker)
-# Binaries that Intel's runtime and GPUs' drivers have made are safe to share, and are those of earlier runs.
+# All workers and later runs share the binaries of Intel's runtime and of GPU drivers, which lock their caches.
 for _kept in ("pyopencl", "gpu"):
     Path(os.environ["CLGRAPH_CACHE_DIR"]).mkdir(parents=True, exist_ok=True)
     (_shared := user_cache_path("clgraph-tests") / _kept).mkdir(parents=True, exist_ok=True)

@@ -76,7 +76,7 @@ ANY_DEVICE = DeviceFacts(
     sub_group_size=1, max_work_group_size=1, local_mem_bytes=0, global_mem_bytes=0, max_alloc_bytes=0,
     has_int64_atomics=False, has_fp64=False,
 )
-"""Stands for the default device while no driver has been asked. Its rates are those of a generic CPU."""
+"""The default device before any driver is asked; it has the rates of a generic CPU."""
 
 
 @dataclass(frozen=True)

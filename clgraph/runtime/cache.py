@@ -17,8 +17,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
-import pyopencl as cl
-
 from clgraph.runtime.pocl_cpu import processor_of_builtins
 from clgraph.user_cache import cache_dir, cache_root, locked
 
@@ -69,7 +67,9 @@ def keep_callers() -> None:
     """
     path = cache_dir("pyopencl")
     if not os.access(path, os.W_OK):
-        cl._PYOPENCL_NO_CACHE = True  # what the environment variable PYOPENCL_NO_CACHE sets before the import
+        import pyopencl
+
+        pyopencl._PYOPENCL_NO_CACHE = True  # as the environment variable PYOPENCL_NO_CACHE does at import
         return
     before = os.environ.get("XDG_CACHE_HOME")
     os.environ["XDG_CACHE_HOME"] = str(path)

@@ -18,10 +18,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyopencl as cl
-
 from clgraph.device.processor import processor
 from clgraph.errors import NoDeviceError
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.cache import keep_callers, pocl_cache, use
 from clgraph.runtime.child import IN_CHILD, STARTED, Answer, run_child
 from clgraph.runtime.notice import TESTING, announced

@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-import pyopencl as cl
+from clgraph.runtime import opencl as cl
 
 
 @dataclass(frozen=True)

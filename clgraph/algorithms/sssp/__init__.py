@@ -135,8 +135,8 @@ def sssp(
         Edge attribute of a networkx graph to use; edges without it weigh 1.
     dtype : dtype or str, optional
         Type of the distances. By default integer weights give int64 and float weights float64, as in scipy. With
-        float32 weights ``"float32"`` is allowed, too: distances take half the memory and less time on GPUs, and have
-        a relative error of up to 6e-8 for each edge of the path.
+        float32 weights ``"float32"`` is allowed, too: distances take half the memory, and have a relative error of up
+        to 6e-8 for each edge of the path.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
     verify : bool
