@@ -4,8 +4,8 @@
     benchmarks/bench_distance_types.py --device pocl --graphs rmat-16 grid-512 --strategies frontier dijkstra
 
 Both read the same float32 weights, at least 1 and below 1024, hashed from the edge, so that the difference is the
-distances'. A row holds the fields of ``harness.py``, the ``dtype`` of the distances, and ``over_float32``: the median kernel
-time divided by that of float32 distances. Graphs above ``--check-limit`` have ``verified`` false.
+distances'. A row holds the fields of ``harness.py``, the ``dtype`` of the distances, and ``over_float32``: the median
+kernel time divided by that of float32 distances. Graphs above ``--check-limit`` have ``verified`` false.
 """
 from __future__ import annotations
 

@@ -63,6 +63,7 @@ def dijkstra(stats: GraphStats, light_share: float, distance_bytes: float, times
     if heavy_share:
         edges = min(stats.mean_degree, _LIGHT_EDGES / light_share if light_share else math.inf)
         moves = heavy_share * max(1.0, _ENTRIES + _ENTRIES_BY_EDGES * math.log(max(1.0, edges)))
+        moves *= distance_bytes / 4.0  # an entry moves once for each digit of the distances
     of_vertex = _PER_VERTEX + _PER_MOVE * moves + _PER_IRREGULAR * stats.irregularity
     near = Chain(waiting * of_vertex + times * _PER_EDGE * m, NEAR_BYTES)
     return Work(
