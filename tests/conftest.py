@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
+from platformdirs import user_cache_path
 
 if TYPE_CHECKING:
     from clgraph.runtime.session import Session
@@ -29,6 +30,12 @@ if "CLGRAPH_TEST_CACHES" not in os.environ:
 # Workers of pytest-xdist have a cache each: programs are compiled under its lock, for which others would wait.
 _caches, _worker = os.environ["CLGRAPH_TEST_CACHES"], os.environ.get("PYTEST_XDIST_WORKER", "main")
 os.environ["CLGRAPH_CACHE_DIR"] = os.path.join(_caches, _worker)
+# All workers and later runs share the binaries of Intel's runtime and of GPU drivers, which lock their caches.
+for _kept in ("pyopencl", "gpu"):
+    Path(os.environ["CLGRAPH_CACHE_DIR"]).mkdir(parents=True, exist_ok=True)
+    (_shared := user_cache_path("clgraph-tests") / _kept).mkdir(parents=True, exist_ok=True)
+    if not (_link := Path(os.environ["CLGRAPH_CACHE_DIR"], _kept)).is_symlink():
+        _link.symlink_to(_shared)
 os.environ["CLGRAPH_LEARN"] = "0"  # what one test has measured must not change what another runs
 for name in ("CLGRAPH_DEVICE", "PYOPENCL_CTX"):  # a user's choice of device is not the tests'
     os.environ.pop(name, None)

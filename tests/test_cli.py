@@ -435,6 +435,9 @@ def test_bfs_writes_distances(
 
 
 def test_sssp(tmp_path: Path, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    from clgraph.data.graph import Graph
+    from clgraph.io import write
+
     path = tmp_path / "weighted.txt"
     path.write_text("0 1 5\n1 2 3\n0 2 9\n3 4 7\n", encoding="utf-8")
     options = ["sssp", str(path), *on_pocl, "--source", "0"]
@@ -448,6 +451,13 @@ def test_sssp(tmp_path: Path, on_pocl: list[str], capsys: pytest.CaptureFixture[
     assert np.load(array).dtype == np.int64 and np.load(array).tolist() == [0, 5, 8, 0, 7]
     path.write_text("0 1 0.1\n", encoding="utf-8")
     assert output_of(capsys, *options, "-o", "-") == "0\t0.0\n1\t0.1\n"
+    assert main([*options, "--dtype", "float32"]) == 4
+    assert "dtype = 'float32'; allowed: float64 by weights of float64" in capsys.readouterr().err
+    narrow = str(tmp_path / "narrow.npz")
+    write(Graph.from_edges([0, 1], [1, 2], np.array([1, 2**-24], np.float32)), narrow)
+    for dtype, expected in (("float64", 1 + 2**-24), ("float32", 1)):
+        output_of(capsys, "sssp", narrow, *on_pocl, "--source", "0", "--dtype", dtype, "-o", array)
+        assert np.load(array).dtype == dtype and np.load(array)[2] == expected
     path.write_text("0 1 5\n1 2 -3\n", encoding="utf-8")
     assert main(options) == 4 and "-3" in capsys.readouterr().err
 

@@ -402,6 +402,15 @@ def test_sums_of_parallel_weights(weights: list[Any], expected: Any) -> None:
             assert entries(make()) == [(0, 1, 7), (0, 2, expected), (1, 2, 7)]
 
 
+def test_sums_of_many_float32_weights_are_rounded_once() -> None:
+    weights = np.full(100_000, 0.1, np.float32)
+    ends = np.zeros(weights.size, int), np.ones(weights.size, int)
+    expected = np.float32(weights.sum(dtype=np.float64))
+    assert Graph.from_edges(*ends, weights, duplicates="sum").edge_weights.tolist() == [expected] * 2
+    matrix = sp.csr_array((weights, ends[1], [0, weights.size, weights.size]), shape=(2, 2))
+    assert Graph.from_scipy(matrix).edge_weights.tolist() == [expected]
+
+
 def test_offsets_widen_when_an_index_would_not_fit() -> None:
     assert offset_dtype(2**31 - 2**16 - 1) is np.int32
     assert offset_dtype(2**31 - 2**16) is np.int64

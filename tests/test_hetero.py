@@ -29,6 +29,7 @@ from clgraph.hetero import POLICIES, HeteroReport, Kernel, Output, Work, element
 from clgraph.hetero.devices import member
 from clgraph.hetero.rounds import Round
 from clgraph.hetero.runner import Runner
+from clgraph.runtime import opencl
 from clgraph.runtime.devices import sessions_of
 from clgraph.runtime.session import Session
 
@@ -248,7 +249,7 @@ def test_threads_are_in_a_driver_that_wants_one_of_them_one_at_a_time(pair, monk
             assert inside and inside[-1] == threading.get_ident()
             return original(*arguments, **named)
 
-        monkeypatch.setattr(cl, name, checked)
+        monkeypatch.setattr(opencl, name, checked)
     for policy in POLICIES:
         (found, _), _ = cg.HeteroScheduler(devices, policy=policy).run(SQUARE, [numbers()] * 2)
         assert np.allclose(found, squares(numbers()))

@@ -209,10 +209,13 @@ def test_refused_weights(pocl: Session) -> None:
 
     third = 2**53 // 3
     assert info([third, third, third, third]).strategy == "host"
-    for weights, reason in (([third + 1] * 4, "longer than 2"), (np.ones(4, np.float32), "float32")):
-        assert info(weights).strategy != "host"
+    assert info(np.ones(4, np.float32)).strategy == "host"
+    for weights, settings, reason in (
+        ([third + 1] * 4, {}, "longer than 2"), (np.ones(4, np.float32), {"dtype": "float32"}, "float32"),
+    ):  # fmt: skip
+        assert info(weights, **settings).strategy != "host"
         with pytest.raises(UnsupportedStrategyError, match=reason):
-            info(weights, strategy="host")
+            info(weights, strategy="host", **settings)
 
 
 def test_it_needs_no_kernels_on_any_device() -> None:

@@ -153,7 +153,7 @@ def test_matrices_of_equal_statistics_share_a_choice(pocl: Session, monkeypatch:
     ):  # fmt: skip
         info = cg.sssp(given, 0, session=pocl).info
         assert len(made) == n_choices
-        assert ("host" in info.predicted_seconds) == (given.dtype == matrix.dtype and given.max() < 100)
+        assert ("host" in info.predicted_seconds) == (given.max() < 100)
     assert cg.sssp(generators.grid(200, 201).to_scipy(), 0, session=pocl) and len(made) == 4
 
 

@@ -39,7 +39,7 @@ from clgraph.errors import (
 )
 from clgraph.primitives.scan import Scan
 from clgraph.probing import probe
-from clgraph.runtime import cache, notice, query, selection, source
+from clgraph.runtime import cache, notice, opencl, query, selection, source
 from clgraph.runtime import session as session_module
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import check_status
@@ -292,7 +292,7 @@ def test_listing_devices_never_raises(pocl, monkeypatch):
     def unknown(device):
         raise ValueError("half a version number")
 
-    monkeypatch.setattr(cl, "get_platforms", lambda: [Nameless(), Broken()])
+    monkeypatch.setattr(opencl, "get_platforms", lambda: [Nameless(), Broken()])
     assert [(row.id, row.reason) for row in selection.devices()] == [
         ("0:-", "no name"), ("1:0", "no name"), ("1:1", None),
     ]  # fmt: skip

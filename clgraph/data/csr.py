@@ -82,10 +82,13 @@ def merge_duplicates(
 
 
 def _sums(weights: NDArray[Any], starts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """Add up the runs of *weights* from each of *starts* on, integers as int64; tell which sums are wrong."""
+    """Add up the runs of *weights* from each of *starts* on; tell which sums are wrong.
+
+    Integers are added as int64, floats as float64, and then rounded once to the type of the weights.
+    """
     if weights.dtype.kind == "f":
         with np.errstate(over="ignore", invalid="ignore"):
-            sums = np.add.reduceat(weights, starts)
+            sums = np.add.reduceat(weights, starts, dtype=np.float64).astype(weights.dtype, copy=False)
         finite = np.logical_and.reduceat(np.isfinite(weights), starts)
         return sums, np.isnan(sums) | np.isinf(sums) & finite
     sums = np.add.reduceat(weights, starts, dtype=np.int64)

@@ -6,13 +6,14 @@ import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal
 
 from clgraph.arguments import checked_flag
 from clgraph.data.stats import FAR_DISTANCE
 from clgraph.data.wrapped import WrappedGraph
-from clgraph.device.facts import DeviceFacts
+from clgraph.device.facts import ANY_DEVICE, DeviceFacts
+from clgraph.device.profile import DeviceRates, generic_profile
 from clgraph.engine.learning import Run, Trials, call_seconds, learning_of
 from clgraph.engine.options import check_arguments, checked_options
 from clgraph.engine.plan import Plan
@@ -96,18 +97,24 @@ class Algorithm:
         facts, rates = session.facts, session.profile.rates
         return choose(self.strategies, strategy, problem, facts, rates, left_out, whole=whole)
 
-    def choose_at_once(self, session: Session, problem: Any, strategy: str = "auto") -> Choice | None:
-        """Return the choice of a strategy that has answered on the host before the device could, if there is one."""
+    def choose_at_once(self, session: Session | None, problem: Any, strategy: str = "auto") -> Choice | None:
+        """Return the choice of a strategy that has answered on the host before the device could, if there is one.
+
+        ``None`` in place of *session* stands for a device that no driver has been asked for. A call on any device takes
+        0.15 ms or more beside its kernels (``call_seconds`` of all profiles that are shipped), so a generic CPU's rates
+        tell which graphs the host answers sooner.
+        """
         graph = getattr(problem, "graph", None)
         if graph is None or isinstance(graph, GraphOnDevice):  # whose arrays come to the host by the device's queue
             return None
         n_items, is_unread = graph.n_vertices + graph.n_edges, isinstance(graph, WrappedGraph)
         calls, looks = self.only_call if is_unread else (1.0, 0.0)
-        guess = partial(self.guess, problem, session.facts) if self.guess is not None and is_unread else None
+        facts, rates = (ANY_DEVICE, _generic_rates()) if session is None else (session.facts, session.profile.rates)
+        guesses = self.guess is not None and is_unread and session is not None
+        guess = partial(self.guess, problem, facts) if self.guess is not None and guesses else None
         if guess is None and graph.n_vertices > FAR_DISTANCE and n_items > _MOST_ITEMS * calls:
             return None
         before = Work(streamed_bytes=_LOOK_BYTES * looks * n_items)
-        facts, rates = session.facts, session.profile.rates
         return choose_at_once(self.strategies, strategy, problem, facts, rates, calls=calls, before=before, guess=guess)
 
     def _left_out(self, problem: Any, session: Session) -> Mapping[str, str]:
@@ -151,8 +158,13 @@ class Algorithm:
             self.check_options(options)
             if alone := sorted(set(options) & set(self.split_options)):
                 raise InputError(f"{', '.join(alone)}: allowed together with devices=[…]")
-        verify, on, started = checked_flag("verify", verify), self.session(problem, session), time.perf_counter()
-        choice = None if options else self.choose_at_once(on, problem, strategy)
+        verify, started = checked_flag("verify", verify), time.perf_counter()
+        choice, on = None, None
+        if session is None and not options:
+            choice = self.choose_at_once(None, problem, strategy)
+        if choice is None:
+            on = self.session(problem, session)
+            choice = None if options else self.choose_at_once(on, problem, strategy)
         if choice is not None and self.strategies[choice.strategy].kind == "sequential":
             with admission(None, problem) as problem:
                 plan = self.strategies[choice.strategy].plan(on, problem)
@@ -162,6 +174,7 @@ class Algorithm:
             if verify:
                 self.check(problem, result)
             return result
+        assert on is not None
         is_guess = choice is not None
         with on.driver, on.measure(started) as recorder, admission(on, problem, checked=not is_guess) as problem:
             learning = learning_of(on) if self.learns and not options else None
@@ -252,6 +265,11 @@ class Algorithm:
         plan.detach()
         plan.n_bytes = max(plan.n_bytes, on.allocated_bytes - before)
         on.kept.put(graph, key, plan, plan.n_bytes)
+
+
+@cache
+def _generic_rates() -> DeviceRates:
+    return generic_profile(ANY_DEVICE).rates
 
 
 def _host_info(choice: Choice, seconds: float, **told: Any) -> RunInfo:

@@ -8,13 +8,13 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pyopencl as cl
 
 from clgraph.arguments import check_choice, checked_count, shown
 from clgraph.data.csr import offset_dtype
 from clgraph.data.graph import Graph, as_graph
 from clgraph.engine.team import Team
 from clgraph.errors import InputError
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import DeviceGraph
 from clgraph.runtime.devices import speed_of

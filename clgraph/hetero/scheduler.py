@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyopencl as cl
 from numpy.typing import NDArray
 
 from clgraph.arguments import check_choice, checked_count, checked_flag, checked_number, refusing, shown
@@ -21,6 +20,7 @@ from clgraph.hetero.rounds import Round
 from clgraph.hetero.runner import Runner
 from clgraph.hetero.table import POLICIES
 from clgraph.hetero.work import Work
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.devices import sessions_of
 from clgraph.runtime.failure import as_device_error
 from clgraph.runtime.session import Session

@@ -4,10 +4,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import pyopencl as cl
-
 from clgraph.arguments import checked_count, refusing, shown
 from clgraph.errors import InputError, NoDeviceError
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.query import enumerate_devices
 from clgraph.runtime.selection import ranked, select_device

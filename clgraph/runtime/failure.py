@@ -1,9 +1,8 @@
 """Turn OpenCL errors and kernels' status words into clgraph's exceptions."""
 from __future__ import annotations
 
-import pyopencl as cl
-
 from clgraph.errors import CapacityError, DeviceError, DeviceMemoryError, DeviceTimeoutError
+from clgraph.runtime import opencl as cl
 
 # Values of cl/common/status.h.
 STATUS_OK, STATUS_CAPACITY, STATUS_TIMEOUT = 0, 1, 2

@@ -5,14 +5,13 @@ import os
 import warnings
 from collections.abc import Iterable
 
-import pyopencl as cl
-
 from clgraph.arguments import shown
 from clgraph.device.facts import DeviceFacts, DeviceInfo, DeviceList
 from clgraph.device.learned import learns
 from clgraph.device.profile import DeviceProfile, load_profile, user_path
 from clgraph.errors import DeviceMatchWarning, NoDeviceError
 from clgraph.model.cost import Atomics, Gathers, Work, estimate
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.drivers import prepare_environment
 from clgraph.runtime.query import enumerate_devices, platforms, query_facts
 from clgraph.runtime.self_test import verdict

@@ -7,7 +7,7 @@ from collections import defaultdict
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import pyopencl as cl
+from clgraph.runtime import opencl as cl
 
 from clgraph.tables import field_lines, html_fields, milliseconds, plain, table
 

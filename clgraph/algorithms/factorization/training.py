@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyopencl as cl
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization import ALGORITHM, STRATEGIES, as_problem
@@ -24,6 +23,7 @@ from clgraph.engine.options import checked_options
 from clgraph.errors import InputError
 from clgraph.model.strategy import Choice
 from clgraph.primitives.types import c_type
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.session import Session
 from clgraph.runtime.timing import Recorder, RunInfo, Seconds
 

@@ -34,12 +34,13 @@ _MOST_LAUNCHES = 2**31 - 1
 
 def frontier(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
     """*delta* is the width of the first bucket; later ones are adapted."""
-    return _bucketed(problem, facts, work.frontier(problem.stats, facts, problem.light_share), delta, light_first=False)
+    asked = work.frontier(problem.stats, facts, problem.light_share, problem.held.dtype.itemsize)
+    return _bucketed(problem, facts, asked, delta, light_first=False)
 
 
 def delta_stepping(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
     """*delta* is the width of the first bucket; later ones are adapted."""
-    asked = work.delta_stepping(problem.stats, facts, problem.light_share)
+    asked = work.delta_stepping(problem.stats, facts, problem.light_share, problem.held.dtype.itemsize)
     return _bucketed(problem, facts, asked, delta, light_first=True)
 
 
@@ -99,7 +100,8 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
     stats, held = problem.stats, problem.held
     n = stats.n_vertices
     n_chunks = f"({2 * n + stats.max_degree} / CHUNK + 2 * SPARE_CHUNKS)"
-    search = Phase(f"{_DIJKSTRA}:search", 1, work.dijkstra(stats, problem.light_share), {"budget": _BUDGET})
+    asked = work.dijkstra(stats, problem.light_share, held.dtype.itemsize)
+    search = Phase(f"{_DIJKSTRA}:search", 1, asked, {"budget": _BUDGET})
 
     def setting() -> Setting:
         return Setting(

@@ -17,8 +17,8 @@ _AT_ONCE = 8  # launches enqueued between two looks at the sizes
 
 def find_predecessors(problem: SearchProblem) -> Use:
     """Return the step that finds predecessors from the distances."""
-    n, m = float(problem.stats.n_vertices), float(problem.stats.n_edges)
-    once = Work(streamed_bytes=24.0 * n + 8.0 * m, gathers=(Gathers(m, 4.0 * n), Gathers(n, 8.0 * n)))
+    n, m, size = float(problem.stats.n_vertices), float(problem.stats.n_edges), float(problem.held.dtype.itemsize)
+    once = Work(streamed_bytes=(20.0 + size) * n + 8.0 * m, gathers=(Gathers(m, size * n), Gathers(n, 8.0 * n)))
     if not _has_flat_edges(problem):
         return Use(Predecessors, once + Work(launches=4.0), name="predecessors")
     a_round = Work(launches=1.0, read_backs=1.0)
