@@ -62,6 +62,10 @@ class DeviceTimeoutError(DeviceError):
     """A bounded wait on the device (lock, grid barrier) ran out."""
 
 
+class NoProgressError(DeviceTimeoutError):
+    """A loop whose every round must make progress made none: a fault of clgraph or of a driver, to be reported."""
+
+
 class KernelSourceError(ClgraphError):
     """A kernel source file is missing, or does not declare what the host asks of it."""
 
