@@ -66,6 +66,10 @@ class WorkerLostError(DeviceError):
     """A worker of a Dask cluster is lost, or has not answered in time."""
 
 
+class NoProgressError(DeviceTimeoutError):
+    """A loop whose every round must make progress made none: a fault of clgraph or of a driver, to be reported."""
+
+
 class KernelSourceError(ClgraphError):
     """A kernel source file is missing, or does not declare what the host asks of it."""
 

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 DEVICES = os.environ.get("CLGRAPH_TEST_DEVICES", "pocl,intel").split(",")
+MAX_GROUP_TESTS = 40  # in turn on one worker. Files have up to 900 tests, and 15 workers waited for the longest file.
 PLATFORMS = {"intel": "intel(r) opencl"}  # PoCL's name of an Intel processor has the word, too
 
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
@@ -58,11 +60,16 @@ def _patience() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give all tests of a file to one worker of pytest-xdist if they need a device: it compiles each program once."""
+    """Give neighbouring tests of a file to one worker of pytest-xdist if they need a device.
+
+    A worker compiles each program once, so a file stays together as far as the others then have enough to do.
+    """
     with_sessions = {item.path for item in items if {"session", "pocl"} & {*getattr(item, "fixturenames", ())}}
+    seen = Counter[Path]()
     for item in items:
-        if item.path in with_sessions:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+        if item.path in with_sessions and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(f"{item.path.stem}-{seen[item.path] // MAX_GROUP_TESTS}"))
+            seen[item.path] += 1
 
 
 @cache

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+import conftest
 import pytest
 
 from clgraph.algorithms.table import MODULES, ON_MESHES
@@ -337,3 +338,25 @@ def test_kernels_of_an_algorithm_stand_in_a_folder_of_its_name(folder: str) -> N
 def test_a_kernel_file_begins_with_what_it_does(name: str) -> None:
     head = re.match(r"/\*(.*?)\*/", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL)
     assert head and len(head[1].split()) >= 5, f"{name} has no head"
+
+
+def test_no_worker_gets_all_tests_of_a_long_file(request: pytest.FixtureRequest) -> None:
+    """Files without a device are spread test by test, and groups that tests name themselves stay whole."""
+    first = request.node
+    groups: dict[str, list[str]] = {}
+    for path, fixture, n, marks in (
+        ("long", "session", 100, ()), ("short", "pocl", 3, ()), ("plain", "tmp_path", 3, ()),
+        ("own", "session", 100, (pytest.mark.xdist_group("together"),)),
+    ):
+        items = [pytest.Function.from_parent(first.parent, name=f"{path}{k}", callobj=missing_parts) for k in range(n)]
+        for item in items:
+            item.path, item.fixturenames = Path(path), [fixture]
+            for mark in marks:
+                item.add_marker(mark)
+        conftest.pytest_collection_modifyitems(items)
+        for item in items:
+            names = [mark.args[0] for mark in item.iter_markers("xdist_group")]
+            groups.setdefault("+".join(names), []).append(item.name)
+    sizes = {name: len(items) for name, items in groups.items()}
+    assert sizes == {"long-0": 40, "long-1": 40, "long-2": 20, "short-0": 3, "": 3, "together": 100}
+    assert groups["long-1"] == [f"long{k}" for k in range(40, 80)], "neighbours stay together"

@@ -419,6 +419,18 @@ def test_hybrid_of_metis_itself(pocl: Session) -> None:
     assert result.edge_cut <= 290 and result.part_weights.max() <= 103
 
 
+def test_hybrid_tells_metis_what_edges_weigh(pocl: Session) -> None:
+    """Rows of eight; along a row an edge weighs 1, across rows 1,000. A vertex weighs nothing of its own."""
+    pytest.importorskip("pymetis")
+    vertex = np.arange(256)
+    along, across = vertex[vertex % 8 != 7], vertex[:248]
+    graph = cg.Graph.from_edges(
+        np.r_[along, across], np.r_[along + 1, across + 8], np.repeat([1, 1000], [along.size, across.size]), n=256
+    )
+    whole = partition(graph, 2, session=pocl, strategy="hybrid", host="metis", move_at=256, refinement="noop")
+    assert whole.info.details["moved_vertices"] == 256 and whole.edge_cut == 32
+
+
 def test_hybrid_refused(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     for options in ({"host": "gpu"}, {"move_at": 0}):
         with pytest.raises(InputError, match=next(iter(options))):
@@ -488,6 +500,27 @@ def test_arena_grows(pocl: Session) -> None:
 def test_refused(changes, words) -> None:
     with pytest.raises(InputError, match=words):
         as_problem(GRID, **{"n_parts": 2, **changes})
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_weights_of_vertices_reach_up_to_2_31(dtype) -> None:
+    """In a vertex and in all; sums that wrap around in 64 bits are refused, too."""
+    for weights in ([2**31 - 1, 0, 0, 0], [2**31 - 4, 1, 1, 1]):
+        given = np.array(weights, dtype)
+        assert as_problem(cg.generators.grid(2, 2), vertex_weights=given).total_weight == 2**31 - 1
+    for weights, words in (
+        ([0, 2**31, 0, 0], r"vertex_weights\[1\]"), ([2**62] * 4, r"vertex_weights\[0\]"),
+        ([2**31 - 1, 1, 0, 0], "sum to 2147483648"),
+    ):
+        with pytest.raises(InputError, match=words):
+            as_problem(cg.generators.grid(2, 2), vertex_weights=np.array(weights, dtype))
+
+
+def test_weights_of_edges_reach_up_to_2_30() -> None:
+    ends = np.arange(3), np.arange(1, 4)
+    as_problem(Graph.from_edges(*ends, np.array([2**30 - 2, 1, 1])))
+    with pytest.raises(InputError, match="together"):
+        as_problem(Graph.from_edges(*ends, np.array([2**30 - 1, 1, 1])))
 
 
 def test_weights_of_edges_that_are_refused() -> None:

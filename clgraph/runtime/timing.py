@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from clgraph.runtime import opencl as cl
-
 from clgraph.tables import field_lines, html_fields, milliseconds, plain, table
 
 _KERNELS = "kernel", "launches", "ms"

@@ -29,7 +29,6 @@ _WIDEST = 1e30  # bucket
 _HELD = 128  # vertices that a sub-group holds back where turns are few and long, from 32, 64, 96 and 128 on an H200
 _TURNS = 4096  # of a work-group alone in one launch
 _BUDGET = 2**22  # edges that one work-item looks at in a launch: a fraction of a second
-_MOST_LAUNCHES = 2**31 - 1
 
 
 def frontier(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
@@ -86,7 +85,8 @@ def _bucketed(
         problem, setting,
         Phase(f"{_FRONTIER}:initialize", n),
         Phase(f"{_FRONTIER}:start", 1, values={"delta": partial(_default_delta, problem) if delta is None else delta}),
-        Loop((search,), "round", "state[STATE_ALIVE]", _MOST_LAUNCHES, expected=1.0) if alone else search,
+        # A bucket takes at most a turn for each vertex that it settles, and six.
+        Loop((search,), "round", "state[STATE_ALIVE]", 16 * n // _TURNS + 16, expected=1.0) if alone else search,
     )
 
 
@@ -116,7 +116,8 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
     return _recipe(
         problem, setting,
         Phase(f"{_DIJKSTRA}:start", 1, values={"n_chunks": n_chunks}),
-        Loop((search,), "round", "state[STATE_ALIVE]", _MOST_LAUNCHES, expected=1.0),
+        # An entry of the heap is put once for each edge at most, and moves at most once a level, of 16.
+        Loop((search,), "round", "state[STATE_ALIVE]", 32 * (n + stats.n_edges) // _BUDGET + 2, expected=1.0),
     )
 
 
