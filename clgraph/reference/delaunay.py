@@ -212,7 +212,7 @@ def _check_refinement(mesh: TriangleMesh, original: TriangleMesh) -> Chains:
     distance = np.abs(along[:, 0] * offset[:, 1] - along[:, 1] * offset[:, 0]) / length
     if (far := distance > off).any():
         raise VerificationError(f"point {inner[far.argmax()]} is off its segment by {distance[far.argmax()]}")
-    # A chain that turns back is longer. Sums of coordinates do not grow by rounding, since each point is between others.
+    # A chain that turns back is longer. Sums of coordinates do not grow by rounding: each point is between others.
     lengths, wholes = (math.fsum(np.abs(p[s[:, 0]] - p[s[:, 1]]).ravel()) for p, s in (
         (mesh.points, mesh.segments), (original.points, original.segments)
     ))  # fmt: skip
