@@ -330,7 +330,7 @@ def test_sums_of_parallel_weights(weights: list[Any], expected: Any) -> None:
 
 
 def test_sums_of_float32_weights_are_rounded_once() -> None:
-    weights = np.array([2**24, 1, 1], np.float32)  # float32 has no 2**24 + 1
+    weights = np.array([1, 2**24, 1], np.float32)  # float32 has no 2**24 + 1
     ends = np.zeros(weights.size, int), np.ones(weights.size, int)
     expected = 2**24 + 2
     assert Graph.from_edges(*ends, weights, duplicates="sum").edge_weights.tolist() == [expected] * 2
