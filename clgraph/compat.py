@@ -29,7 +29,8 @@ _TRIANGLE_KEYS = _SEGMENT_KEYS | {
     "neighbors", "edges", "edge_markers",
 }
 _TRIANGLE_INTEGERS = {"segments", "segment_markers", "vertex_markers", "triangles"}
-_TRIANGLE_OPTIONS = r"(q[\d.]*|a[\d.]*|S\d*|V+|[prcADYjneBzQXiFlsCgkNPEI])*"
+_TRIANGLE_OPTIONS = r"(q[\d.]*|a[\d.]*|S\d*|V+|[prcADYjneBzQXiFlCgkNPEI])*"
+_ADDS_POINTS = {"q", "a", "D"}
 _TRIANGLE_LEFT_OUT = {"B": "_markers$", "P": "^(segment|holes|regions)", "N": "^vert", "E": "^triangle"}
 _TRIANGLE_ANGLE = 20.0  # of option q without a number
 _UFACTOR = 30  # METIS's for direct k-way partitions: thousandths by which a part may be too heavy
@@ -139,13 +140,16 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
         ``segment_markers``, ``holes`` (a place in each), ``regions`` (x, y, attribute, largest area), and with option r
         ``triangles``, ``triangle_attributes``, ``triangle_max_area``.
     opts : str
-        ``p`` heeds segments, holes and regions; ``r`` refines the triangles that are given; ``q`` and an angle: no
+        ``p`` heeds segments, holes and regions (without segments, the convex hull is triangulated); ``r`` takes the
+        triangles that are given and keeps them, but ``q``, ``a`` and ``D`` first flip their edges, segments apart,
+        until they are Delaunay; ``q`` and an angle: no
         triangle has a smaller one (20 without a number); ``a`` and an area: no triangle is larger (the areas of regions
         or triangles without a number); ``A`` gives triangles the attributes of regions; ``D`` makes all triangles
         Delaunay by splitting segments; ``S`` and the most points to add; ``c`` keeps the convex hull; ``j`` leaves
         out points that no triangle has; ``e`` returns edges, ``n`` neighbours; ``B`` leaves markers out, ``P``
         segments, ``N`` vertices, ``E`` triangles; ``Y`` keeps segments at the boundary whole, and ``YY`` all segments.
-        Options that make no difference to the result are passed over, and so are spaces and a first ``-``.
+        Options that make no difference to the result are passed over, and so are spaces and a first ``-``. Options
+        ``s``, ``u``, ``v`` and ``o`` are refused. ``D`` splits segments, too, and is the nearest to ``s``.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to refine.
 
@@ -187,7 +191,8 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
         mesh = TriangleMesh.from_arrays(
             known["vertices"], known["triangles"], known.get("segments"), region_attributes=attributes,
             max_areas=areas, **points,
-        ).to_delaunay()
+        ).with_boundary_markers()
+        mesh = mesh.to_delaunay() if letters & _ADDS_POINTS else mesh
     else:
         graph = PlanarGraph.from_arrays(
             known["vertices"], known.get("segments", ()), holes=known.get("holes", ()),
@@ -196,7 +201,7 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
         mesh = graph.triangulate(convex_hull="c" in letters, keep_points=True)
     if not options.has_areas:
         mesh = replace(mesh, max_areas=None)
-    if letters & {"q", "a", "D"}:
+    if letters & _ADDS_POINTS:
         whole = "segments" if opts.count("Y") > 1 else "boundary" if "Y" in letters else "none"
         most = None if options.most_new_points is None else mesh.n_points + options.most_new_points
         with warnings.catch_warnings():
@@ -211,7 +216,7 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
 
 
 def _triangle_options(opts: object) -> _Options:
-    allowed = "allowed: Triangle's p r q a A c D Y S j n e B P N E, and Q V z X i F l s C"
+    allowed = "allowed: Triangle's p r q a A c D Y S j n e B P N E, and Q V z X i F l C"
     if not isinstance(opts, str):
         raise InputError(f"opts = {shown(opts)}; {allowed}")
     opts = "".join(opts.split()).removeprefix("-")
