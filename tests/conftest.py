@@ -26,7 +26,9 @@ PLATFORMS = {"intel": "intel(r) opencl"}  # PoCL's name of an Intel processor ha
 
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
-if "CLGRAPH_TEST_CACHES" not in os.environ:
+if "CLGRAPH_TEST_CACHES" not in os.environ:  # not in child processes, of which some are pinned to a device
+    for name in ("CLGRAPH_DEVICE", "PYOPENCL_CTX"):  # a user's choice of device is not the tests'
+        os.environ.pop(name, None)
     os.environ["CLGRAPH_TEST_CACHES"] = tempfile.mkdtemp(prefix="clgraph-tests-")
     atexit.register(shutil.rmtree, os.environ["CLGRAPH_TEST_CACHES"], ignore_errors=True)
 # Workers of pytest-xdist have a cache each: programs are compiled under its lock, for which others would wait.
@@ -39,8 +41,6 @@ for _kept in ("pyopencl", "gpu"):
     if not (_link := Path(os.environ["CLGRAPH_CACHE_DIR"], _kept)).is_symlink():
         _link.symlink_to(_shared)
 os.environ["CLGRAPH_LEARN"] = "0"  # what one test has measured must not change what another runs
-for name in ("CLGRAPH_DEVICE", "PYOPENCL_CTX"):  # a user's choice of device is not the tests'
-    os.environ.pop(name, None)
 
 # Drawn examples are the same in every run of CI, and a machine may be slow.
 hypothesis.settings.register_profile(

@@ -54,7 +54,7 @@ def test_small_graphs_are_answered_without_a_driver(tmp_path: Path) -> None:
     done = child(_SMALL + _ASK, OCL_ICD_VENDORS=str(tmp_path), HOME="/dev/null", CLGRAPH_CACHE_DIR="/dev/null/none")
     assert (done.returncode, done.stderr) == (0, "")
     found: dict[str, Any] = json.loads(done.stdout)
-    assert found["picked"] == [["host", "host"]] and found["shown"] > 1000 and found["loaded"] == []
+    assert found["picked"] == [["host", "host"]] and found["shown"] > 0 and found["loaded"] == []
 
 
 @pytest.mark.parametrize("chosen", ['strategy="frontier"', 'session="pocl"', 'strategy="frontier", delta=1.0'])

@@ -85,7 +85,7 @@ def test_the_options_of_explain_are_the_settings_of_all_problems() -> None:
 def test_the_options_of_read_are_those_of_the_formats() -> None:
     found = {p for module in io.FORMATS.values() for p in inspect.signature(module.read).parameters}
     assert set(typing.get_type_hints(io.Options)) == found - set(inspect.signature(io.read).parameters)
-    assert typing.get_type_hints(io.Options)["duplicates"] == Duplicates
+    assert typing.get_type_hints(io.Options)["duplicates"] == Duplicates | None
 
 
 def test_mypy_finds_mistyped_keywords_and_names(tmp_path: Path) -> None:

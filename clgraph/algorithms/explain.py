@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
+from numpy.typing import DTypeLike
+
 from clgraph.algorithms.table import find_algorithm
 from clgraph.arguments import Seed, checked_flag
+from clgraph.data.networkx_graphs import Weight
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.problem import admission
 from clgraph.errors import InputError
@@ -131,7 +134,8 @@ class Options(TypedDict, total=False):
     max_depth: int | None
     limit: float | None
     predecessors: bool
-    weight: str | None
+    weight: Weight
+    dtype: DTypeLike | None
     maximum: bool
     distance: int
     order: str | None
