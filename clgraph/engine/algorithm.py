@@ -5,16 +5,20 @@ import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 from clgraph.arguments import checked_flag
 from clgraph.data.graph import Graph
 from clgraph.data.wrapped import WrappedGraph, is_unread
-from clgraph.device.facts import DeviceFacts
+from clgraph.device.facts import ANY_DEVICE, DeviceFacts
+from clgraph.device.profile import DeviceRates, generic_profile
+from clgraph.engine.options import check_arguments, checked_options
 from clgraph.engine.plan import Plan
 from clgraph.engine.problem import admission
+from clgraph.errors import InputError
 from clgraph.model.cost import Estimate, estimate
-from clgraph.model.strategy import Choice, Strategy, checked_options, choose, obstacles, prices
+from clgraph.model.strategy import Choice, Strategy, choose, obstacles, prices
 from clgraph.runtime.admission import admit
 from clgraph.runtime.device_graph import session_for
 from clgraph.runtime.graph_on_device import GraphOnDevice
@@ -44,6 +48,8 @@ class Algorithm:
     check : callable
         ``check(problem, result)`` raises a :class:`VerificationError` if the result does not fit the definition.
     takes : {"graph", "ratings", "mesh"}
+    split_options : tuple of str
+        Options that its public function takes together with ``devices=``; empty if it runs on one device only.
     """
 
     name: str
@@ -53,6 +59,11 @@ class Algorithm:
     answer: Callable[[Any, Any], Any]
     check: Callable[[Any, Any], None]
     takes: Literal["graph", "ratings", "mesh"] = "graph"
+    split_options: tuple[str, ...] = ()
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Raise an :class:`InputError` unless each option is one of some strategy, or of several devices."""
+        check_arguments(self.name, options, self.strategies, self.problem, self.split_options)
 
     def choose(self, session: Session, problem: Any, strategy: str = "auto") -> Choice:
         """Return *strategy*, or for ``"auto"`` the contender that the cost model predicts to be fastest.
@@ -68,8 +79,7 @@ class Algorithm:
         facts, rates, graph = session.facts, session.profile.rates, getattr(problem, "graph", None)
         is_auto = isinstance(strategy, str) and strategy == "auto"
         if isinstance(graph, Graph) and not graph.is_measured and not is_unread(problem):
-            least = rates.call_seconds + rates.read_back_seconds
-            if is_auto and (host := self._host_within(least, problem, session)) is not None:
+            if is_auto and (host := self._host_first(problem, facts, rates)) is not None:
                 return host
             if strategy != "host":
                 admit(session, graph)
@@ -88,16 +98,27 @@ class Algorithm:
         runs = [name for name in self.strategies if name not in reasons]
         return prices(self.strategies, runs, problem, facts, session.profile.rates), reasons
 
-    def _host_within(self, seconds: float, problem: Any, session: Session) -> Choice | None:
-        """Choose the strategy on the host if its work takes less than *seconds*, as far as sizes tell."""
+    def _host_first(self, problem: Any, facts: DeviceFacts, rates: DeviceRates) -> Choice | None:
+        """Choose the strategy on the host if, as far as sizes tell, it ends before a device could have answered."""
         host = self.strategies.get("host")
         if host is None or host.unfit(problem) is not None:
             return None
-        found = estimate(host.work(problem, session.facts), session.profile.rates)
-        if found.seconds >= seconds:
+        least, found = rates.call_seconds + rates.read_back_seconds, estimate(host.work(problem, facts), rates)
+        if found.seconds >= least:
             return None
-        reason = f"a call on {session.facts.name} takes at least {1e3 * seconds:.2g} ms"
+        reason = f"a call on {facts.name} takes at least {1e3 * least:.2g} ms"
         return Choice("host", "auto", {"host": found}, reason=reason)
+
+    def _host_without_driver(self, problem: Any) -> Choice | None:
+        """Choose the strategy on the host for a graph too small for any device, before a driver is loaded.
+
+        Every shipped profile has a ``call_seconds`` of 0.15 ms or more, so the rates of a generic CPU tell which graphs
+        the host answers sooner.
+        """
+        graph = getattr(problem, "graph", None)
+        if graph is None or isinstance(graph, GraphOnDevice) or not graph.is_small:
+            return None
+        return self._host_first(problem, ANY_DEVICE, _generic_rates())
 
     def session(self, problem: Any, session: SessionLike) -> Session:
         """Return *session*; where none is named, the one on which the problem's graph lives, or the default one."""
@@ -123,33 +144,52 @@ class Algorithm:
         Raises
         ------
         InputError
-            The strategy has no such option.
+            The strategy has no such option, or no strategy has.
         UnsupportedStrategyError
             As :meth:`choose`.
         VerificationError
             The check has failed.
         """
-        verify, on, started = checked_flag("verify", verify), self.session(problem, session), time.perf_counter()
-        choice = self._chosen(on, problem, strategy)
-        chosen, given = self.strategies[choice.strategy], checked_options(self.strategies, choice, options or {})
-        if chosen.kind == "sequential":
-            with admission(None, problem) as problem:
-                plan = chosen.plan(on, problem)
-                plan.run()
-                result = self.answer(problem, plan)
-            result.info = _host_info(choice, time.perf_counter() - started, details=plan.details)
+        if options:
+            self.check_options(options)
+            if alone := sorted(set(options) & set(self.split_options)):
+                raise InputError(f"{', '.join(alone)}: allowed together with devices=[…]")
+        verify, started = checked_flag("verify", verify), time.perf_counter()
+        is_default = session is None and not options and isinstance(strategy, str) and strategy == "auto"
+        on, choice = None, self._host_without_driver(problem) if is_default else None
+        if choice is None:
+            on = self.session(problem, session)
+            choice = self._chosen(on, problem, strategy)
+        given = checked_options(self.strategies, choice, options or {})
+        if on is None or self.strategies[choice.strategy].kind == "sequential":
+            result = self._solve_on_host(on, problem, choice, started)
         else:
-            checked = not chosen.reads_unchecked(problem, on.facts)
-            with (
-                on.driver, on.measure(started) as recorder, admission(on, problem, checked=checked) as problem,
-                self._planned(on, problem, choice, given) as plan,
-            ):
-                plan.run()
-                result = self.answer(problem, plan)
-                told = {"details": plan.details, "balance": getattr(plan, "balance", None)}
-            result.info = on.run_info(recorder, choice.strategy, chosen.kind, choice.seconds, **told)
+            result = self._solve_on_device(on, problem, choice, given, started)
         if verify:
             self.check(problem, result)
+        return result
+
+    def _solve_on_host(self, on: Session | None, problem: Any, choice: Choice, started: float) -> Any:
+        with admission(None, problem) as problem:
+            plan = self.strategies[choice.strategy].plan(on, problem)
+            plan.run()
+            result = self.answer(problem, plan)
+        result.info = _host_info(choice, time.perf_counter() - started, details=plan.details)
+        return result
+
+    def _solve_on_device(
+        self, on: Session, problem: Any, choice: Choice, given: Mapping[str, Any], started: float
+    ) -> Any:
+        chosen = self.strategies[choice.strategy]
+        checked = not chosen.reads_unchecked(problem, on.facts)
+        with (
+            on.driver, on.measure(started) as recorder, admission(on, problem, checked=checked) as problem,
+            self._planned(on, problem, choice, given) as plan,
+        ):
+            plan.run()
+            result = self.answer(problem, plan)
+            told = {"details": plan.details, "balance": getattr(plan, "balance", None)}
+        result.info = on.run_info(recorder, choice.strategy, chosen.kind, choice.seconds, **told)
         return result
 
     def _chosen(self, on: Session, problem: Any, strategy: str) -> Choice:
@@ -229,3 +269,8 @@ def _frozen(value: Any) -> Hashable:
     if isinstance(value, Mapping):
         return tuple((name, _frozen(each)) for name, each in sorted(value.items()))
     return type(value), tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
+
+
+@cache
+def _generic_rates() -> DeviceRates:
+    return generic_profile(ANY_DEVICE).rates

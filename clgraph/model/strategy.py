@@ -1,18 +1,16 @@
 """Strategies of an algorithm, and the choice among them."""
 from __future__ import annotations
 
-import inspect
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from clgraph.arguments import shown
+from clgraph.arguments import is_among, shown
 from clgraph.data.wrapped import is_unread
 from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import DeviceRates
-from clgraph.errors import InputError, UnsupportedStrategyError
+from clgraph.errors import UnsupportedStrategyError
 from clgraph.model.cost import Estimate, Part, Work, estimate
 from clgraph.model.recipe import Recipe
 
@@ -146,7 +144,7 @@ def choose(
     UnsupportedStrategyError
         The name is unknown, the device cannot run it, or it does not solve this problem.
     """
-    if not isinstance(requested, str) or requested not in ("auto", *strategies):
+    if not is_among(requested, ("auto", *strategies)):
         raise UnsupportedStrategyError(f"unknown strategy {shown(requested)}; known: auto, {', '.join(strategies)}")
     names = tuple(contenders) if requested == "auto" else (requested,)
     unsupported = obstacles(strategies, names, problem, facts)
@@ -207,27 +205,3 @@ def priced(strategy: Strategy, problem: Any, facts: DeviceFacts, rates: DeviceRa
         call += _CHECK_CALLS * rates.call_seconds + _CHECK_BYTES * items / rates.stream_bytes_per_second
         call += 0.0 if facts.is_cpu else graph.nbytes / _BUS_BYTES_PER_SECOND
     return estimate(strategy.work(problem, facts), rates, call)
-
-
-def checked_options(strategies: Mapping[str, Strategy], choice: Choice, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *options* if the plan of the strategy chosen takes them all.
-
-    Raises
-    ------
-    InputError
-        It does not, and the message names the options that it takes; or no strategy was named to which they could
-        belong.
-    """
-    if not isinstance(options, Mapping):
-        raise InputError(f"options = {shown(options)}; allowed: a dictionary of option names and values")
-    if not options:
-        return {}
-    if options and choice.requested == "auto":
-        raise InputError(f"auto has no option {', '.join(sorted(options))}; name the strategy that has by strategy=")
-    name, plan = choice.strategy, strategies[choice.strategy].plan
-    fixed = plan.keywords if isinstance(plan, partial) else {}
-    parameters = inspect.signature(plan).parameters.values()
-    known = sorted(p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in fixed)
-    if unknown := sorted(str(option) for option in options if option not in known):
-        raise InputError(f"{name} has no option {', '.join(unknown)}; it has {', '.join(known) or 'none'}")
-    return dict(options)

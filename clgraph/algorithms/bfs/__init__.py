@@ -32,7 +32,7 @@ References
 """
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,7 @@ from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.data.graph import Graph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
+from clgraph.engine.result import Result
 from clgraph.runtime.session import SessionLike
 from clgraph.runtime.timing import RunInfo
 
@@ -55,7 +56,7 @@ class _BFS(NamedTuple):
     predecessors: NDArray[np.int32]
 
 
-class BFS(_BFS):
+class BFS(Result, _BFS):
     """Result of :func:`bfs`; unpacks as ``distances, predecessors``.
 
     Attributes
@@ -66,6 +67,7 @@ class BFS(_BFS):
         The vertex before this one on such a path; sources and unreached vertices have -9999. Where several qualify,
         runs may differ in which one they give.
     graph : Graph
+        The input. A pickle has its vertices and their labels only, which :meth:`path_to` needs.
     sources : int32 array
         Vertex numbers of the sources.
     info : RunInfo
@@ -81,6 +83,17 @@ class BFS(_BFS):
         return path_to(self.graph, self.predecessors, self.sources, vertex)
 
 
+class Options(TypedDict, total=False):
+    """Options of all strategies of :func:`bfs`, which tells what each does."""
+
+    atomic: bool
+    balance: bool
+    mda: int | str
+    threshold: int | None
+    alpha: int | None
+    beta: int
+
+
 def bfs(
     graph: Any,
     source: Any,
@@ -89,7 +102,7 @@ def bfs(
     max_depth: int | None = None,
     session: SessionLike = None,
     verify: bool = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> BFS:
     """Search *graph* breadth-first: how many edges lead from *source* to each vertex, and on which way.
 

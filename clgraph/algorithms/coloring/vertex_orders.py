@@ -38,6 +38,7 @@ from clgraph.engine.plan import Plan
 from clgraph.model.cost import Work
 from clgraph.model.recipe import Phase, Step, Use
 from clgraph.runtime.declarations import read_declarations
+from clgraph.runtime.failure import STATUS_STUCK, check_status
 from clgraph.runtime.source import build_input
 
 ORDERS = ("natural", "random", "interleaved", "largest_first", "smallest_last")
@@ -200,10 +201,14 @@ class SmallestLast:
             self.rounds += 1
             found = self._state.get().tolist()
             n_listed, turn = found[self._listed], 0
-            if not n_listed:
+            if not n_listed and found[self._least] > threshold:
                 threshold = found[self._least]
                 continue
+            if not n_listed:
+                check_status(STATUS_STUCK, f"remove_small, with {n_left} vertices left")
             while n_listed:
+                if n_listed > n_left:
+                    check_status(STATUS_STUCK, f"remove_neighbors, with {n_left} vertices left")
                 n_left, wave, turn = n_left - n_listed, wave + 1, 1 - turn
                 launch = self._spread[turn]
                 launch.set(size=n_listed, wave=wave, threshold=threshold)
