@@ -140,23 +140,6 @@ def test_choices_for_many_settings_are_not_all_kept(pocl: Session) -> None:
     assert 0 < len(pocl.kept.choices[graph]) <= 64
 
 
-def test_matrices_of_equal_statistics_share_a_choice(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not where their weights differ in type or range, on which it depends whether scipy's sums would do."""
-    made: list[str] = []
-    real = Algorithm.choose
-    monkeypatch.setattr(Algorithm, "choose", lambda self, *args: made.append(self.name) or real(self, *args))
-    monkeypatch.setattr(Algorithm, "choose_at_once", lambda *args: None)
-    graph = generators.random_weights(generators.grid(200, 200), low=1, high=9)
-    matrix = graph.to_scipy().astype(np.int64)
-    for given, n_choices in (
-        (matrix, 1), (matrix.copy(), 1), (matrix.astype(np.float32), 2), (matrix * 10**12, 3), (matrix, 3),
-    ):  # fmt: skip
-        info = cg.sssp(given, 0, session=pocl).info
-        assert len(made) == n_choices
-        assert ("host" in info.predicted_seconds) == (given.max() < 100)
-    assert cg.sssp(generators.grid(200, 201).to_scipy(), 0, session=pocl) and len(made) == 4
-
-
 def test_a_plan_for_another_profile_is_not_used(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     entry, made = counted(find_algorithm("connected_components"))
     problem = entry.problem(generators.grid(9, 11))

@@ -15,9 +15,9 @@ from clgraph.model.recipe import Array, Setting
 from clgraph.runtime.session import Session
 
 GRAPHS = {"power law": generators.rmat(12, 16, seed=0), "grid": generators.grid(60, 60)}
-MOST_CALLS = {  # of functions of Python, where all strategies are priced
-    "bfs": 330, "color": 165, "connected_components": 250, "factorization": 560, "hash_collisions": 165,
-    "minimum_spanning_forest": 180, "partition": 40, "sssp": 300,
+MAX_CALLS = {  # of Python functions by one choice
+    "bfs": 50, "color": 170, "connected_components": 80, "factorization": 300, "hash_collisions": 125,
+    "minimum_spanning_forest": 60, "partition": 45, "sssp": 150,
 }  # fmt: skip
 
 
@@ -30,7 +30,7 @@ def problem_of(name: str, graph: str) -> Any:
 
 
 @pytest.mark.parametrize("graph", GRAPHS)
-@pytest.mark.parametrize("name", MOST_CALLS)
+@pytest.mark.parametrize("name", MAX_CALLS)
 def test_a_pick_makes_no_setting(pocl: Session, name: str, graph: str, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = problem_of(name, graph)
 
@@ -43,7 +43,7 @@ def test_a_pick_makes_no_setting(pocl: Session, name: str, graph: str, monkeypat
 
 
 @pytest.mark.parametrize("graph", GRAPHS)
-@pytest.mark.parametrize("name", MOST_CALLS)
+@pytest.mark.parametrize("name", MAX_CALLS)
 def test_a_pick_makes_few_calls(pocl: Session, name: str, graph: str) -> None:
     algorithm, problem = find_algorithm(name), problem_of(name, graph)
     algorithm.choose(pocl, problem)  # constants of kernel files and rates between points are kept then
@@ -59,7 +59,7 @@ def test_a_pick_makes_few_calls(pocl: Session, name: str, graph: str) -> None:
         algorithm.choose(pocl, problem)
     finally:
         sys.setprofile(before)
-    assert n_calls <= MOST_CALLS[name]
+    assert n_calls <= MAX_CALLS[name]
 
 
 def test_what_is_shared_is_made_once_for_a_problem_and_a_device(pocl: Session) -> None:

@@ -210,7 +210,7 @@ def test_what_is_wrong_in_a_later_part_is_named(in_parts: Session, place: int) -
 @pytest.mark.parametrize("small", [0, 10**6])
 def test_repeats_that_are_apart_are_summed(session: Session, small: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """No entry lies beside its repeat, so only the order of rows tells that there may be some, to kernels and host."""
-    monkeypatch.setattr(device_graph, "_SMALL", small)
+    monkeypatch.setattr(graph_arrays, "SMALL_ITEMS", small)
     random, n = np.random.default_rng(0), 300
     columns = np.arange(n)[:, None] + [1, 0] + random.integers(1, n - 2, (n, 1)) * [1, -1] + [0, n]
     columns = np.tile(columns % n, 2).astype(np.int32)

@@ -109,16 +109,18 @@ class Algorithm:
         reason = f"a call on {facts.name} takes at least {1e3 * least:.2g} ms"
         return Choice("host", "auto", {"host": found}, reason=reason)
 
-    def _host_without_driver(self, problem: Any) -> Choice | None:
-        """Choose the strategy on the host for a graph too small for any device, before a driver is loaded.
+    def _host_without_driver(self, problem: Any, strategy: str) -> Choice | None:
+        """Choose the strategy on the host if it is named, or the graph is too small for any device; load no driver.
 
         Every shipped profile has a ``call_seconds`` of 0.15 ms or more, so the rates of a generic CPU tell which graphs
         the host answers sooner.
         """
         graph = getattr(problem, "graph", None)
-        if graph is None or isinstance(graph, GraphOnDevice) or not graph.is_small:
+        if graph is None or isinstance(graph, GraphOnDevice) or not isinstance(strategy, str):
             return None
-        return self._host_first(problem, ANY_DEVICE, _generic_rates())
+        if strategy == "host" and strategy in self.strategies:
+            return choose(self.strategies, (), strategy, problem, ANY_DEVICE, _generic_rates())
+        return self._host_first(problem, ANY_DEVICE, _generic_rates()) if strategy == "auto" and graph.is_small else None
 
     def session(self, problem: Any, session: SessionLike) -> Session:
         """Return *session*; where none is named, the one on which the problem's graph lives, or the default one."""
@@ -155,8 +157,9 @@ class Algorithm:
             if alone := sorted(set(options) & set(self.split_options)):
                 raise InputError(f"{', '.join(alone)}: allowed together with devices=[…]")
         verify, started = checked_flag("verify", verify), time.perf_counter()
-        is_default = session is None and not options and isinstance(strategy, str) and strategy == "auto"
-        on, choice = None, self._host_without_driver(problem) if is_default else None
+        on, choice = None, None
+        if session is None and not options:
+            choice = self._host_without_driver(problem, strategy)
         if choice is None:
             on = self.session(problem, session)
             choice = self._chosen(on, problem, strategy)

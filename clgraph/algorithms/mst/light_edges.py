@@ -5,7 +5,7 @@ from clgraph.algorithms.mst.problem import ForestProblem
 from clgraph.device.facts import DeviceFacts
 
 MIN_DEGREE = 8.0  # mean degree. Below it, few edges are left between trees anyway.
-LIGHT_EDGES = 1.25  # per vertex
+EDGES_PER_VERTEX = 1.25
 RANDOM = 0.5  # randomness of the numbering. Above it, the lightest edges lead anywhere.
 
 
@@ -19,5 +19,5 @@ def default_light_edges(problem: ForestProblem, facts: DeviceFacts, *, whole: bo
     if stats.mean_degree < MIN_DEGREE:
         return 0.0
     if whole and facts.is_cpu and not problem.maximum and stats.randomness < RANDOM:
-        return 0.0 if 0.5 * problem.graph.least_share * stats.mean_degree > LIGHT_EDGES else LIGHT_EDGES
-    return LIGHT_EDGES
+        return 0.0 if 0.5 * problem.graph.least_share * stats.mean_degree > EDGES_PER_VERTEX else EDGES_PER_VERTEX
+    return EDGES_PER_VERTEX
