@@ -120,7 +120,9 @@ class Algorithm:
             return None
         if strategy == "host" and strategy in self.strategies:
             return choose(self.strategies, (), strategy, problem, ANY_DEVICE, _generic_rates())
-        return self._host_first(problem, ANY_DEVICE, _generic_rates()) if strategy == "auto" and graph.is_small else None
+        if strategy == "auto" and graph.is_small:
+            return self._host_first(problem, ANY_DEVICE, _generic_rates())
+        return None
 
     def session(self, problem: Any, session: SessionLike) -> Session:
         """Return *session*; where none is named, the one on which the problem's graph lives, or the default one."""
