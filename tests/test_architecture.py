@@ -124,7 +124,7 @@ def test_the_package_itself_only_knows_names() -> None:
         ("clgraph.primitives.scan", "from clgraph.model.cost import Work"),
         ("clgraph.algorithms.bfs", "from clgraph.algorithms.components import STRATEGIES"),
         ("clgraph.algorithms.bfs", "from . import components"),
-        ("clgraph.algorithms.traversal.queues", "from clgraph.algorithms.bfs import work"),
+        ("clgraph.algorithms.traversal.queues", "from clgraph.algorithms.bfs import prices"),
         ("clgraph.algorithms.components_work", "from . import components"),
         ("clgraph.algorithms.bfs", "from clgraph.reference.bfs import check_bfs"),
         ("clgraph.cli.color", "import clgraph.reference"),

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from clgraph.algorithms.bfs import host, work
+from clgraph.algorithms.bfs import host, prices
 from clgraph.algorithms.bfs.levels import SOURCE, Levels, has_few_units
 from clgraph.algorithms.bfs.matrix import MatrixSearch
 from clgraph.algorithms.bfs.plan import LevelsPlan
@@ -19,7 +19,6 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import sequential
 from clgraph.engine.plan import Plan
 from clgraph.engine.planned import planned
-from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
 from clgraph.model.strategy import Strategy, Unchecked
 from clgraph.runtime.arrays import DeviceArray
@@ -31,7 +30,7 @@ _LEVEL_GROUP = 64  # work-items, where levels are launches
 
 def frontier(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
     """Always top-down."""
-    return _recipe(problem, facts, work.frontier(problem.stats, facts), work.frontier_launches(problem.stats, facts))
+    return _recipe(problem, facts)
 
 
 def direction_optimizing(
@@ -41,32 +40,23 @@ def direction_optimizing(
     if alpha is None:
         alpha = _LATE_ALPHA if has_few_units(facts) else _ALPHA
     alpha, beta = checked_count("alpha", alpha, 2**20), checked_count("beta", beta, 2**20)
-    asked = work.direction_optimizing(problem.stats, facts)
-    return _recipe(problem, facts, asked, work.direction_launches(problem.stats, facts), alpha=alpha, beta=beta)
+    return _recipe(problem, facts, alpha=alpha, beta=beta)
 
 
-def _recipe(
-    problem: SearchProblem, facts: DeviceFacts, asked: Work, n_launches: float, *, alpha: int = 0, beta: int = 1
-) -> Recipe:
+def _recipe(problem: SearchProblem, facts: DeviceFacts, *, alpha: int = 0, beta: int = 1) -> Recipe:
     """Return the recipe of a search that is never bottom-up with an *alpha* of 0.
 
-    Where work-groups may not wait for each other, the host drives the levels, in about *n_launches*.
+    Where work-groups may not wait for each other, the host drives the levels.
     """
     n, m = problem.graph.n_vertices, problem.graph.n_edges
     one_launch, bottom_up = facts.dialect.has_grid_barrier, alpha > 0
     group = queues.group_size(facts, 512 if bottom_up else 1024) if one_launch else _LEVEL_GROUP
     search = Phase(
-        f"{SOURCE}:search", 0, asked, groups=queues.group_count(facts, 2 if bottom_up else 1),
+        f"{SOURCE}:search", 0, groups=queues.group_count(facts, 2 if bottom_up else 1),
         max_groups="MAX_MEMBERS", status="state[STATE_CONTROL + GRID_STATUS]",
     )
-    levels = Use(
-        partial(Levels, alpha=alpha, beta=beta), asked + Work(read_backs=1.0), Work(launches=1.0, read_backs=1.0),
-        expected=n_launches, name="levels",
-    )  # fmt: skip
-    cleared = Work(streamed_bytes=8.0 * n) if facts.is_cpu else Work()
-    steps = (
-        Phase(f"{SOURCE}:initialize", n, cleared), Phase(f"{SOURCE}:start", 1), search if one_launch else levels
-    )
+    levels = Use(partial(Levels, alpha=alpha, beta=beta))
+    steps = Phase(f"{SOURCE}:initialize", n), Phase(f"{SOURCE}:start", 1), search if one_launch else levels
     return Recipe(steps if n else (), lambda: Setting(
         arrays={
             "state": Array("STATE_WORDS", np.uint32), **queues.lists(problem), "bits": Array(-(-n // 32), np.uint32),
@@ -98,8 +88,10 @@ def _rows_into(plan: Plan, *, bottom_up: bool) -> dict[str, DeviceArray]:
 
 STRATEGIES: dict[str, Strategy] = {
     **rounds_strategies(LevelsPlan),
-    "frontier": planned("online", frontier, LevelsPlan, unchecked=Unchecked(MatrixSearch, work.matrix_search)),
-    "direction_optimizing": planned("online", direction_optimizing, LevelsPlan),
+    "frontier": planned(
+        "online", frontier, LevelsPlan, prices.frontier, unchecked=Unchecked(MatrixSearch, prices.matrix_search)
+    ),
+    "direction_optimizing": planned("online", direction_optimizing, LevelsPlan, prices.direction_optimizing),
     "host": sequential(host.solve, host.work, unfit),
 }
 
@@ -110,6 +102,6 @@ def contenders(problem: SearchProblem, facts: DeviceFacts) -> tuple[str, ...]:
     ``direction_optimizing`` needs the reverse of each entry. A matrix is not searched for them: that takes longer than
     the search.
     """
-    if is_unread(problem) or not work.turns_round(problem.stats):
+    if is_unread(problem) or not prices.turns_round(problem.stats):
         return "frontier", "host"
     return "frontier", "direction_optimizing", "host"

@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 
 from clgraph.algorithms.traversal.host import NONE_BEFORE, levels, levels_work
 from clgraph.algorithms.traversal.host import unfit as levels_unfit
+from clgraph.algorithms.traversal.prices import reached
 from clgraph.algorithms.traversal.problem import SearchProblem
-from clgraph.algorithms.traversal.work import reached
 from clgraph.engine.host import given_matrix, met, pattern, scanned
 from clgraph.model.cost import Part, Work
 

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from clgraph.algorithms.sssp import host, work
+from clgraph.algorithms.sssp import host, prices
 from clgraph.algorithms.sssp.plan import PathsPlan
 from clgraph.algorithms.traversal import queues
 from clgraph.algorithms.traversal.predecessors import find_predecessors
@@ -17,7 +17,6 @@ from clgraph.arguments import checked_number
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import sequential
 from clgraph.engine.planned import planned
-from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Step
 from clgraph.model.strategy import Strategy
 
@@ -26,6 +25,7 @@ _DEEP = 40  # levels of a search
 _DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 4.0, 0.5  # Davidson et al. take 32
 _HUB = 32.0  # times the mean degree
 _WIDEST = 1e30  # bucket
+MANY_LEAVES = 0.25  # of the vertices: with fewer, telling leaves apart takes longer than letting them wait
 _HELD = 128  # vertices that a sub-group holds back where turns are few and long, from 32, 64, 96 and 128 on an H200
 _TURNS = 4096  # of a work-group alone in one launch
 _BUDGET = 2**22  # edges that one work-item looks at in a launch: a fraction of a second
@@ -33,19 +33,15 @@ _BUDGET = 2**22  # edges that one work-item looks at in a launch: a fraction of 
 
 def frontier(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
     """*delta* is the width of the first bucket; later ones are adapted."""
-    asked = work.frontier(problem.stats, facts, problem.light_share, problem.held.dtype.itemsize)
-    return _bucketed(problem, facts, asked, delta, light_first=False)
+    return _bucketed(problem, facts, delta, light_first=False)
 
 
 def delta_stepping(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
     """*delta* is the width of the first bucket; later ones are adapted."""
-    asked = work.delta_stepping(problem.stats, facts, problem.light_share, problem.held.dtype.itemsize)
-    return _bucketed(problem, facts, asked, delta, light_first=True)
+    return _bucketed(problem, facts, delta, light_first=True)
 
 
-def _bucketed(
-    problem: SearchProblem, facts: DeviceFacts, asked: Work, delta: float | None, *, light_first: bool
-) -> Recipe:
+def _bucketed(problem: SearchProblem, facts: DeviceFacts, delta: float | None, *, light_first: bool) -> Recipe:
     """Return the recipe of one launch; where work-groups may not wait for each other, one alone makes many turns."""
     stats, held = problem.stats, problem.held
     n = stats.n_vertices
@@ -53,7 +49,7 @@ def _bucketed(
     alone, is_deep = not facts.dialect.has_grid_barrier, stats.estimated_depth > _DEEP
     group = queues.group_size(facts, 1024)
     search = Phase(
-        f"{_FRONTIER}:search", 0, asked, {} if alone else {"round": 0}, groups=queues.group_count(facts),
+        f"{_FRONTIER}:search", 0, values={} if alone else {"round": 0}, groups=queues.group_count(facts),
         max_groups="MAX_MEMBERS", status="state[STATE_CONTROL + GRID_STATUS]",
     )
 
@@ -86,13 +82,14 @@ def _bucketed(
         Phase(f"{_FRONTIER}:initialize", n),
         Phase(f"{_FRONTIER}:start", 1, values={"delta": partial(_default_delta, problem) if delta is None else delta}),
         # A bucket takes at most a turn for each vertex that it settles, and six.
-        Loop((search,), "round", "state[STATE_ALIVE]", 16 * n // _TURNS + 16, expected=1.0) if alone else search,
+        Loop((search,), "round", "state[STATE_ALIVE]", 16 * n // _TURNS + 16) if alone else search,
     )
 
 
 def has_many_leaves(problem: SearchProblem) -> bool:
     """Return whether it pays to look up rows so that vertices whose only edge leads back need not wait."""
-    return problem.graph.is_known_symmetric and work.leaves_share(problem.stats) > 0.0
+    stats = problem.stats
+    return problem.graph.is_known_symmetric and sum(stats.degree_vertex_counts[1:2]) > MANY_LEAVES * stats.n_vertices
 
 
 def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
@@ -100,8 +97,7 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
     stats, held = problem.stats, problem.held
     n = stats.n_vertices
     n_chunks = f"({2 * n + stats.max_degree} / CHUNK + 2 * SPARE_CHUNKS)"
-    asked = work.dijkstra(stats, problem.light_share, held.dtype.itemsize)
-    search = Phase(f"{_DIJKSTRA}:search", 1, asked, {"budget": _BUDGET})
+    search = Phase(f"{_DIJKSTRA}:search", 1, values={"budget": _BUDGET})
 
     def setting() -> Setting:
         return Setting(
@@ -117,7 +113,7 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
         problem, setting,
         Phase(f"{_DIJKSTRA}:start", 1, values={"n_chunks": n_chunks}),
         # An entry of the heap is put once for each edge at most, and moves at most once a level, of 16.
-        Loop((search,), "round", "state[STATE_ALIVE]", 32 * (n + stats.n_edges) // _BUDGET + 2, expected=1.0),
+        Loop((search,), "round", "state[STATE_ALIVE]", 32 * (n + stats.n_edges) // _BUDGET + 2),
     )
 
 
@@ -125,7 +121,7 @@ def _recipe(problem: SearchProblem, own: Callable[[], Setting], *steps: Step) ->
     """Return the recipe of *steps* with a setting of their *own*, and of finding predecessors if they are wanted."""
     n = problem.graph.n_vertices
     if problem.predecessors:
-        steps = *steps, find_predecessors(problem)
+        steps = *steps, find_predecessors()
 
     def setting() -> Setting:
         given, limit = own(), problem.held.limit(problem.limit)
@@ -164,15 +160,15 @@ def _suits_cpus(facts: DeviceFacts) -> str | None:
 
 STRATEGIES: dict[str, Strategy] = {
     **rounds_strategies(PathsPlan),
-    "frontier": planned("online", frontier, PathsPlan),
-    "delta_stepping": planned("online", delta_stepping, PathsPlan),
-    "dijkstra": planned("online", dijkstra, PathsPlan, unsupported=_suits_cpus),
+    "frontier": planned("online", frontier, PathsPlan, prices.frontier),
+    "delta_stepping": planned("online", delta_stepping, PathsPlan, prices.delta_stepping),
+    "dijkstra": planned("online", dijkstra, PathsPlan, prices.dijkstra, unsupported=_suits_cpus),
     "host": sequential(host.solve, host.work, host.unfit),
 }
 
 
 def contenders(problem: SearchProblem, facts: DeviceFacts) -> tuple[str, ...]:
-    """On a CPU rounds over all vertices win where paths have few edges; a device may lack the type of the distances."""
+    """Return one strategy per kind of device, or the host alone if the device lacks the type of the distances."""
     if problem.held.unsupported(facts) is not None and host.unfit(problem) is None:
         return ("host",)
-    return ("dijkstra", "topology_driven", "host") if facts.is_cpu else ("frontier", "host")
+    return ("dijkstra" if facts.is_cpu else "frontier", "host")

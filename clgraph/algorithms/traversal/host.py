@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from clgraph.algorithms.traversal.work import reached
+from clgraph.algorithms.traversal.prices import reached
 from clgraph.data.stats import GraphStats
 from clgraph.engine.host import met, scanned, too_many_entries
 from clgraph.model.cost import Part, Work

@@ -6,7 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.traversal.prices import n_rounds, part_bytes, round_work
+from clgraph.data.stats import GraphStats
+from clgraph.device.facts import DeviceFacts
+from clgraph.device.profile import DeviceRates
 from clgraph.errors import InputError
+from clgraph.model.cost import Work, estimate
 
 _MAX_PARTS = 2**31 - 2**12
 _BUCKETS = 10
@@ -28,3 +33,18 @@ def part_count(degrees: NDArray[Any], mda: int) -> int:
     if n_parts > _MAX_PARTS:
         raise InputError(f"mda={mda} makes {n_parts} vertices; at most {_MAX_PARTS} are possible")
     return n_parts
+
+
+def model_mda(stats: GraphStats, facts: DeviceFacts, rates: DeviceRates, distance_bytes: float) -> int:
+    """Return the power of two, or the largest degree, predicted to be the best maximum; of equals the largest."""
+    largest = max(1, stats.max_degree)
+    powers = (1 << k for k in range(largest.bit_length(), 1, -1))
+
+    def seconds(mda: int) -> float:
+        is_split = mda < stats.max_degree
+        one = round_work(stats, facts, distance_bytes, mda) + Work(launches=1.0 + is_split)
+        all_rounds = one.times(n_rounds(stats, facts))
+        once = Work(launches=4.0, streamed_bytes=(12.0 + distance_bytes) * stats.n_vertices + part_bytes(stats, mda))
+        return estimate(all_rounds + once if is_split else all_rounds, rates).seconds
+
+    return min((largest, *powers), key=seconds)

@@ -5,7 +5,6 @@ import numpy as np
 
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.engine.plan import Plan
-from clgraph.model.cost import Gathers, Work
 from clgraph.model.recipe import Use
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import STATUS_STUCK, check_status
@@ -16,14 +15,9 @@ _ROUNDS_ALONE = 4096
 _AT_ONCE = 8  # launches enqueued between two looks at the sizes
 
 
-def find_predecessors(problem: SearchProblem) -> Use:
+def find_predecessors() -> Use:
     """Return the step that finds predecessors from the distances."""
-    n, m, size = float(problem.stats.n_vertices), float(problem.stats.n_edges), float(problem.held.dtype.itemsize)
-    once = Work(streamed_bytes=(20.0 + size) * n + 8.0 * m, gathers=(Gathers(m, size * n), Gathers(n, 8.0 * n)))
-    if not _has_flat_edges(problem):
-        return Use(Predecessors, once + Work(launches=4.0), name="predecessors")
-    a_round = Work(launches=1.0, read_backs=1.0)
-    return Use(Predecessors, once.times(2.0) + Work(launches=5.0), a_round, 1.0, "predecessors")
+    return Use(Predecessors)
 
 
 def _has_flat_edges(problem: SearchProblem) -> bool:

@@ -9,8 +9,8 @@ from weakref import ref
 
 import numpy as np
 
-from clgraph.algorithms.traversal import work
-from clgraph.algorithms.traversal.node_splitting import histogram_mda, part_count
+from clgraph.algorithms.traversal import prices
+from clgraph.algorithms.traversal.node_splitting import histogram_mda, model_mda, part_count
 from clgraph.algorithms.traversal.plan import SearchPlan
 from clgraph.algorithms.traversal.predecessors import find_predecessors
 from clgraph.algorithms.traversal.problem import SearchProblem
@@ -21,7 +21,6 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
 from clgraph.engine.planned import planned
 from clgraph.errors import InputError
-from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step, Use, once
 from clgraph.model.strategy import Strategy
 from clgraph.primitives.scan import Scan
@@ -29,34 +28,26 @@ from clgraph.runtime.device_queue import has_device_queue
 from clgraph.runtime.session import Session
 
 _PLAIN, _SPLIT = "traversal/topology_driven.cl", "traversal/node_splitting.cl"
-_ROUNDS = "rounds"
 _PIECE = 256  # edges of a long row that a sub-group takes
 
 
 def _recipe(
-    problem: SearchProblem, facts: DeviceFacts, body: tuple[Phase, ...], a_round: Work, *, atomic: bool, balance: bool,
+    problem: SearchProblem, body: tuple[Phase, ...], *, atomic: bool, balance: bool,
     before: tuple[Step, ...] = (), n_words: int | Callable[[], int] | None = None,
     arrays: Callable[[], Mapping[str, Array]] = dict, defines: Mapping[str, int] | None = None,
     details: Mapping[str, Any] | None = None, rounds: Callable[..., Rounds] = Rounds,
 ) -> Recipe:
     """Return the recipe of rounds of *body* after what comes *before*; *n_words* distances, by default one a vertex."""
     n, held = problem.graph.n_vertices, problem.held
-    filled = Work(streamed_bytes=float(held.dtype.itemsize * n))
     atomic, balance = checked_flag("atomic", atomic), checked_flag("balance", balance)
     n_words = n if n_words is None else n_words
-    n_rounds = work.n_rounds(problem.stats, facts, problem.light_share)
-    active = work.active_share(problem.stats, facts, n_rounds)
     steps = (
         *before,
-        Phase(f"{_PLAIN}:initialize", n_words, filled, {"n_words": n_words}),
+        Phase(f"{_PLAIN}:initialize", n_words, values={"n_words": n_words}),
         Phase(f"{_PLAIN}:start", problem.sources.size),
-        Use(
-            partial(rounds, body=body, counts=balance), Work(read_backs=work.n_looks(n_rounds)),
-            (a_round if active == 1.0 else a_round.times(active)) + Work(launches=float(len(body))),
-            n_rounds, _ROUNDS,
-        ),
-        *([find_predecessors(problem)] if problem.predecessors else []),
-    )  # fmt: skip
+        Use(partial(rounds, body=body, counts=balance)),
+        *([find_predecessors()] if problem.predecessors else []),
+    )
     return Recipe(steps if n else (), lambda: Setting(
         arrays={
             "state": Array("STATE_WORDS", np.uint32),
@@ -71,16 +62,15 @@ def _recipe(
 
 
 def topology_driven(
-    problem: SearchProblem, facts: DeviceFacts, *, atomic: bool = False, balance: bool = False
+    problem: SearchProblem, _facts: DeviceFacts, *, atomic: bool = False, balance: bool = False
 ) -> Recipe:
     """Distances are lowered by loads and stores, or by atomics; *balance* counts the edges of each work-group."""
     body = (Phase(f"{_PLAIN}:relax_vertices", problem.graph.n_vertices),)
-    a_round = work.a_round(problem.stats, facts, problem.held.dtype.itemsize)
-    return _recipe(problem, facts, body, a_round, atomic=atomic, balance=balance)
+    return _recipe(problem, body, atomic=atomic, balance=balance)
 
 
 def node_splitting(
-    problem: SearchProblem, facts: DeviceFacts, *, mda: int | Literal["histogram", "model"] = "model",
+    problem: SearchProblem, _facts: DeviceFacts, *, mda: int | Literal["histogram", "model"] = "model",
     atomic: bool = False, balance: bool = False,
 ) -> Recipe:
     """Vertices keep *mda* edges: a number, :func:`histogram_mda`, or what is likely to be best."""
@@ -89,7 +79,7 @@ def node_splitting(
     if isinstance(mda, str):
         if mda not in ("histogram", "model"):
             raise InputError(f"mda = {shown(mda)}; allowed: a number, 'histogram', 'model'")
-        mda = histogram_mda(graph.degrees) if mda == "histogram" else work.likely_mda(stats)
+        mda = histogram_mda(graph.degrees) if mda == "histogram" else prices.likely_mda(stats)
     mda = checked_count("mda", mda, 2**31 - 1)
     n_parts = once(partial(_part_count, ref(graph), mda))
     copies = not atomic and stats.max_degree > mda
@@ -97,19 +87,16 @@ def node_splitting(
     def sum_children(plan: Plan) -> Scan:
         return Scan(plan.session, plan.arrays["counts"], plan.arrays["first_child"])
 
-    n_launches = 1.0 if facts.dialect.has_grid_barrier and facts.has_int64_atomics else 2.0
     return _recipe(
         problem,
-        facts,
         (
             *([Phase(f"{_SPLIT}:child_update", n_parts, values={"n_parts": n_parts})] if copies else []),
             Phase(f"{_SPLIT}:relax_parts", n_parts, values={"n_parts": n_parts}),
         ),
-        work.a_round(stats, facts, problem.held.dtype.itemsize, mda),
         before=(
-            Phase(f"{_SPLIT}:count_children", n, Work(streamed_bytes=12.0 * n), {"mda": mda}),
-            Use(sum_children, Work(launches=n_launches, streamed_bytes=8.0 * n)),
-            Phase(f"{_SPLIT}:fill_parts", n_parts, work.fill_parts(stats, mda), {"n_parts": n_parts}),
+            Phase(f"{_SPLIT}:count_children", n, values={"mda": mda}),
+            Use(sum_children),
+            Phase(f"{_SPLIT}:fill_parts", n_parts, values={"n_parts": n_parts}),
         ),
         n_words=n if atomic else n_parts, atomic=atomic, balance=balance,
         arrays=lambda: {
@@ -135,7 +122,7 @@ def child_launch(
     """Rows longer than *threshold*, by default 32 times the mean degree, get a grid of their own."""
     stats, n = problem.stats, problem.graph.n_vertices
     if threshold is None:
-        threshold = max(1, round(work.MEAN_DEGREES * stats.mean_degree))
+        threshold = max(1, round(prices.CHILD_MEAN_DEGREES * stats.mean_degree))
     threshold = checked_count("threshold", threshold, 2**31 - 1)
 
     def n_pieces() -> int:
@@ -149,8 +136,7 @@ def child_launch(
             values={"first_group": f"({n} + WG_SIZE - 1) / WG_SIZE"}, max_groups=32 * facts.compute_units,
         ))  # fmt: skip
     return _recipe(
-        problem, facts, tuple(body), work.a_round(stats, facts, problem.held.dtype.itemsize, threshold),
-        atomic=atomic, balance=balance,
+        problem, tuple(body), atomic=atomic, balance=balance,
         arrays=lambda: {"pieces": Array(2 if from_device else lambda: 2 * n_pieces(), np.int32)},
         defines={"FROM_DEVICE": int(from_device), "PIECE": _PIECE},
         details={"threshold": threshold, "launched_by": "device" if from_device else "host"},
@@ -160,7 +146,9 @@ def child_launch(
 
 def rounds_strategies(kind: type[SearchPlan]) -> dict[str, Strategy]:
     """Return them by name; their plans are of that *kind*."""
-    plain, split, child = (planned("online", made, kind) for made in (topology_driven, node_splitting, child_launch))
+    plain = planned("online", topology_driven, kind, prices.topology_driven)
+    split = planned("online", node_splitting, kind, prices.node_splitting)
+    child = planned("online", child_launch, kind, prices.child_launch)
     return {
         "topology_driven": plain,
         "node_splitting": replace(split, plan=partial(_plan_splitting, split.plan)),
@@ -174,7 +162,7 @@ def _plan_splitting(
 ) -> Any:
     """Have the cost model choose *mda* by the rates of the session's device."""
     if isinstance(mda, str) and mda == "model":
-        mda = work.model_mda(problem.stats, session.facts, session.profile.rates, problem.held.dtype.itemsize)
+        mda = model_mda(problem.stats, session.facts, session.profile.rates, problem.held.dtype.itemsize)
     return plan(session, problem, mda=mda, atomic=atomic, balance=balance)
 
 

@@ -1,0 +1,102 @@
+"""Predicted work of each strategy of breadth-first search, from graph statistics.
+
+The constants are fitted to calls on graphs of 131,072 and 524,288 vertices, on two CPUs and two GPUs
+(``benchmarks/results/cost_model-*.json``), so that picks lose the least; kernels are not predicted one by one.
+"""
+from __future__ import annotations
+
+from dataclasses import replace
+
+from clgraph.algorithms.bfs.levels import has_few_units, queue_members
+from clgraph.algorithms.traversal.prices import NEAR_BYTES, reached
+from clgraph.algorithms.traversal.problem import SearchProblem
+from clgraph.data.stats import GraphStats
+from clgraph.device.facts import DeviceFacts
+from clgraph.model.cost import Atomics, Chain, Gathers, Work
+
+DEEP_LEVELS = 40.0  # deeper searches have few frontiers that are large enough to turn round
+TURNED_SHARE = 0.25  # of the graph: a search that reaches less has no large frontier
+# A CPU's core, in dependent loads from its second-level cache.
+VERTEX_LOADS, ENTRY_LOADS = 0.5, 0.25
+GUESS_LOADS, GUESSES_PER_VERTEX = 2.0, 4.0  # a far end that may have been met costs a wrong guess, four times at most
+PULL_LOADS = 4.0  # per vertex, in all levels that go bottom-up
+PUSHED_SHARE = 0.5  # of a top-down search: the levels before it turns round
+SHARED_LEVEL_VERTICES = 64.0  # in a level that cores share, as in cl/bfs/meeting.h
+SHARING_FACTOR = 1.25  # time of a shared search over a core's share of it, since narrow levels are one core's
+ATOMIC_UNITS = 5.0  # cores that search with atomics as fast as one core without
+CPU_VERTEX_BYTES = 16.0
+CHECKED_VERTEX_BYTES = 112.0  # of a matrix: new memory for the answer, and checks of rows that were not reached
+# A GPU.
+VERTEX_BYTES, PULL_VERTEX_BYTES = 16.0, 60.0
+LEVEL_BARRIERS = 1.1  # per level, with its three dependent accesses
+PULL_BARRIERS = 6.0
+PULL_ENTRIES = 6.0  # entries that an unreached vertex reads
+HUB_STEP_ENTRIES, HUB_STEP_LOADS = 2048.0, 4.0  # of a work-group that reads the row of a hub bottom-up
+
+
+def frontier(problem: SearchProblem, facts: DeviceFacts) -> Work:
+    """Return the work of a search that is always top-down."""
+    stats = problem.stats
+    met, entries = reached(stats)
+    n, far = float(stats.n_vertices), stats.far_neighbor_share
+    if facts.is_cpu:
+        guesses = far * min(entries, GUESSES_PER_VERTEX * met)
+        loads = VERTEX_LOADS * met + ENTRY_LOADS * entries + GUESS_LOADS * guesses
+        return Work(
+            launches=4.0, read_backs=1.0, streamed_bytes=CPU_VERTEX_BYTES * n,
+            chains=(Chain(loads * _time_share(stats, facts), NEAR_BYTES),),
+        )
+    barriers = LEVEL_BARRIERS * stats.estimated_depth
+    return Work(
+        launches=3.0 if facts.dialect.has_grid_barrier else barriers, streamed_bytes=VERTEX_BYTES * n + 8.0 * entries,
+        gathers=(Gathers(2.0 * entries, 4.0 * n), Gathers(met, 8.0 * n)), atomics=(Atomics(met, max(2.0, n)),),
+        grid_barriers=barriers if facts.dialect.has_grid_barrier else 0.0,
+    )
+
+
+def _time_share(stats: GraphStats, facts: DeviceFacts) -> float:
+    """Return the time of the cores of a CPU over that of one core."""
+    members = queue_members(facts)
+    if members == 1:
+        return min(1.0, ATOMIC_UNITS / facts.compute_units)
+    is_wide = reached(stats)[0] >= SHARED_LEVEL_VERTICES * stats.estimated_depth
+    return SHARING_FACTOR / members if is_wide else 1.0
+
+
+def direction_optimizing(problem: SearchProblem, facts: DeviceFacts) -> Work:
+    """Return the work of a search that goes bottom-up where the frontier is large."""
+    stats, pushed = problem.stats, frontier(problem, facts)
+    n = float(stats.n_vertices)
+    if not turns_round(stats):
+        return pushed.times(1.0, 1.2)  # its kernel is larger
+    if facts.is_cpu:
+        return pushed.times(1.0, PUSHED_SHARE) + Work(chains=(Chain(PULL_LOADS * n / facts.compute_units, NEAR_BYTES),))
+    entries = min(float(stats.n_edges), PULL_ENTRIES * n)
+    steps = _hub_entries(stats, stats.n_edges / facts.compute_units) / HUB_STEP_ENTRIES
+    return Work(
+        launches=3.0, streamed_bytes=PULL_VERTEX_BYTES * n + 16.0 * entries,
+        gathers=(Gathers(2.0 * entries, n / 8), Gathers(n, 8.0 * n)),
+        grid_barriers=PULL_BARRIERS if facts.dialect.has_grid_barrier else 0.0,
+        chains=(Chain(HUB_STEP_LOADS * steps, 4.0 * stats.n_edges),),
+    )
+
+
+def turns_round(stats: GraphStats) -> bool:
+    """Return whether a search may have a frontier so large that it pays to go bottom-up."""
+    return stats.estimated_depth <= DEEP_LEVELS and stats.reached_share >= TURNED_SHARE
+
+
+def _hub_entries(stats: GraphStats, share: float) -> float:
+    """Return the entries of rows that are longer than a work-group's *share*, without the longest row.
+
+    A search that turns round reads the row of a hub in vain if the hub is no neighbour of the first vertices. Hubs have
+    numbers next to each other more often than not, so one work-group has them all.
+    """
+    rows = zip(stats.degree_vertex_counts, stats.degree_edge_counts, strict=True)
+    return max(0.0, sum(float(entries) for n, entries in rows if entries > share * n) - stats.max_degree)
+
+
+def matrix_search(problem: SearchProblem, facts: DeviceFacts) -> Work:
+    """Return the work of a top-down search that checks the rows it reads; without many cores it is one core's."""
+    searching = facts if has_few_units(facts) else replace(facts, compute_units=1)
+    return frontier(problem, searching) + Work(streamed_bytes=CHECKED_VERTEX_BYTES * problem.graph.n_vertices)

@@ -1,0 +1,57 @@
+"""Predicted work of each strategy of shortest paths, from graph statistics.
+
+The constants are fitted to calls on graphs of 131,072 and 524,288 vertices, on two CPUs and two GPUs
+(``benchmarks/results/cost_model-*.json``). Dijkstra's search is faster than the others on CPUs of few cores, and the
+frontier on GPUs, so these need no better prices than tell them from the host.
+"""
+from __future__ import annotations
+
+from clgraph.algorithms.traversal.prices import NEAR_BYTES, reached
+from clgraph.algorithms.traversal.problem import SearchProblem
+from clgraph.device.facts import DeviceFacts
+from clgraph.model.cost import Atomics, Chain, Gathers, Work
+
+VERTEX_LOADS, UNEVEN_VERTEX_LOADS, ENTRY_LOADS = 7.5, 9.0, 0.36  # from a core's second-level cache; weights differ
+BY_BUCKETS, LIGHT_FIRST = 2.5, 1.3  # time of buckets over a heap on one core, and of two visits of rows over one
+LEVEL_TURNS, TURNS, UNEVEN_TURNS = 1.3, 25.0, 105.0  # turns per level, at least, and more where weights differ
+TURN_BARRIERS = 2.3
+
+
+def dijkstra(problem: SearchProblem, _facts: DeviceFacts) -> Work:
+    """Return the work of Dijkstra's search by one core."""
+    stats, size = problem.stats, problem.held.dtype.itemsize
+    met, entries = reached(stats)
+    loads = met * (VERTEX_LOADS + UNEVEN_VERTEX_LOADS * (1.0 - problem.light_share)) + ENTRY_LOADS * entries
+    return predecessors(problem) + Work(
+        launches=2.0, read_backs=1.0, streamed_bytes=(4.0 + size) * stats.n_vertices, chains=(Chain(loads, NEAR_BYTES),)
+    )
+
+
+def frontier(problem: SearchProblem, facts: DeviceFacts) -> Work:
+    """Return the work of a search by buckets of distances."""
+    if facts.is_cpu:
+        return dijkstra(problem, facts).times(1.0, BY_BUCKETS)
+    stats, size, uneven = problem.stats, problem.held.dtype.itemsize, 1.0 - problem.light_share
+    met, entries = reached(stats)
+    n, relaxed = float(stats.n_vertices), entries * (1.0 + uneven)
+    barriers = TURN_BARRIERS * (LEVEL_TURNS * stats.estimated_depth + TURNS + UNEVEN_TURNS * uneven)
+    return predecessors(problem) + Work(
+        launches=3.0, grid_barriers=barriers if facts.dialect.has_grid_barrier else 0.0,
+        streamed_bytes=(20.0 + size) * n + 12.0 * relaxed,
+        gathers=(Gathers(2.0 * relaxed, size * n), Gathers(4.0 * met, 8.0 * n)),
+        atomics=(Atomics(3.0 * met, max(2.0, n)),),
+    )
+
+
+def delta_stepping(problem: SearchProblem, facts: DeviceFacts) -> Work:
+    """Return the work of a search by buckets in which light edges come first."""
+    return frontier(problem, facts).times(LIGHT_FIRST)
+
+
+def predecessors(problem: SearchProblem) -> Work:
+    """Return the work of finding the predecessors, if they are wanted."""
+    if not problem.predecessors:
+        return Work()
+    n, m, size = float(problem.stats.n_vertices), float(problem.stats.n_edges), problem.held.dtype.itemsize
+    gathers = (Gathers(m, size * n), Gathers(n, 8.0 * n))
+    return Work(launches=4.0, streamed_bytes=(20.0 + size) * n + 8.0 * m, gathers=gathers)

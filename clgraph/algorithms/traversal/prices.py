@@ -1,0 +1,132 @@
+"""Predicted work of searches by rounds over all vertices, from graph statistics.
+
+``distance_bytes`` is the size of one distance on the device, 4 or 8. The constants are fitted to calls on graphs of
+131,072 and 524,288 vertices, on two CPUs and two GPUs (``benchmarks/results/cost_model-*.json``).
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from clgraph.algorithms.traversal.problem import SearchProblem
+from clgraph.data.stats import GraphStats
+from clgraph.device.facts import DeviceFacts
+from clgraph.model.cost import Chain, Gathers, Work
+
+NEAR_BYTES = 2.0**18  # working set of near vertices: a core's second-level cache
+CHILD_MEAN_DEGREES = 32  # default threshold of child launches, in mean degrees
+PART_BYTES = 12.0  # per part of a split vertex: its begin, its end and its parent
+PARENT_GATHERS = 20.0  # per part and round, since a part reads the distance of its parent
+HOPS_PER_LOG = 1.8  # edges of a path by the natural logarithm of the vertices, where weights are random
+RISING_SHARE = 0.7  # rounds of a CPU, by the edges of the longest path: a round follows rising numbers
+CPU_ENTRY_BYTES, CPU_ENTRY_LOADS = 18.0, 0.36  # per entry of all rows, and per entry of the longest one
+CPU_FAR_LOADS = 0.5  # loads that a core waits for, per entry with a far end
+IRREGULAR_SECONDS = 6.8e-9  # a core's time per vertex for wrong guesses where an irregular row ends
+
+
+def reached(stats: GraphStats) -> tuple[float, float]:
+    """Return the number of vertices with an edge, and of entries, that a search meets."""
+    return stats.reached_share * (stats.n_vertices - stats.n_isolated), stats.reached_share * stats.n_edges
+
+
+def topology_driven(problem: SearchProblem, facts: DeviceFacts) -> Work:
+    """Return the work of rounds over whole rows."""
+    return _all_rounds(problem, facts, math.inf)
+
+
+def node_splitting(problem: SearchProblem, facts: DeviceFacts) -> Work:
+    """Return the work of splitting vertices of many edges, and of rounds over the parts."""
+    stats, mda = problem.stats, likely_mda(problem.stats)
+    made = Work(launches=4.0, streamed_bytes=20.0 * stats.n_vertices + part_bytes(stats, mda))
+    return _all_rounds(problem, facts, mda) + made
+
+
+def child_launch(problem: SearchProblem, facts: DeviceFacts) -> Work:
+    """Return the work of rounds in which long rows are cut into pieces for a second launch."""
+    return _all_rounds(problem, facts, CHILD_MEAN_DEGREES * max(1.0, problem.stats.mean_degree))
+
+
+def _all_rounds(problem: SearchProblem, facts: DeviceFacts, mda: float) -> Work:
+    stats, distance_bytes = problem.stats, problem.held.dtype.itemsize
+    n_launches = 2.0 if mda < stats.max_degree else 1.0
+    one = round_work(stats, facts, distance_bytes, mda) + Work(launches=n_launches)
+    n = n_rounds(stats, facts, problem.light_share)
+    return one.times(n) + Work(launches=2.0, read_backs=1.0 + math.log2(n))
+
+
+def n_rounds(stats: GraphStats, facts: DeviceFacts, light_share: float = 1.0) -> float:
+    """Return one round per edge of the longest shortest path, and two.
+
+    Where weights differ, the path goes around heavy edges: it has a multiple of the logarithm of the vertices, or the
+    levels that a search along light edges has.
+    """
+    longest = stats.estimated_depth
+    if light_share < 1.0:
+        light = math.log(max(1.0, light_share * stats.mean_degree))
+        per_log = min(HOPS_PER_LOG, 1.0 / light if light else math.inf)
+        longest = max(longest, per_log * math.log(1.0 + reached(stats)[0]))
+    return 2.0 + (RISING_SHARE * longest if facts.is_cpu else longest)
+
+
+def round_work(stats: GraphStats, facts: DeviceFacts, distance_bytes: float, mda: float = math.inf) -> Work:
+    """Return the work of a round without its launches, where no part has more than *mda* edges.
+
+    No round is shorter than its longest part, of which a work-item loads one entry after the other. On a GPU a
+    vertex also waits for the longest row of its sub-group; parts of one vertex stand beside each other.
+    """
+    n, n_parts = float(stats.n_vertices), n_extra_parts(stats, mda)
+    longest, parts = min(mda, float(stats.max_degree)), 4.0 + distance_bytes + (PART_BYTES if n_parts else 4.0)
+    if facts.is_cpu:
+        far = CPU_FAR_LOADS * stats.far_neighbor_share * stats.n_edges
+        return Work(
+            streamed_bytes=parts * (n + n_parts) + CPU_ENTRY_BYTES * stats.n_edges,
+            gathers=(Gathers(far + PARENT_GATHERS * n_parts, distance_bytes * n),),
+            chains=(Chain(CPU_ENTRY_LOADS * longest, NEAR_BYTES),),
+            host_seconds=IRREGULAR_SECONDS * stats.irregularity * n / facts.compute_units,
+        )
+    kept, moved = _cut(stats, mda)
+    slots = n * _longest_of(facts.sub_group_size, kept)
+    return Work(
+        streamed_bytes=parts * (n + n_parts) + (8.0 if stats.weighted else 4.0) * stats.n_edges,
+        gathers=(Gathers(slots + moved + PARENT_GATHERS * n_parts, distance_bytes * n),),
+        chains=(Chain(longest, 4.0 * max(n, stats.n_edges)),),
+    )
+
+
+def _cut(stats: GraphStats, mda: float) -> tuple[list[tuple[float, float]], float]:
+    """Return the edges that vertices keep, with the share of the vertices; and the edges of all other parts."""
+    kept, moved = [], 0.0
+    for degree, share in stats.degrees_and_shares:
+        size = degree / _parts(degree, mda)
+        moved += stats.n_vertices * share * (degree - size)
+        kept.append((size, share))
+    return sorted(kept), moved
+
+
+def _longest_of(width: int, sizes: Sequence[tuple[float, float]]) -> float:
+    """Return the expected largest of *width* sizes, which are drawn by their shares."""
+    expected = below = reached = 0.0
+    for size, share in sizes:
+        below = min(1.0, below + share)
+        before, reached = reached, below**width
+        expected += size * (reached - before)
+    return expected
+
+
+def part_bytes(stats: GraphStats, mda: float) -> float:
+    """Return the bytes of all parts."""
+    return PART_BYTES * (stats.n_vertices + n_extra_parts(stats, mda))
+
+
+def n_extra_parts(stats: GraphStats, mda: float) -> float:
+    """Return the number of parts beyond one per vertex."""
+    return stats.n_vertices * sum(share * (_parts(degree, mda) - 1) for degree, share in stats.degrees_and_shares)
+
+
+def _parts(degree: float, mda: float) -> int:
+    return max(1, math.ceil(degree / mda))
+
+
+def likely_mda(stats: GraphStats) -> int:
+    """Return a maximum of edges that is good on most devices."""
+    return max(4, round(4.0 * stats.mean_degree))
