@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 
 import clgraph as cg
 from clgraph.algorithms.hash_collisions import as_problem, hash_collisions, lanes, planes
+from clgraph.algorithms.hash_collisions.lanes import BITMAP_BITS
 from clgraph.algorithms.hash_collisions.plan import CollisionPlan
 from clgraph.algorithms.hash_collisions.strategies import STRATEGIES
 from clgraph.algorithms.hash_collisions.table import CollisionTable
-from clgraph.algorithms.hash_collisions.work import BITMAP_BITS
 from clgraph.cli.collisions_plot import plot_collisions
 from clgraph.data.graph import Graph
 from clgraph.data.vertex_hashes import HASHES, hash_colors
@@ -144,22 +144,15 @@ def test_every_kind_of_row(session: Session, distance: int, strategy: str, optio
 
 
 @every_case
-def test_what_is_predicted_is_what_is_launched(
+def test_long_rows_and_tables_in_parts(
     pocl: Session, distance: int, strategy: str, options: dict[str, object]
 ) -> None:
-    """Also of rows that are sorted in global memory, and of tables that are counted in parts."""
+    """Rows may be sorted in global memory."""
     for graph, table in (
         (with_hub(2500), TABLE), (together(*map(with_hub, [2500] * 20)), TABLE),
-        (cg.generators.path(50), TABLE), (cg.generators.path(0), TABLE),
         (cg.generators.path(50), {"hashes": len(HASHES), "bit_widths": [1, 2, 3, 4]}),
     ):
-        plan = STRATEGIES[strategy].plan(pocl, as_problem(graph, distance=distance, **table), **options)
-        with pocl.measure() as recorder:
-            plan.run()
-        predicted = sum(part.recipe.with_rounds(part.rounds).work.launches for part in plan.used)
-        assert sum(launches for launches, _ in recorder.kernels().values()) == predicted
-        if not any(part.rounds for part in plan.used):
-            assert predicted == plan.recipe.work.launches
+        assert_right(graph, pocl, distance, strategy, options, **table)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -334,8 +327,7 @@ def test_other_inputs(pocl: Session) -> None:
 
 def test_info(pocl: Session) -> None:
     info = hash_collisions(cg.generators.path(1000), session=pocl).info
-    assert info.strategy in STRATEGIES and set(info.predicted_seconds) == set(STRATEGIES)
-    assert info.predicted_seconds[info.strategy] == min(info.predicted_seconds.values())
+    assert info.strategy in STRATEGIES and set(info.predicted_seconds) == {info.strategy}
     assert 0 < info.seconds.kernel <= info.seconds.total
 
 

@@ -6,21 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from clgraph.algorithms.hash_collisions import work
-from clgraph.algorithms.hash_collisions.parts import Part, Tuning, longest_row, parts, sizes
+from clgraph.algorithms.hash_collisions.parts import MAX_HASHES, Part, Tuning, longest_row, parts, sizes
 from clgraph.algorithms.hash_collisions.problem import MOST_BITS, CollisionProblem
 from clgraph.arguments import checked_count
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
 from clgraph.errors import InputError
-from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Phase, Recipe, Step, Use
 from clgraph.primitives.segmented import SegmentedSort
 
 SOURCE = "hash_collisions/lanes.cl"
 _SORTED = "hash_collisions/sorted.cl"
 _BANKS = 32
-_SORTED_BITS = 8  # of the keys, in each pass of a sort
+BITMAP_BITS = 12  # widest colours whose bitmap is faster than a sort
 
 
 def lanes(
@@ -30,7 +28,7 @@ def lanes(
     """Count one hash of a row in a work-item; with *side_by_side* lanes take the hashes of one row."""
     return Recipe(tuple(
         _part(part, side_by_side, persistent, tile, distinct, layout, tuning)
-        for part in parts(problem, facts, work.MOST_HASHES, MOST_BITS)
+        for part in parts(problem, facts, MAX_HASHES, MOST_BITS)
     ))  # fmt: skip
 
 
@@ -46,7 +44,7 @@ def _part(
     room = part.local_words - least
     bitmap_words = max(1, 1 << max(0, bits - 5))
     if distinct is None:
-        fits = bits <= work.BITMAP_BITS and (bitmap_words + 1) * max(least, 1 if facts.is_cpu else 32) <= room
+        fits = bits <= BITMAP_BITS and (bitmap_words + 1) * max(least, 1 if facts.is_cpu else 32) <= room
         distinct = "bitmap" if fits else "sort"
     elif distinct == "bitmap" and (bitmap_words + 1) * least > room:
         raise InputError(f"distinct='bitmap' of {bits} bits needs more local memory than there is; take 'sort'")
@@ -68,23 +66,17 @@ def _part(
         step = step if tile is None else checked_count("tile", tile, room, least=2)
         while group > least and own_words * group > room:
             group //= 2
-    asked = work.count_lanes(problem, facts, n_hashes, method, side_by_side=side_by_side, persistent=persistent)
     counting = {"WG_SIZE": group, "METHOD": method, "HASH_LANES": hash_lanes, "LONG_ROW": long_row, **layout_defines}
-    steps: list[Step] = [part.tiles(f"{SOURCE}:count_rows", step, n_groups, asked, counting)]
+    steps: list[Step] = [part.tiles(f"{SOURCE}:count_rows", step, n_groups, counting)]
     if n_long := part.most_long_rows(long_row):
         groups = part.row_groups(n_long)
         if method == "SORTED":
-            passes = -(-(bits + (n_long - 1).bit_length()) // _SORTED_BITS)
-            steps.append(Use(
-                partial(_SortedRows, limit=long_row, groups=groups), Work(launches=4.0 * n_hashes),
-                a_round=Work(launches=2.0), expected=float(n_hashes * passes),
-            ))  # fmt: skip
+            steps.append(Use(partial(_SortedRows, limit=long_row, groups=groups)))
         else:
             steps.append(Phase(f"{SOURCE}:count_split_rows", 0, groups=groups, defines=counting))
     short = bits <= 16
     return part.recipe(
         *steps, tabulate="hash_collisions/tabulate_colors.cl:tabulate_colors",
-        work=work.tabulate(problem, facts, n_hashes, persistent and not side_by_side),
         table=lambda: {"colors": Array(stride * problem.stats.n_vertices, np.uint16 if short else np.uint32)},
         step=step, long_row=long_row, defines=lambda: {
             "HASH_STRIDE": stride, "COLOR_T": "ushort" if short else "uint", "REVERSED": int(method == "SORTED"),

@@ -10,7 +10,6 @@ import numpy as np
 from clgraph.algorithms.hash_collisions.problem import CollisionProblem
 from clgraph.data.graph import Graph
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step
 from clgraph.model.record import record
 from clgraph.runtime.arrays import DeviceArray
@@ -19,6 +18,7 @@ from clgraph.runtime.session import Session
 Tuning = Mapping[str, Mapping[str, int]]
 _Item = TypeVar("_Item")
 _CPU_LOCAL_BYTES = 48 << 10
+MAX_HASHES, MAX_WIDTHS = 16, 12  # counted by one launch
 _GROUP_ENTRIES = 1 << 30  # a work-group's sums must fit 32 bits
 
 
@@ -38,12 +38,12 @@ class Part:
         room = min(room, _CPU_LOCAL_BYTES) if self.facts.is_cpu else room
         return room // 4 - 2 * len(self.hashes) * len(self.widths) - 64
 
-    def tiles(self, kernel: str, step: int, n_groups: int | None, work: Work, defines: Mapping[str, Any]) -> Phase:
+    def tiles(self, kernel: str, step: int, n_groups: int | None, defines: Mapping[str, Any]) -> Phase:
         """Return the launch over all tiles of *step*, one a group, or consecutive ones for each of *n_groups*."""
         n_tiles, m = self._n_tiles(step), self.problem.stats.n_edges
         each = 1 if n_groups is None else -(-n_tiles // max(n_groups, m // _GROUP_ENTRIES))
         groups = -(-n_tiles // each)
-        return Phase(kernel, 0, work, {"tiles_per_group": each}, groups=groups, defines=defines)
+        return Phase(kernel, 0, values={"tiles_per_group": each}, groups=groups, defines=defines)
 
     def most_long_rows(self, limit: int) -> int:
         """How many rows may have more than *limit* entries; 0 only if none has."""
@@ -55,12 +55,12 @@ class Part:
         return min(n_rows, 8 * self.facts.compute_units)
 
     def recipe(
-        self, *steps: Step, tabulate: str, work: Work, table: Callable[[], Mapping[str, Array]], step: int,
+        self, *steps: Step, tabulate: str, table: Callable[[], Mapping[str, Array]], step: int,
         long_row: int, defines: Callable[[], Mapping[str, int | str]],
     ) -> Recipe:
         """Return the recipe that fills *table*, cuts rows into tiles of *step*, and takes the *steps* that count."""
         graph, bits, n, n_tiles = self.problem.graph, self.widths, self.problem.stats.n_vertices, self._n_tiles(step)
-        first = Phase(tabulate, n + 1, work, defines={"TILE_STEP": step})
+        first = Phase(tabulate, n + 1, defines={"TILE_STEP": step})
         return Recipe((first, *steps), lambda: Setting(
             arrays={
                 "counters": Array(3 * len(self.hashes) * len(bits), np.uint32),

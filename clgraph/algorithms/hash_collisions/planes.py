@@ -5,8 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from clgraph.algorithms.hash_collisions import work
-from clgraph.algorithms.hash_collisions.parts import Part, Tuning, longest_row, parts, sizes
+from clgraph.algorithms.hash_collisions.parts import MAX_HASHES, MAX_WIDTHS, Part, Tuning, longest_row, parts, sizes
 from clgraph.algorithms.hash_collisions.problem import CollisionProblem
 from clgraph.arguments import checked_count
 from clgraph.device.facts import DeviceFacts
@@ -32,7 +31,7 @@ def planes(
         **(cpu if facts.is_cpu else {}),
     })
     return Recipe(tuple(
-        _part(part, persistent, tile, tuned) for part in parts(problem, facts, work.MOST_HASHES, work.MOST_WIDTHS)
+        _part(part, persistent, tile, tuned) for part in parts(problem, facts, MAX_HASHES, MAX_WIDTHS)
     ))
 
 
@@ -57,8 +56,7 @@ def _part(part: Part, persistent: bool, tile: int | None, tuned: dict[str, int])
         "TILE_STEP": step, "LONG_ROW": long_row,
         "SLICES": max(long_row.bit_length(), tuned["BATCH"].bit_length() - 1),
     }
-    asked = work.count_planes(problem, facts, len(part.hashes), len(bits), persistent)
-    steps = [part.tiles(f"{SOURCE}:count_tiles", step, n_groups, asked, counting)]
+    steps = [part.tiles(f"{SOURCE}:count_tiles", step, n_groups, counting)]
     if n_long := part.most_long_rows(long_row):
         steps.append(Phase(f"{SOURCE}:count_long_rows", 0, groups=part.row_groups(n_long), defines=counting))
 
@@ -69,7 +67,7 @@ def _part(part: Part, persistent: bool, tile: int | None, tuned: dict[str, int])
 
     return part.recipe(
         *steps, tabulate="hash_collisions/tabulate_planes.cl:tabulate_planes",
-        work=work.tabulate(problem, facts, len(part.hashes), persistent), step=step, long_row=long_row,
+        step=step, long_row=long_row,
         table=lambda: {"planes": Array(f"STORED_WORDS * {problem.stats.n_vertices}", np.uint32)}, defines=defines,
     )
 

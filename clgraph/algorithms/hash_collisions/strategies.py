@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from clgraph.algorithms.hash_collisions import prices
 from clgraph.algorithms.hash_collisions.lanes import lanes
 from clgraph.algorithms.hash_collisions.parts import Tuning
 from clgraph.algorithms.hash_collisions.plan import CollisionPlan
@@ -47,17 +48,20 @@ def _method(problem: CollisionProblem, distinct: str | None, layout: str | None)
     return "sort"
 
 
-def _counting(*, side_by_side: bool = False, persistent: bool = False) -> Strategy:
-    return planned("online", partial(count, side_by_side=side_by_side, persistent=persistent), CollisionPlan)
+def _counting(name: str, *, side_by_side: bool = False, persistent: bool = False) -> Strategy:
+    recipe = partial(count, side_by_side=side_by_side, persistent=persistent)
+    return planned("online", recipe, CollisionPlan, partial(prices.work, strategy=name))
 
 
 STRATEGIES: dict[str, Strategy] = {
-    "row_per_item": _counting(),
-    "row_per_sub_group": _counting(side_by_side=True, persistent=True),
-    "persistent": _counting(persistent=True),
+    "row_per_item": _counting("row_per_item"),
+    "row_per_sub_group": _counting("row_per_sub_group", side_by_side=True, persistent=True),
+    "persistent": _counting("persistent", persistent=True),
 }
 
 
 def contenders(problem: CollisionProblem, facts: DeviceFacts) -> tuple[str, ...]:
-    """A GPU's work-item alone is too slow for the rows that distance 2 makes."""
-    return "row_per_item", "row_per_sub_group" if problem.distance == 2 and not facts.is_cpu else "persistent"
+    """Return the fastest of each kind of device. A GPU's work-item is too slow for the rows that distance 2 makes."""
+    if facts.is_cpu:
+        return ("row_per_item",)
+    return ("persistent" if problem.distance == 1 else "row_per_sub_group",)
