@@ -497,6 +497,10 @@ def lying(form: str, **arrays: Any) -> Any:
         ("bsr", {"indptr": [0, 2**62, 2]}, "bsr"),
         ("csr", {"indptr": np.arange(5, dtype=np.uint64) * 2**62}, r"csr.*indptr\[3\]"),
         ("dia", {"offsets": [0, 1]}, "not a valid dia matrix"),
+        ("csr", {"data": np.ones(5, ">f4")}, "a matrix of >f4 entries"),
+        ("csc", {"data": np.array([b"ab"] * 5)}, r"a matrix of \|S2 entries"),
+        ("coo", {"data": np.ones(5, "M8[s]")}, "a matrix of datetime64"),
+        ("csr", {"data": np.ones(5, np.float16)}, "a matrix of float16 entries"),
     ],
 )
 def test_the_arrays_of_a_scipy_matrix_are_checked(form: str, arrays: dict[str, Any], message: str) -> None:
