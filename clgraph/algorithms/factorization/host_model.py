@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,12 +67,13 @@ def fold_in(
     return found[:, :rank], found[:, rank]
 
 
-def _least_squares(a: NDArray[np.float64], b: NDArray[np.float64], weight: float) -> NDArray[np.float64]:
+def _least_squares(a: NDArray[Any], b: NDArray[Any], weight: float) -> NDArray[Any]:
     """Return the x that minimises |a x - b|² + weight |x|²; the shortest if there are several."""
     if weight > 0:
         with contextlib.suppress(np.linalg.LinAlgError):  # factors are so large that adding the weight changes nothing
             return np.linalg.solve(a.T @ a + weight * np.eye(a.shape[1]), a.T @ b)
-    return np.linalg.lstsq(a, b, rcond=None)[0]
+    shortest: NDArray[Any] = np.linalg.lstsq(a, b, rcond=None)[0]
+    return shortest
 
 
 def check_factors(factors: Factors) -> tuple[int, int]:
