@@ -15,8 +15,8 @@ from graphs import UNDIRECTED
 
 import clgraph as cg
 from clgraph.algorithms.partition import ALGORITHM, STRATEGIES, as_problem, hybrid, multilevel, partition
+from clgraph.algorithms.partition.balance import place
 from clgraph.algorithms.partition.multilevel import REFINING
-from clgraph.algorithms.partition.plan import place_isolated
 from clgraph.algorithms.partition.problem import CONTRACTIONS, MATCHINGS, REFINEMENTS
 from clgraph.data.graph import Graph
 from clgraph.errors import ClgraphError, InputError, UnsupportedStrategyError, VerificationError
@@ -438,7 +438,7 @@ def test_isolated_vertices_with_weights(given: list[int] | None, wanted: list[in
     """They keep the limits, also where the end of a vertex would not fit into the room that is left."""
     problem = as_problem(Graph.from_edges([], [], n=4), n_parts=2, vertex_weights=given)
     parts, weights = np.full(4, -1, np.int32), np.zeros(2, np.int64)
-    place_isolated(problem, parts, weights)
+    place(problem, parts, weights)
     assert weights.tolist() == wanted == np.bincount(parts, given, 2).tolist()
 
 

@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.partition.problem import PartitionProblem, as_problem
+from clgraph.algorithms.partition.problem import PartitionProblem, as_problem, whole_of
 from clgraph.algorithms.partition.strategies import STRATEGIES
 from clgraph.arguments import Seed
 from clgraph.engine.algorithm import Algorithm
@@ -54,7 +54,7 @@ class Partition(_Partition):
     edge_cut : int
         The weight of the edges between parts; each edge counts once.
     parts : int32 array, shape (n_vertices,)
-        The part of each vertex, 0 … n_parts - 1; a part may be empty.
+        The part of each vertex, 0 … n_parts - 1.
     part_weights : int64 array, shape (n_parts,)
     imbalance : float
         How much more a part weighs than its share, as a fraction of the share: the most of all parts.
@@ -100,7 +100,8 @@ def partition(
     n_parts : int
         1 … 1024.
     imbalance : float
-        How much more a part may weigh than its share, as a fraction of the share.
+        How much more a part may weigh than its share, as a fraction of the share. No part weighs more if vertices
+        weigh 1 each, or if the heaviest is light enough (see Notes).
     vertex_weights : int array, shape (n_vertices,), optional
         At least 0, and at most 2**31 - 1 together.
     target_weights : float array, shape (n_parts,), optional
@@ -146,7 +147,15 @@ def partition(
     Warns
     -----
     RuntimeWarning
-        A part weighs more than *imbalance* allows; a single vertex may be heavier than that.
+        A part weighs more than *imbalance* allows, since a vertex is heavier than that or the weights do not fit.
+
+    Notes
+    -----
+    The limit of a part is its share times 1 + *imbalance*, or the share rounded up if that is more. All parts keep
+    their limits if vertices weigh 1 each; if the heaviest weighs at most the free weight of all limits over
+    ``n_parts - 1``; or if the vertices fit when each, the heaviest first, goes to the part with the most room. A vertex
+    heavier than every limit has a part alone, and the other parts share the rest of the weight. A part is empty only if
+    its share is 0, or if no other part has a second vertex that fits.
 
     Examples
     --------
@@ -161,6 +170,7 @@ def partition(
         deterministic=deterministic,
     )
     result: Partition = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
+    problem = whole_of(problem)
     if (result.part_weights > problem.limits).any():
         warnings.warn(
             f"a part is {100 * result.imbalance:.1f} % heavier than its share; allowed: {100 * imbalance:g} %"
@@ -172,6 +182,13 @@ def partition(
 
 def _answer(problem: PartitionProblem, plan: Any) -> Partition:
     parts, edge_cut, weights = plan.result()
+    if (apart := problem.apart) is not None:
+        problem = apart.whole
+        parts, edge_cut = apart.others.astype(np.int32)[parts], edge_cut + apart.edge_cut
+        parts[apart.vertices] = apart.parts
+        assert problem.vertex_weights is not None
+        of_others, weights = weights, np.zeros(problem.n_parts, np.int64)
+        weights[apart.others], weights[apart.parts] = of_others, problem.vertex_weights[apart.vertices]
     result = Partition(edge_cut, parts)
     result.part_weights, result.imbalance = weights, _imbalance(problem, weights)
     result.levels = plan.levels
@@ -187,6 +204,7 @@ def _imbalance(problem: PartitionProblem, weights: NDArray[np.int64]) -> float:
 def _check(problem: PartitionProblem, result: Partition) -> None:
     from clgraph.reference.partition import check_partition
 
+    problem = whole_of(problem)
     check_partition(
         problem.graph, result.parts, problem.n_parts, result.edge_cut, vertex_weights=problem.vertex_weights,
         part_weights=result.part_weights,

@@ -123,7 +123,7 @@ class Hybrid(Multilevel):
             problem = replace(problem, graph=problem.graph.on_device.to_graph())
         plan = PartitionPlan(self._cpu, problem, self._recipe(problem, self._cpu.facts))
         plan.run()
-        parts: NDArray[np.int32] = plan.result()[0]
+        parts: NDArray[np.int32] = plan.found()[0]
         plan.release()
         return parts
 

@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,8 @@ from clgraph.arguments import (
 from clgraph.data.graph import Graph, as_graph
 from clgraph.engine.problem import GraphProblem
 from clgraph.errors import InputError
+from clgraph.runtime.device_graph import DeviceGraph
+from clgraph.runtime.graph_on_device import GraphOnDevice
 
 MAX_PARTS = 1024
 MATCHINGS = ("two_hop", "lock_free", "segmented")
@@ -29,6 +31,31 @@ REFINEMENTS = ("label_propagation", "buffered", "permutations", "noop")
 EFFORTS = ("normal", "max")
 _MAX_CUT = 2**30  # twice the cut fits 32 bits
 _MAX_WEIGHT = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Apart:
+    """Vertices heavier than any limit, each with a part of its own, and the problem that has them.
+
+    The problem without them has the same vertices. These have no entries there, and weigh 0.
+
+    Attributes
+    ----------
+    whole : PartitionProblem
+        The problem of all vertices and parts.
+    vertices, parts : int array
+        The vertices, and the part of each.
+    others : int array
+        The parts that the problem without them numbers from 0.
+    edge_cut : int
+        The weight of their edges, which all lead to other parts.
+    """
+
+    whole: PartitionProblem
+    vertices: NDArray[np.int64]
+    parts: NDArray[np.int64]
+    others: NDArray[np.int64]
+    edge_cut: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +76,8 @@ class PartitionProblem(GraphProblem):
     seed : int
     deterministic : bool
     effort : str
+    apart : Apart or None
+        The vertices that are no longer in the problem, since each has a part of its own.
     """
 
     n_parts: int
@@ -61,6 +90,7 @@ class PartitionProblem(GraphProblem):
     seed: int = 0
     deterministic: bool = False
     effort: str = EFFORTS[0]
+    apart: Apart | None = None
 
     @cached_property
     def total_weight(self) -> int:
@@ -80,8 +110,9 @@ class PartitionProblem(GraphProblem):
 
     @cached_property
     def limits(self) -> NDArray[np.int64]:
-        """The most that each part may weigh, but for a vertex that is heavier."""
-        return np.maximum(self.shares, np.floor((1 + self.imbalance) * self.targets)).astype(np.int64)
+        """The most that each part may weigh, but for a vertex that is heavier; no more than all vertices weigh."""
+        most = np.minimum(np.floor((1 + self.imbalance) * self.targets), self.total_weight).astype(np.int64)
+        return np.maximum(self.shares, most)
 
     @property
     def targets(self) -> NDArray[np.float64]:
@@ -89,6 +120,32 @@ class PartitionProblem(GraphProblem):
         if self.target_weights is None:
             return np.full(self.n_parts, self.total_weight / self.n_parts)
         return self.target_weights * self.total_weight
+
+    def without_heavy(self) -> Self:
+        """Return the problem without the vertices that are heavier than any limit.
+
+        Each heavy vertex gets a part alone, and the heaviest gets the part with the greatest share. The other parts
+        share the rest of the weight. Their limits shrink by this, so more vertices may become heavy.
+        """
+        if self.vertex_weights is None or self.heaviest <= self.limits.max():
+            return self
+        vertices = np.argsort(-self.vertex_weights.astype(np.int64), kind="stable")
+        parts = np.argsort(-self.targets, kind="stable")
+        weights, rest, n_apart = self.vertex_weights.copy(), self, 0
+        while rest.heaviest > rest.limits.max():
+            n_apart += int(np.count_nonzero(weights > rest.limits.max()))
+            weights[vertices[:n_apart]] = 0
+            others = np.sort(parts[n_apart:])
+            shares = None if self.target_weights is None else self.target_weights[others]
+            shares = None if shares is None else shares / shares.sum()
+            rest = replace(self, n_parts=others.size, vertex_weights=weights.copy(), target_weights=shares)
+        graph, cut = _without_entries_of(self.graph, vertices[:n_apart])
+        return replace(rest, graph=graph, apart=Apart(self, vertices[:n_apart], parts[:n_apart], others, cut))
+
+
+def whole_of(problem: PartitionProblem) -> PartitionProblem:
+    """Return the problem that the user has given, of which *problem* may be without the heaviest vertices."""
+    return problem if problem.apart is None else problem.apart.whole
 
 
 def as_problem(
@@ -112,10 +169,29 @@ def as_problem(
     weights = None if vertex_weights is None else _weights("vertex_weights", vertex_weights, graph.n_vertices)
     if weights is not None and (total := int(weights.sum(dtype=np.int64))) > _MAX_WEIGHT:
         raise InputError(f"vertex_weights sum to {total}; allowed: at most {_MAX_WEIGHT}")
-    return PartitionProblem(
+    problem = PartitionProblem(
         graph, n_parts, imbalance, weights, _shares_of(target_weights, n_parts), matching, contraction, refinement,
         seed, deterministic, effort,
     )  # fmt: skip
+    return problem.without_heavy()
+
+
+def _without_entries_of(graph: Graph, vertices: NDArray[Any]) -> tuple[Graph, int]:
+    """Return *graph* without the edges of *vertices*, and the weight of these edges but loops."""
+    is_left_out = np.zeros(graph.n_vertices, bool)
+    is_left_out[vertices] = True
+    rows, columns, weights = graph.sources(), graph.column_indices, graph.edge_weights
+    gone = is_left_out[rows] | is_left_out[columns]
+    between = gone & (rows != columns)
+    cut = int(between.sum() if weights is None else weights[between].sum(dtype=np.int64)) // 2
+    offsets = np.append(0, np.cumsum(~gone))[graph.row_offsets]
+    left = Graph._trusted(
+        offsets, columns[~gone], None if weights is None else weights[~gone], directed=graph.directed,
+        sorted_rows=graph.has_sorted_rows,
+    )  # fmt: skip
+    if isinstance(graph, GraphOnDevice):
+        left = DeviceGraph.from_graph(left, graph.on_device.session).as_graph()
+    return left, cut
 
 
 def _check_edge_weights(graph: Graph) -> None:

@@ -146,7 +146,7 @@ def _prepare(plan: Any) -> dict[str, Any]:
         return {}
     constant, k = plan.program(REFINING).constant, problem.n_parts
     values = np.zeros((constant("PART_ARRAYS"), k), np.int32)
-    values[constant("FINAL_LIMITS")] = np.maximum(problem.limits, problem.heaviest)
+    values[constant("FINAL_LIMITS")] = problem.limits
     values[constant("SHARES")] = problem.shares
     made = session.empty(values.size, np.int32)
     made.set(values.ravel())

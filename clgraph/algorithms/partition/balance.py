@@ -1,0 +1,221 @@
+"""Limits of the parts, made true on the host: the last step of every partition.
+
+A part that is over its limit gives vertices away, those first that cost the cut least. Nothing is done, and no entry is
+read, where all parts keep their limits and none is empty.
+"""
+from __future__ import annotations
+
+import heapq
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+
+from clgraph.algorithms.partition.problem import PartitionProblem
+
+MAX_ROUNDS = 16  # of moves along edges. Vertices that are still too many then go to any part with room.
+
+Parts = NDArray[np.int32]
+Sums = NDArray[np.int64]
+
+
+def place(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
+    """Put the vertices of no part where there is room, the heaviest first; *weights* of the parts grow by theirs."""
+    left_out = np.flatnonzero(parts < 0)
+    if not left_out.size:
+        return
+    if problem.vertex_weights is None:
+        room = np.maximum(problem.shares - weights, 0)
+        if room.sum() < left_out.size:
+            room = np.maximum(problem.limits - weights, 0)
+        parts[left_out] = np.repeat(np.arange(problem.n_parts), room)[: left_out.size]
+        weights += np.bincount(parts[left_out], minlength=problem.n_parts)
+        return
+    own = problem.vertex_weights[left_out].astype(np.int64)
+    heaviest_first = np.argsort(-own, kind="stable")
+    heap = [(weight - limit, part) for part, (weight, limit) in enumerate(zip(weights, problem.limits, strict=True))]
+    heapq.heapify(heap)
+    for vertex, weight in zip(left_out[heaviest_first].tolist(), own[heaviest_first].tolist(), strict=True):
+        over, part = heap[0]  # the part with the most room
+        parts[vertex] = part
+        heapq.heapreplace(heap, (over + weight, part))
+    for over, part in heap:
+        weights[part] = over + problem.limits[part]
+
+
+def keep_limits(problem: PartitionProblem, parts: Parts, weights: Sums) -> int:
+    """Move vertices until no part is over its limit and none is empty; return by how much the cut grows.
+
+    Vertices of weight 1 always fit. Other vertices fit if the heaviest weighs at most the free weight of all limits
+    over n_parts - 1, or if they fit when each, the heaviest first, goes to the part with the most room. Where neither
+    holds, moves reduce the weight over the limits as far as they can. An empty part gets a vertex if any part can
+    spare one.
+
+    Parameters
+    ----------
+    problem : PartitionProblem
+    parts : int32 array, shape (n_vertices,)
+        The part of each vertex, which changes in place.
+    weights : int64 array, shape (n_parts,)
+        The weight of each part, which changes in place.
+    """
+    is_over = bool((weights > problem.limits).any())
+    if not is_over and not _hollow(problem, weights).any():
+        return 0
+    before = parts.copy()
+    if is_over:
+        _move_along_edges(problem, parts, weights)
+        _make_fit(problem, parts, weights)
+    _fill_empty(problem, parts, weights)
+    return _growth_of_cut(problem, before, parts)
+
+
+def _hollow(problem: PartitionProblem, weights: Sums) -> NDArray[np.bool_]:
+    """Return which parts have no weight, though their share is above 0."""
+    hollow: NDArray[np.bool_] = weights == 0
+    return hollow if problem.target_weights is None else hollow & (problem.target_weights > 0)
+
+
+def _weight_over(problem: PartitionProblem, weights: Sums) -> int:
+    return int(np.maximum(weights - problem.limits, 0).sum())
+
+
+def _weights_of(problem: PartitionProblem, vertices: NDArray[Any]) -> Sums:
+    if problem.vertex_weights is None:
+        return np.ones(vertices.size, np.int64)
+    weights: Sums = problem.vertex_weights[vertices].astype(np.int64)
+    return weights
+
+
+def _entries_of(problem: PartitionProblem, vertices: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], Sums]:
+    """Return the places in *vertices*, the other ends and the weights of the entries of *vertices*, without loops."""
+    graph = problem.graph
+    begins = graph.row_offsets[vertices].astype(np.int64)
+    degrees = graph.row_offsets[vertices + 1] - begins
+    at = np.repeat(begins - np.cumsum(degrees) + degrees, degrees) + np.arange(degrees.sum())
+    places, columns = np.repeat(np.arange(vertices.size), degrees), graph.column_indices[at]
+    weights = np.ones(at.size, np.int64) if graph.edge_weights is None else graph.edge_weights[at].astype(np.int64)
+    is_edge = columns != vertices[places]
+    return places[is_edge], columns[is_edge], weights[is_edge]
+
+
+def _sums_before(groups: NDArray[Any], values: Sums) -> Sums:
+    """Return for each item the sum of *values* of the items before it in its group."""
+    order = np.argsort(groups, kind="stable")
+    sums, sorted_groups = np.cumsum(values[order]) - values[order], groups[order]
+    first = np.searchsorted(sorted_groups, sorted_groups)
+    found = np.empty_like(sums)
+    found[order] = sums - sums[first]
+    return found
+
+
+def _pulls(
+    problem: PartitionProblem, parts: Parts, vertices: NDArray[Any], room: Sums
+) -> tuple[Sums, Sums, NDArray[Any]]:
+    """Return the weights of *vertices* to their own part and to the open one that pulls most, and this part or -1."""
+    places, columns, weights = _entries_of(problem, vertices)
+    sums = coo_array((weights, (places, parts[columns])), shape=(vertices.size, problem.n_parts)).tocsr().tocoo()
+    at, part, pull = sums.row, sums.col, sums.data
+    own, best = np.zeros(vertices.size, np.int64), np.zeros(vertices.size, np.int64)
+    target = np.full(vertices.size, -1)
+    is_own = part == parts[vertices][at]
+    own[at[is_own]] = pull[is_own]
+    is_open = ~is_own & (room[part] >= _weights_of(problem, vertices)[at])
+    at, part, pull = at[is_open], part[is_open], pull[is_open]
+    order = np.lexsort((-part, pull, at))  # of the items of a place the last counts
+    best[at[order]], target[at[order]] = pull[order], part[order]
+    return own, best, target
+
+
+def _heavy(problem: PartitionProblem, parts: Parts, weights: Sums) -> NDArray[Any]:
+    """Return the vertices with weight of the parts that are over their limits."""
+    is_movable = (weights > problem.limits)[parts]
+    return np.flatnonzero(is_movable if problem.vertex_weights is None else is_movable & (problem.vertex_weights > 0))
+
+
+def _move_along_edges(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
+    """Move vertices of parts that are over their limits to parts beside them that have room."""
+    for _ in range(MAX_ROUNDS):
+        vertices, room = _heavy(problem, parts, weights), np.maximum(problem.limits - weights, 0)
+        if not vertices.size:
+            return
+        own, best, target = _pulls(problem, parts, vertices, room)
+        order = np.argsort((own - best) / _weights_of(problem, vertices), kind="stable")
+        order = order[target[order] >= 0]
+        vertices, target = vertices[order], target[order]
+        moved = _weights_of(problem, vertices)
+        leaves = _sums_before(parts[vertices], moved) < (weights - problem.limits)[parts[vertices]]
+        vertices, target, moved = vertices[leaves], target[leaves], moved[leaves]
+        fits = _sums_before(target, moved) + moved <= room[target]
+        if not fits.any():
+            return
+        vertices, target, moved = vertices[fits], target[fits], moved[fits]
+        np.subtract.at(weights, parts[vertices], moved)
+        np.add.at(weights, target, moved)
+        parts[vertices] = target
+
+
+def _make_fit(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
+    """Take vertices out of parts that are over their limits and place them anew, as long as that helps.
+
+    The first way keeps the vertices with the strongest edges to their own part, for their weight. The second keeps the
+    heaviest vertices. The third places all vertices anew; the cut is lost, so it counts only if it keeps all limits.
+    """
+    for way in ("pull", "weight", "all"):
+        for _ in range(MAX_ROUNDS):
+            least = _weight_over(problem, weights)
+            if not least:
+                return
+            new, new_weights = parts.copy(), weights.copy()
+            if way == "all":
+                new[:], new_weights[:] = -1, 0
+            else:
+                vertices = _heavy(problem, parts, weights)
+                own_weights = _weights_of(problem, vertices)
+                key = own_weights.astype(np.float64)
+                if way == "pull":
+                    key = _pulls(problem, parts, vertices, np.zeros_like(weights))[0] / own_weights
+                order = np.argsort(-key, kind="stable")
+                vertices, own_weights = vertices[order], own_weights[order]
+                stays = _sums_before(parts[vertices], own_weights) + own_weights <= problem.limits[parts[vertices]]
+                new[vertices[~stays]] = -1
+                np.subtract.at(new_weights, parts[vertices[~stays]], own_weights[~stays])
+            place(problem, new, new_weights)
+            over = _weight_over(problem, new_weights)
+            if over >= least or (way == "all" and over):
+                break
+            parts[:], weights[:] = new, new_weights
+
+
+def _fill_empty(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
+    """Give each empty part a vertex of a part that has several, those first that cost the cut least."""
+    if not _hollow(problem, weights).any():
+        return
+    counts = np.bincount(parts, minlength=problem.n_parts)
+    empty = np.flatnonzero(_hollow(problem, weights) & (counts == 0))
+    empty = empty[np.argsort(-problem.limits[empty], kind="stable")].tolist()
+    vertices = np.flatnonzero(counts[parts] > 1)
+    if not empty or not vertices.size:
+        return
+    pull, own_weights = _pulls(problem, parts, vertices, np.zeros_like(weights))[0], _weights_of(problem, vertices)
+    order = np.lexsort((pull, own_weights == 0))
+    for at in order.tolist():
+        vertex, weight = vertices[at], own_weights[at]
+        if counts[parts[vertex]] < 2 or weight > problem.limits[empty[0]]:
+            continue
+        for part, change in ((parts[vertex], -1), (empty[0], 1)):
+            counts[part] += change
+            weights[part] += change * weight
+        parts[vertex] = empty.pop(0)
+        if not empty:
+            return
+
+
+def _growth_of_cut(problem: PartitionProblem, before: Parts, after: Parts) -> int:
+    moved = np.flatnonzero(before != after)
+    places, columns, weights = _entries_of(problem, moved)
+    sources = moved[places]
+    changes = (after[sources] != after[columns]).astype(np.int64) - (before[sources] != before[columns])
+    ends = np.where(before[columns] != after[columns], 1, 2)  # an edge of two moved vertices is there twice
+    return int((changes * weights * ends).sum()) // 2
