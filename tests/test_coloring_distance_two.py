@@ -261,7 +261,7 @@ def test_columns_of_directed_graphs(pocl: Session) -> None:
 
 
 def test_auto_starts_from_a_hash_that_suffices(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where there is no square. Where hash colours are few and differ: cliques of 8, and rows of 4 successive columns; not cliques of 9."""
+    """Without a square, where hash colours are few and differ: cliques of 8, rows of 4 columns; not cliques of 9."""
     monkeypatch.setattr(strategies, "MAX_PAIRS", 0)
 
     def cliques(size: int, repeats: int = 1) -> Graph:

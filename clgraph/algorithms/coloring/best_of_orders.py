@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,8 @@ from clgraph.algorithms.coloring.tuning import Tuning
 from clgraph.algorithms.coloring.vertex_orders import rank_steps
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
-from clgraph.model.cost import Work, total
+from clgraph.errors import DeviceMemoryError
+from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step, Use
 from clgraph.primitives.fill import Iota
 from clgraph.primitives.sort import Sort
@@ -33,6 +35,7 @@ from clgraph.runtime.session import Session
 
 ORDERS = ("largest_first", "smallest_last")
 MAX_REPEATS = 4  # colourings of the best one's classes. Each costs one greedy colouring; a fruitless one ends them.
+TRIES = 4.0  # greedy colourings that a prediction counts
 PAIR_SECONDS = 4e-8  # for each pair of members of a net, to make the square on the host and to colour it
 _SOURCE, _ORDERS = "coloring/in_order.cl", "coloring/orders.cl"
 
@@ -77,15 +80,18 @@ def _sorted(plan: Plan) -> Sort:
 class _GivenRanks:
     """Writes colours as priorities: the vertices of the last colour go first."""
 
-    def __init__(self, plan: Plan, colors: NDArray[np.int32]) -> None:
-        self._plan, self._colors = plan, colors
+    def __init__(self, plan: Plan) -> None:
+        self._ranks = plan.arrays["ranks"]
+        self.colors = np.empty(0, np.int32)
 
     def run(self) -> None:
-        self._plan.arrays["ranks"].set(self._colors.view(np.uint32))
+        self._ranks.set(self.colors)
 
 
 class Tries:
     """Colours in several ways, one after the other, and leaves the colours of the first with the fewest.
+
+    The plan of each way is kept for the next run, unless memory runs out.
 
     Attributes
     ----------
@@ -98,51 +104,73 @@ class Tries:
     ) -> None:
         self._plan, self._tuning, self._orders = plan, tuning, orders
         self._others, self._repeats = others, repeats
+        self._plans: dict[str, ColoringPlan] = {}
+        self._names: list[str] | None = None  # of the others
+        self._least = 0
         self.details: dict[str, Any] = {}
 
     def run(self) -> None:
         plan, problem, found = self._plan, self._plan.problem, list[_Found]()
-        others = {} if self._others is None else self._others(plan.session, problem)
-        for name, recipe in others.items():
-            found.append(_colored(plan.session, problem, recipe, name))
-        least = problem.least_colors
+        if self._names is None:
+            self._names, self._least = list(self._recipes()), problem.least_colors
+        for name in self._names:
+            found.append(self._colored(name, name, partial(self._other, name)))
+        least = self._least
         for order in self._orders:
             if found and _fewest(found).n_colors <= least:
                 break
-            found.append(self._greedy(replace(problem.on_square, order=order), order))
+            found.append(self._colored(order, order, partial(self._greedy, problem, order)))
             least = max(least, 2)  # greedy colours are more than one only if there is an edge
         for _ in range(self._repeats):
             best = _fewest(found)
             if best.n_colors <= least:
                 break
-            given = np.zeros(problem.graph.n_vertices, np.int32)
-            given[: best.colors.size] = best.colors
-            found.append(self._greedy(problem.on_square, f"{best.name}, again", given))
+            found.append(self._colored("again", f"{best.name}, again", partial(self._greedy, problem), best.colors))
             if found[-1].n_colors >= best.n_colors:
                 break
         best = _fewest(found)
         self.details = {"best": best.name, "n_colors_of": {each.name: each.n_colors for each in found}}
         plan.arrays["colors"].set(best.colors)
 
-    def _greedy(self, problem: ColoringProblem, name: str, given: NDArray[np.int32] | None = None) -> _Found:
-        """Colour in the order of *problem*, or with the last colour that is *given* first."""
-        session, ranks = self._plan.session, None
+    def _recipes(self) -> dict[str, Recipe]:
+        return {} if self._others is None else self._others(self._plan.session, self._plan.problem)
+
+    def _other(self, name: str) -> tuple[ColoringProblem, Recipe]:
+        return self._plan.problem, self._recipes()[name]
+
+    def _greedy(self, problem: ColoringProblem, order: str | None = None) -> tuple[ColoringProblem, Recipe]:
+        """Return the greedy recipe in *order*, or in that of given priorities, and the problem that it solves."""
+        problem, facts = replace(problem.on_square, order=order), self._plan.session.facts
+        ranks = (Use(_GivenRanks, Work()),) if order is None else None
+        if facts.is_cpu:
+            return problem, in_turn(problem, facts, ranks)
+        return problem, jones_plassmann(problem, facts, self._tuning, ranks)
+
+    def _colored(
+        self, key: str, name: str, make: Callable[[], tuple[ColoringProblem, Recipe]],
+        given: NDArray[np.int32] | None = None,
+    ) -> _Found:
+        plan = self._plans.get(key)
+        if plan is None:
+            try:
+                plan = ColoringPlan(self._plan.session, *make())
+            except DeviceMemoryError:
+                if not self._plans:
+                    raise
+                self._release()
+                plan = ColoringPlan(self._plan.session, *make())
+            self._plans[key] = plan
+            self._plan.used.append(plan)
         if given is not None:
-            ranks = (Use(lambda plan: _GivenRanks(plan, given), Work()),)
-        if session.facts.is_cpu:
-            recipe = in_turn(problem, session.facts, ranks)
-        else:
-            recipe = jones_plassmann(problem, session.facts, self._tuning, ranks)
-        return _colored(session, problem, recipe, name)
-
-
-def _colored(session: Session, problem: ColoringProblem, recipe: Recipe, name: str) -> _Found:
-    plan = ColoringPlan(session, problem, recipe)
-    try:
+            plan.used[0].colors = given
         plan.run()
         return _Found(*plan.result(), name)
-    finally:
-        plan.release()
+
+    def _release(self) -> None:
+        for plan in self._plans.values():
+            self._plan.used.remove(plan)
+            plan.release()
+        self._plans = {}
 
 
 def _fewest(found: list[_Found]) -> _Found:
@@ -160,8 +188,8 @@ def best_of_orders(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning,
     if problem.distance == 2:
         asked = Work(host_seconds=2 * _pair_seconds(problem))
     else:
-        recipes = [jones_plassmann(replace(problem, order=order), facts, tuning) for order in ORDERS]
-        asked = total((recipe.work, 1.0, 1.0) for recipe in recipes)
+        largest_first = jones_plassmann(replace(problem, order=ORDERS[0]), facts, tuning).work
+        asked = largest_first.times(TRIES) + work.removals(problem.stats)
     return _recipe(problem, lambda plan: Tries(plan, tuning, ORDERS, others, MAX_REPEATS), asked)
 
 

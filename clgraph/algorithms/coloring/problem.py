@@ -101,11 +101,13 @@ class ColoringProblem(GraphProblem):
         """Colours that any colouring has: at distance 2 the members of the largest net."""
         return int(np.diff(self.nets.indptr).max(initial=0)) if self.distance == 2 else 1
 
-    @cached_property
+    @property
     def on_square(self) -> ColoringProblem:
-        """The same colouring at distance 1: at distance 2 the graph's square, which joins the members of each net."""
-        if self.distance == 1:
-            return self
+        """The same colouring at distance 1: at distance 2 that of the square, which joins the members of each net."""
+        return self if self.distance == 1 else self._on_square
+
+    @cached_property
+    def _on_square(self) -> ColoringProblem:
         check_host_memory("the square of the graph", int(12 * self.n_pairs))
         nets = self.nets
         square = csr_array(nets.T.tocsr() @ nets)
