@@ -5,7 +5,50 @@ Public names are imported on first use, so that ``import clgraph`` costs nothing
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # type checkers and editors read these; a test compares them with the table
+    from clgraph import generators as generators
+    from clgraph.algorithms.bfs import BFS as BFS
+    from clgraph.algorithms.bfs import bfs as bfs
+    from clgraph.algorithms.coloring import Coloring as Coloring
+    from clgraph.algorithms.coloring import color as color
+    from clgraph.algorithms.coloring.columns import color_columns as color_columns
+    from clgraph.algorithms.coloring.conflicts import count_conflicts as count_conflicts
+    from clgraph.algorithms.components import Components as Components
+    from clgraph.algorithms.components import connected_components as connected_components
+    from clgraph.algorithms.delaunay import RefinedMesh as RefinedMesh
+    from clgraph.algorithms.delaunay import refine_mesh as refine_mesh
+    from clgraph.algorithms.explain import explain as explain
+    from clgraph.algorithms.factorization.estimator import SGDMatrixFactorization as SGDMatrixFactorization
+    from clgraph.algorithms.hash_collisions import CollisionTable as CollisionTable
+    from clgraph.algorithms.hash_collisions import hash_collisions as hash_collisions
+    from clgraph.algorithms.mst import SpanningForest as SpanningForest
+    from clgraph.algorithms.mst import minimum_spanning_forest as minimum_spanning_forest
+    from clgraph.algorithms.partition import Partition as Partition
+    from clgraph.algorithms.partition import partition as partition
+    from clgraph.algorithms.sssp import ShortestPaths as ShortestPaths
+    from clgraph.algorithms.sssp import sssp as sssp
+    from clgraph.data.graph import Graph as Graph
+    from clgraph.data.planar_graph import PlanarGraph as PlanarGraph
+    from clgraph.data.ratings import Ratings as Ratings
+    from clgraph.data.triangle_mesh import TriangleMesh as TriangleMesh
+    from clgraph.device.profile import DeviceProfile as DeviceProfile
+    from clgraph.engine.split_graph import SplitGraph as SplitGraph
+    from clgraph.hetero import HeteroScheduler as HeteroScheduler
+    from clgraph.io import read as read
+    from clgraph.io import write as write
+    from clgraph.io.meshes import read_mesh as read_mesh
+    from clgraph.io.meshes import read_planar_graph as read_planar_graph
+    from clgraph.io.meshes import write_mesh as write_mesh
+    from clgraph.io.meshes import write_planar_graph as write_planar_graph
+    from clgraph.io.ratings import read_ratings as read_ratings
+    from clgraph.io.ratings import write_ratings as write_ratings
+    from clgraph.probing import probe as probe
+    from clgraph.reference.partition import partition_quality as partition_quality
+    from clgraph.runtime.device_graph import DeviceGraph as DeviceGraph
+    from clgraph.runtime.selection import devices as devices
+    from clgraph.runtime.session import Session as Session
 
 __version__ = "0.1.0"
 
@@ -56,13 +99,15 @@ _EXPORTS = {
 __all__ = ["__version__", *sorted(_EXPORTS)]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _EXPORTS:
-        raise AttributeError(f"module 'clgraph' has no attribute {name!r}")
-    module = importlib.import_module(_EXPORTS[name])
-    value = module if name == "generators" else getattr(module, name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # __getattr__ would make a type checker accept every name
+
+    def __getattr__(name: str) -> Any:
+        if name not in _EXPORTS:
+            raise AttributeError(f"module 'clgraph' has no attribute {name!r}")
+        module = importlib.import_module(_EXPORTS[name])
+        value = module if name == "generators" else getattr(module, name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

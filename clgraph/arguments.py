@@ -26,6 +26,7 @@ Seed: TypeAlias = (
 
 _SEEDS = "None, integers from 0 on and sequences of them, SeedSequence, BitGenerator, Generator, RandomState"
 _ITEM_BYTES = 40  # of a number in a list: its object and two pointers
+_ARRAY_METHODS = ("__array__", "__dlpack__", "to_numpy")  # of tensors, Arrow's arrays, columns of frames
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 80
 
@@ -82,10 +83,15 @@ def checked_number(name: str, value: Any, least: float = 0.0, most: float = math
     return number
 
 
+def is_among(value: object, names: Iterable[str]) -> bool:
+    """Return whether *value* is a str that is one of *names*, whatever its class says of equality."""
+    return isinstance(value, str) and str.__str__(value) in tuple(names)
+
+
 def check_choice(name: str, value: object, allowed: Iterable[str]) -> None:
     """Raise unless *value* is one of the *allowed* names."""
     known = tuple(allowed)
-    if not isinstance(value, str) or value not in known:
+    if not is_among(value, known):
         raise InputError(f"{name} = {shown(value)}; allowed: {', '.join(map(repr, known))}")
 
 
@@ -121,9 +127,9 @@ def checked_seed(seed: Seed, name: str = "seed") -> int:
             return int(seed.integers(2**63))
         if seed is None:
             seed = np.random.SeedSequence()
-        elif isinstance(seed, Sequence | np.ndarray) and np.ndim(seed):
-            check_length(name, seed)
-            seed = np.random.SeedSequence(seed)
+        elif (isinstance(seed, Sequence) or is_array(seed)) and np.ndim(seed):  # type: ignore[arg-type]
+            # Plain integers only: numpy follows an element that holds itself, such as a row of np.matrix, for ever.
+            seed = np.random.SeedSequence([operator.index(number) for number in checked_array(name, seed).tolist()])
         elif not isinstance(seed, np.random.SeedSequence):
             if (number := operator.index(seed)) < 0:  # type: ignore[arg-type]
                 raise InputError(f"{name} = {shown(seed)}; allowed: {_SEEDS}")
@@ -136,15 +142,26 @@ def check_length(name: str, values: Any) -> None:
     check_host_memory(name, _ITEM_BYTES * len(values))
 
 
+def is_array(values: object) -> bool:
+    """Return whether *values* is an array of numpy or of another package, rather than a list or a scalar."""
+    return not isinstance(values, np.generic) and any(hasattr(values, method) for method in _ARRAY_METHODS)
+
+
 def checked_array(name: str, values: Any, kind: type[InputError] = InputError) -> NDArray[Any]:
-    """Return *values* as a plain array, which shares memory with an array that is given; no element may be masked."""
+    """Return *values* as a plain array, which shares memory with an array that is given; no element may be masked.
+
+    An array of another package tells its elements by ``__array__``, ``__dlpack__`` or ``to_numpy``.
+    """
     if isinstance(values, np.ma.MaskedArray) and (mask := np.ma.getmaskarray(values)).any():
         at = np.unravel_index(int(mask.argmax()), mask.shape)
         raise kind(f"{name}[{', '.join(map(str, at))}] is masked; fill or drop what is masked")
     with refusing(name, values, "an array or a list", kind):
         if not isinstance(values, np.ndarray) and hasattr(values, "__len__"):
             check_length(name, values)
-        array = np.asarray(values)
+        if not is_array(values) or hasattr(values, "__array__"):
+            array = np.asarray(values)
+        else:
+            array = np.asarray(np.from_dlpack(values) if hasattr(values, "__dlpack__") else values.to_numpy())
     if not array.flags.c_contiguous:  # such as np.broadcast_to(0, 10**12): who uses it has to copy it
         check_host_memory(name, array.nbytes)
     return array

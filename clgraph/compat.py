@@ -5,16 +5,20 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from clgraph.algorithms.delaunay import refine_mesh
 from clgraph.algorithms.partition import partition
-from clgraph.arguments import checked_array, refusing, shown
+from clgraph.arguments import check_length, checked_array, checked_flag, refusing, shown
+from clgraph.data.csr import as_integers
 from clgraph.data.graph import Graph
 from clgraph.data.planar_graph import PlanarGraph
+from clgraph.data.sparse import checked_matrix
 from clgraph.data.triangle_mesh import TriangleMesh
 from clgraph.errors import ConvergenceWarning, InputError
 from clgraph.runtime.session import SessionLike
@@ -25,7 +29,8 @@ _TRIANGLE_KEYS = _SEGMENT_KEYS | {
     "neighbors", "edges", "edge_markers",
 }
 _TRIANGLE_INTEGERS = {"segments", "segment_markers", "vertex_markers", "triangles"}
-_TRIANGLE_OPTIONS = r"(q[\d.]*|a[\d.]*|S\d*|V+|[prcADYjneBzQXiFlsCgkNPEI])*"
+_TRIANGLE_OPTIONS = r"(q[\d.]*|a[\d.]*|S\d*|V+|[prcADYjneBzQXiFlCgkNPEI])*"
+_ADDS_POINTS = {"q", "a", "D"}
 _TRIANGLE_LEFT_OUT = {"B": "_markers$", "P": "^(segment|holes|regions)", "N": "^vert", "E": "^triangle"}
 _TRIANGLE_ANGLE = 20.0  # of option q without a number
 _UFACTOR = 30  # METIS's for direct k-way partitions: thousandths by which a part may be too heavy
@@ -48,18 +53,20 @@ def part_graph(
     Parameters
     ----------
     nparts : int
-    adjacency : sequence of sequences of int, or an object with ``adj_starts`` and ``adjacent``, optional
-        The neighbours of each vertex.
+    adjacency : sequence, dict, networkx graph, scipy sparse array, or pymetis.CSRAdjacency, optional
+        ``adjacency[i]`` are the neighbours of vertex i, for i from 0 to ``len(adjacency) - 1``. Of a sparse array they
+        are the columns of the entries in row i, whatever the values.
     xadj, adjncy : int arrays, optional
         The same as CSR, in place of *adjacency*.
     vweights, eweights : int arrays, optional
+        *eweights* are in the order of *adjncy*; of a sparse array row by row, in each by rising columns.
     tpwgts : float array, shape (nparts,), optional
     recursive, warn_on_copies : bool, optional
         They make no difference here.
     contiguous : bool, optional
         Only false is allowed.
     options : pymetis.Options, optional
-        Its ``seed`` and ``ufactor`` are heeded.
+        Its ``seed`` and ``ufactor`` are heeded; ``contig`` and ``numbering`` must be off.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run.
 
@@ -81,17 +88,15 @@ def part_graph(
     (1, [0, 0, 1, 1])
     """
     del recursive, warn_on_copies
-    if contiguous:
-        raise InputError("contiguous=True; parts may be in several pieces here")
+    for name, value in (("contiguous", contiguous), ("options.contig", getattr(options, "contig", -1) > 0)):
+        if value is not None and checked_flag(name, value):
+            raise InputError(f"{name} = True; parts may be in several pieces here")
+    if (numbering := getattr(options, "numbering", -1)) > 0:
+        raise InputError(f"options.numbering = {numbering}; vertices are numbered from 0")
     if (adjacency is None) == (xadj is None) or (xadj is None) != (adjncy is None):
         raise InputError("the graph is either adjacency, or xadj and adjncy")
-    if adjacency is not None and hasattr(adjacency, "adj_starts"):
-        xadj, adjncy = adjacency.adj_starts, adjacency.adjacent
-    elif adjacency is not None:
-        with refusing("adjacency", adjacency, "the neighbours of each vertex"):
-            rows = [np.fromiter(row, np.int64) for row in adjacency]
-        xadj = np.append(0, np.cumsum([row.size for row in rows], dtype=np.int64))
-        adjncy = np.concatenate([np.empty(0, np.int64), *rows])
+    if adjacency is not None:
+        xadj, adjncy = _csr_of(adjacency)
     weights = None if eweights is None else checked_array("eweights", eweights)
     graph = Graph(checked_array("xadj", xadj), checked_array("adjncy", adjncy), weights, directed=True)
     seed, ufactor = getattr(options, "seed", -1), getattr(options, "ufactor", -1)
@@ -100,6 +105,19 @@ def part_graph(
         target_weights=tpwgts, seed=max(0, seed), session=session,
     )
     return GraphPartition(result.edge_cut, result.parts.tolist())
+
+
+def _csr_of(adjacency: Any) -> tuple[Any, Any]:
+    """Return offsets and neighbours of what :func:`part_graph` takes as *adjacency*."""
+    if hasattr(adjacency, "adj_starts"):
+        return adjacency.adj_starts, adjacency.adjacent
+    if issparse(adjacency):
+        pattern = Graph.from_scipy(checked_matrix(adjacency).astype(bool))
+        return pattern.row_offsets, pattern.column_indices
+    with refusing("adjacency", adjacency, "the neighbours of each vertex"):
+        check_length("adjacency", adjacency)
+        rows = [list(adjacency[vertex]) for vertex in range(len(adjacency))]
+        return np.cumsum([0, *map(len, rows)], dtype=np.int64), as_integers("adjacency", [*chain.from_iterable(rows)])
 
 
 class _Options(NamedTuple):
@@ -122,13 +140,16 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
         ``segment_markers``, ``holes`` (a place in each), ``regions`` (x, y, attribute, largest area), and with option r
         ``triangles``, ``triangle_attributes``, ``triangle_max_area``.
     opts : str
-        ``p`` heeds segments, holes and regions; ``r`` refines the triangles that are given; ``q`` and an angle: no
+        ``p`` heeds segments, holes and regions (without segments, the convex hull is triangulated); ``r`` takes the
+        triangles that are given and keeps them, but ``q``, ``a`` and ``D`` first flip their edges, segments apart,
+        until they are Delaunay; ``q`` and an angle: no
         triangle has a smaller one (20 without a number); ``a`` and an area: no triangle is larger (the areas of regions
         or triangles without a number); ``A`` gives triangles the attributes of regions; ``D`` makes all triangles
         Delaunay by splitting segments; ``S`` and the most points to add; ``c`` keeps the convex hull; ``j`` leaves
         out points that no triangle has; ``e`` returns edges, ``n`` neighbours; ``B`` leaves markers out, ``P``
         segments, ``N`` vertices, ``E`` triangles; ``Y`` keeps segments at the boundary whole, and ``YY`` all segments.
-        Options that make no difference to the result are passed over, and so are spaces and a first ``-``.
+        Options that make no difference to the result are passed over, and so are spaces and a first ``-``. Options
+        ``s``, ``u``, ``v`` and ``o`` are refused. ``D`` splits segments, too, and is the nearest to ``s``.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to refine.
 
@@ -170,7 +191,8 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
         mesh = TriangleMesh.from_arrays(
             known["vertices"], known["triangles"], known.get("segments"), region_attributes=attributes,
             max_areas=areas, **points,
-        ).to_delaunay()
+        ).with_boundary_markers()
+        mesh = mesh.to_delaunay() if letters & _ADDS_POINTS else mesh
     else:
         graph = PlanarGraph.from_arrays(
             known["vertices"], known.get("segments", ()), holes=known.get("holes", ()),
@@ -179,7 +201,7 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
         mesh = graph.triangulate(convex_hull="c" in letters, keep_points=True)
     if not options.has_areas:
         mesh = replace(mesh, max_areas=None)
-    if letters & {"q", "a", "D"}:
+    if letters & _ADDS_POINTS:
         whole = "segments" if opts.count("Y") > 1 else "boundary" if "Y" in letters else "none"
         most = None if options.most_new_points is None else mesh.n_points + options.most_new_points
         with warnings.catch_warnings():
@@ -194,7 +216,7 @@ def triangulate(tri: Mapping[str, Any], opts: str = "", *, session: SessionLike 
 
 
 def _triangle_options(opts: object) -> _Options:
-    allowed = "allowed: Triangle's p r q a A c D Y S j n e B P N E, and Q V z X i F l s C"
+    allowed = "allowed: Triangle's p r q a A c D Y S j n e B P N E, and Q V z X i F l C"
     if not isinstance(opts, str):
         raise InputError(f"opts = {shown(opts)}; {allowed}")
     opts = "".join(opts.split()).removeprefix("-")

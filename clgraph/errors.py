@@ -62,6 +62,14 @@ class DeviceTimeoutError(DeviceError):
     """A bounded wait on the device (lock, grid barrier) ran out."""
 
 
+class WorkerLostError(DeviceError):
+    """A worker of a Dask cluster is lost, or has not answered in time."""
+
+
+class NoProgressError(DeviceTimeoutError):
+    """A loop whose every round must make progress made none: a fault of clgraph or of a driver, to be reported."""
+
+
 class KernelSourceError(ClgraphError):
     """A kernel source file is missing, or does not declare what the host asks of it."""
 
@@ -83,15 +91,27 @@ class VerificationError(ClgraphError, AssertionError):
 
 
 class MissingExtraError(ClgraphError, ImportError):
-    """A package that is not installed is needed here; names the extra of clgraph-opencl that brings it."""
+    """A package that is not installed is needed here; the message names it."""
+
+
+class MissingEdgesError(ClgraphError, AttributeError):
+    """The graph of an unpickled result is asked for its edges, which pickles of results leave out."""
 
 
 class ConvergenceWarning(UserWarning):
     """An iteration ended before it reached what was asked for."""
 
 
+class GraphWarning(UserWarning):
+    """A graph was taken, but it may not be the one that was meant."""
+
+
 class GraphFileWarning(UserWarning):
     """A graph file was read, but something in it was taken for granted or passed over."""
+
+
+class DeviceMatchWarning(UserWarning):
+    """A CPU was found by its processor's maker or model, which any OpenCL runtime of this machine shares."""
 
 
 class DeviceDroppedWarning(UserWarning):

@@ -53,5 +53,5 @@ def _classes() -> tuple[Any, Any]:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise MissingExtraError("a plot needs matplotlib: pip install 'clgraph-opencl[plot]'") from error
+        raise MissingExtraError("a plot needs matplotlib: pip install 'matplotlib>=3.8'") from error
     return Figure, FigureCanvasAgg

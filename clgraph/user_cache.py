@@ -14,17 +14,25 @@ from pathlib import Path
 logger = logging.getLogger(__name__)
 
 
+_NOWHERE = Path(os.devnull) / "clgraph"  # cannot be made, so every cache in it fails to be written
+
+
 @lru_cache(maxsize=1)
 def _own_root() -> Path:
-    path = Path(tempfile.mkdtemp(prefix="clgraph-"))
-    atexit.register(shutil.rmtree, path, ignore_errors=True)
-    return path
+    """Return a directory that is removed when this process ends, or ``_NOWHERE``."""
+    for folder in (None, "/dev/shm"):  # the second where the temporary directory cannot be written
+        with contextlib.suppress(OSError):
+            path = Path(tempfile.mkdtemp(prefix="clgraph-", dir=folder))
+            atexit.register(shutil.rmtree, path, ignore_errors=True)
+            return path
+    return _NOWHERE
 
 
 def cache_root() -> Path:
     """Return ``$CLGRAPH_CACHE_DIR``, else the platform's directory for caches (``~/.cache/clgraph``); made if missing.
 
-    Where that cannot be written, a directory that lasts as long as this process.
+    If that cannot be written, return a directory that is removed when this process ends. If nothing can be written,
+    return a path that does not exist, so that reading and writing caches raises an :class:`OSError`.
     """
     from platformdirs import user_cache_path  # not needed by a program that keeps nothing
 
@@ -45,9 +53,10 @@ def cache_root() -> Path:
 
 
 def cache_dir(name: str) -> Path:
-    """Return the directory *name* in the cache, made if missing."""
+    """Return the directory *name* in the cache, made if missing and possible."""
     path = cache_root() / name
-    path.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(OSError):
+        path.mkdir(parents=True, exist_ok=True)
     return path
 
 

@@ -7,31 +7,40 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
+from platformdirs import user_cache_path
 
 if TYPE_CHECKING:
     from clgraph.runtime.session import Session
 
 ROOT = Path(__file__).resolve().parent.parent
 DEVICES = os.environ.get("CLGRAPH_TEST_DEVICES", "pocl,intel").split(",")
+MAX_GROUP_TESTS = 40  # in turn on one worker. Files have up to 900 tests, and 15 workers waited for the longest file.
 PLATFORMS = {"intel": "intel(r) opencl"}  # PoCL's name of an Intel processor has the word, too
 
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
 
-if "CLGRAPH_TEST_CACHES" not in os.environ:
+if "CLGRAPH_TEST_CACHES" not in os.environ:  # not in child processes, of which some are pinned to a device
+    for name in ("CLGRAPH_DEVICE", "PYOPENCL_CTX"):  # a user's choice of device is not the tests'
+        os.environ.pop(name, None)
     os.environ["CLGRAPH_TEST_CACHES"] = tempfile.mkdtemp(prefix="clgraph-tests-")
     atexit.register(shutil.rmtree, os.environ["CLGRAPH_TEST_CACHES"], ignore_errors=True)
 # Workers of pytest-xdist have a cache each: programs are compiled under its lock, for which others would wait.
 _caches, _worker = os.environ["CLGRAPH_TEST_CACHES"], os.environ.get("PYTEST_XDIST_WORKER", "main")
 os.environ["CLGRAPH_CACHE_DIR"] = os.path.join(_caches, _worker)
+# All workers and later runs share the binaries of Intel's runtime and of GPU drivers, which lock their caches.
+for _kept in ("pyopencl", "gpu"):
+    Path(os.environ["CLGRAPH_CACHE_DIR"]).mkdir(parents=True, exist_ok=True)
+    (_shared := user_cache_path("clgraph-tests") / _kept).mkdir(parents=True, exist_ok=True)
+    if not (_link := Path(os.environ["CLGRAPH_CACHE_DIR"], _kept)).is_symlink():
+        _link.symlink_to(_shared)
 os.environ["CLGRAPH_LEARN"] = "0"  # what one test has measured must not change what another runs
-for name in ("CLGRAPH_DEVICE", "PYOPENCL_CTX"):  # a user's choice of device is not the tests'
-    os.environ.pop(name, None)
 
 # Drawn examples are the same in every run of CI, and a machine may be slow.
 hypothesis.settings.register_profile(
@@ -51,11 +60,16 @@ def _patience() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give all tests of a file to one worker of pytest-xdist if they need a device: it compiles each program once."""
+    """Give neighbouring tests of a file to one worker of pytest-xdist if they need a device.
+
+    A worker compiles each program once, so a file stays together as far as the others then have enough to do.
+    """
     with_sessions = {item.path for item in items if {"session", "pocl"} & {*getattr(item, "fixturenames", ())}}
+    seen = Counter[Path]()
     for item in items:
-        if item.path in with_sessions:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
+        if item.path in with_sessions and item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(f"{item.path.stem}-{seen[item.path] // MAX_GROUP_TESTS}"))
+            seen[item.path] += 1
 
 
 @cache

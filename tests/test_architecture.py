@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
+import conftest
 import pytest
 
 from clgraph.algorithms.table import MODULES, ON_MESHES
@@ -16,7 +17,7 @@ from clgraph.runtime.source import build_input
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "clgraph"
 
-DATA = {"data", "figure", "names", "progress", "io", "user_cache"}
+DATA = {"data", "figure", "names", "progress", "tables", "io", "user_cache"}
 CHECKS = {"errors", "host_memory", "arguments"}  # what everything may import
 TOP = {"hetero", "distributed", "compat", "csgraph", "networkx_backend", "cli", "report", "__main__"}
 BELOW = {  # a part of the package -> the parts it may import, beside itself
@@ -69,8 +70,10 @@ def violations(module: str, source: str) -> list[str]:
     for name, inside in imports(ast.parse(source), module):
         top, _, rest = name.partition(".")
         target = rest.partition(".")[0]
-        if top == "pyopencl" and part not in USE_OPENCL:
+        if (top == "pyopencl" or name.startswith("clgraph.runtime.opencl")) and part not in USE_OPENCL:
             found.append(f"{module} imports pyopencl")
+        elif top == "pyopencl" and not inside and module != "clgraph.runtime.opencl":
+            found.append(f"{module} loads pyopencl, which clgraph.runtime.opencl does at its first use")
         if top != "clgraph" or target == "__version__":
             continue
         if target == "reference" and part != "reference":
@@ -103,8 +106,9 @@ def test_a_module_imports_only_what_is_below_it(path: Path) -> None:
 
 def test_the_package_itself_only_knows_names() -> None:
     tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    tree.body = [n for n in tree.body if ast.unparse(n).partition(":")[0] != "if TYPE_CHECKING"]
     assert {name for name, _ in imports(tree, "clgraph.__init__")} <= {
-        "__future__.annotations", "importlib", "typing.Any",
+        "__future__.annotations", "importlib", "typing.TYPE_CHECKING", "typing.Any",
     }  # fmt: skip
 
 
@@ -125,6 +129,8 @@ def test_the_package_itself_only_knows_names() -> None:
         ("clgraph.algorithms.bfs", "from clgraph.reference.bfs import check_bfs"),
         ("clgraph.cli.color", "import clgraph.reference"),
         ("clgraph.cli.color", "def f():\n    import pyopencl.array"),
+        ("clgraph.cli.color", "from clgraph.runtime import opencl as cl"),
+        ("clgraph.runtime.session", "import pyopencl as cl"),
         ("clgraph.cli.color", "from clgraph import connected_components"),
         ("clgraph.report", "def f():\n    from clgraph.reference import components"),
         ("clgraph.utils", ""),
@@ -138,7 +144,7 @@ def test_a_planted_violation_is_found(module: str, source: str) -> None:
     ("module", "source"),
     [
         ("clgraph.data.graph", "from clgraph.data.stats import graph_stats\nfrom clgraph.data import csr"),
-        ("clgraph.runtime.session", "from .arrays import DeviceArray\nimport pyopencl as cl"),
+        ("clgraph.runtime.session", "from .arrays import DeviceArray\nfrom clgraph.runtime import opencl as cl"),
         ("clgraph.algorithms.bfs.levels", "from clgraph.algorithms.traversal import queues"),
         ("clgraph.algorithms.bfs", "def f():\n    from clgraph.reference.bfs import check_bfs"),
         ("clgraph.algorithms.components", "from clgraph.algorithms import components_work"),
@@ -332,3 +338,25 @@ def test_kernels_of_an_algorithm_stand_in_a_folder_of_its_name(folder: str) -> N
 def test_a_kernel_file_begins_with_what_it_does(name: str) -> None:
     head = re.match(r"/\*(.*?)\*/", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL)
     assert head and len(head[1].split()) >= 5, f"{name} has no head"
+
+
+def test_no_worker_gets_all_tests_of_a_long_file(request: pytest.FixtureRequest) -> None:
+    """Files without a device are spread test by test, and groups that tests name themselves stay whole."""
+    first = request.node
+    groups: dict[str, list[str]] = {}
+    for path, fixture, n, marks in (
+        ("long", "session", 100, ()), ("short", "pocl", 3, ()), ("plain", "tmp_path", 3, ()),
+        ("own", "session", 100, (pytest.mark.xdist_group("together"),)),
+    ):
+        items = [pytest.Function.from_parent(first.parent, name=f"{path}{k}", callobj=missing_parts) for k in range(n)]
+        for item in items:
+            item.path, item.fixturenames = Path(path), [fixture]
+            for mark in marks:
+                item.add_marker(mark)
+        conftest.pytest_collection_modifyitems(items)
+        for item in items:
+            names = [mark.args[0] for mark in item.iter_markers("xdist_group")]
+            groups.setdefault("+".join(names), []).append(item.name)
+    sizes = {name: len(items) for name, items in groups.items()}
+    assert sizes == {"long-0": 40, "long-1": 40, "long-2": 20, "short-0": 3, "": 3, "together": 100}
+    assert groups["long-1"] == [f"long{k}" for k in range(40, 80)], "neighbours stay together"

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from conftest import ROOT
 
 import clgraph as cg
@@ -82,10 +83,60 @@ def test_an_integer_seed_is_itself_and_others_give_one() -> None:
         assert first == checked_seed(make(5)) != checked_seed(generator), "the next number is another one"
 
 
-@pytest.mark.parametrize("seed", [-1, 1.5, "x", [1, -1], [0.5], Broken(), {1}, itertools.count()])
+def _holding_itself() -> Any:
+    elements = np.empty(2, object)
+    elements[:] = [np.matrix([[0, 1]])] * 2
+    return elements
+
+
+SEEDS = [
+    -1, 1.5, "x", [1, -1], [0.5], Broken(), {1}, itertools.count(), np.matrix([[0, 1], [1, 0]]), [np.matrix([[0, 1]])],
+    _holding_itself(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", SEEDS)
 def test_what_numpy_refuses_as_a_seed_is_refused(seed: Any) -> None:
-    with pytest.raises(InputError, match=r"seed = .*; allowed: None, integers from 0 on"):
+    with pytest.raises(InputError, match=r"(?s)seed = .*; allowed: None, integers from 0 on"):
         checked_seed(seed)
+
+
+class Agreeable(str):
+    """A str that equals everything."""
+
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return True
+
+
+def _damaged_rows() -> sp.csr_array:
+    matrix = sp.csr_array(np.eye(6))
+    matrix.indptr = matrix.indptr.astype(np.uint64) * 2**60
+    return matrix
+
+
+GRID = cg.generators.grid(3, 3)
+MESH = cg.PlanarGraph.from_arrays([[0, 0], [1, 0], [0, 1]]).triangulate(convex_hull=True)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: cg.HeteroScheduler(np.ma.masked), "devices = masked"),
+        (lambda: cg.HeteroScheduler(_damaged_rows()), "devices = "),
+        (lambda: cg.SplitGraph.from_graph(GRID, np.ma.masked), "devices = masked"),
+        (lambda: cg.SplitGraph.from_graph(GRID, 3), "devices = 3"),
+        (lambda: cg.refine_mesh(MESH, whole=np.arange(6)), "whole = array"),
+        (lambda: cg.refine_mesh(MESH, whole=sp.csr_array(np.eye(6))), "whole = "),
+        (lambda: cg.partition(GRID, 2, refinement=Agreeable("zz")), "refinement = 'zz'"),
+        (lambda: cg.minimum_spanning_forest(GRID, devices=["pocl"], strategy=np.arange(2)), "strategy = array"),
+        (lambda: cg.connected_components(GRID, devices=["pocl"], strategy=np.arange(2)), "strategy = array"),
+    ],
+)
+def test_an_argument_that_does_not_compare_as_a_name_does_is_refused(call: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call()
 
 
 @pytest.mark.parametrize(

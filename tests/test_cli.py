@@ -24,7 +24,7 @@ from clgraph.report import read_rows
 from clgraph.runtime.child import Answer, run_child
 
 # Two triangles, one vertex pair and an isolated vertex; ids as a user would give them.
-EDGES = "# two triangles and a pair\n0 1\n1 2\n2 0\n3 4\n4 5\n5 3\n7 8\n"
+EDGES = "# two triangles and a pair\n# Nodes: 9 Edges: 7\n0 1\n1 2\n2 0\n3 4\n4 5\n5 3\n7 8\n"
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ def test_a_plot_that_cannot_be_drawn_is_refused_before_any_work(
         with monkeypatch.context() as context:
             context.setitem(sys.modules, "matplotlib.figure", None)
             assert main([*arguments, "--plot", "picture.png"]) == 1
-        assert "clgraph-opencl[plot]" in capsys.readouterr().err
+        assert "pip install 'matplotlib" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("algorithm", MODULES)
@@ -190,6 +190,8 @@ def test_info(graph_file: str, capsys: pytest.CaptureFixture[str]) -> None:
     document = document_of(capsys, "info", graph_file, "--diameter")
     assert (document["n_vertices"], document["max_degree"], document["n_isolated"]) == (9, 2, 1)
     assert document["diameter_bound"] == 1
+    compact = document_of(capsys, "info", graph_file, "--ids", "compact")
+    assert (compact["n_vertices"], compact["n_isolated"]) == (8, 0)
     text = output_of(capsys, "info", graph_file)
     assert f"n_edges{'':22}{document['n_edges']}\n" in text
 
@@ -205,12 +207,24 @@ def test_options_say_how_a_file_is_to_be_read(
     options = ["--format", "edge_list"]
     assert document_of(capsys, "info", path, *options)["n_vertices"] == 3
     assert main(["info", path, *options, "--no-directed"]) == 0
+    assert main(["info", path, *options, "--ids", "keep"]) == 0
     captured = capsys.readouterr()
     assert captured.err.startswith(f"clgraph: warning: {path}: the smallest id is 1") and captured.err.count("\n") == 1
     assert ".py" not in captured.err
+    size = str(tmp_path / "size.txt")
+    Path(size).write_text("4 2 1217567877\n1 2 1217567878\n", encoding="utf-8")
+    for more in ([], ["--columns", "source,target,time"]):
+        assert main(["info", size, *more]) == 0
+        assert ("looks like times" in capsys.readouterr().err) == (not more)
+    Path(size).write_text("4 2\n1 2\n2 3\n", encoding="utf-8")
+    for more, n in (([], 4), (["--size-line"], 4), (["--no-size-line"], 4), (["--no-size-line", "--base", "0"], 5)):
+        assert main(["info", size, *more, "--json"]) == 0
+        captured = capsys.readouterr()
+        assert json.loads(captured.out)["n_vertices"] == n and ("--no-size-line" in captured.err) == (not more)
     for base, n in (("0", 4), ("1", 3)):
-        assert document_of(capsys, "info", path, *options, "--base", base)["n_vertices"] == n
-        assert capsys.readouterr().err == ""
+        assert main(["info", path, *options, "--base", base, "--json"]) == 0
+        captured = capsys.readouterr()
+        assert json.loads(captured.out)["n_vertices"] == n and captured.err == ""
     assert document_of(capsys, "info", path, *options, "--base", "1", "--directed")["n_edges"] == 2
     output_of(capsys, "convert", path, str(tmp_path / "out.mtx"), *options, "--base", "1", "--directed")
     assert document_of(capsys, "info", str(tmp_path / "out.mtx"))["directed"] is True
@@ -218,9 +232,10 @@ def test_options_say_how_a_file_is_to_be_read(
         with pytest.raises(SystemExit):
             main([name, "--help"])
         text = " ".join(capsys.readouterr().out.split())
-        assert all(word in text for word in (*FORMATS, "--base {0,1}", "--directed, --no-directed"))
-    assert main(["explain", "factorization", path, "--base", "1"]) == 4
-    assert "--base" in capsys.readouterr().err
+        options = ["--base {0,1}", "--directed, --no-directed", "--ids {keep,compact}", "--columns", "--size-line"]
+        assert all(word in text for word in (*FORMATS, *options))
+    assert main(["explain", "factorization", path, "--base", "1", "--no-size-line"]) == 4
+    assert "--base, --size-line" in capsys.readouterr().err
 
 
 def test_the_suffix_of_an_output_decides_what_stands_between(tmp_path: Path) -> None:
@@ -240,6 +255,9 @@ def test_convert_keeps_the_graph(graph_file: str, tmp_path: Path, capsys: pytest
     before, after = read(graph_file), read(target)
     np.testing.assert_array_equal(before.column_indices, after.column_indices)
     np.testing.assert_array_equal(before.row_offsets, after.row_offsets)
+    for name in ("again.csv", "again.npz"):
+        output_of(capsys, "convert", graph_file, str(tmp_path / name), "--ids", "compact")
+        assert read(tmp_path / name).labels.tolist() == [0, 1, 2, 3, 4, 5, 7, 8]  # type: ignore[union-attr]
     assert main(["convert", graph_file, str(tmp_path / "absent" / "graph.mtx")]) == 4
 
 
@@ -267,7 +285,7 @@ def test_a_text_file_is_parsed_once(
     monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path / "cache"))
     first = output_of(capsys, "info", graph_file)
     with monkeypatch.context() as context:
-        context.setattr(edge_list, "_split_commas", None)  # parsing would fail now
+        context.setattr(edge_list, "separated", None)  # parsing would fail now
         assert output_of(capsys, "info", graph_file) == first
     output_of(capsys, "convert", graph_file, str(tmp_path / "graph.npz"))
     output_of(capsys, "info", str(tmp_path / "graph.npz"))
@@ -417,6 +435,9 @@ def test_bfs_writes_distances(
 
 
 def test_sssp(tmp_path: Path, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    from clgraph.data.graph import Graph
+    from clgraph.io import write
+
     path = tmp_path / "weighted.txt"
     path.write_text("0 1 5\n1 2 3\n0 2 9\n3 4 7\n", encoding="utf-8")
     options = ["sssp", str(path), *on_pocl, "--source", "0"]
@@ -430,6 +451,13 @@ def test_sssp(tmp_path: Path, on_pocl: list[str], capsys: pytest.CaptureFixture[
     assert np.load(array).dtype == np.int64 and np.load(array).tolist() == [0, 5, 8, 0, 7]
     path.write_text("0 1 0.1\n", encoding="utf-8")
     assert output_of(capsys, *options, "-o", "-") == "0\t0.0\n1\t0.1\n"
+    assert main([*options, "--dtype", "float32"]) == 4
+    assert "dtype = 'float32'; allowed: float64 by weights of float64" in capsys.readouterr().err
+    narrow = str(tmp_path / "narrow.npz")
+    write(Graph.from_edges([0, 1], [1, 2], np.array([1, 2**-24], np.float32)), narrow)
+    for dtype, expected in (("float64", 1 + 2**-24), ("float32", 1)):
+        output_of(capsys, "sssp", narrow, *on_pocl, "--source", "0", "--dtype", dtype, "-o", array)
+        assert np.load(array).dtype == dtype and np.load(array)[2] == expected
     path.write_text("0 1 5\n1 2 -3\n", encoding="utf-8")
     assert main(options) == 4 and "-3" in capsys.readouterr().err
 
@@ -441,7 +469,7 @@ def test_sources_are_ids_of_the_file(
     from clgraph.io import write
 
     for name in ("bfs", "sssp"):
-        for unknown in ("9", "-1", "1.5", "a"):
+        for unknown in ("9", "-1", "1.5", "a", str(2**64)):
             assert main([name, graph_file, *on_pocl, "--source", "0", f"--source={unknown}"]) == 4
             assert unknown in capsys.readouterr().err
         for ids, unknown in ((["10", "7", "20"], "0"), (["b", "a", "01"], "1")):
@@ -452,6 +480,72 @@ def test_sources_are_ids_of_the_file(
             assert text == f"{ids[0]}\t2\t{ids[1]}\n{ids[1]}\t1\t{ids[2]}\n{ids[2]}\t0\t-\n"
             assert main([name, path, *on_pocl, "--source", unknown]) == 4
             assert unknown in capsys.readouterr().err
+
+
+ONE_BASED = {
+    "a.gr": "p sp 4 4\na 1 2 5\na 2 1 5\na 2 3 7\na 3 2 7\n",
+    "a.mtx": "%%MatrixMarket matrix coordinate integer symmetric\n4 4 2\n2 1 5\n3 2 7\n",
+    "a.graph": "4 2 1\n2 5\n1 5 3 7\n2 7\n\n",
+    "a.txt": "# Nodes: 4 Edges: 2\n1 2 5\n2 3 7\n4 4 0\n",
+    "out.a": "% sym weighted\n% 2 4 4\n1 2 5\n2 3 7\n",
+    "list.txt": "1 2 5\n2 3 7\n4 4 0\n",
+}
+
+
+@pytest.mark.parametrize("name", ONE_BASED)
+def test_ids_that_a_person_types_and_reads_are_those_of_the_file(
+    name: str, tmp_path: Path, on_pocl: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLGRAPH_CACHE_DIR", str(tmp_path / "cache"))
+    path = tmp_path / name
+    path.write_text(ONE_BASED[name], encoding="utf-8")
+    files = [str(path)]
+    for other in ("b.npz", "b.txt", "b.csv", "b.mtx", "b.gr"):
+        output_of(capsys, "convert", str(path), str(tmp_path / other))
+        files.append(str(tmp_path / other))
+    for file in [*files, str(path)]:  # the last one comes from the cache
+        text = output_of(capsys, "sssp", file, *on_pocl, "--source", "1", "--predecessors", "-o", "-")
+        assert text.splitlines() == ["1\t0\t-", "2\t5\t1", "3\t12\t2", "4\t-1\t-"], file
+    text = output_of(capsys, "bfs", str(path), *on_pocl, "--source", "3", "-o", "-")
+    assert text.startswith("1\t2\n2\t1\n3\t0\n")
+    for command in ("connected_components", "color"):
+        lines = output_of(capsys, command, str(path), *on_pocl, "-o", "-").splitlines()
+        assert [line.split("\t")[0] for line in lines] == ["1", "2", "3", "4"]
+    assert output_of(capsys, "minimum_spanning_forest", str(path), *on_pocl, "-o", "-") == "1\t2\t5\n2\t3\t7\n"
+    assert main(["bfs", str(path), *on_pocl, "--source", "0"]) == 4
+    assert "source 0 is not among" in capsys.readouterr().err
+
+
+def test_rows_and_json_are_not_mixed(graph_file: str, capsys: pytest.CaptureFixture[str]) -> None:
+    commands = [
+        ["connected_components"], ["minimum_spanning_forest"], ["bfs", "--source", "0"], ["sssp", "--source", "0"],
+        ["color"], ["partition", "-k", "2"],
+    ]  # fmt: skip
+    for arguments in commands:
+        assert main([*arguments, graph_file, "--json", "-o", "-"]) == 4
+        captured = capsys.readouterr()
+        assert captured.out == "" and "both write to stdout" in captured.err
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    ("redirection", "code", "message"),
+    [
+        (">&-", 4, "clgraph: stdout is closed: redirect it to a file or to /dev/null\n"),
+        (">/dev/full", 4, "clgraph: stdout: No space left on device\n"),
+        ("2>&- >/dev/null", 0, ""),
+        ("2>&- --base 7 >/dev/null", 2, ""),
+        ("--debug 2>&- >/dev/null", 0, ""),
+    ],
+)
+def test_a_stdout_that_is_closed_or_full_is_one_line(
+    graph_file: str, redirection: str, code: int, message: str, unbuffered: str
+) -> None:
+    child = subprocess.run(
+        ["bash", "-c", f'"$0" -m clgraph.cli.main info "$1" {redirection}', sys.executable, graph_file],
+        cwd=ROOT, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+    )  # fmt: skip
+    assert (child.returncode, child.stdout, child.stderr) == (code, "", message)
 
 
 def test_every_strategy_can_be_forced(
@@ -559,6 +653,26 @@ def test_partition(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFi
     assert "edge cut" in output_of(capsys, "partition", graph_file, "-k", "3", "--seed", "2", "-o", str(path), *on_pocl)
     assert np.bincount(np.loadtxt(path, int)).tolist() == document["part_weights"]
     assert main(["partition", graph_file, "-k", "0", *on_pocl]) == 4
+
+
+def test_partition_of_real_weights(on_pocl: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "real.txt"
+    path.write_text("1 2 0.5\n2 3 0.25\n3 4 0.5\n4 1 1e-9\n", encoding="utf-8")
+    command = ["partition", str(path), "-k", "2", *on_pocl]
+    assert main(command) == 4
+    assert "--scale-weights FACTOR multiplies and rounds them; at most 8.55e+08 here" in capsys.readouterr().err
+    document = document_of(capsys, *command, "--scale-weights", "100", "--verify")
+    assert document["edge_cut"] == 25 and document["part_weights"] == [2, 2] and document["scale_weights"] == 100
+    assert main([*command, "--scale-weights", "100"]) == 0
+    captured = capsys.readouterr()
+    assert "edge cut      25 (0.25 before scaling)" in captured.out
+    assert "--scale-weights 100: 2 entries round to 0" in captured.err
+    assert document_of(capsys, *command, "--scale-weights", "8.55e8")["edge_cut"] == 213750001
+    for factor, message in (("9e8", "edges weigh 1125000001 together"), ("1e30", "beyond 64 bits"), ("0", "above 0")):
+        assert main([*command, "--scale-weights", factor]) == 4
+        assert message in capsys.readouterr().err
+    path.write_text("1 2\n", encoding="utf-8")
+    assert main([*command, "--scale-weights", "2"]) == 4 and "has no weights" in capsys.readouterr().err
 
 
 def test_refine(on_pocl: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

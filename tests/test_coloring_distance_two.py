@@ -337,7 +337,7 @@ def test_explain(pocl: Session) -> None:
         choice = cg.explain("color", data, distance=2, session=pocl, **options)
         assert choice.strategy == expected and set(choice.unsupported) == set(STRATEGIES) - {expected}
     for why, wrong in (
-        ("no reverse", {"distance": 2}), ("at distance 2", {"bipartite": True}), ("unknown options by", {"by": "edge"}),
+        ("no reverse", {"distance": 2}), ("at distance 2", {"bipartite": True}), ("no argument by", {"by": "edge"}),
     ):
         with pytest.raises(InputError, match=why):
             cg.explain("color", DIRECTED["directed-path"](), session=pocl, **wrong)
@@ -377,6 +377,10 @@ def test_errors(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     damaged.indices[1] = 7
     with pytest.raises(GraphError, match="damaged"):
         cg.color_columns(damaged, session=pocl)
+    wrapping = sp.csr_array(np.eye(6))
+    wrapping.indptr = np.array([0, *range(1, 6), 0], np.uint64) * 2**60
+    with pytest.raises(GraphError, match="damaged"):
+        cg.color_columns(wrapping, session=pocl)
     # Kernels that colour nothing.
     monkeypatch.setattr(windows, "_PATIENCE", 3)
     monkeypatch.setattr(windows.Windows, "_step", lambda self, *_: len([p.state.fill(9) for p in self._parts]))
@@ -384,6 +388,13 @@ def test_errors(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     for deterministic in (False, True):
         with pytest.raises(DeviceTimeoutError, match="distance 2"):
             cg.color(graph, distance=2, deterministic=deterministic, session=pocl)
+
+
+def test_zeros_in_the_blocks_of_a_bsr_matrix_join_no_columns(pocl: Session) -> None:
+    identity = sp.bsr_array(np.eye(6), blocksize=(3, 3))
+    assert cg.color_columns(identity, session=pocl, verify=True).n_colors == 1
+    assert cg.count_conflicts(identity, [0] * 6, distance=2, bipartite=True, session=pocl) == 0
+    assert reference.count_conflicts(identity, np.zeros(6, int), 2, bipartite=True) == 0
 
 
 @pytest.mark.parametrize("width", [16, 64])

@@ -1,11 +1,13 @@
 """Components and forests over Dask's workers: the same answers as one device, whatever becomes of the workers."""
 from __future__ import annotations
 
+import contextlib
 import os
 import pickle
 import signal
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
@@ -38,6 +40,7 @@ from clgraph.errors import (
     KernelBuildError,
     MissingExtraError,
     NoDeviceError,
+    WorkerLostError,
 )
 from clgraph.hetero import elementwise
 from clgraph.progress import Progress, listening
@@ -164,6 +167,38 @@ def test_chunks_of_every_kind_are_read_in_segments(
     assert sum(part[0].size for part in chunks.segments(pairs, n=None)) == sources.size
     future = client.submit(lambda: arrays[:2], pure=False)
     assert cgd.connected_components([future], n_vertices=300, client=client).info.n_edges == sources.size
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.txt", "3 2\n0 1\n1 2\n", "line 1: '3 2'; expected no size line, though it fits"),
+        ("a.txt", "3 5\n0 1 0.5\n1 2 0.5\n", "line 1: '3 5'; expected 'source target'"),
+        ("a.txt", "% bip unweighted\n1 1\n", "two sets of ids"),
+        ("a.csv", "source,target,capacity\n1,1,5\n", "line 1: 'source,target,capacity'"),
+        ("a.npz", {"sources": np.array(3), "targets": np.zeros(1, int)}, r"sources has shape \(\)"),
+        ("a.npz", {"sources": np.zeros(1), "targets": np.zeros(1), "weights": np.array(1.5)}, "weights has shape"),
+    ],
+)
+def test_chunks_that_are_no_list_of_edges_are_refused(tmp_path: Path, name: str, content: Any, message: str) -> None:
+    if isinstance(content, str):
+        (tmp_path / name).write_text(content)
+    else:
+        np.savez(tmp_path / name, **content)
+    with pytest.raises(GraphFileError, match=message):
+        list(chunks.segments(tmp_path / name, n=None))
+
+
+def test_chunks_of_text_have_size_lines_and_names_of_columns(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("4 2\n0 1 0.5\n1 2 1.5\n")
+    (tmp_path / "b.csv").write_text("weight,target,source\n0.5,1,0\n1.5,2,1\n")
+    for name in ("a.txt", "b.csv"):
+        ((sources, targets, weights),) = chunks.segments(tmp_path / name, n=None)
+        assert (sources.tolist(), targets.tolist()) == ([0, 1], [1, 2])
+        assert weights is not None and weights.tolist() == [0.5, 1.5]
+    (tmp_path / "c.txt").write_text("5 9\n0 1\n1 2\n")
+    ((sources, targets, _),) = chunks.segments(tmp_path / "c.txt", n=None)
+    assert (sources.tolist(), targets.tolist()) == ([5, 0, 1], [9, 1, 2])
 
 
 @pytest.mark.parametrize("maximum", [False, True])
@@ -316,6 +351,73 @@ def test_a_killed_worker_changes_nothing(tmp_path: Path, place: int) -> None:
         assert np.array_equal(getattr(found["minimum_spanning_forest"], name), getattr(forest, name))
 
 
+@pytest.mark.parametrize(("sign", "message"), [(signal.SIGKILL, "is lost"), (signal.SIGSTOP, "has not answered")])
+def test_a_worker_that_is_lost_before_it_describes_its_device_is_left_out(sign: signal.Signals, message: str) -> None:
+    session_on("pocl")
+    options = {"workers_per_device": N_WORKERS, "memory_limit": None}
+    with cgd.LocalOpenCLCluster(["pocl"], **options) as cluster, distributed.Client(cluster) as client:
+        client.wait_for_workers(N_WORKERS)
+        workers.devices_of(client)  # devices have begun, so that the other worker answers at once
+        pids = client.run(os.getpid)
+        first = pids[min(pids)]
+        os.kill(first, signal.SIGSTOP)  # before its task comes, in any case
+        timer = threading.Timer(1.0, os.kill, (first, sign))
+        timer.start()
+        try:
+            limit = dask.config.set({"distributed.scheduler.worker-ttl": "5s"})
+            with limit, pytest.warns(DeviceDroppedWarning, match=f"worker {min(pids)} {message}"):
+                n_components, _ = cgd.connected_components([([0, 1], [1, 2])], n_vertices=4, client=client)
+        finally:
+            timer.join()
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(first, signal.SIGKILL)
+    assert n_components == 2
+
+
+def test_the_only_worker_may_be_lost_before_it_describes_its_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    session_on("pocl")
+    submit = workers.submit
+    lost: list[int] = []
+
+    def killing(client: distributed.Client, address: str, *arguments: Any, **options: Any) -> Any:
+        if not lost:
+            lost.append(client.run(os.getpid)[address])
+            os.kill(lost[0], signal.SIGKILL)
+        return submit(client, address, *arguments, **options)
+
+    monkeypatch.setattr(workers, "submit", killing)
+    with cgd.LocalOpenCLCluster(["pocl"], memory_limit=None) as cluster, distributed.Client(cluster) as client:
+        client.wait_for_workers(1)
+        with pytest.warns(DeviceDroppedWarning, match="is lost"):
+            assert cgd.connected_components([([0], [1])], client=client).n_components == 1
+        assert lost[0] not in client.run(os.getpid).values()
+
+
+def test_waits_end_when_no_worker_is_left() -> None:
+    with distributed.LocalCluster(
+        n_workers=0, host="127.0.0.1", dashboard_address="127.0.0.1:0"
+    ) as cluster, distributed.Client(cluster) as client, dask.config.set({"distributed.scheduler.worker-ttl": "1s"}):
+        future = client.submit(pow, 2, 3)
+        with pytest.raises(ClusterError, match="has lost all workers"):
+            workers.wait_for(client, [future])
+        with pytest.raises(ClusterError, match="has lost all workers"):
+            workers.results(client, [future])
+        with pytest.raises(WorkerLostError, match=r"worker tcp://127\.0\.0\.1:1 is lost"):
+            workers.results(client, [future], address="tcp://127.0.0.1:1")
+
+
+def test_a_result_may_take_longer_than_a_look(client: distributed.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_LOOK_SECONDS", 1e-3)
+    (found,) = workers.results(client, [client.submit(np.ones, 1 << 22, pure=False)], address=min(client.nthreads()))
+    assert found.sum() == 1 << 22
+    with pytest.raises(TimeoutError, match="of the task"):
+        workers.results(client, [client.submit(_late)])
+
+
+def _late() -> None:
+    raise TimeoutError("of the task")
+
+
 def test_progress_is_told_chunk_by_chunk(client: distributed.Client) -> None:
     told: list[Progress] = []
     with listening(told.append):
@@ -437,7 +539,7 @@ def test_without_dask_the_package_says_what_to_install() -> None:
         "import sys\nsys.modules['distributed'] = None\n"
         "import clgraph\nfrom clgraph.errors import MissingExtraError\n"
         "try:\n    import clgraph.distributed\n"
-        "except MissingExtraError as error:\n    assert 'clgraph-opencl[dask]' in str(error)\n"
+        "except MissingExtraError as error:\n    assert \"pip install 'distributed\" in str(error)\n"
         "else:\n    raise SystemExit('no error')"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=200)

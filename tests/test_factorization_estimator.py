@@ -27,6 +27,7 @@ from clgraph.algorithms import factorization
 from clgraph.algorithms.factorization import estimator, training
 from clgraph.algorithms.factorization.estimator import SGDMatrixFactorization
 from clgraph.algorithms.factorization.factors import initial_factors
+from clgraph.algorithms.factorization.model_file import read_model, write_model
 from clgraph.algorithms.factorization.schedules import SCHEDULES, make_schedule
 from clgraph.algorithms.factorization.training import Errors, Factorization
 from clgraph.cli.main import main
@@ -540,6 +541,48 @@ def assert_same_factors(first: SGDMatrixFactorization, second: SGDMatrixFactoriz
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.parametrize("biases", [False, True])
+@pytest.mark.parametrize("form", ["pairs", "ratings", "matrix"])
+def test_pairs_to_evaluate_on_go_with_every_form_and_may_be_unseen(make: Any, form: str, biases: bool) -> None:
+    X, y = SMALL.to_pairs()
+    given = {"pairs": (X, y), "ratings": (SMALL, None), "matrix": (SMALL.to_scipy(), None)}[form]
+    for pairs in (X[:9], [*X[:9].tolist(), [0, 99], [77, 0], [77, 99]], [[77, 99], [0, 99]]):
+        told = np.linspace(-2, 2, len(pairs)).astype(np.float32)
+        model = make(biases=biases).fit(*given, eval_set=(pairs, told))
+        assert_same_factors(model, make(biases=biases).fit(*given))
+        users, items = np.transpose(pairs)
+        known = (users < 40) & (items < 30)
+        u, i = np.where(users < 40, users, 0), np.where(items < 30, items, 0)
+        predicted = model.mean_ + known * (model.user_factors_[u] * model.item_factors_[i]).sum(axis=1)
+        if biases:
+            predicted += (users < 40) * model.user_biases_[u] + (items < 30) * model.item_biases_[i]
+        assert model.eval_curve_[-1] == pytest.approx(np.sqrt(((predicted - told) ** 2).mean()), rel=1e-5)
+    with pytest.raises(InputError, match="item 'z' was not in"):
+        make().fit(NAMED, eval_set=Ratings.from_triples(["ann"], ["z"], [1.0], ids="compact"))
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        make().fit(*given, eval_set=(X[:3], y[:2]))
+
+
+def test_a_loaded_model_knows_the_names_of_its_columns(make: Any, tmp_path: Path, pocl: Session) -> None:
+    pandas = pytest.importorskip("pandas")
+    X, y = SMALL.to_pairs()
+    frames = (pandas.DataFrame(X, columns=["user", "item"]), y), (pandas.DataFrame(SMALL.to_scipy().toarray()).rename(
+        columns=lambda k: f"item {k}"), None)
+    for frame, values in frames:
+        model = make().fit(frame, values)
+        model.save(tmp_path / "model")
+        loaded = SGDMatrixFactorization.load(tmp_path / "model", session=pocl)
+        assert loaded.feature_names_in_.dtype == object
+        np.testing.assert_array_equal(loaded.feature_names_in_, model.feature_names_in_)
+        np.testing.assert_array_equal(loaded.predict(frame), model.predict(frame))  # without a warning
+        with pytest.raises(ValueError, match="feature names should match"):
+            loaded.predict(frame.rename(columns={frame.columns[0]: "other"}))
+    settings, arrays = read_model(tmp_path / "model")
+    write_model(tmp_path / "model", settings, arrays | {"feature_names": np.array(["only one"])})
+    with pytest.raises(InputError, match="names of 30 features"):
+        SGDMatrixFactorization.load(tmp_path / "model", session=pocl)
+
+
 def test_recommend_ranks_all_items(make: Any) -> None:
     model = make(biases=True, n_epochs=10).fit(SMALL)
     scores = model.predict([5] * 30, list(range(30)))
@@ -755,7 +798,7 @@ def test_without_scikit_learn_the_error_names_the_extra() -> None:
     command = code.replace("clgraph; clgraph.SGD", "clgraph.cli.main as m; sys.exit(m.main(['factorization', 'x'])) #")
     for text in (code, command):
         child = subprocess.run([sys.executable, "-c", text], cwd=ROOT, capture_output=True, text=True, check=False)
-        assert child.returncode == 1 and "pip install 'clgraph-opencl[sklearn]'" in child.stderr
+        assert child.returncode == 1 and "pip install 'scikit-learn>=1.6'" in child.stderr
 
 
 def test_verbose_tells_each_epoch_on_stderr(make: Any, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,12 @@
 from __future__ import annotations
 
+import contextlib
 import pickle
+import warnings
+from collections import deque
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import networkx as nx
@@ -11,10 +17,13 @@ from graphs import DIRECTED, GRAPHS, UNDIRECTED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from wrappers import WRAPPERS, Element, Tensor
 
+from clgraph import bfs, connected_components, minimum_spanning_forest, sssp
 from clgraph.data.csr import offset_dtype, owned
 from clgraph.data.graph import Graph, as_graph
-from clgraph.errors import ClgraphError, GraphError, InputError
+from clgraph.data.ratings import Ratings
+from clgraph.errors import ClgraphError, GraphError, GraphWarning, InputError
 from clgraph.generators import path, random_weights
 
 
@@ -143,6 +152,10 @@ def test_self_loops_can_be_dropped() -> None:
         ((["b", "a"], ["a", "c"]), "auto", ["a", "b", "c"]),
         (([(1, 2), "x"], ["x", 3]), "auto", [(1, 2), "x", 3]),
         (([2**63 - 1, 5], [5, 7]), "auto", [5, 7, 2**63 - 1]),
+        (([-1, 2**63], [2**63 + 1, 5]), "auto", [-1, 2**63, 2**63 + 1, 5]),
+        ((["a", "a\0"], ["b", "b"]), "auto", ["a", "a\0", "b"]),
+        ((np.array(["b", "a"], object), ["a", "c"]), "auto", ["a", "b", "c"]),
+        ((range(3, 5), deque([4, 7])), "auto", [3, 4, 7]),
         (([30, 10], [10, 20]), [30, 20, 10], [30, 20, 10]),
         ((["b"], ["a"]), ["z", "a", "b"], ["z", "a", "b"]),
     ],
@@ -152,6 +165,66 @@ def test_ids_become_labels(ids: Any, labels: Any, expected: list[Any]) -> None:
     assert graph.labels is not None and graph.labels.tolist() == expected
     found = [(expected[u], expected[v]) for u, v in entries(graph)]
     assert sorted(found, key=repr) == sorted(zip(*ids, strict=True), key=repr)
+
+
+@pytest.mark.parametrize("kind", [*WRAPPERS, "pyarrow", "chunked", "dictionary", "pandas", "categories"])
+def test_ids_of_other_packages_arrays(kind: Any) -> None:
+    pa, pd = (pytest.importorskip(name) for name in ("pyarrow", "pandas")) if isinstance(kind, str) else (None, None)
+    make = {
+        "pyarrow": lambda ids: pa.array(ids), "chunked": lambda ids: pa.chunked_array([ids[:2], ids[2:]]),
+        "dictionary": lambda ids: pa.array(ids).dictionary_encode(), "pandas": lambda ids: pd.array(ids),
+        "categories": lambda ids: pd.Categorical(ids),
+    }.get(kind, kind)  # fmt: skip
+    graph = Graph.from_edges(make([3, 8, 9, 40]), make([8, 9, 3, 41]), labels="auto")
+    assert graph.labels.tolist() == [3, 8, 9, 40, 41] and graph.n_edges == 8
+    assert connected_components(graph, session="pocl").n_components == 2
+    assert bfs(graph, make([40]), session="pocl").distances.tolist() == [-1, -1, -1, 0, 1]
+    again = Graph.from_edges([3, 8], [8, 9], make([1.5, 2.5]), labels=make([3, 8, 9]))
+    assert again.labels.tolist() == [3, 8, 9] and again.edge_weights.tolist() == [1.5, 1.5, 2.5, 2.5]
+    if isinstance(kind, str):  # of text
+        words = Graph.from_edges(make(["a", "b", "c", "x"]), make(["b", "c", "a", "y"]), labels="auto")
+        assert words.labels.tolist() == ["a", "b", "c", "x", "y"]
+        assert bfs(words, "a", session="pocl").distances.tolist() == [0, 1, 1, -1, -1]
+
+
+@pytest.mark.parametrize(
+    ("ids", "message"),
+    [
+        ({1, 2}, r"src = \{1, 2\}; allowed: a one-dimensional array or list"),
+        (Tensor([1, 2]), "allowed: a one-dimensional array or list"),
+        ([Element(1), Element(2)], r"src\[0\] = .*pass the ids as one array"),
+        ([1, Element(2)], r"src\[1\] = "),
+        (np.array([[1, 2]]), r"src has shape \(1, 2\)"),
+    ],
+)
+def test_what_holds_ids_but_is_no_array_or_list_is_refused(ids: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Graph.from_edges(ids, [3, 4], labels="auto")
+
+
+def _missing_ids() -> Iterator[tuple[Any, str]]:
+    yield ["p", None, None], "None"
+    yield np.array([1, np.nan, np.nan]), "nan"
+    yield np.array(["p", float("nan"), 3], object), "nan"
+    yield np.array(["2020", "NaT", "NaT"], "M8[D]"), "None|NaT"
+    yield [np.datetime64(2020, "D"), np.datetime64("NaT"), 1], "NaT"
+    yield [Decimal(1), Decimal("NaN"), 1], "NaN"
+    with contextlib.suppress(ImportError):
+        import pandas as pd
+
+        yield pd.Series(["p", np.nan, np.nan]), "nan"
+        yield pd.array(["p", None, None], dtype="string"), "<NA>"
+        yield pd.array([1, None, None], dtype="Int64"), "<NA>|nan"
+        yield pd.to_datetime(["2020", None, None]), "None|NaT"
+        yield [pd.Timestamp(2020, 1, 1), pd.NaT, 1], "NaT"
+
+
+@pytest.mark.parametrize(("ids", "value"), list(_missing_ids()))
+def test_a_missing_id_is_refused_with_its_row(ids: Any, value: str) -> None:
+    for ends, name in (((ids, [1, 2, 3]), "src"), (([1, 2, 3], ids), "dst")):
+        for labels in ("auto", ids):
+            with pytest.raises(GraphError, match=rf"{name}\[1\] = .*({value}|-\d+).* is missing"):
+                Graph.from_edges(*ends, labels=labels)
 
 
 @pytest.mark.parametrize(
@@ -329,12 +402,21 @@ def test_sums_of_parallel_weights(weights: list[Any], expected: Any) -> None:
             assert entries(make()) == [(0, 1, 7), (0, 2, expected), (1, 2, 7)]
 
 
+def test_sums_of_float32_weights_are_rounded_once() -> None:
+    weights = np.array([1, 2**24, 1], np.float32)  # float32 has no 2**24 + 1
+    ends = np.zeros(weights.size, int), np.ones(weights.size, int)
+    expected = 2**24 + 2
+    assert Graph.from_edges(*ends, weights, duplicates="sum").edge_weights.tolist() == [expected] * 2
+    matrix = sp.csr_array((weights, ends[1], [0, weights.size, weights.size]), shape=(2, 2))
+    assert Graph.from_scipy(matrix).edge_weights.tolist() == [expected]
+
+
 def test_offsets_widen_when_an_index_would_not_fit() -> None:
     assert offset_dtype(2**31 - 2**16 - 1) is np.int32
     assert offset_dtype(2**31 - 2**16) is np.int64
 
 
-@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dia"])
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "dia"])
 def test_scipy_formats(form: str) -> None:
     dense = np.array([[0, 2, 0], [2, 0, 3], [0, 3, 0]])
     for matrix in (sp.csr_array(dense).asformat(form), sp.csr_matrix(dense).asformat(form)):
@@ -343,11 +425,39 @@ def test_scipy_formats(form: str) -> None:
         assert entries(graph) == [(0, 1, 2), (1, 0, 2), (1, 2, 3), (2, 1, 3)]
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, bool])
+@pytest.mark.parametrize("blocksize", [(1, 1), (2, 3), (3, 2), (6, 6)])
+def test_zeros_in_the_blocks_of_a_bsr_matrix_are_no_entries(blocksize: Any, dtype: Any) -> None:
+    dense = np.eye(6, dtype=dtype)
+    dense[0, 4] = dense[5, 2] = dense[5, 0] = 1
+    expected = entries(Graph.from_scipy(sp.csr_array(dense)))
+    for kind in (sp.bsr_array, sp.bsr_matrix):
+        matrix = kind(dense, blocksize=blocksize)
+        assert entries(Graph.from_scipy(matrix)) == expected
+        assert matrix.data.size == 36 or blocksize != (6, 6), "the caller's matrix is left alone"
+    rectangle = sp.bsr_array(dense if 3 % blocksize[1] else dense[:, :3], blocksize=blocksize)
+    ratings = Ratings.from_scipy(rectangle.astype(np.float32))
+    assert ratings.n_ratings == np.count_nonzero(rectangle.toarray()) and ratings.shape == rectangle.shape
+
+
+def test_explicit_zeros_of_a_scipy_matrix_are_entries() -> None:
+    for form in ("csr", "csc", "coo", "lil", "dok"):
+        zero = sp.coo_array(([0.0, 1.0], ([0, 1], [1, 2])), shape=(3, 3)).asformat(form)
+        assert entries(Graph.from_scipy(zero)) == [(0, 1, 0), (1, 2, 1)], form
+
+
 def test_scipy_asymmetry_is_found_refused_or_mended() -> None:
     matrix = sp.csr_array(np.array([[0, 5, 0], [2, 0, 3], [0, 0, 0]]))
     assert Graph.from_scipy(matrix).directed
-    mended = Graph.from_scipy(matrix, directed=False, asymmetry="symmetrize")
-    assert entries(mended) == [(0, 1, 2), (1, 0, 2), (1, 2, 3), (2, 1, 3)]
+    for more in ({}, {"directed": False}):
+        mended = Graph.from_scipy(matrix, asymmetry="symmetrize", **more)
+        assert not mended.directed and entries(mended) == [(0, 1, 2), (1, 0, 2), (1, 2, 3), (2, 1, 3)]
+    for more in ({"directed": False}, {"asymmetry": "error"}, {"directed": False, "asymmetry": "error"}):
+        with pytest.raises(GraphError, match="not symmetric"):
+            Graph.from_scipy(matrix, **more)
+    for asymmetry in ("error", "symmetrize"):
+        with pytest.raises(InputError, match=f"asymmetry = '{asymmetry}' with directed=True"):
+            Graph.from_scipy(matrix, directed=True, asymmetry=asymmetry)
 
 
 def test_scipy_repeats_are_summed_and_explicit_zeros_kept() -> None:
@@ -383,6 +493,9 @@ def lying(form: str, **arrays: Any) -> Any:
         ("coo", {"data": [1, 1]}, "not a valid coo matrix"),
         ("bsr", {"indices": [2**40, 0, 1, 0, 1, 1]}, r"bsr.*indices\[0\] = 1099511627776"),
         ("bsr", {"indptr": [0, 9, 1]}, "bsr"),
+        ("bsr", {"indptr": np.array([0, 2**63, 2**64 - 1], np.uint64)}, "bsr.*at most"),
+        ("bsr", {"indptr": [0, 2**62, 2]}, "bsr"),
+        ("csr", {"indptr": np.arange(5, dtype=np.uint64) * 2**62}, r"csr.*indptr\[3\]"),
         ("dia", {"offsets": [0, 1]}, "not a valid dia matrix"),
     ],
 )
@@ -470,19 +583,90 @@ def test_networkx_graphs_and_views_give_their_edges(kind: type[nx.Graph], view: 
         for u, v, w in source.edges(data=name, default=1) if name else ((*edge[:2], 1) for edge in source.edges):
             pairs = {(number[u], number[v])} | (set() if source.is_directed() else {(number[v], number[u])})
             expected += [(*pair, w) if name else pair for pair in pairs]
-        graph = Graph.from_networkx(source, name)
+        with pytest.warns(GraphWarning) if name == "y" and expected else contextlib.nullcontext():
+            graph = Graph.from_networkx(source, name)
         check(graph)
         assert entries(graph) == sorted(expected) and graph.directed == source.is_directed()
         assert list(source) == ([] if graph.labels is None else graph.labels.tolist())
 
 
-def test_a_networkx_weight_that_is_no_number_is_refused() -> None:
-    with pytest.raises(GraphError, match="weights of type"):
-        Graph.from_networkx(nx.Graph([(0, 1, {"w": "far"})]), "w")
-    with pytest.raises(GraphError, match="weight 1 is NaN"):
-        Graph.from_networkx(nx.Graph([(2, 1, {"w": 3.0}), (1, 0, {"w": np.nan})]), "w")
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+def test_a_function_as_weight_of_a_networkx_graph_is_networkxs(kind: type[nx.Graph]) -> None:
+    source = weighted(kind)
+
+    def total(u: Any, v: Any, attributes: Any) -> float | None:
+        parallel = attributes.values() if source.is_multigraph() else [attributes]
+        weight = sum(given.get("w", 3.0) for given in parallel)
+        return None if weight == 3.0 else weight  # hides the edge from a to b
+
+    def uphill(u: Any, v: Any, attributes: Any) -> float:
+        return 2.0 if str(u) < str(v) else 5.0
+
+    for function in (total, uphill):
+        for start in source:
+            expected = nx.single_source_dijkstra_path_length(source, start, weight=function)
+            found = sssp(source, start, weight=function, session="pocl").distances
+            assert dict(zip(source, found.tolist(), strict=True)) == {v: expected.get(v, np.inf) for v in source}
+    assert Graph.from_networkx(source, total).directed == source.is_directed()
+    assert Graph.from_networkx(source, uphill).directed, "an edge weighs more in one direction"
+    check(Graph.from_networkx(source, total))
+    by_name = nx.Graph(source)
+    assert minimum_spanning_forest(by_name, weight=lambda u, v, given: given.get("w", 1), session="pocl").weight == (
+        minimum_spanning_forest(by_name, weight="w", session="pocl").weight
+    )
+
+
+def test_a_function_as_weight_that_raises_or_has_no_edges_to_ask() -> None:
+    source = nx.Graph([("a", "b", {"km": 1.0}), ("b", "c")])
+    with pytest.raises(InputError, match=r"edge \('b', 'c'\): weight = .* raised KeyError: 'km'"):
+        sssp(source, "a", weight=lambda u, v, given: given["km"])
+    for other in (path(3), path(3).to_scipy()):
+        with pytest.raises(InputError, match="a function is for networkx graphs"):
+            sssp(other, 0, weight=lambda *_: 1)
+        with pytest.raises(InputError, match="a function is for networkx graphs"):
+            minimum_spanning_forest(other, weight=lambda *_: 1)
+
+
+@pytest.mark.parametrize("value", [None, "far", Fraction(1, 2), 2**64, 1j, [1], np.nan, object()])
+@pytest.mark.parametrize("kind", [nx.Graph, nx.MultiDiGraph])
+def test_an_edge_whose_weight_is_no_number_is_named(kind: type[nx.Graph], value: Any) -> None:
+    source = kind([("a", "b", {"w": 3.0}), ("b", "c", {"w": value}), ("c", "a", {"w": 2.0})])
+    with pytest.raises(GraphError, match=r"edge \('b', 'c'\) has weight "):
+        Graph.from_networkx(source, "w")
+    if value is not None:
+        with pytest.raises(GraphError, match=r"edge \('b', 'c'\) has weight "):
+            Graph.from_networkx(source, lambda u, v, _: value if {u, v} == {"b", "c"} else 1.0)
+
+
+def test_a_networkx_attribute_that_has_no_hash_is_refused() -> None:
     with pytest.raises(InputError, match=r"weight = .*an edge attribute"):
         Graph.from_networkx(nx.Graph([(0, 1)]), ["w"])  # type: ignore[arg-type]
+
+
+def test_an_attribute_that_no_edge_has_is_told() -> None:
+    source = nx.Graph([(0, 1, {"km": 4.0}), (1, 2, {"toll": 1})])
+    with pytest.warns(GraphWarning, match="no edge has the attribute 'weight'.*: 'km', 'toll'"):
+        assert sssp(source, 0, session="pocl").distances.tolist() == [0, 1, 2]
+    with pytest.warns(GraphWarning, match="no edge has the attribute 'kn'.*: 'km', 'toll'"):
+        sssp(source, 0, weight="kn", session="pocl")
+    with pytest.warns(GraphWarning, match="no edge has the attribute 'km'.*: none"):
+        sssp(nx.path_graph(3), 0, weight="km", session="pocl")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sssp(source, 0, weight="km", session="pocl").distances.tolist() == [0, 4, 5], "some edges have it"
+        sssp(nx.path_graph(3), 0, session="pocl")
+        sssp(nx.empty_graph(3), 0, weight="km", session="pocl")
+        connected_components(source, session="pocl")
+
+
+def test_a_networkx_graph_without_dictionaries_of_attributes_is_refused() -> None:
+    class Complement(nx.Graph):
+        def adjacency(self) -> Any:
+            return iter([(v, set(self) - {v}) for v in self])
+
+    for weight in (None, "weight", lambda *_: 1):
+        with pytest.raises(InputError, match="dictionary of attributes"):
+            Graph.from_networkx(Complement([(0, 1), (1, 2)]), weight)
 
 
 @pytest.mark.parametrize("names", [[0, 1, 2], ["a", "b", "c"]])

@@ -27,7 +27,9 @@ from clgraph.errors import (
 )
 from clgraph.hetero import POLICIES, HeteroReport, Kernel, Output, Work, elementwise, map_rows, sub_devices
 from clgraph.hetero.devices import member
+from clgraph.hetero.rounds import Round
 from clgraph.hetero.runner import Runner
+from clgraph.runtime import opencl
 from clgraph.runtime.devices import sessions_of
 from clgraph.runtime.session import Session
 
@@ -247,7 +249,7 @@ def test_threads_are_in_a_driver_that_wants_one_of_them_one_at_a_time(pair, monk
             assert inside and inside[-1] == threading.get_ident()
             return original(*arguments, **named)
 
-        monkeypatch.setattr(cl, name, checked)
+        monkeypatch.setattr(opencl, name, checked)
     for policy in POLICIES:
         (found, _), _ = cg.HeteroScheduler(devices, policy=policy).run(SQUARE, [numbers()] * 2)
         assert np.allclose(found, squares(numbers()))
@@ -291,6 +293,27 @@ def test_without_any_device_left_the_error_is_raised(pair, monkeypatch):
         scheduler.run(SQUARE, [numbers()])
     with pytest.raises(NoDeviceError, match="have failed"):
         scheduler.run(SQUARE, [numbers()])
+
+
+def test_a_thread_that_ends_by_an_error_ends_those_that_wait_for_its_items(pair, monkeypatch):
+    """The error comes from the scheduler's own code, so that no other device is told of the lost items."""
+    taken, take = threading.Event(), Round.take
+
+    def after_the_second(self, device):
+        if device == 0:
+            taken.wait()
+        part = take(self, device)
+        taken.set()
+        return part
+
+    def raising(error):
+        return lambda *_: (_ for _ in ()).throw(error)
+
+    monkeypatch.setattr(Round, "take", after_the_second)
+    monkeypatch.setattr(Round, "done", raising(DeviceError("injected")))
+    monkeypatch.setattr(Round, "fail", raising(RuntimeError("injected into the policy")))
+    with pytest.raises(RuntimeError, match="injected into the policy"):
+        cg.HeteroScheduler(pair, policy="greedy", sub_loads=1).run(SQUARE, [numbers()])
 
 
 def test_a_kernel_that_does_not_build_on_one_device(pair):
@@ -347,6 +370,13 @@ def test_schedulers_that_are_refused(arguments, error, message):
         cg.HeteroScheduler(**{"devices": ["pocl"], **arguments})
 
 
+def damaged_rows(**arrays):
+    matrix = sp.csr_array(np.eye(3, dtype=np.float32))
+    for name, values in arrays.items():
+        setattr(matrix, name, values if isinstance(values, np.ndarray) else np.array(values, np.int32))
+    return matrix
+
+
 @pytest.mark.parametrize(
     ("work", "loads", "more", "message"),
     [
@@ -365,6 +395,10 @@ def test_schedulers_that_are_refused(arguments, error, message):
          "one dimension"),
         (map_rows("result = 1;", dtype=np.int32, sparse=True), [sp.csc_matrix((3, 3), dtype=np.float32)], {}, "CSR"),
         (map_rows("result = 1;", dtype=np.int32), [numbers(3)], {}, "1 dimensions"),
+        (map_rows("result = 1;", dtype=np.int32, sparse=True), [damaged_rows(indices=[9, 1, 2])], {}, r"\[0\] = 9"),
+        (map_rows("result = 1;", dtype=np.int32, sparse=True), [damaged_rows(indptr=[0, 9, 1, 3])], {}, "damaged"),
+        (map_rows("result = 1;", dtype=np.int32, sparse=True),
+         [damaged_rows(indptr=np.arange(4, dtype=np.int64))], {}, "32 bits"),
     ],
 )  # fmt: skip
 def test_runs_that_are_refused(pair, work, loads, more, message):

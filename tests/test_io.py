@@ -133,12 +133,17 @@ def test_blocks_cut_anywhere_give_the_same_graph(
         ("0,1\n1, 2", 3, [(0, 1), (1, 2)]),
         ("# c\n% d\n\n  0   1  \n\n# e 9 9\n 1 2\n%f", 3, [(0, 1), (1, 2)]),
         ("# Nodes: 7 Edges: 1\n0 1\n", 7, [(0, 1)]),
-        ("# Nodes: 2 Edges: 1\n0 5\n", 6, [(0, 5)]),
-        ("# Nodes: 2000000000 Edges: 1\n0 1\n", 2, [(0, 1)]),
+        ("# Nodes: 2 Edges: 1\n0 5\n", 2, [(0, 1)]),
         ("# Nodes: 4 Edges: 0\n", 4, []),
         ("0 1\n1 0\n0 1\n", 2, [(0, 1)]),
         ("+0 1.0\n", 2, [(0, 1)]),
-        ("3 4\n", 5, [(3, 4)]),
+        ("3 4\n", 2, [(0, 1)]),
+        ("1 9000000000\n1 2\n", 3, [(0, 1), (0, 2)]),
+        ("1,2,\n", 2, [(0, 1)]),
+        ("1\t2\t\t\n", 2, [(0, 1)]),
+        ("target,source\n1,0\n2,1\n", 3, [(0, 1), (1, 2)]),
+        (",FromNodeId,ToNodeId,Timestamp\n0,0,1,5\n1,1,2,6\n", 3, [(0, 1), (1, 2)]),
+        ("% sym unweighted\n% 2 4 4\n1 2 1 99\n2 3 1 98\n", 4, [(0, 1), (1, 2)]),
     ],
 )
 def test_edge_list_forms(tmp_path: Path, content: str, n: int, edges: list[tuple[int, int]]) -> None:
@@ -167,32 +172,182 @@ def test_edge_list_directions_come_from_the_head(tmp_path: Path) -> None:
     assert read(undirected, duplicates="keep").n_edges == 4
 
 
-def test_edge_list_from_one_warns(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("error")
+def test_edge_list_keeps_the_ids_of_the_file(tmp_path: Path) -> None:
     file = saved(tmp_path, "graph.txt", "1 2\n2 3\n")
-    with pytest.warns(GraphFileWarning, match="smallest id is 1.*--base") as caught:
-        graph = read(file)
+    graph = read(file)
+    assert graph.n_vertices == 3 and graph.labels is not None and graph.labels.tolist() == [1, 2, 3]
+    assert read(file, base=1).n_vertices == 3 and read(file, base=1).labels is None
+    assert read(file, base=0).n_vertices == 4 and read(file, base=0, labels=True).labels is None
+    kept = read(file, base=1, labels=True)
+    assert kept.labels is not None and kept.labels.tolist() == [1, 2, 3]
+    with pytest.raises(InputError, match="base = 0; allowed with ids='compact'"):
+        read(file, base=0, ids="compact")
+
+
+@pytest.mark.parametrize(("head", "n"), [("", None), ("# Nodes: 4\n", 4)])
+def test_edge_list_of_numbers_that_may_begin_at_one_warns(tmp_path: Path, head: str, n: int | None) -> None:
+    file = saved(tmp_path, "graph.txt", head + "1 2\n2 3\n")
+    with pytest.warns(GraphFileWarning, match=r"smallest id is 1.*numbered from 1.*--base") as caught:
+        graph = read(file, ids="keep")
     assert caught[0].filename == __file__, "the warning points at the caller"
-    assert graph.n_vertices == 3
+    assert graph.n_vertices == (n or 3) and graph.column_indices[0] == 1
+    write(Graph.from_edges([1], [2]), file)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert read(file, base=1).n_vertices == 3
-        assert read(file, base=0).n_vertices == 4
-        write(Graph.from_edges([1], [2]), file)
         assert read(file).n_vertices == 3, "our own files say that they count from 0"
 
 
-def test_edge_list_ids_are_compacted_if_sparse(tmp_path: Path) -> None:
-    file = saved(tmp_path, "graph.txt", "5 9000000000\n7 5\n")
-    graph = read(file)
-    assert graph.labels is not None and graph.labels.tolist() == [5, 7, 9000000000]
-    assert list(zip(*graph.edge_list()[:2], strict=True)) == [(0, 1), (0, 2)]
-    with pytest.raises(GraphFileError, match="9000000001 vertices with only 2 edges"):
-        read(file, ids="keep")
-    small = saved(tmp_path, "small.txt", "5 9 0.5\n7 5 1.5\n")
-    assert read(small).n_vertices == 10
-    compact = read(small, ids="compact")
-    assert compact.labels is not None and compact.labels.tolist() == [5, 7, 9]
-    assert compact.edge_weights is not None and compact.edge_weights.tolist() == [1.5, 0.5, 1.5, 0.5]
+TOPS = [4, 5, 1000, 16_000_000, 17_000_000, 9_000_000_000]
+
+
+@pytest.mark.parametrize("top", TOPS)
+@pytest.mark.parametrize("head", ["", "# Nodes: 4 Edges: 3\n"])
+@pytest.mark.filterwarnings("error")
+def test_ids_with_gaps_are_compacted_whatever_their_size(tmp_path: Path, top: int, head: str) -> None:
+    graph = read(saved(tmp_path, "graph.txt", f"{head}0 {top} 0.5\n{top} 3 1.5\n3 2 2.5\n"))
+    assert graph.labels is not None and graph.labels.tolist() == [0, 2, 3, top]
+    src, dst, weights = graph.edge_list()
+    assert list(zip(src, dst, weights, strict=True)) == [(0, 3, 0.5), (1, 2, 2.5), (2, 3, 1.5)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("top", TOPS)
+def test_ids_are_compacted_unless_the_head_states_their_range(tmp_path: Path, top: int) -> None:
+    file = saved(tmp_path, "graph.txt", f"# Nodes: 1001 Edges: 2\n0 {top}\n3 0\n")
+    if top <= 1000:
+        graph = read(file)
+        assert graph.labels is None and graph.n_vertices == 1001 and read(file, ids="compact").n_vertices == 3
+        return
+    with pytest.warns(GraphFileWarning, match="tells of 1001 vertices, the edges name 3"):
+        assert read(file).n_vertices == 3
+    if top > 1 << 24:
+        with pytest.raises(GraphFileError, match=f"{top + 1} vertices with only 2 edges"):
+            read(file, ids="keep")
+    else:
+        assert read(file, ids="keep").n_vertices == top + 1
+
+
+def test_a_stated_number_of_vertices_must_be_believable(tmp_path: Path) -> None:
+    with pytest.warns(GraphFileWarning, match="tells of 2000000000 vertices, the edges name 2"):
+        assert read(saved(tmp_path, "graph.txt", "# Nodes: 2000000000 Edges: 1\n0 1\n")).n_vertices == 2
+
+
+def edges_of(graph: Graph) -> list[tuple[Any, ...]]:
+    return sorted(zip(*(array.tolist() for array in graph.edge_list() if array is not None), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("content", "n", "directed", "edges"),
+    [
+        (
+            "% asym positive\n% 4 4 4\n1 2 5\n2 1 90\n2 3 1\n3 1 1\n", 4, True,
+            [(0, 1, 5), (1, 0, 90), (1, 2, 1), (2, 0, 1)],
+        ),
+        ("% asym positive\n1 2 5 7\n1 2 4 8\n", 2, True, [(0, 1, 9)]),
+        ("% sym signed\n% 2 3 3\n1 2 -1\n2 3 1\n", 3, False, [(0, 1, -1), (1, 2, 1)]),
+        ("\n%\tsym weighted \n\n1 2 3 1217567877\n", 2, False, [(0, 1, 3)]),
+        ("% sym unweighted\n% 1 3 3\n1 2 1 1217567877\n", 3, False, [(0, 1)]),
+        ("% bip unweighted\n% 3 2 3\n1 1\n1 2\n2 3\n", 5, False, [(0, 2), (0, 3), (1, 4)]),
+        ("% bip weighted\n5 1 2.5\n9 1 3\n", 3, False, [(0, 2, 2.5), (1, 2, 3)]),
+    ],
+)  # fmt: skip
+@pytest.mark.filterwarnings("error")
+def test_heads_of_konect(
+    tmp_path: Path, content: str, n: int, directed: bool, edges: list[tuple[Any, ...]]
+) -> None:
+    graph = read(saved(tmp_path, "out.network", content))
+    assert (graph.n_vertices, graph.directed, edges_of(graph)) == (n, directed, edges)
+
+
+def test_labels_are_the_ids_of_konect(tmp_path: Path) -> None:
+    stated = read(saved(tmp_path, "out.a", "% bip unweighted\n% 2 2 3\n1 1\n2 3\n"), labels=True)
+    assert stated.labels is not None and stated.labels.tolist() == ["L1", "L2", "R1", "R2", "R3"]
+    found = read(saved(tmp_path, "out.b", "% bip unweighted\n7 1\n9 3\n"))
+    assert found.labels is not None and found.labels.tolist() == ["L7", "L9", "R1", "R3"]
+    one = read(saved(tmp_path, "out.c", "% sym unweighted\n% 1 3 3\n1 2\n"), labels=True)
+    assert one.labels is not None and one.labels.tolist() == [1, 2, 3]
+
+
+CYCLE = [(0, 1), (0, 4), (1, 2), (2, 3), (3, 4)]
+
+
+@pytest.mark.parametrize(
+    ("size", "content", "n", "edges"),
+    [
+        ("6 5", "0 1\n1 2\n2 3\n3 4\n4 0\n", 6, CYCLE),
+        ("5 5", "1 2\n2 3\n3 4\n4 5\n5 1\n", 5, CYCLE),
+        ("4 3", "0 1\n1 0\n1 2\n2 1\n2 0\n0 2\n", 4, [(0, 1), (0, 2), (1, 2)]),
+        ("5 4", "1 2\n2 3\n3 4\n4 1\n1 3\n", 4, [(0, 1), (0, 2), (0, 3), (1, 2), (2, 3)]),  # as hMETIS has them
+        ("4 4 2", "0 1 5\n1 2 6\n", 4, [(0, 1, 5), (1, 2, 6)]),
+    ],
+)
+def test_a_first_line_that_fits_as_a_size_line_is_one(
+    tmp_path: Path, size: str, content: str, n: int, edges: list[tuple[int, ...]]
+) -> None:
+    file = saved(tmp_path, "graph.txt", f"# x\n{size}\n{content}")
+    with pytest.warns(GraphFileWarning, match=f"line 2: '{size}' is taken for the size line.*--no-size-line"):
+        graph = read(file)
+    assert (graph.n_vertices, edges_of(graph), graph.labels) == (n, edges, None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again, as_edge = read(file, size_line=True), read(file, size_line=False, duplicates="keep")
+    assert edges_of(again) == edges
+    assert as_edge.labels is not None or as_edge.n_vertices != n or as_edge.n_edges == content.count("\n") + 1
+
+
+def test_size_lines_that_do_not_fit(tmp_path: Path) -> None:
+    weighted = read(saved(tmp_path, "a.txt", "4 2\n0 1 0.5\n1 2 1.5\n"))
+    assert weighted.n_vertices == 4 and edges_of(weighted) == [(0, 1, 0.5), (1, 2, 1.5)]
+    with pytest.raises(GraphFileError, match=r"line 1: '4 3'.*there are 2 edges with ids from 0 to 2"):
+        read(saved(tmp_path, "b.txt", "4 3\n0 1 0.5\n1 2 1.5\n"))
+    cut = saved(tmp_path, "c.txt", "6 5\n0 1\n1 2\n")
+    with pytest.warns(GraphFileWarning, match=r"line 1: '6 5' is taken for an edge.*there are 2 edges"):
+        assert read(cut, duplicates="keep").n_edges == 6
+    with pytest.raises(GraphFileError, match=r"line 1: '6 5'.*there are 2 edges"):
+        read(cut, size_line=True)
+    with pytest.raises(GraphFileError, match=r"line 1: '0\.5 1'; expected the size line"):
+        read(saved(tmp_path, "d.txt", "0.5 1\n0 1\n"), size_line=True)
+    assert read(saved(tmp_path, "e.txt", "3 0\n"), size_line=True).n_vertices == 3
+
+
+def test_times_are_no_weights_without_a_word(tmp_path: Path) -> None:
+    file = saved(tmp_path, "graph.txt", "0 1 1217567877\n1 2 1217567878\n")
+    with pytest.warns(GraphFileWarning, match=r"taken for weights, though it looks like times.*columns="):
+        assert read(file).edge_weights is not None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read(file, columns=("source", "target", "time")).edge_weights is None
+        assert edges_of(read(file, columns=("source", "target", "weight")))[0][2] == 1217567877
+        turned = read(file, columns=["weight", "target", "source"], directed=True)
+        assert turned.labels is not None and turned.labels[-1] == 1217567878
+        named = saved(tmp_path, "b.csv", "since,to,from,metres\n1217567877,1,0,5\n")
+        assert edges_of(read(named, columns=("", "target", "source", "weight"))) == [(0, 1, 5)]
+
+
+@pytest.mark.parametrize(
+    "columns", ["source,target", ("source",), ("source", "target", "target"), ("source", "target", 3), 5]
+)
+def test_columns_are_checked(tmp_path: Path, columns: Any) -> None:
+    with pytest.raises(InputError, match=r"columns = .*'source', 'target' among them"):
+        read(saved(tmp_path, "a.txt", "0 1\n"), columns=columns)
+
+
+@pytest.mark.parametrize("name", ["a.hgr", "a.adjlist", "a.adjlist.gz"])
+def test_formats_whose_lines_would_pass_for_edges_are_refused_by_name(tmp_path: Path, name: str) -> None:
+    file = saved(tmp_path, name, "3 4\n1 2\n2 3\n3 4\n")
+    with pytest.raises(GraphFileError, match="are not read; format='edge_list'"):
+        read(file)
+    assert read(file, format="edge_list", size_line=False).n_vertices == 4
+
+
+def test_large_ids_are_exact_beside_numbers_with_a_point(tmp_path: Path) -> None:
+    ids = [2**53, 2**53 + 1, 2**60 + 1, 2**63 - 1]
+    text = f"{ids[0]} {ids[1]} 0.5\n{ids[2]}.0 {ids[3]} 1\n"
+    graph = read(saved(tmp_path, "a.txt", text), ids="compact")
+    assert graph.labels is not None and graph.labels.tolist() == ids
+    for wrong in (f"{2**63}", f"{2**60}.5", "1e300", "1e-400", "0." + 20 * "9"):
+        with pytest.raises(GraphFileError, match=r"line 2.*ids from 0 to 9223372036854775807"):
+            read(saved(tmp_path, "b.txt", f"0 1 0.5\n{wrong} 1 1\n"))
 
 
 def test_edge_list_shorter_than_its_head_says_warns(tmp_path: Path) -> None:
@@ -259,6 +414,52 @@ def test_metis_weights_comments_and_blank_rows(tmp_path: Path) -> None:
     check_same(both, weighted)
 
 
+@pytest.mark.parametrize("format", ["matrix_market", "dimacs9", "metis"])
+def test_labels_are_the_ids_of_files_that_count_from_one(tmp_path: Path, format: str, cache_dir: Path) -> None:
+    file = tmp_path / f"a{SUFFIX[format]}"
+    write(random_weights(path(3)), file)
+    for _ in range(2):
+        assert read(file, cache=True).labels is None
+        graph = read(file, labels=True, cache=True)
+        assert graph.labels is not None and graph.labels.tolist() == [1, 2, 3]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        write(graph, file)
+    with pytest.warns(GraphFileWarning, match="numbers the vertices from 1, so the labels are not in it") as caught:
+        write(Graph.from_edges([5], [7], [1], labels="auto"), file)
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".txt", ".csv.gz"])
+@pytest.mark.filterwarnings("error")
+def test_an_edge_list_keeps_ids_and_its_suffix_tells_what_stands_between(tmp_path: Path, suffix: str) -> None:
+    file = tmp_path / f"a{suffix}"
+    for labels in ([5, 9, 7], [2, 0, 1], [1, 2, 3], [3, 2, 1], [0, 1, 2], [2**62, 1, 0]):
+        graph = Graph.from_edges([labels[0], labels[1]], [labels[1], labels[2]], [0.5, 2], labels=labels, directed=True)
+        write(graph, file)
+        content = gzip.decompress(file.read_bytes()) if suffix.endswith("gz") else file.read_bytes()
+        separator = "," if "csv" in suffix else "\t"
+        assert separator.join([str(labels[0]), str(labels[1]), "0.5"]) in content.decode().splitlines()
+        again = read(file, labels=True)
+        names = np.arange(3) if again.labels is None else again.labels
+        assert {(int(names[u]), int(names[v]), w) for u, v, w in edges_of(again)} == {
+            (labels[u], labels[v], w) for u, v, w in edges_of(graph)
+        }
+
+
+def test_an_edge_list_tells_of_labels_that_it_cannot_hold(tmp_path: Path) -> None:
+    for labels in (["x", "y"], [-1, 5], [1.5, 2.5], [(1, 2), (3, 4)]):
+        with pytest.raises(InputError, match=r"labels\[0\] = .*; an edge list has integers"):
+            write(Graph.from_edges([labels[0]], [labels[1]], labels=labels), tmp_path / "a.csv")
+    with pytest.warns(GraphFileWarning, match="1 vertices without edges are not in the file"):
+        write(Graph.from_edges([5], [9], labels=[5, 7, 9]), tmp_path / "a.csv")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert read(tmp_path / "a.csv").n_vertices == 2
+        write(Graph.from_edges([1], [3], labels=[1, 2, 3]), tmp_path / "b.csv")
+        assert read(tmp_path / "b.csv").n_vertices == 3
+
+
 def test_npz_keeps_labels_and_reads_scipy(tmp_path: Path) -> None:
     graph = Graph.from_edges(["x", "y"], ["y", "z"], [0.5, 1], labels="auto")
     write(graph, tmp_path / "a.npz")
@@ -303,6 +504,21 @@ MANY_DIGITS = "9" * 5000  # Python makes no number of more than 4,300
         ("a.txt", "0\n", "line 1: '0'"),
         ("a.txt", "0 1 2 3\n", "line 1"),
         ("a.txt", "0 1\n1 2 3\n4\n", "line 2: '1 2 3'"),
+        ("a.txt", "1 3\n1 2 3\n4\n", "line 3: '4'"),
+        ("a.csv", "0,1,2\n1,,2\n", "line 2: '1,,2'"),
+        ("a.csv", "1, ,2\n2,,2\n", "line 1: '1, ,2'"),
+        ("a.csv", ",1,2\n", "line 1: ',1,2'"),
+        ("a.tsv", "1\t\t2\n", r"line 1: '1\\t\\t2'"),
+        ("a.csv", "source,target\n", "no edges"),
+        ("a.csv", "source,target,capacity\n0,1,2\n", "line 1: 'source,target,capacity'.*columns="),
+        ("a.csv", "source,source,target\n0,1,2\n", "line 1: 'source,source,target'"),
+        ("a.csv", "# c\nsource,target,weight\n0,1\n", "line 3: '0,1'; expected 3 columns: source, target, weight"),
+        ("a.txt", "0 1 2 3\n", "line 1: '0 1 2 3'.*columns="),
+        ("out.a", "% bip unweighted\n% 2 2 3\n1 1\n3 1\n", "line 4: '3 1'.*ids from 1 to 2"),
+        ("out.a", "% bip unweighted\n% 2 2 3\n1 1\n2 4\n", "line 4: '2 4'.*ids from 1 to 3"),
+        ("out.a", "% asym unweighted\n% 2 3 3\n0 1\n", "line 3: '0 1'.*ids from 1 to 3"),
+        ("out.a", "% sym unweighted\n% 2 3 4\n1 1\n", "the head is '% 2 3 4'"),
+        ("out.a", "% sym dynamic\n1 2 1 5\n1 2 -1 6\n", "the head is '% sym dynamic'; expected '% sym.asym.bip"),
         ("a.txt", "# x\n\n0 1\n1 abc\n", "line 4: '1 abc'"),
         ("a.txt", "0 1\n1 -2\n", "line 2: '1 -2'.*ids from 0"),
         ("a.txt", "0 1\n1 2.5\n", "line 2: '1 2.5'"),
@@ -394,7 +610,7 @@ def test_missing_files_and_directories_are_refused(tmp_path: Path) -> None:
 
 def test_options_are_checked(tmp_path: Path) -> None:
     file = saved(tmp_path, "a.txt", "0 1\n")
-    with pytest.raises(InputError, match=r"options unknown to edge_list: \['weights'\]; known"):
+    with pytest.raises(InputError, match="read of edge_list has no argument weights; it has"):
         read(file, weights=True)
     with pytest.raises(InputError, match="format = 'gml'; allowed"):
         read(file, format="gml")
@@ -404,7 +620,7 @@ def test_options_are_checked(tmp_path: Path) -> None:
         read(file, ids="some")
     with pytest.raises(InputError, match="base = 2"):
         read(file, base=2)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"options unknown to metis: \['base'\]"):
+    with pytest.raises(InputError, match="read of metis has no argument base"):
         read(file, format="metis", base=1)
     assert read(file, base=None, directed=None, format=None).n_vertices == 2
     with pytest.raises(InputError, match="integer weights"):
@@ -456,7 +672,7 @@ def test_cache_is_used_until_source_or_options_change(
     file = saved(tmp_path, "a.txt", "0 1 2.5\n1 2 3.5\n")
     graph = read(file, cache=True)
     with monkeypatch.context() as context:
-        context.setattr(FORMATS["edge_list"], "_split_commas", None)  # parsing would fail now
+        context.setattr(FORMATS["edge_list"], "separated", None)  # parsing would fail now
         again = read(file, cache=True)
     check_same(again, graph)
     owner: Any = again.column_indices
@@ -471,11 +687,30 @@ def test_cache_is_used_until_source_or_options_change(
 
 @pytest.mark.parametrize("name", [*UNDIRECTED, "directed-empty"])
 def test_cache_holds_every_graph(tmp_path: Path, cache_dir: Path, name: str) -> None:
-    cache.save(GRAPHS[name](), cache_dir / "copy")
-    again = cache.load(cache_dir / "copy")
-    assert again is not None
+    cache.save(GRAPHS[name](), cache_dir / "copy", ["one note"])
+    found = cache.load(cache_dir / "copy")
+    assert found is not None and found[1] == ["one note"]
+    again = found[0]
     check_same(again, GRAPHS[name]())
     assert again.has_sorted_rows == GRAPHS[name]().has_sorted_rows
+
+
+def test_a_cached_graph_comes_with_the_warnings_of_its_file(tmp_path: Path, cache_dir: Path) -> None:
+    file = saved(tmp_path, "a.txt", "2 2\n0 1\n1 0\n")
+    for _ in range(2):
+        with pytest.warns(GraphFileWarning, match="'2 2' is taken for the size line") as caught:
+            assert read(file, cache=True).n_vertices == 2
+        assert len(caught) == 1 and caught[0].filename == __file__
+    assert len(list(cache_dir.iterdir())) == 1
+
+
+@pytest.mark.parametrize("options", [{"duplicates": "mean"}, {"duplicates": object()}, {"columns": {1, 2}}])
+def test_options_that_are_none_are_refused_with_and_without_a_cache(
+    tmp_path: Path, cache_dir: Path, options: dict[str, Any]
+) -> None:
+    for use in (False, True):
+        with pytest.raises(InputError, match=next(iter(options))):
+            read(saved(tmp_path, "a.txt", "0 1 5\n0 1 5\n"), cache=use, **options)
 
 
 def test_damaged_cache_files_are_ignored(

@@ -12,6 +12,7 @@ import tracemalloc
 import zipfile
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,29 @@ def test_the_tool_sees_planted_faults(
     monkeypatch.setitem(READERS, "edge_list", replace(right, originals=(original,), read=faulty, damages=(damage,)))
     (outcome,) = fuzz_readers.outcomes("edge_list", 0, range(1), tmp_path)
     assert outcome.startswith(fuzz_readers.FAILED) and reason in outcome
+
+
+EDGES, TRIPLES = partial(read, format="edge_list", labels=True), partial(read_ratings, format="text")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "planted", "reason"),
+    [
+        ("edge_list_ids", b"# Nodes: 2\n1 2\n", partial(EDGES, labels=False), "other edges"),
+        ("edge_list_ids", b"# Undirected graph\n0 1\n", partial(EDGES, directed=True), "the direction"),
+        ("edge_list_ids", b"3 2\n0 1\n1 2\n", lambda path: Graph.from_edges([0, 1], [1, 2], n=5), "other vertices"),
+        ("edge_list_ids", b"3 9\n0 1\n1 2\n", lambda path: Graph.from_edges([0, 1], [1, 2]), "other edges than in"),
+        ("ratings_text", b"1 2 3\n", partial(TRIPLES, columns=("item", "user", "rating")), "other pairs"),
+        ("ratings_text", b"1 2 3 4\n", partial(TRIPLES, columns=("user", "item", "", "rating")), "other ratings"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::clgraph.errors.GraphFileWarning")
+def test_the_second_reader_sees_wrong_answers(
+    name: str, content: bytes, planted: Any, reason: str, tmp_path: Path
+) -> None:
+    READERS[name].check_content(tmp_path / "file", content)
+    with pytest.raises(AssertionError, match=reason):
+        replace(READERS[name], read=planted).check_content(tmp_path / "file", content)
 
 
 def test_the_tool_goes_on_after_a_crash(

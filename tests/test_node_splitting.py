@@ -81,10 +81,10 @@ def test_mda_by_histogram(pocl: Session) -> None:
 def test_mda_by_the_cost_model(pocl: Session) -> None:
     rates, facts = pocl.profile.rates, pocl.facts
     skewed, even = cg.generators.rmat(12, 16), cg.generators.grid(60, 60)
-    assert model_mda(even.stats, facts, rates) == 4
-    mda = model_mda(skewed.stats, facts, rates)
+    assert model_mda(even.stats, facts, rates, 4) == 4
+    mda = model_mda(skewed.stats, facts, rates, 4)
     assert 4 <= mda <= skewed.stats.max_degree and split(pocl, skewed).details["mda"] == mda
-    assert model_mda(cg.generators.star(10).stats, facts, rates) >= 1
+    assert model_mda(cg.generators.star(10).stats, facts, rates, 4) >= 1
 
 
 @pytest.mark.parametrize("mda", [0, -1, 2.5, "most", None, 2**31])

@@ -6,7 +6,8 @@ import warnings
 from dataclasses import replace
 from importlib.machinery import ModuleSpec
 from itertools import pairwise
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -418,6 +419,18 @@ def test_hybrid_of_metis_itself(pocl: Session) -> None:
     assert result.edge_cut <= 290 and result.part_weights.max() <= 103
 
 
+def test_hybrid_tells_metis_what_edges_weigh(pocl: Session) -> None:
+    """Rows of eight; along a row an edge weighs 1, across rows 1,000. A vertex weighs nothing of its own."""
+    pytest.importorskip("pymetis")
+    vertex = np.arange(256)
+    along, across = vertex[vertex % 8 != 7], vertex[:248]
+    graph = cg.Graph.from_edges(
+        np.r_[along, across], np.r_[along + 1, across + 8], np.repeat([1, 1000], [along.size, across.size]), n=256
+    )
+    whole = partition(graph, 2, session=pocl, strategy="hybrid", host="metis", move_at=256, refinement="noop")
+    assert whole.info.details["moved_vertices"] == 256 and whole.edge_cut == 32
+
+
 def test_hybrid_refused(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     for options in ({"host": "gpu"}, {"move_at": 0}):
         with pytest.raises(InputError, match=next(iter(options))):
@@ -489,6 +502,27 @@ def test_refused(changes, words) -> None:
         as_problem(GRID, **{"n_parts": 2, **changes})
 
 
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_weights_of_vertices_reach_up_to_2_31(dtype) -> None:
+    """In a vertex and in all; sums that wrap around in 64 bits are refused, too."""
+    for weights in ([2**31 - 1, 0, 0, 0], [2**31 - 4, 1, 1, 1]):
+        given = np.array(weights, dtype)
+        assert as_problem(cg.generators.grid(2, 2), vertex_weights=given).total_weight == 2**31 - 1
+    for weights, words in (
+        ([0, 2**31, 0, 0], r"vertex_weights\[1\]"), ([2**62] * 4, r"vertex_weights\[0\]"),
+        ([2**31 - 1, 1, 0, 0], "sum to 2147483648"),
+    ):
+        with pytest.raises(InputError, match=words):
+            as_problem(cg.generators.grid(2, 2), vertex_weights=np.array(weights, dtype))
+
+
+def test_weights_of_edges_reach_up_to_2_30() -> None:
+    ends = np.arange(3), np.arange(1, 4)
+    as_problem(Graph.from_edges(*ends, np.array([2**30 - 2, 1, 1])))
+    with pytest.raises(InputError, match="together"):
+        as_problem(Graph.from_edges(*ends, np.array([2**30 - 1, 1, 1])))
+
+
 def test_weights_of_edges_that_are_refused() -> None:
     for weights in (np.array([0.5]), np.array([-1])):
         with pytest.raises(InputError, match="edge_weights"):
@@ -539,6 +573,58 @@ def test_part_graph_has_the_signature_of_pymetis(pocl: Session) -> None:
     for wrong in ({}, {"adjacency": rows, "xadj": [0]}, {"adjacency": rows, "contiguous": True}, {"adjacency": [3]}):
         with pytest.raises(InputError):
             part_graph(2, **wrong)
+
+
+@pytest.mark.parametrize("form", ["dict", "networkx", "csr", "coo", "bsr", "arrays", "tuples"])
+def test_part_graph_takes_whatever_tells_the_neighbours_of_a_vertex(form: str, pocl: Session) -> None:
+    from clgraph.compat import part_graph
+
+    graph = cg.generators.grid(6, 6)
+    rows = np.split(graph.column_indices, graph.row_offsets[1:-1])
+    matrix = graph.to_scipy().astype(float) * -0.5  # what stands in a matrix is no weight
+    adjacency: Any = {
+        "dict": dict(reversed([*enumerate(row.tolist() for row in rows)])), "networkx": graph.to_networkx(),
+        "csr": matrix, "coo": matrix.tocoo(), "bsr": matrix.tobsr((4, 4)), "arrays": rows,
+        "tuples": tuple(tuple(row.tolist()) for row in rows),
+    }[form]  # fmt: skip
+    expected = part_graph(3, xadj=graph.row_offsets, adjncy=graph.column_indices, session=pocl)
+    assert part_graph(3, adjacency, session=pocl) == expected
+    assert expected.edge_cuts == partition_quality(graph, np.array(expected.vertex_part, np.int32), 3)["edge_cut"]
+
+
+def test_part_graph_refuses_what_it_would_read_wrongly(pocl: Session) -> None:
+    from clgraph.compat import part_graph
+
+    damaged = cg.generators.path(6).to_scipy()
+    damaged.indices = damaged.indices.astype(np.int64) + 2**32
+    for adjacency, message in (
+        (damaged, r"damaged: column_indices\[0\] = 4294967297"), (damaged.tocsr()[:2], "damaged|square"),
+        ({1: [2], 2: [1]}, "KeyError"), ([[1.5], [0]], "float64"), ([[1], [0], 3], "TypeError"), (3, "TypeError"),
+        ([[1], []], "no reverse"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=message):
+            part_graph(2, adjacency, session=pocl)
+    for options, message in (
+        ({"contig": True}, r"options\.contig = True"), ({"contig": 1}, r"options\.contig = True"),
+        ({"numbering": 1}, r"options\.numbering = 1"),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=message):
+            part_graph(2, [[1], [0]], options=SimpleNamespace(**options), session=pocl)
+    with pytest.raises(InputError, match="contiguous = array"):
+        part_graph(2, [[1], [0]], contiguous=np.arange(6), session=pocl)
+    unset = SimpleNamespace(contig=-1, numbering=-1, seed=-1, ufactor=-1)
+    assert part_graph(2, [[1], [0]], options=unset, contiguous=False, session=pocl).edge_cuts == 1
+
+
+@pytest.mark.parametrize("shares", [[1, 0], [0, 1, 0, 2], [1, 1e-46], [0, 0, 3]])
+def test_a_part_without_a_share_stays_empty_by_metis(pocl: Session, shares: list[float]) -> None:
+    pytest.importorskip("pymetis")
+    result = quiet(
+        GRID, len(shares), strategy="hybrid", host="metis", target_weights=shares, session=pocl, verify=True
+    )
+    expected = 1600 * np.array(shares) / sum(shares)
+    assert (result.part_weights[expected < 1] == 0).all()
+    assert (result.part_weights <= 1.03 * expected + 1).all()
 
 
 def test_a_star_shrinks_by_either_matching(pocl: Session, once: None) -> None:

@@ -67,6 +67,21 @@ PLANTS = {
         "components/union_find.h", "store_relaxed(parent + v, g);", "*(int *)(parent + v) = g;",
         "threads", "hook_compress", ("-DHOOK_FIRST=0",),
     ),
+    # Moves beyond the best state stay, though the cut and the weight are told of that state.
+    "moves-not-undone": Plant(
+        "partition/halving.h", "if (i >= n_kept) h->sides[h->order[i]] ^= 1;", "(void)i;", "scheduler", "halving",
+        ("-DWG_SIZE=1",),
+    ),
+    "leaf-matched-twice": Plant(
+        "partition/two_hop.cl", "sg_lane() == 0 ? (int)(mates[next] != NOBODY) : 0", "0", "scheduler", "leaves",
+        (*lanes.WIDE, "-DWORDS_ORDER=1"),
+    ),
+    # The group that ends last looks at vertices that other groups have still to climb from.
+    "sample-before-the-climb": Plant(
+        "components/phases.cl",
+        "if (first < n) climb_four(first, parent);\n  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+        "if (first < n) climb_four(first, parent);", "scheduler", "afforest", ("-DWG_SIZE=4",),
+    ),
     "row-of-two-tiles-set-by-both": Plant(
         "mst/discover.h", "if (shared) offer", "if (0) offer", "scheduler", "edge_list",
     ),

@@ -16,12 +16,13 @@ import scipy.sparse as sp
 from conftest import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from wrappers import WRAPPERS
 
 from clgraph import generators
 from clgraph.data import ratings_generators
 from clgraph.data.graph import Graph
 from clgraph.data.ratings import Ratings, as_ratings
-from clgraph.errors import GraphFileError, InputError
+from clgraph.errors import GraphFileError, GraphFileWarning, InputError
 from clgraph.io.ratings import read_ratings, write_ratings
 from clgraph.runtime.child import search_path
 
@@ -153,7 +154,7 @@ def test_the_constructor_needs_sorted_ratings_and_fitting_ids() -> None:
         Ratings([1, 1], [2, 2], [1, 1], 3, 6)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"user_ids has shape \(1,\); needed: \(3,\)"):
         Ratings([1], [2], [1], 3, 6, ["a"])  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"user_ids\[1\] is NaN, which no id equals"):
+    with pytest.raises(InputError, match=r"user_ids\[1\] = nan is missing"):
         Ratings([1], [2], [1], 2, 6, np.array([7, np.nan]))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="item_ids must be distinct"):
         Ratings([1], [1], [1], 3, 2, None, ["a", "a"])  # type: ignore[arg-type]
@@ -176,12 +177,29 @@ def test_ids() -> None:
         ratings.user_index("al")
     with pytest.raises(InputError, match="user 'al' has more than one rating of item 4"):
         Ratings.from_triples(["al", "al"], [4, 4], [1, 2], ids="compact")
-    mixed = Ratings.from_triples([("x", 1), 3], [None, "y"], [1, 2], ids="compact")
-    assert mixed.user_index([3]).tolist() == [1] and mixed.item_index([None]).tolist() == [0]
+    mixed = Ratings.from_triples([("x", 1), 3], [2.5, "y"], [1, 2], ids="compact")
+    assert mixed.user_index([3]).tolist() == [1] and mixed.item_index([2.5]).tolist() == [0]
+    assert mixed.user_index([None, np.nan], default=-1).tolist() == [-1, -1], "no user lacks an id"
     plain = Ratings.from_triples(USERS, ITEMS, VALUES)
     assert plain.item_index([5, 6, -1], default=-1).tolist() == [5, -1, -1]
     with pytest.raises(InputError, match=r"ids\[0\] = 3 is no known user"):
         plain.user_index([3])
+
+
+def test_a_missing_id_is_refused_with_its_row() -> None:
+    with pytest.raises(InputError, match=r"users\[1\] = None is missing"):
+        Ratings.from_triples(["a", None, None], [1, 2, 3], [1, 2, 3], ids="compact")
+    with pytest.raises(InputError, match=r"items\[2\] = nan is missing"):
+        Ratings.from_triples([1, 2, 3], [1, 2, np.nan], [1, 2, 3], ids="compact")
+    with pytest.raises(InputError, match=r"item_ids\[0\] = None is missing"):
+        Ratings([0], [0], [1], 1, 1, item_ids=[None])
+
+
+@pytest.mark.parametrize("kind", WRAPPERS, ids=lambda kind: kind.__name__)
+def test_ids_of_other_packages_arrays(kind: Any) -> None:
+    ratings = Ratings.from_triples(kind([7, 7, 9]), kind([1, 2, 1]), kind([5.0, 3.0, 4.0]), ids="compact")
+    assert ratings.shape == (2, 2) and ratings.values.tolist() == [5, 3, 4]
+    assert ratings.user_index(kind([9, 7])).tolist() == [1, 0]
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr"])
@@ -219,7 +237,7 @@ def test_scipy_entries_and_their_memory() -> None:
 def test_scipy_offsets_whose_differences_overflow_are_refused(kind: Any) -> None:
     matrix = kind(np.eye(2))
     matrix.indptr = np.array([0, 2**31 - 1, -(2**31)], np.int32)
-    with pytest.raises(InputError, match=r"damaged: indptr\[2\] = -2147483648 is below indptr\[1\] = 2147483647"):
+    with pytest.raises(InputError, match=r"damaged: row_offsets runs from 0 to -2147483648"):
         Ratings.from_scipy(matrix)
 
 
@@ -424,7 +442,17 @@ def test_text_files(tmp_path: Path, text: str) -> None:
         ("", "the file has no ratings"),
         ("1 2\n", r"line 1: '1 2'; expected 'user item rating'"),
         ("1 2 3\n1 2 3 4\n", r"line 2: '1 2 3 4'"),
-        ("a b c\n1 2\n", "line 2: '1 2'"),
+        ("a b c\n1 2\n", "line 1: 'a b c'.*columns="),
+        ("user item\n\n", "line 1: 'user item'"),
+        ("user item\n\n\n1 2 3\n", "line 1: 'user item'"),
+        ("2$22\n\n", "line 1"),
+        ("user item rating\n\n", "no ratings"),
+        ("user item rating\n\n\n1 2\n", "line 4: '1 2'; expected 3 columns: user, item, rating"),
+        ("user,item,rating,score\n1,2,3,4\n", "line 1: 'user,item,rating,score'"),
+        ("1,,3,4\n", "line 1: '1,,3,4'"),
+        ("1::2::::4\n", "line 1: '1::2::::4'"),
+        ("1 2 3 4 5\n", "line 1: '1 2 3 4 5'.*columns="),
+        ("9223372036854775808 2 3.5\n", "ids from 0 to 9223372036854775807"),
         ("1 2 3\n# c\n1 x 3\n", "line 3: '1 x 3'"),
         ("1 2 3\n1 -2 3\n", "line 2: '1 -2 3'"),
         ("1 2 3\n1.5 2 3\n", r"line 2: '1.5 2 3'"),
@@ -441,6 +469,38 @@ def test_bad_files(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(GraphFileError, match=message) as error:
         read_ratings(saved(tmp_path, "bad.txt", text))
     assert "bad.txt" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("timestamp,user,item,rating\n880,1,9,2.5\n881,3,7,4\n", None),
+        ("rating::movieId::userId\n4::7::3\n2.5::9::1\n", None),
+        ('"","User ID","Movie_Id","Rating"\n0,3,7,4\n1,1,9,2.5\n', None),
+        ("880606923 3 7 4\n880606924 1 9 2.5\n", ("time", "user", "item", "rating")),
+        ("a,b,c\n7,3,4\n9,1,2.5\n", ["item", "user", "rating"]),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_columns_are_found_by_their_names(tmp_path: Path, text: str, columns: Any) -> None:
+    ratings = read_ratings(saved(tmp_path, "r.csv", text), columns=columns)
+    assert triples(ratings) == [(0, 1, 2.5), (1, 0, 4.0)]
+    assert ratings.user_ids is not None and ratings.user_ids.tolist() == [1, 3]
+    assert ratings.item_ids is not None and ratings.item_ids.tolist() == [7, 9]
+
+
+@pytest.mark.parametrize(("text", "column"), [("880606923 1 2 3\n880606924 2 3 4\n", 1), ("1 2 880606923\n", 3)])
+def test_a_column_that_looks_like_times_is_told(tmp_path: Path, text: str, column: int) -> None:
+    with pytest.warns(GraphFileWarning, match=f"though column {column} looks like times; columns=") as caught:
+        read_ratings(saved(tmp_path, "r.txt", text))
+    assert caught[0].filename == __file__
+
+
+def test_large_ids_are_exact_beside_half_stars(tmp_path: Path) -> None:
+    ids = [2**53, 2**53 + 1, 1183492348234892345, 1183492348234892346, 2**63 - 1]
+    text = "".join(f"{user},4,{1 + at / 2}\n" for at, user in enumerate(ids))
+    ratings = read_ratings(saved(tmp_path, "r.csv", text))
+    assert ratings.user_ids is not None and ratings.user_ids.tolist() == ids
 
 
 def test_a_wrong_id_does_not_exhaust_the_memory(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import clgraph as cg
-from clgraph.runtime import recycled
+from clgraph.runtime import opencl, recycled
 from clgraph.runtime.pinned import Pinned
 from clgraph.runtime.session import Session
 
@@ -114,7 +114,7 @@ def test_what_cannot_be_pinned_is_read_all_the_same(pocl: Session, monkeypatch: 
     def refused(*_: object, **__: object) -> None:
         raise cl.Error("out of resources")
 
-    monkeypatch.setattr(cl, "Buffer", refused)
+    monkeypatch.setattr(opencl, "Buffer", refused)
     monkeypatch.setattr(pocl, "_pinned", pinned)
     array = pocl.upload(np.arange(N, dtype=np.uint32))
     for _ in range(9):

@@ -23,10 +23,11 @@ INT32, INT64 = np.iinfo(np.int32), np.iinfo(np.int64)
 NAMES = [name for name in GRAPHS if "empty" not in name]
 
 
-def relaxed(graph: Graph, sources: list[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Relax the entries of a queue of vertices until nothing changes."""
+def relaxed(graph: Graph, sources: list[int], dtype: Any = np.float64) -> tuple[np.ndarray, np.ndarray]:
+    """Relax the entries of a queue of vertices until nothing changes; sums of floats are of *dtype*."""
     weights = graph.edge_weights
     is_float = weights is not None and weights.dtype.kind == "f"
+    weights = weights.astype(dtype) if is_float else weights
     steps = [1] * graph.n_edges if weights is None else list(weights) if is_float else weights.tolist()
     best, parents, queue = dict.fromkeys(sources, 0), dict[int, int](), deque(sources)
     while queue:
@@ -36,26 +37,26 @@ def relaxed(graph: Graph, sources: list[int]) -> tuple[np.ndarray, np.ndarray]:
             if total < best.get(v, math.inf):
                 best[v], parents[v] = total, u
                 queue.append(v)
-    distances = np.full(graph.n_vertices, np.inf if is_float else -1, weights.dtype if is_float else np.int64)
+    distances = np.full(graph.n_vertices, np.inf if is_float else -1, dtype if is_float else np.int64)
     predecessors = np.full(graph.n_vertices, NO_PREDECESSOR, np.int32)
     distances[list(best)] = list(best.values())
     predecessors[list(parents)] = list(parents.values())
     return distances, predecessors
 
 
-def assert_right(graph: Graph, sources: list[int]) -> None:
-    distances, predecessors = relaxed(graph, sources)
-    found = dijkstra(graph, sources)
+def assert_right(graph: Graph, sources: list[int], dtype: Any = np.float64) -> None:
+    distances, predecessors = relaxed(graph, sources, dtype)
+    found = dijkstra(graph, sources, dtype=dtype)
     assert found.dtype == distances.dtype and np.array_equal(found, distances)
-    check_sssp(graph, sources, found)
-    check_sssp(graph, sources, found, predecessors)
+    check_sssp(graph, sources, found, dtype=dtype)
+    check_sssp(graph, sources, found, predecessors, dtype=dtype)
     unreached = np.inf if found.dtype.kind == "f" else -1
     for limit in (0, np.sort(found[found != unreached])[found.size // 3 :: 40].max(initial=0), math.inf):
         near = found <= limit
         nearer = np.where(near, predecessors, NO_PREDECESSOR).astype(np.int32)
-        limited = dijkstra(graph, sources, limit=limit)
+        limited = dijkstra(graph, sources, limit=limit, dtype=dtype)
         assert limited.dtype == found.dtype and np.array_equal(limited, np.where(near, found, unreached))
-        check_sssp(graph, sources, limited, nearer, limit=limit)
+        check_sssp(graph, sources, limited, nearer, limit=limit, dtype=dtype)
     steps, predecessors = relaxed(Graph(graph.row_offsets, graph.column_indices, directed=True), sources)
     depths = bfs_distances(graph, sources)
     assert depths.dtype == np.int32 and np.array_equal(depths, steps)
@@ -73,7 +74,8 @@ def test_zoo(name: str) -> None:
     for sources in ([0], [last], [last, last // 2, last, 0]):
         assert_right(graph, sources)
     assert_right(random_weights(graph, low=0, high=3), [0, last])
-    assert_right(random_weights(graph, low=0, dtype=np.float32), [last // 2])
+    for dtype in (np.float32, np.float64):
+        assert_right(random_weights(graph, low=0, dtype=np.float32), [last // 2], dtype)
     assert_right(random_weights(graph, low=0, dtype=np.float64), [last // 3])
 
 
@@ -99,9 +101,9 @@ def test_oracles_agree_with_networkx() -> None:
 @pytest.mark.filterwarnings("ignore:overflow encountered in scalar add:RuntimeWarning")
 def test_weights(weights: np.ndarray) -> None:
     graph = Graph.from_edges([0, 1, 2, 0, 3, 1], [1, 2, 3, 2, 4, 4], weights, n=6)
-    for source in range(6):
-        assert_right(graph, [source])
-    assert_right(graph, [0, 5])
+    for dtype in {np.dtype(np.float64), weights.dtype} - {np.dtype(np.int32), np.dtype(np.int64)}:
+        for sources in ([0], [1], [2], [3], [4], [5], [0, 5]):
+            assert_right(graph, sources, dtype)
 
 
 def test_a_distance_that_no_int64_holds() -> None:
@@ -240,12 +242,12 @@ def test_check_of_paths_finds_each_fault(lengths: dict[int, int], parents: dict[
                 values[values == -1] = np.inf
             return values
 
-        check_sssp(graph, [0], of_type({}), planted(NEARER, {}))
-        check_sssp(graph, [0], of_type({}), planted(NEARER, {2: 0}))
+        check_sssp(graph, [0], of_type({}), planted(NEARER, {}), dtype=kind)
+        check_sssp(graph, [0], of_type({}), planted(NEARER, {2: 0}), dtype=kind)
         text = message.replace("distance -1 of", "distance inf of") if kind.kind == "f" else message
         text = text if kind.kind == "i" else text.replace("distance -2 of vertex 5", r"distance -2.0 of vertex 5")
         with pytest.raises(VerificationError) as caught:
-            check_sssp(graph, [0], of_type(lengths), planted(NEARER, parents))
+            check_sssp(graph, [0], of_type(lengths), planted(NEARER, parents), dtype=kind)
         assert _pattern(text) in _pattern(str(caught.value))
 
 
@@ -272,22 +274,29 @@ def test_check_of_paths_knows_sources_and_limit() -> None:
 
 
 def test_floats_are_compared_exactly() -> None:
-    """Of 1 + 2**-24 + 2**-24, float32 keeps 1."""
+    """Of 1 + 2**-24 + 2**-24, float32 keeps 1, and float64 all."""
     graph = Graph.from_edges([0, 1, 2], [1, 2, 3], np.array([1, 2**-24, 2**-24], np.float32), directed=True)
-    check_sssp(graph, [0], np.array([0, 1, 1, 1], np.float32))
+    check_sssp(graph, [0], np.array([0, 1, 1, 1], np.float32), dtype=np.float32)
+    check_sssp(graph, [0], np.array([0, 1, 1 + 2**-24, 1 + 2**-23]))
     for wrong in ([0, 1, 1, 1 + 2**-23], [0, 1, 1, 1 - 2**-24], [0, 1, 1, np.inf], [0, 1, 1, np.nan], [0, 1, 1, -1]):
         with pytest.raises(VerificationError):
-            check_sssp(graph, [0], np.array(wrong, np.float32))
+            check_sssp(graph, [0], np.array(wrong, np.float32), dtype=np.float32)
+    narrow = np.array([0, 1, 1, 1], np.float32)
+    wide = narrow.astype(np.float64)
+    for distances, dtype in ((wide, np.float64), (narrow, np.float64), (wide, np.float32)):
+        with pytest.raises(VerificationError):
+            check_sssp(graph, [0], distances, dtype=dtype)
 
 
 def test_a_limit_that_float32_lacks() -> None:
     graph = Graph.from_edges([0], [1], np.array([0.1], np.float32))
     for limit, last in ((0.1, np.inf), (np.nextafter(0.1, 1), np.inf), (float(np.float32(0.1)), 0.1), (0.2, 0.1)):
-        distances = dijkstra(graph, [0], limit=limit)
+        distances = dijkstra(graph, [0], limit=limit, dtype=np.float32)
         assert distances[1] == np.float32(last)
-        check_sssp(graph, [0], distances, limit=limit)
+        check_sssp(graph, [0], distances, limit=limit, dtype=np.float32)
+        wrong = np.array([0, 0.1 if last > 1 else np.inf], np.float32)
         with pytest.raises(VerificationError):
-            check_sssp(graph, [0], np.array([0, 0.1 if last > 1 else np.inf], np.float32), limit=limit)
+            check_sssp(graph, [0], wrong, limit=limit, dtype=np.float32)
 
 
 def test_checks_see_every_entry_across_chunks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,11 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from conftest import run_at_width
 
 import clgraph as cg
 from clgraph.algorithms.delaunay import ALGORITHM, STRATEGIES, RefinedMesh, _answer, refine_mesh
 from clgraph.algorithms.delaunay.rounds import Refinement
-from clgraph.errors import ConvergenceWarning, InputError, MeshError, UnsupportedStrategyError
+from clgraph.errors import ConvergenceWarning, InputError, MeshError, NoProgressError, UnsupportedStrategyError
 from clgraph.progress import Progress, listening
 from clgraph.reference.delaunay import check_delaunay
 from clgraph.runtime.session import Session
@@ -158,6 +159,31 @@ def test_zoo_in_groups(session: Session, name: str, size: int) -> None:
     for min_angle in (20.0, 28.0):
         refined = in_groups(session, mesh, size, min_angle=min_angle)
         assert np.array_equal(refined.points[: mesh.n_points], mesh.points)
+
+
+@pytest.mark.parametrize("width", [8, 32])
+def test_groups_are_whole_sub_groups(width: int) -> None:
+    """Sizes below the width and between its multiples are rounded up; one work-item is a sub-group of its own."""
+    run_at_width(width, """
+import test_refine_mesh as t
+for size in (1, 2, 12):
+    for name in ("random", "wedge"):
+        t.in_groups(s, t.GRAPHS[name]().triangulate(), size, min_angle=28.0)
+""")
+
+
+def test_a_patch_without_progress_is_an_error(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sum over the group that is always 0: candidates win, but none goes in."""
+    from clgraph.runtime import program
+
+    whole = program.build_input
+    monkeypatch.setattr(program, "build_input", lambda *given: whole(*given).replace(
+        "group_exclusive_sum((uint)has_won, scratch, &n_won);", "0u; n_won = 0u;"
+    ))  # fmt: skip
+    session._programs.clear()
+    with pytest.raises(NoProgressError, match="of a patch: no progress"):
+        in_groups(session, GRAPHS["random"]().triangulate(), 1, min_angle=28.0)
+    session._programs.clear()
 
 
 def test_groups_take_most_of_a_mesh_of_many_patches(session: Session) -> None:

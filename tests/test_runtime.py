@@ -11,6 +11,7 @@ import sys
 import textwrap
 import threading
 import time
+import warnings
 import weakref
 from dataclasses import replace
 from itertools import product
@@ -28,6 +29,7 @@ from clgraph.algorithms.table import MODULES, find_algorithm
 from clgraph.errors import (
     CapacityError,
     DeviceError,
+    DeviceMatchWarning,
     DeviceMemoryError,
     DeviceTimeoutError,
     InputError,
@@ -37,7 +39,7 @@ from clgraph.errors import (
 )
 from clgraph.primitives.scan import Scan
 from clgraph.probing import probe
-from clgraph.runtime import cache, notice, query, selection, source
+from clgraph.runtime import cache, notice, opencl, query, selection, source
 from clgraph.runtime import session as session_module
 from clgraph.runtime.device_graph import device_graph
 from clgraph.runtime.failure import check_status
@@ -172,6 +174,42 @@ def test_names_with_colons(monkeypatch):
         selection.select_device("amd:2")
 
 
+def test_a_cpu_that_only_its_processor_matches_is_told(monkeypatch):
+    class Device:
+        type, vendor, name = cl.device_type.CPU, "GenuineIntel", "cpu-haswell-Intel(R) Xeon(R) CPU"
+        max_compute_units = global_mem_size = 1
+
+        class platform:
+            name = "Portable Computing Language"
+
+    class Gpu(Device):
+        type, vendor, name = cl.device_type.GPU, "Advanced Micro Devices, Inc.", "gfx90a"
+
+    class Runtime(Device):
+        class platform:
+            name = "Intel(R) OpenCL"
+
+    only_pocl = [("0:0", Device()), ("1:0", Gpu())]
+    monkeypatch.setattr(selection, "verdict", lambda device: {"reason": None})
+    monkeypatch.setattr(selection, "enumerate_devices", lambda: only_pocl)
+    why = "asked for 'intel': no platform is called 'intel', but the processor is"
+    with pytest.warns(DeviceMatchWarning, match=rf"Portable Computing Language / cpu-haswell.* was taken, {why}"):
+        assert selection.select_device("intel") == (only_pocl[0][1], why)
+    monkeypatch.setenv("CLGRAPH_DEVICE", "Xeon")
+    with pytest.warns(DeviceMatchWarning, match="CLGRAPH_DEVICE=Xeon: no platform is called 'xeon'"):
+        selection.select_device()
+    for request in ("pocl", "portable", "cpu", "0:0", "gfx90a", Device.name):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert selection.select_device(request)[1] == f"asked for {request!r}"
+    ranks = dict(reversed(only_pocl)) | {"2:0": Runtime()}
+    monkeypatch.setattr(selection, "enumerate_devices", lambda: [*ranks.items()])
+    monkeypatch.setattr(selection, "ranked", list)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert selection.select_device("intel") == (ranks["2:0"], "asked for 'intel'")
+
+
 @pytest.mark.parametrize("request_", [42, 1.5, ["pocl"], b"pocl"])
 def test_wrong_type_of_request(request_):
     with pytest.raises(NoDeviceError, match="no device can be made of"):
@@ -254,7 +292,7 @@ def test_listing_devices_never_raises(pocl, monkeypatch):
     def unknown(device):
         raise ValueError("half a version number")
 
-    monkeypatch.setattr(cl, "get_platforms", lambda: [Nameless(), Broken()])
+    monkeypatch.setattr(opencl, "get_platforms", lambda: [Nameless(), Broken()])
     assert [(row.id, row.reason) for row in selection.devices()] == [
         ("0:-", "no name"), ("1:0", "no name"), ("1:1", None),
     ]  # fmt: skip
@@ -771,3 +809,12 @@ def test_unwritable_cache_is_replaced(tmp_path, monkeypatch, caplog):
     root = user_cache.cache_root()
     assert root.is_dir() and root == user_cache.cache_root()
     assert "CLGRAPH_CACHE_DIR" in caplog.text
+
+
+def test_no_file_is_left_open_at_the_end_of_a_process() -> None:
+    child = python("""
+        import clgraph as cg
+        cg.connected_components(cg.generators.grid(9, 9), strategy="afforest", session="pocl")
+    """, PYTHONWARNINGS="always::ResourceWarning")  # fmt: skip
+    _, complaints = child.communicate(timeout=120)
+    assert child.returncode == 0 and "ResourceWarning" not in complaints, complaints

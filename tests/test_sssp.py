@@ -72,23 +72,28 @@ def least_predecessors(graph: Graph, sources: np.ndarray, distances: np.ndarray)
 
 
 def assert_right(
-    graph: Graph, source: Any, session: Session, strategy: str, *, limit: float | None = None, **options: Any
+    graph: Graph, source: Any, session: Session, strategy: str, *, limit: float | None = None, dtype: Any = None,
+    **options: Any,
 ) -> ShortestPaths:
+    if dtype is None and graph.weight_dtype == np.float32:
+        assert_right(graph, source, session, strategy, limit=limit, dtype="float32", **options)
     if reason := STRATEGIES[strategy].unsupported(session.facts):
         pytest.skip(reason)
-    if reason := STRATEGIES[strategy].unfit(as_problem(graph)):
+    if reason := STRATEGIES[strategy].unfit(as_problem(graph, dtype=dtype)):
         with pytest.raises(UnsupportedStrategyError, match=re.escape(reason)):
-            sssp(graph, source, strategy=strategy, session=session)
-        return sssp(graph, source, limit=limit, predecessors=True, session=session)
-    result = sssp(graph, source, strategy=strategy, limit=limit, predecessors=True, session=session, **options)
+            sssp(graph, source, strategy=strategy, dtype=dtype, session=session)
+        return sssp(graph, source, limit=limit, dtype=dtype, predecessors=True, session=session)
+    settings: dict[str, Any] = {"limit": limit, "dtype": dtype}
+    result = sssp(graph, source, strategy=strategy, predecessors=True, session=session, **settings, **options)
     distances, predecessors = result
     sources, limit = np.atleast_1d(source), limit.item() if isinstance(limit, np.generic) else limit
-    expected = dijkstra(graph, sources, limit=math.inf if limit is None else limit)
+    kind = None if dtype is None else np.dtype(dtype)
+    expected = dijkstra(graph, sources, limit=math.inf if limit is None else limit, dtype=kind)
     assert distances.dtype == expected.dtype and np.array_equal(distances, expected)
-    check_sssp(graph, sources, distances, predecessors, limit=limit)
+    check_sssp(graph, sources, distances, predecessors, limit=limit, dtype=kind)
     assert np.array_equal(predecessors, least_predecessors(graph, sources, expected))
     assert result.graph is graph and result.sources.dtype == np.int32 and {*result.sources} == {*sources}
-    plan = STRATEGIES[strategy].plan(session, as_problem(graph, source=source, limit=limit), **options)
+    plan = STRATEGIES[strategy].plan(session, as_problem(graph, source=source, **settings), **options)
     for _ in range(2):  # a plan may run again
         plan.run()
         assert np.array_equal(plan.result()[0], expected)
@@ -231,6 +236,71 @@ def chain(weights: np.ndarray, *, directed: bool = False) -> Graph:
 
 
 @every_case
+def test_float32_weights_over_many_edges(session: Session, strategy: str, options: dict[str, object]) -> None:
+    """Distances are scipy's by default; sums of float32, which are 3e-5 off after 3,000 edges, on request."""
+    graph = chain(np.full(3000, 0.1, np.float32))
+    expected = scipy_dijkstra(graph.to_scipy(), indices=0)
+    for dtype in (None, np.float64, "float64"):
+        distances = sssp(graph, 0, strategy=strategy, dtype=dtype, session=session, **options).distances
+        assert distances.dtype == np.float64 and np.array_equal(distances, expected)
+    if strategy != "host":
+        narrow = sssp(graph, 0, strategy=strategy, dtype=np.float32, session=session, **options).distances
+        assert np.array_equal(narrow, np.append(np.float32(0), np.cumsum(graph.edge_list()[2])))
+        assert abs(narrow[-1] / expected[-1] - 1) > 1e-5
+
+
+@pytest.mark.parametrize(
+    ("weights", "allowed"),
+    [
+        (None, ["int64"]), (np.int32, ["int64"]), (np.int64, ["int64"]), (np.float64, ["float64"]),
+        (np.float32, ["float64", "float32"]),
+    ],
+)  # fmt: skip
+def test_types_of_distances(pocl: Session, weights: Any, allowed: list[str]) -> None:
+    path = cg.generators.path(10)
+    graph = path if weights is None else random_weights(path, dtype=weights)
+    assert sssp(graph, 0, session=pocl).distances.dtype == allowed[0]
+    for dtype in ("int64", "float64", "float32", "int32", "float16", "no type", 3, [1]):
+        if dtype in allowed:
+            assert sssp(graph, 0, dtype=dtype, session=pocl, verify=True).distances.dtype == dtype
+        else:
+            with pytest.raises(InputError, match=f"dtype = .*{dtype}.*; allowed: {' or '.join(allowed)} by"
+                               if isinstance(dtype, str) else "dtype"):  # fmt: skip
+                sssp(graph, 0, dtype=dtype, session=pocl)
+
+
+def test_a_device_without_64_bit_floats_leaves_float64_to_the_host(
+    pocl: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pocl, "facts", replace(pocl.facts, has_fp64=False))
+    for weights in (np.float32, np.float64):
+        graph = random_weights(cg.generators.rmat(14, 16), dtype=weights)
+        result = sssp(graph, 0, session=pocl)
+        assert result.info.strategy == "host" and np.array_equal(result.distances, dijkstra(graph, [0]))
+        advice = "; pass dtype='float32'$" if weights is np.float32 else "it has no 64-bit floats$"
+        for name in (name for name, _ in WITH_KERNELS):
+            with pytest.raises(UnsupportedStrategyError, match=advice):
+                sssp(graph, 0, strategy=name, session=pocl)
+        with pytest.raises(UnsupportedStrategyError, match=advice):  # the host does not read what is on a device
+            sssp(cg.DeviceGraph.from_graph(graph, pocl), 0)
+    graph = random_weights(cg.generators.rmat(10), dtype=np.float32)
+    assert assert_right(graph, 0, pocl, "frontier", dtype="float32").distances.dtype == np.float32
+
+
+def test_predictions_see_wider_distances(pocl: Session) -> None:
+    facts = replace(pocl.facts, is_cpu=False)
+    for graph in (random_weights(cg.generators.rmat(12), dtype=np.float32), cg.generators.grid(90, 90)):
+        asked = [as_problem(graph, predecessors=True, **given) for given in (
+            [{"dtype": "float32"}, {"dtype": "float64"}] if graph.edge_weights is not None else [{}, {}]
+        )]  # fmt: skip
+        for name in {name for name, _ in WITH_KERNELS}:
+            for each in (facts, pocl.facts):
+                narrow, wide = (STRATEGIES[name].recipe(problem, each).work for problem in asked)
+                grows = wide.streamed_bytes > narrow.streamed_bytes
+                assert grows == (graph.edge_weights is not None), name
+
+
+@every_case
 def test_distances_of_more_than_32_bits(session: Session, strategy: str, options: dict[str, object]) -> None:
     graph = chain(np.full(300, INT32.max, np.int32))
     distances, _ = assert_right(graph, 0, session, strategy, **options)
@@ -279,7 +349,8 @@ def test_zero_weights(session: Session, strategy: str) -> None:
 def test_long_ways_of_weight_0(session: Session) -> None:
     """Their predecessors take few launches: lists short and long, in turn."""
     for weights in (np.zeros(99_999, np.int32), np.append(np.float32(1e9), np.ones(99_998, np.float32))):
-        result = sssp(chain(weights), 0, strategy="frontier", predecessors=True, session=session)
+        dtype = "float32" if weights.dtype == np.float32 else None  # in float64, 1e9 + 1 is more than 1e9
+        result = sssp(chain(weights), 0, strategy="frontier", predecessors=True, dtype=dtype, session=session)
         assert np.array_equal(result.predecessors, np.append(NO_PREDECESSOR, np.arange(99_999)))
         assert result.info.kernels["follow_lists"][0] < 50
     broad = cg.generators.tree(40_000, arity=60)

@@ -14,6 +14,7 @@ import pyopencl as cl
 import pytest
 
 from clgraph.errors import DeviceError, DeviceMemoryError, InputError
+from clgraph.runtime import opencl
 from clgraph.runtime.session import Session
 from clgraph.runtime.staging import Staging, _Copiers
 
@@ -196,7 +197,7 @@ def test_a_staged_copy_that_fails_is_a_typed_error_and_the_next_one_works(staged
             options["dst_offset"] = 2**40
         return enqueue(*arguments, **options)
 
-    monkeypatch.setattr(cl, "enqueue_copy", failing)
+    monkeypatch.setattr(opencl, "enqueue_copy", failing)
     with pytest.raises(DeviceError):
         array.set(host)
     array.set(host)

@@ -12,7 +12,9 @@ import sys
 
 import numpy as np
 import pytest
+from conftest import ROOT
 
+import clgraph as cg
 from clgraph.compat import triangulate
 from clgraph.data.triangle_mesh import TriangleMesh
 from clgraph.errors import ConvergenceWarning, InputError
@@ -28,6 +30,7 @@ for line in sys.stdin:
     found = {key: np.asarray(values) for key, values in triangle.triangulate(given, opts).items()}
     print(json.dumps({key: [str(values.dtype), values.shape, values.tolist()] for key, values in found.items()}))
 """
+SHARED = ROOT.parent / "shared" / "data"
 PYTHON = os.environ.get("CLGRAPH_TRIANGLE_PYTHON", sys.executable)
 HAS_TRIANGLE = subprocess.run([PYTHON, "-c", "import triangle"], capture_output=True, check=False).returncode == 0
 SQUARE = {"vertices": [[0, 0], [1, 0], [1, 1], [0, 1]], "segments": [[0, 1], [1, 2], [2, 3], [3, 0]]}
@@ -73,7 +76,7 @@ def check_same(ours, theirs, opts):
     for key, values in theirs.items():
         assert (ours[key].dtype, ours[key].shape) == (values.dtype, values.shape), (opts, key)
     np.testing.assert_allclose(ours["vertices"], theirs["vertices"], rtol=1e-14)
-    for key in ("vertex_markers", "vertex_attributes"):
+    for key in {"vertex_markers", "vertex_attributes"} & set(theirs):
         np.testing.assert_allclose(ours[key], theirs[key], rtol=1e-12)
     for rows, markers in (
         ("triangles", "triangle_attributes"), ("segments", "segment_markers"), ("edges", "edge_markers")
@@ -158,12 +161,41 @@ def test_regions_give_attributes_only_with_option_a_large():
     assert triangulate(given, "pA")["triangle_attributes"].tolist() == [[3], [3]]
 
 
-def test_triangles_are_taken_up_again():
-    """What is no Delaunay triangulation is flipped first; attributes stay."""
-    given = {"vertices": [[0, 0], [4, -1], [8, 0], [4, 1]], "triangles": [[0, 1, 2], [0, 2, 3]]}
-    found = triangulate({**given, "triangle_attributes": [[5], [5]]}, "r")
-    assert sorted(map(sorted, found["triangles"].tolist())) == [[0, 1, 3], [1, 2, 3]]
+KITE = {"vertices": [[0, 0], [4, -1], [8, 0], [4, 1], [9, 9]], "triangles": [[0, 1, 2], [0, 2, 3]]}  # the long diagonal
+KEPT = [
+    KITE, {**KITE, "triangle_attributes": [[5.0], [6]], "vertex_markers": [[3], [0], [0], [5], [0]]},
+    {**KITE, "segments": [[0, 1], [0, 2], [1, 2]], "segment_markers": [[9], [0], [0]]},
+]
+
+
+@pytest.mark.parametrize(("opts", "triangles"), [
+    ("r", [[0, 1, 2], [0, 2, 3]]), ("rp", [[0, 1, 2], [0, 2, 3]]), ("rD", [[0, 1, 3], [1, 2, 3]]),
+])  # fmt: skip
+def test_given_triangles_are_flipped_only_if_points_may_be_added(session, opts, triangles):
+    found = triangulate({**KITE, "triangle_attributes": [[5], [5]]}, opts, session=session)
+    assert sorted(map(sorted, found["triangles"].tolist())) == triangles
     assert found["triangle_attributes"].tolist() == [[5], [5]]
+    assert found["vertex_markers"].ravel().tolist() == [1, 1, 1, 1, 0]
+
+
+@pytest.mark.skipif(not HAS_TRIANGLE, reason="the package triangle is not installed")
+def test_given_triangles_are_kept_as_by_triangle():
+    cases = [(given, opts) for given in KEPT for opts in ("r", "rp", "re", "rpen", "rpc", "rpA", "rB")]
+    for (given, opts), theirs in zip(cases, ask_triangle(cases), strict=True):
+        check_same(triangulate(given, opts), theirs, opts)
+
+
+@pytest.mark.skipif(not HAS_TRIANGLE or not (SHARED / "la.poly").exists(), reason="needs triangle and the shared data")
+def test_files_are_triangulated_as_by_triangle():
+    graph, mesh = cg.read_planar_graph(SHARED / "la.poly"), cg.read_mesh(SHARED / "greenland.ele.gz")
+    city = {
+        "vertices": graph.points, "segments": graph.segments, "segment_markers": graph.segment_markers[:, None],
+        "vertex_markers": graph.point_markers[:, None], "regions": graph.regions,
+    }
+    ice = {"vertices": mesh.points, "triangles": mesh.triangles, "vertex_markers": mesh.point_markers[:, None]}
+    cases = [(city, opts) for opts in ("", "pAen", "pcj")] + [(ice, "re")]
+    for (given, opts), theirs in zip(cases, ask_triangle(cases), strict=True):
+        check_same(triangulate(given, opts), theirs, opts)
 
 
 def refined(given, opts, session):
@@ -274,6 +306,7 @@ def _share_below(found, angle):
     ({"vertices": [], "color": []}, "", "color"),
     (SQUARE, "w", "allowed"),
     (SQUARE, "pq30u", "'u' is unknown"),
+    (SQUARE, "ps", "'s' is unknown"),
     (SQUARE, "pqa1e-2", "'-' is unknown"),
     ({**SQUARE, "segments": [[0.5, 1]]}, "p", "segments"),
     (SQUARE, 3, "allowed"),

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from conftest import intel_session
 
+from clgraph.errors import KernelBuildError
 from clgraph.runtime.session import Session
 
 VOCABULARY = str(Path(__file__).parent / "kernels" / "vocabulary.cl")
@@ -48,6 +49,19 @@ def launch(session: Session, kernel: str, *arguments, n: int | None = None):
 def needs_int64(session: Session, name: str) -> None:
     if name in ("long", "ulong") and not session.facts.has_int64_atomics:
         pytest.skip("no 64-bit atomics on this device")
+
+
+def test_groups_that_are_no_whole_sub_groups_do_not_compile(session):
+    width = {} if session.facts.sub_group_size > 1 else {"DEV_SUB_GROUP_SIZE": 32}
+    size = width.get("DEV_SUB_GROUP_SIZE", session.facts.sub_group_size)
+    for wrong in {size // 2, size + size // 2}:
+        with pytest.raises(KernelBuildError, match="not a multiple of the sub-group width"):
+            session.program("primitives/compact.cl", width, work_group_size=wrong)
+
+
+def test_a_group_of_one_is_a_sub_group_of_one(session, rng):
+    program = session.program(VOCABULARY, {"DEV_SUB_GROUP_SIZE": 32}, work_group_size=1)
+    assert program.constant("SUB_GROUP_SIZE") == program.constant("SUB_GROUPS_PER_GROUP") == 1
 
 
 def test_masks(session, rng):

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from conftest import ROOT
+from scipy.sparse import csgraph
 
 import clgraph as cg
 from clgraph.algorithms.table import find_algorithm
@@ -203,6 +204,24 @@ def test_what_is_wrong_in_a_later_part_is_named(in_parts: Session, place: int) -
     matrix.indices[place] = 0
     with pytest.raises(GraphError, match=f"weight {place + 1} is NaN"):
         cg.sssp(matrix, 0, session=in_parts, strategy="frontier")
+
+
+@pytest.mark.parametrize("small", [0, 10**6])
+def test_repeats_that_are_apart_are_summed(session: Session, small: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No entry lies beside its repeat, so only the order of rows tells that there may be some, to kernels and host."""
+    monkeypatch.setattr(device_graph, "_SMALL", small)
+    random, n = np.random.default_rng(0), 300
+    columns = np.arange(n)[:, None] + [1, 0] + random.integers(1, n - 2, (n, 1)) * [1, -1] + [0, n]
+    columns = np.tile(columns % n, 2).astype(np.int32)
+    assert (columns[:, 0] != columns[:, 1]).all()
+    weights = random.integers(1, 50, columns.size).astype(np.float64)
+    matrix = sp.csr_array((weights, columns.ravel(), np.arange(0, 4 * n + 1, 4, dtype=np.int32)), shape=(n, n))
+    summed = matrix.copy()
+    summed.sum_duplicates()
+    expected = csgraph.dijkstra(summed, indices=3)
+    assert not np.array_equal(expected, csgraph.dijkstra(sp.csr_array(matrix / 2), indices=3))
+    for strategy in ("auto", "frontier"):
+        assert np.array_equal(cg.sssp(matrix, 3, session=session, strategy=strategy).distances, expected)
 
 
 @pytest.mark.parametrize("strategy", ["frontier", "direction_optimizing"])

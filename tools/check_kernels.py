@@ -57,7 +57,7 @@ MOST_SCALAR_SPILLS = {
 }  # fmt: skip
 _ROUNDS: tuple[dict[str, int | str], ...] = (
     {"ATOMIC": 1, "OFFSET_T": "long", "WEIGHT_KIND": 0}, {"WEIGHT_KIND": 4, "BALANCE": 1},
-    {"WEIGHT_KIND": 1, "WIDE": 1, "ATOMIC": 1},
+    {"WEIGHT_KIND": 1, "WIDE": 1, "ATOMIC": 1}, {"WEIGHT_KIND": 3, "WIDE": 1},
 )
 VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
     "components/phases.cl": (
@@ -150,14 +150,18 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
         {"WG_SIZE": 512, "ONLY_SHORT_ROWS": 1, "STEPS": 1},
         {"LIGHT_FIRST": 1, "WEIGHT_KIND": 3, "OFFSET_T": "long"}, {"WEIGHT_KIND": 1, "WIDE": 1},
         {"DROP_LEAVES": 1, "SKIP_LEAVES": 1, "OFFSET_T": "long"}, {"WG_SIZE": 512, "HELD": 128},
-        {"LIGHT_FIRST": 1, "WEIGHT_KIND": 4, "ALONE": 1}, {"WEIGHT_KIND": 0},
+        {"LIGHT_FIRST": 1, "WEIGHT_KIND": 4, "ALONE": 1}, {"WEIGHT_KIND": 0}, {"WEIGHT_KIND": 3, "WIDE": 1},
     ),
-    "sssp/answer.cl": ({"WEIGHT_KIND": 2}, {"WEIGHT_KIND": 3}, {"WEIGHT_KIND": 4}),
-    "sssp/dijkstra.cl": ({"WEIGHT_KIND": 4, "OFFSET_T": "long"}, {"SKIP_LEAVES": 1}),
+    "sssp/answer.cl": ({"WEIGHT_KIND": 2}, {"WEIGHT_KIND": 3}, {"WEIGHT_KIND": 4}, {"WEIGHT_KIND": 3, "WIDE": 1}),
+    "sssp/dijkstra.cl": (
+        {"WEIGHT_KIND": 4, "OFFSET_T": "long"}, {"SKIP_LEAVES": 1}, {"WEIGHT_KIND": 3, "WIDE": 1},
+    ),
     "traversal/child_launch.cl": _ROUNDS,
     "traversal/node_splitting.cl": _ROUNDS,
     "traversal/topology_driven.cl": _ROUNDS,
-    "traversal/predecessors.cl": ({"WEIGHT_KIND": 0, "OFFSET_T": "long"}, {"WEIGHT_KIND": 4}),
+    "traversal/predecessors.cl": (
+        {"WEIGHT_KIND": 0, "OFFSET_T": "long"}, {"WEIGHT_KIND": 4}, {"WEIGHT_KIND": 3, "WIDE": 1},
+    ),
     "partition/lock_free.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0},),
     "partition/two_hop.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0},),
     "partition/hashed.cl": ({"UNIT_EDGES": 0, "UNIT_VERTICES": 0, "TEAM": 1},),

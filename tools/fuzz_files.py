@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from fuzz_damage import Damage, damage_archive, damage_bytes, damage_cache, damage_document, damage_text
+from fuzz_oracle import check_edges, check_triples
 
 from clgraph.algorithms.factorization.estimator import SGDMatrixFactorization
 from clgraph.algorithms.factorization.model_file import write_model
@@ -53,6 +54,8 @@ class Reader:
         ``facts(result)`` returns arrays and numbers by which two results are compared.
     damages : tuple of (Damage, bool)
         Ways to change a file; true if a checksum must notice every change that matters.
+    compare : callable, optional
+        ``compare(content, result)`` raises unless a second reader finds the same in the content.
     """
 
     originals: tuple[bytes, ...]
@@ -60,6 +63,7 @@ class Reader:
     check: Callable[[Any], None]
     facts: Callable[[Any], tuple[Any, ...]]
     damages: tuple[tuple[Damage, bool], ...]
+    compare: Callable[[bytes, Any], None] | None = None
 
     def check_content(self, path: Path, content: bytes, expected: tuple[Any, ...] | None = None) -> tuple[Any, ...]:
         """Read *content* as the file *path*, check it, compare its facts if others are *expected*, and return them."""
@@ -69,6 +73,8 @@ class Reader:
             self.check(result)
         except ClgraphError as error:
             raise AssertionError(f"what was read is invalid: {error}") from error
+        if self.compare is not None:
+            self.compare(content, result)
         facts = self.facts(result)
         for one, other in zip(facts, facts if expected is None else expected, strict=True):
             assert (one is None) == (other is None) and np.array_equal(one, other), "differs from what was written"
@@ -211,7 +217,7 @@ def _read_cached(path: Path) -> Graph:
     source = path.with_name("source.txt")
     if not source.exists():
         source.write_bytes(_SOURCE)
-    place = cache.place(source, {"format": "edge_list", "directed": None})
+    place = cache.place(source, {"format": "edge_list", "labels": False, "directed": None})
     place.parent.mkdir(parents=True, exist_ok=True)
     place.unlink(missing_ok=True)  # graphs read before still see the old file
     place.write_bytes(path.read_bytes())
@@ -246,8 +252,26 @@ EDGE_LISTS = (
     b"# Directed graph\n% x\n# Nodes: 9 Edges: 3\n0,1,2.5\n\n1,2,3\n2,0,1e3\n",
     b"5 9000000000\n7 5\n1 2\r\n",
 )
+HEADED = (
+    b"% asym positive\n% 4 4 4\n1 2 5\n2 1 90\n2 3 1\n3 1 1\n",
+    b"% asym weighted\n1 2 5 7\n2 1 90 8\n2 3 1 9\n",
+    b"% sym unweighted\n% 2 4 4\n1 2 1 99\n2 3 1 98\n",
+    b"% bip unweighted\n% 3 2 3\n1 1\n1 2\n2 3\n",
+    b"% bip weighted\n5 1 2.5\n9 1 3\n5 7 4\n",
+    b"6 5\n0 1\n1 2\n2 3\n3 4\n4 0\n",
+    b"4 3\n0 1 .5\n1 2 7\n0 2 1e3\n",
+    b"target,source,weight,time\n1,0,2.5,9\n2,1,3,8\n",
+    b"FromNodeId\tToNodeId\n5\t1000\n1000\t3\n",
+    b"# Nodes: 4 Edges: 3\n0 1000\n1000 3\n3 2\n",
+    b"9007199254740993 2 0.5\n9007199254740992 3 1.5\n",
+    b"# Directed graph, vertices named by id\n# Nodes: 2 Edges: 1\n2\t1\n",
+)
 READERS = {
     "edge_list": _graph_reader(*EDGE_LISTS, format="edge_list"),
+    "edge_list_ids": Reader(
+        (*EDGE_LISTS, *HEADED), partial(read, format="edge_list", labels=True, duplicates="keep"), check_graph,
+        graph_facts, _ANY_TEXT, check_edges,
+    ),
     "matrix_market": _graph_reader(
         *_graph_files("matrix_market", _PLAIN, _WEIGHTED, _REAL),
         b"%%MatrixMarket matrix coordinate integer skew-symmetric\n% x\n3 3 2\n2 1 5\n3 2 -4\n",
@@ -293,8 +317,11 @@ READERS = {
         (
             b"# x\nuser,item,rating,time\n1,2,3.5,881250949\n1,3,1,881250950\n2,2,5,881250951\n",
             b"1::10::5::978300760\n1::20::3::978302109\n3::10::4::978301968\n",
+            b"timestamp,user,item,rating\n880,1,9,2.5\n881,3,7,4\n",
+            b"rating::movieId::userId\n4::7::3\n2.5::9::1\n",
+            b"9007199254740993,4,3.5\n9007199254740992,5,2.5\n",
         ),
-        partial(read_ratings, format="text"), check_ratings, ratings_facts, _ANY_TEXT,
+        partial(read_ratings, format="text"), check_ratings, ratings_facts, _ANY_TEXT, check_triples,
     ),
     "ratings_matrix": Reader(
         (b"%%MatrixMarket matrix coordinate real general\n%\n3 5 3\n1 1 5\n1 2 2.5\n3 5 1\n",),

@@ -4,7 +4,8 @@
     tools/fuzz_readers.py [--files N] [--reader NAME ...] [--seed S] [--first I] [--keep FOLDER]
 
 Each file is read by a child process with a limit of memory and time. Right outcomes are "read" (what came of it is
-valid, and where a checksum covers the file it is what was written) and "refused" (a ClgraphError). Anything else is
+valid, it is what a second reader finds in edge lists and ratings, and where a checksum covers the file it is what
+was written) and "refused" (a ClgraphError). Anything else is
 printed with the command that repeats it: a crash, a hang, more than MOST_SECONDS or MOST_BYTES, another exception, an
 invalid result. The exit status is 1 if there was any.
 """
@@ -130,7 +131,7 @@ def fuzz(name: str, seed: int, numbers: range, keep: Path | None = None) -> Coun
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line *argv* and return its exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--files", type=int, default=10_000, help="how many of each kind")
+    parser.add_argument("--files", type=int, default=40_000, help="how many of each kind (40,000)")
     parser.add_argument("--reader", action="append", choices=READERS, metavar="NAME", help=f"of {', '.join(READERS)}")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0, help="number of the first file")

@@ -60,7 +60,7 @@ KERNEL remove_small(int n, uint wave, uint threshold, __global const uint *restr
 /* Take the *size* listed vertices from their neighbours' degrees; remove and list those that become small.  turn: 0 or 1,
  * which of the two words counts them; the other one is cleared.  One group goes on until a wave is empty, or has more than
  * *widest* vertices. */
-KERNEL remove_neighbors(uint size, uint turn, uint wave, uint threshold, uint widest,
+KERNEL remove_neighbors(int n, uint size, uint turn, uint wave, uint threshold, uint widest,
                         __global const offset_t *restrict row_offsets, __global const int *restrict column_indices,
                         __global int *list, __global int *next, volatile __global uint *degrees,
                         volatile __global uint *ranks, volatile __global uint *state) {
@@ -86,7 +86,7 @@ KERNEL remove_neighbors(uint size, uint turn, uint wave, uint threshold, uint wi
     size = load_relaxed(state + STATE_LISTED + turn);
     n_waves++;
     n_removed += size;
-    if (!size || size > widest) break;
+    if (!size || size > widest || n_removed > (uint)n) break;  /* n: a bound for the loop whatever the degrees hold */
     barrier(CLK_GLOBAL_MEM_FENCE);  /* all have read the word before it is cleared */
     __global int *read = next;
     next = list;

@@ -22,6 +22,9 @@
 #ifndef HUB_DEGREE
 #define HUB_DEGREE INT_MAX
 #endif
+#ifndef MAX_IDLE_ROUNDS          /* Every round colours a vertex.  After 64 that coloured none, the launch ends. */
+#define MAX_IDLE_ROUNDS 64u
+#endif
 
 KERNEL start(int n, __global int *restrict tentative, __global int *restrict colors, __global uint *restrict state) {
   int v = get_global_id(0);
@@ -176,8 +179,15 @@ KERNEL rounds(order_t order, __global const offset_t *restrict row_offsets, __gl
   const rows_t rows = rows_of(order, row_offsets, column_indices, ranks);
   __local uint *bitmap = bitmaps + sg_in_group() * BITMAP_WORDS;
   const uint begin = member * WG_SIZE + (uint)get_local_id(0), stride = members * WG_SIZE;
+  uint least = UINT_MAX, idle = 0u;  /* losers so far, and rounds since there were fewer */
   for (uint round = 0u;; round++) {
     const uint size = load_relaxed(size_of(round, state));
+    idle = size < least ? 0u : idle + 1u;
+    least = min(least, size);
+    if (idle == MAX_IDLE_ROUNDS) {
+      report_status(control + GRID_STATUS, STATUS_STUCK);
+      return;
+    }
     if (member == 0 && get_local_id(0) == 0) {
       if (round == 0u) store_relaxed(state + STATE_CONFLICTS, size);
       store_relaxed(state + STATE_ROUNDS, round);

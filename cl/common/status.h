@@ -5,5 +5,6 @@
 #define STATUS_OK 0u
 #define STATUS_CAPACITY 1u
 #define STATUS_TIMEOUT 2u
+#define STATUS_STUCK 3u          /* a loop that ends only by progress made none */
 INLINE void report_status(volatile __global uint *status, uint code) { compare_exchange(status, STATUS_OK, code); }
 #endif

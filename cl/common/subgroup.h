@@ -8,8 +8,9 @@
  *       for int, uint, long, ulong, float; any bits of a predicate count
  *   lanes_below_mask()  lowest_lane(mask)  highest_lane(mask)  lane_count(mask)
  *
- * Contract: every lane of the sub-group arrives (uniform control flow inside it), the work-group size is a
- * multiple of the width and no lane has returned.  Loops around them run while sg_any(cond).
+ * Contract: every lane of the sub-group arrives (uniform control flow inside it) and no lane has returned.  Loops
+ * around them run while sg_any(cond).  A work-group is a multiple of the width; any other size does not compile.
+ * A group of one work-item is the exception: its sub-groups have one lane on every device.
  */
 #ifndef CLGRAPH_SUBGROUP_H
 #define CLGRAPH_SUBGROUP_H
@@ -26,7 +27,16 @@
 #ifndef DEV_SUB_GROUP_SIZE
 #define DEV_SUB_GROUP_SIZE 1
 #endif
+#if WG_SIZE == 1
+#define SUB_GROUP SUB_GROUP_SINGLE
+#define SUB_GROUP_SIZE 1
+#else
+#define SUB_GROUP DEV_SUB_GROUP
 #define SUB_GROUP_SIZE DEV_SUB_GROUP_SIZE
+#endif
+#if WG_SIZE % SUB_GROUP_SIZE
+#error "WG_SIZE is not a multiple of the sub-group width: sums over a group would leave work-items out"
+#endif
 #define SUB_GROUPS_PER_GROUP (WG_SIZE / SUB_GROUP_SIZE)
 
 #if SUB_GROUP_SIZE > 32
@@ -41,7 +51,7 @@ INLINE uint highest_lane(ulong m) { return 63u - (uint)clz(m); }
 INLINE uint lane_count(uint m) { return popcount(m); }
 INLINE uint lane_count(ulong m) { return (uint)popcount(m); }
 
-#if DEV_SUB_GROUP == SUB_GROUP_SINGLE
+#if SUB_GROUP == SUB_GROUP_SINGLE
 #if SUB_GROUP_SIZE != 1
 #error "SUB_GROUP_SINGLE has one lane"
 #endif
@@ -65,7 +75,7 @@ DEFINE_SINGLE_(long)
 DEFINE_SINGLE_(ulong)
 DEFINE_SINGLE_(float)
 
-#elif DEV_SUB_GROUP == SUB_GROUP_PTX
+#elif SUB_GROUP == SUB_GROUP_PTX
 #define FULL_WARP "0xffffffff"
 INLINE uint sg_lane(void) { uint l; __asm__("mov.u32 %0, %%laneid;" : "=r"(l)); return l; }
 INLINE uint lanes_below_mask(void) { uint m; __asm__("mov.u32 %0, %%lanemask_lt;" : "=r"(m)); return m; }
@@ -96,7 +106,7 @@ DEFINE_REDUX_(int, greatest, "max.s32")
 #endif
 #define SUB_GROUP_BUILT_FROM_SHUFFLES 1
 
-#elif DEV_SUB_GROUP == SUB_GROUP_KHR
+#elif SUB_GROUP == SUB_GROUP_KHR
 #pragma OPENCL EXTENSION cl_khr_subgroups : enable
 #pragma OPENCL EXTENSION cl_khr_subgroup_ballot : enable
 #pragma OPENCL EXTENSION cl_khr_subgroup_shuffle : enable
@@ -122,7 +132,7 @@ INLINE lane_mask_t ballot_khr_(int p) {
 #define sg_greatest(x) sub_group_reduce_max(x)
 #define sg_exclusive_sum(x) sub_group_scan_exclusive_add(x)
 
-#elif DEV_SUB_GROUP == SUB_GROUP_AMDGCN
+#elif SUB_GROUP == SUB_GROUP_AMDGCN
 #if SUB_GROUP_SIZE != 32 && SUB_GROUP_SIZE != 64
 #error "a sub-group of SUB_GROUP_AMDGCN is a wave, or half of a wave of 64"
 #endif

@@ -4,6 +4,8 @@
 #include "delaunay/cavity.h"
 #include "delaunay/split_points.h"
 
+#define MOST_STEPS 5             /* two of each coordinate: rounding has moved a point by less, and a look behind the last */
+
 typedef struct {                 /* what an attempt has found */
   double2 spot;                  /* where the new point goes */
   int n_cavity, n_rim;           /* in column i of `cavity` and `rim` */
@@ -19,6 +21,26 @@ INLINE int try_point(field_t f, int i, ulong key, double2 p, int t, found_t *fou
   return walk(f, i, key, p, t, 0, 3, 0, &found->n_cavity, &found->n_rim);
 }
 
+/* Moves p, the rounded point on the boundary from a to b, by a few units in the last place until it is not outside: there
+ * it could be in another part of the domain.  Returns WALK_DONE if it is inside, or on the boundary, and between a and b. */
+INLINE int bring_inside(field_t f, double2 a, double2 b, double2 *p) {
+  if (a.x == b.x || a.y == b.y) return WALK_DONE;     /* p is on the line */
+  double to_x = a.y > b.y ? INFINITY : -INFINITY, to_y = b.x > a.x ? INFINITY : -INFINITY;
+  for (int step = 0; step < MOST_STEPS; step++) {
+    int turn = orient2d_filter(a, b, *p);
+#if EXACT
+    if (turn == 0 && orient2d_exact(a, b, *p, f.words, f.word_stride) >= 0) turn = 1;
+#else
+    if (turn == 0) return WALK_UNSURE;
+#endif
+    if (turn > 0)
+      return p->x >= fmin(a.x, b.x) && p->x <= fmax(a.x, b.x) && p->y >= fmin(a.y, b.y) && p->y <= fmax(a.y, b.y)
+             ? WALK_DONE : WALK_FLAT;
+    if (step & 1) p->y = nextafter(p->y, to_y); else p->x = nextafter(p->x, to_x);
+  }
+  return WALK_FLAT;
+}
+
 INLINE int try_segment(field_t f, int i, ulong key, int link, found_t *found) {
   int t = link >> 2, e = link & 3;
   int4 corner = f.corners[t];
@@ -31,8 +53,10 @@ INLINE int try_segment(field_t f, int i, ulong key, int link, found_t *found) {
   found->segment = of3(f.sides[t], e);
   found->end = va;
   found->spot = p;
-  if ((p.x == a.x && p.y == a.y) || (p.x == b.x && p.y == b.y)) return WALK_FLAT;
-  int end = walk(f, i, key, p, t, e, 2, 1, &found->n_cavity, &found->n_rim);
+  int end = across == OUTSIDE ? bring_inside(f, a, b, &found->spot) : WALK_DONE;
+  if (end != WALK_DONE) return end;
+  p = found->spot;
+  end = walk(f, i, key, p, t, e, 2, 1, &found->n_cavity, &found->n_rim);
   found->second = found->n_rim;
   if (end == WALK_DONE && across != OUTSIDE)
     end = walk(f, i, key, p, unmarked(across) >> 2, unmarked(across) & 3, 2, 1, &found->n_cavity, &found->n_rim);

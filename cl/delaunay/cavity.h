@@ -30,11 +30,15 @@
 #define IN_GROUP 0
 #endif
 
+/* Least distance of a new point from the edges around it, by its largest coordinate: 64 units in the last place.  Rounding
+ * moves a point by one of these at most, so it changes an angle of a triangle that is 64 high by 1/64, or one degree. */
+#define CLEARANCE (64.0 * 2.220446049250313e-16)
+
 /* How a walk ends; else with the link of a segment that must be split first, which is not negative. */
 #define WALK_DONE -1
 #define WALK_UNSURE -2
 #define WALK_TOO_LARGE -3
-#define WALK_FLAT -4             /* an edge of the rim does not see the point */
+#define WALK_FLAT -4             /* rounding has moved the point out of its circle, or too close to the rim */
 #define WALK_LOST -5
 
 typedef struct {
@@ -74,7 +78,24 @@ INLINE int claim(field_t f, int t, ulong key) {
   return 1;
 }
 
-/* Walks from triangle t, which is in the cavity; of its edges the `n_edges` that end before edge `last` are looked at.
+/* 1 if p is inside of the circle of a, b, c; -1 if not; 0 if only exact arithmetic can tell, which this build lacks */
+INLINE int in_circle(field_t f, double2 a, double2 b, double2 c, double2 p) {
+  int side = incircle_filter(a, b, c, p);
+#if EXACT
+  if (side == 0) side = incircle_exact(a, b, c, p, f.words, f.word_stride) > 0 ? 1 : -1;
+#endif
+  return side;
+}
+
+/* Whether p is to the left of the line from a to b, and so far from it that rounding p hardly changes their triangle.
+ * This is stricter than the exact test, so it needs no exact arithmetic. */
+INLINE int clears(double2 p, double2 a, double2 b) {
+  double left = (a.x - p.x) * (b.y - p.y), right = (a.y - p.y) * (b.x - p.x);
+  double length = fabs(b.x - a.x) + fabs(b.y - a.y), size = fmax(fabs(p.x), fabs(p.y));
+  return left - right > CLEARANCE * size * length + ORIENT_ERROR * (fabs(left) + fabs(right)) + UNDERFLOW_ERROR;
+}
+
+/* Walks from triangle t, whose circle must hold p; of its edges the `n_edges` that end before edge `last` are looked at.
  * split: the point is on a segment, and is put there whatever it encroaches on. */
 INLINE int walk(field_t f, int i, ulong key, double2 p, int t, int last, int n_edges, int split, int *n_cavity,
                 int *n_rim) {
@@ -83,8 +104,11 @@ INLINE int walk(field_t f, int i, ulong key, double2 p, int t, int last, int n_e
   f.cavity[(MOST_RIM + top++) * (size_t)f.n_rows + i] = link_to(t, n_edges == 3 ? 1 : last3(last));
   if (*n_cavity >= MOST_RIM) return WALK_TOO_LARGE;
   if (!claim(f, t, key)) return WALK_LOST;
-  f.cavity[(*n_cavity)++ * (size_t)f.n_rows + i] = t;
   int4 corner = f.corners[t], link = f.links[t];
+  /* Exact circles give a cavity that is right only if p, which is rounded, is in the first one. */
+  int is_in = in_circle(f, f.points[corner.x], f.points[corner.y], f.points[corner.z], p);
+  if (is_in <= 0) return is_in ? WALK_FLAT : WALK_UNSURE;
+  f.cavity[(*n_cavity)++ * (size_t)f.n_rows + i] = t;
   for (;;) {
     int va = of3(corner, next3(e)), vb = of3(corner, last3(e)), across = of3(link, e);
     double2 a = f.points[va], b = f.points[vb];
@@ -94,14 +118,8 @@ INLINE int walk(field_t f, int i, ulong key, double2 p, int t, int last, int n_e
       int n = across >> 2, j = across & 3;
       int4 others = f.corners[n];
       double2 d = f.points[of3(others, j)];
-      int side = incircle_filter(d, b, a, p);
-      if (side == 0) {
-#if EXACT
-        side = incircle_exact(d, b, a, p, f.words, f.word_stride);
-#else
-        return WALK_UNSURE;
-#endif
-      }
+      int side = in_circle(f, d, b, a, p);
+      if (side == 0) return WALK_UNSURE;
       if (side > 0) {
         if (*n_cavity >= MOST_RIM || top >= MOST_RIM) return WALK_TOO_LARGE;
         f.cavity[(*n_cavity)++ * (size_t)f.n_rows + i] = n;
@@ -114,17 +132,10 @@ INLINE int walk(field_t f, int i, ulong key, double2 p, int t, int last, int n_e
       }
     }
     if (in_cavity) continue;
-    int turn = orient2d_filter(p, a, b);
-    if (turn == 0) {
-#if EXACT
-      turn = orient2d_exact(p, a, b, f.words, f.word_stride);
-#else
-      return WALK_UNSURE;
-#endif
-    }
-    if (across < 0 && !split && (turn <= 0 || (may_split(across, f.whole) && encroaches(p, a, b, f.lens))))
+    int is_clear = clears(p, a, b);
+    if (across < 0 && !split && (!is_clear || (may_split(across, f.whole) && encroaches(p, a, b, f.lens))))
       return link_to(t, e);
-    if (turn <= 0) return WALK_FLAT;
+    if (!is_clear) return WALK_FLAT;
     if (*n_rim >= MOST_RIM) return WALK_TOO_LARGE;
     f.rim[(*n_rim)++ * (size_t)f.n_rows + i] = (int4)(va, across, across < 0 ? of3(f.sides[t], e) : -1, corner.w);
     if (top == 0) return WALK_DONE;

@@ -185,7 +185,10 @@ KERNEL refine_groups(int n_triangles, int n_patches, int least_urgency, uint mos
       for (int i = lane; i < n; i += WG_SIZE)
         if (list[i] >= 0) list_one(list[i], lists + next * MOST_LISTED, counts + N_LISTED + next);
       local_barrier();
-      n = fits == n_won ? (int)min(counts[N_LISTED + next], (uint)MOST_LISTED) : 0;
+      /* The highest key wins or leaves the list.  If neither happened, the next round would be the same. */
+      const int left = (int)min(counts[N_LISTED + next], (uint)MOST_LISTED), is_stuck = n_won == 0u && left >= n;
+      if (is_stuck && lane == 0) store_relaxed(state + N_STUCK, turn + 1u);
+      n = fits == n_won && !is_stuck ? left : 0;
     }
     local_barrier();
   }

@@ -29,6 +29,7 @@
 #define N_TRIANGLES 1
 #define N_BAD 2                  /* triangles that wanted to be processed when the round began, */
 #define N_CANDIDATES 3           /* those that are tried in it, */
+#define N_STUCK 4                /* rounds of a patch of which the last made no progress: a fault */
 #define N_UNSURE 5               /* candidates that need exact arithmetic */
 #define N_GIVEN_UP 6             /* triangles that no point could improve, in all rounds */
 #define N_TOO_LARGE 7            /* candidates whose cavity had no room */

@@ -20,7 +20,7 @@ INLINE double2 center_of(double2 a, double2 b, double2 c, demands_t ask) {
   return p + center;
 }
 
-/* The middle of the longest edge, which is inside of the circumcircle whatever rounding does. */
+/* The middle of the longest edge, which is inside of the circumcircle unless the triangle is as thin as rounding. */
 INLINE double2 middle_of_longest(double2 a, double2 b, double2 c) {
   double ab = dot2(b - a, b - a), bc = dot2(c - b, c - b), ca = dot2(a - c, a - c);
   return ab >= bc && ab >= ca ? 0.5 * (a + b) : bc >= ca ? 0.5 * (b + c) : 0.5 * (c + a);

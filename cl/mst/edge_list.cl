@@ -243,6 +243,10 @@ KERNEL rounds(int n, int n_segments, uint base, uint control_at, ulong capacity,
       if (!at_root) store_relaxed(state + STATE_UNFINISHED, settled);
       if (!grid_barrier(control, members, &passed)) return;
       if (load_relaxed(state + STATE_UNFINISHED) != settled) break;
+      if (turn == n) {             /* a turn climbs a step, and no path has more than n */
+        if (get_local_id(0) == 0) report_status(control + GRID_STATUS, STATUS_STUCK);
+        return;
+      }
     }
     for (int s = first; s < n_segments; s += stride) {
       uint size = offer_list(n, sizes[s], list + s * capacity, best, parent);
@@ -255,5 +259,5 @@ KERNEL rounds(int n, int n_segments, uint base, uint control_at, ulong capacity,
     if (!grid_barrier(control, members, &passed)) return;
     if (load_relaxed(state + STATE_ALIVE) != round) return;
   }
-  if (get_local_id(0) == 0) report_status(control + GRID_STATUS, STATUS_TIMEOUT);
+  if (get_local_id(0) == 0) report_status(control + GRID_STATUS, STATUS_STUCK);
 }

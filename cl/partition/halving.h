@@ -99,15 +99,17 @@ INLINE long grow(const level_t *on, const halving_t *h) {
   FOR_LANES(i, h->n) h->sides[h->members[i]] = 0;
   sg_sync();
   start(on, h, 1);
-  for (long grown = 0;;) {
+  long grown = 0;
+  for (uint n_moved = 0u; n_moved < h->n; n_moved++) {
     ulong best = 0ul;
     FOR_LANES(i, h->n) best = max(best, h->keys[i]);
     best = sg_greatest(best);
     const int v = (int)((uint)best & h->mask);
-    if (!best || 2 * grown + vertex_weight(on, v) >= h->twice) return grown;
+    if (!best || 2 * grown + vertex_weight(on, v) >= h->twice) break;
     move_across(on, h, v, 1);
     grown += vertex_weight(on, v);
   }
+  return grown;
 }
 
 /* Whether the halves are no farther from balance after v, or within the slack. */

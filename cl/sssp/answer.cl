@@ -2,12 +2,9 @@
  * Wide integers are so already. */
 #include "traversal/distances.h"
 
-#if WEIGHT_KIND == WEIGHT_FLOAT
-typedef uint answer_t;
-#define UNREACHED 0x7f800000u
-#elif WEIGHT_KIND == WEIGHT_DOUBLE
-typedef ulong answer_t;
-#define UNREACHED 0x7ff0000000000000ul
+#if REAL
+typedef dist_t answer_t;
+#define UNREACHED AS_DISTANCE((sum_t)INFINITY)
 #else
 typedef long answer_t;
 #define UNREACHED (-1l)

@@ -2,7 +2,7 @@
  * negative.  The largest word means unreached.
  *
  * WEIGHT_KIND  the type of edge_weights
- * WIDE         1: 64-bit distances
+ * WIDE         1: 64-bit distances; those by float weights are sums of doubles then
  */
 #ifndef CLGRAPH_TRAVERSAL_DISTANCES_H
 #define CLGRAPH_TRAVERSAL_DISTANCES_H
@@ -29,10 +29,21 @@ typedef uint dist_t;
 #define LONGEST 0xfffffffeu
 #endif
 
+#define REAL (WEIGHT_KIND == WEIGHT_FLOAT || WEIGHT_KIND == WEIGHT_DOUBLE)  /* distances are floats */
+#if REAL && WIDE
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+typedef double sum_t;
+#define AS_SUM(d) as_double(d)
+#define AS_DISTANCE(sum) as_ulong(sum)
+#elif REAL
+typedef float sum_t;
+#define AS_SUM(d) as_float(d)
+#define AS_DISTANCE(sum) as_uint(sum)
+#endif
+
 #if WEIGHT_KIND == WEIGHT_FLOAT
 typedef float weight_t;
 #elif WEIGHT_KIND == WEIGHT_DOUBLE
-#pragma OPENCL EXTENSION cl_khr_fp64 : enable
 typedef double weight_t;
 #elif WEIGHT_KIND == WEIGHT_LONG
 typedef long weight_t;
@@ -50,12 +61,9 @@ INLINE weight_t weight_of(__global const weight_t *restrict edge_weights, offset
 
 /* d + w; FAR_AWAY where that is too much, and for integers *overflow = 1. */
 INLINE dist_t extend(dist_t d, weight_t w, int *overflow) {
-#if WEIGHT_KIND == WEIGHT_FLOAT
-  float sum = as_float(d) + w;
-  return isinf(sum) ? FAR_AWAY : as_uint(sum);
-#elif WEIGHT_KIND == WEIGHT_DOUBLE
-  double sum = as_double(d) + w;
-  return isinf(sum) ? FAR_AWAY : as_ulong(sum);
+#if REAL
+  const sum_t sum = AS_SUM(d) + (sum_t)w;
+  return isinf(sum) ? FAR_AWAY : AS_DISTANCE(sum);
 #else
   if ((dist_t)w > LONGEST - d) {
     *overflow = 1;
@@ -67,12 +75,9 @@ INLINE dist_t extend(dist_t d, weight_t w, int *overflow) {
 
 /* The threshold that lies a bucket above d; at most FAR_AWAY. */
 INLINE dist_t bucket_end(dist_t d, float delta) {
-#if WEIGHT_KIND == WEIGHT_FLOAT
-  float end = as_float(d) + delta;
-  return isinf(end) ? FAR_AWAY : max(as_uint(end), d + 1u);
-#elif WEIGHT_KIND == WEIGHT_DOUBLE
-  double end = as_double(d) + (double)delta;
-  return isinf(end) ? FAR_AWAY : max(as_ulong(end), d + 1ul);
+#if REAL
+  const sum_t end = AS_SUM(d) + (sum_t)delta;
+  return isinf(end) ? FAR_AWAY : max(AS_DISTANCE(end), d + (dist_t)1);
 #else
   return delta < (float)(FAR_AWAY - d) * 0.99f ? d + max((dist_t)1, (dist_t)delta) : FAR_AWAY;
 #endif

@@ -21,6 +21,10 @@
 #define MAX_MEMBERS 1000u
 #define NO_PREDECESSOR -9999
 
+#ifndef MAX_TURNS                /* A path of 10^7 vertices takes a few times as many turns; so many take minutes. */
+#define MAX_TURNS (1u << 28)
+#endif
+
 #ifndef ALONE                    /* 1: there is one work-group */
 #define ALONE 0
 #endif
@@ -49,7 +53,7 @@ INLINE void turn_arrive(volatile __global uint *state, uint turn, uint cleared, 
 #else
   if (cleared == 0xffffffffu) report_status(state + STATE_CONTROL + GRID_STATUS, STATUS_TIMEOUT);  /* never */
   if (flags & LISTED) fence_device(); else order_reads();
-  fetch_add(state + STATE_TURNS + 32u * (turn & 3u), 1u + flags);
+  fetch_add(state + STATE_TURNS + 32u * (turn & 3u), turn < MAX_TURNS ? 1u + flags : 0u);
 #endif
 }
 

@@ -2,18 +2,27 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from html import escape
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
+
+from numpy.typing import DTypeLike
 
 from clgraph.algorithms.table import find_algorithm
-from clgraph.arguments import checked_flag
+from clgraph.arguments import Seed, checked_flag
+from clgraph.data.networkx_graphs import Weight
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.problem import admission
 from clgraph.errors import InputError
-from clgraph.model.cost import estimate
+from clgraph.model.cost import Estimate, estimate
 from clgraph.model.kernel_weights import weights_of
 from clgraph.model.strategy import Choice
+from clgraph.names import unknown_argument
 from clgraph.runtime.session import Session, SessionLike
+from clgraph.tables import milliseconds, table
+
+_STRATEGIES = "", "strategy", "predicted ms", "of which ms", "against the pick"
 
 
 class KernelCost(NamedTuple):
@@ -42,9 +51,9 @@ class KernelCost(NamedTuple):
     measured_seconds: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation(Choice):
-    """What :func:`explain` returns.
+    """What :func:`explain` returns; ``print`` shows it as the tables of ``clgraph explain``.
 
     Attributes
     ----------
@@ -52,14 +61,108 @@ class Explanation(Choice):
         As in :class:`clgraph.model.strategy.Choice`.
     kernels : tuple of KernelCost
         The kernels of the strategy chosen, in the order of their first launches.
+    algorithm, device, rates : str
+        The names of the algorithm, of the device with its platform, and of the source of the rates.
     """
 
     kernels: tuple[KernelCost, ...] = ()
+    algorithm: str = ""
+    device: str = ""
+    rates: str = ""
+
+    def __repr__(self) -> str:
+        return f"Explanation({self.strategy} of {len(self.predicted)} for {self.algorithm} on {self.device})"
+
+    def __str__(self) -> str:
+        shown = f"{self.algorithm} on {self.device}, rates: {self.rates}\n\n{table(_STRATEGIES, self._rows())}"
+        shown += "".join(f"\n{line}" for line in self._left_out())
+        if self.kernels:
+            shown += f"\n\nKernels of {self.strategy}\n{table(*self._kernel_table())}"
+        return shown
+
+    def _repr_html_(self) -> str:
+        shown = f"<p>{escape(f'{self.algorithm} on {self.device}, rates: {self.rates}')}</p>"
+        shown += table(_STRATEGIES, self._rows(), "html")
+        shown += "".join(f"<p>{escape(line)}</p>" for line in self._left_out())
+        if self.kernels:
+            shown += f"<p>Kernels of {self.strategy}</p>{table(*self._kernel_table(), 'html')}"
+        return shown
+
+    def _rows(self) -> list[list[object]]:
+        best = self.predicted[self.strategy]
+        return [
+            ["->" if name == self.strategy else "", name, milliseconds(e.seconds), _parts(e), _why(e, best)]
+            for name, e in self.predicted.items()
+        ]
+
+    def _left_out(self) -> list[str]:
+        return [f"{name}: left out: {reason}" for name, reason in self.unsupported.items()]
+
+    def _kernel_table(self) -> tuple[list[str], list[list[object]]]:
+        is_measured = any(cost.measured_launches is not None for cost in self.kernels)
+        names = ["kernel", "launches", "predicted ms", "limit", *(["launches made", "measured ms"] * is_measured)]
+        return names, [_kernel(cost)[: len(names)] for cost in self.kernels]
+
+
+def _kernel(cost: KernelCost) -> list[object]:
+    launches = "" if cost.launches is None else f"{cost.launches:.3g}"
+    predicted, measured = (
+        "" if s is None else milliseconds(s) for s in (cost.predicted_seconds, cost.measured_seconds)
+    )
+    made = "" if cost.measured_launches is None else cost.measured_launches
+    return [cost.kernel, launches, predicted, cost.limit, made, measured]
+
+
+def _parts(estimate: Estimate) -> str:
+    """Name the parts of at least a twentieth of the whole, largest first."""
+    large = sorted(estimate.parts.items(), key=lambda item: -item[1])
+    return ", ".join(f"{name} {milliseconds(s)}" for name, s in large if s > 0.05 * estimate.seconds)
+
+
+def _why(estimate: Estimate, best: Estimate) -> str:
+    if estimate is best:
+        return "picked"
+    more = {name: seconds - best.parts.get(name, 0.0) for name, seconds in estimate.parts.items()}
+    part = max(more, key=more.__getitem__)
+    return f"{estimate.seconds / best.seconds:.2f} x, {milliseconds(more[part])} ms more of {part}"
+
+
+class Options(TypedDict, total=False):
+    """Options of :func:`explain`: the settings of all algorithms, by which problems differ."""
+
+    source: Any
+    max_depth: int | None
+    limit: float | None
+    predecessors: bool
+    weight: Weight
+    dtype: DTypeLike | None
+    maximum: bool
+    distance: int
+    order: str | None
+    deterministic: bool
+    bipartite: bool
+    balanced: bool
+    prefer: str
+    seed: Seed
+    hashes: int | Iterable[str]
+    bit_widths: Iterable[int]
+    rank: int
+    n_sweeps: int
+    storage: Literal["float32", "float16"]
+    biases: bool
+    n_parts: int
+    imbalance: float
+    vertex_weights: Any
+    target_weights: Any
+    matching: str
+    contraction: str
+    refinement: str
+    effort: str
 
 
 def explain(
     algorithm: str, data: Any, *, strategy: str = "auto", measure: bool = False, session: SessionLike = None,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Explanation:
     """Return the candidates for *algorithm* on *data*, their predicted seconds, and why others are out.
 
@@ -103,15 +206,18 @@ def explain(
     measure = checked_flag("measure", measure)
     entry = find_algorithm(algorithm)
     known = [p.name for p in inspect.signature(entry.problem).parameters.values() if p.kind is p.KEYWORD_ONLY]
-    unknown = sorted(set(options) - set(known))
-    if unknown:
-        raise InputError(f"unknown options {', '.join(unknown)} of {algorithm}; known: {', '.join(known)}")
+    if unknown := set(options) - set(known):
+        beside = "strategy", "measure", "session"
+        raise InputError(unknown_argument(f"explain of {algorithm}", unknown, {*known, *beside}))
     problem = entry.problem(data, **options)
     on = entry.session(problem, session)
     with admission(on, problem) as admitted:
         choice = entry.choose(on, admitted, strategy, whole=True)
         kernels = _kernels(entry, on, admitted, choice.strategy, measure)
-    return Explanation(choice.strategy, choice.requested, choice.predicted, choice.unsupported, kernels=kernels)
+    return Explanation(
+        choice.strategy, choice.requested, choice.predicted, choice.unsupported, kernels=kernels, algorithm=algorithm,
+        device=f"{on.facts.name} ({on.facts.platform})", rates=on.profile.origin,
+    )
 
 
 def _kernels(entry: Algorithm, session: Session, problem: Any, strategy: str, measure: bool) -> tuple[KernelCost, ...]:

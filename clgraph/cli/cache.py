@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import shutil
 from pathlib import Path
 
 from clgraph.cli.options import add_json
@@ -11,7 +12,7 @@ from clgraph.cli.terminal import print_json, print_table
 HELP = "show or clear what is cached: profiles, kernels, graphs, verdicts of self-tests"
 _FILES = {
     "profiles": ("profiles/**/*",),
-    "kernels": ("pocl/**/*",),
+    "kernels": ("pocl/**/*", "pyopencl/**/*", "gpu/**/*"),
     "graphs": ("graphs/**/*", "*.clgraph"),
     "tests": ("self-tests/*.json", "drivers/*.json"),
 }
@@ -34,6 +35,8 @@ def run(args: argparse.Namespace) -> int:
             for name in _FILES if args.what == "all" else (args.what,):
                 if name == "kernels":
                     remove_unused()
+                    for folder in ("pyopencl", "gpu"):
+                        shutil.rmtree(cache_root() / folder, ignore_errors=True)
                     continue
                 for path in _files(cache_root(), name):
                     path.unlink(missing_ok=True)

@@ -111,7 +111,9 @@ def _advice(drivers: list[dict[str, Any]], error: str | None, devices: list[dict
         if not device["works"]
     ]
     if not devices:
-        advice.append("no OpenCL device: install the 'cpu' extra for a CPU device, or a GPU vendor's driver")
+        advice.append(
+            "no OpenCL device: pip install pocl-binary-distribution for a CPU device, or install a GPU vendor's driver"
+        )
     return advice
 
 

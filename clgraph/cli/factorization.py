@@ -5,8 +5,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from clgraph.cli.options import add_device, add_json, add_strategy, open_session, read_rating_file
-from clgraph.cli.terminal import busy, milliseconds, print_fields, print_json, print_table, run_document
+from clgraph.cli.options import add_columns, add_device, add_json, add_strategy, open_session, read_rating_file
+from clgraph.cli.terminal import busy, milliseconds, print_fields, print_json, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "ratings", metavar="RATINGS",
         help="file of ratings: lines 'user item rating', Matrix Market, or .npz; its content decides",
     )  # fmt: skip
+    add_columns(parser, "a text file (user,item,rating)")
     parser.add_argument("-k", "--rank", metavar="K", type=int, default=16, help="number of factors, 1 to 128 (16)")
     parser.add_argument("-n", "--epochs", metavar="N", type=int, default=20, help="sweeps over the ratings (20)")
     add_strategy(parser)
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.save is not None:
         check_writable(args.save)
-    ratings = read_rating_file(args.ratings)
+    ratings = read_rating_file(args.ratings, args.columns)
     train, test = ratings.split(args.test_share, 0 if args.seed is None else args.seed)
     session = open_session(args)
     model = SGDMatrixFactorization(
@@ -82,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
         print_json({
             "ratings": args.ratings, "n_users": ratings.n_users, "n_items": ratings.n_items,
             "n_ratings": train.n_ratings, "n_test_ratings": test.n_ratings,
-            "epochs": [epoch._asdict() for epoch in history], **run_document(info),
+            "epochs": [epoch._asdict() for epoch in history], **info.as_dict(),
         })  # fmt: skip
         return 0
     print_table(["epoch", "learning rate", "RMSE", "test RMSE", "ms", "updates/s"], _rows(history))

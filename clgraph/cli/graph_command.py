@@ -18,7 +18,8 @@ from clgraph.cli.options import (
     open_session,
     read_graph,
 )
-from clgraph.cli.terminal import busy, print_fields, print_json, run_document, run_fields
+from clgraph.cli.terminal import busy, print_fields, print_json, run_fields
+from clgraph.errors import InputError
 
 if TYPE_CHECKING:
     from clgraph.data.graph import Graph
@@ -73,6 +74,8 @@ class GraphCommand:
         ``add_settings(parser)`` adds the algorithm's own options.
     settings : callable
         ``settings(args, graph)`` returns the keyword arguments of the public function that they stand for.
+    prepare : callable
+        ``prepare(args, graph)`` returns the graph that the algorithm gets.
     output : str
         What ``--output`` writes; without it there is no such option.
     write : callable
@@ -86,6 +89,7 @@ class GraphCommand:
     show: Callable[[Run], Shown]
     add_settings: Callable[[argparse.ArgumentParser], None] = _no_settings
     settings: Callable[[argparse.Namespace, Graph], Mapping[str, Any]] = field(default=lambda args, graph: {})
+    prepare: Callable[[argparse.Namespace, Graph], Graph] = field(default=lambda args, graph: graph)
     output: str = ""
     write: Callable[[str, Run], None] | None = None
     plot: str = ""
@@ -107,7 +111,9 @@ class GraphCommand:
 
         if self.plot:
             check_plot(args)
-        graph = read_graph(args.graph, args)
+        if args.json and getattr(args, "output", None) == "-":
+            raise InputError("--json and --output - both write to stdout: give --output a file")
+        graph = self.prepare(args, read_graph(args.graph, args))
         settings = self.settings(args, graph)
         session = open_session(args)
         with busy(f"running on {session.facts.name}"):
@@ -121,7 +127,7 @@ class GraphCommand:
         if args.json:
             print_json({
                 "graph": args.graph, "n_vertices": graph.n_vertices, "n_edges": graph.n_edges, **shown.document,
-                "verified": args.verify, **run_document(result.info),
+                "verified": args.verify, **result.info.as_dict(),
             })  # fmt: skip
         elif to != "-":
             if shown.above:

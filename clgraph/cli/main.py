@@ -47,21 +47,33 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) -> int:
     """Return the exit code of *run*; its errors become one line on stderr and their own code."""
+    if sys.stderr is None:  # It was closed before the start. print(file=None) would write to stdout.
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        return _failed("stdout is closed: redirect it to a file or to /dev/null", BAD_INPUT)
+    text = ""
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             code = run(args)
-        sys.stdout.flush()
-        return code
-    except BrokenPipeError:
-        # The reader, such as `head`, has seen enough. Python flushes stdout once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return OK
+    except BrokenPipeError:  # The reader, such as `head`, has seen enough.
+        code = OK
     except (Exception, KeyboardInterrupt) as error:
         if getattr(args, "debug", False):
             raise
-        print(f"clgraph: {_message(error)}", file=sys.stderr)
-        return next(code for kind, code in _CODES if isinstance(error, kind))
+        text, code = _message(error), next(code for kind, code in _CODES if isinstance(error, kind))
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # since Python flushes it once more at exit
+        if not isinstance(error, BrokenPipeError):
+            text, code = _message(error), BAD_INPUT
+    return _failed(text, code) if text else code
+
+
+def _failed(text: str, code: int) -> int:
+    print(f"clgraph: {text}", file=sys.stderr)
+    return code
 
 
 def _show_warning(message: Warning | str, *where: object, **more: object) -> None:
@@ -94,8 +106,8 @@ def _message(error: BaseException) -> str:
         return "interrupted"
     if isinstance(error, errors.ClgraphError):
         return str(error)
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror is not None:
+        return f"{error.filename or 'stdout'}: {error.strerror}"  # every file has a name
     return f"{type(error).__name__}: {error} (--debug shows where)"
 
 

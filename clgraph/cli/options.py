@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from clgraph.data.ratings import Ratings
     from clgraph.runtime.session import Session
 
+READING = ("format", "base", "ids", "size_line", "directed")
+"""The options of :func:`add_reading` that only graph files have."""
+
 
 def add_device(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -51,10 +54,28 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--format", help="of the file: matrix_market, edge_list, dimacs9, metis or npz; by default its content decides"
     )
-    parser.add_argument("--base", type=int, choices=(0, 1), help="lowest id of an edge list; by default found out")
+    parser.add_argument("--base", type=int, choices=(0, 1), help="ids of an edge list are numbers from here on")
+    parser.add_argument(
+        "--ids", choices=("keep", "compact"),
+        help="of an edge list: keep them as numbers, so that unused ones are vertices, too, or number those that occur "
+        "(the default unless the head states a range that holds them)",
+    )  # fmt: skip
+    add_columns(parser, "an edge list (source,target,weight)")
+    parser.add_argument(
+        "--size-line", action=argparse.BooleanOptionalAction,
+        help="the first line of an edge list holds its numbers of vertices and edges; by default if it fits",
+    )  # fmt: skip
     parser.add_argument(
         "--directed", action=argparse.BooleanOptionalAction, help="read a directed graph; by default what the file says"
     )
+
+
+def add_columns(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add the option to name the columns of a text file; *what* says which, and their names."""
+    parser.add_argument(
+        "--columns", metavar="NAME,…", type=lambda text: tuple(text.split(",")),
+        help=f"names of the columns of {what}; others are passed over; by default the file's header tells",
+    )  # fmt: skip
 
 
 def add_output(parser: argparse.ArgumentParser, what: str) -> None:
@@ -62,7 +83,7 @@ def add_output(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE",
         help=f"write {what}, one a line and without a header: between commas if FILE ends in .csv, else between tabs; "
-        "- is stdout",
+        "vertices have the ids of the graph file; - is stdout",
     )  # fmt: skip
 
 
@@ -87,20 +108,23 @@ def open_session(args: argparse.Namespace) -> Session:
 
 
 def read_graph(path: str, args: argparse.Namespace) -> Graph:
-    """Read graph file *path* as *args* say, telling so on a terminal; a text file is parsed once, then cached."""
+    """Read graph file *path* as *args* say, telling so on a terminal; a text file is parsed once, then cached.
+
+    Its labels are the ids of the file wherever these are not 0, 1, 2, ….
+    """
     from clgraph.io import read
 
-    given = {name: getattr(args, name) for name in ("format", "base", "directed") if getattr(args, name) is not None}
+    given = {name: value for name in (*READING, "columns") if (value := getattr(args, name)) is not None}
     with busy(f"reading {path}"):
-        return read(path, cache=not path.endswith(".npz"), **given)  # .npz is binary already
+        return read(path, labels=True, cache=not path.endswith(".npz"), **given)  # .npz is binary already
 
 
-def read_rating_file(path: str) -> Ratings:
+def read_rating_file(path: str, columns: Sequence[str] | None) -> Ratings:
     """Read ratings from file *path*, saying so on a terminal."""
     from clgraph.io.ratings import read_ratings
 
     with busy(f"reading {path}"):
-        return read_ratings(path)
+        return read_ratings(path, columns=columns)
 
 
 def vertex_ids(graph: Graph) -> Sequence[Any]:

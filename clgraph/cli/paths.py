@@ -20,7 +20,7 @@ OUTPUT = (
 def add_sources(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--source", metavar="ID", action="append", required=True,
-        help="vertex to start from; may be given more than once, and then the nearest counts",
+        help="vertex to start from, by its id in the file; may be given more than once, and then the nearest counts",
     )  # fmt: skip
     parser.add_argument("--predecessors", action="store_true", help="write the vertex before each on its path, too")
 

@@ -5,7 +5,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from clgraph.cli.options import add_device, add_json, add_plot, add_strategy, add_verify, check_plot, open_session
-from clgraph.cli.terminal import busy, print_fields, print_json, run_document, run_fields
+from clgraph.cli.terminal import busy, print_fields, print_json, run_fields
 
 if TYPE_CHECKING:
     from clgraph.data.triangle_mesh import TriangleMesh
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
     old, new = before.quality(), after.quality()
     if args.json:
         print_json({
-            "before": old._asdict(), "after": new._asdict(), "history": after.history, "run": run_document(after.info),
+            "before": old._asdict(), "after": new._asdict(), "history": after.history, "run": after.info.as_dict(),
         })  # fmt: skip
         return 0
     is_told = after.info.details["stopped"] or after.info.details["given_up"]  # by a warning

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import coo_array, csc_array, csr_array, dia_array
+from scipy.sparse import csr_array
 
-from clgraph.arguments import check_length, checked_array, checked_count, refusing, shown
-from clgraph.data.entries import row_order
+from clgraph.arguments import check_length, checked_array, checked_count, is_array, refusing, shown
 from clgraph.errors import GraphError, InputError
-from clgraph.host_memory import check_host_memory
 
 Duplicates: TypeAlias = Literal["keep", "min", "max", "sum", "first", "error"]
 MAX_VERTICES = 2**31 - 1
 _INT64 = np.iinfo(np.int64)
+_OBJECTS = "OT"  # the kinds of arrays whose elements may be any object, or any str
+_WRAPPERS = ("__array__", "__dlpack__", "as_py")  # what scalars of tensors and of Arrow have
 REDUCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
     "min": np.minimum.reduceat,
     "max": np.maximum.reduceat,
@@ -26,8 +26,8 @@ REDUCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
 }
 
 
-def check_arrays(offsets: NDArray[Any], columns: NDArray[Any]) -> None:
-    """Raise unless the arrays are CSR: offsets from 0 up to n_edges, columns among the vertices."""
+def check_arrays(offsets: NDArray[Any], columns: NDArray[Any], n_columns: int | None = None) -> None:
+    """Raise unless the arrays are CSR: offsets from 0 up to n_edges, columns below *n_columns*, else n_vertices."""
     n, m = offsets.size - 1, columns.size
     if not 0 <= n <= MAX_VERTICES:
         raise GraphError(
@@ -39,7 +39,7 @@ def check_arrays(offsets: NDArray[Any], columns: NDArray[Any]) -> None:
             f"it must start at 0 and end at n_edges = {m}"
         )
     check_rising(offsets)
-    check_range("column_indices", columns, n)
+    check_range("column_indices", columns, n if n_columns is None else n_columns)
 
 
 def check_rising(offsets: NDArray[Any], first: int = 0) -> None:
@@ -82,10 +82,13 @@ def merge_duplicates(
 
 
 def _sums(weights: NDArray[Any], starts: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
-    """Add up the runs of *weights* from each of *starts* on, integers as int64; tell which sums are wrong."""
+    """Add up the runs of *weights* from each of *starts* on; tell which sums are wrong.
+
+    Integers are added as int64, floats as float64, and then rounded once to the type of the weights.
+    """
     if weights.dtype.kind == "f":
         with np.errstate(over="ignore", invalid="ignore"):
-            sums = np.add.reduceat(weights, starts)
+            sums = np.add.reduceat(weights, starts, dtype=np.float64).astype(weights.dtype, copy=False)
         finite = np.logical_and.reduceat(np.isfinite(weights), starts)
         return sums, np.isnan(sums) | np.isinf(sums) & finite
     sums = np.add.reduceat(weights, starts, dtype=np.int64)
@@ -98,58 +101,6 @@ def _sums(weights: NDArray[Any], starts: NDArray[Any]) -> tuple[NDArray[Any], ND
 def as_csr_array(offsets: NDArray[Any], columns: NDArray[np.int32], data: NDArray[Any]) -> csr_array:
     n = offsets.size - 1
     return csr_array((data, columns, offsets), shape=(n, n))
-
-
-def canonical_csr(matrix: Any) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
-    """Return CSR arrays of a square scipy matrix with sorted rows and sums of repeats, sharing no memory with it.
-
-    A matrix of bool has no weights. scipy trusts the indices, and flags that may have been set by hand: both are
-    checked before any of its compiled code runs, which would read and write wherever they point.
-    """
-    n, form = matrix.shape[0], matrix.format
-    if n > MAX_VERTICES:
-        raise GraphError(f"a matrix of {n} rows; allowed: 0 to {MAX_VERTICES} vertices")
-    check_host_memory(f"a graph of {n} vertices", 8 * n)
-    try:
-        csr = _as_csr(matrix, n)
-    except GraphError as error:
-        raise GraphError(f"this {form} matrix is damaged: {error}") from error
-    except (ValueError, TypeError, IndexError, OverflowError) as error:  # arrays that do not fit each other
-        raise GraphError(f"not a valid {form} matrix: {error}") from error
-    weights = None if csr.dtype == bool else as_weights(csr.data, csr.nnz)
-    arrays = csr.indptr, csr.indices.astype(np.int32, copy=False), weights
-    return merge_duplicates(*arrays, "sum") if row_order(*arrays[:2])[1] else arrays
-
-
-def _as_csr(matrix: Any, n: int) -> csr_array:
-    """Return a square matrix as a new CSR array with sorted rows, in which repeats are still apart."""
-    if matrix.format in ("csr", "csc"):
-        offsets, indices = as_integers("indptr", matrix.indptr), as_integers("indices", matrix.indices)
-        if offsets.size != n + 1:
-            raise GraphError(f"indptr has {offsets.size} elements; needed: {n + 1}")
-        used = max(0, int(offsets[-1]))  # scipy may keep room behind the last entry
-        indices, data = indices[:used], matrix.data[:used]
-        check_arrays(offsets, indices)
-        if matrix.format == "csc":
-            return csc_array((data, indices, offsets), shape=(n, n)).tocsr()
-        csr = csr_array((data, indices, offsets), shape=(n, n), copy=True)
-        csr.has_sorted_indices = row_order(offsets, indices)[0]
-    else:
-        if matrix.format == "bsr":
-            check_range("indices", as_integers("indices", matrix.indices), n // matrix.blocksize[1])
-        elif matrix.format == "dia":
-            offsets = as_integers("offsets", matrix.offsets)
-            inside = (offsets > -n) & (offsets < n)
-            matrix = dia_array((matrix.data[inside], offsets[inside]), shape=(n, n))
-        matrix = matrix.tocoo()
-        row, col = (as_integers(*pair) for pair in zip(("row", "col"), matrix.coords, strict=True))
-        check_range("row", row, n)
-        check_range("col", col, n)
-        entries = coo_array((matrix.data, (row, col)), shape=(n, n))
-        entries.has_canonical_format = True  # else tocsr() adds repeats up
-        csr = entries.tocsr()
-    csr.sort_indices()
-    return csr
 
 
 def asymmetric_entry(
@@ -262,23 +213,60 @@ def owned(array: NDArray[Any], given: object) -> NDArray[Any]:
 
 
 def as_ids(name: str, values: Any) -> NDArray[Any]:
-    """Return ids as a one-dimensional array: as given, of int64, of str, or of objects that can be looked up."""
-    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind != "O":
-        return checked_array(name, values)
-    if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
-        raise InputError(f"{name} = {shown(values)}; allowed: a one-dimensional array or list of ids")
-    with refusing(name, values, "a one-dimensional array or list of ids that can be hashed"):
+    """Return ids as a one-dimensional array: as given, of integers, of str, or of objects that can be looked up."""
+    allowed = "a one-dimensional array or list of ids that can be hashed"
+    if isinstance(values, str | bytes) or not (isinstance(values, Sequence) or is_array(values)):
+        raise InputError(f"{name} = {shown(values)}; allowed: {allowed}")
+    if is_array(values):
+        given = checked_array(name, values)
+        if given.ndim != 1:
+            raise InputError(f"{name} has shape {given.shape}; needed: one dimension")
+        if given.dtype.kind not in _OBJECTS:
+            return given
+        values = given.tolist()
+    with refusing(name, values, allowed):
         check_length(name, values)
         ids = list(values)
-        is_list = not isinstance(values, np.ndarray)
-        if is_list and (all(type(i) is int for i in ids) or all(type(i) is str for i in ids)):
+        kinds = {*map(type, ids)}
+        if kinds == {int} or (kinds == {str} and not any(i.endswith("\0") for i in ids)):  # numpy drops the last "\0"
             with contextlib.suppress(OverflowError):
-                return np.array(ids) if ids else np.zeros(0, np.int64)
+                plain = np.array(ids)
+                if plain.dtype.kind != "f":  # as of -1 and 2**63
+                    return plain
+        if wrappers := {k for k in kinds if not issubclass(k, np.generic) and any(hasattr(k, m) for m in _WRAPPERS)}:
+            at = next(i for i, value in enumerate(ids) if type(value) in wrappers)
+            raise InputError(f"{name}[{at}] = {shown(ids[at])}, which holds an id; pass the ids as one array")
         array = np.empty(len(ids), object)
         for i, value in enumerate(ids):
             hash(value)
             array[i] = value
-        return array if is_list else values
+        return array if ids else np.zeros(0, np.int64)
+
+
+def check_present(name: str, ids: NDArray[Any]) -> None:
+    """Raise if an id is missing (None, NaN, NaT, pandas' NA): rows without an id have nothing in common."""
+    kind = ids.dtype.kind
+    if kind in "fc":
+        missing = np.isnan(ids)
+    elif kind in "mM":
+        missing = np.isnat(ids)
+    elif kind == "O":
+        missing = np.fromiter(map(_is_missing, ids.tolist()), bool, ids.size)
+    else:
+        return
+    if missing.any():
+        at = int(missing.argmax())
+        raise GraphError(f"{name}[{at}] = {shown(ids.tolist()[at])} is missing; drop this row, or give it an id")
+
+
+def _is_missing(value: Any) -> bool:
+    """Return whether *value* is None or does not equal itself."""
+    if value is None:
+        return True
+    try:
+        return bool(value != value)
+    except TypeError:  # pandas' NA is neither true nor false
+        return True
 
 
 def number_ids(

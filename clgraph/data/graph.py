@@ -20,14 +20,15 @@ from clgraph.data.csr import (
     as_integers,
     as_weights,
     asymmetric_entry,
-    canonical_csr,
+    check_present,
     check_range,
     number_ids,
     owned,
 )
 from clgraph.data.graph_arrays import GraphArrays
-from clgraph.data.networkx_graphs import edges_of, is_networkx, networkx_graph
+from clgraph.data.networkx_graphs import Weight, edges_of, is_networkx, networkx_graph
 from clgraph.data.pairs import csr_from_keys, csr_of_pairs, pack, sorted_csr
+from clgraph.data.sparse import canonical_csr
 from clgraph.errors import GraphError, InputError
 from clgraph.host_memory import check_host_memory
 
@@ -128,7 +129,7 @@ class Graph(GraphArrays):
         Raises
         ------
         GraphError
-            For an id out of range or unknown, a NaN weight, or edges refused by the options.
+            For an id that is missing, unknown or out of range, a NaN weight, or edges refused by the options.
         """
         check_choice("duplicates", duplicates, ("keep", *REDUCTIONS, "error"))
         check_choice("self_loops", self_loops, ("keep", "drop", "error"))
@@ -141,7 +142,10 @@ class Graph(GraphArrays):
                 n = min(MAX_VERTICES, 1 + max((int(ends.max()) for ends in (source, target) if ends.size), default=-1))
         else:
             with refusing("src and dst", (src, dst), "ids that can be compared"):
-                source, target, label_array = number_ids(as_ids("src", src), as_ids("dst", dst), labels)
+                ids = as_ids("src", src), as_ids("dst", dst)
+                check_present("src", ids[0])
+                check_present("dst", ids[1])
+                source, target, label_array = number_ids(*ids, labels)
             if n not in (None, label_array.size):
                 raise InputError(f"n = {n}, but there are {label_array.size} labels")
             n, label_array = label_array.size, owned(label_array, labels)
@@ -165,7 +169,7 @@ class Graph(GraphArrays):
         matrix: Any,
         *,
         directed: bool | None = None,
-        asymmetry: Literal["error", "symmetrize"] = "error",
+        asymmetry: Literal["error", "symmetrize"] | None = None,
     ) -> Graph:
         """Build a graph from a square scipy sparse array, whose indices are checked.
 
@@ -176,15 +180,28 @@ class Graph(GraphArrays):
         matrix : scipy sparse array or matrix, shape (n, n)
             Entry (u, v) is an edge and its value the weight; a bool matrix is unweighted. Explicit
             zeros are edges of weight zero. Repeated entries are summed, as scipy does.
+            In a BSR array, zeros only fill a block and are no edges.
         directed : bool, optional
-            By default, found out: undirected if the matrix is symmetric.
-        asymmetry : {"error", "symmetrize"}
-            With ``directed=False``, refuse an asymmetric matrix or add the missing reverse entries
-            (where both directions differ the lesser weight is taken, as scipy.sparse.csgraph does).
+            By default ``False`` if *asymmetry* is given, else found out: undirected if the matrix is symmetric.
+        asymmetry : {"error", "symmetrize"}, optional
+            For an undirected graph: refuse an asymmetric matrix, which is the default with ``directed=False``, or add
+            the missing reverse entries (where both directions differ the lesser weight is taken, as
+            scipy.sparse.csgraph does).
+
+        Raises
+        ------
+        InputError
+            *matrix* is no scipy sparse array, or *asymmetry* is given with ``directed=True``.
+        GraphError
+            The matrix is not square, is damaged, or is asymmetric and must not be.
         """
-        check_choice("asymmetry", asymmetry, ("error", "symmetrize"))
         if directed is not None:
             directed = checked_flag("directed", directed)
+        if asymmetry is not None:
+            check_choice("asymmetry", asymmetry, ("error", "symmetrize"))
+            if directed:
+                raise InputError(f"asymmetry = {asymmetry!r} with directed=True; it is for undirected graphs")
+            directed = False
         if not issparse(matrix):
             raise InputError(f"matrix = {shown(matrix)}; allowed: a scipy sparse array")
         if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -193,7 +210,7 @@ class Graph(GraphArrays):
         if directed is None:
             directed = asymmetric_entry(offsets, columns, weights, is_canonical=True) is not None
         elif not directed and (entry := asymmetric_entry(offsets, columns, weights, is_canonical=True)):
-            if asymmetry == "error":
+            if asymmetry != "symmetrize":
                 raise GraphError(
                     f"the matrix is not symmetric: see entry {entry} and its reverse; "
                     "pass directed=True or asymmetry='symmetrize'"
@@ -205,16 +222,40 @@ class Graph(GraphArrays):
         return cls._trusted(offsets, columns, weights, directed=directed, sorted_rows=True)
 
     @classmethod
-    def from_networkx(cls, graph: nx.Graph, weight: str | None = None) -> Graph:
+    def from_networkx(cls, graph: nx.Graph, weight: Weight = None) -> Graph:
         """Build a graph from any networkx graph; parallel edges are kept.
 
         Vertices are numbered in the order of ``graph.nodes``, which becomes ``labels`` unless it is
-        0, 1, 2, …. *weight* names the edge attribute to use; edges without it weigh 1.
+        0, 1, 2, ….
+
+        Parameters
+        ----------
+        graph : networkx graph
+        weight : str, function or None
+            ``None``: no weights. A str, or another hashable: the edge attribute to use; edges without it weigh 1. A
+            function: ``weight(u, v, attributes)`` returns the weight of an edge, or ``None``, which hides the edge.
+            In a multigraph, *attributes* are those of all parallel edges by their keys, and one edge stands for them.
+            An undirected edge is asked for in both directions. The graph becomes directed if they differ.
+
+        Raises
+        ------
+        GraphError
+            A weight is no number; the message names the edge.
+        InputError
+            The function raises, or *graph* is no networkx graph or has no dictionaries of attributes.
+
+        Warns
+        -----
+        GraphWarning
+            No edge has the attribute *weight*.
         """
-        edges = edges_of(graph, weight)
-        directed, labels = graph.is_directed(), edges.labels
-        arrays = csr_of_pairs(edges.n_vertices, edges.rows, edges.columns, edges.weights, directed=directed)
-        return cls._trusted(*arrays, directed=directed, labels=labels, sorted_rows=True)
+        edges, directed = edges_of(graph, weight), graph.is_directed()
+        arrays = csr_of_pairs(
+            edges.n_vertices, edges.rows, edges.columns, edges.weights, directed=directed or edges.both_ways
+        )
+        if edges.both_ways:
+            directed = asymmetric_entry(*arrays, is_canonical=True) is not None
+        return cls._trusted(*arrays, directed=directed, labels=edges.labels, sorted_rows=True)
 
     def to_scipy(self) -> csr_array:
         """Return the adjacency matrix; its data are the weights, or True for an unweighted graph."""
@@ -267,12 +308,19 @@ class ActsAsGraph(Protocol):
         ...
 
 
-def as_graph(source: Any, *, weight: str | None = None) -> Graph:
+def check_weight(source: Any, weight: Weight) -> None:
+    """Raise if *weight* is a function and *source* no networkx graph, of whose edges it could be asked."""
+    if callable(weight) and not is_networkx(source):
+        raise InputError(f"weight = {shown(weight)}; a function is for networkx graphs")
+
+
+def as_graph(source: Any, *, weight: Weight = None) -> Graph:
     """Return *source*, a Graph, a DeviceGraph, a scipy sparse array or a networkx graph, as a Graph.
 
     A Graph is returned as it is, anything else is copied (see :meth:`Graph.from_scipy`).
-    *weight* names the edge attribute of a networkx graph to use as weight.
+    *weight* is for networkx graphs; see :meth:`Graph.from_networkx`.
     """
+    check_weight(source, weight)
     if isinstance(source, Graph):
         return source
     if issparse(source):

@@ -164,6 +164,12 @@ class GraphArrays:
         return dict(zip(reversed(labels), range(len(labels) - 1, -1, -1), strict=True))
 
     @cached_property
+    def has_rising_labels(self) -> bool:
+        """Whether the labels are signed integers in ascending order, so that a binary search finds one."""
+        labels = self.labels
+        return labels is not None and labels.dtype.kind == "i" and bool((labels[1:] > labels[:-1]).all())
+
+    @cached_property
     def stats(self) -> GraphStats:
         """What the cost model may know of this graph."""
         return graph_stats(self)

@@ -19,11 +19,9 @@ from clgraph.data.mesh_arrays import (
     triangle_sides,
 )
 from clgraph.data.segment_recovery import RecoveredSegments, recover_segments
-from clgraph.data.triangle_mesh import TriangleMesh
+from clgraph.data.triangle_mesh import BOUNDARY_MARKER, TriangleMesh
 from clgraph.data.triangulation import Triangulation
 from clgraph.errors import MeshError
-
-_BOUNDARY = 1  # the marker that boundaries get where the user has given none, as in Triangle
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -186,10 +184,10 @@ class PlanarGraph:
         point_markers = np.concatenate([self.point_markers, whole_markers[crossed]])
         marked = np.flatnonzero(markers)[::-1]  # so that the first segment of a point writes last
         of_segments = np.zeros(n, np.int32)
-        of_segments[hull] = _BOUNDARY
+        of_segments[hull] = BOUNDARY_MARKER
         of_segments[segments[marked].ravel()] = np.repeat(markers[marked], 2)
         point_markers = np.where(point_markers == 0, of_segments, point_markers)
-        markers[among(edge_keys(segments, n), edge_keys(hull, n)) & (markers == 0)] = _BOUNDARY
+        markers[among(edge_keys(segments, n), edge_keys(hull, n)) & (markers == 0)] = BOUNDARY_MARKER
         values = np.pad(self.point_attributes, ((0, len(pieces.crossings)), (0, 0)))
         for p, c in enumerate(pieces.crossings, len(self.points)):
             start, end = values[numbers[c.start]], values[numbers[c.end]]

@@ -20,7 +20,7 @@ from clgraph.arguments import (
     checked_seed,
     shown,
 )
-from clgraph.data.csr import as_integers, check_indptr, owned
+from clgraph.data.csr import as_integers, owned
 from clgraph.data.graph import Graph, as_graph
 from clgraph.data.graph_arrays import read_only
 from clgraph.data.pairs import sorted_csr
@@ -38,6 +38,7 @@ from clgraph.data.ratings_triples import (
     numbered,
     numbers_of,
 )
+from clgraph.data.sparse import checked_matrix
 from clgraph.errors import InputError
 
 Numbers: TypeAlias = Literal[False, "compact"]
@@ -294,14 +295,7 @@ class Ratings:
         """
         if not issparse(matrix) or matrix.ndim != 2:
             raise InputError(f"matrix = {shown(matrix)}; allowed: a 2-D scipy sparse array")
-        try:
-            if matrix.format in ("csr", "csc", "bsr"):
-                check_indptr(matrix)
-                matrix = type(matrix)((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
-                matrix.check_format(full_check=True)  # scipy's compiled code trusts the indices
-            entries = matrix.tocoo(copy=True)
-        except (ValueError, TypeError, IndexError, OverflowError) as error:
-            raise InputError(f"this {matrix.format} matrix is damaged: {error}") from error
+        entries = checked_matrix(matrix).tocoo(copy=True)
         row, column = entries.coords
         sizes = {"n_users": matrix.shape[0], "n_items": matrix.shape[1]}
         return cls.from_triples(row, column, entries.data, **sizes, duplicates=duplicates, copy=False)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clgraph.arguments import checked_array, checked_count, refusing, shown
-from clgraph.data.csr import MAX_VERTICES, as_ids, as_integers, number_ids
+from clgraph.data.csr import MAX_VERTICES, as_ids, as_integers, check_present, number_ids
 from clgraph.data.ratings_stats import chunks
 from clgraph.errors import InputError
 
@@ -25,6 +25,7 @@ def numbered(name: str, values: ArrayLike, n: int | None) -> tuple[NDArray[Any],
     """Number the names in *values*; return the numbers, their count, and the names."""
     given = as_ids(name, values)
     with refusing(name, values, "ids that can be compared"):
+        check_present(name, given)
         numbers, _, names = number_ids(given, given[:0], "auto")
     if n is not None and checked_size(name, n) != names.size:
         raise InputError(f"n_{name} = {n}, but {name} holds {names.size} distinct ids")
@@ -72,10 +73,9 @@ def checked_ids(name: str, ids: Any, n: int) -> NDArray[Any] | None:
     array = as_ids(name, ids)
     if array.shape != (n,):
         raise InputError(f"{name} has shape {array.shape}; needed: ({n},)")
+    check_present(name, array)
     if len(set(array.tolist())) < n:
         raise InputError(f"{name} must be distinct")
-    if array.dtype.kind in "fc" and np.isnan(array).any():
-        raise InputError(f"{name}[{int(np.isnan(array).argmax())}] is NaN, which no id equals")
     return array
 
 

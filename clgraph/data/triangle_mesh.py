@@ -24,6 +24,7 @@ from clgraph.data.triangulation import Triangulation
 from clgraph.errors import MeshError
 
 MAX_TRIANGLES = (2**31 - 1) // 3  # the number of a triangle's edge fits int32
+BOUNDARY_MARKER = 1  # of points and segments at the boundary whose marker is 0, as in Triangle
 _NEXT, _LAST = [1, 2, 0], [2, 0, 1]
 _BINS = 18  # of ten degrees
 
@@ -168,7 +169,7 @@ class TriangleMesh:
         t = len(corners)
         return cls(
             xy, corners, neighbors, np.ascontiguousarray(together[first]),
-            np.concatenate([markers, np.ones(len(hull), np.int32)])[first],
+            np.concatenate([markers, np.full(len(hull), BOUNDARY_MARKER, np.int32)])[first],
             checked_column("point_markers", point_markers, n, np.int32),
             checked_attributes(point_attributes, n),
             None if region_attributes is None
@@ -214,6 +215,15 @@ class TriangleMesh:
             self, points=self.points[used], triangles=number[self.triangles], segments=number[self.segments],
             point_markers=self.point_markers[used], point_attributes=self.point_attributes[used],
         )
+
+    def with_boundary_markers(self) -> Self:
+        """Return the mesh with marker 1 in place of 0 at the points and segments of the boundary."""
+        hull = triangle_sides(self.triangles)[self.neighbors < 0]
+        points, segments = self.point_markers.copy(), self.segment_markers.copy()
+        points[hull[points[hull] == 0]] = BOUNDARY_MARKER
+        is_hull = among(edge_keys(self.segments, self.n_points), edge_keys(hull, self.n_points))
+        segments[is_hull & (segments == 0)] = BOUNDARY_MARKER
+        return replace(self, point_markers=points, segment_markers=segments)
 
     def to_delaunay(self) -> Self:
         """Return the mesh with edges flipped, but no segments, until it is constrained Delaunay.

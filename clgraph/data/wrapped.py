@@ -11,7 +11,8 @@ from scipy.sparse import csr_array, issparse
 
 from clgraph.data.csr import MAX_VERTICES, as_weights, check_arrays, merge_duplicates, offset_dtype
 from clgraph.data.entries import EntryFacts, HostFacts
-from clgraph.data.graph import Graph, as_graph
+from clgraph.data.graph import Graph, as_graph, check_weight
+from clgraph.data.networkx_graphs import Weight
 from clgraph.data.stats import GraphStats, graph_stats, has_thin_rows, sampled_locality
 from clgraph.errors import GraphError
 
@@ -205,15 +206,15 @@ class WrappedGraph(Graph):
 
 
 def wrap_graph(
-    source: Any, *, weight: str | None = None, weighted: bool = False, merged: bool = True, along_rows: bool = False
+    source: Any, *, weight: Weight = None, weighted: bool = False, merged: bool = True, along_rows: bool = False
 ) -> Graph:
     """Return *source* as a graph for one call: what :func:`as_graph` takes, but of a CSR matrix nothing is copied.
 
     Parameters
     ----------
     source : Graph, DeviceGraph, scipy sparse array or networkx graph
-    weight : str or None
-        The edge attribute of a networkx graph to use as weight.
+    weight : str, function or None
+        For a networkx graph; see :meth:`Graph.from_networkx`.
     weighted : bool
         Whether the weights of a matrix count.
     merged : bool
@@ -221,6 +222,7 @@ def wrap_graph(
     along_rows : bool
         Whether edges are only followed, so that it hardly matters if a matrix is symmetric.
     """
+    check_weight(source, weight)
     if isinstance(source, WrappedGraph):
         return source.again(weighted=weighted, merged=merged, along_rows=along_rows)
     if issparse(source) and fits(source):

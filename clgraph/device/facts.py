@@ -4,6 +4,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from clgraph.tables import table
+
 _Size = TypeVar("_Size", int, None)
 
 
@@ -71,7 +73,15 @@ class DeviceFacts:
         }
 
 
-@dataclass(frozen=True)
+ANY_DEVICE = DeviceFacts(
+    name="any device", vendor="", platform="", platform_version="", driver_version="", is_cpu=True, compute_units=1,
+    sub_group_size=1, max_work_group_size=1, local_mem_bytes=0, global_mem_bytes=0, max_alloc_bytes=0,
+    has_int64_atomics=False, has_fp64=False,
+)
+"""The default device before any driver is asked; it has the rates of a generic CPU."""
+
+
+@dataclass(frozen=True, repr=False)
 class DeviceInfo:
     """One row of :func:`clgraph.devices`.
 
@@ -90,3 +100,26 @@ class DeviceInfo:
     name: str
     facts: DeviceFacts | None = None
     reason: str | None = None
+
+    def __repr__(self) -> str:
+        return f"DeviceInfo({', '.join(filter(None, map(str, self.row())))})"
+
+    def row(self) -> tuple[object, ...]:
+        """Return what :data:`COLUMNS` names."""
+        if self.facts is None:
+            return self.id, self.platform, self.name, f"unusable: {self.reason}", "", ""
+        kind, memory = "CPU" if self.facts.is_cpu else "GPU", f"{self.facts.global_mem_bytes / 2**30:.1f} GiB"
+        return self.id, self.platform, self.name, kind, self.facts.compute_units, memory
+
+
+COLUMNS = "id", "platform", "device", "type", "units", "memory"
+
+
+class DeviceList(list[DeviceInfo]):
+    """The list that :func:`clgraph.devices` returns; ``print`` shows it as a table."""
+
+    def __str__(self) -> str:
+        return table(COLUMNS, [device.row() for device in self])
+
+    def _repr_html_(self) -> str:
+        return table(COLUMNS, [device.row() for device in self], "html")

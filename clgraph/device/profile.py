@@ -20,6 +20,7 @@ from typing import Any, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from clgraph.arguments import checked_number
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import InputError
 from clgraph.user_cache import cache_root, write_whole
@@ -156,6 +157,7 @@ class DeviceProfile:
         These are *per_second*, on words of which each work-group has its own.
         """
         known = self.rates.group_address_atomics_per_second
+        per_second = checked_number("per_second", per_second, above=True)
         factor = per_second / known["cmpxchg_int32"]
         atomics = {operation: factor * rate for operation, rate in known.items()}
         return replace(

@@ -4,7 +4,7 @@ The names are those of the package; what they take is chunks of edges, and where
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clgraph.errors import MissingExtraError
 
@@ -12,7 +12,7 @@ try:
     import distributed as _distributed  # noqa: F401
 except ImportError as error:
     raise MissingExtraError(
-        "clgraph.distributed needs dask's distributed: pip install 'clgraph-opencl[dask]'"
+        "clgraph.distributed needs dask's distributed: pip install 'distributed>=2024.1'"
     ) from error
 
 from clgraph.distributed.chunks import edge_chunks
@@ -22,15 +22,20 @@ from clgraph.distributed.fold import DistributedInfo
 from clgraph.distributed.forest import DistributedForest, minimum_spanning_forest
 from clgraph.distributed.scheduler import HeteroScheduler
 
+if TYPE_CHECKING:
+    from clgraph.distributed.estimator import SGDMatrixFactorization
+
 __all__ = [
     "DistributedComponents", "DistributedForest", "DistributedInfo", "HeteroScheduler", "LocalOpenCLCluster",
     "SGDMatrixFactorization", "connected_components", "edge_chunks", "minimum_spanning_forest",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name != "SGDMatrixFactorization":  # which needs scikit-learn
-        raise AttributeError(f"module 'clgraph.distributed' has no attribute {name!r}")
-    from clgraph.distributed.estimator import SGDMatrixFactorization
+if not TYPE_CHECKING:
 
-    return SGDMatrixFactorization
+    def __getattr__(name: str) -> Any:
+        if name != "SGDMatrixFactorization":  # the estimator needs scikit-learn
+            raise AttributeError(f"module 'clgraph.distributed' has no attribute {name!r}")
+        from clgraph.distributed.estimator import SGDMatrixFactorization
+
+        return SGDMatrixFactorization

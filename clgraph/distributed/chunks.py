@@ -121,6 +121,9 @@ def _npz(path: Path, base: int) -> Iterator[_Read]:
     found = read_archive(path, "no archive of edges")
     if not isinstance(found, dict) or not {"sources", "targets"} <= found.keys():
         raise file_error(path, f"{_ARRAYS}, found {', '.join(found) if isinstance(found, dict) else 'a matrix'}")
+    for name in {"sources", "targets", "weights"} & found.keys():
+        if found[name].ndim != 1:
+            raise file_error(path, f"{name} has shape {found[name].shape}; needed: one dimension")
     yield found["sources"], found["targets"], found.get("weights"), base
 
 

@@ -76,6 +76,11 @@ def connected_components(
     NoDeviceError
         A worker has no device.
 
+    Warns
+    -----
+    DeviceDroppedWarning
+        A worker was lost before it described its device; the others do its part.
+
     Notes
     -----
     The forest is that of the incremental union-find of [1]_.

@@ -20,7 +20,7 @@ from clgraph.algorithms.factorization.strata import Strata
 from clgraph.algorithms.factorization.team_training import Cell
 from clgraph.algorithms.factorization.training import Errors
 from clgraph.data.ratings import Ratings
-from clgraph.distributed.workers import devices_of, on_device, submit, worker_session
+from clgraph.distributed.workers import devices_of, on_device, results, submit, wait_for, worker_session
 from clgraph.errors import InputError
 from clgraph.runtime.timing import RunInfo, Seconds
 
@@ -120,8 +120,8 @@ class RemoteModel:
 
     def get(self) -> Factors:
         """Return the factors and biases as they are now."""
-        users, items = self._training.client.gather([self.users, self.items])
-        sides = zip(users, items, strict=True)
+        found = results(self._training.client, [*self.users, *self.items])
+        sides = zip(found[: len(self.users)], found[len(self.users) :], strict=True)
         return self._training.strata.whole([Factors(u[0], i[0], u[1], i[1]) for u, i in sides])
 
 
@@ -155,7 +155,7 @@ class DistributedTraining(Training):
             ]
             for d, row in enumerate(self.strata.blocks)
         ]  # fmt: skip
-        choices = client.gather([self.submit(d, _chosen, b) for d, row in enumerate(self._blocks) for b in row])
+        choices = results(client, [self.submit(d, _chosen, b) for d, row in enumerate(self._blocks) for b in row])
         largest = max(range(self.n**2), key=lambda k: self.strata.blocks[k // self.n][k % self.n].n_ratings)
         self.strategy, self._predicted = choices[largest]
         self.model: RemoteModel = RemoteModel(self, mean)
@@ -185,10 +185,10 @@ class DistributedTraining(Training):
                 q = (d + s) % n
                 swept = self.submit(d, _swept, self._blocks[d][q], users[d], items[q], rate, regularization)
                 users[d], items[q] = self.submit(d, _users, swept), self.submit(d, _items, swept)
-        distributed.wait([*users, *items])
+        wait_for(self.client, [*users, *items])
         seconds = time.perf_counter() - began
         key, n_evaluated, others = evaluation or ("", 0, None)
-        sums = self.client.gather([
+        sums = results(self.client, [
             self.submit(d, _squares, self._blocks[d][q], users[d], items[q], key, others and others[d][q])
             for q in range(n) for d in range(n)
         ])  # fmt: skip

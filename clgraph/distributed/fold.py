@@ -8,15 +8,15 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Generic, TypeVar
 from uuid import uuid4
 
 import distributed
 
-from clgraph.distributed.workers import devices_of, own_address, submit
-from clgraph.errors import ClusterError
+from clgraph.distributed.workers import devices_of, own_address, results, submit, wait_for
 from clgraph.progress import begin
+from clgraph.tables import plain
 
 Value = TypeVar("Value")
 Absorb = Callable[..., Value]
@@ -48,6 +48,11 @@ class DistributedInfo:
     bytes_sent: int
     largest_message_bytes: int
     seconds: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all attributes as :func:`json.dumps` takes them."""
+        document: dict[str, Any] = plain(asdict(self))
+        return document
 
 
 @dataclass(frozen=True)
@@ -112,7 +117,7 @@ def folded(
     waiting = deque(grouped(chunks, max(1, len(chunks) // (_TASKS * len(workers)))))
     lanes: dict[str, distributed.Future] = {}  # what each worker has so far
     given: dict[str, tuple[str, int]] = {}  # to whom each task was given, and how many chunks it has
-    running = distributed.as_completed([], raise_errors=False)
+    running: list[distributed.Future] = []
 
     def give(address: str) -> None:
         places = waiting.popleft()
@@ -121,17 +126,20 @@ def folded(
             client, address, absorb, lanes.get(address), places, *(chunks[place] for place in places), key=key
         )
         lanes[address], given[future.key] = future, (address, len(places))
-        running.add(future)
+        running.append(future)
 
     done = 0
     for worker in workers[: len(waiting)]:
         give(worker.address)
-    for future in running:
-        _check(future)
-        address, count = given[future.key]
-        tell(done := done + count)
-        if waiting:
-            give(address)
+    while running:
+        for future in wait_for(client, running, first=True):
+            running.remove(future)
+            if future.status in ("error", "cancelled"):
+                results(client, [future])  # raises its error
+            address, count = given[future.key]
+            tell(done := done + count)
+            if waiting:
+                give(address)
     if finish is not None:
         for address, lane in lanes.items():
             lanes[address] = submit(client, address, finish, lane, key=f"clgraph-finish-{uuid4().hex}")
@@ -144,9 +152,8 @@ def folded(
         level = merged + level[2 * len(merged) :]
     (_, last), = level
     lanes.clear()
-    distributed.wait(last)
-    _check(last)
-    part: Part[Value] = last.result()
+    part: Part[Value]
+    (part,) = results(client, [last])
     info = DistributedInfo(
         tuple(f"{worker.address} {worker.device}" for worker in workers), len(chunks), part.n_edges, part.n_messages,
         part.bytes_sent, part.largest_message_bytes, time.perf_counter() - began,
@@ -165,12 +172,3 @@ def grouped(chunks: Sequence[Any], most: int) -> list[list[int]]:
             groups.append([place])
         was_light = is_light
     return groups
-
-
-def _check(future: distributed.Future) -> None:
-    if future.status == "finished":
-        return
-    try:
-        future.result()
-    except distributed.KilledWorker as error:
-        raise ClusterError(f"a task has ended every worker that tried it: {error}") from error

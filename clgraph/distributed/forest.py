@@ -92,6 +92,11 @@ def minimum_spanning_forest(
     NoDeviceError
         A worker has no device.
 
+    Warns
+    -----
+    DeviceDroppedWarning
+        A worker was lost before it described its device; the others do its part.
+
     References
     ----------
     .. [1] R. E. Tarjan. "Data Structures and Network Algorithms." SIAM, 1983, chapter 6.

@@ -13,16 +13,14 @@ from clgraph.distributed.workers import (
     as_client,
     devices_of,
     on_device,
+    results,
     submit,
     worker_session,
 )
-from clgraph.errors import DeviceError
 from clgraph.hetero import HeteroScheduler as _OnOneMachine
 from clgraph.hetero import Kernel, Output, Work
 from clgraph.hetero.policies import Member
 from clgraph.hetero.runner import Runner
-
-_PATIENCE_SECONDS = 1.0  # between two looks whether the worker still lives
 
 
 @dataclass(frozen=True)
@@ -98,17 +96,9 @@ class RemoteRunner:
         values = self.work.cut(self._load, start, stop)
         part = Part(self.work.kernels, self._declared, values, start, stop - start)
         future = submit(self.client, self.key, _computed, part, self._shared, others=False)
-        while True:
-            try:
-                found: dict[str, NDArray[Any]] = future.result(timeout=_PATIENCE_SECONDS)
-                return found
-            except distributed.TimeoutError:
-                if self.key in self.client.nthreads():
-                    continue
-                future.cancel()
-            except (distributed.KilledWorker, distributed.CancelledError):
-                pass
-            raise DeviceError(f"worker {self.key} is lost")
+        found: dict[str, NDArray[Any]]
+        (found,) = results(self.client, [future], address=self.key)
+        return found
 
 
 class HeteroScheduler(_OnOneMachine):

@@ -1,21 +1,37 @@
-"""The workers of a Dask client: who they are, whether they fit each other, and the session of each."""
+"""The workers of a Dask client: their devices and versions, the session of each, tasks for them, and every wait."""
 from __future__ import annotations
 
+import asyncio
 import contextlib
+import math
 import threading
+import time
+import warnings
 from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from typing import Any
 
 import dask
 import distributed
+from dask.utils import parse_timedelta
 
 from clgraph.arguments import shown
-from clgraph.errors import ClgraphError, ClusterError, DeviceError, InputError, NoDeviceError
+from clgraph.errors import (
+    ClgraphError,
+    ClusterError,
+    DeviceDroppedWarning,
+    DeviceError,
+    InputError,
+    NoDeviceError,
+    WorkerLostError,
+)
 from clgraph.hetero.devices import member
 from clgraph.runtime.session import Session, as_session
 
 _one_at_a_time = threading.Lock()
+_LOOK_SECONDS = 1.0  # A wait asks the scheduler this often which workers live.
+_DESCRIBE_ATTEMPTS = 3  # Dask gives a task up after as many lost workers, too.
 
 
 @dataclass(frozen=True)
@@ -120,23 +136,161 @@ def as_client(client: Any) -> distributed.Client:
     return client
 
 
-def devices_of(client: distributed.Client) -> list[WorkerDevice]:
-    """Return the workers of *client*; those of one host follow each other.
+def living(client: distributed.Client) -> list[str]:
+    """Return the addresses of the workers that the scheduler knows.
 
     Raises
     ------
     ClusterError
-        There are none, or their packages are not those of this process.
+        The scheduler does not answer.
+    """
+    try:
+        return sorted(client.nthreads())
+    except (OSError, RuntimeError) as error:
+        raise ClusterError(f"the scheduler of {client!r} does not answer: {error}") from error
+
+
+def lost_after() -> float:
+    """Return the seconds without a sign after which a worker is lost: Dask's ``distributed.scheduler.worker-ttl``."""
+    return float(parse_timedelta(dask.config.get("distributed.scheduler.worker-ttl") or "5 minutes"))
+
+
+class _Watch:
+    """Ends a wait for workers that cannot answer any more.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    address : str, optional
+        The only worker that may answer; otherwise any may, and Dask gives tasks of a lost worker to others.
+    ends : float
+        The time of ``time.monotonic`` at which the only worker must have answered.
+    """
+
+    def __init__(self, client: distributed.Client, address: str = "", ends: float = math.inf) -> None:
+        self._client, self._address, self._ends = client, address, ends
+        self._seen = time.monotonic()
+
+    def look(self) -> None:
+        """Raise WorkerLostError without the only worker, ClusterError after a long time without any."""
+        workers, now = living(self._client), time.monotonic()
+        if self._address:
+            if self._address not in workers:
+                raise WorkerLostError(f"worker {self._address} is lost")
+            if now > self._ends:
+                raise WorkerLostError(f"worker {self._address} has not answered in time")
+        elif workers:
+            self._seen = now
+        elif now - self._seen > lost_after():
+            raise ClusterError(
+                f"the cluster at {self._client.scheduler.address} has lost all workers, and no new one has come for "
+                f"{lost_after():g} s"
+            )
+
+    @contextlib.contextmanager
+    def typed_errors(self) -> Iterator[None]:
+        """Give what Dask raises for lost workers and schedulers the types of this package."""
+        try:
+            yield
+        except distributed.KilledWorker as error:
+            if self._address:
+                raise WorkerLostError(f"worker {self._address} is lost") from error
+            raise ClusterError(f"a task has ended every worker that tried it: {error}") from error
+        except (distributed.CancelledError, CancelledError) as error:
+            raise ClusterError(f"a task was cancelled, or the scheduler is lost: {error}") from error
+
+
+def wait_for(
+    client: distributed.Client, futures: list[distributed.Future], *, first: bool = False, address: str = "",
+    ends: float = math.inf,
+) -> list[distributed.Future]:
+    """Wait until all *futures* are done, or the first is, and return those that are, also with errors.
+
+    Their tasks may be run by any worker, or only by the one at *address*.
+
+    Raises
+    ------
+    ClusterError
+        The scheduler is lost, or there was no worker for as long as :func:`lost_after` says.
+    WorkerLostError
+        The only worker is lost, or has not answered at time *ends* of ``time.monotonic``.
+    """
+    watch, until = _Watch(client, address, ends), "FIRST_COMPLETED" if first else "ALL_COMPLETED"
+    while True:
+        try:
+            with watch.typed_errors():
+                done = distributed.wait(futures, timeout=_LOOK_SECONDS, return_when=until).done
+        except distributed.TimeoutError:
+            watch.look()
+        else:
+            return [future for future in futures if future in done]
+
+
+def results(
+    client: distributed.Client, futures: Sequence[distributed.Future], *, address: str = "", ends: float = math.inf
+) -> list[Any]:
+    """Return the results of *futures* when all are done; the arguments are those of :func:`wait_for`.
+
+    Raises
+    ------
+    ClusterError, WorkerLostError
+        As in :func:`wait_for`, or a task has ended every worker that tried it.
+    """
+    wait_for(client, list(futures), address=address, ends=ends)
+    watch = _Watch(client, address, ends)
+    # Future.result with a time limit would begin the transfer of a large result anew after each.
+    transfer = asyncio.run_coroutine_threadsafe(
+        client.gather(list(futures), asynchronous=True), client.loop.asyncio_loop
+    )
+    try:
+        while True:
+            try:
+                with watch.typed_errors():
+                    found: list[Any] = transfer.result(_LOOK_SECONDS)
+                    return found
+            except TimeoutError:
+                if transfer.done():
+                    raise  # the task's own error
+                watch.look()
+    finally:
+        transfer.cancel()
+
+
+def devices_of(client: distributed.Client) -> list[WorkerDevice]:
+    """Return the workers of *client*, grouped by host; those that are lost meanwhile are left out.
+
+    Raises
+    ------
+    ClusterError
+        There are none, all are lost, or their packages are not those of this process.
     NoDeviceError
         One has no device.
+
+    Warns
+    -----
+    DeviceDroppedWarning
+        A worker is lost, or does not describe its device for as long as :func:`lost_after` says.
     """
-    try:  # a task each, since a device takes seconds to begin, in which the worker must answer
-        futures = [submit(client, address, _described, others=False) for address in sorted(client.nthreads())]
-        found: list[WorkerDevice] = client.gather(futures)
-    except ImportError as error:
-        raise ClusterError(f"a worker cannot import clgraph: {error}") from error
-    if not found:
+    if not living(client):
         raise ClusterError(f"the cluster at {client.scheduler.address} has no workers; add some before this call")
+    found, ends = list[WorkerDevice](), time.monotonic() + lost_after()
+    for _ in range(_DESCRIBE_ATTEMPTS):  # a worker that its nanny begins anew has another address
+        # A task each, since a device takes seconds to begin, in which the worker must answer.
+        futures = {address: submit(client, address, _described, others=False) for address in living(client)}
+        for address, future in futures.items():
+            try:
+                found += results(client, [future], address=address, ends=ends)
+            except ImportError as error:
+                raise ClusterError(f"a worker cannot import clgraph: {error}") from error
+            except WorkerLostError as error:
+                reason = f"{error}: it did not describe its device, and is left out"
+                warnings.warn(reason, DeviceDroppedWarning, stacklevel=3)
+        if found or time.monotonic() > ends:
+            break
+        with contextlib.suppress(distributed.TimeoutError):
+            client.wait_for_workers(1, timeout=max(_LOOK_SECONDS, ends - time.monotonic()))
+    if not found:
+        raise ClusterError(f"the cluster at {client.scheduler.address} lost all workers before they described a device")
     check_versions(found)
     for worker in found:
         if not worker.device:

@@ -6,19 +6,22 @@ import time
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal
 
 from clgraph.arguments import checked_flag
 from clgraph.data.stats import FAR_DISTANCE
 from clgraph.data.wrapped import WrappedGraph
-from clgraph.device.facts import DeviceFacts
+from clgraph.device.facts import ANY_DEVICE, DeviceFacts
+from clgraph.device.profile import DeviceRates, generic_profile
 from clgraph.engine.learning import Run, Trials, call_seconds, learning_of
+from clgraph.engine.options import check_arguments, checked_options
 from clgraph.engine.plan import Plan
 from clgraph.engine.problem import admission
 from clgraph.engine.watching import RunsLongError, leaving_after, limit_seconds, second_best
+from clgraph.errors import InputError
 from clgraph.model.cost import Work
-from clgraph.model.strategy import Choice, Guess, Strategy, checked_options, choose, choose_at_once
+from clgraph.model.strategy import Choice, Guess, Strategy, choose, choose_at_once
 from clgraph.runtime.device_graph import session_for
 from clgraph.runtime.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import Session, SessionLike
@@ -60,6 +63,8 @@ class Algorithm:
         its check, its statistics and a plan take more than to find them; and so many looks at each vertex and entry.
     guess : callable, optional
         ``guess(problem, facts)`` returns the :class:`Guess` for a graph that was only wrapped, or ``None``.
+    split_options : tuple of str
+        Options that its public function takes together with ``devices=``; empty if it runs on one device only.
     """
 
     name: str
@@ -72,6 +77,11 @@ class Algorithm:
     learns: bool = False
     only_call: tuple[float, float] = 12.0, 7.0
     guess: Callable[[Any, DeviceFacts], Guess | None] | None = None
+    split_options: tuple[str, ...] = ()
+
+    def check_options(self, options: Mapping[str, Any]) -> None:
+        """Raise an :class:`InputError` unless each option is one of some strategy, or of several devices."""
+        check_arguments(self.name, options, self.strategies, self.problem, self.split_options)
 
     def choose(self, session: Session, problem: Any, strategy: str = "auto", *, whole: bool = False) -> Choice:
         """Return *strategy*, or for ``"auto"`` the one that the cost model predicts to be fastest.
@@ -87,18 +97,24 @@ class Algorithm:
         facts, rates = session.facts, session.profile.rates
         return choose(self.strategies, strategy, problem, facts, rates, left_out, whole=whole)
 
-    def choose_at_once(self, session: Session, problem: Any, strategy: str = "auto") -> Choice | None:
-        """Return the choice of a strategy that has answered on the host before the device could, if there is one."""
+    def choose_at_once(self, session: Session | None, problem: Any, strategy: str = "auto") -> Choice | None:
+        """Return the choice of a strategy that has answered on the host before the device could, if there is one.
+
+        ``None`` in place of *session* stands for a device that no driver has been asked for. A call on any device takes
+        0.15 ms or more beside its kernels (``call_seconds`` of all profiles that are shipped), so a generic CPU's rates
+        tell which graphs the host answers sooner.
+        """
         graph = getattr(problem, "graph", None)
         if graph is None or isinstance(graph, GraphOnDevice):  # whose arrays come to the host by the device's queue
             return None
         n_items, is_unread = graph.n_vertices + graph.n_edges, isinstance(graph, WrappedGraph)
         calls, looks = self.only_call if is_unread else (1.0, 0.0)
-        guess = partial(self.guess, problem, session.facts) if self.guess is not None and is_unread else None
+        facts, rates = (ANY_DEVICE, _generic_rates()) if session is None else (session.facts, session.profile.rates)
+        guesses = self.guess is not None and is_unread and session is not None
+        guess = partial(self.guess, problem, facts) if self.guess is not None and guesses else None
         if guess is None and graph.n_vertices > FAR_DISTANCE and n_items > _MOST_ITEMS * calls:
             return None
         before = Work(streamed_bytes=_LOOK_BYTES * looks * n_items)
-        facts, rates = session.facts, session.profile.rates
         return choose_at_once(self.strategies, strategy, problem, facts, rates, calls=calls, before=before, guess=guess)
 
     def _left_out(self, problem: Any, session: Session) -> Mapping[str, str]:
@@ -132,14 +148,23 @@ class Algorithm:
         Raises
         ------
         InputError
-            The strategy has no such option.
+            The strategy has no such option, or no strategy has.
         UnsupportedStrategyError
             As :meth:`choose`.
         VerificationError
             The check has failed.
         """
-        verify, on, started = checked_flag("verify", verify), self.session(problem, session), time.perf_counter()
-        choice = None if options else self.choose_at_once(on, problem, strategy)
+        if options:
+            self.check_options(options)
+            if alone := sorted(set(options) & set(self.split_options)):
+                raise InputError(f"{', '.join(alone)}: allowed together with devices=[…]")
+        verify, started = checked_flag("verify", verify), time.perf_counter()
+        choice, on = None, None
+        if session is None and not options:
+            choice = self.choose_at_once(None, problem, strategy)
+        if choice is None:
+            on = self.session(problem, session)
+            choice = None if options else self.choose_at_once(on, problem, strategy)
         if choice is not None and self.strategies[choice.strategy].kind == "sequential":
             with admission(None, problem) as problem:
                 plan = self.strategies[choice.strategy].plan(on, problem)
@@ -149,6 +174,7 @@ class Algorithm:
             if verify:
                 self.check(problem, result)
             return result
+        assert on is not None
         is_guess = choice is not None
         with on.driver, on.measure(started) as recorder, admission(on, problem, checked=not is_guess) as problem:
             learning = learning_of(on) if self.learns and not options else None
@@ -239,6 +265,11 @@ class Algorithm:
         plan.detach()
         plan.n_bytes = max(plan.n_bytes, on.allocated_bytes - before)
         on.kept.put(graph, key, plan, plan.n_bytes)
+
+
+@cache
+def _generic_rates() -> DeviceRates:
+    return generic_profile(ANY_DEVICE).rates
 
 
 def _host_info(choice: Choice, seconds: float, **told: Any) -> RunInfo:

@@ -17,7 +17,7 @@ from clgraph.model.recipe import Loop, Phase, Recipe, Step, Use, has_rounds
 from clgraph.primitives.look_back import LookBack
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import device_graph
-from clgraph.runtime.failure import STATUS_TIMEOUT, check_status
+from clgraph.runtime.failure import STATUS_STUCK, check_status
 from clgraph.runtime.program import Launch, Program
 from clgraph.runtime.session import Session
 
@@ -206,7 +206,7 @@ class Plan:
                     self.rounds.append(number - first + 1)
                     return
                 check_time()
-            check_status(STATUS_TIMEOUT, f"{most} {what}")
+            check_status(STATUS_STUCK, f"{most} {what}")
 
         return run
 
@@ -215,7 +215,7 @@ class Plan:
 
         Raises
         ------
-        DeviceTimeoutError
+        NoProgressError
             A loop made the most rounds that it may, and the last one left work.
         """
         self.rounds, self._counted = [], 0

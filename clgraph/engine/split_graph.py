@@ -8,13 +8,13 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pyopencl as cl
 
 from clgraph.arguments import check_choice, checked_count, shown
 from clgraph.data.csr import offset_dtype
 from clgraph.data.graph import Graph, as_graph
 from clgraph.engine.team import Team
 from clgraph.errors import InputError
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.device_graph import DeviceGraph
 from clgraph.runtime.devices import speed_of
@@ -26,6 +26,7 @@ _MOST_ENTRIES = 2**31 - 2**16  # of a slab: its offsets are 32 bits
 _SEGMENTS, _LEAST_SEGMENT = 4, 1 << 24  # while one is looked at, the next is on its way
 _MEMORY_SHARE = 8  # a segment takes at most this part of the memory
 _SLOTS = 2
+SPLIT_OPTIONS = "shares", "segment_entries"
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,7 @@ def as_split(
         if devices is not None:
             raise InputError(f"devices = {shown(devices)}; a SplitGraph stays on the devices that have it")
         return graph
-    given = {name: options.pop(name) for name in ("shares", "segment_entries") if name in options}
+    given = {name: options.pop(name) for name in SPLIT_OPTIONS if name in options}
     return StreamedGraph(as_graph(graph), devices, weights=weights, **given)
 
 

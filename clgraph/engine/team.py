@@ -9,10 +9,10 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import numpy as np
-import pyopencl as cl
 from numpy.typing import NDArray
 
 from clgraph.errors import DeviceError
+from clgraph.runtime import opencl as cl
 from clgraph.runtime import recycled
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.devices import sessions_of

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyopencl as cl
 from numpy.typing import NDArray
 
 from clgraph.errors import InputError, KernelSourceError
 from clgraph.hetero.devices import member
 from clgraph.hetero.policies import Member
 from clgraph.hetero.work import Values, Work
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.arrays import DeviceArray, number_type
 from clgraph.runtime.copies import enqueue_copies
 from clgraph.runtime.failure import typed_errors

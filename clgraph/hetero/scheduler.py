@@ -5,12 +5,11 @@ import threading
 import time
 import warnings
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyopencl as cl
 from numpy.typing import NDArray
 
 from clgraph.arguments import check_choice, checked_count, checked_flag, checked_number, refusing, shown
@@ -21,6 +20,7 @@ from clgraph.hetero.rounds import Round
 from clgraph.hetero.runner import Runner
 from clgraph.hetero.table import POLICIES
 from clgraph.hetero.work import Work
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.devices import sessions_of
 from clgraph.runtime.failure import as_device_error
 from clgraph.runtime.session import Session
@@ -219,8 +219,10 @@ def _round(
     state = Round(policy, n_items, sub_load, grain)
     futures = [threads.submit(_compute, state, d, runners[d], load, outputs, min(n_items, sub_load)) for d in living]
     try:
+        wait(futures, return_when=FIRST_EXCEPTION)  # after which the other threads may wait for items of that one
         for future in futures:
-            future.result()
+            if future.done():
+                future.result()
     except BaseException as error:  # Ctrl-C, above all
         state.stop(error)
         raise

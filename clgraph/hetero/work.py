@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from clgraph.arguments import checked_array, refusing, shown
+from clgraph.data.sparse import checked_matrix
 from clgraph.errors import InputError
 from clgraph.primitives.types import c_type
 from clgraph.user_cache import cache_dir, write_whole
@@ -226,8 +227,10 @@ def map_rows(
     def count(load: Any) -> int:
         if not sparse:
             return len(matrix(load))
-        if getattr(load, "format", "") != "csr" or load.dtype != kind or load.indices.dtype != np.int32:
+        if getattr(load, "format", "") != "csr" or {load.indptr.dtype, load.indices.dtype} != {np.dtype(np.int32)}:
             raise InputError(f"a load is no CSR matrix of {kind} with indices of 32 bits")
+        if checked_matrix(load).dtype != kind:  # the kernel follows the indices, which nothing else checks
+            raise InputError(f"a load is a CSR matrix of {load.dtype}; allowed: {kind}")
         return int(load.shape[0])
 
     name = "map_sparse_rows" if sparse else "map_rows"

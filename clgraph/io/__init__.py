@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import inspect
 import os
+import warnings
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
 from clgraph.arguments import check_callback, check_choice, checked_flag, checked_path
+from clgraph.data.csr import REDUCTIONS, Duplicates
 from clgraph.data.graph import Graph, as_graph
-from clgraph.errors import GraphError, GraphFileError, InputError
+from clgraph.errors import GraphError, GraphFileError, GraphFileWarning, InputError
 from clgraph.io import cache as _cache
 from clgraph.io import dimacs9, edge_list, matrix_market, metis, npz
+from clgraph.io.edges import labelled
 from clgraph.io.progress import reading_progress
 from clgraph.io.text import Progress, reading, writing
+from clgraph.names import unknown_argument
 
 __all__ = ["FORMATS", "read", "write"]
 
@@ -26,7 +31,18 @@ FORMATS = {
     "metis": metis,
     "npz": npz,
 }
+_FROM_ONE = ("matrix_market", "dimacs9", "metis")  # formats that number the vertices from 1
+_OTHERS = {".hgr": "hMETIS hypergraphs", ".adjlist": "adjacency lists"}  # their lines would pass for edges
 _HEAD_BYTES = 4096
+
+
+class Options(TypedDict, total=False):
+    """Options of :func:`read` that only some formats have."""
+
+    ids: Literal["auto", "keep", "compact"]
+    columns: Sequence[str] | None
+    size_line: bool | None
+    duplicates: Duplicates | None
 
 
 def read(
@@ -35,9 +51,10 @@ def read(
     format: str | None = None,
     directed: bool | None = None,
     base: Literal[0, 1] | None = None,
+    labels: bool = False,
     cache: bool = False,
     progress: Progress | None = None,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Graph:
     """Read a graph from a file, which may be compressed by gzip, xz or bzip2.
 
@@ -51,15 +68,19 @@ def read(
     directed : bool, optional
         Make a directed or undirected graph; by default what the file says, see the format's module.
     base : {0, 1}, optional
-        The lowest id of an edge list; by default found out, see :mod:`clgraph.io.edge_list`. The other
-        formats fix theirs.
+        The lowest id of an edge list whose ids are vertex numbers, see :mod:`clgraph.io.edge_list`. The
+        other formats fix theirs.
+    labels : bool
+        Keep the ids of the file as ``labels`` in every format. By default vertices that a file numbers
+        from 1 are numbered from 0 without labels, and only compacted ids of an edge list are kept.
     cache : bool
         Keep a binary copy in the cache directory (``CLGRAPH_CACHE_DIR``, else
         ``XDG_CACHE_HOME/clgraph``) and map it into memory the next time.
     progress : callable, optional
         Called with the number of bytes read so far, after decompression.
     **options
-        Options of the format's ``read``, such as ``ids="compact"`` of :mod:`clgraph.io.edge_list`.
+        Options of the format's ``read``, such as ``ids``, ``columns`` and ``size_line`` of
+        :mod:`clgraph.io.edge_list`.
 
     Returns
     -------
@@ -75,38 +96,52 @@ def read(
     GraphFileWarning
         Something was taken for granted or passed over, such as the lowest id of an edge list.
     """
-    source, cache = checked_path("path", path), checked_flag("cache", cache)
+    source, cache, labels = checked_path("path", path), checked_flag("cache", cache), checked_flag("labels", labels)
     directed = directed if directed is None else checked_flag("directed", directed)
     check_callback("progress", progress)
-    if base is not None:
-        options["base"] = base
+    given: dict[str, Any] = {name: value for name, value in {**options, "base": base}.items() if value is not None}
+    if "duplicates" in given:
+        check_choice("duplicates", given["duplicates"], ("keep", *REDUCTIONS, "error"))
     if format is None:
         format = _detect(source)
     check_choice("format", format, FORMATS)
     reader = FORMATS[format].read
     known = set(inspect.signature(reader).parameters) - {"path"}
-    if unknown := set(options) - known:
-        raise InputError(f"options unknown to {format}: {sorted(unknown)}; known: {sorted(known)}")
-    options["directed"] = directed
-    copy = _cache.place(source, {"format": format, **options}) if cache and source.is_file() else None
-    if copy is not None and (known_graph := _cache.load(copy)) is not None:
-        return known_graph
-    try:
-        graph: Graph = reader(source, progress=progress or reading_progress(source), **options)
-    except GraphFileError:
-        raise
-    except GraphError as error:
-        raise GraphFileError(f"{source}: {error}") from error
-    if copy is not None:
-        _cache.save(graph, copy)
-    return graph
+    if unknown := set(given) - known:
+        raise InputError(unknown_argument(f"read of {format}", unknown, known))
+    given["directed"] = directed
+    if labels and "labels" in known:
+        given["labels"] = True
+    copy = _cache.place(source, {"format": format, "labels": labels, **given}) if cache and source.is_file() else None
+    found = None if copy is None else _cache.load(copy)
+    if found is None:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", GraphFileWarning)
+            try:
+                graph: Graph = reader(source, progress=progress or reading_progress(source), **given)
+            except GraphFileError:
+                raise
+            except GraphError as error:
+                raise GraphFileError(f"{source}: {error}") from error
+        if labels and graph.labels is None and format in _FROM_ONE:
+            graph = labelled(graph, np.arange(1, graph.n_vertices + 1))
+        for warning in caught:
+            if warning.category is not GraphFileWarning:
+                warnings.warn(warning.message, warning.category, stacklevel=2)
+        found = graph, [str(warning.message) for warning in caught if warning.category is GraphFileWarning]
+        if copy is not None:
+            _cache.save(found[0], copy, found[1])
+    for note in found[1]:
+        warnings.warn(note, GraphFileWarning, stacklevel=2)
+    return found[0]
 
 
 def write(graph: Any, path: str | os.PathLike[str], *, format: str | None = None) -> None:
     """Write *graph* to a file, compressed if the path ends in .gz, .xz or .bz2.
 
-    The file is replaced at the end in one step. Only "npz" keeps labels; the other formats number
-    the vertices.
+    The file is replaced at the end in one step. "npz" keeps labels, and "edge_list" writes them as ids
+    if they are integers. The other formats number the vertices from 1. An edge list has commas between
+    its columns if the suffix is .csv, else tabs.
 
     Parameters
     ----------
@@ -121,6 +156,11 @@ def write(graph: Any, path: str | os.PathLike[str], *, format: str | None = None
     ------
     InputError
         The format cannot hold the graph, such as infinite weights in text, or the file cannot be written.
+
+    Warns
+    -----
+    GraphFileWarning
+        The file does not hold the labels, or not the vertices without edges.
     """
     target = checked_path("path", path)
     if format is None:
@@ -135,8 +175,15 @@ def write(graph: Any, path: str | os.PathLike[str], *, format: str | None = None
     if format != "npz" and weights is not None and not (finite := np.isfinite(weights)).all():
         at = int(finite.argmin())
         raise InputError(f"edge_weights[{at}] = {weights[at]}; a text file has finite weights, format='npz' any")
+    labels = graph.labels
+    if format in _FROM_ONE and labels is not None and not np.array_equal(labels, np.arange(1, labels.size + 1)):
+        warnings.warn(
+            f"{target}: a {format} file numbers the vertices from 1, so the labels are not in it",
+            GraphFileWarning, stacklevel=2,
+        )  # fmt: skip
+    options = {"delimiter": ","} if format == "edge_list" and suffix_of(target) == ".csv" else {}
     with writing(target) as stream:
-        FORMATS[format].write(graph, stream)
+        FORMATS[format].write(graph, stream, **options)
 
 
 def _detect(path: Path) -> str:
@@ -150,6 +197,8 @@ def _detect(path: Path) -> str:
     if first.startswith(b"p sp "):
         return "dimacs9"
     suffix = suffix_of(path)
+    if suffix in _OTHERS:
+        raise GraphFileError(f"{path}: {_OTHERS[suffix]} are not read; format='edge_list' reads pairs of ids")
     return next((name for name, module in FORMATS.items() if suffix in module.SUFFIXES), "edge_list")
 
 

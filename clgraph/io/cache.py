@@ -1,7 +1,7 @@
 """A binary copy of a graph read before, mapped into memory the next time.
 
-A cache file is a magic line, a line with the CRC-32 of all bytes behind it, JSON (the directed flag;
-name, type, place and bytes of each array), then the arrays at multiples of 64 bytes.
+A cache file is a magic line, a line with the CRC-32 of all bytes behind it, JSON (the directed flag, the
+reader's warnings; name, type, place and bytes of each array), then the arrays at multiples of 64 bytes.
 Its name holds a hash of the source's absolute path, size, time of change and reading options, so a
 changed source is read anew.
 """
@@ -12,7 +12,7 @@ import hashlib
 import json
 import logging
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from clgraph.errors import GraphError, GraphFileError
 from clgraph.io.text import writing
 from clgraph.user_cache import cache_root
 
-_MAGIC = b"clgraph cache 2\n"
+_MAGIC = b"clgraph cache 3\n"
 _CHECKED = len(_MAGIC) + 9  # here the bytes begin that the checksum covers
 _ALIGN = 64
 _DATA = 4096  # where the arrays begin
@@ -36,12 +36,15 @@ logger = logging.getLogger(__name__)
 def place(source: Path, options: Mapping[str, Any]) -> Path:
     """Return the cache file of *source* read with *options*."""
     stat = source.stat()
-    key = json.dumps([str(source.resolve()), stat.st_size, stat.st_mtime_ns, sorted(options.items())])
+    key = json.dumps([str(source.resolve()), stat.st_size, stat.st_mtime_ns, sorted(options.items())], default=repr)
     return cache_root() / f"{source.name}-{hashlib.sha256(key.encode()).hexdigest()[:16]}.clgraph"
 
 
-def load(path: Path) -> Graph | None:
-    """Return the graph in a cache file, its arrays mapped; ``None`` if there is none or it is damaged."""
+def load(path: Path) -> tuple[Graph, list[str]] | None:
+    """Return the graph in a cache file, its arrays mapped, and the warnings of its reader.
+
+    ``None`` if there is no such file or it is damaged.
+    """
     try:
         data = np.memmap(path, np.uint8, "r")
         if bytes(data[:_CHECKED]) != _MAGIC + _checksum(data[_CHECKED:]):
@@ -49,7 +52,9 @@ def load(path: Path) -> Graph | None:
         header = json.loads(bytes(data[_CHECKED:_DATA]))
         table = header["arrays"].items()
         arrays = {name: data[start : start + n_bytes].view(dtype) for name, (dtype, start, n_bytes) in table}
-        return _checked_graph(arrays, header["directed"], header["sorted_rows"])
+        if not all(isinstance(note, str) for note in header["notes"]):
+            raise ValueError(f"notes {header['notes']!r}")
+        return _checked_graph(arrays, header["directed"], header["sorted_rows"]), list(header["notes"])
     except FileNotFoundError:
         return None
     except Exception as error:  # whatever is wrong with it, its source is there
@@ -72,8 +77,8 @@ def _checked_graph(arrays: dict[str, Any], directed: bool, sorted_rows: bool) ->
     return Graph._trusted(**arrays, directed=directed, sorted_rows=sorted_rows)
 
 
-def save(graph: Graph, path: Path) -> None:
-    """Write the cache file; one that cannot be written is done without."""
+def save(graph: Graph, path: Path, notes: Sequence[str] = ()) -> None:
+    """Write the cache file with the warnings *notes*; one that cannot be written is done without."""
     if graph.labels is not None and graph.labels.dtype.kind in "OV":
         return
     arrays = {name: array for name in _ARRAYS if (array := getattr(graph, name)) is not None}
@@ -81,8 +86,11 @@ def save(graph: Graph, path: Path) -> None:
     for name, array in arrays.items():
         table[name] = (array.dtype.str, start, array.nbytes)
         start += _padded(array.nbytes)
-    header = {"directed": graph.directed, "sorted_rows": graph.has_sorted_rows, "arrays": table}
-    parts = [json.dumps(header).encode().ljust(_DATA - _CHECKED)]
+    header = {"directed": graph.directed, "sorted_rows": graph.has_sorted_rows, "notes": [*notes], "arrays": table}
+    text = json.dumps(header).encode()
+    if len(text) > _DATA - _CHECKED:
+        return
+    parts = [text.ljust(_DATA - _CHECKED)]
     for array in arrays.values():
         parts += [array.data.cast("B") if array.nbytes else b"", bytes(_padded(array.nbytes) - array.nbytes)]
     try:

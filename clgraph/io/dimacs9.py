@@ -48,7 +48,7 @@ def read(
             first_line=line + 1,
             progress=progress,
         ):
-            edges.add(block, 4, marker=_ARC)
+            edges.add(block, 4, (1, 2, 3), marker=_ARC)
     if edges.n_edges != n_arcs:
         raise file_error(
             path, f"as many arcs as there are, {edges.n_edges}, not {n_arcs}", line=line, text=problem

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,12 @@ from numpy.typing import NDArray
 
 from clgraph.data.csr import MAX_VERTICES, Duplicates
 from clgraph.data.graph import Graph
-from clgraph.data.pairs import csr_of_blocks, csr_of_pairs, csr_of_weighted_blocks
-from clgraph.io.text import Block, file_error
+from clgraph.data.pairs import csr_of_blocks, csr_of_pairs, csr_of_weighted_blocks, distinct
+from clgraph.io.text import Block, file_error, parse_numbers
 
 _SPARE_VERTICES = 1 << 24  # vertices a file may have without an edge, and some more per edge
 _SPARE_PER_EDGE = 64
+_MAX_RANGE_PER_ID = 8  # Ids in a wider range are sorted; a table of the range would take more memory than they.
 
 
 def believed_vertices(n_edges: int) -> int:
@@ -33,47 +35,117 @@ class Edges:
         What a line should look like, for the error messages.
     base : int
         The lowest id allowed.
-    n : int, optional
-        Number of vertices, if the file's header tells.
+    n : int or (int, int), optional
+        Number of vertices, if the file's header tells; a pair is of sources and of targets.
     """
 
-    def __init__(self, path: Path, expected: str, *, base: int, n: int | None = None) -> None:
-        self.path, self.expected, self.base, self.n = path, expected, base, n
-        self.n_edges, self.smallest, self.largest = 0, 2**63, -1
+    def __init__(self, path: Path, expected: str, *, base: int, n: int | tuple[int, int] | None = None) -> None:
+        self.path, self.expected, self.base = path, expected, base
+        self._limits = n if isinstance(n, tuple) else (n, n)
         self._pairs: list[tuple[NDArray[Any], NDArray[Any]]] = []
         self._weights: list[NDArray[Any]] = []
 
-    def add(self, block: Block, width: int, *, marker: int | None = None) -> None:
-        """Take over *block*, whose lines hold *width* numbers: the marker, two ids, a weight."""
+    def add(
+        self, block: Block, width: int, columns: tuple[int, ...] = (0, 1, 2), *, marker: int | None = None
+    ) -> None:
+        """Take over *block*, whose lines hold *width* numbers.
+
+        *columns* has the places of source, target and perhaps weight. With *marker*, each line begins with that number.
+        """
         rows = block.rows(width, self.expected)
         if rows.size == 0:
             return
-        if marker is not None:
-            if (strange := rows[:, 0] != marker).any():
-                raise block.value_error(int(strange.argmax()) * width, self.expected)
-            rows = rows[:, 1:]
-        ids = rows[:, :2]
-        low, high = ids.min(), ids.max()
-        top = 2**63 - 1 if self.n is None else self.n - 1 + self.base
-        if rows.dtype.kind == "f":
-            top = min(top, 2**53)
-            fits = (ids == np.floor(ids)) & (ids >= self.base) & (ids <= top)
-        elif low < self.base or high > top:
-            fits = (ids >= self.base) & (ids <= top)
-        else:
-            fits = np.ones(1, bool)
-        if not fits.all():
-            row = int((~fits).any(axis=1).argmax())
-            allowed = f"{self.expected}, ids from {self.base}" + ("" if self.n is None else f" to {top}")
-            raise block.value_error(row * width, allowed)
-        if rows.shape[1] > 2:
-            weights = rows[:, 2]
+        if marker is not None and (strange := rows[:, 0] != marker).any():
+            raise block.value_error(int(strange.argmax()) * width, self.expected)
+        ends = []
+        for column, limit in zip(columns, self._limits, strict=False):
+            ids = self._integers(block, rows, column, limit)
+            top = 2**63 - 1 if limit is None else limit - 1 + self.base
+            if ids.min() < self.base or ids.max() > top:
+                row = int(((ids < self.base) | (ids > top)).argmax())
+                raise block.value_error(row * width, self._allowed(limit))
+            ends.append(ids.astype(np.int32 if ids.max() <= MAX_VERTICES else np.int64))
+        if len(columns) > 2 and width > columns[2]:
+            weights = rows[:, columns[2]]
             narrow = weights.dtype.kind == "i" and weights.min() >= -(2**31) and weights.max() < 2**31
             self._weights.append(weights.astype(np.int32 if narrow else weights.dtype))
-        dtype = np.int32 if high <= MAX_VERTICES else np.int64
-        self._pairs.append((ids[:, 0].astype(dtype), ids[:, 1].astype(dtype)))
-        self.n_edges += len(rows)
-        self.smallest, self.largest = min(self.smallest, int(low)), max(self.largest, int(high))
+        self._pairs.append((ends[0], ends[1]))
+
+    def _integers(self, block: Block, rows: NDArray[Any], column: int, limit: int | None) -> NDArray[np.int64]:
+        """Return the ids in *column*, exact also where one number of the block has a point."""
+        if rows.dtype.kind == "i":
+            return rows[:, column]
+        words = block.words[column :: rows.shape[1]]
+        ids = parse_numbers(b" ".join(words), len(words))
+        if ids.dtype.kind == "i":
+            return ids
+        exact = np.empty(len(words), np.int64)
+        for row, word in enumerate(words):  # such as 5.0 or 1e3
+            number = Decimal(word.decode())
+            if not -(2**63) <= number < 2**63 or number != int(number):
+                raise block.value_error(row * rows.shape[1], self._allowed(limit, 2**63 - 1))
+            exact[row] = int(number)
+        return exact
+
+    def _allowed(self, limit: int | None, top: int | None = None) -> str:
+        top = top if limit is None else limit - 1 + self.base
+        return f"{self.expected}, ids from {self.base}" + ("" if top is None else f" to {top}")
+
+    @property
+    def n_edges(self) -> int:
+        """Number of edges so far."""
+        return sum(src.size for src, _ in self._pairs)
+
+    @property
+    def ranges(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """The least and the greatest source, and the least and the greatest target; (0, -1) without edges."""
+        if not self._pairs:
+            return (0, -1), (0, -1)
+        sources, targets = (
+            (min(int(ids.min()) for ids in side), max(int(ids.max()) for ids in side))
+            for side in zip(*self._pairs, strict=True)
+        )
+        return sources, targets
+
+    @property
+    def smallest(self) -> int:
+        """The least id."""
+        return min(low for low, _ in self.ranges)
+
+    @property
+    def largest(self) -> int:
+        """The greatest id."""
+        return max(high for _, high in self.ranges)
+
+    def prepend(self, first: Edges) -> None:
+        """Put the edges of *first*, which are of the same file, before the others."""
+        self._pairs[:0], self._weights[:0] = first._pairs, first._weights
+
+    @property
+    def weight_blocks(self) -> list[NDArray[Any]]:
+        """The weights, one array per block of lines."""
+        return self._weights
+
+    def compact(self, *, apart: bool = False) -> list[NDArray[np.int64]]:
+        """Number the ids that occur from 0 on in ascending order; return them.
+
+        With *apart*, sources and targets are two sets of ids. Targets are numbered behind the sources, and their ids
+        are a second array.
+        """
+        src, dst = (list(side) for side in zip(*self._pairs, strict=True)) if self._pairs else ([], [])
+        if apart:
+            (sources, src), (targets, dst) = _numbered(src), _numbered(dst)
+            dst = [ids + np.int32(sources.size) for ids in dst]
+            labels = [sources, targets]
+        else:
+            ids, numbers = _numbered(src + dst)
+            src, dst, labels = numbers[: len(src)], numbers[len(src) :], [ids]
+        self._pairs, self.base = list(zip(src, dst, strict=True)), 0
+        return labels
+
+    def move_targets(self, by: int) -> None:
+        """Add *by* to the ids of all targets."""
+        self._pairs = [(src, dst.astype(np.int64) + by) for src, dst in self._pairs]
 
     @property
     def spare_vertices(self) -> int:
@@ -132,3 +204,29 @@ def as_directed(graph: Graph, directed: bool) -> Graph:
     """Return *graph*, whose entries are symmetric unless *directed*, with that flag."""
     arrays = graph.row_offsets, graph.column_indices, graph.edge_weights
     return Graph._trusted(*arrays, directed=directed, labels=graph.labels, sorted_rows=True)
+
+
+def labelled(graph: Graph, labels: NDArray[Any] | None) -> Graph:
+    """Return *graph* with these labels, or without any where they are the vertex numbers."""
+    if labels is not None and labels.dtype.kind == "i" and np.array_equal(labels, np.arange(labels.size)):
+        labels = None
+    arrays, is_sorted = (graph.row_offsets, graph.column_indices, graph.edge_weights), graph.has_sorted_rows
+    return Graph._trusted(*arrays, directed=graph.directed, labels=labels, sorted_rows=is_sorted)
+
+
+def _numbered(arrays: list[NDArray[Any]]) -> tuple[NDArray[np.int64], list[NDArray[Any]]]:
+    """Return the ids in *arrays*, distinct and ascending, and for each array the places of its ids among them."""
+    if not arrays:
+        return np.zeros(0, np.int64), []
+    low, high = min(int(ids.min()) for ids in arrays), max(int(ids.max()) for ids in arrays)
+    if high - low < _MAX_RANGE_PER_ID * sum(ids.size for ids in arrays):
+        occurs = np.zeros(high - low + 1, bool)
+        for ids in arrays:
+            occurs[ids - low] = True
+        found = np.flatnonzero(occurs)
+        if found.size == occurs.size:
+            return found + low, [ids - low for ids in arrays] if low else arrays
+        places = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
+        return found + low, [places[ids - low] for ids in arrays]
+    found = distinct(np.concatenate(arrays)).astype(np.int64)
+    return found, [found.searchsorted(ids) for ids in arrays]

@@ -170,5 +170,5 @@ def _meshio(path: Path) -> Any:
         return importlib.import_module("meshio")
     except ImportError as error:
         raise MissingExtraError(
-            f"{path}: this suffix needs meshio: pip install 'clgraph-opencl[mesh]'; .node and .ele do not"
+            f"{path}: this suffix needs meshio: pip install 'meshio>=5'; .node and .ele do not"
         ) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -13,13 +14,13 @@ from numpy.typing import NDArray
 from clgraph.arguments import check_callback, check_choice, checked_count, checked_path, shown
 from clgraph.data.ratings import Numbers, Ratings
 from clgraph.data.ratings_triples import DuplicateRatings
-from clgraph.errors import GraphFileError, InputError
+from clgraph.errors import GraphFileError, GraphFileWarning, InputError
 from clgraph.io import _detect, matrix_market
 from clgraph.io.archive import read_archive
+from clgraph.io.columns import COMMENTS, Roles, checked_columns, find_columns, read_lead, seem_times, separated
 from clgraph.io.edges import Edges, believed_vertices
 from clgraph.io.progress import reading_progress
 from clgraph.io.text import (
-    _NUMBER,
     Block,
     Progress,
     file_error,
@@ -32,8 +33,15 @@ from clgraph.io.text import (
 
 FORMATS = ("text", "matrix_market", "npz")
 EXPECTED = "'user item rating' or 'user item rating time', ids being integers"
+ROLES = Roles(
+    {
+        "user": frozenset(("user", "userid", "users", "customer", "customerid", "reviewer", "reviewerid")),
+        "item": frozenset(("item", "itemid", "items", "movie", "movieid", "product", "productid", "book", "bookid")),
+        "rating": frozenset(("rating", "ratings", "score", "stars", "value")),
+    },
+    {},
+)
 _ENTRY = "'row column value'"
-_COMMENTS = b"#%"
 _BANNERS = [b"%%matrixmarket matrix coordinate " + field + b" general" for field in (b"real", b"integer", b"double")]
 _SIZES = ("n_users", "n_items")
 _FAULT = "not ratings saved as .npz"
@@ -46,16 +54,17 @@ def read_ratings(
     format: Literal["text", "matrix_market", "npz"] | None = None,
     ids: Numbers = "compact",
     base: Literal[0, 1] = 0,
+    columns: Sequence[str] | None = None,
     duplicates: DuplicateRatings = "error",
     progress: Progress | None = None,
 ) -> Ratings:
     """Read ratings from a file, which may be compressed by gzip, xz or bzip2.
 
     A text file has a user, an item, a rating and perhaps a time per line, split by blanks, tabs,
-    commas or ``::`` as in the MovieLens files; lines that start with ``#`` or ``%`` are comments,
-    and the first other line may be a header of words. A Matrix Market file holds a general
-    coordinate matrix of real or integer values, users being rows. An archive is one written by
-    :func:`write_ratings` or ``scipy.sparse.save_npz``.
+    commas or ``::`` as in the MovieLens files; lines that start with ``#`` or ``%`` are comments. The
+    first other line may hold the names of the columns, and then these tell their order. A Matrix
+    Market file holds a general coordinate matrix of real or integer values, users being rows. An
+    archive is one written by :func:`write_ratings` or ``scipy.sparse.save_npz``.
 
     Parameters
     ----------
@@ -68,6 +77,10 @@ def read_ratings(
         their ids as ``user_ids`` and ``item_ids``; ``False`` takes the ids (less *base*) as numbers.
     base : {0, 1}
         The lowest id when *ids* is ``False``.
+    columns : sequence of str, optional
+        A name for each column of a text file: "user", "item", "rating"; columns of other names are
+        passed over. By default the header's names tell, such as "userId" or "movie_id". Without a
+        header they are user, item, rating, time.
     duplicates : {"error", "mean", "sum", "last"}
         As in :meth:`Ratings.from_triples`.
     progress : callable, optional
@@ -76,9 +89,17 @@ def read_ratings(
     Raises
     ------
     GraphFileError
-        Naming the file, the line, its text and what was expected.
+        Naming the file, the line, its text and what was expected; a header that does not name a user, an
+        item and a rating once each.
+
+    Warns
+    -----
+    GraphFileWarning
+        A text file has no header, and its numbers make another order of the columns likely: the ratings
+        look like times, or the fourth column does not, but an id does.
     """
     source = checked_path("path", path)
+    names = checked_columns(ROLES, columns)
     if ids is not False and not (isinstance(ids, str) and ids == "compact"):
         raise InputError(f"ids = {shown(ids)}; allowed: False, 'compact'")
     checked_count("base", base, 1, least=0)
@@ -95,7 +116,7 @@ def read_ratings(
             return _read_npz(source, duplicates)
         if kind == "matrix_market":
             return _read_matrix(source, duplicates, progress)
-        return _read_text(source, ids, base, duplicates, progress)
+        return _read_text(source, ids, base, names, duplicates, progress)
     except GraphFileError:
         raise
     except InputError as error:
@@ -131,33 +152,41 @@ def _read_text(
     path: Path,
     ids: Numbers,
     base: Literal[0, 1],
+    names: tuple[str, ...] | None,
     duplicates: DuplicateRatings,
     progress: Progress | None,
 ) -> Ratings:
     edges = Edges(path, EXPECTED, base=0 if ids else base)
     with reading(path) as stream:
-        _, head, line = read_header(stream, _COMMENTS)
-        words = _split(head).split()
-        if not words:
+        lead = read_lead(stream)
+        columns, width = find_columns(path, ROLES, lead, names, EXPECTED), len(separated(lead.row).split())
+        if not lead.row:
             raise file_error(path, f"the file has no ratings; expected lines of {EXPECTED}")
-        if not any(map(_NUMBER.fullmatch, words)):  # names of the columns
-            head, line = stream.readline(), line + 1
-            words = _split(head).split()
-        width = len(words)
-        if words and width not in (3, 4):
-            raise file_error(path, EXPECTED, line=line, text=head)
+        is_told, columns = columns is not None, columns or (0, 1, 2)
+        if not is_told and width not in (3, 4):
+            more = "" if width < 3 else "; columns= (--columns) tells what other columns hold"
+            raise file_error(path, EXPECTED + more, line=lead.line, text=lead.row)
+        times = np.full(width, not is_told)
         for block in read_blocks(
             stream,
             path,
             EXPECTED,
-            comments=_COMMENTS,
-            clean=_split,
-            head=head,
-            first_line=line,
+            comments=COMMENTS,
+            clean=separated,
+            head=lead.row,
+            first_line=lead.line,
             progress=progress,
         ):
-            _check_ratings(block, width, EXPECTED)
-            edges.add(block, width)
+            rows = _check_ratings(block, width, EXPECTED, columns[2])
+            if times.any() and len(rows):
+                times &= [seem_times(column) for column in rows.T]
+            edges.add(block, width, columns)
+    if times[2:3].any() or (width == 4 and times[:2].any() and not times[3]):
+        warnings.warn(
+            f"{path}: the columns are taken for user, item, rating{', time' if width > 3 else ''}, though column "
+            f"{1 + int(times.argmax())} looks like times; columns= (--columns) tells which is which",
+            GraphFileWarning, stacklevel=3,
+        )  # fmt: skip
     users, items = edges.pairs()
     values = edges.weights() if edges.n_edges else np.zeros(0)
     assert values is not None
@@ -185,9 +214,9 @@ def _read_matrix(path: Path, duplicates: DuplicateRatings, progress: Progress | 
         if len(numbers) != 3 or min(numbers) < 0:
             raise file_error(path, "the size line 'rows columns entries'", line=line, text=size)
         n_users, n_items, n_ratings = numbers
-        edges = Edges(path, _ENTRY, base=1, n=max(n_users, n_items))
+        edges = Edges(path, f"{_ENTRY} of a matrix of {n_users} x {n_items}", base=1, n=(n_users, n_items))
         for block in read_blocks(stream, path, _ENTRY, comments=b"%", first_line=line + 1, progress=progress):
-            _check_ratings(block, 3, f"{_ENTRY} of a matrix of {n_users} x {n_items}", (n_users, n_items))
+            _check_ratings(block, 3, f"{_ENTRY} of a matrix of {n_users} x {n_items}", 2)
             edges.add(block, 3)
     if edges.n_edges != n_ratings:
         raise file_error(
@@ -233,16 +262,11 @@ def _check_size(shape: Sequence[int], n_ratings: int) -> None:
         raise InputError(f"{max(shape)} users or items with only {n_ratings} ratings")
 
 
-def _check_ratings(block: Block, width: int, expected: str, shape: tuple[int, int] | None = None) -> None:
-    """Raise for the first line whose rating is not finite or whose indices exceed *shape*."""
+def _check_ratings(block: Block, width: int, expected: str, column: int) -> NDArray[Any]:
+    """Return the rows of *block*; raise for the first whose rating, in *column*, is no finite float32."""
     rows = block.rows(width, expected)
     with np.errstate(over="ignore"):
-        wrong = ~np.isfinite(rows[:, 2].astype(np.float32))
+        wrong = ~np.isfinite(rows[:, column].astype(np.float32))
     if wrong.any():
         raise block.value_error(int(wrong.argmax()) * width, f"{expected}, the rating a finite float32 number")
-    if shape is not None and (outside := np.greater(rows[:, :2], shape)).any():
-        raise block.value_error(int(outside.argmax()) // 2 * width, expected)
-
-
-def _split(text: bytes) -> bytes:
-    return text.replace(b"::", b"  ").replace(b",", b" ")
+    return rows

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
@@ -136,6 +136,8 @@ class Block:
         All numbers of the block, in order.
     counts : int64 array, shape (n_lines,)
         Numbers on each line; -1 for a comment.
+    data : bytes
+        The text as it was parsed: cleaned, without comments.
     first_line : int
         Number of the first line in the file, from 1.
     """
@@ -144,7 +146,13 @@ class Block:
     text: bytes
     values: NDArray[Any]
     counts: NDArray[Any]
+    data: bytes
     first_line: int = 0
+
+    @cached_property
+    def words(self) -> list[bytes]:
+        """The words of all numbers, in order."""
+        return self.data.split()
 
     def line_error(self, line: int, expected: str) -> GraphFileError:
         """Return the error for the line of index *line* in this block."""
@@ -251,13 +259,13 @@ def _parse(path: Path, text: bytes, comments: bytes, clean: Callable[[bytes], by
     mark[0] |= not white[0]
     mark[1:] |= white[:-1] > white[1:]
     counts = np.diff(np.flatnonzero(newline[mark]), prepend=-1) - 1
-    values = _numbers(data, int(counts.sum()))
+    values = parse_numbers(data, int(counts.sum()))
     if comment_starts:
         counts[np.searchsorted(np.flatnonzero(newline), comment_starts)] = -1
-    return Block(path, text, values, counts)
+    return Block(path, text, values, counts, data)
 
 
-def _numbers(data: bytes, n: int) -> NDArray[Any]:
+def parse_numbers(data: bytes, n: int) -> NDArray[Any]:
     """Return the *n* numbers in *data* as int64 or else as float64; fewer or more if one is malformed."""
     if n == 0:
         return np.zeros(0, np.int64)

@@ -1,18 +1,16 @@
 """Strategies of an algorithm, and the choice among them."""
 from __future__ import annotations
 
-import inspect
 import logging
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from clgraph.arguments import shown
+from clgraph.arguments import is_among, shown
 from clgraph.device.facts import DeviceFacts
 from clgraph.device.profile import DeviceRates
-from clgraph.errors import InputError, UnsupportedStrategyError
+from clgraph.errors import UnsupportedStrategyError
 from clgraph.model.cost import Estimate, Part, Work, estimate
 from clgraph.model.recipe import Recipe
 
@@ -134,7 +132,7 @@ def choose(
     UnsupportedStrategyError
         The name is unknown, or this device cannot run it, or it does not solve this problem.
     """
-    if not isinstance(requested, str) or requested not in ("auto", *strategies):
+    if not is_among(requested, ("auto", *strategies)):
         known = ", ".join(strategies)
         raise UnsupportedStrategyError(f"unknown strategy {shown(requested)}; known: auto, {known}")
     out, fit = {**(left_out or {})}, {}
@@ -254,27 +252,3 @@ def choose_at_once(
     offers |= at_once
     ranked = dict(sorted(offers.items(), key=lambda item: item[1].seconds))
     return Choice(next(iter(ranked)), requested, ranked, reason="a guess by few entries")
-
-
-def checked_options(strategies: Mapping[str, Strategy], choice: Choice, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *options* if the plan of the strategy chosen takes them all.
-
-    Raises
-    ------
-    InputError
-        It does not, and the message names the options that it takes; or no strategy was named to which they could
-        belong.
-    """
-    if not isinstance(options, Mapping):
-        raise InputError(f"options = {shown(options)}; allowed: a dictionary of option names and values")
-    if not options:
-        return {}
-    if options and choice.requested == "auto":
-        raise InputError(f"auto has no option {', '.join(sorted(options))}; name the strategy that has by strategy=")
-    name, plan = choice.strategy, strategies[choice.strategy].plan
-    fixed = plan.keywords if isinstance(plan, partial) else {}
-    parameters = inspect.signature(plan).parameters.values()
-    known = sorted(p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in fixed)
-    if unknown := sorted(str(option) for option in options if option not in known):
-        raise InputError(f"{name} has no option {', '.join(unknown)}; it has {', '.join(known) or 'none'}")
-    return dict(options)

@@ -80,7 +80,7 @@ def probe(
     Examples
     --------
     >>> import clgraph as cg
-    >>> cg.probe("pocl").rates.launch_seconds < 1e-2
+    >>> cg.probe("cpu").rates.launch_seconds < 1e-2
     True
     """
     quick, use_cache = checked_flag("quick", quick), checked_flag("use_cache", use_cache)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import pyopencl as cl
 
 from clgraph.errors import DeviceError
 from clgraph.probing.trials import Trial
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import check_status, typed_errors
 from clgraph.runtime.program import Launch

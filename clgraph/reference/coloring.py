@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, eye_array, issparse
 
+from clgraph.data.sparse import checked_matrix
 from clgraph.errors import VerificationError
 
 _CHUNK = 1 << 22  # entries
@@ -120,7 +121,7 @@ def greedy_coloring(
 
 def _pattern(graph: Any, merge: bool = True) -> csr_array:
     """Return the entries as ones, without repeats if *merge*."""
-    matrix = csr_array(graph.tocsr(), copy=True) if issparse(graph) else graph.to_scipy()
+    matrix = checked_matrix(graph).tocsr() if issparse(graph) else graph.to_scipy()
     ones = csr_array((np.ones(matrix.nnz, np.int32), matrix.indices.copy(), matrix.indptr.copy()), shape=matrix.shape)
     if merge:
         ones.sum_duplicates()

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from clgraph.errors import MeshError, VerificationError
 _DISTANCE = 1e-12  # of a point from its segment, by the largest coordinate: points on it are rounded
 _LENGTH = 1e-9  # by which lengths and areas may differ as sums
 _ANGLE = 1e-6  # degrees
+_PAIRS = 1 << 20  # of edges that are compared at a time
 _SHARP = 60.0  # degrees; segments that meet at less may have bad triangles between them
 
 
@@ -44,7 +46,8 @@ def check_delaunay(
     mesh : TriangleMesh
     original : TriangleMesh, optional
         Its points must be the first ones of *mesh*, its segments unions of segments, and its area the same. Points on
-        segments may be off by rounding.
+        segments may be off by rounding, and the area by that of the outline. Points that have no triangle in it may
+        have none in *mesh*.
     min_angle : float
         Degrees that each angle must have. A smaller one is excused where the shortest edge of its triangle lies
         between two segments of *original* that meet at less than 60 degrees.
@@ -55,7 +58,12 @@ def check_delaunay(
     unused_points : bool
         Whether there may be points without a triangle, which may also be equal to others.
     """
-    _check_circles(mesh, _check_topology(mesh, unused_points))
+    needed = np.zeros(mesh.n_points, bool) if unused_points else np.ones(mesh.n_points, bool)
+    if original is not None:
+        needed[: original.n_points] &= _used(original)[: mesh.n_points]
+    _check_circles(mesh, _check_topology(mesh, needed))
+    if original is None or _overlap(original) is None:  # a mesh that users give may overlap; to refine it mends nothing
+        _check_overlaps(mesh)
     _check_holes(mesh, np.asarray(holes, np.float64).reshape(-1, 2))
     if max_area is not None or original is not None:
         _check_areas(mesh, max_area)
@@ -63,8 +71,16 @@ def check_delaunay(
     _check_angles(mesh, min_angle, original, chains)
 
 
-def _check_topology(mesh: TriangleMesh, unused_points: bool) -> NDArray[np.bool_]:
-    """Check everything but where points are, and return which sides of triangles are segments."""
+def _used(mesh: TriangleMesh) -> NDArray[np.bool_]:
+    """Return which points are in a triangle."""
+    return np.bincount(mesh.triangles.ravel(), minlength=mesh.n_points) > 0
+
+
+def _check_topology(mesh: TriangleMesh, needed: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Check everything but where points are, and return which sides of triangles are segments.
+
+    Points that are *needed* must be in a triangle.
+    """
     n, corners = mesh.n_points, mesh.triangles
     if corners.size and not 0 <= corners.min() <= corners.max() < n:
         raise VerificationError(f"corners of triangles are {corners.min()} to {corners.max()}; points are 0 to {n - 1}")
@@ -77,9 +93,9 @@ def _check_topology(mesh: TriangleMesh, unused_points: bool) -> NDArray[np.bool_
     if (wrong := (links != mesh.neighbors).any(axis=1)).any():
         at = int(wrong.argmax())
         raise VerificationError(f"triangle {at} has neighbours {mesh.neighbors[at]}; it should have {links[at]}")
-    used = np.bincount(corners.ravel(), minlength=n) > 0
-    if not unused_points and not used.all():
-        raise VerificationError(f"point {used.argmin()} is in no triangle")
+    used = _used(mesh)
+    if (lacking := needed & ~used).any():
+        raise VerificationError(f"point {lacking.argmax()} is in no triangle")
     points = np.flatnonzero(used)
     order = points[np.lexsort(mesh.points[points].T)]
     if (same := (mesh.points[order[1:]] == mesh.points[order[:-1]]).all(axis=1)).any():
@@ -94,6 +110,56 @@ def _check_topology(mesh: TriangleMesh, unused_points: bool) -> NDArray[np.bool_
     if (free := (mesh.neighbors < 0) & ~fixed).any():
         raise VerificationError(f"{free.sum()} edges at the boundary are no segments")
     return fixed
+
+
+def _check_overlaps(mesh: TriangleMesh) -> None:
+    if (found := _overlap(mesh)) is not None:
+        raise VerificationError(found)
+
+
+def _overlap(mesh: TriangleMesh) -> str | None:
+    """Return where triangles overlap though each agrees with its neighbours, or ``None``.
+
+    They do if those around a point go round it more than once, or if edges at the boundary cross or touch.
+    """
+    (x, y), corners = mesh.points.T, mesh.triangles
+    rays = np.zeros(mesh.n_points, np.int64)  # triangles at each point that have the ray from it to the right
+    for v, a, b in (np.roll(corners, i, axis=1).T for i in range(3)):
+        below = (y[a] < y[v]) | ((y[a] == y[v]) & (x[a] > x[v]))
+        rays += np.bincount(v[below & (y[b] > y[v])], minlength=mesh.n_points)
+    if (rays > 1).any():
+        return f"the triangles around point {rays.argmax()} overlap"
+    edges = triangle_sides(corners)[mesh.neighbors < 0]
+    for one, other in _close_pairs(mesh.points[edges]):
+        apart = (edges[one][:, :, None] != edges[other][:, None, :]).all(axis=(1, 2))
+        one, other = one[apart], other[apart]
+        a, b, c, d = mesh.points[np.concatenate([edges[one], edges[other]], axis=1).T]
+        meets = (orient2d(a, b, c) * orient2d(a, b, d) <= 0) & (orient2d(c, d, a) * orient2d(c, d, b) <= 0)
+        if meets.any():
+            at = meets.argmax()
+            return f"the edges {edges[one[at]]} and {edges[other[at]]} at the boundary meet, so triangles overlap"
+    return None
+
+
+def _close_pairs(ends: NDArray[np.float64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield pairs of edges, by their numbers, whose bounding boxes meet; *ends* has shape (n, 2, 2)."""
+    low, high = ends.min(axis=1), ends.max(axis=1)
+    sweeps = []
+    for axis in range(2):
+        order = np.argsort(low[:, axis])
+        later = np.searchsorted(low[order, axis], high[order, axis], side="right") - np.arange(len(order)) - 1
+        sweeps.append((int(later.sum()), axis, order, later))
+    _, axis, order, later = min(sweeps, key=lambda sweep: sweep[0])
+    begin = 0
+    while begin < len(order):
+        stop = max(begin + 1, int(np.searchsorted(np.cumsum(later[begin:]), _PAIRS, side="right")) + begin)
+        counts = later[begin:stop]
+        first = np.repeat(np.arange(begin, stop), counts)
+        second = first + 1 + np.arange(first.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        one, other = order[first], order[second]
+        close = (low[one, 1 - axis] <= high[other, 1 - axis]) & (low[other, 1 - axis] <= high[one, 1 - axis])
+        yield one[close], other[close]
+        begin = stop
 
 
 def _check_circles(mesh: TriangleMesh, fixed: NDArray[np.bool_]) -> None:
@@ -132,8 +198,9 @@ def _check_refinement(mesh: TriangleMesh, original: TriangleMesh) -> Chains:
     if mesh.n_points < n or not np.array_equal(mesh.points[:n], original.points):
         raise VerificationError(f"the first {n} points are not those of the mesh that was refined")
     total, before = math.fsum(mesh.areas()), math.fsum(original.areas())
-    extent = np.ptp(original.points, axis=0).prod() if n else 0.0
-    if abs(total - before) > _LENGTH * extent:
+    off = _DISTANCE * np.abs(original.points).max(initial=0.0)
+    outline = np.diff(original.points[triangle_sides(original.triangles)[original.neighbors < 0]], axis=1)
+    if abs(total - before) > _LENGTH * before + off * np.hypot(*outline.T).sum():
         raise VerificationError(f"the area is {total}, that of the mesh that was refined {before}")
     chains = segment_chains(mesh, n)
     if not np.array_equal(edge_keys(chains.whole, n), np.sort(edge_keys(original.segments, n))):
@@ -143,12 +210,13 @@ def _check_refinement(mesh: TriangleMesh, original: TriangleMesh) -> Chains:
     along, offset = b - a, mesh.points[inner] - a
     length = np.hypot(*along.T)
     distance = np.abs(along[:, 0] * offset[:, 1] - along[:, 1] * offset[:, 0]) / length
-    if (off := distance > _DISTANCE * np.abs(mesh.points[:n]).max(initial=0.0)).any():
-        raise VerificationError(f"point {inner[off.argmax()]} is off its segment by {distance[off.argmax()]}")
-    lengths, wholes = (math.fsum(np.hypot(*(p[s[:, 0]] - p[s[:, 1]]).T)) for p, s in (
+    if (far := distance > off).any():
+        raise VerificationError(f"point {inner[far.argmax()]} is off its segment by {distance[far.argmax()]}")
+    # A chain that turns back is longer. Sums of coordinates do not grow by rounding: each point is between others.
+    lengths, wholes = (math.fsum(np.abs(p[s[:, 0]] - p[s[:, 1]]).ravel()) for p, s in (
         (mesh.points, mesh.segments), (original.points, original.segments)
     ))  # fmt: skip
-    if abs(lengths - wholes) > _LENGTH * wholes:  # a chain that turns back is longer
+    if abs(lengths - wholes) > _LENGTH * wholes:
         raise VerificationError(f"the segments have length {lengths}, those of the mesh that was refined {wholes}")
     return chains
 

@@ -20,12 +20,14 @@ from clgraph.reference.entries import entry_chunks
 _EXACT = 2.0**53  # integers below it are doubles
 
 
-def dijkstra(graph: Graph, sources: Vertices, *, limit: float = math.inf) -> NDArray[Any]:
+def dijkstra(
+    graph: Graph, sources: Vertices, *, limit: float = math.inf, dtype: np.dtype[Any] | None = None
+) -> NDArray[Any]:
     """Return the least weight of a path from one of *sources* to each vertex.
 
-    int64, with -1 where no path leads, if the weights are integers or all 1; else of the type of the
-    weights and summed in it from the source on, with infinity. So it is beyond *limit*. Computed by
-    scipy where that is exact.
+    int64, with -1 where no path leads, if the weights are integers or all 1; else of *dtype* (by default
+    float64) and summed in it from the source on, with infinity. So it is beyond *limit*. Computed by scipy
+    where that is exact.
 
     Raises
     ------
@@ -36,11 +38,11 @@ def dijkstra(graph: Graph, sources: Vertices, *, limit: float = math.inf) -> NDA
     if weights is None:
         depths = bfs_distances(graph, sources)
         return np.where(depths <= limit, depths, -1).astype(np.int64)
-    if weights.dtype == np.float32:
+    if dtype == np.float32:
         return _dijkstra(graph, weights, sources, limit)
     matrix = as_csr_array(graph.row_offsets, graph.column_indices, weights.astype(np.float64))  # sums no parallel edges
     distances: NDArray[Any] = scipy_dijkstra(matrix, indices=np.unique(np.asarray(sources)), min_only=True)
-    if weights.dtype == np.float64:
+    if weights.dtype.kind == "f":
         return np.where(distances <= limit, distances, np.inf)
     reached = distances < np.inf
     if distances[reached].max(initial=0) >= _EXACT:
@@ -77,12 +79,13 @@ def check_sssp(
     predecessors: NDArray[Any] | None = None,
     *,
     limit: float | None = None,
+    dtype: np.dtype[Any] | None = None,
 ) -> None:
     """Raise unless *distances* are the least weights of paths from *sources*, and *predecessors* lie on such.
 
     Checks the definition: the sources have distance 0; no entry offers a lesser distance; entries that
     offer just the distance of their end lead from the sources to every vertex that is reached. So do those
-    from the predecessors. Integers are compared exactly, sums of floats in the type of the weights.
+    from the predecessors. Integers are compared exactly, sums of floats in the type of the distances.
 
     Parameters
     ----------
@@ -91,10 +94,12 @@ def check_sssp(
     sources : integer array
         Vertex numbers.
     distances : array, shape (n_vertices,)
-        int64, -1 if unreached; for floating-point weights of their type, infinite if unreached.
+        int64, -1 if unreached; for floating-point weights of *dtype*, infinite if unreached.
     predecessors : int32 array, shape (n_vertices,), optional
     limit : float, optional
         Vertices at a greater distance are not to be reached.
+    dtype : dtype, optional
+        Of distances by floating-point weights; float64 by default.
 
     Raises
     ------
@@ -103,7 +108,7 @@ def check_sssp(
     """
     n, weights = graph.n_vertices, graph.edge_weights
     is_float = weights is not None and weights.dtype.kind == "f"
-    kind = weights.dtype if weights is not None and is_float else np.dtype(np.int64)
+    kind = np.dtype(np.float64 if dtype is None else dtype) if is_float else np.dtype(np.int64)
     check_array("distances", distances, n, kind)
     bad = ~((distances >= 0) | (distances == (np.inf if is_float else -1)))
     if bad.any():

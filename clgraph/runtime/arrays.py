@@ -5,11 +5,11 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyopencl as cl
 from numpy.typing import DTypeLike, NDArray
 
 from clgraph.arguments import refusing
 from clgraph.errors import DeviceError
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.copies import enqueue_copies
 from clgraph.runtime.failure import typed_errors
 

@@ -1,4 +1,4 @@
-"""PoCL's kernel cache, and the lock under which programs are built.
+"""The caches of PoCL and pyopencl, and the lock under which programs are built.
 
 A process that dies while compiling leaves a damaged cache, which kills every later process (seen with
 PoCL). So each builder leaves a marker in the cache while it compiles; a marker that is left makes later
@@ -7,6 +7,7 @@ processes begin another directory. The damaged one is removed once no process us
 from __future__ import annotations
 
 import contextlib
+import importlib
 import logging
 import os
 import platform
@@ -14,7 +15,6 @@ import shutil
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 from clgraph.runtime.pocl_cpu import processor_of_builtins
 from clgraph.user_cache import cache_dir, cache_root, locked
@@ -26,7 +26,7 @@ try:
 except ImportError:  # pragma: no cover  (Windows, for which there is no wheel of PoCL)
     fcntl = None  # type: ignore[assignment]
 
-_used: dict[Path, IO[str]] = {}  # caches of this process; the open files hold shared locks
+_used: dict[Path, int] = {}  # caches of this process; the open file descriptors hold shared locks
 
 
 def pocl_cache() -> Path:
@@ -47,10 +47,41 @@ def pocl_cache() -> Path:
 
 def use(path: Path) -> None:
     """Keep the cache *path* from removal for as long as this process lives, and put markers into it."""
-    _used[path] = handle = open(path / "in-use", "a", encoding="ascii")  # noqa: SIM115  (open until the process ends)
-    if fcntl is not None:
-        with contextlib.suppress(OSError):  # a file system without locks
+    # A file descriptor, not a file: the system closes it when the process ends, and Python does not warn of it.
+    with contextlib.suppress(OSError):  # it cannot be written, or the file system has no locks
+        handle = os.open(path / "in-use", os.O_CREAT | os.O_WRONLY, 0o666)
+        with contextlib.suppress(KeyError):
+            os.close(_used.pop(path))
+        _used[path] = handle
+        if fcntl is not None:
             fcntl.flock(handle, fcntl.LOCK_SH)
+
+
+def program_cache() -> str:
+    """Return the directory in which pyopencl keeps binaries of programs, which are pickled by one version of Python."""
+    return str(cache_dir(f"pyopencl/programs-{platform.python_version()}"))
+
+
+def keep_callers() -> None:
+    """Let pyopencl keep its generated callers of kernels in the cache directory; without one it keeps nothing.
+
+    pyopencl takes no argument for the place. It asks the environment for the user's cache directory when its module
+    of callers is imported first, and that import fails where the directory cannot be written.
+    """
+    path = cache_dir("pyopencl")
+    if not os.access(path, os.W_OK):
+        import pyopencl
+
+        pyopencl._PYOPENCL_NO_CACHE = True  # as the environment variable PYOPENCL_NO_CACHE does at import
+        return
+    before = os.environ.get("XDG_CACHE_HOME")
+    os.environ["XDG_CACHE_HOME"] = str(path)
+    try:
+        importlib.import_module("pyopencl.invoker")
+    finally:
+        del os.environ["XDG_CACHE_HOME"]
+        if before is not None:
+            os.environ["XDG_CACHE_HOME"] = before
 
 
 def _generations(target: str) -> list[Path]:

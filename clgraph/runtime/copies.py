@@ -4,8 +4,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyopencl as cl
 from numpy.typing import NDArray
+
+from clgraph.runtime import opencl as cl
 
 if TYPE_CHECKING:
     from clgraph.runtime.session import Session

@@ -4,8 +4,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import pyopencl as cl
-
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.session import Session
 
 _queues: WeakKeyDictionary[Session, cl.CommandQueue | None] = WeakKeyDictionary()

@@ -4,10 +4,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import pyopencl as cl
-
 from clgraph.arguments import checked_count, refusing, shown
 from clgraph.errors import InputError, NoDeviceError
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.query import enumerate_devices
 from clgraph.runtime.selection import ranked, select_device
@@ -60,12 +59,11 @@ def sessions_of(devices: object) -> list[Session]:
     """
     if isinstance(devices, str) and devices == "all":
         found = _all()
-    elif isinstance(devices, str | Session | cl.Device) or not hasattr(devices, "__iter__"):
-        raise InputError(
-            f"devices = {shown(devices)}; allowed: 'all', or a list of names, sessions and pyopencl Devices"
-        )
     else:
-        found = [as_session(each) for each in devices]
+        with refusing("devices", devices, "'all', or a list of names, sessions and pyopencl Devices"):
+            if isinstance(devices, str | Session | cl.Device):
+                raise TypeError("it is one device")
+            found = [as_session(each) for each in devices]  # type: ignore[attr-defined]
     if not found:
         raise NoDeviceError("no device is given; one is needed at least")
     seen: dict[Any, int] = {}

@@ -18,11 +18,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pyopencl as cl
-
 from clgraph.device.processor import processor
 from clgraph.errors import NoDeviceError
-from clgraph.runtime.cache import pocl_cache, use
+from clgraph.runtime import opencl as cl
+from clgraph.runtime.cache import keep_callers, pocl_cache, use
 from clgraph.runtime.child import IN_CHILD, STARTED, Answer, run_child
 from clgraph.runtime.notice import TESTING, announced
 from clgraph.user_cache import cache_dir, cache_root, locked, write_whole
@@ -30,6 +29,7 @@ from clgraph.user_cache import cache_dir, cache_root, locked, write_whole
 logger = logging.getLogger(__name__)
 
 TIMEOUT_SECONDS = 60.0
+_GPU_CACHES = {"CUDA_CACHE_PATH": "nvidia", "NEO_CACHE_DIR": "intel"}  # variables that the drivers read
 _WINDOWS = platform.system() == "Windows"
 
 
@@ -44,9 +44,15 @@ class Driver(NamedTuple):
 def prepare_environment() -> dict[str, str]:
     """Set what drivers read from the environment; return which of them are left out, and why.
 
-    Intel's CPU runtime is registered from its wheel, and PoCL gets a kernel cache of its own.
+    Intel's CPU runtime is registered from its wheel. PoCL and pyopencl get caches of their own, and drivers of GPUs,
+    too, if the user has chosen a cache directory.
     """
     os.environ.setdefault("PYOPENCL_COMPILER_OUTPUT", "0")
+    os.environ.setdefault("PYOPENCL_CACHE_FAILURE_FATAL", "")  # pyopencl reads it, unset or not, if its cache fails
+    keep_callers()
+    if "CLGRAPH_CACHE_DIR" in os.environ:
+        for variable, name in _GPU_CACHES.items():
+            os.environ.setdefault(variable, str(cache_dir(f"gpu/{name}")))
     given = os.environ.get("POCL_CACHE_DIR")
     if given is None:
         os.environ["POCL_CACHE_DIR"] = str(pocl_cache())
@@ -59,7 +65,11 @@ def prepare_environment() -> dict[str, str]:
         raise NoDeviceError(f"OpenCL cannot be used: a process that lists its devices {verdict['error']}")
     if verdict["drivers"] or intel_wheel() in drivers:
         kept = [driver for driver in drivers if str(driver.file) not in verdict["drivers"]]
-        os.environ.update(_registering(kept, cache_dir(f"drivers/{_key()}")))
+        try:
+            os.environ.update(_registering(kept, cache_dir(f"drivers/{_key()}")))
+        except OSError:  # Nothing can be written. The loader takes one library in place of a folder of names.
+            if len(kept) == 1:
+                os.environ["OCL_ICD_VENDORS"] = kept[0].library
     return dict(verdict["drivers"])
 
 

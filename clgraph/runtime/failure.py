@@ -1,12 +1,11 @@
 """Turn OpenCL errors and kernels' status words into clgraph's exceptions."""
 from __future__ import annotations
 
-import pyopencl as cl
-
-from clgraph.errors import CapacityError, DeviceError, DeviceMemoryError, DeviceTimeoutError
+from clgraph.errors import CapacityError, DeviceError, DeviceMemoryError, DeviceTimeoutError, NoProgressError
+from clgraph.runtime import opencl as cl
 
 # Values of cl/common/status.h.
-STATUS_OK, STATUS_CAPACITY, STATUS_TIMEOUT = 0, 1, 2
+STATUS_OK, STATUS_CAPACITY, STATUS_TIMEOUT, STATUS_STUCK = 0, 1, 2, 3
 
 
 class typed_errors:
@@ -41,5 +40,7 @@ def check_status(status: int, where: str) -> None:
         raise DeviceTimeoutError(
             f"{where}: a bounded wait on the device ran out; its work-groups did not make progress together"
         )
+    if status == STATUS_STUCK:
+        raise NoProgressError(f"{where}: no progress, though every round makes some; please report this with the input")
     if status != STATUS_OK:
         raise DeviceError(f"{where}: unknown status {status}")

@@ -11,7 +11,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import pyopencl as cl
+
+from clgraph.runtime import opencl as cl
 
 LEAST_BYTES = 1 << 22  # below it too little of an array is whole pages; numpy has this bound, too
 _BYTES: Any = np.dtype(np.uint8)

@@ -5,14 +5,13 @@ import threading
 import weakref
 from typing import Any
 
-import pyopencl as cl
 from numpy.typing import NDArray
 
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.recycled import Memory
 
 # To pin memory takes as long as two copies to it save, if it is large, and else as long as ten.
 _LARGE_BYTES, _FROM_USE, _FROM_USE_OF_SMALL = 1 << 22, 2, 8
-_FLAGS = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
 _WORDS_BYTES = 4096
 
 
@@ -58,6 +57,7 @@ class Pinned:
 
     def _pin(self, memory: Memory) -> cl.Buffer | None:
         try:
-            return cl.Buffer(self._context, _FLAGS, hostbuf=memory.bytes)
+            flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
+            return cl.Buffer(self._context, flags, hostbuf=memory.bytes)
         except cl.Error:  # the system lets a process pin so much and no more
             return None

@@ -15,9 +15,8 @@ import os
 import platform
 import re
 
-import pyopencl as cl
-
 from clgraph.device.processor import processor_features
+from clgraph.runtime import opencl as cl
 
 _DEVICE_BYTES = 2048  # more than PoCL's _cl_device_id up to the name
 _AVX = {"avx", "cx16", "popcnt"}

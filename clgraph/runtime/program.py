@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyopencl as cl
 
 from clgraph.errors import KernelBuildError, KernelSourceError
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.cache import build_lock
+from clgraph.runtime.cache import build_lock, program_cache
 from clgraph.runtime.declarations import Declarations, Parameter, read_declarations
 from clgraph.runtime.failure import as_device_error, typed_errors
 from clgraph.runtime.notice import COMPILING, announced
@@ -43,8 +43,8 @@ def build_program(session: Session, source: str, defines: Mapping[str, int | str
         for last in (False, True):  # one retry: caches of some drivers race between processes
             try:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore", cl.CompilerWarning)
-                    program = cl.Program(session.context, text).build(options, [session.device])
+                    warnings.simplefilter("ignore")  # Compilers warn, and pyopencl does if its cache cannot be written.
+                    program = cl.Program(session.context, text).build(options, [session.device], program_cache())
                     program = assembled(program, session.context, session.device, options)
                 was_kept = time.perf_counter() - started < _KEPT_SECONDS
                 return Program(session, source, program, int(values["WG_SIZE"]), read_declarations(text), was_kept)
@@ -158,15 +158,11 @@ class Program:
         return event
 
 
-# For a number pyopencl's set_arg first tries what else it could be, which takes 6 µs; its own callers do without.
-_set_bytes = getattr(cl.Kernel, "_set_arg_buf", cl.Kernel.set_arg)
-
-
 def _set_argument(handle: cl.Kernel, index: int, parameter: Parameter, argument: Any) -> None:
-    if parameter.space == "value" and parameter.dtype is not None:
-        _set_bytes(handle, index, argument)
-    else:
-        handle.set_arg(index, argument)
+    # For a number pyopencl's set_arg first tries what else it could be, which takes 6 µs; its own callers do without.
+    is_number = parameter.space == "value" and parameter.dtype is not None
+    set_argument = getattr(handle, "_set_arg_buf", handle.set_arg) if is_number else handle.set_arg
+    set_argument(index, argument)
 
 
 def _as_argument(kernel: str, parameter: Parameter, value: Any) -> Any:

@@ -3,10 +3,9 @@ from __future__ import annotations
 
 import contextlib
 
-import pyopencl as cl
-
 from clgraph.device.facts import DeviceFacts
 from clgraph.host_memory import free_bytes
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.drivers import prepare_environment
 from clgraph.runtime.fork import mark_opencl_used
 from clgraph.runtime.pocl_cpu import name_processor

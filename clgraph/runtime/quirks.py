@@ -9,9 +9,8 @@ import re
 from platform import machine
 from typing import Any
 
-import pyopencl as cl
-
 from clgraph.device.facts import Dialect
+from clgraph.runtime import opencl as cl
 
 _INT64_ATOMICS = {"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"}
 

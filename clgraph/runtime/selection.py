@@ -2,16 +2,16 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable
 
-import pyopencl as cl
-
 from clgraph.arguments import shown
-from clgraph.device.facts import DeviceFacts, DeviceInfo
+from clgraph.device.facts import DeviceFacts, DeviceInfo, DeviceList
 from clgraph.device.learned import learns
 from clgraph.device.profile import DeviceProfile, load_profile, user_path
-from clgraph.errors import NoDeviceError
+from clgraph.errors import DeviceMatchWarning, NoDeviceError
 from clgraph.model.cost import Atomics, Gathers, Work, estimate
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.drivers import prepare_environment
 from clgraph.runtime.query import enumerate_devices, platforms, query_facts
 from clgraph.runtime.self_test import verdict
@@ -23,14 +23,15 @@ _TYPICAL = Work(
 )  # fmt: skip
 
 
-def devices() -> list[DeviceInfo]:
+def devices() -> DeviceList:
     """List every OpenCL device; never raises.
 
     The first call tests each device and driver in a process of its own; the verdicts are kept.
 
     Returns
     -------
-    list of DeviceInfo
+    DeviceList
+        A list of :class:`DeviceInfo`, which ``print`` shows as a table.
         Unusable ones carry ``facts=None`` and the ``reason``. A platform that does not tell its
         devices is one row ``"0:-"``, a driver that kills the process which loads it one row ``"-:-"``;
         where nothing can be listed, as in a process forked after OpenCL was used, the only row is ``"-:-"``.
@@ -38,12 +39,13 @@ def devices() -> list[DeviceInfo]:
     try:
         found, left_out = platforms(), prepare_environment()
     except Exception as error:
-        return [DeviceInfo("-:-", "", "", reason=_reason(error))]
-    rows = [row for i, platform in enumerate(found) for row in _members(i, platform)]
-    return rows + [
+        return DeviceList([DeviceInfo("-:-", "", "", reason=_reason(error))])
+    rows = DeviceList(row for i, platform in enumerate(found) for row in _members(i, platform))
+    rows += [
         DeviceInfo("-:-", file, "", reason=f"the driver is left out: a process that loads it {how}")
         for file, how in left_out.items()
     ]
+    return rows
 
 
 def _members(i: int, platform: cl.Platform) -> list[DeviceInfo]:
@@ -77,11 +79,11 @@ def select_device(request: object = None) -> tuple[cl.Device, str]:
     if isinstance(request, cl.Device):
         return request, "given as a pyopencl Device"
     if isinstance(request, str):
-        return _matching(request), f"asked for {request!r}"
+        return _matching(request, f"asked for {request!r}")
     if request is not None:
         raise NoDeviceError(f"no device can be made of {shown(request)}; pass a name: 'gpu', 'cpu' or '0:0'")
     if wanted := os.environ.get("CLGRAPH_DEVICE"):
-        return _matching(wanted), f"CLGRAPH_DEVICE={wanted}"
+        return _matching(wanted, f"CLGRAPH_DEVICE={wanted}")
     if wanted := os.environ.get("PYOPENCL_CTX"):
         platforms()
         try:
@@ -99,8 +101,9 @@ def select_device(request: object = None) -> tuple[cl.Device, str]:
     if failing:
         raise NoDeviceError(f"no device works: {'; '.join(failing)} (`clgraph doctor` tests them again)")
     raise NoDeviceError(
-        "no OpenCL device found; for a CPU device install the 'cpu' extra, for a GPU its vendor's OpenCL "
-        "driver (see `clgraph doctor`)"
+        "no OpenCL device found; for a CPU device pip install pocl-binary-distribution (165 MB), or "
+        "intel-opencl-rt and intel-cmplr-lib-rt (846 MB, faster); for a GPU install its vendor's OpenCL driver (see "
+        "`clgraph doctor`)"
     )
 
 
@@ -145,26 +148,40 @@ def ranked(found: Iterable[cl.Device]) -> list[cl.Device]:
     return [device for several in kinds.values() for device in several]
 
 
-def _matching(request: str) -> cl.Device:
+def _matching(request: str, why: str) -> tuple[cl.Device, str]:
     text, _, number = request.strip().lower().rpartition(":")
     if not text or not number.isdecimal():  # a name may have colons of its own: gfx90a:sramecc+:xnack-
         text, number = request.strip().lower(), ""
     found = enumerate_devices()
     by_id = dict(found)
     if request.strip() in by_id:
-        return by_id[request.strip()]
+        return by_id[request.strip()], why
     matches = ranked(device for _, device in found if _means(text, device))
     # On an Intel processor every runtime's device bears that name, but one platform does.
     matches.sort(key=lambda device: text not in device.platform.name.lower())
     if int(number or 0) < len(matches) and not text.isdecimal():
         working = (device for device in matches if len(matches) > 1 and not verdict(device)["reason"])
-        return matches[int(number)] if number else next(working, matches[0])
+        return _told(text, matches[int(number)] if number else next(working, matches[0]), why)
     known = "; ".join(f"{key} {d.platform.name} / {d.name}" for key, d in found) or "none"
     raise NoDeviceError(f"no device matches {request!r}; devices here: {known}")
+
+
+def _told(text: str, device: cl.Device, why: str) -> tuple[cl.Device, str]:
+    """Return *device* and *why*; warn of a CPU that only its processor's maker or model matches, not its runtime."""
+    is_meant = text in ("cpu", device.name.strip().lower()) or _word(text) in device.platform.name.lower()
+    if _kind(device) == "cpu" and not is_meant:
+        why += f": no platform is called {text!r}, but the processor is"
+        message = f"{device.platform.name} / {device.name} was taken, {why}; `clgraph devices` lists all devices"
+        warnings.warn(message, DeviceMatchWarning, stacklevel=2)
+    return device, why
 
 
 def _means(text: str, device: cl.Device) -> bool:
     if text in ("gpu", "cpu"):
         return _kind(device) == text
-    alias = {"pocl": "portable computing language"}.get(text, text)
-    return alias in f"{device.platform.name} {device.vendor} {device.name}".lower()
+    return _word(text) in f"{device.platform.name} {device.vendor} {device.name}".lower()
+
+
+def _word(text: str) -> str:
+    """Return the word that stands for *text* in the names of platforms."""
+    return {"pocl": "portable computing language"}.get(text, text)

@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyopencl as cl
 from numpy.typing import NDArray
 
 from clgraph import __version__
 from clgraph.device.facts import DeviceFacts
 from clgraph.device.processor import processor
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.child import STARTED, run_child
 from clgraph.runtime.notice import TESTING, announced
 from clgraph.runtime.query import enumerate_devices, query_facts

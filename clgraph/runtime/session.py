@@ -12,14 +12,13 @@ from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import pyopencl as cl
 from numpy.typing import DTypeLike, NDArray
-from pyopencl.tools import ImmediateAllocator, MemoryPool
 
 from clgraph.arguments import checked_array, checked_count, checked_flag, shown
 from clgraph.device.profile import DeviceProfile
 from clgraph.errors import DeviceMemoryError, InputError
 from clgraph.runtime import huge_pages, recycled
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.arrays import DeviceArray, number_type
 from clgraph.runtime.copies import enqueue_copies
 from clgraph.runtime.failure import typed_errors
@@ -87,6 +86,8 @@ class Session(TimedQueue):
     """
 
     def __init__(self, device: object = None) -> None:
+        from pyopencl.tools import ImmediateAllocator, MemoryPool
+
         check_fork()
         kinds = cl.command_queue_properties
         with typed_errors("creating a session"):

@@ -18,9 +18,9 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import pyopencl as cl
 from numpy.typing import NDArray
 
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.failure import typed_errors
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class Staging:
     *wait* waits for an event: one that leaves the driver to others lets several devices copy at once.
     """
 
-    def __init__(self, session: Session, wait: Callable[[cl.Event], object] = cl.Event.wait) -> None:
+    def __init__(self, session: Session, wait: Callable[[cl.Event], object] = lambda event: event.wait()) -> None:
         self._session, self._wait = session, wait
         self._lock = threading.Lock()  # one copy at a time has the chunks
         self._sending: list[cl.Event | None] = [None] * N_CHUNKS  # who last read each chunk for the device

@@ -10,9 +10,8 @@ from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Any
 
-import pyopencl as cl
-
 from clgraph.device.facts import DeviceFacts
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.fork import check_fork
 from clgraph.runtime.timing import Recorder, RunInfo
@@ -22,7 +21,7 @@ _SPIN_SECONDS = 200e-6  # a waiting host polls this long before it sleeps in the
 _POLL_SECONDS = 20e-6
 _PATIENCE_SECONDS = 1.0  # with a device whose driver does not wait
 _let_others_run = getattr(os, "sched_yield", lambda: None)  # a kernel on a CPU may need the host's core
-_COMPLETE = cl.command_execution_status.COMPLETE
+_COMPLETE = 0  # OpenCL's CL_COMPLETE; a smaller status is an error
 
 
 class TimedQueue:

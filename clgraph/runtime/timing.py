@@ -4,10 +4,14 @@ from __future__ import annotations
 import math
 import time
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import pyopencl as cl
+from clgraph.runtime import opencl as cl
+from clgraph.tables import field_lines, html_fields, milliseconds, plain, table
+
+_KERNELS = "kernel", "launches", "ms"
+_PARTS = "compile", "transfer", "kernel", "host"
 
 
 @dataclass(frozen=True)
@@ -119,9 +123,9 @@ class RoundBalance:
     most: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RunInfo:
-    """What a result's ``info`` tells of the run.
+    """The ``info`` of a result: how the run went. ``print`` shows it as tables.
 
     Attributes
     ----------
@@ -154,3 +158,37 @@ class RunInfo:
     details: dict[str, Any] = field(default_factory=dict)
     balance: tuple[RoundBalance, ...] | None = None
     learned: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all attributes as :func:`json.dumps` takes them; NaN and infinity become ``None``."""
+        document: dict[str, Any] = plain(asdict(self))
+        document["seconds"]["host"] = plain(self.seconds.host)
+        return document
+
+    def fields(self) -> dict[str, str]:
+        """Return in short what ran, where, and how long it took, for a table."""
+        seconds = self.seconds
+        fields = {
+            "strategy": f"{self.strategy} ({self.kind})",
+            "device": f"{self.device} ({self.why})",
+            "time": f"{milliseconds(seconds.total)} ms: "
+            + ", ".join(f"{part} {milliseconds(getattr(seconds, part))}" for part in _PARTS),
+        }
+        if self.details:
+            fields["details"] = ", ".join(f"{name} {value}" for name, value in self.details.items() if value != "")
+        if predicted := self.predicted_seconds.get(self.strategy):
+            fields["predicted"] = f"{milliseconds(predicted)} ms for the call, without what is made once"
+        return fields
+
+    def _kernel_rows(self) -> list[tuple[str, int, str]]:
+        return [(name, launches, milliseconds(seconds)) for name, (launches, seconds) in self.kernels.items()]
+
+    def __repr__(self) -> str:
+        return f"RunInfo({self.strategy} on {self.device}, {milliseconds(self.seconds.total)} ms)"
+
+    def __str__(self) -> str:
+        kernels = f"\n\n{table(_KERNELS, self._kernel_rows())}" if self.kernels else ""
+        return field_lines(self.fields()) + kernels
+
+    def _repr_html_(self) -> str:
+        return html_fields(self.fields()) + (table(_KERNELS, self._kernel_rows(), "html") if self.kernels else "")

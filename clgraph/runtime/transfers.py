@@ -5,10 +5,10 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyopencl as cl
 from numpy.typing import NDArray
 
 from clgraph.arguments import checked_array
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.arrays import DeviceArray, number_type
 from clgraph.runtime.copies import enqueue_copies
 from clgraph.runtime.failure import typed_errors

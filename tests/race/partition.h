@@ -46,10 +46,12 @@ struct Levels {
   std::vector<uint> state;
   size_t n_counted = 0;
 
-  explicit Levels(Random &random) : n(2 + (int)random.below(16)), levels(3 * LEVEL_WORDS), sums(64), state(REFINE_WORDS) {
+  /* A star: all edges are at vertex 0, and so are parallel ones, which the rows of other graphs rarely have in turn. */
+  explicit Levels(Random &random, bool is_star = false) : n(2 + (int)random.below(16)), levels(3 * LEVEL_WORDS), sums(64), state(REFINE_WORDS) {
     std::vector<std::vector<std::pair<int, int>>> entries(n);
     for (int k = 0; k < 2 * n; k++) {
-      const int u = (int)random.below(n), v = (int)random.below(random.below(2) ? n : 2), weight = (int)random.below(4);
+      const int u = is_star ? 1 + k / 2 % (n - 1) : (int)random.below(n);
+      const int v = is_star ? 0 : (int)random.below(random.below(2) ? n : 2), weight = (int)random.below(4);
       entries[u].push_back({v, weight});
       if (u != v) entries[v].push_back({u, weight});
     }
@@ -352,6 +354,69 @@ static bool growing_right(Random &random, ulong) {
   return true;
 }
 
+/* The leaves of a star, each of which is twice in its row, are matched once: all but one, or those that are too heavy. */
+static bool leaves_right(Random &random, ulong) {
+  Levels on(random, true);
+  std::fill(on.vertex_weights.begin(), on.vertex_weights.end(), 1);
+  std::fill(on.mates.begin(), on.mates.end(), NOBODY);
+  std::fill(on.choices.begin(), on.choices.end(), 0);
+  launch(N_ITEMS, [&] { match_at_hubs(0, on.most_weight, LEVEL_ARGUMENTS_OF(on), on.choices.data(), on.mates.data()); }, GROUPING);
+  const int n_open = (int)std::count(on.mates.begin() + 1, on.mates.end(), NOBODY);
+  return on.is_matching() && n_open == (on.n - 1) % 2;
+}
+
+/* A pass of moves over halves that are given: it tells how the cut has changed and what side 1 weighs, and they are no
+ * worse.  What it has tried beyond the best state is undone. */
+static bool halving_right(Random &random, ulong) {
+  Levels on(random);
+  on.match();
+  on.contract();
+  const int n = (int)on.levels[LEVEL_WORDS + LEVEL_VERTICES], *rows = on.of_next(LEVEL_ROWS);
+  const int *weights = on.of_next(LEVEL_VERTEX_WEIGHTS);
+  std::vector<int> members(n), zero(n), sides(n), moved(n), order(n), own(n), other(n);
+  std::vector<ulong> keys(n);
+  std::iota(members.begin(), members.end(), 0);
+  for (int &side : sides) side = (int)random.below(2);
+  auto weight_of = [&] {
+    long sum = 0;
+    for (int v = 0; v < n; v++) sum += sides[v] * weights[v];
+    return sum;
+  };
+  auto cut_of = [&] {
+    long cut = 0;
+    for (int v = 0; v < n; v++)
+      for (int e = rows[v]; e < rows[v + 1]; e++)
+        cut += (sides[v] != sides[on.of_next(LEVEL_COLUMNS)[e]]) * on.of_next(LEVEL_EDGE_WEIGHTS)[e];
+    return cut / 2;
+  };
+  const long total = std::accumulate(weights, weights + n, 0L), cut_before = cut_of(), before = weight_of();
+  halving_t h;
+  h.n = (uint)n;
+  h.seed = random.below(1000);
+  h.mask = 31u;
+  h.block = 0;
+  h.twice = total;
+  h.slack = 2 * total / n;
+  h.parts = zero.data(); h.members = h.places = members.data();
+  h.sides = sides.data(); h.moved = moved.data(); h.order = order.data();
+  h.keys = keys.data(); h.own = own.data(); h.other = other.data();
+  long told = 0, grown_at_end = 0;
+  launch(WG_SIZE, [&] {
+    if (get_local_id(0) >= SUB_GROUP_SIZE) return;
+    const level_t level = level_of(1, LEVEL_ARGUMENTS_OF(on));
+    long grown = before;
+    const long change = pass(&level, &h, &grown);
+    if (sg_lane() == 0) {
+      told = change;
+      grown_at_end = grown;
+    }
+  }, GROUPING);
+  auto over_of = [&](long grown) { return std::max(0L, std::abs(2 * grown - h.twice) - h.slack); };
+  const long cut = cut_of(), grown = weight_of();
+  if (grown != grown_at_end || over_of(grown) > over_of(before)) return false;
+  return told == 1 && grown == before && cut == cut_before || told == cut - cut_before;
+}
+
 /* Of the blocks of one partition, each finds that of another one with which it shares most. */
 static bool partners_right(Random &random, ulong) {
   Levels on(random);
@@ -375,5 +440,5 @@ static const Case cases[] = {
     {"alone", alone_right}, {"matching", matching_right}, {"segmented", segmented_right}, {"contraction", contraction_right},
     {"sorted", sorted_right}, {"light_edges", light_edges_right}, {"refinement", refinement_right},
     {"buffered", requests_right<BUFFERED>}, {"permutations", requests_right<PERMUTATIONS>},
-    {"growing", growing_right}, {"partners", partners_right},
+    {"growing", growing_right}, {"halving", halving_right}, {"leaves", leaves_right}, {"partners", partners_right},
 };

@@ -51,7 +51,7 @@ static bool removals_right(Random &random, ulong) {
     n_removed += size;
     turn ^= 1;
     launch(n_groups * WG_SIZE, [&] {
-      remove_neighbors(size, turn, wave + 1, threshold, widest, on.offsets.data(), on.columns.data(), lists[turn ^ 1].data(),
+      remove_neighbors(n, size, turn, wave + 1, threshold, widest, on.offsets.data(), on.columns.data(), lists[turn ^ 1].data(),
                        lists[turn].data(), on.degrees.data(), on.ranks.data(), state.data());
     }, WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS);
     const uint n_waves = n_groups == 1 ? state[STATE_WAVES] : 1;

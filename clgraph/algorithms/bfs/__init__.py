@@ -33,7 +33,7 @@ References
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,7 @@ from clgraph.data.graph import Graph
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
+from clgraph.engine.result import Result
 from clgraph.model.cost import Work
 from clgraph.model.strategy import Guess
 from clgraph.runtime.device_graph import is_small
@@ -66,7 +67,7 @@ class _BFS(NamedTuple):
     predecessors: NDArray[np.int32]
 
 
-class BFS(_BFS):
+class BFS(Result, _BFS):
     """Result of :func:`bfs`; unpacks as ``distances, predecessors``.
 
     Attributes
@@ -77,6 +78,7 @@ class BFS(_BFS):
         The vertex before this one on such a path; sources and unreached vertices have -9999. Where several qualify,
         runs may differ in which one they give.
     graph : Graph
+        The input. A pickle has its vertices and their labels only, which :meth:`path_to` needs.
     sources : int32 array
         Vertex numbers of the sources.
     info : RunInfo
@@ -92,6 +94,17 @@ class BFS(_BFS):
         return path_to(self.graph, self.predecessors, self.sources, vertex)
 
 
+class Options(TypedDict, total=False):
+    """Options of all strategies of :func:`bfs`, which tells what each does."""
+
+    atomic: bool
+    balance: bool
+    mda: int | str
+    threshold: int | None
+    alpha: int | None
+    beta: int
+
+
 def bfs(
     graph: Any,
     source: Any,
@@ -100,7 +113,7 @@ def bfs(
     max_depth: int | None = None,
     session: SessionLike = None,
     verify: bool = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> BFS:
     """Search *graph* breadth-first: how many edges lead from *source* to each vertex, and on which way.
 

@@ -7,7 +7,7 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
 from clgraph.engine.watching import check_time
 from clgraph.runtime.device_graph import device_graph
-from clgraph.runtime.failure import check_status
+from clgraph.runtime.failure import STATUS_STUCK, check_status
 from clgraph.runtime.program import Launch
 
 SOURCE = "bfs/frontier.cl"
@@ -92,11 +92,12 @@ class Levels:
 
     def _expand_alone(self, turn: int, depth: int, explored: int) -> tuple[int, int, int]:
         """Expand levels with queues; return the next turn and depth, and how many edges were looked at."""
-        resumed = 0
+        resumed, before = 0, (-1, -1)
         while True:
             self._launch(self._queue, resumed=resumed, turn=turn, depth=depth)
             depth, edges, following, expanded, left, status, *_ = self._place.get().tolist()
-            check_status(status, "search_queue")
+            check_status(status if (depth, expanded) > before else STATUS_STUCK, "search_queue")
+            before = depth, expanded
             if not left or depth > self._max_depth:
                 return turn, self._max_depth + 1, edges
             if not expanded and self._turns_round(following, explored + edges):

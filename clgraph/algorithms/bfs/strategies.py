@@ -74,7 +74,8 @@ def _recipe(
         },
         values={
             "n": n, "m": m, "alpha": alpha, "beta": beta, "n_sources": problem.sources.size,
-            "max_depth": MAX_DEPTH if problem.limit is None else int(problem.limit), **queues.capacities(problem),
+            "max_depth": min(n, MAX_DEPTH if problem.limit is None else int(problem.limit)),
+            **queues.capacities(problem),
         },
         defines={
             **queues.queue_defines(problem, facts, group, 128), "BOTTOM_UP": int(bottom_up),

@@ -26,7 +26,7 @@ References
 """
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ from clgraph.algorithms.coloring.strategies import STRATEGIES
 from clgraph.arguments import Seed
 from clgraph.data.graph import Graph
 from clgraph.engine.algorithm import Algorithm
+from clgraph.engine.result import Result
 from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import RunInfo
 
@@ -46,7 +47,7 @@ class _Coloring(NamedTuple):
     colors: NDArray[np.int32]
 
 
-class Coloring(_Coloring):
+class Coloring(Result, _Coloring):
     """Result of :func:`color`; unpacks as ``n_colors, colors``.
 
     Attributes
@@ -56,7 +57,7 @@ class Coloring(_Coloring):
         Colour of each vertex, 0 … n_colors - 1; every colour is used.
     distance : int
     graph : Graph
-        The input.
+        The input. A pickle has its vertices and their labels only.
     info : RunInfo
         What ran, where, and how long it took.
     """
@@ -69,6 +70,15 @@ class Coloring(_Coloring):
     def class_sizes(self) -> NDArray[np.int64]:
         """Number of vertices of each colour, int64."""
         return np.bincount(self.colors, minlength=self.n_colors).astype(np.int64, copy=False)
+
+
+class Options(TypedDict, total=False):
+    """Options of all strategies of :func:`color`, which tells what each does."""
+
+    by: str
+    long_row: int | None
+    hash: str | None
+    bits: int | None
 
 
 def color(
@@ -84,7 +94,7 @@ def color(
     seed: Seed = 0,
     session: SessionLike = None,
     verify: bool = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Coloring:
     """Colour the vertices of *graph* with few colours, so that neighbours differ.
 

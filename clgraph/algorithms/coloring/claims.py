@@ -9,7 +9,7 @@ from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.engine.plan import Plan
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.types import power_of_two_at_most
-from clgraph.runtime.failure import STATUS_TIMEOUT, check_status
+from clgraph.runtime.failure import STATUS_STUCK, check_status
 
 _SOURCE = "coloring/distance_two_claims.cl"
 _MOST_AT_ONCE = 32  # rounds enqueued between two looks at how many lost
@@ -89,7 +89,7 @@ class Claims:
             before = left
             order, left = self._uncolored(order, left)
             if left == before and window:  # hash colours may fill the first one
-                check_status(STATUS_TIMEOUT, _WHAT)
+                check_status(STATUS_STUCK, _WHAT)
             window += 1
         self.details = {"rounds": self.rounds, "windows": window, "window_colors": 32 * self._words}
 
@@ -129,7 +129,7 @@ class Claims:
                 self._claim(order, base, (0, 1, 0))
             before, losers = losers, self._state.item(self.rounds % self._n_lists)
             if losers >= before:  # the highest key wins in every round
-                check_status(STATUS_TIMEOUT, _WHAT)
+                check_status(STATUS_STUCK, _WHAT)
             is_slow = 2 * losers > before
             at_once = 1 if is_slow else min(2 * at_once, _MOST_AT_ONCE)
             self._spread = min(2 * self._spread, 32 * self._words) if is_slow else max(1, self._spread // 2)

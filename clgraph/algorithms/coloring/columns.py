@@ -1,9 +1,9 @@
 """Colourings of a matrix's columns, in which no row has two columns of one colour."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
-from clgraph.algorithms.coloring import ALGORITHM, Coloring
+from clgraph.algorithms.coloring import ALGORITHM, Coloring, Options
 from clgraph.algorithms.coloring.problem import as_problem
 from clgraph.arguments import Seed
 from clgraph.runtime.session import SessionLike
@@ -11,7 +11,8 @@ from clgraph.runtime.session import SessionLike
 
 def color_columns(
     matrix: Any, *, strategy: str = "auto", order: str | None = None, deterministic: bool = False,
-    prefer: str = "colors", seed: Seed = 0, session: SessionLike = None, verify: bool = False, **options: Any,
+    prefer: str = "colors", seed: Seed = 0, session: SessionLike = None, verify: bool = False,
+    **options: Unpack[Options],
 ) -> Coloring:
     """Colour the columns of *matrix* with few colours, so that no row has two columns of one colour.
 

@@ -10,9 +10,10 @@ from scipy.sparse import coo_array, csr_array, eye_array, issparse
 
 from clgraph.algorithms.coloring.hash_choice import HashStart, hash_start, is_few, least_bits
 from clgraph.algorithms.coloring.vertex_orders import ORDERS, suitable_order
-from clgraph.arguments import Seed, check_choice, checked_count, checked_flag, checked_seed, shown
-from clgraph.data.csr import MAX_VERTICES, as_csr_array, check_range
+from clgraph.arguments import Seed, check_choice, checked_count, checked_flag, checked_seed
+from clgraph.data.csr import MAX_VERTICES, as_csr_array
 from clgraph.data.graph import Graph, as_graph
+from clgraph.data.sparse import checked_matrix
 from clgraph.data.wrapped import wrap_graph
 from clgraph.engine.problem import GraphProblem
 from clgraph.errors import GraphError, InputError
@@ -160,20 +161,10 @@ def columns_graph(matrix: Any) -> tuple[Graph, int]:
     if not issparse(matrix):
         graph = as_graph(matrix)
         return graph, graph.n_vertices
-    if matrix.ndim != 2:
-        raise InputError(f"matrix = {shown(matrix)}; allowed: two dimensions")
     n = max(matrix.shape)
     if n > MAX_VERTICES:
         raise GraphError(f"a matrix of shape {matrix.shape}; allowed: up to {MAX_VERTICES} rows and columns")
-    try:
-        if matrix.format in ("csr", "csc", "bsr"):
-            matrix = type(matrix)((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
-            matrix.check_format(full_check=True)  # scipy's compiled code trusts the indices
-        rows, columns = matrix.tocoo().coords
-        check_range("row", rows, matrix.shape[0])
-        check_range("col", columns, matrix.shape[1])
-    except (ValueError, TypeError, IndexError) as error:
-        raise GraphError(f"this {matrix.format} matrix is damaged: {error}") from error
+    rows, columns = checked_matrix(matrix).tocoo().coords
     square = coo_array((np.ones(rows.size, bool), (rows, columns)), shape=(n, n)).tocsr()
     square.sum_duplicates()
     indices = square.indices.astype(np.int32, copy=False)

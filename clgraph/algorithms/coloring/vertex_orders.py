@@ -40,6 +40,7 @@ from clgraph.engine.plan import Plan
 from clgraph.model.cost import Work
 from clgraph.model.recipe import Phase, Step, Use
 from clgraph.runtime.declarations import read_declarations
+from clgraph.runtime.failure import STATUS_STUCK, check_status
 from clgraph.runtime.source import build_input
 
 ORDERS = ("natural", "random", "interleaved", "largest_first", "smallest_last")
@@ -211,13 +212,15 @@ class SmallestLast:
             self.rounds += 1
             found = self._state.get().tolist()
             n_listed, turn = found[self._word["LISTED"]], 0
-            if not n_listed:
+            if not n_listed and found[self._word["LEAST"]] > threshold:
                 threshold = found[self._word["LEAST"]]
                 continue
-            n_left -= n_listed
+            if not n_listed:
+                check_status(STATUS_STUCK, f"remove_small, with {n_left} vertices left")
+            n_left = _left_after(n_left, n_listed, "remove_small")
             while n_listed:
                 n_waves, n_removed, n_listed, turn = self._wave(n_listed, 1 - turn, wave + 1, threshold)
-                wave, n_left = wave + n_waves, n_left - n_removed
+                wave, n_left = wave + n_waves, _left_after(n_left, n_removed, "remove_neighbors")
                 self.rounds += 1
             wave += 1
             threshold += 1
@@ -238,3 +241,10 @@ class SmallestLast:
         n_waves = found[self._word["WAVES"]]
         turn ^= (n_waves - 1) & 1
         return n_waves, found[self._word["REMOVED"]], found[self._word["LISTED"] + turn], turn
+
+
+def _left_after(n_left: int, n_removed: int, kernel: str) -> int:
+    """Return how many vertices are left; if more were removed than there were, the kernel is at fault."""
+    if n_removed > n_left:
+        check_status(STATUS_STUCK, f"{kernel}, with {n_left} vertices left")
+    return n_left - n_removed

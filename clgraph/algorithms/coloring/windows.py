@@ -11,7 +11,7 @@ import numpy as np
 from clgraph.engine.plan import Plan
 from clgraph.primitives.compact import Compact
 from clgraph.runtime.arrays import DeviceArray
-from clgraph.runtime.failure import STATUS_TIMEOUT, check_status
+from clgraph.runtime.failure import STATUS_STUCK, check_status
 from clgraph.runtime.program import Launch
 
 _SOURCE, _LONG = "coloring/distance_two.cl", "coloring/distance_two_long.cl"
@@ -120,7 +120,7 @@ class Windows:
             before, left = left, sum(part.state.item(step % self._n_lists) for part in self._parts)
             idle = idle + 1 if left == before else 0
             if idle > _PATIENCE:
-                check_status(STATUS_TIMEOUT, "colouring at distance 2")
+                check_status(STATUS_STUCK, "colouring at distance 2")
         self.rounds = window - (self._bitmaps is not None)
         self.details = {"windows": window, "window_colors": self._colors}
 

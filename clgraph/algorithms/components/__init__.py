@@ -25,7 +25,8 @@ References
 """
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,8 @@ from clgraph.data.stats import guessed_stats
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
-from clgraph.engine.split_graph import SplitGraph, StreamedGraph, as_split
+from clgraph.engine.result import Result
+from clgraph.engine.split_graph import SPLIT_OPTIONS, SplitGraph, StreamedGraph, as_split
 from clgraph.errors import InputError, VerificationError
 from clgraph.model.cost import Work
 from clgraph.model.strategy import Guess
@@ -55,7 +57,7 @@ class _Components(NamedTuple):
     labels: NDArray[np.int32]
 
 
-class Components(_Components):
+class Components(Result, _Components):
     """Result of :func:`connected_components`; unpacks as ``n_components, labels``.
 
     Attributes
@@ -70,6 +72,16 @@ class Components(_Components):
     info: RunInfo
 
 
+class Options(TypedDict, total=False):
+    """Options of all strategies of :func:`connected_components`, which tells what each does."""
+
+    strides: Sequence[int] | None
+    hook_steps: int | None
+    hook_rounds: int | None
+    shares: str
+    segment_entries: int | None
+
+
 def connected_components(
     graph: Any,
     *,
@@ -77,7 +89,7 @@ def connected_components(
     session: SessionLike = None,
     devices: object = None,
     verify: bool = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Components:
     """Find the connected components of *graph*; of a directed graph, the weak ones.
 
@@ -125,7 +137,8 @@ def connected_components(
     """
     if devices is not None or isinstance(graph, SplitGraph):
         checked_flag("verify", verify)
-        return _on_devices(as_split(graph, devices, session, options), strategy, options, verify)
+        ALGORITHM.check_options(options)
+        return _on_devices(as_split(graph, devices, session, given := dict(options)), strategy, given, verify)
     result: Components = ALGORITHM.solve(
         as_problem(graph), strategy=strategy, session=session, verify=verify, options=options
     )
@@ -133,7 +146,7 @@ def connected_components(
 
 
 def _on_devices(
-    graph: SplitGraph | StreamedGraph, strategy: str, options: dict[str, Any], verify: bool
+    graph: SplitGraph | StreamedGraph, strategy: str, options: Mapping[str, Any], verify: bool
 ) -> Components:
     if verify and graph.source is None:
         raise InputError("verify = True; a graph that was made on its devices cannot be checked on the host")
@@ -168,5 +181,6 @@ def _guess(problem: ComponentsProblem, facts: DeviceFacts) -> Guess | None:
 
 
 ALGORITHM = Algorithm(
-    "connected_components", STRATEGIES, as_problem, _answer, _check, learns=True, only_call=(8.0, 7.0), guess=_guess
+    "connected_components", STRATEGIES, as_problem, _answer, _check, learns=True, only_call=(8.0, 7.0), guess=_guess,
+    split_options=SPLIT_OPTIONS,
 )

@@ -17,11 +17,12 @@ from clgraph.algorithms.components.message import Message, joining
 from clgraph.algorithms.components.plan import ComponentsPlan
 from clgraph.algorithms.components.problem import ComponentsProblem
 from clgraph.algorithms.components.strategies import STRATEGIES
-from clgraph.arguments import shown
+from clgraph.arguments import is_among, shown
+from clgraph.engine.options import checked_options
 from clgraph.engine.split_graph import Slab, SplitGraph, StreamedGraph, wait_for
 from clgraph.engine.team import Team
 from clgraph.errors import UnsupportedStrategyError
-from clgraph.model.strategy import Choice, checked_options, choose
+from clgraph.model.strategy import Choice, choose
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.session import Session
 from clgraph.runtime.timing import RunInfo, Seconds
@@ -83,7 +84,7 @@ def solve(
     graph: SplitGraph | StreamedGraph, strategy: str, options: Mapping[str, Any]
 ) -> tuple[int, NDArray[np.int32], RunInfo]:
     """Return how many components there are, the numbers of the vertices' components, and what ran."""
-    if strategy not in ("auto", *LOCAL):
+    if not is_among(strategy, ("auto", *LOCAL)):
         raise UnsupportedStrategyError(f"strategy = {shown(strategy)}; on several devices: 'auto', {', '.join(LOCAL)}")
     started, team, n = time.perf_counter(), graph.team, graph.n_vertices
     asked, strategy = strategy, _picked(graph, strategy)

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from html import escape
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,9 @@ class RefinedMesh(TriangleMesh):
 
     history: NDArray[np.int64]
     info: RunInfo
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>{self.info._repr_html_()}"
 
 
 def refine_mesh(
@@ -130,7 +134,7 @@ def refine_mesh(
     --------
     >>> import clgraph as cg
     >>> square = cg.TriangleMesh.from_arrays([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
-    >>> refined = cg.refine_mesh(square, min_angle=25, max_area=0.01, session="pocl", strategy="priority")
+    >>> refined = cg.refine_mesh(square, min_angle=25, max_area=0.01, session="cpu", strategy="priority")
     >>> refined.quality().min_angle >= 25, refined.quality().max_area <= 0.01
     (True, True)
     """

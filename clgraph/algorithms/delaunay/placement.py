@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.delaunay.problem import RefineProblem
 from clgraph.primitives.sort import Sort
 from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.failure import STATUS_STUCK, check_status
 from clgraph.runtime.session import Session
 
 START, FLIPS = "delaunay/start.cl", "delaunay/flips.cl"
@@ -64,7 +65,7 @@ class Placement:
 
     def _flip(self, scope: dict[str, Any]) -> None:
         """Flip edges until the mesh is Delaunay; what the arrays hold of owners is not kept."""
-        session, t = self._session, self._problem.mesh.n_triangles
+        session, n, t = self._session, self._problem.mesh.n_points, self._problem.mesh.n_triangles
         cpu, units = session.facts.is_cpu, session.facts.compute_units
         program = session.program(FLIPS, {"WG_SIZE": 1 if cpu else 64})
         items = (32 if cpu else 128) * units
@@ -75,13 +76,15 @@ class Placement:
         }
         scope["owners"].fill(0)
         propose, flip = (program.bind(kernel, items, scope) for kernel in ("propose", "flip"))
-        self.flips = 0
+        self.flips, most = 0, n * (n - 1) // 2  # an edge that was flipped does not come back
         for number in count(1):
             propose.set(round=number)
             propose()
             if not (found := scope["found"].item(program.constant("N_FLIPS"))):
                 break
             self.flips += found
+            if self.flips > most:
+                check_status(STATUS_STUCK, f"{number} rounds of flips")
             flip.set(round=number)
             flip()
             scope["found"].fill(0)

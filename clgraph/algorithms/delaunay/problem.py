@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.arguments import checked_count, checked_flag, checked_number, shown
+from clgraph.arguments import check_choice, checked_count, checked_flag, checked_number, shown
 from clgraph.data.triangle_mesh import TriangleMesh
 from clgraph.errors import InputError, MeshError
 
@@ -140,8 +140,7 @@ def as_problem(
     most = None if max_points is None else checked_count("max_points", max_points, 2**31 - 1)
     if not 0 < mesh.n_triangles <= MOST_TRIANGLES:
         raise MeshError(f"the mesh has {mesh.n_triangles} triangles; allowed: 1 to {MOST_TRIANGLES}")
-    if whole not in WHOLE:
-        raise InputError(f"whole = {shown(whole)}; allowed: {', '.join(WHOLE)}")
+    check_choice("whole", whole, WHOLE)
     problem = RefineProblem(
         mesh, angle, area, most, checked_flag("partial", partial), whole, checked_flag("conforming", conforming)
     )

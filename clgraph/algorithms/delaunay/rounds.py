@@ -12,6 +12,7 @@ from clgraph.algorithms.delaunay.placement import Placement
 from clgraph.algorithms.delaunay.problem import RefineProblem
 from clgraph.progress import begin
 from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.failure import STATUS_STUCK, check_status
 from clgraph.runtime.session import Session
 
 MOST_ROUNDS = 1 << 14
@@ -38,7 +39,8 @@ class Refinement:
     from_device : bool
         Whether kernels of "child_launch" launch others; else the host does.
     group_size : int, optional
-        Work-items of the work-groups that refine "patches"; with 0 a patch is one work-item's, as it is on CPUs.
+        Work-items of the work-groups that refine "patches", rounded up to whole sub-groups unless it is 1; with 0 a
+        patch is one work-item's, as it is on CPUs.
 
     Attributes
     ----------
@@ -59,7 +61,9 @@ class Refinement:
         mesh, facts = problem.mesh, session.facts
         sizes, cpu = Sizes(facts), facts.is_cpu
         self._workers = workers or sizes.workers
-        group_size = (0 if cpu else 128) if group_size is None else group_size
+        group_size, width = (0 if cpu else 128) if group_size is None else group_size, facts.sub_group_size
+        if group_size > 1:
+            group_size = -(-group_size // width) * width
         in_groups = bool(group_size) and method == "patches"
         self._method = "priority" if in_groups else method  # of rounds of the whole mesh
         self._rim = 32
@@ -67,7 +71,7 @@ class Refinement:
         self._placement = Placement(session, problem)
         constant = session.program(MARK, sizes.exact).constant
         self._state = session.empty(constant("STATE_WORDS"), np.uint32)
-        words = ("N_POINTS", "N_TRIANGLES", "N_BAD", "N_GIVEN_UP", "N_TOO_LARGE")
+        words = ("N_POINTS", "N_TRIANGLES", "N_BAD", "N_GIVEN_UP", "N_TOO_LARGE", "N_STUCK")
         self._word = {name: constant(name) for name in words}
         self._history = session.zeros(2 * MOST_ROUNDS, np.uint32)
         self._urgency_counts = session.empty(constant("ENCROACHED + 1"), np.uint32)
@@ -199,6 +203,8 @@ class Refinement:
         """Return the words of the state; the number of points goes back to what there was room for."""
         state = self._state.get()
         place = self._word["N_POINTS"]
+        if turns := state[self._word["N_STUCK"]]:
+            check_status(STATUS_STUCK, f"refine_groups, round {turns} of a patch")
         if state[place] > self._most_points:
             state[place] = self._most_points
             self._state.set(state)

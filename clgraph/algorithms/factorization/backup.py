@@ -4,9 +4,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import pyopencl as cl
-
 from clgraph.algorithms.factorization.factors import DeviceModel
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.failure import typed_errors
 
 

@@ -7,7 +7,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from clgraph.algorithms.factorization.factors import Factors
+from clgraph.algorithms.factorization.host_model import predict_pairs
+from clgraph.algorithms.factorization.inputs import UnseenPairs
 from clgraph.algorithms.factorization.schedules import Schedule, capped, check_regularization
 from clgraph.data.ratings import Ratings
 from clgraph.errors import ConvergenceWarning
@@ -78,6 +82,7 @@ class Training(ABC):
         regularization: float = 0.0,
         history: Sequence[Epoch] = (),
         eval_ratings: Ratings | None = None,
+        unseen: UnseenPairs | None = None,
         tol: float | None = None,
         callback: Callback | None = None,
     ) -> list[Epoch]:
@@ -95,8 +100,10 @@ class Training(ABC):
             Earlier epochs, which the schedule and the numbers of the new ones go on from.
         eval_ratings : Ratings, optional
             Ratings of the same users and items.
+        unseen : UnseenPairs, optional
+            More ratings to evaluate on. Only the biases of known users and items, and the mean, predict them.
         tol : float, optional
-            Stop after an epoch that lowers the error on *eval_ratings*, or without them on the
+            Stop after an epoch that lowers the error on *eval_ratings* and *unseen*, or without them on the
             training ratings, by less.
         callback : callable, optional
             See :data:`Callback`.
@@ -118,7 +125,8 @@ class Training(ABC):
             The error became infinite or NaN: the training ends, the last finite factors are restored.
         """
         check_regularization(regularization)
-        evaluation = None if eval_ratings is None else self.errors_on(eval_ratings)
+        n_seen = 0 if eval_ratings is None else eval_ratings.n_ratings
+        evaluation = None if eval_ratings is None or not n_seen else self.errors_on(eval_ratings)
         self.epochs = list(history)
         self.save(self.epochs)
         tell = begin("fitting", n_epochs, "epochs")
@@ -135,6 +143,8 @@ class Training(ABC):
                         ConvergenceWarning, stacklevel=2,
                     )  # fmt: skip
                     break
+                if unseen is not None and unseen.values.size:
+                    epoch = epoch._replace(eval_loss=self._with_unseen(epoch.eval_loss, n_seen, unseen))
                 self.save([*self.epochs, epoch])
                 self.epochs = [*self.epochs, epoch]
                 tell(done, f"RMSE {epoch.loss:.4f}")
@@ -146,6 +156,14 @@ class Training(ABC):
             self.epochs = self.restore()
             raise
         return self.epochs
+
+    def _with_unseen(self, eval_loss: float, n_seen: int, unseen: UnseenPairs) -> float:
+        """Return the root mean square error on *n_seen* ratings, whose own is *eval_loss*, and on *unseen*."""
+        predictions = predict_pairs(self.model.get(), self.model.mean, unseen.users, unseen.items)
+        squares = float(np.square(unseen.values - predictions, dtype=np.float64).sum())
+        if n_seen:
+            squares += n_seen * eval_loss**2
+        return math.sqrt(squares / (n_seen + unseen.values.size))
 
     @abstractmethod
     def errors_on(self, ratings: Ratings) -> Any:

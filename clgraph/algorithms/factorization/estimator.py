@@ -105,6 +105,8 @@ class SGDMatrixFactorization(FittedFactorization):
         Where it ran and how long each part took, in the last fit; a loaded model has none.
     n_features_in_ : int
         Number of items; 2 after a fit on pairs.
+    feature_names_in_ : object array, shape (n_features_in_,)
+        Names of the columns, after a fit on a frame whose columns have some.
 
     Notes
     -----
@@ -185,8 +187,10 @@ class SGDMatrixFactorization(FittedFactorization):
         X : Ratings, scipy sparse array or dense array, shape (n_users, n_items), or pairs, shape (n_ratings, 2)
         y : array, shape (n_ratings,)
             Ratings of the pairs; ignored otherwise.
-        eval_set : like *X*, or a tuple (X, y) of pairs, optional
-            Ratings of the same users and items whose error is told after each epoch.
+        eval_set : like *X*, or a tuple (X, y) of pairs and their ratings, optional
+            Ratings whose error is told after each epoch. Pairs may follow any form of *X*; their ids are those of
+            the fit, or row and column numbers if it had none. Pairs may have users and items that *X* has not,
+            which count as in :meth:`predict`. Other forms have those of *X*.
         callback : callable, optional
             ``callback(number, epoch)`` after each epoch; a true result stops the fit.
 
@@ -263,8 +267,7 @@ class SGDMatrixFactorization(FittedFactorization):
         verbose = checked_count("verbose", self.verbose, _MOST_EPOCHS, least=-_MOST_EPOCHS)
         tol = None if self.tol is None else checked_number("tol", self.tol, -math.inf)
         schedule = make_schedule(self.schedule, self.learning_rate, self.decay, self.regularization)
-        evaluation = eval_set if isinstance(eval_set, tuple) and len(eval_set) == 2 else (eval_set, None)
-        eval_ratings = None if eval_set is None else self._numbered(*evaluation, known=known)
+        eval_ratings, unseen = self._evaluation(eval_set, known)
         engine = self._engine(
             ratings, rank=start.user_factors.shape[1], strategy=self.strategy,
             options=self.strategy_options, deterministic=isinstance(self.random_state, numbers.Integral),
@@ -281,7 +284,7 @@ class SGDMatrixFactorization(FittedFactorization):
         try:
             engine.train(
                 n_epochs, schedule=schedule, regularization=self.regularization, history=history, tol=tol,
-                callback=after_epoch, eval_ratings=eval_ratings,
+                callback=after_epoch, eval_ratings=eval_ratings, unseen=unseen,
             )  # fmt: skip
         except KeyboardInterrupt:
             if len(engine.epochs) > len(history):
@@ -336,6 +339,8 @@ class SGDMatrixFactorization(FittedFactorization):
         known = self._known
         arrays = {name: getattr(self, f"{name}_") for name in Factors._fields}
         arrays |= {"offsets": known.user_offsets, "items": known.items}
+        if hasattr(self, "feature_names_in_"):
+            arrays["feature_names"] = self.feature_names_in_.astype(str)
         write_model(path, settings, arrays | {"user_ids": known.user_ids, "item_ids": known.item_ids})
 
     @classmethod
@@ -349,7 +354,7 @@ class SGDMatrixFactorization(FittedFactorization):
         """
         settings, arrays = read_model(path)
         try:
-            model = cls(**settings["parameters"], session=session)
+            model = cls(**settings["parameters"] | ({} if session is None else {"session": session}))
             factors = Factors(*(arrays.get(name) for name in Factors._fields))  # type: ignore[arg-type]
             n_users, n_items = check_factors(factors)
             check_model(settings, arrays, factors, cls().get_params())
@@ -365,6 +370,10 @@ class SGDMatrixFactorization(FittedFactorization):
         for name, array in factors._asdict().items():
             setattr(model, f"{name}_", array)
         model.n_iter_, model.n_features_in_ = len(model.history_), 2 if model._fitted_on_pairs else n_items
+        if (names_in := arrays.get("feature_names")) is not None:
+            if names_in.shape != (model.n_features_in_,) or names_in.dtype.kind != "U":
+                raise InputError(f"{path}: {names_in.shape} names of {model.n_features_in_} features")
+            model.feature_names_in_ = names_in.astype(object)
         return model
 
     def __sklearn_clone__(self) -> SGDMatrixFactorization:

@@ -10,17 +10,20 @@ from scipy.sparse import issparse
 from clgraph.algorithms.factorization.factors import Factors
 from clgraph.algorithms.factorization.host_model import fold_in, item_means, predict_pairs
 from clgraph.algorithms.factorization.inputs import (
+    UnseenPairs,
     are_pairs,
     numbered_as,
     pair_ids,
     ratings_of_matrix,
     ratings_of_pairs,
+    split_pairs,
 )
 from clgraph.algorithms.factorization.scikit_learn import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     check_is_fitted,
+    check_X_y,
     r2_score,
     validate_data,
 )
@@ -186,6 +189,17 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     def _numbered(self, X: Any, y: Any = None, *, known: Ratings | None = None) -> Ratings:
         """Return *X* and *y* as Ratings of the users and items of *known*, or else of the fit."""
         return numbered_as(known or self._known, self._ratings(X, y, reset=False), new_users=False)
+
+    def _evaluation(self, eval_set: Any, known: Ratings) -> tuple[Ratings | None, UnseenPairs | None]:
+        """Return the ratings of *eval_set* in the numbers of *known*, and pairs of unknown users or items."""
+        if eval_set is None:
+            return None, None
+        X, y = eval_set if isinstance(eval_set, tuple) and len(eval_set) == 2 else (eval_set, None)
+        if y is None or not are_pairs(X):
+            return self._numbered(X, y, known=known), None
+        if self._fitted_on_pairs:
+            return split_pairs(known, *validate_data(self, X, y, reset=False, dtype=None, y_numeric=True))
+        return split_pairs(known, *check_X_y(X, y, dtype=None, y_numeric=True))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "user_factors_")

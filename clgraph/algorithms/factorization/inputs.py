@@ -1,7 +1,7 @@
 """What an estimator is given as Ratings, in the numbers of the users and items of its fit."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,6 +39,37 @@ def ratings_of_matrix(X: Any) -> Ratings:
     users, items = np.indices(X.shape, np.int32)
     n_users, n_items = X.shape
     return Ratings.from_triples(users.ravel(), items.ravel(), X.ravel(), n_users=n_users, n_items=n_items)
+
+
+class UnseenPairs(NamedTuple):
+    """Pairs to evaluate on whose user or item has no number in the fit, and their ratings.
+
+    Attributes
+    ----------
+    users, items : int32 array, shape (n,)
+        Numbers in the fit, -1 if unknown.
+    values : float32 array, shape (n,)
+    """
+
+    users: NDArray[np.int32]
+    items: NDArray[np.int32]
+    values: NDArray[np.float32]
+
+
+def split_pairs(known: Ratings, pairs: NDArray[Any], values: NDArray[Any]) -> tuple[Ratings, UnseenPairs]:
+    """Return the ratings of *pairs* whose user and item *known* has, in its numbers, and the other ones."""
+    ratings = ratings_of_pairs(pairs, values)
+    assert ratings.user_ids is not None
+    assert ratings.item_ids is not None
+    users = known.user_index(ratings.user_ids, default=-1)[ratings.users]
+    items = known.item_index(ratings.item_ids, default=-1)[ratings.items]
+    seen = (users >= 0) & (items >= 0)
+    return (
+        Ratings.from_triples(
+            users[seen], items[seen], ratings.values[seen], n_users=known.n_users, n_items=known.n_items
+        ),
+        UnseenPairs(users[~seen], items[~seen], ratings.values[~seen]),
+    )
 
 
 def numbered_as(known: Ratings, ratings: Ratings, *, new_users: bool) -> Ratings:

@@ -15,6 +15,7 @@ from clgraph.primitives.fill import iota
 from clgraph.primitives.reduce import reduce
 from clgraph.primitives.sort import sort
 from clgraph.runtime.arrays import DeviceArray
+from clgraph.runtime.failure import STATUS_STUCK, check_status
 from clgraph.runtime.program import Launch
 
 logger = logging.getLogger(__name__)
@@ -86,7 +87,7 @@ class _Search:
         words = session.empty(2 * n_columns, np.uint32)
         words.fill(program.constant("NOBODY"))
         self._alive, self._left = session.empty(n_rows, np.int32), session.empty(n_rows, np.uint32)
-        self._alive_at = program.constant("STATE_ALIVE")
+        self._alive_at, self._round_at = map(program.constant, ("STATE_ALIVE", "STATE_ROUND"))
         self._state = session.zeros(program.constant("STATE_WORDS"), np.uint32)
         self._state.set(np.array([n_rows]), offset=self._alive_at)
         self._state.set(np.array([1]), offset=program.constant("STATE_DISPLACED"))
@@ -108,6 +109,7 @@ class _Search:
         compact = Compact(
             self._session, n_alive, self._alive, predicate="left_[i] > 0u", arrays={"left_": self._left}
         )
+        before, turns = -1, 0
         while n_alive > few_rows:
             check_time()
             turn = self._turn(n_alive)
@@ -115,7 +117,11 @@ class _Search:
                 for launch in turn:
                     launch()
             compact.run_checked()
-            n_alive = int(compact.size.item())
+            n_alive, number = int(compact.size.item()), self._state.item(self._round_at)
+            turns = 0 if number != before else turns + _TURNS
+            if turns > n_alive + _TURNS:  # a turn settles at least one more row of a round
+                check_status(STATUS_STUCK, f"round {number} of matchings")
+            before = number
         self._state.set(np.array([n_alive]), offset=self._alive_at)
 
     def _turn(self, n_alive: int) -> list[Launch]:
@@ -135,6 +141,11 @@ class _Search:
         launch = self._session.program(SOURCE, self._defines, work_group_size=size).bind(
             "match_group", 1, self._scope, budget=_CPU_TURNS if facts.is_cpu else _GROUP_TURNS
         )
-        while self._state.item(self._alive_at):
+        state, progresses = self._state.get(), True
+        while state[self._alive_at]:
+            if not progresses:  # a launch ends a chunk of rows
+                check_status(STATUS_STUCK, "match_group")
             check_time()
             launch()
+            before, state = state, self._state.get()
+            progresses = not np.array_equal(before, state)

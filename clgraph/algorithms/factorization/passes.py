@@ -4,7 +4,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 import numpy as np
-import pyopencl as cl
 
 from clgraph.algorithms.factorization.factors import row_layout
 from clgraph.algorithms.factorization.plan import FactorizationPlan
@@ -13,6 +12,7 @@ from clgraph.device.facts import DeviceFacts
 from clgraph.errors import DeviceTimeoutError
 from clgraph.model.cost import Work
 from clgraph.model.recipe import Phase
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.program import Launch

@@ -5,7 +5,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import pyopencl as cl
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.plan import FactorizationPlan
@@ -13,6 +12,7 @@ from clgraph.arguments import check_choice
 from clgraph.device.facts import DeviceFacts
 from clgraph.errors import UnsupportedStrategyError
 from clgraph.model.recipe import Array
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.program import Launch, Program

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyopencl as cl
 
 from clgraph.algorithms.factorization import STRATEGIES, as_problem
 from clgraph.algorithms.factorization.backup import Backup
@@ -23,6 +22,7 @@ from clgraph.data.ratings import Ratings
 from clgraph.engine.team import Team
 from clgraph.errors import InputError
 from clgraph.model.strategy import Choice
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.arrays import DeviceArray
 from clgraph.runtime.failure import typed_errors
 from clgraph.runtime.session import Session

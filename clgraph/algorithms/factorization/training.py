@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyopencl as cl
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization import ALGORITHM, STRATEGIES, as_problem
@@ -20,9 +19,11 @@ from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import MAX_RANK, FactorizationProblem, Storage, offset_type
 from clgraph.arguments import checked_count
 from clgraph.data.ratings import Ratings
+from clgraph.engine.options import checked_options
 from clgraph.errors import InputError
-from clgraph.model.strategy import Choice, checked_options
+from clgraph.model.strategy import Choice
 from clgraph.primitives.types import c_type
+from clgraph.runtime import opencl as cl
 from clgraph.runtime.session import Session
 from clgraph.runtime.timing import Recorder, RunInfo, Seconds
 

@@ -21,7 +21,7 @@ network so that those with most low bits in common stand side by side.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from clgraph.algorithms.hash_collisions.plan import CollisionPlan
 from clgraph.algorithms.hash_collisions.problem import CollisionProblem, as_problem
@@ -30,6 +30,14 @@ from clgraph.algorithms.hash_collisions.table import CollisionTable as Collision
 from clgraph.algorithms.hash_collisions.table import as_table
 from clgraph.engine.algorithm import Algorithm
 from clgraph.runtime.session import SessionLike
+
+
+class Options(TypedDict, total=False):
+    """Options of all strategies of :func:`hash_collisions`, which tells what each does."""
+
+    tile: int | None
+    distinct: str | None
+    layout: str | None
 
 
 def hash_collisions(
@@ -41,7 +49,7 @@ def hash_collisions(
     strategy: str = "auto",
     session: SessionLike = None,
     verify: bool = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> CollisionTable:
     """Count the collisions of hash colourings of *graph*, for each hash function and each number of bits.
 

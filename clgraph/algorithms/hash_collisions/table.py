@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.hash_collisions.problem import MOST_BITS, CollisionProblem
 from clgraph.arguments import check_choice, checked_count
 from clgraph.data.vertex_hashes import HASHES, hash_colors
+from clgraph.engine.result import Result
 from clgraph.errors import InputError
 from clgraph.runtime.timing import RunInfo
 
@@ -28,7 +29,7 @@ class BestHash(NamedTuple):
     maximum: int
 
 
-class CollisionTable(_CollisionTable):
+class CollisionTable(Result, _CollisionTable):
     """Result of :func:`hash_collisions`; unpacks as ``total, maximum``.
 
     Attributes
@@ -81,6 +82,12 @@ class CollisionTable(_CollisionTable):
         return hash_colors(hash, self.n_vertices, checked_count("bits", bits, MOST_BITS))
 
     def __str__(self) -> str:
+        return self._table("simple")
+
+    def _repr_html_(self) -> str:
+        return self._table("html") + self.info._repr_html_()
+
+    def _table(self, style: str) -> str:
         from tabulate import tabulate
 
         lines = [
@@ -88,7 +95,7 @@ class CollisionTable(_CollisionTable):
             for name, totals, maxima in zip(self.hashes, self.total.tolist(), self.maximum.tolist(), strict=True)
         ]
         headers = ["total (maximum)", *(f"{bits} bits" for bits in self.bit_widths)]
-        return str(tabulate(lines, headers, disable_numparse=True, stralign="right"))
+        return str(tabulate(lines, headers, style, disable_numparse=True, stralign="right"))
 
 
 def as_table(counts: Iterable[NDArray[np.int64]], problem: CollisionProblem) -> CollisionTable:

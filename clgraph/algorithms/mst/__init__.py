@@ -23,7 +23,7 @@ References
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,13 +34,15 @@ from clgraph.algorithms.mst.plan import ForestPlan
 from clgraph.algorithms.mst.problem import ForestProblem, as_problem, undirected
 from clgraph.algorithms.mst.strategies import STRATEGIES
 from clgraph.algorithms.mst.total_weight import total_weight
-from clgraph.arguments import checked_flag, shown
+from clgraph.arguments import checked_flag, is_among, shown
 from clgraph.data.csr import as_csr_array
 from clgraph.data.graph import Graph, as_graph
+from clgraph.data.networkx_graphs import Weight
 from clgraph.data.wrapped import WrappedGraph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
-from clgraph.engine.split_graph import SplitGraph, as_split
+from clgraph.engine.result import Result
+from clgraph.engine.split_graph import SPLIT_OPTIONS, SplitGraph, as_split
 from clgraph.errors import InputError, UnsupportedStrategyError
 from clgraph.runtime.session import SessionLike
 from clgraph.runtime.timing import RunInfo
@@ -57,7 +59,7 @@ class _SpanningForest(NamedTuple):
     edges: NDArray[np.int64]
 
 
-class SpanningForest(_SpanningForest):
+class SpanningForest(Result, _SpanningForest):
     """Result of :func:`minimum_spanning_forest`; unpacks as ``weight, edges``.
 
     Attributes
@@ -69,13 +71,15 @@ class SpanningForest(_SpanningForest):
         Positions in ``graph.column_indices`` and ``graph.edge_weights``, rising; an edge stands in the row of its
         lesser end.
     graph : Graph
-        Undirected, with sorted rows; the input itself if that is so.
+        Undirected, with sorted rows; the input itself if that is so. A pickle of the forest has the vertices and
+        their labels only, beside the ends and weights of the forest's edges; all methods work on it.
     info : RunInfo
         What ran, where, and how long it took.
     """
 
     graph: Graph
     info: RunInfo
+    _FROM_GRAPH = "sources", "targets", "weights"
 
     @cached_property
     def sources(self) -> NDArray[np.int32]:
@@ -113,16 +117,25 @@ class SpanningForest(_SpanningForest):
         return self.to_graph().to_networkx()
 
 
+class Options(TypedDict, total=False):
+    """Options of all strategies of :func:`minimum_spanning_forest`, which tells what each does."""
+
+    light_edges: float | None
+    merge: str
+    shares: str
+    segment_entries: int | None
+
+
 def minimum_spanning_forest(
     graph: Any,
     *,
     strategy: str = "auto",
     maximum: bool = False,
-    weight: str | None = "weight",
+    weight: Weight = "weight",
     session: SessionLike = None,
     devices: object = None,
     verify: bool = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> SpanningForest:
     """Find the minimum spanning forest of *graph*: a minimum spanning tree of every component.
 
@@ -135,8 +148,9 @@ def minimum_spanning_forest(
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
     maximum : bool
         Find the maximum spanning forest.
-    weight : str or None
-        Edge attribute of a networkx graph to use; edges without it weigh 1.
+    weight : str, function or None
+        Edge attribute of a networkx graph to use; edges without it weigh 1. A function ``weight(u, v, attributes)``
+        returns the weight of an edge, or ``None`` to hide it; see :meth:`clgraph.Graph.from_networkx`.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
     devices : "all", or sequence of str, Session or pyopencl.Device, optional
@@ -177,7 +191,8 @@ def minimum_spanning_forest(
     """
     if devices is not None or isinstance(graph, SplitGraph):
         checked_flag("verify", verify)
-        result = _on_devices(graph, devices, session, options, strategy=strategy, maximum=maximum, weight=weight)
+        ALGORITHM.check_options(options)
+        result = _on_devices(graph, devices, session, dict(options), strategy=strategy, maximum=maximum, weight=weight)
         if verify:
             _check(ForestProblem(result.graph, maximum), result)
         return result
@@ -189,9 +204,9 @@ def minimum_spanning_forest(
 
 def _on_devices(
     graph: Any, devices: object, session: SessionLike, options: dict[str, Any], *, strategy: str, maximum: bool,
-    weight: str | None,
+    weight: Weight,
 ) -> SpanningForest:
-    if strategy not in ("auto", "edge_list"):
+    if not is_among(strategy, ("auto", "edge_list")):
         raise UnsupportedStrategyError(f"strategy = {shown(strategy)}; on several devices: 'auto', 'edge_list'")
     given = graph.source if isinstance(graph, SplitGraph) else as_graph(graph, weight=weight)
     if given is None:
@@ -231,5 +246,6 @@ def _check(problem: ForestProblem, result: SpanningForest) -> None:
 
 
 ALGORITHM = Algorithm(
-    "minimum_spanning_forest", STRATEGIES, as_problem, _answer, _check, learns=True, only_call=_ONLY_CALL
+    "minimum_spanning_forest", STRATEGIES, as_problem, _answer, _check, learns=True, only_call=_ONLY_CALL,
+    split_options=SPLIT_OPTIONS,
 )

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from clgraph.arguments import checked_flag
 from clgraph.data.graph import Graph
+from clgraph.data.networkx_graphs import Weight
 from clgraph.data.wrapped import wrap_graph
 from clgraph.engine.problem import GraphProblem
 from clgraph.runtime.device_graph import beside
@@ -28,7 +29,7 @@ class ForestProblem(GraphProblem):
         return replace(self, graph=made)
 
 
-def as_problem(graph: Any, *, maximum: bool = False, weight: str | None = "weight") -> ForestProblem:
+def as_problem(graph: Any, *, maximum: bool = False, weight: Weight = "weight") -> ForestProblem:
     """Check the arguments of :func:`minimum_spanning_forest`; a directed graph becomes undirected."""
     maximum, graph = checked_flag("maximum", maximum), wrap_graph(graph, weight=weight, weighted=True)
     graph._require_fits(*_LIMITS)

@@ -28,7 +28,7 @@ References
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,7 @@ from clgraph.algorithms.partition.problem import PartitionProblem, as_problem, w
 from clgraph.algorithms.partition.strategies import STRATEGIES
 from clgraph.arguments import Seed
 from clgraph.engine.algorithm import Algorithm
+from clgraph.engine.result import Result
 from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import RunInfo
 
@@ -46,7 +47,7 @@ class _Partition(NamedTuple):
     parts: NDArray[np.int32]
 
 
-class Partition(_Partition):
+class Partition(Result, _Partition):
     """Result of :func:`partition`; unpacks as ``edge_cut, parts``.
 
     Attributes
@@ -72,6 +73,17 @@ class Partition(_Partition):
     info: RunInfo
 
 
+class Options(TypedDict, total=False):
+    """Options of all strategies of :func:`partition`, which tells what each does."""
+
+    coarsest: int | None
+    individuals: int | None
+    top_k: int
+    drop_light_edges: bool
+    move_at: int | None
+    host: str | None
+
+
 def partition(
     graph: Any,
     n_parts: int,
@@ -88,7 +100,7 @@ def partition(
     deterministic: bool = False,
     session: SessionLike = None,
     verify: bool = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> Partition:
     """Divide the vertices of *graph* into *n_parts* parts of like weight, with few edges between parts.
 

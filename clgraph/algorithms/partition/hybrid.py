@@ -135,14 +135,19 @@ class Hybrid(Multilevel):
 def _by_metis(problem: PartitionProblem) -> NDArray[np.int32]:
     import pymetis  # type: ignore[import-not-found,unused-ignore]
 
-    graph, shares = problem.graph, problem.targets
+    graph, shares = problem.graph, None
+    parts_used = np.arange(problem.n_parts, dtype=np.int32)
+    if problem.target_weights is not None:
+        parts_used = np.flatnonzero(problem.target_weights.astype(np.float32) > 0).astype(np.int32)  # METIS takes no 0
+        used = problem.target_weights[parts_used]
+        shares = (used / used.sum()).tolist()
     rows: dict[str, Any] = {"xadj": graph.row_offsets, "adjncy": graph.column_indices}
     if hasattr(pymetis, "CSRAdjacency"):  # from 2025 on, when the other way became deprecated
         rows = {"adjacency": pymetis.CSRAdjacency(graph.row_offsets, graph.column_indices)}
     _, parts = pymetis.part_graph(
-        problem.n_parts, **rows, vweights=problem.vertex_weights,
+        parts_used.size, **rows, vweights=problem.vertex_weights,
         eweights=None if graph.edge_weights is None else np.maximum(graph.edge_weights, 1),
-        tpwgts=None if problem.target_weights is None else (shares / shares.sum()).tolist(),
+        tpwgts=shares,
         options=pymetis.Options(seed=problem.seed % 2**31, ufactor=max(1, round(1000 * problem.imbalance))),
     )
-    return np.asarray(parts, np.int32)
+    return parts_used[np.asarray(parts, np.int64)]

@@ -18,7 +18,7 @@ Strategies
     One work-item of a CPU settles the vertices in the order of their distances [7]_.
 ``host``
     scipy's Dijkstra, on one core of the host; small graphs are done before a kernel would have begun. It adds up
-    weights as float64, so it does not take weights of float32, nor integers where a path may be longer than 2**53.
+    weights as float64, so it does not find float32 distances, nor integers where a path may be longer than 2**53.
 
 ``frontier`` and ``delta_stepping`` adapt the width of buckets [3]_, and make one launch on GPUs.
 
@@ -39,21 +39,25 @@ References
 """
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
+from clgraph.algorithms.sssp import host
 from clgraph.algorithms.sssp.plan import PathsPlan
 from clgraph.algorithms.sssp.problem import as_problem
 from clgraph.algorithms.sssp.strategies import STRATEGIES
 from clgraph.algorithms.traversal.paths import path_to
 from clgraph.algorithms.traversal.problem import SearchProblem
 from clgraph.data.graph import Graph
+from clgraph.data.networkx_graphs import Weight
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
+from clgraph.engine.result import Result
 from clgraph.errors import InputError
-from clgraph.runtime.session import SessionLike
+from clgraph.runtime.graph_on_device import GraphOnDevice
+from clgraph.runtime.session import Session, SessionLike
 from clgraph.runtime.timing import RunInfo
 
 
@@ -62,14 +66,15 @@ class _ShortestPaths(NamedTuple):
     predecessors: NDArray[np.int32] | None
 
 
-class ShortestPaths(_ShortestPaths):
+class ShortestPaths(Result, _ShortestPaths):
     """Result of :func:`sssp`; unpacks as ``distances, predecessors``.
 
     Attributes
     ----------
     distances : array, shape (n_vertices,)
         The weight of a shortest path from the nearest source. With integer weights it is int64 and exact, and
-        unreached vertices have -1; with float weights it is of their type, and unreached vertices have inf.
+        unreached vertices have -1. With float weights it is float64, a sum from the source on that is rounded after
+        each edge, or float32 on request; unreached vertices have inf.
     predecessors : int32 array, shape (n_vertices,), or None
         The vertex before this one on a shortest path; it is ``None`` unless it was asked for. Sources and unreached
         vertices have -9999. Any other vertex has the least of the vertices that are nearer and lead to it on a
@@ -77,6 +82,7 @@ class ShortestPaths(_ShortestPaths):
         from which the fewest such edges lead back to a source or to a vertex that has a nearer one. So predecessors
         always lead to a source.
     graph : Graph
+        The input. A pickle has its vertices and their labels only, which :meth:`path_to` needs.
     sources : int32 array
         Vertex numbers of the sources.
     info : RunInfo
@@ -100,6 +106,16 @@ class ShortestPaths(_ShortestPaths):
         return path_to(self.graph, self.predecessors, self.sources, vertex)
 
 
+class Options(TypedDict, total=False):
+    """Options of all strategies of :func:`sssp`, which tells what each does."""
+
+    atomic: bool
+    balance: bool
+    mda: int | str
+    threshold: int | None
+    delta: float | None
+
+
 def sssp(
     graph: Any,
     source: Any,
@@ -107,10 +123,11 @@ def sssp(
     strategy: str = "auto",
     limit: float | None = None,
     predecessors: bool = False,
-    weight: str | None = "weight",
+    weight: Weight = "weight",
+    dtype: DTypeLike | None = None,
     session: SessionLike = None,
     verify: bool = False,
-    **options: Any,
+    **options: Unpack[Options],
 ) -> ShortestPaths:
     """Find the weight of a shortest path from *source* to each vertex of *graph*.
 
@@ -127,8 +144,13 @@ def sssp(
         weights, is none.
     predecessors : bool
         Find predecessors, too.
-    weight : str or None
-        Edge attribute of a networkx graph to use; edges without it weigh 1.
+    weight : str, function or None
+        Edge attribute of a networkx graph to use; edges without it weigh 1. A function ``weight(u, v, attributes)``
+        returns the weight of an edge, or ``None`` to hide it; see :meth:`clgraph.Graph.from_networkx`.
+    dtype : dtype or str, optional
+        Type of the distances. By default integer weights give int64 and float weights float64, as in scipy. With
+        float32 weights ``"float32"`` is allowed, too: distances take half the memory, and have a relative error of up
+        to 6e-8 for each edge of the path.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one.
     verify : bool
@@ -154,9 +176,9 @@ def sssp(
     DistanceOverflowError
         A distance has more than 63 bits.
     InputError
-        *graph* is no graph, or an option is out of range.
+        *graph* is no graph, an option is out of range, or distances by such weights cannot be of *dtype*.
     UnsupportedStrategyError
-        The strategy is unknown, or the device cannot run it.
+        The strategy is unknown, or the device cannot run it or hold such distances.
     DeviceMemoryError
         The graph does not fit on the device.
 
@@ -168,7 +190,9 @@ def sssp(
     >>> paths.distances.tolist(), paths.path_to(2)
     ([0, 2, 5], [0, 1, 2])
     """
-    problem = as_problem(graph, source=source, limit=limit, predecessors=predecessors, weight=weight)
+    problem = as_problem(
+        graph, source=source, limit=limit, predecessors=predecessors, weight=weight, dtype=dtype
+    )
     result: ShortestPaths = ALGORITHM.solve(
         problem, strategy=strategy, session=session, verify=verify, options=options
     )
@@ -184,7 +208,18 @@ def _answer(problem: SearchProblem, plan: PathsPlan | HostPlan) -> ShortestPaths
 def _check(problem: SearchProblem, result: ShortestPaths) -> None:
     from clgraph.reference.sssp import check_sssp
 
-    check_sssp(problem.graph, problem.sources, result.distances, result.predecessors, limit=problem.limit)
+    check_sssp(
+        problem.graph, problem.sources, result.distances, result.predecessors, limit=problem.limit,
+        dtype=problem.held.answer_dtype,
+    )
 
 
-ALGORITHM = Algorithm("sssp", STRATEGIES, as_problem, _answer, _check, learns=True)
+def _left_out(problem: SearchProblem, session: Session) -> dict[str, str]:
+    """Leave the search to the host if it can do it and the device cannot hold the distances."""
+    reason = problem.held.unsupported(session.facts)
+    if reason is None or host.unfit(problem) is not None or isinstance(problem.graph, GraphOnDevice):
+        return {}
+    return {name: reason for name, strategy in STRATEGIES.items() if strategy.kind != "sequential"}
+
+
+ALGORITHM = Algorithm("sssp", STRATEGIES, as_problem, _answer, _check, left_out=_left_out, learns=True)

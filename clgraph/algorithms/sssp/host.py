@@ -25,9 +25,10 @@ _CALL, _LOOK = Work(host_seconds=3.5e-5), Work(host_seconds=2e-5)
 def unfit(problem: SearchProblem) -> str | None:
     """Return why scipy's distances, which are sums of doubles, would not be those that are asked for, or ``None``."""
     dtype = problem.weight_dtype
-    if dtype == np.float32:
-        return "scipy adds up weights as float64, and distances by float32 weights are sums of that type"
-    if dtype is not None and dtype != np.float64 and problem.graph.n_vertices * int(problem.weight_range[1]) >= _EXACT:
+    if dtype == np.float32 and not problem.wide:
+        return "scipy adds up weights as float64, and distances of float32 are sums of that type"
+    is_integer = dtype is not None and dtype.kind == "i"
+    if is_integer and problem.graph.n_vertices * int(problem.weight_range[1]) >= _EXACT:
         return "scipy adds up weights as float64, and a path may be longer than 2**53, up to which that is exact"
     return levels_unfit(problem)
 

@@ -28,7 +28,8 @@ class PathsPlan(SearchPlan):
 
     def __init__(self, session: Session, problem: SearchProblem, recipe: Recipe) -> None:
         if reason := problem.held.unsupported(session.facts):
-            raise UnsupportedStrategyError(f"{session.facts.name} cannot hold these distances: {reason}")
+            advice = "; pass dtype='float32'" if problem.weight_dtype == np.float32 else ""
+            raise UnsupportedStrategyError(f"{session.facts.name} cannot hold these distances: {reason}{advice}")
         super().__init__(session, problem, recipe)
         n, held = problem.graph.n_vertices, problem.held
         if held.dtype.itemsize == held.answer_dtype.itemsize:

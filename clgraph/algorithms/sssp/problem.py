@@ -6,13 +6,15 @@ from numbers import Real
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from clgraph.algorithms.traversal.problem import GREATEST, SearchProblem, sources_in
-from clgraph.algorithms.traversal.sources import LARGEST_DEGREE
-from clgraph.arguments import checked_flag, checked_number
+from clgraph.algorithms.traversal.sources import LARGEST_DEGREE, vertex_ids
+from clgraph.arguments import checked_flag, checked_number, refusing, shown
 from clgraph.data.graph import Graph
+from clgraph.data.networkx_graphs import Weight
 from clgraph.data.wrapped import wrap_graph
-from clgraph.errors import GraphError
+from clgraph.errors import GraphError, InputError
 from clgraph.runtime.device_graph import is_small
 from clgraph.runtime.session import Session
 from clgraph.runtime.weight_range import weight_range
@@ -37,7 +39,7 @@ class PathsProblem(SearchProblem):
 
 def as_problem(
     graph: Any, *, source: Any = LARGEST_DEGREE, limit: float | None = None, predecessors: bool = False,
-    weight: str | None = "weight",
+    weight: Weight = "weight", dtype: DTypeLike | None = None,
 ) -> PathsProblem:
     """Check the arguments of :func:`sssp`; a limit above the greatest distance is none."""
     predecessors = checked_flag("predecessors", predecessors)
@@ -45,7 +47,23 @@ def as_problem(
     sources = sources_in(graph, source)
     is_float = graph.weight_dtype is not None and graph.weight_dtype.kind == "f"
     limit = _checked_limit(limit, sys.float_info.max if is_float else GREATEST)
-    return PathsProblem(graph, sources, limit, weighted=True, predecessors=predecessors).admitted_if_checked()
+    wide = _is_wide(dtype, graph.weight_dtype)
+    problem = PathsProblem(graph, sources, limit, weighted=True, predecessors=predecessors, wide=wide)
+    return problem.admitted_if_checked()
+
+
+def _is_wide(dtype: DTypeLike | None, weights: np.dtype[Any] | None) -> bool:
+    """Return whether distances of *dtype* by these *weights* have 64 bits where 32 would hold the weights."""
+    if weights is None or weights.kind != "f":
+        allowed = ["int64"]
+    else:
+        allowed = ["float64", "float32"] if weights == np.float32 else ["float64"]
+    text = f"{' or '.join(allowed)} by {'edges that weigh 1' if weights is None else f'weights of {weights}'}"
+    with refusing("dtype", dtype, text):
+        name = allowed[0] if dtype is None else np.dtype(dtype).name
+    if name not in allowed:
+        raise InputError(f"dtype = {shown(dtype)}; allowed: {text}")
+    return weights == np.float32 and name == "float64"
 
 
 def _negative_weight(graph: Graph) -> GraphError:
@@ -54,9 +72,9 @@ def _negative_weight(graph: Graph) -> GraphError:
     assert weights is not None
     at = int(np.argmax(weights < 0))
     u = int(np.searchsorted(graph.row_offsets, at, "right")) - 1
-    names = range(graph.n_vertices) if graph.labels is None else graph.labels.tolist()
+    source, target = vertex_ids(graph, [u, int(graph.column_indices[at])])
     return GraphError(
-        f"edge ({names[u]!r}, {names[int(graph.column_indices[at])]!r}) has weight {weights[at]}; shortest paths "
+        f"edge ({source!r}, {target!r}) has weight {weights[at]}; shortest paths "
         "need weights of at least 0"
     )
 

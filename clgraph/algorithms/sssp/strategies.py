@@ -29,17 +29,17 @@ _WIDEST = 1e30  # bucket
 _HELD = 128  # vertices that a sub-group holds back where turns are few and long, from 32, 64, 96 and 128 on an H200
 _TURNS = 4096  # of a work-group alone in one launch
 _BUDGET = 2**22  # edges that one work-item looks at in a launch: a fraction of a second
-_MOST_LAUNCHES = 2**31 - 1
 
 
 def frontier(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
     """*delta* is the width of the first bucket; later ones are adapted."""
-    return _bucketed(problem, facts, work.frontier(problem.stats, facts, problem.light_share), delta, light_first=False)
+    asked = work.frontier(problem.stats, facts, problem.light_share, problem.held.dtype.itemsize)
+    return _bucketed(problem, facts, asked, delta, light_first=False)
 
 
 def delta_stepping(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None = None) -> Recipe:
     """*delta* is the width of the first bucket; later ones are adapted."""
-    asked = work.delta_stepping(problem.stats, facts, problem.light_share)
+    asked = work.delta_stepping(problem.stats, facts, problem.light_share, problem.held.dtype.itemsize)
     return _bucketed(problem, facts, asked, delta, light_first=True)
 
 
@@ -85,7 +85,8 @@ def _bucketed(
         problem, setting,
         Phase(f"{_FRONTIER}:initialize", n),
         Phase(f"{_FRONTIER}:start", 1, values={"delta": partial(_default_delta, problem) if delta is None else delta}),
-        Loop((search,), "round", "state[STATE_ALIVE]", _MOST_LAUNCHES, expected=1.0) if alone else search,
+        # A bucket takes at most a turn for each vertex that it settles, and six.
+        Loop((search,), "round", "state[STATE_ALIVE]", 16 * n // _TURNS + 16, expected=1.0) if alone else search,
     )
 
 
@@ -99,7 +100,8 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
     stats, held = problem.stats, problem.held
     n = stats.n_vertices
     n_chunks = f"({2 * n + stats.max_degree} / CHUNK + 2 * SPARE_CHUNKS)"
-    search = Phase(f"{_DIJKSTRA}:search", 1, work.dijkstra(stats, problem.light_share), {"budget": _BUDGET})
+    asked = work.dijkstra(stats, problem.light_share, held.dtype.itemsize)
+    search = Phase(f"{_DIJKSTRA}:search", 1, asked, {"budget": _BUDGET})
 
     def setting() -> Setting:
         return Setting(
@@ -114,7 +116,8 @@ def dijkstra(problem: SearchProblem, facts: DeviceFacts) -> Recipe:
     return _recipe(
         problem, setting,
         Phase(f"{_DIJKSTRA}:start", 1, values={"n_chunks": n_chunks}),
-        Loop((search,), "round", "state[STATE_ALIVE]", _MOST_LAUNCHES, expected=1.0),
+        # An entry of the heap is put once for each edge at most, and moves at most once a level, of 16.
+        Loop((search,), "round", "state[STATE_ALIVE]", 32 * (n + stats.n_edges) // _BUDGET + 2, expected=1.0),
     )
 
 

@@ -1,4 +1,7 @@
-"""What the searches of shortest paths ask of a device, their launches not counted."""
+"""What the searches of shortest paths ask of a device, their launches not counted.
+
+``distance_bytes`` is the size of one distance on the device, 4 or 8.
+"""
 from __future__ import annotations
 
 import math
@@ -23,23 +26,24 @@ _MANY_LEAVES = 0.25  # of the vertices: with fewer it takes longer to tell leave
 _NEAR_FAR = 2.5  # times as long as in order
 
 
-def frontier(stats: GraphStats, facts: DeviceFacts, light_share: float) -> Work:
+def frontier(stats: GraphStats, facts: DeviceFacts, light_share: float, distance_bytes: float) -> Work:
     if facts.is_cpu:
-        return dijkstra(stats, light_share, _NEAR_FAR)
+        return dijkstra(stats, light_share, distance_bytes, _NEAR_FAR)
     n, (met, m), heavy_share = float(stats.n_vertices), reached(stats), 1.0 - light_share
     m *= 1.0 + _AGAIN * heavy_share
     turns = 1.3 * stats.estimated_depth + _BUCKETS + _MORE_BUCKETS * heavy_share
     return Work(
         grid_barriers=_TURN_BARRIERS * turns if facts.dialect.has_grid_barrier else 0.0,
-        streamed_bytes=24.0 * n + 12.0 * m, gathers=(Gathers(2.0 * m, 4.0 * n), Gathers(4.0 * met, 8.0 * n)),
+        streamed_bytes=(20.0 + distance_bytes) * n + 12.0 * m,
+        gathers=(Gathers(2.0 * m, distance_bytes * n), Gathers(4.0 * met, 8.0 * n)),
         atomics=(Atomics(3.0 * met, max(2.0, n)),),
     )
 
 
-def delta_stepping(stats: GraphStats, facts: DeviceFacts, light_share: float) -> Work:
+def delta_stepping(stats: GraphStats, facts: DeviceFacts, light_share: float, distance_bytes: float) -> Work:
     if facts.is_cpu:
-        return dijkstra(stats, light_share, _SPLIT * _NEAR_FAR)
-    return frontier(stats, facts, light_share).times(_SPLIT)
+        return dijkstra(stats, light_share, distance_bytes, _SPLIT * _NEAR_FAR)
+    return frontier(stats, facts, light_share, distance_bytes).times(_SPLIT)
 
 
 def leaves_share(stats: GraphStats) -> float:
@@ -48,7 +52,7 @@ def leaves_share(stats: GraphStats) -> float:
     return leaves if leaves > _MANY_LEAVES else 0.0
 
 
-def dijkstra(stats: GraphStats, light_share: float, times: float = 1.0) -> Work:
+def dijkstra(stats: GraphStats, light_share: float, distance_bytes: float, times: float = 1.0) -> Work:
     """Return the work of Dijkstra's search, or of one that takes so many *times* as long.
 
     Where all weights are the same, entries wait in the lowest level, and a vertex has one.
@@ -59,9 +63,10 @@ def dijkstra(stats: GraphStats, light_share: float, times: float = 1.0) -> Work:
     if heavy_share:
         edges = min(stats.mean_degree, _LIGHT_EDGES / light_share if light_share else math.inf)
         moves = heavy_share * max(1.0, _ENTRIES + _ENTRIES_BY_EDGES * math.log(max(1.0, edges)))
+        moves *= distance_bytes / 4.0  # an entry moves once for each digit of the distances
     of_vertex = _PER_VERTEX + _PER_MOVE * moves + _PER_IRREGULAR * stats.irregularity
     near = Chain(waiting * of_vertex + times * _PER_EDGE * m, NEAR_BYTES)
     return Work(
-        streamed_bytes=times * 8.0 * stats.n_vertices,
-        chains=(near, Chain(times * _PER_FAR_EDGE * stats.far_neighbor_share * m, 4.0 * stats.n_vertices)),
+        streamed_bytes=times * (4.0 + distance_bytes) * stats.n_vertices,
+        chains=(near, Chain(times * _PER_FAR_EDGE * stats.far_neighbor_share * m, distance_bytes * stats.n_vertices)),
     )

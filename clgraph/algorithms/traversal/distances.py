@@ -20,7 +20,7 @@ class DistanceType:
     kind : str
         The kernels' name for the type of the weights.
     wide : bool
-        Whether distances have 64 bits.
+        Whether distances have 64 bits; those by float32 weights are float64 then.
     """
 
     kind: str
@@ -63,7 +63,7 @@ class DistanceType:
         """Return why a device cannot hold such distances, or ``None``."""
         if self.wide and not facts.has_int64_atomics:
             return "it has no 64-bit atomics"
-        return "it has no 64-bit floats" if self.kind == "WEIGHT_DOUBLE" and not facts.has_fp64 else None
+        return "it has no 64-bit floats" if self.is_float and self.wide and not facts.has_fp64 else None
 
 
 def distance_type(weights: np.dtype[Any] | None, greatest: float, *, wide: bool) -> DistanceType:

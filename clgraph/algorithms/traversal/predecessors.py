@@ -8,6 +8,7 @@ from clgraph.engine.plan import Plan
 from clgraph.model.cost import Gathers, Work
 from clgraph.model.recipe import Use
 from clgraph.runtime.device_graph import device_graph
+from clgraph.runtime.failure import STATUS_STUCK, check_status
 
 _SOURCE = "traversal/predecessors.cl"
 _SHORT = 1024  # lists that one work-group follows faster than a launch for each round would
@@ -17,8 +18,8 @@ _AT_ONCE = 8  # launches enqueued between two looks at the sizes
 
 def find_predecessors(problem: SearchProblem) -> Use:
     """Return the step that finds predecessors from the distances."""
-    n, m = float(problem.stats.n_vertices), float(problem.stats.n_edges)
-    once = Work(streamed_bytes=24.0 * n + 8.0 * m, gathers=(Gathers(m, 4.0 * n), Gathers(n, 8.0 * n)))
+    n, m, size = float(problem.stats.n_vertices), float(problem.stats.n_edges), float(problem.held.dtype.itemsize)
+    once = Work(streamed_bytes=(20.0 + size) * n + 8.0 * m, gathers=(Gathers(m, size * n), Gathers(n, 8.0 * n)))
     if not _has_flat_edges(problem):
         return Use(Predecessors, once + Work(launches=4.0), name="predecessors")
     a_round = Work(launches=1.0, read_backs=1.0)
@@ -50,7 +51,7 @@ class Predecessors:
             _SOURCE, defines, work_group_size=max(64, session.facts.sub_group_size)
         )
         self._state = session.empty(program.constant("FOLLOW_STATE_WORDS"), np.uint32)
-        self.rounds = 0
+        self.rounds, self._most_rounds = 0, n + _ROUNDS_ALONE  # a round goes an edge farther on a path
         scope = {
             **plan.scope, "n": n, "n_sources": sources.size, "rounds": session.empty(n, np.int32), "state": self._state,
         }  # fmt: skip
@@ -77,6 +78,8 @@ class Predecessors:
             size = state[self._program.constant("STATE_LISTED") + ((number - 1) & 3)]
             if not size:
                 break
+            if number > self._most_rounds:
+                check_status(STATUS_STUCK, f"follow_lists, round {number}")
             if size <= _SHORT:
                 self._rounds(number, number + _ROUNDS_ALONE - 1, n_groups=1)
             else:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from clgraph.engine.plan import Plan
 from clgraph.engine.watching import check_time
 from clgraph.model.recipe import Phase
+from clgraph.runtime.failure import STATUS_STUCK, check_status
 from clgraph.runtime.timing import RoundBalance
 
 CHILD_LAUNCH = "traversal/child_launch.cl"
@@ -62,6 +63,8 @@ class Rounds:
         rows: list[RoundBalance] = []
         while changed == done:
             check_time()
+            if done > self._plan.problem.graph.n_vertices:  # a round goes an edge farther on every path
+                check_status(STATUS_STUCK, f"{done} rounds of {self._launches[-1].kernel}")
             at_once = 1 if self._counts else min(1 + done // 4, _MOST_AT_ONCE)
             for number in range(done + 1, done + at_once + 1):
                 if self._counts:

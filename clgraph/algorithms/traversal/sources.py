@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.arguments import check_length, checked_array, shown
+from clgraph.arguments import check_length, checked_array, is_array, shown
 from clgraph.data.graph import Graph
 from clgraph.errors import InputError, SourceError
 
@@ -27,9 +27,10 @@ def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
     InputError
         There is no source.
     """
-    if isinstance(source, np.ndarray):
-        check_length("source", np.atleast_1d(source))
-        source = checked_array("source", source).tolist()
+    if is_array(source) and _find(graph, source) < 0:  # an id may have methods of an array, as pandas' Timestamp has
+        array = checked_array("source", source)
+        check_length("source", np.atleast_1d(array))
+        source = array.tolist()
     is_many = isinstance(source, Sequence) and not isinstance(source, str | bytes)
     if is_many and isinstance(source, tuple) and _find(graph, source) >= 0:
         is_many = False  # a tuple may be an id
@@ -58,9 +59,12 @@ def vertex_ids(graph: Graph, vertices: list[int]) -> list[Any]:
 
 def _find(graph: Graph, given: Any) -> int:
     """Return the number of the vertex of this id, -1 without one. A bool, which equals an integer, is none."""
+    is_number = isinstance(given, int | np.integer) and not isinstance(given, bool)
     if graph.labels is None:
-        is_number = isinstance(given, int | np.integer) and not isinstance(given, bool)
         return int(given) if is_number and 0 <= given < graph.n_vertices else -1
+    if is_number and graph.has_rising_labels:  # a dictionary of all labels would take seconds in a large graph
+        number = int(graph.labels.searchsorted(int(given))) if -(2**63) <= given < 2**63 else graph.n_vertices
+        return number if number < graph.n_vertices and graph.labels[number] == given else -1
     with contextlib.suppress(Exception):  # what has no hash, or fails when it is compared, is no id
         number = graph.vertex_numbers.get(given, -1)
         if number >= 0 and isinstance(given, _BOOL) == isinstance(graph.labels[number], _BOOL):

@@ -42,13 +42,14 @@ def _recipe(
 ) -> Recipe:
     """Return the recipe of rounds of *body* after what comes *before*; *n_words* distances, by default one a vertex."""
     n, held = problem.graph.n_vertices, problem.held
+    filled = Work(streamed_bytes=float(held.dtype.itemsize * n))
     atomic, balance = checked_flag("atomic", atomic), checked_flag("balance", balance)
     n_words = n if n_words is None else n_words
     n_rounds = work.n_rounds(problem.stats, facts, problem.light_share)
     active = work.active_share(problem.stats, facts, n_rounds)
     steps = (
         *before,
-        Phase(f"{_PLAIN}:initialize", n_words, Work(streamed_bytes=4.0 * n), {"n_words": n_words}),
+        Phase(f"{_PLAIN}:initialize", n_words, filled, {"n_words": n_words}),
         Phase(f"{_PLAIN}:start", problem.sources.size),
         Use(
             partial(rounds, body=body, counts=balance), Work(read_backs=work.n_looks(n_rounds)),
@@ -75,7 +76,8 @@ def topology_driven(
 ) -> Recipe:
     """Distances are lowered by loads and stores, or by atomics; *balance* counts the edges of each work-group."""
     body = (Phase(f"{_PLAIN}:relax_vertices", problem.graph.n_vertices),)
-    return _recipe(problem, facts, body, work.a_round(problem.stats, facts), atomic=atomic, balance=balance)
+    a_round = work.a_round(problem.stats, facts, problem.held.dtype.itemsize)
+    return _recipe(problem, facts, body, a_round, atomic=atomic, balance=balance)
 
 
 def node_splitting(
@@ -104,7 +106,7 @@ def node_splitting(
             *([Phase(f"{_SPLIT}:child_update", n_parts, values={"n_parts": n_parts})] if copies else []),
             Phase(f"{_SPLIT}:relax_parts", n_parts, values={"n_parts": n_parts}),
         ),
-        work.a_round(stats, facts, mda),
+        work.a_round(stats, facts, problem.held.dtype.itemsize, mda),
         before=(
             Phase(f"{_SPLIT}:count_children", n, Work(streamed_bytes=12.0 * n), {"mda": mda}),
             Use(sum_children, Work(launches=n_launches, streamed_bytes=8.0 * n)),
@@ -148,7 +150,8 @@ def child_launch(
             values={"first_group": f"({n} + WG_SIZE - 1) / WG_SIZE"}, max_groups=32 * facts.compute_units,
         ))  # fmt: skip
     return _recipe(
-        problem, facts, tuple(body), work.a_round(stats, facts, threshold), atomic=atomic, balance=balance,
+        problem, facts, tuple(body), work.a_round(stats, facts, problem.held.dtype.itemsize, threshold),
+        atomic=atomic, balance=balance,
         arrays=lambda: {"pieces": Array(2 if from_device else lambda: 2 * n_pieces(), np.int32)},
         defines={"FROM_DEVICE": int(from_device), "PIECE": _PIECE},
         details={"threshold": threshold, "launched_by": "device" if from_device else "host"},
@@ -171,7 +174,8 @@ def _rounds(problem: SearchProblem, facts: DeviceFacts) -> list[Part]:
     n = work.n_rounds(problem.stats, facts, problem.light_share)
     looks, weight = Work(read_backs=work.n_looks(n)), weights_of(facts).get(_ROUNDS, 1.0)
     active = n * work.active_share(problem.stats, facts, n)
-    return [(Work(launches=1.0), n, 1.0), (looks, 1.0, 1.0), (work.least_round(problem.stats, facts), active, weight)]
+    least = work.least_round(problem.stats, facts, problem.held.dtype.itemsize)
+    return [(Work(launches=1.0), n, 1.0), (looks, 1.0, 1.0), (least, active, weight)]
 
 
 def _plan_splitting(
@@ -180,7 +184,7 @@ def _plan_splitting(
 ) -> Any:
     """Have the cost model choose *mda* by the rates of the session's device."""
     if isinstance(mda, str) and mda == "model":
-        mda = work.model_mda(problem.stats, session.facts, session.profile.rates)
+        mda = work.model_mda(problem.stats, session.facts, session.profile.rates, problem.held.dtype.itemsize)
     return plan(session, problem, mda=mda, atomic=atomic, balance=balance)
 
 

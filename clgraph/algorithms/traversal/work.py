@@ -1,4 +1,7 @@
-"""What searches by rounds over all vertices ask of a device, and what all searches meet."""
+"""What searches by rounds over all vertices ask of a device, and what all searches meet.
+
+``distance_bytes`` is the size of one distance on the device, 4 or 8.
+"""
 from __future__ import annotations
 
 import math
@@ -55,14 +58,14 @@ def n_looks(rounds: float) -> float:
     return rounds if rounds < _SINGLE_ROUNDS else _SINGLE_ROUNDS + math.log(rounds / _SINGLE_ROUNDS, 1.25)
 
 
-def a_round(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) -> Work:
+def a_round(stats: GraphStats, facts: DeviceFacts, distance_bytes: float, mda: float = math.inf) -> Work:
     """Return the work of a round, but for its launches, where no part has more than *mda* edges.
 
     A vertex waits for the longest of those in its sub-group; children stand beside each other, and have about as many
     edges. No round is shorter than its longest part, of which a GPU's work-item loads one entry after the other.
     """
     if facts.is_cpu:
-        return _a_round_of_cores(stats, facts, mda)
+        return _a_round_of_cores(stats, facts, distance_bytes, mda)
     n, width, children_edges, n_children = stats.n_vertices, facts.sub_group_size, 0.0, 0.0
     sizes: Sequence[tuple[float, float]] = stats.degrees_and_shares  # edges that vertices keep, and their share
     if mda < stats.max_degree:
@@ -81,36 +84,39 @@ def a_round(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) -> Wor
         before, reached = reached, below**width
         slots += n * size * (reached - before)
     return Work(
-        streamed_bytes=_per_part(stats, mda) * (n + n_children) + (8.0 if stats.weighted else 4.0) * stats.n_edges,
-        gathers=(Gathers(slots + children_edges + _CHILD_GATHERS * n_children, 4.0 * n),),
+        streamed_bytes=_part_bytes(stats, distance_bytes, mda) * (n + n_children)
+        + (8.0 if stats.weighted else 4.0) * stats.n_edges,
+        gathers=(Gathers(slots + children_edges + _CHILD_GATHERS * n_children, distance_bytes * n),),
         chains=(Chain(min(mda, float(stats.max_degree)), 4.0 * max(n, stats.n_edges)),),
     )
 
 
-def _a_round_of_cores(stats: GraphStats, facts: DeviceFacts, mda: float = math.inf) -> Work:
+def _a_round_of_cores(stats: GraphStats, facts: DeviceFacts, distance_bytes: float, mda: float = math.inf) -> Work:
     """Return the same of a CPU; its core has several loads under way, and guesses wrong how long a row is."""
     n, n_children = float(stats.n_vertices), _children(stats, mda) if mda < stats.max_degree else 0.0
     far = _FAR_LOADS * stats.far_neighbor_share * stats.n_edges
     return Work(
-        streamed_bytes=_per_part(stats, mda) * (n + n_children) + _ENTRY_BYTES * stats.n_edges,
-        gathers=(Gathers(far + _CHILD_GATHERS * n_children, 4.0 * n),),
+        streamed_bytes=_part_bytes(stats, distance_bytes, mda) * (n + n_children) + _ENTRY_BYTES * stats.n_edges,
+        gathers=(Gathers(far + _CHILD_GATHERS * n_children, distance_bytes * n),),
         chains=(Chain(_ENTRY_LOADS * min(mda, float(stats.max_degree)), NEAR_BYTES),),
         host_seconds=_IRREGULAR_SECONDS * stats.irregularity * n / facts.compute_units,
     )
 
 
-def _per_part(stats: GraphStats, mda: float) -> float:
-    return 8.0 + (_PART_BYTES if mda < stats.max_degree else 4.0)
+def _part_bytes(stats: GraphStats, distance_bytes: float, mda: float) -> float:
+    return 4.0 + distance_bytes + (_PART_BYTES if mda < stats.max_degree else 4.0)
 
 
-def least_round(stats: GraphStats, facts: DeviceFacts) -> Work:
+def least_round(stats: GraphStats, facts: DeviceFacts, distance_bytes: float) -> Work:
     """Return a part of every round's work: each row is read, and of each entry the distance of its end."""
     if facts.is_cpu:
-        whole = _a_round_of_cores(stats, facts)
+        whole = _a_round_of_cores(stats, facts, distance_bytes)
         least = Work(streamed_bytes=whole.streamed_bytes, gathers=whole.gathers, host_seconds=whole.host_seconds)
         return least.times(_ROUNDED)  # parts shorten the chain
     n, m = float(stats.n_vertices), float(stats.n_edges)
-    return Work(streamed_bytes=8.0 * n + 4.0 * m, gathers=(Gathers(_ROUNDED * m, 4.0 * n),))
+    return Work(
+        streamed_bytes=(4.0 + distance_bytes) * n + 4.0 * m, gathers=(Gathers(_ROUNDED * m, distance_bytes * n),)
+    )
 
 
 def fill_parts(stats: GraphStats, mda: float) -> Work:
@@ -131,15 +137,16 @@ def likely_mda(stats: GraphStats) -> int:
     return max(4, round(4.0 * stats.mean_degree))
 
 
-def model_mda(stats: GraphStats, facts: DeviceFacts, rates: DeviceRates) -> int:
+def model_mda(stats: GraphStats, facts: DeviceFacts, rates: DeviceRates, distance_bytes: float) -> int:
     """Return the power of two, or the largest degree, predicted to be the best maximum; of equals the largest."""
     largest = max(1, stats.max_degree)
     powers = (1 << k for k in range(largest.bit_length(), 1, -1))
 
     def seconds(mda: int) -> float:
         is_split = mda < stats.max_degree
-        rounds = (a_round(stats, facts, mda) + Work(launches=1.0 + is_split)).times(n_rounds(stats, facts))
-        once = Work(launches=4.0, streamed_bytes=16.0 * stats.n_vertices) + fill_parts(stats, mda)
+        one = a_round(stats, facts, distance_bytes, mda) + Work(launches=1.0 + is_split)
+        rounds = one.times(n_rounds(stats, facts))
+        once = Work(launches=4.0, streamed_bytes=(12.0 + distance_bytes) * stats.n_vertices) + fill_parts(stats, mda)
         return estimate(rounds + once if is_split else rounds, rates).seconds
 
     return min((largest, *powers), key=seconds)

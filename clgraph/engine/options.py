@@ -1,0 +1,68 @@
+"""The options of strategies: list them, and check the options of a call."""
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from clgraph.arguments import shown
+from clgraph.errors import InputError
+from clgraph.model.strategy import Choice, Strategy
+from clgraph.names import unknown_argument
+
+
+def checked_options(strategies: Mapping[str, Strategy], choice: Choice, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *options* if the plan of the strategy chosen takes them all.
+
+    Raises
+    ------
+    InputError
+        It does not, and the message names the options that it takes; or no strategy was named to which they could
+        belong.
+    """
+    if not isinstance(options, Mapping):
+        raise InputError(f"options = {shown(options)}; allowed: a dictionary of option names and values")
+    if not options:
+        return {}
+    if choice.requested == "auto":
+        having = strategies_by_option(strategies)
+        owners = "; ".join(f"{option}: {', '.join(having.get(option, ['none']))}" for option in map(str, options))
+        names = ", ".join(map(str, options))
+        raise InputError(f"auto has no option {names}; name the strategy that has by strategy= ({owners})")
+    name, known = choice.strategy, sorted(option_names(strategies[choice.strategy]))
+    if unknown := sorted(str(option) for option in options if option not in known):
+        raise InputError(f"{name} has no option {', '.join(unknown)}; it has {', '.join(known) or 'none'}")
+    return dict(options)
+
+
+def option_names(strategy: Strategy) -> list[str]:
+    """Return the options that the plan of *strategy* takes."""
+    fixed = strategy.plan.keywords if isinstance(strategy.plan, partial) else {}
+    parameters = inspect.signature(strategy.plan).parameters.values()
+    return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in fixed]
+
+
+def strategies_by_option(strategies: Mapping[str, Strategy]) -> dict[str, list[str]]:
+    """Return the names of the strategies that have each option."""
+    found: dict[str, list[str]] = {}
+    for name, strategy in strategies.items():
+        for option in option_names(strategy):
+            found.setdefault(option, []).append(name)
+    return found
+
+
+def check_arguments(
+    function: str, options: Iterable[str], strategies: Mapping[str, Strategy], problem: Any, split: Iterable[str]
+) -> None:
+    """Raise an :class:`InputError` if *function* has no argument of the name of an option.
+
+    The arguments are the keywords of *problem*, the options of all *strategies*, and the options of a *split* graph.
+    """
+    known = {*strategies_by_option(strategies), *split}
+    if unknown := set(options) - known:
+        settings = [p.name for p in inspect.signature(problem).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        devices = ["devices"] if split else []
+        raise InputError(
+            unknown_argument(function, unknown, {*known, *settings, "strategy", "session", "verify", *devices})
+        )

@@ -1,0 +1,48 @@
+"""The class behind all results of algorithms: how they are shown and pickled."""
+from __future__ import annotations
+
+import copy
+from typing import Any, ClassVar, Self
+
+from clgraph.data.vertices import Vertices
+from clgraph.runtime.timing import RunInfo
+from clgraph.tables import html_fields
+
+
+class Result:
+    """A named tuple with attributes of its own: the answer, ``info``, and perhaps the ``graph``.
+
+    A pickle has no edges: of ``graph`` it keeps the number of vertices and their labels. Whatever else is asked of the
+    graph of an unpickled result raises a :class:`clgraph.errors.MissingEdgesError`. Copies share the graph.
+    """
+
+    info: RunInfo
+    _FROM_GRAPH: ClassVar[tuple[str, ...]] = ()
+    """Cached properties that need the graph; a pickle has their values."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        for name in self._FROM_GRAPH:
+            getattr(self, name)
+        state = dict(vars(self))
+        if "graph" in state:
+            state["graph"] = Vertices(state["graph"].n_vertices, state["graph"].labels)
+        return state
+
+    def __copy__(self) -> Self:
+        return self._with(self, vars(self))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        own = {name: value if name == "graph" else copy.deepcopy(value, memo) for name, value in vars(self).items()}
+        return self._with(copy.deepcopy(tuple(self), memo), own)  # type: ignore[arg-type]
+
+    def _with(self, values: Any, own: dict[str, Any]) -> Self:
+        made: Self = tuple.__new__(type(self), values)  # type: ignore[type-var]
+        vars(made).update(own)
+        return made
+
+    def _fields_shown(self) -> dict[str, object]:
+        names = [*getattr(self, "_fields", ()), *(name for name in vars(self) if name != "info")]
+        return {name: getattr(self, name) for name in names if not name.startswith("_")}
+
+    def _repr_html_(self) -> str:
+        return f"<b>{type(self).__name__}</b>{html_fields(self._fields_shown())}{self.info._repr_html_()}"

@@ -1,0 +1,214 @@
+"""Every fenced block of README.md, CONTRIBUTING.md and docs/ runs, and prints what the page shows."""
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ROOT, session_on
+from pages import PAGES, Block, blocks
+
+import clgraph as cg
+from clgraph.runtime.child import search_path
+
+BY_PAGE = {str(page.relative_to(ROOT)): blocks(page) for page in PAGES}
+BLOCKS = [block for found in BY_PAGE.values() for block in found]
+NOT_RUN = {"README.md": 1, "CONTRIBUTING.md": 1}
+"""Blocks that no test runs, by page."""
+REASONS = "downloads", "needs a GPU", "needs several machines", "needs root", "takes minutes"
+
+KEEP_OLD = "old = dict(globals())"
+CHECKS = {  # by page: what holds after the block of this number
+    "README.md": {
+        1: KEEP_OLD,
+        2: "assert n == old['n'] and (labels == old['labels']).all()\n"
+        "assert (distances == old['distances']).all() and tree.sum() == old['tree'].sum()",
+        3: KEEP_OLD,
+        4: "assert tree.size('weight') == old['tree'].size('weight') and path == old['path']\n"
+        "assert cg.count_conflicts(G, colors) == 0 == cg.count_conflicts(G, [old['colors'][v] for v in G])",
+    },
+    "docs/python.md": {
+        0: "assert cg.connected_components(graph, strategy='afforest').n_components == result.n_components",
+        13: "assert 0.5 < -search.best_score_ < 0.75  # the noise is 0.5",
+    },
+    "docs/meshes.md": {0: "assert mesh.n_points == 8"},
+    "docs/distributed.md": {
+        0: "if __name__ == '__main__':\n    assert n_components == 1 and weight == 3 * 99 + 2",
+    },
+}
+
+
+def write_chunks(folder: Path) -> None:
+    """Write three paths of 100 vertices, of which each ends in the next one."""
+    for k in range(3):
+        sources = np.arange(100 * k, min(100 * k + 100, 299))
+        weights = np.ones(sources.size, np.int32)
+        np.savez(folder / f"part-{k}.npz", sources=sources, targets=sources + 1, weights=weights)
+
+
+def write_inputs(folder: Path) -> None:
+    """Write the files that the command lines name."""
+    graph = cg.generators.random_weights(cg.generators.road_like(300), high=100)
+    cg.write(graph, folder / "road-FLA.mtx.gz")
+    (folder / "edges.txt").write_text("1 2\n2 3\n", encoding="utf-8")
+    ratings = cg.generators.planted_ratings(60, 40, 800, rank=4, noise=0.5)
+    for name in ("ratings.csv", "ratings.tsv"):
+        cg.write_ratings(ratings, folder / name)
+    lines = [[0, 1], [1, 2], [2, 3], [3, 0]]
+    cg.write_planar_graph(cg.PlanarGraph.from_arrays([[0, 0], [3, 0], [3, 1], [0, 1]], lines), folder / "lake.poly")
+    shutil.copy(ROOT / "benchmarks" / "results" / "end_to_end-pocl.json", folder / "end_to_end.json")
+
+
+INPUTS: dict[str, Callable[[Path], None]] = {
+    "docs/distributed.md": write_chunks, "docs/command_line.md": write_inputs,
+}
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Return the environment of a reader on the best CPU, with the command and a cache directory of its own."""
+    tree = folder / "tree" if (folder / "tree").exists() else ROOT
+    commands = folder / ".bin"
+    commands.mkdir(exist_ok=True)
+    for name, call in {"clgraph": f'"{sys.executable}" -m clgraph "$@"', "python3": f'"{sys.executable}" "$@"'}.items():
+        (commands / name).write_text(f"#!/bin/sh\nexec {call}\n", encoding="utf-8")
+        (commands / name).chmod(0o755)
+    caches = folder / ".caches"
+    shutil.copytree(os.environ["CLGRAPH_CACHE_DIR"], caches, dirs_exist_ok=True)
+    return {
+        **os.environ, "PYTHONPATH": f"{tree}:{search_path()}", "CLGRAPH_DEVICE": "cpu",
+        "CLGRAPH_CACHE_DIR": str(caches), "PATH": f"{commands}:{os.environ['PATH']}",
+    }  # fmt: skip
+
+
+def write_tree(tree: Path, found: list[Block]) -> None:
+    """Copy the checkout to *tree*, and write the blocks into it that are files or parts of some."""
+    for name in ("clgraph", "cl", "tests"):
+        shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tree)
+    (tree / "benchmarks").symlink_to(ROOT / "benchmarks")
+    for block in found:
+        if block.kind == "file":
+            name, _, before = block.told.partition(", before ")
+            path = tree / name
+            text = path.read_text(encoding="utf-8") if before else ""
+            at = text.index(f"\n{before}") + 1 if before else 0
+            path.parent.mkdir(exist_ok=True)
+            gap = "\n\n" if before and not before.startswith(" ") else ""
+            path.write_text(text[:at] + block.code + gap + text[at:], encoding="utf-8")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """A folder with the inputs of a page, in which the checkout's own commands are, too."""
+    session_on("cpu")
+    for name in ("benchmarks", "tools"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    page = request.getfixturevalue("page")
+    if any(block.kind == "file" for block in BY_PAGE[page]):
+        write_tree(tmp_path / "tree", BY_PAGE[page])
+    INPUTS.get(page, lambda _: None)(tmp_path)
+    return tmp_path
+
+
+def with_blocks(language: str) -> list[str]:
+    return [page for page, found in BY_PAGE.items() if any(is_run(b) and b.language == language for b in found)]
+
+
+def is_run(block: Block) -> bool:
+    return block.kind not in ("not run", "file")
+
+
+@pytest.mark.parametrize("page", with_blocks("python"))
+def test_python_of_a_page_runs_and_prints_what_it_shows(page: str, folder: Path) -> None:
+    found = BY_PAGE[page]
+    run = [block for block in found if block.language == "python" and is_run(block)]
+    programs = []
+    for k, block in enumerate(run):
+        check = CHECKS.get(page, {}).get(k, "")
+        first = f"{block.told}\n" if block.kind == "first" else ""
+        code = block.code if block.code.startswith(">>>") else f"{first}{block.code}\n{check}\n"
+        programs.append({"code": code, "place": block.place})
+    (folder / "blocks.json").write_text(json.dumps(programs), encoding="utf-8")
+    child = subprocess.run(
+        [sys.executable, str(ROOT / "tests" / "run_page.py"), "blocks.json", "outputs.json"], cwd=folder,
+        env=environment(folder), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert child.returncode == 0, child.stderr
+    outputs = json.loads((folder / "outputs.json").read_text(encoding="utf-8"))
+    for before, block in pairwise(found):
+        if block.is_output and before in run and block.kind != "not compared":
+            assert outputs[run.index(before)] == block.code, block.place
+
+
+@pytest.mark.parametrize("page", with_blocks("sh"))
+def test_command_lines_of_a_page_run(page: str, folder: Path) -> None:
+    variables = environment(folder)
+    for block in BY_PAGE[page]:
+        if block.language == "sh" and is_run(block):
+            child = subprocess.run(
+                ["bash", "-euo", "pipefail", "-c", block.code], cwd=folder, env=variables, capture_output=True,
+                text=True, check=False,
+            )  # fmt: skip
+            assert child.returncode == 0, f"{block.place}: {child.stderr}"
+            after = BY_PAGE[page][BY_PAGE[page].index(block) + 1 :]
+            if after and after[0].is_output and after[0].kind != "not compared":
+                assert child.stdout == after[0].code, after[0].place
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md"])
+def test_the_files_that_contributing_shows_work_together(page: str, folder: Path) -> None:
+    tree = folder / "tree"
+    code = (
+        "from graphs import GRAPHS\nfrom clgraph.algorithms.independent_set import independent_set\n"
+        "for graph in (make() for make in GRAPHS.values()):\n"
+        "    if not graph.directed:\n"
+        "        independent_set(graph, session='cpu', verify=True, seed=3)\n"
+    )
+    for command in (
+        ["-c", code],
+        ["-m", "mypy", "--no-error-summary", "--cache-dir", str(folder), "-p", "clgraph.algorithms.independent_set"],
+        ["-m", "ruff", "check", "--quiet", "clgraph", "tests/test_independent_set.py"],
+        ["-m", "pytest", "--collect-only", "-q", "tests/test_independent_set.py"],
+    ):
+        variables = environment(folder) | {"PYTHONPATH": f"{tree}:{tree / 'tests'}:{search_path()}"}
+        child = subprocess.run(
+            [sys.executable, *command], cwd=tree, env=variables, capture_output=True, text=True, check=False
+        )
+        assert child.returncode == 0, f"{command}: {child.stdout}{child.stderr}"
+
+
+def test_every_block_is_run_or_counted_with_a_reason() -> None:
+    assert len(BLOCKS) > 40
+    for block in BLOCKS:
+        assert block.language in ("python", "sh", "c", "text") or block.page == "docs/design.md", block.place
+        assert (block.language == "c") <= (block.kind == "file"), f"{block.place}: name the file of the kernel"
+        assert (block.language == "text") <= (block.is_output or block.kind == "not compared"), block.place
+        assert (block.kind == "not run") <= block.told.startswith(REASONS), block.place
+    assert Counter(block.page for block in BLOCKS if block.kind == "not run") == NOT_RUN
+
+
+def test_every_fence_is_found() -> None:
+    for page, found in BY_PAGE.items():
+        fences = re.findall(r"^ *```", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
+        assert len(fences) == 2 * len(found), page
+
+
+def test_errors_advise_to_install_what_is_published() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    named = {requirement.partition(";")[0] for requirements in extras.values() for requirement in requirements}
+    advised = Counter[str]()
+    for path in (ROOT / "clgraph").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert "clgraph-opencl[" not in text, path
+        advised.update(re.findall(r"pip install '([^']+)'", text))
+    assert set(advised) <= named and len(advised) >= 4

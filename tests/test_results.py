@@ -1,0 +1,156 @@
+"""How results, explanations and devices are shown, and what pickles of results carry."""
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from conftest import session_on
+
+import clgraph as cg
+from clgraph.data.vertices import Vertices
+from clgraph.errors import MissingEdgesError
+
+NAMES = np.array([f"v{v}" for v in range(1024)])
+RUNS: dict[str, Callable[[cg.Graph], Any]] = {
+    "bfs": lambda graph: cg.bfs(graph, ids_of(graph)[3], session="pocl"),
+    "sssp": lambda graph: cg.sssp(graph, ids_of(graph)[3], predecessors=True, session="pocl"),
+    "connected_components": lambda graph: cg.connected_components(graph, session="pocl"),
+    "minimum_spanning_forest": lambda graph: cg.minimum_spanning_forest(graph, session="pocl"),
+    "color": lambda graph: cg.color(graph, session="pocl"),
+    "color_columns": lambda graph: cg.color_columns(graph, session="pocl"),
+    "partition": lambda graph: cg.partition(graph, 4, session="pocl"),
+    "hash_collisions": lambda graph: cg.hash_collisions(graph, session="pocl"),
+}
+
+
+def ids_of(graph: Any) -> Any:
+    labels = getattr(graph, "labels", None)  # a matrix has none
+    return range(1024) if labels is None else labels
+
+
+@pytest.fixture(scope="module", params=["host", "labels", "device", "matrix"])
+def graph(request: pytest.FixtureRequest) -> Any:
+    session_on("pocl")
+    made = cg.generators.random_weights(cg.generators.rmat(10, 16), high=100)
+    if request.param == "labels":
+        return cg.Graph(made.row_offsets, made.column_indices, made.edge_weights, labels=NAMES)
+    if request.param == "device":
+        return cg.DeviceGraph.from_graph(made, session="pocl")
+    return made.to_scipy() if request.param == "matrix" else made
+
+
+def answer_bytes(result: Any) -> int:
+    """Return the bytes of the arrays of a result, of the ends of a forest, and of the labels."""
+    arrays = [value for value in (*result, *vars(result).values()) if isinstance(value, np.ndarray)]
+    if isinstance(result, cg.SpanningForest):
+        arrays = [result.edges, result.sources, result.targets, result.weights]
+    labels = getattr(getattr(result, "graph", None), "labels", None)
+    return sum(array.nbytes for array in arrays) + (0 if labels is None else labels.nbytes)
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_pickle_has_the_answer_and_not_the_graph(graph: Any, name: str) -> None:
+    result = RUNS[name](graph)
+    written = pickle.dumps(result)
+    assert len(written) <= answer_bytes(result) + 4000 < 100_000  # the graph has 250,000
+    read = pickle.loads(written)
+    assert type(read) is type(result) and str(read.info) == str(result.info)
+    for ours, theirs in zip(read, result, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert len(pickle.dumps(read)) <= len(written) + 100
+    if not hasattr(result, "graph"):
+        return
+    assert (read.graph.n_vertices == 1024 and read.graph.labels is None) or list(read.graph.labels) == list(NAMES)
+    for needs_edges in (lambda: read.graph.row_offsets, lambda: cg.bfs(read.graph, 0), lambda: read.graph.stats):
+        with pytest.raises(MissingEdgesError, match="a pickled result has no edges"):
+            needs_edges()
+
+
+def test_unpickled_paths_and_forests_work(graph: Any) -> None:
+    for name in ("bfs", "sssp"):
+        result = RUNS[name](graph)
+        read, ids = pickle.loads(pickle.dumps(result)), ids_of(result.graph)
+        reached = np.flatnonzero(result.predecessors >= 0)[-1]
+        assert read.path_to(ids[reached]) == result.path_to(ids[reached]) != []
+    forest = RUNS["minimum_spanning_forest"](graph)
+    read = pickle.loads(pickle.dumps(forest))
+    assert (read.to_scipy() != forest.to_scipy()).nnz == 0
+    assert nx.utils.graphs_equal(read.to_networkx(), forest.to_networkx())
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_keeps_the_graph(copied: Callable[[Any], Any]) -> None:
+    result = cg.bfs(cg.generators.path(5), 0)
+    again = copied(result)
+    assert type(again) is cg.BFS and again.graph is result.graph and again.path_to(3) == [0, 1, 2, 3]
+    assert (again.distances is result.distances) == (copied is copy.copy)
+
+
+def test_a_graph_without_edges_at_hand_says_so() -> None:
+    assert repr(Vertices(3, None)) == "Graph(n_vertices=3, without its edges)"
+    assert not hasattr(Vertices(3, None), "row_offsets")
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_info_is_json_and_is_shown_in_short(name: str) -> None:
+    session_on("pocl")
+    result = RUNS[name](cg.generators.rmat(10, 16))
+    info = result.info
+    document = json.loads(json.dumps(info.as_dict(), allow_nan=False))
+    assert document["strategy"] == info.strategy and document["seconds"]["host"] == info.seconds.host
+    assert document["kernels"] == {kernel: list(times) for kernel, times in info.kernels.items()}
+    assert len(repr(info)) < 100 and info.strategy in repr(info)
+    lines = str(info).splitlines()
+    assert lines[0] == f"strategy   {info.strategy} ({info.kind})" or lines[0].split()[1] == info.strategy
+    assert all(any(line.startswith(kernel) for line in lines) for kernel in info.kernels)
+    page = result._repr_html_()
+    assert page.count("<table>") >= 2 and info.strategy in page and "array(" not in page
+
+
+def test_info_without_times_is_json() -> None:
+    from clgraph.runtime.timing import RunInfo, Seconds
+
+    seconds = Seconds(1.0, 0.0, *[float("nan")] * 3)
+    info = RunInfo("rem", "online", "x", "y", seconds, {}, {}, {"rounds": np.int64(3), "sizes": np.arange(2)})
+    document = json.loads(json.dumps(info.as_dict(), allow_nan=False))
+    assert document["seconds"]["kernel"] is None and document["details"] == {"rounds": 3, "sizes": [0, 1]}
+
+
+def test_an_explanation_prints_the_tables_of_the_command_line(tmp_path: Any, capsys: Any) -> None:
+    from clgraph.cli.main import main
+
+    session_on("pocl")
+    file = tmp_path / "graph.npz"
+    cg.write(cg.generators.rmat(10, 16), file)
+    choice = cg.explain("connected_components", cg.read(file), strategy="rem", session="pocl")
+    assert main(["explain", "connected_components", str(file), "--strategy", "rem", "-d", "pocl"]) == 0
+    assert capsys.readouterr().out == f"{choice}\n"
+    assert len(repr(choice)) < 150 and choice.strategy in repr(choice) and "\n" not in repr(choice)
+    assert "\n->  rem " in str(choice) and "\nKernels of rem\n" in str(choice)
+    assert choice._repr_html_().count("<table>") == 2 and choice.strategy in choice._repr_html_()
+    measured = cg.explain("connected_components", cg.read(file), strategy="rem", session="pocl", measure=True)
+    assert "launches made" in str(measured) and "launches made" not in str(choice)
+
+
+def test_devices_are_shown_as_a_table() -> None:
+    session_on("pocl")
+    found = cg.devices()
+    assert isinstance(found, list) and all(len(repr(device)) < 200 for device in found)
+    for device in found:
+        assert any(line.split()[0] == device.id for line in str(found).splitlines())
+    assert found._repr_html_().count("<tr>") == 1 + len(found)
+
+
+def test_a_mesh_shows_its_size_and_its_run() -> None:
+    session_on("pocl")
+    square = cg.TriangleMesh.from_arrays([[0, 0], [1, 0], [1, 1], [0, 1]], [[0, 1, 2], [0, 2, 3]])
+    refined = cg.refine_mesh(square, max_area=0.1, strategy="priority", session="pocl")
+    assert f"n_points={refined.n_points}" in refined._repr_html_() and "priority" in refined._repr_html_()
+    json.dumps(refined.info.as_dict(), allow_nan=False)
+    assert pickle.loads(pickle.dumps(refined)).n_points == refined.n_points
