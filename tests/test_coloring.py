@@ -16,7 +16,7 @@ from graphs import DIRECTED, UNDIRECTED, with_unsorted_rows, with_wide_offsets
 from numpy.typing import NDArray
 
 import clgraph as cg
-from clgraph.algorithms.coloring import ALGORITHM, Coloring, color, speculation
+from clgraph.algorithms.coloring import ALGORITHM, Coloring, color, speculation, vertex_orders
 from clgraph.algorithms.coloring import plan as coloring_plan
 from clgraph.algorithms.coloring import problem as problems
 from clgraph.algorithms.coloring.hash_choice import few_collisions
@@ -38,6 +38,8 @@ from clgraph.runtime.failure import STATUS_TIMEOUT
 from clgraph.runtime.session import Session
 
 CASES: list[tuple[str, dict[str, Any]]] = [
+    ("best_of_orders", {}),
+    ("best_of_orders", {"deterministic": True}),
     ("jones_plassmann", {}),
     ("jones_plassmann", {"order": "smallest_last"}),
     ("speculative", {}),
@@ -233,7 +235,7 @@ def test_numbers_of_colors(session: Session, monkeypatch: pytest.MonkeyPatch) ->
         plan.result()
 
 
-PREDICTED: list[tuple[str, dict[str, Any]]] = [*CASES, ("jones_plassmann", {"order": "interleaved"})]
+PREDICTED: list[tuple[str, dict[str, Any]]] = [*CASES[2:], ("jones_plassmann", {"order": "interleaved"})]
 
 
 @pytest.mark.parametrize("in_one_launch", [False, True])
@@ -258,6 +260,7 @@ def test_what_is_predicted_is_what_is_launched(
 
 
 DETERMINISTIC: list[tuple[str, dict[str, Any]]] = [
+    ("best_of_orders", {}), ("auto", {"order": "smallest_last"}),
     ("jones_plassmann", {}), ("jones_plassmann", {"balanced": True}), ("speculative", {}),
     ("speculative", {"order": "random"}), ("speculative", {"by": "edge"}), ("hash_repair", {}),
 ]  # fmt: skip
@@ -327,7 +330,7 @@ def test_inputs(pocl: Session) -> None:
     ("arguments", "error"),
     [
         ({"strategy": "bogus"}, UnsupportedStrategyError),
-        ({"strategy": "jones_plassmann", "distance": 2}, UnsupportedStrategyError),
+        ({"strategy": "best_of_orders", "order": "natural"}, UnsupportedStrategyError),
         ({"distance": 3}, InputError),
         ({"distance": np.array([1, 2])}, InputError),
         ({"order": "smallest_first"}, InputError),
@@ -360,18 +363,17 @@ def test_graphs_that_are_too_large(monkeypatch: pytest.MonkeyPatch, limit: str, 
         as_problem(cg.generators.star(10))
 
 
-def test_choice(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only where any order takes few colours is another strategy than that of few colours picked."""
+def test_choice(pocl: Session) -> None:
+    """Few colours: the best of several tries, or greedy colours where an order is asked for. Time: the quickest."""
     rmat = cg.generators.rmat(10)
-    assert set(cg.explain("color", rmat, session=pocl).seconds) == {"jones_plassmann", "speculative"}
-    assert set(cg.explain("color", rmat, deterministic=True, session=pocl).seconds) == {"jones_plassmann"}
-    monkeypatch.setattr(pocl, "facts", replace(pocl.facts, is_cpu=False))
-    assert set(cg.explain("color", rmat, session=pocl).seconds) == {"jones_plassmann"}
-    monkeypatch.undo()
-    choice = cg.explain("color", cg.generators.road_like(1000), session=pocl)
-    assert set(choice.seconds) == set(STRATEGIES)
+    for distance in (1, 2):
+        for deterministic in (False, True):
+            asked = {"distance": distance, "deterministic": deterministic, "session": pocl}
+            assert set(cg.explain("color", rmat, **asked).seconds) == {"best_of_orders"}
+            assert set(cg.explain("color", rmat, order="natural", **asked).seconds) == {"jones_plassmann"}
+    choice = cg.explain("color", cg.generators.road_like(1000), prefer="time", session=pocl)
+    assert set(choice.seconds) == set(STRATEGIES) - {"best_of_orders"}
     assert choice.strategy == min(choice.seconds, key=choice.seconds.__getitem__)
-    assert "jones_plassmann" not in cg.explain("color", cg.generators.rmat(10), distance=2, session=pocl).seconds
 
 
 def test_verify_finds_a_wrong_answer(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -477,16 +479,90 @@ def test_tiles_far_apart(session: Session, monkeypatch: pytest.MonkeyPatch, n: i
     color(cg.generators.uniform_random(n, 3 * n), strategy="speculative", session=session, verify=True)
 
 
-def test_prefer_says_whether_auto_considers_what_takes_more_colors(session: Session) -> None:
+def test_prefer_says_whether_auto_looks_for_few_colors(session: Session) -> None:
     graph = cg.generators.rmat(10, 8, seed=1)
-    few, fast = (cg.explain("color", graph, prefer=prefer, session=session) for prefer in ("colors", "time"))
-    assert "hash_repair" in few.unsupported and not fast.unsupported
-    assert set(fast.predicted) == set(STRATEGIES) and few.strategy == min(few.seconds, key=few.seconds.__getitem__)
+    fast = cg.explain("color", graph, prefer="time", session=session)
+    assert set(fast.unsupported) == {"best_of_orders"} and "jones_plassmann" in fast.seconds
     assert fast.strategy == min(fast.seconds, key=fast.seconds.__getitem__)
     result = cg.color(graph, prefer="time", session=session, verify=True)
     assert result.info.strategy == fast.strategy
+    assert fast.strategy in color(graph, session=session).info.details["n_colors_of"]
     with pytest.raises(InputError, match="prefer"):
         cg.color(graph, prefer="beauty", session=session)
+
+
+SEEDED: list[Callable[[int], Graph]] = [
+    lambda seed: Graph.from_networkx(nx.random_geometric_graph(128, 0.45, seed=seed)),
+    lambda seed: Graph.from_networkx(nx.fast_gnp_random_graph(300, 0.1, seed=seed)),
+    lambda seed: cg.generators.rmat(9, 8, seed=seed),
+    lambda seed: cg.generators.delaunay_points(400, seed=seed),
+    lambda seed: Graph.from_edges(*np.random.default_rng(seed).integers(60, size=(2, 500)), n=70),
+]
+
+
+@pytest.mark.parametrize("as_on_gpus", [False, True])
+@pytest.mark.parametrize("deterministic", [False, True])
+@pytest.mark.parametrize("make", SEEDED)
+def test_few_colors_are_no_more_than_greedy_ones(
+    session: Session, monkeypatch: pytest.MonkeyPatch, make: Callable[[int], Graph], deterministic: bool,
+    as_on_gpus: bool,
+) -> None:
+    for seed in range(3):
+        graph = make(seed)
+        greedy_ones = [
+            max(greedy(graph, ranks(session, graph, order, seed).get()), default=-1) + 1
+            for order in ("largest_first", "smallest_last")
+        ]
+        with monkeypatch.context() as patch:
+            patch.setattr(session, "facts", replace(session.facts, is_cpu=not as_on_gpus))
+            result = color(graph, deterministic=deterministic, seed=seed, session=session, verify=True)
+        tries = result.info.details["n_colors_of"]
+        assert result.n_colors == min(tries.values()) <= min(greedy_ones)
+        assert tries.get("largest_first", greedy_ones[0]) == greedy_ones[0]
+        assert tries.get("smallest_last", greedy_ones[1]) == greedy_ones[1]
+
+
+def test_classes_again_save_colors(pocl: Session) -> None:
+    """They never take more, and in some graphs fewer."""
+    saved = 0
+    for seed in range(8):
+        graph = Graph.from_networkx(nx.fast_gnp_random_graph(300, 0.1, seed=seed))
+        tries = color(graph, deterministic=True, seed=seed, session=pocl, verify=True).info.details["n_colors_of"]
+        again = [count for name, count in tries.items() if "again" in name]
+        first = min(count for name, count in tries.items() if "again" not in name)
+        assert max(again) <= first
+        saved += min(again) < first
+    assert saved
+
+
+def removal_waves(graph: Graph) -> list[int]:
+    """Return the wave in which each vertex is removed: all of at most k entries, and k rises where none is left."""
+    degrees, waves, wave, k = graph.degrees.astype(int), np.zeros(graph.n_vertices, int), 0, 0
+    while (waves == 0).any():
+        k = max(k, degrees[waves == 0].min())
+        small = np.flatnonzero((waves == 0) & (degrees <= k))
+        wave += 1
+        waves[small] = wave
+        for v in small.tolist():
+            row = graph.column_indices[graph.row_offsets[v] : graph.row_offsets[v + 1]]
+            np.subtract.at(degrees, row[row != v], 1)
+    found: list[int] = waves.tolist()
+    return found
+
+
+@pytest.mark.parametrize("widest", [0, 3, 10**6])
+def test_smallest_last_removes_the_smallest(session: Session, monkeypatch: pytest.MonkeyPatch, widest: int) -> None:
+    """Whether a launch makes one wave or all that are small."""
+    monkeypatch.setattr(vertex_orders, "MAX_CPU_WAVE", widest)
+    graphs = [make() for name, make in UNDIRECTED.items() if name != "empty"]
+    for graph in (*graphs, cg.generators.rmat(9, 8), cg.generators.path(70_000)):
+        waves = np.array(removal_waves(graph)) if graph.n_vertices < 5000 else np.minimum(
+            np.arange(1, 70_001), np.arange(70_000, 0, -1)
+        )
+        found = ranks(session, graph, "smallest_last", 3).get()
+        assert (np.diff(waves[np.argsort(found, kind="stable")]) >= 0).all()
+        if widest == 0 and graph.n_vertices > 5000:
+            break
 
 
 def test_few_entries_tell_how_many_hash_colors_collide() -> None:

@@ -126,6 +126,7 @@ VARIANTS: dict[str, tuple[dict[str, int | str], ...]] = {
         {"ORDER": 4, "RANKED": 0, "MARKED": 1, "BATCH": 3, "MOST_OPEN": 24},
     ),
     "coloring/jones_plassmann_large.cl": ({"OFFSET_T": "long"},),
+    "coloring/in_order.cl": ({"OFFSET_T": "long"},),
     "coloring/orders.cl": ({"OFFSET_T": "long"},),
     "coloring/speculative.cl": ({"OFFSET_T": "long"},),
     "coloring/speculative_hubs.cl": ({"OFFSET_T": "long"},),

@@ -43,10 +43,16 @@ _MOST_LAUNCHES = 1 << 20
 _PREPARE_STEPS = 4  # vertices of a work-item
 
 
-def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
-    """Short rows are of a work-item each, longer ones of a sub-group each, which come first."""
+def jones_plassmann(
+    problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED, ranks: tuple[Step, ...] | None = None
+) -> Recipe:
+    """Short rows are of a work-item each, longer ones of a sub-group each, which come first.
+
+    The steps *ranks*, if given, write other priorities than those of the order to the array ``ranks``.
+    """
     graph, stats, together = problem.graph, problem.stats, facts.dialect.has_grid_barrier
     n, longest, name = stats.n_vertices, stats.max_degree, problem.order or problem.suitable_order
+    name = name if ranks is None else "smallest_last"  # of which kernels know that its priorities are given
     sizes, least = _short_rows(facts, tuning, name, name == "largest_first" and most_need_few(graph), longest)
     n_groups = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
     is_given, has_large = name == "smallest_last", longest >= least
@@ -56,7 +62,9 @@ def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning
     counts = _Counts(problem, facts, name, least, hub_degree, n_items)
     written = Work(streamed_bytes=12.0 * n)
     prepare = Phase(f"{_SOURCE}:prepare", -(-n // _PREPARE_STEPS), written, {"are_given": is_given})
-    steps = [*(rank_steps(graph, name, problem.seed) if is_given else ()), prepare]
+    if ranks is None:
+        ranks = rank_steps(graph, name, problem.seed) if is_given else ()
+    steps = [*ranks, prepare]
     if has_large:
         most_groups = large_per_unit * facts.compute_units
         steps += _large(problem, facts, counts, has_hubs, large_sizes["WG_SIZE"], most_groups)

@@ -1,12 +1,14 @@
 """The strategies of colouring, each a function that returns its recipe."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
+from clgraph.algorithms.coloring import best_of_orders as tries
 from clgraph.algorithms.coloring import distance_two, speculation
-from clgraph.algorithms.coloring.jones_plassmann import jones_plassmann
+from clgraph.algorithms.coloring import jones_plassmann as at_distance_one
 from clgraph.algorithms.coloring.plan import ColoringPlan
-from clgraph.algorithms.coloring.problem import ColoringProblem
+from clgraph.algorithms.coloring.problem import MAX_PAIRS, ColoringProblem
 from clgraph.algorithms.coloring.tuning import NOT_TUNED, Tuning
 from clgraph.arguments import check_choice
 from clgraph.device.facts import DeviceFacts
@@ -15,7 +17,15 @@ from clgraph.errors import InputError
 from clgraph.model.cost import Part
 from clgraph.model.kernel_weights import weights_of
 from clgraph.model.recipe import Recipe
-from clgraph.model.strategy import Strategy
+from clgraph.model.strategy import Strategy, choose
+from clgraph.runtime.session import Session
+
+
+def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
+    """At distance 2 the square of the graph is coloured."""
+    if problem.distance == 2:
+        return tries.on_square(problem, tuning)
+    return at_distance_one.jones_plassmann(problem, facts, tuning)
 
 
 def speculative(
@@ -42,8 +52,41 @@ def hash_repair(
     return from_hash(problem, facts, tuning, hash, bits)
 
 
-def _at_distance_one(problem: ColoringProblem) -> str | None:
-    return None if problem.distance == 1 else "it colours at distance 1 only"
+def best_of_orders(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
+    """It also runs the fastest strategy at distance 1, and both others at distance 2."""
+    return tries.best_of_orders(problem, facts, tuning, _others)
+
+
+def _others(session: Session, problem: ColoringProblem) -> dict[str, Recipe]:
+    """Return the recipes whose colours may be fewer than greedy ones.
+
+    At distance 1 the fastest depends on the device, so it is left out if colours are to be the same on every one.
+    """
+    recipes: dict[str, Callable[..., Recipe]] = {
+        "jones_plassmann": jones_plassmann, "speculative": speculative, "hash_repair": hash_repair,
+    }  # fmt: skip
+    if problem.distance == 1 and problem.deterministic:
+        return {}
+    names = ["speculative", "hash_repair"]
+    if problem.distance == 1:
+        known = {name: STRATEGIES[name] for name in recipes}
+        names = [choose(known, "auto", problem, session.facts, session.profile.rates).strategy]
+    return {name: recipes[name](problem, session.facts, session.profile.tuning) for name in names}
+
+
+def _has_square(problem: ColoringProblem) -> str | None:
+    if problem.distance == 1 or problem.n_pairs <= MAX_PAIRS:
+        return None
+    return f"members of rows make {problem.n_pairs:.3g} pairs; at distance 2 it takes at most {MAX_PAIRS:.3g}"
+
+
+def _tries_orders(problem: ColoringProblem) -> str | None:
+    return _has_square(problem) if problem.order is None else "it takes the best of several orders"
+
+
+def _knows_order(problem: ColoringProblem) -> str | None:
+    is_of_square = problem.bipartite and problem.order == "smallest_last"
+    return "jones_plassmann alone takes columns in the order smallest_last" if is_of_square else None
 
 
 def _work_of_any_hash(problem: ColoringProblem, facts: DeviceFacts) -> list[Part]:
@@ -53,7 +96,8 @@ def _work_of_any_hash(problem: ColoringProblem, facts: DeviceFacts) -> list[Part
 
 
 STRATEGIES: dict[str, Strategy] = {
-    "jones_plassmann": planned("online", jones_plassmann, ColoringPlan, unfit=_at_distance_one),
-    "speculative": planned("online", speculative, ColoringPlan),
-    "hash_repair": replace(planned("online", hash_repair, ColoringPlan), work=_work_of_any_hash),
+    "best_of_orders": planned("online", best_of_orders, ColoringPlan, unfit=_tries_orders),
+    "jones_plassmann": planned("online", jones_plassmann, ColoringPlan, unfit=_has_square),
+    "speculative": planned("online", speculative, ColoringPlan, unfit=_knows_order),
+    "hash_repair": replace(planned("online", hash_repair, ColoringPlan, unfit=_knows_order), work=_work_of_any_hash),
 }
