@@ -769,3 +769,10 @@ def test_asymmetry_names_an_entry_that_lacks_its_reverse(edges: dict[str, Any]) 
         assert count[u, v] > 0
         if edges["weight"] is None:
             assert count[u, v] != count[v, u]
+
+
+def test_offsets_that_fall_are_named() -> None:
+    matrix = sp.csr_array(np.eye(4))
+    matrix.indptr[:] = [0, 1, 3, 2, 4]
+    with pytest.raises(GraphError, match=r"indptr\[3\] = 2 is below indptr\[2\] = 3"):
+        Graph.from_scipy(matrix)

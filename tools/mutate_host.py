@@ -3,11 +3,11 @@
 
     tools/mutate_host.py [--sample 400] [--seed 0] [--only PART ...] [--jobs 2] [--json FILE] [--list]
 
-A mutation turns a comparison or an ``and``, drops a step of one (``x + 1`` becomes ``x``), or drops a check: a raise,
-or a call of a function whose name begins with ``check``. A drawn sample of all mutations of ``clgraph/data``,
-``runtime``, ``engine`` and the problems of algorithms runs, each in a copy of the tree, against the tests that TESTS
-names for the file. The JSON file has a row for every mutation that ran. Mutations that no test finds and that change no
-answer are in EQUIVALENT, with the reason.
+A mutation negates a comparison, moves the bound of a check by one (``<`` becomes ``<=``), swaps ``and`` and ``or``,
+drops a step of one (``x + 1`` becomes ``x``), or drops a check: a raise, or a call of a function whose name begins with
+``check``. A drawn sample of all mutations of ``clgraph/data``, ``runtime``, ``engine`` and the problems of algorithms
+runs, each in a copy of the tree, against the tests that TESTS names for the file. The JSON file has a row for every
+mutation that ran. Mutations that no test finds and that change no answer are in EQUIVALENT, with the reason.
 """
 from __future__ import annotations
 
@@ -47,11 +47,14 @@ TESTS = {
     "clgraph/runtime/selection": "self_test runtime", "clgraph/runtime/query": "self_test runtime device_profile",
     "clgraph/runtime/kept": "kept memory", "clgraph/runtime/recycled": "recycled memory",
     "clgraph/runtime/child": "self_test calls_without_drivers", "clgraph/runtime/timing": "runtime results",
-    "clgraph/runtime/arena": "arena", "clgraph/runtime/cache": "runtime unwritable_homes",
+    "clgraph/runtime/arena": "arena", "clgraph/runtime/drivers": "self_test calls_without_drivers",
+    "clgraph/runtime/cache": "runtime unwritable_homes",
+    "clgraph/runtime/devices": "components_on_devices team",
+    "clgraph/data/graph_arrays": "graph wrapped coloring stats",
     "clgraph/engine": "kept growth components bfs first_call",
     "clgraph/engine/split_graph": "components_on_devices mst_on_devices",
     "clgraph/engine/team": "team components_on_devices", "clgraph/engine/teams": "team components_on_devices",
-    "clgraph/engine/host": "host sssp", "clgraph/engine/options": "arguments results",
+    "clgraph/engine/host": "host sssp", "clgraph/engine/options": "arguments results bfs",
     "clgraph/algorithms/bfs": "bfs", "clgraph/algorithms/sssp": "sssp", "clgraph/algorithms/traversal": "bfs sssp",
     "clgraph/algorithms/components": "components", "clgraph/algorithms/mst": "mst",
     "clgraph/algorithms/coloring": "coloring coloring_distance_two", "clgraph/algorithms/delaunay": "refine_mesh",
@@ -61,10 +64,11 @@ TESTS = {
 }
 # The key of a mutation that changes no answer, and the reason.
 EQUIVALENT: dict[str, str] = {}
-_TURNED: dict[type[ast.cmpop], str] = {
-    ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">", ast.Eq: "!=", ast.NotEq: "==", ast.Is: "is not",
+_NEGATED: dict[type[ast.cmpop], str] = {
+    ast.Lt: ">=", ast.LtE: ">", ast.Gt: "<=", ast.GtE: "<", ast.Eq: "!=", ast.NotEq: "==", ast.Is: "is not",
     ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in",
 }
+_MOVED: dict[type[ast.cmpop], str] = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,10 @@ def places(text: str) -> Iterator[tuple[int, int, str, str]]:
         return at(node.lineno, node.col_offset), at(node.end_lineno, node.end_col_offset)  # type: ignore[attr-defined]
 
     tree = ast.parse(text)
+    checks = {
+        id(part) for node in ast.walk(tree) if isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise)
+        for part in ast.walk(node.test)
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
             node.body.clear()
@@ -107,7 +115,9 @@ def places(text: str) -> Iterator[tuple[int, int, str, str]]:
                 begin, end = span(left)[1], span(right)[0]
                 between = text[begin:end]
                 if between.count("(") == between.count(")") == 0:
-                    yield begin, end, "turned comparison", f" {_TURNED[type(operator)]} "
+                    yield begin, end, "negated comparison", f" {_NEGATED[type(operator)]} "
+                    if id(node) in checks and type(operator) in _MOVED:
+                        yield begin, end, "moved bound", f" {_MOVED[type(operator)]} "
         elif isinstance(node, ast.BoolOp):
             word, other = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
             for left, right in zip(node.values, node.values[1:], strict=False):
@@ -157,7 +167,9 @@ class Trees:
             text = (ROOT / change.file).read_text()
             (tree / change.file).write_text(text[: change.begin] + change.new + text[change.end :])
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", *files]
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tree), os.environ.get("PYTHONPATH", "")])}
+        alone = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POCL_MAX_PTHREAD_COUNT"), "2")
+        path = os.pathsep.join([str(tree), os.environ.get("PYTHONPATH", "")])
+        environment = {**os.environ, **alone, "PYTHONPATH": path}
         try:
             ran = subprocess.run(
                 command, cwd=tree, env=environment, capture_output=True, text=True, timeout=MAX_SECONDS, check=False
