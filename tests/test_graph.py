@@ -20,7 +20,7 @@ from hypothesis.extra import numpy as hnp
 from wrappers import WRAPPERS, Element, Tensor
 
 from clgraph import bfs, connected_components, minimum_spanning_forest, sssp
-from clgraph.data.csr import offset_dtype, owned
+from clgraph.data.csr import check_indptr, offset_dtype, owned
 from clgraph.data.graph import Graph, as_graph
 from clgraph.data.ratings import Ratings
 from clgraph.errors import ClgraphError, GraphError, GraphWarning, InputError
@@ -774,5 +774,7 @@ def test_asymmetry_names_an_entry_that_lacks_its_reverse(edges: dict[str, Any]) 
 def test_offsets_that_fall_are_named() -> None:
     matrix = sp.csr_array(np.eye(4))
     matrix.indptr[:] = [0, 1, 3, 2, 4]
-    with pytest.raises(GraphError, match=r"indptr\[3\] = 2 is below indptr\[2\] = 3"):
+    with pytest.raises(GraphError, match=r"row_offsets\[3\] = 2 is below row_offsets\[2\] = 3"):
         Graph.from_scipy(matrix)
+    with pytest.raises(GraphError, match=r"indptr\[3\] = 2 is below indptr\[2\] = 3"):
+        check_indptr(matrix)
