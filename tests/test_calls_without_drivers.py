@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from conftest import ROOT
 
+from clgraph.runtime.child import search_path
+
 _SMALL = """
 import json, sys
 import numpy as np, scipy.sparse as sp, scipy.sparse.csgraph as csgraph
@@ -45,7 +47,7 @@ print(json.dumps({
 
 def child(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        [sys.executable, "-c", code], cwd=ROOT, env={**os.environ, "PYTHONPATH": search_path(), **environment},
         capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
 

@@ -568,7 +568,7 @@ def test_explain(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixt
     assert main(["explain", "nonsense", graph_file, *on_pocl]) == 4
     assert main(["explain", "connected_components", graph_file, "--distance", "2", *on_pocl]) == 4
     document = document_of(capsys, "explain", "color", graph_file, "--distance", "2", *on_pocl)
-    assert document["strategy"] == "speculative" and "jones_plassmann" in document["unsupported"]
+    assert document["strategy"] == "best_of_orders" and "jones_plassmann" in document["unsupported"]
 
 
 def test_explain_tells_of_kernels(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -643,7 +643,7 @@ def test_color(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixtur
     lines = output_of(capsys, "color", graph_file, "--distance", "2", "--deterministic", *on_pocl, "-o", "-")
     assert len(lines.splitlines()) == document["n_vertices"]
     assert main(["color", graph_file, "--order", "alphabetical", *on_pocl]) == 4
-    assert main(["color", graph_file, "--distance", "2", "--strategy", "jones_plassmann", *on_pocl]) == 2
+    assert main(["color", graph_file, "--order", "natural", "--strategy", "best_of_orders", *on_pocl]) == 2
 
 
 def test_partition(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,12 @@ from conftest import run_at_width
 from graphs import DIRECTED, UNDIRECTED, with_unsorted_rows, with_wide_offsets
 
 import clgraph as cg
-from clgraph.algorithms.coloring import claims, windows, work
+from clgraph.algorithms.coloring import claims, strategies, windows
+from clgraph.algorithms.coloring import problem as problems
+from clgraph.algorithms.coloring.plan import ranks
 from clgraph.algorithms.coloring.problem import as_problem
 from clgraph.algorithms.coloring.strategies import STRATEGIES
+from clgraph.algorithms.coloring.vertex_orders import ORDERS
 from clgraph.data.graph import Graph
 from clgraph.data.vertex_hashes import HASHES, hash_colors
 from clgraph.errors import DeviceTimeoutError, GraphError, InputError, UnsupportedStrategyError, VerificationError
@@ -29,6 +33,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("hash_repair", {}),
     ("hash_repair", {"deterministic": True, "hash": "gray", "bits": 2}),
 ]
+ON_SQUARE: list[tuple[str, dict[str, Any]]] = [("best_of_orders", {}), ("jones_plassmann", {"order": "smallest_last"})]
 every_case = pytest.mark.parametrize(("strategy", "options"), CASES, ids=str)
 
 
@@ -61,7 +66,7 @@ def two_hop(graph: Graph) -> sp.csr_array:
     return squared
 
 
-@every_case
+@pytest.mark.parametrize(("strategy", "options"), [*CASES, *ON_SQUARE], ids=str)
 @pytest.mark.parametrize("name", UNDIRECTED | SHAPES)
 def test_zoo(session: Session, name: str, strategy: str, options: dict[str, Any]) -> None:
     graph = (UNDIRECTED | SHAPES)[name]()
@@ -210,31 +215,11 @@ def test_runs_again(pocl: Session) -> None:
             check_coloring(graph, colors, distance=2)
 
 
-@every_case
-@pytest.mark.parametrize("name", ["grid", "odd-cycle", "star"])
-def test_what_is_predicted_is_what_is_launched(
-    pocl: Session, name: str, strategy: str, options: dict[str, Any]
-) -> None:
-    """Claims are listed once a window, which the prediction counts as one."""
-    graph = (UNDIRECTED | SHAPES)[name]()
-    chosen = {name: options[name] for name in ("order", "deterministic", "seed") if name in options}
-    rest = {name: value for name, value in options.items() if name not in chosen}
-    plan: Any = STRATEGIES[strategy].plan(pocl, as_problem(graph, distance=2, **chosen), **rest)
-    plan.run()
-    with pocl.measure() as recorder:
-        plan.run()
-    launches = plan.recipe.with_rounds(plan.rounds).work.launches
-    check_coloring(graph, plan.result()[1], distance=2)
-    if "deterministic" in options:
-        launches += (plan.details["windows"] - 1) * (1 + work.list_uncolored(pocl.facts).launches)
-    assert sum(count for count, _ in recorder.kernels().values()) == launches and plan.rounds[0] > 0
-
-
 @pytest.mark.parametrize("shape", [(60, 90), (90, 60), (8, 2000), (2000, 5), (1, 1), (4, 0), (0, 4)])
 def test_columns(session: Session, shape: tuple[int, int]) -> None:
     matrix = sp.random_array(shape, density=0.08, rng=np.random.default_rng(1), format="csc")
     longest = np.diff(matrix.tocsr().indptr).max(initial=0)
-    for strategy, options in (*CASES[:3], *CASES[4:]):
+    for strategy, options in (*CASES[:3], *CASES[4:], *ON_SQUARE):
         result = cg.color_columns(matrix, strategy=strategy, session=session, verify=True, **options)
         assert result.colors.shape == shape[1:] and result.n_colors >= longest
         check_coloring(matrix, result.colors, 2, bipartite=True)
@@ -255,8 +240,10 @@ def test_columns_of_directed_graphs(pocl: Session) -> None:
         cg.color_columns(graph, deterministic=True, session=pocl, verify=True)
 
 
-def test_auto_starts_from_a_hash_that_suffices(pocl: Session) -> None:
-    """Where hash colours are few and differ: cliques of 8, and rows of 4 successive columns; not cliques of 9."""
+def test_auto_starts_from_a_hash_that_suffices(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a square, where hash colours are few and differ: cliques of 8, rows of 4 columns; not cliques of 9."""
+    monkeypatch.setattr(strategies, "MAX_PAIRS", 0)
+
     def cliques(size: int, repeats: int = 1) -> Graph:
         ends = sp.block_diag([sp.coo_array(np.triu(np.ones((size, size)), 1))] * 40).coords
         return Graph.from_edges(*(np.tile(end, repeats) for end in ends))
@@ -272,23 +259,73 @@ def test_auto_starts_from_a_hash_that_suffices(pocl: Session) -> None:
     assert (band.info.strategy, band.n_colors) == ("hash_repair", 4)
 
 
-def test_explain(pocl: Session) -> None:
+@pytest.mark.parametrize("as_on_gpus", [False, True])
+@pytest.mark.parametrize("order", ORDERS)
+def test_greedy_on_the_square(
+    session: Session, monkeypatch: pytest.MonkeyPatch, order: str, as_on_gpus: bool
+) -> None:
+    """Colours are those of the sequential algorithm, in the order of the square, whichever way finds them."""
+    matrix = sp.random_array((50, 80), density=0.06, rng=np.random.default_rng(4), format="csr")
     for data, options in (
-        (cg.generators.grid(20, 30), {}), (sp.random_array((60, 90), density=0.1), {"bipartite": True}),
-        (DIRECTED["directed-path"](), {"bipartite": True, "order": "random", "deterministic": True}),
+        (cg.generators.delaunay_points(150, seed=2), {}), (UNDIRECTED["duplicates-self-loops"](), {}),
+        (matrix, {"bipartite": True}), (matrix.T.tocsr(), {"bipartite": True}),
+    ):
+        problem = as_problem(data, distance=2, order=order, seed=5, **options)
+        n = problem.graph.n_vertices if problem.n_columns is None else problem.n_columns
+        priorities = ranks(session, problem.on_square.graph, order, 5).get().astype(np.int64)
+        turns = np.lexsort((np.arange(priorities.size), -priorities))
+        expected = greedy_coloring(data, 2, turns[turns < n].tolist(), **options)
+        with monkeypatch.context() as patch:
+            patch.setattr(session, "facts", replace(session.facts, is_cpu=not as_on_gpus))
+            found = cg.color(data, distance=2, order=order, seed=5, session=session, verify=True, **options)
+        assert found.info.strategy == "jones_plassmann" and found.colors.tolist() == expected.tolist()
+
+
+def test_columns_take_no_more_colors_than_greedy_by_degree(session: Session) -> None:
+    for seed in range(4):
+        matrix = sp.random_array((200, 600), density=0.02, rng=np.random.default_rng(seed), format="csr")
+        found = cg.color_columns(matrix, session=session, verify=True)
+        pattern = matrix.astype(bool).astype(int)
+        degrees = ((pattern.T @ pattern) != 0).sum(axis=1)
+        by_degree = greedy_coloring(matrix, 2, np.argsort(-degrees, kind="stable").tolist(), bipartite=True)
+        orders = [cg.color_columns(matrix, order=order, session=session).n_colors for order in ORDERS]
+        assert found.n_colors <= min(by_degree.max() + 1, *orders)
+        assert found.n_colors <= min(found.info.details["n_colors_of"].values())
+        assert set(found.info.details["n_colors_of"]) >= {"speculative", "hash_repair"}
+
+
+def test_rows_too_long_for_a_square(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    matrix = sp.csr_array(np.ones((9, 9)))
+    for module in (strategies, problems):
+        monkeypatch.setattr(module, "MAX_PAIRS", 9 * 81 - 1)
+    assert cg.color_columns(matrix, session=pocl).info.strategy in ("speculative", "hash_repair")
+    for strategy in ("jones_plassmann", "best_of_orders"):
+        with pytest.raises(UnsupportedStrategyError, match="729 pairs"):
+            cg.color_columns(matrix, strategy=strategy, session=pocl)
+    with pytest.raises(InputError, match=r"smallest_last.*729 pairs"):
+        cg.color_columns(matrix, order="smallest_last", session=pocl)
+    monkeypatch.setattr(strategies, "MAX_PAIRS", 9 * 81)
+    assert cg.color_columns(matrix, session=pocl).info.strategy == "best_of_orders"
+
+
+def test_explain(pocl: Session) -> None:
+    for data, options, expected in (
+        (cg.generators.grid(20, 30), {}, "best_of_orders"),
+        (sp.random_array((60, 90), density=0.1), {"bipartite": True}, "best_of_orders"),
+        (DIRECTED["directed-path"](), {"bipartite": True, "order": "random", "deterministic": True}, "jones_plassmann"),
     ):
         choice = cg.explain("color", data, distance=2, session=pocl, **options)
-        assert choice.strategy == "speculative" and set(choice.unsupported) == {"jones_plassmann", "hash_repair"}
+        assert choice.strategy == expected and choice.contenders == (expected,)
     for why, wrong in (
         ("no reverse", {"distance": 2}), ("at distance 2", {"bipartite": True}), ("no argument by", {"by": "edge"}),
-        ("smallest_last", {"distance": 2, "bipartite": True, "order": "smallest_last"}),
     ):
         with pytest.raises(InputError, match=why):
             cg.explain("color", DIRECTED["directed-path"](), session=pocl, **wrong)
 
 
 def test_balanced(pocl: Session) -> None:
-    graph, options = cg.generators.grid(40, 40), {"distance": 2, "deterministic": True, "session": pocl, "verify": True}
+    graph = cg.generators.delaunay_points(900)
+    options = {"distance": 2, "deterministic": True, "session": pocl, "verify": True}
     plain, balanced = (cg.color(graph, balanced=b, **options) for b in (False, True))
     assert balanced.n_colors == plain.n_colors
     assert np.ptp(balanced.class_sizes) < np.ptp(plain.class_sizes)
@@ -307,9 +344,9 @@ def test_errors(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
         (InputError, "needed: integers", lambda: cg.count_conflicts(graph, [0] * 4, session=pocl)),
         (InputError, "needed: integers", lambda: cg.count_conflicts(graph, [0.5] * 5, session=pocl)),
         (InputError, r"colors\[2\] = -1", lambda: cg.count_conflicts(graph, [0, 1, -1, 0, 1], session=pocl)),
-        (InputError, "smallest_last", lambda: cg.color_columns(matrix, order="smallest_last", session=pocl)),
+        (UnsupportedStrategyError, "smallest_last",
+         lambda: cg.color_columns(matrix, strategy="speculative", order="smallest_last", session=pocl)),
         (InputError, "ndarray is not a graph", lambda: cg.color_columns(np.ones((2, 2)), session=pocl)),
-        (UnsupportedStrategyError, "jones", lambda: cg.color_columns(matrix, strategy="jones_plassmann", session=pocl)),
         (InputError, "bits = 11", lambda: cg.color_columns(matrix, strategy="hash_repair", bits=11, session=pocl)),
         (InputError, "'md5'", lambda: cg.color_columns(matrix, strategy="hash_repair", hash="md5", session=pocl)),
         (InputError, "long_row", lambda: cg.color(graph, strategy="speculative", long_row=1, session=pocl)),

@@ -61,9 +61,15 @@ def write_inputs(folder: Path) -> None:
     graph = cg.generators.random_weights(cg.generators.road_like(300), high=100)
     cg.write(graph, folder / "road-FLA.mtx.gz")
     (folder / "edges.txt").write_text("1 2\n2 3\n", encoding="utf-8")
+    (folder / "edges.csv").write_text("source,target,time\n0,1,880606923\n1,5,880606924\n", encoding="utf-8")
+    lengths = "".join(f"{v} {v + 1} {0.5 + v % 7 / 8}\n" for v in range(64))
+    (folder / "lengths.txt").write_text(lengths, encoding="utf-8")
     ratings = cg.generators.planted_ratings(60, 40, 800, rank=4, noise=0.5)
     for name in ("ratings.csv", "ratings.tsv"):
         cg.write_ratings(ratings, folder / name)
+    rows = zip(ratings.users, ratings.items, ratings.values, strict=True)
+    timed = "".join(f"{880606923 + k}\t{user}\t{item}\t{rating}\n" for k, (user, item, rating) in enumerate(rows))
+    (folder / "timed.tsv").write_text(timed, encoding="utf-8")
     lines = [[0, 1], [1, 2], [2, 3], [3, 0]]
     cg.write_planar_graph(cg.PlanarGraph.from_arrays([[0, 0], [3, 0], [3, 1], [0, 1]], lines), folder / "lake.poly")
     shutil.copy(ROOT / "benchmarks" / "results" / "end_to_end-pocl.json", folder / "end_to_end.json")

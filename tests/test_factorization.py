@@ -208,7 +208,7 @@ def test_long_sweeps_are_waited_for(pocl: Session, strategy, monkeypatch: pytest
     options = {"n_groups": 10} if strategy == "block_grid" else {}
     plan = plan_on(pocl, strategy, problem_of(ratings), **options)
     waits: list[object] = []
-    monkeypatch.setattr(pocl, "wait", waits.append)
+    monkeypatch.setattr(Session, "wait", lambda _session, event: waits.append(event))
     plan.sweep()
     monkeypatch.undo()
     assert 5 <= len(waits) <= 20

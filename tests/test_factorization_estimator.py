@@ -621,6 +621,14 @@ def test_folding_in_is_the_minimum_of_the_loss(make: Any, biases: bool) -> None:
     assert np.isfinite(unregularised).all()  # one rating for four unknowns: the smallest row
 
 
+def test_folding_in_finds_the_shortest_row_where_factors_are_huge(make: Any) -> None:
+    """Beside squares of 1e60 a regularisation of 0.05 is lost, and the equations are singular."""
+    model = make(n_epochs=1, regularization=0.05).fit(SMALL)
+    model.item_factors_[4] = np.float32(1e30) * np.arange(1, 5, dtype=np.float32)
+    (row,) = model.transform(Ratings.from_triples([0], [4], [7.0], n_items=30))
+    np.testing.assert_allclose(row, (7 - model.mean_) / 30e30 * np.arange(1, 5), rtol=1e-5)
+
+
 def test_whole_rows_are_predicted_for_new_users(make: Any) -> None:
     dense = np.random.default_rng(0).normal(size=(20, 6))
     model = make(biases=True, n_epochs=30, learning_rate=0.05).fit(dense)

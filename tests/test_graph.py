@@ -20,7 +20,7 @@ from hypothesis.extra import numpy as hnp
 from wrappers import WRAPPERS, Element, Tensor
 
 from clgraph import bfs, connected_components, minimum_spanning_forest, sssp
-from clgraph.data.csr import offset_dtype, owned
+from clgraph.data.csr import check_indptr, offset_dtype, owned
 from clgraph.data.graph import Graph, as_graph
 from clgraph.data.ratings import Ratings
 from clgraph.errors import ClgraphError, GraphError, GraphWarning, InputError
@@ -497,6 +497,10 @@ def lying(form: str, **arrays: Any) -> Any:
         ("bsr", {"indptr": [0, 2**62, 2]}, "bsr"),
         ("csr", {"indptr": np.arange(5, dtype=np.uint64) * 2**62}, r"csr.*indptr\[3\]"),
         ("dia", {"offsets": [0, 1]}, "not a valid dia matrix"),
+        ("csr", {"data": np.ones(5, ">f4")}, "a matrix of >f4 entries"),
+        ("csc", {"data": np.array([b"ab"] * 5)}, r"a matrix of \|S2 entries"),
+        ("coo", {"data": np.ones(5, "M8[s]")}, "a matrix of datetime64"),
+        ("csr", {"data": np.ones(5, np.float16)}, "a matrix of float16 entries"),
     ],
 )
 def test_the_arrays_of_a_scipy_matrix_are_checked(form: str, arrays: dict[str, Any], message: str) -> None:
@@ -765,3 +769,12 @@ def test_asymmetry_names_an_entry_that_lacks_its_reverse(edges: dict[str, Any]) 
         assert count[u, v] > 0
         if edges["weight"] is None:
             assert count[u, v] != count[v, u]
+
+
+def test_offsets_that_fall_are_named() -> None:
+    matrix = sp.csr_array(np.eye(4))
+    matrix.indptr[:] = [0, 1, 3, 2, 4]
+    with pytest.raises(GraphError, match=r"row_offsets\[3\] = 2 is below row_offsets\[2\] = 3"):
+        Graph.from_scipy(matrix)
+    with pytest.raises(GraphError, match=r"indptr\[3\] = 2 is below indptr\[2\] = 3"):
+        check_indptr(matrix)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
-from clgraph import explain, generators
+from clgraph import generators
 from clgraph.algorithms.table import find_algorithm
 from clgraph.model import kernel_weights
 from clgraph.model.cost import Atomics, Chain, Gathers, HostItems, Work, estimate, total
@@ -63,25 +63,6 @@ def test_loads_in_turn_hide_behind_the_traffic_of_their_own_part_only(pocl: Sess
     both = estimate(traffic, rates).seconds, estimate(chain, rates).seconds
     assert estimate([(traffic, 1.0, 1.0), (chain, 1.0, 1.0)], rates).seconds == pytest.approx(sum(both), rel=1e-12)
     assert estimate(traffic + chain, rates).seconds == pytest.approx(max(both), rel=1e-12)
-
-
-@pytest.mark.parametrize("name", ["color"])
-def test_predictions_are_of_what_a_recipe_lists(pocl: Session, name: str) -> None:
-    """``explain`` tells them from the same recipe, kernel by kernel."""
-    algorithm, graph = find_algorithm(name), generators.random_weights(generators.rmat(12, seed=3))
-    problem = algorithm.problem(graph)
-    predictions, weights = algorithm.predictions(pocl, problem)[0], weights_of(pocl.facts)
-    assert predictions == explain(name, graph, session=pocl).predicted
-    for strategy, predicted in predictions.items():
-        recipe = algorithm.strategies[strategy].recipe
-        if recipe is None or strategy == "hash_repair":  # of which a sample chooses the recipe
-            continue
-        listed = recipe(problem, pocl.facts)
-        kernels = total([(work, 1.0, 1.0) for work in listed.by_key(weights).values()])
-        asked = estimate(kernels + listed.preparation, pocl.profile.rates).parts
-        assert {name: predicted.parts[name] for name in asked} == pytest.approx(asked, rel=1e-9)
-        seconds = estimate(listed.weighted_parts(weights), pocl.profile.rates).seconds + predicted.parts["call"]
-        assert predicted.seconds == pytest.approx(seconds, rel=1e-9)
 
 
 def test_answers_of_gpus_come_over_the_bus(pocl: Session) -> None:

@@ -131,8 +131,9 @@ def test_the_tool_goes_on_after_a_crash(
 
 def test_the_command_counts(capsys: pytest.CaptureFixture[str]) -> None:
     assert fuzz_readers.main(["--reader", "metis", "--files", "30", "--seed", "3"]) == 0
-    name, read_, _, refused, _, failed, _ = capsys.readouterr().out.split()
+    (name, read_, _, refused, _, failed, _), last = (line.split() for line in capsys.readouterr().out.splitlines())
     assert name == "metis" and int(read_) + int(refused) == 30 and failed == "0"
+    assert last == ["all", read_, "read,", refused, "refused,", failed, "failed"]
 
 
 # ---- archives made to deceive

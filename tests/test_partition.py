@@ -503,11 +503,15 @@ def test_refused(changes, words) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64])
-def test_weights_of_vertices_reach_up_to_2_31(dtype) -> None:
+def test_weights_of_vertices_reach_up_to_2_31(pocl: Session, dtype) -> None:
     """In a vertex and in all; sums that wrap around in 64 bits are refused, too."""
-    for weights in ([2**31 - 1, 0, 0, 0], [2**31 - 4, 1, 1, 1]):
+    for weights, limits in (
+        ([2**31 - 1, 0, 0, 0], [0, 2**31 - 1]), ([2**31 - 4, 1, 1, 1], [3, 2**31 - 4]),
+        ([2**30, 2**30 - 1, 0, 0], [2**30 - 1, 2**30]),
+    ):  # fmt: skip
         given = np.array(weights, dtype)
-        assert as_problem(cg.generators.grid(2, 2), vertex_weights=given).total_weight == 2**31 - 1
+        result = quiet(cg.generators.grid(2, 2), 2, vertex_weights=given, session=pocl, verify=True)
+        assert sorted(result.part_weights.tolist()) == limits
     for weights, words in (
         ([0, 2**31, 0, 0], r"vertex_weights\[1\]"), ([2**62] * 4, r"vertex_weights\[0\]"),
         ([2**31 - 1, 1, 0, 0], "sum to 2147483648"),

@@ -62,7 +62,8 @@ def check_balance(problem, parts, part_weights) -> None:
     if surely_fit(problem):
         assert (weights <= limits).all(), (weights, limits)
     counts = np.bincount(parts, minlength=k)
-    may_be_empty = whole.target_weights == 0 if whole.target_weights is not None else np.zeros(k, bool)
+    shares = np.full(k, 1 / k) if whole.target_weights is None else whole.target_weights
+    may_be_empty = shares * parts.size < 0.5
     if ((counts == 0) & ~may_be_empty).any() and problem.apart is None:
         smallest = limits[(counts == 0) & ~may_be_empty].max()
         assert not ((counts[parts] > 1) & (own <= smallest)).any()

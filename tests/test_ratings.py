@@ -245,8 +245,9 @@ def test_as_ratings() -> None:
     ratings = Ratings.from_triples(USERS, ITEMS, VALUES)
     assert as_ratings(ratings) is ratings
     assert same(as_ratings((USERS, ITEMS, VALUES)), ratings)
-    with pytest.raises(InputError, match=r"builtins\.list is not a rating matrix"):
-        as_ratings([1])
+    for wrong in ([1], [USERS, ITEMS, VALUES], (USERS, ITEMS)):
+        with pytest.raises(InputError, match=rf"builtins\.{type(wrong).__name__} is not a rating matrix"):
+            as_ratings(wrong)
 
 
 def test_ratings_of_a_graph() -> None:

@@ -267,6 +267,15 @@ def test_a_driver_that_crashes_is_left_out(crashing: Path, cold: Path) -> None:
     assert len(list((cold / "drivers").glob("*.json"))) == 1
 
 
+def test_a_kept_survey_of_another_form_is_made_again(tmp_path: Path) -> None:
+    kept = tmp_path / "kept.json"
+    for text in ("", "[1]", "{}", '{"together": []}'):
+        kept.write_text(text, encoding="utf-8")
+        assert drivers._kept(kept) is None
+    kept.write_text('{"together": [], "drivers": {}, "error": null}', encoding="utf-8")
+    assert drivers._kept(kept) == {"together": [], "drivers": {}, "error": None}
+
+
 def test_a_driver_that_is_changed_is_tried_again(crashing: Path, cold: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OCL_ICD_VENDORS", str(crashing))
     keys = []

@@ -161,6 +161,7 @@ def test_a_mesh_tells_angles_and_areas():
     ({"triangles": [[0, 1, 1]]}, "different"),
     ({"triangles": [[0.5, 1, 2]]}, "integers"),
     ({"points": [[0, 0], [1, 1], [2, 2]]}, "no area"),
+    ({"points": [*SQUARE, [2, 0]], "triangles": [[0, 1, 2], [0, 1, 4]]}, r"triangles\[1\] = \[0, 1, 4\] has no area"),
     ({"triangles": [[0, 1, 2], [1, 0, 2]]}, "same side"),
     ({"points": [*SQUARE, [2, 3]], "triangles": [[0, 1, 2], [0, 1, 3], [0, 1, 4]]}, "same side"),
     ({"points": SQUARE, "segments": [[0, 3]]}, "no edge"),

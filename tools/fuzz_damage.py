@@ -138,7 +138,7 @@ def _other_array(member: bytes, way: int, rng: Generator) -> bytes:
         if way == 4:
             array = _other_value(array, rng)
         elif way == 5:
-            with contextlib.suppress(ValueError, OverflowError):
+            with contextlib.suppress(ValueError, OverflowError, RuntimeError):  # the last is of dates
                 array = array.astype(DTYPES[rng.integers(len(DTYPES))])
         elif way == 6:
             flat = array.reshape(-1)

@@ -144,12 +144,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     if args.keep is not None:
         args.keep.mkdir(parents=True, exist_ok=True)
-    failures = 0
+    total: Counter[str] = Counter()
     for name in args.reader or READERS:
         counts = fuzz(name, args.seed, numbers, args.keep)
-        print(f"{name:16} {counts[READ]:6} read, {counts[REFUSED]:6} refused, {counts[FAILED]:6} failed", flush=True)
-        failures += counts[FAILED]
-    return 1 if failures else 0
+        print(_line(name, counts), flush=True)
+        total += counts
+    print(_line("all", total))
+    return 1 if total[FAILED] else 0
+
+
+def _line(name: str, counts: Counter[str]) -> str:
+    return f"{name:16} {counts[READ]:6} read, {counts[REFUSED]:6} refused, {counts[FAILED]:6} failed"
 
 
 if __name__ == "__main__":

@@ -15,7 +15,10 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
         "--order",
         help="natural, random, interleaved, largest_first or smallest_last; the default is what suits the strategy",
     )
-    parser.add_argument("--prefer", choices=("colors", "time"), default="colors", help="few (the default), or soon")
+    parser.add_argument(
+        "--prefer", choices=("colors", "time"), default="colors",
+        help="the fewest colours of several tries (the default), or the fastest strategy",
+    )  # fmt: skip
     parser.add_argument("--balanced", action="store_true", help="make the classes alike in size")
     parser.add_argument("--deterministic", action="store_true", help="the same colours in every run")
     parser.add_argument("--seed", type=int, default=0, help="of the hash that orders vertices (0)")

@@ -14,6 +14,9 @@ from clgraph.data.entries import row_order
 from clgraph.errors import GraphError
 from clgraph.host_memory import check_host_memory
 
+_DTYPES = "?bBhHiIlLqQfdgFDG"
+"""Characters of the types of entries with which scipy's sparse arrays compute."""
+
 
 def checked_matrix(matrix: Any) -> csr_array | csc_array | coo_array:
     """Return a scipy matrix as a CSR, CSC or COO array whose indices are checked; it may share memory with *matrix*.
@@ -29,10 +32,13 @@ def checked_matrix(matrix: Any) -> csr_array | csc_array | coo_array:
     Raises
     ------
     GraphError
-        The matrix has not two dimensions, or its arrays are damaged.
+        The matrix has not two dimensions, its entries are of a type that scipy does not compute with, such as text
+        or numbers of the other byte order, or its arrays are damaged.
     """
     if matrix.ndim != 2:
         raise GraphError(f"matrix = {shown(matrix)}; allowed: two dimensions")
+    if not matrix.dtype.isnative or matrix.dtype.char not in _DTYPES:
+        raise GraphError(f"a matrix of {matrix.dtype} entries; allowed: bool and numbers in this machine's byte order")
     try:
         return _checked(matrix)
     except GraphError as error:

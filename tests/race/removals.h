@@ -8,7 +8,7 @@ namespace edges {                /* whose words have the same names */
 #include "coloring/edge_rounds.cl"
 }
 #undef STATE_WORDS
-#define STATE_WORDS 3
+#define STATE_WORDS 5
 
 struct Symmetric {
   int n;
@@ -39,19 +39,43 @@ static bool removals_right(Random &random, ulong) {
   std::vector<int> lists[2] = {std::vector<int>(n), std::vector<int>(n)};
   launch(n, [&] { start_degrees(n, on.offsets.data(), on.degrees.data(), on.ranks.data()); });
   rest = on.degrees;
+  const std::vector<uint> degrees = rest;
   state[STATE_LEAST] = UINT_MAX;
-  launch(n, [&] { remove_small(n, 1, threshold, 7, on.degrees.data(), on.ranks.data(), state.data(), lists[0].data()); });
+  launch(n, [&] { remove_small(n, 1, threshold, on.degrees.data(), on.ranks.data(), state.data(), lists[0].data()); });
   uint least = UINT_MAX, n_removed = 0;
   for (uint degree : rest) if (degree > threshold) least = std::min(least, degree);
   if (state[STATE_LEAST] != least) return false;
-  for (uint size = state[STATE_LISTED], turn = 0; size; size = state[STATE_LISTED + turn % 2]) {
+  const uint widest = random.below(6);
+  uint wave = 1;
+  for (uint size = state[STATE_LISTED], turn = 0; size;) {
     n_removed += size;
-    turn++;
+    turn ^= 1;
     launch(n_groups * WG_SIZE, [&] {
-      remove_neighbors(size, turn % 2, 1, threshold, 7, on.offsets.data(), on.columns.data(), lists[(turn + 1) % 2].data(), on.degrees.data(),
-                       on.ranks.data(), state.data(), lists[turn % 2].data());
-    });
+      remove_neighbors(n, size, turn, wave + 1, threshold, widest, on.offsets.data(), on.columns.data(), lists[turn ^ 1].data(),
+                       lists[turn].data(), on.degrees.data(), on.ranks.data(), state.data());
+    }, WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS);
+    const uint n_waves = n_groups == 1 ? state[STATE_WAVES] : 1;
+    turn ^= (n_waves - 1) & 1;
+    size = state[STATE_LISTED + turn];
+    if (n_groups == 1) n_removed += state[STATE_REMOVED] - size;
+    wave += n_waves;
   }
+  /* A vertex has the number of the wave in which its degree fell to the threshold. */
+  std::vector<uint> waves(n);
+  for (uint now = 1, left = n_removed; left; now++) {
+    std::vector<int> small;
+    for (int v = 0; v < n; v++) if (!waves[v] && rest[v] <= threshold) small.push_back(v);
+    if (small.empty()) return false;
+    for (int v : small) {
+      waves[v] = now;
+      if (on.ranks[v] != now) return false;
+    }
+    for (int v : small)
+      for (int e = on.offsets[v]; e < on.offsets[v + 1]; e++)
+        if (on.columns[e] != v) rest[on.columns[e]]--;
+    left -= std::min<uint>(left, (uint)small.size());
+  }
+  rest = degrees;
   for (bool changed = true; changed;) {
     changed = false;
     for (int v = 0; v < n; v++)

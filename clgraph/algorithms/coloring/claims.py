@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.engine.plan import Plan
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.types import power_of_two_at_most
@@ -24,11 +23,6 @@ _WHAT = "colouring at distance 2"
 def _slices(members: int, n: int) -> int:
     """Return in how many rounds of the first window the vertices come: few of a round have a net in common."""
     return max(1, min(_MOST_SLICES, 8 * members, n // _LEAST_SLICE))
-
-
-def claim_rounds(problem: ColoringProblem, n: int) -> float:
-    """Return how many rounds the cost model counts."""
-    return 2.0 * _slices(problem.members, n)
 
 
 class Claims:

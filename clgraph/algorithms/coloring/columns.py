@@ -10,8 +10,9 @@ from clgraph.runtime.session import SessionLike
 
 
 def color_columns(
-    matrix: Any, *, strategy: str = "auto", order: str | None = None, deterministic: bool = False, seed: Seed = 0,
-    session: SessionLike = None, verify: bool = False, **options: Unpack[Options],
+    matrix: Any, *, strategy: str = "auto", order: str | None = None, deterministic: bool = False,
+    prefer: str = "colors", seed: Seed = 0, session: SessionLike = None, verify: bool = False,
+    **options: Unpack[Options],
 ) -> Coloring:
     """Colour the columns of *matrix* with few colours, so that no row has two columns of one colour.
 
@@ -24,9 +25,10 @@ def color_columns(
     matrix : Graph, DeviceGraph, scipy sparse array or networkx graph
         A sparse array may have any shape (m, n), type and format; the rows of a graph are those of the matrix. Every
         stored entry counts, explicit zeros too; values do not matter.
-    strategy, order, deterministic, seed, session, **options
-        As for :func:`color` at distance 2; there is no order ``"smallest_last"``. A column's degree is the number of
-        its entries.
+    strategy, order, deterministic, prefer, seed, session, **options
+        As for :func:`color` at distance 2. The degree of a column is the number of other columns with which it shares a
+        row; for ``speculative`` it is the number of its entries. ``jones_plassmann`` alone takes columns in the order
+        ``"smallest_last"``.
     verify : bool
         Check the result against the definition, on the host.
 
@@ -67,6 +69,8 @@ def color_columns(
     >>> bool((products[rows, colors[columns]] == jacobian[rows, columns]).all())
     True
     """
-    problem = as_problem(matrix, distance=2, order=order, deterministic=deterministic, seed=seed, bipartite=True)
+    problem = as_problem(
+        matrix, distance=2, order=order, deterministic=deterministic, seed=seed, bipartite=True, prefer=prefer
+    )
     result: Coloring = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
     return result

@@ -13,14 +13,12 @@ References
 """
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from clgraph.algorithms.coloring import work
-from clgraph.algorithms.coloring.claims import Claims, claim_rounds
+from clgraph.algorithms.coloring.claims import Claims
 from clgraph.algorithms.coloring.hash_choice import MOST_BITS_AT_DISTANCE_TWO, checked_hash, hash_start, least_bits
 from clgraph.algorithms.coloring.plan import ranks
 from clgraph.algorithms.coloring.problem import ColoringProblem
@@ -29,7 +27,6 @@ from clgraph.algorithms.coloring.windows import Windows
 from clgraph.arguments import checked_count
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
-from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Recipe, Setting, Use
 from clgraph.primitives.fill import Iota
 from clgraph.primitives.sort import Sort
@@ -42,7 +39,6 @@ _SIZED, _SIZED_LONG = (f"coloring/distance_two_sized{part}.cl" for part in ("", 
 _BITMAPS = "coloring/net_bitmaps.cl"
 _MOST_WORDS = 32
 _LARGE_NET = 2  # windows: the vertices that the first one leaves of larger nets get bitmaps of another size
-_SIZED_ROUNDS = 2.0  # in which nearly all have colours then
 _MEMBERS_PER_WORD = (1, 2, 4, 8)  # the fewest for which there is room
 _LONG_GROUP = 256
 _USED_BYTES = 1 << 28  # of the words of all nets, if that leaves them one
@@ -99,13 +95,9 @@ def _recipe(
     sized = not problem.deterministic and problem.members > 32 * words * _LARGE_NET
     machine: dict[str, Any] = {"words": words, "most_groups": most_groups, "prefers": hash_bits is not None}
     if problem.deterministic:
-        step = _claims(problem, facts, partial(Claims, team=sizes["TEAM"], **machine), hash_bits is not None)
+        step = Use(partial(Claims, team=sizes["TEAM"], **machine))
     else:
-        windows = partial(Windows, long_row=limit, items=items, sized=sized, **machine)
-        step = _windows(problem, windows, limit, hash_bits is not None, words, sized)
-    in_order = Work(launches=1.0)
-    if order != "natural":
-        in_order += Work(launches=2.0) + work.sort_pairs(n, facts)
+        step = Use(partial(Windows, long_row=limit, items=items, sized=sized, **machine))
 
     def setting() -> Setting:
         per_word, n_words = _sized(problem) if sized else (1, 0)
@@ -125,7 +117,7 @@ def _recipe(
             details=dict(zip(("hash", "bits"), hash_bits, strict=True)) if hash_bits else {},
         )  # fmt: skip
 
-    return Recipe((step,) if n else (), setting, in_order)
+    return Recipe((step,) if n else (), setting)
 
 
 def _sized(problem: ColoringProblem) -> tuple[int, int]:
@@ -136,34 +128,6 @@ def _sized(problem: ColoringProblem) -> tuple[int, int]:
         if 4 * n_words <= _USED_BYTES:
             break
     return members, n_words
-
-
-def _claims(problem: ColoringProblem, facts: DeviceFacts, make: Callable[[Plan], Claims], prefers: bool) -> Use:
-    rounds, listed = claim_rounds(problem, problem.stats.n_vertices), work.list_uncolored(facts)
-    first, asked = Work(launches=4.0, read_backs=2.0) + listed, work.first_fit(problem.stats)
-    if prefers:
-        first += Work(launches=1.0) + listed + work.claim_hash_colors(problem.stats)
-        asked = asked.times(work.repaired_share(problem.stats))
-    return Use(make, first, Work(launches=2.0, read_backs=0.5) + asked.times(1 / rounds), rounds, "claims")
-
-
-def _windows(
-    problem: ColoringProblem, make: Callable[[Plan], Windows], limit: int, prefers: bool, words: int, sized: bool
-) -> Use:
-    stats, windows = problem.stats, 1.0 if sized else work.windows(problem.stats)
-    may_be_long = limit < stats.n_vertices and (problem.bipartite or limit < stats.max_degree)
-    n_long = int(np.count_nonzero(problem.rows.degrees > limit)) if may_be_long else 0
-    parts = 1.0 if n_long in (0, stats.n_vertices) else 2.0  # a launch for long rows, one for the others
-    first = Work(launches=1.0 + 2 * parts, read_backs=parts * (1.0 + windows**0.5))
-    asked = work.first_fit(stats, words if sized else None)
-    if prefers:
-        first += Work(launches=parts) + work.claim_hash_colors(stats)
-        asked = asked.times(work.repaired_share(stats))
-    of_window = Work(launches=1.0 + parts) + asked.times(1 / windows)
-    if not sized:
-        return Use(make, first, of_window, windows, "windows")
-    of_round = Work(launches=5.0 + 3 * parts, read_backs=1.0 + parts) + work.sized_round(stats, words)
-    return Use(make, first + of_window, of_round, _SIZED_ROUNDS, "windows")
 
 
 def _prepared(plan: Plan, order: str, hash_bits: tuple[str, int] | None) -> dict[str, Any]:

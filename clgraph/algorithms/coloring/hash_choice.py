@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -12,11 +11,10 @@ from clgraph.data.vertex_hashes import HASHES
 
 MOST_BITS, MOST_BITS_AT_DISTANCE_TWO = 16, 10
 _CANDIDATES = ("murmur3", "fibonacci", "xorshift", "identity", "gray")
-_N_SAMPLES, _FEW_SAMPLES = 1 << 14, 1 << 8
+_N_SAMPLES = 1 << 14
 _SAMPLED_ROWS, _SAMPLED_ENTRIES = 64, 1024
 _MOST_COLORS, _FEW_COLLISIONS = 1.1, 0.01  # times what a net needs; share of the members of nets
 
-_known: WeakKeyDictionary[Graph, float] = WeakKeyDictionary()
 
 
 class HashStart(NamedTuple):
@@ -71,14 +69,6 @@ def best_hash(graph: Graph, bits: int) -> str:
     """Return the hash with the fewest collisions at this many bits, in a sample of the entries."""
     shares = _collisions(graph, bits, _N_SAMPLES)
     return min(shares, key=shares.__getitem__)
-
-
-def few_collisions(graph: Graph) -> float:
-    """Return the share of a few entries whose ends have one colour of the best hash, at as many bits as by default."""
-    if (known := _known.get(graph)) is None:
-        shares = _collisions(graph, default_bits(graph), min(_FEW_SAMPLES, 1 + graph.n_edges // _FEW_SAMPLES))
-        _known[graph] = known = min(shares.values())
-    return known
 
 
 def _collisions(graph: Graph, bits: int, n_samples: int) -> dict[str, float]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from clgraph.algorithms.coloring import work
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.tuning import NOT_TUNED, Tuning, tuned_sizes
 from clgraph.algorithms.coloring.vertex_orders import (
@@ -20,7 +19,6 @@ from clgraph.algorithms.coloring.vertex_orders import (
 )
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
-from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Step, Use
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.sort import Sort
@@ -38,15 +36,20 @@ _BY_ORDER = {  # where groups run together
 }
 _WIDE_RETRIES = 100
 _PASSES = 4  # of a launch, where groups may not wait for each other
-_LAUNCHES = 4.0  # that the cost model counts there
 _MOST_LAUNCHES = 1 << 20
 _PREPARE_STEPS = 4  # vertices of a work-item
 
 
-def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
-    """Short rows are of a work-item each, longer ones of a sub-group each, which come first."""
+def jones_plassmann(
+    problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED, ranks: tuple[Step, ...] | None = None
+) -> Recipe:
+    """Short rows are of a work-item each, longer ones of a sub-group each, which come first.
+
+    The steps *ranks*, if given, write other priorities than those of the order to the array ``ranks``.
+    """
     graph, stats, together = problem.graph, problem.stats, facts.dialect.has_grid_barrier
     n, longest, name = stats.n_vertices, stats.max_degree, problem.order or problem.suitable_order
+    name = name if ranks is None else "smallest_last"  # of which kernels know that its priorities are given
     sizes, least = _short_rows(facts, tuning, name, name == "largest_first" and most_need_few(graph), longest)
     n_groups = sizes.pop("GROUPS_PER_UNIT") * facts.compute_units
     is_given, has_large = name == "smallest_last", longest >= least
@@ -54,9 +57,10 @@ def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning
     hub_degree, large_per_unit = large_sizes.pop("HUB_DEGREE"), large_sizes.pop("GROUPS_PER_UNIT")
     has_hubs, n_items = 0 < least <= longest >= hub_degree, n_groups * sizes["WG_SIZE"]
     counts = _Counts(problem, facts, name, least, hub_degree, n_items)
-    written = Work(streamed_bytes=12.0 * n)
-    prepare = Phase(f"{_SOURCE}:prepare", -(-n // _PREPARE_STEPS), written, {"are_given": is_given})
-    steps = [*(rank_steps(graph, name, problem.seed) if is_given else ()), prepare]
+    prepare = Phase(f"{_SOURCE}:prepare", -(-n // _PREPARE_STEPS), values={"are_given": is_given})
+    if ranks is None:
+        ranks = rank_steps(graph, name, problem.seed) if is_given else ()
+    steps = [*ranks, prepare]
     if has_large:
         most_groups = large_per_unit * facts.compute_units
         steps += _large(problem, facts, counts, has_hubs, large_sizes["WG_SIZE"], most_groups)
@@ -169,11 +173,10 @@ def _small(problem: ColoringProblem, facts: DeviceFacts, counts: _Counts, n_grou
     """Return the step for short rows: one launch, or launches until no vertex is open."""
     together = facts.dialect.has_grid_barrier
     phase = Phase(
-        f"{_SOURCE}:color_small", lambda: counts.n_items,
-        work.small_rows(problem.stats, facts, 1.0 if together else 1.0 / _LAUNCHES), {"round": 1} if together else {},
-        n_groups, status="controls[CONTROL_SMALL + GRID_STATUS]",
+        f"{_SOURCE}:color_small", lambda: counts.n_items, values={"round": 1} if together else {}, max_groups=n_groups,
+        status="controls[CONTROL_SMALL + GRID_STATUS]",
     )
-    return phase if together else Loop((phase,), "round", "controls[CONTROL_ALIVE]", _MOST_LAUNCHES, _LAUNCHES)
+    return phase if together else Loop((phase,), "round", "controls[CONTROL_ALIVE]", _MOST_LAUNCHES)
 
 
 def _upload_blocks(session: Session, order: VertexOrder, n: int, n_blocks: int) -> DeviceArray:
@@ -198,16 +201,15 @@ def _large(
     def sort(plan: Plan) -> Sort:
         return Sort(plan.session, *(plan.arrays[name] for name in ("keys", "keys_in_order", "listed", "vertices")))
 
-    n_sorted = sum(problem.stats.degree_vertex_counts[(least + 1).bit_length() if least else 0 :])  # nearly
     steps: list[Any] = [
-        Use(choose, work.choose_rows(n, facts)),
+        Use(choose),
         Phase(f"{_LARGE}:sort_keys", lambda: counts.n_large),
-        Use(sort, work.sort_pairs(n_sorted, facts)),
+        Use(sort),
     ]
     if has_hubs:
-        steps.append(Phase(f"{_LARGE}:list_hubs", lambda: counts.n_hubs * group, work.hub_rows(problem.stats, facts)))
+        steps.append(Phase(f"{_LARGE}:list_hubs", lambda: counts.n_hubs * group))
     steps.append(Phase(
         f"{_LARGE}:color_large", (lambda: counts.n_large * facts.sub_group_size) if together else 1,
-        work.large_rows(problem.stats, facts), max_groups=limit, status="controls[GRID_STATUS]",
+        max_groups=limit, status="controls[GRID_STATUS]",
     ))
     return steps

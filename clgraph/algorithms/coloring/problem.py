@@ -6,20 +6,22 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import coo_array, issparse
+from scipy.sparse import coo_array, csr_array, eye_array, issparse
 
 from clgraph.algorithms.coloring.hash_choice import HashStart, hash_start, is_few, least_bits
 from clgraph.algorithms.coloring.vertex_orders import ORDERS, suitable_order
 from clgraph.arguments import Seed, check_choice, checked_count, checked_flag, checked_seed
-from clgraph.data.csr import MAX_VERTICES
+from clgraph.data.csr import MAX_VERTICES, as_csr_array
 from clgraph.data.graph import Graph, as_graph
 from clgraph.data.sparse import checked_matrix
 from clgraph.data.wrapped import wrap_graph
 from clgraph.engine.problem import GraphProblem
 from clgraph.errors import GraphError, InputError
+from clgraph.host_memory import check_host_memory
 
 _MAX_ENTRIES = 2**32 - 2**12  # greedy colours are at most the square root, and must fit 16 bits
 PREFERENCES = ("colors", "time")
+MAX_PAIRS = 1 << 26  # members of nets; the square of a graph may have as many entries, which take 0.8 GB on the host
 _MAX_DEGREE = 2**31 - 1  # priorities have a bit more
 
 
@@ -79,6 +81,47 @@ class ColoringProblem(GraphProblem):
         return graph.reverse if self.bipartite else graph
 
     @property
+    def n_pairs(self) -> float:
+        """Ordered pairs of members of all nets, at distance 2; the square has no more entries."""
+        mean = 0.0 if self.bipartite else 2 * self.stats.mean_degree + 1
+        return self.stats.n_vertices * (self.stats.degree_second_moment + mean)
+
+    @cached_property
+    def nets(self) -> csr_array:
+        """The members of each net once, as True; at distance 2 of a graph a vertex is a member of its own net."""
+        graph = self.graph
+        pattern = as_csr_array(graph.row_offsets, graph.column_indices, np.ones(graph.n_edges, bool))
+        if not self.bipartite:
+            pattern = csr_array(pattern + eye_array(graph.n_vertices, dtype=bool, format="csr"))
+        elif not graph.has_sorted_rows:
+            pattern.sum_duplicates()
+        return pattern
+
+    @property
+    def least_colors(self) -> int:
+        """Colours that any colouring has: at distance 2 the members of the largest net."""
+        return int(np.diff(self.nets.indptr).max(initial=0)) if self.distance == 2 else 1
+
+    @property
+    def on_square(self) -> ColoringProblem:
+        """The same colouring at distance 1: at distance 2 that of the square, which joins the members of each net."""
+        return self if self.distance == 1 else self._on_square
+
+    @cached_property
+    def _on_square(self) -> ColoringProblem:
+        check_host_memory("the square of the graph", int(12 * self.n_pairs))
+        nets = self.nets
+        square = csr_array(nets.T.tocsr() @ nets)
+        square.sort_indices()
+        rows = np.repeat(np.arange(square.shape[0]), np.diff(square.indptr))
+        is_edge = square.indices != rows
+        offsets = np.append(0, np.cumsum(is_edge))[square.indptr]
+        graph = Graph._trusted(offsets, square.indices[is_edge].astype(np.int32, copy=False), sorted_rows=True)
+        return ColoringProblem(
+            graph, 1, self.order, self.deterministic, self.seed, n_columns=self.n_columns, prefer=self.prefer
+        )
+
+    @property
     def members(self) -> int:
         """Members of the largest net, repeats included."""
         return self.graph.stats.max_degree + (not self.bipartite)
@@ -99,12 +142,14 @@ def as_problem(
     check_choice("prefer", prefer, PREFERENCES)
     if order is not None:
         check_choice("order", order, ORDERS)
-    if bipartite and order == "smallest_last":
-        raise InputError("order='smallest_last' is for graphs; columns have the other orders")
     seed = checked_seed(seed) % 2**32
     data, n_columns = columns_graph(graph) if bipartite else (wrap_graph(graph), None)
     data._require_fits("colouring takes", _MAX_ENTRIES)
     problem = ColoringProblem(data, distance, order, deterministic, seed, bipartite, balanced, n_columns, prefer)
+    if bipartite and order == "smallest_last" and problem.n_pairs > MAX_PAIRS:
+        raise InputError(
+            f"order='smallest_last': members of rows make {problem.n_pairs:.3g} pairs; allowed: at most {MAX_PAIRS:.3g}"
+        )
     return problem.admitted_if_checked()
 
 

@@ -6,35 +6,27 @@ from functools import partial
 
 import numpy as np
 
-from clgraph.algorithms.coloring import work
 from clgraph.algorithms.coloring.hash_choice import (
     MOST_BITS,
     best_hash,
     checked_hash,
     default_bits,
-    few_collisions,
 )
 from clgraph.algorithms.coloring.problem import ColoringProblem
 from clgraph.algorithms.coloring.tuning import Tuning, tuned_sizes
-from clgraph.algorithms.coloring.vertex_orders import order_constant, rank_steps, vertex_order
+from clgraph.algorithms.coloring.vertex_orders import first_fit_suffices, order_constant, rank_steps, vertex_order
 from clgraph.arguments import checked_count
-from clgraph.data.stats import GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
-from clgraph.model.cost import Work
 from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Step, Use, once
 from clgraph.primitives.compact import Compact
 from clgraph.primitives.fill import Iota
 from clgraph.primitives.sort import Sort
-from clgraph.runtime.graph_on_device import GraphOnDevice
 
 _SOURCE, _HUBS, _EDGES = (f"coloring/{name}.cl" for name in ("speculative", "speculative_hubs", "edge_rounds"))
 _HASHES = "coloring/hash_colors.cl"
 _SIZES = {"WG_SIZE": 256, "SMALL_DEGREE": 64, "HUB_DEGREE": 4096, "GROUPS_PER_UNIT": 4, "LINGER": 100}
 _CPU_GROUP, _HUB_GROUP = 64, 256
-_ROUNDS = 2.0  # that the cost model counts, where the host drives them
-_REPEATED = 0.3  # visits to every entry in the rounds
-_HASH_REPEATED = 4.0  # ... for the share of entries whose hash colours collide
 
 
 def tile_stride(facts: DeviceFacts, n: int) -> int:
@@ -54,17 +46,16 @@ def by_vertex(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> R
     """
     stats, n = problem.stats, problem.stats.n_vertices
     order = problem.order
-    if order is None and not problem.deterministic and facts.is_cpu and not work.first_fit_suffices(stats, facts):
+    if order is None and not problem.deterministic and facts.is_cpu and not first_fit_suffices(stats, facts):
         order = problem.suitable_order
-    every = work.all_rows(stats, facts)
     if order is None:
-        assign = Phase(f"{_SOURCE}:assign_all", n, every, {"stride": partial(tile_stride, facts, n)})
+        assign = Phase(f"{_SOURCE}:assign_all", n, values={"stride": partial(tile_stride, facts, n)})
         return _recipe(problem, facts, tuning, Recipe((assign,)), assigns_hubs=True)
     steps = (
-        Use(lambda plan: Iota(plan.session, plan.arrays["one_list"]), Work(launches=1.0)),
-        Phase(f"{_SOURCE}:order_keys", n, work.order_keys(stats, facts)),
-        Use(_sorted_by_keys, work.sort_pairs(n, facts)),
-        Phase(f"{_SOURCE}:assign_listed", n, every, {"list": "other_list"}),
+        Use(lambda plan: Iota(plan.session, plan.arrays["one_list"])),
+        Phase(f"{_SOURCE}:order_keys", n),
+        Use(_sorted_by_keys),
+        Phase(f"{_SOURCE}:assign_listed", n, values={"list": "other_list"}),
     )
     first = Recipe(steps, lambda: Setting({name: Array(n, np.uint32) for name in ("keys", "keys_in_order")}))
     return _recipe(problem, facts, tuning, first, order=order)
@@ -74,19 +65,18 @@ def by_edge(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning) -> Rec
     """Return the recipe in which first colours are found in rounds over all edges, which check them, too."""
     stats, order = problem.stats, problem.order or "largest_first"
     n, m, limit = stats.n_vertices, stats.n_edges, 32 * facts.compute_units
-    ends = work.visits(stats, facts, float(m))
     colored = {"picked": "tentative"}
     a_round = (
-        Phase(f"{_EDGES}:forbid_colors", m, ends, max_groups=limit),
-        Phase(f"{_EDGES}:pick_colors", n, work.rows_of(stats), colored),
-        Phase(f"{_EDGES}:drop_losers", m, ends, colored, max_groups=limit),
-        Phase(f"{_EDGES}:list_open", n, work.rows_of(stats)),
+        Phase(f"{_EDGES}:forbid_colors", m, max_groups=limit),
+        Phase(f"{_EDGES}:pick_colors", n, values=colored),
+        Phase(f"{_EDGES}:drop_losers", m, values=colored, max_groups=limit),
+        Phase(f"{_EDGES}:list_open", n),
     )
     steps = (
-        Phase(f"{_EDGES}:list_sources", n * facts.sub_group_size, Work(streamed_bytes=4.0 * m), max_groups=limit),
-        Phase(f"{_EDGES}:open_vertices", n, work.rows_of(stats), colored),
+        Phase(f"{_EDGES}:list_sources", n * facts.sub_group_size, max_groups=limit),
+        Phase(f"{_EDGES}:open_vertices", n, values=colored),
         *rank_steps(problem.graph, order, problem.seed),
-        Loop(a_round, "round", "state[STATE_ALIVE]", max(1, n), 8.0 + stats.mean_degree),
+        Loop(a_round, "round", "state[STATE_ALIVE]", max(1, n)),
     )
     words = Array(n, np.uint32)
     first = Recipe(steps, lambda: Setting(
@@ -108,23 +98,18 @@ def from_hash(
     name = best_hash(graph, bits) if name is None else checked_hash(name)
     values = {"mask": (1 << bits) - 1, "colors": "tentative"}
     first = Recipe(
-        (Phase(f"{_HASHES}:hash_vertices", graph.n_vertices, work.rows_of(problem.stats), values),),
+        (Phase(f"{_HASHES}:hash_vertices", graph.n_vertices, values=values),),
         lambda: Setting(
             file_defines={_HASHES: {"N_HASHES": 1, "HASH_LIST(X)": f"X(0, {name})"}},
             details={"hash": name, "bits": bits},
         ),
     )
-    collisions = 0.5 if not facts.is_cpu or isinstance(graph, GraphOnDevice) else few_collisions(graph)
-    return _recipe(
-        problem, facts, tuning, first, repeated=_HASH_REPEATED * collisions,
-        checked=work.hash_check(collisions, facts),
-    )
+    return _recipe(problem, facts, tuning, first)
 
 
 def _recipe(
     problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning, first: Recipe, *, order: str | None = None,
-    two_buffers: bool = False, assigns_hubs: bool = False, checks: bool = True, repeated: float = _REPEATED,
-    checked: float = 1.0,
+    two_buffers: bool = False, assigns_hubs: bool = False, checks: bool = True,
 ) -> Recipe:
     """Return the recipe that goes on after *first* colours with a check of them and the rounds.
 
@@ -139,19 +124,19 @@ def _recipe(
     hub_group, hub_degree = min(_HUB_GROUP, facts.max_work_group_size), sizes["HUB_DEGREE"]
     n_hubs = once(partial(_count_above, problem, hub_degree))
     per_hub = partial(Phase, items=lambda: n_hubs() * hub_group)
-    steps: list[Step] = [Phase(f"{_SOURCE}:start", n, Work(streamed_bytes=16.0 * n))]
+    steps: list[Step] = [Phase(f"{_SOURCE}:start", n)]
     if order == "smallest_last" and not two_buffers:  # else the first steps have ranked the vertices
         steps += rank_steps(problem.graph, order, problem.seed)
     if has_hubs := stats.max_degree > hub_degree:
-        steps.append(Use(lambda plan: _hubs(plan, hub_degree), work.choose_rows(n, facts)))
+        steps.append(Use(lambda plan: _hubs(plan, hub_degree)))
         if assigns_hubs:
             steps.append(per_hub(f"{_HUBS}:assign_hubs"))
     steps += first.steps
     if has_hubs and checks:
         steps.append(per_hub(f"{_HUBS}:check_hubs"))
     if checks:
-        steps.append(Phase(f"{_SOURCE}:check_all", n, work.all_rows(stats, facts, checked)))
-    steps.append(_rounds(stats, facts, limit, repeated))
+        steps.append(Phase(f"{_SOURCE}:check_all", n))
+    steps.append(_rounds(n, facts, limit))
 
     def setting() -> Setting:
         of_first, own_buffer = first.setting(), two_buffers or problem.deterministic
@@ -173,15 +158,12 @@ def _recipe(
     return Recipe(tuple(steps) if n else (), setting)
 
 
-def _rounds(stats: GraphStats, facts: DeviceFacts, limit: int, repeated: float) -> Step:
-    """Return the rounds in which so many times as many entries as there are get visited again."""
-    n = stats.n_vertices
+def _rounds(n: int, facts: DeviceFacts, limit: int) -> Step:
+    """Return the rounds in which vertices of a colliding colour get another one."""
     if facts.dialect.has_grid_barrier:
-        in_one_launch = work.all_rows(stats, facts, repeated) + work.rounds_in_one_launch(stats, facts)
-        return Phase(f"{_SOURCE}:rounds", n, in_one_launch, max_groups=limit, status="state[STATE_STATUS]")
-    half = work.all_rows(stats, facts, repeated * 0.5 / _ROUNDS)
-    assign, check = (Phase(f"{_SOURCE}:{name}", n, half, max_groups=limit) for name in ("assign_round", "check_round"))
-    return Loop((assign, check), "round", "state[STATE_ALIVE]", max(1, n), _ROUNDS)
+        return Phase(f"{_SOURCE}:rounds", n, max_groups=limit, status="state[STATE_STATUS]")
+    assign, check = (Phase(f"{_SOURCE}:{name}", n, max_groups=limit) for name in ("assign_round", "check_round"))
+    return Loop((assign, check), "round", "state[STATE_ALIVE]", max(1, n))
 
 
 def _count_above(problem: ColoringProblem, degree: int) -> int:

@@ -1,21 +1,26 @@
 """The strategies of colouring, each a function that returns its recipe."""
 from __future__ import annotations
 
-from dataclasses import replace
-
-from clgraph.algorithms.coloring import distance_two, speculation, work
-from clgraph.algorithms.coloring.jones_plassmann import jones_plassmann
+from clgraph.algorithms.coloring import best_of_orders as tries
+from clgraph.algorithms.coloring import distance_two, prices, speculation
+from clgraph.algorithms.coloring import jones_plassmann as at_distance_one
 from clgraph.algorithms.coloring.plan import ColoringPlan
-from clgraph.algorithms.coloring.problem import ColoringProblem
+from clgraph.algorithms.coloring.problem import MAX_PAIRS, ColoringProblem
 from clgraph.algorithms.coloring.tuning import NOT_TUNED, Tuning
 from clgraph.arguments import check_choice
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.planned import planned
 from clgraph.errors import InputError
-from clgraph.model.cost import Part
-from clgraph.model.kernel_weights import weights_of
 from clgraph.model.recipe import Recipe
 from clgraph.model.strategy import Strategy
+from clgraph.runtime.session import Session
+
+
+def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
+    """At distance 2 the square of the graph is coloured."""
+    if problem.distance == 2:
+        return tries.on_square(problem, tuning)
+    return at_distance_one.jones_plassmann(problem, facts, tuning)
 
 
 def speculative(
@@ -42,31 +47,57 @@ def hash_repair(
     return from_hash(problem, facts, tuning, hash, bits)
 
 
-def _at_distance_one(problem: ColoringProblem) -> str | None:
-    return None if problem.distance == 1 else "it colours at distance 1 only"
+def best_of_orders(problem: ColoringProblem, _facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
+    """It also runs the fastest strategy at distance 1, and both others at distance 2."""
+    return tries.best_of_orders(problem, tuning, _others)
 
 
-def _work_of_any_hash(problem: ColoringProblem, facts: DeviceFacts) -> list[Part]:
-    """Hashes are predicted alike, and to choose one takes a sample."""
-    recipe = hash_repair(problem, facts, hash="identity")
-    return recipe.weighted_parts(weights_of(facts))
+def _others(session: Session, problem: ColoringProblem) -> dict[str, Recipe]:
+    """Return the recipes whose colours may be fewer than greedy ones.
+
+    At distance 1 the fastest depends on the device, so it is left out if colours are to be the same on every one.
+    """
+    if problem.distance == 1 and problem.deterministic:
+        return {}
+    facts, tuning = session.facts, session.profile.tuning
+    if problem.distance == 2:
+        return {each.__name__: each(problem, facts, tuning) for each in (speculative, hash_repair)}
+    fastest = speculative if facts.is_cpu else jones_plassmann
+    return {fastest.__name__: fastest(problem, facts, tuning)}
+
+
+def _has_square(problem: ColoringProblem) -> str | None:
+    if problem.distance == 1 or problem.n_pairs <= MAX_PAIRS:
+        return None
+    return f"members of rows make {problem.n_pairs:.3g} pairs; at distance 2 it takes at most {MAX_PAIRS:.3g}"
+
+
+def _tries_orders(problem: ColoringProblem) -> str | None:
+    return _has_square(problem) if problem.order is None else "it takes the best of several orders"
+
+
+def _knows_order(problem: ColoringProblem) -> str | None:
+    is_of_square = problem.bipartite and problem.order == "smallest_last"
+    return "jones_plassmann alone takes columns in the order smallest_last" if is_of_square else None
 
 
 STRATEGIES: dict[str, Strategy] = {
-    "jones_plassmann": planned("online", jones_plassmann, ColoringPlan, unfit=_at_distance_one),
-    "speculative": planned("online", speculative, ColoringPlan),
-    "hash_repair": replace(planned("online", hash_repair, ColoringPlan), work=_work_of_any_hash),
+    "best_of_orders": planned("online", best_of_orders, ColoringPlan, prices.best_of_orders, unfit=_tries_orders),
+    "jones_plassmann": planned("online", jones_plassmann, ColoringPlan, prices.jones_plassmann, unfit=_has_square),
+    "speculative": planned("online", speculative, ColoringPlan, prices.speculative, unfit=_knows_order),
+    "hash_repair": planned("online", hash_repair, ColoringPlan, prices.hash_repair, unfit=_knows_order),
 }
 
 
 def contenders(problem: ColoringProblem, facts: DeviceFacts) -> tuple[str, ...]:
-    """For callers that prefer few colours, strategies that often take more are not weighed."""
-    if problem.distance == 2:
-        if problem.prefer == "time":
-            return "speculative", "hash_repair"
-        return ("hash_repair",) if problem.hash_suffices else ("speculative",)
-    if problem.prefer == "time" or (not problem.deterministic and work.first_fit_suffices(problem.stats, facts)):
-        return "jones_plassmann", "speculative", "hash_repair"
-    if problem.deterministic or not facts.is_cpu:
-        return ("jones_plassmann",)
-    return "jones_plassmann", "speculative"
+    """Return the strategy of the fewest colours, or the fastest one of each kind of device."""
+    if problem.prefer == "colors":
+        for name in ("best_of_orders", "jones_plassmann"):
+            if STRATEGIES[name].unfit(problem) is None:
+                return (name,)
+        return ("hash_repair" if problem.hash_suffices else "speculative",)
+    if problem.deterministic:  # the colours are the same on every device
+        return ("jones_plassmann" if problem.distance == 1 else "speculative",)
+    if facts.is_cpu:
+        return ("speculative",)
+    return ("jones_plassmann" if problem.distance == 1 else "hash_repair",)

@@ -14,7 +14,9 @@
     other degrees are equal, too. Equal ones are interleaved.
 ``smallest_last``
     The vertex of smallest degree goes last, then that of smallest degree in what is left, and so on: fewer colours,
-    for more work [2]_. Vertices are removed in batches [3]_.
+    for more work [2]_. All vertices of at most k entries in what is left are removed at once, wave after wave until
+    none is; then k rises to the smallest degree that is left [3]_. So a greedy colouring takes at most one colour more
+    than the degeneracy of the graph. A hash decides between the vertices of a wave.
 
 References
 ----------
@@ -32,16 +34,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.coloring.work import removals, rows_of
 from clgraph.data.graph import Graph
+from clgraph.data.stats import GraphStats
+from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
-from clgraph.model.cost import Work
 from clgraph.model.recipe import Phase, Step, Use
 from clgraph.runtime.declarations import read_declarations
 from clgraph.runtime.failure import STATUS_STUCK, check_status
 from clgraph.runtime.source import build_input
 
 ORDERS = ("natural", "random", "interleaved", "largest_first", "smallest_last")
+FEW_NEIGHBORS = 4.0  # mean degree of roads and grids
 SHORT_ROW = 128  # the longest row that a work-item looks at in orders that are not by degree
 _N_BLOCKS = 4096  # there are at least so many; as many on every device, so that results are the same
 _MANY_ENTRIES, _ALIKE = 30, 4  # of a row, on the average; the longest is less than so many times that
@@ -49,7 +52,8 @@ _MOST, _N_SAMPLES = 0.75, 1 << 12  # share of all; vertices
 _MANY_FIRST = "ORDER_MANY_FIRST"
 _SOURCE = "coloring/orders.cl"
 _NO_DEGREE = 0xFFFFFFFF
-_WAVES = 100.0  # that the cost model counts
+MAX_CPU_WAVE = 4096  # vertices. One work-group makes smaller waves, in less time than a launch takes.
+MAX_WAVE_PER_SUB_GROUP = 16  # vertices. On GPUs a launch and its read take as long as a sub-group takes for so many.
 
 
 @lru_cache
@@ -57,6 +61,14 @@ def order_constant(expression: str) -> int:
     """Return what *expression* stands for in the kernels that know orders; words are ``MARKED``."""
     text = build_input("coloring/orders.h", {}) + build_input("coloring/possible.h", {"MARKED": 1})
     return read_declarations(text).constant(expression)
+
+
+def first_fit_suffices(stats: GraphStats, facts: DeviceFacts) -> bool:
+    """Return whether colours taken by number are about as few as with the largest degrees first: grids, roads.
+
+    A GPU colours many vertices at once, so that roads take a colour more.
+    """
+    return facts.is_cpu and stats.mean_degree < FEW_NEIGHBORS
 
 
 def suitable_order(graph: Graph) -> str:
@@ -156,9 +168,8 @@ def rank_steps(graph: Graph, order: str, seed: int, ranks: str = "ranks") -> tup
     n = graph.n_vertices
     if order != "smallest_last":
         of_order = vertex_order(graph, order, seed).values
-        return (Phase(f"{_SOURCE}:rank_vertices", n, rows_of(graph.stats), of_order),)
-    a_round = Work(launches=1.0, read_backs=1.0) + removals(graph.stats).times(1 / _WAVES)
-    return (Use(lambda plan: SmallestLast(plan, n, seed, ranks), Work(launches=1.0), a_round, _WAVES),)
+        return (Phase(f"{_SOURCE}:rank_vertices", n, values=of_order),)
+    return (Use(lambda plan: SmallestLast(plan, n, seed, ranks)),)
 
 
 class SmallestLast:
@@ -167,28 +178,35 @@ class SmallestLast:
     Attributes
     ----------
     rounds : int
-        How many launches the waves of the last run were.
+        Launches of the waves of the last run.
     """
 
     def __init__(self, plan: Plan, n: int, seed: int, ranks: str) -> None:
         program, session = plan.program(_SOURCE), plan.session
-        n_words, self._listed, self._least = map(program.constant, ("STATE_WORDS", "STATE_LISTED", "STATE_LEAST"))
+        facts = session.facts
+        self._word = {name: program.constant(f"STATE_{name}") for name in ("LISTED", "LEAST", "WAVES", "REMOVED")}
         self._n, self._first = n, plan.problem.stats.min_degree
+        n_words = program.constant("STATE_WORDS")
         self._state, lists = session.empty(n_words, np.uint32), [session.empty(n, np.int32) for _ in range(2)]
+        alone = plan.program(_SOURCE, {"WG_SIZE": facts.sub_group_size} if facts.is_cpu else {})
+        self._widest = MAX_CPU_WAVE if facts.is_cpu else MAX_WAVE_PER_SUB_GROUP * (
+            alone.work_group_size // facts.sub_group_size
+        )
         scope = {
             **plan.scope, "n": n, "ranks": plan.arrays[ranks], "degrees": session.empty(n, np.uint32),
-            "state": self._state, "key": _hash_key(seed), "wave": 0, "threshold": 0,
+            "state": self._state, "key": _hash_key(seed), "wave": 0, "threshold": 0, "widest": self._widest,
         }  # fmt: skip
         self._start = program.bind("start_degrees", n, scope)
+        self._finish = program.bind("finish_ranks", n, scope, shift=0)
         self._remove = program.bind("remove_small", n, scope, list=lists[0])
-        self._spread = [
-            program.bind("remove_neighbors", 1, scope, turn=turn, size=0, list=lists[1 - turn], next=lists[turn])
+        self._spread, self._alone = ([
+            of.bind("remove_neighbors", 1, scope, turn=turn, size=0, list=lists[1 - turn], next=lists[turn])
             for turn in range(2)
-        ]
-        self._most_groups = 32 * session.facts.compute_units
-        self._per_group = program.work_group_size // session.facts.sub_group_size
+        ] for of in (program, alone))  # fmt: skip
+        self._most_groups = 32 * facts.compute_units
+        self._per_group = program.work_group_size // facts.sub_group_size
         self._nothing = np.zeros(n_words, np.uint32)
-        self._nothing[self._least] = _NO_DEGREE
+        self._nothing[self._word["LEAST"]] = _NO_DEGREE
         self.rounds = 0
 
     def run(self) -> None:
@@ -200,19 +218,40 @@ class SmallestLast:
             self._remove()
             self.rounds += 1
             found = self._state.get().tolist()
-            n_listed, turn = found[self._listed], 0
-            if not n_listed and found[self._least] > threshold:
-                threshold = found[self._least]
+            n_listed, turn = found[self._word["LISTED"]], 0
+            if not n_listed and found[self._word["LEAST"]] > threshold:
+                threshold = found[self._word["LEAST"]]
                 continue
             if not n_listed:
                 check_status(STATUS_STUCK, f"remove_small, with {n_left} vertices left")
+            n_left = _left_after(n_left, n_listed, "remove_small")
             while n_listed:
-                if n_listed > n_left:
-                    check_status(STATUS_STUCK, f"remove_neighbors, with {n_left} vertices left")
-                n_left, wave, turn = n_left - n_listed, wave + 1, 1 - turn
-                launch = self._spread[turn]
-                launch.set(size=n_listed, wave=wave, threshold=threshold)
-                launch(min(self._most_groups, -(-n_listed // self._per_group)))
+                n_waves, n_removed, n_listed, turn = self._wave(n_listed, 1 - turn, wave + 1, threshold)
+                wave, n_left = wave + n_waves, _left_after(n_left, n_removed, "remove_neighbors")
                 self.rounds += 1
-                n_listed = self._state.item(self._listed + turn)
-            threshold += 1 + threshold // 8
+            wave += 1
+            threshold += 1
+        self._finish.set(shift=32 - wave.bit_length())
+        self._finish()
+
+    def _wave(self, n_listed: int, turn: int, wave: int, threshold: int) -> tuple[int, int, int, int]:
+        """Remove neighbours of the listed; return the waves, the vertices removed, those of the last wave, its turn."""
+        is_small = n_listed <= self._widest
+        launch = (self._alone if is_small else self._spread)[turn]
+        launch.set(size=n_listed, wave=wave, threshold=threshold)
+        if not is_small:
+            launch(min(self._most_groups, max(2, -(-n_listed // self._per_group))))
+            n_removed = self._state.item(self._word["LISTED"] + turn)
+            return 1, n_removed, n_removed, turn
+        launch(1)
+        found = self._state.get().tolist()
+        n_waves = found[self._word["WAVES"]]
+        turn ^= (n_waves - 1) & 1
+        return n_waves, found[self._word["REMOVED"]], found[self._word["LISTED"] + turn], turn
+
+
+def _left_after(n_left: int, n_removed: int, kernel: str) -> int:
+    """Return how many vertices are left; if more were removed than there were, the kernel is at fault."""
+    if n_removed > n_left:
+        check_status(STATUS_STUCK, f"{kernel}, with {n_left} vertices left")
+    return n_left - n_removed

@@ -1,6 +1,9 @@
 """What a fitted model predicts, computed on the host."""
 from __future__ import annotations
 
+import contextlib
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -59,13 +62,18 @@ def fold_in(
         part = slice(*ratings.user_offsets[user : user + 2])
         items = ratings.items[part]
         a, b = design[items], ratings.values[part] - means[items]
-        weight = regularization * items.size
-        if weight > 0:
-            row = np.linalg.solve(a.T @ a + weight * np.eye(a.shape[1]), a.T @ b)
-        else:
-            row = np.linalg.lstsq(a, b, rcond=None)[0]
+        row = _least_squares(a, b, regularization * items.size)
         found[user, : row.size] = row
     return found[:, :rank], found[:, rank]
+
+
+def _least_squares(a: NDArray[Any], b: NDArray[Any], weight: float) -> NDArray[Any]:
+    """Return the x that minimises |a x - b|² + weight |x|²; the shortest if there are several."""
+    if weight > 0:
+        with contextlib.suppress(np.linalg.LinAlgError):  # factors are so large that adding the weight changes nothing
+            return np.linalg.solve(a.T @ a + weight * np.eye(a.shape[1]), a.T @ b)
+    shortest: NDArray[Any] = np.linalg.lstsq(a, b, rcond=None)[0]
+    return shortest
 
 
 def check_factors(factors: Factors) -> tuple[int, int]:

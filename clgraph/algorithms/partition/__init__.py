@@ -167,7 +167,7 @@ def partition(
     their limits if vertices weigh 1 each; if the heaviest weighs at most the free weight of all limits over
     ``n_parts - 1``; or if the vertices fit when each, the heaviest first, goes to the part with the most room. A vertex
     heavier than every limit has a part alone, and the other parts share the rest of the weight. A part is empty only if
-    its share is 0, or if no other part has a second vertex that fits.
+    its share of the vertices is below half a vertex, or if no other part has a second vertex that fits.
 
     Examples
     --------

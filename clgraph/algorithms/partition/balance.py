@@ -50,7 +50,7 @@ def keep_limits(problem: PartitionProblem, parts: Parts, weights: Sums) -> int:
     Vertices of weight 1 always fit. Other vertices fit if the heaviest weighs at most the free weight of all limits
     over n_parts - 1, or if they fit when each, the heaviest first, goes to the part with the most room. Where neither
     holds, moves reduce the weight over the limits as far as they can. An empty part gets a vertex if any part can
-    spare one.
+    spare one, unless its share of the vertices is below half a vertex.
 
     Parameters
     ----------
@@ -72,9 +72,13 @@ def keep_limits(problem: PartitionProblem, parts: Parts, weights: Sums) -> int:
 
 
 def _hollow(problem: PartitionProblem, weights: Sums) -> NDArray[np.bool_]:
-    """Return which parts have no weight, though their share is above 0."""
-    hollow: NDArray[np.bool_] = weights == 0
-    return hollow if problem.target_weights is None else hollow & (problem.target_weights > 0)
+    """Return which parts have no weight, though half a vertex or more is their share of the vertices.
+
+    A vertex in a part with a smaller share would be further from the share than none.
+    """
+    share = 1 / problem.n_parts if problem.target_weights is None else problem.target_weights
+    hollow: NDArray[np.bool_] = (weights == 0) & (share * problem.graph.n_vertices >= 0.5)
+    return hollow
 
 
 def _weight_over(problem: PartitionProblem, weights: Sums) -> int:
