@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.partition import work
+from clgraph.algorithms.partition import prices
 from clgraph.algorithms.partition.multilevel import REFINING, Multilevel
 from clgraph.algorithms.partition.plan import PartitionPlan
 from clgraph.algorithms.partition.problem import CONTRACTIONS, MATCHINGS, REFINEMENTS, PartitionProblem
@@ -70,10 +70,10 @@ class Hybrid(Multilevel):
             own = m * n / problem.graph.n_vertices
             on_host = Work(host_seconds=own * _METIS_SECONDS)
             if self._cpu is not None:
-                on_host = work.sized(n, own, k, self._cpu.facts)
+                on_host = prices.of_sizes(n, own, k, self._cpu.facts)
             host = estimate(on_host, (self._cpu or self._session).profile.rates).seconds
             move = Work(read_backs=4.0, host_seconds=8 * (n + own) / _BUS_BYTES_PER_SECOND)
-            rates, on_device = self._session.profile.rates, work.sized(n, own, k, self._session.facts)
+            rates, on_device = self._session.profile.rates, prices.of_sizes(n, own, k, self._session.facts)
             if host + estimate(move, rates).seconds <= estimate(on_device, rates).seconds:
                 return int(n)
             n /= _SMALLER

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clgraph.algorithms.partition import variants, work
+from clgraph.algorithms.partition import prices, variants
 from clgraph.algorithms.partition.hybrid import HOSTS, Hybrid
 from clgraph.algorithms.partition.multilevel import (
     GROWING,
@@ -55,10 +55,8 @@ def gpu(
     individuals = checked_individuals(individuals)
     drops = checked_flag("drop_light_edges", drop_light_edges)
     n, m = problem.graph.n_vertices, problem.graph.n_edges
-    steps = (
-        Phase(f"{REFINING}:begin", 1, values={"n": n, "m": m}),
-        Use(Multilevel, work.multilevel(problem, facts), name="multilevel"),
-    ) if n and problem.n_parts > 1 else ()  # fmt: skip
+    begin = Phase(f"{REFINING}:begin", 1, values={"n": n, "m": m})
+    steps = (begin, Use(Multilevel)) if n and problem.n_parts > 1 else ()
     top_k = checked_count("top_k", top_k, 16)
     return Recipe(steps, lambda: _setting(problem, facts, coarsest, individuals, top_k, drops))
 
@@ -127,7 +125,7 @@ def hybrid(
     if not whole.steps:
         return whole
     make = partial(Hybrid, recipe=gpu, move_at=move_at, host=host)
-    return replace(whole, steps=(whole.steps[0], Use(make, work.multilevel(problem, facts), name="hybrid")))
+    return replace(whole, steps=(whole.steps[0], Use(make)))
 
 
 def _group(facts: DeviceFacts, parts_room: int, most: int = 256) -> int:
@@ -173,8 +171,8 @@ def _vertex_weights(session: Session, problem: PartitionProblem) -> Any:
 
 
 STRATEGIES: dict[str, Strategy] = {
-    "gpu": planned("online", gpu, PartitionPlan),
-    "hybrid": planned("online", hybrid, PartitionPlan),
+    "gpu": planned("online", gpu, PartitionPlan, prices.multilevel),
+    "hybrid": planned("online", hybrid, PartitionPlan, prices.multilevel),
 }
 
 

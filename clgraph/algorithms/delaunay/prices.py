@@ -1,0 +1,44 @@
+"""Predicted work of each strategy of Delaunay refinement, from the sizes of the mesh.
+
+Claims by atomics stand against independent sets: a claim that fails is an attempt in vain, and a set costs a round.
+"""
+from __future__ import annotations
+
+import math
+
+from clgraph.algorithms.delaunay.problem import RefineProblem
+from clgraph.device.facts import DeviceFacts
+from clgraph.model.cost import Atomics, Gathers, Work
+
+ATTEMPT_GATHERS, ATTEMPT_CLAIMS = 30.0, 12.0  # corners, links and points read, and triangles claimed, per attempt
+TRIANGLE_BYTES = 60.0
+CPU_ATTEMPTS, GPU_ATTEMPTS = 1.3, 20.0  # per new point. On a GPU patches are so small that most claims fail.
+GPU_ROUNDS = 10.0  # rounds of claims on a GPU over those on a CPU
+SET_ATTEMPTS = 5.0  # per new point, where a round puts in a fifth of its candidates
+
+
+def new_points(problem: RefineProblem) -> float:
+    """Return about how many points are put into a mesh of random points for this angle."""
+    return problem.mesh.n_points * 2.0 * (problem.min_angle / 30.0) ** 3
+
+
+def claims(problem: RefineProblem, facts: DeviceFacts, *, rounds: float) -> Work:
+    """Return the work of work-items that claim triangles by atomics."""
+    attempts, more = (CPU_ATTEMPTS, 1.0) if facts.is_cpu else (GPU_ATTEMPTS, GPU_ROUNDS)
+    return _refined(problem, attempts=attempts, rounds=more * rounds, launches=3)
+
+
+def sets(problem: RefineProblem, _facts: DeviceFacts, *, factor: float = 1.0, launches: int = 6) -> Work:
+    """Return the work of rounds that put in points whose cavities are apart."""
+    rounds = 2.5 * problem.min_angle + 5.0 * math.log2(2 + problem.mesh.n_triangles)
+    return _refined(problem, attempts=SET_ATTEMPTS * factor, rounds=rounds * factor, launches=launches)
+
+
+def _refined(problem: RefineProblem, *, attempts: float, rounds: float, launches: int) -> Work:
+    points = new_points(problem)
+    triangles, tries = problem.mesh.n_triangles + 2 * points, attempts * points
+    return Work(
+        launches * rounds, rounds, streamed_bytes=rounds * triangles,
+        gathers=(Gathers(ATTEMPT_GATHERS * tries, TRIANGLE_BYTES * triangles),),
+        atomics=(Atomics(ATTEMPT_CLAIMS * tries, max(1.0, triangles)),),
+    )
