@@ -1,94 +1,143 @@
 """Files of triangulations and of planar graphs."""
 from __future__ import annotations
 
-import base64
+import contextlib
 import importlib
+import io
 import os
+import shutil
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any, Literal, overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from clgraph.arguments import checked_path, shown
+from clgraph.arguments import checked_flag, checked_path, shown
 from clgraph.data.planar_graph import PlanarGraph
 from clgraph.data.triangle_mesh import TriangleMesh
-from clgraph.errors import GraphFileError, InputError, MissingExtraError
-from clgraph.io import suffix_of, triangle_files
-from clgraph.io.text import writing
+from clgraph.errors import GraphFileError, GraphFileWarning, InputError, MeshError, MissingExtraError
+from clgraph.io import gmsh, suffix_of, triangle_files, vtu
+from clgraph.io.mesh_data import MeshData, beyond_triangles, checked_cell_data, made_mesh, mesh_data
+from clgraph.io.text import reading, writing
 
 _TRIANGLE = (".node", ".ele")
-_VTK_TRIANGLE = 5
-_VTK_TYPES = {"f8": "Float64", "i4": "Int32", "i8": "Int64", "u1": "UInt8"}
 
 
-def read_mesh(path: str | os.PathLike[str]) -> TriangleMesh:
+@overload
+def read_mesh(path: str | os.PathLike[str], *, cell_data: Literal[False] = ...) -> TriangleMesh: ...
+
+
+@overload
+def read_mesh(
+    path: str | os.PathLike[str], *, cell_data: Literal[True]
+) -> tuple[TriangleMesh, dict[str, NDArray[Any]]]: ...
+
+
+def read_mesh(
+    path: str | os.PathLike[str], *, cell_data: bool = False
+) -> TriangleMesh | tuple[TriangleMesh, dict[str, NDArray[Any]]]:
     """Read a triangulation.
+
+    Lines of a file become segments. Their markers and the regions of triangles are columns "marker" and "region",
+    Gmsh's physical groups, Medit's references, or Gmsh's geometrical tags: the first of these that the file has.
 
     Parameters
     ----------
     path : path
-        A .node or .ele file of Triangle, perhaps compressed by gzip, xz or bzip2: both are read, and .poly and .area
-        files of the same name if there are. All other suffixes are left to meshio, which must be installed; what is no
-        triangle is passed over, and so is the third coordinate.
+        A .node or .ele file of Triangle: both are read, and .poly and .area files of the same name if there are. All
+        other suffixes are left to meshio, which must be installed. Files may be compressed by gzip, xz or bzip2.
+    cell_data : bool
+        Return the other columns of triangles, too.
 
     Returns
     -------
     TriangleMesh
+    dict of arrays, shape (t,)
+        By name, with ``cell_data=True``; empty for Triangle's files.
 
     Raises
     ------
     GraphFileError
-        A file cannot be read, or is malformed, or what is in it is no triangulation.
+        A file cannot be read, or is malformed, has no triangles, or what is in it is no triangulation.
     MissingExtraError
         The suffix needs meshio.
+
+    Warns
+    -----
+    GraphFileWarning
+        The points have different third coordinates, or there are cells other than triangles, lines and points: these
+        are left out.
     """
-    source = checked_path("path", path)
+    source, with_data = checked_path("path", path), checked_flag("cell_data", cell_data)
+    columns: dict[str, NDArray[Any]] = {}
     if suffix_of(source) in _TRIANGLE:
-        return triangle_files.read_mesh(source)
-    meshio = _meshio(source)
-    try:
-        found = meshio.read(source)
-        points, triangles = np.asarray(found.points)[:, :2], found.get_cells_type("triangle")
-        return TriangleMesh.from_arrays(points, triangles)
-    except SystemExit as error:  # so meshio ends where it knows no reader
-        raise GraphFileError(f"{source}: meshio cannot read it") from error
-    except Exception as error:
-        raise GraphFileError(f"{source}: {error}") from error
+        mesh = triangle_files.read_mesh(source)
+    else:
+        try:
+            mesh, columns = made_mesh(_read_by_meshio(source))
+        except MeshError as error:
+            raise GraphFileError(f"{source}: {error}") from error
+    return (mesh, columns) if with_data else mesh
 
 
-def write_mesh(mesh: TriangleMesh, path: str | os.PathLike[str]) -> None:
-    """Write a triangulation.
+def write_mesh(
+    mesh: TriangleMesh, path: str | os.PathLike[str], *, cell_data: Mapping[str, ArrayLike] | None = None
+) -> None:
+    """Write a triangulation; an older file is replaced in one step, or is as before after an error.
 
     Parameters
     ----------
     mesh : TriangleMesh
     path : path
         With .node or .ele, files of both suffixes are written, and a .poly file with the segments; numbers begin with
-        1. With .vtu, a file for ParaView and VTK. All other suffixes are left to meshio, which must be installed.
+        1. With .msh, Gmsh's format 4.1, in which triangles are grouped by region, so that they come back in another
+        order. With .vtu, a file for ParaView, with the least angle and the area of each triangle. All other suffixes
+        are left to meshio, which must be installed. The files hold all of the mesh with .node, .ele, .msh, .vtu and
+        .vtk, and points and triangles with others.
+    cell_data : dict of arrays, shape (t,), optional
+        Numbers of each triangle, by name, for .msh, .vtu and .vtk. Gmsh's are float64.
 
     Raises
     ------
     InputError
-        A file cannot be written, or meshio does not know the suffix.
+        A file cannot be written, *cell_data* is malformed, or meshio does not know the suffix.
     MissingExtraError
         The suffix needs meshio.
+
+    Warns
+    -----
+    GraphFileWarning
+        The format does not hold all of the mesh, or not *cell_data*; the warning tells what is missing.
     """
     target = checked_path("path", path)
     if not isinstance(mesh, TriangleMesh):
         raise InputError(f"mesh = {shown(mesh)}; allowed: a TriangleMesh")
-    if suffix_of(target) in _TRIANGLE:
+    columns, suffix = checked_cell_data(cell_data, mesh.n_triangles), suffix_of(target)
+    lost = ["cell_data"] if columns else []
+    if suffix in _TRIANGLE:
         triangle_files.write_mesh(mesh, target)
-    elif suffix_of(target) == ".vtu":
+    elif suffix == ".vtu":
+        quality = {"min_angle": mesh.angles().min(axis=1), "area": mesh.areas()}
         with writing(target) as stream:
-            _write_vtu(mesh, stream)
+            vtu.write(mesh_data(mesh, quality | columns), stream)
+        return
+    elif suffix == ".msh":
+        with writing(target) as stream:
+            gmsh.write(mesh_data(mesh, columns), stream)
+        return
     else:
-        meshio = _meshio(target)
-        points = np.pad(mesh.points, ((0, 0), (0, 1)))  # most formats have three coordinates
-        try:
-            meshio.Mesh(points, [("triangle", mesh.triangles), ("line", mesh.segments)]).write(target)
-        except (Exception, SystemExit) as error:
-            raise GraphFileError(f"{target}: cannot be written: {error}") from error
+        has_columns = suffix == ".vtk"
+        _write_by_meshio(mesh_data(mesh, columns), target, has_columns)
+        lost = [] if has_columns else [*beyond_triangles(mesh), *lost]
+    if lost:
+        warnings.warn(
+            f"{target}: {suffix} files do not hold {', '.join(lost)}; .msh, .vtu and .vtk files do",
+            GraphFileWarning, stacklevel=2,
+        )  # fmt: skip
 
 
 def read_planar_graph(path: str | os.PathLike[str]) -> PlanarGraph:
@@ -128,41 +177,71 @@ def write_planar_graph(graph: PlanarGraph, path: str | os.PathLike[str]) -> None
     triangle_files.write_planar_graph(graph, target)
 
 
-def _write_vtu(mesh: TriangleMesh, stream: IO[bytes]) -> None:
-    """Write VTK's unstructured grid, with numbers in base 64."""
-    t = mesh.n_triangles
-    in_points: dict[str, NDArray[Any]] = {"marker": mesh.point_markers}
-    if mesh.point_attributes.shape[1]:
-        in_points["attributes"] = mesh.point_attributes
-    in_cells: dict[str, NDArray[Any]] = {"min_angle": mesh.angles().min(axis=1), "area": mesh.areas()}
-    if mesh.region_attributes is not None:
-        in_cells["region"] = mesh.region_attributes
-    parts: dict[str, dict[str, NDArray[Any]]] = {
-        "PointData": in_points,
-        "CellData": in_cells,
-        "Points": {"Points": np.pad(mesh.points, ((0, 0), (0, 1)))},
-        "Cells": {
-            "connectivity": mesh.triangles.ravel(),
-            "offsets": 3 * np.arange(1, t + 1),
-            "types": np.full(t, _VTK_TRIANGLE, np.uint8),
-        },
-    }
-    stream.write(
-        b'<?xml version="1.0"?>\n<VTKFile type="UnstructuredGrid" version="1.0" byte_order="LittleEndian" '
-        b'header_type="UInt64"><UnstructuredGrid>\n'
-        + f'<Piece NumberOfPoints="{mesh.n_points}" NumberOfCells="{t}">\n'.encode()
-    )
-    for part, arrays in parts.items():
-        stream.write(f"<{part}>\n".encode())
-        for name, array in arrays.items():
-            little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
-            components = f' NumberOfComponents="{array.shape[1]}"' if array.ndim > 1 else ""
-            kind = _VTK_TYPES[little.dtype.str[1:]]
-            stream.write(f'<DataArray type="{kind}" Name="{name}"{components} format="binary">'.encode())
-            stream.write(base64.b64encode(np.uint64(little.nbytes).tobytes() + little.tobytes()))
-            stream.write(b"</DataArray>\n")
-        stream.write(f"</{part}>\n".encode())
-    stream.write(b"</Piece></UnstructuredGrid></VTKFile>\n")
+def _read_by_meshio(source: Path) -> MeshData:
+    """Return the points, the triangles, the lines and the columns of a file; warn of what else is in it."""
+    meshio = _meshio(source)
+    with contextlib.ExitStack() as stack:
+        file, format = source, None
+        with reading(source) as stream:
+            if source.suffix.lower() in (".gz", ".xz", ".bz2"):
+                file = Path(stack.enter_context(tempfile.TemporaryDirectory())) / source.stem
+                with open(file, "wb") as unpacked:
+                    shutil.copyfileobj(stream, unpacked)
+            elif suffix_of(source) == ".msh" and stream.read(1) == b"$":  # files of Ansys have the same suffix
+                format = "gmsh"
+        stack.enter_context(contextlib.redirect_stdout(io.StringIO()))  # meshio prints errors of readers that it tries
+        try:
+            found = meshio.read(file, format)
+            points = np.asarray(found.points, np.float64)
+            counts = Counter[str]()
+            for block in found.cells:
+                counts[block.type] += len(block.data)
+            triangles, lines = (
+                np.concatenate([np.zeros((0, width), int), *(b.data for b in found.cells if b.type == kind)])
+                for kind, width in (("triangle", 3), ("line", 2))
+            )
+            columns = {
+                name: np.concatenate([
+                    values[k] for kind in ("triangle", "line") for k, b in enumerate(found.cells) if b.type == kind
+                ])
+                for name, values in found.cell_data.items() if counts["triangle"]
+            }  # fmt: skip
+            data = MeshData(points, triangles, lines, dict(found.point_data), columns)
+        except SystemExit as error:  # so meshio ends where it knows no reader
+            raise GraphFileError(f"{source}: meshio cannot read it") from error
+        except Exception as error:
+            raise GraphFileError(f"{source}: {error}") from error
+    others = [f"{n} {kind}" for kind, n in counts.items() if kind not in ("triangle", "line", "vertex")]
+    if not counts["triangle"]:
+        raise GraphFileError(f"{source}: there are no triangles{' but ' if others else ''}{', '.join(others)}")
+    if others:
+        warnings.warn(
+            f"{source}: cells other than triangles are left out: {', '.join(others)}", GraphFileWarning, stacklevel=3
+        )
+    if points.shape[1:] == (3,) and np.ptp(points[:, 2]) > 0:
+        warnings.warn(
+            f"{source}: the third coordinate, {points[:, 2].min():g} to {points[:, 2].max():g}, is left out",
+            GraphFileWarning, stacklevel=3,
+        )  # fmt: skip
+    return data
+
+
+def _write_by_meshio(data: MeshData, path: Path, has_columns: bool) -> None:
+    """Write files into a folder beside *path*, and then move them to it."""
+    meshio, target, t = _meshio(path), Path(os.path.realpath(path)), len(data.triangles)
+    cells, columns = [("triangle", data.triangles)], {}
+    if has_columns:
+        cells += [("line", data.segments)] if len(data.segments) else []
+        columns = {name: [column[:t], column[t:]][: len(cells)] for name, column in data.of_cells.items()}
+    try:
+        with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=target.parent) as folder:
+            made = meshio.Mesh(data.points, cells, point_data=data.of_points if has_columns else {}, cell_data=columns)
+            with contextlib.redirect_stdout(io.StringIO()):
+                made.write(Path(folder) / target.name)
+            for file in Path(folder).iterdir():  # some formats have the numbers in a file beside
+                os.replace(file, target.with_name(file.name))
+    except (Exception, SystemExit) as error:
+        raise GraphFileError(f"{path}: cannot be written: {error}") from error
 
 
 def _meshio(path: Path) -> Any:

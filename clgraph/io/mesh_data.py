@@ -1,0 +1,118 @@
+"""A mesh as other programs hold it: cells, and named columns of numbers for points and for cells."""
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from clgraph.arguments import checked_array, shown
+from clgraph.data.triangle_mesh import BOUNDARY_MARKER, TriangleMesh
+from clgraph.errors import InputError
+
+MARKER, REGION, MAX_AREA, ATTRIBUTE = "marker", "region", "max_area", "attribute_"
+_TAGS = "gmsh:physical", "medit:ref", "gmsh:geometrical"
+"""Columns of integers that meshio makes of other programs' files. A file has the first of these or a later one."""
+_STORED: dict[str, type] = {"bool": np.uint8, "float16": np.float32, np.dtype(np.longdouble).name: np.float64}
+_NAME = re.compile(r'[^\s"<>&]+')
+
+
+class MeshData(NamedTuple):
+    """Points, triangles, segments, and columns.
+
+    Attributes
+    ----------
+    points : float64 array, shape (n, 3)
+    triangles : int array, shape (t, 3)
+    segments : int array, shape (s, 2)
+    of_points : dict of arrays, shape (n,)
+    of_cells : dict of arrays, shape (t + s,)
+        The triangles come first. A column that segments do not have is 0 there, and so is the marker of triangles.
+    """
+
+    points: NDArray[np.float64]
+    triangles: NDArray[Any]
+    segments: NDArray[Any]
+    of_points: dict[str, NDArray[Any]]
+    of_cells: dict[str, NDArray[Any]]
+
+
+def mesh_data(mesh: TriangleMesh, cell_data: Mapping[str, NDArray[Any]]) -> MeshData:
+    """Return all that *mesh* holds, and *cell_data* of its triangles. A largest area of 0 stands for infinity."""
+    of_triangles = dict(cell_data)
+    if mesh.region_attributes is not None:
+        of_triangles[REGION] = mesh.region_attributes
+    if mesh.max_areas is not None:
+        of_triangles[MAX_AREA] = np.where(np.isinf(mesh.max_areas), 0.0, mesh.max_areas)
+    s = len(mesh.segments)
+    of_cells = {name: np.concatenate([column, np.zeros(s, column.dtype)]) for name, column in of_triangles.items()}
+    of_cells[MARKER] = np.concatenate([np.zeros(mesh.n_triangles, np.int32), mesh.segment_markers])
+    attributes = {f"{ATTRIBUTE}{k}": column for k, column in enumerate(mesh.point_attributes.T)}
+    points = np.pad(mesh.points, ((0, 0), (0, 1)))
+    return MeshData(points, mesh.triangles, mesh.segments, {MARKER: mesh.point_markers, **attributes}, of_cells)
+
+
+def checked_cell_data(cell_data: Mapping[str, ArrayLike] | None, t: int) -> dict[str, NDArray[Any]]:
+    """Return the columns of *t* triangles that a user gives."""
+    if not isinstance(cell_data, Mapping | None):
+        raise InputError(f"cell_data = {shown(cell_data)}; allowed: a dictionary of arrays")
+    columns = {}
+    for name, values in (cell_data or {}).items():
+        if not isinstance(name, str) or not _NAME.fullmatch(name) or name in (MARKER, REGION, MAX_AREA, *_TAGS):
+            raise InputError(
+                f"cell_data has the name {shown(name)}; allowed: text without blanks, quotes and <>&, but not "
+                f"{MARKER!r}, {REGION!r} and {MAX_AREA!r}, which the mesh has"
+            )
+        column = checked_array(f"cell_data[{name!r}]", values, InputError)
+        if column.shape != (t,) or column.dtype.kind not in "biuf":
+            raise InputError(
+                f"cell_data[{name!r}] has shape {column.shape} and type {column.dtype}; needed: numbers, ({t},)"
+            )
+        columns[name] = column.astype(_STORED.get(column.dtype.name, column.dtype))
+    return columns
+
+
+def made_mesh(data: MeshData) -> tuple[TriangleMesh, dict[str, NDArray[Any]]]:
+    """Return the mesh and the columns of its triangles that it does not hold itself.
+
+    Raises
+    ------
+    MeshError
+        As in :meth:`TriangleMesh.from_arrays`.
+    """
+    t = len(data.triangles)
+    tags = next((data.of_cells[name] for name in _TAGS if name in data.of_cells), np.zeros(t + len(data.segments), int))
+    markers = whole(data.of_cells.get(MARKER, tags)[t:])
+    regions = data.of_cells[REGION][:t] if REGION in data.of_cells else tags[:t] if tags[:t].any() else None
+    areas = data.of_cells.get(MAX_AREA)
+    attributes: list[NDArray[Any]] = []
+    while (name := f"{ATTRIBUTE}{len(attributes)}") in data.of_points:
+        attributes.append(data.of_points[name])
+    point_markers = data.of_points.get(MARKER)
+    mesh = TriangleMesh.from_arrays(
+        data.points[:, :2], data.triangles, data.segments, segment_markers=markers,
+        point_markers=None if point_markers is None else whole(point_markers),
+        point_attributes=np.column_stack(attributes) if attributes else None, region_attributes=regions,
+        max_areas=None if areas is None else areas[:t],
+    )  # fmt: skip
+    held = {MARKER, REGION, MAX_AREA, *_TAGS}
+    return mesh, {name: column[:t] for name, column in data.of_cells.items() if name not in held}
+
+
+def whole(column: NDArray[Any]) -> NDArray[Any]:
+    """Return a *column* of floats as int64 if all are integers, else as it is: some files hold only floats."""
+    is_whole = column.dtype.kind == "f" and (np.abs(column) < 2**53).all() and (column == np.floor(column)).all()
+    return column.astype(np.int64) if is_whole else column
+
+
+def beyond_triangles(mesh: TriangleMesh) -> list[str]:
+    """Return the names of what *mesh* holds that its points and triangles do not tell."""
+    s, attributes = np.count_nonzero(mesh.neighbors < 0), mesh.point_attributes.shape[1]
+    is_marked = (mesh.segment_markers != BOUNDARY_MARKER).any() or (mesh.point_markers > BOUNDARY_MARKER).any()
+    found = {
+        "segments inside": len(mesh.segments) > s, "markers": is_marked, "point attributes": attributes,
+        "regions": mesh.region_attributes is not None, "largest areas": mesh.max_areas is not None,
+    }  # fmt: skip
+    return [name for name, is_there in found.items() if is_there]
