@@ -96,7 +96,7 @@ def main() -> None:
     def of_graph(args: argparse.Namespace, session: Session, name: str, graph: Graph) -> Iterator[list[dict[str, Any]]]:
         strategies = args.strategies
         if strategies is None:
-            choice = ALGORITHM.choose(session, as_problem(graph), whole=True)
+            choice = ALGORITHM.choose(session, as_problem(graph))
             strategies = [next(key for key in choice.predicted if key in WITH_KERNELS)]
         for strategy in strategies:
             yield measure(

@@ -33,6 +33,7 @@ from clgraph.algorithms.factorization import ALGORITHM, RECIPES, STRATEGIES, Fac
 from clgraph.algorithms.factorization.factors import Factors, initial_factors
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import Storage
+from clgraph.algorithms.factorization.strategies import CPU_WEIGHTS, GPU_WEIGHTS
 from clgraph.algorithms.factorization.training import Errors
 from clgraph.cli.main import guarded
 from clgraph.cli.terminal import busy
@@ -40,7 +41,6 @@ from clgraph.data.ratings import Ratings
 from clgraph.errors import VerificationError
 from clgraph.figure import figure_file
 from clgraph.model.cost import estimate
-from clgraph.model.kernel_weights import weights_of
 from clgraph.report import Row, geometric_mean, read_rows, write_rows
 from clgraph.runtime.session import Session
 
@@ -136,13 +136,12 @@ def model_says(session: Session, ratings: Ratings, rank: int, storage: Storage) 
     """Return for each strategy the fields of its row that the cost model fills."""
     problems = {n: as_problem(ratings, rank=rank, storage=storage, n_sweeps=n) for n in SWEEPS}
     picks = {n: ALGORITHM.choose(session, problem).strategy for n, problem in problems.items()}
-    weights = weights_of(session.facts)
+    weights = CPU_WEIGHTS if session.facts.is_cpu else GPU_WEIGHTS
     rates, recipes = session.profile.rates, {n: r(problems[1], session.facts) for n, (_, r) in RECIPES.items()}
     return {
         name: {
             "predicted_seconds": estimate(recipe.weighted_work(weights), rates).seconds,
             "predicted_preparation_seconds": estimate(recipe.preparation, rates).seconds,
-            "predicted_kernels": harness.seconds_by_kernel(recipe, weights, rates),
             "picked": name == picks[20], "picked_once": name == picks[1],
         }
         for name, recipe in recipes.items()

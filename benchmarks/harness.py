@@ -12,8 +12,8 @@ measured on:
     Median and least time from the start of the first kernel to the end of the last one.
 ``predicted_seconds``
     The cost model's estimate, and ``picked`` whether it chose this strategy.
-``kernels, predicted_kernels``
-    Launches and seconds of each kernel in the run with the least host time, and the estimates of its launches.
+``kernels``
+    Launches and seconds of each kernel in the run with the least host time.
 """
 from __future__ import annotations
 
@@ -38,11 +38,8 @@ from checkout import ROOT
 
 from clgraph.cli.terminal import busy
 from clgraph.data.graph import Graph
-from clgraph.device.profile import DeviceRates
 from clgraph.errors import InputError, VerificationError
-from clgraph.model.cost import Estimate, estimate
-from clgraph.model.kernel_weights import weights_of
-from clgraph.model.recipe import Recipe
+from clgraph.model.cost import Estimate
 from clgraph.model.strategy import Choice, Strategy
 from clgraph.report import read_rows, tabulate_rows, write_rows
 from clgraph.runtime.session import Session
@@ -144,22 +141,8 @@ def time_strategies(
         rows.append({
             "strategy": name, "kind": strategies[name].kind, "picked": name == choice.strategy,
             "predicted_seconds": _of_a_run(choice.predicted[name]), "verified": True, **asdict(timing),
-            "predicted_kernels": predicted_kernels(session, strategies[name], problem),
         })
     return rows
-
-
-def predicted_kernels(session: Session, strategy: Strategy, problem: Any) -> dict[str, float]:
-    """Return the predicted seconds of each kernel, none for strategies without a recipe."""
-    if strategy.recipe is None:
-        return {}
-    recipe = strategy.recipe(problem, session.facts)
-    return seconds_by_kernel(recipe, weights_of(session.facts), session.profile.rates)
-
-
-def seconds_by_kernel(recipe: Recipe, weights: Mapping[str, float], rates: DeviceRates) -> dict[str, float]:
-    """Return the predicted seconds of all launches of each kernel."""
-    return {name: estimate(work, rates).seconds for name, work in recipe.by_kernel(weights).items()}
 
 
 def _of_a_run(predicted: Estimate) -> float:

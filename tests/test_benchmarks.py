@@ -70,7 +70,7 @@ STRATEGIES = {"slow": strategy(10), "quick": strategy(1)}
 
 
 def choice_for(session: Session, graph: Graph) -> Choice:
-    return choose(STRATEGIES, "auto", graph, session.facts, session.profile.rates)
+    return choose(STRATEGIES, STRATEGIES, "auto", graph, session.facts, session.profile.rates)
 
 
 def test_a_plan_is_warmed_up_then_timed(session: Session) -> None:
@@ -288,7 +288,7 @@ def test_checkouts_are_timed_in_turns(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "clgraph", other / "clgraph", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "cl", other / "cl")
     table = other / "clgraph" / "algorithms" / "components" / "strategies.py"
-    table.write_text(table.read_text(encoding="utf-8").replace('"host": ', '"before": '), encoding="utf-8")
+    table.write_text(table.read_text(encoding="utf-8").replace('"host"', '"before"'), encoding="utf-8")
     graph = tmp_path / "graph.txt"
     graph.write_text("0 1\n1 2\n4 5\n", encoding="utf-8")
     options = ("-d", "pocl", "--graphs", str(graph), "--json", str(results), "--repeats", "1", "--turns", "1")
@@ -335,7 +335,7 @@ def test_colorings_are_timed_and_checked(tmp_path: Path) -> None:
     measured = bench("--networkx")
     assert measured.returncode == 0 and "pick / best" in measured.stdout, measured.stderr
     rows = {row["strategy"]: row for row in read_rows(results)}
-    assert set(rows) == {"jones_plassmann", "speculative", "hash_repair", "networkx"}
+    assert set(rows) == {"best_of_orders", "jones_plassmann", "speculative", "hash_repair", "networkx"}
     assert rows["jones_plassmann"]["n_colors"] == rows["networkx"]["n_colors"] == 3
     assert all(row["verified"] for name, row in rows.items() if name != "networkx")
     refused = bench("--strategies", "speculative, columns")
@@ -343,7 +343,7 @@ def test_colorings_are_timed_and_checked(tmp_path: Path) -> None:
     measured = bench("--distance", "2", "--strategies", "hash_repair, columns", "speculative, balanced", "auto")
     assert measured.returncode == 0, measured.stderr
     others = {row["strategy"]: row for row in read_rows(results) if row["graph"].endswith(", distance 2")}
-    assert {*others} == {"hash_repair", "speculative, balanced", "hash_repair, columns"}
+    assert {*others} == {"best_of_orders", "speculative, balanced", "hash_repair, columns"}
     assert all(row["verified"] and (row["kind"] == "") == (", " in name) for name, row in others.items())
 
 

@@ -568,20 +568,17 @@ def test_explain(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixt
     assert main(["explain", "nonsense", graph_file, *on_pocl]) == 4
     assert main(["explain", "connected_components", graph_file, "--distance", "2", *on_pocl]) == 4
     document = document_of(capsys, "explain", "color", graph_file, "--distance", "2", *on_pocl)
-    assert document["strategy"] == "best_of_orders" and "jones_plassmann" in document["unsupported"]
+    assert document["strategy"] == "best_of_orders" and "jones_plassmann" in document["predicted"]
 
 
 def test_explain_tells_of_kernels(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     arguments = "explain", "connected_components", graph_file, "--strategy", "rem", *on_pocl
-    predicted = document_of(capsys, *arguments)["kernels"]
-    assert [kernel["kernel"] for kernel in predicted] == ["initialize", "unite", "compress"]
-    assert all(k["predicted_seconds"] > 0 and k["limit"] and k["measured_seconds"] is None for k in predicted)
-    measured = {kernel["kernel"]: kernel for kernel in document_of(capsys, *arguments, "--measure")["kernels"]}
-    assert all(measured[k["kernel"]]["measured_launches"] == k["launches"] for k in predicted)
-    assert all(kernel["measured_seconds"] > 0 for kernel in measured.values())
-    assert measured["mark_roots"]["predicted_seconds"] is None  # the answer's part of the call
+    assert document_of(capsys, *arguments)["kernels"] == []
+    measured = document_of(capsys, *arguments, "--measure")["kernels"]
+    assert {"initialize", "unite", "compress", "mark_roots"} <= {kernel["kernel"] for kernel in measured}
+    assert all(kernel["launches"] > 0 and kernel["seconds"] > 0 for kernel in measured)
     text = output_of(capsys, *arguments, "--measure")
-    assert "Kernels of rem" in text and "measured ms" in text and "unite" in text
+    assert "Kernels of rem" in text and "unite" in text
 
 
 def test_explain_of_ratings(tmp_path: Path, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -133,10 +133,10 @@ def test_an_explanation_prints_the_tables_of_the_command_line(tmp_path: Any, cap
     assert main(["explain", "connected_components", str(file), "--strategy", "rem", "-d", "pocl"]) == 0
     assert capsys.readouterr().out == f"{choice}\n"
     assert len(repr(choice)) < 150 and choice.strategy in repr(choice) and "\n" not in repr(choice)
-    assert "\n->  rem " in str(choice) and "\nKernels of rem\n" in str(choice)
-    assert choice._repr_html_().count("<table>") == 2 and choice.strategy in choice._repr_html_()
+    assert "\n->  rem " in str(choice) and "Kernels" not in str(choice)
+    assert choice._repr_html_().count("<table>") == 1 and choice.strategy in choice._repr_html_()
     measured = cg.explain("connected_components", cg.read(file), strategy="rem", session="pocl", measure=True)
-    assert "launches made" in str(measured) and "launches made" not in str(choice)
+    assert "\nKernels of rem\n" in str(measured) and measured._repr_html_().count("<table>") == 2
 
 
 def test_devices_are_shown_as_a_table() -> None:

@@ -1,4 +1,4 @@
-"""Show what the cost model would choose and why, and how well it predicts each kernel."""
+"""Show what the cost model would choose and why, and what its kernels take."""
 from __future__ import annotations
 
 import inspect
@@ -15,40 +15,30 @@ from clgraph.data.networkx_graphs import Weight
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.problem import admission
 from clgraph.errors import InputError
-from clgraph.model.cost import Estimate, estimate
-from clgraph.model.kernel_weights import weights_of
+from clgraph.model.cost import Estimate
 from clgraph.model.strategy import Choice
 from clgraph.names import unknown_argument
 from clgraph.runtime.session import Session, SessionLike
 from clgraph.tables import milliseconds, table
 
+_KERNELS = "kernel", "launches", "ms"
 _STRATEGIES = "", "strategy", "predicted ms", "of which ms", "against the pick"
 
 
-class KernelCost(NamedTuple):
-    """What one kernel of a strategy costs in all launches of a run.
+class KernelTime(NamedTuple):
+    """What one kernel took in all launches of a run.
 
     Attributes
     ----------
     kernel : str
-    launches : float or None
-        As many as the model counts; ``None`` if it does not know the kernel.
-    predicted_seconds : float or None
-    limit : str
-        The greatest part of the predicted seconds: ``"launches"``, ``"streaming"``, ``"gathers"``, ``"atomics"``,
-        ``"chain"``, or another of :func:`clgraph.model.cost.estimate`.
-    measured_launches : int or None
-        ``None`` if nothing was run, or the kernel was not launched.
-    measured_seconds : float or None
+    launches : int
+    seconds : float
         The sum of its times on the device.
     """
 
     kernel: str
-    launches: float | None
-    predicted_seconds: float | None
-    limit: str
-    measured_launches: int | None = None
-    measured_seconds: float | None = None
+    launches: int
+    seconds: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,14 +55,14 @@ class Explanation(Choice):
         The others, with the reason.
     contenders : tuple of str
         The strategies that a call weighs; the others run if they are named.
-    kernels : tuple of KernelCost
+    kernels : tuple of KernelTime
         The kernels of the strategy chosen, in the order of their first launches.
     algorithm, device, rates : str
         The names of the algorithm, of the device with its platform, and of the source of the rates.
     """
 
     contenders: tuple[str, ...] = ()
-    kernels: tuple[KernelCost, ...] = ()
+    kernels: tuple[KernelTime, ...] = ()
     algorithm: str = ""
     device: str = ""
     rates: str = ""
@@ -84,7 +74,7 @@ class Explanation(Choice):
         shown = f"{self.algorithm} on {self.device}, rates: {self.rates}\n\n{table(_STRATEGIES, self._rows())}"
         shown += "".join(f"\n{line}" for line in self._left_out())
         if self.kernels:
-            shown += f"\n\nKernels of {self.strategy}\n{table(*self._kernel_table())}"
+            shown += f"\n\nKernels of {self.strategy}\n{table(_KERNELS, self._kernel_rows())}"
         return shown
 
     def _repr_html_(self) -> str:
@@ -92,7 +82,7 @@ class Explanation(Choice):
         shown += table(_STRATEGIES, self._rows(), "html")
         shown += "".join(f"<p>{escape(line)}</p>" for line in self._left_out())
         if self.kernels:
-            shown += f"<p>Kernels of {self.strategy}</p>{table(*self._kernel_table(), 'html')}"
+            shown += f"<p>Kernels of {self.strategy}</p>{table(_KERNELS, self._kernel_rows(), 'html')}"
         return shown
 
     def _rows(self) -> list[list[object]]:
@@ -105,19 +95,8 @@ class Explanation(Choice):
     def _left_out(self) -> list[str]:
         return [f"{name}: left out: {reason}" for name, reason in self.unsupported.items()]
 
-    def _kernel_table(self) -> tuple[list[str], list[list[object]]]:
-        is_measured = any(cost.measured_launches is not None for cost in self.kernels)
-        names = ["kernel", "launches", "predicted ms", "limit", *(["launches made", "measured ms"] * is_measured)]
-        return names, [_kernel(cost)[: len(names)] for cost in self.kernels]
-
-
-def _kernel(cost: KernelCost) -> list[object]:
-    launches = "" if cost.launches is None else f"{cost.launches:.3g}"
-    predicted, measured = (
-        "" if s is None else milliseconds(s) for s in (cost.predicted_seconds, cost.measured_seconds)
-    )
-    made = "" if cost.measured_launches is None else cost.measured_launches
-    return [cost.kernel, launches, predicted, cost.limit, made, measured]
+    def _kernel_rows(self) -> list[tuple[str, int, str]]:
+        return [(name, launches, milliseconds(seconds)) for name, launches, seconds in self.kernels]
 
 
 def _parts(estimate: Estimate) -> str:
@@ -183,7 +162,7 @@ def explain(
     strategy : str
         The one whose kernels are listed; ``"auto"`` is the model's choice.
     measure : bool
-        Run that strategy twice, and tell the times of the kernels in the second run beside the predicted ones.
+        Run that strategy twice, and tell the times of the kernels in the second run.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         The device; ``None`` takes the best one.
     **options
@@ -221,24 +200,15 @@ def explain(
     choice = entry.choose(on, problem, strategy)
     with admission(on, problem) as admitted:
         predicted, reasons = entry.predictions(on, admitted)
-        kernels = _kernels(entry, on, admitted, choice.strategy, measure)
+        kernels = _kernels(entry, on, admitted, choice.strategy) if measure else ()
     return Explanation(
         choice.strategy, choice.requested, predicted, reasons, choice.reason, tuple(choice.predicted), kernels,
         algorithm, f"{on.facts.name} ({on.facts.platform})", on.profile.origin,
     )
 
 
-def _kernels(entry: Algorithm, session: Session, problem: Any, strategy: str, measure: bool) -> tuple[KernelCost, ...]:
-    recipe, measured = entry.strategies[strategy].recipe, {}
-    found: dict[str, KernelCost] = {}
-    weights = weights_of(session.facts)
-    for kernel, work in ({} if recipe is None else recipe(problem, session.facts).by_kernel(weights)).items():
-        guess = estimate(work, session.profile.rates)
-        found[kernel] = KernelCost(kernel, work.launches, guess.seconds, max(guess.parts, key=guess.parts.__getitem__))
-    if measure:
-        for _ in range(2):  # the first run compiles
-            measured = entry.solve(problem, strategy=strategy, session=session).info.kernels
-    for kernel, (launches, seconds) in measured.items():
-        known = found.get(kernel, KernelCost(kernel, None, None, ""))
-        found[kernel] = known._replace(measured_launches=launches, measured_seconds=seconds)
-    return tuple(found.values())
+def _kernels(entry: Algorithm, session: Session, problem: Any, strategy: str) -> tuple[KernelTime, ...]:
+    """Run it twice, since the first run compiles, and return what the kernels of the second one took."""
+    for _ in range(2):
+        measured = entry.solve(problem, strategy=strategy, session=session).info.kernels
+    return tuple(KernelTime(name, *times) for name, times in measured.items())

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.growth import Growth, capacity_of
-from clgraph.model.cost import Work, estimate
+from clgraph.model.cost import Part, Work, estimate
 from clgraph.model.recipe import Loop, Phase, Recipe, Step, Use, has_rounds
 from clgraph.primitives.look_back import LookBack
 from clgraph.runtime.arrays import DeviceArray
@@ -59,7 +59,8 @@ class Plan:
     """
 
     remade: Callable[[Any], Recipe]
-    price: Callable[[Any, DeviceFacts], Work] | None = None
+    price: Callable[[Any, DeviceFacts], Work | list[Part]] | None = None
+    outer: Plan | None = None
     n_bytes = 0
 
     def __init__(self, session: Session, problem: Any, recipe: Recipe) -> None:
@@ -96,6 +97,8 @@ class Plan:
 
     @cached_property
     def predicted_seconds(self) -> float:
+        if self.outer is not None:
+            return self.outer.predicted_seconds
         work = self.recipe.work if self.price is None else self.price(self.problem, self.session.facts)
         return estimate(work, self.session.profile.rates).seconds
 
@@ -136,8 +139,10 @@ class Plan:
         if isinstance(step, Use):
             return self._use(step)
         if isinstance(step, Recipe):
-            self.used.append(Plan(self.session, self.problem, step))
-            return self.used[-1].run  # type: ignore[no-any-return]
+            inner = Plan(self.session, self.problem, step)
+            inner.outer = self
+            self.used.append(inner)
+            return inner.run
         launch = self.bound(step)
         return lambda: self._launch(launch)
 

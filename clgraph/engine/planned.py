@@ -5,17 +5,18 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
 from clgraph.model.cost import Part, Work
-from clgraph.model.kernel_weights import weights_of
 from clgraph.model.recipe import Recipe
 from clgraph.model.strategy import Kind, Strategy, Unchecked, runs_anywhere, solves_all
 from clgraph.runtime.session import Session
 
 _TUNING = "tuning"
+
+Price: TypeAlias = Callable[[Any, DeviceFacts], Work | list[Part]]
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class _Planned:
 
     recipe: Callable[..., Recipe]
     kind: type[Plan]
-    price: Callable[[Any, DeviceFacts], Work] | None
+    price: Price
 
     @cached_property
     def takes_tuning(self) -> bool:
@@ -44,8 +45,7 @@ class _Planned:
 
 
 def planned(
-    kind: Kind, recipe: Callable[..., Recipe], plan: type[Plan],
-    price: Callable[[Any, DeviceFacts], Work] | None = None,
+    kind: Kind, recipe: Callable[..., Recipe], plan: type[Plan], price: Price,
     unsupported: Callable[[DeviceFacts], str | None] = runs_anywhere,
     unfit: Callable[[Any], str | None] = solves_all,
     answer: Callable[[Any, DeviceFacts], Work] | None = None,
@@ -53,11 +53,7 @@ def planned(
 ) -> Strategy:
     """Return the strategy that runs what ``recipe(problem, facts, **options)`` lists, as a *plan* of that type.
 
-    What it is predicted to take is the work of that recipe, by the weights of kernels, and of its preparation. A recipe
-    that computes with tuned sizes has a parameter *tuning* with a default, the tunables of each kernel file.
+    ``price(problem, facts)`` predicts the work of a run with the default options. A recipe that computes with tuned
+    sizes has a parameter *tuning* with a default, the tunables of each kernel file.
     """
-
-    def work(problem: Any, facts: DeviceFacts) -> list[Part]:
-        return recipe(problem, facts).weighted_parts(weights_of(facts))
-
-    return Strategy(kind, _Planned(recipe, plan, price), price or work, unsupported, unfit, recipe, answer, unchecked)
+    return Strategy(kind, _Planned(recipe, plan, price), price, unsupported, unfit, recipe, answer, unchecked)

@@ -219,33 +219,6 @@ class Recipe:
             parts.append((self.preparation, 1.0, 1.0))
         return parts
 
-    def by_kernel(self, weights: Mapping[str, float] = _ALL_ONE) -> dict[str, Work]:
-        """Return what each kernel asks of the device in all its launches; the last one of a round is read back."""
-        found: dict[str, Work] = {}
-        for key, work in self.by_key(weights).items():
-            name = key.rpartition(":")[2]
-            found[name] = found.get(name, NOTHING) + work
-        return found
-
-    def by_key(self, weights: Mapping[str, float] = _ALL_ONE) -> dict[str, Work]:
-        """Return what :meth:`by_kernel` does by the keys of weights: file and kernel, or the name of a :class:`Use`."""
-        found: dict[str, Work] = {}
-
-        def add(name: str, work: Work) -> None:
-            found[name] = found.get(name, NOTHING) + work
-
-        for step in self.steps:
-            if isinstance(step, Recipe):
-                for name, work in step.by_key(weights).items():
-                    add(name, work)
-            elif isinstance(step, Loop):
-                for phase in step.body:
-                    read_back = _READ_BACK if phase is step.body[-1] else NOTHING
-                    add(phase.kernel, total(_parts((phase,), weights, step.expected)) + read_back.times(step.expected))
-            else:
-                add(step.kernel if isinstance(step, Phase) else step.name, total(_parts((step,), weights)))
-        return found
-
     def with_rounds(self, rounds: Iterable[float]) -> Recipe:
         """Return the recipe whose steps with rounds are expected to make *rounds*, one number for each such step."""
         left = iter(rounds)
@@ -272,11 +245,6 @@ def once(make: Callable[[], _Made]) -> Callable[[], _Made]:
 def has_rounds(step: Step) -> TypeGuard[Loop | Use]:
     """Tell whether the model counts rounds of *step*."""
     return isinstance(step, Loop) or (isinstance(step, Use) and step.expected > 0)
-
-
-def launched(step: Step) -> Work:
-    """Return what *step* asks of the device, with its launches and with the reads for which the host waits."""
-    return total(_parts((step,)))
 
 
 def _parts(steps: tuple[Step, ...], weights: Mapping[str, float] = _ALL_ONE, times: float = 1.0) -> list[Part]:

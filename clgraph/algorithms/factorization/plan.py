@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from clgraph.algorithms.factorization.factors import DeviceModel, initial_factors
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.engine.plan import Plan
-from clgraph.model.cost import Work
+from clgraph.model.cost import Work, estimate
 from clgraph.model.recipe import LAUNCH, Recipe, Use
 from clgraph.primitives.fill import Fill
 from clgraph.primitives.types import c_type
@@ -33,6 +34,11 @@ class FactorizationPlan(Plan):
         self.model = DeviceModel(session, problem)
         super().__init__(session, problem, recipe)
         session.finish()
+
+    @cached_property
+    def predicted_seconds(self) -> float:
+        """Of one sweep."""
+        return estimate(self.recipe.work, self.session.profile.rates).seconds
 
     def _given(self) -> tuple[Mapping[str, int | str], Mapping[str, Any]]:
         return {**self.model.defines(), "OFFSET_T": self.offset_name}, self.model.scope
