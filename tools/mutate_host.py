@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Break the host's code at one place at a time, and see whether a test fails.
 
-    tools/mutate_host.py [--sample 400] [--seed 0] [--only PART ...] [--jobs 2] [--json FILE] [--list]
+    tools/mutate_host.py [--sample 400] [--seed 0] [--only PART ...] [--missed JSON] [--jobs 2] [--json FILE] [--list]
 
 A mutation negates a comparison, moves the bound of a check by one (``<`` becomes ``<=``), swaps ``and`` and ``or``,
 drops a step of one (``x + 1`` becomes ``x``), or drops a check: a raise, or a call of a function whose name begins with
@@ -14,30 +14,31 @@ from __future__ import annotations
 import argparse
 import ast
 import json
-import os
+import math
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(Path(__file__).resolve().parent)]
+
+from mutants import ROOT, Mutation, copy_tree, failing_test  # noqa: E402
+
 PARTS = ("clgraph/data/*.py", "clgraph/runtime/*.py", "clgraph/engine/*.py", "clgraph/algorithms/*/problem.py")
-COPIED = ("clgraph", "cl", "tests", "tools", "benchmarks", "docs", "pyproject.toml", "README.md", "CONTRIBUTING.md")
-MAX_SECONDS = 240  # of a run of tests; an endless loop is found by then
+LATE_FACTOR, LATE_SLACK_SECONDS = 5.0, 60.0  # A run is late after 5 × what its tests take without a mutation + 60 s.
 # The tests that run for a file; the longest beginning of its name counts.
 TESTS = {
     "clgraph/data": "graph wrapped stats edge_lists",
     "clgraph/data/csr": "graph wrapped edge_lists ratings", "clgraph/data/sparse": "graph wrapped ratings",
     "clgraph/data/ratings": "ratings pairs factorization_estimator generators",
     "clgraph/data/pairs": "ratings pairs factorization_estimator",
-    "clgraph/data/ids": "graph edge_lists ratings pairs io", "clgraph/data/generator": "generators",
+    "clgraph/data/generator": "generators",
     "clgraph/data/planar": "triangulation triangle_compat mesh_files refine_mesh",
     "clgraph/data/segment": "triangulation refine_mesh", "clgraph/data/geometric": "generators triangulation",
     "clgraph/data/predicates": "triangulation", "clgraph/data/triang": "triangulation triangle_compat refine_mesh",
@@ -53,8 +54,8 @@ TESTS = {
     "clgraph/data/graph_arrays": "graph wrapped coloring stats",
     "clgraph/engine": "kept growth components bfs first_call",
     "clgraph/engine/split_graph": "components_on_devices mst_on_devices",
-    "clgraph/engine/team": "team components_on_devices", "clgraph/engine/teams": "team components_on_devices",
-    "clgraph/engine/host": "host sssp", "clgraph/engine/options": "arguments results bfs",
+    "clgraph/engine/team": "team components_on_devices", "clgraph/engine/host": "host sssp",
+    "clgraph/engine/options": "arguments results bfs",
     "clgraph/algorithms/bfs": "bfs", "clgraph/algorithms/sssp": "sssp", "clgraph/algorithms/traversal": "bfs sssp",
     "clgraph/algorithms/components": "components", "clgraph/algorithms/mst": "mst",
     "clgraph/algorithms/coloring": "coloring coloring_distance_two", "clgraph/algorithms/delaunay": "refine_mesh",
@@ -69,23 +70,6 @@ _NEGATED: dict[type[ast.cmpop], str] = {
     ast.IsNot: "is", ast.In: "not in", ast.NotIn: "in",
 }
 _MOVED: dict[type[ast.cmpop], str] = {ast.Lt: "<=", ast.LtE: "<", ast.Gt: ">=", ast.GtE: ">"}
-
-
-@dataclass(frozen=True)
-class Mutation:
-    """A change of one place: characters *begin* … *end* of *file* become *new*."""
-
-    file: str
-    line: str
-    kind: str
-    number: int
-    begin: int
-    end: int
-    new: str
-
-    @property
-    def key(self) -> str:
-        return f"{self.file} | {self.line} | {self.kind} {self.number}"
 
 
 def places(text: str) -> Iterator[tuple[int, int, str, str]]:
@@ -155,41 +139,52 @@ def tests_of(file: str) -> list[str]:
 
 
 class Trees:
-    """Copies of the tree, one for each thread."""
+    """Copies of the tree, one for each thread, and caches of kernels in which each run begins alike."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder, self._own = folder, threading.local()
+        self._folder, self._own, self._lock = folder, threading.local(), threading.Lock()
+        self._seconds: dict[tuple[str, ...], float] = {}
 
-    def run(self, change: Mutation | None, files: Sequence[str]) -> str:
-        """Return the first test that fails, ``"time"`` after MAX_SECONDS, or nothing."""
-        tree = self._tree()
-        if change is not None:
-            text = (ROOT / change.file).read_text()
-            (tree / change.file).write_text(text[: change.begin] + change.new + text[change.end :])
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", *files]
-        alone = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POCL_MAX_PTHREAD_COUNT"), "2")
-        path = os.pathsep.join([str(tree), os.environ.get("PYTHONPATH", "")])
-        environment = {**os.environ, **alone, "PYTHONPATH": path}
+    def run(self, change: Mutation, files: Sequence[str]) -> str:
+        """Return the first test that fails, ``"time"`` after several times what the tests take, or nothing."""
+        limit, tree = LATE_FACTOR * self._measured(files) + LATE_SLACK_SECONDS, self._tree()
+        text = (ROOT / change.file).read_text()
+        (tree / change.file).write_text(change.apply(text))
         try:
-            ran = subprocess.run(
-                command, cwd=tree, env=environment, capture_output=True, text=True, timeout=MAX_SECONDS, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return "time"
+            found = self._failing(tree, files, limit)
         finally:
-            if change is not None:
-                shutil.copy(ROOT / change.file, tree / change.file)
-        if not ran.returncode:
-            return ""
-        failed = [line.split()[1] for line in ran.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-        return failed[0] if failed else f"exit status {ran.returncode}"
+            (tree / change.file).write_text(text)
+        if "::" in found and self._failing(tree, [found], limit):
+            return ""  # it fails without the mutation, too
+        return found
+
+    def _measured(self, files: Sequence[str]) -> float:
+        """Return how long the tests take in the tree as it is; that run leaves its kernels for all others."""
+        with self._lock:
+            if (key := tuple(files)) not in self._seconds:
+                for _ in range(2):
+                    began = time.perf_counter()
+                    if found := self._failing(self._tree(), files, math.inf, is_first=True):
+                        raise SystemExit(f"fails without a mutation: {found}")
+                    self._seconds[key] = time.perf_counter() - began
+                print(f"{self._seconds[key]:.0f} s: {' '.join(files)}", flush=True)
+            return self._seconds[key]
+
+    def _failing(self, tree: Path, files: Sequence[str], limit: float, *, is_first: bool = False) -> str:
+        kept, caches = self._folder / "caches", self._folder / f"caches-{threading.get_ident()}"
+        if not is_first:  # a mutation must not leave a wrong verdict or program behind
+            shutil.rmtree(caches, ignore_errors=True)
+            with self._lock:
+                shutil.copytree(kept, caches, symlinks=True)
+        seconds = None if limit == math.inf else limit
+        variables = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POCL_MAX_PTHREAD_COUNT"), "2")
+        variables["CLGRAPH_TEST_DEVICES"] = "pocl"  # the host's code is the same for all devices
+        variables["CLGRAPH_TEST_CACHES"] = str(kept if is_first else caches)
+        return failing_test(tree, files, seconds=seconds, **variables)
 
     def _tree(self) -> Path:
         if not hasattr(self._own, "tree"):
-            self._own.tree = Path(tempfile.mkdtemp(dir=self._folder))
-            for part in COPIED:
-                copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
-                copy(ROOT / part, self._own.tree / part)
+            self._own.tree = copy_tree(Path(tempfile.mkdtemp(dir=self._folder)))
         tree: Path = self._own.tree
         return tree
 
@@ -199,25 +194,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--sample", type=int, default=400, help="how many mutations run (%(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of the sample")
     parser.add_argument("--only", nargs="*", default=(), help="parts of the names of files or of lines")
+    parser.add_argument("--missed", type=Path, metavar="JSON", help="run what this file says that no test has found")
     parser.add_argument("--jobs", type=int, default=2, help="runs at the same time")
     parser.add_argument("--json", type=Path, help="where rows are written")
     parser.add_argument("--list", action="store_true", help="only show what would run")
     options = parser.parse_args(arguments)
     every = [m for m in mutations() if not options.only or any(part in m.key for part in options.only)]
+    if options.missed is not None:
+        missed = {row["key"] for row in json.loads(options.missed.read_text()) if not row["found_by"]}
+        every = [m for m in every if m.key in missed]
     drawn = random.Random(options.seed).sample(every, min(options.sample, len(every)))
     if options.list:
         print(*(change.key for change in drawn), f"{len(drawn)} of {len(every)}", sep="\n")
         return 0
-    rows, ends = list[dict[str, object]](), Counter[str]()
+    rows, ends = list[dict[str, str]](), Counter[str]()
 
     def try_one(change: Mutation) -> None:
         found = trees.run(change, tests_of(change.file))
-        if "::" in found and trees.run(None, [found]):
-            raise RuntimeError(f"{found} fails without a mutation")
         end = "found" if found else "equivalent" if change.key in EQUIVALENT else "NOT FOUND"
         ends[end] += 1
-        rows.append({**asdict(change), "found_by": found, "equivalent": EQUIVALENT.get(change.key, "")})
-        print(f"{len(rows)}/{len(drawn)} {end}: {change.key}", flush=True)
+        reason = EQUIVALENT.get(change.key, "")
+        rows.append({"key": change.key, "new": change.new, "found_by": found, "equivalent": reason})
+        print(f"{len(rows)}/{len(drawn)} {end}: {change.key}{found and f' by {found}'}", flush=True)
         if options.json is not None:
             options.json.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
 

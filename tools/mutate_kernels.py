@@ -18,7 +18,6 @@ import json
 import os
 import re
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,9 +28,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "tests" / "mutations.json"
-sys.path[:0] = [str(ROOT / "tests" / "race")]
+sys.path[:0] = [str(ROOT / "tests" / "race"), str(ROOT / "tools")]
 
 import lanes  # noqa: E402
+import mutants  # noqa: E402
 
 # Words of vendors, which the vocabulary's tests check on devices, and the test of devices itself.
 OTHER_CHECKS = ("common/subgroup.h", "common/bits.h", "common/half.h", "probe/self_test.cl")
@@ -103,21 +103,10 @@ static inline int mutant_is_(int k) {
 
 
 @dataclass(frozen=True)
-class Mutation:
-    """A change of one place: characters *begin* … *end* of *file* become *new*, or `switch` of both in C++."""
+class Mutation(mutants.Mutation):
+    """A change of one place; in C++ the place becomes `switch`, which has both."""
 
-    file: str
-    line: str
-    kind: str
-    number: int
-    begin: int
-    end: int
-    new: str
     switch: str
-
-    @property
-    def key(self) -> str:
-        return f"{self.file} | {self.line} | {self.kind} {self.number}"
 
 
 def _in_steps(word: str, inside: str, *, is_conditional: bool) -> str:
@@ -256,23 +245,19 @@ def find_elsewhere(change: Mutation) -> str | None:
     what = ELSEWHERE[start]
     with tempfile.TemporaryDirectory() as name:
         tree = Path(name)
-        for part in ("clgraph", "tests", "benchmarks", "cl", "pyproject.toml"):
-            copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
-            copy(ROOT / part, tree / part)
-        text = (ROOT / "cl" / change.file).read_text()
-        (tree / "cl" / change.file).write_text(_HEAD + text[:change.begin] + change.new + text[change.end:])
+        mutants.copy_tree(tree)
+        (tree / "cl" / change.file).write_text(_HEAD + change.apply((ROOT / "cl" / change.file).read_text()))
         log = tree / "log"
         grind = ["oclgrind", "--data-races", "--check-api", "--log", str(log), sys.executable, "tests/grind.py", what]
-        tests = [sys.executable, "-m", "pytest", "-x", "-q", f"tests/{what}"]
+        if what.endswith(".py"):
+            return what if mutants.failing_test(tree, [f"tests/{what}"], seconds=600) else None
         environment = {**os.environ, "PYTHONPATH": str(tree), "CLGRAPH_CACHE_DIR": str(tree / "cache")}
-        is_file = what.endswith(".py")
         try:
-            ran = subprocess.run(tests if is_file else grind, cwd=tree, env=environment, capture_output=True, text=True,
-                                 timeout=600, check=False)
+            ran = subprocess.run(
+                grind, cwd=tree, env=environment, capture_output=True, text=True, timeout=600, check=False
+            )
         except subprocess.TimeoutExpired:
-            return what if is_file else f"oclgrind {what}"
-        if is_file:
-            return what if ran.returncode else None
+            return f"oclgrind {what}"
         complaints = re.findall(r"data race|Invalid (?:read|write)|divergence", log.read_text() if log.exists() else "")
         return f"oclgrind {what}" if complaints or "finished" not in ran.stdout else None
 
