@@ -122,7 +122,7 @@ def color(
     prefer : {"colors", "time"}
         ``"colors"``: ``"auto"`` takes ``best_of_orders``, so no more colours than the greedy algorithm in the order
         ``largest_first`` or ``smallest_last``, and as the fastest strategy found in the same call. ``"time"``: the
-        fastest strategy, which is 4 to 6 times as fast on a CPU. At distance 2 ``"colors"`` does so if the members of
+        fastest strategy, which is 5 to 11 times as fast on a CPU. At distance 2 ``"colors"`` does so if the members of
         all rows make at most 2**26 pairs; else it leaves out the strategy that often takes more colours.
     seed : int, or what else numpy.random.default_rng takes
         Seed of the hash that orders vertices, modulo 2**32.
