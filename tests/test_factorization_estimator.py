@@ -209,7 +209,7 @@ def test_the_choice_is_what_runs(pocl: Session) -> None:
 
 
 def test_a_deterministic_run_takes_an_offline_strategy(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    online = factorization.ALGORITHM.choose(pocl, factorization.as_problem(SMALL), "edge_locked")
+    online = replace(factorization.ALGORITHM.choose(pocl, factorization.as_problem(SMALL)), strategy="edge_locked")
     monkeypatch.setattr(training, "ALGORITHM", SimpleNamespace(choose=lambda *_: online))
     engine = Factorization(pocl, SMALL, deterministic=True)
     assert factorization.STRATEGIES[engine.strategy].kind == "offline" and engine.choice.strategy == engine.strategy

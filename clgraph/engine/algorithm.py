@@ -78,11 +78,13 @@ class Algorithm:
         """
         facts, rates, graph = session.facts, session.profile.rates, getattr(problem, "graph", None)
         is_auto = isinstance(strategy, str) and strategy == "auto"
-        if isinstance(graph, Graph) and not graph.is_measured and not is_unread(problem):
-            if is_auto and (host := self._host_first(problem, facts, rates)) is not None:
+        if isinstance(graph, Graph) and not is_unread(problem):
+            if not graph.is_measured and is_auto and (host := self._host_first(problem, facts, rates)) is not None:
                 return host
-            if strategy != "host":
+            if not graph.is_measured and strategy != "host":
                 admit(session, graph)
+            if strategy != "host":
+                problem.measured(session)
         names = self.contenders(problem, facts) if is_auto else ()
         if isinstance(graph, GraphOnDevice):  # the graph stays where it is
             names = [name for name in names if self.strategies[name].kind != "sequential"]
