@@ -81,9 +81,9 @@ class Algorithm:
         if isinstance(graph, Graph) and not is_unread(problem):
             if not graph.is_measured and is_auto and (host := self._host_first(problem, facts, rates)) is not None:
                 return host
-            if not graph.is_measured and strategy != "host":
-                admit(session, graph)
-            if strategy != "host":
+            if not isinstance(strategy, str) or strategy != "host":
+                if not graph.is_measured:
+                    admit(session, graph)
                 problem.measured(session)
         names = self.contenders(problem, facts) if is_auto else ()
         if isinstance(graph, GraphOnDevice):  # the graph stays where it is
