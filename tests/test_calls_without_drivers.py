@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT
+from conftest import DEVICES, PLATFORMS, ROOT, session_on
 
 from clgraph.runtime.child import search_path
 
+DEVICE = PLATFORMS.get(DEVICES[0], DEVICES[0])
 _SMALL = """
 import json, sys
 import numpy as np, scipy.sparse as sp, scipy.sparse.csgraph as csgraph
@@ -59,8 +60,9 @@ def test_small_graphs_are_answered_without_a_driver(tmp_path: Path) -> None:
     assert found["picked"] == [["host", "host"]] and found["shown"] > 0 and found["loaded"] == []
 
 
-@pytest.mark.parametrize("chosen", ['strategy="frontier"', 'session="pocl"', 'strategy="frontier", delta=1.0'])
+@pytest.mark.parametrize("chosen", ['strategy="frontier"', f"session={DEVICE!r}", 'strategy="frontier", delta=1.0'])
 def test_a_device_or_its_strategy_that_is_named_is_asked(chosen: str) -> None:
+    session_on(DEVICES[0])  # else skip
     code = f"{_SMALL}\ninfos.append(cg.sssp(given, 0, {chosen}, verify=True).info)\n{_ASK}"
     done = child(code)
     assert done.returncode == 0, done.stderr
@@ -70,6 +72,7 @@ def test_a_device_or_its_strategy_that_is_named_is_asked(chosen: str) -> None:
 
 
 def test_larger_graphs_go_to_the_device() -> None:
+    session_on(DEVICES[0])
     code = "import clgraph as cg; print(cg.connected_components(cg.generators.rmat(16, 16), verify=True).info.device)"
     done = child(code)
     assert done.returncode == 0 and done.stdout.strip() not in ("", "host"), done.stderr

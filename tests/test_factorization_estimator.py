@@ -172,7 +172,7 @@ def test_factors_and_history_agree_wherever_the_training_breaks(
         engine.train(2, schedule=make_schedule("constant", 0.05), **options)
 
     def counted(name: str) -> Any:
-        original = getattr(pocl, name)
+        original = getattr(Session, name)
 
         def call(*arguments: Any) -> Any:
             nonlocal calls
@@ -186,7 +186,7 @@ def test_factors_and_history_agree_wherever_the_training_breaks(
 
     train(callback=lambda number, epoch: wanted.append(engine.model.get()))
     for name in ("record_transfer", "record_kernel", "finish"):
-        monkeypatch.setattr(pocl, name, counted(name))
+        monkeypatch.setattr(Session, name, counted(name))
     train()
     most, lengths = calls, set()
     for breaks_at in range(5, most + 1):  # the first four calls set the factors

@@ -34,8 +34,8 @@ def test_small_graphs_run_on_the_host(session: Session, name: str, monkeypatch: 
     """Nothing is known of the graph but its size, and nothing reaches the device."""
     graph = weighted(cg.generators.path(50))
     monkeypatch.setattr(Graph, "stats", property(lambda graph: pytest.fail("statistics were asked for")))
-    monkeypatch.setattr(session, "empty", lambda *_: pytest.fail("memory was asked for"))
-    monkeypatch.setattr(session, "upload", lambda *_: pytest.fail("an array was uploaded"))
+    monkeypatch.setattr(Session, "empty", lambda *_: pytest.fail("memory was asked for"))
+    monkeypatch.setattr(Session, "upload", lambda *_: pytest.fail("an array was uploaded"))
     info = find_function(name)(graph, **ALGORITHMS[name], session=session, verify=True).info
     assert (info.strategy, info.kind, info.device, info.kernels) == ("host", "sequential", "host", {})
     assert set(info.predicted_seconds) == {"host"} and session.facts.name in info.why

@@ -265,6 +265,27 @@ PLANTS = {
         "if (across != OUTSIDE) write_key(owners + (unmarked(across) >> 2), keys[i], only_raise);", "",
         "scheduler", "three_phase", ("-DWG_SIZE=1",),
     ),
+    "ring-claimed-but-for-its-end": Plant(
+        "delaunay/rounds.cl",
+        "for (int k = 0; k < head.y; k++) {\n      int across", "for (int k = 0; k + 1 < head.y; k++) {\n      int across",
+        "scheduler", "three_phase", ("-DWG_SIZE=1",),
+    ),
+    "ring-checked-but-for-its-end": Plant(
+        "delaunay/rounds.cl", "k < head.y && ring_counts", "k + 1 < head.y && ring_counts", "scheduler", "three_phase",
+        ("-DWG_SIZE=1",),
+    ),
+    "ring-that-a-walk-does-not-claim": Plant(
+        "delaunay/cavity.h", "if (across != OUTSIDE && !claim(f, unmarked(across) >> 2, key)) return WALK_LOST;", "",
+        "scheduler", "priority", ("-DWG_SIZE=1",),
+    ),
+    "candidate-behind-the-room": Plant(
+        "delaunay/rounds.cl", "if (chosen && place < (uint)most_candidates) {",
+        "if (chosen && place <= (uint)most_candidates) {", "scheduler", "priority", ("-DWG_SIZE=4",),
+    ),
+    "count-of-candidates-behind-the-room": Plant(
+        "delaunay/rounds.cl", "min(leading, (uint)most_candidates)", "min(leading, (uint)most_candidates + 1u)",
+        "scheduler", "priority", ("-DWG_SIZE=4",),
+    ),
     "new-triangles-listed-over-others": Plant(  # so that nobody finds whether these are bad
         "delaunay/insert.cl", "    listed += all;\n", "", "scheduler", "checks_by_groups", lanes.CHECKED_LATER,
     ),

@@ -17,6 +17,7 @@ from clgraph.device import processor
 from clgraph.device.profile import load_profile, save_profile
 from clgraph.errors import NoDeviceError
 from clgraph.runtime import drivers, pocl_cpu, query, selection, self_test
+from clgraph.runtime.child import search_path
 from clgraph.runtime.session import Session
 
 X86 = platform.machine() == "x86_64"
@@ -54,7 +55,7 @@ def deadly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "        return made(devices)\n"
         "    cl.Context = context\n", encoding="utf-8",
     )  # fmt: skip
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(ROOT)]))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), search_path()]))
 
 
 # ---- the processor for which PoCL compiles

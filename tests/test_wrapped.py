@@ -179,7 +179,7 @@ def in_parts(session: Session, monkeypatch: pytest.MonkeyPatch) -> Session:
     for name, value in {"CHUNK_BYTES": 8192, "_TOLD": 2, "N_CHUNKS": 3, "LAG": 1}.items():
         monkeypatch.setattr(f"clgraph.runtime.staging.{name}", value)
     staging = Staging(session)
-    monkeypatch.setattr(session, "staging_for", lambda n_bytes: staging if n_bytes >= 8192 else None)
+    monkeypatch.setattr(Session, "staging_for", lambda _session, n_bytes: staging if n_bytes >= 8192 else None)
     return session
 
 

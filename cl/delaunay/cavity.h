@@ -30,8 +30,8 @@
 #define IN_GROUP 0
 #endif
 
-/* Least distance of a new point from the edges around it, by its largest coordinate: 64 units in the last place.  Rounding
- * moves a point by one of these at most, so it changes an angle of a triangle that is 64 high by 1/64, or one degree. */
+/* Least distance of a new point from the edges around it, by its largest coordinate: 64 units in the last place.
+ * Rounding moves a point by one of these at most, so it changes an angle of a triangle that is 64 high by one degree. */
 #define CLEARANCE (64.0 * 2.220446049250313e-16)
 
 /* How a walk ends; else with the link of a segment that must be split first, which is not negative. */
@@ -95,30 +95,21 @@ INLINE int clears(double2 p, double2 a, double2 b) {
   return left - right > CLEARANCE * size * length + ORIENT_ERROR * (fabs(left) + fabs(right)) + UNDERFLOW_ERROR;
 }
 
-/* Walks from triangle t, whose circle must hold p; of its edges the `n_edges` that end before edge `last` are looked at.
- * split: the point is on a segment, and is put there whatever it encroaches on. */
-INLINE int walk(field_t f, int i, ulong key, double2 p, int t, int last, int n_edges, int split, int *n_cavity,
-                int *n_rim) {
-  int top = 0, e = n_edges == 3 ? 0 : next3(last);
-  if (n_edges == 3) f.cavity[(MOST_RIM + top++) * (size_t)f.n_rows + i] = link_to(t, 2);
-  f.cavity[(MOST_RIM + top++) * (size_t)f.n_rows + i] = link_to(t, n_edges == 3 ? 1 : last3(last));
-  if (*n_cavity >= MOST_RIM) return WALK_TOO_LARGE;
-  if (!claim(f, t, key)) return WALK_LOST;
-  int4 corner = f.corners[t], link = f.links[t];
-  /* Exact circles give a cavity that is right only if p, which is rounded, is in the first one. */
-  int is_in = in_circle(f, f.points[corner.x], f.points[corner.y], f.points[corner.z], p);
-  if (is_in <= 0) return is_in ? WALK_FLAT : WALK_UNSURE;
-  f.cavity[(*n_cavity)++ * (size_t)f.n_rows + i] = t;
+/* Walks into the triangle behind link `into`, whose circle must hold p, and from there over its other two edges.
+ * split: the point is on the segment there, whatever it encroaches on; else the walk ends at that edge. */
+INLINE int walk(field_t f, int i, ulong key, double2 p, int into, int split, int *n_cavity, int *n_rim) {
+  int t = into >> 2, e = into & 3, across = into, is_in = 0, top = 0;
+  int4 corner = f.corners[t], link = (int4)(0);
+  int va = of3(corner, last3(e));
+  double2 a = f.points[va], b = f.points[of3(corner, next3(e))];
+  if (!split) f.cavity[(MOST_RIM + top++) * (size_t)f.n_rows + i] = into;
   for (;;) {
-    int va = of3(corner, next3(e)), vb = of3(corner, last3(e)), across = of3(link, e);
-    double2 a = f.points[va], b = f.points[vb];
-    int in_cavity = 0;
+    int side = -1;
     if (across != OUTSIDE && !claim(f, unmarked(across) >> 2, key)) return WALK_LOST;
     if (across >= 0) {
       int n = across >> 2, j = across & 3;
       int4 others = f.corners[n];
-      double2 d = f.points[of3(others, j)];
-      int side = in_circle(f, d, b, a, p);
+      side = in_circle(f, f.points[of3(others, j)], b, a, p);
       if (side == 0) return WALK_UNSURE;
       if (side > 0) {
         if (*n_cavity >= MOST_RIM || top >= MOST_RIM) return WALK_TOO_LARGE;
@@ -128,24 +119,30 @@ INLINE int walk(field_t f, int i, ulong key, double2 p, int t, int last, int n_e
         e = next3(j);
         corner = others;
         link = f.links[n];
-        in_cavity = 1;
+        is_in = 1;
       }
     }
-    if (in_cavity) continue;
-    int is_clear = clears(p, a, b);
-    if (across < 0 && !split && (!is_clear || (may_split(across, f.whole) && encroaches(p, a, b, f.lens))))
-      return link_to(t, e);
-    if (!is_clear) return WALK_FLAT;
-    if (*n_rim >= MOST_RIM) return WALK_TOO_LARGE;
-    f.rim[(*n_rim)++ * (size_t)f.n_rows + i] = (int4)(va, across, across < 0 ? of3(f.sides[t], e) : -1, corner.w);
-    if (top == 0) return WALK_DONE;
-    int edge = f.cavity[(MOST_RIM + --top) * (size_t)f.n_rows + i];
-    if (edge >> 2 != t) {
-      t = edge >> 2;
-      corner = f.corners[t];
-      link = f.links[t];
+    if (side < 0) {
+      if (!is_in) return WALK_FLAT;     /* a cavity is right only if p, which is rounded, is in the first circle */
+      int is_clear = clears(p, a, b);
+      if (across < 0 && !split && (!is_clear || (may_split(across, f.whole) && encroaches(p, a, b, f.lens))))
+        return link_to(t, e);
+      if (!is_clear) return WALK_FLAT;
+      if (*n_rim >= MOST_RIM) return WALK_TOO_LARGE;
+      f.rim[(*n_rim)++ * (size_t)f.n_rows + i] = (int4)(va, across, across < 0 ? of3(f.sides[t], e) : -1, corner.w);
+      if (top == 0) return WALK_DONE;
+      int edge = f.cavity[(MOST_RIM + --top) * (size_t)f.n_rows + i];
+      if (edge >> 2 != t) {
+        t = edge >> 2;
+        corner = f.corners[t];
+        link = f.links[t];
+      }
+      e = edge & 3;
     }
-    e = edge & 3;
+    va = of3(corner, next3(e));
+    a = f.points[va];
+    b = f.points[of3(corner, last3(e))];
+    across = of3(link, e);
   }
 }
 #endif

@@ -20,15 +20,19 @@ struct Rounds {
   std::vector<double2> spots;
   std::vector<uint> leaders, bads, winners, slots, rims, totals, history;
   std::vector<int> made;
+  int most_rows;                 /* candidates of a round; fewer than there is room for, so that some must wait */
+  bool has_overrun = false;
   bool in_groups = false;        /* new triangles are checked by the groups that have made them */
 
   explicit Rounds(Random &random)
-      : mesh(random, ROOM), rim(N_ROWS * MOST_RIM), heads(N_ROWS), cavity(2 * N_ROWS * MOST_RIM), candidates(N_ROWS),
-        unsure(N_ROWS), ends(N_ROWS), needs(N_ROWS), keys(N_ROWS), words(WIDE_WORDS * 2 * (N_ROWS + WG_SIZE)),
+      : mesh(random, ROOM), rim(N_ROWS * MOST_RIM), heads(N_ROWS), cavity(2 * N_ROWS * MOST_RIM), candidates(N_ROWS + 1),
+        unsure(N_ROWS), ends(N_ROWS), needs(N_ROWS), keys(N_ROWS + 1), words(WIDE_WORDS * 2 * (N_ROWS + WG_SIZE)),
         spots(N_ROWS), leaders(8), bads(8), winners(8), slots(8), rims(8), totals(2),
-        history(2 * MOST_ROUNDS + 2), made(2 * ROOM) {}
+        history(2 * MOST_ROUNDS + 2), made(2 * ROOM), most_rows(random.below(2) ? N_ROWS : 6) {}
 
   void list(uint round, int most) {
+    candidates[most] = -7;       /* behind the last place, so nothing may be written there */
+    keys[most] = 7u;
     launch(ITEMS, [&] {
       count_bad(round, 1, mesh.links.data(), mesh.urgencies.data(), mesh.state.data(), leaders.data(), bads.data());
     }, WITH_BARRIERS);
@@ -36,6 +40,7 @@ struct Rounds {
       list_bad(round, most, 1, mesh.links.data(), mesh.urgencies.data(), leaders.data(), bads.data(), mesh.state.data(),
                candidates.data(), keys.data(), totals.data(), history.data());
     }, WITH_BARRIERS);
+    has_overrun |= candidates[most] != -7 || keys[most] != 7u || mesh.state[N_CANDIDATES] > (uint)most;
   }
   void again(uint round) {
     launch(ITEMS, [&] {
@@ -83,10 +88,11 @@ struct Rounds {
 
   bool refine(bool by_writing, int stages) {
     bool has_asked = false;
-    int most = N_ROWS;
+    int most = most_rows;
     for (uint round = 1; round + 3 < MOST_ROUNDS; round++) {
       const uint before = mesh.state[N_POINTS];
       list(round, most);
+      if (has_overrun) return false;
       if (mesh.state[N_BAD] == 0) {
         if (has_asked) return mesh.is_refined();
         has_asked = true;
@@ -99,7 +105,7 @@ struct Rounds {
         again(++round);
         put_in(false);
       }
-      most = mesh.state[N_POINTS] > before ? N_ROWS : 1;  /* of one candidate alone none loses */
+      most = mesh.state[N_POINTS] > before ? most_rows : 1;  /* of one candidate alone none loses */
       if (mesh.state[N_GIVEN_UP] || mesh.state[N_POINTS] == ROOM) return false;
     }
     return false;

@@ -83,10 +83,13 @@ static inline ulong as_ulong(double x) { ulong word; memcpy(&word, &x, 8); retur
 static inline int clamp(int x, int least, int most) { return x < least ? least : x > most ? most : x; }
 using std::exp2;
 using std::fabs;
+using std::fmax;
+using std::fmin;
 using std::ilogb;
 using std::ldexp;
 using std::sqrt;
 using std::log2;
+using std::nextafter;
 static inline float mad(float a, float b, float c) { return a * b + c; }
 
 typedef int int2 __attribute__((ext_vector_type(2)));

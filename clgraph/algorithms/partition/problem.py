@@ -209,8 +209,13 @@ def _check_edge_weights(graph: Graph) -> None:
 def _weights(name: str, given: Any, size: int) -> NDArray[np.int32]:
     """Return *given* as int32, if they are *size* integers of at least 0."""
     weights = checked_array(name, given)
-    if weights.shape != (size,) or weights.dtype.kind not in "iub":
-        raise InputError(f"{name} are {weights.dtype} of shape {weights.shape}; needed: integers of shape ({size},)")
+    if weights.shape != (size,):
+        raise InputError(f"{name} have shape {weights.shape}; needed: ({size},)")
+    if weights.dtype.kind not in "iub":
+        raise InputError(
+            f"{name} are {weights.dtype}; needed: integers. Multiply and round them, or partition the pattern: "
+            "Graph(graph.row_offsets, graph.column_indices)"
+        )
     if size and (weights.min() < 0 or weights.max() > _MAX_WEIGHT):
         at = int(np.argmax((weights < 0) | (weights > _MAX_WEIGHT)))
         raise InputError(f"{name}[{at}] = {weights[at]}; allowed: 0 to {_MAX_WEIGHT}")
