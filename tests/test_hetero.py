@@ -359,6 +359,7 @@ def test_an_error_of_the_users_function_ends_the_run(pair):
         ({"training": 0}, InputError, "training"),
         ({"ratios": [1.0]}, InputError, "'static'"),
         ({"policy": "static", "ratios": [1.0, 2.0]}, InputError, "each of the 1 devices"),
+        ({"policy": "static", "ratios": range(10**12)}, InputError, "each of the 1 devices"),
         ({"policy": "static", "ratios": [0]}, InputError, "above 0"),
         ({"policy": "static", "ratios": [-1]}, InputError, r"ratios\[0\] = -1"),
         ({"skip_failed_builds": 1}, InputError, "skip_failed_builds"),

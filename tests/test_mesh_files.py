@@ -244,7 +244,7 @@ def test_interfaces_and_regions_of_others_stay(tmp_path, format, names):
     meshio.write(file, meshio.Mesh(points, cells, cell_data=data), file_format=format)
     again = cg.read_mesh(file)
     assert np.array_equal(again.segments, mesh.segments) and again.segment_markers.tolist() == tags[0].tolist()
-    regions = tags[1] + 100 * (names[0] == "marker")  # that is no name of a region
+    regions = tags[1] + 100 * (names[0] == "marker")  # Markers belong to segments only.
     assert again.region_attributes.tolist() == regions.tolist()
     refined = cg.refine_mesh(again, min_angle=30, max_area=0.3, session="cpu")
     x = refined.points[refined.triangles][..., 0]

@@ -80,7 +80,8 @@ def good_values(directory: Path, session: Any) -> dict[str, Any]:
         "mesh": planar.triangulate(), "write_planar_graph:graph": planar, "points": planar.points,
         "segments": planar.segments, "triangles": [[0, 1, 2], [0, 2, 3]], "triangulation": Delaunay(planar.points),
         "read_planar_graph:path": directory / "planar.poly", "write_planar_graph:path": directory / "planar.poly",
-        "read_mesh:path": directory / "mesh.ele", "write_mesh:path": directory / "written.ele",
+        "read_mesh:path": directory / "mesh.ele", "write_mesh:path": directory / "written.vtu",
+        "write_mesh:cell_data": {"heat": [1.0, 2.0]},
     }  # fmt: skip
 
 

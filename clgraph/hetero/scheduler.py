@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -157,7 +158,8 @@ class HeteroScheduler:
         if ratios is None:
             return None
         with refusing("ratios", ratios, "a sequence of numbers"):
-            shares = [checked_number(f"ratios[{k}]", share) for k, share in enumerate(ratios)]
+            first = islice(ratios, len(self.sessions) + 1)  # A list may be as long as range(10**12).
+            shares = [checked_number(f"ratios[{k}]", share) for k, share in enumerate(first)]
         if self.policy != "static" or len(shares) != len(self.sessions) or not sum(shares) > 0:
             raise InputError(
                 f"ratios = {shown(ratios)}; allowed: with the policy 'static', a share for each of the "

@@ -17,7 +17,7 @@ _LINE, _TRIANGLE = 1, 2  # Gmsh's numbers of the kinds of elements, which are al
 
 
 def write(data: MeshData, stream: IO[bytes]) -> None:
-    """Write a mesh. Triangles are grouped by region, and their numbers are those of the rows.
+    """Write a mesh. Triangles are grouped by region; their element tags are row numbers from 1 on.
 
     Gmsh's data are float64, so an integer that this cannot hold is an :class:`InputError`.
     """
