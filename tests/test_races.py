@@ -267,7 +267,8 @@ PLANTS = {
     ),
     "ring-claimed-but-for-its-end": Plant(
         "delaunay/rounds.cl",
-        "for (int k = 0; k < head.y; k++) {\n      int across", "for (int k = 0; k + 1 < head.y; k++) {\n      int across",
+        "for (int k = 0; k < head.y; k++) {\n      int across",
+        "for (int k = 0; k + 1 < head.y; k++) {\n      int across",
         "scheduler", "three_phase", ("-DWG_SIZE=1",),
     ),
     "ring-checked-but-for-its-end": Plant(
