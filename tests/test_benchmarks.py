@@ -335,7 +335,7 @@ def test_colorings_are_timed_and_checked(tmp_path: Path) -> None:
     measured = bench("--networkx")
     assert measured.returncode == 0 and "pick / best" in measured.stdout, measured.stderr
     rows = {row["strategy"]: row for row in read_rows(results)}
-    assert set(rows) == {"best_of_orders", "jones_plassmann", "speculative", "hash_repair", "networkx"}
+    assert set(rows) == {"best_of_orders", "best_of_two", "jones_plassmann", "speculative", "hash_repair", "networkx"}
     assert rows["jones_plassmann"]["n_colors"] == rows["networkx"]["n_colors"] == 3
     assert all(row["verified"] for name, row in rows.items() if name != "networkx")
     refused = bench("--strategies", "speculative, columns")
@@ -343,7 +343,7 @@ def test_colorings_are_timed_and_checked(tmp_path: Path) -> None:
     measured = bench("--distance", "2", "--strategies", "hash_repair, columns", "speculative, balanced", "auto")
     assert measured.returncode == 0, measured.stderr
     others = {row["strategy"]: row for row in read_rows(results) if row["graph"].endswith(", distance 2")}
-    assert {*others} == {"best_of_orders", "speculative, balanced", "hash_repair, columns"}
+    assert {*others} == {"best_of_two", "speculative, balanced", "hash_repair, columns"}
     assert all(row["verified"] and (row["kind"] == "") == (", " in name) for name, row in others.items())
 
 

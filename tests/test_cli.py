@@ -568,7 +568,7 @@ def test_explain(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixt
     assert main(["explain", "nonsense", graph_file, *on_pocl]) == 4
     assert main(["explain", "connected_components", graph_file, "--distance", "2", *on_pocl]) == 4
     document = document_of(capsys, "explain", "color", graph_file, "--distance", "2", *on_pocl)
-    assert document["strategy"] == "best_of_orders" and "jones_plassmann" in document["predicted"]
+    assert document["strategy"] == "best_of_two" and "jones_plassmann" in document["predicted"]
 
 
 def test_explain_tells_of_kernels(graph_file: str, on_pocl: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -357,13 +357,15 @@ def test_graphs_that_are_too_large(monkeypatch: pytest.MonkeyPatch, limit: str, 
 
 
 def test_choice(pocl: Session) -> None:
-    """Few colours: the best of several tries, or greedy colours where an order is asked for. Time: the quickest."""
+    """Few colours: the best of several tries, or greedy colours where an order is asked for."""
     rmat = cg.generators.rmat(10)
     for distance in (1, 2):
         for deterministic in (False, True):
             asked = {"distance": distance, "deterministic": deterministic, "session": pocl}
-            assert cg.explain("color", rmat, **asked).contenders == ("best_of_orders",)
-            assert cg.explain("color", rmat, order="natural", **asked).contenders == ("jones_plassmann",)
+            assert cg.explain("color", rmat, **asked).contenders == ("best_of_two",)
+            assert cg.explain("color", rmat, prefer="colors", **asked).contenders == ("best_of_orders",)
+            in_order = cg.explain("color", rmat, order="natural", prefer="colors", **asked)
+            assert in_order.contenders == ("jones_plassmann",)
     choice = cg.explain("color", cg.generators.road_like(1000), prefer="time", session=pocl)
     assert choice.contenders == ("speculative",) and set(choice.seconds) == set(STRATEGIES)
 
@@ -477,7 +479,8 @@ def test_prefer_says_whether_auto_looks_for_few_colors(session: Session) -> None
     assert fast.contenders == (fast.strategy,) and fast.strategy != "best_of_orders"
     result = cg.color(graph, prefer="time", session=session, verify=True)
     assert result.info.strategy == fast.strategy
-    assert fast.strategy in color(graph, session=session).info.details["n_colors_of"]
+    assert fast.strategy in color(graph, prefer="colors", session=session).info.details["n_colors_of"]
+    assert color(graph, session=session).n_colors <= result.n_colors
     with pytest.raises(InputError, match="prefer"):
         cg.color(graph, prefer="beauty", session=session)
 
@@ -506,7 +509,9 @@ def test_few_colors_are_no_more_than_greedy_ones(
         ]
         with monkeypatch.context() as patch:
             patch.setattr(session, "facts", replace(session.facts, is_cpu=not as_on_gpus))
-            result = color(graph, deterministic=deterministic, seed=seed, session=session, verify=True)
+            asked = {"deterministic": deterministic, "seed": seed, "session": session, "verify": True}
+            result, both = color(graph, prefer="colors", **asked), color(graph, **asked)
+        assert both.n_colors <= greedy_ones[0] and result.n_colors <= both.n_colors
         tries = result.info.details["n_colors_of"]
         assert result.n_colors == min(tries.values()) <= min(greedy_ones)
         assert tries.get("largest_first", greedy_ones[0]) == greedy_ones[0]
@@ -518,7 +523,8 @@ def test_classes_again_save_colors(pocl: Session) -> None:
     saved = 0
     for seed in range(8):
         graph = Graph.from_networkx(nx.fast_gnp_random_graph(300, 0.1, seed=seed))
-        tries = color(graph, deterministic=True, seed=seed, session=pocl, verify=True).info.details["n_colors_of"]
+        found = color(graph, prefer="colors", deterministic=True, seed=seed, session=pocl, verify=True)
+        tries = found.info.details["n_colors_of"]
         again = [count for name, count in tries.items() if "again" in name]
         first = min(count for name, count in tries.items() if "again" not in name)
         assert max(again) <= first

@@ -249,10 +249,12 @@ def test_auto_starts_from_a_hash_that_suffices(pocl: Session, monkeypatch: pytes
         return Graph.from_edges(*(np.tile(end, repeats) for end in ends))
 
     for deterministic in (False, True):
-        found = cg.color(cliques(8), distance=2, deterministic=deterministic, session=pocl, verify=True)
+        found = cg.color(
+            cliques(8), distance=2, deterministic=deterministic, prefer="colors", session=pocl, verify=True
+        )
         assert (found.info.strategy, found.n_colors) == ("hash_repair", 8)
     for graph, n_colors in ((cliques(9), 9), (cliques(8, 9), 8), (cliques(4, 5), 4)):  # repeats are no members
-        found = cg.color(graph, distance=2, session=pocl, verify=True)
+        found = cg.color(graph, distance=2, prefer="colors", session=pocl, verify=True)
         assert found.info.strategy == "speculative"
         assert n_colors <= found.n_colors <= n_colors + 2  # one more was seen where 16 cores race
     band = cg.color_columns(sp.diags_array([np.ones(97)] * 4, offsets=range(4), shape=(97, 100)), session=pocl)
@@ -277,7 +279,9 @@ def test_greedy_on_the_square(
         expected = greedy_coloring(data, 2, turns[turns < n].tolist(), **options)
         with monkeypatch.context() as patch:
             patch.setattr(session, "facts", replace(session.facts, is_cpu=not as_on_gpus))
-            found = cg.color(data, distance=2, order=order, seed=5, session=session, verify=True, **options)
+            found = cg.color(
+                data, distance=2, order=order, prefer="colors", seed=5, session=session, verify=True, **options
+            )
         assert found.info.strategy == "jones_plassmann" and found.colors.tolist() == expected.tolist()
 
 
@@ -310,9 +314,10 @@ def test_rows_too_long_for_a_square(pocl: Session, monkeypatch: pytest.MonkeyPat
 
 def test_explain(pocl: Session) -> None:
     for data, options, expected in (
-        (cg.generators.grid(20, 30), {}, "best_of_orders"),
-        (sp.random_array((60, 90), density=0.1), {"bipartite": True}, "best_of_orders"),
-        (DIRECTED["directed-path"](), {"bipartite": True, "order": "random", "deterministic": True}, "jones_plassmann"),
+        (cg.generators.grid(20, 30), {}, "best_of_two"),
+        (cg.generators.grid(20, 30), {"prefer": "colors"}, "best_of_orders"),
+        (sp.random_array((60, 90), density=0.1), {"bipartite": True, "prefer": "colors"}, "best_of_orders"),
+        (DIRECTED["directed-path"](), {"bipartite": True, "order": "random", "prefer": "colors"}, "jones_plassmann"),
     ):
         choice = cg.explain("color", data, distance=2, session=pocl, **options)
         assert choice.strategy == expected and choice.contenders == (expected,)

@@ -16,8 +16,8 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
         help="natural, random, interleaved, largest_first or smallest_last; the default is what suits the strategy",
     )
     parser.add_argument(
-        "--prefer", choices=("colors", "time"), default="colors",
-        help="the fewest colours of several tries (the default), or the fastest strategy",
+        "--prefer", choices=("both", "colors", "time"), default="both",
+        help="few colours in little time (the default), the fewest of several tries, or the fastest strategy",
     )  # fmt: skip
     parser.add_argument("--balanced", action="store_true", help="make the classes alike in size")
     parser.add_argument("--deterministic", action="store_true", help="the same colours in every run")

@@ -183,6 +183,12 @@ def best_of_orders(problem: ColoringProblem, tuning: Tuning, others: Others) -> 
     return _recipe(problem, lambda plan: Tries(plan, tuning, ORDERS, others, MAX_REPEATS))
 
 
+def best_of_two(problem: ColoringProblem, tuning: Tuning, others: Others) -> Recipe:
+    """Return the recipe that takes the best of ``others(session, problem)`` and, at distance 1, of greedy by degree."""
+    orders = ORDERS[:1] if problem.distance == 1 else ()
+    return _recipe(problem, lambda plan: Tries(plan, tuning, orders, others))
+
+
 def _recipe(problem: ColoringProblem, make: Callable[[Plan], Tries]) -> Recipe:
     n = problem.stats.n_vertices
     steps = (Use(make),) if n else ()

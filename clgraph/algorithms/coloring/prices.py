@@ -49,6 +49,12 @@ def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts) -> Work:
     return _colored("jones_plassmann", problem, facts)
 
 
+def best_of_two(problem: ColoringProblem, facts: DeviceFacts) -> Work:
+    """Return the work of a fast colouring and a greedy one, or of two fast ones."""
+    other = hash_repair if problem.distance == 2 else jones_plassmann
+    return speculative(problem, facts) + other(problem, facts)
+
+
 def best_of_orders(problem: ColoringProblem, facts: DeviceFacts) -> Work:
     """Return the work of several greedy colourings."""
     return jones_plassmann(problem, facts).times(GREEDY_TRIES if problem.distance == 1 else 2.0)

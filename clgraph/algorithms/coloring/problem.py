@@ -20,7 +20,7 @@ from clgraph.errors import GraphError, InputError
 from clgraph.host_memory import check_host_memory
 
 _MAX_ENTRIES = 2**32 - 2**12  # greedy colours are at most the square root, and must fit 16 bits
-PREFERENCES = ("colors", "time")
+PREFERENCES = ("both", "colors", "time")
 MAX_PAIRS = 1 << 26  # members of nets; the square of a graph may have as many entries, which take 0.8 GB on the host
 _MAX_DEGREE = 2**31 - 1  # priorities have a bit more
 
@@ -46,7 +46,7 @@ class ColoringProblem(GraphProblem):
     bipartite: bool = False
     balanced: bool = False
     n_columns: int | None = None
-    prefer: str = "colors"
+    prefer: str = "both"
 
     def admitted(self) -> Self:
         graph = self.graph
@@ -129,7 +129,7 @@ class ColoringProblem(GraphProblem):
 
 def as_problem(
     graph: Any, *, distance: int = 1, order: str | None = None, deterministic: bool = False, seed: Seed = 0,
-    bipartite: bool = False, balanced: bool = False, prefer: str = "colors",
+    bipartite: bool = False, balanced: bool = False, prefer: str = "both",
 ) -> ColoringProblem:
     """Check the arguments of :func:`color`; if *bipartite*, *graph* may be a sparse matrix of any shape."""
     distance = checked_count("distance", distance, 2)

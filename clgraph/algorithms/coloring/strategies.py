@@ -52,6 +52,11 @@ def best_of_orders(problem: ColoringProblem, _facts: DeviceFacts, tuning: Tuning
     return tries.best_of_orders(problem, tuning, _others)
 
 
+def best_of_two(problem: ColoringProblem, _facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
+    """At distance 1 it runs the fastest strategy and a greedy one by degree, at distance 2 both fast strategies."""
+    return tries.best_of_two(problem, tuning, _others)
+
+
 def _others(session: Session, problem: ColoringProblem) -> dict[str, Recipe]:
     """Return the recipes whose colours may be fewer than greedy ones.
 
@@ -73,7 +78,11 @@ def _has_square(problem: ColoringProblem) -> str | None:
 
 
 def _tries_orders(problem: ColoringProblem) -> str | None:
-    return _has_square(problem) if problem.order is None else "it takes the best of several orders"
+    return _has_no_order(problem) or _has_square(problem)
+
+
+def _has_no_order(problem: ColoringProblem) -> str | None:
+    return None if problem.order is None else "it takes the best of several orders"
 
 
 def _knows_order(problem: ColoringProblem) -> str | None:
@@ -83,6 +92,7 @@ def _knows_order(problem: ColoringProblem) -> str | None:
 
 STRATEGIES: dict[str, Strategy] = {
     "best_of_orders": planned("online", best_of_orders, ColoringPlan, prices.best_of_orders, unfit=_tries_orders),
+    "best_of_two": planned("online", best_of_two, ColoringPlan, prices.best_of_two, unfit=_has_no_order),
     "jones_plassmann": planned("online", jones_plassmann, ColoringPlan, prices.jones_plassmann, unfit=_has_square),
     "speculative": planned("online", speculative, ColoringPlan, prices.speculative, unfit=_knows_order),
     "hash_repair": planned("online", hash_repair, ColoringPlan, prices.hash_repair, unfit=_knows_order),
@@ -90,11 +100,15 @@ STRATEGIES: dict[str, Strategy] = {
 
 
 def contenders(problem: ColoringProblem, facts: DeviceFacts) -> tuple[str, ...]:
-    """Return the strategy of the fewest colours, or the fastest one of each kind of device."""
-    if problem.prefer == "colors":
-        for name in ("best_of_orders", "jones_plassmann"):
-            if STRATEGIES[name].unfit(problem) is None:
-                return (name,)
+    """Return the strategy that suits what the caller prefers."""
+    if problem.prefer == "colors" and _tries_orders(problem) is None:
+        return ("best_of_orders",)
+    if problem.prefer == "both" and problem.order is None:
+        by_degree = problem.distance == 1 and not facts.is_cpu and problem.suitable_order == "largest_first"
+        return ("jones_plassmann" if by_degree else "best_of_two",)  # on GPUs the former would run twice
+    if problem.prefer != "time":
+        if _has_square(problem) is None and (problem.distance == 1 or problem.prefer == "colors"):
+            return ("jones_plassmann",)
         return ("hash_repair" if problem.hash_suffices else "speculative",)
     if problem.deterministic:  # the colours are the same on every device
         return ("jones_plassmann" if problem.distance == 1 else "speculative",)
