@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -55,5 +56,5 @@ def failing_test(tree: Path, files: Sequence[str], *, seconds: float | None, **e
         return "time"
     if not ran.returncode:
         return ""
-    failed = [line.split()[1] for line in ran.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
-    return failed[0] if failed else f"exit status {ran.returncode}"
+    failed = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", ran.stdout, re.MULTILINE)  # names may have spaces
+    return failed[1] if failed else f"exit status {ran.returncode}"
