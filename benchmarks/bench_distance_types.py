@@ -58,7 +58,7 @@ def measure(
                 ALGORITHM.check(problems[dtype], ALGORITHM.answer(problems[dtype], plan))
         kernel, wall = ([getattr(seconds, part) for seconds in timed[dtype]] for part in ("kernel", "total"))
         rows.append({
-            "strategy": strategy, "dtype": dtype, "verified": is_checked, "repeats": repeats,
+            "strategy": f"{strategy}, {dtype}", "dtype": dtype, "verified": is_checked, "repeats": repeats,
             "kernel_seconds": statistics.median(kernel), "least_kernel_seconds": min(kernel),
             "wall_seconds": statistics.median(wall), "least_wall_seconds": min(wall),
         })
@@ -72,11 +72,11 @@ def measure(
 def table(rows: list[dict[str, Any]]) -> str:
     """Return the rows as a table."""
     cells = [
-        [row["graph"], row["strategy"], row["dtype"], f"{1e3 * row['kernel_seconds']:.3f}",
+        [row["graph"], row["strategy"], f"{1e3 * row['kernel_seconds']:.3f}",
          f"{1e3 * row['least_kernel_seconds']:.3f}", f"{row['over_float32']:.2f}", row["verified"]]
         for row in rows
     ]  # fmt: skip
-    headers = ["graph", "strategy", "distances", "kernel ms", "least", "over float32", "verified"]
+    headers = ["graph", "strategy, distances", "kernel ms", "least", "over float32", "verified"]
     return str(tabulate(cells, headers, tablefmt="github", disable_numparse=True))
 
 
