@@ -31,7 +31,7 @@
 #endif
 
 /* Least distance of a new point from the edges around it, by its largest coordinate: 64 units in the last place.
- * Rounding moves a point by one of these at most, so it changes an angle of a triangle that is 64 high by one degree. */
+ * Rounding moves a point by one of these at most, so an angle of a triangle that is 64 high changes by one degree. */
 #define CLEARANCE (64.0 * 2.220446049250313e-16)
 
 /* How a walk ends; else with the link of a segment that must be split first, which is not negative. */
@@ -99,7 +99,7 @@ INLINE int clears(double2 p, double2 a, double2 b) {
  * split: the point is on the segment there, whatever it encroaches on; else the walk ends at that edge. */
 INLINE int walk(field_t f, int i, ulong key, double2 p, int into, int split, int *n_cavity, int *n_rim) {
   int t = into >> 2, e = into & 3, across = into, is_in = 0, top = 0;
-  int4 corner = f.corners[t], link = (int4)(0);
+  int4 corner = f.corners[t], link = (int4)(0, 0, 0, 0);
   int va = of3(corner, last3(e));
   double2 a = f.points[va], b = f.points[of3(corner, next3(e))];
   if (!split) f.cavity[(MOST_RIM + top++) * (size_t)f.n_rows + i] = into;
