@@ -6,6 +6,7 @@ import sys
 from conftest import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
+import mutate_host
 import mutate_kernels
 
 ANSWERS = ("found_by", "equivalent", "unseen")
@@ -31,3 +32,11 @@ def test_changes_are_what_they_say() -> None:
         "check ignored": "!grid_barrier(control, members, &passed)",
         "no grid_barrier": "grid_barrier(control, members, &passed)", "fetch_add in steps": "fetch_add(sum, x)",
     }
+
+
+def test_each_file_of_the_host_has_tests() -> None:
+    files = {change.file for change in mutate_host.mutations()}
+    missing = {test for file in files for test in mutate_host.tests_of(file) if not (ROOT / test).is_file()}
+    assert not missing
+    unused = {start for start in mutate_host.TESTS if not any(file.startswith(start) for file in files)}
+    assert not unused, f"no file begins with {unused}"

@@ -14,14 +14,13 @@ from __future__ import annotations
 import argparse
 import ast
 import json
-import math
 import random
 import shutil
 import sys
 import tempfile
 import threading
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -52,11 +51,11 @@ TESTS = {
     "clgraph/runtime/self_test": "self_test", "clgraph/runtime/source": "declarations runtime",
     "clgraph/runtime/staging": "transfers", "clgraph/runtime/transfers": "transfers",
     "clgraph/runtime/weight_range": "sssp wrapped",
-    "clgraph/engine": "kept growth host learning", "clgraph/engine/learning": "learning",
+    "clgraph/engine": "kept growth host arguments prices",
     "clgraph/engine/options": "host results arguments", "clgraph/engine/split_graph": "components_on_devices",
-    "clgraph/engine/team": "team", "clgraph/engine/watching": "watching",
+    "clgraph/engine/team": "team",
     "clgraph/algorithms/bfs": "bfs", "clgraph/algorithms/coloring": "coloring coloring_distance_two",
-    "clgraph/algorithms/components": "components", "clgraph/algorithms/delaunay": "refine_mesh",
+    "clgraph/algorithms/delaunay": "refine_mesh",
     "clgraph/algorithms/factorization": "factorization_model factorization_estimator",
     "clgraph/algorithms/hash_collisions": "hash_collisions", "clgraph/algorithms/mst": "mst",
     "clgraph/algorithms/partition": "partition", "clgraph/algorithms/sssp": "sssp",
@@ -141,8 +140,9 @@ class Trees:
     """Copies of the tree, one for each thread, and caches of kernels in which each run begins alike."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder, self._own, self._lock = folder, threading.local(), threading.Lock()
+        self._folder, self._own = folder, threading.local()
         self._seconds: dict[tuple[str, ...], float] = {}
+        self._locks: defaultdict[tuple[str, ...], threading.Lock] = defaultdict(threading.Lock)
 
     def run(self, change: Mutation, files: Sequence[str]) -> str:
         """Return the first test that fails, ``"time"`` after several times what the tests take, or nothing."""
@@ -150,35 +150,40 @@ class Trees:
         text = (ROOT / change.file).read_text()
         (tree / change.file).write_text(change.apply(text))
         try:
-            found = self._failing(tree, files, limit)
+            found = self._failing(tree, files, files, limit)
         finally:
             (tree / change.file).write_text(text)
-        if "::" in found and self._failing(tree, [found], limit):
+        if "::" in found and self._failing(tree, files, [found], limit):
             return ""  # it fails without the mutation, too
         return found
 
     def _measured(self, files: Sequence[str]) -> float:
         """Return how long the tests take in the tree as it is; that run leaves its kernels for all others."""
-        with self._lock:
-            if (key := tuple(files)) not in self._seconds:
+        with self._locks[key := tuple(files)]:
+            if key not in self._seconds:
                 began = time.perf_counter()
-                if found := self._failing(self._tree(), files, math.inf, is_first=True):
+                if found := failing_test(self._tree(), files, seconds=None, **self._variables(self._kept(files))):
                     raise SystemExit(f"fails without a mutation: {found}")
                 self._seconds[key] = time.perf_counter() - began
                 print(f"{self._seconds[key]:.0f} s: {' '.join(files)}", flush=True)
             return self._seconds[key]
 
-    def _failing(self, tree: Path, files: Sequence[str], limit: float, *, is_first: bool = False) -> str:
-        kept, caches = self._folder / "caches", self._folder / f"caches-{threading.get_ident()}"
-        if not is_first:  # a mutation must not leave a wrong verdict or program behind
-            shutil.rmtree(caches, ignore_errors=True)
-            with self._lock:
-                shutil.copytree(kept, caches, symlinks=True)
-        seconds = None if limit == math.inf else limit
-        variables = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POCL_MAX_PTHREAD_COUNT"), "2")
-        variables["CLGRAPH_TEST_DEVICES"] = "pocl"  # the host's code is the same for all devices
-        variables["CLGRAPH_TEST_CACHES"] = str(kept if is_first else caches)
-        return failing_test(tree, files, seconds=seconds, **variables)
+    def _failing(self, tree: Path, files: Sequence[str], tests: Sequence[str], limit: float) -> str:
+        own = self._folder / f"caches-{threading.get_ident()}"
+        shutil.rmtree(own, ignore_errors=True)  # a mutation must not leave a wrong verdict or program behind
+        shutil.copytree(self._kept(files), own, symlinks=True)
+        return failing_test(tree, tests, seconds=limit, **self._variables(own))
+
+    def _kept(self, files: Sequence[str]) -> Path:
+        kept = self._folder / "-".join(Path(file).stem for file in files)
+        kept.mkdir(exist_ok=True)
+        return kept
+
+    @staticmethod
+    def _variables(caches: Path) -> dict[str, str]:
+        """Return the environment of a run; the host's code is the same for all devices, so PoCL's is enough."""
+        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "POCL_MAX_PTHREAD_COUNT"), "2")
+        return {**threads, "CLGRAPH_TEST_DEVICES": "pocl", "CLGRAPH_TEST_CACHES": str(caches)}
 
     def _tree(self) -> Path:
         if not hasattr(self._own, "tree"):
