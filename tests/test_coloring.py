@@ -219,6 +219,7 @@ def test_numbers_of_colors(session: Session, monkeypatch: pytest.MonkeyPatch) ->
     """
     graph = cg.generators.path(20000)
     plan: Any = STRATEGIES["speculative"].plan(session, ColoringProblem(graph))
+    plan.run()  # it writes the status that a result checks
     plan.arrays["colors"].set(given := np.arange(20000, dtype=np.int32) % 70)
     with monkeypatch.context() as patch:
         patch.setattr(coloring_plan, "_numbered", None)
