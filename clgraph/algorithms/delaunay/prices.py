@@ -72,7 +72,7 @@ def rounds(problem: RefineProblem) -> float:
 
 
 def _work(problem: RefineProblem, tries: float, rounds: float, launches: float, *, has_atomics: bool = True) -> Work:
-    """Return the work of so many *tries* per point and *launches* per round; keys are read and written in their place."""
+    """Return the work of so many *tries* per point and *launches* per round; keys stand for missing atomics."""
     points = POINTS_PER_POINT * problem.mesh.n_points * (problem.min_angle / POINTS_ANGLE) ** 3
     slots = max(1.0, problem.mesh.n_triangles + 2.0 * points)
     claims, keys = (CLAIMS, 0.0) if has_atomics else (0.0, 2.0 * CLAIMS)

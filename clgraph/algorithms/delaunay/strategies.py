@@ -17,6 +17,7 @@ from clgraph.model.strategy import Kind, Strategy
 from clgraph.runtime.device_queue import has_device_queue
 from clgraph.runtime.session import Session
 
+
 def unsupported(facts: DeviceFacts) -> str | None:
     """Return the reason why a device cannot refine meshes, or ``None``."""
     if not facts.has_fp64:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from clgraph.algorithms.partition import variants, work
+from clgraph.algorithms.partition import prices, variants
 from clgraph.algorithms.partition.hybrid import HOSTS, Hybrid
+from clgraph.algorithms.partition.moved_level import has_metis
 from clgraph.algorithms.partition.multilevel import (
     GROWING,
     HASHED,
@@ -57,7 +58,7 @@ def gpu(
     n, m = problem.graph.n_vertices, problem.graph.n_edges
     steps = (
         Phase(f"{REFINING}:begin", 1, values={"n": n, "m": m}),
-        Use(Multilevel, work.multilevel(problem, facts), name="multilevel"),
+        Use(Multilevel),
     ) if n and problem.n_parts > 1 else ()  # fmt: skip
     top_k = checked_count("top_k", top_k, 16)
     return Recipe(steps, lambda: _setting(problem, facts, coarsest, individuals, top_k, drops))
@@ -114,8 +115,8 @@ def hybrid(
 ) -> Recipe:
     """As ``gpu``, but the level that has at most *move_at* vertices is divided on the CPU.
 
-    Without *move_at* the cost model picks the level. *host* is ``"metis"``, which needs pymetis, or ``"cpu"``, the
-    best OpenCL runtime of the CPU; without it METIS is taken where it is installed.
+    Without *move_at* the kind of device decides. *host* is ``"metis"``, which needs pymetis, or ``"cpu"``, the best
+    OpenCL runtime of the CPU; without it METIS is taken where it is installed.
     """
     if move_at is not None:
         checked_count("move_at", move_at, 2**31 - 1)
@@ -127,7 +128,7 @@ def hybrid(
     if not whole.steps:
         return whole
     make = partial(Hybrid, recipe=gpu, move_at=move_at, host=host)
-    return replace(whole, steps=(whole.steps[0], Use(make, work.multilevel(problem, facts), name="hybrid")))
+    return replace(whole, steps=(whole.steps[0], Use(make)))
 
 
 def _group(facts: DeviceFacts, parts_room: int, most: int = 256) -> int:
@@ -173,11 +174,13 @@ def _vertex_weights(session: Session, problem: PartitionProblem) -> Any:
 
 
 STRATEGIES: dict[str, Strategy] = {
-    "gpu": planned("online", gpu, PartitionPlan),
-    "hybrid": planned("online", hybrid, PartitionPlan),
+    "gpu": planned("online", gpu, PartitionPlan, prices.gpu),
+    "hybrid": planned("online", hybrid, PartitionPlan, prices.hybrid),
 }
 
 
-def contenders(_problem: PartitionProblem, _facts: DeviceFacts) -> tuple[str, ...]:
-    """Only a call that names ``hybrid`` asks whether METIS or a runtime of the CPU is installed."""
+def contenders(problem: PartitionProblem, facts: DeviceFacts) -> tuple[str, ...]:
+    """METIS is weighed on CPUs, where it is installed, but not for the same parts everywhere or the best cut."""
+    if facts.is_cpu and not problem.deterministic and problem.effort == "normal" and has_metis():
+        return "gpu", "hybrid"
     return ("gpu",)
