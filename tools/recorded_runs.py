@@ -4,7 +4,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -18,10 +18,11 @@ import judged  # noqa: E402
 import unseen  # noqa: E402
 
 from clgraph.algorithms.factorization import ALGORITHM as FACTORIZATION  # noqa: E402
-from clgraph.algorithms.factorization import RECIPES, STRATEGIES  # noqa: E402
+from clgraph.algorithms.factorization import RECIPES  # noqa: E402
 from clgraph.algorithms.factorization import as_problem as ratings_problem  # noqa: E402
 from clgraph.device.facts import DeviceFacts, Dialect  # noqa: E402
 from clgraph.device.profile import DeviceRates, load_profile  # noqa: E402
+from clgraph.engine.algorithm import Algorithm  # noqa: E402
 from clgraph.model import kernel_weights  # noqa: E402
 from clgraph.model.cost import estimate  # noqa: E402
 from clgraph.model.recipe import Recipe  # noqa: E402
@@ -77,8 +78,8 @@ class Case:
 
 
 @cache
-def _input(kind: str, size: int, ratings: bool) -> Any:
-    return (unseen.load_ratings if ratings else unseen.load)(kind, size)
+def _input(kind: str, size: int, load: Callable[[str, int], Any]) -> Any:
+    return load(kind, size)
 
 
 def device_of(row: Mapping[str, Any]) -> str:
@@ -98,8 +99,10 @@ def kind_and_size(row: Mapping[str, Any]) -> tuple[str, int]:
 
 @cache
 def _problem(benchmark: str, kind: str, size: int, settings: tuple[tuple[str, Any], ...]) -> Any:
-    data = _input(kind, size, benchmark == "factorization")
-    if benchmark == "factorization":
+    if benchmark == judged.MESHES:
+        return judged.bench_refine_mesh.ALGORITHM.problem(_input(kind, size, unseen.load_mesh), **dict(settings))
+    data = _input(kind, size, unseen.load_ratings if benchmark == judged.RATINGS else unseen.load)
+    if benchmark == judged.RATINGS:
         return ratings_problem(data, rank=judged.RANK, n_sweeps=judged.N_SWEEPS)
     problem = judged.GRAPHS[benchmark][0].problem(kind, data, **dict(settings))
     assert problem.stats  # what strategies of the host are predicted to take depends on whether they are known
@@ -109,8 +112,17 @@ def _problem(benchmark: str, kind: str, size: int, settings: tuple[tuple[str, An
 def problem_of(row: Mapping[str, Any]) -> Any:
     """Return the problem of a row, whose input is made again."""
     benchmark = row["benchmark"]
-    names = () if benchmark == "factorization" else judged.GRAPHS[benchmark][0].settings
+    names: Sequence[str] = {judged.RATINGS: (), judged.MESHES: ("min_angle",)}.get(benchmark, ())
+    if benchmark in judged.GRAPHS:
+        names = judged.GRAPHS[benchmark][0].settings
     return _problem(benchmark, *kind_and_size(row), tuple((name, row[name]) for name in names))
+
+
+def algorithm_of(benchmark: str) -> Algorithm:
+    """Return the algorithm of a benchmark."""
+    if benchmark in judged.GRAPHS:
+        return judged.GRAPHS[benchmark][0].algorithm
+    return {judged.RATINGS: FACTORIZATION, judged.MESHES: judged.bench_refine_mesh.ALGORITHM}[benchmark]
 
 
 def recipe_of(row: Mapping[str, Any], facts: DeviceFacts) -> Recipe | None:
@@ -118,7 +130,7 @@ def recipe_of(row: Mapping[str, Any], facts: DeviceFacts) -> Recipe | None:
     name = row["strategy"]
     if row["benchmark"] == "factorization":
         return RECIPES[name][1](problem_of(row), facts)
-    strategy = judged.GRAPHS[row["benchmark"]][0].algorithm.strategies[name]
+    strategy = algorithm_of(row["benchmark"]).strategies[name]
     return None if strategy.recipe is None else strategy.recipe(problem_of(row), facts)
 
 
@@ -172,19 +184,13 @@ def weight_of(case: Case, weights: Weights) -> float:
 
 def is_contender(row: Mapping[str, Any], facts: DeviceFacts) -> bool:
     """Return whether ``"auto"`` weighs the strategy of a row."""
-    name = row["benchmark"]
-    algorithm = FACTORIZATION if name == "factorization" else judged.GRAPHS[name][0].algorithm
-    return row["strategy"] in algorithm.contenders(problem_of(row), facts)
+    return row["strategy"] in algorithm_of(row["benchmark"]).contenders(problem_of(row), facts)
 
 
 def predicted_seconds(row: Mapping[str, Any], facts: DeviceFacts) -> float:
     """Return what the model as it is says of the run of a row, and of what a call takes beside it."""
     rates, problem, name = rates_of(facts), problem_of(row), row["strategy"]
-    if row["benchmark"] == "factorization":
-        strategy = STRATEGIES[name]
-    else:
-        strategy = judged.GRAPHS[row["benchmark"]][0].algorithm.strategies[name]
-    return priced(strategy, problem, facts, rates).seconds
+    return priced(algorithm_of(row["benchmark"]).strategies[name], problem, facts, rates).seconds
 
 
 def facts_in(path: str) -> DeviceFacts:
