@@ -31,20 +31,23 @@ from typing import Any
 import harness
 import inputs
 import unseen
-from judged import GRAPHS, RATINGS, Judge, Timing, cases
+from judged import GRAPHS, MESH_SETTINGS, MESHES, RATINGS, Judge, Timing, cases, label_of
 from limited import LimitedCalls, LimitError
 from picks import changed, late, plot, quality
 
 from clgraph.cli.main import guarded
 from clgraph.report import Row, by_benchmark, read_rows, tabulate_rows, write_rows
 
-HALVES = {"tune": (unseen.TUNE, unseen.TUNE_RATINGS), "judge": (unseen.JUDGE, unseen.JUDGE_RATINGS)}
+HALVES = {
+    "tune": (unseen.TUNE, unseen.TUNE_RATINGS, unseen.TUNE_MESHES),
+    "judge": (unseen.JUDGE, unseen.JUDGE_RATINGS, unseen.JUDGE_MESHES),
+}
 _WRITTEN_SECONDS = 10.0  # between two writings: a file of many rows takes long
 _BUILDING = 10.0  # times as long as to be timed a strategy may take to be compiled and prepared
 
 
 def kinds(half: str, which: int) -> list[str]:
-    """Return the kinds of *half*: of graphs, or with a *which* of 1 of ratings; "both" takes turns."""
+    """Return the kinds of *half*: of graphs, with a *which* of 1 of ratings, of 2 of meshes; "both" takes turns."""
     halves = [HALVES[name][which] for name in (HALVES if half == "both" else [half])]
     return [name for names in zip_longest(*halves) for name in names if name is not None]
 
@@ -65,8 +68,12 @@ def labelled(args: argparse.Namespace) -> Iterator[tuple[str, Any, list[tuple[st
         inputs.prepare(args.graphs, args.workers)
         yield from ((name, inputs.load(name), some) for name in args.graphs)
         return
-    takes = [(unseen.load_ratings, 1, [(RATINGS, {})])] if RATINGS in args.algorithms else []
-    for make, which, wanted in [*takes, *([(unseen.load, 0, some)] if some else [])]:
+    on_meshes = [(MESHES, settings) for settings in MESH_SETTINGS] if MESHES in args.algorithms else []
+    on_ratings: list[tuple[str, dict[str, Any]]] = [(RATINGS, {})] if RATINGS in args.algorithms else []
+    inputs_of = ((unseen.load_ratings, 1, on_ratings), (unseen.load_mesh, 2, on_meshes), (unseen.load, 0, some))
+    for make, which, wanted in inputs_of:
+        if not wanted:
+            continue
         names = kinds(args.half, which)
         for name, data in zip(names, made(make, names, args), strict=True):
             yield f"{name}-{args.vertices}", data, wanted
@@ -91,9 +98,9 @@ def measured_case(
             call(Judge.build, name, limit=building)
             rows += call(Judge.measure, name, timing, limit=args.limit)
         except LimitError as error:
-            named = label if benchmark == RATINGS else GRAPHS[benchmark][0].label(label, **settings)
             rows.append({
-                "benchmark": benchmark, "graph": named, "strategy": name, "kind": "online", "picked": name == picked,
+                "benchmark": benchmark, "graph": label_of(benchmark, label, settings), "strategy": name,
+                "kind": "online", "picked": name == picked,
                 "predicted_seconds": predicted[name], "wall_seconds": error.seconds,
                 "least_wall_seconds": error.seconds, "cut": True, **settings,
             })  # fmt: skip
@@ -160,7 +167,7 @@ if __name__ == "__main__":
     )
     parser.add_argument("--vertices", type=int, default=1 << 17, metavar="N", help="size of each (default 131072)")
     parser.add_argument("--seed", type=int, default=0)
-    algorithms = [*GRAPHS, RATINGS]
+    algorithms = [*GRAPHS, RATINGS, MESHES]
     parser.add_argument("--algorithms", nargs="+", choices=algorithms, default=algorithms, help="(default: all)")
     parser.add_argument("--check-limit", type=int, default=20_000_000, help="check answers up to so many entries")
     parser.add_argument("--patience", type=float, default=1.0, help="seconds that any may be predicted to take")

@@ -11,10 +11,13 @@ import bench_connected_components
 import bench_factorization
 import bench_hash_collisions
 import bench_minimum_spanning_forest
+import bench_partition
+import bench_refine_mesh
 import bench_sssp
 import harness
 from graph_benchmark import GraphBenchmark
 
+from clgraph.engine.algorithm import Algorithm
 from clgraph.probing import probe
 from clgraph.report import Row
 from clgraph.runtime.devices import sub_devices
@@ -27,8 +30,10 @@ GRAPHS: Mapping[str, tuple[GraphBenchmark, Sequence[dict[str, Any]]]] = {
     "sssp": (bench_sssp.BENCHMARK, [{}]),
     "color": (bench_color.BENCHMARK, [{"distance": 1}, {"distance": 2}]),
     "hash_collisions": (bench_hash_collisions.BENCHMARK, [{"distance": 1}, {"distance": 2}]),
+    "partition": (bench_partition.BENCHMARK, [{"n_parts": 2, "seed": 0}, {"n_parts": 32, "seed": 0}]),
 }
-RATINGS = "factorization"
+RATINGS, MESHES = "factorization", "refine_mesh"
+MESH_SETTINGS: list[dict[str, Any]] = [{"min_angle": 20.0}, {"min_angle": 28.0}]
 N_SWEEPS = 20
 RANK = 16
 
@@ -67,11 +72,10 @@ class Judge:
                        for name, row in model.items() if name != bench_factorization.RACY}
             ranked = dict(sorted(seconds.items(), key=lambda item: item[1]))
             return next(name for name, row in model.items() if row["picked"]), ranked
-        described = GRAPHS[benchmark][0]
-        problem = described.problem(self.label, self.data, **settings)
-        predicted, _ = described.algorithm.predictions(self.session, problem)
+        algorithm, problem = self._asked(benchmark, settings)
+        predicted, _ = algorithm.predictions(self.session, problem)
         seconds = {name: estimated.seconds for name, estimated in predicted.items()}
-        return described.algorithm.choose(self.session, problem).strategy, seconds
+        return algorithm.choose(self.session, problem).strategy, seconds
 
     def build(self, benchmark: str, settings: Mapping[str, Any], strategy: str) -> None:
         """Compile what a strategy needs, so that :meth:`measure` takes no time for that."""
@@ -79,9 +83,15 @@ class Judge:
             problem = bench_factorization.as_problem(self.data, rank=RANK, storage="float32")
             bench_factorization.STRATEGIES[strategy].plan(self.session, problem)
         else:
-            described = GRAPHS[benchmark][0]
-            problem = described.problem(self.label, self.data, **settings)
-            described.algorithm.strategies[strategy].plan(self.session, problem).release()
+            algorithm, problem = self._asked(benchmark, settings)
+            algorithm.strategies[strategy].plan(self.session, problem).release()
+
+    def _asked(self, benchmark: str, settings: Mapping[str, Any]) -> tuple[Algorithm, Any]:
+        """Return the algorithm, and the problem that it has on the input."""
+        if benchmark == MESHES:
+            return bench_refine_mesh.ALGORITHM, bench_refine_mesh.ALGORITHM.problem(self.data, **settings)
+        described = GRAPHS[benchmark][0]
+        return described.algorithm, described.problem(self.label, self.data, **settings)
 
     def measure(self, benchmark: str, settings: Mapping[str, Any], strategy: str, timing: Timing) -> list[Row]:
         """Return the row of a strategy, whose answer must be that of the others since :meth:`predicted`."""
@@ -92,10 +102,25 @@ class Judge:
                 verified=self.data.n_ratings <= timing.check_limit,
             ))
             return rows
+        if benchmark == MESHES:
+            return [self._measured_mesh(settings, strategy, timing)]
         return list(GRAPHS[benchmark][0].measure(
             self.session, self.label, self.data, strategies=[strategy], known=self.known, repeats=timing.repeats,
             check_limit=timing.check_limit, budget_seconds=timing.budget_seconds, calls=True, **settings,
         ))
+
+    def _measured_mesh(self, settings: Mapping[str, Any], strategy: str, timing: Timing) -> Row:
+        mesh, angle, sizes = self.data, settings["min_angle"], self.data.n_points + self.data.n_triangles - 1
+        picked, predicted = self.predicted(MESHES, settings)
+        row, refined = bench_refine_mesh.measure(
+            self.session, mesh, angle, strategy, repeats=timing.repeats, budget_seconds=timing.budget_seconds
+        )
+        verified = sizes <= timing.check_limit and bench_refine_mesh.check(refined, mesh, angle)
+        return {
+            "benchmark": MESHES, "graph": label_of(MESHES, self.label, settings), "n_vertices": mesh.n_points,
+            "n_edges": sizes, **row, **settings, "picked": strategy == picked, "verified": verified,
+            "least_call_seconds": row["call_seconds"], "predicted_call_seconds": predicted[strategy],
+        }  # fmt: skip
 
     def _model(self) -> dict[str, dict[str, Any]]:
         return bench_factorization.model_says(self.session, self.data, RANK, "float32")
@@ -103,6 +128,13 @@ class Judge:
     def provenance(self) -> dict[str, Any]:
         """Return what every row says of device, code and command."""
         return harness.provenance(self.session)
+
+
+def label_of(benchmark: str, label: str, settings: Mapping[str, Any]) -> str:
+    """Return the name of an input in the rows of a benchmark."""
+    if benchmark == MESHES:
+        return f"{label}, {settings['min_angle']:g} degrees"
+    return label if benchmark == RATINGS else GRAPHS[benchmark][0].label(label, **settings)
 
 
 def cases(algorithms: Sequence[str]) -> list[tuple[str, dict[str, Any]]]:

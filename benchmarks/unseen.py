@@ -17,9 +17,12 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from clgraph.data.graph import Graph
+from clgraph.data.planar_graph import PlanarGraph
 from clgraph.data.ratings import Ratings
+from clgraph.data.triangle_mesh import TriangleMesh
 
 Ids: TypeAlias = NDArray[np.int64]
+Points: TypeAlias = NDArray[np.float64]
 Pairs: TypeAlias = tuple[int, Ids, Ids]  # how many vertices, and the ends of the edges
 
 
@@ -601,6 +604,45 @@ JUDGE_RATINGS: Mapping[str, Callable[[int, Generator], tuple[Ids, Ids]]] = {
     "diagonals": _diagonals, "one-hot-item": _one_hot_item, "tall": _tall, "drifting": _drifting,
     "zipf-both": _zipf_both, "checkers": _checkers,
 }
+
+
+def _clustered_points(n: int, rng: Generator) -> Points:
+    centres = rng.random((max(2, n // 500), 2))
+    return centres[rng.integers(0, len(centres), n)] + rng.normal(scale=0.01, size=(n, 2))
+
+
+def _graded_points(n: int, rng: Generator) -> Points:
+    """Return points that are the closer to each other the nearer they are to a corner."""
+    return rng.random((n, 2)) ** 2
+
+
+def _shaken_lattice(n: int, rng: Generator) -> Points:
+    side = _side(n, 2)
+    return np.stack(np.divmod(np.arange(side * side), side), axis=1) + 0.4 * rng.random((side * side, 2))
+
+
+def _long_strip(n: int, rng: Generator) -> Points:
+    return rng.random((n, 2)) * (50.0, 1.0)
+
+
+def _rings(n: int, rng: Generator) -> Points:
+    """Return points near ten circles round one centre."""
+    angles, radii = 2 * np.pi * rng.random(n), rng.integers(1, 11, n) + 0.02 * rng.random(n)
+    return np.stack((radii * np.cos(angles), radii * np.sin(angles)), axis=1)
+
+
+TUNE_MESHES: Mapping[str, Callable[[int, Generator], Points]] = {
+    "long-strip": _long_strip, "shaken-lattice": _shaken_lattice,
+}
+JUDGE_MESHES: Mapping[str, Callable[[int, Generator], Points]] = {
+    "clustered-points": _clustered_points, "graded-points": _graded_points, "rings": _rings,
+}
+
+
+def load_mesh(kind: str, n: int, seed: int = 0) -> TriangleMesh:
+    """Return the Delaunay mesh of about *n* points of *kind*."""
+    rng = np.random.default_rng([seed, zlib.crc32(kind.encode())])
+    return PlanarGraph.from_arrays({**TUNE_MESHES, **JUDGE_MESHES}[kind](n, rng), []).triangulate()
 
 
 def load_ratings(kind: str, n: int, seed: int = 0) -> Ratings:

@@ -129,4 +129,18 @@ INLINE uint mixed(uint x) {      /* murmur3's finaliser */
 }
 /* A number for the edge of u and v, the same from both ends. */
 INLINE uint edge_hash(uint seed, uint u, uint v) { return mixed(mixed(seed ^ min(u, v)) + max(u, v)); }
+
+/* The key of entry e, which leads from v to u: matchings take the greatest.  Its upper half is the squared weight of the
+ * edge over the weights of both ends, so heavy edges go first, and light vertices before vertices that are heavy already:
+ * coarse vertices stay of one size and as round as the mesh allows.  Edges of one rating follow their hashes.
+ *
+ * M. Holtgrewe, P. Sanders, C. Schulz, "Engineering a scalable high quality graph partitioner", IPDPS 2010.  The bits of
+ * a float grow with its logarithm nearly, so the difference of bits stands for the quotient.  Both products are rounded
+ * the same way on every device, which a quotient need not be. */
+INLINE ulong edge_key(const level_t *on, uint seed, int v, int u, int e) {
+  const float weight = (float)edge_weight(on, e);
+  const float ends = (float)max(1, vertex_weight(on, v)) * (float)max(1, vertex_weight(on, u));
+  const int rating = as_int(weight * weight) - as_int(ends);
+  return (ulong)((uint)rating ^ 0x80000000u) << 32 | edge_hash(seed, (uint)u, (uint)v);
+}
 #endif

@@ -1,9 +1,9 @@
-/* Heavy-edge matching: a work-item takes a vertex, or its sub-group a long row.  The vertex chooses the heaviest edge to
+/* Matching by rated edges: a work-item takes a vertex, or its sub-group a long row.  The vertex chooses the best edge to
  * an unmatched neighbour, and matches along it if the neighbour has chosen the same edge.  Rounds repeat this; each needs
  * two launches and no lock.
  *
- * Of edges of one weight the one with the greater hash goes first, which is the same from both ends.  So the heaviest
- * edge of all is always chosen from both ends, and as many vertices match in a round as if edges were in random order.
+ * Ratings and hashes are the same from both ends.  So the best edge of all is always chosen from both ends, and of edges
+ * of one rating as many are matched in a round as if they were in random order.
  * No word is written while others read it: choices are made in one launch, and mates change in the other.  The result
  * does not depend on what runs when.
  *
@@ -25,31 +25,19 @@ KERNEL start_matching(uint level, LEVELS_PARAMETERS, __global int *mates) {
 #define LONG_ROW 64
 #endif
 
-/* An edge: its weight and one more, or 0 for none, then its hash, and its other end. */
+/* An edge: its key, 0 for none, and its other end. */
 typedef struct { ulong key; int end; } edge_t;
 
-/* Which of the edges of one weight goes first: the greater number, which is the same from both ends.  Where vertices stand
- * in rows of a grid, aligned pairs become the rows of a coarser grid: of edges between vertices d apart those go first
- * that begin in an even run of d vertices, and the shortest of these. */
-INLINE uint rank_of(uint seed, uint u, uint v, int is_aligned) {
-  const uint hash = edge_hash(seed, u, v), first = min(u, v), apart = max(u, v) - first;
-  if (!is_aligned) return hash;
-  return (uint)!((first / apart) & 1u) << 31 | clz(apart) << 26 | hash >> 6;
-}
-
-/* The heaviest edge to an unmatched neighbour among every step-th entry of the row of v.  Vertices heavier than
+/* The best edge to an unmatched neighbour among every step-th entry of the row of v.  Vertices heavier than
  * most_weight together stay apart, or no balance could be found. */
-INLINE edge_t heaviest_edge(const level_t *on, __global const int *mates, __global const int *parts, int v, uint seed,
-                            int is_aligned, int most_weight, uint first, uint step) {
+INLINE edge_t best_edge(const level_t *on, __global const int *mates, __global const int *parts, int v, uint seed,
+                        int most_weight, uint first, uint step) {
   const int own = vertex_weight(on, v), part = parts ? parts[v] : 0;
   edge_t best = {0ul, NOBODY};
   for (int e = on->rows[v] + (int)first; e < on->rows[v + 1]; e += (int)step) {
     const int u = on->columns[e];
-    const ulong weight = 1ul + (uint)edge_weight(on, e);
-    if (weight < best.key >> 32 || u == v || mates[u] != NOBODY || vertex_weight(on, u) > most_weight - own ||
-        (parts && parts[u] != part))
-      continue;
-    const ulong key = (weight << 32) | rank_of(seed, (uint)u, (uint)v, is_aligned);
+    if (u == v || mates[u] != NOBODY || vertex_weight(on, u) > most_weight - own || (parts && parts[u] != part)) continue;
+    const ulong key = edge_key(on, seed, v, u, e);
     if (key > best.key || (key == best.key && u > best.end)) {
       best.key = key;
       best.end = u;
@@ -58,7 +46,7 @@ INLINE edge_t heaviest_edge(const level_t *on, __global const int *mates, __glob
   return best;
 }
 
-KERNEL choose_mates(uint level, uint seed, int is_aligned, int most_weight, int within, uint room, LEVELS_PARAMETERS,
+KERNEL choose_mates(uint level, uint seed, int most_weight, int within, uint room, LEVELS_PARAMETERS,
                     __global const int *mates, __global const int *work, __global int *choices) {
   const level_t on = LEVEL(level);
   __global const int *parts = within < 0 ? 0 : work + (size_t)within * room;
@@ -68,11 +56,11 @@ KERNEL choose_mates(uint level, uint seed, int is_aligned, int most_weight, int 
     const int is_long = v != NOBODY && on.rows[v + 1] - on.rows[v] > (SUB_GROUP_SIZE > 1 ? LONG_ROW : INT_MAX);
     for (lane_mask_t left = sg_ballot(is_long); left; left &= left - 1) {
       const int w = sg_broadcast(v, lowest_lane(left));
-      const edge_t own = heaviest_edge(&on, mates, parts, w, seed, is_aligned, most_weight, sg_lane(), SUB_GROUP_SIZE);
+      const edge_t own = best_edge(&on, mates, parts, w, seed, most_weight, sg_lane(), SUB_GROUP_SIZE);
       const ulong key = sg_greatest(own.key), end = sg_greatest(own.key == key ? (ulong)(own.end + 1) : 0ul);
       if (sg_lane() == 0) choices[w] = (int)end - 1;
     }
-    if (v != NOBODY && !is_long) choices[v] = heaviest_edge(&on, mates, parts, v, seed, is_aligned, most_weight, 0u, 1u).end;
+    if (v != NOBODY && !is_long) choices[v] = best_edge(&on, mates, parts, v, seed, most_weight, 0u, 1u).end;
   }
 }
 

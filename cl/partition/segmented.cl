@@ -3,8 +3,8 @@
  *
  *   start_segmented   a work-item takes a vertex, and lists it if it has edges
  *   choose_segmented  where the rows of a sub-group's vertices begin is in local memory; a lane finds the vertex of an
- *                     entry by bisection, and a segmented reduction finds the heaviest candidate of each vertex.  The vertex
- *                     claims it by an atomic maximum of weight and number, for which 64 bits are one word
+ *                     entry by bisection, and a segmented reduction finds the best candidate of each vertex.  The vertex
+ *                     claims it by an atomic maximum of rating and number, for which 64 bits are one word
  *   break_ties        the lower half of that maximum, for devices without atomics of 64 bits
  *   match_segmented   a work-item takes a vertex.  It is matched with its candidate if that one has no greater claim, and
  *                     if both chose each other, or the vertex proposes and the candidate accepts.  Nobody claims who
@@ -50,11 +50,11 @@ INLINE uint source_of(__local const int *begins, int t) {
   return low;
 }
 
-/* The edge of entry e of v: its weight and one more, then its hash; 0 if the vertices cannot be matched. */
+/* The key of entry e of v; 0 if the vertices cannot be matched. */
 INLINE ulong candidate_key(const level_t *on, __global const int *mates, int v, int e, uint seed, int most_weight) {
   const int u = on->columns[e];
   if (u == v || mates[u] != NOBODY || vertex_weight(on, u) > most_weight - vertex_weight(on, v)) return 0ul;
-  return (1ul + (uint)edge_weight(on, e)) << 32 | edge_hash(seed, (uint)u, (uint)v);
+  return edge_key(on, seed, v, u, e);
 }
 
 KERNEL choose_segmented(uint level, uint round, uint seed, int most_weight, LEVELS_PARAMETERS, OPEN_PARAMETERS) {
@@ -88,7 +88,7 @@ KERNEL choose_segmented(uint level, uint round, uint seed, int most_weight, LEVE
         key = candidate_key(&on, mates, sources[source], e, seed, most_weight);
         end = on.columns[e];
       }
-      for (uint d = 1u; d < SUB_GROUP_SIZE; d <<= 1) {  /* of lanes with one source, the last will have the heaviest */
+      for (uint d = 1u; d < SUB_GROUP_SIZE; d <<= 1) {  /* of lanes with one source, the last will have the best */
         const uint from = (lane - d) & (SUB_GROUP_SIZE - 1u);
         const ulong its_key = sg_broadcast(key, from);
         const int its_end = sg_broadcast(end, from), is_same = sg_broadcast(source, from) == source && lane >= d;
@@ -106,10 +106,10 @@ KERNEL choose_segmented(uint level, uint round, uint seed, int most_weight, LEVE
     }
     if (listed != NOBODY) choices[listed] = ends[lane];
     if (ends[lane] != NOBODY) {
-      const uint weight = (uint)(keys[lane] >> 32);
-      claims[v] = (ulong)weight << 32 | mixed((uint)v ^ seed);
+      const uint rating = (uint)(keys[lane] >> 32);
+      claims[v] = (ulong)rating << 32 | mixed((uint)v ^ seed);
 #if SPLIT_CLAIMS
-      fetch_max((volatile __global uint *)(OFFERS(round & 1u) + ends[lane]) + 1, weight);
+      fetch_max((volatile __global uint *)(OFFERS(round & 1u) + ends[lane]) + 1, rating);
 #else
       fetch_max(OFFERS(round & 1u) + ends[lane], claims[v]);
 #endif

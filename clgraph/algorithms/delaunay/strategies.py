@@ -39,7 +39,7 @@ STRATEGIES: dict[str, Strategy] = {
     "patches": _strategy("online", "patches", prices.claims, rounds=32.0),
     "atomic": _strategy("online", "atomic", prices.claims, rounds=64.0),
     "priority": _strategy("offline", "priority", prices.sets),
-    "three_phase": _strategy("offline", "three_phase", prices.sets, factor=4.0),
+    "three_phase": _strategy("offline", "three_phase", prices.sets, factor=4.0, has_atomics=False),
     "two_stage": _strategy("offline", "two_stage", prices.sets, factor=2.0),
     "two_stage_balanced": _strategy("offline", "two_stage_balanced", prices.sets, factor=2.0, launches=7),
     "child_launch": _strategy("offline", "child_launch", prices.sets, factor=2.0, launches=8),

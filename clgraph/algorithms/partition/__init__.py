@@ -13,8 +13,8 @@ Strategies
     most and for which they have room [4]_; ``"permutations"``, in which each part takes the best set of some requests;
     or ``"noop"``, which projects only.
 ``hybrid``
-    The same, but the CPU divides a coarse level: METIS if pymetis is installed, or the OpenCL runtime of the CPU. The
-    cost model picks the level, and all levels are refined on the device [4]_.
+    The same, but the CPU divides a coarse level: METIS if pymetis is installed, or the OpenCL runtime of the CPU. All
+    levels are refined on the device [4]_.
 
 References
 ----------

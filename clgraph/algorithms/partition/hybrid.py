@@ -3,31 +3,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.partition import prices
+from clgraph.algorithms.partition.moved_level import has_metis, moved_vertices
 from clgraph.algorithms.partition.multilevel import REFINING, Multilevel
 from clgraph.algorithms.partition.plan import PartitionPlan
 from clgraph.algorithms.partition.problem import CONTRACTIONS, MATCHINGS, REFINEMENTS, PartitionProblem
 from clgraph.data.graph import Graph
 from clgraph.errors import NoDeviceError, UnsupportedStrategyError
-from clgraph.model.cost import Work, estimate
 from clgraph.model.recipe import Recipe
 from clgraph.runtime.graph_on_device import GraphOnDevice
 from clgraph.runtime.session import as_session
 
 HOSTS = ("metis", "cpu")
-_METIS_SECONDS = 2e-7  # an entry; the geometric mean of five graphs on one core of a server
-_BUS_BYTES_PER_SECOND = 1e10
-_SMALLER = 2.0
 
 
 class Hybrid(Multilevel):
-    """Coarsens on the device, partitions the level that the model picks on the CPU, and refines on the device.
+    """Coarsens on the device, partitions a coarse level on the CPU, and refines on the device.
 
     Parameters
     ----------
@@ -35,7 +30,7 @@ class Hybrid(Multilevel):
     recipe : callable
         ``recipe(problem, facts)`` is what the CPU's runtime runs.
     move_at : int or None
-        The level that moves has at most so many vertices; ``None`` is the model's choice.
+        The level that moves has at most so many vertices; ``None`` goes by the kind of device.
     host : str or None
         One of :data:`HOSTS`; ``None`` is METIS if pymetis is installed.
 
@@ -49,10 +44,9 @@ class Hybrid(Multilevel):
         self, plan: Any, *, recipe: Callable[..., Recipe], move_at: int | None, host: str | None
     ) -> None:
         super().__init__(plan)
-        has_metis = find_spec("pymetis") is not None
-        self._host = host or ("metis" if has_metis else "cpu")
+        self._host = host or ("metis" if has_metis() else "cpu")
         self._recipe, self._cpu, self._moved = recipe, None, 0
-        if self._host == "metis" and not has_metis:
+        if self._host == "metis" and not has_metis():
             raise UnsupportedStrategyError("host='metis' needs the package pymetis")
         if self._host == "cpu":
             try:
@@ -60,24 +54,7 @@ class Hybrid(Multilevel):
             except NoDeviceError as error:
                 reason = f"hybrid needs pymetis or an OpenCL runtime of the CPU: {error}"
                 raise UnsupportedStrategyError(reason) from error
-        self._coarsest = max(self._coarsest, self._best_size() if move_at is None else move_at)
-
-    def _best_size(self) -> int:
-        """Return how many vertices the largest level has that the CPU has divided before the device would have."""
-        problem = self.plan.problem
-        n, m, k = float(problem.graph.n_vertices), problem.graph.n_edges, problem.n_parts
-        while n > self._coarsest:
-            own = m * n / problem.graph.n_vertices
-            on_host = Work(host_seconds=own * _METIS_SECONDS)
-            if self._cpu is not None:
-                on_host = prices.of_sizes(n, own, k, self._cpu.facts)
-            host = estimate(on_host, (self._cpu or self._session).profile.rates).seconds
-            move = Work(read_backs=4.0, host_seconds=8 * (n + own) / _BUS_BYTES_PER_SECOND)
-            rates, on_device = self._session.profile.rates, prices.of_sizes(n, own, k, self._session.facts)
-            if host + estimate(move, rates).seconds <= estimate(on_device, rates).seconds:
-                return int(n)
-            n /= _SMALLER
-        return int(self._coarsest)
+        self._coarsest = max(self._coarsest, moved_vertices(self._session.facts) if move_at is None else move_at)
 
     def _partition_coarsest(self, sizes: list[tuple[int, int]]) -> int:
         level, (n, m) = len(sizes) - 1, sizes[-1]

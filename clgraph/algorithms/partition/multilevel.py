@@ -25,7 +25,6 @@ _LEAST_SHRINKING = 0.95
 _TURNS_A_READ = 4  # iterations of refinement for which the host enqueues launches before it asks whether they end
 _MOST_GROWN = 1 << 26  # words of all partitions of the coarsest level
 _GROUPS_A_UNIT = 2
-_SPARSE = 6  # entries of a row in the mean, up to which matchings are aligned
 # How often levels are made anew within the parts, and the most vertices of the finest level of which that begins. With
 # normal effort only CPUs do it, which refine in fewer turns; elsewhere more turns win more in that time.
 _CYCLES = {"normal": (1, 1 << 16), "max": (16, 1 << 18)}
@@ -140,7 +139,7 @@ class Multilevel:
         while sizes[-1][0] > self._coarsest and len(sizes) < self._most_levels - 1:
             started, level, (n, m) = time.perf_counter(), len(sizes) - 1, sizes[-1]
             seed = (problem.seed + 0x9E3779B9 * level + 0xC2B2AE35 * cycle) % 2**32
-            self._match(level, n, m, at_hubs, seed=seed, most_weight=most_weight, within=within)
+            self._match(level, n, at_hubs, seed=seed, most_weight=most_weight, within=within)
             # A level never needs more than the one before.
             self.reserve("arena", end + 3 * n + 1 + 2 * m, keeps=True)
             self._contract(level, n, m)
@@ -178,16 +177,14 @@ class Multilevel:
         for launch in self._launches.values():
             launch.replace(old, new)
 
-    def _match(self, level: int, n: int, m: int, at_hubs: bool, *, within: int, **values: int) -> None:
-        seed, most_weight, graph = values["seed"], values["most_weight"], self.plan.problem.graph
+    def _match(self, level: int, n: int, at_hubs: bool, *, within: int, **values: int) -> None:
+        seed, most_weight = values["seed"], values["most_weight"]
         if self.plan.problem.matching == "segmented" and within < 0:
             match_segments(self, level, n, seed, most_weight)
         else:
-            # Pairs that do not stand above each other have more neighbours.
-            is_aligned = int(within < 0 and m <= n * min(_SPARSE, graph.n_edges / graph.n_vertices))
             self.launch(LOCK_FREE, "start_matching", n, level=level)
             for _ in range(_ROUNDS):
-                self.launch(LOCK_FREE, "choose_mates", n, level=level, within=within, is_aligned=is_aligned, **values)
+                self.launch(LOCK_FREE, "choose_mates", n, level=level, within=within, **values)
                 self.launch(LOCK_FREE, "match_mutual", n, level=level)
         if at_hubs:
             self.launch(TWO_HOP, "choose_hubs", n, level=level, seed=seed, within=within)

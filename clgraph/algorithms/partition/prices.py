@@ -1,38 +1,71 @@
-"""Predicted work of multilevel partitions, from the sizes of the graph.
+"""Predicted work of each strategy of partitions, from graph statistics.
 
-Each level has about 0.57 of the vertices and entries of the level before, so that all levels together have 2.3 times
-those of the graph. The counts were measured on meshes.
+The constants are fitted to partitions into 2, 16 and 64 parts of grids, roads, points in the plane and R-MAT of 2^14 to
+2^18 vertices on two CPUs (PoCL, Intel), and to meshes on an H200 (``benchmarks/results/partition-h200.json``), so that
+picks lose the least; kernels are not predicted one by one.
 """
 from __future__ import annotations
 
 import math
 
+from clgraph.algorithms.partition.moved_level import moved_vertices
 from clgraph.algorithms.partition.problem import PartitionProblem
 from clgraph.device.facts import DeviceFacts
-from clgraph.model.cost import Gathers, Work
+from clgraph.model.cost import Chain, Gathers, Work
 
-LEVEL_RATIO = 0.57
-COARSEST_VERTICES_PER_PART = 8.0
-READS = 15.0  # of each entry while a level is matched and contracted
-TURNS, MOVED_SHARE = 60.0, 0.05  # turns that refine a level, and the vertices that take part in each
-TURN_BARRIERS = 12.0  # per turn, with the row that is read from entry to entry
-LEVEL_LAUNCHES, OTHER_LAUNCHES = 20.0, 10.0  # of matching and contraction; at the beginning and the end
+SHRINKING = 0.57  # vertices and entries of a level over those of the level before, on meshes
+COARSEST = 8.0  # vertices for each part of the last level
+# A CPU's core, in dependent loads from its second-level cache.
+NEAR_BYTES = 2.0**18
+ENTRY_LOADS, VERTEX_LOADS = 8.0, 150.0  # to make all levels, per entry and vertex of the graph
+BORDER_LOADS = 40_000.0  # to refine all levels, per vertex at the border of a part of the graph
+AFTER_METIS = 0.3  # of these, where METIS has divided a coarse level, so that few turns better the cut
+# METIS on one core.
+METIS_ENTRY_SECONDS, METIS_VERTEX_SECONDS, METIS_BORDER_SECONDS = 6e-8, 5e-7, 1e-6  # the last per entry at the border
+# A GPU.
+LOOKS = 42.0  # at each entry of the graph, on all levels
+ENTRY_BYTES, VERTEX_BYTES = 340.0, 230.0  # streamed, on all levels
+LEVEL_LAUNCHES = 20.0  # to make a level
+LEVEL_TURNS, TURN_BARRIERS, TURN_LAUNCHES, TURNS_A_READ = 60.0, 12.0, 4.0, 4.0  # to refine a level
 
 
-def multilevel(problem: PartitionProblem, facts: DeviceFacts) -> Work:
-    """Return the work of a partition on the device."""
-    return of_sizes(problem.graph.n_vertices, problem.graph.n_edges, problem.n_parts, facts)
+def gpu(problem: PartitionProblem, facts: DeviceFacts) -> Work:
+    """Return the work of a device that divides the last level itself."""
+    return _on_device(problem, facts, COARSEST * problem.n_parts, 1.0)
 
 
-def of_sizes(n: float, m: float, n_parts: int, facts: DeviceFacts) -> Work:
-    """Return the work of partitioning a graph of *n* vertices and *m* entries."""
-    least = max(2.0, n / (COARSEST_VERTICES_PER_PART * n_parts))
-    levels = max(1.0, math.log(least) / -math.log(LEVEL_RATIO))
-    turns, reads = levels * TURNS, m / (1 - LEVEL_RATIO) * (READS + TURNS * MOVED_SHARE)
-    is_whole = facts.dialect.has_grid_barrier
+def hybrid(problem: PartitionProblem, facts: DeviceFacts) -> Work:
+    """Return the work of a device that makes and refines levels, and of METIS, which divides one."""
+    n, m = float(problem.graph.n_vertices), float(problem.graph.n_edges)
+    moved = min(n, float(moved_vertices(facts)))
+    own = m * moved / max(1.0, n)
+    seconds = METIS_ENTRY_SECONDS * own + METIS_VERTEX_SECONDS * moved
+    seconds += METIS_BORDER_SECONDS * own * border_share(problem, moved)
+    return _on_device(problem, facts, moved, AFTER_METIS) + Work(read_backs=4.0, host_seconds=seconds)
+
+
+def border_share(problem: PartitionProblem, n: float) -> float:
+    """Return about which share of the vertices has neighbours in other parts, on a level of *n* vertices.
+
+    A part has the depth of the graph over the root of the number of parts, as in the plane, and its border is a layer.
+    """
+    stats = problem.stats
+    depth = stats.estimated_depth * math.sqrt(n / max(1, stats.n_vertices))
+    return min(1.0, math.sqrt(problem.n_parts) / max(1.0, depth))
+
+
+def _on_device(problem: PartitionProblem, facts: DeviceFacts, last: float, refined: float) -> Work:
+    """Return the work of levels down to one of *last* vertices; so much is *refined* of what a CPU refines."""
+    n, m = float(problem.graph.n_vertices), float(problem.graph.n_edges)
+    made = max(0.0, 1.0 - last / max(1.0, n))  # the share of all levels that is made
+    if facts.is_cpu:
+        loads = made * (ENTRY_LOADS * m + VERTEX_LOADS * n) + refined * BORDER_LOADS * border_share(problem, n) * n
+        return Work(chains=(Chain(loads / facts.compute_units, NEAR_BYTES),))
+    levels = max(1.0, math.log(max(2.0, n / last)) / -math.log(SHRINKING))
+    turns, is_whole = LEVEL_TURNS * levels, facts.dialect.has_grid_barrier
     return Work(
-        launches=OTHER_LAUNCHES + LEVEL_LAUNCHES * levels + (0.0 if is_whole else 4.0 * turns),
-        read_backs=levels + (0.0 if is_whole else turns / 4.0),
+        launches=LEVEL_LAUNCHES * levels + (0.0 if is_whole else TURN_LAUNCHES * turns),
+        read_backs=levels + (0.0 if is_whole else turns / TURNS_A_READ),
         grid_barriers=TURN_BARRIERS * turns if is_whole else 0.0,
-        streamed_bytes=8.0 * reads + 100.0 * n / (1 - LEVEL_RATIO), gathers=(Gathers(reads, 4.0 * n),),
+        streamed_bytes=made * (ENTRY_BYTES * m + VERTEX_BYTES * n), gathers=(Gathers(made * LOOKS * m, 4.0 * n),),
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from clgraph.algorithms.partition import prices, variants
 from clgraph.algorithms.partition.hybrid import HOSTS, Hybrid
+from clgraph.algorithms.partition.moved_level import has_metis
 from clgraph.algorithms.partition.multilevel import (
     GROWING,
     HASHED,
@@ -55,8 +56,10 @@ def gpu(
     individuals = checked_individuals(individuals)
     drops = checked_flag("drop_light_edges", drop_light_edges)
     n, m = problem.graph.n_vertices, problem.graph.n_edges
-    begin = Phase(f"{REFINING}:begin", 1, values={"n": n, "m": m})
-    steps = (begin, Use(Multilevel)) if n and problem.n_parts > 1 else ()
+    steps = (
+        Phase(f"{REFINING}:begin", 1, values={"n": n, "m": m}),
+        Use(Multilevel),
+    ) if n and problem.n_parts > 1 else ()  # fmt: skip
     top_k = checked_count("top_k", top_k, 16)
     return Recipe(steps, lambda: _setting(problem, facts, coarsest, individuals, top_k, drops))
 
@@ -112,8 +115,8 @@ def hybrid(
 ) -> Recipe:
     """As ``gpu``, but the level that has at most *move_at* vertices is divided on the CPU.
 
-    Without *move_at* the cost model picks the level. *host* is ``"metis"``, which needs pymetis, or ``"cpu"``, the
-    best OpenCL runtime of the CPU; without it METIS is taken where it is installed.
+    Without *move_at* the kind of device decides. *host* is ``"metis"``, which needs pymetis, or ``"cpu"``, the best
+    OpenCL runtime of the CPU; without it METIS is taken where it is installed.
     """
     if move_at is not None:
         checked_count("move_at", move_at, 2**31 - 1)
@@ -171,11 +174,13 @@ def _vertex_weights(session: Session, problem: PartitionProblem) -> Any:
 
 
 STRATEGIES: dict[str, Strategy] = {
-    "gpu": planned("online", gpu, PartitionPlan, prices.multilevel),
-    "hybrid": planned("online", hybrid, PartitionPlan, prices.multilevel),
+    "gpu": planned("online", gpu, PartitionPlan, prices.gpu),
+    "hybrid": planned("online", hybrid, PartitionPlan, prices.hybrid),
 }
 
 
-def contenders(_problem: PartitionProblem, _facts: DeviceFacts) -> tuple[str, ...]:
-    """Only a call that names ``hybrid`` asks whether METIS or a runtime of the CPU is installed."""
+def contenders(problem: PartitionProblem, facts: DeviceFacts) -> tuple[str, ...]:
+    """METIS is weighed on CPUs, where it is installed, but not for the same parts everywhere or the best cut."""
+    if facts.is_cpu and not problem.deterministic and problem.effort == "normal" and has_metis():
+        return "gpu", "hybrid"
     return ("gpu",)
