@@ -78,6 +78,7 @@ static inline uint bitselect(uint a, uint b, uint mask) { return (a & ~mask) | (
 template <class T> static inline T max(T a, T b) { return a > b ? a : b; }
 template <class T> static inline T min(T a, T b) { return a < b ? a : b; }
 static inline uint as_uint(float x) { uint word; memcpy(&word, &x, 4); return word; }
+static inline int as_int(float x) { return (int)as_uint(x); }
 static inline float as_float(uint word) { float x; memcpy(&x, &word, 4); return x; }
 static inline ulong as_ulong(double x) { ulong word; memcpy(&word, &x, 8); return word; }
 static inline int clamp(int x, int least, int most) { return x < least ? least : x > most ? most : x; }

@@ -78,7 +78,7 @@ struct Levels {
     const int within = is_within ? 0 : -1;
     launch(N_ITEMS, [&] { start_matching(0, LEVEL_ARGUMENTS, mates.data()); }, GROUPING);
     for (int round = 0; round < 2; round++) {
-      launch(N_ITEMS, [&] { choose_mates(0, 5, is_within, most_weight, within, n, LEVEL_ARGUMENTS, mates.data(), parts.data(), choices.data()); }, GROUPING);
+      launch(N_ITEMS, [&] { choose_mates(0, 5, most_weight, within, n, LEVEL_ARGUMENTS, mates.data(), parts.data(), choices.data()); }, GROUPING);
       launch(N_ITEMS, [&] { match_mutual(0, LEVEL_ARGUMENTS, choices.data(), mates.data()); }, GROUPING);
     }
     launch(N_ITEMS, [&] { choose_hubs(0, 5, within, n, LEVEL_ARGUMENTS, mates.data(), parts.data(), choices.data()); }, GROUPING);
