@@ -26,7 +26,7 @@ METIS_ENTRY_SECONDS, METIS_VERTEX_SECONDS, METIS_BORDER_SECONDS = 6e-8, 5e-7, 1e
 LOOKS = 42.0  # at each entry of the graph, on all levels
 ENTRY_BYTES, VERTEX_BYTES = 340.0, 230.0  # streamed, on all levels
 LEVEL_LAUNCHES = 20.0  # to make a level
-LEVEL_TURNS, TURN_BARRIERS, TURN_LAUNCHES, TURNS_A_READ = 60.0, 12.0, 4.0, 4.0  # to refine a level
+TURNS_A_LEVEL, TURN_BARRIERS, TURN_LAUNCHES, TURNS_A_READ = 60.0, 12.0, 4.0, 4.0  # to refine a level
 
 
 def gpu(problem: PartitionProblem, facts: DeviceFacts) -> Work:
@@ -62,7 +62,7 @@ def _on_device(problem: PartitionProblem, facts: DeviceFacts, last: float, refin
         loads = made * (ENTRY_LOADS * m + VERTEX_LOADS * n) + refined * BORDER_LOADS * border_share(problem, n) * n
         return Work(chains=(Chain(loads / facts.compute_units, NEAR_BYTES),))
     levels = max(1.0, math.log(max(2.0, n / last)) / -math.log(SHRINKING))
-    turns, is_whole = LEVEL_TURNS * levels, facts.dialect.has_grid_barrier
+    turns, is_whole = TURNS_A_LEVEL * levels, facts.dialect.has_grid_barrier
     return Work(
         launches=LEVEL_LAUNCHES * levels + (0.0 if is_whole else TURN_LAUNCHES * turns),
         read_backs=levels + (0.0 if is_whole else turns / TURNS_A_READ),
